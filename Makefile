@@ -1,0 +1,37 @@
+# The menu. `make demo` is the first five minutes, `make test` is what CI runs.
+.PHONY: setup demo test check bench fuzz
+
+CARGO ?= cargo
+TRACE := traces/7.2-s4x16x2-make.dat
+WASTENOT := target/release/wastenot
+
+# System packages: installs what is missing when root, else lists it once.
+setup:
+	@.ci/setup
+
+# Builds, reports on a real trace of 128 CPUs, draws it; everything lands in out/.
+demo: setup
+	@$(CARGO) build --release --quiet --package wastenot
+	@mkdir -p out
+	@$(WASTENOT) report $(TRACE) --machine 'package:4 l3:1 core:16 pu:2' -o out/report.html --force
+	@for picture in cores waiting queues; do \
+	  $(WASTENOT) draw $$picture $(TRACE) -o out/$$picture.pdf --socket-order --force || exit; done
+	@echo "Pictures: out/cores.pdf out/waiting.pdf out/queues.pdf"
+	@echo "Your own machine next: $(WASTENOT) doctor"
+
+# Everything that must hold; prints the ten slowest steps, counts what was skipped.
+test: setup
+	@.ci/test
+
+# The quick part of it, while writing: format, lints, types.
+check:
+	@.ci/test --quick
+
+# Ratios against named peers, on big recordings made on the spot: bench/README.md.
+bench: setup
+	@$(CARGO) build --release --quiet --package wastenot
+	@bench/run
+
+# The readers under libFuzzer (nightly, cargo-fuzz): fuzz/README.md.
+fuzz:
+	@fuzz/run
