@@ -1,0 +1,95 @@
+//! What a source is able to tell.
+
+use std::fmt;
+use std::ops::{BitAnd, BitOr, BitOrAssign};
+
+/// A set of abilities. Two Histories are compared under the AND of theirs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Carries(u32);
+
+macro_rules! carries {
+    ($($bit:literal $name:ident $word:literal $doc:literal;)*) => {
+        impl Carries {
+            $(#[doc = $doc] pub const $name: Carries = Carries(1 << $bit);)*
+            /// Every ability with its word for JSON, and what it means.
+            pub const ALL: &'static [(Carries, &'static str, &'static str)] =
+                &[$((Carries::$name, $word, $doc)),*];
+        }
+    };
+}
+
+carries! {
+    0 WAKINGS "wakings" "`sched_waking`: the moment of the wakeup, in the waker's context.";
+    1 WAKEUPS "wakeups" "`sched_wakeup`: the moment a task is queued.";
+    2 NEW "wakeups_new" "`sched_wakeup_new`: the moment a new task is queued.";
+    3 PLACEMENT "placement" "On which CPU a waiting task is queued.";
+    4 WAKERS "wakers" "Which task was current at a wakeup.";
+    5 CONTEXT "irq_context" "Whether an interrupt or the current task acted.";
+    6 MIGRATIONS "migrations" "Moves of queued tasks.";
+    7 FORKS "forks" "Who created whom.";
+    8 EXECS "execs" "Program changes.";
+    9 EXITS "exits" "Exits.";
+    10 LEFT "prev_state" "How a task left its CPU.";
+    11 PRIO "priority" "Kernel priorities.";
+    12 NAMES "names" "Command names.";
+    13 TGID "processes" "Which process a thread belongs to.";
+    14 TOPOLOGY "topology" "Cores, caches, nodes, packages.";
+    15 START "start_state" "What each CPU and task did when the recording began.";
+    16 AFFINITY "affinity" "On which CPUs a task may run.";
+    17 THROTTLING "throttling" "Whether a task is held back by a quota.";
+    18 POLICY "policy" "Scheduling policy and nice value.";
+    19 CGROUPS "cgroups" "Which cgroup a task is in.";
+    20 HOTPLUG "hotplug" "CPUs going up and down.";
+    21 FREQ "frequency" "CPU frequency.";
+    22 NO_SELECTION "no_selection" "Whether a woken task was still queued, so that no CPU was selected.";
+    23 LOSSES "losses" "How many events were lost, and on which CPU.";
+}
+
+impl Carries {
+    /// Nothing.
+    pub const NONE: Carries = Carries(0);
+    /// Whether all of `other` is carried.
+    pub fn has(self, other: Carries) -> bool {
+        self.0 & other.0 == other.0
+    }
+    /// Without `other`.
+    pub fn without(self, other: Carries) -> Carries {
+        Carries(self.0 & !other.0)
+    }
+    /// As bits, for the own file format. Bits keep their meaning for ever.
+    pub fn bits(self) -> u32 {
+        self.0
+    }
+    /// From bits; unknown ones are dropped.
+    pub fn from_bits(bits: u32) -> Carries {
+        let known = Carries::ALL.iter().fold(0, |all, (carry, _, _)| all | carry.0);
+        Carries(bits & known)
+    }
+    /// The words of what is carried.
+    pub fn words(self) -> impl Iterator<Item = &'static str> {
+        Carries::ALL.iter().filter(move |(carry, _, _)| self.has(*carry)).map(|(_, word, _)| *word)
+    }
+}
+
+impl BitOr for Carries {
+    type Output = Carries;
+    fn bitor(self, other: Carries) -> Carries {
+        Carries(self.0 | other.0)
+    }
+}
+impl BitOrAssign for Carries {
+    fn bitor_assign(&mut self, other: Carries) {
+        self.0 |= other.0;
+    }
+}
+impl BitAnd for Carries {
+    type Output = Carries;
+    fn bitand(self, other: Carries) -> Carries {
+        Carries(self.0 & other.0)
+    }
+}
+impl fmt::Display for Carries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.words().collect::<Vec<_>>().join(", "))
+    }
+}

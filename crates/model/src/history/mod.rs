@@ -1,0 +1,196 @@
+//! A History: what happened on a machine, in time order, with what is known about it.
+
+pub(crate) mod carries;
+pub(crate) mod event;
+pub(crate) mod observer;
+pub(crate) mod same;
+pub(crate) mod sink;
+pub(crate) mod state;
+
+use crate::{Carries, CpuId, CpuSet, Entry, Loss, Machine, Row, TaskId, Time, Window};
+
+/// Most rows that one chunk holds.
+pub const CHUNK_ROWS: usize = 65_536;
+
+/// A text that the History interned: a command name, a cgroup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NameId(pub u32);
+
+/// A set of CPUs that the History interned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MaskId(pub u32);
+
+/// The clock that stamped the events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clock {
+    /// The recorder's name for it: `mono`, `local`, `x86-tsc`, ...; empty when not told.
+    pub name: String,
+    /// False when a stamp counts something else than nanoseconds (cycles, an event counter).
+    pub nanoseconds: bool,
+}
+
+/// Where a History comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Source {
+    /// The format or producer: `trace.dat v7`, `perf.data`, `perfetto`, `simulate`, ...
+    pub format: String,
+    /// The file or scenario.
+    pub name: String,
+    /// Kernel release and machine, as `uname` prints them, where recorded.
+    pub kernel: Option<String>,
+    /// Anything else that the source says of itself, as key and value, in its order.
+    pub notes: Vec<(String, String)>,
+}
+
+/// What is known of a History before its first event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Head {
+    /// The machine it happened on.
+    pub machine: Machine,
+    /// The clock of its stamps.
+    pub clock: Clock,
+    /// Where it comes from.
+    pub source: Source,
+    /// What the source can tell.
+    pub carries: Carries,
+    /// The recorded window; the builder widens it to hold every event.
+    pub window: Window,
+    /// What each CPU and task did at the start, where the source knows.
+    pub start: Option<crate::Start>,
+}
+
+impl Head {
+    /// A head that knows the machine and nothing else.
+    pub fn new(machine: Machine) -> Head {
+        Head {
+            machine,
+            clock: Clock { name: String::new(), nanoseconds: true },
+            source: Source::default(),
+            carries: Carries::NONE,
+            window: Window { from: Time::MAX, to: Time(0) },
+            start: None,
+        }
+    }
+}
+
+/// A task of a History.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// Its kernel thread id; reused by the kernel, so it does not name a task.
+    pub tid: i32,
+    /// Its process id (thread group), where known.
+    pub pid: Option<i32>,
+    /// Its last known command name; earlier ones are `Changed` rows.
+    pub name: NameId,
+}
+
+impl Task {
+    /// A task whose process is not known.
+    pub fn new(tid: i32, name: NameId) -> Task {
+        Task { tid, pid: None, name }
+    }
+}
+
+/// A table of something that only this producer knows, keyed by row number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Annex {
+    /// Its rows and declared columns.
+    pub table: crate::Table,
+}
+
+/// What happened, in time order. Made by a [`crate::Builder`]; read through [`History::entries`].
+#[derive(Clone, Debug)]
+pub struct History {
+    /// What was known before the first event.
+    pub head: Head,
+    names: Vec<Box<str>>,
+    tasks: Vec<Task>,
+    masks: Vec<CpuSet>,
+    chunks: Vec<Vec<Row>>,
+    losses: Vec<Loss>,
+    /// Tables of what only this producer knows.
+    pub annexes: Vec<Annex>,
+}
+
+impl History {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.chunks.iter().map(Vec::len).sum()
+    }
+    /// Whether nothing happened.
+    pub fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+    /// Rows in chunks of at most [`CHUNK_ROWS`], in time order.
+    pub fn chunks(&self) -> impl Iterator<Item = &[Row]> {
+        self.chunks.iter().map(Vec::as_slice)
+    }
+    /// Every entry in time order.
+    pub fn entries(&self) -> impl Iterator<Item = Entry> + '_ {
+        self.chunks.iter().flatten().map(Row::unpack)
+    }
+    /// All tasks but the idle ones, with their ids.
+    pub fn tasks(&self) -> impl Iterator<Item = (TaskId, &Task)> {
+        self.tasks.iter().enumerate().map(|(n, task)| (TaskId::nth(n), task))
+    }
+    /// Number of tasks, idle ones not counted.
+    pub fn task_count(&self) -> usize {
+        self.tasks.len()
+    }
+    /// A task; `None` for idle tasks.
+    pub fn task(&self, id: TaskId) -> Option<&Task> {
+        self.tasks.get(id.index()?)
+    }
+    /// Its last known command name; `swapper/N` for an idle task.
+    pub fn task_name(&self, id: TaskId) -> String {
+        match self.task(id) {
+            Some(task) => self.name(task.name).to_owned(),
+            None => format!("swapper/{}", id.0),
+        }
+    }
+    /// `name:tid`, as the kernel's tools print it.
+    pub fn task_label(&self, id: TaskId) -> String {
+        format!("{}:{}", self.task_name(id), self.task(id).map_or(0, |task| task.tid))
+    }
+    /// An interned text.
+    pub fn name(&self, id: NameId) -> &str {
+        self.names.get(id.0 as usize).map_or("", |name| name)
+    }
+    /// Every interned text, by id.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(|name| &**name)
+    }
+    /// An interned set of CPUs.
+    pub fn mask(&self, id: MaskId) -> Option<&CpuSet> {
+        self.masks.get(id.0 as usize)
+    }
+    /// Every interned set of CPUs, by id.
+    pub fn masks(&self) -> &[CpuSet] {
+        &self.masks
+    }
+    /// What was lost or is suspect.
+    pub fn losses(&self) -> &[Loss] {
+        &self.losses
+    }
+    /// Number of CPUs.
+    pub fn cpu_count(&self) -> usize {
+        self.head.machine.cpus.len()
+    }
+    /// All CPUs.
+    pub fn cpus(&self) -> impl Iterator<Item = CpuId> + use<> {
+        (0..self.head.machine.cpus.len()).map(|cpu| CpuId(cpu as u16))
+    }
+    /// The recorded window.
+    pub fn window(&self) -> Window {
+        self.head.window
+    }
+    /// Total of events reported lost, and whether some loss has no count.
+    pub fn lost_events(&self) -> (u64, bool) {
+        let mut total = (0u64, false);
+        for loss in self.losses.iter().filter(|loss| loss.kind == crate::LossKind::LostEvents) {
+            total =
+                (total.0.saturating_add(loss.count.unwrap_or(0)), total.1 | loss.count.is_none());
+        }
+        total
+    }
+}

@@ -1,0 +1,97 @@
+//! The seam that everything which looks at a History looks through.
+
+use crate::{Contradiction, CpuId, Entry, State, TaskId, TaskState, Time};
+
+/// Looks at a [`State`] while it is driven through a History.
+///
+/// Calls for one event come in this order: `held` (if time moved), `task` for each task whose
+/// state changed, `cpu` for each CPU where something changed, `event`. In all of them `state` is
+/// what holds *after* the event, except in `held`, where it held throughout the interval.
+pub trait Observer {
+    /// Nothing changed in `[from, to)`.
+    fn held(&mut self, state: &State, from: Time, to: Time) {
+        let _ = (state, from, to);
+    }
+    /// `task` was `was` and is `now`: its phase, CPU or right to run changed.
+    fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
+        let _ = (state, task, was, now);
+    }
+    /// What `cpu` runs, or who waits on it, changed.
+    fn cpu(&mut self, state: &State, cpu: CpuId) {
+        let _ = (state, cpu);
+    }
+    /// The event was applied.
+    fn event(&mut self, state: &State, entry: &Entry) {
+        let _ = (state, entry);
+    }
+    /// The event contradicts what was known; State took the event's side.
+    fn contradiction(&mut self, state: &State, entry: &Entry, what: Contradiction) {
+        let _ = (state, entry, what);
+    }
+    /// The History ended; `state.now()` is its end.
+    fn end(&mut self, state: &State) {
+        let _ = state;
+    }
+}
+
+impl<O: Observer + ?Sized> Observer for &mut O {
+    #[inline(always)]
+    fn held(&mut self, state: &State, from: Time, to: Time) {
+        (**self).held(state, from, to);
+    }
+    #[inline(always)]
+    fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
+        (**self).task(state, task, was, now);
+    }
+    #[inline(always)]
+    fn cpu(&mut self, state: &State, cpu: CpuId) {
+        (**self).cpu(state, cpu);
+    }
+    #[inline(always)]
+    fn event(&mut self, state: &State, entry: &Entry) {
+        (**self).event(state, entry);
+    }
+    #[inline(always)]
+    fn contradiction(&mut self, state: &State, entry: &Entry, what: Contradiction) {
+        (**self).contradiction(state, entry, what);
+    }
+    #[inline(always)]
+    fn end(&mut self, state: &State) {
+        (**self).end(state);
+    }
+}
+
+/// Two observers of one replay, left first. Nest pairs for more: the whole nest is compiled into
+/// one call, so that an observer that does not look costs nothing.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    #[inline(always)]
+    fn held(&mut self, state: &State, from: Time, to: Time) {
+        self.0.held(state, from, to);
+        self.1.held(state, from, to);
+    }
+    #[inline(always)]
+    fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
+        self.0.task(state, task, was, now);
+        self.1.task(state, task, was, now);
+    }
+    #[inline(always)]
+    fn cpu(&mut self, state: &State, cpu: CpuId) {
+        self.0.cpu(state, cpu);
+        self.1.cpu(state, cpu);
+    }
+    #[inline(always)]
+    fn event(&mut self, state: &State, entry: &Entry) {
+        self.0.event(state, entry);
+        self.1.event(state, entry);
+    }
+    #[inline(always)]
+    fn contradiction(&mut self, state: &State, entry: &Entry, what: Contradiction) {
+        self.0.contradiction(state, entry, what);
+        self.1.contradiction(state, entry, what);
+    }
+    #[inline(always)]
+    fn end(&mut self, state: &State) {
+        self.0.end(state);
+        self.1.end(state);
+    }
+}

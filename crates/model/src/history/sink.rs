@@ -1,0 +1,168 @@
+//! The seam that producers push through, and the sink that keeps everything.
+
+use std::collections::HashMap;
+
+use super::{Annex, Head, History, MaskId, NameId, Task};
+use crate::{CHUNK_ROWS, CpuId, CpuSet, Entry, Event, Loss, Machine, Row, TaskId, Time};
+
+/// Takes what a producer tells, in time order.
+pub trait Sink {
+    /// Interns a text.
+    fn name(&mut self, text: &str) -> NameId;
+    /// Interns a set of CPUs.
+    fn mask(&mut self, cpus: &CpuSet) -> MaskId;
+    /// Adds a task. Ids are given in order: `TaskId::nth(0)`, `nth(1)`, ...
+    fn task(&mut self, task: Task) -> TaskId;
+    /// Adds an event. Times must not go back: a producer sorts and clamps first.
+    fn push(&mut self, entry: Entry);
+    /// Reports a loss; the same kind on the same CPU adds up.
+    fn loss(&mut self, loss: Loss);
+}
+
+/// Builds a [`History`] in memory, 24 bytes an event.
+#[derive(Debug)]
+pub struct Builder {
+    history: History,
+    name_ids: HashMap<Box<str>, NameId>,
+    mask_ids: HashMap<CpuSet, MaskId>,
+    last: Time,
+}
+
+impl Builder {
+    /// Begins a History.
+    pub fn new(head: Head) -> Builder {
+        let history = History {
+            head,
+            names: Vec::new(),
+            tasks: Vec::new(),
+            masks: Vec::new(),
+            chunks: Vec::new(),
+            losses: Vec::new(),
+            annexes: Vec::new(),
+        };
+        let (name_ids, mask_ids) = (HashMap::new(), HashMap::new());
+        Builder { history, name_ids, mask_ids, last: Time(0) }
+    }
+
+    /// What is known so far; a reader that learns its abilities late writes them here.
+    pub fn head(&mut self) -> &mut Head {
+        &mut self.history.head
+    }
+    /// A task added before; to learn a better name or its process later.
+    pub fn task_mut(&mut self, id: TaskId) -> Option<&mut Task> {
+        self.history.tasks.get_mut(id.index()?)
+    }
+    /// Number of rows so far.
+    pub fn rows(&self) -> usize {
+        self.history.len()
+    }
+    /// What was lost so far; a reader whose file holds the sums writes them here.
+    pub fn losses_mut(&mut self) -> &mut Vec<Loss> {
+        &mut self.history.losses
+    }
+    /// Adds a table of what only this producer knows.
+    pub fn annex(&mut self, annex: Annex) {
+        self.history.annexes.push(annex);
+    }
+
+    /// The finished History: its machine has a CPU for every CPU that an event names, its window
+    /// holds every event.
+    pub fn finish(mut self) -> History {
+        let head = &mut self.history.head;
+        let first = self.history.chunks.first().and_then(|chunk| chunk.first());
+        let first = first.map_or(head.window.from.min(head.window.to), Row::time);
+        head.window.from = head.window.from.min(first);
+        head.window.to = head.window.to.max(self.last).max(head.window.from);
+        if let Some(chunk) = self.history.chunks.last_mut() {
+            chunk.shrink_to_fit();
+        }
+        self.history
+    }
+
+    fn grow(&mut self, cpu: CpuId) {
+        let cpus = &mut self.history.head.machine.cpus;
+        while cpus.len() <= cpu.index() && cpus.len() < CpuId::LIMIT {
+            cpus.push(Machine::unknown_cpu());
+        }
+    }
+}
+
+impl Sink for Builder {
+    fn name(&mut self, text: &str) -> NameId {
+        if let Some(&id) = self.name_ids.get(text) {
+            return id;
+        }
+        let id = NameId(self.history.names.len() as u32);
+        self.history.names.push(text.into());
+        self.name_ids.insert(text.into(), id);
+        id
+    }
+
+    fn mask(&mut self, cpus: &CpuSet) -> MaskId {
+        if let Some(&id) = self.mask_ids.get(cpus) {
+            return id;
+        }
+        let id = MaskId(self.history.masks.len() as u32);
+        self.history.masks.push(cpus.clone());
+        self.mask_ids.insert(cpus.clone(), id);
+        id
+    }
+
+    fn task(&mut self, task: Task) -> TaskId {
+        self.history.tasks.push(task);
+        TaskId::nth(self.history.tasks.len() - 1)
+    }
+
+    #[inline(always)]
+    fn push(&mut self, entry: Entry) {
+        debug_assert!(entry.time >= self.last, "a producer pushes in time order");
+        self.last = entry.time.max(self.last);
+        if entry.cpu.index() >= self.history.head.machine.cpus.len() {
+            self.grow(entry.cpu);
+        }
+        match entry.event {
+            Event::Queued { on: Some(cpu), .. }
+            | Event::Waking { prev: Some(cpu), .. }
+            | Event::Migrate { to: cpu, .. }
+            | Event::Cpu { cpu, .. }
+                if cpu.index() >= self.history.head.machine.cpus.len() =>
+            {
+                self.grow(cpu);
+            }
+            Event::Lost { count } => {
+                self.loss(Loss::dropped(entry.cpu, entry.time, count));
+            }
+            _ => {}
+        }
+        self.keep(&entry);
+    }
+
+    fn loss(&mut self, loss: Loss) {
+        loss.add_to(&mut self.history.losses);
+    }
+}
+
+impl Builder {
+    /// Adds an entry; if it is a loss, its producer has told it already.
+    pub fn push_told(&mut self, entry: Entry) {
+        self.last = entry.time.max(self.last);
+        if entry.cpu.index() >= self.history.head.machine.cpus.len() {
+            self.grow(entry.cpu);
+        }
+        self.keep(&entry);
+    }
+
+    #[inline(always)]
+    fn keep(&mut self, entry: &Entry) {
+        match self.history.chunks.last_mut() {
+            Some(chunk) if chunk.len() < CHUNK_ROWS => chunk.push(Row::pack(entry)),
+            _ => {
+                // The first chunks grow, so that a small History stays small.
+                let first = self.history.chunks.is_empty();
+                let mut chunk = Vec::with_capacity(if first { 1024 } else { CHUNK_ROWS });
+                chunk.push(Row::pack(entry));
+                self.history.chunks.push(chunk);
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Drives a State through a History: the start, every event, the end.
+
+use super::{CpuMode, Origin, Phase, State};
+use crate::{CpuId, Event, History, Observer, TaskId, Time};
+
+/// What was so when the recording began.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Start {
+    /// What each CPU did.
+    pub cpus: Vec<CpuMode>,
+    /// Which tasks waited, and where; in queue order.
+    pub waiting: Vec<(TaskId, Option<CpuId>)>,
+    /// Which tasks slept, and where they ran last.
+    pub sleeping: Vec<(TaskId, Option<CpuId>)>,
+    /// CPUs of which neither a switch nor a loss is in the whole History.
+    pub silent: Vec<CpuId>,
+}
+
+/// What a CPU without any event is taken for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Silent {
+    /// It may be idle, busy with one task, isolated or offline.
+    #[default]
+    Unknown,
+    /// It was idle all the time.
+    Idle,
+}
+
+impl Start {
+    /// What can be said from the events: before its first switch a CPU ran that switch's `prev`;
+    /// a CPU without a switch ran the task whose context its events carry. A loss before the first
+    /// of these leaves the CPU unknown. What the head knows wins.
+    pub fn infer(history: &History, silent: Silent) -> Start {
+        let cpus = history.cpu_count();
+        let mut start = history.head.start.clone().unwrap_or_default();
+        let told = start.cpus.len();
+        start.cpus.resize(cpus, CpuMode::Unknown);
+        let mut first = vec![First::default(); cpus];
+        let mut open = cpus;
+        for entry in history.entries() {
+            if open == 0 {
+                break; // every CPU has shown what it ran
+            }
+            let (cpu, seen) = match entry.event {
+                Event::Switch { cpu, prev, .. } => (cpu, Seen::Switch(prev)),
+                Event::Lost { .. } => (entry.cpu, Seen::Lost),
+                Event::Cpu { cpu, .. } => (cpu, Seen::Changed),
+                _ => (entry.cpu, Seen::Context(entry.by.task)),
+            };
+            let first = &mut first[cpu.index()];
+            let was_open = !first.switched;
+            first.see(seen);
+            open -= usize::from(was_open && first.switched);
+        }
+        start.silent.clear();
+        for (index, first) in first.iter().enumerate() {
+            let cpu = CpuId(index as u16);
+            if !first.switched && !first.lost {
+                start.silent.push(cpu);
+            }
+            if index >= told {
+                start.cpus[index] = first.mode(silent);
+            }
+        }
+        start
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Seen {
+    Switch(TaskId),
+    Lost,
+    /// It went up or down: what comes after tells nothing of the start.
+    Changed,
+    Context(Option<TaskId>),
+}
+
+/// What the first events of a CPU tell about its start.
+#[derive(Clone, Copy, Default)]
+struct First {
+    switched: bool,
+    /// Events of it were lost.
+    lost: bool,
+    /// Something came before its first switch after which that switch tells nothing of the start.
+    broken: bool,
+    any: bool,
+    ran: Option<TaskId>,
+}
+
+impl First {
+    fn see(&mut self, seen: Seen) {
+        match seen {
+            Seen::Switch(prev) if !self.switched => {
+                self.switched = true;
+                if !self.broken {
+                    self.ran = Some(prev);
+                }
+            }
+            Seen::Lost if !self.switched => (self.lost, self.broken) = (true, true),
+            Seen::Changed if !self.switched => self.broken = true,
+            Seen::Context(task) if !self.switched && !self.broken => self.ran = self.ran.or(task),
+            _ => {}
+        }
+        self.any = true;
+    }
+
+    fn mode(&self, silent: Silent) -> CpuMode {
+        match self.ran {
+            Some(task) if task.is_idle() => CpuMode::Idle,
+            Some(task) => CpuMode::Busy(task),
+            None if !self.any && silent == Silent::Idle => CpuMode::Idle,
+            None => CpuMode::Unknown,
+        }
+    }
+}
+
+impl State {
+    /// The state of `history` at its start.
+    pub fn begin<O: Observer>(history: &History, silent: Silent, observer: &mut O) -> State {
+        let start = Start::infer(history, silent);
+        let mut state = State::new(history.cpu_count(), history.head.carries);
+        state.now = history.window().from;
+        for &cpu in &start.silent {
+            state.cpus[cpu.index()].silent = true;
+        }
+        for (index, &mode) in start.cpus.iter().enumerate().take(state.cpus.len()) {
+            state.cpus[index].mode = mode;
+            state.cpus[index].since = state.now;
+            if let CpuMode::Busy(task) = mode {
+                state.place(task, Phase::Running, Some(CpuId(index as u16)), observer);
+            }
+        }
+        for &(task, cpu) in &start.waiting {
+            state.place(task, Phase::Waiting, cpu, observer);
+        }
+        for &(task, cpu) in &start.sleeping {
+            state.place(task, Phase::Sleeping, cpu, observer);
+        }
+        for cpu in 0..state.cpus.len() {
+            observer.cpu(&state, CpuId(cpu as u16));
+        }
+        state
+    }
+
+    /// Lets `history` end and tells so.
+    pub fn finish<O: Observer>(&mut self, end: Time, observer: &mut O) {
+        self.advance(end, observer);
+        observer.end(self);
+    }
+
+    fn place<O: Observer>(
+        &mut self,
+        task: TaskId,
+        phase: Phase,
+        cpu: Option<CpuId>,
+        observer: &mut O,
+    ) {
+        let Some(index) = self.meet(task) else { return };
+        let was = self.tasks[index];
+        if was.phase != Phase::Unknown || cpu.is_some_and(|cpu| cpu.index() >= self.cpus.len()) {
+            // Told twice, or of a CPU that is not there: the first telling holds.
+            if let (Phase::Running, Some(cpu)) = (phase, cpu) {
+                self.cpus[cpu.index()].mode = CpuMode::Unknown;
+            }
+            return;
+        }
+        let known = &mut self.tasks[index];
+        (known.phase, known.since, known.cpu) = (phase, self.now, cpu);
+        known.origin = Origin::Unknown;
+        if phase == Phase::Waiting {
+            self.join(index as u32, cpu);
+        }
+        self.tell(index, task, &was, observer);
+    }
+}
+
+/// Drives `observer` through the whole History. A window (`--from`, `--to`) is the observer's
+/// business: it changes what is counted, never State.
+pub fn replay<O: Observer>(history: &History, silent: Silent, observer: &mut O) -> State {
+    let mut state = State::begin(history, silent, observer);
+    for chunk in history.chunks() {
+        for row in chunk {
+            state.apply(&row.unpack(), observer);
+        }
+    }
+    state.finish(history.window().to, observer);
+    state
+}

@@ -1,0 +1,39 @@
+//! The nouns of Wastenot: what a machine is, what happened on it, and how answers are given.
+//!
+//! Whatever produces what happened (reading a file, recording, simulating) pushes [`Entry`]s into
+//! a [`Sink`]; a [`History`] is the sink that keeps them. [`State`] is the one interpreter of
+//! events; whatever looks at a History is an [`Observer`] of State. Answers are [`Report`]s.
+//!
+//! ```
+//! use wastenot_model::*;
+//! let mut sink = Builder::new(Head::new(Machine::flat(2)));
+//! let name = sink.name("worker");
+//! let task = sink.task(Task::new(7, name));
+//! let (cpu, idle) = (CpuId(0), TaskId::idle(CpuId(0)));
+//! sink.push(Entry::switch(Time(10), cpu, idle, task, Left::Runnable));
+//! let history = sink.finish();
+//! assert_eq!(history.len(), 1);
+//! ```
+//!
+//! This crate does no input or output, reads no clock, holds no thread and no `unsafe`.
+
+mod history;
+mod ids;
+mod loss;
+pub mod machine;
+pub mod report;
+mod time;
+
+pub use history::carries::Carries;
+pub use history::event::{By, Change, Context, Entry, Event, How, Left, Prio, Row};
+pub use history::observer::Observer;
+pub use history::same::Difference;
+pub use history::sink::{Builder, Sink};
+pub use history::state::replay::{Silent, Start, replay};
+pub use history::state::{Contradiction, CpuMode, CpuState, Origin, Phase, State, TaskState};
+pub use history::{Annex, CHUNK_ROWS, Clock, Head, History, MaskId, NameId, Source, Task};
+pub use ids::{CpuId, CpuSet, TaskId};
+pub use loss::{Loss, LossKind, Severity};
+pub use machine::{Cpu, Distance, Machine};
+pub use report::{Finding, Measure, Report, Table, Unit, Value};
+pub use time::{Span, Time, Window};

@@ -1,0 +1,248 @@
+//! Answers: measures, tables, findings, losses, assumptions. One value with many faces.
+
+mod csv;
+mod json;
+mod text;
+
+use crate::{Loss, Window};
+
+pub use text::COLUMNS;
+
+/// What a verb answers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// The verb and the version of its JSON: `check/1`.
+    pub schema: String,
+    /// One line over everything.
+    pub title: String,
+    /// The answer in a sentence or two.
+    pub verdict: String,
+    /// Single figures. Dots in a name nest in JSON: `waste.cpu_ns`.
+    pub measures: Vec<Measure>,
+    /// Tables, in the order in which they are read.
+    pub tables: Vec<Table>,
+    /// What was found, worst first.
+    pub findings: Vec<Finding>,
+    /// What was lost or is suspect.
+    pub losses: Vec<Loss>,
+    /// What was taken for granted.
+    pub assumptions: Vec<String>,
+    /// A command to try next.
+    pub next: Option<String>,
+}
+
+/// What a number counts. Decides how it is shown; JSON holds the bare number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Nothing: a name, a count.
+    None,
+    /// Nanoseconds, as a length.
+    Ns,
+    /// Nanoseconds, as an instant.
+    At,
+    /// A fraction of 1, shown as per cent.
+    Share,
+}
+
+/// A value in a measure or a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Not known, or not asked.
+    Unknown,
+    /// Yes or no.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number.
+    Num(f64),
+    /// A text.
+    Text(String),
+    /// A list, such as the CPUs that were idle.
+    List(Vec<Value>),
+    /// Named values, in this order.
+    Map(Vec<(String, Value)>),
+}
+
+/// One figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measure {
+    /// Its name; the last word is the unit (`waste.cpu_ns`).
+    pub name: String,
+    /// Its value.
+    pub value: Value,
+    /// How to show it.
+    pub unit: Unit,
+    /// What it says, for people: "CPU time wasted".
+    pub label: String,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name in JSON and CSV.
+    pub name: String,
+    /// Its heading for people.
+    pub label: String,
+    /// How to show its cells.
+    pub unit: Unit,
+}
+
+/// A table with declared columns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// Its name in JSON.
+    pub name: String,
+    /// Its heading for people.
+    pub label: String,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// Its rows; as many cells as columns.
+    pub rows: Vec<Vec<Value>>,
+    /// Rows that a text face shows before it says how many more there are; all in JSON and CSV.
+    pub shown: usize,
+}
+
+/// Something that was found at a place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// Its kind, stable: `waste`, `not-started`.
+    pub code: String,
+    /// When.
+    pub window: Window,
+    /// One line.
+    pub message: String,
+    /// What to try, where there is something.
+    pub help: Option<String>,
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        Value::Text(text.to_owned())
+    }
+}
+impl From<String> for Value {
+    fn from(text: String) -> Value {
+        Value::Text(text)
+    }
+}
+impl From<bool> for Value {
+    fn from(value: bool) -> Value {
+        Value::Bool(value)
+    }
+}
+impl From<f64> for Value {
+    fn from(value: f64) -> Value {
+        Value::Num(value)
+    }
+}
+macro_rules! from_int {
+    ($($int:ty)*) => {$(
+        impl From<$int> for Value {
+            fn from(value: $int) -> Value {
+                Value::Int(i64::try_from(value).unwrap_or(i64::MAX))
+            }
+        }
+    )*};
+}
+from_int!(u8 u16 u32 u64 usize i32 i64);
+impl From<crate::Span> for Value {
+    fn from(span: crate::Span) -> Value {
+        span.0.into()
+    }
+}
+impl From<crate::Time> for Value {
+    fn from(time: crate::Time) -> Value {
+        time.0.into()
+    }
+}
+impl From<crate::CpuId> for Value {
+    fn from(cpu: crate::CpuId) -> Value {
+        cpu.0.into()
+    }
+}
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Value {
+        value.map_or(Value::Unknown, Into::into)
+    }
+}
+impl<T: Into<Value>> From<Vec<T>> for Value {
+    fn from(values: Vec<T>) -> Value {
+        Value::List(values.into_iter().map(Into::into).collect())
+    }
+}
+
+impl Column {
+    /// A column.
+    pub fn new(name: &str, label: &str, unit: Unit) -> Column {
+        Column { name: name.to_owned(), label: label.to_owned(), unit }
+    }
+}
+
+impl Table {
+    /// An empty table; `columns` are `(name, label, unit)`.
+    pub fn new(name: &str, label: &str, columns: &[(&str, &str, Unit)]) -> Table {
+        Table {
+            name: name.to_owned(),
+            label: label.to_owned(),
+            columns: columns.iter().map(|(n, l, u)| Column::new(n, l, *u)).collect(),
+            rows: Vec::new(),
+            shown: 10,
+        }
+    }
+    /// Adds a row.
+    pub fn push(&mut self, row: Vec<Value>) {
+        assert_eq!(row.len(), self.columns.len(), "a row has a cell for each column");
+        self.rows.push(row);
+    }
+}
+
+impl Report {
+    /// An empty report of a verb: `Report::new("check/1", ...)`.
+    pub fn new(schema: &str, title: impl Into<String>) -> Report {
+        Report { schema: schema.to_owned(), title: title.into(), ..Report::default() }
+    }
+    /// Adds a figure.
+    pub fn measure(&mut self, name: &str, label: &str, value: impl Into<Value>, unit: Unit) {
+        self.measures.push(Measure {
+            name: name.to_owned(),
+            value: value.into(),
+            unit,
+            label: label.to_owned(),
+        });
+    }
+    /// A figure by name.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.measures.iter().find(|measure| measure.name == name).map(|measure| &measure.value)
+    }
+    /// A table by name.
+    pub fn table(&self, name: &str) -> Option<&Table> {
+        self.tables.iter().find(|table| table.name == name)
+    }
+}
+
+impl Value {
+    /// As people read it.
+    pub fn show(&self, unit: Unit) -> String {
+        match (self, unit) {
+            (Value::Unknown, _) => "?".to_owned(),
+            (Value::Int(n), Unit::Ns) => match u64::try_from(*n) {
+                Ok(n) => crate::Span(n).to_string(),
+                Err(_) => format!("-{}", crate::Span(n.unsigned_abs())),
+            },
+            (Value::Int(n), Unit::At) => crate::Time(u64::try_from(*n).unwrap_or(0)).to_string(),
+            (Value::Num(n), Unit::Share) => format!("{:.2} %", n * 100.0),
+            (Value::Num(n), Unit::Ns) => crate::Span(n.max(0.0) as u64).to_string(),
+            (Value::Num(n), _) => format!("{n:.3}"),
+            (Value::Int(n), _) => n.to_string(),
+            (Value::Bool(yes), _) => if *yes { "yes" } else { "no" }.to_owned(),
+            (Value::Text(text), _) => text.clone(),
+            (Value::List(values), unit) => {
+                values.iter().map(|value| value.show(unit)).collect::<Vec<_>>().join(",")
+            }
+            (Value::Map(values), unit) => {
+                let show = |(name, value): &(String, Value)| format!("{name} {}", value.show(unit));
+                values.iter().map(show).collect::<Vec<_>>().join(", ")
+            }
+        }
+    }
+}

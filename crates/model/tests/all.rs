@@ -1,0 +1,4 @@
+//! What State makes of events, rule by rule, and what a History keeps.
+
+mod history;
+mod state;

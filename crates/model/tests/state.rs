@@ -1,0 +1,249 @@
+//! The rules of State: placement, waker, start, loss, contradictions.
+
+use wastenot_model::{
+    By, Carries, Change, Context, Contradiction, CpuId, CpuMode, Entry, Event, Head, History, How,
+    Left, Machine, MaskId, Observer, Origin, Phase, Prio, Silent, Sink, Start, State, Task, TaskId,
+    TaskState, Time,
+};
+
+const A: TaskId = TaskId(CpuId::LIMIT as u32);
+const B: TaskId = TaskId(CpuId::LIMIT as u32 + 1);
+const CPU0: CpuId = CpuId(0);
+const CPU1: CpuId = CpuId(1);
+const WAKEUPS: Carries = Carries::WAKEUPS;
+
+fn at(time: u64, cpu: CpuId, event: Event) -> Entry {
+    Entry { time: Time(time), cpu, by: By::task(TaskId::idle(cpu)), event }
+}
+fn switch(time: u64, cpu: CpuId, prev: TaskId, next: TaskId, left: Left) -> Entry {
+    Entry::switch(Time(time), cpu, prev, next, left)
+}
+fn idle(cpu: CpuId) -> TaskId {
+    TaskId::idle(cpu)
+}
+fn waking(time: u64, task: TaskId, prev: CpuId) -> Entry {
+    at(time, CPU0, Event::Waking { task, prev: Some(prev), prio: Prio::UNKNOWN })
+}
+fn queued(time: u64, task: TaskId, on: CpuId) -> Entry {
+    at(time, CPU0, Event::Queued { task, on: Some(on), how: How::Wakeup, prio: Prio::UNKNOWN })
+}
+fn migrate(time: u64, task: TaskId, to: CpuId) -> Entry {
+    at(time, CPU0, Event::Migrate { task, from: None, to })
+}
+fn lost(time: u64, cpu: CpuId) -> Entry {
+    at(time, cpu, Event::Lost { count: Some(3) })
+}
+
+/// Everything that State told.
+#[derive(Default)]
+struct Told {
+    held: Vec<(u64, u64)>,
+    contradictions: Vec<Contradiction>,
+    phases: Vec<(TaskId, Phase, Phase)>,
+}
+
+impl Observer for Told {
+    fn held(&mut self, _: &State, from: Time, to: Time) {
+        self.held.push((from.0, to.0));
+    }
+    fn task(&mut self, _: &State, task: TaskId, was: &TaskState, now: &TaskState) {
+        self.phases.push((task, was.phase, now.phase));
+    }
+    fn contradiction(&mut self, _: &State, _: &Entry, what: Contradiction) {
+        self.contradictions.push(what);
+    }
+}
+
+fn run(carries: Carries, entries: &[Entry]) -> (State, Told) {
+    let (mut state, mut told) = (State::new(2, carries), Told::default());
+    entries.iter().for_each(|entry| state.apply(entry, &mut told));
+    (state, told)
+}
+
+#[test]
+fn a_wait_begins_at_the_wakeup_on_its_target() {
+    let (state, _) = run(WAKEUPS, &[waking(5, A, CPU0), queued(7, A, CPU1)]);
+    let task = state.task(A);
+    assert_eq!((task.phase, task.cpu, task.since), (Phase::Waiting, Some(CPU1), Time(7)));
+    assert_eq!((task.waking, task.prev, task.origin), (Some(Time(5)), Some(CPU0), Origin::Wakeup));
+    assert_eq!(state.first_waiting(CPU1), Some(A));
+}
+
+#[test]
+fn without_wakeups_it_begins_at_the_waking_and_a_migrate_moves_it() {
+    let carries = Carries::WAKINGS | Carries::PLACEMENT;
+    let (state, _) = run(carries, &[waking(5, A, CPU0), migrate(6, A, CPU1)]);
+    let task = state.task(A);
+    assert_eq!((task.cpu, task.since, task.moves), (Some(CPU1), Time(5), 1));
+    assert_eq!((state.cpu(CPU0).waiting, state.cpu(CPU1).waiting), (0, 1));
+}
+
+#[test]
+fn without_placement_it_waits_nowhere_known() {
+    let (state, _) = run(Carries::WAKINGS, &[waking(5, A, CPU0)]);
+    assert_eq!((state.task(A).cpu, state.unplaced_count()), (None, 1));
+    let (state, told) = run(
+        Carries::WAKINGS,
+        &[waking(5, A, CPU0), switch(9, CPU1, idle(CPU1), A, Left::Runnable)],
+    );
+    assert_eq!((state.unplaced_count(), state.cpu(CPU1).mode), (0, CpuMode::Busy(A)));
+    assert!(told.contradictions.is_empty());
+}
+
+#[test]
+fn a_waking_of_a_running_task_begins_no_wait() {
+    let entries =
+        [switch(1, CPU0, idle(CPU0), A, Left::Runnable), waking(2, A, CPU0), queued(3, A, CPU0)];
+    let (state, _) = run(WAKEUPS, &entries);
+    assert_eq!((state.task(A).phase, state.cpu(CPU0).waiting), (Phase::Running, 0));
+}
+
+#[test]
+fn r_and_r_plus_both_stay_on_the_queue() {
+    for (left, origin) in [(Left::Runnable, Origin::Yielded), (Left::Preempted, Origin::Preempted)]
+    {
+        let (state, _) = run(WAKEUPS, &[switch(4, CPU0, A, B, left)]);
+        assert_eq!((state.task(A).phase, state.task(A).origin), (Phase::Waiting, origin));
+        assert_eq!(state.waiting(CPU0).collect::<Vec<_>>(), [A]);
+    }
+    let (state, _) = run(WAKEUPS, &[switch(4, CPU0, A, B, Left::Dead)]);
+    assert_eq!(state.task(A).phase, Phase::Dead);
+}
+
+#[test]
+fn a_task_that_yields_to_itself_runs_on() {
+    let entries =
+        [switch(1, CPU0, idle(CPU0), A, Left::Runnable), switch(2, CPU0, A, A, Left::Runnable)];
+    let (state, told) = run(WAKEUPS, &entries);
+    assert_eq!((state.task(A).phase, state.cpu(CPU0).waiting), (Phase::Running, 0));
+    assert!(told.contradictions.is_empty());
+}
+
+#[test]
+fn a_migrate_moves_a_waiting_task_and_only_the_last_cpu_of_a_sleeping_one() {
+    let (state, _) = run(WAKEUPS, &[queued(1, A, CPU0), migrate(2, A, CPU1)]);
+    assert_eq!((state.task(A).since, state.cpu(CPU1).waiting), (Time(1), 1));
+    let (state, _) = run(WAKEUPS, &[switch(1, CPU0, A, B, Left::Sleeping), migrate(2, A, CPU1)]);
+    assert_eq!((state.task(A).phase, state.task(A).cpu), (Phase::Sleeping, Some(CPU1)));
+    assert_eq!(state.cpu(CPU1).waiting, 0);
+}
+
+#[test]
+fn the_order_of_a_queue_is_the_order_of_joining_it() {
+    let c = TaskId::nth(2);
+    let entries = [
+        queued(1, A, CPU0),
+        queued(2, B, CPU1),
+        queued(3, c, CPU0),
+        migrate(4, B, CPU0),
+        migrate(5, A, CPU1),
+    ];
+    let (state, _) = run(WAKEUPS, &entries);
+    assert_eq!(state.waiting(CPU0).collect::<Vec<_>>(), [c, B]);
+    assert_eq!(state.waiting(CPU1).collect::<Vec<_>>(), [A]);
+}
+
+#[test]
+fn after_a_loss_that_cpu_is_unknown_and_who_runs_elsewhere_stays_known() {
+    let entries = [
+        switch(1, CPU0, idle(CPU0), A, Left::Runnable),
+        switch(1, CPU1, idle(CPU1), B, Left::Runnable),
+        queued(2, TaskId::nth(2), CPU1),
+        switch(3, CPU1, B, TaskId::nth(3), Left::Sleeping),
+        lost(4, CPU0),
+    ];
+    let (state, _) = run(WAKEUPS, &entries);
+    assert_eq!(state.cpu(CPU0).mode, CpuMode::Unknown);
+    assert_eq!(state.cpu(CPU1).mode, CpuMode::Busy(TaskId::nth(3)));
+    assert_eq!(state.cpu(CPU1).waiting, 0);
+    for (task, phase) in
+        [(A, Phase::Unknown), (B, Phase::Unknown), (TaskId::nth(2), Phase::Unknown)]
+    {
+        assert_eq!(state.task(task).phase, phase);
+    }
+    assert_eq!(state.task(TaskId::nth(3)).phase, Phase::Running);
+    let (state, told) = {
+        let mut more = entries.to_vec();
+        more.push(switch(9, CPU0, TaskId::nth(7), B, Left::Sleeping));
+        run(WAKEUPS, &more)
+    };
+    assert_eq!(state.cpu(CPU0).mode, CpuMode::Busy(B));
+    assert!(told.contradictions.is_empty(), "a loss explains what a contradiction would");
+}
+
+#[test]
+fn contradictions_are_told_and_the_event_wins() {
+    let a_runs = switch(1, CPU0, idle(CPU0), A, Left::Runnable);
+    let (state, told) = run(WAKEUPS, &[a_runs, switch(2, CPU0, B, idle(CPU0), Left::Sleeping)]);
+    assert_eq!(told.contradictions, [Contradiction::OtherPrev]);
+    assert_eq!((state.task(A).phase, state.cpu(CPU0).mode), (Phase::Unknown, CpuMode::Idle));
+
+    let twice = switch(2, CPU1, idle(CPU1), A, Left::Runnable);
+    let (state, told) = run(WAKEUPS, &[a_runs, twice]);
+    assert_eq!(told.contradictions, [Contradiction::RanTwice]);
+    assert_eq!(state.cpu(CPU0).mode, CpuMode::Unknown);
+
+    let asleep = switch(2, CPU0, A, idle(CPU0), Left::Sleeping);
+    let (_, told) = run(WAKEUPS, &[a_runs, asleep, switch(3, CPU0, idle(CPU0), A, Left::Runnable)]);
+    assert_eq!(told.contradictions, [Contradiction::RanAsleep]);
+}
+
+#[test]
+fn a_cpu_that_comes_up_is_unknown_until_its_first_switch() {
+    let down = at(2, CPU1, Event::Cpu { cpu: CPU1, up: false });
+    let up = at(3, CPU1, Event::Cpu { cpu: CPU1, up: true });
+    let (state, _) = run(WAKEUPS, &[down]);
+    assert_eq!(state.cpu(CPU1).mode, CpuMode::Offline);
+    let (state, _) = run(WAKEUPS, &[down, up]);
+    assert_eq!(state.cpu(CPU1).mode, CpuMode::Unknown);
+}
+
+#[test]
+fn a_loss_forgets_where_a_task_was_in_life_but_not_what_it_may_use() {
+    let mask = at(1, CPU0, Event::Changed { task: A, what: Change::Affinity(MaskId(3)) });
+    let (state, _) = run(WAKEUPS, &[mask, queued(2, A, CPU0), lost(3, CPU1)]);
+    assert_eq!((state.task(A).phase, state.task(A).mask), (Phase::Unknown, Some(MaskId(3))));
+}
+
+#[test]
+fn held_covers_time_without_gaps_or_overlaps() {
+    let entries = [queued(3, A, CPU0), queued(3, B, CPU0), migrate(8, A, CPU1), lost(8, CPU0)];
+    let (mut state, mut told) = run(WAKEUPS, &entries);
+    state.finish(Time(20), &mut told);
+    assert_eq!(told.held, [(0, 3), (3, 8), (8, 20)]);
+}
+
+fn history(entries: &[Entry]) -> History {
+    let mut sink = wastenot_model::Builder::new(Head::new(Machine::flat(2)));
+    let name = sink.name("t");
+    (0..4).for_each(|tid| {
+        sink.task(Task::new(tid + 1, name));
+    });
+    entries.iter().for_each(|entry| sink.push(*entry));
+    sink.finish()
+}
+
+#[test]
+fn before_its_first_switch_a_cpu_ran_who_it_switched_from() {
+    let start = Start::infer(&history(&[switch(5, CPU0, A, B, Left::Sleeping)]), Silent::Unknown);
+    assert_eq!(start.cpus, [CpuMode::Busy(A), CpuMode::Unknown]);
+    assert_eq!(start.silent, [CPU1]);
+    let idle_start = Start::infer(&history(&[switch(5, CPU0, A, B, Left::Sleeping)]), Silent::Idle);
+    assert_eq!(idle_start.cpus, [CpuMode::Busy(A), CpuMode::Idle]);
+}
+
+#[test]
+fn a_silent_cpu_ran_the_task_whose_context_its_events_carry() {
+    let mut wakeup = queued(5, A, CPU0);
+    wakeup.cpu = CPU1;
+    wakeup.by = By { task: Some(B), context: Context::Hardirq };
+    let start = Start::infer(&history(&[wakeup]), Silent::Idle);
+    assert_eq!(start.cpus, [CpuMode::Idle, CpuMode::Busy(B)]);
+    assert_eq!(start.silent, [CPU0, CPU1]);
+}
+
+#[test]
+fn a_loss_before_its_first_switch_leaves_a_cpu_unknown() {
+    let entries = [lost(1, CPU0), switch(5, CPU0, A, B, Left::Sleeping)];
+    assert_eq!(Start::infer(&history(&entries), Silent::Idle).cpus[0], CpuMode::Unknown);
+}
