@@ -1,0 +1,82 @@
+//! Makers of machines: what a user types after `--machine` becomes a [`Machine`].
+//!
+//! ```
+//! let machine = wastenot_scenario::machine("bulldozer64")?;
+//! assert_eq!(machine.len(), 64);
+//! let machine = wastenot_scenario::machine("pack:2 numa:2 l3:1 core:4 pu:2")?;
+//! assert_eq!(machine.node_count(), 4);
+//! let machine = wastenot_scenario::machine_from("laptop.txt", b"# CPU,Core\n0,0\n1,0\n")?;
+//! assert_eq!(machine.count(|cpu| cpu.core), 1);
+//! # Ok::<(), wastenot_scenario::Error>(())
+//! ```
+//!
+//! The crate opens no file and asks no kernel: whoever calls passes text, bytes, or a function that
+//! reads `/sys`. Numbers of cores, caches and packages are unique over the machine and run in the
+//! order of their lowest CPU, so that two descriptions of one machine compare equal; CPUs and nodes
+//! keep the numbers that the kernel gives them.
+
+mod draft;
+mod error;
+mod grid;
+mod hwloc;
+mod lscpu;
+mod preset;
+mod synthetic;
+mod sys;
+
+use wastenot_model::Machine;
+use wastenot_model::machine::Hops;
+
+pub use error::Error;
+pub use preset::{Preset, presets};
+pub use sys::{COMMAND as SYS_COMMAND, from_sys};
+
+/// Most nodes that a machine may have.
+pub(crate) const NODE_LIMIT: usize = Hops::NODE_LIMIT;
+
+/// The machine that `text` describes: a preset (`bulldozer64`, `flat(2,8)`) or an hwloc synthetic
+/// description (`pack:2 numa:2 core:4 pu:2`).
+pub fn machine(text: &str) -> Result<Machine, Error> {
+    let text = text.trim();
+    // No preset begins with a digit or a bracket, and none has a colon.
+    let synthetic = text.contains(':')
+        || text.starts_with(|c: char| "[(".contains(c))
+        || text.starts_with(|c: char| c.is_ascii_digit());
+    if synthetic { synthetic::read(text) } else { preset::find(text) }
+}
+
+/// The machine that a file's content describes, recognised by content: hwloc XML, `lscpu -p`, or
+/// lines `/sys/path:value` as [`SYS_COMMAND`] prints them. `file` is its name in messages.
+pub fn machine_from(file: &str, content: &[u8]) -> Result<Machine, Error> {
+    let text = String::from_utf8_lossy(content);
+    let text = text.trim_start_matches('\u{feff}');
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("");
+    if first.starts_with('<') {
+        hwloc::read(file, text)
+    } else if first.starts_with('#') {
+        lscpu::read(file, text)
+    } else if text.lines().any(|line| line.starts_with("/sys/devices/system/")) {
+        sys::read(file, text)
+    } else {
+        Err(Error::Unrecognised { file: file.into() })
+    }
+}
+
+/// Tries every reader on `data`, whatever it is: the entry for fuzzing. Must not panic, hang, or
+/// allocate in proportion to a number in the data.
+pub fn fuzz_one(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let results = [
+        machine(&text),
+        machine_from("data", data),
+        hwloc::read("data", &text),
+        lscpu::read("data", &text),
+        sys::read("data", &text),
+    ];
+    for result in results {
+        match result {
+            Ok(machine) => assert!(!machine.is_empty(), "a machine has CPUs"),
+            Err(error) => assert!(!error.to_string().is_empty() && !error.help().is_empty()),
+        }
+    }
+}

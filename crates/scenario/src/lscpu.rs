@@ -1,0 +1,97 @@
+//! What `lscpu -p` prints: comma-separated rows below a comment that names the columns.
+
+use wastenot_model::Machine;
+
+use crate::Error;
+use crate::draft::{DistanceRows, Draft, Place};
+
+const FORM: &str = "lscpu -p";
+
+/// Columns at most; lscpu has some twenty.
+const COLUMNS: usize = 64;
+
+/// What tells cores, caches and packages apart. Numbers of cores are unique over the machine as
+/// `lscpu -p` prints them, but only within a socket with `--physical`.
+type Key = (Option<usize>, Option<usize>, usize);
+
+/// Reads it; CPUs that it leaves out (without `-a` the offline ones) are offline.
+pub(crate) fn read(file: &str, text: &str) -> Result<Machine, Error> {
+    let broken = |line, why: String| Error::Broken { file: file.into(), form: FORM, line, why };
+    let mut columns: Option<Columns> = None;
+    let mut draft: Draft<Key> = Draft::new(file);
+    for (index, line) in text.lines().enumerate() {
+        let (line, number) = (line.trim(), Some(index + 1));
+        if let Some(comment) = line.strip_prefix('#') {
+            columns = Columns::named(comment).or(columns);
+            continue;
+        }
+        if line.is_empty() {
+            continue;
+        }
+        let Some(columns) = &columns else {
+            let why = "no comment above names the columns (# CPU,Core,...)".into();
+            return Err(broken(number, why));
+        };
+        let fields: Vec<&str> = line.split(',').take(COLUMNS).map(str::trim).collect();
+        let cpu = columns.number(&fields, columns.cpu);
+        let Some(cpu) = cpu else {
+            return Err(broken(number, "there is no CPU number".into()));
+        };
+        if !draft.place(cpu, columns.place(&fields))? {
+            return Err(broken(number, format!("CPU {cpu} a second time")));
+        }
+    }
+    if draft.is_empty() {
+        return Err(broken(None, "it holds no CPU".into()));
+    }
+    Ok(draft.finish(&DistanceRows::new()))
+}
+
+/// Positions of the columns that matter.
+#[derive(Debug, Default)]
+struct Columns {
+    cpu: Option<usize>,
+    core: Option<usize>,
+    socket: Option<usize>,
+    node: Option<usize>,
+    /// Of the highest level of data caches.
+    llc: Option<usize>,
+    online: Option<usize>,
+}
+
+impl Columns {
+    /// The columns of a comment like ` CPU,Core,Socket,Node,,L1d,L1i,L2,L3`. Names' case varies
+    /// between versions of util-linux.
+    fn named(comment: &str) -> Option<Columns> {
+        let names: Vec<String> =
+            comment.split(',').take(COLUMNS).map(|n| n.trim().to_lowercase()).collect();
+        let position = |name: &str| names.iter().position(|other| other == name);
+        let cpu = Some(position("cpu")?);
+        let llc = ["l4", "l3", "l2", "l1d"].iter().find_map(|name| position(name));
+        let [core, socket, node, online] = ["core", "socket", "node", "online"].map(position);
+        Some(Columns { cpu, core, socket, node, llc, online })
+    }
+
+    fn number(&self, fields: &[&str], column: Option<usize>) -> Option<usize> {
+        fields.get(column?)?.parse().ok()
+    }
+
+    fn place(&self, fields: &[&str]) -> Place<Key> {
+        let number = |column| self.number(fields, column);
+        let (socket, node) = (number(self.socket), number(self.node));
+        // The row of an offline CPU has dashes for what is unknown, and with `--physical` fewer
+        // fields: its `N` then stands before its column.
+        let online = match self.online {
+            Some(_) => !fields.iter().any(|field| field.eq_ignore_ascii_case("n")),
+            None => self.core.is_none_or(|column| fields.get(column) != Some(&"-")),
+        };
+        Place {
+            core: number(self.core).map(|core| (socket, node, core)),
+            llc: number(self.llc).map(|llc| (None, None, llc)),
+            package: socket.map(|socket| (None, None, socket)),
+            node,
+            online,
+            ..Place::default()
+        }
+    }
+}

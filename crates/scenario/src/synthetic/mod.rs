@@ -1,0 +1,246 @@
+//! hwloc's synthetic descriptions: `pack:2 numa:2 l3:1 core:4 pu:2`.
+//!
+//! Levels run from wide to narrow; each gives a type and how many of it lie in one of the level
+//! before. `[numa]` hangs a node under each object of the level before it. Attributes follow in
+//! brackets, of which only `indexes=` of PUs and nodes matter here. The language is that of the
+//! "Synthetic topologies" page of hwloc's documentation (2.9); where hwloc warns and drops
+//! something, this is an error, since a machine other than the one described helps nobody.
+
+mod indexes;
+mod words;
+
+use wastenot_model::{CpuId, Machine};
+
+use crate::NODE_LIMIT;
+use crate::draft::{DistanceRows, Draft, Place};
+use crate::error::{Error, shown};
+use indexes::Indexes;
+use words::{Cursor, kind_of};
+
+/// Levels, and loops of indexes, at most; lstopo writes about ten.
+const LEVELS: usize = 64;
+
+/// Reads a description.
+pub(crate) fn read(text: &str) -> Result<Machine, Error> {
+    let tower = Tower::parse(text).and_then(Tower::check);
+    tower.and_then(|tower| tower.machine(text)).map_err(|fault| match fault {
+        Fault::Wrong { at, why } => {
+            let at = text.get(..at).map_or(at, |before| before.chars().count());
+            Error::Synthetic { text: shown(text), at, why }
+        }
+        Fault::TooLarge(unit) => Error::TooLarge { what: shown(text), unit },
+        Fault::Error(error) => error,
+    })
+}
+
+/// What a level is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Package,
+    Die,
+    Group,
+    Node,
+    /// A data or unified cache and its depth.
+    Cache(u8),
+    /// An instruction cache and its depth.
+    CodeCache(u8),
+    Core,
+    Pu,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Level<'t> {
+    kind: Kind,
+    /// Objects on the whole machine.
+    width: usize,
+    indexes: Option<Indexes<'t>>,
+    at: usize,
+}
+
+/// All levels, and the nodes that hang beside them.
+#[derive(Debug, Default)]
+struct Tower<'t> {
+    levels: Vec<Level<'t>>,
+    /// `hanging[i]` nodes under each object above level i; the machine is above level 0.
+    hanging: Vec<usize>,
+    hanging_indexes: Option<Indexes<'t>>,
+}
+
+enum Fault {
+    /// At an offset in bytes.
+    Wrong {
+        at: usize,
+        why: String,
+    },
+    TooLarge(&'static str),
+    Error(Error),
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Fault {
+        Fault::Error(error)
+    }
+}
+
+fn wrong<T>(at: usize, why: impl Into<String>) -> Result<T, Fault> {
+    Err(Fault::Wrong { at, why: why.into() })
+}
+
+impl<'t> Tower<'t> {
+    fn parse(text: &'t str) -> Result<Tower<'t>, Fault> {
+        let mut tower = Tower { hanging: vec![0], ..Tower::default() };
+        let mut cursor = Cursor { text, at: 0 };
+        let mut untyped = 0;
+        cursor.skip_space();
+        cursor.attributes()?;
+        while !cursor.rest().is_empty() {
+            let at = cursor.at;
+            if cursor.eat('[') {
+                tower.hang(&mut cursor)?;
+                continue;
+            }
+            let kind = match cursor.word() {
+                "" => None,
+                word => Some(kind_of(word, at)?),
+            };
+            if kind.is_some() && !cursor.eat(':') {
+                return wrong(cursor.at, "a colon and a number must follow the type");
+            }
+            untyped += usize::from(kind.is_none());
+            let count = cursor.number()?;
+            let indexes = cursor.attributes()?;
+            let above = tower.levels.last().map_or(1, |level: &Level<'_>| level.width);
+            let width = above.checked_mul(count).filter(|&width| width <= CpuId::LIMIT);
+            let width = width.ok_or(Fault::TooLarge("CPUs"))?;
+            let kind = kind.unwrap_or(Kind::Pu);
+            tower.levels.push(Level { kind, width, indexes, at });
+            tower.hanging.push(0);
+            if tower.levels.len() > LEVELS {
+                return wrong(at, "too many levels");
+            }
+        }
+        tower.name_untyped(untyped)?;
+        Ok(tower)
+    }
+
+    /// Reads `numa(...)]`, or `numa:1]`.
+    fn hang(&mut self, cursor: &mut Cursor<'t>) -> Result<(), Fault> {
+        let at = cursor.at;
+        if kind_of(cursor.word(), at)? != Kind::Node {
+            return wrong(at, "only numa may hang beside a level");
+        }
+        if cursor.eat(':') && cursor.number()? != 1 {
+            return wrong(at, "write [numa] once for each node");
+        }
+        self.hanging_indexes = cursor.attributes()?.or(self.hanging_indexes);
+        if !cursor.eat(']') {
+            return wrong(cursor.at, "] is missing");
+        }
+        cursor.skip_space();
+        if let Some(count) = self.hanging.last_mut() {
+            *count += 1;
+        }
+        Ok(())
+    }
+
+    /// Bare numbers stand for the usual levels.
+    fn name_untyped(&mut self, untyped: usize) -> Result<(), Fault> {
+        use Kind::{Cache, CodeCache, Core, Node, Package, Pu};
+        let kinds: &[Kind] = match (untyped, self.levels.len()) {
+            (0, _) => return Ok(()),
+            // What lstopo writes: types, then a bare number for the PUs of a core.
+            (1, len) if len > 1 && self.levels[len - 1].kind == Pu => return Ok(()),
+            (1, 1) => &[Pu],
+            (2, 2) => &[Node, Pu],
+            (3, 3) => &[Package, Node, Pu],
+            (4, 4) => &[Package, Node, Core, Pu],
+            (5, 5) => &[Package, Node, Cache(2), Core, Pu],
+            (6, 6) => &[Package, Node, Cache(2), Cache(1), Core, Pu],
+            (7, 7) => &[Package, Node, Cache(3), Cache(2), Cache(1), Core, Pu],
+            (8, 8) => &[Package, Node, Cache(3), Cache(2), Cache(1), CodeCache(1), Core, Pu],
+            (n, len) if n == len => return wrong(0, "more than 8 levels need types"),
+            _ => return wrong(0, "either all levels have a type or none has"),
+        };
+        self.levels.iter_mut().zip(kinds).for_each(|(level, &kind)| level.kind = kind);
+        Ok(())
+    }
+
+    /// Refuses what hwloc refuses.
+    fn check(self) -> Result<Tower<'t>, Fault> {
+        let Some(last) = self.levels.last() else { return wrong(0, "there is no level") };
+        if last.kind != Kind::Pu {
+            return wrong(last.at, "the last level must be pu");
+        }
+        for (index, level) in self.levels.iter().enumerate() {
+            let again = self.levels[..index].iter().any(|other| other.kind == level.kind);
+            if again && level.kind != Kind::Group {
+                return wrong(level.at, "this type has a level already");
+            }
+            if level.kind == Kind::Node && self.hanging.iter().any(|&count| count > 0) {
+                return wrong(level.at, "nodes are both a level and beside one");
+            }
+        }
+        if self.node_count() > NODE_LIMIT { Err(Fault::TooLarge("nodes")) } else { Ok(self) }
+    }
+
+    fn level(&self, kind: impl Fn(Kind) -> bool) -> Option<&Level<'t>> {
+        self.levels.iter().find(|level| kind(level.kind))
+    }
+
+    /// Objects above level `index`.
+    fn width_above(&self, index: usize) -> usize {
+        index.checked_sub(1).map_or(1, |above| self.levels[above].width)
+    }
+
+    fn node_count(&self) -> usize {
+        let hanging = self.hanging.iter().enumerate();
+        let hanging: usize = hanging.map(|(index, &n)| n * self.width_above(index)).sum();
+        self.level(|kind| kind == Kind::Node).map_or(hanging, |level| level.width)
+    }
+
+    /// Node of the PU at `position`, before `indexes=`. Of several that hang there, the first.
+    ///
+    /// hwloc numbers what hangs under an object after all that hangs further down.
+    fn node_at(&self, position: usize, pus: usize) -> usize {
+        if let Some(level) = self.level(|kind| kind == Kind::Node) {
+            return position / (pus / level.width);
+        }
+        let deepest = self.hanging.iter().rposition(|&count| count > 0).unwrap_or(0);
+        let pus_in = |index| pus / self.width_above(index);
+        let start = position - position % pus_in(deepest);
+        (0..=deepest).map(|index| start / pus_in(index) * self.hanging[index]).sum()
+    }
+
+    fn machine(&self, text: &str) -> Result<Machine, Fault> {
+        let pus = self.levels.last().map_or(0, |level| level.width);
+        let pu_indexes = self.levels.last().and_then(|level| level.indexes);
+        let cpu_of = self.numbers(pu_indexes, pus)?;
+        let node_indexes = match self.level(|kind| kind == Kind::Node) {
+            Some(level) => level.indexes,
+            None => self.hanging_indexes,
+        };
+        let node_of = self.numbers(node_indexes, self.node_count().max(1))?;
+        let depth = |kind| if let Kind::Cache(depth) = kind { depth } else { 0 };
+        let llc_depth = self.levels.iter().map(|level| depth(level.kind)).max().unwrap_or(0);
+        let within = |kind: Kind, position: usize| {
+            self.level(|other| other == kind).map(|level| position / (pus / level.width))
+        };
+        let mut draft = Draft::new(text);
+        for (position, &cpu) in cpu_of.iter().enumerate() {
+            let place = Place {
+                core: within(Kind::Core, position),
+                llc: within(Kind::Cache(llc_depth), position),
+                package: within(Kind::Package, position),
+                node: Some(node_of[self.node_at(position, pus)]),
+                ..Place::default()
+            };
+            if !draft.place(cpu, place)? {
+                let at = pu_indexes.map_or(0, |indexes| indexes.at);
+                return wrong(at, format!("CPU {cpu} twice"));
+            }
+        }
+        let mut machine = draft.finish(&DistanceRows::new());
+        machine.name = text.into();
+        Ok(machine)
+    }
+}

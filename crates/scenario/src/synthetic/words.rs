@@ -1,0 +1,107 @@
+//! The words of a description: types, numbers, attributes.
+
+use super::indexes::Indexes;
+use super::{Fault, Kind, wrong};
+use crate::error::shown;
+
+/// The type that a word names: any case, and any beginning of two letters or more.
+pub(super) fn kind_of(word: &str, at: usize) -> Result<Kind, Fault> {
+    let word = word.to_ascii_lowercase();
+    if let Some(rest) = word.strip_prefix('l') {
+        let depth = rest.chars().next().and_then(|depth| depth.to_digit(10)).unwrap_or(0) as u8;
+        let suffix = rest.get(1..).unwrap_or("");
+        let code = suffix.starts_with('i');
+        let cache = suffix.strip_prefix(['i', 'd', 'u']).unwrap_or(suffix);
+        if (1..=5).contains(&depth) && "cache".starts_with(cache) {
+            return Ok(if code { Kind::CodeCache(depth) } else { Kind::Cache(depth) });
+        }
+    }
+    let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
+    if stem.len() >= 2 && "group".starts_with(stem) {
+        return Ok(Kind::Group);
+    }
+    let names = [
+        ("package", Kind::Package),
+        ("socket", Kind::Package),
+        ("numanode", Kind::Node),
+        ("node", Kind::Node),
+        ("die", Kind::Die),
+        ("core", Kind::Core),
+        ("pu", Kind::Pu),
+    ];
+    let named = names.iter().find(|(name, _)| word.len() >= 2 && name.starts_with(&word));
+    match named {
+        Some((_, kind)) => Ok(*kind),
+        None => {
+            wrong(at, format!("`{}` is no type (pack numa die group l3 core pu)", shown(&word)))
+        }
+    }
+}
+
+/// A place in the text.
+pub(super) struct Cursor<'t> {
+    pub(super) text: &'t str,
+    /// In bytes.
+    pub(super) at: usize,
+}
+
+impl<'t> Cursor<'t> {
+    pub(super) fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+    fn take(&mut self, while_: impl Fn(char) -> bool) -> &'t str {
+        let rest = self.rest();
+        let taken = rest.find(|c| !while_(c)).map_or(rest, |end| &rest[..end]);
+        self.at += taken.len();
+        taken
+    }
+    pub(super) fn skip_space(&mut self) {
+        self.take(char::is_whitespace);
+    }
+    pub(super) fn eat(&mut self, c: char) -> bool {
+        let found = self.rest().starts_with(c);
+        self.at += if found { c.len_utf8() } else { 0 };
+        found
+    }
+    /// A word that begins with a letter, or nothing.
+    pub(super) fn word(&mut self) -> &'t str {
+        match self.rest().starts_with(|c: char| c.is_ascii_alphabetic()) {
+            true => self.take(|c| c.is_ascii_alphanumeric()),
+            false => "",
+        }
+    }
+    /// A number from 1.
+    pub(super) fn number(&mut self) -> Result<usize, Fault> {
+        self.skip_space();
+        let at = self.at;
+        match self.take(|c| c.is_ascii_digit()) {
+            "" => wrong(at, "a number is missing"),
+            digits => match digits.parse() {
+                Ok(0) => wrong(at, "there must be at least one"),
+                Ok(number) => Ok(number),
+                Err(_) => Err(Fault::TooLarge("CPUs")),
+            },
+        }
+    }
+    /// `(key=value ...)` if it follows; the value of `indexes`.
+    pub(super) fn attributes(&mut self) -> Result<Option<Indexes<'t>>, Fault> {
+        let mut indexes = None;
+        if self.eat('(') {
+            let inside = self.take(|c| c != ')');
+            let start = self.at - inside.len();
+            if !self.eat(')') {
+                return wrong(self.at, ") is missing");
+            }
+            for attribute in inside.split_whitespace() {
+                let at = start + (attribute.as_ptr() as usize - inside.as_ptr() as usize);
+                match attribute.split_once('=') {
+                    Some(("indexes", text)) => indexes = Some(Indexes { text, at }),
+                    Some(("memory" | "size" | "memorysidecachesize", _)) => {}
+                    _ => return wrong(at, format!("`{}` is no attribute", shown(attribute))),
+                }
+            }
+        }
+        self.skip_space();
+        Ok(indexes)
+    }
+}

@@ -1,0 +1,8 @@
+//! Tests of everything that `wastenot-scenario` gives to others.
+
+mod all {
+    mod files;
+    mod hostile;
+    mod presets;
+    mod synthetic;
+}
