@@ -1,0 +1,323 @@
+//! From per-CPU streams of raw records to a History: order, identity, names, what is carried.
+
+use std::collections::HashMap;
+
+use wastenot_model::{
+    Builder, By, Carries, Change, CpuId, Entry, Event, Head, History, How, Left, Loss, LossKind,
+    Sink, Span, TaskId, Time,
+};
+
+use crate::Until;
+use crate::merge::{End, Stream, merge};
+use crate::raw::{Comm, Raw, RawEvent};
+use crate::tasks::Tasks;
+
+/// What a format knows beside its streams.
+pub(crate) struct Known {
+    /// Machine, clock, source, and the abilities that cannot be seen from the events: `CONTEXT`,
+    /// `WAKERS`, `LEFT`, `PRIO`, `NAMES`, `TOPOLOGY`, ... Kinds of events that occur are added.
+    pub(crate) head: Head,
+    /// Command names by tid that the file keeps beside its events.
+    pub(crate) names: HashMap<i32, String>,
+    /// Process ids by tid.
+    pub(crate) pids: HashMap<i32, i32>,
+    /// What was found lost or odd so far.
+    pub(crate) losses: Vec<Loss>,
+    pub(crate) until: Until,
+}
+
+impl Known {
+    pub(crate) fn new(head: Head) -> Known {
+        let (names, pids) = (HashMap::new(), HashMap::new());
+        Known { head, names, pids, losses: Vec::new(), until: Until::Read }
+    }
+}
+
+/// Merges the streams of a source into a History.
+///
+/// `seen` abilities are those of the events that occurred. Where waits begin at `sched_wakeup` the
+/// placement is known; where only wakings and migrations occur, it follows from both.
+pub(crate) fn assemble<S: Stream>(known: Known, streams: Vec<(u16, S)>) -> History {
+    if known.until != Until::Read {
+        stop_early(known.until, streams);
+        return Builder::new(known.head).finish();
+    }
+    let cut = known.losses.iter().any(|loss| loss.kind == LossKind::Cut);
+    let streams: Vec<(u16, Ending<S>)> =
+        streams.into_iter().map(|(cpu, stream)| (cpu, Ending::new(stream, cut))).collect();
+    let carries = known.head.carries;
+    let unseen = if cut { without_records(&known.head, &streams) } else { Vec::new() };
+    let mut assembler = Assembler {
+        unseen,
+        tasks: Tasks::new(known.names, known.pids),
+        sink: Builder::new(known.head),
+        seen: carries,
+    };
+    let ends = merge(streams, |cpu, raw| assembler.push(cpu, raw));
+    let Assembler { tasks, mut sink, mut seen, .. } = assembler;
+    let moves = Carries::WAKINGS | Carries::MIGRATIONS;
+    if seen.has(Carries::WAKEUPS) || seen.has(moves) {
+        seen |= Carries::PLACEMENT;
+    }
+    sink.head().carries = seen;
+    known.losses.into_iter().for_each(|loss| sink.loss(loss));
+    ends.into_iter().for_each(|end| report_end(&mut sink, end));
+    report_skew(&mut sink, &tasks);
+    sink.finish()
+}
+
+/// What benchmarks measure.
+#[cold]
+fn stop_early<S: Stream>(until: Until, streams: Vec<(u16, S)>) {
+    if until == Until::Merged {
+        let look = |_, raw: &Raw| {
+            std::hint::black_box(raw);
+        };
+        merge(streams, look);
+        return;
+    }
+    let mut batch = Vec::new();
+    for (_, mut stream) in streams {
+        stream.fill(&mut batch);
+        while !batch.is_empty() {
+            batch.clear();
+            stream.fill(std::hint::black_box(&mut batch));
+        }
+    }
+}
+
+/// A stream of a file that may be cut. What came after its end is lost: without saying so, a task
+/// queued on this CPU later on would seem to wait there for ever.
+struct Ending<S> {
+    stream: S,
+    /// The first batch, looked at before the merge begins.
+    first: Vec<Raw>,
+    last: Option<Raw>,
+    cut: bool,
+    ended: bool,
+}
+
+impl<S: Stream> Ending<S> {
+    fn new(mut stream: S, cut: bool) -> Ending<S> {
+        let mut first = Vec::new();
+        if cut {
+            stream.fill(&mut first);
+        }
+        Ending { stream, first, last: None, cut, ended: false }
+    }
+}
+
+impl<S: Stream> Stream for Ending<S> {
+    fn fill(&mut self, out: &mut Vec<Raw>) {
+        let before = out.len();
+        out.append(&mut self.first);
+        if out.len() == before {
+            self.stream.fill(out);
+        }
+        if out.len() > before {
+            self.last = out.last().copied();
+            return;
+        }
+        let is_cut = |loss: &Loss| loss.kind == LossKind::Cut;
+        if !self.ended && (self.cut || self.stream.losses().iter().any(is_cut)) {
+            out.extend(self.last.map(|last| Raw { event: RawEvent::Cut, ..last }));
+        }
+        self.ended = true;
+    }
+    fn losses(&self) -> Vec<Loss> {
+        self.stream.losses()
+    }
+}
+
+/// CPUs of which a cut left nothing: unknown from the first event on.
+fn without_records<S>(head: &Head, streams: &[(u16, Ending<S>)]) -> Vec<CpuId> {
+    let told = |cpu: &CpuId| {
+        streams.iter().any(|(other, stream)| *other == cpu.0 && !stream.first.is_empty())
+    };
+    (0..head.machine.len()).map(|cpu| CpuId(cpu as u16)).filter(|cpu| !told(cpu)).collect()
+}
+
+struct Assembler {
+    /// CPUs to be reported lost with the first event.
+    unseen: Vec<CpuId>,
+    tasks: Tasks,
+    sink: Builder,
+    seen: Carries,
+}
+
+impl Assembler {
+    /// Frequent kinds push by themselves: an event that travels through a common variable is
+    /// written to memory and read back before it is packed.
+    #[inline]
+    fn push(&mut self, cpu: u16, raw: &Raw) {
+        let (time, cpu) = (raw.time, CpuId(cpu));
+        if cpu.index() >= CpuId::LIMIT {
+            return; // no kernel has it; readers report such records as damaged
+        }
+        if !self.unseen.is_empty() {
+            self.report_unseen(time);
+        }
+        match raw.event {
+            RawEvent::Switch { prev, next, left, prev_prio, next_prio, prev_comm, next_comm } => {
+                let prev = self.task(prev, prev_comm, time, cpu);
+                if !prev.is_idle() {
+                    self.rename(prev, prev_comm, raw, cpu);
+                    self.tasks.left(prev, !left.is_runnable(), left == Left::Dead);
+                }
+                let next = self.task(next, next_comm, time, cpu);
+                if !next.is_idle() {
+                    self.tasks.ran(next, time, cpu.0);
+                }
+                let by = By { task: Some(prev), context: raw.context };
+                let event = Event::Switch { cpu, prev, next, left, prev_prio, next_prio };
+                self.sink.push(Entry { time: Time(time), cpu, by, event });
+            }
+            RawEvent::Waking { tid, prev, prio, comm } => {
+                self.seen |= Carries::WAKINGS;
+                let task = self.woken(tid, comm, time, cpu);
+                let (by, event) = (self.by(raw, cpu), Event::Waking { task, prev, prio });
+                self.sink.push(Entry { time: Time(time), cpu, by, event });
+            }
+            RawEvent::Queued { tid, on, how, prio, comm } => {
+                self.seen |= if how == How::New { Carries::NEW } else { Carries::WAKEUPS };
+                let task = self.woken(tid, comm, time, cpu);
+                let (by, event) = (self.by(raw, cpu), Event::Queued { task, on, how, prio });
+                self.sink.push(Entry { time: Time(time), cpu, by, event });
+            }
+            _ => self.push_rare(cpu, raw),
+        }
+    }
+
+    #[inline(never)]
+    fn push_rare(&mut self, cpu: CpuId, raw: &Raw) {
+        let time = raw.time;
+        let event = match raw.event {
+            RawEvent::Switch { .. } | RawEvent::Waking { .. } | RawEvent::Queued { .. } => return,
+            RawEvent::Migrate { tid, from, to, comm } => {
+                self.seen |= Carries::MIGRATIONS;
+                Event::Migrate { task: self.task(tid, comm, time, cpu), from, to }
+            }
+            RawEvent::Fork { parent, child, child_comm } => {
+                self.seen |= Carries::FORKS;
+                let parent = self.task(parent, Comm::default(), time, cpu);
+                let child = match child {
+                    0 => TaskId::idle(cpu),
+                    tid => self.tasks.fork(tid, child_comm, time, &mut self.sink),
+                };
+                Event::Fork { parent, child }
+            }
+            RawEvent::Exec { tid } => {
+                self.seen |= Carries::EXECS;
+                Event::Exec { task: self.task(tid, Comm::default(), time, cpu) }
+            }
+            RawEvent::Exit { tid, comm } => {
+                self.seen |= Carries::EXITS;
+                Event::Exit { task: self.task(tid, comm, time, cpu) }
+            }
+            RawEvent::Cpu { cpu, up } => {
+                self.seen |= Carries::HOTPLUG;
+                Event::Cpu { cpu, up }
+            }
+            RawEvent::Freq { cpu, khz } => {
+                self.seen |= Carries::FREQ;
+                Event::Freq { cpu, khz }
+            }
+            RawEvent::Rename { tid, comm } => {
+                let task = self.task(tid, comm, time, cpu);
+                return self.rename(task, comm, raw, cpu);
+            }
+            RawEvent::Seen if raw.current < 0 => return,
+            // No event means "was seen"; a name that stays as it is changes nothing.
+            RawEvent::Seen => {
+                let task = self.task(raw.current, Comm::default(), time, cpu);
+                let name = match self.sink.task_mut(task) {
+                    Some(task) => task.name,
+                    None => self.sink.name(&format!("swapper/{cpu}")),
+                };
+                Event::Changed { task, what: Change::Name(name) }
+            }
+            RawEvent::Lost { count } => Event::Lost { count },
+            RawEvent::Cut => return self.push_cut(time, cpu),
+        };
+        let by = self.by(raw, cpu);
+        self.sink.push(Entry { time: Time(time), cpu, by, event });
+    }
+
+    #[cold]
+    fn report_unseen(&mut self, time: u64) {
+        for cpu in std::mem::take(&mut self.unseen) {
+            self.push_cut(time, cpu);
+        }
+    }
+
+    fn push_cut(&mut self, time: u64, cpu: CpuId) {
+        let event = Event::Lost { count: None };
+        self.sink.push_told(Entry { time: Time(time), cpu, by: By::UNKNOWN, event });
+    }
+
+    #[inline]
+    fn by(&mut self, raw: &Raw, cpu: CpuId) -> By {
+        let known = raw.current >= 0;
+        let task = known.then(|| self.task(raw.current, Comm::default(), raw.time, cpu));
+        By { task, context: raw.context }
+    }
+
+    #[inline]
+    fn task(&mut self, tid: i32, comm: Comm, time: u64, cpu: CpuId) -> TaskId {
+        match tid {
+            0 => TaskId::idle(cpu),
+            tid => self.tasks.get(tid, comm, time, &mut self.sink),
+        }
+    }
+
+    #[inline]
+    fn woken(&mut self, tid: i32, comm: Comm, time: u64, cpu: CpuId) -> TaskId {
+        let task = self.task(tid, comm, time, cpu);
+        if !task.is_idle() {
+            self.tasks.woken(task, time, cpu.0);
+        }
+        task
+    }
+
+    #[inline]
+    fn rename(&mut self, task: TaskId, comm: Comm, raw: &Raw, cpu: CpuId) {
+        if task.is_idle() {
+            return;
+        }
+        if let Some(name) = self.tasks.renamed(task, comm, &mut self.sink) {
+            let event = Event::Changed { task, what: Change::Name(name) };
+            let by = By { task: Some(task), context: raw.context };
+            self.sink.push(Entry { time: Time(raw.time), cpu, by, event });
+        }
+    }
+}
+
+/// What a stream lost, and where its time went back.
+fn report_end(sink: &mut Builder, end: End) {
+    let cpu = Some(CpuId(end.cpu));
+    for loss in end.losses {
+        sink.loss(Loss { cpu, ..loss });
+    }
+    if end.steps > 0 {
+        let note = format!("time went back, by up to {}", Span(end.largest_step));
+        let mut loss = Loss::new(LossKind::ClockStep, note);
+        (loss.cpu, loss.count) = (cpu, Some(end.steps));
+        sink.loss(loss);
+    }
+}
+
+/// A wakeup stamped after the run that it caused, on another CPU, means that clocks disagree.
+/// One in a thousand may be a race between the stamp and the store; more is skew.
+fn report_skew(sink: &mut Builder, tasks: &Tasks) {
+    if tasks.skewed < 3 || tasks.skewed * 1000 < tasks.switches_in {
+        return;
+    }
+    let largest = Span(tasks.skew_ns_max);
+    let note = format!(
+        "clocks of CPUs disagree by up to {largest} or more: wakeups are stamped after the runs \
+         that they caused; record with a clock that all CPUs share (`trace-cmd record -C mono`)"
+    );
+    let mut loss = Loss::new(LossKind::ClockSkew, note);
+    loss.count = Some(tasks.skewed);
+    sink.loss(loss);
+}

@@ -1,0 +1,88 @@
+//! Why a trace could not be read at all. What was read in part is a Loss, not an error.
+
+use thiserror::Error as ThisError;
+
+/// A failure to read, with what and where.
+#[derive(Debug, ThisError)]
+#[non_exhaustive]
+pub enum Error {
+    /// The source has no bytes.
+    #[error("the file is empty")]
+    Empty,
+    /// No format recognised the beginning.
+    #[error("not a trace that wastenot knows{}", .looks.map(|l| format!(": it looks like {l}")).unwrap_or_default())]
+    Unrecognised {
+        /// What it seems to be instead.
+        looks: Option<&'static str>,
+    },
+    /// A known format in a version that is not known.
+    #[error("{format}: version {version} is not known")]
+    Version {
+        /// The format.
+        format: &'static str,
+        /// The version the file states.
+        version: String,
+    },
+    /// The head is damaged, so that nothing can be read.
+    #[error("{format}: {what} at byte {offset}")]
+    Damaged {
+        /// The format.
+        format: &'static str,
+        /// What is wrong.
+        what: String,
+        /// Where.
+        offset: usize,
+    },
+    /// The trace holds no scheduling events.
+    #[error("{format}: no scheduling events in it ({what})")]
+    NoEvents {
+        /// The format.
+        format: &'static str,
+        /// What is there instead.
+        what: String,
+    },
+    /// The trace lacks something without which its events mean nothing.
+    #[error("{format}: {what}")]
+    Unusable {
+        /// The format.
+        format: &'static str,
+        /// What is missing.
+        what: String,
+        /// How to record one that has it.
+        help: &'static str,
+    },
+    /// The source could not be read.
+    #[error("cannot read: {0}")]
+    Io(std::io::Error),
+    /// The output could not be written.
+    #[error("cannot write: {0}")]
+    Write(std::io::Error),
+}
+
+impl Error {
+    /// The next thing to try, in one line.
+    pub fn help(&self) -> String {
+        match self {
+            Error::Empty => "was the recording stopped before it was written?".into(),
+            Error::Unrecognised { .. } => {
+                "wastenot reads trace.dat, perf.data, Perfetto, ftrace text, trace-cmd report and \
+                 perf script text, and .wn; `wastenot doctor` prints how to record one"
+                    .into()
+            }
+            Error::Version { .. } => {
+                "convert it with the tool that recorded it, for example `trace-cmd convert \
+                 --file-version 7`"
+                    .into()
+            }
+            Error::Damaged { .. } => "copy the file again, or record it again".into(),
+            Error::NoEvents { .. } => {
+                "record with -e sched_switch -e sched_waking -e sched_wakeup; `wastenot doctor` \
+                 prints the whole line"
+                    .into()
+            }
+            Error::Write(_) => "check the path, its permissions and the space left".into(),
+            Error::Unusable { help, .. } => (*help).into(),
+            Error::Io(_) => "check the path and its permissions".into(),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Formats in and out of a [`History`].
+//!
+//! A format is recognised by its content. Each format turns its bytes into [`raw::Raw`] events,
+//! one stream per CPU; [`assemble`] decodes the streams in parallel, merges them in order, gives
+//! tids their task ids and pushes into a History. Formats know layouts; the assembler knows time
+//! and identity; nobody here knows what an event means (that is `model::State`).
+
+mod assemble;
+mod detect;
+mod error;
+mod ftrace;
+mod merge;
+pub mod own;
+mod perf;
+mod perfetto;
+mod raw;
+mod tasks;
+mod text;
+mod tracedat;
+mod unpack;
+pub mod write;
+
+use std::io::Read;
+
+use wastenot_model::History;
+
+pub use detect::{Format, detect};
+pub use error::Error;
+
+/// How to read.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// What to call the source in reports: a path.
+    pub name: String,
+    /// Cycles per second of a clock that counts cycles (x86-tsc without a conversion in the
+    /// file). Without it such a History's times stay cycles, and says so.
+    pub clock_hz: Option<u64>,
+    /// Which of several buffers (instances) of a trace.dat; the first with scheduling events
+    /// when not told.
+    pub buffer: Option<String>,
+    /// How far to go.
+    pub until: Until,
+}
+
+/// How far to read. Only benchmarks stop early, to tell what each stage costs; what they get then
+/// is an empty History, or an error because it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Until {
+    /// Every record is decoded and dropped.
+    Decoded,
+    /// They are put in order as well.
+    Merged,
+    /// A History.
+    #[default]
+    Read,
+}
+
+/// Reads a trace whose format is told by its content.
+pub fn read(bytes: &[u8], options: &Options) -> Result<History, Error> {
+    // Traces are often sent compressed as a whole; an archive within an archive is not one.
+    match unpack::whole(bytes) {
+        Some(unpacked) => read_plain(&unpacked?, options),
+        None => read_plain(bytes, options),
+    }
+}
+
+fn read_plain(bytes: &[u8], options: &Options) -> Result<History, Error> {
+    match detect(bytes)? {
+        Format::Own => own::read(bytes, options),
+        Format::Perfetto => perfetto::read(bytes, options),
+        Format::PerfData => perf::read(bytes, options),
+        Format::TraceDat => tracedat::read(bytes, options),
+        Format::Text => text::read(bytes, options),
+    }
+}
+
+/// Reads a stream to its end, then the trace in it. Memory grows with what arrives, not with what
+/// the stream claims.
+pub fn read_from(mut source: impl Read, options: &Options) -> Result<History, Error> {
+    let mut bytes = Vec::new();
+    source.read_to_end(&mut bytes).map_err(Error::Io)?;
+    read(&bytes, options)
+}
+
+/// One fuzz case of every reader: whatever the bytes, no panic, no hang, memory in proportion.
+pub fn fuzz_one(bytes: &[u8]) {
+    let _ = read(bytes, &Options::default());
+}

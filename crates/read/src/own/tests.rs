@@ -1,0 +1,154 @@
+use wastenot_model::*;
+
+use super::messages::whole;
+use super::{Writer, is_own, write_wn};
+use crate::write::sample::{anything, machine};
+use crate::{Error, Format, Options, detect, read};
+
+/// Everything that a History holds.
+#[track_caller]
+fn assert_equal(a: &History, b: &History) {
+    assert_eq!(a.head, b.head);
+    assert_eq!(a.names().collect::<Vec<_>>(), b.names().collect::<Vec<_>>());
+    assert_eq!(a.masks(), b.masks());
+    assert!(a.tasks().eq(b.tasks()), "tasks differ");
+    assert_eq!(a.losses(), b.losses());
+    assert_eq!(a.annexes, b.annexes);
+    assert_eq!(a.len(), b.len());
+    for (a, b) in a.entries().zip(b.entries()) {
+        assert_eq!(a, b);
+    }
+    assert!(a.chunks().map(<[Row]>::len).eq(b.chunks().map(<[Row]>::len)), "chunks differ");
+}
+
+fn written(history: &History) -> Vec<u8> {
+    write_wn(history, Vec::new()).expect("writing to memory")
+}
+
+fn read_back(bytes: &[u8]) -> History {
+    read(bytes, &Options::default()).expect("a file that was just written")
+}
+
+#[test]
+fn what_is_written_is_read_back_exactly() {
+    for seed in 0..40 {
+        let history = anything(seed, seed as usize * 50);
+        let bytes = written(&history);
+        assert_eq!(detect(&bytes).expect("own"), Format::Own);
+        assert_equal(&history, &read_back(&bytes));
+    }
+}
+
+#[test]
+fn histories_longer_than_a_batch_are_read_back_exactly() {
+    let history = anything(5, 150_000);
+    assert_equal(&history, &read_back(&written(&history)));
+}
+
+#[test]
+fn a_file_of_the_largest_machine_is_recognised_and_read() {
+    let history = Builder::new(Head::new(machine(CpuId::LIMIT - 1))).finish();
+    assert_equal(&history, &read_back(&written(&history)));
+}
+
+#[test]
+fn the_same_history_gives_the_same_bytes() {
+    assert_eq!(written(&anything(3, 1000)), written(&anything(3, 1000)));
+}
+
+#[test]
+fn a_sink_that_writes_tells_what_a_sink_that_keeps_was_told() {
+    let produce = |sink: &mut dyn Sink| {
+        let name = sink.name("first");
+        let task = sink.task(Task::new(7, name));
+        let later = sink.name("later");
+        let (cpu, idle) = (CpuId(1), TaskId::idle(CpuId(1)));
+        sink.push(Entry::switch(Time(10), cpu, idle, task, Left::Runnable));
+        let by = By::task(task);
+        sink.loss(Loss::new(LossKind::ClockStep, "back"));
+        sink.push(Entry { time: Time(11), cpu, by, event: Event::Lost { count: Some(3) } });
+        sink.loss(Loss { count: Some(1), ..Loss::dropped(cpu, Time(9), None) });
+        let what = Change::Name(later);
+        sink.push(Entry { time: Time(12), cpu, by, event: Event::Changed { task, what } });
+    };
+    let mut keeps = Builder::new(Head::new(machine(2)));
+    produce(&mut keeps);
+    let kept = keeps.finish();
+    let mut writes = Writer::new(Vec::new(), &Head::new(machine(2))).expect("memory");
+    produce(&mut writes);
+    let read = read_back(&writes.finish().expect("memory"));
+    assert!(kept.entries().eq(read.entries()));
+    assert_eq!(kept.losses(), read.losses());
+    assert_eq!(kept.window(), read.window());
+    assert_eq!(read.task_name(TaskId::nth(0)), "later");
+}
+
+#[test]
+fn a_file_cut_anywhere_reads_up_to_its_last_whole_batch() {
+    let mut writer = Writer::new(Vec::new(), &Head::new(machine(2))).expect("memory");
+    let name = writer.name("a");
+    let task = writer.task(Task::new(7, name));
+    let mut batches = Vec::new();
+    for n in 0..30 {
+        let idle = TaskId::idle(CpuId(0));
+        writer.push(Entry::switch(Time(n), CpuId(0), idle, task, Left::Runnable));
+        if n % 10 == 9 {
+            writer.flush().expect("memory");
+            batches.push(n as usize + 1);
+        }
+    }
+    let bytes = writer.finish().expect("memory");
+    let mut lengths = vec![];
+    for cut in 0..bytes.len() {
+        match read(&bytes[..cut], &Options::default()) {
+            Ok(history) => {
+                let cut = history.losses().iter().any(|loss| loss.kind == LossKind::Cut);
+                assert!(cut || history.len() == 30, "{:?}", history.losses());
+                lengths.push(history.len());
+            }
+            Err(error) => assert!(lengths.is_empty(), "{error} after {cut} bytes"),
+        }
+    }
+    lengths.dedup();
+    assert_eq!(lengths, [[0].as_slice(), &batches].concat());
+}
+
+#[test]
+fn a_newer_major_version_is_refused_and_a_newer_minor_one_is_read() {
+    let bytes = written(&anything(1, 10));
+    let at = bytes.windows(5).position(|part| part == b"\"1.0\"").expect("the version");
+    let with = |version: &[u8]| {
+        let mut bytes = bytes.clone();
+        bytes[at..at + 5].copy_from_slice(version);
+        read(&bytes, &Options::default())
+    };
+    assert!(matches!(with(b"\"2.0\""), Err(Error::Version { version, .. }) if version == "2.0"));
+    assert!(with(b"\"1.7\"").is_ok());
+}
+
+#[test]
+fn damage_anywhere_never_panics_and_never_allocates_what_it_claims() {
+    let bytes = written(&anything(4, 300));
+    assert!(is_own(&bytes));
+    let mut random = crate::write::sample::Random(1);
+    for _ in 0..3000 {
+        let mut bytes = bytes.clone();
+        for _ in 0..=random.below(4) {
+            let at = random.below(bytes.len() as u64) as usize;
+            bytes[at] = random.below(256) as u8;
+        }
+        let _ = read(&bytes, &Options::default());
+        let _ = whole(&bytes);
+    }
+}
+
+#[test]
+fn a_task_without_a_row_is_left_out_and_counted() {
+    let mut writer = Writer::new(Vec::new(), &Head::new(machine(2))).expect("memory");
+    let far = TaskId(u32::MAX - 7);
+    writer.push(Entry::switch(Time(1), CpuId(0), TaskId::idle(CpuId(0)), far, Left::Runnable));
+    let history = read_back(&writer.finish().expect("memory"));
+    assert_eq!(history.len(), 0);
+    let damaged = history.losses().iter().find(|loss| loss.kind == LossKind::Damaged);
+    assert_eq!(damaged.and_then(|loss| loss.count), Some(1));
+}

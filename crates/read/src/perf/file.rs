@@ -1,0 +1,141 @@
+//! The head of a perf.data: file mode has tables of where everything lies, pipe mode has records.
+
+use super::attr::Attr;
+use super::bytes::Bytes;
+use super::features::Features;
+use super::records::{HEAD, Record, Records, kind};
+use crate::Error;
+use crate::ftrace::Endian;
+
+const FORMAT: &str = "perf.data";
+/// Size of the head in pipe mode: magic and this size.
+const PIPE_HEAD: u64 = 16;
+const ATTR_SIZE_MIN: u64 = 64;
+
+/// What a perf.data says of itself before its samples.
+pub(super) struct PerfFile<'a> {
+    /// The bytes from the first record on to where the records should end.
+    pub(super) records: Bytes<'a>,
+    pub(super) attrs: Vec<Attr>,
+    pub(super) features: Features<'a>,
+    /// The head promised more bytes than there are.
+    pub(super) cut: bool,
+    /// perf did not come to write the size of the data.
+    pub(super) unfinished: bool,
+    pub(super) pipe: bool,
+}
+
+impl<'a> PerfFile<'a> {
+    pub(super) fn read(data: &'a [u8]) -> Result<PerfFile<'a>, Error> {
+        // A magic number, stored as an integer: its order is that of the whole file.
+        let endian = match data.first() {
+            Some(b'P') => Endian::Little,
+            _ => Endian::Big,
+        };
+        let bytes = Bytes { data, endian };
+        let size = bytes.u64(8).ok_or_else(|| damaged("the file ends in its head", data.len()))?;
+        let mut file = PerfFile {
+            records: bytes,
+            attrs: Vec::new(),
+            features: Features::default(),
+            cut: false,
+            unfinished: false,
+            pipe: size == PIPE_HEAD,
+        };
+        match file.pipe {
+            true => file.records = bytes.part(16, data.len() - 16).unwrap_or(bytes),
+            false => file.tables(bytes).ok_or_else(|| damaged("impossible table", 16))?,
+        }
+        // In file mode too: `perf inject` passes on what came through a pipe.
+        if file.features.tracing_data.is_none() || file.attrs.is_empty() {
+            file.header_records();
+        }
+        Ok(file)
+    }
+
+    /// The head of file mode: sizes, then (offset, size) of attrs and data, then a bitmap of
+    /// features, whose places follow the data in the order of their bits.
+    fn tables(&mut self, bytes: Bytes<'a>) -> Option<()> {
+        let attr_size = bytes.u64(16)?;
+        let (attrs_at, attrs_len) = (bytes.u64(24)?, bytes.u64(32)?);
+        let (data_at, data_len) = (bytes.u64(40)?, bytes.u64(48)?);
+        self.unfinished = data_len == 0;
+        let data_at_index = usize::try_from(data_at).ok()?;
+        let rest = bytes.part(data_at_index, bytes.len().checked_sub(data_at_index)?)?;
+        self.records = match rest.section(0, data_len) {
+            Some(records) if !self.unfinished => records,
+            _ => rest,
+        };
+        self.cut = self.records.len() as u64 != data_len && !self.unfinished;
+        self.attr_table(bytes, attr_size, attrs_at, attrs_len)?;
+        let mut place = data_at.checked_add(data_len)?;
+        if self.unfinished || self.cut {
+            return Some(());
+        }
+        for number in 0..256u32 {
+            let word = bytes.u64(72 + number as usize / 64 * 8)?;
+            if word >> (number % 64) & 1 == 0 {
+                continue;
+            }
+            let table = bytes.section(place, 16);
+            let section = table.and_then(|table| bytes.section(table.u64(0)?, table.u64(8)?));
+            match section {
+                Some(section) => self.features.read(number, section),
+                None => self.cut = true,
+            }
+            place += 16;
+        }
+        Some(())
+    }
+
+    fn attr_table(&mut self, bytes: Bytes<'a>, size: u64, at: u64, len: u64) -> Option<()> {
+        // Each entry is an attr and then the place of its ids.
+        let attr_size = size.checked_sub(16).filter(|&size| size >= ATTR_SIZE_MIN)? as usize;
+        let table = bytes.section(at, len)?;
+        // Entries may name the same bytes; all ids together are no more than the file can hold.
+        let mut room = bytes.len() as u64;
+        for index in 0..table.len() / size as usize {
+            let entry = table.part(index * size as usize, size as usize)?;
+            let (ids_at, ids_len) = (entry.u64(attr_size)?, entry.u64(attr_size + 8)?);
+            room = room.checked_sub(ids_len)?;
+            let ids = bytes.section(ids_at, ids_len).map(ids).unwrap_or_default();
+            self.attrs.extend(Attr::read(entry.part(0, attr_size)?, ids));
+        }
+        Some(())
+    }
+
+    /// What pipe mode says in records.
+    fn header_records(&mut self) {
+        let mut records = Records { bytes: self.records, at: 0 };
+        let attrs_known = !self.attrs.is_empty();
+        while let Ok(record) = records.next() {
+            match record.kind {
+                kind::HEADER_ATTR if !attrs_known => self.attrs.extend(attr_record(&record)),
+                kind::HEADER_TRACING_DATA => self.features.tracing_data = Some(record.trailing),
+                kind::HEADER_FEATURE => {
+                    let size = record.bytes.len().checked_sub(HEAD + 8);
+                    let body = size.and_then(|size| record.bytes.part(HEAD + 8, size));
+                    if let (Some(number), Some(body)) = (record.bytes.u64(HEAD), body) {
+                        self.features.read(number.min(u64::from(u32::MAX)) as u32, body);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn attr_record(record: &Record<'_>) -> Option<Attr> {
+    let body = record.bytes.part(HEAD, record.bytes.len() - HEAD)?;
+    let size = body.u32(4)? as usize;
+    let rest = body.part(size, body.len().checked_sub(size)?)?;
+    Attr::read(body.part(0, size)?, ids(rest))
+}
+
+fn ids(bytes: Bytes<'_>) -> Vec<u64> {
+    (0..bytes.len() / 8).filter_map(|index| bytes.u64(index * 8)).collect()
+}
+
+pub(super) fn damaged(what: &str, offset: usize) -> Error {
+    Error::Damaged { format: FORMAT, what: what.to_owned(), offset }
+}

@@ -1,0 +1,116 @@
+//! Perfetto traces: protobuf messages, one `TracePacket` after the other.
+//!
+//! Scheduling events come from the kernel's ftrace buffers in bundles, each of one CPU. A bundle
+//! holds full events, or the compact form (arrays of switches and wakings), or both. The compact
+//! form names only who comes in; who leaves is who came in before, on that CPU. Its wakings name
+//! the *previous* CPU of the task, so where a task waits stays unknown unless full
+//! `sched_wakeup` or `sched_migrate_task` events stand beside them.
+//!
+//! Stamps are of the boot clock unless a bundle says otherwise; see [`clock`]. Numbers of fields
+//! are in [`fields`].
+//!
+//! Source: the public protocol definitions, `protos/perfetto/trace/**/*.proto`.
+
+mod bundle;
+mod clock;
+mod compact;
+mod event;
+pub(crate) mod fields;
+mod packets;
+pub(crate) mod states;
+mod system;
+pub(crate) mod wire;
+
+#[cfg(test)]
+mod tests;
+
+use wastenot_model::{
+    Carries, Clock, CpuId, CpuMode, Head, History, Loss, LossKind, Machine, Source, Start, Time,
+    Window,
+};
+
+use crate::assemble::{Known, assemble};
+use crate::{Error, Options};
+use bundle::Bundles;
+use packets::Trace;
+use states::States;
+
+pub(crate) use packets::is_trace;
+
+/// Reads a Perfetto trace.
+pub(crate) fn read(bytes: &[u8], options: &Options) -> Result<History, Error> {
+    let unpacked = packets::unpack(bytes);
+    let mut trace = Trace::scan(bytes, &unpacked);
+    if trace.cpus.is_empty() {
+        let what = format!("{} packets, none with ftrace events", trace.packets);
+        return Err(Error::NoEvents { format: "perfetto", what });
+    }
+    let conversion = trace.clocks.conversion();
+    trace.order(&conversion);
+    let states = States::of(trace.system.release.as_deref());
+    let mut known = Known::new(head(&trace, &conversion, options));
+    known.losses = losses(&trace, &conversion);
+    known.names = std::mem::take(&mut trace.system.names);
+    known.pids = std::mem::take(&mut trace.system.pids);
+    let streams = trace
+        .cpus
+        .into_iter()
+        .map(|(cpu, recorded)| (cpu, Bundles::new(cpu, recorded, &conversion, states)));
+    Ok(assemble(known, streams.collect()))
+}
+
+fn head(trace: &Trace<'_>, clocks: &clock::Conversion, options: &Options) -> Head {
+    let mut machine = Machine::flat(trace.system.cpu_count);
+    trace.system.describe(&mut machine);
+    let mut carries = Carries::NAMES | Carries::LEFT;
+    let mut add = |when: bool, what: Carries| carries |= if when { what } else { Carries::NONE };
+    add(!trace.compact, Carries::PRIO);
+    add(trace.compact || trace.current, Carries::WAKERS);
+    add(trace.context, Carries::CONTEXT);
+    add(!trace.system.pids.is_empty(), Carries::TGID);
+    add(machine.topology_known(), Carries::TOPOLOGY);
+    let mut head = Head::new(machine);
+    head.carries = carries;
+    head.clock = Clock { name: clocks.name().to_owned(), nanoseconds: true };
+    head.source = Source {
+        format: "perfetto".to_owned(),
+        name: options.name.clone(),
+        kernel: trace.system.kernel(),
+        notes: trace.system.notes.clone(),
+    };
+    // Who left at the first switch of a CPU is not told in compact form: that CPU's start is
+    // unknown, and must not be taken for the stand-in that such a switch names.
+    if trace.compact {
+        let cpus = trace.cpus.keys().next_back().map_or(0, |&cpu| usize::from(cpu) + 1);
+        head.start = Some(Start { cpus: vec![CpuMode::Unknown; cpus], ..Start::default() });
+    }
+    if let Some(from) = trace.valid_from(clocks) {
+        head.window = Window { from: Time(from), to: Time(0) };
+    }
+    head
+}
+
+fn losses(trace: &Trace<'_>, clocks: &clock::Conversion) -> Vec<Loss> {
+    let mut losses = Vec::new();
+    let mut counted = |kind, count: u64, note: &str| {
+        if count > 0 {
+            losses.push(Loss { count: Some(count), ..Loss::new(kind, note) });
+        }
+    };
+    counted(LossKind::Damaged, trace.damaged, "packets that cannot be decoded");
+    counted(LossKind::Damaged, trace.unpackable, "compressed packets that cannot be unpacked");
+    counted(LossKind::Unread, trace.errors, "pages that the recorder could not parse");
+    counted(LossKind::Unread, trace.odd_cpus, "bundles of CPUs that no kernel has");
+    if trace.cut {
+        losses.push(Loss::new(LossKind::Cut, "the file ends in the middle of a packet"));
+    }
+    if let Some(note) = clocks.note() {
+        losses.push(Loss::new(LossKind::UnknownUnit, note));
+    }
+    losses
+}
+
+/// A CPU as protobuf numbers it; `None` when no kernel has it.
+fn cpu_id(cpu: u64) -> Option<CpuId> {
+    (cpu < CpuId::LIMIT as u64).then_some(CpuId(cpu as u16))
+}

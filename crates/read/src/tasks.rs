@@ -1,0 +1,189 @@
+//! Which task a tid means at this moment: tids are reused, task ids are not.
+
+use std::collections::HashMap;
+
+use wastenot_model::{Builder, NameId, Sink, Task, TaskId};
+
+use crate::raw::Comm;
+
+/// `PID_MAX_LIMIT` of 64-bit kernels: no tid is larger.
+const PID_LIMIT: usize = 4 << 20;
+const NONE: u32 = u32::MAX;
+
+/// What is known of a task while its History is assembled.
+struct Known {
+    comm: Comm,
+    dead: bool,
+    /// Created by a fork that the trace holds.
+    forked: bool,
+    /// Went to sleep and was not woken since: when it runs now, clocks disagree or events lack.
+    asleep: bool,
+    /// Since it ran while asleep: when and where that was.
+    ran_asleep: Option<(u64, u16)>,
+    first_seen: u64,
+}
+
+/// Tids and the tasks that they mean now.
+pub(crate) struct Tasks {
+    /// By tid, as far as the largest one seen: at most 16 MiB.
+    slots: Vec<u32>,
+    /// Tids that no kernel gives out; a damaged file has them.
+    odd: HashMap<i32, u32>,
+    known: Vec<Known>,
+    /// Names by tid that the file keeps beside its events (saved command lines).
+    hints: HashMap<i32, String>,
+    pids: HashMap<i32, i32>,
+    /// Wakeups seen after the run that they caused, on another CPU; and the largest lead.
+    pub(crate) skewed: u64,
+    pub(crate) skew_ns_max: u64,
+    pub(crate) switches_in: u64,
+}
+
+impl Tasks {
+    pub(crate) fn new(hints: HashMap<i32, String>, pids: HashMap<i32, i32>) -> Tasks {
+        Tasks {
+            slots: Vec::new(),
+            odd: HashMap::new(),
+            known: Vec::new(),
+            hints,
+            pids,
+            skewed: 0,
+            skew_ns_max: 0,
+            switches_in: 0,
+        }
+    }
+
+    /// Which of `known` a tid means, or `NONE`.
+    #[inline]
+    fn slot(&mut self, tid: i32) -> u32 {
+        match self.slots.get(tid as u32 as usize) {
+            Some(slot) => *slot,
+            None => self.odd.get(&tid).copied().unwrap_or(NONE),
+        }
+    }
+
+    fn set_slot(&mut self, tid: i32, slot: u32) {
+        let index = tid as u32 as usize;
+        if index >= PID_LIMIT {
+            self.odd.insert(tid, slot);
+            return;
+        }
+        if index >= self.slots.len() {
+            self.slots.resize((index + 1).next_power_of_two(), NONE);
+        }
+        self.slots[index] = slot;
+    }
+
+    /// The task that `tid` means now. A dead task's tid means a new task.
+    #[inline]
+    pub(crate) fn get(&mut self, tid: i32, comm: Comm, time: u64, sink: &mut Builder) -> TaskId {
+        let slot = self.slot(tid) as usize;
+        if self.known.get(slot).is_some_and(|known| !known.dead) {
+            return TaskId::nth(slot);
+        }
+        self.create(tid, comm, time, sink)
+    }
+
+    /// The task that a fork creates. A child whose clock runs ahead may have acted already.
+    pub(crate) fn fork(&mut self, tid: i32, comm: Comm, time: u64, sink: &mut Builder) -> TaskId {
+        const AHEAD_NS: u64 = 1_000_000;
+        let slot = self.slot(tid);
+        let ahead = self.known.get(slot as usize).is_some_and(|known| {
+            !known.dead && !known.forked && time - known.first_seen.min(time) < AHEAD_NS
+        });
+        let id = match ahead {
+            true => TaskId::nth(slot as usize),
+            false => self.create(tid, comm, time, sink),
+        };
+        self.known(id).forked = true;
+        id
+    }
+
+    #[cold]
+    fn create(&mut self, tid: i32, comm: Comm, time: u64, sink: &mut Builder) -> TaskId {
+        let text = match comm.is_told() {
+            true => comm.text(),
+            // `<...>` is how the kernel's tools print a task whose name they do not have.
+            false => self.hints.get(&tid).cloned().unwrap_or_else(|| "<...>".to_owned()),
+        };
+        let name = sink.name(&text);
+        let id = sink.task(Task { tid, pid: self.pids.get(&tid).copied(), name });
+        let known = Known {
+            comm: if comm.is_told() { comm } else { Comm::new(text.as_bytes()) },
+            dead: false,
+            forked: false,
+            asleep: false,
+            ran_asleep: None,
+            first_seen: time,
+        };
+        self.known.push(known);
+        self.set_slot(tid, (self.known.len() - 1) as u32);
+        id
+    }
+
+    #[inline]
+    fn known(&mut self, task: TaskId) -> &mut Known {
+        let index = task.index().expect("idle tasks have no entry");
+        &mut self.known[index]
+    }
+
+    /// The new name of `task`, when `comm` differs from what it was called so far.
+    #[inline]
+    pub(crate) fn renamed(
+        &mut self,
+        task: TaskId,
+        comm: Comm,
+        sink: &mut Builder,
+    ) -> Option<NameId> {
+        let known = self.known(task);
+        match known.comm == comm || !comm.is_told() {
+            true => None,
+            false => self.rename(task, comm, sink),
+        }
+    }
+
+    #[cold]
+    fn rename(&mut self, task: TaskId, comm: Comm, sink: &mut Builder) -> Option<NameId> {
+        let known = self.known(task);
+        let before = std::mem::replace(&mut known.comm, comm);
+        if before.is(comm) {
+            return None;
+        }
+        let name = sink.name(&comm.text());
+        sink.task_mut(task).expect("created through this sink").name = name;
+        Some(name)
+    }
+
+    /// `task` left its CPU.
+    #[inline]
+    pub(crate) fn left(&mut self, task: TaskId, asleep: bool, dead: bool) {
+        let known = self.known(task);
+        (known.asleep, known.dead) = (asleep, dead);
+        known.ran_asleep = None;
+    }
+
+    /// `task` runs on `cpu`.
+    #[inline]
+    pub(crate) fn ran(&mut self, task: TaskId, time: u64, cpu: u16) {
+        self.switches_in += 1;
+        let known = self.known(task);
+        if known.asleep {
+            known.asleep = false;
+            known.ran_asleep = Some((time, cpu));
+        }
+    }
+
+    /// `task` was woken by a record of `cpu`.
+    #[inline]
+    pub(crate) fn woken(&mut self, task: TaskId, time: u64, cpu: u16) {
+        let known = self.known(task);
+        known.asleep = false;
+        if let Some((ran, on)) = known.ran_asleep.take()
+            && on != cpu
+        {
+            let skew = time - ran.min(time);
+            self.skewed += 1;
+            self.skew_ns_max = self.skew_ns_max.max(skew);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The pages of one CPU, in order: borrowed from the file, or unpacked chunk by chunk.
+
+use wastenot_model::{Loss, LossKind};
+
+use super::codec::{Codec, believable};
+use crate::ftrace::Cursor;
+
+/// Where the data of one CPU lies in the file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Region<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) codec: Codec,
+    pub(super) page_size: usize,
+    /// The file ends before the region does.
+    pub(super) cut: bool,
+    /// Pages before it are missing.
+    pub(super) late: bool,
+}
+
+/// Gives one page after the other.
+pub(super) struct Pages<'a> {
+    rest: Cursor<'a>,
+    codec: Codec,
+    page_size: usize,
+    /// Chunks that follow; of no meaning without compression.
+    chunks: u32,
+    /// The unpacked chunk, one at a time, and how much of it was given.
+    chunk: Vec<u8>,
+    given: usize,
+    cut: bool,
+    late: bool,
+    damaged: u64,
+}
+
+/// What [`Pages::next`] found.
+pub(super) enum Found<'p> {
+    /// A page; the last one of a cut file may be short.
+    Page(&'p [u8]),
+    /// Pages are missing here.
+    Gap,
+    End,
+}
+
+/// The chunks of a region claim this much memory: the largest, and all together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Claims {
+    pub(super) largest: usize,
+    pub(super) total: usize,
+}
+
+impl<'a> Pages<'a> {
+    pub(super) fn new(region: Region<'a>, endian: crate::ftrace::Endian) -> Pages<'a> {
+        let mut rest = Cursor::new(region.bytes, 0, endian);
+        let chunks = match region.codec {
+            Codec::None => 0,
+            _ => rest.u32().unwrap_or(0),
+        };
+        Pages {
+            rest,
+            codec: region.codec,
+            page_size: region.page_size,
+            chunks,
+            chunk: Vec::new(),
+            given: 0,
+            cut: region.cut,
+            late: region.late,
+            damaged: 0,
+        }
+    }
+
+    /// What all chunks claim, by their heads alone.
+    pub(super) fn claims(&self) -> Claims {
+        let mut claims = Claims::default();
+        let mut ahead = self.rest;
+        for _ in 0..self.chunks {
+            let Some((packed, size)) = chunk_head(&mut ahead) else { break };
+            if believable(size, packed.len(), self.floor()) {
+                claims.largest = claims.largest.max(size);
+                claims.total = claims.total.saturating_add(size);
+            }
+        }
+        claims
+    }
+
+    pub(super) fn page_size(&self) -> usize {
+        self.page_size
+    }
+    /// trace-cmd packs ten pages a chunk.
+    fn floor(&self) -> usize {
+        16 * self.page_size
+    }
+
+    #[inline]
+    pub(super) fn next(&mut self) -> Found<'_> {
+        if std::mem::take(&mut self.late) {
+            return Found::Gap;
+        }
+        if self.codec == Codec::None {
+            let len = self.rest.rest().len().min(self.page_size);
+            return match self.rest.take(len) {
+                Some(page) if len > 0 => Found::Page(page),
+                _ => Found::End,
+            };
+        }
+        if self.given >= self.chunk.len() {
+            self.given = 0;
+            self.chunk.clear();
+            if self.chunks == 0 {
+                return Found::End;
+            }
+            if self.unpack().is_none() {
+                self.chunk.clear();
+                self.damaged += 1;
+                return Found::Gap;
+            }
+        }
+        let end = (self.given + self.page_size).min(self.chunk.len());
+        let page = &self.chunk[self.given..end];
+        self.given = end;
+        Found::Page(page)
+    }
+
+    fn unpack(&mut self) -> Option<()> {
+        self.chunks -= 1;
+        let before = self.rest.at();
+        let Some((packed, size)) = chunk_head(&mut self.rest) else {
+            // The file ends within this chunk; without its head the next cannot be found either.
+            self.cut |= before <= self.rest.at();
+            self.chunks = 0;
+            return None;
+        };
+        if !believable(size, packed.len(), self.floor()) {
+            return None;
+        }
+        self.codec.unpack(packed, size, &mut self.chunk)
+    }
+
+    /// What was missing or damaged, once all pages were given.
+    pub(super) fn losses(&self) -> Vec<Loss> {
+        let mut losses = Vec::new();
+        if self.cut {
+            losses.push(Loss::new(LossKind::Cut, "the file ends within the data of this CPU"));
+        }
+        if self.damaged > 0 && !self.cut {
+            let mut loss = Loss::new(LossKind::Damaged, "compressed pages could not be unpacked");
+            loss.count = Some(self.damaged);
+            losses.push(loss);
+        }
+        losses
+    }
+}
+
+/// A chunk's packed bytes and the size that it claims.
+pub(super) fn chunk_head<'a>(cursor: &mut Cursor<'a>) -> Option<(&'a [u8], usize)> {
+    let (packed, size) = (cursor.u32()?, cursor.u32()?);
+    Some((cursor.take_u64(packed.into())?, size as usize))
+}

@@ -1,0 +1,66 @@
+//! Traces that were compressed as a whole, as people do before they send them.
+
+use std::io::Read;
+
+use libdeflater::{DecompressionError, Decompressor};
+
+use crate::Error;
+
+/// Most bytes that `len` compressed ones may unpack to. A small file may unpack to much, a large
+/// one to sixteen times its size, which is more than traces do.
+pub(crate) fn limit(len: usize) -> usize {
+    len.saturating_mul(16).saturating_add(16 << 20)
+}
+
+/// What a gzip or zstd archive holds; `None` when `bytes` are neither.
+pub(crate) fn whole(bytes: &[u8]) -> Option<Result<Vec<u8>, Error>> {
+    match bytes {
+        [0x1f, 0x8b, 8, ..] => Some(gzip(bytes)),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(zstd(bytes)),
+        _ => None,
+    }
+}
+
+/// gzip states the size of what it holds at its end, modulo 2^32: a first guess, no more.
+fn gzip(bytes: &[u8]) -> Result<Vec<u8>, Error> {
+    let room = limit(bytes.len());
+    let stated = bytes.last_chunk::<4>().map_or(0, |size| u32::from_le_bytes(*size) as usize);
+    let mut size = stated.clamp(4096, room);
+    loop {
+        let mut out = vec![0; size];
+        match Decompressor::new().gzip_decompress(bytes, &mut out) {
+            Ok(len) => {
+                out.truncate(len);
+                return Ok(out);
+            }
+            Err(DecompressionError::InsufficientSpace) if size < room => {
+                size = size.saturating_mul(4).min(room);
+            }
+            Err(DecompressionError::InsufficientSpace) => return Err(too_much("gzip", room)),
+            Err(DecompressionError::BadData) => {
+                return Err(damaged("gzip", "the archive is damaged or cut".into()));
+            }
+        }
+    }
+}
+
+/// Of a cut archive what comes before the cut is unpacked.
+fn zstd(bytes: &[u8]) -> Result<Vec<u8>, Error> {
+    let room = limit(bytes.len());
+    let mut out = Vec::new();
+    let decoder = zstd::stream::read::Decoder::with_buffer(bytes).map_err(Error::Io)?;
+    let read = decoder.take(room as u64 + 1).read_to_end(&mut out);
+    match read {
+        _ if out.len() > room => Err(too_much("zstd", room)),
+        Err(error) if out.is_empty() => Err(damaged("zstd", error.to_string())),
+        _ => Ok(out),
+    }
+}
+
+fn too_much(format: &'static str, room: usize) -> Error {
+    damaged(format, format!("the archive unpacks to more than {} MiB", room >> 20))
+}
+
+fn damaged(format: &'static str, what: String) -> Error {
+    Error::Damaged { format, what, offset: 0 }
+}

@@ -1,0 +1,249 @@
+//! One event as a row of named cells: the columns that CSV, JSON Lines and Parquet share.
+
+use std::borrow::Cow;
+
+use wastenot_model::{Change, Context, CpuId, Entry, Event, History, How, Prio, TaskId};
+
+/// What the cells of a column hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Whole numbers.
+    Int,
+    /// Texts.
+    Text,
+}
+
+/// A column of the event table.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// What its cells hold.
+    pub kind: Kind,
+    /// What it says.
+    pub about: &'static str,
+}
+
+macro_rules! columns {
+    ($($place:ident $kind:ident $name:literal $about:literal;)*) => {
+        /// The columns of the event table, in order. A cell that an event has no use for, or
+        /// that the source does not tell, is empty (CSV), absent (JSON Lines) or null (Parquet).
+        pub const COLUMNS: &[Column] =
+            &[$(Column { name: $name, kind: Kind::$kind, about: $about }),*];
+
+        /// Where each column stands.
+        #[expect(clippy::upper_case_acronyms, reason = "named as constants")]
+        #[expect(non_camel_case_types, reason = "named as constants")]
+        #[derive(Clone, Copy)]
+        enum Place { $($place),* }
+    };
+}
+
+columns! {
+    TIME Int "time_ns" "Stamp of the event in nanoseconds of the trace's clock.";
+    CPU Int "cpu" "CPU that recorded it.";
+    EVENT Text "event" "switch, waking, queued, migrate, fork, exec, exit, cpu, frequency, changed, lost, decided.";
+    TASK Int "task" "The task that it is about, by an id that is unique in the trace; who leaves in a switch, the child in a fork. Below 8192: the idle task of that CPU.";
+    TID Int "tid" "Its thread id.";
+    PID Int "pid" "Its process id.";
+    NAME Text "name" "Its command name, the last known.";
+    OTHER Int "other_task" "A second task: who comes in a switch, the parent in a fork.";
+    OTHER_TID Int "other_tid" "Its thread id.";
+    OTHER_NAME Text "other_name" "Its command name.";
+    BY Int "by_task" "Who was current on `cpu`.";
+    BY_NAME Text "by_name" "Its command name.";
+    CONTEXT Text "context" "task, softirq or hardirq: who acted.";
+    TARGET Int "target_cpu" "CPU that the task is queued on or moved to; CPU that comes up, goes down or changes its frequency.";
+    FROM Int "from_cpu" "CPU that the task was on last (waking) or is moved from (migrate).";
+    WHAT Text "what" "How prev left (R, R+, S, D, I, T, P, X), how a task was queued (wakeup, new, no-selection), what changed (affinity, policy, nice, cgroup, throttled, migration-disabled, name), or up, down.";
+    PRIO Int "prio" "Kernel priority of the task.";
+    OTHER_PRIO Int "other_prio" "Kernel priority of the other task.";
+    VALUE Int "value" "Frequency in kHz, number of events lost, policy, nice value, 0 or 1, or row of the annex.";
+    TEXT Text "text" "CPUs of an affinity, cgroup, new name.";
+}
+
+/// A cell.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Cell<'h> {
+    None,
+    Int(i64),
+    Text(Cow<'h, str>),
+}
+
+/// The cells of one event, by column.
+pub(super) type Row<'h> = [Cell<'h>; COLUMNS.len()];
+
+/// Every event of `history` as a row. One row is built anew for each event.
+pub(super) fn rows<'h, E>(
+    history: &'h History,
+    mut each: impl FnMut(&Row<'h>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut cells = Cells { history, row: [const { Cell::None }; COLUMNS.len()] };
+    for entry in history.entries() {
+        cells.fill(&entry);
+        each(&cells.row)?;
+    }
+    Ok(())
+}
+
+struct Cells<'h> {
+    history: &'h History,
+    row: Row<'h>,
+}
+
+impl<'h> Cells<'h> {
+    fn fill(&mut self, entry: &Entry) {
+        self.row.fill(Cell::None);
+        // Stamps above 2^63 are not times but damage; they stay at the largest.
+        self.int(Place::TIME, i64::try_from(entry.time.0).unwrap_or(i64::MAX));
+        self.int(Place::CPU, entry.cpu.0);
+        self.text(Place::EVENT, event_name(&entry.event));
+        if let Some(by) = entry.by.task {
+            self.int(Place::BY, by.0);
+            self.name(Place::BY_NAME, by);
+        }
+        match entry.by.context {
+            Context::Unknown => {}
+            Context::Task => self.text(Place::CONTEXT, "task"),
+            Context::Softirq => self.text(Place::CONTEXT, "softirq"),
+            Context::Hardirq => self.text(Place::CONTEXT, "hardirq"),
+        }
+        self.event(&entry.event);
+    }
+
+    fn event(&mut self, event: &Event) {
+        match *event {
+            Event::Switch { prev, next, left, prev_prio, next_prio, .. } => {
+                self.task(prev);
+                self.other(next);
+                self.text(Place::WHAT, left.letters());
+                self.prio(Place::PRIO, prev_prio);
+                self.prio(Place::OTHER_PRIO, next_prio);
+            }
+            Event::Waking { task, prev, prio } => {
+                self.task(task);
+                self.cpu(Place::FROM, prev);
+                self.prio(Place::PRIO, prio);
+            }
+            Event::Queued { task, on, how, prio } => {
+                self.task(task);
+                self.cpu(Place::TARGET, on);
+                self.text(Place::WHAT, how_name(how));
+                self.prio(Place::PRIO, prio);
+            }
+            Event::Migrate { task, from, to } => {
+                self.task(task);
+                self.cpu(Place::FROM, from);
+                self.cpu(Place::TARGET, Some(to));
+            }
+            Event::Fork { parent, child } => {
+                self.task(child);
+                self.other(parent);
+            }
+            Event::Exec { task } | Event::Exit { task } => self.task(task),
+            Event::Cpu { cpu, up } => {
+                self.cpu(Place::TARGET, Some(cpu));
+                self.text(Place::WHAT, if up { "up" } else { "down" });
+            }
+            Event::Freq { cpu, khz } => {
+                self.cpu(Place::TARGET, Some(cpu));
+                self.int(Place::VALUE, khz);
+            }
+            Event::Changed { task, what } => {
+                self.task(task);
+                self.change(what);
+            }
+            Event::Lost { count: Some(count) } => self.int(Place::VALUE, count),
+            Event::Lost { count: None } => {}
+            Event::Decided { row } => self.int(Place::VALUE, row),
+        }
+    }
+
+    fn change(&mut self, what: Change) {
+        let history = self.history;
+        let (name, value, text) = match what {
+            Change::Affinity(mask) => {
+                ("affinity", None, history.mask(mask).map(|cpus| cpus.to_string().into()))
+            }
+            Change::Policy(policy) => ("policy", Some(i64::from(policy)), None),
+            Change::Nice(nice) => ("nice", Some(i64::from(nice)), None),
+            Change::Cgroup(id) => ("cgroup", None, Some(history.name(id).into())),
+            Change::Throttled(on) => ("throttled", Some(i64::from(on)), None),
+            Change::MigrationDisabled(on) => ("migration-disabled", Some(i64::from(on)), None),
+            Change::Name(id) => ("name", None, Some(history.name(id).into())),
+        };
+        self.text(Place::WHAT, name);
+        if let Some(value) = value {
+            self.int(Place::VALUE, value);
+        }
+        if let Some(text) = text {
+            self.row[Place::TEXT as usize] = Cell::Text(text);
+        }
+    }
+
+    fn task(&mut self, task: TaskId) {
+        self.int(Place::TASK, task.0);
+        self.name(Place::NAME, task);
+        let known = self.history.task(task);
+        self.int(Place::TID, known.map_or(0, |task| task.tid));
+        if let Some(pid) = known.and_then(|task| task.pid) {
+            self.int(Place::PID, pid);
+        }
+    }
+
+    fn other(&mut self, task: TaskId) {
+        self.int(Place::OTHER, task.0);
+        self.int(Place::OTHER_TID, self.history.task(task).map_or(0, |task| task.tid));
+        self.name(Place::OTHER_NAME, task);
+    }
+
+    fn name(&mut self, place: Place, task: TaskId) {
+        let name = match self.history.task(task) {
+            Some(task) => self.history.name(task.name).into(),
+            None => self.history.task_name(task).into(),
+        };
+        self.row[place as usize] = Cell::Text(name);
+    }
+
+    fn int(&mut self, place: Place, value: impl Into<i64>) {
+        self.row[place as usize] = Cell::Int(value.into());
+    }
+    fn text(&mut self, place: Place, text: &'static str) {
+        self.row[place as usize] = Cell::Text(text.into());
+    }
+    fn cpu(&mut self, place: Place, cpu: Option<CpuId>) {
+        if let Some(cpu) = cpu {
+            self.int(place, cpu.0);
+        }
+    }
+    fn prio(&mut self, place: Place, prio: Prio) {
+        if let Some(prio) = prio.0 {
+            self.int(place, prio);
+        }
+    }
+}
+
+fn event_name(event: &Event) -> &'static str {
+    match event {
+        Event::Switch { .. } => "switch",
+        Event::Waking { .. } => "waking",
+        Event::Queued { .. } => "queued",
+        Event::Migrate { .. } => "migrate",
+        Event::Fork { .. } => "fork",
+        Event::Exec { .. } => "exec",
+        Event::Exit { .. } => "exit",
+        Event::Cpu { .. } => "cpu",
+        Event::Freq { .. } => "frequency",
+        Event::Changed { .. } => "changed",
+        Event::Lost { .. } => "lost",
+        Event::Decided { .. } => "decided",
+    }
+}
+
+fn how_name(how: How) -> &'static str {
+    match how {
+        How::Wakeup => "wakeup",
+        How::New => "new",
+        How::NoSelection => "no-selection",
+    }
+}

@@ -1,0 +1,78 @@
+//! Copies entries from one History into another, which gets only the tasks, names and masks that
+//! it uses.
+
+use std::borrow::Cow;
+
+use wastenot_model::{Builder, Change, Entry, Event, Head, History, NameId, Sink, Task, TaskId};
+
+/// What a text names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Names {
+    Task,
+    Cgroup,
+}
+
+/// What a text becomes.
+pub(super) type Rename<'h> = dyn FnMut(Names, &'h str) -> Cow<'h, str> + 'h;
+
+/// A copy in the making.
+pub(super) struct Copy<'h> {
+    from: &'h History,
+    pub(super) sink: Builder,
+    tasks: Vec<Option<TaskId>>,
+    rename: Box<Rename<'h>>,
+}
+
+impl<'h> Copy<'h> {
+    pub(super) fn begin(from: &'h History, head: Head, rename: Box<Rename<'h>>) -> Copy<'h> {
+        let tasks = vec![None; from.task_count()];
+        Copy { from, sink: Builder::new(head), tasks, rename }
+    }
+
+    /// The task in the copy.
+    pub(super) fn task(&mut self, id: TaskId) -> TaskId {
+        let Some(index) = id.index() else { return id };
+        let (known, task) = (self.tasks.get(index).copied().flatten(), self.from.task(id));
+        match (known, task) {
+            (Some(known), _) => known,
+            // A History that names a task without an entry is nobody's: leave the id.
+            (None, None) => id,
+            (None, Some(task)) => {
+                let name = self.name(Names::Task, task.name);
+                let copy = self.sink.task(Task { tid: task.tid, pid: task.pid, name });
+                self.tasks[index] = Some(copy);
+                copy
+            }
+        }
+    }
+
+    fn name(&mut self, what: Names, id: NameId) -> NameId {
+        let text = (self.rename)(what, self.from.name(id));
+        self.sink.name(&text)
+    }
+
+    /// Pushes a copy of the entry.
+    pub(super) fn push(&mut self, entry: Entry) {
+        let mut entry = entry.with_tasks(|task| self.task(task));
+        if let Event::Changed { what, .. } = &mut entry.event {
+            self.change(what);
+        }
+        self.sink.push(entry);
+    }
+
+    fn change(&mut self, what: &mut Change) {
+        match what {
+            Change::Affinity(mask) => {
+                if let Some(cpus) = self.from.mask(*mask) {
+                    *mask = self.sink.mask(cpus);
+                }
+            }
+            Change::Cgroup(name) => *name = self.name(Names::Cgroup, *name),
+            Change::Name(name) => *name = self.name(Names::Task, *name),
+            Change::Policy(_)
+            | Change::Nice(_)
+            | Change::Throttled(_)
+            | Change::MigrationDisabled(_) => {}
+        }
+    }
+}

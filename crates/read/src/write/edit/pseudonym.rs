@@ -1,0 +1,142 @@
+//! Names that stand for names.
+
+use std::collections::HashMap;
+
+use sha2::{Digest, Sha256};
+
+/// Kernel threads that are the same on every machine; those that end in `/` go on.
+const KERNEL: &[&str] = &[
+    "backlog_napi/",
+    "cpuhp/",
+    "idle_inject/",
+    "irq/",
+    "irq_work/",
+    "jbd2/",
+    "kauditd",
+    "kcompactd",
+    "kdevtmpfs",
+    "khugepaged",
+    "khungtaskd",
+    "kprobe-optimizer",
+    "ksmd",
+    "ksoftirqd/",
+    "kswapd",
+    "kthreadd",
+    "ktimers/",
+    "kworker/",
+    "migration/",
+    "mm_percpu_wq",
+    "napi/",
+    "oom_reaper",
+    "posixcputmr/",
+    "pool_workqueue_release",
+    "rcu_exp_gp_kthread_worker",
+    "rcu_exp_par_gp_kthread_worker/",
+    "rcu_gp",
+    "rcu_par_gp",
+    "rcu_preempt",
+    "rcu_sched",
+    "rcu_tasks_kthread",
+    "rcu_tasks_rude_kthread",
+    "rcu_tasks_trace_kthread",
+    "rcub/",
+    "rcuc/",
+    "rcuog/",
+    "rcuop/",
+    "rcuos/",
+    "stopper/",
+    "swapper/",
+    "watchdog/",
+    "watchdogd",
+    "writeback",
+];
+/// What stands for a name that the recorder did not have.
+const NAMELESS: &[&str] = &["<...>", "<unknown>", ""];
+
+/// Gives every name another one, the same name always the same.
+pub(super) struct Pseudonyms {
+    salt: Option<String>,
+    given: HashMap<String, String>,
+}
+
+impl Pseudonyms {
+    /// With a salt pseudonyms are the same in all files scrubbed with it; without, they are
+    /// numbers in the order of their first use.
+    pub(super) fn new(salt: Option<&str>) -> Pseudonyms {
+        Pseudonyms { salt: salt.map(str::to_owned), given: HashMap::new() }
+    }
+
+    /// For a command. Kernel threads keep theirs; of others a `/N` at the end stays, since a
+    /// thread that is named after its CPU counts as pinned to it.
+    pub(super) fn command(&mut self, name: &str) -> String {
+        if NAMELESS.contains(&name) || is_kernel(name) {
+            return name.to_owned();
+        }
+        match per_cpu(name) {
+            None => self.of("t", name),
+            Some((stem, cpu)) => format!("{}/{cpu}", self.of("t", stem)),
+        }
+    }
+
+    /// For a cgroup: each part of its path has its own, so that the tree stays a tree.
+    pub(super) fn cgroup(&mut self, path: &str) -> String {
+        let parts = path.split('/').map(|part| match part {
+            "" => String::new(),
+            part => self.of("g", part),
+        });
+        parts.collect::<Vec<_>>().join("/")
+    }
+
+    /// What was given for this command, if it was.
+    pub(super) fn known(&self, name: &str) -> Option<&str> {
+        self.given.get(&key("t", name)).map(String::as_str)
+    }
+
+    fn of(&mut self, kind: &str, text: &str) -> String {
+        let next = self.given.len() + 1;
+        let salt = self.salt.as_deref();
+        let given = self.given.entry(key(kind, text));
+        let pseudonym = given.or_insert_with(|| match salt {
+            None => format!("{kind}-{next}"),
+            Some(salt) => format!("{kind}-{}", digest(salt, text)),
+        });
+        pseudonym.clone()
+    }
+}
+
+fn key(kind: &str, text: &str) -> String {
+    format!("{kind}:{text}")
+}
+
+fn is_kernel(name: &str) -> bool {
+    KERNEL.iter().any(|known| match known.ends_with('/') {
+        true => name.starts_with(known),
+        false => name == *known || numbered(name, known),
+    })
+}
+
+/// `kswapd0`, `kcompactd1`: one a node.
+fn numbered(name: &str, known: &str) -> bool {
+    let number = name.strip_prefix(known);
+    number.is_some_and(|n| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// `stem/N`, `stem/N:...`: the stem and N.
+fn per_cpu(name: &str) -> Option<(&str, &str)> {
+    let (stem, tail) = name.rsplit_once('/')?;
+    let cpu = tail.split(':').next()?;
+    cpu.parse::<u16>().is_ok().then_some((stem, cpu))
+}
+
+/// Forty bits of a keyed digest in eight letters: short enough for a command name, and without
+/// the salt no dictionary of commands tells what they stand for.
+fn digest(salt: &str, text: &str) -> String {
+    const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+    let mut hash = Sha256::new();
+    hash.update((salt.len() as u64).to_le_bytes());
+    hash.update(salt);
+    hash.update(text);
+    let hash = hash.finalize();
+    let bits = hash.iter().take(5).fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
+    (0..8).map(|at| char::from(LETTERS[(bits >> (5 * at) & 31) as usize])).collect()
+}

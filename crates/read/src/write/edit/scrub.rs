@@ -1,0 +1,64 @@
+//! Takes names out, so that a trace can be attached to a bug report.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use wastenot_model::{Annex, History, Value};
+
+use super::copy::{Copy, Names};
+use super::pseudonym::Pseudonyms;
+
+/// The same History without what tells whose it is.
+///
+/// Commands and cgroups get pseudonyms, the same name always the same; with a `salt` also across
+/// files, and only who knows the salt can try which name a pseudonym stands for. Names of kernel
+/// threads stay, and so does a `/N` at the end of any name, since both decide where a task may
+/// run. Names of host and file, notes of the recorder and everything about the kernel but its
+/// version are removed, and texts in annexes that are not command names. Times, CPUs, tids and
+/// process ids stay: they say nothing about what ran, and whoever has the original finds a task
+/// by them.
+pub fn scrub(history: &History, salt: Option<&str>) -> History {
+    let names = Rc::new(RefCell::new(Pseudonyms::new(salt)));
+    let mut head = history.head.clone();
+    head.machine.name.clear();
+    head.source.name.clear();
+    head.source.notes.clear();
+    head.source.kernel = head.source.kernel.as_deref().and_then(version);
+    let given = Rc::clone(&names);
+    let rename = move |what, name: &str| match what {
+        Names::Task => given.borrow_mut().command(name).into(),
+        Names::Cgroup => given.borrow_mut().cgroup(name).into(),
+    };
+    let mut copy = Copy::begin(history, head, Box::new(rename));
+    // In their order, so that every task keeps its id, which the start state speaks of.
+    history.tasks().for_each(|(id, _)| {
+        copy.task(id);
+    });
+    history.entries().for_each(|entry| copy.push(entry));
+    *copy.sink.losses_mut() = history.losses().to_vec();
+    for annex in &history.annexes {
+        let mut table = annex.table.clone();
+        let cells = table.rows.iter_mut().flatten();
+        cells.for_each(|cell| scrub_cell(cell, &names.borrow()));
+        copy.sink.annex(Annex { table });
+    }
+    copy.sink.finish()
+}
+
+fn scrub_cell(cell: &mut Value, names: &Pseudonyms) {
+    match cell {
+        Value::Text(text) => *cell = names.known(text).map_or(Value::Unknown, Value::from),
+        Value::List(cells) => cells.iter_mut().for_each(|cell| scrub_cell(cell, names)),
+        Value::Map(cells) => cells.iter_mut().for_each(|(_, cell)| scrub_cell(cell, names)),
+        Value::Unknown | Value::Bool(_) | Value::Int(_) | Value::Num(_) => {}
+    }
+}
+
+/// `6.12.1` of `Linux host 6.12.1-custom #3 SMP x86_64`: the rest may name a host or a firm.
+fn version(kernel: &str) -> Option<String> {
+    let numbers = |word: &str| {
+        let end = word.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(word.len());
+        word[..end].trim_end_matches('.').to_owned()
+    };
+    kernel.split_whitespace().map(numbers).find(|word| word.contains('.'))
+}

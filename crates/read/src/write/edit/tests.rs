@@ -1,0 +1,136 @@
+use wastenot_model::*;
+
+use super::{scrub, window};
+use crate::write::sample::{anything, plausible};
+
+/// Integrals over a window: idle CPUs while tasks wait, tasks waiting by CPU, CPUs known.
+#[derive(Default, PartialEq, Debug)]
+struct Sums {
+    waste: u128,
+    waiting: u128,
+    known: u128,
+    switches: u64,
+}
+
+struct Summing {
+    window: Window,
+    sums: Sums,
+}
+
+impl Observer for Summing {
+    fn held(&mut self, state: &State, from: Time, to: Time) {
+        let Some((from, to)) = self.window.clip(from, to) else { return };
+        let ns = u128::from((to - from).0);
+        let idle = state.cpus().filter(|(_, cpu)| cpu.is_idle()).count();
+        let mut waiting = 0;
+        for (cpu, known) in state.cpus() {
+            let of = state.waiting(cpu).filter(|&task| state.task(task).mask.is_none()).count();
+            waiting += of;
+            self.sums.waiting += ns * known.waiting as u128 * (u128::from(cpu.0) + 1);
+            self.sums.known += ns * u128::from(known.mode != CpuMode::Unknown);
+        }
+        self.sums.waste += ns * idle.min(waiting) as u128;
+    }
+    fn event(&mut self, _: &State, entry: &Entry) {
+        let inside = self.window.from <= entry.time && entry.time < self.window.to;
+        self.sums.switches += u64::from(inside && matches!(entry.event, Event::Switch { .. }));
+    }
+}
+
+fn sums(history: &History, window: Window) -> Sums {
+    let mut summing = Summing { window, sums: Sums::default() };
+    replay(history, Silent::Unknown, &mut summing);
+    summing.sums
+}
+
+#[test]
+fn what_is_integrated_over_a_cut_is_what_is_integrated_over_its_window() {
+    for seed in 0..40 {
+        let history = plausible(seed, 1500);
+        let Window { from, to } = history.window();
+        let at = |percent| Time(from.0 + (to - from).0 * percent / 100);
+        for (first, last) in [(0, 100), (0, 40), (30, 31), (25, 80), (60, 100)] {
+            let part = Window { from: at(first), to: at(last) };
+            let cut = window(&history, part);
+            assert_eq!(
+                sums(&cut, Window::ALL),
+                sums(&history, part),
+                "seed {seed}, {first}-{last}"
+            );
+            assert_eq!(cut.window(), part);
+        }
+    }
+}
+
+#[test]
+fn a_cut_of_everything_is_everything() {
+    let history = plausible(4, 800);
+    let mut part = history.window();
+    part.to = Time(part.to.0 + 1);
+    let mut longer = history.clone();
+    longer.head.window = part;
+    history.same(&window(&longer, part)).expect("the same");
+}
+
+#[test]
+fn a_cut_holds_only_the_tasks_that_it_needs() {
+    let history = anything(7, 2000);
+    let Window { from, .. } = history.window();
+    let part = Window { from, to: Time(from.0 + 1) };
+    assert!(window(&history, part).task_count() < history.task_count());
+}
+
+#[test]
+fn scrubbing_keeps_everything_but_names() {
+    let history = plausible(2, 800);
+    let scrubbed = scrub(&history, None);
+    let mut nameless = scrubbed.clone();
+    nameless.head.carries = nameless.head.carries.without(Carries::NAMES);
+    history.same(&nameless).expect("the same but for names");
+    assert!(scrubbed.names().all(|name| name.starts_with("t-")), "{:?}", names(&scrubbed));
+    assert_eq!(scrubbed.head.source.kernel.as_deref(), Some("6.12.1"));
+    assert_eq!(scrubbed.head.machine.name, "");
+    assert_eq!(scrubbed.losses(), history.losses());
+    assert_eq!(scrubbed.window(), history.window());
+}
+
+#[test]
+fn names_that_decide_where_a_task_may_run_stay() {
+    let names_after = |salt| {
+        let mut sink = Builder::new(Head::new(Machine::flat(1)));
+        let kept = ["kworker/3:1H-kblockd", "migration/0", "kswapd0", "irq/24-nvme", "<...>"];
+        let lost = ["secret", "worker/7", "secret/3:plan", "kworkers", "kswapdx"];
+        for name in kept.iter().chain(&lost) {
+            let name = sink.name(name);
+            sink.task(Task::new(1, name));
+        }
+        let scrubbed = scrub(&sink.finish(), salt);
+        let names = names(&scrubbed);
+        assert_eq!(names[..5], kept);
+        assert!(names[6].ends_with("/7") && names[7].ends_with("/3"), "{names:?}");
+        assert!(lost.iter().all(|&lost| !names.iter().any(|name| name.contains(lost))));
+        assert!(names.iter().all(|name| name.len() <= 20));
+        // The same stem has the same pseudonym whatever its CPU.
+        assert_eq!(names[7].trim_end_matches("/3"), names[5]);
+        names
+    };
+    assert_eq!(names_after(None)[5], "t-1");
+    assert_eq!(names_after(Some("salt")), names_after(Some("salt")));
+    assert_ne!(names_after(Some("salt")), names_after(Some("pepper")));
+}
+
+#[test]
+fn no_text_of_the_original_is_left_in_the_written_file() {
+    let scrubbed = scrub(&anything(1, 400), Some("salt"));
+    let mut bytes = Vec::new();
+    crate::write::jsonl(&scrubbed, &mut bytes).expect("memory");
+    let head = format!("{:?} {:?}", scrubbed.head, scrubbed.annexes);
+    let text = String::from_utf8(bytes).expect("JSON is UTF-8") + &head;
+    for secret in ["name 1", "host", "key", "\"x\"", "nodes\\\""] {
+        assert!(!text.contains(secret), "{secret}");
+    }
+}
+
+fn names(history: &History) -> Vec<String> {
+    history.names().map(str::to_owned).collect()
+}

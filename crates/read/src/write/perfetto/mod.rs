@@ -1,0 +1,88 @@
+//! Writes a Perfetto trace that opens in its viewer with names, topology and placement.
+//!
+//! Events go out as full ftrace events, in bundles of one CPU each: the compact form would lose
+//! where a woken task was queued. Beside them a counter track for each CPU, grouped by node and
+//! last-level cache, shows how many tasks wait there, which ftrace events alone do not show in the
+//! viewer. What Perfetto has no place for (affinities, throttling, start state, decisions) is left
+//! out; topology goes into the text that describes each CPU.
+//!
+//! Stamps go out as they are, on the boot clock: only differences mean anything in the viewer.
+
+mod bundles;
+mod preamble;
+mod tracks;
+pub(crate) mod wire;
+
+#[cfg(test)]
+mod tests;
+
+use std::io::Write;
+
+use wastenot_model::{Carries, Entry, History, Observer, Silent, State, replay};
+
+use crate::Error;
+use crate::perfetto::fields::{packet, trace};
+use bundles::Bundles;
+use tracks::Tracks;
+use wire::Message;
+
+/// Writes `history` as a Perfetto trace.
+pub fn perfetto(history: &History, out: impl Write) -> Result<(), Error> {
+    let mut packets = Packets { out, packet: Message::default(), failed: None };
+    preamble::write(history, &mut packets);
+    let placed = history.head.carries.has(Carries::PLACEMENT);
+    let tracks = placed.then(|| Tracks::begin(history, &mut packets));
+    let mut writing = Writing { bundles: Bundles::new(history), tracks, packets };
+    replay(history, Silent::Unknown, &mut writing);
+    writing.bundles.finish(&mut writing.packets);
+    match writing.packets.failed.take() {
+        Some(error) => Err(Error::Write(error)),
+        None => writing.packets.out.flush().map_err(Error::Write),
+    }
+}
+
+/// Where packets go. The first failure is kept, and nothing is written after it.
+struct Packets<W> {
+    out: W,
+    packet: Message,
+    failed: Option<std::io::Error>,
+}
+
+/// Which sequence a packet belongs to: packets of one keep their order.
+#[derive(Clone, Copy)]
+enum Sequence {
+    System = 1,
+    Ftrace = 2,
+    Tracks = 3,
+}
+
+impl<W: Write> Packets<W> {
+    fn write(&mut self, sequence: Sequence, build: impl FnOnce(&mut Message)) {
+        if self.failed.is_some() {
+            return;
+        }
+        self.packet.clear();
+        self.packet.message(trace::PACKET, |packet| {
+            build(packet);
+            packet.uint(packet::SEQUENCE_ID, sequence as u64);
+        });
+        self.failed = self.out.write_all(self.packet.bytes()).err();
+    }
+}
+
+struct Writing<'h, W> {
+    bundles: Bundles<'h>,
+    tracks: Option<Tracks>,
+    packets: Packets<W>,
+}
+
+impl<W: Write> Observer for Writing<'_, W> {
+    fn cpu(&mut self, state: &State, cpu: wastenot_model::CpuId) {
+        if let Some(tracks) = &mut self.tracks {
+            tracks.see(state.now(), cpu, state.cpu(cpu).waiting, &mut self.packets);
+        }
+    }
+    fn event(&mut self, _: &State, entry: &Entry) {
+        self.bundles.push(entry, &mut self.packets);
+    }
+}
