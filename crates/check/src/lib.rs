@@ -1,0 +1,178 @@
+//! What a scheduler wasted, to whom, and how it came about.
+//!
+//! Each finding is an [`Observer`](wastenot_model::Observer) of State in a file of its own:
+//!
+//! | file | question |
+//! |---|---|
+//! | [`waste`] | how much CPU time was idle while tasks that could use it waited |
+//! | [`violations`] | which task waited, where, how it got there, who was idle then |
+//! | [`waits`] | how long tasks waited, and from the wakeup on, per task and CPU |
+//! | [`migrations`] | who moved, how far |
+//! | [`depth`] | how long run queues were |
+//! | [`placements`] | which wakeups chose a busy CPU while an allowed one was idle |
+//! | [`schedviz`], [`systing`], [`sanity`] | what other tools would say |
+//! | [`compare`] | what differs between runs |
+//!
+//! [`check`] asks all of them in one replay and [`Check::report`] gives the answer.
+
+pub mod compare;
+pub mod depth;
+mod distribution;
+mod matching;
+pub mod migrations;
+pub mod movable;
+pub mod placements;
+mod report;
+pub mod sanity;
+pub mod schedviz;
+mod scope;
+pub mod systing;
+pub mod violations;
+pub mod waits;
+pub mod waste;
+
+use wastenot_model::{Carries, CpuSet, History, Silent, Span, TaskId, Window, replay};
+
+pub use distribution::Distribution;
+pub use movable::{Movable, Pinned};
+pub use scope::Scope;
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Only this time counts. It changes what is counted, never State.
+    pub window: Window,
+    /// Only these CPUs count, as places to wait and to be idle.
+    pub cpus: Option<CpuSet>,
+    /// Only these tasks count as waiting.
+    pub tasks: Option<Vec<TaskId>>,
+    /// Only violations whose longest idle stretch reaches this are listed; totals stay.
+    pub longer_than: Span,
+    /// A CPU may take this long to start a task after it was queued there.
+    pub wake_grace: Span,
+    /// What a CPU without any event is taken for.
+    pub silent: Silent,
+    /// A waiting task's CPU says nothing (sched_ext, one shared queue): idle CPUs with waiting
+    /// tasks count as idle, and every waiting task is a candidate.
+    pub shared_queue: bool,
+    /// How many violations and episodes are kept, worst first.
+    pub limit: usize,
+    /// The period and the confirmation time of the sanity checker.
+    pub sanity: sanity::Rules,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            window: Window::ALL,
+            cpus: None,
+            tasks: None,
+            longer_than: Span::ZERO,
+            wake_grace: Span::ms(1),
+            silent: Silent::Unknown,
+            shared_queue: false,
+            limit: 1000,
+            sanity: sanity::Rules::default(),
+        }
+    }
+}
+
+/// The answers of one replay.
+#[derive(Debug)]
+pub struct Check {
+    /// What was taken for granted about who may move.
+    pub movable: Movable,
+    /// Waste and wake delay.
+    pub waste: waste::Figures,
+    /// Tasks that are probably pinned: they never moved although they waited often while another
+    /// CPU was idle. None where the source tells affinities.
+    pub stayed_put: Vec<TaskId>,
+    /// Waste without them, if there are any.
+    pub without_probably_pinned: Option<waste::Figures>,
+    /// How many waits over 1 ms began with being switched out runnable, and the waste in
+    /// nanoseconds without them, if there are any and the source does not tell throttling.
+    pub without_possibly_throttled: Option<(usize, u64)>,
+    /// Violations, worst first.
+    pub violations: violations::Violations,
+    /// Waits and latencies.
+    pub waits: waits::Waits,
+    /// Moves.
+    pub migrations: migrations::Migrations,
+    /// Run-queue lengths.
+    pub depth: depth::Depth,
+    /// Wakeups by where they landed.
+    pub placements: placements::Placements,
+    /// SchedViz's totals.
+    pub schedviz: schedviz::Totals,
+    /// systing's total.
+    pub systing: systing::Total,
+    /// The sanity checker's verdicts.
+    pub sanity: sanity::Verdicts,
+    /// Events that contradict each other.
+    pub contradictions: waste::Contradictions,
+}
+
+/// Asks everything of a History.
+pub fn check(history: &History, options: &Options) -> Check {
+    let movable = Movable::survey(history);
+    let scope = Scope::new(history, options);
+    let mut waste = waste::Waste::new(history, &scope, &movable, options);
+    let mut violations = violations::Watch::new(history, &scope, &movable, options);
+    let mut waits = waits::Watch::new(history, &scope);
+    let mut migrations = migrations::Watch::new(history, &scope);
+    let mut depth = depth::Watch::new(history, &scope);
+    let mut placements = placements::Watch::new(history, &scope, &movable);
+    let mut contradictions = waste::Contradictions::default();
+    let mut others = (
+        schedviz::Watch::new(&scope),
+        (systing::Watch::new(&scope), sanity::Watch::new(history, &scope, &movable, options)),
+    );
+    let mut all = (
+        (&mut waste, &mut violations),
+        (
+            (&mut waits, &mut migrations),
+            ((&mut depth, &mut placements), (&mut others, &mut contradictions)),
+        ),
+    );
+    replay(history, options.silent, &mut all);
+    let violations = violations.finish();
+    let held_back = &violations.possibly_throttled;
+    let without_possibly_throttled =
+        (!held_back.is_empty()).then(|| (held_back.len(), waste.without(held_back)));
+    let migrations = migrations.finish();
+    let stayed_put = stayed_put(history, &violations, &migrations);
+    // Who stayed put is known only at the end, so this is a replay of its own.
+    let without_probably_pinned = (!stayed_put.is_empty())
+        .then(|| waste::measure_with(history, options, &movable.with_probably_pinned(&stayed_put)));
+    Check {
+        waste: waste.finish(),
+        stayed_put,
+        without_probably_pinned,
+        without_possibly_throttled,
+        violations,
+        waits: waits.finish(),
+        migrations,
+        depth: depth.finish(),
+        placements: placements.finish(),
+        schedviz: others.0.finish(),
+        systing: others.1.0.finish(),
+        sanity: others.1.1.finish(),
+        contradictions,
+        movable,
+    }
+}
+
+/// A task that waited so often while another CPU was idle and never moved is probably pinned.
+const OFTEN: u64 = 20;
+
+fn stayed_put(
+    history: &History,
+    violations: &violations::Violations,
+    migrations: &migrations::Migrations,
+) -> Vec<TaskId> {
+    if history.head.carries.has(Carries::AFFINITY) {
+        return Vec::new();
+    }
+    let often = violations.by_task.iter().filter(|(_, sum)| sum.count >= OFTEN);
+    often.map(|(task, _)| *task).filter(|task| !migrations.moved(*task)).collect()
+}

@@ -1,0 +1,152 @@
+//! Who could have moved: a task that could not is no proof of waste.
+//!
+//! Where the source holds affinities they decide. Where it does not, names and places decide, and
+//! the report says so. Throttling and disabled migration are State's and apply in both cases.
+
+use wastenot_model::{Carries, CpuId, Event, History, TaskId, TaskState};
+
+/// Why a task counts as pinned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pinned {
+    /// Its name ends in `/N` or `/N:...` and it was seen only on CPU N: a per-CPU kernel thread.
+    PerCpu,
+    /// `irq/...`, seen on one CPU only: interrupt threads follow their interrupt.
+    Irq,
+    /// It never moved although it waited often while another CPU was idle.
+    Probably,
+}
+
+/// What is assumed of who may move.
+#[derive(Clone, Debug)]
+pub struct Movable {
+    pinned: Vec<Option<Pinned>>,
+}
+
+/// On which CPUs a task was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    Nowhere,
+    On(CpuId),
+    Several,
+}
+
+impl Seen {
+    #[inline]
+    fn also(&mut self, cpu: CpuId) {
+        *self = match *self {
+            Seen::Nowhere => Seen::On(cpu),
+            Seen::On(known) if known == cpu => return,
+            _ => Seen::Several,
+        };
+    }
+}
+
+impl Movable {
+    /// Looks through the whole History for tasks that are pinned by assumption.
+    pub fn survey(history: &History) -> Movable {
+        let told = history.head.carries.has(Carries::AFFINITY);
+        let named = |name: &str| !told && Named::of(name).is_some();
+        // None of the others can become pinned, so where they were seen does not matter.
+        let mut seen: Vec<Option<Seen>> = history
+            .tasks()
+            .map(|(_, task)| named(history.name(task.name)).then_some(Seen::Nowhere))
+            .collect();
+        if seen.iter().any(Option::is_some) {
+            look(history, &mut seen);
+        }
+        let pinned = history.tasks().zip(&seen).map(|((_, task), &seen)| match seen {
+            Some(Seen::On(cpu)) => Named::of(history.name(task.name))?.pinned(cpu),
+            _ => None,
+        });
+        Movable { pinned: pinned.collect() }
+    }
+
+    /// Whether `task` in `state` could be moved, as far as is known.
+    #[inline]
+    pub fn is_movable(&self, task: TaskId, state: &TaskState) -> bool {
+        if state.throttled || state.migration_disabled {
+            return false;
+        }
+        self.pinned(task).is_none()
+    }
+
+    /// Why `task` counts as pinned, if it does.
+    #[inline]
+    pub fn pinned(&self, task: TaskId) -> Option<Pinned> {
+        task.index().and_then(|index| *self.pinned.get(index)?)
+    }
+    /// How many tasks are pinned by assumption.
+    pub fn pinned_count(&self) -> usize {
+        self.pinned.iter().filter(|pinned| pinned.is_some()).count()
+    }
+    /// The same with these tasks pinned as well.
+    pub fn with_probably_pinned(&self, tasks: &[TaskId]) -> Movable {
+        let mut more = self.clone();
+        for index in tasks.iter().filter_map(|task| task.index()) {
+            more.pinned[index] = Some(Pinned::Probably);
+        }
+        more
+    }
+}
+
+/// Where the tasks in question were seen.
+fn look(history: &History, seen: &mut [Option<Seen>]) {
+    let mut see = |task: TaskId, cpu: CpuId| {
+        if let Some(Some(seen)) = task.index().and_then(|index| seen.get_mut(index)) {
+            seen.also(cpu);
+        }
+    };
+    for entry in history.entries() {
+        match entry.event {
+            Event::Switch { cpu, prev, next, .. } => {
+                see(prev, cpu);
+                see(next, cpu);
+            }
+            Event::Queued { task, on: Some(cpu), .. } => see(task, cpu),
+            Event::Migrate { task, to, .. } => see(task, to),
+            _ => {}
+        }
+    }
+}
+
+/// What a name says of where its task may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Named {
+    Irq,
+    For(CpuId),
+}
+
+impl Named {
+    fn of(name: &str) -> Option<Named> {
+        if name.starts_with("irq/") {
+            return Some(Named::Irq);
+        }
+        let (_, tail) = name.rsplit_once('/')?;
+        let number = tail.split(':').next()?;
+        number.parse().ok().map(|cpu| Named::For(CpuId(cpu)))
+    }
+    /// Whether a task with this name that was seen on `cpu` only is pinned.
+    fn pinned(self, cpu: CpuId) -> Option<Pinned> {
+        match self {
+            Named::Irq => Some(Pinned::Irq),
+            Named::For(own) => (own == cpu).then_some(Pinned::PerCpu),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn per_cpu_kernel_threads_are_known_by_their_names() {
+        let pinned = |name, cpu| Named::of(name).and_then(|named| named.pinned(CpuId(cpu)));
+        assert_eq!(pinned("migration/3", 3), Some(Pinned::PerCpu));
+        assert_eq!(pinned("kworker/3:1-events", 3), Some(Pinned::PerCpu));
+        assert_eq!(pinned("kworker/3:1H", 3), Some(Pinned::PerCpu));
+        assert_eq!(pinned("irq/24-nvme0q1", 9), Some(Pinned::Irq));
+        for (name, cpu) in [("migration/3", 4), ("kworker/u8:2", 8), ("make", 0), ("a/", 0)] {
+            assert_eq!(pinned(name, cpu), None, "{name} on {cpu}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Wakeups by where they landed: on a busy CPU although an allowed one was idle, and whether the
+//! previous CPU was.
+//!
+//! # Why it matters
+//! A wakeup onto a busy CPU beside an idle one is where most waste begins: the balancer has to
+//! repair it later. When the *previous* CPU was idle the choice was wrong in every respect, since
+//! its cache was warm too (the case of `wake_affine_idle`, fixed in Linux 5.11 by d8fcb81f1acf).
+
+use std::collections::BTreeMap;
+
+use wastenot_model::{
+    CpuId, CpuMode, Distance, Entry, Event, History, How, Observer, Phase, State, TaskId,
+    TaskState, Time,
+};
+
+use crate::{Movable, Scope};
+
+/// Counts of one kind of wakeup.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Landed {
+    /// All of which the placement is known.
+    pub total: u64,
+    /// Onto an idle CPU.
+    pub on_idle: u64,
+    /// Onto a busy CPU while no CPU that the task may use was idle.
+    pub on_busy_none_idle: u64,
+    /// Onto a busy CPU while one that the task may use was idle.
+    pub on_busy_some_idle: u64,
+    /// Of those, while its previous CPU was idle.
+    pub on_busy_prev_idle: u64,
+}
+
+/// A wakeup onto a busy CPU while an allowed one was idle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bad {
+    /// When.
+    pub time: Time,
+    /// Who was woken.
+    pub task: TaskId,
+    /// Where it landed.
+    pub cpu: CpuId,
+    /// Where it had been.
+    pub prev: Option<CpuId>,
+    /// Whether that was idle.
+    pub prev_idle: bool,
+}
+
+/// What was counted.
+#[derive(Clone, Debug, Default)]
+pub struct Placements {
+    /// `sched_wakeup`.
+    pub wakeups: Landed,
+    /// `sched_wakeup_new`.
+    pub forks: Landed,
+    /// Wakeups of tasks that were still queued: nobody chose.
+    pub no_selection: u64,
+    /// For those onto a busy CPU while one was idle: how near the nearest idle one was.
+    pub nearest_idle: BTreeMap<Distance, u64>,
+    /// The first of them, for pictures and lists.
+    pub bad: Vec<Bad>,
+}
+
+/// So many bad wakeups are kept.
+const KEPT: usize = 10_000;
+
+/// The observer.
+#[derive(Debug)]
+pub struct Watch<'a> {
+    history: &'a History,
+    scope: &'a Scope,
+    movable: &'a Movable,
+    is_idle: Vec<bool>,
+    /// Whose wait the current event began.
+    begun: Option<TaskId>,
+    found: Placements,
+}
+
+impl<'a> Watch<'a> {
+    /// Watches `history` within `scope`.
+    pub fn new(history: &'a History, scope: &'a Scope, movable: &'a Movable) -> Watch<'a> {
+        Watch {
+            history,
+            scope,
+            movable,
+            is_idle: vec![false; history.cpu_count()],
+            begun: None,
+            found: Placements::default(),
+        }
+    }
+
+    /// What was counted, once the replay has ended.
+    pub fn finish(self) -> Placements {
+        self.found
+    }
+
+    fn landed(&mut self, state: &State, task: TaskId, cpu: CpuId, how: How) {
+        let known = state.task(task);
+        if how == How::NoSelection {
+            self.found.no_selection += 1;
+            return;
+        }
+        let wakeups = matches!(how, How::Wakeup);
+        let count = |found: &mut Placements, each: &dyn Fn(&mut Landed)| {
+            each(if wakeups { &mut found.wakeups } else { &mut found.forks });
+        };
+        let (mode, waiting) = (state.cpu(cpu).mode, state.cpu(cpu).waiting);
+        if matches!(mode, CpuMode::Unknown | CpuMode::Offline) {
+            return;
+        }
+        count(&mut self.found, &|landed| landed.total += 1);
+        if mode == CpuMode::Idle && waiting <= 1 {
+            return count(&mut self.found, &|landed| landed.on_idle += 1);
+        }
+        let mask = known.mask.and_then(|mask| self.history.mask(mask));
+        let allowed = |cpu: CpuId| mask.is_none_or(|mask| mask.contains(cpu));
+        let movable = self.movable.is_movable(task, &known);
+        let machine = &self.history.head.machine;
+        let idle = (0..self.is_idle.len()).filter(|&other| movable && self.is_idle[other]);
+        let idle = idle.map(|other| CpuId(other as u16)).filter(|&other| allowed(other));
+        let Some(nearest) = idle.map(|other| machine.distance(cpu, other)).min() else {
+            return count(&mut self.found, &|landed| landed.on_busy_none_idle += 1);
+        };
+        let prev_idle = known.prev.is_some_and(|prev| self.is_idle[prev.index()] && allowed(prev));
+        count(&mut self.found, &|landed| {
+            landed.on_busy_some_idle += 1;
+            landed.on_busy_prev_idle += u64::from(prev_idle);
+        });
+        *self.found.nearest_idle.entry(nearest).or_default() += 1;
+        if self.found.bad.len() < KEPT {
+            let (time, prev) = (state.now(), known.prev);
+            self.found.bad.push(Bad { time, task, cpu, prev, prev_idle });
+        }
+    }
+}
+
+impl Observer for Watch<'_> {
+    #[inline]
+    fn task(&mut self, _: &State, task: TaskId, was: &TaskState, now: &TaskState) {
+        if now.phase == Phase::Waiting && was.phase != Phase::Waiting {
+            self.begun = Some(task);
+        }
+    }
+
+    #[inline]
+    fn cpu(&mut self, state: &State, cpu: CpuId) {
+        self.is_idle[cpu.index()] = state.cpu(cpu).is_idle() && self.scope.has_cpu(cpu);
+    }
+
+    #[inline]
+    fn event(&mut self, state: &State, entry: &Entry) {
+        let begun = self.begun.take();
+        let Event::Queued { task, on: Some(cpu), how, .. } = entry.event else { return };
+        let counts = begun == Some(task)
+            && self.scope.has_task(task)
+            && self.scope.has_cpu(cpu)
+            && self.scope.window.holds(state.now());
+        if counts {
+            self.landed(state, task, cpu, how);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The single figures of a check. A measure without a label is for machines.
+
+use wastenot_model::{Carries, Distance, History, Report, Unit, Value};
+
+use crate::{Check, Options, depth};
+
+/// What was read.
+pub(super) fn trace(report: &mut Report, history: &History) {
+    use Unit::{At, None as Count};
+    let head = &history.head;
+    let (lost, uncounted) = history.lost_events();
+    report.measure("trace.format", "Format", head.source.format.as_str(), Count);
+    report.measure("trace.name", "", head.source.name.as_str(), Count);
+    report.measure("trace.kernel", "Kernel", head.source.kernel.clone(), Count);
+    report.measure("trace.cpus", "CPUs", history.cpu_count(), Count);
+    report.measure("trace.tasks", "Tasks", history.task_count(), Count);
+    report.measure("trace.start_ns", "", history.window().from, At);
+    report.measure("trace.end_ns", "", history.window().to, At);
+    report.measure("trace.events", "", history.len(), Count);
+    report.measure("trace.lost_events", "Events lost", lost, Count);
+    report.measure("trace.lost_uncounted", "", uncounted, Count);
+    report.measure("trace.clock", "Clock", head.clock.name.as_str(), Count);
+    let unit = if head.clock.nanoseconds { "ns" } else { "cycles" };
+    report.measure("trace.time_unit", "", unit, Count);
+    let carries: Vec<&str> = head.carries.words().collect();
+    report.measure("trace.carries", "", carries, Count);
+    let topology = head.carries.has(Carries::TOPOLOGY) || head.machine.topology_known();
+    report.measure("trace.topology_known", "", topology, Count);
+}
+
+/// What was counted, where that is less than all.
+pub(super) fn selection(report: &mut Report, history: &History, options: &Options) {
+    let recorded = history.window();
+    let from = options.window.from.max(recorded.from);
+    let to = options.window.to.min(recorded.to).max(from);
+    let part = from > recorded.from || to < recorded.to;
+    let label = |shown: bool, label: &str| if shown { label.to_owned() } else { String::new() };
+    report.measure("selection.from_ns", &label(part, "Counted from"), from, Unit::At);
+    report.measure("selection.to_ns", &label(part, "  to"), to, Unit::At);
+    let cpus = options.cpus.as_ref().map(ToString::to_string);
+    report.measure("selection.cpus", &label(cpus.is_some(), "CPUs counted"), cpus, Unit::None);
+    let tasks = options.tasks.as_ref().map(Vec::len);
+    report.measure("selection.tasks", &label(tasks.is_some(), "Tasks counted"), tasks, Unit::None);
+}
+
+impl Check {
+    pub(super) fn waste_measures(&self, report: &mut Report) {
+        use Unit::{None as Count, Ns, Share};
+        let waste = &self.waste;
+        let m = |report: &mut Report, name: &str, label: &str, value: Value, unit: Unit| {
+            report.measure(name, label, value, unit);
+        };
+        m(report, "waste.cpu_ns", "CPU time wasted", waste.cpu_ns.into(), Ns);
+        m(report, "waste.cpu_ns_max", "  at most", waste.cpu_ns_max.into(), Ns);
+        m(report, "waste.share", "  of known CPU time", waste.share().into(), Share);
+        m(report, "waste.known_share", "CPU time known", waste.known_share().into(), Share);
+        m(report, "waste.wall_ns", "Time with waste", waste.wasteful_ns.into(), Ns);
+        m(report, "waste.episodes", "Episodes", waste.episodes.into(), Count);
+        m(report, "waste.longest_ns", "  longest", waste.longest_ns.into(), Ns);
+        let silent = waste.cpu_ns_silent_idle;
+        m(report, "waste.cpu_ns_silent_idle", "", silent.into(), Ns);
+        m(report, "waste.whole_core_ns", "", waste.whole_core_ns.into(), Ns);
+        m(report, "waste.capacity_ns", "", waste.capacity_ns.into(), Ns);
+        m(report, "waste.probably_pinned", "", self.stayed_put.len().into(), Count);
+        let figure = self.without_probably_pinned.as_ref().map(|figures| figures.cpu_ns);
+        let label = if figure.is_some() { "  without probably pinned tasks" } else { "" };
+        m(report, "waste.cpu_ns_without_probably_pinned", label, figure.into(), Ns);
+        let throttled = self.without_possibly_throttled.as_ref();
+        m(report, "waste.possibly_throttled_waits", "", throttled.map(|it| it.0).into(), Count);
+        let figure = throttled.map(|it| it.1);
+        let label = if figure.is_some() { "  without what a quota may explain" } else { "" };
+        m(report, "waste.cpu_ns_without_possibly_throttled", label, figure.into(), Ns);
+        let delay = &waste.wake_delay;
+        m(report, "wake_delay.cpu_ns", "Wake delay", delay.cpu_ns.into(), Ns);
+        m(report, "wake_delay.count", "", delay.count.into(), Count);
+        m(report, "wake_delay.longest_ns", "  longest", delay.longest_ns.into(), Ns);
+        m(report, "wake_delay.not_started", "", delay.not_started_count.into(), Count);
+        m(report, "cpu.known_ns", "", waste.known_ns.into(), Ns);
+        m(report, "cpu.online_ns", "", waste.online_ns.into(), Ns);
+        m(report, "cpu.busy_ns", "CPU time busy", waste.busy_ns.into(), Ns);
+        m(report, "cpu.idle_ns", "CPU time idle", waste.idle_ns.into(), Ns);
+        m(report, "cpu.idle_policy_ns", "", waste.idle_policy_ns.into(), Ns);
+        let found = &self.violations;
+        m(report, "violation_count", "Violations", found.total.count.into(), Count);
+        m(report, "violation_persistent", "", found.persistent.count.into(), Count);
+    }
+
+    pub(super) fn wait_measures(&self, report: &mut Report) {
+        use Unit::{None as Count, Ns};
+        let waits = &self.waits;
+        report.measure("waits.count", "Waits", waits.all.waits.count, Count);
+        report.measure("waits.wait_ns", "  in all", self.waste.wait_ns, Ns);
+        report.measure("waits.unplaced_ns", "", self.waste.unplaced_ns, Ns);
+        report.measure("waits.unknown_starts", "", waits.unknown_starts, Count);
+        for (name, label, lengths) in [
+            ("latency.from_wakeup", "Wakeup to run", &waits.from_wakeup),
+            ("latency.from_waking", "", &waits.from_waking),
+            ("latency.preempted", "", &waits.preempted),
+        ] {
+            for (word, share) in QUANTILES {
+                let label = match (label, *word) {
+                    ("", _) | (_, "p90_ns" | "p999_ns") => String::new(),
+                    (label, "p50_ns") => format!("{label}, median"),
+                    (_, "p99_ns") => "  99 %".to_owned(),
+                    _ => "  longest".to_owned(),
+                };
+                let value = lengths.quantile(*share);
+                report.measure(&format!("{name}.{word}"), &label, value, Ns);
+            }
+            report.measure(&format!("{name}.count"), "", lengths.count, Count);
+        }
+    }
+
+    pub(super) fn placement_measures(&self, report: &mut Report) {
+        use Unit::None as Count;
+        let found = &self.placements;
+        for (name, label, landed) in [
+            ("placements.wakeups", "Wakeups placed", found.wakeups),
+            ("placements.forks", "", found.forks),
+        ] {
+            let sub = |text: &str| if label.is_empty() { String::new() } else { text.to_owned() };
+            report.measure(&format!("{name}.total"), label, landed.total, Count);
+            report.measure(&format!("{name}.on_idle"), "", landed.on_idle, Count);
+            let none = landed.on_busy_none_idle;
+            report.measure(&format!("{name}.on_busy_none_idle"), "", none, Count);
+            let some = landed.on_busy_some_idle;
+            let label = sub("  on a busy CPU while one was idle");
+            report.measure(&format!("{name}.on_busy_some_idle"), &label, some, Count);
+            let label = sub("  and the previous CPU was idle");
+            let prev = landed.on_busy_prev_idle;
+            report.measure(&format!("{name}.on_busy_prev_idle"), &label, prev, Count);
+        }
+        report.measure("placements.no_selection", "", found.no_selection, Count);
+        report.measure("migrations.total", "Migrations", self.migrations.total(), Count);
+        for distance in Distance::ALL.into_iter().filter(|distance| *distance != Distance::Same) {
+            let name = format!("migrations.{}", distance.name());
+            report.measure(&name, "", self.migrations.by_distance(distance), Count);
+        }
+        let longest = self.depth.longest;
+        report.measure("depth.max", "Longest run queue", longest.map_or(0, |it| it.0), Count);
+        report.measure("depth.max_cpu", "", longest.map(|it| it.1), Count);
+        report.measure("depth.max_at_ns", "", longest.map(|it| it.2), Unit::At);
+        report.measure("depth.mean", "", depth::mean(&self.depth.total()), Count);
+    }
+
+    pub(super) fn other_tools(&self, report: &mut Report) {
+        use Unit::{None as Count, Ns, Share};
+        let schedviz = self.schedviz;
+        report.measure("others.schedviz.wall_ns", "SchedViz: wall time", schedviz.wall_ns, Ns);
+        report.measure("others.schedviz.per_cpu_ns", "SchedViz: per CPU", schedviz.per_cpu_ns, Ns);
+        let threads = schedviz.per_thread_ns;
+        report.measure("others.schedviz.per_thread_ns", "SchedViz: per thread", threads, Ns);
+        let systing = self.systing;
+        report.measure("others.systing.violation_ns", "systing", systing.violation_ns, Ns);
+        report.measure("others.systing.fraction", "", systing.fraction(), Share);
+        let sanity = &self.sanity;
+        report.measure("others.sanity.looks", "", sanity.looks, Count);
+        report.measure("others.sanity.suspected", "", sanity.suspected, Count);
+        let confirmed = sanity.confirmed;
+        report.measure("others.sanity.confirmed", "Sanity checker: confirmed", confirmed, Count);
+        report.measure("others.sanity.transient", "", sanity.transient, Count);
+        report.measure("others.sanity.unfinished", "", sanity.unfinished, Count);
+        let consecutive = sanity.consecutive;
+        report.measure("others.sanity.consecutive", "", consecutive, Count);
+    }
+}
+
+const QUANTILES: &[(&str, f64)] =
+    &[("p50_ns", 0.5), ("p90_ns", 0.9), ("p99_ns", 0.99), ("p999_ns", 0.999), ("max_ns", 1.0)];

@@ -1,0 +1,191 @@
+//! The answers of a check as a Report.
+
+mod measures;
+mod tables;
+mod words;
+
+use wastenot_model::{Finding, History, Loss, LossKind, Report, Span, Unit, Value};
+
+use self::measures::{selection, trace};
+use self::tables::histogram;
+use self::words::{count, sentence};
+use crate::waste::assumptions;
+use crate::{Check, Options};
+
+impl Check {
+    /// The report of `history`, for which this check was made under `options`.
+    pub fn report(&self, history: &History, options: &Options) -> Report {
+        let mut report = Report::new("check/1", title(history));
+        report.verdict = self.verdict(history);
+        trace(&mut report, history);
+        selection(&mut report, history, options);
+        self.waste_measures(&mut report);
+        self.wait_measures(&mut report);
+        self.placement_measures(&mut report);
+        self.other_tools(&mut report);
+        report.tables = vec![
+            self.violation_table(history, options),
+            self.not_started_table(history),
+            self.episode_table(),
+            self.origin_table(),
+            self.nearest_table(),
+            self.task_table(history),
+            self.cpu_table(),
+            self.migration_table(),
+            histogram("wait_histogram", "Waits by length", &self.waits.all.waits),
+            histogram("latency_histogram", "Wakeup to run by length", &self.waits.from_wakeup),
+            self.depth_table(),
+        ];
+        report.findings = self.findings(history);
+        report.losses = history.losses().to_vec();
+        if self.contradictions.total() > 0 {
+            report.losses.push(self.contradiction_loss());
+        }
+        report.assumptions = self.assumptions(history, options);
+        if !history.head.clock.nanoseconds {
+            forget_times(&mut report);
+        }
+        report
+    }
+
+    fn verdict(&self, history: &History) -> String {
+        let waste = &self.waste;
+        if waste.known_ns == 0 {
+            return "Cannot tell: what the CPUs did is not known for any part of this trace."
+                .to_owned();
+        }
+        if !history.head.clock.nanoseconds {
+            return format!(
+                "Cannot tell in seconds: the clock ({}) counts cycles, and the trace does not \
+                 hold its rate. {:.2} % of the known CPU time was idle while tasks that could \
+                 have used it waited.",
+                history.head.clock.name,
+                waste.share() * 100.0
+            );
+        }
+        let cut = history.losses().iter().any(|loss| loss.kind == LossKind::Cut);
+        let bounded = waste.cpu_ns_max > waste.cpu_ns;
+        let most =
+            if bounded { format!(" (at most {})", Span(waste.cpu_ns_max)) } else { String::new() };
+        let mut text = match waste.cpu_ns {
+            0 => format!("No CPU time was wasted{most}."),
+            ns => format!(
+                "{} of CPU time wasted{most}: {:.2} % of the known CPU time was idle while tasks \
+                 that could have used it waited, in {} of up to {}.",
+                match (cut, bounded) {
+                    (true, _) => format!("About {}", Span(ns)),
+                    (false, true) => format!("At least {}", Span(ns)),
+                    (false, false) => Span(ns).to_string(),
+                },
+                waste.share() * 100.0,
+                count(waste.episodes, "episode"),
+                Span(waste.longest_ns),
+            ),
+        };
+        if cut {
+            text += " The file is cut: a task that seems to wait may run on a CPU whose events are \
+                     gone, so this is no bound.";
+        }
+        if waste.known_share() < 0.995 {
+            let known = waste.known_share() * 100.0;
+            text += &format!(" What CPUs did is known for {known:.1} % of the time.");
+        }
+        if !waste.silent.is_empty() {
+            let silent = waste.silent.len() as u64;
+            let (verb, they) = if silent == 1 { ("has", "it was") } else { ("have", "they were") };
+            let figure = Span(waste.cpu_ns_silent_idle);
+            text += &format!(
+                " {} {verb} no switch at all; if {they} idle, {figure}.",
+                count(silent, "CPU")
+            );
+        }
+        if let Some(worst) = self.violations.worst.first() {
+            text += &format!(" Worst: {}", sentence(history, worst));
+        }
+        text
+    }
+
+    fn findings(&self, history: &History) -> Vec<Finding> {
+        let violations = self.violations.worst.iter().take(20).map(|it| Finding {
+            code: "waste".to_owned(),
+            window: it.window,
+            message: sentence(history, it),
+            help: None,
+        });
+        let not_started = self.waste.wake_delay.not_started.iter().take(5).map(|it| Finding {
+            code: "not-started".to_owned(),
+            window: it.window,
+            message: format!(
+                "CPU {} did not start {} for {}, though it was queued there and the CPU idle.",
+                it.cpu,
+                history.task_label(it.task),
+                it.window.span()
+            ),
+            help: Some("a lost wakeup, a late interrupt or vCPU, deep or forced idle".to_owned()),
+        });
+        violations.chain(not_started).collect()
+    }
+
+    fn contradiction_loss(&self) -> Loss {
+        let found = &self.contradictions;
+        let note = format!(
+            "events contradict each other: {} switches name another previous task, {} sleeping \
+             tasks ran unwoken, {} ran on two CPUs, {} ran after their death",
+            found.other_prev, found.ran_asleep, found.ran_twice, found.undead
+        );
+        let mut loss = Loss::new(LossKind::Contradiction, note);
+        (loss.count, loss.time) = (Some(found.total()), found.first);
+        loss
+    }
+
+    fn assumptions(&self, history: &History, options: &Options) -> Vec<String> {
+        let mut lines = assumptions(history, &self.movable, options);
+        let stayed = &self.stayed_put;
+        if !stayed.is_empty() {
+            let names: Vec<String> =
+                stayed.iter().take(5).map(|task| history.task_label(*task)).collect();
+            lines.push(format!(
+                "{} tasks never moved although they waited often while another CPU was idle; they \
+                 are probably pinned ({}{}).",
+                stayed.len(),
+                names.join(", "),
+                if stayed.len() > 5 { ", ..." } else { "" }
+            ));
+        }
+        if !history.head.machine.topology_known() {
+            lines.push(
+                "The trace does not tell the topology, so distances are unknown; give it with \
+                 --machine."
+                    .to_owned(),
+            );
+        }
+        lines
+    }
+}
+
+fn title(history: &History) -> String {
+    let source = &history.head.source;
+    let name = source.name.rsplit('/').next().unwrap_or_default();
+    let span = match history.head.clock.nanoseconds {
+        true => history.window().span().to_string(),
+        false => "an unknown time".to_owned(),
+    };
+    let cpus = count(history.cpu_count() as u64, "CPU");
+    format!("{name}: {cpus}, {span}, {}", count(history.len() as u64, "event"))
+}
+
+/// Cycles are not nanoseconds: what would be shown as time is unknown.
+fn forget_times(report: &mut Report) {
+    let is_time = |unit: Unit| matches!(unit, Unit::Ns | Unit::At);
+    for measure in report.measures.iter_mut().filter(|measure| is_time(measure.unit)) {
+        measure.value = Value::Unknown;
+    }
+    for table in &mut report.tables {
+        for (index, column) in table.columns.iter().enumerate() {
+            if is_time(column.unit) {
+                table.rows.iter_mut().for_each(|row| row[index] = Value::Unknown);
+            }
+        }
+    }
+    report.findings.clear();
+}

@@ -1,0 +1,268 @@
+//! The tables of a check. A column without a label is for machines.
+
+use wastenot_model::{Distance, History, Span, Table, TaskId, Unit, Value};
+
+use super::words::{context_name, origin_name};
+use crate::migrations::Reason;
+use crate::violations::IdleCpu;
+use crate::{Check, Distribution, Options, depth};
+
+impl Check {
+    pub(super) fn violation_table(&self, history: &History, options: &Options) -> Table {
+        let columns = [
+            ("task", "task", Unit::None),
+            ("tid", "", Unit::None),
+            ("cpu", "CPU", Unit::None),
+            ("to_cpu", "", Unit::None),
+            ("from_ns", "from", Unit::At),
+            ("to_ns", "", Unit::At),
+            ("waited_ns", "waited", Unit::Ns),
+            ("idle_ns", "", Unit::Ns),
+            ("idle_cpu", "idle CPU", Unit::None),
+            ("stretch_ns", "stayed idle", Unit::Ns),
+            ("stretch_from_ns", "", Unit::At),
+            ("nearest", "nearest", Unit::None),
+            ("idle", "", Unit::None),
+            ("how", "came by", Unit::None),
+            ("waker", "", Unit::None),
+            ("waker_tid", "", Unit::None),
+            ("waker_context", "", Unit::None),
+            ("waker_cpu", "", Unit::None),
+            ("prev_cpu", "", Unit::None),
+            ("moves", "", Unit::None),
+            ("behind", "", Unit::None),
+        ];
+        let label = match options.longer_than {
+            Span::ZERO => "Violations, longest idle stretch first".to_owned(),
+            least => format!("Violations of {least} and more"),
+        };
+        let mut table = Table::new("violations", &label, &columns);
+        for it in &self.violations.worst {
+            let waker = it.waker.and_then(|by| by.task);
+            let tid = |task: TaskId| history.task(task).map_or(0, |task| task.tid);
+            table.push(vec![
+                history.task_name(it.task).into(),
+                tid(it.task).into(),
+                it.cpu.into(),
+                it.to_cpu.into(),
+                it.window.from.into(),
+                it.window.to.into(),
+                it.window.span().into(),
+                it.idle_ns.into(),
+                it.idle_cpu.into(),
+                it.stretch.span().into(),
+                it.stretch.from.into(),
+                it.nearest.name().into(),
+                Value::List(it.idle.iter().map(idle_cpu).collect()),
+                origin_name(it.origin).into(),
+                waker.map(|task| history.task_name(task)).into(),
+                waker.map(tid).into(),
+                it.waker.map(|by| context_name(by.context)).into(),
+                it.waker_cpu.into(),
+                it.prev.into(),
+                it.moves.into(),
+                it.behind.map(|task| history.task_label(task)).into(),
+            ]);
+        }
+        table
+    }
+
+    pub(super) fn not_started_table(&self, history: &History) -> Table {
+        let columns = [
+            ("task", "task", Unit::None),
+            ("tid", "tid", Unit::None),
+            ("cpu", "CPU", Unit::None),
+            ("from_ns", "from", Unit::At),
+            ("length_ns", "not started for", Unit::Ns),
+        ];
+        let label = "Idle CPUs that did not start a task queued on them";
+        let mut table = Table::new("not_started", label, &columns);
+        for it in &self.waste.wake_delay.not_started {
+            table.push(vec![
+                history.task_name(it.task).into(),
+                history.task(it.task).map(|task| task.tid).into(),
+                it.cpu.into(),
+                it.window.from.into(),
+                it.window.span().into(),
+            ]);
+        }
+        table
+    }
+
+    pub(super) fn episode_table(&self) -> Table {
+        let columns = [
+            ("from_ns", "from", Unit::At),
+            ("to_ns", "to", Unit::At),
+            ("length_ns", "length", Unit::Ns),
+            ("cpu_ns", "CPU time wasted", Unit::Ns),
+            ("cpus_max", "CPUs at most", Unit::None),
+        ];
+        let mut table = Table::new("episodes", "Worst episodes", &columns);
+        table.shown = 5;
+        for it in &self.waste.worst {
+            table.push(vec![
+                it.window.from.into(),
+                it.window.to.into(),
+                it.window.span().into(),
+                it.cpu_ns.into(),
+                it.cpus_max.into(),
+            ]);
+        }
+        table
+    }
+
+    pub(super) fn origin_table(&self) -> Table {
+        let columns = [
+            ("how", "how the wait began", Unit::None),
+            ("count", "violations", Unit::None),
+            ("idle_ns", "with an idle CPU", Unit::Ns),
+        ];
+        let mut table = Table::new("origins", "How violated waits began", &columns);
+        for (origin, sum) in &self.violations.by_origin {
+            table.push(vec![origin_name(*origin).into(), sum.count.into(), sum.idle_ns.into()]);
+        }
+        table
+    }
+
+    pub(super) fn nearest_table(&self) -> Table {
+        let columns = [
+            ("distance", "nearest idle CPU", Unit::None),
+            ("count", "violations", Unit::None),
+            ("idle_ns", "with an idle CPU", Unit::Ns),
+        ];
+        let mut table = Table::new("nearest", "How near an idle CPU was", &columns);
+        for (distance, sum) in &self.violations.by_nearest {
+            table.push(vec![distance.name().into(), sum.count.into(), sum.idle_ns.into()]);
+        }
+        table
+    }
+
+    pub(super) fn task_table(&self, history: &History) -> Table {
+        let columns = [
+            ("task", "task", Unit::None),
+            ("tid", "tid", Unit::None),
+            ("runs", "runs", Unit::None),
+            ("run_ns", "ran", Unit::Ns),
+            ("wait_ns", "waited", Unit::Ns),
+            ("wait_p50_ns", "median", Unit::Ns),
+            ("wait_p90_ns", "", Unit::Ns),
+            ("wait_p99_ns", "99 %", Unit::Ns),
+            ("wait_p999_ns", "", Unit::Ns),
+            ("wait_max_ns", "longest", Unit::Ns),
+        ];
+        let mut table = Table::new("tasks", "Tasks that waited most", &columns);
+        for (task, waited) in &self.waits.by_task {
+            let waits = &waited.waits;
+            table.push(vec![
+                history.task_name(*task).into(),
+                history.task(*task).map(|task| task.tid).into(),
+                waited.runs.into(),
+                waited.run_ns.into(),
+                waits.sum.into(),
+                waits.quantile(0.5).into(),
+                waits.quantile(0.9).into(),
+                waits.quantile(0.99).into(),
+                waits.quantile(0.999).into(),
+                waits.max.into(),
+            ]);
+        }
+        table
+    }
+
+    pub(super) fn cpu_table(&self) -> Table {
+        let columns = [
+            ("cpu", "CPU", Unit::None),
+            ("runs", "runs", Unit::None),
+            ("run_ns", "ran", Unit::Ns),
+            ("busy_share", "busy", Unit::Share),
+            ("depth_mean", "queue, mean", Unit::None),
+            ("wait_ns", "waited", Unit::Ns),
+            ("wait_p50_ns", "", Unit::Ns),
+            ("wait_p99_ns", "99 %", Unit::Ns),
+            ("wait_max_ns", "longest", Unit::Ns),
+        ];
+        let mut table = Table::new("cpus", "CPUs", &columns);
+        for (cpu, times) in &self.depth.by_cpu {
+            let waited = self.waits.by_cpu.iter().find(|(other, _)| other == cpu);
+            let waited = waited.map(|(_, waited)| waited.clone()).unwrap_or_default();
+            let known = times.iter().fold(0, |all: u64, ns| all.saturating_add(*ns));
+            let busy = (known > 0).then(|| waited.run_ns as f64 / known as f64);
+            table.push(vec![
+                (*cpu).into(),
+                waited.runs.into(),
+                waited.run_ns.into(),
+                busy.into(),
+                (known > 0).then(|| depth::mean(times)).into(),
+                waited.waits.sum.into(),
+                waited.waits.quantile(0.5).into(),
+                waited.waits.quantile(0.99).into(),
+                waited.waits.max.into(),
+            ]);
+        }
+        table
+    }
+
+    pub(super) fn migration_table(&self) -> Table {
+        let columns = [
+            ("reason", "reason", Unit::None),
+            ("distance", "distance", Unit::None),
+            ("count", "moves", Unit::None),
+        ];
+        let mut table = Table::new("moves", "Migrations by reason and distance", &columns);
+        for reason in [Reason::Wakeup, Reason::Fork, Reason::Balance] {
+            for distance in Distance::ALL {
+                if let Some(count) = self.migrations.by_reason.get(&(reason, distance)) {
+                    let row = vec![reason.name().into(), distance.name().into(), (*count).into()];
+                    table.push(row);
+                }
+            }
+        }
+        table
+    }
+
+    pub(super) fn depth_table(&self) -> Table {
+        let columns = [
+            ("length", "tasks on a CPU", Unit::None),
+            ("cpu_ns", "CPU time", Unit::Ns),
+            ("share", "share", Unit::Share),
+        ];
+        let mut table = Table::new("run_queue", "Run-queue length over time", &columns);
+        let times = self.depth.total();
+        let all = times.iter().fold(0, |all: u64, ns| all.saturating_add(*ns));
+        for (length, &ns) in times.iter().enumerate().filter(|(_, ns)| **ns > 0) {
+            let share = ns as f64 / all as f64;
+            let length = match length {
+                depth::DEPTH_MAX => format!("{length}+"),
+                _ => length.to_string(),
+            };
+            table.push(vec![length.into(), ns.into(), share.into()]);
+        }
+        table
+    }
+}
+
+/// Lengths by powers of two.
+pub(super) fn histogram(name: &str, label: &str, lengths: &Distribution) -> Table {
+    let columns = [
+        ("from_ns", "from", Unit::Ns),
+        ("to_ns", "below", Unit::Ns),
+        ("count", "count", Unit::None),
+        ("share", "share", Unit::Share),
+    ];
+    let mut table = Table::new(name, label, &columns);
+    table.shown = 40;
+    for (from, to, count) in lengths.octaves() {
+        let share = count as f64 / lengths.count as f64;
+        table.push(vec![from.into(), to.into(), count.into(), share.into()]);
+    }
+    table
+}
+
+fn idle_cpu(idle: &IdleCpu) -> Value {
+    Value::Map(vec![
+        ("cpu".to_owned(), idle.cpu.into()),
+        ("distance".to_owned(), idle.distance.name().into()),
+        ("idle_ns".to_owned(), idle.idle_ns.into()),
+        ("longest_ns".to_owned(), idle.longest_ns.into()),
+    ])
+}

@@ -1,0 +1,82 @@
+//! SchedViz's three totals of "idle while overloaded", as its `sched_analysis.go` defines them.
+//!
+//! A CPU is idle when it runs its idle task and nothing waits on it, overloaded when something
+//! waits on it; one that is both (idle, about to start a task) is left out as a transient. No
+//! affinities, and CPUs of which nothing is known count as neither.
+
+use wastenot_model::{CpuId, CpuMode, Observer, State, Time};
+
+use crate::Scope;
+
+/// The totals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Time with at least one idle and one overloaded CPU.
+    pub wall_ns: u64,
+    /// Integral of min(idle CPUs, overloaded CPUs).
+    pub per_cpu_ns: u64,
+    /// Integral of min(idle CPUs, tasks waiting on overloaded CPUs).
+    pub per_thread_ns: u64,
+}
+
+/// The observer.
+#[derive(Debug)]
+pub struct Watch<'a> {
+    scope: &'a Scope,
+    /// Per CPU whether it is idle, and how many wait on it if it is overloaded.
+    cpus: Vec<(bool, u32)>,
+    idle: u64,
+    overloaded: u64,
+    waiting: u64,
+    totals: Totals,
+}
+
+impl<'a> Watch<'a> {
+    /// Watches within `scope`.
+    pub fn new(scope: &'a Scope) -> Watch<'a> {
+        Watch {
+            scope,
+            cpus: vec![(false, 0); scope.cpu_count()],
+            idle: 0,
+            overloaded: 0,
+            waiting: 0,
+            totals: Totals::default(),
+        }
+    }
+    /// The totals, once the replay has ended.
+    pub fn finish(&self) -> Totals {
+        self.totals
+    }
+}
+
+impl Observer for Watch<'_> {
+    #[inline]
+    fn held(&mut self, _: &State, from: Time, to: Time) {
+        let cpus = self.idle.min(self.overloaded);
+        if cpus == 0 {
+            return;
+        }
+        let ns = self.scope.counted_ns(from, to);
+        self.totals.wall_ns += ns;
+        self.totals.per_cpu_ns = self.totals.per_cpu_ns.saturating_add(cpus.saturating_mul(ns));
+        let threads = self.idle.min(self.waiting).saturating_mul(ns);
+        self.totals.per_thread_ns = self.totals.per_thread_ns.saturating_add(threads);
+    }
+
+    #[inline]
+    fn cpu(&mut self, state: &State, cpu: CpuId) {
+        if !self.scope.has_cpu(cpu) {
+            return;
+        }
+        let known = state.cpu(cpu);
+        let now = match known.mode {
+            CpuMode::Idle => (known.waiting == 0, 0),
+            CpuMode::Busy(_) => (false, known.waiting),
+            CpuMode::Unknown | CpuMode::Offline => (false, 0),
+        };
+        let was = std::mem::replace(&mut self.cpus[cpu.index()], now);
+        self.idle = self.idle + u64::from(now.0) - u64::from(was.0);
+        self.overloaded = self.overloaded + u64::from(now.1 > 0) - u64::from(was.1 > 0);
+        self.waiting = self.waiting + u64::from(now.1) - u64::from(was.1);
+    }
+}

@@ -1,0 +1,67 @@
+//! systing's total: time in which some observed CPU had a run queue longer than one while another
+//! observed CPU was idle (`sched_aggregate.rs`). CPUs of which nothing is known are not observed.
+
+use wastenot_model::{CpuId, Observer, State, Time};
+
+use crate::{Scope, depth};
+
+/// The total.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Total {
+    /// Time of violation.
+    pub violation_ns: u64,
+    /// The counted time.
+    pub span_ns: u64,
+}
+
+impl Total {
+    /// As a part of the counted time.
+    pub fn fraction(&self) -> f64 {
+        if self.span_ns == 0 { 0.0 } else { self.violation_ns as f64 / self.span_ns as f64 }
+    }
+}
+
+/// The observer.
+#[derive(Debug)]
+pub struct Watch<'a> {
+    scope: &'a Scope,
+    lengths: Vec<Option<u32>>,
+    idle: u64,
+    long: u64,
+    total: Total,
+}
+
+impl<'a> Watch<'a> {
+    /// Watches within `scope`.
+    pub fn new(scope: &'a Scope) -> Watch<'a> {
+        let total = Total { violation_ns: 0, span_ns: scope.window.span().0 };
+        Watch { scope, lengths: vec![None; scope.cpu_count()], idle: 0, long: 0, total }
+    }
+    /// The total, once the replay has ended.
+    pub fn finish(&self) -> Total {
+        self.total
+    }
+}
+
+impl Observer for Watch<'_> {
+    #[inline]
+    fn held(&mut self, _: &State, from: Time, to: Time) {
+        if self.idle > 0 && self.long > 0 {
+            self.total.violation_ns += self.scope.counted_ns(from, to);
+        }
+    }
+
+    #[inline]
+    fn cpu(&mut self, state: &State, cpu: CpuId) {
+        if !self.scope.has_cpu(cpu) {
+            return;
+        }
+        let now = depth::length(state, cpu);
+        let was = std::mem::replace(&mut self.lengths[cpu.index()], now);
+        let is = |length: Option<u32>, long: bool| {
+            u64::from(length.is_some_and(|length| if long { length > 1 } else { length == 0 }))
+        };
+        self.idle = self.idle + is(now, false) - is(was, false);
+        self.long = self.long + is(now, true) - is(was, true);
+    }
+}

@@ -1,0 +1,416 @@
+//! Violations: one task's wait during which a CPU that it may use was idle.
+//!
+//! # What it finds
+//! Each wait of a movable task that was a candidate (see [`crate::waste`]) while some CPU in its
+//! affinity was idle: who waited, where, how it came there, which CPUs were idle and how near, and
+//! the longest stretch that one such CPU stayed idle. Persistence (`--longer-than`) filters the
+//! list, never the totals.
+//!
+//! # Why it matters
+//! Totals say that something is wrong; a violation says with whom to begin.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use wastenot_model::{
+    By, Carries, CpuId, CpuMode, Distance, History, Observer, Origin, Phase, Span, State, TaskId,
+    TaskState, Time, Window,
+};
+
+use crate::waste::keep;
+use crate::{Distribution, Movable, Options, Scope};
+
+/// One wait that need not have been.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Violation {
+    /// Who waited.
+    pub task: TaskId,
+    /// Where it waited when the violation began.
+    pub cpu: CpuId,
+    /// Where it waited when the violation ended.
+    pub to_cpu: CpuId,
+    /// The part of the wait in which it was a candidate, within the counted window.
+    pub window: Window,
+    /// When its wait began.
+    pub wait_since: Time,
+    /// How its wait began.
+    pub origin: Origin,
+    /// Who woke or created it, for waits that began so.
+    pub waker: Option<By>,
+    /// The CPU that did it.
+    pub waker_cpu: Option<CpuId>,
+    /// Where it was before.
+    pub prev: Option<CpuId>,
+    /// How often it was moved while it waited.
+    pub moves: u16,
+    /// Which task its CPU ran when the violation began; `None` when that is not known.
+    pub behind: Option<TaskId>,
+    /// Time in which at least one CPU that it may use was idle.
+    pub idle_ns: u64,
+    /// The CPU that stayed idle longest.
+    pub idle_cpu: CpuId,
+    /// The longest stretch that this CPU stayed idle.
+    pub stretch: Window,
+    /// How near the nearest CPU was that was idle at some time in it.
+    pub nearest: Distance,
+    /// The CPUs that were idle at some time in it, in ascending order.
+    pub idle: Vec<IdleCpu>,
+}
+
+/// A CPU that was idle during a violation, and that the task may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IdleCpu {
+    /// The CPU.
+    pub cpu: CpuId,
+    /// How near it is to where the task waited.
+    pub distance: Distance,
+    /// How long it was idle during the violation.
+    pub idle_ns: u64,
+    /// Its longest stretch.
+    pub longest_ns: u64,
+}
+
+/// Counts and length of violations that share something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    /// How many.
+    pub count: u64,
+    /// Time in which a CPU that the task may use was idle, summed.
+    pub idle_ns: u64,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub struct Violations {
+    /// All of them, also those below `longer_than`.
+    pub total: Sum,
+    /// Those whose longest stretch reaches `longer_than`.
+    pub persistent: Sum,
+    /// The worst persistent ones, by longest stretch.
+    pub worst: Vec<Violation>,
+    /// Longest stretches of all.
+    pub stretches: Distribution,
+    /// By how the wait began.
+    pub by_origin: BTreeMap<Origin, Sum>,
+    /// By how near the nearest idle CPU was.
+    pub by_nearest: BTreeMap<Distance, Sum>,
+    /// By task, worst first.
+    pub by_task: Vec<(TaskId, Sum)>,
+    /// Violations in waits over 1 ms that began with being switched out runnable: a quota may have
+    /// held these tasks back. Empty when the source tells throttling.
+    pub possibly_throttled: Vec<Window>,
+}
+
+/// A preempted task that waits longer than this may be throttled.
+const THROTTLED_ABOVE: Span = Span::ms(1);
+
+/// The observer.
+#[derive(Debug)]
+pub struct Watch<'a> {
+    history: &'a History,
+    scope: &'a Scope,
+    movable: &'a Movable,
+    options: &'a Options,
+    /// Idle stretches of each CPU that some candidate may still need; the last may be open.
+    idle: Vec<Vec<(Time, Time)>>,
+    is_idle: Vec<bool>,
+    idle_count: u32,
+    /// Time with any idle CPU so far, and since when there is one now: a wait over which it does
+    /// not grow holds no violation, which is most of them.
+    any_idle_ns: u64,
+    any_since: Time,
+    /// Per CPU whether those who wait on it surely do.
+    sure: Vec<bool>,
+    /// Per CPU the task that it is about to start.
+    starting: Vec<Option<TaskId>>,
+    candidates: Vec<Candidate>,
+    candidate_count: usize,
+    sums: Vec<Sum>,
+    found: Violations,
+}
+
+/// Since when a task is a candidate; `Time::MAX` when it is not.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    since: Time,
+    any_idle_ns: u64,
+    cpu: CpuId,
+    behind: Option<TaskId>,
+}
+
+const NOT: Candidate = Candidate { since: Time::MAX, any_idle_ns: 0, cpu: CpuId(0), behind: None };
+
+impl<'a> Watch<'a> {
+    /// Watches `history` within `scope`.
+    pub fn new(
+        history: &'a History,
+        scope: &'a Scope,
+        movable: &'a Movable,
+        options: &'a Options,
+    ) -> Watch<'a> {
+        let cpus = history.cpu_count();
+        Watch {
+            history,
+            scope,
+            movable,
+            options,
+            idle: vec![Vec::new(); cpus],
+            is_idle: vec![false; cpus],
+            idle_count: 0,
+            any_idle_ns: 0,
+            any_since: Time(0),
+            sure: vec![true; cpus],
+            starting: vec![None; cpus],
+            candidates: vec![NOT; history.task_count()],
+            candidate_count: 0,
+            sums: vec![Sum::default(); history.task_count()],
+            found: Violations::default(),
+        }
+    }
+
+    /// What was found, once the replay has ended.
+    pub fn finish(mut self) -> Violations {
+        let found = &mut self.found;
+        found.worst.sort_by_key(|violation| {
+            (Reverse(violation.stretch.span()), violation.window.from, violation.task)
+        });
+        found.worst.truncate(self.options.limit);
+        let sums = self.sums.iter().enumerate().filter(|(_, sum)| sum.count > 0);
+        found.by_task = sums.map(|(index, sum)| (TaskId::nth(index), *sum)).collect();
+        found.by_task.sort_by_key(|(task, sum)| (Reverse(sum.idle_ns), *task));
+        self.found
+    }
+
+    fn any_idle(&self, now: Time) -> u64 {
+        let open = if self.idle_count > 0 { now.since(self.any_since).0 } else { 0 };
+        self.any_idle_ns + open
+    }
+
+    fn set_idle(&mut self, cpu: CpuId, idle: bool, now: Time) {
+        let index = cpu.index();
+        if std::mem::replace(&mut self.is_idle[index], idle) == idle {
+            return;
+        }
+        if idle {
+            if self.idle_count == 0 {
+                self.any_since = now;
+            }
+            self.idle_count += 1;
+            self.idle[index].push((now, Time::MAX));
+        } else {
+            self.any_idle_ns = self.any_idle(now);
+            self.any_since = now;
+            self.idle_count -= 1;
+            match self.idle[index].last_mut() {
+                Some(stretch) if stretch.0 < now => stretch.1 = now,
+                _ => drop(self.idle[index].pop()),
+            }
+        }
+        // Without candidates nobody will ask about stretches that are over.
+        if self.candidate_count == 0 && self.idle[index].len() > 32 {
+            self.idle[index].retain(|stretch| stretch.1 == Time::MAX);
+        }
+    }
+
+    fn begin(&mut self, state: &State, task: TaskId, known: &TaskState) {
+        let Some(index) = task.index() else { return };
+        let Some(cpu) = known.cpu.filter(|&cpu| self.scope.has_cpu(cpu)) else { return };
+        let counts = known.phase == Phase::Waiting
+            && state.cpu(cpu).keeps_waiting()
+            && self.scope.has_task(task)
+            && self.movable.is_movable(task, known);
+        if !counts || self.candidates[index].since != Time::MAX {
+            return;
+        }
+        let since = state.now();
+        let behind = match state.cpu(cpu).mode {
+            CpuMode::Busy(task) => Some(task),
+            _ => None,
+        };
+        let any_idle_ns = self.any_idle(since);
+        self.candidates[index] = Candidate { since, any_idle_ns, cpu, behind };
+        self.candidate_count += 1;
+    }
+
+    /// `task` is no candidate any more; `was` is its wait.
+    fn end_candidate(&mut self, task: TaskId, was: &TaskState, now: Time) {
+        let Some(index) = task.index() else { return };
+        let candidate = std::mem::replace(&mut self.candidates[index], NOT);
+        if candidate.since == Time::MAX {
+            return;
+        }
+        self.candidate_count -= 1;
+        if self.any_idle(now) == candidate.any_idle_ns {
+            return;
+        }
+        let Some((from, to)) = self.scope.window.clip(candidate.since, now) else { return };
+        if let Some(violation) = self.violation(task, was, candidate, Window { from, to }) {
+            self.add(violation);
+        }
+    }
+
+    fn violation(
+        &self,
+        task: TaskId,
+        was: &TaskState,
+        candidate: Candidate,
+        window: Window,
+    ) -> Option<Violation> {
+        let (cpu, to_cpu) = (candidate.cpu, was.cpu?);
+        let mask = was.mask.and_then(|mask| self.history.mask(mask));
+        let machine = &self.history.head.machine;
+        let mut stretches = Vec::new();
+        let mut idle_cpus = Vec::new();
+        // Of stretches of one length the nearest CPU's counts: it would have been the better place.
+        let mut longest: Option<((Span, Reverse<Distance>), CpuId, Window)> = None;
+        for (index, idle) in self.idle.iter().enumerate() {
+            let other = CpuId(index as u16);
+            // Most CPUs of a large machine were not idle lately: one look at each must do.
+            let lately = idle.last().is_some_and(|stretch| stretch.1 > window.from);
+            if !lately || mask.is_some_and(|mask| !mask.contains(other)) {
+                continue;
+            }
+            let first = idle.partition_point(|stretch| stretch.1 <= window.from);
+            let distance = machine.distance(cpu, other);
+            let mut was = IdleCpu { cpu: other, distance, idle_ns: 0, longest_ns: 0 };
+            for &(from, to) in &idle[first..] {
+                let Some((from, to)) = window.clip(from, to) else { break };
+                stretches.push((from, to));
+                let stretch = Window { from, to };
+                was.idle_ns += stretch.span().0;
+                was.longest_ns = was.longest_ns.max(stretch.span().0);
+                let rank = (stretch.span(), Reverse(distance));
+                if longest.as_ref().is_none_or(|longest| rank > longest.0) {
+                    longest = Some((rank, other, stretch));
+                }
+            }
+            if was.idle_ns > 0 {
+                idle_cpus.push(was);
+            }
+        }
+        let (_, idle_cpu, stretch) = longest?;
+        let nearest = idle_cpus.iter().map(|idle| idle.distance).min()?;
+        let woken = matches!(was.origin, Origin::Wakeup | Origin::NoSelection | Origin::Fork);
+        Some(Violation {
+            task,
+            cpu,
+            to_cpu,
+            window,
+            wait_since: was.since,
+            origin: was.origin,
+            waker: woken.then_some(was.waker),
+            waker_cpu: woken.then_some(was.waker_cpu),
+            prev: was.prev,
+            moves: was.moves,
+            behind: candidate.behind,
+            idle_ns: covered(&mut stretches),
+            idle_cpu,
+            stretch,
+            nearest,
+            idle: idle_cpus,
+        })
+    }
+
+    fn add(&mut self, violation: Violation) {
+        let add = |sum: &mut Sum| {
+            sum.count += 1;
+            sum.idle_ns = sum.idle_ns.saturating_add(violation.idle_ns);
+        };
+        let stretch = violation.stretch.span();
+        let found = &mut self.found;
+        add(&mut found.total);
+        add(found.by_origin.entry(violation.origin).or_default());
+        add(found.by_nearest.entry(violation.nearest).or_default());
+        if let Some(sum) = violation.task.index().and_then(|index| self.sums.get_mut(index)) {
+            add(sum);
+        }
+        found.stretches.add(stretch.0);
+        // A quota ends at the return to user mode, where `R` is recorded as well as `R+`.
+        let preempted = matches!(violation.origin, Origin::Preempted | Origin::Yielded);
+        let long = violation.window.to - violation.wait_since > THROTTLED_ABOVE;
+        if preempted && long && !self.history.head.carries.has(Carries::THROTTLING) {
+            found.possibly_throttled.push(violation.window);
+        }
+        if stretch >= self.options.longer_than {
+            add(&mut found.persistent);
+            keep(&mut found.worst, violation, self.options.limit, |violation| {
+                violation.stretch.span()
+            });
+        }
+    }
+}
+
+/// Length of the union of intervals.
+fn covered(stretches: &mut [(Time, Time)]) -> u64 {
+    stretches.sort_unstable();
+    let mut total = 0;
+    let mut end = Time(0);
+    for &mut (from, to) in stretches {
+        total += to.since(from.max(end)).0;
+        end = end.max(to);
+    }
+    total
+}
+
+impl Observer for Watch<'_> {
+    #[inline]
+    fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
+        if was.phase != Phase::Waiting && now.phase != Phase::Waiting {
+            return;
+        }
+        if was.phase == Phase::Waiting {
+            let stays = now.phase == Phase::Waiting
+                && now.since == was.since
+                && self.scope.has_task(task)
+                && now.cpu.is_some_and(|cpu| self.scope.has_cpu(cpu))
+                && now.mask == was.mask
+                && self.movable.is_movable(task, now);
+            if stays {
+                return;
+            }
+            self.end_candidate(task, was, state.now());
+        }
+        if now.phase == Phase::Waiting {
+            self.begin(state, task, now);
+        }
+    }
+
+    #[inline]
+    fn cpu(&mut self, state: &State, cpu: CpuId) {
+        let known = state.cpu(cpu);
+        let idle = match self.options.shared_queue {
+            true => known.mode == CpuMode::Idle,
+            false => known.is_idle(),
+        };
+        self.set_idle(cpu, idle && self.scope.has_cpu(cpu), state.now());
+        let sure = known.keeps_waiting();
+        if std::mem::replace(&mut self.sure[cpu.index()], sure) != sure {
+            for task in state.waiting(cpu) {
+                match sure {
+                    true => self.begin(state, task, &state.task(task)),
+                    false => self.end_candidate(task, &state.task(task), state.now()),
+                }
+            }
+        }
+        let waking = known.is_waking() && !self.options.shared_queue;
+        let starting = waking.then(|| state.first_waiting(cpu)).flatten();
+        let was = std::mem::replace(&mut self.starting[cpu.index()], starting);
+        if was == starting {
+            return;
+        }
+        if let Some(task) = starting {
+            self.end_candidate(task, &state.task(task), state.now());
+        }
+        if let Some(task) = was {
+            // It was about to start and waits on: another task came before it, or it was moved.
+            self.begin(state, task, &state.task(task));
+        }
+    }
+
+    fn end(&mut self, state: &State) {
+        for index in 0..self.candidates.len() {
+            let task = TaskId::nth(index);
+            self.end_candidate(task, &state.task(task), state.now());
+        }
+    }
+}

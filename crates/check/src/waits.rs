@@ -1,0 +1,148 @@
+//! How long tasks waited, and how long it took from their wakeup, per task and CPU.
+//!
+//! A wait is from being queued to running; waits whose beginning is not known are counted apart.
+//! Latency is given from `sched_waking` and from `sched_wakeup`.
+
+use wastenot_model::{CpuId, History, Observer, Origin, Phase, State, TaskId, TaskState, Time};
+
+use crate::{Distribution, Scope};
+
+/// Waits of one task, or on one CPU.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Waited {
+    /// Every wait that ended in a run within the window.
+    pub waits: Distribution,
+    /// Time that tasks ran.
+    pub run_ns: u64,
+    /// How often they were switched in.
+    pub runs: u64,
+}
+
+/// What was measured.
+#[derive(Clone, Debug, Default)]
+pub struct Waits {
+    /// All waits.
+    pub all: Waited,
+    /// From `sched_waking` to running.
+    pub from_waking: Distribution,
+    /// From `sched_wakeup` (or `wakeup_new`) to running.
+    pub from_wakeup: Distribution,
+    /// From being preempted to running again.
+    pub preempted: Distribution,
+    /// Runs of tasks whose wait's beginning is not known.
+    pub unknown_starts: u64,
+    /// Per task, longest total wait first.
+    pub by_task: Vec<(TaskId, Waited)>,
+    /// Per CPU on which the task came to run.
+    pub by_cpu: Vec<(CpuId, Waited)>,
+}
+
+/// The observer.
+#[derive(Debug)]
+pub struct Watch<'a> {
+    scope: &'a Scope,
+    tasks: Vec<Waited>,
+    cpus: Vec<Waited>,
+    found: Waits,
+}
+
+impl<'a> Watch<'a> {
+    /// Watches `history` within `scope`.
+    pub fn new(history: &History, scope: &'a Scope) -> Watch<'a> {
+        Watch {
+            scope,
+            tasks: vec![Waited::default(); history.task_count()],
+            cpus: vec![Waited::default(); history.cpu_count()],
+            found: Waits::default(),
+        }
+    }
+
+    /// What was measured, once the replay has ended.
+    pub fn finish(mut self) -> Waits {
+        let met = |waited: &Waited| waited.runs > 0 || waited.waits.count > 0;
+        let tasks = self.tasks.into_iter().enumerate().filter(|(_, waited)| met(waited));
+        self.found.by_task = tasks.map(|(n, waited)| (TaskId::nth(n), waited)).collect();
+        let key = |(task, waited): &(TaskId, Waited)| (std::cmp::Reverse(waited.waits.sum), *task);
+        self.found.by_task.sort_by_key(key);
+        for waited in &self.cpus {
+            self.found.all.waits.merge(&waited.waits);
+            self.found.all.run_ns = self.found.all.run_ns.saturating_add(waited.run_ns);
+            self.found.all.runs += waited.runs;
+        }
+        let cpus = self.cpus.into_iter().enumerate().filter(|(_, waited)| met(waited));
+        self.found.by_cpu = cpus.map(|(n, waited)| (CpuId(n as u16), waited)).collect();
+        self.found
+    }
+
+    fn ran(&mut self, task: TaskId, cpu: CpuId, since: Time, now: Time) {
+        let ns = self.scope.counted_ns(since, now);
+        if let Some(waited) = task.index().and_then(|index| self.tasks.get_mut(index)) {
+            waited.run_ns = waited.run_ns.saturating_add(ns);
+        }
+        let cpu = &mut self.cpus[cpu.index()];
+        cpu.run_ns = cpu.run_ns.saturating_add(ns);
+    }
+
+    fn starts(&mut self, task: TaskId, cpu: CpuId, was: &TaskState, now: Time) {
+        let Some(index) = task.index() else { return };
+        let known = was.phase == Phase::Waiting && was.origin != Origin::Unknown;
+        for waited in [&mut self.tasks[index], &mut self.cpus[cpu.index()]] {
+            waited.runs += 1;
+            if known {
+                waited.waits.add(now.since(was.since).0);
+            }
+        }
+        if !known {
+            self.found.unknown_starts += 1;
+            return;
+        }
+        match was.origin {
+            Origin::Wakeup | Origin::NoSelection => {
+                self.found.from_wakeup.add(now.since(was.since).0);
+                if let Some(waking) = was.waking {
+                    self.found.from_waking.add(now.since(waking).0);
+                }
+            }
+            Origin::Fork => self.found.from_wakeup.add(now.since(was.since).0),
+            Origin::Preempted | Origin::Yielded => {
+                self.found.preempted.add(now.since(was.since).0);
+            }
+            Origin::Unknown => {}
+        }
+    }
+}
+
+impl Observer for Watch<'_> {
+    #[inline]
+    fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
+        if !self.scope.has_task(task) {
+            return;
+        }
+        if let (Phase::Running, Some(cpu)) = (was.phase, was.cpu)
+            && self.scope.has_cpu(cpu)
+            && now.phase != Phase::Running
+        {
+            self.ran(task, cpu, was.since, state.now());
+        }
+        if let (Phase::Running, Some(cpu)) = (now.phase, now.cpu)
+            && was.phase != Phase::Running
+            && self.scope.has_cpu(cpu)
+            && self.scope.window.holds(state.now())
+        {
+            self.starts(task, cpu, was, state.now());
+        }
+    }
+
+    fn end(&mut self, state: &State) {
+        for index in 0..self.tasks.len() {
+            let task = TaskId::nth(index);
+            let known = state.task(task);
+            if let (Phase::Running, Some(cpu)) = (known.phase, known.cpu)
+                && self.scope.has_task(task)
+                && self.scope.has_cpu(cpu)
+            {
+                self.ran(task, cpu, known.since, state.now());
+            }
+        }
+    }
+}

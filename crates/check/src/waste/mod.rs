@@ -1,0 +1,195 @@
+//! Waste: CPU time that was idle while tasks that could have used it waited.
+//!
+//! # What it finds
+//! At an instant a CPU is *idle* when it runs its idle task and nothing waits on it, and *waking*
+//! when something does: the task that has waited on it longest is about to start. Every other
+//! waiting, movable task is a candidate. `waste(t)` is the size of the largest matching between
+//! idle CPUs and candidates, an edge where the task may run on the CPU. Its integral is CPU time.
+//!
+//! # What is unknown
+//! An unknown CPU is neither idle nor busy, and a task that waits on one may run there already: it
+//! is no candidate, unless the CPU is silent (nothing of it was lost, so nothing started unseen).
+//! A task that waits at an unknown place (`unplaced`) may be about to start on any idle CPU, so
+//! each takes one off the matching. `cpu_ns` is therefore a lower bound. `cpu_ns_max` counts
+//! unknown CPUs as idle, and takes those tasks for candidates.
+//!
+//! # Source
+//! SchedViz's "idle while overloaded" and the first invariant of "The Linux Scheduler: a Decade of
+//! Wasted Cores" (Lozi et al., EuroSys 2016), made exact and affinity-aware.
+
+mod classes;
+mod contradictions;
+mod cores;
+mod watch;
+
+use wastenot_model::{Carries, CpuId, CpuSet, History, Silent, TaskId, Window, replay};
+
+pub use self::contradictions::Contradictions;
+pub use self::watch::Waste;
+use crate::{Distribution, Movable, Options, Scope};
+
+/// The measured figures.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figures {
+    /// The counted time.
+    pub span_ns: u64,
+    /// Number of CPUs that count.
+    pub cpus: usize,
+    /// Integral of waste(t): a lower bound where something is unknown.
+    pub cpu_ns: u64,
+    /// The same with unknown CPUs idle and unplaced tasks waiting on busy CPUs.
+    pub cpu_ns_max: u64,
+    /// The same as `cpu_ns` with silent CPUs idle; equal to it when no CPU is silent and unknown.
+    pub cpu_ns_silent_idle: u64,
+    /// The part of `cpu_ns` that whole idle cores could have taken, one task a core; `None` when
+    /// cores are not known.
+    pub whole_core_ns: Option<u64>,
+    /// `cpu_ns` in units of the largest CPU's capacity, at least; `None` when all are alike.
+    pub capacity_ns: Option<u64>,
+    /// CPU time of counted CPUs that were idle, waking or busy.
+    pub known_ns: u64,
+    /// CPU time of counted CPUs that were not offline.
+    pub online_ns: u64,
+    /// CPU time that was idle, waking included.
+    pub idle_ns: u64,
+    /// CPU time in which a task ran.
+    pub busy_ns: u64,
+    /// The part of `busy_ns` in which `SCHED_IDLE` tasks ran.
+    pub idle_policy_ns: u64,
+    /// Integral of the number of waiting tasks of which the place is known.
+    pub wait_ns: u64,
+    /// Integral of the number of tasks waiting at an unknown place.
+    pub unplaced_ns: u64,
+    /// Time in which waste(t) was above zero.
+    pub wasteful_ns: u64,
+    /// Maximal stretches with waste(t) above zero.
+    pub episodes: u64,
+    /// The longest of them.
+    pub longest_ns: u64,
+    /// Lengths of all of them.
+    pub lengths: Distribution,
+    /// The worst of them, by CPU time wasted.
+    pub worst: Vec<Episode>,
+    /// Waking CPUs, integrated.
+    pub wake_delay: WakeDelay,
+    /// CPUs that were silent and unknown.
+    pub silent: CpuSet,
+}
+
+/// CPUs that ran their idle task although a task was queued on them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WakeDelay {
+    /// Integral of the number of waking CPUs.
+    pub cpu_ns: u64,
+    /// How many stretches there were.
+    pub count: u64,
+    /// The longest.
+    pub longest_ns: u64,
+    /// Lengths of all.
+    pub lengths: Distribution,
+    /// Those that lasted longer than the grace, worst first: a lost wakeup, a late interrupt or
+    /// vCPU, deep or forced idle.
+    pub not_started: Vec<NotStarted>,
+    /// How many lasted longer than the grace.
+    pub not_started_count: u64,
+}
+
+/// A maximal stretch with waste above zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Episode {
+    /// From and to.
+    pub window: Window,
+    /// CPU time wasted in it.
+    pub cpu_ns: u64,
+    /// The largest waste(t) in it.
+    pub cpus_max: u32,
+}
+
+/// A CPU that did not start the task that waited on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotStarted {
+    /// The CPU.
+    pub cpu: CpuId,
+    /// The task that had waited on it longest.
+    pub task: TaskId,
+    /// From and to.
+    pub window: Window,
+}
+
+impl Figures {
+    /// Waste as a part of known CPU time.
+    pub fn share(&self) -> f64 {
+        ratio(self.cpu_ns, self.known_ns)
+    }
+    /// The part of online CPU time of which it is known what the CPU did.
+    pub fn known_share(&self) -> f64 {
+        if self.online_ns == 0 { 1.0 } else { ratio(self.known_ns, self.online_ns) }
+    }
+}
+
+fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// Measures waste alone.
+pub fn measure(history: &History, options: &Options) -> Figures {
+    measure_with(history, options, &Movable::survey(history))
+}
+
+/// Measures waste alone, under these assumptions of who may move.
+pub fn measure_with(history: &History, options: &Options, movable: &Movable) -> Figures {
+    let scope = Scope::new(history, options);
+    let mut waste = Waste::new(history, &scope, movable, options);
+    replay(history, options.silent, &mut waste);
+    waste.finish()
+}
+
+/// Adds to a list of the worst; when it is twice too long, drops the better half.
+pub(crate) fn keep<T, K: Ord>(worst: &mut Vec<T>, item: T, limit: usize, key: impl Fn(&T) -> K) {
+    worst.push(item);
+    if worst.len() >= (2 * limit).max(64) {
+        worst.sort_by_key(|item| std::cmp::Reverse(key(item)));
+        worst.truncate(limit);
+    }
+}
+
+/// What has to be said of figures about this History, one sentence each.
+pub(crate) fn assumptions(history: &History, movable: &Movable, options: &Options) -> Vec<String> {
+    let carries = history.head.carries;
+    let mut lines = Vec::new();
+    if !carries.has(Carries::AFFINITY) {
+        lines.push(format!(
+            "The trace does not hold affinities: kernel threads named for the one CPU where they \
+             were seen count as pinned ({} of {} tasks), all others as free to run anywhere.",
+            movable.pinned_count(),
+            history.task_count()
+        ));
+    }
+    if !carries.has(Carries::THROTTLING) {
+        lines.push(
+            "The trace does not tell throttling: a task held back by a quota looks like one that \
+             waits."
+                .to_owned(),
+        );
+    }
+    if !carries.has(Carries::PLACEMENT) {
+        lines.push(
+            "The trace does not tell where woken tasks are queued (no sched_wakeup, or no \
+             sched_migrate_task): they may be about to start on any idle CPU."
+                .to_owned(),
+        );
+    } else if !carries.has(Carries::WAKEUPS) {
+        lines.push(
+            "The trace has sched_waking but no sched_wakeup: waits begin at the waking, about a \
+             microsecond early."
+                .to_owned(),
+        );
+    }
+    if options.shared_queue {
+        lines.push("A waiting task's CPU is taken as nominal: queues are shared.".to_owned());
+    }
+    if options.silent == Silent::Idle {
+        lines.push("CPUs without any event count as idle.".to_owned());
+    }
+    lines
+}

@@ -1,0 +1,467 @@
+//! The observer that integrates waste.
+
+use wastenot_model::{
+    Carries, CpuId, CpuMode, History, Observer, Origin, Phase, State, TaskId, TaskState, Time,
+    Window,
+};
+
+use super::classes::Classes;
+use super::cores::Cores;
+use super::{Episode, Figures, NotStarted, keep};
+use crate::matching::{Class, Matching};
+use crate::{Movable, Options, Scope};
+
+/// What a task weighs in the figures: whether it waits at a counted CPU or nowhere known, and its
+/// class where it counts and is movable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Weight {
+    placed: bool,
+    unplaced: bool,
+    /// It surely waits: nothing is lost of its CPU.
+    sure: bool,
+    switched_out: bool,
+    class: Option<Class>,
+}
+
+impl Weight {
+    const NOTHING: Weight =
+        Weight { placed: false, unplaced: false, sure: false, switched_out: false, class: None };
+}
+
+/// What a counted CPU is, for waste.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Idle,
+    Waking,
+    Busy,
+    BusyIdlePolicy,
+    Unknown,
+    SilentUnknown,
+    Offline,
+    NotCounted,
+}
+
+const KINDS: usize = 8;
+
+/// The observer.
+#[derive(Debug)]
+pub struct Waste<'a> {
+    history: &'a History,
+    scope: &'a Scope,
+    movable: &'a Movable,
+    options: &'a Options,
+    classes: Classes,
+    /// What each CPU is and since when; times go into `kind_ns` when that ends.
+    kinds: Vec<(Kind, Time)>,
+    kind_ns: [u64; KINDS],
+    /// The class of the head that a waking CPU is about to start, where that head is movable.
+    starting: Vec<Option<Class>>,
+    /// When a waking CPU began to be so, and for whom.
+    waking_since: Vec<(Time, TaskId)>,
+    /// Candidates per class; those that a waking CPU is about to start are taken off.
+    supply: Vec<i64>,
+    waiting: i64,
+    unplaced: i64,
+    /// Per class the movable tasks that may wait behind another one or may run already: at unknown
+    /// places and on CPUs of which events were lost. Candidates in the upper bound only.
+    unsure_supply: Vec<i64>,
+    low: Matching,
+    high: Option<Matching>,
+    silent_idle: Option<Matching>,
+    cores: Option<Cores>,
+    capacities: bool,
+    /// The source tells policies.
+    policies: bool,
+    dirty: bool,
+    now_low: u32,
+    now_high: u32,
+    now_silent: u32,
+    episode: Option<Episode>,
+    /// Where there was waste and a switched-out task was a candidate: what `without` needs.
+    doubtful: Vec<Doubtful>,
+    /// Candidates that were switched out runnable.
+    switched_out: i64,
+    figures: Figures,
+}
+
+/// An interval with waste in which a candidate may have been throttled.
+#[derive(Clone, Copy, Debug)]
+struct Doubtful {
+    from: Time,
+    to: Time,
+    idle: u32,
+    candidates: u32,
+    unplaced: u32,
+}
+
+impl Doubtful {
+    fn goes_on_as(&self, next: &Doubtful) -> bool {
+        (self.to, self.idle, self.candidates, self.unplaced)
+            == (next.from, next.idle, next.candidates, next.unplaced)
+    }
+
+    /// How much less waste there is without `left_out` candidates.
+    fn excess(&self, left_out: u32) -> u64 {
+        let waste = |candidates: u32| self.idle.min(candidates).saturating_sub(self.unplaced);
+        let without = waste(self.candidates.saturating_sub(left_out));
+        u64::from(waste(self.candidates) - without)
+    }
+}
+
+impl<'a> Waste<'a> {
+    /// Measures what `options` ask within `scope`.
+    pub fn new(
+        history: &'a History,
+        scope: &'a Scope,
+        movable: &'a Movable,
+        options: &'a Options,
+    ) -> Waste<'a> {
+        let cpus = history.cpu_count();
+        let classes = Classes::new(history, scope);
+        let matching = Matching::new(cpus, classes.masks.clone());
+        let capacity = history.head.machine.cpus.first().map(|cpu| cpu.capacity);
+        Waste {
+            history,
+            scope,
+            movable,
+            options,
+            supply: vec![0; classes.masks.len()],
+            unsure_supply: vec![0; classes.masks.len()],
+            classes,
+            kinds: vec![(Kind::NotCounted, Time(0)); cpus],
+            kind_ns: [0; KINDS],
+            starting: vec![None; cpus],
+            waking_since: vec![(Time(0), TaskId(0)); cpus],
+            waiting: 0,
+            unplaced: 0,
+            high: None,
+            silent_idle: None,
+            low: matching,
+            cores: Cores::new(history, scope),
+            capacities: history.head.machine.cpus.iter().any(|c| Some(c.capacity) != capacity),
+            policies: history.head.carries.has(Carries::POLICY),
+            dirty: false,
+            now_low: 0,
+            now_high: 0,
+            now_silent: 0,
+            episode: None,
+            doubtful: Vec::new(),
+            switched_out: 0,
+            figures: Figures {
+                cpus: scope.cpus().count(),
+                span_ns: scope.window.span().0,
+                ..Figures::default()
+            },
+        }
+    }
+
+    /// The figures, once the replay has ended.
+    pub fn finish(mut self) -> Figures {
+        let ns = |kinds: &[Kind]| {
+            let each = kinds.iter().map(|kind| self.kind_ns[*kind as usize]);
+            each.fold(0, u64::saturating_add)
+        };
+        let figures = &mut self.figures;
+        figures.idle_ns = ns(&[Kind::Idle, Kind::Waking]);
+        figures.busy_ns = ns(&[Kind::Busy, Kind::BusyIdlePolicy]);
+        figures.idle_policy_ns = ns(&[Kind::BusyIdlePolicy]);
+        figures.known_ns = figures.idle_ns.saturating_add(figures.busy_ns);
+        let unknown = ns(&[Kind::Unknown, Kind::SilentUnknown]);
+        figures.online_ns = figures.known_ns.saturating_add(unknown);
+        figures.wake_delay.cpu_ns = ns(&[Kind::Waking]);
+        self.figures.worst.sort_by_key(|episode| std::cmp::Reverse(episode.cpu_ns));
+        self.figures.worst.truncate(self.options.limit);
+        let worst = &mut self.figures.wake_delay.not_started;
+        worst.sort_by_key(|stretch| std::cmp::Reverse(stretch.window.span()));
+        worst.truncate(self.options.limit);
+        self.figures
+    }
+
+    /// The waste without the candidates of these windows, one each. They are not told apart by
+    /// affinity: exact where every task may run anywhere, else a bound from below.
+    pub fn without(&self, windows: &[Window]) -> u64 {
+        let mut edges: Vec<(Time, i64)> =
+            windows.iter().flat_map(|window| [(window.from, 1), (window.to, -1)]).collect();
+        edges.sort_unstable();
+        let mut edges = edges.into_iter().peekable();
+        let (mut left_out, mut less) = (0i64, 0u64);
+        for interval in &self.doubtful {
+            let (mut now, to) = (interval.from, interval.to);
+            while now < to {
+                while let Some((_, step)) = edges.next_if(|(time, _)| *time <= now) {
+                    left_out += step;
+                }
+                let until = edges.peek().map_or(to, |(time, _)| to.min(*time));
+                add(&mut less, interval.excess(left_out.max(0) as u32), until.0 - now.0);
+                now = until;
+            }
+        }
+        self.figures.cpu_ns.saturating_sub(less)
+    }
+
+    fn kind(&self, state: &State, cpu: CpuId) -> Kind {
+        if !self.scope.has_cpu(cpu) {
+            return Kind::NotCounted;
+        }
+        let known = state.cpu(cpu);
+        match known.mode {
+            CpuMode::Offline => Kind::Offline,
+            CpuMode::Unknown if known.silent => Kind::SilentUnknown,
+            CpuMode::Unknown => Kind::Unknown,
+            CpuMode::Idle if known.waiting == 0 || self.options.shared_queue => Kind::Idle,
+            CpuMode::Idle => Kind::Waking,
+            // SCHED_IDLE is policy 5 (include/uapi/linux/sched.h).
+            CpuMode::Busy(task) if self.policies && state.task(task).policy == Some(5) => {
+                Kind::BusyIdlePolicy
+            }
+            CpuMode::Busy(_) => Kind::Busy,
+        }
+    }
+
+    /// What `task` weighs in the figures.
+    #[inline]
+    fn weigh(&self, task: TaskId, state: &TaskState) -> Weight {
+        if state.phase != Phase::Waiting {
+            return Weight::NOTHING;
+        }
+        let counts = self.scope.has_task(task);
+        let place = state.cpu.filter(|&cpu| counts && self.scope.has_cpu(cpu));
+        let unplaced = state.cpu.is_none();
+        let counts = counts && (unplaced || place.is_some());
+        let movable = counts && self.movable.is_movable(task, state);
+        Weight {
+            placed: place.is_some(),
+            // A task that does not count may be about to start on an idle CPU just as well.
+            unplaced,
+            sure: place.is_some_and(|cpu| self.kinds[cpu.index()].0 != Kind::Unknown),
+            switched_out: matches!(state.origin, Origin::Preempted | Origin::Yielded),
+            class: movable.then(|| self.classes.of(state)),
+        }
+    }
+
+    /// Adds a task of this weight, or takes it away.
+    #[inline]
+    fn count(&mut self, weight: Weight, step: i64) {
+        self.waiting += step * i64::from(weight.placed);
+        if weight.unplaced {
+            self.unplaced += step;
+        }
+        match weight.class {
+            Some(class) if weight.sure => {
+                self.supply[class] += step;
+                self.switched_out += step * i64::from(weight.switched_out);
+            }
+            Some(class) => {
+                self.unsure_supply[class] += step;
+                if self.high.is_none() {
+                    self.high = Some(self.low.clone());
+                }
+            }
+            None => {}
+        }
+        self.dirty = true;
+    }
+
+    fn wake_ended(&mut self, cpu: CpuId, now: Time) {
+        let (since, task) = self.waking_since[cpu.index()];
+        let Some((from, to)) = self.scope.window.clip(since, now) else { return };
+        let window = Window { from, to };
+        let delay = &mut self.figures.wake_delay;
+        delay.count += 1;
+        delay.lengths.add(window.span().0);
+        delay.longest_ns = delay.longest_ns.max(window.span().0);
+        if window.span() > self.options.wake_grace {
+            delay.not_started_count += 1;
+            let stretch = NotStarted { cpu, task, window };
+            keep(&mut delay.not_started, stretch, self.options.limit, |s| s.window.span().0);
+        }
+    }
+
+    /// Brings the matchings up to what holds now; done once per instant at which time passes.
+    fn settle(&mut self) {
+        self.dirty = false;
+        for class in 0..self.supply.len() {
+            let supply = self.supply[class].max(0) as u32;
+            self.low.set_supply(class, supply);
+            if let Some(silent) = &mut self.silent_idle {
+                silent.set_supply(class, supply);
+            }
+            if let Some(high) = &mut self.high {
+                high.set_supply(class, supply + self.unsure_supply[class].max(0) as u32);
+            }
+        }
+        let unplaced = self.unplaced.max(0) as u32;
+        self.now_low = self.low.size().saturating_sub(unplaced);
+        self.now_high = self.high.as_ref().map_or(self.low.size(), Matching::size);
+        let silent = self.silent_idle.as_ref().unwrap_or(&self.low).size();
+        self.now_silent = silent.saturating_sub(unplaced);
+    }
+
+    fn set_kind(&mut self, cpu: CpuId, kind: Kind, now: Time) {
+        let (was, since) = std::mem::replace(&mut self.kinds[cpu.index()], (kind, now));
+        add(&mut self.kind_ns[was as usize], 1, self.scope.counted_ns(since, now));
+        if was == kind {
+            return;
+        }
+        if let Some(cores) = &mut self.cores
+            && (was == Kind::Idle) != (kind == Kind::Idle)
+        {
+            cores.set(cpu, kind == Kind::Idle);
+        }
+        self.low.set_idle(cpu, kind == Kind::Idle);
+        let unknown = matches!(kind, Kind::Unknown | Kind::SilentUnknown);
+        if unknown && self.high.is_none() {
+            self.high = Some(self.low.clone());
+        }
+        if let Some(high) = &mut self.high {
+            high.set_idle(cpu, kind == Kind::Idle || unknown);
+        }
+        if kind == Kind::SilentUnknown {
+            self.figures.silent.insert(cpu);
+            if self.silent_idle.is_none() {
+                self.silent_idle = Some(self.low.clone());
+            }
+        }
+        if let Some(silent) = &mut self.silent_idle {
+            silent.set_idle(cpu, matches!(kind, Kind::Idle | Kind::SilentUnknown));
+        }
+    }
+
+    fn track_episode(&mut self, from: Time, to: Time) {
+        if self.now_low == 0 {
+            return self.end_episode();
+        }
+        let episode = self.episode.get_or_insert(Episode {
+            window: Window { from, to: from },
+            cpu_ns: 0,
+            cpus_max: 0,
+        });
+        episode.window.to = to;
+        add(&mut episode.cpu_ns, u64::from(self.now_low), to.0 - from.0);
+        episode.cpus_max = episode.cpus_max.max(self.now_low);
+    }
+
+    fn end_episode(&mut self) {
+        let Some(episode) = self.episode.take() else { return };
+        let length = episode.window.span().0;
+        self.figures.episodes += 1;
+        self.figures.longest_ns = self.figures.longest_ns.max(length);
+        self.figures.lengths.add(length);
+        if episode.window.span() >= self.options.longer_than {
+            keep(&mut self.figures.worst, episode, self.options.limit, |episode| episode.cpu_ns);
+        }
+    }
+
+    /// The capacity of the `count` smallest idle CPUs: at least this much was wasted.
+    fn least_capacity(&self, count: u32) -> u64 {
+        let cpus = &self.history.head.machine.cpus;
+        let idle = self.kinds.iter().zip(cpus).filter(|((kind, _), _)| *kind == Kind::Idle);
+        let mut capacities: Vec<u64> = idle.map(|(_, cpu)| u64::from(cpu.capacity)).collect();
+        capacities.sort_unstable();
+        capacities.iter().take(count as usize).sum()
+    }
+}
+
+impl Observer for Waste<'_> {
+    #[inline]
+    fn held(&mut self, _: &State, from: Time, to: Time) {
+        if self.dirty {
+            self.settle();
+        }
+        let Some((from, to)) = self.scope.window.clip(from, to) else { return };
+        let ns = to.0 - from.0;
+        let figures = &mut self.figures;
+        add(&mut figures.wait_ns, self.waiting.max(0) as u64, ns);
+        add(&mut figures.unplaced_ns, self.unplaced.max(0) as u64, ns);
+        add(&mut figures.cpu_ns, u64::from(self.now_low), ns);
+        add(&mut figures.cpu_ns_max, u64::from(self.now_high), ns);
+        add(&mut figures.cpu_ns_silent_idle, u64::from(self.now_silent), ns);
+        if self.now_low > 0 {
+            add(&mut figures.wasteful_ns, 1, ns);
+            if self.switched_out > 0 {
+                let (idle, candidates) = self.low.sides();
+                let unplaced = self.unplaced.max(0) as u32;
+                let now = Doubtful { from, to, idle, candidates, unplaced };
+                match self.doubtful.last_mut() {
+                    Some(last) if last.goes_on_as(&now) => last.to = to,
+                    _ => self.doubtful.push(now),
+                }
+            }
+            if let Some(cores) = &self.cores {
+                let whole = u64::from(self.now_low.min(cores.whole));
+                add(figures.whole_core_ns.get_or_insert(0), whole, ns);
+            }
+            if self.capacities {
+                let capacity = self.least_capacity(self.now_low);
+                let least = capacity.saturating_mul(ns) / 1024;
+                add(self.figures.capacity_ns.get_or_insert(0), 1, least);
+            }
+        }
+        if self.now_low > 0 || self.episode.is_some() {
+            self.track_episode(from, to);
+        }
+    }
+
+    #[inline]
+    fn task(&mut self, _: &State, task: TaskId, was: &TaskState, now: &TaskState) {
+        let (before, after) = (self.weigh(task, was), self.weigh(task, now));
+        if before == after {
+            return;
+        }
+        self.count(before, -1);
+        self.count(after, 1);
+        self.dirty = true;
+    }
+
+    #[inline]
+    fn cpu(&mut self, state: &State, cpu: CpuId) {
+        let (was, _) = self.kinds[cpu.index()];
+        let kind = self.kind(state, cpu);
+        let head = (kind == Kind::Waking).then(|| state.first_waiting(cpu)).flatten();
+        let starting = head.map(|task| self.weigh(task, &state.task(task)));
+        let starting = starting.filter(|weight| weight.placed).and_then(|weight| weight.class);
+        if was == kind && self.starting[cpu.index()] == starting {
+            return;
+        }
+        if let Some(class) = std::mem::replace(&mut self.starting[cpu.index()], starting) {
+            self.supply[class] += 1;
+        }
+        if let Some(class) = starting {
+            self.supply[class] -= 1;
+        }
+        if was == Kind::Waking && kind != Kind::Waking {
+            self.wake_ended(cpu, state.now());
+        }
+        if let (Some(task), true) = (head, was != Kind::Waking) {
+            self.waking_since[cpu.index()] = (state.now(), task);
+        }
+        // Who waits on a CPU that becomes known, or unknown, becomes sure to wait, or unsure.
+        let turns = (was == Kind::Unknown) != (kind == Kind::Unknown);
+        if turns {
+            state.waiting(cpu).for_each(|task| self.count(self.weigh(task, &state.task(task)), -1));
+        }
+        self.set_kind(cpu, kind, state.now());
+        if turns {
+            state.waiting(cpu).for_each(|task| self.count(self.weigh(task, &state.task(task)), 1));
+        }
+        self.dirty = true;
+    }
+
+    fn end(&mut self, state: &State) {
+        self.end_episode();
+        for cpu in 0..self.kinds.len() {
+            let (id, (kind, _)) = (CpuId(cpu as u16), self.kinds[cpu]);
+            if kind == Kind::Waking {
+                self.wake_ended(id, state.now());
+            }
+            self.set_kind(id, kind, state.now());
+        }
+    }
+}
+
+/// Adds `count` CPUs or tasks for `ns`. Stamps of a damaged file may lie centuries apart: then the
+/// sum stays at the largest.
+#[inline]
+fn add(sum: &mut u64, count: u64, ns: u64) {
+    *sum = sum.saturating_add(count.saturating_mul(ns));
+}

@@ -1,0 +1,137 @@
+//! Violations: who, where, how, beside whom.
+
+use wastenot_check::violations::IdleCpu;
+use wastenot_check::{Options, check};
+use wastenot_model::{Carries, CpuId, Distance, Machine, Origin, Span, Time};
+
+use crate::story::{full, story, told};
+
+fn machine() -> Machine {
+    let mut machine = Machine::flat(4);
+    for (index, cpu) in machine.cpus.iter_mut().enumerate() {
+        cpu.core = Some(index as u32 / 2);
+        cpu.node = Some(index as u32 / 2);
+    }
+    machine
+}
+
+const LINES: &str = "
+    0 switch 0 - a S
+    0 switch 1 w x S
+    0 switch 2 y - S
+    0 switch 3 z - S
+    8 waking 1 b 1
+    10 queued 1 b 0
+    20 switch 1 x - S
+    50 switch 2 - c R
+    60 switch 0 a b S
+    90 switch 1 - d R
+    100 switch 0 b - S";
+
+#[test]
+fn a_violation_names_the_task_its_cpu_its_waker_and_the_idle_cpus() {
+    let history = told(machine(), full(), LINES);
+    let found = check(&history, &Options::default()).violations;
+    assert_eq!((found.total.count, found.total.idle_ns), (1, 50));
+    let worst = &found.worst[0];
+    assert_eq!(history.task_name(worst.task), "b");
+    assert_eq!((worst.cpu, worst.waker_cpu), (CpuId(0), Some(CpuId(1))));
+    assert_eq!((worst.window.from, worst.window.to), (Time(10), Time(60)));
+    assert_eq!((worst.origin, worst.prev), (Origin::Wakeup, Some(CpuId(1))));
+    assert_eq!(worst.behind.map(|task| history.task_name(task)), Some("a".to_owned()));
+    // CPU 3 was idle throughout; CPU 1, the sibling, for a part of it.
+    assert_eq!((worst.idle_cpu, worst.stretch.span()), (CpuId(3), Span(50)));
+    let idle = |cpu, distance, idle_ns| IdleCpu { cpu, distance, idle_ns, longest_ns: idle_ns };
+    let expected = [
+        idle(CpuId(1), Distance::Sibling, 40),
+        idle(CpuId(2), Distance::Other, 40),
+        idle(CpuId(3), Distance::Other, 50),
+    ];
+    assert_eq!(worst.idle, expected);
+    assert_eq!(worst.nearest, Distance::Sibling);
+}
+
+#[test]
+fn persistence_filters_the_list_and_never_the_totals() {
+    let history = told(machine(), full(), LINES);
+    let options = Options { longer_than: Span(51), ..Options::default() };
+    let found = check(&history, &options);
+    assert_eq!((found.violations.persistent.count, found.violations.total.count), (0, 1));
+    assert!(found.violations.worst.is_empty());
+    assert_eq!(found.waste.cpu_ns, 50);
+}
+
+#[test]
+fn a_wait_beside_cpus_that_it_may_not_use_is_no_violation() {
+    let lines = format!("0 mask b 0-1\n{LINES}");
+    let history = told(machine(), full() | Carries::AFFINITY, &lines);
+    let worst = &check(&history, &Options::default()).violations.worst[0];
+    assert_eq!((worst.idle_cpu, worst.idle_ns), (CpuId(1), 40));
+    let lines = format!("0 mask b 0\n{LINES}");
+    let history = told(machine(), full() | Carries::AFFINITY, &lines);
+    assert_eq!(check(&history, &Options::default()).violations.total.count, 0);
+}
+
+#[test]
+fn wakeups_are_judged_by_what_was_idle_when_they_landed() {
+    let history = told(machine(), full(), LINES);
+    let found = check(&history, &Options::default()).placements;
+    assert_eq!((found.wakeups.total, found.wakeups.on_busy_some_idle), (1, 1));
+    assert_eq!(found.wakeups.on_busy_prev_idle, 0);
+    let prev_idle =
+        LINES.replace("0 switch 1 w x S", "0 switch 1 w - S").replace("20 switch 1 x - S", "");
+    let found = check(&told(machine(), full(), &prev_idle), &Options::default()).placements;
+    assert_eq!(found.wakeups.on_busy_prev_idle, 1);
+}
+
+#[test]
+fn waits_and_latencies_are_measured_from_waking_and_from_wakeup() {
+    let history = told(machine(), full(), LINES);
+    let found = check(&history, &Options::default()).waits;
+    assert_eq!(found.from_wakeup.quantile(1.0), Some(50));
+    assert_eq!(found.from_waking.quantile(1.0), Some(52));
+    assert_eq!(found.all.run_ns, 60 + 40 + 20 + 50 + 10);
+}
+
+#[test]
+fn moves_are_counted_by_reason_and_distance() {
+    let history = told(
+        machine(),
+        full(),
+        "0 switch 0 - a S
+         10 queued 0 b 0
+         12 migrate 0 b 2
+         20 switch 2 - b R
+         30 switch 2 b - S
+         40 queued 0 b 3
+         45 switch 3 - b R
+         50 switch 3 b - S
+         60 fork 3 - c
+         61 new 3 c 0
+         70 switch 0 a c S",
+    );
+    let found = check(&history, &Options::default()).migrations;
+    assert_eq!(found.total(), 3);
+    assert_eq!(found.by_distance(Distance::Other), 2);
+    assert_eq!(found.by_distance(Distance::Sibling), 1);
+}
+
+#[test]
+fn a_task_that_never_moves_and_always_waits_is_probably_pinned() {
+    let mut lines = String::from("0 switch 0 - a S\n0 switch 1 x - S\n");
+    for n in 0..30u64 {
+        let t = n * 100;
+        lines += &format!(
+            "{} queued 0 b 0\n{} switch 0 a b R+\n{} switch 0 b a S\n",
+            t + 10,
+            t + 40,
+            t + 60
+        );
+    }
+    lines += "3000 queued 0 a 1\n3001 switch 1 - a R\n3002 end";
+    let history = story(2, full().without(Carries::AFFINITY), &lines);
+    let found = check(&history, &Options::default());
+    let without = found.without_probably_pinned.expect("there is a doubt");
+    assert_eq!(found.stayed_put.len(), 1);
+    assert_eq!(found.waste.cpu_ns - without.cpu_ns, 30 * 30);
+}
