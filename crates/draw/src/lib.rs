@@ -1,0 +1,38 @@
+//! Pictures of a History, and a report as one HTML file.
+//!
+//! Each picture is an [`Observer`](wastenot_model::Observer) of State that fills a [`Scene`]: page,
+//! lanes, bars, lines, text. A Scene knows nothing of formats; `pdf`, `svg`, `png` and `terminal`
+//! are its faces. Nothing here keeps every run of a trace: a stretch of a lane that holds many runs
+//! is summed into pixel columns while the History is replayed.
+//!
+//! ```
+//! use wastenot_model::*;
+//! let mut sink = Builder::new(Head::new(Machine::flat(1)));
+//! let name = sink.name("worker");
+//! let task = sink.task(Task::new(7, name));
+//! let idle = TaskId::idle(CpuId(0));
+//! sink.push(Entry::switch(Time(0), CpuId(0), idle, task, Left::Runnable));
+//! sink.push(Entry::switch(Time(1_000_000), CpuId(0), task, idle, Left::Sleeping));
+//! let scene = wastenot_draw::cores(&sink.finish(), &wastenot_draw::Cores::default());
+//! assert!(scene.title.ends_with("duration: 0.001000 seconds"));
+//! assert!(scene.pdf().starts_with(b"%PDF-"));
+//! ```
+
+mod axis;
+mod backend;
+mod colour;
+mod font;
+mod html;
+mod lanes;
+mod page;
+mod picture;
+mod scene;
+
+pub use backend::png::Error;
+pub use colour::{Colour, Palette};
+pub use html::{Image, Picture, html};
+pub use page::{Mark, MarkKind, View};
+pub use picture::cores::{Cores, cores};
+pub use picture::queues::{Queues, queues};
+pub use picture::waiting::{Waiting, waiting};
+pub use scene::{Anchor, Area, Bar, Cell, Item, Lane, Plot, Scene};

@@ -1,0 +1,336 @@
+//! What all pictures share: the window, the order of lanes, axes, marks, the legend.
+
+use wastenot_model::{Cpu, CpuId, History, Machine, Silent, Span, Time, Window};
+
+use crate::axis::{TimeAxis, nice, seconds};
+use crate::font::Font;
+use crate::{Anchor, Area, Cell, Colour, Item, Lane, Palette, Plot, Scene};
+
+/// What part of a History to show, and how.
+#[derive(Clone, Debug, Default)]
+pub struct View {
+    /// Begin here, counted from the start of the recording.
+    pub min: Option<Span>,
+    /// End here, counted from the start of the recording.
+    pub max: Option<Span>,
+    /// Lanes by package, node, cache and core rather than by number.
+    pub socket_order: bool,
+    /// Which colours.
+    pub palette: Palette,
+    /// What a CPU without any event is taken for.
+    pub silent: Silent,
+}
+
+/// What a mark says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MarkKind {
+    /// A task waited here while a CPU that it may use was idle: a line below the lane.
+    Waited,
+    /// This CPU was idle while a task that may use it waited: a tint behind the lane.
+    Idle,
+    /// Somewhere a CPU was idle while a task waited: a bar above all lanes.
+    Episode,
+}
+
+/// Something found in the History, to be seen in its pictures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// When.
+    pub window: Window,
+    /// On which CPU; `None` for the whole machine.
+    pub cpu: Option<CpuId>,
+    /// What it says.
+    pub kind: MarkKind,
+}
+
+/// Width of a page: A4 on its side.
+const PAGE_WIDTH: f64 = 842.0;
+const LEFT: f64 = 44.0;
+const RIGHT: f64 = 26.0;
+/// Top of the plot; the title and the strip of episodes stand above.
+const TOP: f64 = 44.0;
+pub(crate) const SMALL: f64 = 7.5;
+
+/// A page while it is made.
+pub(crate) struct Page<'a> {
+    pub(crate) history: &'a History,
+    pub(crate) view: &'a View,
+    /// The window, inside the recording and not empty.
+    pub(crate) window: Window,
+    /// The plot.
+    pub(crate) area: Area,
+    /// CPUs from the top; empty in pictures of curves.
+    pub(crate) order: Vec<CpuId>,
+    pub(crate) lanes: Vec<Lane>,
+}
+
+impl<'a> Page<'a> {
+    /// A page with a lane for each CPU.
+    pub(crate) fn with_lanes(history: &'a History, view: &'a View) -> Page<'a> {
+        let machine = &history.head.machine;
+        let order =
+            if view.socket_order { machine.socket_order() } else { history.cpus().collect() };
+        let pitch = (500.0 / order.len().max(1) as f64).clamp(1.5, 22.0);
+        let mut page = Page::new(history, view, pitch * order.len().max(1) as f64);
+        let gap = if pitch >= 3.0 { (pitch * 0.16).min(2.0) } else { 0.0 };
+        let lane = |(row, cpu): (usize, &CpuId)| Lane {
+            label: cpu.to_string(),
+            y: page.area.y + row as f64 * pitch + gap / 2.0,
+            height: pitch - gap,
+        };
+        page.lanes = order.iter().enumerate().map(lane).collect();
+        page.order = order;
+        page
+    }
+
+    /// A page without lanes.
+    pub(crate) fn new(history: &'a History, view: &'a View, height: f64) -> Page<'a> {
+        let whole = history.window();
+        let from = view.min.map_or(whole.from, |min| whole.from + min).min(whole.to);
+        let to = view.max.map_or(whole.to, |max| whole.from + max).min(whole.to);
+        // An empty History and a window outside of it still make a picture, of one nanosecond.
+        let to = to.max(from + Span(1));
+        let window = Window { from: from.min(Time(to.0 - 1)), to };
+        let area = Area { x: LEFT, y: TOP, width: PAGE_WIDTH - LEFT - RIGHT, height };
+        Page { history, view, window, area, order: Vec::new(), lanes: Vec::new() }
+    }
+
+    /// For each CPU its lane.
+    pub(crate) fn rows(&self) -> Vec<Option<usize>> {
+        let mut rows = vec![None; self.history.cpu_count()];
+        for (row, cpu) in self.order.iter().enumerate() {
+            rows[cpu.index()] = Some(row);
+        }
+        rows
+    }
+
+    pub(crate) fn x(&self, time: Time) -> f64 {
+        let share = (time - self.window.from).0 as f64 / self.window.span().0 as f64;
+        self.area.x + share.min(1.0) * self.area.width
+    }
+
+    /// `<file> [from_MIN] [socketorder] [upto_MAX] [color], duration: X seconds`, as `dat2graph`
+    /// has it: X is the time of the last event drawn (talk "Graphing Tools for Scheduler Tracing").
+    pub(crate) fn title(&self, colour: bool, last: Time) -> String {
+        let name = self.history.head.source.name.as_str();
+        let name = name.rsplit('/').next().unwrap_or(name);
+        let mut title = if name.is_empty() { "history" } else { name }.to_owned();
+        title = title.strip_suffix(".dat").unwrap_or(&title).to_owned();
+        if let Some(min) = self.view.min {
+            title += &format!(" from_{}", seconds(min.0));
+        }
+        if self.view.socket_order && !self.lanes.is_empty() {
+            title += " socketorder";
+        }
+        if let Some(max) = self.view.max {
+            title += &format!(" upto_{}", seconds(max.0));
+        }
+        if colour {
+            title += " color";
+        }
+        let duration = last - self.history.window().from;
+        let duration = match self.history.head.clock.nanoseconds {
+            true => format!("{:.6} seconds", duration.as_secs()),
+            false => format!("{} clock units", duration.0),
+        };
+        crate::scene::clean(&format!("{title}, duration: {duration}"))
+    }
+
+    /// The scene with what lies below the data: page, marks of idleness, grid, axes.
+    pub(crate) fn scene(&self, title: String, values: Vec<(f64, String)>, marks: &[Mark]) -> Scene {
+        let axis = TimeAxis::new(self.history, self.window, 10);
+        let ticks = axis.ticks.into_iter().map(|(time, label)| (self.x(time), label)).collect();
+        let plot = Plot {
+            area: self.area,
+            window: self.window,
+            lanes: self.lanes.clone(),
+            ticks,
+            values,
+            unit: axis.unit,
+            cells: vec![(Colour::UNKNOWN, Cell::Mostly('/')), (Colour::OFFLINE, Cell::Mostly('x'))],
+        };
+        let height = self.area.bottom() + 34.0;
+        let (items, legend) = (Vec::new(), Vec::new());
+        let mut scene = Scene { width: PAGE_WIDTH, height, title, items, plot, legend };
+        let page = Area { x: 0.0, y: 0.0, width: PAGE_WIDTH, height };
+        scene.rect(page, Colour::WHITE);
+        let title = scene.title.clone();
+        scene.text((LEFT, 22.0), fitting(&title), Anchor::Start, Colour::TEXT, &title);
+        self.marks(&mut scene, marks, MarkKind::Idle);
+        self.axes(&mut scene);
+        scene
+    }
+
+    /// What lies above the data: marks, separators, the frame, the legend; and the page's height.
+    pub(crate) fn finish(&self, mut scene: Scene, marks: &[Mark], notes: &[String]) -> Scene {
+        self.separators(&mut scene);
+        self.marks(&mut scene, marks, MarkKind::Waited);
+        self.marks(&mut scene, marks, MarkKind::Episode);
+        let a = self.area;
+        let frame = vec![(a.x, a.y), (a.right(), a.y), (a.right(), a.bottom()), (a.x, a.bottom())];
+        scene.line([frame, vec![(a.x, a.y)]].concat(), Colour::FAINT, 0.5);
+        let waste = self.view.palette.waste();
+        if marks.iter().any(|mark| mark.window.clip(self.window.from, self.window.to).is_some()) {
+            scene.legend.push((waste, "idle while a task waited".to_owned()));
+        }
+        let bottom = legend(&mut scene, a.bottom() + 36.0, notes);
+        scene.height = bottom + 8.0;
+        if let Some(Item::Rect { area, .. }) = scene.items.first_mut() {
+            area.height = scene.height;
+        }
+        scene
+    }
+
+    fn axes(&self, scene: &mut Scene) {
+        let a = self.area;
+        for (x, label) in scene.plot.ticks.clone() {
+            scene.line(vec![(x, a.y), (x, a.bottom())], Colour::GRID, 0.3);
+            scene.line(vec![(x, a.bottom()), (x, a.bottom() + 3.0)], Colour::FAINT, 0.5);
+            let at = (x, a.bottom() + 11.0);
+            scene.text(at, SMALL, Anchor::Middle, Colour::TEXT, &label);
+        }
+        let unit = scene.plot.unit.clone();
+        let at = (a.x + a.width / 2.0, a.bottom() + 22.0);
+        scene.text(at, SMALL, Anchor::Middle, Colour::FAINT, &unit);
+        for (y, label) in scene.plot.values.clone() {
+            scene.line(vec![(a.x, y), (a.right(), y)], Colour::GRID, 0.3);
+            scene.text((a.x - 5.0, y + 2.6), SMALL, Anchor::End, Colour::TEXT, &label);
+        }
+        let Some(pitch) = self.lanes.first().map(|_| a.height / self.lanes.len() as f64) else {
+            return;
+        };
+        scene.text((a.x - 5.0, a.y - 4.0), SMALL, Anchor::End, Colour::FAINT, "CPU");
+        let step = (8.5 / pitch).ceil().max(1.0) as usize;
+        let step = if step == 1 { 1 } else { step.next_power_of_two() };
+        for lane in self.lanes.iter().step_by(step) {
+            let y = lane.y + (lane.height / 2.0).min(4.0) + 2.6;
+            let y = if step == 1 { lane.y + lane.height / 2.0 + 2.6 } else { y };
+            scene.text((a.x - 5.0, y), SMALL, Anchor::End, Colour::TEXT, &lane.label);
+        }
+    }
+
+    /// Lines between nodes, or packages or caches where there is one node, and their names.
+    fn separators(&self, scene: &mut Scene) {
+        let machine = &self.history.head.machine;
+        let Some((letter, key)) = grouping(machine) else { return };
+        let key = |cpu: CpuId| machine.cpu(cpu).and_then(key);
+        let groups: Vec<_> = self.order.chunk_by(|a, b| key(*a) == key(*b)).collect();
+        if groups.len() < 2 || groups.len() * 2 > self.order.len() {
+            return; // CPUs numbered in turn over sockets: a line at each lane would say nothing
+        }
+        let pitch = self.area.height / self.order.len() as f64;
+        let mut row = 0;
+        for group in groups {
+            let top = self.area.y + row as f64 * pitch;
+            let height = group.len() as f64 * pitch;
+            row += group.len();
+            if top > self.area.y {
+                let line = vec![(self.area.x, top), (self.area.right() + 6.0, top)];
+                scene.line(line, Colour::BLACK, 0.5);
+            }
+            if let (Some(number), true) = (key(group[0]), height >= 8.0) {
+                let at = (self.area.right() + 3.0, top + height / 2.0 + 2.5);
+                scene.text(at, 6.5, Anchor::Start, Colour::FAINT, &format!("{letter}{number}"));
+            }
+        }
+    }
+
+    fn marks(&self, scene: &mut Scene, marks: &[Mark], kind: MarkKind) {
+        let rows = self.rows();
+        let mut stretches: Vec<(Option<usize>, Time, Time)> = marks
+            .iter()
+            .filter(|mark| mark.kind == kind)
+            .filter_map(|mark| {
+                let row = mark.cpu.and_then(|cpu| rows.get(cpu.index()).copied().flatten());
+                let (from, to) = mark.window.clip(self.window.from, self.window.to)?;
+                (row.is_some() || kind == MarkKind::Episode).then_some((row, from, to))
+            })
+            .collect();
+        stretches.sort_unstable();
+        // Marks nearer to each other than half a point are one: a bad trace has very many.
+        let near = Span(self.window.span().0 / (self.area.width * 2.0) as u64);
+        stretches.dedup_by(|next, kept| {
+            let joins = next.0 == kept.0 && next.1 <= kept.2 + near;
+            if joins {
+                kept.2 = kept.2.max(next.2);
+            }
+            joins
+        });
+        let waste = self.view.palette.waste();
+        for (row, from, to) in stretches {
+            let (x, right) = (self.x(from), self.x(to));
+            let lane = row.map(|row| &self.lanes[row]);
+            let (y, height, colour) = match (kind, lane) {
+                (MarkKind::Idle, Some(lane)) => (lane.y, lane.height, waste.alpha(44)),
+                (MarkKind::Waited, Some(lane)) => {
+                    let height = (lane.height * 0.22).clamp(0.6, 2.5);
+                    (lane.y + lane.height - height * 0.5, height, waste)
+                }
+                (MarkKind::Episode, _) => (self.area.y - 6.0, 4.0, waste),
+                _ => continue,
+            };
+            scene.rect(Area { x, y, width: (right - x).max(0.25), height }, colour);
+        }
+    }
+}
+
+/// What several CPUs share, and its letter.
+type Grouping = (char, fn(&Cpu) -> Option<u32>);
+
+/// Nodes, or packages, or caches: the first of which the machine has several.
+fn grouping(machine: &Machine) -> Option<Grouping> {
+    let all: [Grouping; 3] =
+        [('N', |cpu| cpu.node), ('S', |cpu| cpu.package), ('L', |cpu| cpu.llc)];
+    all.into_iter().find(|(_, key)| machine.count(key) > 1)
+}
+
+/// The font size at which a title fits the page.
+fn fitting(title: &str) -> f64 {
+    let wide = Font::new().width(title, 11.0);
+    11.0 * ((PAGE_WIDTH - LEFT - RIGHT) / wide.max(1.0)).min(1.0)
+}
+
+/// Squares with names, in as many rows as they need, then notes. Returns the lower edge.
+fn legend(scene: &mut Scene, top: f64, notes: &[String]) -> f64 {
+    let font = Font::new();
+    let (mut x, mut y) = (LEFT, top);
+    for (colour, label) in scene.legend.clone() {
+        let label = shorten(&crate::scene::clean(&label), 60);
+        let wide = 10.0 + font.width(&label, SMALL) + 12.0;
+        if x > LEFT && x + wide > PAGE_WIDTH - RIGHT {
+            (x, y) = (LEFT, y + 11.0);
+        }
+        let square = Area { x, y: y - 6.0, width: 7.0, height: 7.0 };
+        scene.rect(square, colour);
+        let (right, bottom) = (square.right(), square.bottom());
+        let edge = [(x, square.y), (right, square.y), (right, bottom), (x, bottom), (x, square.y)];
+        scene.line(edge.to_vec(), Colour::FAINT, 0.3);
+        scene.text((x + 10.0, y), SMALL, Anchor::Start, Colour::TEXT, &label);
+        x += wide;
+    }
+    if x > LEFT {
+        y += 11.0;
+    }
+    for note in notes {
+        scene.text((LEFT, y), SMALL, Anchor::Start, Colour::FAINT, note);
+        y += 10.0;
+    }
+    y - 8.0
+}
+
+pub(crate) fn shorten(text: &str, room: usize) -> String {
+    if text.chars().count() <= room {
+        return text.to_owned();
+    }
+    text.chars().take(room.saturating_sub(2)).chain("..".chars()).collect()
+}
+
+/// Ticks of whole numbers from 0 to `most`, at most about eight.
+pub(crate) fn value_ticks(area: Area, most: u64) -> Vec<(f64, String)> {
+    let step = nice(most.div_ceil(8).max(1));
+    let tick = |n: u64| {
+        let y = area.bottom() - (n * step) as f64 / most.max(1) as f64 * area.height;
+        (y, (n * step).to_string())
+    };
+    (0..=most / step).map(tick).collect()
+}

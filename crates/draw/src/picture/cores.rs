@@ -1,0 +1,234 @@
+//! One line a CPU, what it ran in colour: `dat2graph` of the schedgraph tools.
+//!
+//! Idle is white, what is not known is grey and hatched, a CPU that is down is darker grey.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use wastenot_model::{CpuId, CpuMode, History, Observer, State, TaskId, Time, Window, replay};
+
+use crate::lanes::{COLUMNS_PER_POINT, Lanes, Paint};
+use crate::page::{Mark, Page, View};
+use crate::{Colour, Item, Scene};
+
+/// How to draw [`cores`].
+#[derive(Clone, Debug, Default)]
+pub struct Cores<'a> {
+    /// What part to show.
+    pub view: View,
+    /// One colour for each command instead of one for each task.
+    pub color_by_command: bool,
+    /// Colour only the tasks of this command (`name`, or `prefix*`); all others are black marks.
+    pub target: Option<String>,
+    /// What to mark.
+    pub marks: &'a [Mark],
+}
+
+const UNKNOWN: Paint = 1;
+const OFFLINE: Paint = 2;
+const OTHER: Paint = 3;
+const FIRST: Paint = 4;
+/// Names in the legend.
+const NAMES: usize = 14;
+
+/// Draws what each CPU ran.
+pub fn cores(history: &History, options: &Cores) -> Scene {
+    let page = Page::with_lanes(history, &options.view);
+    let height = page.lanes.first().map_or(1.0, |lane| lane.height);
+    let mut watch = Watch {
+        history,
+        rows: page.rows(),
+        lanes: Lanes::new(page.lanes.len(), page.window, page.area.width, height),
+        now: vec![(CpuMode::Unknown, page.window.from); page.lanes.len()],
+        paints: paints(history, options),
+        run: vec![0; history.task_count()],
+        window: page.window,
+        last: page.window.from,
+        dark: Vec::new(),
+        seen: [false; 2],
+    };
+    replay(history, options.view.silent, &mut watch);
+
+    let title = page.title(options.color_by_command, watch.last.max(page.window.from));
+    let mut scene = page.scene(title, Vec::new(), options.marks);
+    let slots = options.view.palette.tasks().iter().map(|&hex| Colour::rgb(hex));
+    let fixed = [Colour::WHITE, Colour::UNKNOWN, Colour::OFFLINE, Colour::BLACK];
+    let palette: Arc<[Colour]> = fixed.into_iter().chain(slots).collect();
+    scene.legend = watch.legend(options, &palette);
+    let column = 1.0 / COLUMNS_PER_POINT;
+    // Marks of other tasks must be seen between the coloured ones, however short they ran.
+    let least = |paint| if paint == OTHER { 2.5 * column } else { column };
+    let dark = std::mem::take(&mut watch.dark);
+    scene.items.extend(watch.lanes.finish(page.area, &palette, least));
+    let signs = [(Colour::UNKNOWN, "hatched: unknown"), (Colour::OFFLINE, "hatched dark: offline")];
+    for ((colour, label), seen) in signs.into_iter().zip(watch.seen) {
+        if seen {
+            scene.legend.push((colour, label.to_owned()));
+        }
+    }
+    hatch(&page, &mut scene, dark);
+    let dense = scene.items.iter().any(|item| matches!(item, Item::Stack { .. }));
+    let mut notes = Vec::new();
+    if dense {
+        notes.push("Dense stretches: in each pixel column, height is share of time.".to_owned());
+    }
+    page.finish(scene, options.marks, &notes)
+}
+
+struct Watch<'a> {
+    history: &'a History,
+    rows: Vec<Option<usize>>,
+    lanes: Lanes,
+    /// For each lane what its CPU does and since when.
+    now: Vec<(CpuMode, Time)>,
+    paints: Vec<Paint>,
+    /// Run time of each task in the window.
+    run: Vec<u64>,
+    window: Window,
+    /// The last event drawn: where the last run that begins in the window ends.
+    last: Time,
+    /// Stretches that are not known, to be hatched.
+    dark: Vec<(usize, Time, Time)>,
+    /// Whether anything was unknown, and whether anything was offline.
+    seen: [bool; 2],
+}
+
+/// Hatched stretches that a picture holds; beyond that grey has to do.
+const DARK: usize = 20_000;
+
+impl Observer for Watch<'_> {
+    #[inline]
+    fn cpu(&mut self, state: &State, cpu: CpuId) {
+        let mode = state.cpu(cpu).mode;
+        let Some(&Some(row)) = self.rows.get(cpu.index()) else { return };
+        let (was, since) = self.now[row];
+        if mode != was {
+            self.close(row, was, since, state.now());
+            self.now[row] = (mode, state.now());
+        }
+    }
+
+    fn end(&mut self, state: &State) {
+        for row in 0..self.now.len() {
+            let (was, since) = self.now[row];
+            self.close(row, was, since, state.now());
+        }
+    }
+}
+
+impl Watch<'_> {
+    #[inline]
+    fn close(&mut self, row: usize, mode: CpuMode, from: Time, to: Time) {
+        let Some((start, end)) = self.window.clip(from, to) else { return };
+        let paint = match mode {
+            CpuMode::Idle => return,
+            CpuMode::Unknown => self.dark(row, start, end, UNKNOWN),
+            CpuMode::Offline => self.dark(row, start, end, OFFLINE),
+            CpuMode::Busy(task) => {
+                self.last = self.last.max(to);
+                let index = task.index().unwrap_or(0);
+                if let Some(run) = self.run.get_mut(index) {
+                    *run += (end - start).0;
+                }
+                self.paints.get(index).copied().unwrap_or(OTHER)
+            }
+        };
+        self.lanes.add(row, start, end, paint);
+    }
+
+    fn dark(&mut self, row: usize, from: Time, to: Time, paint: Paint) -> Paint {
+        self.seen[usize::from(paint == OFFLINE)] = true;
+        if self.dark.len() < DARK {
+            self.dark.push((row, from, to));
+        }
+        paint
+    }
+
+    /// Who ran most, with run times.
+    fn legend(&self, options: &Cores, palette: &Arc<[Colour]>) -> Vec<(Colour, String)> {
+        let by_command = options.color_by_command || options.target.is_some();
+        let mut totals: BTreeMap<(Paint, String), u64> = BTreeMap::new();
+        for (index, &run) in self.run.iter().enumerate().filter(|(_, run)| **run > 0) {
+            let task = TaskId::nth(index);
+            let label = match (self.paints[index], by_command) {
+                (OTHER, _) => "other tasks".to_owned(),
+                (_, true) if options.color_by_command => self.history.task_name(task),
+                _ => self.history.task_label(task),
+            };
+            *totals.entry((self.paints[index], label)).or_default() += run;
+        }
+        let mut totals: Vec<_> = totals.into_iter().collect();
+        totals
+            .sort_by_key(|((paint, label), run)| (std::cmp::Reverse(*run), *paint, label.clone()));
+        let more = totals.len().saturating_sub(NAMES);
+        let entry = |((paint, label), run): ((Paint, String), u64)| {
+            let label = crate::page::shorten(&label, 24);
+            (palette[usize::from(paint)], format!("{label}  {}", wastenot_model::Span(run)))
+        };
+        let mut legend: Vec<_> = totals.into_iter().take(NAMES).map(entry).collect();
+        if more > 0 {
+            legend.push((Colour::WHITE, format!("and {more} more; white is idle")));
+        }
+        legend
+    }
+}
+
+/// Hatches what is not known; adjacent stretches of a lane become one.
+fn hatch(page: &Page, scene: &mut Scene, mut dark: Vec<(usize, Time, Time)>) {
+    dark.sort_unstable();
+    dark.dedup_by(|next, kept| {
+        let joins = next.0 == kept.0 && next.1 <= kept.2;
+        if joins {
+            kept.2 = next.2;
+        }
+        joins
+    });
+    // Neighbouring lanes that are dark at the same time are hatched as one: a trace of a few of
+    // thousands of configured CPUs leaves all others dark.
+    dark.sort_unstable_by_key(|&(row, from, to)| (from, to, row));
+    let joins = |a: &(usize, Time, Time), b: &(usize, Time, Time)| {
+        (a.1, a.2) == (b.1, b.2) && a.0 + 1 == b.0
+    };
+    for lanes in dark.chunk_by(joins) {
+        let (first, from, to) = lanes[0];
+        let (x, right) = (page.x(from), page.x(to));
+        if right - x >= 1.0 {
+            let mut area = scene.stretch(first, x, right - x);
+            area.height = scene.stretch(first + lanes.len() - 1, x, 1.0).bottom() - area.y;
+            scene.items.push(Item::Hatch { area, colour: Colour::HATCH });
+        }
+    }
+}
+
+/// The paint of each task.
+fn paints(history: &History, options: &Cores) -> Vec<Paint> {
+    let palette = options.view.palette;
+    let wanted = |name: &str| match options.target.as_deref() {
+        None => true,
+        Some(target) => match target.strip_suffix('*') {
+            Some(prefix) => name.starts_with(prefix),
+            // The kernel keeps 15 bytes of a command name.
+            None => name == target || name.len() == 15 && target.starts_with(name),
+        },
+    };
+    // Names that differ only in a number at their end are a family. Its tasks take colours in turn,
+    // by number and tid, so that neighbours differ and the nth has the same colour in every run.
+    let family = |name: &'_ str| name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let mut tasks: Vec<_> = history
+        .tasks()
+        .map(|(id, task)| (history.name(task.name), task.tid, id))
+        .map(|(name, tid, id)| (&name[..family(name)], name.len(), name, tid, id))
+        .collect();
+    tasks.sort_unstable();
+    let mut paints = vec![OTHER; history.task_count()];
+    let (mut last, mut rank) = (("", ""), 0);
+    for (family, _, name, _, id) in tasks {
+        let same = options.color_by_command && (family, name) == last;
+        rank = if family != last.0 { 0 } else { rank + usize::from(!same) };
+        last = (family, name);
+        if let (Some(index), true) = (id.index(), wanted(name)) {
+            paints[index] = FIRST + palette.slot(family, rank) as Paint;
+        }
+    }
+    paints
+}

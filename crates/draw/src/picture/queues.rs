@@ -1,0 +1,253 @@
+//! The size of each CPU's run queue as a heat map, as in the wasted-cores plots (EuroSys 2016),
+//! with the decisions that made it so.
+//!
+//! A run queue holds the running task and those that wait. White is empty.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use wastenot_model::{
+    Carries, CpuId, CpuMode, CpuSet, Entry, Event, History, Observer, Origin, Phase, State, TaskId,
+    TaskState, Time, Window, replay,
+};
+
+use crate::lanes::{COLUMNS_PER_POINT, Grid, Lanes, Paint};
+use crate::page::{Mark, Page, View};
+use crate::{Area, Cell, Colour, Item, Scene};
+
+/// How to draw [`queues`].
+#[derive(Clone, Debug)]
+pub struct Queues<'a> {
+    /// What part to show.
+    pub view: View,
+    /// Mark wakeups onto a busy CPU while an allowed one was idle.
+    pub bad_wakeups: bool,
+    /// Mark moves of waiting tasks by the load balancer.
+    pub moves: bool,
+    /// What else to mark.
+    pub marks: &'a [Mark],
+}
+
+impl Default for Queues<'_> {
+    fn default() -> Self {
+        Queues { view: View::default(), bad_wakeups: true, moves: true, marks: &[] }
+    }
+}
+
+const UNKNOWN: Paint = 6;
+const OFFLINE: Paint = 7;
+/// Moves drawn as arrows; more become ticks at their destinations.
+const ARROWS: usize = 400;
+/// Points of lanes together on which decisions are marked, four places each.
+const PLACES: f64 = 50_000.0;
+
+/// Draws the size of each CPU's run queue.
+pub fn queues(history: &History, options: &Queues) -> Scene {
+    let page = Page::with_lanes(history, &options.view);
+    let height = page.lanes.first().map_or(1.0, |lane| lane.height);
+    let mut watch = Watch {
+        history,
+        rows: page.rows(),
+        lanes: Lanes::new(page.lanes.len(), page.window, page.area.width, height),
+        now: vec![(UNKNOWN, page.window.from); page.lanes.len()],
+        idle: CpuSet::new(),
+        // Two columns a point: marks nearer than that hide each other. Fewer on a large machine.
+        places: Grid::new(
+            page.window,
+            (page.area.width / 2.0).min(PLACES / page.rows().len() as f64),
+        ),
+        bad: Overlay::default(),
+        moves: Overlay::default(),
+        window: page.window,
+        last: page.window.from,
+    };
+    replay(history, options.view.silent, &mut watch);
+
+    let title = page.title(false, watch.last);
+    let mut scene = page.scene(title, Vec::new(), options.marks);
+    let levels = options.view.palette.queue();
+    let fixed = [Colour::UNKNOWN, Colour::OFFLINE];
+    let palette: Arc<[Colour]> = [Colour::WHITE].into_iter().chain(levels).chain(fixed).collect();
+    for (index, &colour) in levels.iter().enumerate() {
+        let digit = char::from(b'1' + index as u8);
+        scene.plot.cells.push((colour, Cell::Any(digit)));
+        let more = if index == 4 { " or more" } else { "" };
+        scene.legend.push((colour, format!("{}{more}", index + 1)));
+    }
+    scene.legend.insert(0, (Colour::WHITE, "run queue: 0".to_owned()));
+    let items = watch.lanes.finish(page.area, &palette, |_| 1.0 / COLUMNS_PER_POINT);
+    scene.items.extend(items);
+    scene.legend.push((Colour::UNKNOWN, "unknown".to_owned()));
+    let mut notes = Vec::new();
+    if options.moves && watch.moves.count > 0 {
+        watch.moves.draw_moves(&page, &mut scene, &watch.places);
+        notes.push(format!("Blue: {} moves of waiting tasks by the balancer.", watch.moves.count));
+    }
+    if options.bad_wakeups && watch.bad.count > 0 {
+        watch.bad.draw_wakeups(&page, &mut scene, &watch.places);
+        let known = history.head.carries.has(Carries::AFFINITY);
+        let may = if known { "a CPU that the task may use" } else { "some CPU" };
+        let count = watch.bad.count;
+        notes.push(format!("Black squares: {count} wakeups onto a busy CPU while {may} was idle."));
+    }
+    page.finish(scene, options.marks, &notes)
+}
+
+struct Watch<'a> {
+    history: &'a History,
+    rows: Vec<Option<usize>>,
+    lanes: Lanes,
+    now: Vec<(Paint, Time)>,
+    idle: CpuSet,
+    places: Grid,
+    bad: Overlay,
+    moves: Overlay,
+    window: Window,
+    last: Time,
+}
+
+/// Decisions, thinned to one per place on the picture; the count is of all.
+#[derive(Default)]
+struct Overlay {
+    count: u64,
+    /// Column, lane where it landed, lane where it came from.
+    places: BTreeSet<(u32, u32, u32)>,
+}
+
+impl Observer for Watch<'_> {
+    #[inline]
+    fn cpu(&mut self, state: &State, cpu: CpuId) {
+        let Some(&Some(row)) = self.rows.get(cpu.index()) else { return };
+        let is = state.cpu(cpu);
+        match is.is_idle() {
+            true => self.idle.insert(cpu),
+            false => self.idle.remove(cpu),
+        }
+        let paint = match is.mode {
+            CpuMode::Offline => OFFLINE,
+            CpuMode::Unknown => UNKNOWN,
+            CpuMode::Idle => is.waiting.min(5) as Paint,
+            CpuMode::Busy(_) => (is.waiting + 1).min(5) as Paint,
+        };
+        let (was, since) = self.now[row];
+        if paint != was {
+            self.close(row, was, since, state.now());
+            self.now[row] = (paint, state.now());
+        }
+    }
+
+    #[inline]
+    fn task(&mut self, state: &State, _: TaskId, was: &TaskState, is: &TaskState) {
+        if was.phase != Phase::Waiting {
+            return;
+        }
+        let (Some(from), Some(to)) = (was.cpu, is.cpu) else { return };
+        if is.phase != Phase::Waiting || from == to || !self.window.holds(state.now()) {
+            return;
+        }
+        // Without wakeup events the first move of a wait is the wakeup's own choice of a CPU.
+        let placement = !self.history.head.carries.has(Carries::WAKEUPS)
+            && (is.moves, is.origin) == (1, Origin::Wakeup);
+        if !placement {
+            self.moves.note(self.places.column(state.now()), self.row(to), self.row(from));
+        }
+    }
+
+    #[inline]
+    fn event(&mut self, state: &State, entry: &Entry) {
+        let (Event::Queued { task, .. } | Event::Waking { task, .. }) = entry.event else { return };
+        let is = state.task(task);
+        let fresh = is.phase == Phase::Waiting && is.since == entry.time;
+        let (true, Origin::Wakeup | Origin::Fork, Some(cpu)) = (fresh, is.origin, is.cpu) else {
+            return;
+        };
+        let there = state.cpu(cpu);
+        let busy = matches!(there.mode, CpuMode::Busy(_)) || there.waiting > 1;
+        if busy && self.window.holds(entry.time) && self.allows(&is) {
+            let row = self.row(cpu);
+            self.bad.note(self.places.column(entry.time), row, row);
+        }
+    }
+
+    fn end(&mut self, state: &State) {
+        for row in 0..self.now.len() {
+            let (was, since) = self.now[row];
+            self.close(row, was, since, state.now());
+        }
+    }
+}
+
+impl Watch<'_> {
+    fn row(&self, cpu: CpuId) -> u32 {
+        self.rows.get(cpu.index()).copied().flatten().unwrap_or(0) as u32
+    }
+
+    fn close(&mut self, row: usize, paint: Paint, from: Time, to: Time) {
+        let Some((start, end)) = self.window.clip(from, to) else { return };
+        if paint != 0 {
+            self.lanes.add(row, start, end, paint);
+        }
+        if (1..UNKNOWN).contains(&paint) {
+            self.last = self.last.max(to);
+        }
+    }
+
+    /// Whether some CPU is idle that the task may use; every CPU where affinities are not known.
+    fn allows(&self, task: &TaskState) -> bool {
+        match task.mask.and_then(|mask| self.history.mask(mask)) {
+            None => !self.idle.is_empty(),
+            Some(mask) => self.idle.words().iter().zip(mask.words()).any(|(a, b)| a & b != 0),
+        }
+    }
+}
+
+impl Overlay {
+    fn note(&mut self, column: usize, to: u32, from: u32) {
+        self.count += 1;
+        // Too many for arrows: where they came from is no longer drawn.
+        let from = if self.places.len() > ARROWS { to } else { from };
+        self.places.insert((column as u32, to, from));
+    }
+
+    /// A black square with a magenta heart on the lane where the task was put.
+    fn draw_wakeups(&self, page: &Page, scene: &mut Scene, grid: &Grid) {
+        for &(column, row, _) in &self.places {
+            let (x, y, size) = place(page, grid, column, row);
+            let square = |half: f64| Area {
+                x: x - half,
+                y: y - half,
+                width: 2.0 * half,
+                height: 2.0 * half,
+            };
+            scene.rect(square(size), Colour::BLACK);
+            if size >= 1.2 {
+                scene.rect(square(size * 0.5), Colour::rgb(0xff00ff));
+            }
+        }
+    }
+
+    /// An arrow from the lane that gave to the lane that took; ticks where there are too many.
+    fn draw_moves(&self, page: &Page, scene: &mut Scene, grid: &Grid) {
+        let colour = Colour::rgb(0x0050d0);
+        for &(column, to, from) in &self.places {
+            let (x, y, size) = place(page, grid, column, to);
+            if self.places.len() <= ARROWS {
+                let (_, start, _) = place(page, grid, column, from);
+                let back = if start < y { -2.2 * size } else { 2.2 * size };
+                scene.line(vec![(x, start), (x, y + back)], colour.alpha(150), 0.35);
+                let head = vec![(x, y), (x - size, y + back), (x + size, y + back)];
+                scene.items.push(Item::Fill { points: head, colour });
+            } else {
+                let tick = Area { x: x - 0.2, y: y - size, width: 0.4, height: 2.0 * size };
+                scene.rect(tick, colour);
+            }
+        }
+    }
+}
+
+/// Where a decision is on the page, and half the size of its sign.
+fn place(page: &Page, grid: &Grid, column: u32, row: u32) -> (f64, f64, f64) {
+    let lane = &page.lanes[row as usize];
+    let half = (lane.height * 0.28).clamp(0.5, 2.2);
+    (page.x(grid.start(column as usize)), lane.y + lane.height / 2.0, half)
+}

@@ -1,0 +1,308 @@
+//! Known pictures of a tiny History.
+
+use snapbox::{assert_data_eq, str};
+use wastenot_draw::*;
+use wastenot_model::*;
+
+use crate::made::{Maker, dump, tiny};
+
+#[test]
+fn cores_of_a_tiny_history() {
+    let history = tiny();
+    assert_data_eq!(
+        dump(&cores(&history, &Cores::default())),
+        str![[r#"
+made, duration: 0.010000 seconds
+rect 0.0,0.0 842.0x157.0 #ffffff
+text 44.0,22.0 made, duration: 0.010000 seconds
+text 44.0,121.0 0
+text 121.2,121.0 1
+text 198.4,121.0 2
+text 275.6,121.0 3
+text 352.8,121.0 4
+text 430.0,121.0 5
+text 507.2,121.0 6
+text 584.4,121.0 7
+text 661.6,121.0 8
+text 738.8,121.0 9
+text 816.0,121.0 10
+text 430.0,132.0 time since the start of the recording, ms (began at 0.000000000 s)
+text 39.0,40.0 CPU
+text 39.0,57.6 0
+text 39.0,79.6 1
+text 39.0,101.6 2
+bars 0: 44.0+231.6#a65fcb 275.6+540.4#c09906
+bars 1: 352.8+154.4#a65fcb 507.2+77.2#dedede
+bars 2: 44.0+617.6#dedede 661.6+154.4#a6a6a6
+hatch 44.0,89.0 772.0x20.0
+hatch 507.2,67.0 77.2x20.0
+rect 44.0,140.0 7.0x7.0 #c09906
+text 54.0,146.0 worker:12  7.000 ms
+rect 137.1,140.0 7.0x7.0 #a65fcb
+text 147.1,146.0 worker:11  5.000 ms
+rect 230.1,140.0 7.0x7.0 #dedede
+text 240.1,146.0 hatched: unknown
+rect 317.7,140.0 7.0x7.0 #a6a6a6
+text 327.7,146.0 hatched dark: offline
+
+"#]]
+    );
+}
+
+#[test]
+fn waiting_of_a_tiny_history() {
+    let history = tiny();
+    assert_data_eq!(
+        dump(&waiting(&history, &Waiting::default())),
+        str![[r#"
+made, duration: 0.010000 seconds
+rect 0.0,0.0 842.0x391.0 #ffffff
+text 44.0,22.0 made, duration: 0.010000 seconds
+text 44.0,355.0 0
+text 121.2,355.0 1
+text 198.4,355.0 2
+text 275.6,355.0 3
+text 352.8,355.0 4
+text 430.0,355.0 5
+text 507.2,355.0 6
+text 584.4,355.0 7
+text 661.6,355.0 8
+text 738.8,355.0 9
+text 816.0,355.0 10
+text 430.0,366.0 time since the start of the recording, ms (began at 0.000000000 s)
+text 39.0,346.6 0
+text 39.0,271.6 1
+text 39.0,196.6 2
+text 39.0,121.6 3
+text 39.0,46.6 4
+line #a6a6a6 44.0,269.0 507.2,269.0 507.2,194.0 584.4,194.0 584.4,269.0 661.6,269.0 661.6,344.0 816.0,344.0
+fill #d55e00 44.0,344.0 121.2,344.0 121.2,269.0 352.8,269.0 352.8,344.0 816.0,344.0 816.0,344.0 44.0,344.0
+line #d55e00 44.0,344.0 121.2,344.0 121.2,269.0 352.8,269.0 352.8,344.0 816.0,344.0
+line #009e73 44.0,269.0 352.8,269.0 352.8,194.0 507.2,194.0 507.2,269.0 816.0,269.0
+dots #000000 44.0,119.0 816.0,119.0
+rect 44.0,374.0 7.0x7.0 #a6a6a6
+text 54.0,380.0 CPUs that are not known (most 2)
+rect 184.1,374.0 7.0x7.0 #d55e00
+text 194.1,380.0 filled: tasks waiting on a run queue (most 1)
+rect 359.6,374.0 7.0x7.0 #009e73
+text 369.6,380.0 line: tasks running (most 2)
+rect 477.1,374.0 7.0x7.0 #000000
+text 487.1,380.0 dotted: 3 CPUs
+
+"#]]
+    );
+}
+
+#[test]
+fn queues_of_a_tiny_history_in_published_colours() {
+    let history = tiny();
+    let view = View { palette: Palette::Published, ..View::default() };
+    assert_data_eq!(
+        dump(&queues(&history, &Queues { view, ..Queues::default() })),
+        str![[r#"
+made, duration: 0.010000 seconds
+rect 0.0,0.0 842.0x177.0 #ffffff
+text 44.0,22.0 made, duration: 0.010000 seconds
+text 44.0,121.0 0
+text 121.2,121.0 1
+text 198.4,121.0 2
+text 275.6,121.0 3
+text 352.8,121.0 4
+text 430.0,121.0 5
+text 507.2,121.0 6
+text 584.4,121.0 7
+text 661.6,121.0 8
+text 738.8,121.0 9
+text 816.0,121.0 10
+text 430.0,132.0 time since the start of the recording, ms (began at 0.000000000 s)
+text 39.0,40.0 CPU
+text 39.0,57.6 0
+text 39.0,79.6 1
+text 39.0,101.6 2
+bars 0: 44.0+77.2#00ff00 121.2+231.6#ff8000 352.8+463.2#00ff00
+bars 1: 352.8+154.4#00ff00 507.2+77.2#dedede
+bars 2: 44.0+617.6#dedede 661.6+154.4#a6a6a6
+line #0050d0 352.5,55.0 352.5,72.2
+fill #0050d0 352.5,77.0 350.3,72.2 354.7,72.2
+rect 118.8,52.8 4.4x4.4 #000000
+rect 119.9,53.9 2.2x2.2 #ff00ff
+rect 44.0,140.0 7.0x7.0 #ffffff
+text 54.0,146.0 run queue: 0
+rect 110.9,140.0 7.0x7.0 #00ff00
+text 120.9,146.0 1
+rect 137.2,140.0 7.0x7.0 #ff8000
+text 147.2,146.0 2
+rect 163.5,140.0 7.0x7.0 #ff0000
+text 173.5,146.0 3
+rect 189.8,140.0 7.0x7.0 #ff0080
+text 199.8,146.0 4
+rect 216.1,140.0 7.0x7.0 #ff00ff
+text 226.1,146.0 5 or more
+rect 272.8,140.0 7.0x7.0 #dedede
+text 282.8,146.0 unknown
+text 44.0,157.0 Blue: 1 moves of waiting tasks by the balancer.
+text 44.0,167.0 Black squares: 1 wakeups onto a busy CPU while some CPU was idle.
+
+"#]]
+    );
+}
+
+#[test]
+fn a_terminal_shows_a_tiny_history() {
+    let history = tiny();
+    let scene = cores(&history, &Cores::default());
+    assert_data_eq!(
+        scene.terminal(60, 24, false),
+        str![[r#"
+made, duration: 0.010000 seconds
+0 │█████████████████████████████████████████████████████████
+1 │                      ▂███████████//////
+2 │//////////////////////////////////////////////xxxxxxxxxxx
+  └┴────┴─────┴─────┴────┴─────┴─────┴────┴─────┴─────┴────┴
+   0    1     2     3    4     5     6    7     8     9   10
+   time since the start of the recording, ms (began at 0.0..
+/ hatched: unknown  x hatched dark: offline
+
+"#]]
+    );
+    assert_data_eq!(
+        waiting(&history, &Waiting::default()).terminal(60, 16, false),
+        str![[r#"
+made, duration: 0.010000 seconds
+4 │
+  │
+3 │⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤
+  │
+  │
+2 │                      ⢸⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⡏⠉⠉⠉⠉⢹
+  │                      ⢸           ⡇    ⢸
+1 │⠤⠤⠤⠤⠤⢤⣤⣤⣤⣤⣤⣤⣤⣤⣤⣤⣤⣤⣤⣤⣤⣤⣼⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠧⠤⠤⠤⠤⠼⠤⠤⠤⠤⠤⢤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤
+  │     ⢸⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿                      ⢸
+0 │⣀⣀⣀⣀⣀⣸⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣸⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀
+  └┴────┴─────┴─────┴────┴─────┴─────┴────┴─────┴─────┴────┴
+   0    1     2     3    4     5     6    7     8     9   10
+   time since the start of the recording, ms (began at 0.0..
+x CPUs that are not known (most 2)
+- filled: tasks waiting on a run queue (most 1)
+
+"#]]
+    );
+    assert_data_eq!(
+        queues(&history, &Queues::default()).terminal(60, 16, false),
+        str![[r#"
+made, duration: 0.010000 seconds
+0 │111112222222222222222221111111111111111111111111111111111
+1 │                      111111111111//////
+2 │//////////////////////////////////////////////xxxxxxxxxxx
+  └┴────┴─────┴─────┴────┴─────┴─────┴────┴─────┴─────┴────┴
+   0    1     2     3    4     5     6    7     8     9   10
+   time since the start of the recording, ms (began at 0.0..
+  run queue: 0  1 1  2 2  3 3  4 4  5 5 or more  / unknown
+
+"#]]
+    );
+}
+
+#[test]
+fn text_in_an_svg_is_outlines_from_where_its_anchor_says() {
+    let svg = cores(&tiny(), &Cores::default()).svg();
+    // Widths in units of 2048 to an em: C 1294, P 1239, U 1497; in all 14.76 points at size 7.5,
+    // and the word ends at 39.
+    let word = svg.lines().find(|line| line.contains("\"CPU\"")).expect("the axis is named");
+    assert_data_eq!(
+        word.replace("><", ">\n<"),
+        str![[r##"
+<g role="img" aria-label="CPU" transform="translate(24.24 40) scale(0.003662109375 -0.003662109375)" fill="#6b6b6b">
+<use xlink:href="#g38" x="0"/>
+<use xlink:href="#g51" x="1294"/>
+<use xlink:href="#g56" x="2533"/>
+</g>
+"##]]
+    );
+    // An l is a rectangle, told with y upwards.
+    let letter = svg.lines().find(|line| line.starts_with("<path id=\"g79\"")).expect("an l");
+    assert_data_eq!(
+        letter,
+        str![[r#"<path id="g79" d="M354 0L174 0L174 1556L354 1556L354 0z"/>"#]]
+    );
+}
+
+#[test]
+fn titles_are_those_of_dat2graph() {
+    let mut made = Maker::new(2);
+    let task = made.task(7, "ua");
+    made.switch(0, 0, None, Some(task), Left::Runnable);
+    made.switch(3_203_655, 0, Some(task), None, Left::Sleeping);
+    made.switch(22_221_348, 0, None, None, Left::Runnable);
+    made.sink.head().source.name = "runs/ua.C.x_5.dat".into();
+    let history = made.sink.finish();
+    let view = View {
+        min: Some(Span::s(3)),
+        max: Span::parse("3.2s"),
+        socket_order: true,
+        ..View::default()
+    };
+    let options = Cores { view, color_by_command: true, ..Cores::default() };
+    let title = cores(&history, &options).title;
+    assert_eq!(title, "ua.C.x_5 from_3 socketorder upto_3.2 color, duration: 3.203655 seconds");
+}
+
+#[test]
+fn a_task_has_the_same_colour_in_another_run() {
+    let colours = |tid: i32| {
+        let mut made = Maker::new(2);
+        let second = made.task(tid + 1, "worker");
+        let first = made.task(tid, "worker");
+        made.switch(0, 0, None, Some(first), Left::Runnable);
+        made.switch(0, 1, None, Some(second), Left::Runnable);
+        made.switch(9, 0, Some(first), None, Left::Sleeping);
+        let scene = cores(&made.sink.finish(), &Cores::default());
+        let colour = |item: &Item| match item {
+            Item::Bars { bars, .. } => Some(bars[0].colour),
+            _ => None,
+        };
+        scene.items.iter().filter_map(colour).collect::<Vec<_>>()
+    };
+    assert_eq!(colours(100), colours(4711));
+    assert_ne!(colours(100)[0], colours(100)[1]);
+}
+
+#[test]
+fn threads_numbered_in_their_names_differ_in_colour() {
+    let mut made = Maker::new(12);
+    for cpu in 0..12 {
+        let task = made.task(500 - i32::from(cpu), &format!("ua-{cpu}"));
+        made.switch(0, cpu, None, Some(task), Left::Runnable);
+    }
+    made.switch(9, 0, None, None, Left::Runnable);
+    let history = made.sink.finish();
+    for color_by_command in [false, true] {
+        let scene = cores(&history, &Cores { color_by_command, ..Cores::default() });
+        let colours: std::collections::BTreeSet<_> =
+            scene.legend.iter().filter(|(_, l)| l.starts_with("ua-")).map(|(c, _)| *c).collect();
+        assert_eq!(colours.len(), 12);
+    }
+}
+
+#[test]
+fn a_target_alone_has_colour() {
+    let mut made = Maker::new(1);
+    let (ua, other) = (made.task(7, "ua.C.x"), made.task(8, "kworker/0:0"));
+    made.switch(0, 0, None, Some(ua), Left::Runnable);
+    made.switch(500, 0, Some(ua), Some(other), Left::Preempted);
+    made.switch(501, 0, Some(other), Some(ua), Left::Sleeping);
+    made.switch(1000, 0, Some(ua), None, Left::Sleeping);
+    let history = made.sink.finish();
+    for target in ["ua*", "ua.C.x"] {
+        let options = Cores { target: Some(target.into()), ..Cores::default() };
+        let scene = cores(&history, &options);
+        let Some(Item::Bars { bars, .. }) =
+            scene.items.iter().find(|item| matches!(item, Item::Bars { .. }))
+        else {
+            panic!("bars");
+        };
+        let black: Vec<_> = bars.iter().map(|bar| bar.colour == Colour::BLACK).collect();
+        assert_eq!(black, [false, true, false], "{target}");
+        assert!(bars[1].width >= 0.6, "a mark can be seen");
+    }
+}

@@ -1,0 +1,9 @@
+//! Tests of the pictures through the public face of the crate.
+#![allow(clippy::print_stdout, reason = "skips and figures are said aloud")]
+
+mod faces;
+mod golden;
+mod hostile;
+mod made;
+mod measured;
+mod speed;
