@@ -1,0 +1,142 @@
+//! `wastenot check`
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+use wastenot_model::{CpuSet, Silent, Span};
+
+use super::input::{self, Reading};
+use super::when::WindowArgs;
+
+/// Tell how much CPU time was wasted, when, where and to whom
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Waste is CPU time that CPUs were idle while tasks that could run there waited.
+
+Exit codes: 0 answered; 1 over --budget; 2 failed; 3 the trace cannot tell.
+
+Examples:
+  wastenot check trace.dat
+  wastenot check trace.dat --from 100ms --to 200ms --cpus 0-15
+  wastenot check trace.dat --task 'make*' --longer-than 1ms
+  wastenot check perf.data --budget 1% --json
+  cat trace.dat | wastenot check -")]
+pub(crate) struct Check {
+    #[arg(value_name = "FILE", help = input::FILE)]
+    pub(crate) file: PathBuf,
+    /// Exit with 1 when `waste.cpu_ns` is more: 1% of known CPU time (`waste.share`), or 20ms
+    #[arg(long, value_name = "MAX")]
+    pub(crate) budget: Option<Budget>,
+    #[command(flatten)]
+    pub(crate) face: Face,
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
+    #[command(flatten)]
+    pub(crate) select: Select,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// What of a trace counts, and how.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "What counts")]
+pub(crate) struct Select {
+    /// Only these CPUs: 0-3,8
+    #[arg(long, value_name = "LIST", value_parser = cpus)]
+    pub(crate) cpus: Option<CpuSet>,
+    /// Only waits of these: a name with * and ?, or a tid; may be repeated
+    #[arg(long, value_name = "TASK")]
+    pub(crate) task: Vec<String>,
+    /// List only episodes and violations this long; totals stay
+    #[arg(long, value_name = "TIME", value_parser = span)]
+    pub(crate) longer_than: Option<Span>,
+    /// What a CPU without any switch is taken for: unknown or idle
+    #[arg(long, value_name = "WHAT", default_value = "unknown", hide_possible_values = true)]
+    pub(crate) silent_cpus: SilentCpus,
+    /// Queues are shared (sched_ext, a global queue): a waiting task's CPU is nominal
+    #[arg(long)]
+    pub(crate) shared_queue: bool,
+    /// How long a CPU may take to start what it was woken for
+    #[arg(long, value_name = "TIME", value_parser = span, default_value = "1ms")]
+    pub(crate) wake_grace: Span,
+}
+
+impl Select {
+    /// Everything, as without any option.
+    pub(crate) fn all(silent_cpus: SilentCpus) -> Select {
+        Select {
+            cpus: None,
+            task: Vec::new(),
+            longer_than: None,
+            silent_cpus,
+            shared_queue: false,
+            wake_grace: Span::ms(1),
+        }
+    }
+}
+
+/// How a report is shown.
+#[derive(Args, Debug)]
+pub(crate) struct Face {
+    /// One JSON object (docs/reference/check.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Plain text of 72 columns, the default
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) text: bool,
+}
+
+/// What silent CPUs are taken for.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum SilentCpus {
+    /// Idle, busy, isolated or offline: nobody knows
+    Unknown,
+    /// Idle all the time
+    Idle,
+}
+
+impl From<SilentCpus> for Silent {
+    fn from(silent: SilentCpus) -> Silent {
+        match silent {
+            SilentCpus::Unknown => Silent::Unknown,
+            SilentCpus::Idle => Silent::Idle,
+        }
+    }
+}
+
+/// A stated bound.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Budget {
+    /// Of the known CPU time.
+    Share(f64),
+    /// In CPU time.
+    CpuTime(Span),
+}
+
+impl FromStr for Budget {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Budget, &'static str> {
+        const FORMS: &str = "expected a share (1%) or CPU time (20ms)";
+        match text.strip_suffix('%') {
+            Some(number) => percent(number).map(Budget::Share).ok_or(FORMS),
+            None => Span::parse(text).map(Budget::CpuTime).ok_or(FORMS),
+        }
+    }
+}
+
+/// A share from the number before a `%`.
+pub(crate) fn percent(number: &str) -> Option<f64> {
+    let number: f64 = number.trim().parse().ok()?;
+    (number.is_finite() && number >= 0.0).then_some(number / 100.0)
+}
+
+pub(crate) fn span(text: &str) -> Result<Span, &'static str> {
+    Span::parse(text).ok_or("expected a length with its unit: 500us, 4ms, 1.5s")
+}
+
+fn cpus(text: &str) -> Result<CpuSet, &'static str> {
+    let cpus = CpuSet::parse(text).filter(|cpus| !cpus.is_empty());
+    cpus.ok_or("expected a list of CPUs: 0-3,8")
+}

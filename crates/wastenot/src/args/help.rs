@@ -1,0 +1,170 @@
+//! The first screen, and what a wrong command line is told. clap cannot group subcommands
+//! (clap #1553), so the overview is written here from the verbs' own one-line descriptions.
+
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::path::Path;
+
+use clap::Command;
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+
+use crate::fail::Stop;
+use crate::out;
+
+/// Every verb, once, in the order in which a newcomer needs them.
+pub(crate) const GROUPS: &[(&str, &[&str])] = &[
+    ("Begin here", &["doctor", "report"]),
+    ("Observe", &["check", "draw", "compare", "convert"]),
+    ("Also", &["completions", "man"]),
+];
+
+/// `wastenot --help`.
+pub(crate) fn overview(command: &Command) -> String {
+    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    let mut text = format!("{about}\n\nUsage: wastenot VERB ...\n");
+    for (group, verbs) in GROUPS {
+        let _ = writeln!(text, "\n{group}:");
+        for verb in verbs.iter().filter_map(|name| command.find_subcommand(name)) {
+            let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(text, "  {:<12} {about}", verb.get_name());
+        }
+    }
+    text += "\n`wastenot VERB --help` has options and examples.\n";
+    text
+}
+
+/// Turns what clap has to say into an answer (help, version) or into our two lines.
+pub(crate) fn answer<T>(error: &Error, words: &[OsString]) -> Result<T, Stop> {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            out::print(&error.to_string())?;
+            Err(Stop::Pipe) // everything is said: quiet, exit code 0
+        }
+        _ => Err(misuse(error, words)),
+    }
+}
+
+fn misuse(error: &Error, words: &[OsString]) -> Stop {
+    let verb = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
+    let known = GROUPS.iter().flat_map(|(_, verbs)| *verbs).find(|known| **known == verb);
+    let page = known.map_or("wastenot --help".to_owned(), |verb| format!("wastenot {verb} --help"));
+    let missing = matches!(
+        error.kind(),
+        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    );
+    if missing {
+        return Stop::new(
+            "no verb given",
+            "begin with `wastenot doctor`; all verbs: `wastenot --help`",
+        );
+    }
+    if let Some(stop) = forgotten(error, verb, words) {
+        return stop;
+    }
+    let what = first_line(error);
+    match suggestion(error) {
+        Some(near) => Stop::new(what, format!("did you mean `{near}`? See `{page}`")),
+        None => Stop::new(what, format!("see `{page}`")),
+    }
+}
+
+/// Something was left out: the line that was typed, completed.
+fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
+    let mut typed: Vec<_> = words.iter().skip(1).map(|word| word.to_string_lossy()).collect();
+    if let Some(file) = file_for_a_picture(error) {
+        typed.insert(1, "cores".into());
+        let what = format!("which picture of {file}? There are cores, waiting and queues");
+        return Some(Stop::new(what, format!("`wastenot {}`", typed.join(" "))));
+    }
+    if error.kind() != ErrorKind::MissingRequiredArgument {
+        return None;
+    }
+    let (picture, file, output) =
+        (lacks(error, "<PICTURE>"), lacks(error, "<FILE>"), lacks(error, "--output"));
+    if !file && !output {
+        return None;
+    }
+    if picture {
+        typed.push("cores".into());
+    }
+    if file {
+        typed.push(if verb == "compare" { "before.dat after.dat" } else { "trace.dat" }.into());
+    }
+    if output {
+        typed.push("-o trace.pftrace".into());
+    }
+    let line = format!("`wastenot {}`", typed.join(" "));
+    Some(match (file, verb) {
+        (true, "compare") => Stop::new("compare needs two traces or more", line),
+        (true, _) => Stop::new(
+            format_args!("{verb} needs a trace to read"),
+            format_args!("{line}; to record one: `wastenot doctor`"),
+        ),
+        (false, _) => Stop::new(format_args!("{verb} needs a file to write"), line),
+    })
+}
+
+/// `wastenot draw trace.dat`: what stands where the picture belongs is a file.
+fn file_for_a_picture(error: &Error) -> Option<&str> {
+    let (Some(ContextValue::String(place)), Some(ContextValue::String(typed))) =
+        (error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue))
+    else {
+        return None;
+    };
+    let is_file = typed == "-" || typed.contains(['.', '/']) || Path::new(typed).exists();
+    (place == "<PICTURE>" && is_file).then_some(typed)
+}
+
+/// Whether a positional argument was left out.
+fn lacks(error: &Error, name: &str) -> bool {
+    let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else {
+        return false;
+    };
+    missing.iter().any(|argument| argument.starts_with(name))
+}
+
+/// clap's sentence on one line, without its `error: ` and the usage below it.
+fn first_line(error: &Error) -> String {
+    let text = error.to_string();
+    let sentence = text.split("\n\n").next().unwrap_or(&text);
+    let words: Vec<&str> = sentence.split_whitespace().collect();
+    words.join(" ").trim_start_matches("error: ").to_owned()
+}
+
+fn suggestion(error: &Error) -> Option<String> {
+    let kinds =
+        [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue];
+    kinds.into_iter().find_map(|kind| match error.get(kind)? {
+        ContextValue::String(near) => Some(near.clone()),
+        ContextValue::Strings(near) => near.first().cloned(),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::GROUPS;
+    use crate::args::command;
+
+    #[test]
+    fn each_verb_stands_in_exactly_one_group() {
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, verbs)| *verbs).copied().collect();
+        let command = command();
+        let mut verbs: Vec<&str> = command.get_subcommands().map(|verb| verb.get_name()).collect();
+        grouped.sort_unstable();
+        verbs.sort_unstable();
+        assert_eq!(grouped, verbs);
+    }
+
+    #[test]
+    fn the_overview_fits_a_screen() {
+        let text = super::overview(&command());
+        assert!(text.lines().count() <= 24, "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+
+    #[test]
+    fn clap_accepts_the_whole_command_line() {
+        command().debug_assert();
+    }
+}

@@ -1,0 +1,54 @@
+//! What can be typed: one file a verb, and what the verbs share. Help, man pages, completions and
+//! `docs/reference/cli.md` all come from here.
+
+pub(crate) mod check;
+pub(crate) mod compare;
+pub(crate) mod convert;
+pub(crate) mod doctor;
+pub(crate) mod draw;
+pub(crate) mod help;
+pub(crate) mod input;
+pub(crate) mod report;
+pub(crate) mod shell;
+pub(crate) mod when;
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::fail::Stop;
+
+/// See what a CPU scheduler did, and the CPU time wasted while tasks waited
+#[derive(Debug, Parser)]
+#[command(name = "wastenot", version, max_term_width = 80)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+/// What wastenot does. Each verb also stands in [`help::GROUPS`].
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    Doctor(doctor::Doctor),
+    Report(report::Report),
+    Check(check::Check),
+    Draw(draw::Draw),
+    Compare(compare::Compare),
+    Convert(convert::Convert),
+    Completions(shell::Completions),
+    Man(shell::Man),
+}
+
+/// The whole command line, with the grouped help.
+pub(crate) fn command() -> clap::Command {
+    let command = Cli::command();
+    let overview = help::overview(&command);
+    command.override_help(overview)
+}
+
+/// Reads a command line.
+pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, Stop> {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let parsed = command().try_get_matches_from(&words);
+    parsed.and_then(|matches| Cli::from_arg_matches(&matches)).or_else(|e| help::answer(&e, &words))
+}

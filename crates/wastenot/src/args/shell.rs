@@ -1,0 +1,26 @@
+//! `wastenot completions` and `wastenot man`: for the shell and for `man`.
+
+use clap::Args;
+use clap_complete::Shell;
+
+/// Print completions for a shell
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  source <(wastenot completions bash)
+  wastenot completions fish > wastenot.fish")]
+pub(crate) struct Completions {
+    /// The shell
+    pub(crate) shell: Shell,
+}
+
+/// Print the man page of wastenot or of a verb
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  wastenot man > wastenot.1
+  wastenot man check > wastenot-check.1")]
+pub(crate) struct Man {
+    /// The verb; without one, the page of wastenot itself
+    pub(crate) verb: Option<String>,
+}

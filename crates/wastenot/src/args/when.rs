@@ -1,0 +1,106 @@
+//! Instants and windows as people type them: the one parser for `--from` and `--to`.
+
+use std::str::FromStr;
+
+use clap::Args;
+use wastenot_model::{History, Span, Time, Window};
+
+use crate::fail::Stop;
+
+/// An instant of a trace that is not read yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    /// `3`, `3s`, `200ms`: after the trace begins.
+    AfterStart(Span),
+    /// `-50ms`: before it ends.
+    BeforeEnd(Span),
+    /// `@5123.0045`: a stamp of the trace's own clock in seconds, as every table prints it.
+    At(Time),
+}
+
+impl FromStr for When {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<When, &'static str> {
+        const FORMS: &str = "expected 3.2, 200ms (after the start), -50ms (before the end) \
+            or @5123.0045 (a stamp as printed)";
+        let seconds = |text: &str| Span::parse(&format!("{text}s"));
+        let span = |text: &str| seconds(text).or_else(|| Span::parse(text)).ok_or(FORMS);
+        if let Some(stamp) = text.strip_prefix('@') {
+            return seconds(stamp).map(|span| When::At(Time(span.0))).ok_or(FORMS);
+        }
+        match text.strip_prefix('-') {
+            Some(before) => span(before).map(When::BeforeEnd),
+            None => span(text).map(When::AfterStart),
+        }
+    }
+}
+
+impl When {
+    /// The instant, in a trace of this window.
+    pub(crate) fn in_trace(self, trace: Window) -> Time {
+        match self {
+            When::AfterStart(span) => trace.from + span,
+            When::BeforeEnd(span) => Time(trace.to.0.saturating_sub(span.0)),
+            When::At(time) => time,
+        }
+    }
+}
+
+/// The part of a trace that counts.
+#[derive(Args, Clone, Copy, Debug, Default)]
+#[command(next_help_heading = "What counts")]
+pub(crate) struct WindowArgs {
+    /// Count from here: 3.2 (s) or 200ms after the start, -50ms before the end,
+    /// @5123.0045 a stamp as printed
+    #[arg(long, value_name = "TIME", alias = "min", allow_hyphen_values = true)]
+    pub(crate) from: Option<When>,
+    /// Count up to here; same forms
+    #[arg(long, value_name = "TIME", alias = "max", allow_hyphen_values = true)]
+    pub(crate) to: Option<When>,
+}
+
+impl WindowArgs {
+    /// Whether a part was asked for.
+    pub(crate) fn is_asked(self) -> bool {
+        self.from.is_some() || self.to.is_some()
+    }
+
+    /// The window in `history`; a failure where nothing of the trace lies inside.
+    pub(crate) fn of(self, history: &History) -> Result<Window, Stop> {
+        let trace = history.window();
+        let from = self.from.map_or(trace.from, |when| when.in_trace(trace));
+        let to = self.to.map_or(trace.to, |when| when.in_trace(trace));
+        match trace.clip(from, to) {
+            Some((from, to)) => Ok(Window { from, to }),
+            None if !self.is_asked() => Ok(trace),
+            None => Err(Stop::new(
+                format_args!("nothing of the trace lies between --from @{from} and --to @{to}"),
+                format_args!("the trace spans @{} to @{}, {}", trace.from, trace.to, trace.span()),
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_names_its_instant() {
+        let trace = Window { from: Time(5_000_000_000), to: Time(9_000_000_000) };
+        for (text, ns) in [
+            ("3", 8_000_000_000),
+            ("3.0755", 8_075_500_000),
+            ("200ms", 5_200_000_000),
+            ("-50ms", 8_950_000_000),
+            ("-1", 8_000_000_000),
+            ("@7.5", 7_500_000_000),
+        ] {
+            assert_eq!(text.parse::<When>().expect(text).in_trace(trace), Time(ns), "{text}");
+        }
+        for bad in ["", "x", "@", "@5ms", "3 parsecs", "--1"] {
+            assert!(bad.parse::<When>().is_err(), "{bad}");
+        }
+    }
+}

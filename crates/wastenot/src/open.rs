@@ -1,0 +1,128 @@
+//! Traces and machines come in here: from a file, or from standard input as `-`.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Read};
+use std::path::Path;
+
+use wastenot_model::{Carries, History, Machine};
+use wastenot_read::{Error, Format, Options};
+
+use crate::args::input::Reading;
+use crate::fail::Stop;
+use crate::map::Bytes;
+use crate::progress;
+
+/// The trace in `file`, on the machine that was named.
+pub(crate) fn history(file: &Path, reading: &Reading) -> Result<History, Stop> {
+    // Asked before the trace is read: a typing error must not cost a minute.
+    let told = reading.machine.as_deref().map(machine).transpose()?;
+    let name = shown(file);
+    let bytes = bytes(file)?;
+    let options = Options {
+        name: name.clone(),
+        clock_hz: reading.clock_hz,
+        buffer: reading.buffer.clone(),
+        ..Options::default()
+    };
+    let read = || wastenot_read::read(&bytes, &options);
+    if reading.buffer.is_some() {
+        has_buffers(&name, &bytes)?;
+    }
+    let result = progress::during(&format!("reading {name}"), read);
+    let mut history = result.map_err(|error| {
+        let help = match (&error, &reading.buffer) {
+            // The sentence lists the buffers that there are.
+            (Error::NoEvents { .. }, Some(_)) => "name another `--buffer`, or none".to_owned(),
+            _ => error.help(),
+        };
+        Stop::new(format_args!("{name}: {error}"), help)
+    })?;
+    if let Some(machine) = told {
+        put_on(&mut history, machine)?;
+    }
+    Ok(history)
+}
+
+/// `--buffer` would be ignored where there are none.
+fn has_buffers(name: &str, bytes: &[u8]) -> Result<(), Stop> {
+    match wastenot_read::detect(bytes) {
+        // A compressed file is none of the formats: what is in it shows once it is read.
+        Ok(Format::TraceDat) | Err(_) => Ok(()),
+        Ok(_) => Err(Stop::new(
+            format_args!("{name} has no buffers: only a trace.dat has"),
+            "leave out `--buffer`",
+        )),
+    }
+}
+
+/// How a file is called in messages.
+pub(crate) fn shown(file: &Path) -> String {
+    if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() }
+}
+
+fn bytes(file: &Path) -> Result<Bytes, Stop> {
+    let name = shown(file);
+    let failed = |error: io::Error| {
+        let help = match error.kind() {
+            io::ErrorKind::NotFound => "check the path; to record a trace: `wastenot doctor`",
+            io::ErrorKind::PermissionDenied => "recordings of root are root's: `sudo chown $USER`",
+            _ => "check the path and its permissions",
+        };
+        Stop::io(format_args!("cannot open {name}"), &error, help)
+    };
+    if file == Path::new("-") {
+        return stdin().map_err(failed)?.map_or_else(
+            || Err(Stop::new("standard input is a terminal", "`... | wastenot check -`")),
+            |bytes| Ok(Bytes::Owned(bytes)),
+        );
+    }
+    let mut opened = File::open(file).map_err(failed)?;
+    let meta = opened.metadata().map_err(failed)?;
+    if meta.is_dir() {
+        let help = "name the trace inside it; perf's directories (`--threads`) are not read yet";
+        return Err(Stop::new(format_args!("{name} is a directory"), help));
+    }
+    if meta.is_file() && meta.len() > 0 {
+        return Bytes::map(&opened).map_err(failed);
+    }
+    let mut bytes = Vec::new();
+    opened.read_to_end(&mut bytes).map_err(failed)?;
+    Ok(Bytes::Owned(bytes))
+}
+
+fn stdin() -> io::Result<Option<Vec<u8>>> {
+    let mut stdin = io::stdin().lock();
+    if stdin.is_terminal() {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    stdin.read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
+}
+
+/// `--machine`: a file where there is one of that name, else a preset or a description.
+fn machine(text: &str) -> Result<Machine, Stop> {
+    let file = Path::new(text);
+    let made = if file.is_file() {
+        wastenot_scenario::machine_from(text, &bytes(file)?)
+    } else {
+        wastenot_scenario::machine(text)
+    };
+    made.map_err(|error| Stop::new(format_args!("--machine: {error}"), error.help()))
+}
+
+/// Gives the trace the topology that its file does not hold. Which CPUs were online, only the
+/// trace knows.
+fn put_on(history: &mut History, mut machine: Machine) -> Result<(), Stop> {
+    let own = &history.head.machine;
+    if machine.len() != own.len() {
+        let what = format!("--machine has {} CPUs, the trace {}", machine.len(), own.len());
+        return Err(Stop::new(what, "name the machine that the trace was recorded on"));
+    }
+    for (cpu, own) in machine.cpus.iter_mut().zip(&own.cpus) {
+        (cpu.online, cpu.isolated) = (own.online, own.isolated);
+    }
+    history.head.machine = machine;
+    history.head.carries |= Carries::TOPOLOGY;
+    Ok(())
+}

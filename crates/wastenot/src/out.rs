@@ -1,0 +1,121 @@
+//! Where results go: standard output, or a file that appears whole or not at all.
+
+use std::fs::Permissions;
+use std::io::{self, BufWriter, IsTerminal, Write, stdout};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use crate::fail::Stop;
+
+/// Prints a result.
+pub(crate) fn print(text: &str) -> Result<(), Stop> {
+    let mut out = stdout().lock();
+    let result = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    result.map_err(|error| Stop::io("cannot write to standard output", &error, "is the disk full?"))
+}
+
+/// Says something beside the result, on stderr.
+pub(crate) fn note(text: &str) {
+    // Where stderr is closed there is nobody left to tell.
+    let _ = writeln!(io::stderr(), "wastenot: {text}");
+}
+
+/// Whether colour helps: a terminal that can, and nobody said NO_COLOR.
+pub(crate) fn colour() -> bool {
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+    stdout().is_terminal() && !set("NO_COLOR") && !dumb
+}
+
+/// Width and height of the terminal in characters; 80 x 24 where there is none.
+pub(crate) fn size() -> (usize, usize) {
+    let told = |name| std::env::var(name).ok()?.parse::<usize>().ok();
+    let seen = terminal_size::terminal_size();
+    let columns = seen.map(|(columns, _)| usize::from(columns.0));
+    let rows = seen.map(|(_, rows)| usize::from(rows.0));
+    (told("COLUMNS").or(columns).unwrap_or(80), told("LINES").or(rows).unwrap_or(24))
+}
+
+/// A file to be written, looked at before the work begins so that an hour of it is not in vain.
+#[derive(Debug)]
+pub(crate) struct Target {
+    path: PathBuf,
+    force: bool,
+}
+
+impl Target {
+    /// `path`, unless something is there that may not be replaced. `-` is standard output.
+    pub(crate) fn new(path: &Path, force: bool) -> Result<Target, Stop> {
+        if path != Path::new("-") && path.exists() {
+            if path.is_dir() {
+                let what = format!("{} is a directory", path.display());
+                return Err(Stop::new(what, "name a file: `-o FILE`"));
+            }
+            if !force {
+                return Err(exists(path));
+            }
+        }
+        Ok(Target { path: path.to_owned(), force })
+    }
+
+    /// Writes it: into a temporary file beside it first, so that nobody sees half of it.
+    pub(crate) fn write(
+        &self,
+        fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+    ) -> Result<(), Stop> {
+        if !self.is_file() {
+            let mut out = BufWriter::new(stdout());
+            let result = fill(&mut out).and_then(|()| out.flush());
+            return result.map_err(|error| self.failed(&error));
+        }
+        let folder = match self.path.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let file = tempfile::Builder::new()
+            .prefix(".wastenot-")
+            .permissions(Permissions::from_mode(0o666)) // less the umask, as any new file
+            .tempfile_in(folder)
+            .map_err(|error| self.failed(&error))?;
+        let mut out = BufWriter::new(file);
+        let filled = fill(&mut out).and_then(|()| out.flush());
+        let file = filled.and_then(|()| out.into_inner().map_err(|error| error.into_error()));
+        self.persist(file.map_err(|error| self.failed(&error))?)
+    }
+
+    fn persist(&self, file: NamedTempFile) -> Result<(), Stop> {
+        let result = match self.force {
+            true => file.persist(&self.path),
+            false => file.persist_noclobber(&self.path),
+        };
+        match result {
+            Ok(_) => Ok(()),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(exists(&self.path))
+            }
+            Err(error) => Err(self.failed(&error.error)),
+        }
+    }
+
+    fn failed(&self, error: &io::Error) -> Stop {
+        let help = "name a place that can be written: `-o FILE`";
+        Stop::io(format_args!("cannot write {}", self.path.display()), error, help)
+    }
+
+    /// Whether it is a file and not standard output.
+    pub(crate) fn is_file(&self) -> bool {
+        self.path != Path::new("-")
+    }
+
+    /// Its name.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+fn exists(path: &Path) -> Stop {
+    let what = format!("{} exists already", path.display());
+    Stop::new(what, "add `--force` to replace it, or name another with `-o FILE`")
+}

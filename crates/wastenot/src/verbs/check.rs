@@ -1,0 +1,66 @@
+//! `wastenot check`: how much CPU time was wasted, when, where and to whom.
+
+use wastenot_check::waste::Figures;
+use wastenot_model::{Report, Unit, Value};
+
+use super::select;
+use crate::args::check::{Budget, Check, Face};
+use crate::fail::{Answer, Stop};
+use crate::{open, out, progress};
+
+/// Checks a trace.
+pub(crate) fn run(args: &Check) -> Result<Answer, Stop> {
+    let history = open::history(&args.file, &args.reading)?;
+    let window = args.window.of(&history)?;
+    let options = select::options(&history, window, &args.select)?;
+    let check = progress::during("checking", || wastenot_check::check(&history, &options));
+    print(&check.report(&history, &options), &args.face)?;
+    Ok(match args.budget {
+        None => Answer::Yes,
+        Some(Budget::CpuTime(_)) if !history.head.clock.nanoseconds => {
+            out::note(
+                "cannot tell: the clock counts cycles, so CPU time is unknown; say how many a \
+                 second with `--clock-hz 2.4GHz`, or give a share: `--budget 1%`",
+            );
+            Answer::CannotTell
+        }
+        Some(budget) => judge(budget, &check.waste),
+    })
+}
+
+/// Prints a report in the face that was asked for.
+pub(crate) fn print(report: &Report, face: &Face) -> Result<(), Stop> {
+    out::print(&match face.json {
+        true => format!("{:#}\n", report.json()),
+        false => report.text(),
+    })
+}
+
+/// Whether a budget holds. Waste is a lower bound: above the budget is a sure no, and a sure yes
+/// takes that even the upper bound is within. What is not a yes is explained on stderr.
+fn judge(budget: Budget, waste: &Figures) -> Answer {
+    let (low, high, limit, unit) = match budget {
+        Budget::CpuTime(limit) => {
+            (waste.cpu_ns as f64, waste.cpu_ns_max as f64, limit.0 as f64, Unit::Ns)
+        }
+        // The upper bound takes unknown CPUs for idle ones, so all CPU time is its measure.
+        Budget::Share(limit) => {
+            let high = waste.cpu_ns_max as f64 / waste.online_ns.max(1) as f64;
+            (waste.share(), high, limit, Unit::Share)
+        }
+    };
+    let show = |value: f64| Value::Num(value).show(unit);
+    let of = if unit == Unit::Share { " of the known CPU time" } else { " of CPU time" };
+    if low > limit {
+        out::note(&format!("over budget: {}{of} wasted, {} allowed", show(low), show(limit)));
+        Answer::No
+    } else if high > limit {
+        let (low, high, limit) = (show(low), show(high), show(limit));
+        out::note(&format!(
+            "cannot tell: at least {low}{of} wasted, at most {high}; {limit} allowed"
+        ));
+        Answer::CannotTell
+    } else {
+        Answer::Yes
+    }
+}

@@ -1,0 +1,73 @@
+//! `wastenot compare`: the measures of check side by side.
+
+use std::path::{Path, PathBuf};
+
+use wastenot_check::compare::{Difference, SMALLER_IS_BETTER};
+use wastenot_model::{Report, Unit, Value};
+
+use super::{check, select};
+use crate::args::compare::Compare;
+use crate::fail::{Answer, Stop};
+use crate::{open, out, progress};
+
+/// Compares runs.
+pub(crate) fn run(args: &Compare) -> Result<Answer, Stop> {
+    let (before, after) = sides(args)?;
+    let checked = |files: &[PathBuf]| -> Result<Vec<Report>, Stop> {
+        files.iter().map(|file| one(file, args)).collect()
+    };
+    let (before, after) = (checked(before)?, checked(after)?);
+    let differences = wastenot_check::compare::compare(&before, &after);
+    let mut report = wastenot_check::compare::report(&differences, before.len(), after.len());
+    let Some(bound) = args.worse_than else {
+        check::print(&report, &args.face)?;
+        return Ok(Answer::Yes);
+    };
+    let worse = wastenot_check::compare::worse(&differences, bound.0);
+    let names: Vec<&str> = worse.iter().map(|difference| difference.name.as_str()).collect();
+    report.measure("worse", "", names, Unit::None);
+    check::print(&report, &args.face)?;
+    worse.iter().for_each(|difference| out::note(&format!("worse: {}", growth(difference))));
+    Ok(match worse.is_empty() {
+        false => Answer::No,
+        true if differences.iter().any(is_judged) => Answer::Yes,
+        true => {
+            out::note("cannot tell: no measure that --worse-than looks at is known on both sides");
+            Answer::CannotTell
+        }
+    })
+}
+
+/// `wake_delay.cpu_ns +104.0 % (57.30 ms -> 116.9 ms)`.
+fn growth(difference: &Difference) -> String {
+    let show = |value: f64| Value::Num(value).show(difference.unit);
+    let share = difference.relative.map_or(String::new(), |it| format!(" {:+.1} %", it * 100.0));
+    let (before, after) = (show(difference.before), show(difference.after));
+    format!("{}{share} ({before} -> {after})", difference.name)
+}
+
+fn is_judged(difference: &Difference) -> bool {
+    SMALLER_IS_BETTER.contains(&difference.name.as_str())
+}
+
+/// `A B` without `--` is one run a side.
+fn sides(args: &Compare) -> Result<(&[PathBuf], &[PathBuf]), Stop> {
+    match (args.before.as_slice(), args.after.as_slice()) {
+        ([before, after], []) => Ok((std::slice::from_ref(before), std::slice::from_ref(after))),
+        (_, []) => {
+            let help = "`wastenot compare before.dat after.dat`, \
+                or `wastenot compare before-*.dat -- after-*.dat`";
+            Err(Stop::new("nothing to compare with", help))
+        }
+        (before, after) => Ok((before, after)),
+    }
+}
+
+fn one(file: &Path, args: &Compare) -> Result<Report, Stop> {
+    let history = open::history(file, &args.reading)?;
+    let window = args.window.of(&history)?;
+    let options = select::options(&history, window, &args.select)?;
+    let what = format!("checking {}", open::shown(file));
+    let check = progress::during(&what, || wastenot_check::check(&history, &options));
+    Ok(check.report(&history, &options))
+}

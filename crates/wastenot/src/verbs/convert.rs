@@ -1,0 +1,61 @@
+//! `wastenot convert`: a trace in another format, a part of it, or without its names.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use wastenot_model::History;
+use wastenot_read::{Error, write};
+
+use crate::args::convert::{Convert, Format};
+use crate::fail::{Answer, Stop};
+use crate::out::Target;
+use crate::{open, progress};
+
+/// Converts.
+pub(crate) fn run(args: &Convert) -> Result<Answer, Stop> {
+    let format = format(&args.output, args.format)?;
+    let target = Target::new(&args.output, args.force)?;
+    let mut history = open::history(&args.file, &args.reading)?;
+    if !history.head.clock.nanoseconds && format != Format::Wn {
+        let what = format!(
+            "{}: its clock ({}) counts cycles, and times in this format are nanoseconds",
+            open::shown(&args.file),
+            history.head.clock.name
+        );
+        let help = "say how many a second: `--clock-hz 2.4GHz`; only a .wn can hold cycles";
+        return Err(Stop::new(what, help));
+    }
+    let window = args.window.of(&history)?;
+    if args.window.is_asked() {
+        history = write::edit::window(&history, window);
+    }
+    if let Some(salt) = &args.scrub {
+        history = write::edit::scrub(&history, salt.as_deref());
+    }
+    progress::during("writing", || target.write(|out| fill(&history, format, out)))?;
+    Ok(Answer::Yes)
+}
+
+fn format(file: &Path, told: Option<Format>) -> Result<Format, Stop> {
+    let ending = file.extension().and_then(|ending| ending.to_str());
+    if let Some(format) = told.or_else(|| Format::by_ending(ending?)) {
+        return Ok(format);
+    }
+    let ending = ending.map_or("no ending".to_owned(), |ending| format!("`.{ending}`"));
+    let what = format!("which format is {}? It has {ending}", file.display());
+    Err(Stop::new(what, "say `--format wn`, perfetto, parquet, csv or jsonl"))
+}
+
+fn fill(history: &History, format: Format, out: &mut (dyn Write + Send)) -> io::Result<()> {
+    let result = match format {
+        Format::Wn => write::wn(history, out),
+        Format::Perfetto => write::perfetto(history, out),
+        Format::Parquet => write::parquet(history, out),
+        Format::Csv => write::csv(history, out),
+        Format::Jsonl => write::jsonl(history, out),
+    };
+    result.map_err(|error| match error {
+        Error::Io(error) | Error::Write(error) => error,
+        error => io::Error::other(error.to_string()),
+    })
+}

@@ -1,0 +1,291 @@
+//! What this machine allows, read from its own files; nothing is changed, nothing switched
+//! on.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use wastenot_model::CpuSet;
+
+use crate::fail::reason;
+
+/// Whether something is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// It is.
+    Yes,
+    /// It is not; `fix` says how to get it.
+    No,
+    /// Nice to know, needed by nothing.
+    Note,
+}
+
+impl State {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            State::Yes => "yes",
+            State::No => "no",
+            State::Note => "note",
+        }
+    }
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug)]
+pub(crate) struct Check {
+    /// What.
+    pub(crate) name: &'static str,
+    /// Whether it is there.
+    pub(crate) state: State,
+    /// What was seen.
+    pub(crate) seen: String,
+    /// How to get it.
+    pub(crate) fix: Option<String>,
+}
+
+impl Check {
+    fn yes(name: &'static str, seen: impl Into<String>) -> Check {
+        Check { name, state: State::Yes, seen: seen.into(), fix: None }
+    }
+    fn no(name: &'static str, seen: impl Into<String>, fix: impl Into<String>) -> Check {
+        Check { name, state: State::No, seen: seen.into(), fix: Some(fix.into()) }
+    }
+    fn note(name: &'static str, seen: impl Into<String>) -> Check {
+        Check { name, state: State::Note, seen: seen.into(), fix: None }
+    }
+}
+
+/// The machine that is looked at: `/`, or a folder that looks like one.
+pub(crate) struct Host {
+    tree: PathBuf,
+    path: OsString,
+    /// Whether we are root.
+    pub(crate) root: bool,
+}
+
+impl Host {
+    /// The machine we run on.
+    pub(crate) fn this() -> Host {
+        let mut host = Host {
+            tree: PathBuf::from("/"),
+            path: env::var_os("PATH").unwrap_or_default(),
+            root: false,
+        };
+        let status = host.read("proc/self/status").unwrap_or_default();
+        let uids = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
+        // Real, effective, saved, file system: the effective one counts.
+        host.root = uids.split_whitespace().nth(1) == Some("0");
+        host
+    }
+
+    /// Everything worth knowing, the needed things first.
+    pub(crate) fn checks(&self) -> Vec<Check> {
+        vec![
+            self.tracefs(),
+            self.ftrace_switch(),
+            self.tool("trace-cmd", ["trace-cmd", "trace-cmd", "trace-cmd"]),
+            self.tool("perf", ["linux-perf", "linux-tools-$(uname -r)", "perf"]),
+            self.perf_permission(),
+            self.lockdown(),
+            self.btf(),
+            self.sched_ext(),
+        ]
+    }
+
+    /// Kernel release.
+    pub(crate) fn kernel(&self) -> String {
+        self.read("proc/sys/kernel/osrelease").unwrap_or_else(|| "?".to_owned())
+    }
+
+    /// CPUs that are online.
+    pub(crate) fn cpus(&self) -> Option<CpuSet> {
+        CpuSet::parse(&self.read("sys/devices/system/cpu/online")?)
+    }
+
+    fn tracefs(&self) -> Check {
+        const NAME: &str = "tracefs";
+        let sudo = "run the recording as root: `sudo ...`";
+        // debugfs holds it on kernels and distributions that mount nothing else.
+        let places = ["sys/kernel/tracing", "sys/kernel/debug/tracing"];
+        for place in places.map(|place| self.tree.join(place)) {
+            match fs::read_dir(place.join("events/sched")) {
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                    return Check::no(NAME, format!("{} is for root", place.display()), sudo);
+                }
+                Err(_) => continue,
+            }
+            // Opening for writing changes nothing, and fails under lockdown and in containers.
+            return match OpenOptions::new().write(true).open(place.join("tracing_on")) {
+                Ok(_) => Check::yes(NAME, place.display().to_string()),
+                Err(error) => {
+                    let seen = format!("{}: {}", place.display(), reason(&error));
+                    let fix = if self.root { "record outside this container" } else { sudo };
+                    Check::no(NAME, seen, fix)
+                }
+            };
+        }
+        // Mount points are closed to other users, so "not there" may only mean "not for you".
+        match self.root {
+            true => Check::no(NAME, "not mounted", "mount -t tracefs nodev /sys/kernel/tracing"),
+            false => Check::no(NAME, "not visible", sudo),
+        }
+    }
+
+    /// trace-cmd switches ftrace on, even where it is on, and gives up where it may not (seen on
+    /// locked virtual machines). Whether we may is only known by writing: what stands there.
+    fn ftrace_switch(&self) -> Check {
+        const NAME: &str = "ftrace switch";
+        let file = "proc/sys/kernel/ftrace_enabled";
+        let instead = "record with perf, or with the tracefs lines below";
+        match self.read(file) {
+            None => Check::note(NAME, "this kernel has none"),
+            Some(value) if !self.root => Check::note(NAME, format!("ftrace_enabled is {value}")),
+            Some(value) => match fs::write(self.tree.join(file), &value) {
+                Ok(()) => Check::yes(NAME, format!("ftrace_enabled is {value}")),
+                Err(error) => {
+                    Check::no(NAME, format!("cannot be set: {}", reason(&error)), instead)
+                }
+            },
+        }
+    }
+
+    /// `packages`: what Debian, Ubuntu and the others call the package.
+    fn tool(&self, name: &'static str, packages: [&str; 3]) -> Check {
+        if let Some(found) = env::split_paths(&self.path).find(|dir| is_program(&dir.join(name))) {
+            return Check::yes(name, found.join(name).display().to_string());
+        }
+        let release = self.read("etc/os-release").unwrap_or_default();
+        let id = |line: &str| line.strip_prefix("ID=").map(|id| id.trim_matches('"').to_owned());
+        let sudo = if self.root { "" } else { "sudo " };
+        let fix = match release.lines().find_map(id).as_deref() {
+            Some("debian") => format!("{sudo}apt install {}", packages[0]),
+            Some("ubuntu") => format!("{sudo}apt install {}", packages[1]),
+            Some("fedora" | "rhel" | "centos" | "rocky" | "almalinux") => {
+                format!("{sudo}dnf install {}", packages[2])
+            }
+            Some("arch") => format!("{sudo}pacman -S {}", packages[2]),
+            _ => format!("install the package {}", packages[2]),
+        };
+        Check::no(name, "not in PATH", fix)
+    }
+
+    /// Tracepoints of all CPUs with their data need CAP_PERFMON or a paranoia of -1
+    /// (Documentation/admin-guide/perf-security.rst).
+    fn perf_permission(&self) -> Check {
+        const NAME: &str = "perf permission";
+        let level = self.read("proc/sys/kernel/perf_event_paranoid");
+        let number = level.as_deref().and_then(|level| level.parse::<i32>().ok());
+        match number {
+            None => Check::no(NAME, "this kernel has no perf events", "record with trace-cmd"),
+            Some(level) if self.root => {
+                Check::yes(NAME, format!("root (perf_event_paranoid is {level})"))
+            }
+            Some(level) if level < 0 => Check::yes(NAME, format!("perf_event_paranoid is {level}")),
+            Some(level) => {
+                let fix = "sudo sysctl kernel.perf_event_paranoid=-1, or `sudo perf ...`";
+                Check::no(NAME, format!("perf_event_paranoid is {level}"), fix)
+            }
+        }
+    }
+
+    fn lockdown(&self) -> Check {
+        const NAME: &str = "no lockdown";
+        let modes = self.read("sys/kernel/security/lockdown").unwrap_or_default();
+        if modes.contains("[confidentiality]") {
+            let fix = "boot without lockdown=confidentiality; it hides tracepoints from root too";
+            return Check::no(NAME, "lockdown: confidentiality", fix);
+        }
+        Check::yes(NAME, if modes.is_empty() { "none".to_owned() } else { modes })
+    }
+
+    fn btf(&self) -> Check {
+        let there = self.tree.join("sys/kernel/btf/vmlinux").exists();
+        Check::note("BPF types", if there { "/sys/kernel/btf/vmlinux" } else { "none (no BTF)" })
+    }
+
+    fn sched_ext(&self) -> Check {
+        let name = self.read("sys/kernel/sched_ext/root/ops");
+        let seen = match (self.read("sys/kernel/sched_ext/state"), name) {
+            (None, _) => "not in this kernel (CONFIG_SCHED_CLASS_EXT)".to_owned(),
+            (Some(state), None) => state,
+            // A trace of a sched_ext scheduler is judged differently, so its name matters.
+            (Some(state), Some(name)) => format!("{state}: {name}"),
+        };
+        Check::note("sched_ext", seen)
+    }
+
+    fn read(&self, file: &str) -> Option<String> {
+        fs::read_to_string(self.tree.join(file)).ok().map(|text| text.trim().to_owned())
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A machine made of these files.
+    fn host(root: bool, files: &[(&str, &str)]) -> (tempfile::TempDir, Host) {
+        let tree = tempfile::tempdir().expect("a folder");
+        for (file, text) in files {
+            let file = tree.path().join(file);
+            fs::create_dir_all(file.parent().expect("a parent")).expect("a folder");
+            fs::write(file, text).expect("a file");
+        }
+        let host = Host { tree: tree.path().to_owned(), path: OsString::new(), root };
+        (tree, host)
+    }
+
+    fn check<'a>(checks: &'a [Check], name: &str) -> &'a Check {
+        checks.iter().find(|check| check.name == name).expect(name)
+    }
+
+    #[test]
+    fn every_refusal_comes_with_a_way_out() {
+        let (_tree, host) = host(
+            false,
+            &[
+                ("proc/sys/kernel/perf_event_paranoid", "2\n"),
+                ("sys/kernel/security/lockdown", "none integrity [confidentiality]\n"),
+                ("etc/os-release", "NAME=x\nID=debian\n"),
+            ],
+        );
+        let checks = host.checks();
+        for name in ["tracefs", "trace-cmd", "perf", "perf permission", "no lockdown"] {
+            let check = check(&checks, name);
+            assert_eq!(check.state, State::No, "{name}");
+            assert!(check.fix.is_some(), "{name}");
+        }
+        assert_eq!(check(&checks, "perf").fix.as_deref(), Some("sudo apt install linux-perf"));
+    }
+
+    #[test]
+    fn what_is_there_is_seen() {
+        let (_tree, host) = host(
+            true,
+            &[
+                ("proc/sys/kernel/perf_event_paranoid", "2\n"),
+                ("proc/sys/kernel/osrelease", "6.12.1\n"),
+                ("sys/devices/system/cpu/online", "0-127\n"),
+                ("sys/kernel/tracing/events/sched/enable", "0\n"),
+                ("sys/kernel/tracing/tracing_on", "1\n"),
+                ("proc/sys/kernel/ftrace_enabled", "1\n"),
+                ("sys/kernel/sched_ext/state", "enabled\n"),
+                ("sys/kernel/sched_ext/root/ops", "rusty\n"),
+            ],
+        );
+        let checks = host.checks();
+        assert_eq!(host.kernel(), "6.12.1");
+        assert_eq!(host.cpus().map(|cpus| cpus.len()), Some(128));
+        assert_eq!(check(&checks, "tracefs").state, State::Yes);
+        assert_eq!(check(&checks, "perf permission").state, State::Yes);
+        assert_eq!(check(&checks, "sched_ext").seen, "enabled: rusty");
+    }
+}

@@ -1,0 +1,92 @@
+//! `wastenot doctor`: what this machine allows, what is missing and how to get it, and the exact
+//! lines to record with.
+
+mod host;
+mod recipe;
+
+use std::fmt::Write;
+
+use host::{Check, Host, State};
+use recipe::Recipe;
+use wastenot_model::{Report, Table, Unit, Value};
+
+use crate::args::doctor::Doctor;
+use crate::fail::{Answer, Stop};
+use crate::out;
+
+/// Looks at this machine.
+pub(crate) fn run(args: &Doctor) -> Result<Answer, Stop> {
+    let host = Host::this();
+    let checks = host.checks();
+    let recipes = recipe::all(&host, &checks);
+    let text = match args.json {
+        true => format!("{:#}\n", report(&host, &checks, &recipes).json()),
+        false => text(&host, &checks, &recipes),
+    };
+    out::print(&text)?;
+    Ok(Answer::Yes)
+}
+
+fn verdict(recipes: &[Recipe]) -> String {
+    match recipes.iter().find(|recipe| recipe.lacks.is_empty()) {
+        Some(ready) => format!("This machine can be recorded with {}.", ready.tool),
+        None => "This machine cannot be recorded yet; below is what is missing.".to_owned(),
+    }
+}
+
+fn report(host: &Host, checks: &[Check], recipes: &[Recipe]) -> Report {
+    let mut report = Report::new("doctor/1", "What this machine allows");
+    report.verdict = verdict(recipes);
+    report.measure("machine.kernel", "Kernel", host.kernel(), Unit::None);
+    report.measure("machine.cpus", "CPUs online", host.cpus().map(|cpus| cpus.len()), Unit::None);
+    report.measure("machine.root", "Run as root", host.root, Unit::None);
+    let columns = ["name", "state", "seen", "fix"].map(|name| (name, name, Unit::None));
+    let mut table = Table::new("checks", "Checks", &columns);
+    for check in checks {
+        let row = [check.name.into(), check.state.name().into(), check.seen.clone().into()];
+        let mut row = Vec::from(row);
+        row.push(check.fix.clone().into());
+        table.push(row);
+    }
+    report.tables.push(table);
+    let columns = ["tool", "ready", "lacks", "commands"].map(|name| (name, name, Unit::None));
+    let mut table = Table::new("recipes", "How to record", &columns);
+    for recipe in recipes {
+        let commands: Vec<Value> = recipe.lines.iter().map(|line| line.as_str().into()).collect();
+        let lacks: Vec<Value> = recipe.lacks.iter().map(|&name| name.into()).collect();
+        table.push(vec![
+            recipe.tool.into(),
+            recipe.lacks.is_empty().into(),
+            Value::List(lacks),
+            Value::List(commands),
+        ]);
+    }
+    report.tables.push(table);
+    report
+}
+
+/// For people. Not the report's text face: commands must be copied as they are, unwrapped.
+fn text(host: &Host, checks: &[Check], recipes: &[Recipe]) -> String {
+    let mut text = String::new();
+    let cpus = host.cpus().map_or_else(|| "?".to_owned(), |cpus| cpus.len().to_string());
+    let who = if host.root { "root" } else { "not root" };
+    let _ = writeln!(text, "Linux {}, {cpus} CPUs, {who}\n", host.kernel());
+    for check in checks {
+        let _ = writeln!(text, "  {:<8} {:<16} {}", check.state.name(), check.name, check.seen);
+        if let (State::No, Some(fix)) = (check.state, &check.fix) {
+            let _ = writeln!(text, "  {:<8} {:<16} -> {fix}", "", "");
+        }
+    }
+    let _ = writeln!(text, "\n{}", verdict(recipes));
+    for recipe in recipes {
+        let state = match recipe.lacks.as_slice() {
+            [] => "ready".to_owned(),
+            lacks => format!("lacks {}", lacks.join(", ")),
+        };
+        let _ = writeln!(text, "\n{} ({state}); {}\n", recipe.tool, recipe.note);
+        for line in &recipe.lines {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
+    text
+}

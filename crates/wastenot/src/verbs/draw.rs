@@ -1,0 +1,98 @@
+//! `wastenot draw`: a picture in a file, or in braille on the terminal.
+
+use std::path::Path;
+
+use wastenot_draw::Scene;
+
+use super::picture::{self, Look};
+use super::select;
+use crate::args::check::Select;
+use crate::args::draw::Draw;
+use crate::fail::{Answer, Stop};
+use crate::out::Target;
+use crate::{open, out, progress};
+
+/// A format of a picture file.
+#[derive(Clone, Copy)]
+enum Format {
+    Pdf,
+    Svg,
+    Png,
+}
+
+/// Pixels a point (1/72 inch): 144 dpi, sharp on a screen and in print.
+const PNG_SCALE: f64 = 2.0;
+
+/// Draws.
+pub(crate) fn run(args: &Draw) -> Result<Answer, Stop> {
+    let file = match &args.output {
+        None => None,
+        Some(path) => Some((format(path)?, Target::new(path, args.force)?)),
+    };
+    let history = open::history(&args.file, &args.reading)?;
+    let window = args.window.of(&history)?;
+    if let Some(target) = &args.target
+        && !history.tasks().any(|(_, task)| is_target(history.name(task.name), target))
+    {
+        return Err(select::nobody(&history, target));
+    }
+    if args.socket_order && !history.head.machine.topology_known() {
+        out::note(
+            "--socket-order did nothing: the trace does not tell the topology; \
+             give it with --machine",
+        );
+    }
+    let select = Select::all(args.silent_cpus);
+    let look = Look {
+        window: (args.window.from.is_some(), args.window.to.is_some(), window),
+        socket_order: args.socket_order,
+        palette: args.palette.into(),
+        silent: args.silent_cpus.into(),
+        color_by_command: args.color_by_command,
+        target: args.target.clone(),
+    };
+    let marks = picture::marks(&history, window, &select)?;
+    let scene =
+        progress::during("drawing", || picture::scene(args.picture, &history, &look, &marks));
+    match file {
+        None => {
+            let (columns, rows) = out::size();
+            out::print(&scene.terminal(columns, rows, out::colour()))?;
+        }
+        Some((format, target)) => {
+            let bytes = progress::during("writing", || bytes(&scene, format))?;
+            target.write(|file| file.write_all(&bytes))?;
+        }
+    }
+    Ok(Answer::Yes)
+}
+
+/// Whether the picture colours a task of this name.
+fn is_target(name: &str, target: &str) -> bool {
+    match target.strip_suffix('*') {
+        Some(prefix) => name.starts_with(prefix),
+        // The kernel keeps 15 bytes of a command name.
+        None => name == target || name.len() == 15 && target.starts_with(name),
+    }
+}
+
+fn format(path: &Path) -> Result<Format, Stop> {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("pdf") => Ok(Format::Pdf),
+        Some("svg") => Ok(Format::Svg),
+        Some("png") => Ok(Format::Png),
+        ending => {
+            let ending = ending.map_or("no ending".to_owned(), |ending| format!("`.{ending}`"));
+            let what = format!("cannot draw {}: {ending}", path.display());
+            Err(Stop::new(what, "name a file that ends in .pdf, .svg or .png"))
+        }
+    }
+}
+
+fn bytes(scene: &Scene, format: Format) -> Result<Vec<u8>, Stop> {
+    match format {
+        Format::Pdf => Ok(scene.pdf()),
+        Format::Svg => Ok(scene.svg().into_bytes()),
+        Format::Png => scene.png(PNG_SCALE).map_err(|error| Stop::new(&error, error.help())),
+    }
+}

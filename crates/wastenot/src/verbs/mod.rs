@@ -1,0 +1,28 @@
+//! What each verb does: one file a verb.
+
+mod check;
+mod compare;
+mod convert;
+mod doctor;
+mod draw;
+mod picture;
+mod report;
+mod select;
+mod shell;
+
+use crate::args::{Cli, Verb};
+use crate::fail::{Answer, Stop};
+
+/// Does what was asked.
+pub(crate) fn run(cli: Cli) -> Result<Answer, Stop> {
+    match cli.verb {
+        Verb::Doctor(args) => doctor::run(&args),
+        Verb::Report(args) => report::run(&args),
+        Verb::Check(args) => check::run(&args),
+        Verb::Draw(args) => draw::run(&args),
+        Verb::Compare(args) => compare::run(&args),
+        Verb::Convert(args) => convert::run(&args),
+        Verb::Completions(args) => shell::completions(&args),
+        Verb::Man(args) => shell::man(&args),
+    }
+}

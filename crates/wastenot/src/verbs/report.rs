@@ -1,0 +1,122 @@
+//! `wastenot report`: verdict, tables and pictures in one page.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use wastenot_draw::{Image, Palette};
+use wastenot_model::History;
+
+use super::picture::{self, Look};
+use super::select;
+use crate::args::draw::Picture;
+use crate::args::report::Report;
+use crate::fail::{Answer, Stop, reason};
+use crate::out::Target;
+use crate::{open, out, progress};
+
+/// The pictures of a report, with what a newcomer must know to read them.
+const PICTURES: [(Picture, &str, &str); 3] = [
+    (
+        Picture::Waiting,
+        "Who ran, who waited",
+        "Running and waiting tasks over time; the dotted line is the number of CPUs. Where tasks \
+         wait while fewer run than there are CPUs, CPU time goes to waste.",
+    ),
+    (Picture::Cores, "What each CPU ran", "One line a CPU, one colour a task, white is idle."),
+    (
+        Picture::Queues,
+        "How long the queues were",
+        "One line a CPU; the colour is the number of tasks that run or wait there.",
+    ),
+];
+
+/// Reports on a trace.
+pub(crate) fn run(args: &Report) -> Result<Answer, Stop> {
+    let target = match args.text {
+        true => None,
+        false => {
+            let path = args.output.clone().unwrap_or_else(|| page_for(&args.file));
+            is_page(&path)?;
+            Some(Target::new(&path, args.force)?)
+        }
+    };
+    let history = open::history(&args.file, &args.reading)?;
+    let window = args.window.of(&history)?;
+    let options = select::options(&history, window, &args.select)?;
+    let check = progress::during("checking", || wastenot_check::check(&history, &options));
+    let report = check.report(&history, &options);
+    let Some(target) = target else {
+        out::print(&report.text())?;
+        return Ok(Answer::Yes);
+    };
+    let look = Look {
+        window: (args.window.from.is_some(), args.window.to.is_some(), window),
+        socket_order: history.head.machine.topology_known(),
+        palette: Palette::default(),
+        silent: args.select.silent_cpus.into(),
+        color_by_command: false,
+        target: None,
+    };
+    let page = progress::during("drawing", || {
+        wastenot_draw::html(&report, &pictures(&history, &look, &picture::found(&check)))
+    });
+    target.write(|file| file.write_all(page.as_bytes()))?;
+    if target.is_file() {
+        out::print(&format!("{}\n\nReport: {}\n", report.verdict, target.path().display()))?;
+    }
+    if args.open {
+        show(target.path())?;
+    }
+    Ok(Answer::Yes)
+}
+
+fn pictures(
+    history: &History,
+    look: &Look,
+    marks: &[wastenot_draw::Mark],
+) -> Vec<wastenot_draw::Picture> {
+    let one = |(picture, title, caption): (Picture, &str, &str)| wastenot_draw::Picture {
+        title: title.to_owned(),
+        caption: caption.to_owned(),
+        image: Image::Svg(picture::scene(picture, history, look, marks).svg()),
+    };
+    PICTURES.map(one).into()
+}
+
+/// A page named `.pdf` would be taken for a broken PDF.
+fn is_page(path: &Path) -> Result<(), Stop> {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        None | Some("html" | "htm") => Ok(()),
+        Some(ending) => Err(Stop::new(
+            format_args!("a report is a page in HTML, not `.{ending}`"),
+            "name a file that ends in .html; pictures alone: `wastenot draw`",
+        )),
+    }
+}
+
+/// `trace.dat` becomes `trace.html`, here: recordings often lie where only root may write.
+fn page_for(trace: &Path) -> PathBuf {
+    let stem = trace.file_stem().filter(|_| trace != Path::new("-"));
+    let mut name = stem.unwrap_or_else(|| "report".as_ref()).to_owned();
+    name.push(".html");
+    PathBuf::from(name)
+}
+
+/// Opens a page as the desktop does.
+fn show(page: &Path) -> Result<(), Stop> {
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let started = Command::new(opener)
+        .arg(page)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    let help = format!("open {} in a browser", page.display());
+    match started {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err(Stop::new(format_args!("{opener} found no browser"), help)),
+        Err(error) => {
+            Err(Stop::new(format_args!("cannot start {opener}: {}", reason(&error)), help))
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What `convert` writes gives the same answers as what it read.
+
+use serde_json::Value;
+
+use crate::shell::{Desk, said};
+
+fn json(desk: &Desk, line: &str) -> Value {
+    let output = desk.bash(line);
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{line}: {error}\n{}", said(&output).0))
+}
+
+#[test]
+fn a_part_gives_the_same_answer_as_the_whole_within_that_window() {
+    let desk = Desk::laid();
+    for trace in ["trace.dat", "traces/5.10-b8x8-twonode.dat", "traces/6.12-t4x4-overwrite.dat"] {
+        let window = "--from 40ms --to 90ms";
+        let (text, code) =
+            said(&desk.bash(&format!("wastenot convert {trace} -o part.wn --force {window}")));
+        assert_eq!(code, 0, "{text}");
+        let whole = json(&desk, &format!("wastenot check {trace} --json {window}"));
+        let part = json(&desk, "wastenot check part.wn --json");
+        for name in ["cpu_ns", "cpu_ns_max", "episodes", "longest_ns", "wall_ns"] {
+            assert_eq!(whole["waste"][name], part["waste"][name], "{trace}: waste.{name}");
+        }
+        for name in ["known_ns", "busy_ns", "idle_ns"] {
+            assert_eq!(whole["cpu"][name], part["cpu"][name], "{trace}: cpu.{name}");
+        }
+    }
+}
+
+#[test]
+fn hiding_names_changes_no_figure_and_leaves_no_name() {
+    let desk = Desk::laid();
+    let (text, code) = said(&desk.bash("wastenot convert trace.dat -o scrubbed.wn --scrub"));
+    assert_eq!(code, 0, "{text}");
+    let (before, after) = (
+        json(&desk, "wastenot check trace.dat --json"),
+        json(&desk, "wastenot check scrubbed.wn --json"),
+    );
+    for part in ["waste", "wake_delay", "cpu", "waits", "migrations", "placements"] {
+        assert_eq!(before[part], after[part], "{part}");
+    }
+    let tasks = after["tasks"].as_array().expect("a table");
+    let named = |name: &str| tasks.iter().any(|task| task["task"] == name);
+    assert!(!named("cc") && !named("make"), "{tasks:#?}");
+}
+
+#[test]
+fn a_file_that_is_passed_on_holds_no_path_and_is_called_as_it_was_opened() {
+    let desk = Desk::laid();
+    let (text, code) = said(&desk.bash(
+        "wastenot convert $PWD/traces/7.2-t4x4-make.dat -o a.wn && mkdir in && \
+         wastenot convert a.wn -o in/b.wn --scrub",
+    ));
+    assert_eq!(code, 0, "{text}");
+    assert_eq!(json(&desk, "wastenot check a.wn --json")["trace"]["name"], "7.2-t4x4-make.dat");
+    assert_eq!(json(&desk, "wastenot check in/b.wn --json")["trace"]["name"], "b.wn");
+    let bytes = std::fs::read(desk.path().join("a.wn")).expect("the file");
+    let folder = desk.path().to_str().expect("UTF-8").as_bytes();
+    assert!(!bytes.windows(folder.len()).any(|part| part == folder));
+}
+
+#[test]
+fn cycles_that_are_kept_become_the_same_times_later() {
+    let desk = Desk::laid();
+    let trace = "traces/6.12-t4x4-fmt-v7-tscclock.dat";
+    let (text, code) = said(&desk.bash(&format!("wastenot convert {trace} -o cycles.wn")));
+    assert_eq!(code, 0, "{text}");
+    let (now, later) = (
+        json(&desk, &format!("wastenot check {trace} --json --clock-hz 2.4GHz")),
+        json(&desk, "wastenot check cycles.wn --json --clock-hz 2400MHz"),
+    );
+    assert!(now["trace"]["end_ns"].as_u64() > Some(0));
+    for part in ["start_ns", "end_ns", "time_unit"] {
+        assert_eq!(now["trace"][part], later["trace"][part], "{part}");
+    }
+    for part in ["waste", "wake_delay", "cpu", "waits", "latency", "violations", "losses"] {
+        assert_eq!(now[part], later[part], "{part}");
+    }
+}
+
+#[test]
+fn every_format_is_written() {
+    let desk = Desk::laid();
+    for (file, begins) in [
+        ("t.wn", &b"\xff\xff\xff\xff"[..]),
+        ("t.pftrace", b"\x0a"),
+        ("t.parquet", b"PAR1"),
+        ("t.csv", b"time_ns,"),
+        ("t.jsonl", b"{"),
+    ] {
+        let (text, code) = said(&desk.bash(&format!("wastenot convert trace.dat -o {file}")));
+        assert_eq!(code, 0, "{text}");
+        let bytes = std::fs::read(desk.path().join(file)).expect("the file");
+        assert!(bytes.starts_with(begins), "{file}: {:?}", &bytes[..8]);
+    }
+}

@@ -1,0 +1,98 @@
+//! Every example in help and README runs, and does what stands there.
+
+use std::fs;
+
+use snapbox::Assert;
+
+use crate::root;
+use crate::shell::{Desk, said};
+
+/// All verbs, as the overview lists them.
+pub(crate) fn verbs(desk: &Desk) -> Vec<String> {
+    let (overview, code) = said(&desk.bash("wastenot --help"));
+    assert_eq!(code, 0, "{overview}");
+    let entry = |line: &str| line.strip_prefix("  ")?.split_whitespace().next().map(str::to_owned);
+    let verbs: Vec<String> = overview.lines().filter_map(entry).collect();
+    assert!(verbs.len() > 2, "{overview}");
+    verbs
+}
+
+#[test]
+fn every_example_in_help_works() {
+    let desk = Desk::laid();
+    for verb in verbs(&desk) {
+        let (help, code) = said(&desk.bash(&format!("wastenot {verb} --help")));
+        assert_eq!(code, 0, "{help}");
+        let (_, examples) = help.split_once("Examples:\n").unwrap_or_else(|| {
+            panic!("`wastenot {verb} --help` shows no examples");
+        });
+        for line in examples.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            // Each begins at a fresh desk: two examples may write the same file.
+            let (text, code) = said(&Desk::laid().bash(line));
+            // 1 is an answer: a budget in an example may well be exceeded by our trace.
+            assert!(code == 0 || code == 1, "{line}\nexit code {code}\n{text}");
+        }
+    }
+}
+
+#[test]
+fn every_help_page_fits_80_columns() {
+    let desk = Desk::new();
+    for verb in verbs(&desk) {
+        let (help, _) = said(&desk.bash(&format!("wastenot {verb} --help")));
+        let wide: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();
+        assert!(wide.is_empty(), "{verb}: {wide:#?}");
+    }
+}
+
+/// Runs the `console` blocks of a page and holds their output against what stands there; `[..]`
+/// stands for anything on a line and `...` for any lines.
+fn runs_as_written(page: &str) {
+    let path = root().join(page);
+    let old = fs::read_to_string(&path).expect(page);
+    let desk = Desk::laid();
+    let mut new = String::new();
+    let mut blocks = old.split("```console\n");
+    new += blocks.next().unwrap_or_default();
+    for block in blocks {
+        let (session, rest) = block.split_once("```").expect("a closed block");
+        new += "```console\n";
+        for step in session.split_inclusive('\n').collect::<String>().split("$ ").skip(1) {
+            let (line, expected) = step.split_once('\n').unwrap_or((step, ""));
+            // As on a terminal: what goes to stderr stands where it was said.
+            let (actual, _) = said(&desk.bash(&format!("exec 2>&1; {line}")));
+            let same = Assert::new().try_eq(None, actual.clone().into(), expected.into()).is_ok();
+            new += &format!("$ {line}\n{}", if same { expected } else { &actual });
+        }
+        new += "```";
+        new += rest;
+    }
+    if new != old && std::env::var("SNAPSHOTS").is_ok_and(|action| action == "overwrite") {
+        fs::write(&path, &new).expect(page);
+    } else {
+        snapbox::assert_data_eq!(new, snapbox::Data::text(old).raw());
+    }
+}
+
+#[test]
+fn the_readme_runs_as_written() {
+    runs_as_written("README.md");
+}
+
+#[test]
+fn the_machines_named_beside_the_recordings_fit_them() {
+    let text = fs::read_to_string(root().join("traces/README.md")).expect("traces/README.md");
+    let desk = Desk::laid();
+    let mut found = 0;
+    for line in text.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = line.split('`').collect();
+        let (name, machine) = (cells[1], cells[cells.len() - 2]);
+        let trace = format!("$(ls traces/*-{name}-barrier.dat | tail -1)");
+        let one = format!("wastenot check {trace} --machine '{machine}' --json");
+        let (text, code) = said(&desk.bash(&one));
+        assert_eq!(code, 0, "{one}\n{text}");
+        assert!(text.contains("\"topology_known\": true"), "{one}");
+        found += 1;
+    }
+    assert_eq!(found, 5);
+}

@@ -1,0 +1,212 @@
+//! What people meet when something is wrong: the right exit code and two readable lines.
+
+use wastenot_model::Clock;
+use wastenot_read::Options;
+
+use crate::root;
+use crate::shell::{Desk, said};
+
+/// What `line` says on a desk where this may go wrong.
+fn desk() -> Desk {
+    let desk = Desk::laid();
+    let read = |name| std::fs::read(root().join("traces").join(name)).expect("a trace");
+    let (trace, plain) = (read("7.2-k920-make.dat"), read("6.12-t4x4-fmt-v6.dat"));
+    desk.put("empty.dat", "");
+    desk.put("photo.jpg", b"\xff\xd8\xff\xe0\0\x10JFIF\0");
+    desk.put("cut.dat", &plain[..plain.len() * 4 / 5]);
+    desk.put("head-only.dat", &trace[..64]);
+    let mut unknown = trace;
+    // The version follows the magic as a decimal text: `\x17\x08\x44tracing` `7\0`.
+    unknown[10] = b'9';
+    desk.put("version9.dat", &unknown);
+    desk.put("cycles.wn", cycles());
+    desk.put("notes.txt", "nothing of interest\n");
+    desk.put("report.html", "mine\n");
+    std::fs::create_dir(desk.path().join("folder")).expect("a folder");
+    desk
+}
+
+/// A recording whose stamps count cycles of an unknown rate.
+fn cycles() -> Vec<u8> {
+    let trace = std::fs::read(root().join("traces/7.2-k920-make.dat")).expect("a trace");
+    let mut history = wastenot_read::read(&trace, &Options::default()).expect("a History");
+    history.head.clock = Clock { name: "x86-tsc".into(), nanoseconds: false };
+    history.head.source.name = "/home/someone/secret/cycles.dat".into();
+    let mut bytes = Vec::new();
+    wastenot_read::write::wn(&history, &mut bytes).expect("memory");
+    bytes
+}
+
+/// `(what is typed, words of the first line, words of the second)`; all exit with 2.
+const CASES: &[(&str, &str, &str)] = &[
+    ("wastenot", "no verb given", "wastenot doctor"),
+    ("wastenot chekc trace.dat", "unrecognized subcommand 'chekc'", "did you mean `check`"),
+    ("wastenot check", "check needs a trace to read", "wastenot check trace.dat"),
+    ("wastenot draw cores", "draw needs a trace to read", "wastenot draw cores trace.dat"),
+    ("wastenot draw", "draw needs a trace to read", "wastenot draw cores trace.dat"),
+    ("wastenot draw trace.dat", "cores, waiting and queues", "`wastenot draw cores trace.dat`"),
+    ("wastenot draw missing.dat", "which picture", "`wastenot draw cores missing.dat`"),
+    (
+        "wastenot convert trace.dat",
+        "convert needs a file to write",
+        "`wastenot convert trace.dat -o trace.pftrace`",
+    ),
+    ("wastenot convert", "needs a trace", "`wastenot convert trace.dat -o trace.pftrace`"),
+    ("wastenot compare", "two traces", "`wastenot compare before.dat after.dat`"),
+    ("wastenot draw pie trace.dat", "invalid value 'pie'", "wastenot draw --help"),
+    ("wastenot check --form 1s trace.dat", "unexpected argument '--form'", "`--from`"),
+    ("wastenot check missing.dat", "cannot open missing.dat: no such file", "wastenot doctor"),
+    ("wastenot check folder", "folder is a directory", "name the trace inside"),
+    ("wastenot check empty.dat", "empty.dat: the file is empty", "recording"),
+    ("wastenot check photo.jpg", "it looks like a JPEG", "wastenot reads"),
+    ("wastenot check notes.txt", "not a trace", "wastenot reads"),
+    ("wastenot check version9.dat", "version 9", "convert"),
+    ("wastenot check head-only.dat", "head-only.dat", ""),
+    ("wastenot check - < empty.dat", "standard input: the file is empty", ""),
+    ("wastenot check trace.dat --from 5", "nothing of the trace lies between", "spans @"),
+    ("wastenot check trace.dat --from yesterday", "'yesterday' for '--from <TIME>'", "--help"),
+    ("wastenot check trace.dat --longer-than 5", "expected a length with its unit", "--help"),
+    ("wastenot check trace.dat --cpus 0-900", "no CPU 16", "CPUs 0-15"),
+    ("wastenot check trace.dat --task nobody", "no task is called `nobody`", "for example"),
+    ("wastenot check trace.dat --budget lots", "expected a share", "--help"),
+    ("wastenot check trace.dat --machine hal9000", "--machine", ""),
+    ("wastenot check trace.dat --machine 'numa:2 core:2 pu:1'", "4 CPUs, the trace 16", "recorded"),
+    ("wastenot check trace.dat --machine 'core:16 pu:2'", "32 CPUs, the trace 16", "recorded"),
+    ("wastenot check trace.dat --buffer x", "no buffer \"x\"; there are top", "--buffer"),
+    ("wastenot check perf.data --buffer x", "perf.data has no buffers", "leave out"),
+    ("wastenot check trace.dat --clock-hz fast", "expected cycles a second: 2.4GHz", "--help"),
+    ("wastenot convert cycles.wn -o c.csv", "(x86-tsc) counts cycles", "--clock-hz 2.4GHz"),
+    ("wastenot convert cycles.wn -o c.pftrace", "counts cycles", "--clock-hz 2.4GHz"),
+    ("wastenot draw cores trace.dat --target nosuch", "no task is called `nosuch`", "for example"),
+    ("wastenot report trace.dat -o x.pdf", "not `.pdf`", ".html"),
+    ("wastenot draw cores trace.dat -o cores.gif", "`.gif`", ".pdf, .svg or .png"),
+    ("wastenot draw cores trace.dat -o nowhere/cores.pdf", "cannot write nowhere/cores.pdf", "-o"),
+    ("wastenot report trace.dat -o report.html", "report.html exists already", "--force"),
+    ("wastenot report trace.dat -o folder", "folder is a directory", "-o FILE"),
+    ("wastenot convert trace.dat -o trace.xyz", "`.xyz`", "--format"),
+    ("wastenot compare trace.dat", "nothing to compare", "wastenot compare before.dat after.dat"),
+    ("wastenot man nothing", "no verb `nothing`", "wastenot --help"),
+];
+
+#[test]
+fn each_failure_exits_with_2_and_says_what_and_how_on_in_two_lines() {
+    let desk = desk();
+    for (line, what, help) in CASES {
+        let output = desk.bash(line);
+        let (text, code) = said(&output);
+        assert_eq!(code, 2, "{line}\n{text}");
+        assert!(output.stdout.is_empty(), "{line}: results stay on stdout\n{text}");
+        let lines: Vec<&str> = text.lines().collect();
+        let [first, second] = lines[..] else { panic!("{line}: two lines\n{text}") };
+        assert!(first.starts_with("wastenot: error: ") && first.contains(what), "{line}\n{text}");
+        assert!(second.starts_with("help: ") && second.contains(help), "{line}\n{text}");
+        assert!(!text.contains("os error"), "{line}\n{text}");
+    }
+}
+
+#[test]
+fn a_cut_trace_is_read_up_to_the_cut_and_says_so() {
+    let (text, code) = said(&desk().bash("wastenot check cut.dat"));
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("cut"), "{text}");
+}
+
+#[test]
+fn what_exists_is_kept_unless_forced() {
+    let desk = desk();
+    desk.bash("wastenot report trace.dat -o report.html");
+    let read = || std::fs::read_to_string(desk.path().join("report.html")).expect("the report");
+    assert_eq!(read(), "mine\n");
+    let (text, code) = said(&desk.bash("wastenot report trace.dat -o report.html --force"));
+    assert_eq!(code, 0, "{text}");
+    assert!(read().starts_with("<!"), "a page now");
+    let left = desk.bash("ls -a | grep -c '^\\.wastenot-'");
+    assert_eq!(left.stdout, b"0\n", "no temporary file is left behind");
+}
+
+#[test]
+fn whoever_reads_only_a_few_lines_is_not_complained_to() {
+    let desk = desk();
+    for line in ["wastenot convert trace.dat -o - --format csv", "wastenot check trace.dat --json"]
+    {
+        let output = desk.bash(&format!("set -o pipefail; {line} | head -1"));
+        let (text, code) = said(&output);
+        assert!(output.stderr.is_empty() && code == 0, "{line}: {code}\n{text}");
+    }
+}
+
+#[test]
+fn exit_codes_tell_answers_apart() {
+    let desk = desk();
+    for (line, wanted) in [
+        ("wastenot check trace.dat", 0),
+        ("wastenot check trace.dat --budget 90%", 0),
+        ("wastenot check trace.dat --budget 0.1%", 1),
+        ("wastenot compare trace.dat trace.dat --worse-than 1%", 0),
+        ("wastenot check cycles.wn --budget 1s", 3),
+        ("wastenot check traces/6.12-t4x4-fmt-v7-tscclock.dat --budget 1s", 3),
+        ("wastenot check cycles.wn --budget 90%", 0),
+        ("wastenot check cycles.wn --budget 0.1%", 1),
+        ("wastenot check cycles.wn --budget 1s --clock-hz 1GHz", 0),
+        ("wastenot check cycles.wn --budget 1ms --clock-hz 2400MHz", 1),
+        ("wastenot convert cycles.wn -o c.csv --clock-hz 2400000000", 0),
+        ("wastenot compare cycles.wn cycles.wn --worse-than 1%", 0),
+        ("wastenot check trace.dat --shared-queue", 0),
+        ("wastenot report trace.dat --text --shared-queue", 0),
+        ("wastenot compare trace.dat trace.dat --shared-queue", 0),
+        ("wastenot --help", 0),
+        ("wastenot --version", 0),
+    ] {
+        let (text, code) = said(&desk.bash(line));
+        assert_eq!(code, wanted, "{line}\n{text}");
+    }
+}
+
+#[test]
+fn nothing_but_results_goes_to_standard_output() {
+    let output = desk().bash("wastenot check trace.dat --json");
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one object");
+    assert_eq!(json["schema"], "wastenot.check/1");
+    assert!(output.stderr.is_empty());
+}
+
+#[test]
+fn what_exceeds_a_bound_is_said_on_stderr_and_in_json() {
+    let desk = desk();
+    let told = |line: &str| {
+        let output = desk.bash(line);
+        (String::from_utf8(output.stderr).expect("text"), output.stdout)
+    };
+    let (said, _) = told("wastenot check trace.dat --budget 1%");
+    assert!(
+        said.starts_with("wastenot: over budget: ") && said.contains("1.00 % allowed"),
+        "{said}"
+    );
+    let (said, _) = told("wastenot check cycles.wn --budget 1ms");
+    assert!(said.contains("--clock-hz"), "{said}");
+    let line = "wastenot compare before.dat after.dat --worse-than 5% --json";
+    let (said, json) = told(line);
+    let named: Vec<&str> = said
+        .lines()
+        .map(|line| line.strip_prefix("wastenot: worse: ").expect(line))
+        .map(|line| line.split(' ').next().expect("a name"))
+        .collect();
+    let json: serde_json::Value = serde_json::from_slice(&json).expect("one object");
+    let listed: Vec<&str> =
+        json["worse"].as_array().expect("a list").iter().filter_map(|it| it.as_str()).collect();
+    assert!(named.contains(&"waste.cpu_ns"), "{said}");
+    assert_eq!(named, listed);
+    let (said, json) = told("wastenot compare after.dat after.dat --worse-than 5% --json");
+    let json: serde_json::Value = serde_json::from_slice(&json).expect("one object");
+    assert!(said.is_empty() && json["worse"].as_array().is_some_and(Vec::is_empty), "{said}");
+}
+
+#[test]
+fn an_order_that_cannot_be_had_is_said() {
+    let desk = desk();
+    let draw = "wastenot draw cores trace.dat -o cores.svg --force --socket-order";
+    let (text, code) = said(&desk.bash(draw));
+    assert!(code == 0 && text.contains("--socket-order") && text.contains("--machine"), "{text}");
+    let (text, _) = said(&desk.bash(&format!("{draw} --machine 'node:2 core:8 pu:1'")));
+    assert!(!text.contains("--machine"), "{text}");
+}

@@ -1,0 +1,69 @@
+//! The law of layers: who may import whom, and what stays above the water.
+
+use cargo_metadata::{DependencyKind, Package};
+
+use crate::metadata;
+
+/// A crate, its layer, and the workspace crates that it may import. Every other edge is an error,
+/// and so is a crate that is not in the table.
+const LAW: &[(&str, u8, &[&str])] = &[
+    ("wastenot-model", 0, &[]),
+    ("wastenot-read", 1, &["wastenot-model"]),
+    ("wastenot-scenario", 1, &["wastenot-model"]),
+    ("wastenot-check", 1, &["wastenot-model"]),
+    ("wastenot-draw", 1, &["wastenot-model"]),
+    (
+        "wastenot",
+        4,
+        &[
+            "wastenot-model",
+            "wastenot-read",
+            "wastenot-scenario",
+            "wastenot-check",
+            "wastenot-draw",
+        ],
+    ),
+];
+
+/// Where the layers meet in order to be held against each other; nobody imports these.
+const MEETINGS: &[&str] = &["wastenot-tests", "wastenot-fuzz", "wastenot-bench"];
+
+/// What belongs to the edge: below layer 3 nothing talks to people or guesses at errors.
+const EDGE: &[&str] = &["anyhow", "clap", "indicatif", "tokio"];
+
+fn imports(package: &Package) -> impl Iterator<Item = &str> {
+    let tests_only = |kind| kind == DependencyKind::Development;
+    package.dependencies.iter().filter(move |d| !tests_only(d.kind)).map(|d| d.name.as_str())
+}
+
+#[test]
+fn crates_import_only_what_the_law_allows() {
+    let metadata = metadata();
+    for package in metadata.workspace_packages() {
+        let name = package.name.as_str();
+        if MEETINGS.contains(&name) {
+            continue;
+        }
+        let (_, layer, allowed) = LAW
+            .iter()
+            .find(|(known, ..)| *known == name)
+            .unwrap_or_else(|| panic!("{name} has no layer: add it to LAW, with a reason"));
+        for import in imports(package) {
+            if import.starts_with("wastenot") {
+                assert!(allowed.contains(&import), "{name} may not import {import}");
+            }
+            assert!(*layer >= 3 || !EDGE.contains(&import), "{name} may not import {import}");
+        }
+    }
+}
+
+#[test]
+fn the_law_itself_points_down_and_never_sideways() {
+    let layer = |name: &str| LAW.iter().find(|(known, ..)| *known == name).map(|(_, l, _)| *l);
+    for (name, own, allowed) in LAW {
+        for import in *allowed {
+            let below = layer(import).expect("a crate of the table");
+            assert!(below < *own, "{name} (layer {own}) imports {import} (layer {below})");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The generated pages in `docs/reference`.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::examples::verbs;
+use crate::root;
+use crate::shell::{Desk, said};
+
+/// Holds a generated page against the file; rewrites it with SNAPSHOTS=overwrite.
+pub(crate) fn page(name: &str, text: &str) {
+    let path = root().join("docs/reference").join(name);
+    let old = fs::read_to_string(&path).unwrap_or_default();
+    if old != text && std::env::var("SNAPSHOTS").is_ok_and(|action| action == "overwrite") {
+        fs::write(&path, text).expect(name);
+        return;
+    }
+    assert!(
+        old == text,
+        "docs/reference/{name} is not up to date: SNAPSHOTS=overwrite cargo test -p wastenot"
+    );
+}
+
+#[test]
+fn the_command_line_page_is_up_to_date() {
+    let desk = Desk::new();
+    let mut text = String::from(
+        "# Command line\n\nGenerated from the program; change `crates/wastenot/src/args`.\n",
+    );
+    let mut section = |title: &str, line: &str| {
+        let (help, code) = said(&desk.bash(line));
+        assert_eq!(code, 0, "{help}");
+        let help = help.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+        text += &format!("\n## {title}\n\n```text\n{}\n```\n", help.trim_end());
+    };
+    section("wastenot", "wastenot --help");
+    for verb in verbs(&Desk::new()) {
+        section(&format!("wastenot {verb}"), &format!("wastenot {verb} --help"));
+    }
+    page("cli.md", &text);
+}
+
+/// Paths of single values, and of lists with the keys of their first object.
+fn names(path: &str, value: &Value, found: &mut Vec<(String, Vec<String>)>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                names(&path, field, found);
+            }
+        }
+        Value::Array(rows) => {
+            let keys = rows.first().and_then(Value::as_object).map(|row| row.keys().cloned());
+            found.push((path.to_owned(), keys.into_iter().flatten().collect()));
+        }
+        _ => found.push((path.to_owned(), Vec::new())),
+    }
+}
+
+#[test]
+fn the_page_on_json_names_all_that_is_printed_and_nothing_else() {
+    let output = Desk::laid().bash("wastenot check trace.dat --json");
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let mut printed = Vec::new();
+    names("", &json, &mut printed);
+    let text = fs::read_to_string(root().join("docs/reference/check.md")).expect("check.md");
+    let entries: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("| `")).collect();
+    let name_of = |entry: &str| entry.split('`').next().unwrap_or_default().to_owned();
+    let covers = |entry: &str, path: &str| match name_of(entry).strip_suffix('*') {
+        Some(start) => path.starts_with(start),
+        None => name_of(entry) == path,
+    };
+    for (path, keys) in &printed {
+        if ["schema", "verdict", "assumptions"].contains(&path.as_str()) {
+            continue;
+        }
+        let entry = entries.iter().find(|entry| covers(entry, path));
+        let entry = entry.unwrap_or_else(|| panic!("check.md lacks `{path}`"));
+        for key in keys {
+            assert!(entry.contains(&format!("`{key}`")), "check.md lacks `{key}` of `{path}`");
+        }
+    }
+    for entry in entries {
+        assert!(printed.iter().any(|(path, _)| covers(entry, path)), "nobody prints {entry}");
+    }
+}

@@ -1,0 +1,80 @@
+//! A desk to try things at: a folder with traces in it, and our binary in front of PATH.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+use crate::root;
+
+/// A folder to type in.
+pub(crate) struct Desk {
+    folder: TempDir,
+}
+
+impl Desk {
+    /// An empty desk.
+    pub(crate) fn new() -> Desk {
+        Desk { folder: tempfile::tempdir().expect("a folder") }
+    }
+
+    /// A desk with the files that the examples in help and README speak of.
+    pub(crate) fn laid() -> Desk {
+        let desk = Desk::new();
+        for (name, trace) in [
+            ("trace.dat", "7.2-k920-make.dat"),
+            ("perf.data", "host-6.18-2cpu-messaging.perf.data"),
+            ("before.dat", "5.10-k920-make.dat"),
+            ("before-1.dat", "5.10-k920-make.dat"),
+            ("before-2.dat", "5.10-t4x4-make.dat"),
+            ("after.dat", "7.2-k920-make.dat"),
+            ("after-1.dat", "7.2-k920-make.dat"),
+            ("after-2.dat", "7.2-t4x4-make.dat"),
+        ] {
+            let trace = root().join("traces").join(trace);
+            assert!(trace.is_file(), "{} is shipped", trace.display());
+            symlink(trace, desk.path().join(name)).expect("a link");
+        }
+        symlink(root().join("traces"), desk.path().join("traces")).expect("a link");
+        // `--open` must not open a browser on whoever runs the tests.
+        let opener = desk.path().join(".bin/xdg-open");
+        fs::create_dir(desk.path().join(".bin")).expect("a folder");
+        fs::write(&opener, "#!/bin/sh\n").expect("a script");
+        fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).expect("a script");
+        desk
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Puts a file on it.
+    pub(crate) fn put(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.path().join(name), bytes).expect("a file");
+    }
+
+    /// Types a line.
+    pub(crate) fn bash(&self, line: &str) -> Output {
+        let binary = Path::new(env!("CARGO_BIN_EXE_wastenot"));
+        let ours = [self.path().join(".bin"), binary.parent().expect("a folder").to_owned()];
+        let rest = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths(ours.into_iter().chain(std::env::split_paths(&rest)));
+        Command::new("bash")
+            .args(["-c", line])
+            .current_dir(self.path())
+            .env("PATH", path.expect("a PATH"))
+            .env("COLUMNS", "80")
+            .env_remove("RUST_BACKTRACE")
+            .stdin(Stdio::null())
+            .output()
+            .expect("bash")
+    }
+}
+
+/// What a line printed, errors after results, and what it exited with.
+pub(crate) fn said(output: &Output) -> (String, i32) {
+    let text = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    (text.concat(), output.status.code().expect("no signal"))
+}
