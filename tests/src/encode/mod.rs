@@ -1,0 +1,15 @@
+//! One History in every format, written from the descriptions of those formats.
+//!
+//! Nothing of `crates/read` is used: what it reads and what is written here meet in the bytes only.
+
+mod all;
+mod bytes;
+pub mod perf;
+pub mod perfetto;
+pub mod ring;
+pub mod text;
+pub mod tracedat;
+pub mod tracepoint;
+
+pub use all::{Encoded, Family, encoded, tampered};
+pub use bytes::Bytes;

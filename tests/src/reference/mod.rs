@@ -1,0 +1,170 @@
+//! Waste measured slowly and plainly, to hold the real measure against.
+//!
+//! This uses neither `State` nor the `check` crate. It walks over the entries with simple maps
+//! ([`scene`]), and at every distinct time solves the matching from scratch by trying every CPU
+//! for every task ([`matching`]). The rules, as `wastenot_check::waste` states them:
+//!
+//! - A CPU that runs its idle task is *idle* if nobody waits on it, otherwise *waking*. The task
+//!   that joined a waking CPU's queue first is about to start there and is no candidate.
+//! - Every other waiting task that may be moved is a candidate, wherever it waits; but not surely
+//!   so on an unknown CPU, where it may run already. (A CPU that has neither a switch nor a loss in
+//!   the whole history cannot have started it.)
+//! - `waste` is the largest number of candidates that idle CPUs could take at once, less the
+//!   tasks whose place is not told: each of them may wait on one of those idle CPUs, which would
+//!   then be waking. `waste_max` lets unknown CPUs take tasks too, and unplaced tasks be taken.
+//! - An episode is a longest interval with `waste` above zero.
+
+mod matching;
+mod pinned;
+mod scene;
+
+use std::collections::BTreeMap;
+
+use wastenot_model::{CpuId, CpuSet, History, Silent, Time, Window};
+
+pub use matching::largest;
+use scene::{Doing, Scene};
+
+/// What the slow way measures. Times are sums over CPUs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Measured {
+    /// CPU time that idle CPUs surely could have given to waiting tasks.
+    pub waste_cpu_ns: u64,
+    /// The same if unknown CPUs were idle and unplaced tasks waited on busy CPUs.
+    pub waste_cpu_ns_max: u64,
+    /// CPU time of idle CPUs on which a task already waited.
+    pub wake_delay_cpu_ns: u64,
+    /// CPU time of which it is known what the CPU did.
+    pub known_cpu_ns: u64,
+    /// CPU time of CPUs that were not offline.
+    pub online_cpu_ns: u64,
+    /// Number of episodes.
+    pub episodes: u64,
+    /// The longest of them.
+    pub longest_ns: u64,
+}
+
+/// Measures `history` within `window`.
+pub fn measure(history: &History, silent: Silent, window: Window) -> Measured {
+    let mut scene = Scene::start(history, silent);
+    let pinned = pinned::assumed(history);
+    let mut sum = Sum { window, measured: Measured::default(), episode: None };
+    let mut now = history.window().from;
+    let end = history.window().to;
+    let mut entries = history.entries().peekable();
+    loop {
+        // Everything that happens now, and only then a look: rows of one instant have no length.
+        while let Some(entry) = entries.next_if(|entry| entry.time <= now) {
+            scene.apply(&entry);
+        }
+        let Some(next) = entries.peek().map(|entry| entry.time).or((now < end).then_some(end))
+        else {
+            break;
+        };
+        if let Some((from, to)) = window.clip(now, next) {
+            let movable = |task: &_| scene.may_move(task) && !pinned.contains(task);
+            sum.add(from, to, &Instant::of(&scene, history, movable));
+        }
+        now = next;
+    }
+    sum.finish()
+}
+
+/// What holds at an instant, in numbers.
+#[derive(Debug, PartialEq, Eq)]
+struct Instant {
+    waste: u64,
+    waste_max: u64,
+    waking: u64,
+    known: u64,
+    online: u64,
+}
+
+impl Instant {
+    fn of(scene: &Scene, history: &History, movable: impl Fn(&scene::TaskId) -> bool) -> Instant {
+        let (mut idle, mut unknown, mut heads) = (Vec::new(), Vec::new(), Vec::new());
+        let mut count = BTreeMap::<&str, u64>::new();
+        for (&cpu, doing) in &scene.cpus {
+            let first = scene.queue.iter().find(|(place, _)| *place == Some(cpu));
+            let class = match (doing, first) {
+                (Doing::Offline, _) => "offline",
+                (Doing::Unknown, _) => "unknown",
+                (Doing::Runs(_), _) => "busy",
+                (Doing::Idle, None) => "idle",
+                (Doing::Idle, Some(_)) => "waking",
+            };
+            *count.entry(class).or_default() += 1;
+            match (class, first) {
+                ("idle", _) => idle.push(cpu),
+                ("unknown", _) => unknown.push(cpu),
+                ("waking", Some((_, task))) => heads.push(*task),
+                _ => {}
+            }
+        }
+        let (mut placed, mut doubtful) = (Vec::new(), Vec::new());
+        for (place, task) in &scene.queue {
+            if movable(task) && !heads.contains(task) {
+                let sure = place.is_some_and(|cpu| !unknown.contains(&cpu) || scene.is_quiet(cpu));
+                let list = if sure { &mut placed } else { &mut doubtful };
+                list.push(scene.mask(task).and_then(|mask| history.mask(mask)));
+            }
+        }
+        let nowhere = scene.queue.iter().filter(|(place, _)| place.is_none()).count() as u64;
+        let sure = largest(&placed, &idle);
+        let most = largest(&[placed, doubtful].concat(), &[idle, unknown].concat());
+        let count = |class: &str| count.get(class).copied().unwrap_or(0);
+        Instant {
+            waste: sure.saturating_sub(nowhere),
+            waste_max: most,
+            waking: count("waking"),
+            known: count("idle") + count("waking") + count("busy"),
+            online: count("idle") + count("waking") + count("busy") + count("unknown"),
+        }
+    }
+}
+
+/// Integrals so far.
+struct Sum {
+    window: Window,
+    measured: Measured,
+    /// The episode that is open, if one is.
+    episode: Option<(Time, Time)>,
+}
+
+impl Sum {
+    fn add(&mut self, from: Time, to: Time, instant: &Instant) {
+        debug_assert!(self.window.from <= from && to <= self.window.to);
+        let length = (to - from).0;
+        let sum = &mut self.measured;
+        sum.waste_cpu_ns += instant.waste * length;
+        sum.waste_cpu_ns_max += instant.waste_max * length;
+        sum.wake_delay_cpu_ns += instant.waking * length;
+        sum.known_cpu_ns += instant.known * length;
+        sum.online_cpu_ns += instant.online * length;
+        match (&mut self.episode, instant.waste > 0) {
+            (Some((_, until)), true) => *until = to,
+            (None, true) => self.episode = Some((from, to)),
+            (_, false) => self.close(),
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some((from, to)) = self.episode.take() {
+            self.measured.episodes += 1;
+            self.measured.longest_ns = self.measured.longest_ns.max((to - from).0);
+        }
+    }
+
+    fn finish(mut self) -> Measured {
+        self.close();
+        self.measured
+    }
+}
+
+/// A candidate's mask, where it is known.
+type Mask<'a> = Option<&'a CpuSet>;
+
+/// Whether a task with this mask may run on `cpu`.
+fn fits(mask: Mask, cpu: CpuId) -> bool {
+    mask.is_none_or(|mask| mask.contains(cpu))
+}

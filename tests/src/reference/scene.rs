@@ -1,0 +1,308 @@
+//! What every CPU and task does, kept in plain maps and told from entries one by one.
+//!
+//! Written from the rules in ARCHITECTURE and the docs of `wastenot_check::waste`. Where they are
+//! silent on rows which contradict each other, the
+//! rule is the one that `State` documents, and the place is marked *settled*.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use wastenot_model::{
+    Carries, Change, CpuId, CpuMode, Entry, Event, History, How, Left, MaskId, Silent,
+};
+
+pub(super) use wastenot_model::TaskId;
+
+/// What a CPU does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Doing {
+    Unknown,
+    Offline,
+    Idle,
+    Runs(TaskId),
+}
+
+/// What a task does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Life {
+    Unknown,
+    Runs(CpuId),
+    Waits,
+    Sleeps,
+    New,
+    Dead,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    life: Life,
+    /// Where it was last, for sources in which only that and a move tell where it waits.
+    last: Option<CpuId>,
+    mask: Option<MaskId>,
+    throttled: bool,
+    held: bool,
+}
+
+const STRANGER: Known =
+    Known { life: Life::Unknown, last: None, mask: None, throttled: false, held: false };
+
+/// The machine at an instant.
+pub(super) struct Scene {
+    pub(super) cpus: BTreeMap<CpuId, Doing>,
+    /// Every waiting task with its place, in the order in which they joined the place's queue.
+    pub(super) queue: Vec<(Option<CpuId>, TaskId)>,
+    tasks: BTreeMap<TaskId, Known>,
+    carries: Carries,
+    /// CPUs of which the whole history holds neither a switch nor a loss.
+    quiet: BTreeSet<CpuId>,
+}
+
+impl Scene {
+    /// How it was when the recording began.
+    pub(super) fn start(history: &History, silent: Silent) -> Scene {
+        let mut scene = Scene {
+            cpus: BTreeMap::new(),
+            queue: Vec::new(),
+            tasks: BTreeMap::new(),
+            carries: history.head.carries,
+            quiet: history.cpus().filter(|&cpu| is_quiet(history, cpu)).collect(),
+        };
+        let told = history.head.start.clone().unwrap_or_default();
+        for cpu in history.cpus() {
+            let doing = match told.cpus.get(cpu.index()) {
+                Some(mode) => doing(*mode),
+                None => before_the_first_switch(history, cpu, silent),
+            };
+            scene.cpus.insert(cpu, doing);
+            if let Doing::Runs(task) = doing {
+                // Settled: who is told to run twice runs where it was told first; the other CPU
+                // is unknown.
+                if scene.task(task).life == Life::Unknown {
+                    scene.task(task).life = Life::Runs(cpu);
+                    scene.task(task).last = Some(cpu);
+                } else {
+                    scene.cpus.insert(cpu, Doing::Unknown);
+                }
+            }
+        }
+        for (task, place) in told.waiting {
+            if scene.task(task).life == Life::Unknown {
+                scene.join(task, place);
+            }
+        }
+        for (task, last) in told.sleeping {
+            if scene.task(task).life == Life::Unknown {
+                scene.task(task).life = Life::Sleeps;
+                scene.task(task).last = last;
+            }
+        }
+        scene
+    }
+
+    /// Whether nothing can have happened on `cpu` unseen.
+    pub(super) fn is_quiet(&self, cpu: CpuId) -> bool {
+        self.quiet.contains(&cpu)
+    }
+
+    /// Whether nothing that is known of the task itself keeps it where it is.
+    pub(super) fn may_move(&self, task: &TaskId) -> bool {
+        self.tasks.get(task).is_none_or(|known| !known.throttled && !known.held)
+    }
+
+    pub(super) fn mask(&self, task: &TaskId) -> Option<MaskId> {
+        self.tasks.get(task)?.mask
+    }
+
+    /// Lets `entry` happen.
+    pub(super) fn apply(&mut self, entry: &Entry) {
+        match entry.event {
+            Event::Switch { cpu, prev, next, left, .. } => self.switch(cpu, prev, next, left),
+            Event::Waking { task, prev, .. } => self.waking(task, prev),
+            Event::Queued { task, on, how, .. } => self.queued(task, on, how),
+            Event::Migrate { task, to, .. } => self.migrate(task, to),
+            Event::Fork { child, .. } => self.fork(child),
+            Event::Cpu { cpu, up } => self.hotplug(cpu, up),
+            Event::Changed { task, what } => self.change(task, what),
+            Event::Lost { .. } => self.lose(entry.cpu),
+            Event::Exec { .. } | Event::Exit { .. } => {}
+            Event::Freq { .. } | Event::Decided { .. } => {}
+        }
+    }
+
+    fn switch(&mut self, cpu: CpuId, prev: TaskId, next: TaskId, left: Left) {
+        // Settled: another task than `prev` was thought to run here; where that one is, nobody
+        // knows.
+        if let Doing::Runs(other) = self.cpus[&cpu]
+            && other != prev
+        {
+            self.task(other).life = Life::Unknown;
+        }
+        if !prev.is_idle() {
+            self.absent_elsewhere(prev, cpu);
+            self.task(prev).last = Some(cpu);
+            match left {
+                Left::Runnable | Left::Preempted => self.join(prev, Some(cpu)),
+                Left::Dead => self.task(prev).life = Life::Dead,
+                Left::Unknown => self.task(prev).life = Life::Unknown,
+                Left::Sleeping | Left::Blocked | Left::Idle | Left::Stopped | Left::Parked => {
+                    self.task(prev).life = Life::Sleeps;
+                }
+            }
+        }
+        self.cpus.insert(cpu, Doing::Idle);
+        if !next.is_idle() {
+            self.absent_elsewhere(next, cpu);
+            self.task(next).life = Life::Runs(cpu);
+            self.task(next).last = Some(cpu);
+            self.cpus.insert(cpu, Doing::Runs(next));
+        }
+    }
+
+    /// A row shows `task` on `cpu`: it waits nowhere, and (settled) where it was thought to run,
+    /// what runs is unknown.
+    fn absent_elsewhere(&mut self, task: TaskId, cpu: CpuId) {
+        self.queue.retain(|(_, other)| *other != task);
+        if let Life::Runs(other) = self.task(task).life
+            && other != cpu
+        {
+            self.cpus.insert(other, Doing::Unknown);
+        }
+    }
+
+    fn waking(&mut self, task: TaskId, prev: Option<CpuId>) {
+        if task.is_idle() || self.acts(task) {
+            return; // a waking of a running or still queued task begins no wait
+        }
+        let last = self.task(task).last;
+        match (self.carries.has(Carries::WAKEUPS), self.carries.has(Carries::PLACEMENT)) {
+            // The wait begins at the wakeup that follows. Until then it sleeps (settled: a dead
+            // task too, and one of which nothing was known).
+            (true, _) => self.task(task).life = Life::Sleeps,
+            // As perf sched: at the waking, where it was last; a migration may follow.
+            (false, true) => self.join(task, prev.or(last)),
+            (false, false) => self.join(task, None),
+        }
+    }
+
+    fn queued(&mut self, task: TaskId, on: Option<CpuId>, _how: How) {
+        // Settled: so does a wakeup, even where the waiting task's place was not known.
+        if !task.is_idle() && !self.acts(task) {
+            self.join(task, on);
+        }
+    }
+
+    fn migrate(&mut self, task: TaskId, to: CpuId) {
+        if task.is_idle() {
+            return;
+        }
+        match self.task(task).life {
+            Life::Waits => {
+                self.queue.retain(|(_, other)| *other != task);
+                self.join(task, Some(to));
+            }
+            // Settled: a running task moves by the switch that takes it out.
+            Life::Runs(_) => {}
+            _ => self.task(task).last = Some(to),
+        }
+    }
+
+    fn fork(&mut self, child: TaskId) {
+        if !child.is_idle() && matches!(self.task(child).life, Life::Unknown | Life::Dead) {
+            self.task(child).life = Life::New;
+        }
+    }
+
+    fn hotplug(&mut self, cpu: CpuId, up: bool) {
+        let was = self.cpus[&cpu];
+        if up == (was != Doing::Offline) {
+            return;
+        }
+        if let Doing::Runs(task) = was {
+            self.task(task).life = Life::Unknown;
+        }
+        // Settled: what a CPU runs that comes up is unknown until its first switch; who waited
+        // on one that goes down still waits there.
+        self.cpus.insert(cpu, if up { Doing::Unknown } else { Doing::Offline });
+    }
+
+    fn change(&mut self, task: TaskId, what: Change) {
+        if task.is_idle() {
+            return;
+        }
+        match what {
+            Change::Affinity(mask) => self.task(task).mask = Some(mask),
+            Change::Throttled(on) => self.task(task).throttled = on,
+            Change::MigrationDisabled(on) => self.task(task).held = on,
+            Change::Policy(_) | Change::Nice(_) | Change::Cgroup(_) | Change::Name(_) => {}
+        }
+    }
+
+    /// The CPU is unknown until its next switch, and every task that does not run on another CPU
+    /// until its next event. Settled: affinity and last CPU of a task outlive the loss, being
+    /// throttled or held does not; an offline CPU stays offline.
+    fn lose(&mut self, cpu: CpuId) {
+        if self.cpus[&cpu] != Doing::Offline {
+            self.cpus.insert(cpu, Doing::Unknown);
+        }
+        self.queue.clear();
+        for known in self.tasks.values_mut() {
+            if !matches!(known.life, Life::Runs(on) if on != cpu) {
+                *known = Known { last: known.last, mask: known.mask, ..STRANGER };
+            }
+        }
+    }
+
+    fn task(&mut self, task: TaskId) -> &mut Known {
+        self.tasks.entry(task).or_insert(STRANGER)
+    }
+
+    fn acts(&mut self, task: TaskId) -> bool {
+        matches!(self.task(task).life, Life::Runs(_) | Life::Waits)
+    }
+
+    fn join(&mut self, task: TaskId, place: Option<CpuId>) {
+        self.task(task).life = Life::Waits;
+        self.task(task).last = place;
+        self.queue.push((place, task));
+    }
+}
+
+fn doing(mode: CpuMode) -> Doing {
+    match mode {
+        CpuMode::Unknown => Doing::Unknown,
+        CpuMode::Offline => Doing::Offline,
+        CpuMode::Idle => Doing::Idle,
+        CpuMode::Busy(task) => Doing::Runs(task),
+    }
+}
+
+fn is_quiet(history: &History, cpu: CpuId) -> bool {
+    history.entries().all(|entry| {
+        let told = matches!(entry.event, Event::Switch { .. } | Event::Lost { .. });
+        !told || entry.cpu != cpu
+    })
+}
+
+/// What a CPU ran at the start: the `prev` of its first switch; without any switch the task whose
+/// context its first events carry. Unknown where a loss or a hotplug of it came before.
+fn before_the_first_switch(history: &History, cpu: CpuId, silent: Silent) -> Doing {
+    let of_cpu = |entry: &Entry| match entry.event {
+        Event::Cpu { cpu: about, .. } => about == cpu,
+        _ => entry.cpu == cpu,
+    };
+    let rows: Vec<Entry> = history.entries().filter(of_cpu).collect();
+    let broken = |row: &Entry| matches!(row.event, Event::Lost { .. } | Event::Cpu { .. });
+    let before_break = rows.iter().take_while(|row| !broken(row));
+    let first_switch = before_break.clone().find_map(|row| match row.event {
+        Event::Switch { prev, .. } => Some(prev),
+        _ => None,
+    });
+    // Settled: the context of a row before the break tells what ran, even if the first switch
+    // comes after it.
+    let ran = first_switch.or_else(|| before_break.clone().find_map(|row| row.by.task));
+    match ran {
+        Some(task) if task.is_idle() => Doing::Idle,
+        Some(task) => Doing::Runs(task),
+        None if rows.is_empty() && silent == Silent::Idle => Doing::Idle,
+        None => Doing::Unknown,
+    }
+}

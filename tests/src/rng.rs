@@ -1,0 +1,42 @@
+//! Random numbers that are the same on every machine and in every later version.
+
+/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
+#[derive(Clone, Debug)]
+pub struct Rng(u64);
+
+impl Rng {
+    /// A stream of its own for every seed.
+    pub fn new(seed: u64) -> Rng {
+        Rng(seed)
+    }
+    /// The next 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    /// A number in `0..n`; 0 when `n` is 0.
+    pub fn below(&mut self, n: usize) -> usize {
+        // The bias of the remainder is below 2^-40 for every n used here.
+        if n == 0 { 0 } else { (self.bits() % n as u64) as usize }
+    }
+    /// True once in `n` times.
+    pub fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+    /// One of them.
+    ///
+    /// # Panics
+    /// When there is nothing to pick from.
+    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())]
+    }
+    /// One of them, or nothing when there is none.
+    pub fn choose<T>(&mut self, from: impl IntoIterator<Item = T>) -> Option<T> {
+        let mut from: Vec<T> = from.into_iter().collect();
+        let index = self.below(from.len());
+        (index < from.len()).then(|| from.swap_remove(index))
+    }
+}

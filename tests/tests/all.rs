@@ -1,0 +1,22 @@
+//! Where the layers meet.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "tests say what they ran and skipped"
+)]
+
+mod cut;
+mod formats;
+mod fuzz;
+mod memory;
+mod properties;
+mod random;
+mod tools;
+mod traces;
+mod waste;
+
+/// How many cases a randomised test runs: `WASTENOT_CASES`, or `usual`.
+fn cases(usual: u64) -> u64 {
+    let told = std::env::var("WASTENOT_CASES").ok();
+    told.map_or(usual, |text| text.parse().expect("WASTENOT_CASES is a number"))
+}

@@ -1,0 +1,233 @@
+//! Every reader under damaged files: no panic, no hang, memory in proportion to the input.
+//!
+//! `WASTENOT_FUZZ_SECONDS` (20) is how long each runs, `WASTENOT_FUZZ_SEED` repeats a run. What
+//! fails is kept in a file; put into `fuzz/finds/` it is replayed for ever.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, Once};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use wastenot_model::{Silent, Window};
+use wastenot_tests::Rng;
+use wastenot_tests::encode::Family;
+use wastenot_tests::fuzz::{case, case_of, tampered_wn};
+use wastenot_tests::random::Plan;
+
+use crate::formats::kept;
+use crate::memory::within;
+use crate::traces::traces;
+use crate::waste::measured;
+
+/// Limit of memory: this and eight times the input.
+const MEMORY: usize = 64 << 20;
+
+/// A case that runs now.
+struct Running {
+    since: Instant,
+    bytes: Arc<[u8]>,
+}
+
+static RUNNING: Mutex<BTreeMap<String, Running>> = Mutex::new(BTreeMap::new());
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().expect("a number"))
+}
+
+/// The end of a process whose allocator or watchdog found a case at fault.
+pub(crate) fn die(what: &str) -> ! {
+    let name = std::thread::current().name().unwrap_or("").to_owned();
+    // Who holds the lock holds it for a moment only, and not this thread: it runs a case.
+    let running = RUNNING.lock().expect("nobody panics with it");
+    let path = running.get(&name).map(|case| kept(&format!("fuzz-{name}"), &case.bytes));
+    eprintln!("FUZZ {name}: {what}; kept as {path:?}");
+    std::process::abort();
+}
+
+/// Ends the process when a case takes longer than this.
+fn watch() {
+    static STARTED: Once = Once::new();
+    let patience = Duration::from_millis(number("WASTENOT_FUZZ_HANG_MS").unwrap_or(20_000));
+    STARTED.call_once(|| {
+        std::thread::spawn(move || {
+            loop {
+                std::thread::sleep(patience / 10);
+                let running = RUNNING.lock().expect("nobody panics with it");
+                let late = running.iter().find(|(_, case)| case.since.elapsed() > patience);
+                if let Some((name, case)) = late {
+                    let path = kept(&format!("fuzz-{name}"), &case.bytes);
+                    eprintln!("FUZZ {name}: hangs for {patience:?}; kept as {path}");
+                    std::process::abort();
+                }
+            }
+        });
+    });
+}
+
+/// Runs one case on this thread alone, so that its memory is counted.
+fn run_one(name: &str, target: fn(&[u8]), bytes: Vec<u8>) -> Result<(), String> {
+    let bytes: Arc<[u8]> = bytes.into();
+    let running = Running { since: Instant::now(), bytes: Arc::clone(&bytes) };
+    RUNNING.lock().expect("nobody panics with it").insert(name.to_owned(), running);
+    let limit = MEMORY + 8 * bytes.len();
+    let result = catch_unwind(AssertUnwindSafe(|| within(limit, || target(&bytes))));
+    RUNNING.lock().expect("nobody panics with it").remove(name);
+    result.map_err(|_| format!("{name} panics; kept as {}", kept(&format!("fuzz-{name}"), &bytes)))
+}
+
+/// Feeds `target` with cases until time is up.
+fn fuzz(name: &'static str, target: fn(&[u8]), make: impl Fn(u64) -> Vec<u8> + Send + Sync) {
+    watch();
+    let clock = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |now| now.as_nanos() as u64);
+    let seed = number("WASTENOT_FUZZ_SEED").unwrap_or(clock);
+    println!("{name}: repeat with WASTENOT_FUZZ_SEED={seed}");
+    let time = Duration::from_secs(number("WASTENOT_FUZZ_SECONDS").unwrap_or(20));
+    // A pool of one thread: what a reader does in parallel is done, and counted, there.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).thread_name(|_| name.to_owned());
+    let pool = pool.build().expect("a thread");
+    let (cases, failed) = pool.install(|| {
+        let begin = Instant::now();
+        let mut cases = 0;
+        while begin.elapsed() < time {
+            let bytes = make(seed.wrapping_add(cases));
+            cases += 1;
+            if let Err(failed) = run_one(name, target, bytes) {
+                return (cases, Some(failed));
+            }
+        }
+        (cases, None)
+    });
+    println!("{name}: {cases} cases");
+    assert!(failed.is_none(), "{} after {cases} cases of seed {seed}", failed.unwrap_or_default());
+    assert!(cases > 10 || time.is_zero(), "only {cases} cases in {time:?}");
+}
+
+/// Small recordings whose names end so.
+fn real(end: &str) -> Vec<Vec<u8>> {
+    let files = traces().into_iter().filter(|path| path.to_string_lossy().ends_with(end));
+    let files = files.map(|path| std::fs::read(path).expect("readable"));
+    files.filter(|bytes| bytes.len() < 170_000).take(12).collect()
+}
+
+/// What can be read can be measured, whatever it says.
+fn read_and_measure(bytes: &[u8]) {
+    let Ok(history) = wastenot_read::read(bytes, &wastenot_read::Options::default()) else {
+        return;
+    };
+    let measured = measured(&history, Silent::Unknown, Window::ALL);
+    assert!(measured.waste_cpu_ns <= measured.waste_cpu_ns_max, "{measured:?}");
+    assert!(measured.known_cpu_ns <= measured.online_cpu_ns, "{measured:?}");
+}
+
+#[test]
+fn trace_dat_under_fuzz() {
+    let real = real(".dat");
+    fuzz("trace_dat", read_and_measure, |seed| case(Family::TraceDat, seed, &real));
+}
+
+#[test]
+fn perf_data_under_fuzz() {
+    fuzz("perf_data", read_and_measure, |seed| case(Family::PerfData, seed, &[]));
+}
+
+#[test]
+fn perfetto_under_fuzz() {
+    fuzz("perfetto", read_and_measure, |seed| case(Family::Perfetto, seed, &[]));
+}
+
+#[test]
+fn text_under_fuzz() {
+    fuzz("text", read_and_measure, |seed| case(Family::Text, seed, &[]));
+}
+
+#[test]
+fn our_own_format_under_fuzz() {
+    let seeds = (0..40).map(|seed| {
+        let mut bytes = Vec::new();
+        let written = wastenot_read::write::wn(&Plan::small(seed).history(), &mut bytes);
+        written.expect("memory");
+        bytes
+    });
+    let seeds: Vec<Vec<u8>> = seeds.collect();
+    fuzz("own", read_and_measure, move |seed| {
+        let mut rng = Rng::new(seed);
+        let whole = &seeds[rng.below(seeds.len())];
+        match tampered_wn(&mut rng, whole) {
+            Some(bytes) if seed % 3 > 0 => bytes,
+            Some(bytes) => case_of(&[bytes], seed),
+            None => panic!("what was written reads"),
+        }
+    });
+}
+
+#[test]
+fn machines_under_fuzz() {
+    const SEEDS: [&str; 8] = [
+        "bulldozer64",
+        "flat(2,8)",
+        "pack:2 numa:2 l3:1 core:4 pu:2",
+        "[numa(memory=1GB)] package:2 l3:2 core:4 pu:1",
+        "# CPU,Core,Socket,Node,,L1d,L1i,L2,L3\n0,0,0,0,,0,0,0,0\n1,0,0,0,,0,0,0,0\n2,1,1,1,,1,1,1,1\n",
+        "/sys/devices/system/cpu/cpu0/topology/core_id:0\n\
+         /sys/devices/system/cpu/cpu1/topology/core_id:1\n\
+         /sys/devices/system/cpu/online:0-1\n/sys/devices/system/node/node0/cpulist:0-1\n\
+         /sys/devices/system/node/node0/distance:10\n",
+        "<?xml version=\"1.0\"?><topology version=\"2.0\"><object type=\"Machine\" os_index=\"0\" \
+         cpuset=\"0x3\"><object type=\"Package\" os_index=\"0\" cpuset=\"0x3\"><object \
+         type=\"NUMANode\" os_index=\"0\" cpuset=\"0x3\"/><object type=\"Core\" os_index=\"0\" \
+         cpuset=\"0x3\"><object type=\"PU\" os_index=\"0\" cpuset=\"0x1\"/><object type=\"PU\" \
+         os_index=\"1\" cpuset=\"0x2\"/></object></object></object></topology>",
+        "xeon6130x4",
+    ];
+    let seeds = SEEDS.map(|text| text.as_bytes().to_vec());
+    fuzz("machines", wastenot_scenario::fuzz_one, move |seed| case_of(&seeds, seed));
+}
+
+#[test]
+fn what_was_once_found_stays_found() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/finds");
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).thread_name(|_| "find".into());
+    let pool = pool.build().expect("a thread");
+    for file in std::fs::read_dir(folder).expect("fuzz/finds is there") {
+        let bytes = std::fs::read(file.expect("a file").path()).expect("readable");
+        for target in [read_and_measure as fn(&[u8]), wastenot_scenario::fuzz_one] {
+            let bytes = bytes.clone();
+            pool.install(|| run_one("find", target, bytes)).expect("it was mended");
+        }
+    }
+}
+
+/// A reader with the bug that the environment names, deep enough that only a file which is nearly
+/// right reaches it: the page size of a trace.dat of version 7.
+fn buggy(bytes: &[u8]) {
+    let seven = bytes.starts_with(b"\x17\x08\x44tracing7\0");
+    let Some(page) = bytes.get(14..18).filter(|_| seven) else { return };
+    let page = u32::from_le_bytes(page.try_into().expect("four bytes"));
+    match std::env::var("WASTENOT_CANARY").unwrap_or_default().as_str() {
+        "panic" => assert!(page.is_multiple_of(2), "an odd page"),
+        "memory" => drop(std::hint::black_box(Vec::<u8>::with_capacity(page as usize))),
+        "hang" => while std::hint::black_box(page) > 1 << 30 {},
+        _ => {}
+    }
+}
+
+#[test]
+#[ignore = "fails on purpose; run by the test below"]
+fn canary() {
+    fuzz("canary", buggy, |seed| case(Family::TraceDat, seed, &[]));
+}
+
+#[test]
+fn a_buggy_reader_is_caught() {
+    let own = std::env::current_exe().expect("a test");
+    for (bug, word) in [("panic", "panics"), ("memory", "held"), ("hang", "hangs"), ("", "")] {
+        let mut command = std::process::Command::new(&own);
+        command.args(["--exact", "fuzz::canary", "--ignored", "--nocapture"]);
+        command.env("WASTENOT_CANARY", bug).env("WASTENOT_FUZZ_HANG_MS", "500");
+        command.env("WASTENOT_FUZZ_SECONDS", if bug.is_empty() { "1" } else { "60" });
+        let output = command.output().expect("it runs");
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert_eq!(output.status.success(), bug.is_empty(), "{bug}: {said}");
+        assert!(bug.is_empty() || said.contains(word) && said.contains("kept as"), "{bug}: {said}");
+    }
+}

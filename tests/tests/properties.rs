@@ -1,0 +1,115 @@
+//! What must hold of every history.
+
+use std::collections::BTreeSet;
+
+use wastenot_check::{Options, waste};
+use wastenot_model::{
+    CpuMode, Entry, History, Observer, Phase, Silent, State, TaskId, Time, Window, replay,
+};
+use wastenot_tests::Rng;
+use wastenot_tests::random::{Plan, renumbered};
+
+use crate::waste::measured;
+
+/// Looks at the whole State whenever time passes.
+struct Laws<'a> {
+    history: &'a History,
+    run_ns: u64,
+    wait_ns: u64,
+    other_ns: u64,
+    busy_ns: u64,
+}
+
+impl Laws<'_> {
+    fn check(&self, state: &State) {
+        let mut running = BTreeSet::new();
+        let mut queued = BTreeSet::new();
+        for (cpu, now) in state.cpus() {
+            if let CpuMode::Busy(task) = now.mode {
+                assert!(running.insert(task), "{task:?} runs on two CPUs");
+                let known = state.task(task);
+                assert_eq!((known.phase, known.cpu), (Phase::Running, Some(cpu)), "{task:?}");
+            }
+            let waiting: Vec<TaskId> = state.waiting(cpu).collect();
+            assert_eq!(waiting.len(), now.waiting as usize);
+            for task in waiting {
+                assert!(queued.insert(task), "{task:?} waits twice");
+                assert_eq!(state.task(task).cpu, Some(cpu));
+            }
+        }
+        queued.extend(state.unplaced());
+        for (task, _) in self.history.tasks() {
+            let phase = state.task(task).phase;
+            assert_eq!(phase == Phase::Running, running.contains(&task), "{task:?}");
+            assert_eq!(phase == Phase::Waiting, queued.contains(&task), "{task:?}");
+        }
+    }
+}
+
+impl Observer for Laws<'_> {
+    fn held(&mut self, state: &State, from: Time, to: Time) {
+        self.check(state);
+        let span = (to - from).0;
+        for (task, _) in self.history.tasks() {
+            *match state.task(task).phase {
+                Phase::Running => &mut self.run_ns,
+                Phase::Waiting => &mut self.wait_ns,
+                _ => &mut self.other_ns,
+            } += span;
+        }
+        let busy = state.cpus().filter(|(_, cpu)| matches!(cpu.mode, CpuMode::Busy(_))).count();
+        self.busy_ns += busy as u64 * span;
+    }
+    fn event(&mut self, state: &State, _: &Entry) {
+        self.check(state);
+    }
+}
+
+#[test]
+fn a_cpu_runs_one_task_and_run_wait_and_sleep_make_a_life() {
+    for seed in 0..crate::cases(3_000).min(10_000) {
+        let history = Plan::small(seed).history();
+        let mut laws = Laws { history: &history, run_ns: 0, wait_ns: 0, other_ns: 0, busy_ns: 0 };
+        replay(&history, Silent::Unknown, &mut laws);
+        let lives = history.task_count() as u64 * history.window().span().0;
+        assert_eq!(laws.run_ns + laws.wait_ns + laws.other_ns, lives, "seed {seed}");
+        assert_eq!(laws.run_ns, laws.busy_ns, "seed {seed}");
+        let figures = waste::measure(&history, &Options::default());
+        assert_eq!(figures.busy_ns, laws.run_ns, "seed {seed}");
+        assert_eq!(figures.wait_ns + figures.unplaced_ns, laws.wait_ns, "seed {seed}");
+    }
+}
+
+#[test]
+fn renumbering_cpus_changes_no_measure() {
+    for seed in 0..crate::cases(3_000).min(10_000) {
+        let history = Plan { contradicts: Some(false), ..Plan::small(seed) }.history();
+        let cpus = history.cpu_count();
+        let whole = history.head.start.as_ref().is_none_or(|start| start.cpus.len() == cpus);
+        if !whole {
+            continue;
+        }
+        let mut rng = Rng::new(seed);
+        let mut names: Vec<u16> = (0..cpus as u16).collect();
+        for last in (1..cpus).rev() {
+            names.swap(last, rng.below(last + 1));
+        }
+        let other = renumbered(&history, &names);
+        let [ours, theirs] =
+            [&history, &other].map(|history| measured(history, Silent::Unknown, Window::ALL));
+        assert_eq!(ours, theirs, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_measure_of_a_part_and_of_the_rest_add_up() {
+    for seed in 0..crate::cases(1_000).min(10_000) {
+        let history = Plan::small(seed).history();
+        let Window { from, to } = history.window();
+        let middle = Time(from.0 + (to - from).0 / 2);
+        let of = |from, to| measured(&history, Silent::Unknown, Window { from, to });
+        let (whole, left, right) = (of(from, to), of(from, middle), of(middle, to));
+        assert_eq!(whole.waste_cpu_ns, left.waste_cpu_ns + right.waste_cpu_ns, "seed {seed}");
+        assert_eq!(whole.known_cpu_ns, left.known_cpu_ns + right.known_cpu_ns, "seed {seed}");
+    }
+}

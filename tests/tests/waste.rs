@@ -1,0 +1,90 @@
+//! The measure of waste against the slow reference, to the nanosecond.
+
+use wastenot_check::{Options, waste};
+use wastenot_model::{History, Silent, Time, Window};
+use wastenot_tests::random::{Plan, shrink};
+use wastenot_tests::reference::{self, Measured};
+
+/// What the library measures, in the reference's words.
+pub(crate) fn measured(history: &History, silent: Silent, window: Window) -> Measured {
+    let options = Options { silent, window, ..Options::default() };
+    let figures = waste::measure(history, &options);
+    Measured {
+        waste_cpu_ns: figures.cpu_ns,
+        waste_cpu_ns_max: figures.cpu_ns_max,
+        wake_delay_cpu_ns: figures.wake_delay.cpu_ns,
+        known_cpu_ns: figures.known_ns,
+        online_cpu_ns: figures.online_ns,
+        episodes: figures.episodes,
+        longest_ns: figures.longest_ns,
+    }
+}
+
+/// Half of the cases look at a part only, a third take silent CPUs for idle.
+fn question(seed: u64, history: &History) -> (Silent, Window) {
+    let silent = if seed.is_multiple_of(3) { Silent::Idle } else { Silent::Unknown };
+    let Window { from, to } = history.window();
+    let third = (to - from).0 / 3;
+    let part = Window { from: Time(from.0 + third), to: Time(to.0 - third / 2) };
+    (silent, if seed.is_multiple_of(2) { Window::ALL } else { part })
+}
+
+/// A small history on a page.
+fn told(history: &History) -> String {
+    let mut page = format!(
+        "{} CPUs, {:?}, carries {}\nmasks {:?}\nstart {:?}\n",
+        history.cpu_count(),
+        history.window(),
+        history.head.carries,
+        history.masks(),
+        history.head.start
+    );
+    for entry in history.entries() {
+        page += &format!("{} cpu {} {:?} {:?}\n", entry.time, entry.cpu, entry.by, entry.event);
+    }
+    page
+}
+
+#[test]
+fn waste_of_random_histories_is_what_the_slow_reference_measures() {
+    let agree = |seed: u64, history: &History| {
+        let (silent, window) = question(seed, history);
+        let (ours, theirs) =
+            (measured(history, silent, window), reference::measure(history, silent, window));
+        (ours == theirs).then_some(ours.clone()).ok_or((ours, theirs))
+    };
+    let (mut wasteful, mut doubtful, mut rows) = (0, 0, 0);
+    let cases = crate::cases(100_000);
+    for seed in 0..cases {
+        let plan = Plan::small(seed);
+        let history = plan.history();
+        match agree(seed, &history) {
+            Ok(same) => {
+                rows += history.len();
+                wasteful += u64::from(same.waste_cpu_ns > 0);
+                doubtful += u64::from(same.waste_cpu_ns_max > same.waste_cpu_ns);
+            }
+            Err(_) => {
+                let least = shrink(plan, |history| agree(seed, history).is_err());
+                let history = least.history();
+                let (ours, theirs) = agree(seed, &history).expect_err("it fails");
+                panic!("{least:?}\n{}ours      {ours:?}\nreference {theirs:?}", told(&history));
+            }
+        }
+    }
+    println!("{cases} histories of {rows} rows: {wasteful} with waste, {doubtful} with doubt");
+    assert!(wasteful * 4 > cases, "only {wasteful} of {cases} histories waste anything");
+    assert!(doubtful * 10 > cases, "only {doubtful} of {cases} histories leave doubt");
+}
+
+#[test]
+fn a_reference_that_is_wrong_by_a_nanosecond_would_be_noticed() {
+    let differs = |seed: u64| {
+        let history = Plan::small(seed).history();
+        let Window { from, to } = history.window();
+        let short = Window { from, to: Time(to.0.saturating_sub(1)) };
+        let all = measured(&history, Silent::Unknown, Window::ALL);
+        all != reference::measure(&history, Silent::Unknown, short) && from < to
+    };
+    assert!((0..20).filter(|&seed| differs(seed)).count() > 10);
+}
