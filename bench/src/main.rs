@@ -1,0 +1,61 @@
+//! `wastenot-bench`: what `bench/run` needs beside `wastenot` itself.
+//!
+//! ```text
+//! wastenot-bench repeat IN OUT EVENTS   a trace.dat v7, over and over until it holds EVENTS
+//! wastenot-bench count FILE             records in a trace.dat v7, samples in a perf.data
+//! wastenot-bench stages FILE RUNS       JSON: seconds of each stage of read + check, one thread
+//! ```
+
+mod dat;
+mod error;
+mod perf;
+mod repeat;
+mod stages;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use error::Error;
+
+const USAGE: &str = "wastenot-bench repeat IN OUT EVENTS | count FILE | stages FILE RUNS";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let done = run(&words).and_then(|answer| Ok(writeln!(io::stdout(), "{answer}")?));
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "wastenot-bench: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(words: &[&str]) -> Result<String, Error> {
+    match words {
+        ["repeat", from, to, events] => repeat::repeat(from.as_ref(), to.as_ref(), number(events)?),
+        ["count", file] => Ok(count(file.as_ref())?.to_string()),
+        ["stages", file, runs] => Ok(stages::stages(file.as_ref(), number(runs)?)?.to_string()),
+        _ => Err(Error::Usage(USAGE)),
+    }
+}
+
+fn number(word: &str) -> Result<u64, Error> {
+    word.parse().map_err(|_| Error::Usage(USAGE))
+}
+
+fn count(path: &Path) -> Result<u64, Error> {
+    let bytes = fs::read(path)?;
+    if perf::is_perf(&bytes) {
+        return perf::count(&bytes);
+    }
+    let dat = dat::Dat::parse(bytes)?;
+    let mut count = 0;
+    for lane in &dat.lanes {
+        dat::each_record(&dat.pages(lane)?, dat.page_size, |_| count += 1)?;
+    }
+    Ok(count)
+}

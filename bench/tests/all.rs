@@ -1,0 +1,89 @@
+//! Every benchmark once on tiny input, so that none rots; it says nothing about speed.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn bench(words: &[&str]) -> (bool, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wastenot-bench"));
+    let done = command.args(words).output().expect("the program runs");
+    let said = [done.stdout, done.stderr].concat();
+    (done.status.success(), String::from_utf8_lossy(&said).trim().to_owned())
+}
+
+fn said(words: &[&str]) -> String {
+    let (well, said) = bench(words);
+    assert!(well, "{words:?}: {said}");
+    said
+}
+
+fn trace(name: &str) -> String {
+    root().join("traces").join(name).display().to_string()
+}
+
+/// Events by `trace-cmd report` and samples by `perf report --stats`: traces/README.md.
+const PLAIN: &str = "6.12-t4x4-fmt-v7-none.dat";
+const PLAIN_EVENTS: u64 = 1071;
+
+#[test]
+fn records_are_counted_as_the_peers_count_them() {
+    assert_eq!(said(&["count", &trace(PLAIN)]), PLAIN_EVENTS.to_string());
+    assert_eq!(said(&["count", &trace("6.12-t4x4-fmt-v7-zstd.dat")]), "1088");
+    assert_eq!(said(&["count", &trace("host-6.18-2cpu-messaging.dat")]), "59991");
+}
+
+#[test]
+fn a_repeated_recording_holds_every_copy_one_span_after_the_other() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("repeated.dat");
+    let path = path.to_str().expect("a path in UTF-8");
+    said(&["repeat", &trace(PLAIN), path, "3000"]);
+    assert_eq!(said(&["count", path]), (3 * PLAIN_EVENTS).to_string());
+
+    let read = |path: &str| {
+        let bytes = std::fs::read(path).expect("a file");
+        wastenot_read::read(&bytes, &wastenot_read::Options::default()).expect("a trace")
+    };
+    let (once, thrice) = (read(&trace(PLAIN)), read(path));
+    let span = |history: &wastenot_model::History| history.window().span().0;
+    assert!(span(&thrice) > 3 * span(&once));
+    assert!(span(&thrice) < 3 * span(&once) + 1_000_000);
+    let steps = |loss: &wastenot_model::Loss| loss.kind == wastenot_model::LossKind::ClockStep;
+    assert!(!thrice.losses().iter().any(steps), "time never goes back");
+}
+
+#[test]
+fn what_cannot_be_repeated_or_counted_is_said() {
+    let (well, said) = bench(&["repeat", &trace("7.2-t4x4-make.dat"), "/dev/null", "5"]);
+    assert!(!well && said.contains("trace-cmd convert"), "{said}");
+    let (well, said) = bench(&["count", &trace("README.md")]);
+    assert!(!well && said.contains("version 7"), "{said}");
+    let (well, said) = bench(&["fly"]);
+    assert!(!well && said.contains("usage:"), "{said}");
+}
+
+#[test]
+fn the_whole_benchmark_runs_on_tiny_input() {
+    let programs = Path::new(env!("CARGO_BIN_EXE_wastenot-bench")).parent().expect("a folder");
+    let lacks = |name: &str| Command::new(name).arg("--version").output().is_err();
+    let missing = [
+        (!programs.join("wastenot").exists(), "no wastenot beside it", "cargo build -p wastenot"),
+        (lacks("python3"), "no python3", "apt-get install python3"),
+        (lacks("trace-cmd"), "no trace-cmd", "apt-get install trace-cmd"),
+    ];
+    if let Some((_, why, how)) = missing.iter().find(|(missing, ..)| *missing) {
+        println!("SKIPPED the_whole_benchmark_runs_on_tiny_input: {why}: {how}");
+        return;
+    }
+    let mut run = Command::new(root().join("bench/run"));
+    let done = run.arg("--tiny").arg("--bin").arg(programs).output().expect("bench/run starts");
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success(), "{said}{}", String::from_utf8_lossy(&done.stderr));
+    said.lines().filter(|line| line.starts_with("SKIPPED")).for_each(|line| println!("{line}"));
+    for part in ["messaging.dat", "messaging.zstd.dat", "draw cores", "**state**", "**check**"] {
+        assert!(said.contains(part), "{part} is missing in {said}");
+    }
+}
