@@ -3,6 +3,8 @@
 
 CARGO ?= cargo
 TRACE := traces/7.2-s4x16x2-make.dat
+# The recording does not tell its topology.
+MACHINE := --machine 'package:4 l3:1 core:16 pu:2'
 WASTENOT := target/release/wastenot
 
 # System packages: installs what is missing when root, else lists it once.
@@ -13,9 +15,9 @@ setup:
 demo: setup
 	@$(CARGO) build --release --quiet --package wastenot
 	@mkdir -p out
-	@$(WASTENOT) report $(TRACE) --machine 'package:4 l3:1 core:16 pu:2' -o out/report.html --force
+	@$(WASTENOT) report $(TRACE) $(MACHINE) -o out/report.html --force
 	@for picture in cores waiting queues; do \
-	  $(WASTENOT) draw $$picture $(TRACE) -o out/$$picture.pdf --socket-order --force || exit; done
+	  $(WASTENOT) draw $$picture $(TRACE) $(MACHINE) -o out/$$picture.pdf --socket-order --force || exit; done
 	@echo "Pictures: out/cores.pdf out/waiting.pdf out/queues.pdf"
 	@echo "Your own machine next: $(WASTENOT) doctor"
 
