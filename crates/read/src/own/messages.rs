@@ -1,9 +1,10 @@
 //! Which messages of an Arrow stream are whole and safe to hand to the Arrow library.
 //!
-//! The library allocates what a buffer's length prefix states, so every length is held against
-//! the number of rows first, and that against what compression can yield.
+//! The library allocates what a buffer's length prefix states, and panics where a buffer is shorter
+//! than its rows need, so every length is held against the number of rows first, and that against
+//! what compression can yield.
 
-use arrow_ipc::{MessageHeader, RecordBatch, root_as_message};
+use arrow_ipc::{MessageHeader, RecordBatch, Schema, Type, root_as_message};
 
 /// What precedes each message: four bytes of ones, then the size of its metadata.
 const MARK: [u8; 4] = [0xff; 4];
@@ -28,6 +29,7 @@ pub(super) enum End {
 /// The length of the part of `bytes` that can be handed on, and what comes after it.
 pub(super) fn whole(bytes: &[u8]) -> (usize, End) {
     let mut at = 0;
+    let mut columns = Vec::new();
     loop {
         let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) else {
             return (at, End::Cut);
@@ -47,9 +49,15 @@ pub(super) fn whole(bytes: &[u8]) -> (usize, End) {
         };
         let Some(body) = rest[8 + size..].get(..body) else { return (at, End::Cut) };
         let fine = match message.header_type() {
-            MessageHeader::Schema => at == 0,
-            MessageHeader::RecordBatch => {
-                at > 0 && message.header_as_record_batch().is_some_and(|batch| sane(&batch, body))
+            MessageHeader::Schema if at == 0 => {
+                let told = message.header_as_schema().and_then(|schema| Column::all(&schema));
+                told.is_some_and(|told| {
+                    columns = told;
+                    true
+                })
+            }
+            MessageHeader::RecordBatch if at > 0 => {
+                message.header_as_record_batch().is_some_and(|batch| sane(&batch, &columns, body))
             }
             _ => false,
         };
@@ -60,8 +68,55 @@ pub(super) fn whole(bytes: &[u8]) -> (usize, End) {
     }
 }
 
-/// Whether the buffers of a batch lie in its body and none unpacks to more than its rows need.
-fn sane(batch: &RecordBatch<'_>, body: &[u8]) -> bool {
+/// How the cells of a column are laid out. The schema is flat: there are no others.
+#[derive(Clone, Copy, Debug)]
+enum Column {
+    /// So many bytes each.
+    Fixed(u64),
+    /// One bit each.
+    Bits,
+    /// 32-bit offsets into a buffer of text.
+    Text,
+}
+
+impl Column {
+    /// The columns of a schema; `None` when it is not flat.
+    fn all(schema: &Schema<'_>) -> Option<Vec<Column>> {
+        let fields = schema.fields()?;
+        let column = |field: arrow_ipc::Field<'_>| {
+            if field.dictionary().is_some() {
+                return None;
+            }
+            match field.type_type() {
+                Type::Int => match field.type_as_int()?.bitWidth() {
+                    bits @ (8 | 16 | 32 | 64) => Some(Column::Fixed(bits as u64 / 8)),
+                    _ => None,
+                },
+                Type::Bool => Some(Column::Bits),
+                Type::Utf8 => Some(Column::Text),
+                _ => None,
+            }
+        };
+        fields.iter().map(column).collect()
+    }
+
+    /// The least lengths of its buffers for so many rows, of which `nulls` are empty, and what each
+    /// length must be a multiple of.
+    fn least(self, rows: u64, nulls: i64) -> Vec<(u64, u64)> {
+        let bits = rows.div_ceil(8);
+        let validity = if nulls > 0 { bits } else { 0 };
+        match self {
+            Column::Fixed(width) => vec![(validity, 1), (rows * width, width)],
+            Column::Bits => vec![(validity, 1), (bits, 1)],
+            // Without any row even the first offset may be left out.
+            Column::Text if rows == 0 => vec![(validity, 1), (0, 4), (0, 1)],
+            Column::Text => vec![(validity, 1), ((rows + 1) * 4, 4), (0, 1)],
+        }
+    }
+}
+
+/// Whether the buffers of a batch lie in its body, and each unpacks to what its rows need.
+fn sane(batch: &RecordBatch<'_>, columns: &[Column], body: &[u8]) -> bool {
     let Some(rows) = u64::try_from(batch.length()).ok().filter(|&rows| rows <= ROWS_LIMIT) else {
         return false;
     };
@@ -70,19 +125,30 @@ fn sane(batch: &RecordBatch<'_>, body: &[u8]) -> bool {
     if nodes.iter().any(|node| node.length() as u64 != rows || !counts(node.null_count())) {
         return false;
     }
-    buffers.iter().all(|buffer| {
-        let place =
-            usize::try_from(buffer.offset()).ok().zip(usize::try_from(buffer.length()).ok());
-        let place = place.and_then(|(offset, len)| body.get(offset..offset.checked_add(len)?));
-        let Some(bytes) = place else { return false };
-        if bytes.is_empty() || batch.compression().is_none() {
-            return true;
-        }
-        let Some(prefix) = bytes.first_chunk::<8>() else { return false };
-        // -1 means that the buffer is not compressed after all.
-        let unpacked = i64::from_le_bytes(*prefix);
-        unpacked == -1 || (0..=unpacked_limit(rows) as i64).contains(&unpacked)
-    })
+    if nodes.len() != columns.len() {
+        return false;
+    }
+    let least = columns.iter().zip(nodes.iter());
+    let least: Vec<(u64, u64)> =
+        least.flat_map(|(column, node)| column.least(rows, node.null_count())).collect();
+    least.len() == buffers.len()
+        && buffers.iter().zip(least).all(|(buffer, (least, unit))| {
+            let place =
+                usize::try_from(buffer.offset()).ok().zip(usize::try_from(buffer.length()).ok());
+            let place = place.and_then(|(offset, len)| body.get(offset..offset.checked_add(len)?));
+            let Some(bytes) = place else { return false };
+            if bytes.is_empty() || batch.compression().is_none() {
+                let len = bytes.len() as u64;
+                return len >= least && len.is_multiple_of(unit);
+            }
+            let Some((prefix, packed)) = bytes.split_first_chunk::<8>() else { return false };
+            let unpacked = match i64::from_le_bytes(*prefix) {
+                // The buffer is not compressed after all.
+                -1 => packed.len() as u64,
+                unpacked => u64::try_from(unpacked).unwrap_or(u64::MAX),
+            };
+            (least..=unpacked_limit(rows)).contains(&unpacked) && unpacked.is_multiple_of(unit)
+        })
 }
 
 /// Texts are in one buffer of a batch, so the bound on any buffer is the bound on texts.
