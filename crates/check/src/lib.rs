@@ -61,6 +61,15 @@ pub struct Options {
     pub sanity: sanity::Rules,
 }
 
+impl Options {
+    /// The time of `history` that counts.
+    pub fn counted(&self, history: &History) -> Window {
+        let recorded = history.window();
+        let from = self.window.from.max(recorded.from);
+        Window { from, to: self.window.to.min(recorded.to).max(from) }
+    }
+}
+
 impl Default for Options {
     fn default() -> Options {
         Options {

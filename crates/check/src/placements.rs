@@ -6,11 +6,8 @@
 //! repair it later. When the *previous* CPU was idle the choice was wrong in every respect, since
 //! its cache was warm too (the case of `wake_affine_idle`, fixed in Linux 5.11 by d8fcb81f1acf).
 
-use std::collections::BTreeMap;
-
 use wastenot_model::{
-    CpuId, CpuMode, Distance, Entry, Event, History, How, Observer, Phase, State, TaskId,
-    TaskState, Time,
+    CpuId, CpuMode, Entry, Event, History, How, Observer, Phase, State, TaskId, TaskState,
 };
 
 use crate::{Movable, Scope};
@@ -30,23 +27,8 @@ pub struct Landed {
     pub on_busy_prev_idle: u64,
 }
 
-/// A wakeup onto a busy CPU while an allowed one was idle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bad {
-    /// When.
-    pub time: Time,
-    /// Who was woken.
-    pub task: TaskId,
-    /// Where it landed.
-    pub cpu: CpuId,
-    /// Where it had been.
-    pub prev: Option<CpuId>,
-    /// Whether that was idle.
-    pub prev_idle: bool,
-}
-
 /// What was counted.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Placements {
     /// `sched_wakeup`.
     pub wakeups: Landed,
@@ -54,14 +36,7 @@ pub struct Placements {
     pub forks: Landed,
     /// Wakeups of tasks that were still queued: nobody chose.
     pub no_selection: u64,
-    /// For those onto a busy CPU while one was idle: how near the nearest idle one was.
-    pub nearest_idle: BTreeMap<Distance, u64>,
-    /// The first of them, for pictures and lists.
-    pub bad: Vec<Bad>,
 }
-
-/// So many bad wakeups are kept.
-const KEPT: usize = 10_000;
 
 /// The observer.
 #[derive(Debug)]
@@ -114,22 +89,15 @@ impl<'a> Watch<'a> {
         let mask = known.mask.and_then(|mask| self.history.mask(mask));
         let allowed = |cpu: CpuId| mask.is_none_or(|mask| mask.contains(cpu));
         let movable = self.movable.is_movable(task, &known);
-        let machine = &self.history.head.machine;
         let idle = (0..self.is_idle.len()).filter(|&other| movable && self.is_idle[other]);
-        let idle = idle.map(|other| CpuId(other as u16)).filter(|&other| allowed(other));
-        let Some(nearest) = idle.map(|other| machine.distance(cpu, other)).min() else {
+        if !idle.map(|other| CpuId(other as u16)).any(allowed) {
             return count(&mut self.found, &|landed| landed.on_busy_none_idle += 1);
-        };
+        }
         let prev_idle = known.prev.is_some_and(|prev| self.is_idle[prev.index()] && allowed(prev));
         count(&mut self.found, &|landed| {
             landed.on_busy_some_idle += 1;
             landed.on_busy_prev_idle += u64::from(prev_idle);
         });
-        *self.found.nearest_idle.entry(nearest).or_default() += 1;
-        if self.found.bad.len() < KEPT {
-            let (time, prev) = (state.now(), known.prev);
-            self.found.bad.push(Bad { time, task, cpu, prev, prev_idle });
-        }
     }
 }
 

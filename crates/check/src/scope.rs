@@ -16,9 +16,6 @@ pub struct Scope {
 impl Scope {
     /// What `options` ask of `history`.
     pub fn new(history: &History, options: &Options) -> Scope {
-        let recorded = history.window();
-        let from = options.window.from.max(recorded.from);
-        let window = Window { from, to: options.window.to.min(recorded.to).max(from) };
         let chosen = |cpu: CpuId| options.cpus.as_ref().is_none_or(|set| set.contains(cpu));
         let cpus = history.cpus().map(chosen).collect();
         let tasks = options.tasks.as_ref().map(|chosen| {
@@ -30,7 +27,7 @@ impl Scope {
             }
             tasks
         });
-        Scope { window, cpus, tasks }
+        Scope { window: options.counted(history), cpus, tasks }
     }
     /// Whether `cpu` counts.
     #[inline]

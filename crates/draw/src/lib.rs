@@ -32,7 +32,7 @@ pub use backend::png::Error;
 pub use colour::{Colour, Palette};
 pub use html::{Image, Picture, html};
 pub use page::{Mark, MarkKind, View};
-pub use picture::cores::{Cores, cores};
+pub use picture::cores::{Cores, cores, is_target};
 pub use picture::queues::{Queues, queues};
 pub use picture::waiting::{Waiting, waiting};
 pub use scene::{Anchor, Area, Bar, Cell, Item, Lane, Plot, Scene};

@@ -1,6 +1,6 @@
 //! The single figures of a check. A measure without a label is for machines.
 
-use wastenot_model::{Carries, Distance, History, Report, Unit, Value};
+use wastenot_model::{Carries, Distance, History, Report, Unit};
 
 use crate::{Check, Options, depth};
 
@@ -30,13 +30,11 @@ pub(super) fn trace(report: &mut Report, history: &History) {
 
 /// What was counted, where that is less than all.
 pub(super) fn selection(report: &mut Report, history: &History, options: &Options) {
-    let recorded = history.window();
-    let from = options.window.from.max(recorded.from);
-    let to = options.window.to.min(recorded.to).max(from);
-    let part = from > recorded.from || to < recorded.to;
+    let counted = options.counted(history);
+    let part = counted != history.window();
     let label = |shown: bool, label: &str| if shown { label.to_owned() } else { String::new() };
-    report.measure("selection.from_ns", &label(part, "Counted from"), from, Unit::At);
-    report.measure("selection.to_ns", &label(part, "  to"), to, Unit::At);
+    report.measure("selection.from_ns", &label(part, "Counted from"), counted.from, Unit::At);
+    report.measure("selection.to_ns", &label(part, "  to"), counted.to, Unit::At);
     let cpus = options.cpus.as_ref().map(ToString::to_string);
     report.measure("selection.cpus", &label(cpus.is_some(), "CPUs counted"), cpus, Unit::None);
     let tasks = options.tasks.as_ref().map(Vec::len);
@@ -47,42 +45,39 @@ impl Check {
     pub(super) fn waste_measures(&self, report: &mut Report) {
         use Unit::{None as Count, Ns, Share};
         let waste = &self.waste;
-        let m = |report: &mut Report, name: &str, label: &str, value: Value, unit: Unit| {
-            report.measure(name, label, value, unit);
-        };
-        m(report, "waste.cpu_ns", "CPU time wasted", waste.cpu_ns.into(), Ns);
-        m(report, "waste.cpu_ns_max", "  at most", waste.cpu_ns_max.into(), Ns);
-        m(report, "waste.share", "  of known CPU time", waste.share().into(), Share);
-        m(report, "waste.known_share", "CPU time known", waste.known_share().into(), Share);
-        m(report, "waste.wall_ns", "Time with waste", waste.wasteful_ns.into(), Ns);
-        m(report, "waste.episodes", "Episodes", waste.episodes.into(), Count);
-        m(report, "waste.longest_ns", "  longest", waste.longest_ns.into(), Ns);
+        report.measure("waste.cpu_ns", "CPU time wasted", waste.cpu_ns, Ns);
+        report.measure("waste.cpu_ns_max", "  at most", waste.cpu_ns_max, Ns);
+        report.measure("waste.share", "  of known CPU time", waste.share(), Share);
+        report.measure("waste.known_share", "CPU time known", waste.known_share(), Share);
+        report.measure("waste.wall_ns", "Time with waste", waste.wasteful_ns, Ns);
+        report.measure("waste.episodes", "Episodes", waste.episodes, Count);
+        report.measure("waste.longest_ns", "  longest", waste.longest_ns, Ns);
         let silent = waste.cpu_ns_silent_idle;
-        m(report, "waste.cpu_ns_silent_idle", "", silent.into(), Ns);
-        m(report, "waste.whole_core_ns", "", waste.whole_core_ns.into(), Ns);
-        m(report, "waste.capacity_ns", "", waste.capacity_ns.into(), Ns);
-        m(report, "waste.probably_pinned", "", self.stayed_put.len().into(), Count);
+        report.measure("waste.cpu_ns_silent_idle", "", silent, Ns);
+        report.measure("waste.whole_core_ns", "", waste.whole_core_ns, Ns);
+        report.measure("waste.capacity_ns", "", waste.capacity_ns, Ns);
+        report.measure("waste.probably_pinned", "", self.stayed_put.len(), Count);
         let figure = self.without_probably_pinned.as_ref().map(|figures| figures.cpu_ns);
         let label = if figure.is_some() { "  without probably pinned tasks" } else { "" };
-        m(report, "waste.cpu_ns_without_probably_pinned", label, figure.into(), Ns);
+        report.measure("waste.cpu_ns_without_probably_pinned", label, figure, Ns);
         let throttled = self.without_possibly_throttled.as_ref();
-        m(report, "waste.possibly_throttled_waits", "", throttled.map(|it| it.0).into(), Count);
+        report.measure("waste.possibly_throttled_waits", "", throttled.map(|it| it.0), Count);
         let figure = throttled.map(|it| it.1);
         let label = if figure.is_some() { "  without what a quota may explain" } else { "" };
-        m(report, "waste.cpu_ns_without_possibly_throttled", label, figure.into(), Ns);
+        report.measure("waste.cpu_ns_without_possibly_throttled", label, figure, Ns);
         let delay = &waste.wake_delay;
-        m(report, "wake_delay.cpu_ns", "Wake delay", delay.cpu_ns.into(), Ns);
-        m(report, "wake_delay.count", "", delay.count.into(), Count);
-        m(report, "wake_delay.longest_ns", "  longest", delay.longest_ns.into(), Ns);
-        m(report, "wake_delay.not_started", "", delay.not_started_count.into(), Count);
-        m(report, "cpu.known_ns", "", waste.known_ns.into(), Ns);
-        m(report, "cpu.online_ns", "", waste.online_ns.into(), Ns);
-        m(report, "cpu.busy_ns", "CPU time busy", waste.busy_ns.into(), Ns);
-        m(report, "cpu.idle_ns", "CPU time idle", waste.idle_ns.into(), Ns);
-        m(report, "cpu.idle_policy_ns", "", waste.idle_policy_ns.into(), Ns);
+        report.measure("wake_delay.cpu_ns", "Wake delay", delay.cpu_ns, Ns);
+        report.measure("wake_delay.count", "", delay.count, Count);
+        report.measure("wake_delay.longest_ns", "  longest", delay.longest_ns, Ns);
+        report.measure("wake_delay.not_started", "", delay.not_started_count, Count);
+        report.measure("cpu.known_ns", "", waste.known_ns, Ns);
+        report.measure("cpu.online_ns", "", waste.online_ns, Ns);
+        report.measure("cpu.busy_ns", "CPU time busy", waste.busy_ns, Ns);
+        report.measure("cpu.idle_ns", "CPU time idle", waste.idle_ns, Ns);
+        report.measure("cpu.idle_policy_ns", "", waste.idle_policy_ns, Ns);
         let found = &self.violations;
-        m(report, "violation_count", "Violations", found.total.count.into(), Count);
-        m(report, "violation_persistent", "", found.persistent.count.into(), Count);
+        report.measure("violation_count", "Violations", found.total.count, Count);
+        report.measure("violation_persistent", "", found.persistent.count, Count);
     }
 
     pub(super) fn wait_measures(&self, report: &mut Report) {

@@ -200,17 +200,20 @@ fn hatch(page: &Page, scene: &mut Scene, mut dark: Vec<(usize, Time, Time)>) {
     }
 }
 
+/// Whether `target`, a command name or its beginning with a `*`, means a task of this name.
+pub fn is_target(name: &str, target: &str) -> bool {
+    match target.strip_suffix('*') {
+        Some(prefix) => name.starts_with(prefix),
+        // The kernel keeps 15 bytes of a command name.
+        None => name == target || name.len() == 15 && target.starts_with(name),
+    }
+}
+
 /// The paint of each task.
 fn paints(history: &History, options: &Cores) -> Vec<Paint> {
     let palette = options.view.palette;
-    let wanted = |name: &str| match options.target.as_deref() {
-        None => true,
-        Some(target) => match target.strip_suffix('*') {
-            Some(prefix) => name.starts_with(prefix),
-            // The kernel keeps 15 bytes of a command name.
-            None => name == target || name.len() == 15 && target.starts_with(name),
-        },
-    };
+    let wanted =
+        |name: &str| options.target.as_deref().is_none_or(|target| is_target(name, target));
     // Names that differ only in a number at their end are a family. Its tasks take colours in turn,
     // by number and tid, so that neighbours differ and the nth has the same colour in every run.
     let family = |name: &'_ str| name.trim_end_matches(|c: char| c.is_ascii_digit()).len();

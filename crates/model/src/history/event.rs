@@ -218,6 +218,14 @@ impl Entry {
         }
         self
     }
+
+    /// Calls `each` with every task that it names, the current one first.
+    pub fn each_task(&self, mut each: impl FnMut(TaskId)) {
+        self.with_tasks(|task| {
+            each(task);
+            task
+        });
+    }
 }
 
 /// An entry packed into 24 bytes. What the fields mean depends on `kind`; see [`Row::pack`].

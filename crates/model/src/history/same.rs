@@ -93,10 +93,7 @@ impl Pairs {
 
 fn tasks_of(entry: &Entry) -> Vec<TaskId> {
     let mut tasks = Vec::new();
-    entry.with_tasks(|task| {
-        tasks.push(task);
-        task
-    });
+    entry.each_task(|task| tasks.push(task));
     tasks
 }
 

@@ -79,6 +79,25 @@ impl Builder {
         self.history
     }
 
+    /// Adds an entry; if it is a loss, its producer has told it already.
+    #[inline(always)]
+    pub fn push_told(&mut self, entry: Entry) {
+        self.last = entry.time.max(self.last);
+        if entry.cpu.index() >= self.history.head.machine.cpus.len() {
+            self.grow(entry.cpu);
+        }
+        match self.history.chunks.last_mut() {
+            Some(chunk) if chunk.len() < CHUNK_ROWS => chunk.push(Row::pack(&entry)),
+            _ => {
+                // The first chunks grow, so that a small History stays small.
+                let first = self.history.chunks.is_empty();
+                let mut chunk = Vec::with_capacity(if first { 1024 } else { CHUNK_ROWS });
+                chunk.push(Row::pack(&entry));
+                self.history.chunks.push(chunk);
+            }
+        }
+    }
+
     fn grow(&mut self, cpu: CpuId) {
         let cpus = &mut self.history.head.machine.cpus;
         while cpus.len() <= cpu.index() && cpus.len() < CpuId::LIMIT {
@@ -116,10 +135,6 @@ impl Sink for Builder {
     #[inline(always)]
     fn push(&mut self, entry: Entry) {
         debug_assert!(entry.time >= self.last, "a producer pushes in time order");
-        self.last = entry.time.max(self.last);
-        if entry.cpu.index() >= self.history.head.machine.cpus.len() {
-            self.grow(entry.cpu);
-        }
         match entry.event {
             Event::Queued { on: Some(cpu), .. }
             | Event::Waking { prev: Some(cpu), .. }
@@ -134,35 +149,10 @@ impl Sink for Builder {
             }
             _ => {}
         }
-        self.keep(&entry);
+        self.push_told(entry);
     }
 
     fn loss(&mut self, loss: Loss) {
         loss.add_to(&mut self.history.losses);
-    }
-}
-
-impl Builder {
-    /// Adds an entry; if it is a loss, its producer has told it already.
-    pub fn push_told(&mut self, entry: Entry) {
-        self.last = entry.time.max(self.last);
-        if entry.cpu.index() >= self.history.head.machine.cpus.len() {
-            self.grow(entry.cpu);
-        }
-        self.keep(&entry);
-    }
-
-    #[inline(always)]
-    fn keep(&mut self, entry: &Entry) {
-        match self.history.chunks.last_mut() {
-            Some(chunk) if chunk.len() < CHUNK_ROWS => chunk.push(Row::pack(entry)),
-            _ => {
-                // The first chunks grow, so that a small History stays small.
-                let first = self.history.chunks.is_empty();
-                let mut chunk = Vec::with_capacity(if first { 1024 } else { CHUNK_ROWS });
-                chunk.push(Row::pack(entry));
-                self.history.chunks.push(chunk);
-            }
-        }
     }
 }

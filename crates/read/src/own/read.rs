@@ -124,7 +124,7 @@ impl Reading {
         let mut entry = rows::unpack(row)?;
         entry.time = in_ns(entry.time, self.hz);
         let mut known = true;
-        rows::tasks(&entry, |task| known &= self.knows(task));
+        entry.each_task(|task| known &= self.knows(task));
         if !known || entry.time < self.last {
             return None;
         }

@@ -151,21 +151,3 @@ fn change(row: &Record<'_>) -> Option<Change> {
 pub(super) fn cpu_id(cpu: u16) -> Option<CpuId> {
     (usize::from(cpu) < CpuId::LIMIT).then_some(CpuId(cpu))
 }
-
-/// Calls `each` with every task that the entry names.
-pub(super) fn tasks(entry: &Entry, mut each: impl FnMut(TaskId)) {
-    entry.by.task.iter().for_each(|&task| each(task));
-    match entry.event {
-        Event::Switch { prev: a, next: b, .. } | Event::Fork { parent: a, child: b } => {
-            each(a);
-            each(b);
-        }
-        Event::Waking { task, .. }
-        | Event::Queued { task, .. }
-        | Event::Migrate { task, .. }
-        | Event::Exec { task }
-        | Event::Exit { task }
-        | Event::Changed { task, .. } => each(task),
-        Event::Cpu { .. } | Event::Freq { .. } | Event::Lost { .. } | Event::Decided { .. } => {}
-    }
-}

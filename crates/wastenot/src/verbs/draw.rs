@@ -32,7 +32,9 @@ pub(crate) fn run(args: &Draw) -> Result<Answer, Stop> {
     let history = open::history(&args.file, &args.reading)?;
     let window = args.window.of(&history)?;
     if let Some(target) = &args.target
-        && !history.tasks().any(|(_, task)| is_target(history.name(task.name), target))
+        && !history
+            .tasks()
+            .any(|(_, task)| wastenot_draw::is_target(history.name(task.name), target))
     {
         return Err(select::nobody(&history, target));
     }
@@ -65,15 +67,6 @@ pub(crate) fn run(args: &Draw) -> Result<Answer, Stop> {
         }
     }
     Ok(Answer::Yes)
-}
-
-/// Whether the picture colours a task of this name.
-fn is_target(name: &str, target: &str) -> bool {
-    match target.strip_suffix('*') {
-        Some(prefix) => name.starts_with(prefix),
-        // The kernel keeps 15 bytes of a command name.
-        None => name == target || name.len() == 15 && target.starts_with(name),
-    }
 }
 
 fn format(path: &Path) -> Result<Format, Stop> {
