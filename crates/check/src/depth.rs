@@ -1,6 +1,6 @@
 //! How long run queues were: tasks running and waiting on a CPU, over time.
 
-use wastenot_model::{CpuId, CpuMode, History, Observer, State, Time};
+use wastenot_model::{CpuId, CpuState, History, Observer, State, Time};
 
 use crate::Scope;
 
@@ -41,7 +41,8 @@ pub fn mean(times: &[u64; DEPTH_MAX + 1]) -> f64 {
 #[derive(Debug)]
 pub struct Watch<'a> {
     scope: &'a Scope,
-    now: Vec<(Option<u32>, Time)>,
+    /// Since when each run queue is as long as it is.
+    since: Vec<Time>,
     times: Vec<[u64; DEPTH_MAX + 1]>,
     longest: Option<(u32, CpuId, Time)>,
 }
@@ -51,7 +52,7 @@ impl<'a> Watch<'a> {
     pub fn new(history: &History, scope: &'a Scope) -> Watch<'a> {
         Watch {
             scope,
-            now: vec![(None, Time(0)); history.cpu_count()],
+            since: vec![Time(0); history.cpu_count()],
             times: vec![[0; DEPTH_MAX + 1]; history.cpu_count()],
             longest: None,
         }
@@ -63,8 +64,8 @@ impl<'a> Watch<'a> {
         Depth { by_cpu, longest: self.longest }
     }
 
-    fn close(&mut self, cpu: CpuId, now: Time) {
-        let (length, since) = self.now[cpu.index()];
+    fn close(&mut self, cpu: CpuId, length: Option<u32>, now: Time) {
+        let since = std::mem::replace(&mut self.since[cpu.index()], now);
         if let Some(length) = length {
             let ns = self.scope.counted_ns(since, now);
             let time = &mut self.times[cpu.index()][(length as usize).min(DEPTH_MAX)];
@@ -73,27 +74,15 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Tasks that run or wait on `cpu`; `None` when that is not known.
-pub(crate) fn length(state: &State, cpu: CpuId) -> Option<u32> {
-    let known = state.cpu(cpu);
-    match known.mode {
-        CpuMode::Unknown | CpuMode::Offline => None,
-        CpuMode::Idle => Some(known.waiting),
-        CpuMode::Busy(_) => Some(known.waiting + 1),
-    }
-}
-
 impl Observer for Watch<'_> {
     #[inline]
-    fn cpu(&mut self, state: &State, cpu: CpuId) {
-        let length = length(state, cpu);
-        if length == self.now[cpu.index()].0 || !self.scope.has_cpu(cpu) {
+    fn cpu(&mut self, state: &State, cpu: CpuId, was: &CpuState, now: &CpuState) {
+        if was.length() == now.length() || !self.scope.has_cpu(cpu) {
             return;
         }
-        self.close(cpu, state.now());
-        self.now[cpu.index()] = (length, state.now());
+        self.close(cpu, was.length(), state.now());
         let longest = self.longest.map_or(0, |longest| longest.0);
-        if let Some(length) = length.filter(|&length| length > longest)
+        if let Some(length) = now.length().filter(|&length| length > longest)
             && self.scope.window.holds(state.now())
         {
             self.longest = Some((length, cpu, state.now()));
@@ -102,6 +91,6 @@ impl Observer for Watch<'_> {
 
     fn end(&mut self, state: &State) {
         let cpus: Vec<CpuId> = self.scope.cpus().collect();
-        cpus.into_iter().for_each(|cpu| self.close(cpu, state.now()));
+        cpus.into_iter().for_each(|cpu| self.close(cpu, state.cpu(cpu).length(), state.now()));
     }
 }

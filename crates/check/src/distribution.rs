@@ -24,10 +24,17 @@ impl Distribution {
     /// Adds a length.
     #[inline]
     pub fn add(&mut self, value: u64) {
+        self.add_length(Length::new(value));
+    }
+
+    /// Adds a length whose bucket is known.
+    #[inline]
+    pub(crate) fn add_length(&mut self, length: Length) {
+        let value = length.value;
         self.count += 1;
         self.sum = self.sum.saturating_add(value);
         self.max = self.max.max(value);
-        match self.buckets.get_mut(bucket(value)) {
+        match self.buckets.get_mut(length.bucket) {
             Some(bucket) => *bucket = bucket.saturating_add(1),
             None => self.add_slowly(value),
         }
@@ -113,6 +120,21 @@ impl Distribution {
     }
 }
 
+/// A length that goes into several distributions: its bucket is found once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Length {
+    value: u64,
+    bucket: usize,
+}
+
+impl Length {
+    #[inline]
+    pub(crate) fn new(value: u64) -> Length {
+        Length { value, bucket: bucket(value) }
+    }
+}
+
+#[inline]
 fn bucket(value: u64) -> usize {
     if value < SUB {
         return value as usize;

@@ -87,8 +87,11 @@ impl<'a> Watch<'a> {
 impl Observer for Watch<'_> {
     #[inline]
     fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
-        let here = matches!(now.phase, Phase::Running | Phase::Waiting);
-        let (Some(index), Some(cpu), true) = (task.index(), now.cpu, here) else { return };
+        let is_here = |at: &TaskState| matches!(at.phase, Phase::Running | Phase::Waiting);
+        if !is_here(now) || (now.cpu == was.cpu && is_here(was)) {
+            return; // a sleeper moves when it comes back
+        }
+        let (Some(index), Some(cpu)) = (task.index(), now.cpu) else { return };
         let last = self.last[index].replace(cpu);
         let Some(last) = last.filter(|&last| last != cpu) else { return };
         self.found.ever[index] = true;

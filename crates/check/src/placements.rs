@@ -7,7 +7,8 @@
 //! its cache was warm too (the case of `wake_affine_idle`, fixed in Linux 5.11 by d8fcb81f1acf).
 
 use wastenot_model::{
-    CpuId, CpuMode, Entry, Event, History, How, Observer, Phase, State, TaskId, TaskState,
+    CpuId, CpuMode, CpuSet, CpuState, Entry, Event, History, How, Observer, Phase, State, TaskId,
+    TaskState,
 };
 
 use crate::{Movable, Scope};
@@ -44,7 +45,8 @@ pub struct Watch<'a> {
     history: &'a History,
     scope: &'a Scope,
     movable: &'a Movable,
-    is_idle: Vec<bool>,
+    /// Counted CPUs that are idle.
+    idle: CpuSet,
     /// Whose wait the current event began.
     begun: Option<TaskId>,
     found: Placements,
@@ -57,7 +59,7 @@ impl<'a> Watch<'a> {
             history,
             scope,
             movable,
-            is_idle: vec![false; history.cpu_count()],
+            idle: CpuSet::new(),
             begun: None,
             found: Placements::default(),
         }
@@ -89,11 +91,10 @@ impl<'a> Watch<'a> {
         let mask = known.mask.and_then(|mask| self.history.mask(mask));
         let allowed = |cpu: CpuId| mask.is_none_or(|mask| mask.contains(cpu));
         let movable = self.movable.is_movable(task, &known);
-        let idle = (0..self.is_idle.len()).filter(|&other| movable && self.is_idle[other]);
-        if !idle.map(|other| CpuId(other as u16)).any(allowed) {
+        if !movable || !self.idle.iter().any(allowed) {
             return count(&mut self.found, &|landed| landed.on_busy_none_idle += 1);
         }
-        let prev_idle = known.prev.is_some_and(|prev| self.is_idle[prev.index()] && allowed(prev));
+        let prev_idle = known.prev.is_some_and(|prev| self.idle.contains(prev) && allowed(prev));
         count(&mut self.found, &|landed| {
             landed.on_busy_some_idle += 1;
             landed.on_busy_prev_idle += u64::from(prev_idle);
@@ -110,8 +111,12 @@ impl Observer for Watch<'_> {
     }
 
     #[inline]
-    fn cpu(&mut self, state: &State, cpu: CpuId) {
-        self.is_idle[cpu.index()] = state.cpu(cpu).is_idle() && self.scope.has_cpu(cpu);
+    fn cpu(&mut self, _: &State, cpu: CpuId, was: &CpuState, now: &CpuState) {
+        match (was.is_idle(), now.is_idle() && self.scope.has_cpu(cpu)) {
+            (false, true) => self.idle.insert(cpu),
+            (true, false) => self.idle.remove(cpu),
+            _ => {}
+        }
     }
 
     #[inline]

@@ -4,7 +4,7 @@
 //! waits on it; one that is both (idle, about to start a task) is left out as a transient. No
 //! affinities, and CPUs of which nothing is known count as neither.
 
-use wastenot_model::{CpuId, CpuMode, Observer, State, Time};
+use wastenot_model::{CpuId, CpuState, Observer, State, Time};
 
 use crate::Scope;
 
@@ -23,8 +23,6 @@ pub struct Totals {
 #[derive(Debug)]
 pub struct Watch<'a> {
     scope: &'a Scope,
-    /// Per CPU whether it is idle, and how many wait on it if it is overloaded.
-    cpus: Vec<(bool, u32)>,
     idle: u64,
     overloaded: u64,
     waiting: u64,
@@ -34,14 +32,7 @@ pub struct Watch<'a> {
 impl<'a> Watch<'a> {
     /// Watches within `scope`.
     pub fn new(scope: &'a Scope) -> Watch<'a> {
-        Watch {
-            scope,
-            cpus: vec![(false, 0); scope.cpu_count()],
-            idle: 0,
-            overloaded: 0,
-            waiting: 0,
-            totals: Totals::default(),
-        }
+        Watch { scope, idle: 0, overloaded: 0, waiting: 0, totals: Totals::default() }
     }
     /// The totals, once the replay has ended.
     pub fn finish(&self) -> Totals {
@@ -64,19 +55,14 @@ impl Observer for Watch<'_> {
     }
 
     #[inline]
-    fn cpu(&mut self, state: &State, cpu: CpuId) {
+    fn cpu(&mut self, _: &State, cpu: CpuId, was: &CpuState, now: &CpuState) {
         if !self.scope.has_cpu(cpu) {
             return;
         }
-        let known = state.cpu(cpu);
-        let now = match known.mode {
-            CpuMode::Idle => (known.waiting == 0, 0),
-            CpuMode::Busy(_) => (false, known.waiting),
-            CpuMode::Unknown | CpuMode::Offline => (false, 0),
-        };
-        let was = std::mem::replace(&mut self.cpus[cpu.index()], now);
-        self.idle = self.idle + u64::from(now.0) - u64::from(was.0);
-        self.overloaded = self.overloaded + u64::from(now.1 > 0) - u64::from(was.1 > 0);
-        self.waiting = self.waiting + u64::from(now.1) - u64::from(was.1);
+        let load = |cpu: &CpuState| if cpu.is_busy() { cpu.waiting } else { 0 };
+        let (left, came) = (load(was), load(now));
+        self.idle = self.idle + u64::from(now.is_idle()) - u64::from(was.is_idle());
+        self.overloaded = self.overloaded + u64::from(came > 0) - u64::from(left > 0);
+        self.waiting = self.waiting + u64::from(came) - u64::from(left);
     }
 }

@@ -1,9 +1,9 @@
 //! systing's total: time in which some observed CPU had a run queue longer than one while another
 //! observed CPU was idle (`sched_aggregate.rs`). CPUs of which nothing is known are not observed.
 
-use wastenot_model::{CpuId, Observer, State, Time};
+use wastenot_model::{CpuId, CpuState, Observer, State, Time};
 
-use crate::{Scope, depth};
+use crate::Scope;
 
 /// The total.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,7 +25,6 @@ impl Total {
 #[derive(Debug)]
 pub struct Watch<'a> {
     scope: &'a Scope,
-    lengths: Vec<Option<u32>>,
     idle: u64,
     long: u64,
     total: Total,
@@ -35,7 +34,7 @@ impl<'a> Watch<'a> {
     /// Watches within `scope`.
     pub fn new(scope: &'a Scope) -> Watch<'a> {
         let total = Total { violation_ns: 0, span_ns: scope.window.span().0 };
-        Watch { scope, lengths: vec![None; scope.cpu_count()], idle: 0, long: 0, total }
+        Watch { scope, idle: 0, long: 0, total }
     }
     /// The total, once the replay has ended.
     pub fn finish(&self) -> Total {
@@ -52,16 +51,12 @@ impl Observer for Watch<'_> {
     }
 
     #[inline]
-    fn cpu(&mut self, state: &State, cpu: CpuId) {
+    fn cpu(&mut self, _: &State, cpu: CpuId, was: &CpuState, now: &CpuState) {
         if !self.scope.has_cpu(cpu) {
             return;
         }
-        let now = depth::length(state, cpu);
-        let was = std::mem::replace(&mut self.lengths[cpu.index()], now);
-        let is = |length: Option<u32>, long: bool| {
-            u64::from(length.is_some_and(|length| if long { length > 1 } else { length == 0 }))
-        };
-        self.idle = self.idle + is(now, false) - is(was, false);
-        self.long = self.long + is(now, true) - is(was, true);
+        let long = |cpu: &CpuState| u64::from(cpu.length().is_some_and(|length| length > 1));
+        self.idle = self.idle + u64::from(now.is_idle()) - u64::from(was.is_idle());
+        self.long = self.long + long(now) - long(was);
     }
 }

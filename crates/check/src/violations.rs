@@ -13,8 +13,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use wastenot_model::{
-    By, Carries, CpuId, CpuMode, Distance, History, Observer, Origin, Phase, Span, State, TaskId,
-    TaskState, Time, Window,
+    By, Carries, CpuId, CpuMode, CpuState, Distance, History, Observer, Origin, Phase, Span, State,
+    TaskId, TaskState, Time, Window,
 };
 
 use crate::waste::keep;
@@ -235,10 +235,11 @@ impl<'a> Watch<'a> {
     /// `task` is no candidate any more; `was` is its wait.
     fn end_candidate(&mut self, task: TaskId, was: &TaskState, now: Time) {
         let Some(index) = task.index() else { return };
-        let candidate = std::mem::replace(&mut self.candidates[index], NOT);
+        let candidate = self.candidates[index];
         if candidate.since == Time::MAX {
             return;
         }
+        self.candidates[index] = NOT;
         self.candidate_count -= 1;
         if self.any_idle(now) == candidate.any_idle_ns {
             return;
@@ -376,8 +377,10 @@ impl Observer for Watch<'_> {
     }
 
     #[inline]
-    fn cpu(&mut self, state: &State, cpu: CpuId) {
-        let known = state.cpu(cpu);
+    fn cpu(&mut self, state: &State, cpu: CpuId, was: &CpuState, known: &CpuState) {
+        if was.is_busy() && known.is_busy() {
+            return; // whoever runs there, it is not idle, and who waits there is a candidate
+        }
         let idle = match self.options.shared_queue {
             true => known.mode == CpuMode::Idle,
             false => known.is_idle(),

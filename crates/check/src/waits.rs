@@ -5,6 +5,7 @@
 
 use wastenot_model::{CpuId, History, Observer, Origin, Phase, State, TaskId, TaskState, Time};
 
+use crate::distribution::Length;
 use crate::{Distribution, Scope};
 
 /// Waits of one task, or on one CPU.
@@ -86,27 +87,25 @@ impl<'a> Watch<'a> {
     fn starts(&mut self, task: TaskId, cpu: CpuId, was: &TaskState, now: Time) {
         let Some(index) = task.index() else { return };
         let known = was.phase == Phase::Waiting && was.origin != Origin::Unknown;
-        for waited in [&mut self.tasks[index], &mut self.cpus[cpu.index()]] {
-            waited.runs += 1;
-            if known {
-                waited.waits.add(now.since(was.since).0);
-            }
-        }
+        let (task, cpu) = (&mut self.tasks[index], &mut self.cpus[cpu.index()]);
+        task.runs += 1;
+        cpu.runs += 1;
         if !known {
             self.found.unknown_starts += 1;
             return;
         }
+        let wait = Length::new(now.since(was.since).0);
+        task.waits.add_length(wait);
+        cpu.waits.add_length(wait);
         match was.origin {
             Origin::Wakeup | Origin::NoSelection => {
-                self.found.from_wakeup.add(now.since(was.since).0);
+                self.found.from_wakeup.add_length(wait);
                 if let Some(waking) = was.waking {
                     self.found.from_waking.add(now.since(waking).0);
                 }
             }
-            Origin::Fork => self.found.from_wakeup.add(now.since(was.since).0),
-            Origin::Preempted | Origin::Yielded => {
-                self.found.preempted.add(now.since(was.since).0);
-            }
+            Origin::Fork => self.found.from_wakeup.add_length(wait),
+            Origin::Preempted | Origin::Yielded => self.found.preempted.add_length(wait),
             Origin::Unknown => {}
         }
     }
@@ -115,20 +114,16 @@ impl<'a> Watch<'a> {
 impl Observer for Watch<'_> {
     #[inline]
     fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
-        if !self.scope.has_task(task) {
+        let (ran, runs) = (was.phase == Phase::Running, now.phase == Phase::Running);
+        if ran == runs || !self.scope.has_task(task) {
             return;
         }
-        if let (Phase::Running, Some(cpu)) = (was.phase, was.cpu)
-            && self.scope.has_cpu(cpu)
-            && now.phase != Phase::Running
-        {
+        let cpu = if ran { was.cpu } else { now.cpu };
+        let Some(cpu) = cpu.filter(|&cpu| self.scope.has_cpu(cpu)) else { return };
+        if ran {
             self.ran(task, cpu, was.since, state.now());
         }
-        if let (Phase::Running, Some(cpu)) = (now.phase, now.cpu)
-            && was.phase != Phase::Running
-            && self.scope.has_cpu(cpu)
-            && self.scope.window.holds(state.now())
-        {
+        if runs && self.scope.window.holds(state.now()) {
             self.starts(task, cpu, was, state.now());
         }
     }

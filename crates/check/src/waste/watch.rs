@@ -1,14 +1,14 @@
 //! The observer that integrates waste.
 
 use wastenot_model::{
-    Carries, CpuId, CpuMode, History, Observer, Origin, Phase, State, TaskId, TaskState, Time,
-    Window,
+    Carries, CpuId, CpuMode, CpuState, History, Observer, Origin, Phase, State, TaskId, TaskState,
+    Time, Window,
 };
 
 use super::classes::Classes;
 use super::cores::Cores;
 use super::{Episode, Figures, NotStarted, keep};
-use crate::matching::{Class, Matching};
+use crate::matching::{ANYWHERE, Class, Matching};
 use crate::{Movable, Options, Scope};
 
 /// What a task weighs in the figures: whether it waits at a counted CPU or nowhere known, and its
@@ -42,6 +42,13 @@ enum Kind {
 }
 
 const KINDS: usize = 8;
+
+impl Kind {
+    /// Before State tells of it, no time of it counts.
+    fn at_first(scope: &Scope, cpu: CpuId) -> Kind {
+        if scope.has_cpu(cpu) { Kind::Offline } else { Kind::NotCounted }
+    }
+}
 
 /// The observer.
 #[derive(Debug)]
@@ -128,7 +135,7 @@ impl<'a> Waste<'a> {
             supply: vec![0; classes.masks.len()],
             unsure_supply: vec![0; classes.masks.len()],
             classes,
-            kinds: vec![(Kind::NotCounted, Time(0)); cpus],
+            kinds: history.cpus().map(|cpu| (Kind::at_first(scope, cpu), Time(0))).collect(),
             kind_ns: [0; KINDS],
             starting: vec![None; cpus],
             waking_since: vec![(Time(0), TaskId(0)); cpus],
@@ -218,48 +225,54 @@ impl<'a> Waste<'a> {
         }
     }
 
-    /// What `task` weighs in the figures.
+    /// What the waiting `task` weighs in the figures.
     #[inline]
     fn weigh(&self, task: TaskId, state: &TaskState) -> Weight {
-        if state.phase != Phase::Waiting {
+        let counts = self.scope.has_task(task);
+        let Some(cpu) = state.cpu else {
+            // A task that does not count may be about to start on an idle CPU just as well.
+            let class = counts.then(|| self.class(task, state)).flatten();
+            return Weight { unplaced: true, class, ..Weight::NOTHING };
+        };
+        let kind = self.kinds[cpu.index()].0;
+        if !counts || kind == Kind::NotCounted {
             return Weight::NOTHING;
         }
-        let counts = self.scope.has_task(task);
-        let place = state.cpu.filter(|&cpu| counts && self.scope.has_cpu(cpu));
-        let unplaced = state.cpu.is_none();
-        let counts = counts && (unplaced || place.is_some());
-        let movable = counts && self.movable.is_movable(task, state);
         Weight {
-            placed: place.is_some(),
-            // A task that does not count may be about to start on an idle CPU just as well.
-            unplaced,
-            sure: place.is_some_and(|cpu| self.kinds[cpu.index()].0 != Kind::Unknown),
+            placed: true,
+            unplaced: false,
+            sure: kind != Kind::Unknown,
             switched_out: matches!(state.origin, Origin::Preempted | Origin::Yielded),
-            class: movable.then(|| self.classes.of(state)),
+            class: self.class(task, state),
         }
     }
 
-    /// Adds a task of this weight, or takes it away.
+    #[inline]
+    fn class(&self, task: TaskId, state: &TaskState) -> Option<Class> {
+        self.movable.is_movable(task, state).then(|| self.classes.of(state))
+    }
+
+    /// Adds a task of this weight (`step` 1), or takes it away (-1).
     #[inline]
     fn count(&mut self, weight: Weight, step: i64) {
-        self.waiting += step * i64::from(weight.placed);
-        if weight.unplaced {
-            self.unplaced += step;
-        }
-        match weight.class {
-            Some(class) if weight.sure => {
-                self.supply[class] += step;
-                self.switched_out += step * i64::from(weight.switched_out);
-            }
-            Some(class) => {
-                self.unsure_supply[class] += step;
-                if self.high.is_none() {
-                    self.high = Some(self.low.clone());
-                }
-            }
-            None => {}
-        }
         self.dirty = true;
+        self.waiting += step * i64::from(weight.placed);
+        self.unplaced += step * i64::from(weight.unplaced);
+        let Some(class) = weight.class else { return };
+        if weight.sure {
+            self.supply[class] += step;
+            self.switched_out += step * i64::from(weight.switched_out);
+        } else {
+            self.unsure_supply[class] += step;
+            self.begin_high();
+        }
+    }
+
+    /// From now on the upper bound may differ.
+    fn begin_high(&mut self) {
+        if self.high.is_none() {
+            self.high = Some(self.low.clone());
+        }
     }
 
     fn wake_ended(&mut self, cpu: CpuId, now: Time) {
@@ -278,8 +291,18 @@ impl<'a> Waste<'a> {
     }
 
     /// Brings the matchings up to what holds now; done once per instant at which time passes.
+    #[inline]
     fn settle(&mut self) {
         self.dirty = false;
+        let unplaced = self.unplaced.max(0) as u32;
+        if let ([supply], None) = (&self.supply[..], &self.high) {
+            // Everybody may run everywhere and nothing is unknown.
+            self.low.set_supply(ANYWHERE, *supply.max(&0) as u32);
+            self.now_high = self.low.size();
+            self.now_low = self.now_high.saturating_sub(unplaced);
+            self.now_silent = self.now_low;
+            return;
+        }
         for class in 0..self.supply.len() {
             let supply = self.supply[class].max(0) as u32;
             self.low.set_supply(class, supply);
@@ -290,7 +313,6 @@ impl<'a> Waste<'a> {
                 high.set_supply(class, supply + self.unsure_supply[class].max(0) as u32);
             }
         }
-        let unplaced = self.unplaced.max(0) as u32;
         self.now_low = self.low.size().saturating_sub(unplaced);
         self.now_high = self.high.as_ref().map_or(self.low.size(), Matching::size);
         let silent = self.silent_idle.as_ref().unwrap_or(&self.low).size();
@@ -310,8 +332,8 @@ impl<'a> Waste<'a> {
         }
         self.low.set_idle(cpu, kind == Kind::Idle);
         let unknown = matches!(kind, Kind::Unknown | Kind::SilentUnknown);
-        if unknown && self.high.is_none() {
-            self.high = Some(self.low.clone());
+        if unknown {
+            self.begin_high();
         }
         if let Some(high) = &mut self.high {
             high.set_idle(cpu, kind == Kind::Idle || unknown);
@@ -324,6 +346,40 @@ impl<'a> Waste<'a> {
         }
         if let Some(silent) = &mut self.silent_idle {
             silent.set_idle(cpu, matches!(kind, Kind::Idle | Kind::SilentUnknown));
+        }
+    }
+
+    /// Adds what there was of waste in `[from, to)`, which counts.
+    fn integrate(&mut self, from: Time, to: Time) {
+        let ns = to.0 - from.0;
+        let figures = &mut self.figures;
+        add(&mut figures.unplaced_ns, self.unplaced.max(0) as u64, ns);
+        add(&mut figures.cpu_ns, u64::from(self.now_low), ns);
+        add(&mut figures.cpu_ns_max, u64::from(self.now_high), ns);
+        add(&mut figures.cpu_ns_silent_idle, u64::from(self.now_silent), ns);
+        if self.now_low > 0 {
+            add(&mut figures.wasteful_ns, 1, ns);
+            if self.switched_out > 0 {
+                let (idle, candidates) = self.low.sides();
+                let unplaced = self.unplaced.max(0) as u32;
+                let now = Doubtful { from, to, idle, candidates, unplaced };
+                match self.doubtful.last_mut() {
+                    Some(last) if last.goes_on_as(&now) => last.to = to,
+                    _ => self.doubtful.push(now),
+                }
+            }
+            if let Some(cores) = &self.cores {
+                let whole = u64::from(self.now_low.min(cores.whole));
+                add(figures.whole_core_ns.get_or_insert(0), whole, ns);
+            }
+            if self.capacities {
+                let capacity = self.least_capacity(self.now_low);
+                let least = capacity.saturating_mul(ns) / 1024;
+                add(self.figures.capacity_ns.get_or_insert(0), 1, least);
+            }
+        }
+        if self.now_low > 0 || self.episode.is_some() {
+            self.track_episode(from, to);
         }
     }
 
@@ -370,56 +426,32 @@ impl Observer for Waste<'_> {
         }
         let Some((from, to)) = self.scope.window.clip(from, to) else { return };
         let ns = to.0 - from.0;
-        let figures = &mut self.figures;
-        add(&mut figures.wait_ns, self.waiting.max(0) as u64, ns);
-        add(&mut figures.unplaced_ns, self.unplaced.max(0) as u64, ns);
-        add(&mut figures.cpu_ns, u64::from(self.now_low), ns);
-        add(&mut figures.cpu_ns_max, u64::from(self.now_high), ns);
-        add(&mut figures.cpu_ns_silent_idle, u64::from(self.now_silent), ns);
-        if self.now_low > 0 {
-            add(&mut figures.wasteful_ns, 1, ns);
-            if self.switched_out > 0 {
-                let (idle, candidates) = self.low.sides();
-                let unplaced = self.unplaced.max(0) as u32;
-                let now = Doubtful { from, to, idle, candidates, unplaced };
-                match self.doubtful.last_mut() {
-                    Some(last) if last.goes_on_as(&now) => last.to = to,
-                    _ => self.doubtful.push(now),
-                }
-            }
-            if let Some(cores) = &self.cores {
-                let whole = u64::from(self.now_low.min(cores.whole));
-                add(figures.whole_core_ns.get_or_insert(0), whole, ns);
-            }
-            if self.capacities {
-                let capacity = self.least_capacity(self.now_low);
-                let least = capacity.saturating_mul(ns) / 1024;
-                add(self.figures.capacity_ns.get_or_insert(0), 1, least);
-            }
-        }
-        if self.now_low > 0 || self.episode.is_some() {
-            self.track_episode(from, to);
+        add(&mut self.figures.wait_ns, self.waiting.max(0) as u64, ns);
+        // Whatever waste there may be, the upper bound holds it.
+        if self.now_high > 0 || self.unplaced > 0 || self.episode.is_some() {
+            self.integrate(from, to);
         }
     }
 
     #[inline]
     fn task(&mut self, _: &State, task: TaskId, was: &TaskState, now: &TaskState) {
-        let (before, after) = (self.weigh(task, was), self.weigh(task, now));
-        if before == after {
-            return;
+        if was.phase == Phase::Waiting {
+            self.count(self.weigh(task, was), -1);
         }
-        self.count(before, -1);
-        self.count(after, 1);
-        self.dirty = true;
+        if now.phase == Phase::Waiting {
+            self.count(self.weigh(task, now), 1);
+        }
     }
 
     #[inline]
-    fn cpu(&mut self, state: &State, cpu: CpuId) {
+    fn cpu(&mut self, state: &State, cpu: CpuId, before: &CpuState, now: &CpuState) {
+        if before.is_busy() && now.is_busy() && !self.policies {
+            return; // whoever runs there, it stays busy
+        }
         let (was, _) = self.kinds[cpu.index()];
         let kind = self.kind(state, cpu);
         let head = (kind == Kind::Waking).then(|| state.first_waiting(cpu)).flatten();
-        let starting = head.map(|task| self.weigh(task, &state.task(task)));
-        let starting = starting.filter(|weight| weight.placed).and_then(|weight| weight.class);
+        let starting = head.and_then(|task| self.weigh(task, &state.task(task)).class);
         if was == kind && self.starting[cpu.index()] == starting {
             return;
         }

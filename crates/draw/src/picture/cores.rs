@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use wastenot_model::{CpuId, CpuMode, History, Observer, State, TaskId, Time, Window, replay};
+use wastenot_model::{
+    CpuId, CpuMode, CpuState, History, Observer, State, TaskId, Time, Window, replay,
+};
 
 use crate::lanes::{COLUMNS_PER_POINT, Lanes, Paint};
 use crate::page::{Mark, Page, View};
@@ -98,8 +100,8 @@ const DARK: usize = 20_000;
 
 impl Observer for Watch<'_> {
     #[inline]
-    fn cpu(&mut self, state: &State, cpu: CpuId) {
-        let mode = state.cpu(cpu).mode;
+    fn cpu(&mut self, state: &State, cpu: CpuId, _: &CpuState, now: &CpuState) {
+        let mode = now.mode;
         let Some(&Some(row)) = self.rows.get(cpu.index()) else { return };
         let (was, since) = self.now[row];
         if mode != was {

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use wastenot_model::{
-    Carries, CpuId, CpuMode, CpuSet, Entry, Event, History, Observer, Origin, Phase, State, TaskId,
-    TaskState, Time, Window, replay,
+    Carries, CpuId, CpuMode, CpuSet, CpuState, Entry, Event, History, Observer, Origin, Phase,
+    State, TaskId, TaskState, Time, Window, replay,
 };
 
 use crate::lanes::{COLUMNS_PER_POINT, Grid, Lanes, Paint};
@@ -116,9 +116,8 @@ struct Overlay {
 
 impl Observer for Watch<'_> {
     #[inline]
-    fn cpu(&mut self, state: &State, cpu: CpuId) {
+    fn cpu(&mut self, state: &State, cpu: CpuId, _: &CpuState, is: &CpuState) {
         let Some(&Some(row)) = self.rows.get(cpu.index()) else { return };
-        let is = state.cpu(cpu);
         match is.is_idle() {
             true => self.idle.insert(cpu),
             false => self.idle.remove(cpu),

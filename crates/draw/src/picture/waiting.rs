@@ -2,7 +2,7 @@
 //!
 //! Waiting above zero while running is below the dotted line of CPUs is what should not be.
 
-use wastenot_model::{CpuId, CpuMode, History, Observer, State, Time, replay};
+use wastenot_model::{CpuId, CpuMode, CpuState, History, Observer, State, Time, replay};
 
 use crate::lanes::Grid;
 use crate::page::{Mark, Page, View, value_ticks};
@@ -88,9 +88,8 @@ struct Watch {
 
 impl Observer for Watch {
     #[inline]
-    fn cpu(&mut self, state: &State, cpu: CpuId) {
+    fn cpu(&mut self, _: &State, cpu: CpuId, _: &CpuState, is: &CpuState) {
         let Some(seen) = self.cpus.get_mut(cpu.index()) else { return };
-        let is = state.cpu(cpu);
         let new = Seen {
             running: u32::from(matches!(is.mode, CpuMode::Busy(_))),
             waiting: is.waiting,

@@ -345,36 +345,76 @@ impl Row {
     }
 
     /// The entry that was packed.
-    #[inline(always)]
+    #[inline]
     pub fn unpack(&self) -> Entry {
+        match self.kind {
+            SWITCH => self.unpack_switch(),
+            WAKING => self.unpack_waking(),
+            QUEUED => self.unpack_queued(),
+            _ => self.unpack_rare(),
+        }
+    }
+
+    /// Calls one of these with the entry. The frequent kinds are told apart here, so that whoever
+    /// is compiled into `each` knows the kind and never builds an entry in memory.
+    #[inline(always)]
+    pub(crate) fn with(&self, each: &mut impl Each) {
+        match self.kind {
+            SWITCH => each.entry(&self.unpack_switch()),
+            WAKING => each.entry(&self.unpack_waking()),
+            QUEUED => each.entry(&self.unpack_queued()),
+            _ => each.rare(&self.unpack_rare()),
+        }
+    }
+
+    #[inline(always)]
+    fn entry(&self, by: By, event: Event) -> Entry {
+        Entry { time: Time(self.time), cpu: CpuId(self.cpu), by, event }
+    }
+    #[inline(always)]
+    fn context(&self) -> Context {
+        CONTEXTS[usize::from(self.flags & 3)]
+    }
+    #[inline(always)]
+    fn by(&self) -> By {
+        By { task: (self.other != NONE).then_some(TaskId(self.other)), context: self.context() }
+    }
+
+    #[inline(always)]
+    fn unpack_switch(&self) -> Entry {
+        let event = Event::Switch {
+            cpu: CpuId(self.cpu),
+            prev: TaskId(self.task),
+            next: TaskId(self.other),
+            left: Left::ALL[(self.aux as usize & 0xff).min(8)],
+            prev_prio: Prio::from_byte((self.aux >> 8) as u8),
+            next_prio: Prio::from_byte((self.aux >> 16) as u8),
+        };
+        self.entry(By { task: Some(TaskId(self.task)), context: self.context() }, event)
+    }
+
+    #[inline(always)]
+    fn unpack_waking(&self) -> Entry {
+        let prio = Prio::from_byte((self.aux >> 16) as u8);
+        let event = Event::Waking { task: TaskId(self.task), prev: bits_cpu(self.aux), prio };
+        self.entry(self.by(), event)
+    }
+
+    #[inline(always)]
+    fn unpack_queued(&self) -> Entry {
+        let event = Event::Queued {
+            task: TaskId(self.task),
+            on: bits_cpu(self.aux),
+            how: [How::Wakeup, How::New, How::NoSelection]
+                [usize::from(self.flags >> VARIANT).min(2)],
+            prio: Prio::from_byte((self.aux >> 16) as u8),
+        };
+        self.entry(self.by(), event)
+    }
+
+    fn unpack_rare(&self) -> Entry {
         let task = TaskId(self.task);
-        let context = CONTEXTS[usize::from(self.flags & 3)];
-        let variant = self.flags >> VARIANT;
-        let mut by = By { task: (self.other != NONE).then_some(TaskId(self.other)), context };
-        let cpu = CpuId(self.cpu);
         let event = match self.kind {
-            SWITCH => {
-                by.task = Some(task);
-                Event::Switch {
-                    cpu,
-                    prev: task,
-                    next: TaskId(self.other),
-                    left: Left::ALL[(self.aux as usize & 0xff).min(8)],
-                    prev_prio: Prio::from_byte((self.aux >> 8) as u8),
-                    next_prio: Prio::from_byte((self.aux >> 16) as u8),
-                }
-            }
-            WAKING => Event::Waking {
-                task,
-                prev: bits_cpu(self.aux),
-                prio: Prio::from_byte((self.aux >> 16) as u8),
-            },
-            QUEUED => Event::Queued {
-                task,
-                on: bits_cpu(self.aux),
-                how: [How::Wakeup, How::New, How::NoSelection][usize::from(variant).min(2)],
-                prio: Prio::from_byte((self.aux >> 16) as u8),
-            },
             MIGRATE => Event::Migrate {
                 task,
                 from: bits_cpu(self.aux),
@@ -387,7 +427,7 @@ impl Row {
             FREQ => Event::Freq { cpu: CpuId(self.task as u16), khz: self.aux },
             CHANGED => Event::Changed {
                 task,
-                what: match variant {
+                what: match self.flags >> VARIANT {
                     0 => Change::Affinity(MaskId(self.aux)),
                     1 => Change::Policy(self.aux as u8),
                     2 => Change::Nice(self.aux as u8 as i8),
@@ -400,8 +440,16 @@ impl Row {
             LOST => Event::Lost { count: (self.aux != NONE).then_some(self.aux) },
             _ => Event::Decided { row: self.aux },
         };
-        Entry { time: Time(self.time), cpu, by, event }
+        self.entry(self.by(), event)
     }
+}
+
+/// Takes entries as [`Row::with`] unpacks them.
+pub(crate) trait Each {
+    /// One of a frequent kind; compiled once for each.
+    fn entry(&mut self, entry: &Entry);
+    /// One of another kind.
+    fn rare(&mut self, entry: &Entry);
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! The seam that everything which looks at a History looks through.
 
-use crate::{Contradiction, CpuId, Entry, State, TaskId, TaskState, Time};
+use crate::{Contradiction, CpuId, CpuState, Entry, State, TaskId, TaskState, Time};
 
 /// Looks at a [`State`] while it is driven through a History.
 ///
-/// Calls for one event come in this order: `held` (if time moved), `task` for each task whose
-/// state changed, `cpu` for each CPU where something changed, `event`. In all of them `state` is
-/// what holds *after* the event, except in `held`, where it held throughout the interval.
+/// Calls for one event come in this order: `held` (if time moved), `contradiction`, `task` for each
+/// task whose state changed, `cpu` for each CPU where something changed, `event`. In all of them
+/// `state` is what holds *after* the event, except in `held`, where it held throughout the
+/// interval; an interval may span events that change nothing of all this. `was` of a CPU is what it
+/// was before the event; what is told first, of the start, was unknown before.
 pub trait Observer {
     /// Nothing changed in `[from, to)`.
     fn held(&mut self, state: &State, from: Time, to: Time) {
@@ -16,9 +18,9 @@ pub trait Observer {
     fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
         let _ = (state, task, was, now);
     }
-    /// What `cpu` runs, or who waits on it, changed.
-    fn cpu(&mut self, state: &State, cpu: CpuId) {
-        let _ = (state, cpu);
+    /// `cpu` was `was` and is `now`: what it runs, or who waits on it, changed.
+    fn cpu(&mut self, state: &State, cpu: CpuId, was: &CpuState, now: &CpuState) {
+        let _ = (state, cpu, was, now);
     }
     /// The event was applied.
     fn event(&mut self, state: &State, entry: &Entry) {
@@ -44,8 +46,8 @@ impl<O: Observer + ?Sized> Observer for &mut O {
         (**self).task(state, task, was, now);
     }
     #[inline(always)]
-    fn cpu(&mut self, state: &State, cpu: CpuId) {
-        (**self).cpu(state, cpu);
+    fn cpu(&mut self, state: &State, cpu: CpuId, was: &CpuState, now: &CpuState) {
+        (**self).cpu(state, cpu, was, now);
     }
     #[inline(always)]
     fn event(&mut self, state: &State, entry: &Entry) {
@@ -75,9 +77,9 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.1.task(state, task, was, now);
     }
     #[inline(always)]
-    fn cpu(&mut self, state: &State, cpu: CpuId) {
-        self.0.cpu(state, cpu);
-        self.1.cpu(state, cpu);
+    fn cpu(&mut self, state: &State, cpu: CpuId, was: &CpuState, now: &CpuState) {
+        self.0.cpu(state, cpu, was, now);
+        self.1.cpu(state, cpu, was, now);
     }
     #[inline(always)]
     fn event(&mut self, state: &State, entry: &Entry) {

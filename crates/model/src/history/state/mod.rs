@@ -1,9 +1,12 @@
 //! What each CPU runs, who waits where, and what is unknown: the one interpreter of events.
 
 mod apply;
+mod changes;
 mod queue;
 pub(crate) mod replay;
 
+use self::changes::Changes;
+use self::queue::Link;
 use crate::{By, Carries, Context, CpuId, MaskId, TaskId, Time};
 
 /// What a CPU does.
@@ -98,9 +101,6 @@ pub struct TaskState {
     pub migration_disabled: bool,
     /// Scheduling policy, where known (5 is `SCHED_IDLE`).
     pub policy: Option<u8>,
-    before: u32,
-    after: u32,
-    epoch: u32,
 }
 
 /// What an event contradicts.
@@ -144,39 +144,39 @@ enum WaitRule {
 #[derive(Clone, Debug)]
 pub struct State {
     now: Time,
+    /// Up to here observers were told that time passed.
+    told: Time,
     cpus: Vec<CpuState>,
     tasks: Vec<TaskState>,
+    /// Beside each task, apart from it so that a task is one cache line.
+    links: Vec<Link>,
     /// Waiting tasks whose CPU is not known, as a queue beside those of the CPUs.
     unplaced: CpuState,
     /// Tasks last touched before the current epoch are unknown: a loss ended theirs.
     epoch: u32,
     rule: WaitRule,
+    changes: Changes,
 }
 
 /// Looks at nothing.
 impl crate::Observer for () {}
 
 impl TaskState {
-    const fn unknown(epoch: u32) -> TaskState {
-        TaskState {
-            since: Time(0),
-            waking: None,
-            waker: By { task: None, context: Context::Unknown },
-            waker_cpu: CpuId(0),
-            prev: None,
-            cpu: None,
-            mask: None,
-            phase: Phase::Unknown,
-            origin: Origin::Unknown,
-            moves: 0,
-            throttled: false,
-            migration_disabled: false,
-            policy: None,
-            before: NO_TASK,
-            after: NO_TASK,
-            epoch,
-        }
-    }
+    const UNKNOWN: TaskState = TaskState {
+        since: Time(0),
+        waking: None,
+        waker: By { task: None, context: Context::Unknown },
+        waker_cpu: CpuId(0),
+        prev: None,
+        cpu: None,
+        mask: None,
+        phase: Phase::Unknown,
+        origin: Origin::Unknown,
+        moves: 0,
+        throttled: false,
+        migration_disabled: false,
+        policy: None,
+    };
 }
 
 impl CpuState {
@@ -190,14 +190,31 @@ impl CpuState {
     };
     /// Whether a task that waits on it surely still waits. Where events were lost it may run
     /// already; on a silent CPU nothing can have started it unseen.
+    #[inline]
     pub fn keeps_waiting(&self) -> bool {
         self.mode != CpuMode::Unknown || self.silent
     }
+    /// It runs a task.
+    #[inline]
+    pub fn is_busy(&self) -> bool {
+        matches!(self.mode, CpuMode::Busy(_))
+    }
+    /// How many tasks run or wait on it; `None` when that is not known.
+    #[inline]
+    pub fn length(&self) -> Option<u32> {
+        match self.mode {
+            CpuMode::Unknown | CpuMode::Offline => None,
+            CpuMode::Idle => Some(self.waiting),
+            CpuMode::Busy(_) => Some(self.waiting + 1),
+        }
+    }
     /// It runs its idle task and nothing waits on it.
+    #[inline]
     pub fn is_idle(&self) -> bool {
         self.mode == CpuMode::Idle && self.waiting == 0
     }
     /// It runs its idle task and something waits on it.
+    #[inline]
     pub fn is_waking(&self) -> bool {
         self.mode == CpuMode::Idle && self.waiting > 0
     }
@@ -213,11 +230,14 @@ impl State {
         };
         State {
             now: Time(0),
+            told: Time(0),
             cpus: vec![CpuState::UNKNOWN; cpus],
             tasks: Vec::new(),
+            links: Vec::new(),
             unplaced: CpuState::UNKNOWN,
             epoch: 0,
             rule,
+            changes: Changes::default(),
         }
     }
     /// The time of the last event applied.
@@ -242,8 +262,8 @@ impl State {
     }
     /// One task; idle tasks and tasks never met are `Unknown`.
     pub fn task(&self, task: TaskId) -> TaskState {
-        let known = task.index().and_then(|index| self.tasks.get(index));
-        known.map_or(TaskState::unknown(self.epoch), |task| self.fresh(task))
+        let index = task.index().filter(|&index| index < self.tasks.len());
+        index.map_or(TaskState::UNKNOWN, |index| self.fresh(index))
     }
     /// Who waits on `cpu`, in the order in which they came onto its run queue.
     pub fn waiting(&self, cpu: CpuId) -> impl Iterator<Item = TaskId> + '_ {
@@ -267,20 +287,18 @@ impl State {
         let mut next = head;
         std::iter::from_fn(move || {
             let task = (next != NO_TASK).then(|| TaskId::nth(next as usize))?;
-            next = self.tasks[next as usize].after;
+            next = self.links[next as usize].after;
             Some(task)
         })
     }
 
     /// The task as it is known now: a loss since it was last seen makes it unknown.
-    fn fresh(&self, task: &TaskState) -> TaskState {
-        if task.epoch == self.epoch {
+    #[inline]
+    fn fresh(&self, index: usize) -> TaskState {
+        let task = &self.tasks[index];
+        if self.links[index].epoch == self.epoch {
             return *task;
         }
-        let mut unknown = TaskState::unknown(self.epoch);
-        unknown.cpu = task.cpu;
-        unknown.mask = task.mask;
-        unknown.policy = task.policy;
-        unknown
+        TaskState { cpu: task.cpu, mask: task.mask, policy: task.policy, ..TaskState::UNKNOWN }
     }
 }

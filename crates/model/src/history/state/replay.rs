@@ -1,7 +1,8 @@
 //! Drives a State through a History: the start, every event, the end.
 
-use super::{CpuMode, Origin, Phase, State};
-use crate::{CpuId, Event, History, Observer, TaskId, Time};
+use super::{CpuMode, CpuState, Origin, Phase, State};
+use crate::history::event::Each;
+use crate::{CpuId, Entry, Event, History, Observer, TaskId, Time};
 
 /// What was so when the recording began.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -119,7 +120,7 @@ impl State {
     pub fn begin<O: Observer>(history: &History, silent: Silent, observer: &mut O) -> State {
         let start = Start::infer(history, silent);
         let mut state = State::new(history.cpu_count(), history.head.carries);
-        state.now = history.window().from;
+        (state.now, state.told) = (history.window().from, history.window().from);
         for &cpu in &start.silent {
             state.cpus[cpu.index()].silent = true;
         }
@@ -127,50 +128,46 @@ impl State {
             state.cpus[index].mode = mode;
             state.cpus[index].since = state.now;
             if let CpuMode::Busy(task) = mode {
-                state.place(task, Phase::Running, Some(CpuId(index as u16)), observer);
+                state.place(task, Phase::Running, Some(CpuId(index as u16)));
             }
         }
         for &(task, cpu) in &start.waiting {
-            state.place(task, Phase::Waiting, cpu, observer);
+            state.place(task, Phase::Waiting, cpu);
         }
         for &(task, cpu) in &start.sleeping {
-            state.place(task, Phase::Sleeping, cpu, observer);
+            state.place(task, Phase::Sleeping, cpu);
         }
-        for cpu in 0..state.cpus.len() {
-            observer.cpu(&state, CpuId(cpu as u16));
+        state.tell_tasks(observer);
+        for (cpu, now) in state.cpus() {
+            observer.cpu(&state, cpu, &CpuState::UNKNOWN, now);
         }
         state
     }
 
     /// Lets `history` end and tells so.
     pub fn finish<O: Observer>(&mut self, end: Time, observer: &mut O) {
-        self.advance(end, observer);
+        self.pass(end, observer);
         observer.end(self);
     }
 
-    fn place<O: Observer>(
-        &mut self,
-        task: TaskId,
-        phase: Phase,
-        cpu: Option<CpuId>,
-        observer: &mut O,
-    ) {
+    fn place(&mut self, task: TaskId, phase: Phase, cpu: Option<CpuId>) {
         let Some(index) = self.meet(task) else { return };
-        let was = self.tasks[index];
-        if was.phase != Phase::Unknown || cpu.is_some_and(|cpu| cpu.index() >= self.cpus.len()) {
+        if self.tasks[index].phase != Phase::Unknown
+            || cpu.is_some_and(|cpu| cpu.index() >= self.cpus.len())
+        {
             // Told twice, or of a CPU that is not there: the first telling holds.
             if let (Phase::Running, Some(cpu)) = (phase, cpu) {
                 self.cpus[cpu.index()].mode = CpuMode::Unknown;
             }
             return;
         }
+        self.keep_task(index);
         let known = &mut self.tasks[index];
         (known.phase, known.since, known.cpu) = (phase, self.now, cpu);
         known.origin = Origin::Unknown;
         if phase == Phase::Waiting {
             self.join(index as u32, cpu);
         }
-        self.tell(index, task, &was, observer);
     }
 }
 
@@ -178,11 +175,25 @@ impl State {
 /// business: it changes what is counted, never State.
 pub fn replay<O: Observer>(history: &History, silent: Silent, observer: &mut O) -> State {
     let mut state = State::begin(history, silent, observer);
-    for chunk in history.chunks() {
-        for row in chunk {
-            state.apply(&row.unpack(), observer);
-        }
-    }
+    let mut applying = Applying { state: &mut state, observer };
+    history.chunks().flatten().for_each(|row| row.with(&mut applying));
     state.finish(history.window().to, observer);
     state
+}
+
+/// Applies entries as they are unpacked.
+struct Applying<'s, 'o, O> {
+    state: &'s mut State,
+    observer: &'o mut O,
+}
+
+impl<O: Observer> Each for Applying<'_, '_, O> {
+    #[inline(always)]
+    fn entry(&mut self, entry: &Entry) {
+        self.state.apply(entry, self.observer);
+    }
+    #[inline(never)]
+    fn rare(&mut self, entry: &Entry) {
+        self.state.apply(entry, self.observer);
+    }
 }

@@ -18,7 +18,7 @@ mod tests;
 
 use std::io::Write;
 
-use wastenot_model::{Carries, Entry, History, Observer, Silent, State, replay};
+use wastenot_model::{Carries, CpuId, CpuState, Entry, History, Observer, Silent, State, replay};
 
 use crate::Error;
 use crate::perfetto::fields::{packet, trace};
@@ -77,9 +77,9 @@ struct Writing<'h, W> {
 }
 
 impl<W: Write> Observer for Writing<'_, W> {
-    fn cpu(&mut self, state: &State, cpu: wastenot_model::CpuId) {
+    fn cpu(&mut self, state: &State, cpu: CpuId, _: &CpuState, now: &CpuState) {
         if let Some(tracks) = &mut self.tracks {
-            tracks.see(state.now(), cpu, state.cpu(cpu).waiting, &mut self.packets);
+            tracks.see(state.now(), cpu, now.waiting, &mut self.packets);
         }
     }
     fn event(&mut self, _: &State, entry: &Entry) {
