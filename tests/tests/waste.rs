@@ -30,7 +30,7 @@ fn question(seed: u64, history: &History) -> (Silent, Window) {
 }
 
 /// A small history on a page.
-fn told(history: &History) -> String {
+pub(crate) fn told(history: &History) -> String {
     let mut page = format!(
         "{} CPUs, {:?}, carries {}\nmasks {:?}\nstart {:?}\n",
         history.cpu_count(),

@@ -73,6 +73,17 @@ impl<'a> Watch<'a> {
     }
 }
 
+/// The longer one, or the one that was so long first.
+fn longer(
+    longest: Option<(u32, CpuId, Time)>,
+    length: Option<u32>,
+    cpu: CpuId,
+    now: Time,
+) -> Option<(u32, CpuId, Time)> {
+    let most = longest.map_or(0, |longest| longest.0);
+    length.filter(|&length| length > most).map(|length| (length, cpu, now)).or(longest)
+}
+
 /// Tasks that run or wait on `cpu`; `None` when that is not known.
 pub(crate) fn length(state: &State, cpu: CpuId) -> Option<u32> {
     let known = state.cpu(cpu);
@@ -84,6 +95,17 @@ pub(crate) fn length(state: &State, cpu: CpuId) -> Option<u32> {
 }
 
 impl Observer for Watch<'_> {
+    /// As the counted time begins, queues are as long as they were before.
+    #[inline]
+    fn held(&mut self, state: &State, from: Time, to: Time) {
+        let begins = self.scope.window.from;
+        if from < begins && begins <= to {
+            for cpu in self.scope.cpus() {
+                self.longest = longer(self.longest, length(state, cpu), cpu, begins);
+            }
+        }
+    }
+
     #[inline]
     fn cpu(&mut self, state: &State, cpu: CpuId) {
         let length = length(state, cpu);
@@ -92,11 +114,8 @@ impl Observer for Watch<'_> {
         }
         self.close(cpu, state.now());
         self.now[cpu.index()] = (length, state.now());
-        let longest = self.longest.map_or(0, |longest| longest.0);
-        if let Some(length) = length.filter(|&length| length > longest)
-            && self.scope.window.holds(state.now())
-        {
-            self.longest = Some((length, cpu, state.now()));
+        if self.scope.window.holds(state.now()) {
+            self.longest = longer(self.longest, length, cpu, state.now());
         }
     }
 

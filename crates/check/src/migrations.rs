@@ -33,7 +33,7 @@ pub struct Migrations {
     pub by_reason: BTreeMap<(Reason, Distance), u64>,
     /// Moves by task, most first.
     pub by_task: Vec<(TaskId, u64)>,
-    /// Tasks that moved at any time, also where it does not count.
+    /// Tasks that moved at any time of the recording, also where it does not count.
     ever: Vec<bool>,
 }
 
@@ -66,12 +66,19 @@ pub struct Watch<'a> {
 impl<'a> Watch<'a> {
     /// Watches `history` within `scope`.
     pub fn new(history: &'a History, scope: &'a Scope) -> Watch<'a> {
+        let tasks = history.task_count();
+        let (mut last, mut ever) = (vec![None; tasks], vec![false; tasks]);
+        for past in history.past() {
+            if let Some(index) = past.task.index().filter(|&index| index < tasks) {
+                (last[index], ever[index]) = (past.last, past.moved);
+            }
+        }
         Watch {
             machine: &history.head.machine,
             scope,
-            last: vec![None; history.task_count()],
-            moves: vec![0; history.task_count()],
-            found: Migrations { ever: vec![false; history.task_count()], ..Migrations::default() },
+            last,
+            moves: vec![0; tasks],
+            found: Migrations { ever, ..Migrations::default() },
         }
     }
 

@@ -223,13 +223,26 @@ impl<'a> Watch<'a> {
             return;
         }
         let since = state.now();
-        let behind = match state.cpu(cpu).mode {
-            CpuMode::Busy(task) => Some(task),
-            _ => None,
-        };
-        let any_idle_ns = self.any_idle(since);
+        let (any_idle_ns, behind) = (self.any_idle(since), running(state, cpu));
         self.candidates[index] = Candidate { since, any_idle_ns, cpu, behind };
         self.candidate_count += 1;
+    }
+
+    /// Places where they are now those who have been candidates before.
+    fn begin_anew(&mut self, state: &State) {
+        for (index, candidate) in self.candidates.iter_mut().enumerate() {
+            let place = state.task(TaskId::nth(index)).cpu;
+            if let (true, Some(cpu)) = (candidate.since != Time::MAX, place) {
+                (candidate.cpu, candidate.behind) = (cpu, running(state, cpu));
+            }
+        }
+    }
+
+    fn end_all(&mut self, state: &State, now: Time) {
+        for index in 0..self.candidates.len() {
+            let task = TaskId::nth(index);
+            self.end_candidate(task, &state.task(task), now);
+        }
     }
 
     /// `task` is no candidate any more; `was` is its wait.
@@ -340,6 +353,14 @@ impl<'a> Watch<'a> {
     }
 }
 
+/// Which task `cpu` runs, where that is known.
+fn running(state: &State, cpu: CpuId) -> Option<TaskId> {
+    match state.cpu(cpu).mode {
+        CpuMode::Busy(task) => Some(task),
+        _ => None,
+    }
+}
+
 /// Length of the union of intervals.
 fn covered(stretches: &mut [(Time, Time)]) -> u64 {
     stretches.sort_unstable();
@@ -353,6 +374,18 @@ fn covered(stretches: &mut [(Time, Time)]) -> u64 {
 }
 
 impl Observer for Watch<'_> {
+    /// Of waits that reach beyond the counted time only what they were within it is told.
+    #[inline]
+    fn held(&mut self, state: &State, from: Time, to: Time) {
+        let Window { from: begins, to: ends } = self.scope.window;
+        if from < begins && begins <= to {
+            self.begin_anew(state);
+        }
+        if from < ends && ends <= to {
+            self.end_all(state, ends);
+        }
+    }
+
     #[inline]
     fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
         if was.phase != Phase::Waiting && now.phase != Phase::Waiting {
@@ -408,9 +441,6 @@ impl Observer for Watch<'_> {
     }
 
     fn end(&mut self, state: &State) {
-        for index in 0..self.candidates.len() {
-            let task = TaskId::nth(index);
-            self.end_candidate(task, &state.task(task), state.now());
-        }
+        self.end_all(state, state.now());
     }
 }

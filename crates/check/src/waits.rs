@@ -43,6 +43,8 @@ pub struct Watch<'a> {
     scope: &'a Scope,
     tasks: Vec<Waited>,
     cpus: Vec<Waited>,
+    /// A task that runs at the start was not switched in.
+    begun: bool,
     found: Waits,
 }
 
@@ -53,13 +55,14 @@ impl<'a> Watch<'a> {
             scope,
             tasks: vec![Waited::default(); history.task_count()],
             cpus: vec![Waited::default(); history.cpu_count()],
+            begun: false,
             found: Waits::default(),
         }
     }
 
     /// What was measured, once the replay has ended.
     pub fn finish(mut self) -> Waits {
-        let met = |waited: &Waited| waited.runs > 0 || waited.waits.count > 0;
+        let met = |waited: &Waited| waited.runs > 0 || waited.run_ns > 0;
         let tasks = self.tasks.into_iter().enumerate().filter(|(_, waited)| met(waited));
         self.found.by_task = tasks.map(|(n, waited)| (TaskId::nth(n), waited)).collect();
         let key = |(task, waited): &(TaskId, Waited)| (std::cmp::Reverse(waited.waits.sum), *task);
@@ -113,6 +116,10 @@ impl<'a> Watch<'a> {
 }
 
 impl Observer for Watch<'_> {
+    fn begun(&mut self, _: &State) {
+        self.begun = true;
+    }
+
     #[inline]
     fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
         if !self.scope.has_task(task) {
@@ -120,7 +127,7 @@ impl Observer for Watch<'_> {
         }
         if let (Phase::Running, Some(cpu)) = (was.phase, was.cpu)
             && self.scope.has_cpu(cpu)
-            && now.phase != Phase::Running
+            && (now.phase, now.cpu) != (was.phase, was.cpu)
         {
             self.ran(task, cpu, was.since, state.now());
         }
@@ -128,6 +135,7 @@ impl Observer for Watch<'_> {
             && was.phase != Phase::Running
             && self.scope.has_cpu(cpu)
             && self.scope.window.holds(state.now())
+            && self.begun
         {
             self.starts(task, cpu, was, state.now());
         }

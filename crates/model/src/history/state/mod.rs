@@ -1,6 +1,7 @@
 //! What each CPU runs, who waits where, and what is unknown: the one interpreter of events.
 
 mod apply;
+pub(crate) mod past;
 mod queue;
 pub(crate) mod replay;
 
