@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use wastenot_model::{
-    CpuId, Distance, Entry, Event, History, Machine, Observer, Phase, State, TaskId, TaskState,
+    CpuId, Distance, Entry, Event, History, Observer, Phase, State, TaskId, TaskState,
 };
 
 use crate::Scope;
@@ -56,8 +56,9 @@ impl Migrations {
 /// last one: sources without migrate events show it too.
 #[derive(Debug)]
 pub struct Watch<'a> {
-    machine: &'a Machine,
+    history: &'a History,
     scope: &'a Scope,
+    begun: bool,
     last: Vec<Option<CpuId>>,
     moves: Vec<u64>,
     found: Migrations,
@@ -66,19 +67,13 @@ pub struct Watch<'a> {
 impl<'a> Watch<'a> {
     /// Watches `history` within `scope`.
     pub fn new(history: &'a History, scope: &'a Scope) -> Watch<'a> {
-        let tasks = history.task_count();
-        let (mut last, mut ever) = (vec![None; tasks], vec![false; tasks]);
-        for past in history.past() {
-            if let Some(index) = past.task.index().filter(|&index| index < tasks) {
-                (last[index], ever[index]) = (past.last, past.moved);
-            }
-        }
         Watch {
-            machine: &history.head.machine,
+            history,
             scope,
-            last,
-            moves: vec![0; tasks],
-            found: Migrations { ever, ..Migrations::default() },
+            begun: false,
+            last: vec![None; history.task_count()],
+            moves: vec![0; history.task_count()],
+            found: Migrations { ever: vec![false; history.task_count()], ..Migrations::default() },
         }
     }
 
@@ -92,12 +87,22 @@ impl<'a> Watch<'a> {
 }
 
 impl Observer for Watch<'_> {
+    /// Nobody moves before the start, but a part remembers who did.
+    fn begun(&mut self, _: &State) {
+        self.begun = true;
+        for past in self.history.past() {
+            if let Some(index) = past.task.index().filter(|&index| index < self.last.len()) {
+                (self.last[index], self.found.ever[index]) = (past.last, past.moved);
+            }
+        }
+    }
+
     #[inline]
     fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
         let here = matches!(now.phase, Phase::Running | Phase::Waiting);
         let (Some(index), Some(cpu), true) = (task.index(), now.cpu, here) else { return };
         let last = self.last[index].replace(cpu);
-        let Some(last) = last.filter(|&last| last != cpu) else { return };
+        let Some(last) = last.filter(|&last| last != cpu && self.begun) else { return };
         self.found.ever[index] = true;
         let counts = self.scope.has_task(task)
             && self.scope.window.holds(state.now())
@@ -110,7 +115,8 @@ impl Observer for Watch<'_> {
             (Phase::Waiting, _) if was.cpu.is_some() => Reason::Balance,
             _ => Reason::Wakeup,
         };
-        *self.found.by_reason.entry((reason, self.machine.distance(last, cpu))).or_default() += 1;
+        let distance = self.history.head.machine.distance(last, cpu);
+        *self.found.by_reason.entry((reason, distance)).or_default() += 1;
         self.moves[index] += 1;
     }
 

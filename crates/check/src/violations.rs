@@ -212,11 +212,17 @@ impl<'a> Watch<'a> {
         }
     }
 
+    fn is_candidate(&self, task: TaskId) -> bool {
+        let known = task.index().and_then(|index| self.candidates.get(index));
+        known.is_some_and(|candidate| candidate.since != Time::MAX)
+    }
+
     fn begin(&mut self, state: &State, task: TaskId, known: &TaskState) {
         let Some(index) = task.index() else { return };
         let Some(cpu) = known.cpu.filter(|&cpu| self.scope.has_cpu(cpu)) else { return };
         let counts = known.phase == Phase::Waiting
             && state.cpu(cpu).keeps_waiting()
+            && self.starting[cpu.index()] != Some(task)
             && self.scope.has_task(task)
             && self.movable.is_movable(task, known);
         if !counts || self.candidates[index].since != Time::MAX {
@@ -392,10 +398,11 @@ impl Observer for Watch<'_> {
             return;
         }
         if was.phase == Phase::Waiting {
-            let stays = now.phase == Phase::Waiting
+            let sure = |cpu| self.scope.has_cpu(cpu) && state.cpu(cpu).keeps_waiting();
+            let stays = self.is_candidate(task)
+                && now.phase == Phase::Waiting
                 && now.since == was.since
-                && self.scope.has_task(task)
-                && now.cpu.is_some_and(|cpu| self.scope.has_cpu(cpu))
+                && now.cpu.is_some_and(sure)
                 && now.mask == was.mask
                 && self.movable.is_movable(task, now);
             if stays {

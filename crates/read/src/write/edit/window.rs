@@ -75,15 +75,16 @@ fn mark(marks: &mut [bool], task: TaskId) {
 struct Cut<'h> {
     history: &'h History,
     state: State,
-    before: Moves,
+    before: Moves<'h>,
     /// Over the whole recording.
-    ever: Moves,
+    ever: Moves<'h>,
     seen: Vec<Option<Seen>>,
 }
 
 impl<'h> Cut<'h> {
     fn of(history: &'h History, from: Time) -> Cut<'h> {
-        let mut moves = Moves::before(history);
+        let tasks = history.task_count();
+        let mut moves = Moves { history, last: vec![None; tasks], moved: vec![false; tasks] };
         let mut state = State::begin(history, Silent::Unknown, &mut moves);
         let mut entries = history.entries().peekable();
         while let Some(entry) = entries.next_if(|entry| entry.time < from) {
@@ -129,25 +130,23 @@ impl<'h> Cut<'h> {
 
 /// Where tasks ran or waited last, and who moved.
 #[derive(Clone)]
-struct Moves {
+struct Moves<'h> {
+    history: &'h History,
     last: Vec<Option<CpuId>>,
     moved: Vec<bool>,
 }
 
-impl Moves {
-    fn before(history: &History) -> Moves {
-        let tasks = history.task_count();
-        let mut moves = Moves { last: vec![None; tasks], moved: vec![false; tasks] };
-        for past in history.past() {
-            if let Some(index) = past.task.index().filter(|&index| index < tasks) {
-                (moves.last[index], moves.moved[index]) = (past.last, past.moved);
+impl Observer for Moves<'_> {
+    /// Nobody moves before the start, but a part remembers who did.
+    fn begun(&mut self, _: &State) {
+        self.moved.fill(false);
+        for past in self.history.past() {
+            if let Some(index) = past.task.index().filter(|&index| index < self.last.len()) {
+                (self.last[index], self.moved[index]) = (past.last, past.moved);
             }
         }
-        moves
     }
-}
 
-impl Observer for Moves {
     fn task(&mut self, _: &State, task: TaskId, _: &TaskState, now: &TaskState) {
         let here = matches!(now.phase, Phase::Running | Phase::Waiting);
         let (Some(index), Some(cpu), true) = (task.index(), now.cpu, here) else { return };
