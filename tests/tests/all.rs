@@ -14,6 +14,7 @@ mod random;
 mod tools;
 mod traces;
 mod waste;
+mod windows;
 
 /// How many cases a randomised test runs: `WASTENOT_CASES`, or `usual`.
 fn cases(usual: u64) -> u64 {

@@ -2,10 +2,11 @@
 
 use std::io::Read;
 
-use wastenot_model::{Carries, Entry, Event, History, Silent, Window};
+use wastenot_model::{Carries, Entry, Event, History};
 use wastenot_read::{Options, read, read_from};
 use wastenot_tests::encode::{Encoded, Family, encoded};
 use wastenot_tests::random::{Plan, adapted, as_arrays_tell, reduced};
+use wastenot_tests::reference::Asked;
 
 use crate::waste::measured;
 
@@ -86,7 +87,7 @@ fn waste_is_the_same(history: &History, back: &History) -> Result<(), String> {
         let mut less = reduced(history, both);
         // A file that names no count of CPUs tells of those that it has seen.
         less.head.machine.cpus.truncate(history.cpu_count().min(back.cpu_count()));
-        measured(&less, Silent::Unknown, Window::ALL)
+        measured(&less, &Asked::ALL)
     };
     let (ours, theirs) = (of(history), of(back));
     if ours == theirs { Ok(()) } else { Err(format!("written {ours:?}, read {theirs:?}")) }

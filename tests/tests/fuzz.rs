@@ -9,7 +9,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, Once};
 use std::time::{Duration, Instant};
 
-use wastenot_model::{Silent, Window};
 use wastenot_tests::Rng;
 use wastenot_tests::encode::Family;
 use wastenot_tests::fuzz::{case, case_of, tampered_wn};
@@ -18,6 +17,8 @@ use wastenot_tests::random::Plan;
 use crate::formats::kept;
 use crate::memory::within;
 use crate::traces::traces;
+use wastenot_tests::reference::Asked;
+
 use crate::waste::measured;
 
 /// Limit of memory: this and eight times the input.
@@ -114,7 +115,7 @@ fn read_and_measure(bytes: &[u8]) {
     let Ok(history) = wastenot_read::read(bytes, &wastenot_read::Options::default()) else {
         return;
     };
-    let measured = measured(&history, Silent::Unknown, Window::ALL);
+    let measured = measured(&history, &Asked::ALL);
     assert!(measured.waste_cpu_ns <= measured.waste_cpu_ns_max, "{measured:?}");
     assert!(measured.known_cpu_ns <= measured.online_cpu_ns, "{measured:?}");
 }

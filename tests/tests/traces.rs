@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use wastenot_model::{Silent, Window};
+use wastenot_model::Silent;
 use wastenot_read::{Options, read, read_from};
-use wastenot_tests::reference;
+use wastenot_tests::reference::{self, Asked};
 
 use crate::formats::{Pieces, identical};
-use crate::waste::measured;
+use crate::waste::{measured, question};
 
 /// Every recording, by name.
 pub(crate) fn traces() -> Vec<PathBuf> {
@@ -36,11 +36,13 @@ fn waste_of_every_recording_is_what_the_slow_reference_measures() {
                 continue;
             }
         };
-        for silent in [Silent::Unknown, Silent::Idle] {
-            let ours = measured(&history, silent, Window::ALL);
-            let theirs = reference::measure(&history, silent, Window::ALL);
+        let all = Asked::ALL;
+        let scopes = (1..=5).map(|seed| question(seed, &history));
+        for asked in scopes.chain([Asked { silent: Silent::Idle, ..Asked::ALL }, all]) {
+            let (ours, theirs) = (measured(&history, &asked), reference::measure(&history, &asked));
             if ours != theirs {
-                failed.push(format!("{}: {ours:?}, reference {theirs:?}", name(&path)));
+                let name = name(&path);
+                failed.push(format!("{name} {asked:?}: {ours:?}, reference {theirs:?}"));
             }
         }
     }

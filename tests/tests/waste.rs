@@ -1,13 +1,21 @@
 //! The measure of waste against the slow reference, to the nanosecond.
 
 use wastenot_check::{Options, waste};
-use wastenot_model::{History, Silent, Time, Window};
+use wastenot_model::{CpuId, History, Silent, TaskId, Time, Window};
+use wastenot_tests::Rng;
 use wastenot_tests::random::{Plan, shrink};
-use wastenot_tests::reference::{self, Measured};
+use wastenot_tests::reference::{self, Asked, Measured};
 
 /// What the library measures, in the reference's words.
-pub(crate) fn measured(history: &History, silent: Silent, window: Window) -> Measured {
-    let options = Options { silent, window, ..Options::default() };
+pub(crate) fn measured(history: &History, asked: &Asked) -> Measured {
+    let options = Options {
+        silent: asked.silent,
+        window: asked.window,
+        cpus: asked.cpus.clone(),
+        tasks: asked.tasks.as_ref().map(|tasks| tasks.iter().copied().collect()),
+        shared_queue: asked.shared_queue,
+        ..Options::default()
+    };
     let figures = waste::measure(history, &options);
     Measured {
         waste_cpu_ns: figures.cpu_ns,
@@ -20,17 +28,29 @@ pub(crate) fn measured(history: &History, silent: Silent, window: Window) -> Mea
     }
 }
 
-/// Half of the cases look at a part only, a third take silent CPUs for idle.
-fn question(seed: u64, history: &History) -> (Silent, Window) {
-    let silent = if seed.is_multiple_of(3) { Silent::Idle } else { Silent::Unknown };
+/// Half of the questions are about a part of the time, a third take silent CPUs for idle, a quarter
+/// each asks about some CPUs and some tasks only, a fifth takes queues for shared.
+pub(crate) fn question(seed: u64, history: &History) -> Asked {
+    let mut rng = Rng::new(seed ^ 0xa5ed);
     let Window { from, to } = history.window();
     let third = (to - from).0 / 3;
     let part = Window { from: Time(from.0 + third), to: Time(to.0 - third / 2) };
-    (silent, if seed.is_multiple_of(2) { Window::ALL } else { part })
+    let mut some = |each: usize| if rng.one_in(4) { Some(each) } else { None };
+    let (cpus, tasks) = (some(history.cpu_count()), some(history.task_count()));
+    let mut half = |count: usize| (0..count).filter(|_| rng.one_in(2)).collect::<Vec<_>>();
+    let cpus = cpus.map(&mut half).map(|few| few.iter().map(|&n| CpuId(n as u16)).collect());
+    let tasks = tasks.map(&mut half).map(|few| few.into_iter().map(TaskId::nth).collect());
+    Asked {
+        silent: if seed.is_multiple_of(3) { Silent::Idle } else { Silent::Unknown },
+        window: if seed.is_multiple_of(2) { Window::ALL } else { part },
+        cpus,
+        tasks,
+        shared_queue: seed.is_multiple_of(5),
+    }
 }
 
 /// A small history on a page.
-fn told(history: &History) -> String {
+pub(crate) fn told(history: &History) -> String {
     let mut page = format!(
         "{} CPUs, {:?}, carries {}\nmasks {:?}\nstart {:?}\n",
         history.cpu_count(),
@@ -48,9 +68,8 @@ fn told(history: &History) -> String {
 #[test]
 fn waste_of_random_histories_is_what_the_slow_reference_measures() {
     let agree = |seed: u64, history: &History| {
-        let (silent, window) = question(seed, history);
-        let (ours, theirs) =
-            (measured(history, silent, window), reference::measure(history, silent, window));
+        let asked = question(seed, history);
+        let (ours, theirs) = (measured(history, &asked), reference::measure(history, &asked));
         (ours == theirs).then_some(ours.clone()).ok_or((ours, theirs))
     };
     let (mut wasteful, mut doubtful, mut rows) = (0, 0, 0);
@@ -68,7 +87,9 @@ fn waste_of_random_histories_is_what_the_slow_reference_measures() {
                 let least = shrink(plan, |history| agree(seed, history).is_err());
                 let history = least.history();
                 let (ours, theirs) = agree(seed, &history).expect_err("it fails");
-                panic!("{least:?}\n{}ours      {ours:?}\nreference {theirs:?}", told(&history));
+                let asked = question(seed, &history);
+                let page = told(&history);
+                panic!("{least:?}\n{page}{asked:?}\nours      {ours:?}\nreference {theirs:?}");
             }
         }
     }
@@ -83,8 +104,8 @@ fn a_reference_that_is_wrong_by_a_nanosecond_would_be_noticed() {
         let history = Plan::small(seed).history();
         let Window { from, to } = history.window();
         let short = Window { from, to: Time(to.0.saturating_sub(1)) };
-        let all = measured(&history, Silent::Unknown, Window::ALL);
-        all != reference::measure(&history, Silent::Unknown, short) && from < to
+        let asked = Asked { window: short, ..Asked::ALL };
+        measured(&history, &Asked::ALL) != reference::measure(&history, &asked) && from < to
     };
     assert!((0..20).filter(|&seed| differs(seed)).count() > 10);
 }

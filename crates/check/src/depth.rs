@@ -74,18 +74,37 @@ impl<'a> Watch<'a> {
     }
 }
 
+/// The longer one, or the one that was so long first.
+fn longer(
+    longest: Option<(u32, CpuId, Time)>,
+    length: Option<u32>,
+    cpu: CpuId,
+    now: Time,
+) -> Option<(u32, CpuId, Time)> {
+    let most = longest.map_or(0, |longest| longest.0);
+    length.filter(|&length| length > most).map(|length| (length, cpu, now)).or(longest)
+}
+
 impl Observer for Watch<'_> {
+    /// As the counted time begins, queues are as long as they were before.
+    #[inline]
+    fn held(&mut self, state: &State, from: Time, to: Time) {
+        let begins = self.scope.window.from;
+        if from < begins && begins <= to {
+            for cpu in self.scope.cpus() {
+                self.longest = longer(self.longest, state.cpu(cpu).length(), cpu, begins);
+            }
+        }
+    }
+
     #[inline]
     fn cpu(&mut self, state: &State, cpu: CpuId, was: &CpuState, now: &CpuState) {
         if was.length() == now.length() || !self.scope.has_cpu(cpu) {
             return;
         }
         self.close(cpu, was.length(), state.now());
-        let longest = self.longest.map_or(0, |longest| longest.0);
-        if let Some(length) = now.length().filter(|&length| length > longest)
-            && self.scope.window.holds(state.now())
-        {
-            self.longest = Some((length, cpu, state.now()));
+        if self.scope.window.holds(state.now()) {
+            self.longest = longer(self.longest, now.length(), cpu, state.now());
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use wastenot_model::{
-    CpuId, Distance, Entry, Event, History, Machine, Observer, Phase, State, TaskId, TaskState,
+    CpuId, Distance, Entry, Event, History, Observer, Phase, State, TaskId, TaskState,
 };
 
 use crate::Scope;
@@ -33,7 +33,7 @@ pub struct Migrations {
     pub by_reason: BTreeMap<(Reason, Distance), u64>,
     /// Moves by task, most first.
     pub by_task: Vec<(TaskId, u64)>,
-    /// Tasks that moved at any time, also where it does not count.
+    /// Tasks that moved at any time of the recording, also where it does not count.
     ever: Vec<bool>,
 }
 
@@ -56,8 +56,9 @@ impl Migrations {
 /// last one: sources without migrate events show it too.
 #[derive(Debug)]
 pub struct Watch<'a> {
-    machine: &'a Machine,
+    history: &'a History,
     scope: &'a Scope,
+    begun: bool,
     last: Vec<Option<CpuId>>,
     moves: Vec<u64>,
     found: Migrations,
@@ -67,8 +68,9 @@ impl<'a> Watch<'a> {
     /// Watches `history` within `scope`.
     pub fn new(history: &'a History, scope: &'a Scope) -> Watch<'a> {
         Watch {
-            machine: &history.head.machine,
+            history,
             scope,
+            begun: false,
             last: vec![None; history.task_count()],
             moves: vec![0; history.task_count()],
             found: Migrations { ever: vec![false; history.task_count()], ..Migrations::default() },
@@ -85,6 +87,16 @@ impl<'a> Watch<'a> {
 }
 
 impl Observer for Watch<'_> {
+    /// Nobody moves before the start, but a part remembers who did.
+    fn begun(&mut self, _: &State) {
+        self.begun = true;
+        for past in self.history.past() {
+            if let Some(index) = past.task.index().filter(|&index| index < self.last.len()) {
+                (self.last[index], self.found.ever[index]) = (past.last, past.moved);
+            }
+        }
+    }
+
     #[inline]
     fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
         let is_here = |at: &TaskState| matches!(at.phase, Phase::Running | Phase::Waiting);
@@ -93,7 +105,7 @@ impl Observer for Watch<'_> {
         }
         let (Some(index), Some(cpu)) = (task.index(), now.cpu) else { return };
         let last = self.last[index].replace(cpu);
-        let Some(last) = last.filter(|&last| last != cpu) else { return };
+        let Some(last) = last.filter(|&last| last != cpu && self.begun) else { return };
         self.found.ever[index] = true;
         let counts = self.scope.has_task(task)
             && self.scope.window.holds(state.now())
@@ -106,7 +118,8 @@ impl Observer for Watch<'_> {
             (Phase::Waiting, _) if was.cpu.is_some() => Reason::Balance,
             _ => Reason::Wakeup,
         };
-        *self.found.by_reason.entry((reason, self.machine.distance(last, cpu))).or_default() += 1;
+        let distance = self.history.head.machine.distance(last, cpu);
+        *self.found.by_reason.entry((reason, distance)).or_default() += 1;
         self.moves[index] += 1;
     }
 

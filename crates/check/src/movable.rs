@@ -3,7 +3,7 @@
 //! Where the source holds affinities they decide. Where it does not, names and places decide, and
 //! the report says so. Throttling and disabled migration are State's and apply in both cases.
 
-use wastenot_model::{Carries, CpuId, Event, History, TaskId, TaskState};
+use wastenot_model::{Carries, CpuId, History, Seen, TaskId, TaskState};
 
 /// Why a task counts as pinned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,27 +22,8 @@ pub struct Movable {
     pinned: Vec<Option<Pinned>>,
 }
 
-/// On which CPUs a task was seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Seen {
-    Nowhere,
-    On(CpuId),
-    Several,
-}
-
-impl Seen {
-    #[inline]
-    fn also(&mut self, cpu: CpuId) {
-        *self = match *self {
-            Seen::Nowhere => Seen::On(cpu),
-            Seen::On(known) if known == cpu => return,
-            _ => Seen::Several,
-        };
-    }
-}
-
 impl Movable {
-    /// Looks through the whole History for tasks that are pinned by assumption.
+    /// Looks through the whole recording for tasks that are pinned by assumption.
     pub fn survey(history: &History) -> Movable {
         let told = history.head.carries.has(Carries::AFFINITY);
         let named = |name: &str| !told && Named::of(name).is_some();
@@ -52,7 +33,7 @@ impl Movable {
             .map(|(_, task)| named(history.name(task.name)).then_some(Seen::Nowhere))
             .collect();
         if seen.iter().any(Option::is_some) {
-            look(history, &mut seen);
+            Seen::look(history, &mut seen);
         }
         let pinned = history.tasks().zip(&seen).map(|((_, task), &seen)| match seen {
             Some(Seen::On(cpu)) => Named::of(history.name(task.name))?.pinned(cpu),
@@ -86,26 +67,6 @@ impl Movable {
             more.pinned[index] = Some(Pinned::Probably);
         }
         more
-    }
-}
-
-/// Where the tasks in question were seen.
-fn look(history: &History, seen: &mut [Option<Seen>]) {
-    let mut see = |task: TaskId, cpu: CpuId| {
-        if let Some(Some(seen)) = task.index().and_then(|index| seen.get_mut(index)) {
-            seen.also(cpu);
-        }
-    };
-    for entry in history.entries() {
-        match entry.event {
-            Event::Switch { cpu, prev, next, .. } => {
-                see(prev, cpu);
-                see(next, cpu);
-            }
-            Event::Queued { task, on: Some(cpu), .. } => see(task, cpu),
-            Event::Migrate { task, to, .. } => see(task, to),
-            _ => {}
-        }
     }
 }
 

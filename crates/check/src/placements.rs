@@ -103,6 +103,11 @@ impl<'a> Watch<'a> {
 }
 
 impl Observer for Watch<'_> {
+    /// Waits that are there at the start did not begin then.
+    fn begun(&mut self, _: &State) {
+        self.begun = None;
+    }
+
     #[inline]
     fn task(&mut self, _: &State, task: TaskId, was: &TaskState, now: &TaskState) {
         if now.phase == Phase::Waiting && was.phase != Phase::Waiting {

@@ -212,24 +212,43 @@ impl<'a> Watch<'a> {
         }
     }
 
+    fn is_candidate(&self, task: TaskId) -> bool {
+        let known = task.index().and_then(|index| self.candidates.get(index));
+        known.is_some_and(|candidate| candidate.since != Time::MAX)
+    }
+
     fn begin(&mut self, state: &State, task: TaskId, known: &TaskState) {
         let Some(index) = task.index() else { return };
         let Some(cpu) = known.cpu.filter(|&cpu| self.scope.has_cpu(cpu)) else { return };
         let counts = known.phase == Phase::Waiting
             && state.cpu(cpu).keeps_waiting()
+            && self.starting[cpu.index()] != Some(task)
             && self.scope.has_task(task)
             && self.movable.is_movable(task, known);
         if !counts || self.candidates[index].since != Time::MAX {
             return;
         }
         let since = state.now();
-        let behind = match state.cpu(cpu).mode {
-            CpuMode::Busy(task) => Some(task),
-            _ => None,
-        };
-        let any_idle_ns = self.any_idle(since);
+        let (any_idle_ns, behind) = (self.any_idle(since), running(state, cpu));
         self.candidates[index] = Candidate { since, any_idle_ns, cpu, behind };
         self.candidate_count += 1;
+    }
+
+    /// Places where they are now those who have been candidates before.
+    fn begin_anew(&mut self, state: &State) {
+        for (index, candidate) in self.candidates.iter_mut().enumerate() {
+            let place = state.task(TaskId::nth(index)).cpu;
+            if let (true, Some(cpu)) = (candidate.since != Time::MAX, place) {
+                (candidate.cpu, candidate.behind) = (cpu, running(state, cpu));
+            }
+        }
+    }
+
+    fn end_all(&mut self, state: &State, now: Time) {
+        for index in 0..self.candidates.len() {
+            let task = TaskId::nth(index);
+            self.end_candidate(task, &state.task(task), now);
+        }
     }
 
     /// `task` is no candidate any more; `was` is its wait.
@@ -341,6 +360,14 @@ impl<'a> Watch<'a> {
     }
 }
 
+/// Which task `cpu` runs, where that is known.
+fn running(state: &State, cpu: CpuId) -> Option<TaskId> {
+    match state.cpu(cpu).mode {
+        CpuMode::Busy(task) => Some(task),
+        _ => None,
+    }
+}
+
 /// Length of the union of intervals.
 fn covered(stretches: &mut [(Time, Time)]) -> u64 {
     stretches.sort_unstable();
@@ -354,16 +381,29 @@ fn covered(stretches: &mut [(Time, Time)]) -> u64 {
 }
 
 impl Observer for Watch<'_> {
+    /// Of waits that reach beyond the counted time only what they were within it is told.
+    #[inline]
+    fn held(&mut self, state: &State, from: Time, to: Time) {
+        let Window { from: begins, to: ends } = self.scope.window;
+        if from < begins && begins <= to {
+            self.begin_anew(state);
+        }
+        if from < ends && ends <= to {
+            self.end_all(state, ends);
+        }
+    }
+
     #[inline]
     fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
         if was.phase != Phase::Waiting && now.phase != Phase::Waiting {
             return;
         }
         if was.phase == Phase::Waiting {
-            let stays = now.phase == Phase::Waiting
+            let sure = |cpu| self.scope.has_cpu(cpu) && state.cpu(cpu).keeps_waiting();
+            let stays = self.is_candidate(task)
+                && now.phase == Phase::Waiting
                 && now.since == was.since
-                && self.scope.has_task(task)
-                && now.cpu.is_some_and(|cpu| self.scope.has_cpu(cpu))
+                && now.cpu.is_some_and(sure)
                 && now.mask == was.mask
                 && self.movable.is_movable(task, now);
             if stays {
@@ -411,9 +451,6 @@ impl Observer for Watch<'_> {
     }
 
     fn end(&mut self, state: &State) {
-        for index in 0..self.candidates.len() {
-            let task = TaskId::nth(index);
-            self.end_candidate(task, &state.task(task), state.now());
-        }
+        self.end_all(state, state.now());
     }
 }

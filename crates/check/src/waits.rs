@@ -44,6 +44,8 @@ pub struct Watch<'a> {
     scope: &'a Scope,
     tasks: Vec<Waited>,
     cpus: Vec<Waited>,
+    /// A task that runs at the start was not switched in.
+    begun: bool,
     found: Waits,
 }
 
@@ -54,13 +56,14 @@ impl<'a> Watch<'a> {
             scope,
             tasks: vec![Waited::default(); history.task_count()],
             cpus: vec![Waited::default(); history.cpu_count()],
+            begun: false,
             found: Waits::default(),
         }
     }
 
     /// What was measured, once the replay has ended.
     pub fn finish(mut self) -> Waits {
-        let met = |waited: &Waited| waited.runs > 0 || waited.waits.count > 0;
+        let met = |waited: &Waited| waited.runs > 0 || waited.run_ns > 0;
         let tasks = self.tasks.into_iter().enumerate().filter(|(_, waited)| met(waited));
         self.found.by_task = tasks.map(|(n, waited)| (TaskId::nth(n), waited)).collect();
         let key = |(task, waited): &(TaskId, Waited)| (std::cmp::Reverse(waited.waits.sum), *task);
@@ -112,18 +115,26 @@ impl<'a> Watch<'a> {
 }
 
 impl Observer for Watch<'_> {
+    fn begun(&mut self, _: &State) {
+        self.begun = true;
+    }
+
     #[inline]
     fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
         let (ran, runs) = (was.phase == Phase::Running, now.phase == Phase::Running);
-        if ran == runs || !self.scope.has_task(task) {
+        if !(ran || runs) || !self.scope.has_task(task) {
             return;
         }
-        let cpu = if ran { was.cpu } else { now.cpu };
-        let Some(cpu) = cpu.filter(|&cpu| self.scope.has_cpu(cpu)) else { return };
-        if ran {
+        let went = (now.phase, now.cpu) != (was.phase, was.cpu);
+        if let (true, Some(cpu)) = (ran && went, was.cpu)
+            && self.scope.has_cpu(cpu)
+        {
             self.ran(task, cpu, was.since, state.now());
         }
-        if runs && self.scope.window.holds(state.now()) {
+        if let (true, Some(cpu)) = (runs && !ran && self.begun, now.cpu)
+            && self.scope.has_cpu(cpu)
+            && self.scope.window.holds(state.now())
+        {
             self.starts(task, cpu, was, state.now());
         }
     }

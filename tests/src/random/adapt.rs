@@ -25,8 +25,8 @@ pub fn adapted(history: &History, mut tell: impl FnMut(Entry) -> Option<Entry>) 
     sink.finish()
 }
 
-/// What is left for measures when only `carries` can be told: no snapshot of the start, no
-/// affinities and quotas unless carried.
+/// What is left for measures when only `carries` can be told: no snapshot of the start, not which
+/// CPUs were offline, no affinities and quotas unless carried.
 pub fn reduced(history: &History, carries: Carries) -> History {
     let mut less = adapted(history, |entry| {
         let needs = match entry.event {
@@ -37,6 +37,7 @@ pub fn reduced(history: &History, carries: Carries) -> History {
         carries.has(needs).then_some(entry)
     });
     less.head.start = None;
+    less.head.machine.cpus.iter_mut().for_each(|cpu| cpu.online = true);
     less.head.carries = carries.without(Carries::START);
     less
 }

@@ -124,7 +124,9 @@ impl Plan {
                 junk::strew(&mut world);
             }
         }
-        build(world, start, telling)
+        let mut history = build(world, start, telling);
+        call_some_offline(self.seed, &mut history);
+        history
     }
 }
 
@@ -152,6 +154,13 @@ fn build(world: world::World, start: Option<Start>, telling: Telling) -> History
     assert!(masks.iter().enumerate().all(|(n, id)| id.0 as usize == n), "masks are distinct");
     in_order(without_last_losses(world.out)).into_iter().for_each(|entry| sink.push(entry));
     sink.finish()
+}
+
+/// Some sources tell which CPUs were offline; of some CPUs that is not true.
+fn call_some_offline(seed: u64, history: &mut History) {
+    let mut rng = Rng::new(seed ^ 0x0ff);
+    let cpus = &mut history.head.machine.cpus;
+    cpus.iter_mut().for_each(|cpu| cpu.online = !rng.one_in(10));
 }
 
 /// A recorder tells a loss with the next thing that it records: none is a CPU's last row.

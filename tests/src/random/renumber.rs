@@ -57,6 +57,7 @@ fn head(history: &History, cpu: &impl Fn(CpuId) -> CpuId) -> Head {
             waiting: start.waiting.iter().map(place).collect(),
             sleeping: start.sleeping.iter().map(place).collect(),
             silent: start.silent.iter().map(|&on| cpu(on)).collect(),
+            past: None,
         }
     });
     head

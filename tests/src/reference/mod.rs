@@ -12,18 +12,55 @@
 //! - `waste` is the largest number of candidates that idle CPUs could take at once, less the
 //!   tasks whose place is not told: each of them may wait on one of those idle CPUs, which would
 //!   then be waking. `waste_max` lets unknown CPUs take tasks too, and unplaced tasks be taken.
+//! - Only the CPUs that are asked about are idle, and only what waits there counts; only the tasks
+//!   that are asked about are candidates. Others still make a CPU busy or waking.
+//! - With a shared queue no CPU is waking: idle is idle, and whoever waits is a candidate.
 //! - An episode is a longest interval with `waste` above zero.
 
 mod matching;
 mod pinned;
 mod scene;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use wastenot_model::{CpuId, CpuSet, History, Silent, Time, Window};
+use wastenot_model::{CpuId, CpuSet, History, Silent, TaskId, Time, Window};
 
 pub use matching::largest;
 use scene::{Doing, Scene};
+
+/// What is asked of a history.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// What silent CPUs are taken for.
+    pub silent: Silent,
+    /// The time that counts.
+    pub window: Window,
+    /// The CPUs that count, as places to wait and to be idle; all when not told.
+    pub cpus: Option<CpuSet>,
+    /// The tasks that count as waiting; all when not told.
+    pub tasks: Option<BTreeSet<TaskId>>,
+    /// Queues are shared: a waiting task may be taken by any CPU, so none is about to start it.
+    pub shared_queue: bool,
+}
+
+impl Asked {
+    /// Everything, with silent CPUs unknown.
+    pub const ALL: Asked = Asked {
+        silent: Silent::Unknown,
+        window: Window::ALL,
+        cpus: None,
+        tasks: None,
+        shared_queue: false,
+    };
+
+    fn counts_cpu(&self, cpu: CpuId) -> bool {
+        self.cpus.as_ref().is_none_or(|cpus| cpus.contains(cpu))
+    }
+
+    fn counts_task(&self, task: TaskId) -> bool {
+        self.tasks.as_ref().is_none_or(|tasks| tasks.contains(&task))
+    }
+}
 
 /// What the slow way measures. Times are sums over CPUs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,10 +81,11 @@ pub struct Measured {
     pub longest_ns: u64,
 }
 
-/// Measures `history` within `window`.
-pub fn measure(history: &History, silent: Silent, window: Window) -> Measured {
-    let mut scene = Scene::start(history, silent);
+/// Measures what is asked of `history`.
+pub fn measure(history: &History, asked: &Asked) -> Measured {
+    let mut scene = Scene::start(history, asked.silent);
     let pinned = pinned::assumed(history);
+    let window = asked.window;
     let mut sum = Sum { window, measured: Measured::default(), episode: None };
     let mut now = history.window().from;
     let end = history.window().to;
@@ -62,8 +100,10 @@ pub fn measure(history: &History, silent: Silent, window: Window) -> Measured {
             break;
         };
         if let Some((from, to)) = window.clip(now, next) {
-            let movable = |task: &_| scene.may_move(task) && !pinned.contains(task);
-            sum.add(from, to, &Instant::of(&scene, history, movable));
+            let candidate = |task: &TaskId| {
+                asked.counts_task(*task) && scene.may_move(task) && !pinned.contains(task)
+            };
+            sum.add(from, to, &Instant::of(&scene, history, asked, candidate));
         }
         now = next;
     }
@@ -81,16 +121,22 @@ struct Instant {
 }
 
 impl Instant {
-    fn of(scene: &Scene, history: &History, movable: impl Fn(&scene::TaskId) -> bool) -> Instant {
+    fn of(
+        scene: &Scene,
+        history: &History,
+        asked: &Asked,
+        may_be_candidate: impl Fn(&TaskId) -> bool,
+    ) -> Instant {
         let (mut idle, mut unknown, mut heads) = (Vec::new(), Vec::new(), Vec::new());
         let mut count = BTreeMap::<&str, u64>::new();
-        for (&cpu, doing) in &scene.cpus {
+        for (&cpu, doing) in scene.cpus.iter().filter(|(cpu, _)| asked.counts_cpu(**cpu)) {
             let first = scene.queue.iter().find(|(place, _)| *place == Some(cpu));
             let class = match (doing, first) {
                 (Doing::Offline, _) => "offline",
                 (Doing::Unknown, _) => "unknown",
                 (Doing::Runs(_), _) => "busy",
                 (Doing::Idle, None) => "idle",
+                (Doing::Idle, Some(_)) if asked.shared_queue => "idle",
                 (Doing::Idle, Some(_)) => "waking",
             };
             *count.entry(class).or_default() += 1;
@@ -103,12 +149,14 @@ impl Instant {
         }
         let (mut placed, mut doubtful) = (Vec::new(), Vec::new());
         for (place, task) in &scene.queue {
-            if movable(task) && !heads.contains(task) {
+            let counts = place.is_none_or(|cpu| asked.counts_cpu(cpu));
+            if counts && may_be_candidate(task) && !heads.contains(task) {
                 let sure = place.is_some_and(|cpu| !unknown.contains(&cpu) || scene.is_quiet(cpu));
                 let list = if sure { &mut placed } else { &mut doubtful };
                 list.push(scene.mask(task).and_then(|mask| history.mask(mask)));
             }
         }
+        // Also one that does not count may be about to start on an idle CPU.
         let nowhere = scene.queue.iter().filter(|(place, _)| place.is_none()).count() as u64;
         let sure = largest(&placed, &idle);
         let most = largest(&[placed, doubtful].concat(), &[idle, unknown].concat());

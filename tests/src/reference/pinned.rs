@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wastenot_model::{Carries, CpuId, Event, History, TaskId};
+use wastenot_model::{Carries, CpuId, Event, History, Seen, TaskId};
 
 /// Kernel threads named after one CPU that were seen on no other, and interrupt threads that were
 /// seen on one CPU only. Seen is: running there, or queued there.
@@ -23,6 +23,15 @@ pub(super) fn assumed(history: &History) -> BTreeSet<TaskId> {
 
 fn seen(history: &History) -> BTreeMap<TaskId, BTreeSet<CpuId>> {
     let mut seen: BTreeMap<TaskId, BTreeSet<CpuId>> = BTreeMap::new();
+    for past in history.past() {
+        let cpus = match past.seen {
+            Seen::Nowhere => BTreeSet::new(),
+            Seen::On(cpu) => BTreeSet::from([cpu]),
+            // Any two.
+            Seen::Several => BTreeSet::from([CpuId(0), CpuId(1)]),
+        };
+        seen.insert(past.task, cpus);
+    }
     let mut see = |task: TaskId, cpu: CpuId| seen.entry(task).or_default().insert(cpu);
     for entry in history.entries() {
         match entry.event {

@@ -7,10 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wastenot_model::{
-    Carries, Change, CpuId, CpuMode, Entry, Event, History, How, Left, MaskId, Silent,
+    Carries, Change, CpuId, CpuMode, Entry, Event, History, How, Left, MaskId, Past, Phase, Silent,
+    Start, TaskId,
 };
-
-pub(super) use wastenot_model::TaskId;
 
 /// What a CPU does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,14 +63,22 @@ impl Scene {
             queue: Vec::new(),
             tasks: BTreeMap::new(),
             carries: history.head.carries,
-            quiet: history.cpus().filter(|&cpu| is_quiet(history, cpu)).collect(),
+            quiet: quiet(history),
         };
         let told = history.head.start.clone().unwrap_or_default();
         for cpu in history.cpus() {
-            let doing = match told.cpus.get(cpu.index()) {
+            let mut doing = match told.cpus.get(cpu.index()) {
                 Some(mode) => doing(*mode),
-                None => before_the_first_switch(history, cpu, silent),
+                None => before_the_first_switch(history, cpu),
             };
+            // Settled: of a CPU that the machine calls offline nothing may say otherwise.
+            let offline = !history.head.machine.cpus[cpu.index()].online;
+            if doing == Doing::Unknown && offline && rows_of(history, cpu).is_empty() {
+                doing = Doing::Offline;
+            }
+            if doing == Doing::Unknown && silent == Silent::Idle && scene.is_quiet(cpu) {
+                doing = Doing::Idle;
+            }
             scene.cpus.insert(cpu, doing);
             if let Doing::Runs(task) = doing {
                 // Settled: who is told to run twice runs where it was told first; the other CPU
@@ -95,7 +102,24 @@ impl Scene {
                 scene.task(task).last = last;
             }
         }
+        for past in history.past() {
+            scene.remember(past);
+        }
         scene
+    }
+
+    fn remember(&mut self, past: &Past) {
+        let known = self.task(past.task);
+        (known.mask, known.throttled) = (past.mask, past.throttled);
+        known.held = past.migration_disabled;
+        if known.life == Life::Unknown {
+            known.last = past.cpu;
+            known.life = match past.phase {
+                Phase::New => Life::New,
+                Phase::Dead => Life::Dead,
+                _ => Life::Unknown,
+            };
+        }
     }
 
     /// Whether nothing can have happened on `cpu` unseen.
@@ -275,6 +299,14 @@ fn doing(mode: CpuMode) -> Doing {
     }
 }
 
+/// Of a part of a longer recording the whole tells.
+fn quiet(history: &History) -> BTreeSet<CpuId> {
+    match &history.head.start {
+        Some(Start { silent, past: Some(_), .. }) => silent.iter().copied().collect(),
+        _ => history.cpus().filter(|&cpu| is_quiet(history, cpu)).collect(),
+    }
+}
+
 fn is_quiet(history: &History, cpu: CpuId) -> bool {
     history.entries().all(|entry| {
         let told = matches!(entry.event, Event::Switch { .. } | Event::Lost { .. });
@@ -282,14 +314,20 @@ fn is_quiet(history: &History, cpu: CpuId) -> bool {
     })
 }
 
-/// What a CPU ran at the start: the `prev` of its first switch; without any switch the task whose
-/// context its first events carry. Unknown where a loss or a hotplug of it came before.
-fn before_the_first_switch(history: &History, cpu: CpuId, silent: Silent) -> Doing {
+/// The rows that say something of `cpu`.
+fn rows_of(history: &History, cpu: CpuId) -> Vec<Entry> {
     let of_cpu = |entry: &Entry| match entry.event {
         Event::Cpu { cpu: about, .. } => about == cpu,
         _ => entry.cpu == cpu,
     };
-    let rows: Vec<Entry> = history.entries().filter(of_cpu).collect();
+    history.entries().filter(of_cpu).collect()
+}
+
+/// What a CPU ran at the start: the `prev` of its first switch; without any switch the task whose
+/// context its first events carry. Unknown where a loss or a hotplug of it came before; but if it
+/// first came up, it was offline.
+fn before_the_first_switch(history: &History, cpu: CpuId) -> Doing {
+    let rows = rows_of(history, cpu);
     let broken = |row: &Entry| matches!(row.event, Event::Lost { .. } | Event::Cpu { .. });
     let before_break = rows.iter().take_while(|row| !broken(row));
     let first_switch = before_break.clone().find_map(|row| match row.event {
@@ -299,10 +337,10 @@ fn before_the_first_switch(history: &History, cpu: CpuId, silent: Silent) -> Doi
     // Settled: the context of a row before the break tells what ran, even if the first switch
     // comes after it.
     let ran = first_switch.or_else(|| before_break.clone().find_map(|row| row.by.task));
-    match ran {
-        Some(task) if task.is_idle() => Doing::Idle,
-        Some(task) => Doing::Runs(task),
-        None if rows.is_empty() && silent == Silent::Idle => Doing::Idle,
-        None => Doing::Unknown,
+    match (ran, rows.first().map(|row| row.event)) {
+        (Some(task), _) if task.is_idle() => Doing::Idle,
+        (Some(task), _) => Doing::Runs(task),
+        (None, Some(Event::Cpu { up: true, .. })) => Doing::Offline,
+        (None, _) => Doing::Unknown,
     }
 }

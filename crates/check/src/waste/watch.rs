@@ -179,7 +179,7 @@ impl<'a> Waste<'a> {
         self.figures.worst.sort_by_key(|episode| std::cmp::Reverse(episode.cpu_ns));
         self.figures.worst.truncate(self.options.limit);
         let worst = &mut self.figures.wake_delay.not_started;
-        worst.sort_by_key(|stretch| std::cmp::Reverse(stretch.window.span()));
+        worst.sort_by_key(|it| (std::cmp::Reverse(it.window.span()), it.window.from, it.cpu));
         worst.truncate(self.options.limit);
         self.figures
     }
@@ -275,6 +275,15 @@ impl<'a> Waste<'a> {
         }
     }
 
+    /// Before the counted time another task may have been the head that a CPU was about to start.
+    fn wait_for_heads(&mut self, state: &State) {
+        for cpu in self.scope.cpus() {
+            if let Some(head) = state.first_waiting(cpu) {
+                self.waking_since[cpu.index()].1 = head;
+            }
+        }
+    }
+
     fn wake_ended(&mut self, cpu: CpuId, now: Time) {
         let (since, task) = self.waking_since[cpu.index()];
         let Some((from, to)) = self.scope.window.clip(since, now) else { return };
@@ -321,7 +330,11 @@ impl<'a> Waste<'a> {
 
     fn set_kind(&mut self, cpu: CpuId, kind: Kind, now: Time) {
         let (was, since) = std::mem::replace(&mut self.kinds[cpu.index()], (kind, now));
-        add(&mut self.kind_ns[was as usize], 1, self.scope.counted_ns(since, now));
+        let ns = self.scope.counted_ns(since, now);
+        add(&mut self.kind_ns[was as usize], 1, ns);
+        if was == Kind::SilentUnknown && ns > 0 {
+            self.figures.silent.insert(cpu);
+        }
         if was == kind {
             return;
         }
@@ -338,11 +351,8 @@ impl<'a> Waste<'a> {
         if let Some(high) = &mut self.high {
             high.set_idle(cpu, kind == Kind::Idle || unknown);
         }
-        if kind == Kind::SilentUnknown {
-            self.figures.silent.insert(cpu);
-            if self.silent_idle.is_none() {
-                self.silent_idle = Some(self.low.clone());
-            }
+        if kind == Kind::SilentUnknown && self.silent_idle.is_none() {
+            self.silent_idle = Some(self.low.clone());
         }
         if let Some(silent) = &mut self.silent_idle {
             silent.set_idle(cpu, matches!(kind, Kind::Idle | Kind::SilentUnknown));
@@ -420,9 +430,13 @@ impl<'a> Waste<'a> {
 
 impl Observer for Waste<'_> {
     #[inline]
-    fn held(&mut self, _: &State, from: Time, to: Time) {
+    fn held(&mut self, state: &State, from: Time, to: Time) {
         if self.dirty {
             self.settle();
+        }
+        let begins = self.scope.window.from;
+        if from < begins && begins <= to {
+            self.wait_for_heads(state);
         }
         let Some((from, to)) = self.scope.window.clip(from, to) else { return };
         let ns = to.0 - from.0;

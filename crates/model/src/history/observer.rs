@@ -7,9 +7,13 @@ use crate::{Contradiction, CpuId, CpuState, Entry, State, TaskId, TaskState, Tim
 /// Calls for one event come in this order: `held` (if time moved), `contradiction`, `task` for each
 /// task whose state changed, `cpu` for each CPU where something changed, `event`. In all of them
 /// `state` is what holds *after* the event, except in `held`, where it held throughout the
-/// interval; an interval may span events that change nothing of all this. `was` of a CPU is what it
-/// was before the event; what is told first, of the start, was unknown before.
+/// interval, which may span events that change nothing of all this. Before the first event the same
+/// calls tell the state at the start, before which all was unknown, and `begun` that it is told.
 pub trait Observer {
+    /// The start is told; what comes now happened.
+    fn begun(&mut self, state: &State) {
+        let _ = state;
+    }
     /// Nothing changed in `[from, to)`.
     fn held(&mut self, state: &State, from: Time, to: Time) {
         let _ = (state, from, to);
@@ -37,6 +41,10 @@ pub trait Observer {
 }
 
 impl<O: Observer + ?Sized> Observer for &mut O {
+    #[inline(always)]
+    fn begun(&mut self, state: &State) {
+        (**self).begun(state);
+    }
     #[inline(always)]
     fn held(&mut self, state: &State, from: Time, to: Time) {
         (**self).held(state, from, to);
@@ -66,6 +74,11 @@ impl<O: Observer + ?Sized> Observer for &mut O {
 /// Two observers of one replay, left first. Nest pairs for more: the whole nest is compiled into
 /// one call, so that an observer that does not look costs nothing.
 impl<A: Observer, B: Observer> Observer for (A, B) {
+    #[inline(always)]
+    fn begun(&mut self, state: &State) {
+        self.0.begun(state);
+        self.1.begun(state);
+    }
     #[inline(always)]
     fn held(&mut self, state: &State, from: Time, to: Time) {
         self.0.held(state, from, to);

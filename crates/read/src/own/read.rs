@@ -10,7 +10,7 @@ use super::columns::{Batch, Record};
 use super::head::Unreadable;
 use super::messages::{End, whole};
 use super::write::base_name;
-use super::{KEY, head, json, kind, rows};
+use super::{KEY, head, json, kind, past, rows};
 use crate::{Error, Options};
 
 const FORMAT: &str = "wastenot";
@@ -108,6 +108,7 @@ impl Reading {
             kind::ANNEX => self.annex(row),
             kind::ANNEX_ROW => self.annex_row(row),
             kind::LOSS => self.loss(row),
+            kind::PAST => self.past(row),
             kind::END => self.end(row),
             // A later minor version may have kinds that this one does not know.
             _ => Some(()),
@@ -208,6 +209,29 @@ impl Reading {
             4 => start.silent.push(on?),
             _ => return None,
         }
+        Some(())
+    }
+
+    fn past(&mut self, row: &Record<'_>) -> Option<()> {
+        let told = match row.what {
+            0 => None,
+            _ => Some(past::from_json(TaskId(row.task?), row.text?)?),
+        };
+        let known = |task: &TaskId| self.knows(*task);
+        let past = match told {
+            Some(mut past) if known(&past.task) && past.waker.task.iter().all(known) => {
+                past.since = in_ns(past.since, self.hz);
+                past.waking = past.waking.map(|time| in_ns(time, self.hz));
+                if let Some(mask) = &mut past.mask {
+                    *mask = *self.masks.get(mask.0 as usize)?;
+                }
+                Some(past)
+            }
+            Some(_) => return None,
+            None => None,
+        };
+        let start = self.start.get_or_insert_default();
+        start.past.get_or_insert_default().extend(past);
         Some(())
     }
 

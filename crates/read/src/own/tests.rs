@@ -116,7 +116,7 @@ fn a_file_cut_anywhere_reads_up_to_its_last_whole_batch() {
 #[test]
 fn a_newer_major_version_is_refused_and_a_newer_minor_one_is_read() {
     let bytes = written(&anything(1, 10));
-    let at = bytes.windows(5).position(|part| part == b"\"1.0\"").expect("the version");
+    let at = bytes.windows(5).position(|part| part == b"\"1.1\"").expect("the version");
     let with = |version: &[u8]| {
         let mut bytes = bytes.clone();
         bytes[at..at + 5].copy_from_slice(version);
@@ -151,4 +151,18 @@ fn a_task_without_a_row_is_left_out_and_counted() {
     assert_eq!(history.len(), 0);
     let damaged = history.losses().iter().find(|loss| loss.kind == LossKind::Damaged);
     assert_eq!(damaged.and_then(|loss| loss.count), Some(1));
+}
+
+#[test]
+fn a_file_of_version_1_0_reads_as_it_did() {
+    let back = read_back(include_bytes!("fixtures/1.0.wn"));
+    let mut lines = Vec::new();
+    crate::write::jsonl(&back, &mut lines).expect("memory");
+    assert!(lines == include_bytes!("fixtures/1.0.jsonl"), "the events differ");
+    let start = back.head.start.as_ref().expect("a start");
+    assert_eq!((start.waiting.len(), start.sleeping.len(), start.past.clone()), (2, 1, None));
+    assert_eq!(start.silent, [CpuId(5)]);
+    assert_eq!((back.masks().len(), back.annexes.len()), (5, 1));
+    assert!(back.losses().iter().any(|loss| loss.kind == LossKind::ClockSkew));
+    assert!(back.losses().iter().all(|loss| loss.kind != LossKind::Damaged));
 }

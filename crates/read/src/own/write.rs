@@ -9,11 +9,11 @@ use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 use arrow_schema::{ArrowError, Schema};
 use wastenot_model::{
     Annex, Carries, Change, CpuMode, CpuSet, Entry, Event, Head, History, Loss, MaskId, NameId,
-    Sink, Start, Task, TaskId, Window,
+    Past, Sink, Start, Task, TaskId, Window,
 };
 
 use super::columns::{Record, Rows, fields};
-use super::{KEY, head, json, kind, rows};
+use super::{KEY, head, json, kind, past, rows};
 use crate::Error;
 
 /// Rows in a batch. What a crash loses is at most this many, unless [`Writer::flush`] is called.
@@ -92,6 +92,22 @@ impl<W: Write> Writer<W> {
         for cpu in &start.silent {
             self.put(&row(4, Record { on: Some(cpu.0), ..Record::default() }));
         }
+        if let Some(past) = &start.past {
+            self.put(&Record { kind: kind::PAST, ..Record::default() });
+            past.iter().for_each(|past| self.past(past));
+        }
+    }
+
+    fn past(&mut self, past: &Past) {
+        let text = past::to_json(past);
+        let task = Some(past.task.0);
+        self.put_record(&Record {
+            kind: kind::PAST,
+            what: 1,
+            task,
+            text: Some(&text),
+            ..Record::default()
+        });
     }
 
     /// Replaces what is known of a task that was added before.
@@ -158,8 +174,13 @@ impl<W: Write> Writer<W> {
     }
 
     fn put_text(&mut self, kind: u8, what: u8, value: Option<i64>, text: &str) {
-        self.put(&Record { kind, what, value, text: Some(text), ..Record::default() });
-        self.text_bytes += text.len();
+        self.put_record(&Record { kind, what, value, text: Some(text), ..Record::default() });
+    }
+
+    /// A row with a text.
+    fn put_record(&mut self, record: &Record<'_>) {
+        self.put(record);
+        self.text_bytes += record.text.map_or(0, str::len);
         if self.text_bytes >= BATCH_TEXT {
             self.write_batch();
         }

@@ -217,6 +217,29 @@ fn start(random: &mut Random, tasks: &[TaskId]) -> Start {
         waiting: vec![(tasks[5], Some(CpuId(1))), (tasks[4], None)],
         sleeping: vec![(tasks[1], random.maybe(CpuId(2)))],
         silent: vec![CpuId(5)],
+        past: random.maybe(vec![past(tasks[5]), past(tasks[9])]),
+    }
+}
+
+fn past(task: TaskId) -> Past {
+    Past {
+        task,
+        phase: Phase::Waiting,
+        since: Time(999_000),
+        cpu: Some(CpuId(1)),
+        prev: None,
+        origin: Origin::Preempted,
+        moves: 3,
+        waking: Some(Time(998_000)),
+        waker: By { task: Some(TaskId::idle(CpuId(2))), context: Context::Softirq },
+        waker_cpu: CpuId(2),
+        mask: Some(MaskId(3)),
+        policy: Some(5),
+        throttled: false,
+        migration_disabled: true,
+        last: Some(CpuId(3)),
+        moved: true,
+        seen: Seen::On(CpuId(1)),
     }
 }
 

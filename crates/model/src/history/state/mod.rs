@@ -2,6 +2,7 @@
 
 mod apply;
 mod changes;
+pub(crate) mod past;
 mod queue;
 pub(crate) mod replay;
 

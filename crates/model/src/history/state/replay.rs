@@ -1,5 +1,8 @@
 //! Drives a State through a History: the start, every event, the end.
 
+use std::collections::BTreeMap;
+
+use super::past::Past;
 use super::{CpuMode, CpuState, Origin, Phase, State};
 use crate::history::event::Each;
 use crate::{CpuId, Entry, Event, History, Observer, TaskId, Time};
@@ -13,11 +16,14 @@ pub struct Start {
     pub waiting: Vec<(TaskId, Option<CpuId>)>,
     /// Which tasks slept, and where they ran last.
     pub sleeping: Vec<(TaskId, Option<CpuId>)>,
-    /// CPUs of which neither a switch nor a loss is in the whole History.
+    /// CPUs of which neither a switch nor a loss is in the whole recording. Told where this is a
+    /// part of one, otherwise the events tell.
     pub silent: Vec<CpuId>,
+    /// What the whole recording knew of its tasks, where this is a part of one.
+    pub past: Option<Vec<Past>>,
 }
 
-/// What a CPU without any event is taken for.
+/// What a silent CPU is taken for of which nothing tells what it did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Silent {
     /// It may be idle, busy with one task, isolated or offline.
@@ -30,40 +36,52 @@ pub enum Silent {
 impl Start {
     /// What can be said from the events: before its first switch a CPU ran that switch's `prev`;
     /// a CPU without a switch ran the task whose context its events carry. A loss before the first
-    /// of these leaves the CPU unknown. What the head knows wins.
+    /// of these leaves the CPU unknown. It was offline if the first thing told of it is that it
+    /// came up, or if the machine says so and no event of it says otherwise. What the head knows
+    /// wins.
     pub fn infer(history: &History, silent: Silent) -> Start {
         let cpus = history.cpu_count();
         let mut start = history.head.start.clone().unwrap_or_default();
         let told = start.cpus.len();
         start.cpus.resize(cpus, CpuMode::Unknown);
-        let mut first = vec![First::default(); cpus];
-        let mut open = cpus;
-        for entry in history.entries() {
-            if open == 0 {
-                break; // every CPU has shown what it ran
-            }
-            let (cpu, seen) = match entry.event {
-                Event::Switch { cpu, prev, .. } => (cpu, Seen::Switch(prev)),
-                Event::Lost { .. } => (entry.cpu, Seen::Lost),
-                Event::Cpu { cpu, .. } => (cpu, Seen::Changed),
-                _ => (entry.cpu, Seen::Context(entry.by.task)),
-            };
-            let first = &mut first[cpu.index()];
-            let was_open = !first.switched;
-            first.see(seen);
-            open -= usize::from(was_open && first.switched);
+        let first = First::of_each(history);
+        if start.past.is_none() {
+            let is_silent = |cpu: &CpuId| first[cpu.index()].is_silent();
+            start.silent = history.cpus().filter(is_silent).collect();
         }
-        start.silent.clear();
         for (index, first) in first.iter().enumerate() {
-            let cpu = CpuId(index as u16);
-            if !first.switched && !first.lost {
-                start.silent.push(cpu);
-            }
+            let mode = &mut start.cpus[index];
             if index >= told {
-                start.cpus[index] = first.mode(silent);
+                *mode = first.mode();
+            }
+            let offline = !first.any && !history.head.machine.cpus[index].online;
+            if *mode == CpuMode::Unknown && offline {
+                *mode = CpuMode::Offline;
+            }
+        }
+        if silent == Silent::Idle {
+            for cpu in &start.silent {
+                match start.cpus.get_mut(cpu.index()) {
+                    Some(mode @ CpuMode::Unknown) => *mode = CpuMode::Idle,
+                    _ => {}
+                }
             }
         }
         start
+    }
+
+    /// Each task that it speaks of, some of them more than once.
+    pub fn each_task(&self, mut each: impl FnMut(TaskId)) {
+        for mode in &self.cpus {
+            if let CpuMode::Busy(task) = mode {
+                each(*task);
+            }
+        }
+        self.waiting.iter().chain(&self.sleeping).for_each(|(task, _)| each(*task));
+        for past in self.past.iter().flatten() {
+            each(past.task);
+            past.waker.task.into_iter().for_each(&mut each);
+        }
     }
 }
 
@@ -72,7 +90,9 @@ enum Seen {
     Switch(TaskId),
     Lost,
     /// It went up or down: what comes after tells nothing of the start.
-    Changed,
+    Changed {
+        up: bool,
+    },
     Context(Option<TaskId>),
 }
 
@@ -85,10 +105,33 @@ struct First {
     /// Something came before its first switch after which that switch tells nothing of the start.
     broken: bool,
     any: bool,
+    /// The first thing told of it is that it came up.
+    came_up: bool,
     ran: Option<TaskId>,
 }
 
 impl First {
+    fn of_each(history: &History) -> Vec<First> {
+        let mut all = vec![First::default(); history.cpu_count()];
+        let mut open = all.len();
+        for entry in history.entries() {
+            if open == 0 {
+                break; // every CPU has shown what it ran
+            }
+            let (cpu, seen) = match entry.event {
+                Event::Switch { cpu, prev, .. } => (cpu, Seen::Switch(prev)),
+                Event::Lost { .. } => (entry.cpu, Seen::Lost),
+                Event::Cpu { cpu, up } => (cpu, Seen::Changed { up }),
+                _ => (entry.cpu, Seen::Context(entry.by.task)),
+            };
+            let first = &mut all[cpu.index()];
+            let was_open = !first.switched;
+            first.see(seen);
+            open -= usize::from(was_open && first.switched);
+        }
+        all
+    }
+
     fn see(&mut self, seen: Seen) {
         match seen {
             Seen::Switch(prev) if !self.switched => {
@@ -98,20 +141,27 @@ impl First {
                 }
             }
             Seen::Lost if !self.switched => (self.lost, self.broken) = (true, true),
-            Seen::Changed if !self.switched => self.broken = true,
+            Seen::Changed { up } if !self.switched => {
+                self.came_up |= up && !self.any;
+                self.broken = true;
+            }
             Seen::Context(task) if !self.switched && !self.broken => self.ran = self.ran.or(task),
             _ => {}
         }
         self.any = true;
     }
 
-    fn mode(&self, silent: Silent) -> CpuMode {
+    fn mode(&self) -> CpuMode {
         match self.ran {
             Some(task) if task.is_idle() => CpuMode::Idle,
             Some(task) => CpuMode::Busy(task),
-            None if !self.any && silent == Silent::Idle => CpuMode::Idle,
+            None if self.came_up => CpuMode::Offline,
             None => CpuMode::Unknown,
         }
+    }
+
+    fn is_silent(&self) -> bool {
+        !self.switched && !self.lost
     }
 }
 
@@ -121,26 +171,38 @@ impl State {
         let start = Start::infer(history, silent);
         let mut state = State::new(history.cpu_count(), history.head.carries);
         (state.now, state.told) = (history.window().from, history.window().from);
-        for &cpu in &start.silent {
-            state.cpus[cpu.index()].silent = true;
+        for cpu in &start.silent {
+            if let Some(cpu) = state.cpus.get_mut(cpu.index()) {
+                cpu.silent = true;
+            }
         }
+        let past = start.past.as_deref().unwrap_or_default();
+        let known: BTreeMap<TaskId, &Past> = past.iter().map(|past| (past.task, past)).collect();
+        let past = |task: TaskId| known.get(&task).copied();
         for (index, &mode) in start.cpus.iter().enumerate().take(state.cpus.len()) {
             state.cpus[index].mode = mode;
             state.cpus[index].since = state.now;
             if let CpuMode::Busy(task) = mode {
-                state.place(task, Phase::Running, Some(CpuId(index as u16)));
+                let here = Some(CpuId(index as u16));
+                state.place(task, Phase::Running, here, past(task));
             }
         }
         for &(task, cpu) in &start.waiting {
-            state.place(task, Phase::Waiting, cpu);
+            state.place(task, Phase::Waiting, cpu, past(task));
         }
         for &(task, cpu) in &start.sleeping {
-            state.place(task, Phase::Sleeping, cpu);
+            state.place(task, Phase::Sleeping, cpu, past(task));
+        }
+        for (&task, past) in &known {
+            if matches!(past.phase, Phase::New | Phase::Dead | Phase::Unknown) {
+                state.place(task, past.phase, past.cpu, Some(past));
+            }
         }
         state.tell_tasks(observer);
         for (cpu, now) in state.cpus() {
             observer.cpu(&state, cpu, &CpuState::UNKNOWN, now);
         }
+        observer.begun(&state);
         state
     }
 
@@ -150,11 +212,11 @@ impl State {
         observer.end(self);
     }
 
-    fn place(&mut self, task: TaskId, phase: Phase, cpu: Option<CpuId>) {
+    fn place(&mut self, task: TaskId, phase: Phase, cpu: Option<CpuId>, past: Option<&Past>) {
+        let cpus = self.cpus.len();
         let Some(index) = self.meet(task) else { return };
-        if self.tasks[index].phase != Phase::Unknown
-            || cpu.is_some_and(|cpu| cpu.index() >= self.cpus.len())
-        {
+        let was = &self.tasks[index];
+        if was.phase != Phase::Unknown || cpu.is_some_and(|cpu| cpu.index() >= cpus) {
             // Told twice, or of a CPU that is not there: the first telling holds.
             if let (Phase::Running, Some(cpu)) = (phase, cpu) {
                 self.cpus[cpu.index()].mode = CpuMode::Unknown;
@@ -165,6 +227,9 @@ impl State {
         let known = &mut self.tasks[index];
         (known.phase, known.since, known.cpu) = (phase, self.now, cpu);
         known.origin = Origin::Unknown;
+        if let Some(past) = past {
+            past.recall(known, cpus);
+        }
         if phase == Phase::Waiting {
             self.join(index as u32, cpu);
         }

@@ -3,7 +3,10 @@
 
 use std::borrow::Cow;
 
-use wastenot_model::{Builder, Change, Entry, Event, Head, History, NameId, Sink, Task, TaskId};
+use wastenot_model::{
+    Builder, Change, CpuId, CpuMode, Entry, Event, Head, History, MaskId, NameId, Past, Sink,
+    Start, Task, TaskId,
+};
 
 /// What a text names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +54,34 @@ impl<'h> Copy<'h> {
         self.sink.name(&text)
     }
 
+    fn mask(&mut self, mask: MaskId) -> MaskId {
+        self.from.mask(mask).map_or(mask, |cpus| self.sink.mask(cpus))
+    }
+
+    /// The same state of the start.
+    pub(super) fn start(&mut self, start: &Start) -> Start {
+        let mut mode = |mode: &CpuMode| match mode {
+            CpuMode::Busy(task) => CpuMode::Busy(self.task(*task)),
+            other => *other,
+        };
+        let cpus = start.cpus.iter().map(&mut mode).collect();
+        let mut places = |places: &[(TaskId, Option<CpuId>)]| {
+            places.iter().map(|&(task, cpu)| (self.task(task), cpu)).collect()
+        };
+        let (waiting, sleeping) = (places(&start.waiting), places(&start.sleeping));
+        let past = start.past.as_ref();
+        let past = past.map(|past| past.iter().map(|past| self.past(past)).collect());
+        Start { cpus, waiting, sleeping, silent: start.silent.clone(), past }
+    }
+
+    fn past(&mut self, past: &Past) -> Past {
+        let mut copy = past.clone();
+        copy.task = self.task(past.task);
+        copy.waker.task = past.waker.task.map(|task| self.task(task));
+        copy.mask = past.mask.map(|mask| self.mask(mask));
+        copy
+    }
+
     /// Pushes a copy of the entry.
     pub(super) fn push(&mut self, entry: Entry) {
         let mut entry = entry.with_tasks(|task| self.task(task));
@@ -62,11 +93,7 @@ impl<'h> Copy<'h> {
 
     fn change(&mut self, what: &mut Change) {
         match what {
-            Change::Affinity(mask) => {
-                if let Some(cpus) = self.from.mask(*mask) {
-                    *mask = self.sink.mask(cpus);
-                }
-            }
+            Change::Affinity(mask) => *mask = self.mask(*mask),
             Change::Cgroup(name) => *name = self.name(Names::Cgroup, *name),
             Change::Name(name) => *name = self.name(Names::Task, *name),
             Change::Policy(_)

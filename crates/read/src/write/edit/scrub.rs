@@ -34,6 +34,10 @@ pub fn scrub(history: &History, salt: Option<&str>) -> History {
     history.tasks().for_each(|(id, _)| {
         copy.task(id);
     });
+    if let Some(start) = &history.head.start {
+        let start = copy.start(start);
+        copy.sink.head().start = Some(start);
+    }
     history.entries().for_each(|entry| copy.push(entry));
     *copy.sink.losses_mut() = history.losses().to_vec();
     for annex in &history.annexes {

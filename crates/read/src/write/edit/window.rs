@@ -1,8 +1,8 @@
 //! Cuts out a window.
 
 use wastenot_model::{
-    By, Carries, Change, CpuId, CpuMode, Entry, Event, History, LossKind, Phase, Silent, Start,
-    State, TaskId, Window,
+    Carries, CpuId, CpuMode, Entry, Event, History, LossKind, Observer, Past, Phase, Seen, Silent,
+    Sink, Start, State, TaskId, TaskState, Time, Window,
 };
 
 use super::copy::Copy;
@@ -10,89 +10,156 @@ use super::copy::Copy;
 /// The part of `history` within `window`, which is clipped to what was recorded.
 ///
 /// What State knows at the cut becomes the start of the new History: what each CPU runs, who waits
-/// where and in which order, who sleeps, and every affinity, policy and throttle as changes at the
-/// first instant. So whatever is integrated over time (waste, wake delay, run-queue depth) is the
-/// same on the cut as within the window of the whole. What is different: a wait that began before
-/// the cut begins with it, of unknown cause; and a task counts as "seen only on one CPU" by what
-/// is seen of it in the window.
+/// where and in which order, since when and woken by whom, who sleeps, affinities, policies and
+/// throttles; and what questions that look back need of the whole: where each task was before, and
+/// whether it was ever seen on another CPU. So a check of the cut finds what a check of the whole
+/// within the window finds.
 pub fn window(history: &History, window: Window) -> History {
     let whole = history.window();
     let (from, to) = whole.clip(window.from, window.to).unwrap_or((whole.from, whole.from));
+    let part = Window { from, to };
+    let mut acts = acting(history, part);
     let mut head = history.head.clone();
-    head.window = Window { from, to };
-    head.start = None;
-    let mut copy = Copy::begin(history, head, Box::new(|_, name| name.into()));
-    let mut entries = history.entries().peekable();
-    if from > whole.from {
-        let mut state = State::begin(history, Silent::Unknown, &mut ());
-        while let Some(entry) = entries.next_if(|entry| entry.time < from) {
-            state.apply(&entry, &mut ());
+    (head.window, head.start) = (part, None);
+    let mut start = history.head.start.clone();
+    if part != whole {
+        let cut = Cut::of(history, from).start(&acts);
+        for (cpu, mode) in head.machine.cpus.iter_mut().zip(&cut.cpus) {
+            cpu.online = *mode != CpuMode::Offline;
         }
-        start(history, &state, &mut copy, from);
-        copy.sink.head().carries |= Carries::START;
-    } else if let Some(known) = &history.head.start {
-        let start = renamed(known, &mut copy);
-        copy.sink.head().start = Some(start);
+        start = Some(cut);
+        head.carries |= Carries::START;
     }
-    entries.take_while(|entry| entry.time < to).for_each(|entry| copy.push(entry));
+    let mut copy = Copy::begin(history, head, Box::new(|_, name| name.into()));
+    // In their order, so that a report lists those that are equal otherwise in the same order.
+    start.iter().for_each(|start| start.each_task(|task| mark(&mut acts, task)));
+    for (index, (task, _)) in history.tasks().enumerate() {
+        if acts[index] {
+            copy.task(task);
+        }
+    }
+    let start = start.map(|start| copy.start(&start));
+    copy.sink.head().start = start;
+    within(history, part).for_each(|entry| copy.push(entry));
     // Dropped events are told by their entries; one without any is of the whole, as others are.
     for loss in history.losses() {
         let told = loss.kind == LossKind::LostEvents && loss.time.is_some();
         let beyond = loss.kind == LossKind::Cut && to < whole.to;
         if !told && !beyond {
-            wastenot_model::Sink::loss(&mut copy.sink, loss.clone());
+            copy.sink.loss(loss.clone());
         }
     }
     history.annexes.iter().for_each(|annex| copy.sink.annex(annex.clone()));
     copy.sink.finish()
 }
 
-/// Writes the state at the cut into the copy.
-fn start(history: &History, state: &State, copy: &mut Copy<'_>, from: wastenot_model::Time) {
-    let mut start = Start::default();
-    for (cpu, known) in state.cpus() {
-        start.cpus.push(mode(known.mode, copy));
-        let waiting: Vec<TaskId> = state.waiting(cpu).collect();
-        start.waiting.extend(waiting.into_iter().map(|task| (copy.task(task), Some(cpu))));
-    }
-    start.waiting.extend(state.unplaced().map(|task| (copy.task(task), None)));
-    let mut changes = Vec::new();
-    for (id, _) in history.tasks() {
-        let task = state.task(id);
-        if task.phase == Phase::Sleeping {
-            start.sleeping.push((copy.task(id), task.cpu));
-        }
-        if task.phase == Phase::Dead {
-            continue;
-        }
-        let known = [
-            task.mask.map(Change::Affinity),
-            task.policy.map(Change::Policy),
-            task.throttled.then_some(Change::Throttled(true)),
-            task.migration_disabled.then_some(Change::MigrationDisabled(true)),
-        ];
-        let cpu = task.cpu.unwrap_or(CpuId(0));
-        changes.extend(known.into_iter().flatten().map(|what| (cpu, id, what)));
-    }
-    copy.sink.head().start = Some(start);
-    for (cpu, task, what) in changes {
-        let event = Event::Changed { task, what };
-        copy.push(Entry { time: from, cpu, by: By::UNKNOWN, event });
+fn within(history: &History, part: Window) -> impl Iterator<Item = Entry> + '_ {
+    let late = history.entries().skip_while(move |entry| entry.time < part.from);
+    late.take_while(move |entry| entry.time < part.to)
+}
+
+/// By index the tasks that events in the part speak of.
+fn acting(history: &History, part: Window) -> Vec<bool> {
+    let mut acts = vec![false; history.task_count()];
+    within(history, part).for_each(|entry| entry.each_task(|task| mark(&mut acts, task)));
+    acts
+}
+
+fn mark(marks: &mut [bool], task: TaskId) {
+    if let Some(mark) = task.index().and_then(|index| marks.get_mut(index)) {
+        *mark = true;
     }
 }
 
-fn renamed(start: &Start, copy: &mut Copy<'_>) -> Start {
-    let mut places = |places: &[(TaskId, Option<CpuId>)]| {
-        places.iter().map(|&(task, cpu)| (copy.task(task), cpu)).collect()
-    };
-    let (waiting, sleeping) = (places(&start.waiting), places(&start.sleeping));
-    let cpus = start.cpus.iter().map(|&known| mode(known, copy)).collect();
-    Start { cpus, waiting, sleeping, silent: start.silent.clone() }
+/// What is known where a part begins.
+struct Cut<'h> {
+    history: &'h History,
+    state: State,
+    before: Moves<'h>,
+    /// Over the whole recording.
+    ever: Moves<'h>,
+    seen: Vec<Option<Seen>>,
 }
 
-fn mode(mode: CpuMode, copy: &mut Copy<'_>) -> CpuMode {
-    match mode {
-        CpuMode::Busy(task) => CpuMode::Busy(copy.task(task)),
-        other => other,
+impl<'h> Cut<'h> {
+    fn of(history: &'h History, from: Time) -> Cut<'h> {
+        let tasks = history.task_count();
+        let mut moves = Moves { history, last: vec![None; tasks], moved: vec![false; tasks] };
+        let mut state = State::begin(history, Silent::Unknown, &mut moves);
+        let mut entries = history.entries().peekable();
+        while let Some(entry) = entries.next_if(|entry| entry.time < from) {
+            state.apply(&entry, &mut moves);
+        }
+        let (at_cut, before) = (state.clone(), moves.clone());
+        entries.for_each(|entry| state.apply(&entry, &mut moves));
+        let mut seen = vec![Some(Seen::Nowhere); history.task_count()];
+        Seen::look(history, &mut seen);
+        Cut { history, state: at_cut, before, ever: moves, seen }
+    }
+
+    /// The state of the start of a part in which these tasks act.
+    fn start(&self, acts: &[bool]) -> Start {
+        let mut start = Start::default();
+        for (cpu, known) in self.state.cpus() {
+            start.cpus.push(known.mode);
+            start.waiting.extend(self.state.waiting(cpu).map(|task| (task, Some(cpu))));
+            start.silent.extend(known.silent.then_some(cpu));
+        }
+        start.waiting.extend(self.state.unplaced().map(|task| (task, None)));
+        let mut past = Vec::new();
+        for (index, (task, _)) in self.history.tasks().enumerate() {
+            let known = self.state.task(task);
+            let gone = matches!(known.phase, Phase::Unknown | Phase::Dead);
+            if gone && !acts[index] {
+                continue;
+            }
+            if known.phase == Phase::Sleeping {
+                start.sleeping.push((task, known.cpu));
+            }
+            past.push(Past {
+                last: self.before.last[index],
+                moved: self.ever.moved[index],
+                seen: self.seen[index].unwrap_or(Seen::Nowhere),
+                ..Past::of(task, &known)
+            });
+        }
+        start.past = Some(past);
+        start
+    }
+}
+
+/// Where tasks ran or waited last, and who moved.
+#[derive(Clone)]
+struct Moves<'h> {
+    history: &'h History,
+    last: Vec<Option<CpuId>>,
+    moved: Vec<bool>,
+}
+
+impl Observer for Moves<'_> {
+    /// Nobody moves before the start, but a part remembers who did.
+    fn begun(&mut self, _: &State) {
+        self.moved.fill(false);
+        for past in self.history.past() {
+            if let Some(index) = past.task.index().filter(|&index| index < self.last.len()) {
+                (self.last[index], self.moved[index]) = (past.last, past.moved);
+            }
+        }
+    }
+
+    fn task(&mut self, _: &State, task: TaskId, _: &TaskState, now: &TaskState) {
+        let here = matches!(now.phase, Phase::Running | Phase::Waiting);
+        let (Some(index), Some(cpu), true) = (task.index(), now.cpu, here) else { return };
+        let last = self.last[index].replace(cpu);
+        self.moved[index] |= last.is_some_and(|last| last != cpu);
+    }
+
+    fn event(&mut self, _: &State, entry: &Entry) {
+        // A new task is placed relative to its parent.
+        if let Event::Fork { child, .. } = entry.event
+            && let Some(last) = child.index().and_then(|index| self.last.get_mut(index))
+        {
+            *last = Some(entry.cpu);
+        }
     }
 }

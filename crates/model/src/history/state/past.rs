@@ -1,0 +1,139 @@
+//! What is known of tasks from before a History begins, where it is a part of a longer recording.
+//!
+//! Some questions look back: since when a task waits, who woke it, whether it ever moved. A part
+//! that was cut out answers them as the whole does, since it holds what the whole knew.
+
+use super::{Origin, Phase, TaskState};
+use crate::{By, CpuId, Event, History, MaskId, TaskId, Time};
+
+/// A task at the first instant of a part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Past {
+    /// The task.
+    pub task: TaskId,
+    /// Where in its life it is. A running, waiting or sleeping task is in the lists of
+    /// [`Start`](crate::Start) as well, and these decide.
+    pub phase: Phase,
+    /// When that phase began.
+    pub since: Time,
+    /// Where it runs, waits, or was last.
+    pub cpu: Option<CpuId>,
+    /// Where it was last when it was woken, created or switched out.
+    pub prev: Option<CpuId>,
+    /// How its wait began, or its last one.
+    pub origin: Origin,
+    /// How often it was moved during this wait.
+    pub moves: u16,
+    /// The last waking, if any.
+    pub waking: Option<Time>,
+    /// Who was current on the waking CPU, and in which context.
+    pub waker: By,
+    /// The CPU that did the waking.
+    pub waker_cpu: CpuId,
+    /// The CPUs it may run on, where known.
+    pub mask: Option<MaskId>,
+    /// Scheduling policy, where known.
+    pub policy: Option<u8>,
+    /// Held back by a quota.
+    pub throttled: bool,
+    /// Migration is disabled for it.
+    pub migration_disabled: bool,
+    /// Where it ran or waited last, or its parent ran when it was created.
+    pub last: Option<CpuId>,
+    /// It moved at some time of the whole recording, be it after this part.
+    pub moved: bool,
+    /// On which CPUs the whole recording saw it.
+    pub seen: Seen,
+}
+
+impl Past {
+    /// A task in this state; where it was is not told.
+    pub fn of(task: TaskId, state: &TaskState) -> Past {
+        Past {
+            task,
+            phase: state.phase,
+            since: state.since,
+            cpu: state.cpu,
+            prev: state.prev,
+            origin: state.origin,
+            moves: state.moves,
+            waking: state.waking,
+            waker: state.waker,
+            waker_cpu: state.waker_cpu,
+            mask: state.mask,
+            policy: state.policy,
+            throttled: state.throttled,
+            migration_disabled: state.migration_disabled,
+            last: None,
+            moved: false,
+            seen: Seen::Nowhere,
+        }
+    }
+
+    /// Writes everything but phase and place into the state of a task. A damaged file may name
+    /// CPUs that the machine does not have.
+    pub(super) fn recall(&self, known: &mut TaskState, cpus: usize) {
+        (known.since, known.origin, known.moves) = (self.since, self.origin, self.moves);
+        (known.waking, known.waker, known.waker_cpu) = (self.waking, self.waker, self.waker_cpu);
+        known.prev = self.prev.filter(|cpu| cpu.index() < cpus);
+        (known.mask, known.policy) = (self.mask, self.policy);
+        (known.throttled, known.migration_disabled) = (self.throttled, self.migration_disabled);
+    }
+}
+
+/// On which CPUs a task was seen: switched, queued, or moved to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// On none.
+    Nowhere,
+    /// On this one only.
+    On(CpuId),
+    /// On more than one.
+    Several,
+}
+
+impl Seen {
+    /// It was seen on `cpu`, too.
+    #[inline]
+    pub fn also(&mut self, cpu: CpuId) {
+        *self = match *self {
+            Seen::Nowhere => Seen::On(cpu),
+            Seen::On(known) if known == cpu => return,
+            _ => Seen::Several,
+        };
+    }
+
+    /// Looks through the recording that `history` is, or is a part of, for the tasks that are
+    /// asked for: those with `Some`, by index.
+    pub fn look(history: &History, seen: &mut [Option<Seen>]) {
+        for past in history.past() {
+            if let Some(Some(seen)) = past.task.index().and_then(|index| seen.get_mut(index)) {
+                *seen = past.seen;
+            }
+        }
+        let mut see = |task: TaskId, cpu: CpuId| {
+            if let Some(Some(seen)) = task.index().and_then(|index| seen.get_mut(index)) {
+                seen.also(cpu);
+            }
+        };
+        for entry in history.entries() {
+            match entry.event {
+                Event::Switch { cpu, prev, next, .. } => {
+                    see(prev, cpu);
+                    see(next, cpu);
+                }
+                Event::Queued { task, on: Some(cpu), .. } => see(task, cpu),
+                Event::Migrate { task, to, .. } => see(task, to),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl History {
+    /// What is known of tasks from before; empty unless this is a part of a longer recording.
+    pub fn past(&self) -> &[Past] {
+        let start = self.head.start.as_ref();
+        start.and_then(|start| start.past.as_deref()).unwrap_or_default()
+    }
+}

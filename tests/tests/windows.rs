@@ -1,0 +1,113 @@
+//! A check of a window that was cut out finds what a check of the whole within the window finds.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value as Json;
+use wastenot_check::{Options, check};
+use wastenot_model::{History, Silent, Time, Window};
+use wastenot_read::{read, write};
+use wastenot_tests::random::{Plan, shrink};
+use wastenot_tests::reference::{self, Asked};
+
+use crate::traces::{name, traces};
+
+/// What is of the file and not of the window: how much it holds and carries, what was lost of the
+/// rest of it, of how many tasks some are pinned.
+const OF_THE_FILE: [&str; 3] = ["trace", "losses", "assumptions"];
+
+/// What a check says of the window, a line each.
+fn found(history: &History, window: Window, silent: Silent) -> BTreeMap<String, String> {
+    let options = Options { window, silent, ..Options::default() };
+    let json = check(history, &options).report(history, &options).json();
+    let mut lines = BTreeMap::new();
+    for (key, value) in json.as_object().expect("an object") {
+        if !OF_THE_FILE.contains(&&**key) {
+            flatten(key, value, &mut lines);
+        }
+    }
+    assert!(lines.len() > 50, "{lines:?}");
+    lines
+}
+
+fn flatten(key: &str, value: &Json, lines: &mut BTreeMap<String, String>) {
+    match value {
+        Json::Object(object) => {
+            object
+                .iter()
+                .for_each(|(inner, value)| flatten(&format!("{key}.{inner}"), value, lines));
+        }
+        Json::Array(rows) => {
+            let rows = rows.iter().enumerate();
+            rows.for_each(|(n, row)| flatten(&format!("{key}.{n}"), row, lines));
+        }
+        _ => drop(lines.insert(key.to_owned(), value.to_string())),
+    }
+}
+
+/// The first things that differ between the whole and the cut, which goes through a file.
+fn differences(history: &History, window: Window, silent: Silent) -> Vec<String> {
+    let whole = found(history, window, silent);
+    let mut bytes = Vec::new();
+    write::wn(&write::edit::window(history, window), &mut bytes).expect("memory");
+    let cut = read(&bytes, &wastenot_read::Options::default()).expect("just written");
+    let cut = found(&cut, Window::ALL, silent);
+    let keys: BTreeSet<&String> = whole.keys().chain(cut.keys()).collect();
+    let differ = keys.into_iter().filter(|key| whole.get(*key) != cut.get(*key));
+    let told = |key: &String| format!("{key}: whole {:?}, cut {:?}", whole.get(key), cut.get(key));
+    differ.take(12).map(told).collect()
+}
+
+#[test]
+fn the_slow_reference_measures_a_cut_as_it_measures_its_window() {
+    for seed in 0..300 {
+        let history = Plan { steps: 120, ..Plan::small(seed) }.history();
+        let window = windows(&history)[seed as usize % 4];
+        let cut = reference::measure(&write::edit::window(&history, window), &Asked::ALL);
+        let whole = reference::measure(&history, &Asked { window, ..Asked::ALL });
+        assert_eq!(cut, whole, "seed {seed}");
+    }
+}
+
+fn windows(history: &History) -> [Window; 4] {
+    let Window { from, to } = history.window();
+    let at = |percent| Time(from.0 + (to - from).0 / 100 * percent);
+    [(0, 50), (20, 23), (45, 80), (70, 100)].map(|(from, to)| Window { from: at(from), to: at(to) })
+}
+
+#[test]
+fn a_check_of_a_cut_is_a_check_of_its_window_in_every_recording() {
+    let mut failed = Vec::new();
+    for path in traces() {
+        let bytes = std::fs::read(&path).expect("readable");
+        let Ok(history) = read(&bytes, &wastenot_read::Options::default()) else { continue };
+        for (n, window) in windows(&history).into_iter().enumerate() {
+            let silent = if n % 2 == 0 { Silent::Unknown } else { Silent::Idle };
+            let differ = differences(&history, window, silent);
+            if !differ.is_empty() {
+                failed.push(format!("{} {window:?}\n  {}", name(&path), differ.join("\n  ")));
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[test]
+fn a_check_of_a_cut_is_a_check_of_its_window_in_random_histories() {
+    for seed in 0..crate::cases(3_000).min(30_000) {
+        // Not with silent CPUs as idle: one that became unknown later is idle in the cut only.
+        let differ = |history: &History| {
+            differences(history, windows(history)[seed as usize % 4], Silent::Unknown)
+        };
+        let plan = Plan { steps: 120, ..Plan::small(seed) };
+        if !differ(&plan.history()).is_empty() {
+            let least = shrink(plan, |history| !differ(history).is_empty());
+            let history = least.history();
+            panic!(
+                "{least:?}\n{}{:?}\n{}",
+                crate::waste::told(&history),
+                windows(&history)[seed as usize % 4],
+                differ(&history).join("\n")
+            );
+        }
+    }
+}
