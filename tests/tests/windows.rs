@@ -18,7 +18,8 @@ const OF_THE_FILE: [&str; 3] = ["trace", "losses", "assumptions"];
 /// What a check says of the window, a line each.
 fn found(history: &History, window: Window, silent: Silent) -> BTreeMap<String, String> {
     let options = Options { window, silent, ..Options::default() };
-    let json = check(history, &options).report(history, &options).json();
+    let report = check(history, &options).report(history, &options);
+    let json = serde_json::to_value(report).expect("a report");
     let mut lines = BTreeMap::new();
     for (key, value) in json.as_object().expect("an object") {
         if !OF_THE_FILE.contains(&&**key) {

@@ -18,6 +18,7 @@
 pub mod compare;
 pub mod depth;
 mod distribution;
+mod idle;
 mod matching;
 pub mod migrations;
 pub mod movable;
@@ -30,6 +31,7 @@ pub mod systing;
 pub mod violations;
 pub mod waits;
 pub mod waste;
+mod worst;
 
 use wastenot_model::{Carries, CpuSet, History, Silent, Span, TaskId, Window, replay};
 

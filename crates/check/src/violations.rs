@@ -17,7 +17,8 @@ use wastenot_model::{
     TaskId, TaskState, Time, Window,
 };
 
-use crate::waste::keep;
+use crate::idle::IdleTimes;
+use crate::worst::Worst;
 use crate::{Distribution, Movable, Options, Scope};
 
 /// One wait that need not have been.
@@ -111,14 +112,7 @@ pub struct Watch<'a> {
     scope: &'a Scope,
     movable: &'a Movable,
     options: &'a Options,
-    /// Idle stretches of each CPU that some candidate may still need; the last may be open.
-    idle: Vec<Vec<(Time, Time)>>,
-    is_idle: Vec<bool>,
-    idle_count: u32,
-    /// Time with any idle CPU so far, and since when there is one now: a wait over which it does
-    /// not grow holds no violation, which is most of them.
-    any_idle_ns: u64,
-    any_since: Time,
+    idle: IdleTimes,
     /// Per CPU whether those who wait on it surely do.
     sure: Vec<bool>,
     /// Per CPU the task that it is about to start.
@@ -126,8 +120,14 @@ pub struct Watch<'a> {
     candidates: Vec<Candidate>,
     candidate_count: usize,
     sums: Vec<Sum>,
+    worst: Worst<Rank, Violation>,
+    /// Kept for its memory.
+    stretches: Vec<(Time, Time)>,
     found: Violations,
 }
+
+/// The longest stretch first, then the earliest.
+type Rank = (Span, Reverse<Time>, Reverse<TaskId>);
 
 /// Since when a task is a candidate; `Time::MAX` when it is not.
 #[derive(Clone, Copy, Debug)]
@@ -154,16 +154,14 @@ impl<'a> Watch<'a> {
             scope,
             movable,
             options,
-            idle: vec![Vec::new(); cpus],
-            is_idle: vec![false; cpus],
-            idle_count: 0,
-            any_idle_ns: 0,
-            any_since: Time(0),
+            idle: IdleTimes::new(cpus),
             sure: vec![true; cpus],
             starting: vec![None; cpus],
             candidates: vec![NOT; history.task_count()],
             candidate_count: 0,
             sums: vec![Sum::default(); history.task_count()],
+            worst: Worst::new(options.limit),
+            stretches: Vec::new(),
             found: Violations::default(),
         }
     }
@@ -171,45 +169,11 @@ impl<'a> Watch<'a> {
     /// What was found, once the replay has ended.
     pub fn finish(mut self) -> Violations {
         let found = &mut self.found;
-        found.worst.sort_by_key(|violation| {
-            (Reverse(violation.stretch.span()), violation.window.from, violation.task)
-        });
-        found.worst.truncate(self.options.limit);
+        found.worst = self.worst.finish();
         let sums = self.sums.iter().enumerate().filter(|(_, sum)| sum.count > 0);
         found.by_task = sums.map(|(index, sum)| (TaskId::nth(index), *sum)).collect();
         found.by_task.sort_by_key(|(task, sum)| (Reverse(sum.idle_ns), *task));
         self.found
-    }
-
-    fn any_idle(&self, now: Time) -> u64 {
-        let open = if self.idle_count > 0 { now.since(self.any_since).0 } else { 0 };
-        self.any_idle_ns + open
-    }
-
-    fn set_idle(&mut self, cpu: CpuId, idle: bool, now: Time) {
-        let index = cpu.index();
-        if std::mem::replace(&mut self.is_idle[index], idle) == idle {
-            return;
-        }
-        if idle {
-            if self.idle_count == 0 {
-                self.any_since = now;
-            }
-            self.idle_count += 1;
-            self.idle[index].push((now, Time::MAX));
-        } else {
-            self.any_idle_ns = self.any_idle(now);
-            self.any_since = now;
-            self.idle_count -= 1;
-            match self.idle[index].last_mut() {
-                Some(stretch) if stretch.0 < now => stretch.1 = now,
-                _ => drop(self.idle[index].pop()),
-            }
-        }
-        // Without candidates nobody will ask about stretches that are over.
-        if self.candidate_count == 0 && self.idle[index].len() > 32 {
-            self.idle[index].retain(|stretch| stretch.1 == Time::MAX);
-        }
     }
 
     fn is_candidate(&self, task: TaskId) -> bool {
@@ -229,7 +193,7 @@ impl<'a> Watch<'a> {
             return;
         }
         let since = state.now();
-        let (any_idle_ns, behind) = (self.any_idle(since), running(state, cpu));
+        let (any_idle_ns, behind) = (self.idle.any_ns(since), running(state, cpu));
         self.candidates[index] = Candidate { since, any_idle_ns, cpu, behind };
         self.candidate_count += 1;
     }
@@ -260,56 +224,24 @@ impl<'a> Watch<'a> {
         }
         self.candidates[index] = NOT;
         self.candidate_count -= 1;
-        if self.any_idle(now) == candidate.any_idle_ns {
+        if self.idle.any_ns(now) == candidate.any_idle_ns {
             return;
         }
         let Some((from, to)) = self.scope.window.clip(candidate.since, now) else { return };
         if let Some(violation) = self.violation(task, was, candidate, Window { from, to }) {
-            self.add(violation);
+            self.add(violation, was);
         }
     }
 
     fn violation(
-        &self,
+        &mut self,
         task: TaskId,
         was: &TaskState,
         candidate: Candidate,
         window: Window,
     ) -> Option<Violation> {
         let (cpu, to_cpu) = (candidate.cpu, was.cpu?);
-        let mask = was.mask.and_then(|mask| self.history.mask(mask));
-        let machine = &self.history.head.machine;
-        let mut stretches = Vec::new();
-        let mut idle_cpus = Vec::new();
-        // Of stretches of one length the nearest CPU's counts: it would have been the better place.
-        let mut longest: Option<((Span, Reverse<Distance>), CpuId, Window)> = None;
-        for (index, idle) in self.idle.iter().enumerate() {
-            let other = CpuId(index as u16);
-            // Most CPUs of a large machine were not idle lately: one look at each must do.
-            let lately = idle.last().is_some_and(|stretch| stretch.1 > window.from);
-            if !lately || mask.is_some_and(|mask| !mask.contains(other)) {
-                continue;
-            }
-            let first = idle.partition_point(|stretch| stretch.1 <= window.from);
-            let distance = machine.distance(cpu, other);
-            let mut was = IdleCpu { cpu: other, distance, idle_ns: 0, longest_ns: 0 };
-            for &(from, to) in &idle[first..] {
-                let Some((from, to)) = window.clip(from, to) else { break };
-                stretches.push((from, to));
-                let stretch = Window { from, to };
-                was.idle_ns += stretch.span().0;
-                was.longest_ns = was.longest_ns.max(stretch.span().0);
-                let rank = (stretch.span(), Reverse(distance));
-                if longest.as_ref().is_none_or(|longest| rank > longest.0) {
-                    longest = Some((rank, other, stretch));
-                }
-            }
-            if was.idle_ns > 0 {
-                idle_cpus.push(was);
-            }
-        }
-        let (_, idle_cpu, stretch) = longest?;
-        let nearest = idle_cpus.iter().map(|idle| idle.distance).min()?;
+        let idle = self.longest_idle(cpu, was, window)?;
         let woken = matches!(was.origin, Origin::Wakeup | Origin::NoSelection | Origin::Fork);
         Some(Violation {
             task,
@@ -323,15 +255,70 @@ impl<'a> Watch<'a> {
             prev: was.prev,
             moves: was.moves,
             behind: candidate.behind,
-            idle_ns: covered(&mut stretches),
-            idle_cpu,
-            stretch,
-            nearest,
-            idle: idle_cpus,
+            idle_ns: idle.covered_ns,
+            idle_cpu: idle.cpu,
+            stretch: idle.stretch,
+            nearest: idle.nearest,
+            idle: Vec::new(),
         })
     }
 
-    fn add(&mut self, violation: Violation) {
+    /// The stretches of CPUs that the waiting task may use, in which they were idle.
+    fn may_use(&self, was: &TaskState, window: Window, mut each: impl FnMut(CpuId, Window)) {
+        match was.mask.and_then(|mask| self.history.mask(mask)) {
+            None => self.idle.during(window, each),
+            Some(mask) => self.idle.during(window, |cpu, stretch| {
+                if mask.contains(cpu) {
+                    each(cpu, stretch);
+                }
+            }),
+        }
+    }
+
+    /// Of stretches of one length the nearest CPU's counts: it would have been the better place.
+    fn longest_idle(&mut self, cpu: CpuId, was: &TaskState, window: Window) -> Option<Idled> {
+        let machine = &self.history.head.machine;
+        let mut stretches = std::mem::take(&mut self.stretches);
+        stretches.clear();
+        let mut nearest = None;
+        let mut longest: Option<((Span, Reverse<Distance>), CpuId, Window)> = None;
+        self.may_use(was, window, |other, stretch| {
+            let distance = machine.distance(cpu, other);
+            nearest = Some(nearest.map_or(distance, |nearest: Distance| nearest.min(distance)));
+            stretches.push((stretch.from, stretch.to));
+            let rank = (stretch.span(), Reverse(distance));
+            if longest.as_ref().is_none_or(|longest| rank > longest.0) {
+                longest = Some((rank, other, stretch));
+            }
+        });
+        let found = longest.map(|(_, cpu, stretch)| {
+            // One that lasted from the first to the last leaves nothing for others to cover.
+            let whole = stretch.span() == window.span();
+            let covered_ns = if whole { window.span().0 } else { covered(&mut stretches) };
+            let nearest = nearest.expect("found with the stretch");
+            Idled { cpu, stretch, covered_ns, nearest }
+        });
+        self.stretches = stretches;
+        found
+    }
+
+    /// Every CPU that was idle, for a violation that is to be listed.
+    fn idle_cpus(&self, cpu: CpuId, was: &TaskState, window: Window) -> Vec<IdleCpu> {
+        let machine = &self.history.head.machine;
+        let mut idle: Vec<IdleCpu> = Vec::new();
+        self.may_use(was, window, |other, stretch| {
+            if idle.last().is_none_or(|last| last.cpu != other) {
+                let distance = machine.distance(cpu, other);
+                idle.push(IdleCpu { cpu: other, distance, idle_ns: 0, longest_ns: 0 });
+            }
+            let last = idle.last_mut().expect("just pushed");
+            last.idle_ns += stretch.span().0;
+            last.longest_ns = last.longest_ns.max(stretch.span().0);
+        });
+        idle
+    }
+
+    fn add(&mut self, violation: Violation, was: &TaskState) {
         let add = |sum: &mut Sum| {
             sum.count += 1;
             sum.idle_ns = sum.idle_ns.saturating_add(violation.idle_ns);
@@ -351,13 +338,26 @@ impl<'a> Watch<'a> {
         if preempted && long && !self.history.head.carries.has(Carries::THROTTLING) {
             found.possibly_throttled.push(violation.window);
         }
-        if stretch >= self.options.longer_than {
-            add(&mut found.persistent);
-            keep(&mut found.worst, violation, self.options.limit, |violation| {
-                violation.stretch.span()
-            });
+        if stretch < self.options.longer_than {
+            return;
+        }
+        add(&mut found.persistent);
+        let rank = (stretch, Reverse(violation.window.from), Reverse(violation.task));
+        if self.worst.wants(rank) {
+            let idle = self.idle_cpus(violation.cpu, was, violation.window);
+            self.worst.add(rank, Violation { idle, ..violation });
         }
     }
+}
+
+/// How long CPUs were idle that a waiting task may use.
+struct Idled {
+    /// The CPU that stayed idle longest, and for how long.
+    cpu: CpuId,
+    stretch: Window,
+    /// Time in which any was.
+    covered_ns: u64,
+    nearest: Distance,
 }
 
 /// Which task `cpu` runs, where that is known.
@@ -425,7 +425,8 @@ impl Observer for Watch<'_> {
             true => known.mode == CpuMode::Idle,
             false => known.is_idle(),
         };
-        self.set_idle(cpu, idle && self.scope.has_cpu(cpu), state.now());
+        let asks = self.candidate_count > 0;
+        self.idle.set(cpu, idle && self.scope.has_cpu(cpu), state.now(), asks);
         let sure = known.keeps_waiting();
         if std::mem::replace(&mut self.sure[cpu.index()], sure) != sure {
             for task in state.waiting(cpu) {

@@ -239,7 +239,8 @@ fn with_a_shared_queue_every_waiting_task_is_a_candidate() {
 fn the_report_has_the_promised_fields() {
     let history = story(2, full(), BEHIND);
     let options = Options::default();
-    let json = check(&history, &options).report(&history, &options).json();
+    let report = check(&history, &options).report(&history, &options);
+    let json = serde_json::to_value(report).expect("a report");
     assert_eq!(json["schema"], "wastenot.check/1");
     for field in ["format", "cpus", "start_ns", "end_ns", "events", "lost_events"] {
         assert!(!json["trace"][field].is_null(), "trace.{field}");

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, IsTerminal, Write, stdout};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use tempfile::NamedTempFile;
 
 use crate::fail::Stop;
@@ -13,7 +14,19 @@ use crate::fail::Stop;
 pub(crate) fn print(text: &str) -> Result<(), Stop> {
     let mut out = stdout().lock();
     let result = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    result.map_err(|error| Stop::io("cannot write to standard output", &error, "is the disk full?"))
+    result.map_err(|error| unprinted(&error))
+}
+
+/// Prints a result as JSON for people and programs alike.
+pub(crate) fn print_json(result: &impl Serialize) -> Result<(), Stop> {
+    let mut out = BufWriter::new(stdout().lock());
+    let written = serde_json::to_writer_pretty(&mut out, result).map_err(io::Error::from);
+    let result = written.and_then(|()| writeln!(out)).and_then(|()| out.flush());
+    result.map_err(|error| unprinted(&error))
+}
+
+fn unprinted(error: &io::Error) -> Stop {
+    Stop::io("cannot write to standard output", error, "is the disk full?")
 }
 
 /// Says something beside the result, on stderr.

@@ -144,15 +144,6 @@ pub fn measure_with(history: &History, options: &Options, movable: &Movable) -> 
     waste.finish()
 }
 
-/// Adds to a list of the worst; when it is twice too long, drops the better half.
-pub(crate) fn keep<T, K: Ord>(worst: &mut Vec<T>, item: T, limit: usize, key: impl Fn(&T) -> K) {
-    worst.push(item);
-    if worst.len() >= (2 * limit).max(64) {
-        worst.sort_by_key(|item| std::cmp::Reverse(key(item)));
-        worst.truncate(limit);
-    }
-}
-
 /// What has to be said of figures about this History, one sentence each.
 pub(crate) fn assumptions(history: &History, movable: &Movable, options: &Options) -> Vec<String> {
     let carries = history.head.carries;

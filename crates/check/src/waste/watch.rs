@@ -1,14 +1,17 @@
 //! The observer that integrates waste.
 
+use std::cmp::Reverse;
+
 use wastenot_model::{
-    Carries, CpuId, CpuMode, CpuState, History, Observer, Origin, Phase, State, TaskId, TaskState,
-    Time, Window,
+    Carries, CpuId, CpuMode, CpuState, History, Observer, Origin, Phase, Span, State, TaskId,
+    TaskState, Time, Window,
 };
 
 use super::classes::Classes;
 use super::cores::Cores;
-use super::{Episode, Figures, NotStarted, keep};
+use super::{Episode, Figures, NotStarted};
 use crate::matching::{ANYWHERE, Class, Matching};
+use crate::worst::Worst;
 use crate::{Movable, Options, Scope};
 
 /// What a task weighs in the figures: whether it waits at a counted CPU or nowhere known, and its
@@ -88,6 +91,8 @@ pub struct Waste<'a> {
     doubtful: Vec<Doubtful>,
     /// Candidates that were switched out runnable.
     switched_out: i64,
+    worst: Worst<(u64, Reverse<Time>), Episode>,
+    not_started: Worst<(Span, Reverse<Time>, Reverse<CpuId>), NotStarted>,
     figures: Figures,
 }
 
@@ -154,6 +159,8 @@ impl<'a> Waste<'a> {
             episode: None,
             doubtful: Vec::new(),
             switched_out: 0,
+            worst: Worst::new(options.limit),
+            not_started: Worst::new(options.limit),
             figures: Figures {
                 cpus: scope.cpus().count(),
                 span_ns: scope.window.span().0,
@@ -176,11 +183,8 @@ impl<'a> Waste<'a> {
         let unknown = ns(&[Kind::Unknown, Kind::SilentUnknown]);
         figures.online_ns = figures.known_ns.saturating_add(unknown);
         figures.wake_delay.cpu_ns = ns(&[Kind::Waking]);
-        self.figures.worst.sort_by_key(|episode| std::cmp::Reverse(episode.cpu_ns));
-        self.figures.worst.truncate(self.options.limit);
-        let worst = &mut self.figures.wake_delay.not_started;
-        worst.sort_by_key(|it| (std::cmp::Reverse(it.window.span()), it.window.from, it.cpu));
-        worst.truncate(self.options.limit);
+        figures.worst = self.worst.finish();
+        figures.wake_delay.not_started = self.not_started.finish();
         self.figures
     }
 
@@ -295,7 +299,8 @@ impl<'a> Waste<'a> {
         if window.span() > self.options.wake_grace {
             delay.not_started_count += 1;
             let stretch = NotStarted { cpu, task, window };
-            keep(&mut delay.not_started, stretch, self.options.limit, |s| s.window.span().0);
+            let rank = (window.span(), Reverse(window.from), Reverse(cpu));
+            self.not_started.add(rank, stretch);
         }
     }
 
@@ -414,7 +419,7 @@ impl<'a> Waste<'a> {
         self.figures.longest_ns = self.figures.longest_ns.max(length);
         self.figures.lengths.add(length);
         if episode.window.span() >= self.options.longer_than {
-            keep(&mut self.figures.worst, episode, self.options.limit, |episode| episode.cpu_ns);
+            self.worst.add((episode.cpu_ns, Reverse(episode.window.from)), episode);
         }
     }
 

@@ -1,74 +1,91 @@
 //! The JSON face: one object, names nested at their dots.
 
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value as Json, json};
 
-use super::{Report, Table, Value};
+use super::{Column, Finding, Report, Table, Value};
+use crate::Loss;
 
-impl Value {
+impl Serialize for Value {
     /// The bare value: units are in the names.
-    pub fn json(&self) -> Json {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
-            Value::Unknown => Json::Null,
-            Value::Bool(value) => json!(value),
-            Value::Int(value) => json!(value),
-            Value::Num(value) if value.is_finite() => json!(value),
-            Value::Num(_) => Json::Null,
-            Value::Text(value) => json!(value),
-            Value::List(values) => values.iter().map(Value::json).collect(),
-            Value::Map(values) => Json::Object(
-                values.iter().map(|(name, value)| (name.clone(), value.json())).collect(),
-            ),
+            Value::Bool(value) => value.serialize(to),
+            Value::Int(value) => value.serialize(to),
+            Value::Num(value) if value.is_finite() => value.serialize(to),
+            Value::Unknown | Value::Num(_) => to.serialize_unit(),
+            Value::Text(value) => value.serialize(to),
+            Value::List(values) => values.serialize(to),
+            Value::Map(values) => to.collect_map(values.iter().map(|(name, value)| (name, value))),
         }
     }
 }
 
-impl Table {
+impl Serialize for Table {
     /// A list with one object a row.
-    pub fn json(&self) -> Json {
-        let row = |cells: &Vec<Value>| -> Json {
-            let cells = self.columns.iter().zip(cells);
-            Json::Object(cells.map(|(column, cell)| (column.name.clone(), cell.json())).collect())
-        };
-        self.rows.iter().map(row).collect()
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.rows.iter().map(|cells| Row { columns: &self.columns, cells }))
     }
 }
 
-impl Report {
-    /// The whole report. Keys: `schema`, `verdict`, the measures, the tables by name, `findings`,
-    /// `losses`, `assumptions`.
-    pub fn json(&self) -> Json {
-        let mut object = Map::new();
-        object.insert("schema".into(), json!(format!("wastenot.{}", self.schema)));
-        object.insert("verdict".into(), json!(self.verdict));
+/// A row with the names of its cells.
+struct Row<'a> {
+    columns: &'a [Column],
+    cells: &'a [Value],
+}
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let names = self.columns.iter().map(|column| &column.name);
+        to.collect_map(names.zip(self.cells))
+    }
+}
+
+/// The whole report. Keys: `schema`, `verdict`, the measures, the tables by name, `findings`,
+/// `losses`, `assumptions`. Tables may have a row for each of a million tasks, so nothing is built
+/// of them on the way.
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut measures = Map::new();
         for measure in &self.measures {
-            insert(&mut object, &measure.name, measure.value.json());
+            insert(&mut measures, &measure.name, json!(measure.value));
+        }
+        let findings: Vec<Json> = self.findings.iter().map(finding).collect();
+        let losses: Vec<Json> = self.losses.iter().map(loss).collect();
+        let mut object = to.serialize_map(None)?;
+        object.serialize_entry("schema", &format!("wastenot.{}", self.schema))?;
+        object.serialize_entry("verdict", &self.verdict)?;
+        for (name, value) in &measures {
+            object.serialize_entry(name, value)?;
         }
         for table in &self.tables {
-            insert(&mut object, &table.name, table.json());
+            object.serialize_entry(&table.name, table)?;
         }
-        let findings = self.findings.iter().map(|finding| {
-            json!({
-                "code": finding.code,
-                "from_ns": finding.window.from.0,
-                "to_ns": finding.window.to.0,
-                "message": finding.message,
-                "help": finding.help,
-            })
-        });
-        object.insert("findings".into(), findings.collect());
-        let losses = self.losses.iter().map(|loss| {
-            json!({
-                "kind": loss.kind.name(),
-                "cpu": loss.cpu.map(|cpu| cpu.0),
-                "time_ns": loss.time.map(|time| time.0),
-                "count": loss.count,
-                "note": loss.note,
-            })
-        });
-        object.insert("losses".into(), losses.collect());
-        object.insert("assumptions".into(), json!(self.assumptions));
-        Json::Object(object)
+        object.serialize_entry("findings", &findings)?;
+        object.serialize_entry("losses", &losses)?;
+        object.serialize_entry("assumptions", &self.assumptions)?;
+        object.end()
     }
+}
+
+fn finding(finding: &Finding) -> Json {
+    json!({
+        "code": finding.code,
+        "from_ns": finding.window.from.0,
+        "to_ns": finding.window.to.0,
+        "message": finding.message,
+        "help": finding.help,
+    })
+}
+
+fn loss(loss: &Loss) -> Json {
+    json!({
+        "kind": loss.kind.name(),
+        "cpu": loss.cpu.map(|cpu| cpu.0),
+        "time_ns": loss.time.map(|time| time.0),
+        "count": loss.count,
+        "note": loss.note,
+    })
 }
 
 fn insert(object: &mut Map<String, Json>, name: &str, value: Json) {

@@ -30,10 +30,10 @@ pub(crate) fn run(args: &Check) -> Result<Answer, Stop> {
 
 /// Prints a report in the face that was asked for.
 pub(crate) fn print(report: &Report, face: &Face) -> Result<(), Stop> {
-    out::print(&match face.json {
-        true => format!("{:#}\n", report.json()),
-        false => report.text(),
-    })
+    match face.json {
+        true => out::print_json(report),
+        false => out::print(&report.text()),
+    }
 }
 
 /// Whether a budget holds. Waste is a lower bound: above the budget is a sure no, and a sure yes

@@ -19,11 +19,10 @@ pub(crate) fn run(args: &Doctor) -> Result<Answer, Stop> {
     let host = Host::this();
     let checks = host.checks();
     let recipes = recipe::all(&host, &checks);
-    let text = match args.json {
-        true => format!("{:#}\n", report(&host, &checks, &recipes).json()),
-        false => text(&host, &checks, &recipes),
-    };
-    out::print(&text)?;
+    match args.json {
+        true => out::print_json(&report(&host, &checks, &recipes))?,
+        false => out::print(&text(&host, &checks, &recipes))?,
+    }
     Ok(Answer::Yes)
 }
 
