@@ -108,7 +108,7 @@ impl Attr {
 }
 
 /// Where one attr's records keep what is needed, in bytes from the record's head.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) id: Option<usize>,
     pub(super) time: Option<u16>,

@@ -1,5 +1,7 @@
 //! Integers of a perf.data, in the byte order of the machine that recorded it.
 
+use std::hint::black_box;
+
 use crate::ftrace::{Cursor, Endian};
 
 /// Bytes whose integers are all of one order. Whatever lies outside reads as `None`.
@@ -38,6 +40,13 @@ impl<'a> Bytes<'a> {
     }
     pub(super) fn len(self) -> usize {
         self.data.len()
+    }
+    /// Asks for the bytes at `at`, so that they are near when they are read. A walk over records
+    /// waits for each size to know where the next one lies; memory is asked for one line at a
+    /// time then, which takes twice as long.
+    #[inline(always)]
+    pub(super) fn touch(self, at: usize) {
+        black_box(self.data.get(at).copied());
     }
     pub(super) fn cursor(self) -> Cursor<'a> {
         Cursor::new(self.data, 0, self.endian)

@@ -21,6 +21,13 @@ pub(super) mod kind {
 
 /// Size of a record's head.
 pub(super) const HEAD: usize = 8;
+/// Where in it the record's size is.
+pub(super) const SIZE: usize = 6;
+
+/// How far ahead a walk asks for bytes: measured, and good from 1 to 8 KiB.
+const AHEAD: usize = 2048;
+/// A sample of scheduling is less than two lines of cache.
+pub(super) const LINE: usize = 64;
 
 /// One record.
 #[derive(Clone, Copy, Debug)]
@@ -55,11 +62,13 @@ pub(super) struct Records<'a> {
 
 impl<'a> Records<'a> {
     /// The next record.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next(&mut self) -> Result<Record<'a>, Stop> {
         let at = self.at;
+        self.bytes.touch(at + AHEAD);
+        self.bytes.touch(at + AHEAD + LINE);
         let head = self.bytes.part(at, HEAD);
-        let head = head.and_then(|head| Some((head.u32(0)?, head.u16(4)?, head.u16(6)?)));
+        let head = head.and_then(|head| Some((head.u32(0)?, head.u16(4)?, head.u16(SIZE)?)));
         let Some((kind, misc, size)) = head else {
             return Err(if at == self.bytes.len() { Stop::End } else { Stop::Cut(at) });
         };
