@@ -52,13 +52,14 @@ pub(super) fn of_file(file: &PerfFile<'_>, events: &Events) -> Vec<Loss> {
     let mut losses = Vec::new();
     let damaged = file.features.damaged;
     losses.extend(told(LossKind::Damaged, damaged, "sections that describe the machine"));
+    let cut = file.features.cut;
+    losses.extend(told(LossKind::Damaged, cut, "cut off: sections that describe the machine"));
     if file.unfinished {
-        let note = "perf did not end properly: read to the end of the file";
+        let note = "perf did not end properly: its data is read as far as there are records";
         losses.push(Loss::new(LossKind::Cut, note));
     }
-    let tracepoint = |is: fn(&Attr) -> bool| {
-        file.attrs.iter().any(|attr| attr.is_tracepoint() && is(attr))
-    };
+    let tracepoint =
+        |is: fn(&Attr) -> bool| file.attrs.iter().any(|attr| attr.is_tracepoint() && is(attr));
     // Events that were left out on purpose.
     if tracepoint(Attr::is_sampled) {
         let note = "not every event was recorded: record with `-c 1`";

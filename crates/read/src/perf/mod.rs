@@ -142,22 +142,29 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The tracepoints' descriptions; perf writes them after the samples, so a cut file has none.
+/// The tracepoints' descriptions. Into a file perf writes them last, so one that was cut has none;
+/// the events that they describe are there, but which byte of them means what, nobody can say.
 fn descriptions(file: &PerfFile<'_>) -> Result<Descriptions, Error> {
+    const AGAIN: &str = "copy the file again, or record it again";
     const PIPE: &str = "record into a pipe, which keeps them in front: `perf sched record -o - -- \
                         CMD > FILE`";
     if let Some(data) = file.features.tracing_data {
         return Descriptions::parse(data, FORMAT);
     }
-    let what = match () {
-        () if file.unfinished => "perf ended before it wrote the descriptions of the events",
-        () if file.cut => "the file is cut before the descriptions of the events",
+    let (what, help) = match () {
+        () if file.pipe && file.cut => ("the file is cut before its first event", AGAIN),
+        () if file.unfinished => {
+            ("perf ended before it wrote the descriptions of the events", PIPE)
+        }
+        () if file.cut || file.features.cut > 0 => {
+            ("the file is cut before the descriptions of the events, which perf writes last", PIPE)
+        }
         () if !file.attrs.iter().any(Attr::is_tracepoint) => {
             return Err(no_events("no tracepoint was recorded"));
         }
-        () => "the descriptions of the events are missing",
+        () => ("the descriptions of the events are missing", PIPE),
     };
-    Err(Error::Unusable { format: FORMAT, what: what.into(), help: PIPE })
+    Err(Error::Unusable { format: FORMAT, what: what.into(), help })
 }
 
 /// What was recorded is carried, even if it never occurred.
