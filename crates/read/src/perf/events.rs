@@ -1,6 +1,6 @@
 //! Which records of a perf.data matter, whose they are, and when and where they happened.
 
-use super::attr::{Attr, Flag, Layout};
+use super::attr::{Attr, Fields, Flag, Layout};
 use super::bytes::Bytes;
 use super::finder::Finder;
 use super::records::{Record, kind};
@@ -11,7 +11,9 @@ use crate::ftrace::{Decoder, Format};
 /// The attrs of a file, and the decoder of their tracepoints.
 pub(super) struct Events {
     /// Of each attr.
-    pub(super) layouts: Vec<Layout>,
+    layouts: Vec<Layout>,
+    /// Of each attr that is read.
+    fields: Vec<Option<Fields>>,
     finder: Finder,
     pub(super) decoder: Decoder,
     /// Names of the tracepoints that are read.
@@ -22,6 +24,9 @@ pub(super) struct Events {
     pub(super) exits: bool,
     pub(super) comms: bool,
 }
+
+/// Attrs beyond are not read; the number itself is none.
+pub(super) const ATTRS_MAX: u16 = u16::MAX;
 
 /// When and where a record of a CPU's stream was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,13 +47,13 @@ impl Events {
             of_attr.find(|format| !decoder.unread.contains(&format.name))
         };
         let layouts: Vec<Layout> = attrs.iter().map(Layout::of).collect();
-        let (mut names, mut read) = (Vec::new(), Vec::with_capacity(attrs.len()));
-        for (attr, layout) in attrs.iter().zip(&layouts) {
-            let format = find(attr);
-            read.push(format.is_some());
-            if let Some(format) = format {
+        let (mut names, mut fields) = (Vec::new(), vec![None; attrs.len()]);
+        // No recording has more attrs than a u16 has values: those beyond are not read.
+        for (index, (attr, layout)) in (0..ATTRS_MAX).zip(attrs.iter().zip(&layouts)) {
+            if let Some(format) = find(attr) {
                 complete(layout, &format.name)?;
                 names.push(format.name.clone());
+                fields[usize::from(index)] = layout.fields(index);
             }
         }
         if !names.iter().any(|name| name == "sched_switch") {
@@ -64,8 +69,9 @@ impl Events {
             exits: any(Flag::Task) && !has("sched_process_exit"),
             execs: any(Flag::CommExec) && any(Flag::Comm) && !has("sched_process_exec"),
             comms: any(Flag::Comm),
-            finder: Finder::new(attrs, &layouts, &read),
+            finder: Finder::new(attrs, &layouts, &fields),
             layouts,
+            fields,
             decoder,
             names,
         })
@@ -79,10 +85,26 @@ impl Events {
     /// A sample that is read: its attr, and when and where it was taken.
     #[inline(always)]
     pub(super) fn sample(&self, sample: Bytes<'_>) -> Option<(u16, Stamp)> {
-        let attr = self.finder.find(sample)?;
-        let layout = self.layouts.get(usize::from(attr))?;
-        let (time, cpu) = (sample.u64(layout.time?.into())?, sample.u32(layout.cpu?.into())?);
-        Some((attr, Stamp { cpu, time }))
+        let fields = self.finder.find(sample)?;
+        let (time, cpu) = (sample.u64(fields.time.into())?, sample.u32(fields.cpu.into())?);
+        Some((fields.attr, Stamp { cpu, time }))
+    }
+
+    /// The fields of the samples of an attr that is read.
+    #[inline(always)]
+    pub(super) fn fields(&self, attr: u16) -> Option<Fields> {
+        *self.fields.get(usize::from(attr))?
+    }
+
+    /// The tracepoint's own bytes in a sample.
+    #[inline(always)]
+    pub(super) fn raw<'a>(&self, fields: Fields, sample: Bytes<'a>) -> Option<&'a [u8]> {
+        if fields.varying {
+            return self.layouts.get(usize::from(fields.attr))?.raw(sample);
+        }
+        let at = usize::from(fields.raw);
+        let size = sample.u32(at)? as usize;
+        Some(sample.part(at + 4, size)?.data)
     }
 
     /// The stamp of a record that is no sample. Records that perf itself wrote, of what was there

@@ -110,7 +110,7 @@ impl<'a> PerfFile<'a> {
 
     /// What pipe mode says in records.
     fn header_records(&mut self) {
-        let mut records = Records { bytes: self.records, at: 0 };
+        let mut records = Records::new(self.records);
         let attrs_known = !self.attrs.is_empty();
         loop {
             let record = match records.next() {
@@ -146,7 +146,7 @@ impl<'a> PerfFile<'a> {
 /// Where the records end when nobody says so: where the table of `features` begins, whose first
 /// entry says that its section begins behind the table.
 fn find_end(rest: Bytes<'_>, data_at: u64, features: usize) -> Option<usize> {
-    let mut records = Records { bytes: rest, at: 0 };
+    let mut records = Records::new(rest);
     loop {
         let table_end = data_at.checked_add(records.at as u64)? + 16 * features as u64;
         if features > 0 && rest.u64(records.at) == Some(table_end) {

@@ -2,87 +2,77 @@
 
 use std::collections::HashMap;
 
-use super::attr::{Attr, Layout};
+use super::attr::{Attr, Fields, Layout};
 use super::bytes::Bytes;
 
 /// How to tell which attr a sample is of; those that are not read are not found.
 pub(super) enum Finder {
     /// There is only one.
-    One,
+    One(Option<Fields>),
     /// By the id at this place of a sample.
     ById(usize, Ids),
     /// By the tracepoint's own id: files of old perfs, all of whose attrs have one layout.
-    ByType(Layout, Vec<u16>),
+    ByType(Layout, HashMap<u16, Fields>),
 }
 
 /// Which attr an id belongs to. The kernel counts ids up, so a table is mostly dense.
 pub(super) enum Ids {
-    Dense(u64, Vec<u16>),
-    Sparse(HashMap<u64, u16>),
+    Dense(u64, Vec<Option<Fields>>),
+    Sparse(HashMap<u64, Fields>),
 }
 
-const NONE: u16 = u16::MAX;
-
 impl Finder {
-    /// `read` tells of each of the attrs whether it is read.
-    pub(super) fn new(attrs: &[Attr], layouts: &[Layout], read: &[bool]) -> Finder {
+    /// `read` has the fields of those of `attrs` that are read.
+    pub(super) fn new(attrs: &[Attr], layouts: &[Layout], read: &[Option<Fields>]) -> Finder {
         if attrs.len() == 1 {
-            return Finder::One;
+            return Finder::One(read.first().copied().flatten());
         }
-        let attrs: Vec<(u16, &Attr)> = (0..NONE).zip(attrs).collect();
-        let read = |(index, _): &&(u16, &Attr)| read[usize::from(*index)];
-        let place = layouts.first().and_then(|layout| layout.id);
-        if let Some(at) = place
-            && attrs.iter().any(|(_, attr)| !attr.ids.is_empty())
-        {
-            return Finder::ById(at, Ids::new(attrs.iter().filter(read)));
+        let first = layouts.first().copied().unwrap_or_default();
+        let pairs = || attrs.iter().zip(read).filter_map(|(attr, read)| Some((attr, (*read)?)));
+        match first.id {
+            Some(at) if attrs.iter().any(|attr| !attr.ids.is_empty()) => {
+                let ids =
+                    pairs().flat_map(|(attr, read)| attr.ids.iter().map(move |&id| (id, read)));
+                Finder::ById(at, Ids::new(&ids.collect::<Vec<_>>()))
+            }
+            _ => {
+                let types = pairs().map(|(attr, read)| (attr.config as u16, read));
+                Finder::ByType(first, types.collect())
+            }
         }
-        let mut types = Vec::new();
-        for (index, attr) in attrs.iter().filter(read) {
-            let id = usize::from(attr.config as u16);
-            types.resize(types.len().max(id + 1), NONE);
-            types[id] = *index;
-        }
-        Finder::ByType(layouts.first().copied().unwrap_or_default(), types)
     }
 
     #[inline(always)]
-    pub(super) fn find(&self, sample: Bytes<'_>) -> Option<u16> {
-        let attr = match self {
+    pub(super) fn find(&self, sample: Bytes<'_>) -> Option<Fields> {
+        match self {
             Finder::ById(at, ids) => ids.get(sample.u64(*at)?),
-            Finder::One => 0,
+            Finder::One(fields) => *fields,
             Finder::ByType(layout, types) => {
                 let raw = Bytes { data: layout.raw(sample)?, endian: sample.endian };
-                *types.get(usize::from(raw.u16(0)?))?
+                types.get(&raw.u16(0)?).copied()
             }
-        };
-        (attr != NONE).then_some(attr)
+        }
     }
 }
 
 impl Ids {
-    fn new<'a>(attrs: impl Iterator<Item = &'a (u16, &'a Attr)> + Clone) -> Ids {
-        let all =
-            || attrs.clone().flat_map(|(index, attr)| attr.ids.iter().map(|&id| (id, *index)));
-        let (low, high) =
-            all().fold((u64::MAX, 0), |(low, high), (id, _)| (id.min(low), id.max(high)));
-        let room = 4 * all().count() as u64 + 1024;
-        if low > high || high - low >= room {
-            return Ids::Sparse(all().collect());
+    fn new(all: &[(u64, Fields)]) -> Ids {
+        let ids = || all.iter().map(|&(id, _)| id);
+        let (low, high) = (ids().min().unwrap_or(0), ids().max().unwrap_or(0));
+        let room = 4 * all.len() as u64 + 1024;
+        if high - low >= room {
+            return Ids::Sparse(all.iter().copied().collect());
         }
-        let mut dense = vec![NONE; (high - low + 1) as usize];
-        all().for_each(|(id, index)| dense[(id - low) as usize] = index);
+        let mut dense = vec![None; (high - low + 1) as usize];
+        all.iter().for_each(|&(id, fields)| dense[(id - low) as usize] = Some(fields));
         Ids::Dense(low, dense)
     }
 
     #[inline(always)]
-    fn get(&self, id: u64) -> u16 {
+    fn get(&self, id: u64) -> Option<Fields> {
         match self {
-            Ids::Dense(low, dense) => {
-                let index = usize::try_from(id.wrapping_sub(*low)).ok();
-                index.and_then(|index| dense.get(index)).copied().unwrap_or(NONE)
-            }
-            Ids::Sparse(map) => map.get(&id).copied().unwrap_or(NONE),
+            Ids::Dense(low, dense) => *dense.get(usize::try_from(id.wrapping_sub(*low)).ok()?)?,
+            Ids::Sparse(map) => map.get(&id).copied(),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! buffer records are in time order, so the records of one CPU are that CPU's stream.
 
 use std::collections::HashMap;
+use std::hint::black_box;
 
 use wastenot_model::CpuId;
 
@@ -22,9 +23,8 @@ pub(super) struct Index<'a, K> {
     lanes: Vec<Lane<K>>,
     pub(super) names: HashMap<i32, String>,
     pub(super) pids: HashMap<i32, i32>,
-    pub(super) samples: u64,
-    /// Records that are kept for some CPU.
-    pub(super) kept: usize,
+    /// Those of perf's own records among what is kept.
+    own: usize,
     /// Samples of CPUs that no kernel has.
     pub(super) damaged: u64,
     /// Events lost on a CPU that is not told.
@@ -38,7 +38,8 @@ pub(super) struct Index<'a, K> {
 /// One CPU's part of the file.
 struct Lane<K> {
     keep: K,
-    empty: bool,
+    /// How many records are kept.
+    kept: usize,
     last: u64,
     /// Its records came out of more than one buffer.
     unsorted: bool,
@@ -52,7 +53,7 @@ impl<'a, K: Keep<'a>> Lane<K> {
     /// the time of another was taken and before that one is written.
     #[inline(always)]
     fn kept(&mut self, time: u64) {
-        self.empty = false;
+        self.kept += 1;
         if time < self.last {
             self.unsorted |= !self.keep.late();
         }
@@ -76,8 +77,7 @@ impl<'a, K: Keep<'a>> Index<'a, K> {
             lanes: Vec::new(),
             names: HashMap::new(),
             pids: HashMap::new(),
-            samples: 0,
-            kept: 0,
+            own: 0,
             damaged: 0,
             lost_somewhere: 0,
             id_cpus: HashMap::new(),
@@ -100,14 +100,25 @@ impl<'a, K: Keep<'a>> Index<'a, K> {
             }
         };
         records.at = walk.at;
+        black_box(walk.ahead);
         halt
+    }
+
+    /// How many records are kept.
+    pub(super) fn kept(&self) -> usize {
+        self.lanes.iter().map(|lane| lane.kept).sum()
+    }
+
+    /// Whether there is any sample.
+    pub(super) fn has_samples(&self) -> bool {
+        self.kept() > self.own || self.damaged > 0
     }
 
     /// The streams of the CPUs that have records.
     pub(super) fn streams(&mut self) -> Vec<(u16, K)> {
         self.waited(None);
         let lanes = std::mem::take(&mut self.lanes).into_iter().zip(0..);
-        let lanes = lanes.filter(|(lane, _)| !lane.empty);
+        let lanes = lanes.filter(|(lane, _)| lane.kept > 0);
         let stream = |(mut lane, cpu): (Lane<K>, u16)| {
             if lane.unsorted {
                 lane.keep.sort();
@@ -128,7 +139,6 @@ impl<'a, K: Keep<'a>> Index<'a, K> {
             self.waited(found.map(|(_, stamp)| stamp));
         }
         let Some((attr, stamp)) = found else { return };
-        self.samples += 1;
         if let Some(lane) = self.lane(stamp.cpu) {
             lane.keep.sample(attr, record);
             lane.kept(stamp.time);
@@ -143,22 +153,17 @@ impl<'a, K: Keep<'a>> Index<'a, K> {
             self.grow(cpu);
         }
         let lane = self.lanes.get_mut(cpu);
-        match lane {
-            Some(_) => self.kept += 1,
-            None => self.damaged += 1,
-        }
+        self.damaged += u64::from(lane.is_none());
         lane
     }
 
     #[cold]
     fn grow(&mut self, cpu: usize) {
-        for cpu in self.lanes.len()..=cpu {
-            if cpu >= CpuId::LIMIT {
-                return;
-            }
+        let cpus = if cpu < CpuId::LIMIT { self.lanes.len()..cpu + 1 } else { 0..0 };
+        let (kept, last, unsorted) = (0, 0, false);
+        for cpu in cpus {
             let keep = K::new(self.events, self.bytes, cpu as u16);
-            let (empty, unsorted) = (true, false);
-            self.lanes.push(Lane { keep, empty, last: 0, unsorted, lost: 0, counted: 0 });
+            self.lanes.push(Lane { keep, kept, last, unsorted, lost: 0, counted: 0 });
         }
     }
 
@@ -180,6 +185,7 @@ impl<'a, K: Keep<'a>> Index<'a, K> {
             if let Some(lane) = self.lane(stamp.cpu) {
                 lane.keep.own(own);
                 lane.kept(stamp.time);
+                self.own += 1;
             }
         }
     }
@@ -224,9 +230,7 @@ impl<'a, K: Keep<'a>> Index<'a, K> {
         } else if record.misc & BY_FILTER == 0 {
             let id = self.events.trailer_id(record)?;
             let cpu = self.id_cpus.get(&id).map(|&cpu| cpu as usize);
-            if let Some(cpu) = cpu {
-                self.grow(cpu);
-            }
+            cpu.into_iter().for_each(|cpu| self.grow(cpu));
             match cpu.and_then(|cpu| self.lanes.get_mut(cpu)) {
                 Some(lane) => lane.counted = lane.counted.saturating_add(count),
                 None => self.lost_somewhere = self.lost_somewhere.saturating_add(count),
@@ -245,6 +249,7 @@ impl<'a, K: Keep<'a>> Index<'a, K> {
                 lane.lost = lane.lost.saturating_add(count);
                 lane.keep.own(Own::Lost { time, count });
                 lane.kept(time);
+                self.own += 1;
             }
             None => self.lose(count, None),
         }

@@ -12,7 +12,9 @@ use crate::raw::Raw;
 /// the next.
 pub(super) struct Inflate {
     decoder: Option<Decoder<'static>>,
-    pending: Vec<u8>,
+    /// Room for a window; the first `pending` bytes wait.
+    window: Vec<u8>,
+    pending: usize,
     /// Bytes that came out so far.
     total: usize,
     limit: Limit,
@@ -46,12 +48,12 @@ impl Inflate {
     /// For a file whose records are `len` bytes.
     pub(super) fn new(len: usize) -> Inflate {
         let (decoder, limit) = (decoder(len), Limit::of(len));
-        Inflate { decoder, pending: Vec::new(), total: 0, limit }
+        Inflate { decoder, window: Vec::new(), pending: 0, total: 0, limit }
     }
 
     /// Whether the stream ends within a record.
     pub(super) fn is_cut(&self) -> bool {
-        !self.pending.is_empty()
+        self.pending > 0
     }
 
     /// Inflates a compressed record, window by window, and gives `index` the records in it.
@@ -66,22 +68,25 @@ impl Inflate {
         let mut decoder = self.decoder.take().ok_or(Broken::Damaged)?;
         let mut input = InBuffer::around(piece);
         loop {
-            let (at, read) = (self.pending.len(), input.pos());
-            self.pending.resize(at + WINDOW, 0);
-            let mut output = OutBuffer::around_pos(self.pending.as_mut_slice(), at);
+            let (at, read) = (self.pending, input.pos());
+            let full = at + WINDOW;
+            if self.window.len() < full {
+                self.window.resize(full, 0);
+            }
+            let mut output = OutBuffer::around_pos(&mut self.window[..full], at);
             let result = decoder.run(&mut input, &mut output);
             let written = output.pos();
-            self.pending.truncate(written);
+            self.pending = written;
             self.total += written - at;
             // What came out before the damage is sound.
             self.take_in(record.bytes, index)?;
             result.map_err(|_| Broken::Damaged)?;
             if self.total >= self.limit.unpacked
-                || index.kept.saturating_mul(size_of::<Raw>()) >= self.limit.kept
+                || index.kept().saturating_mul(size_of::<Raw>()) >= self.limit.kept
             {
                 return Err(Broken::TooMuch);
             }
-            if input.pos() >= piece.len() && written < at + WINDOW {
+            if input.pos() >= piece.len() && written < full {
                 self.decoder = Some(decoder);
                 return Ok(());
             }
@@ -97,14 +102,17 @@ impl Inflate {
         order: Bytes<'_>,
         index: &mut Index<'a, K>,
     ) -> Result<(), Broken> {
-        let mut records = Records { bytes: Bytes { data: &self.pending, ..order }, at: 0 };
+        let data = &self.window[..self.pending];
+        let mut records = Records::new(Bytes { data, ..order });
         let stop = loop {
             match index.walk(&mut records) {
                 Halt::Compressed(_) => {} // none lies within another
                 Halt::Stop(stop) => break stop,
             }
         };
-        self.pending.drain(..records.at);
+        let whole = records.at;
+        self.window.copy_within(whole..self.pending, 0);
+        self.pending -= whole;
         match stop {
             Stop::Damaged(_) => Err(Broken::Damaged),
             Stop::End | Stop::Cut(_) => Ok(()),

@@ -47,17 +47,16 @@ impl<'a, O: Order> Decoding<'a, O> {
     }
 
     /// When a sample was taken.
-    #[inline(always)]
     pub(super) fn time(&self, attr: u16, sample: Bytes<'_>) -> Option<u64> {
-        sample.u64(self.events.layouts.get(usize::from(attr))?.time?.into())
+        sample.u64(self.events.fields(attr)?.time.into())
     }
 
     #[inline(always)]
     pub(super) fn sample(&mut self, attr: u16, sample: Bytes<'_>, out: &mut Vec<Raw>) {
-        let layout = self.events.layouts.get(usize::from(attr));
-        let Some((layout, time)) = layout.zip(self.time(attr, sample)) else { return };
+        let Some(fields) = self.events.fields(attr) else { return };
+        let Some(time) = sample.u64(fields.time.into()) else { return };
         self.recorded(time, out);
-        let raw = layout.raw(sample).unwrap_or_default();
+        let raw = self.events.raw(fields, sample).unwrap_or_default();
         let outcome = self.events.decoder.decode::<O>(self.cpu, time, raw, out);
         if outcome == Outcome::Damaged {
             self.gap(1, out);

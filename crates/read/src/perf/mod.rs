@@ -54,7 +54,7 @@ pub(crate) fn read(bytes: &[u8], options: &Options) -> Result<History, Error> {
     let descriptions = descriptions(&file)?;
     let events = Events::new(&file.attrs, &descriptions)?;
     let source = Source { file: &file, descriptions: &descriptions, events: &events, options };
-    match descriptions.preamble.endian {
+    match file.records.endian {
         Endian::Little => source.read::<Little>(),
         Endian::Big => source.read::<Big>(),
     }
@@ -71,7 +71,7 @@ struct Source<'a> {
 impl<'a> Source<'a> {
     fn read<O: Order>(&self) -> Result<History, Error> {
         let mut index: Index<'a, Places<'a, O>> = Index::new(self.events, self.file.records);
-        let mut records = Records { bytes: self.file.records, at: 0 };
+        let mut records = Records::new(self.file.records);
         match index.walk(&mut records) {
             Halt::Stop(stop) => self.assembled(index, losses::end(stop, self.file.cut)),
             Halt::Compressed(_) => self.inflated::<O>(),
@@ -81,7 +81,7 @@ impl<'a> Source<'a> {
     /// As `read`, of records that do not lie in the file.
     fn inflated<O: Order>(&self) -> Result<History, Error> {
         let mut index: Index<'a, Unpacked<'a, O>> = Index::new(self.events, self.file.records);
-        let mut records = Records { bytes: self.file.records, at: 0 };
+        let mut records = Records::new(self.file.records);
         let mut inflate = Inflate::new(self.file.records.len());
         let loss = loop {
             match index.walk(&mut records) {
@@ -103,10 +103,10 @@ impl<'a> Source<'a> {
         mut index: Index<'a, K>,
         end: Option<Loss>,
     ) -> Result<History, Error> {
-        let streams = index.streams();
-        if index.samples == 0 {
+        if !index.has_samples() {
             return Err(no_events("nothing was sampled"));
         }
+        let streams = index.streams();
         let mut known = Known::new(self.head(!index.pids.is_empty()));
         known.until = self.options.until;
         known.losses = losses::of_records(&index);

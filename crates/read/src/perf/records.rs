@@ -58,15 +58,20 @@ pub(super) enum Stop {
 pub(super) struct Records<'a> {
     pub(super) bytes: Bytes<'a>,
     pub(super) at: usize,
+    /// See [`Bytes::ahead`].
+    pub(super) ahead: u8,
 }
 
 impl<'a> Records<'a> {
+    pub(super) fn new(bytes: Bytes<'a>) -> Records<'a> {
+        Records { bytes, at: 0, ahead: 0 }
+    }
+
     /// The next record.
     #[inline(always)]
     pub(super) fn next(&mut self) -> Result<Record<'a>, Stop> {
         let at = self.at;
-        self.bytes.touch(at + AHEAD);
-        self.bytes.touch(at + AHEAD + LINE);
+        self.ahead ^= self.bytes.ahead(at + AHEAD) ^ self.bytes.ahead(at + AHEAD + LINE);
         let head = self.bytes.part(at, HEAD);
         let head = head.and_then(|head| Some((head.u32(0)?, head.u16(4)?, head.u16(SIZE)?)));
         let Some((kind, misc, size)) = head else {

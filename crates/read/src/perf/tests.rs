@@ -336,26 +336,65 @@ fn one_attr_needs_no_ids() {
     }
 }
 
-#[test]
-fn compressed_records_may_be_cut_anywhere() {
-    for (mut made, kind) in kinds().zip([81, 83, 83, 81]) {
-        let records = std::mem::take(&mut story(&mut made).records);
+impl Made {
+    /// Packs the records so far as `perf record -z` does, in pieces of 7 bytes.
+    fn pack(&mut self, kind: u32) -> &mut Made {
+        let records = std::mem::take(&mut self.records);
         let packed = zstd::bulk::compress(&records, 1).expect("compresses");
         for piece in packed.chunks(7) {
             let body = match kind {
                 81 => piece.to_vec(),
                 _ => {
-                    let size = made.u64(piece.len() as u64);
+                    let size = self.u64(piece.len() as u64);
                     let mut body = [&size[..], piece].concat();
                     body.resize(body.len().next_multiple_of(8), 0xff);
                     body
                 }
             };
-            made.push(kind, 0, &body).push(68, 0, &[]);
+            self.push(kind, 0, &body).push(68, 0, &[]);
         }
-        let history = made.read();
+        self
+    }
+}
+
+#[test]
+fn compressed_records_may_be_cut_anywhere() {
+    for (mut made, kind) in kinds().zip([81, 83, 83, 81]) {
+        let history = story(&mut made).pack(kind).read();
         assert_eq!(told(&history), STORY);
         assert_eq!(history.losses(), []);
+    }
+}
+
+#[test]
+fn a_compressed_stream_that_ends_within_a_record_is_cut() {
+    for mut made in kinds() {
+        story(&mut made);
+        made.records.truncate(made.records.len() - 8);
+        let history = made.pack(81).read();
+        assert_eq!(losses(&history)[0], (LossKind::Cut, None, None));
+        assert!(told(&history).contains(&STORY[4].to_owned()));
+    }
+}
+
+#[test]
+fn what_an_interrupt_wrote_first_is_put_behind_what_it_interrupted() {
+    for made in kinds() {
+        for (packed, count) in [(false, 3), (true, 3), (false, 300), (true, 300), (true, 5000)] {
+            let mut made = made.clone();
+            let lost = made.u64s(&[100, 5]);
+            for time in 0..count {
+                made.switch(1000 + time, 0, 7, 1, 8);
+            }
+            // Far back when there are many: as if it came out of another buffer.
+            made.waking(999, 0, 7, 9, 0).stamped(2, 0, &lost, 1000 + count, 0);
+            let history = if packed { made.pack(81) } else { &mut made }.read();
+            let told = told(&history);
+            assert_eq!(told[0], "999 0 waking 9 Some(CpuId(0))");
+            assert_eq!(told[told.len() - 1], format!("{} 0 lost 5", 1000 + count - 1));
+            assert_eq!(told.len() as u64, count + 2);
+            assert_eq!(losses(&history), [(LossKind::LostEvents, Some(CpuId(0)), Some(5))]);
+        }
     }
 }
 
