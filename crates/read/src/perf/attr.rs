@@ -108,17 +108,29 @@ impl Attr {
 }
 
 /// Where one attr's records keep what is needed, in bytes from the record's head.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) id: Option<usize>,
     pub(super) time: Option<u16>,
     pub(super) cpu: Option<u16>,
     /// Where the fields begin whose sizes vary.
-    varying: usize,
+    varying: u16,
     read_format: Option<u64>,
     callchain: bool,
     pub(super) raw: bool,
     pub(super) trailer: Trailer,
+}
+
+/// Where the samples of an attr that is read keep what is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fields {
+    /// Which attr.
+    pub(super) attr: u16,
+    pub(super) time: u16,
+    pub(super) cpu: u16,
+    /// The tracepoint's own bytes, unless fields whose sizes vary come before them.
+    pub(super) raw: u16,
+    pub(super) varying: bool,
 }
 
 /// Where records that are no samples keep the same (`sample_id_all`), in bytes from their end.
@@ -152,7 +164,7 @@ impl Layout {
             id: identifier.or(id).map(usize::from),
             time,
             cpu,
-            varying: at.into(),
+            varying: at,
             read_format: (attr.sample_type & sample::READ != 0).then_some(attr.read_format),
             callchain: attr.sample_type & sample::CALLCHAIN != 0,
             raw: attr.sample_type & sample::RAW != 0,
@@ -160,20 +172,23 @@ impl Layout {
         }
     }
 
+    /// Where the samples of `attr`, which has this layout, keep what is needed.
+    pub(super) fn fields(&self, attr: u16) -> Option<Fields> {
+        let varying = self.read_format.is_some() || self.callchain;
+        Some(Fields { attr, time: self.time?, cpu: self.cpu?, raw: self.varying, varying })
+    }
+
     /// The tracepoint's own bytes in a sample.
-    #[inline(always)]
     pub(super) fn raw<'a>(&self, sample: Bytes<'a>) -> Option<&'a [u8]> {
-        let mut at = self.varying;
-        if self.read_format.is_some() || self.callchain {
-            at = self.skip(at, sample)?;
-        }
+        let at = self.skip(sample)?;
         let size = sample.u32(at)? as usize;
         Some(sample.part(at + 4, size)?.data)
     }
 
     /// Where the fields end whose sizes vary.
     #[cold]
-    fn skip(&self, mut at: usize, sample: Bytes<'_>) -> Option<usize> {
+    fn skip(&self, sample: Bytes<'_>) -> Option<usize> {
+        let mut at = usize::from(self.varying);
         if let Some(format) = self.read_format {
             at = at.checked_add(read_size(format, sample.u64(at)?)?)?;
         }

@@ -35,6 +35,8 @@ pub(super) struct Features<'a> {
     pub(super) directory: bool,
     /// Features that could not be read.
     pub(super) damaged: u64,
+    /// Features that lie beyond the end of the file.
+    pub(super) cut: u64,
     host: Option<String>,
     release: Option<String>,
     arch: Option<String>,

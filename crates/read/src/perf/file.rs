@@ -3,7 +3,7 @@
 use super::attr::Attr;
 use super::bytes::Bytes;
 use super::features::Features;
-use super::records::{HEAD, Record, Records, kind};
+use super::records::{HEAD, Record, Records, Stop, kind};
 use crate::Error;
 use crate::ftrace::Endian;
 
@@ -47,7 +47,7 @@ impl<'a> PerfFile<'a> {
             false => file.tables(bytes).ok_or_else(|| damaged("impossible table", 16))?,
         }
         // In file mode too: `perf inject` passes on what came through a pipe.
-        if file.features.tracing_data.is_none() || file.attrs.is_empty() {
+        if !file.is_known() {
             file.header_records();
         }
         Ok(file)
@@ -59,33 +59,37 @@ impl<'a> PerfFile<'a> {
         let attr_size = bytes.u64(16)?;
         let (attrs_at, attrs_len) = (bytes.u64(24)?, bytes.u64(32)?);
         let (data_at, data_len) = (bytes.u64(40)?, bytes.u64(48)?);
-        self.unfinished = data_len == 0;
         let data_at_index = usize::try_from(data_at).ok()?;
         let rest = bytes.part(data_at_index, bytes.len().checked_sub(data_at_index)?)?;
-        self.records = match rest.section(0, data_len) {
-            Some(records) if !self.unfinished => records,
-            _ => rest,
-        };
-        self.cut = self.records.len() as u64 != data_len && !self.unfinished;
         self.attr_table(bytes, attr_size, attrs_at, attrs_len)?;
-        let mut place = data_at.checked_add(data_len)?;
-        if self.unfinished || self.cut {
-            return Some(());
-        }
-        for number in 0..256u32 {
-            let word = bytes.u64(72 + number as usize / 64 * 8)?;
-            if word >> (number % 64) & 1 == 0 {
-                continue;
-            }
-            let table = bytes.section(place, 16);
-            let section = table.and_then(|table| bytes.section(table.u64(0)?, table.u64(8)?));
-            match section {
-                Some(section) => self.features.read(number, section),
-                None => self.cut = true,
-            }
-            place += 16;
+        let words: Option<Vec<u64>> = (0..4).map(|word| bytes.u64(72 + word * 8)).collect();
+        let words = words?;
+        let has = |number: &u32| words[*number as usize / 64] >> (number % 64) & 1 == 1;
+        let numbers: Vec<u32> = (0..256).filter(has).collect();
+        self.unfinished = data_len == 0;
+        let data_len = match self.unfinished {
+            true => find_end(rest, data_at, numbers.len()).unwrap_or(rest.len()) as u64,
+            false => data_len,
+        };
+        self.records = rest.section(0, data_len).unwrap_or(rest);
+        self.cut = (self.records.len() as u64) < data_len;
+        let place = data_at.checked_add(data_len)?;
+        if !self.cut {
+            self.sections(bytes, place, &numbers);
         }
         Some(())
+    }
+
+    /// The features: a table of (offset, size), at `place` in the order of their numbers.
+    fn sections(&mut self, bytes: Bytes<'a>, place: u64, numbers: &[u32]) {
+        for (number, index) in numbers.iter().zip(0u64..) {
+            let table = place.checked_add(index * 16).and_then(|place| bytes.section(place, 16));
+            let section = table.and_then(|table| bytes.section(table.u64(0)?, table.u64(8)?));
+            match section {
+                Some(section) => self.features.read(*number, section),
+                None => self.features.cut += 1,
+            }
+        }
     }
 
     fn attr_table(&mut self, bytes: Bytes<'a>, size: u64, at: u64, len: u64) -> Option<()> {
@@ -106,10 +110,19 @@ impl<'a> PerfFile<'a> {
 
     /// What pipe mode says in records.
     fn header_records(&mut self) {
-        let mut records = Records { bytes: self.records, at: 0 };
+        let mut records = Records::new(self.records);
         let attrs_known = !self.attrs.is_empty();
-        while let Ok(record) = records.next() {
+        loop {
+            let record = match records.next() {
+                Ok(record) => record,
+                Err(stop) => {
+                    self.cut |= matches!(stop, Stop::Cut(_));
+                    return;
+                }
+            };
             match record.kind {
+                // They come before all samples, which need not be walked over for them.
+                kind::SAMPLE | kind::COMPRESSED | kind::COMPRESSED2 if self.is_known() => return,
                 kind::HEADER_ATTR if !attrs_known => self.attrs.extend(attr_record(&record)),
                 kind::HEADER_TRACING_DATA => self.features.tracing_data = Some(record.trailing),
                 kind::HEADER_FEATURE => {
@@ -122,6 +135,24 @@ impl<'a> PerfFile<'a> {
                 _ => {}
             }
         }
+    }
+
+    /// Whether the head says what samples mean.
+    fn is_known(&self) -> bool {
+        self.features.tracing_data.is_some() && !self.attrs.is_empty()
+    }
+}
+
+/// Where the records end when nobody says so: where the table of `features` begins, whose first
+/// entry says that its section begins behind the table.
+fn find_end(rest: Bytes<'_>, data_at: u64, features: usize) -> Option<usize> {
+    let mut records = Records::new(rest);
+    loop {
+        let table_end = data_at.checked_add(records.at as u64)? + 16 * features as u64;
+        if features > 0 && rest.u64(records.at) == Some(table_end) {
+            return Some(records.at);
+        }
+        records.next().ok()?;
     }
 }
 

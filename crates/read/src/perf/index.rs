@@ -1,140 +1,199 @@
-//! The first pass: finds the parts of each CPU's stream, copies nothing.
+//! The walk over a perf.data's records: gives each CPU its own, and notes what else they say.
 //!
 //! A perf.data holds what was drained from one ring buffer after the other, in rounds. Within one
-//! buffer records are in time order, so the records of one CPU are that CPU's stream. Only where a
-//! run of records of one CPU begins is kept: at most 8 bytes an event, mostly far less.
+//! buffer records are in time order, so the records of one CPU are that CPU's stream.
 
 use std::collections::HashMap;
+use std::hint::black_box;
 
 use wastenot_model::CpuId;
 
 use super::bytes::Bytes;
 use super::events::{Events, Stamp};
+use super::keep::Keep;
+use super::own::{self, Own};
 use super::records::{HEAD, Record, Records, Stop, kind};
-use crate::raw::Comm;
 
-/// What the first pass found.
-#[derive(Debug, Default)]
-pub(super) struct Index {
+/// What the records hold.
+pub(super) struct Index<'a, K> {
+    events: &'a Events,
+    /// What the records lie in.
+    bytes: Bytes<'a>,
     /// By CPU.
-    pub(super) lanes: Vec<Lane>,
+    lanes: Vec<Lane<K>>,
     pub(super) names: HashMap<i32, String>,
     pub(super) pids: HashMap<i32, i32>,
-    pub(super) samples: u64,
+    /// Those of perf's own records among what is kept.
+    own: usize,
     /// Samples of CPUs that no kernel has.
     pub(super) damaged: u64,
     /// Events lost on a CPU that is not told.
     pub(super) lost_somewhere: u64,
-    pub(super) stop: Option<Stop>,
     /// The CPU that an event id was opened on.
     id_cpus: HashMap<u64, u32>,
-    /// The CPU of the last record that belongs to a stream.
-    run: Option<u32>,
+    /// Losses that do not tell whose they are: of the buffer that the next sample came out of.
+    waiting: Vec<u64>,
 }
 
 /// One CPU's part of the file.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Lane {
-    /// Where each run of its records begins.
-    pub(super) runs: Vec<u64>,
-    /// Each of `runs` is one record, sorted by time: it came out of more than one buffer.
-    pub(super) single: bool,
-    /// Events lost after its last record.
-    pub(super) lost_at_end: u64,
+struct Lane<K> {
+    keep: K,
+    /// How many records are kept.
+    kept: usize,
     last: u64,
+    /// Its records came out of more than one buffer.
     unsorted: bool,
     /// Events that its records call lost, and that perf counted at the end.
     lost: u64,
     counted: u64,
 }
 
-/// The records hold compressed ones: inflate first.
-pub(super) struct Compressed;
+impl<'a, K: Keep<'a>> Lane<K> {
+    /// A record of this time was kept. An interrupt may write its record into the buffer after
+    /// the time of another was taken and before that one is written.
+    #[inline(always)]
+    fn kept(&mut self, time: u64) {
+        self.kept += 1;
+        if time < self.last {
+            self.unsorted |= !self.keep.late();
+        }
+        self.last = self.last.max(time);
+    }
+}
 
-impl Index {
-    pub(super) fn build(events: &Events, bytes: Bytes<'_>) -> Result<Index, Compressed> {
-        let mut index = Index::default();
-        let mut records = Records { bytes, at: 0 };
-        loop {
-            match records.next() {
+/// Why a walk halts.
+pub(super) enum Halt<'r> {
+    /// There is nothing to walk on to.
+    Stop(Stop),
+    /// This record holds others, compressed.
+    Compressed(Record<'r>),
+}
+
+impl<'a, K: Keep<'a>> Index<'a, K> {
+    pub(super) fn new(events: &'a Events, bytes: Bytes<'a>) -> Self {
+        Index {
+            events,
+            bytes,
+            lanes: Vec::new(),
+            names: HashMap::new(),
+            pids: HashMap::new(),
+            own: 0,
+            damaged: 0,
+            lost_somewhere: 0,
+            id_cpus: HashMap::new(),
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Takes in `records` from where they are on.
+    pub(super) fn walk<'r>(&mut self, records: &mut Records<'r>) -> Halt<'r> {
+        // In variables of its own the place stays in a register.
+        let mut walk = Records { bytes: Bytes { endian: K::ENDIAN, ..records.bytes }, ..*records };
+        let halt = loop {
+            match walk.next() {
+                Ok(record) if record.kind == kind::SAMPLE => self.sample(&record),
                 Ok(record) if matches!(record.kind, kind::COMPRESSED | kind::COMPRESSED2) => {
-                    return Err(Compressed);
+                    break Halt::Compressed(record);
                 }
-                Ok(record) => index.record(events, &record, records),
-                Err(stop) => {
-                    index.stop = Some(stop);
-                    break;
-                }
+                Ok(record) => self.own(&record),
+                Err(stop) => break Halt::Stop(stop),
             }
-        }
-        for cpu in 0..index.lanes.len() {
-            let lane = &mut index.lanes[cpu];
-            lane.lost_at_end = lane.counted.saturating_sub(lane.lost);
-            if lane.unsorted {
-                lane.sort(cpu as u32, events, bytes);
-            }
-        }
-        Ok(index)
-    }
-
-    #[inline]
-    fn record(&mut self, events: &Events, record: &Record<'_>, rest: Records<'_>) {
-        let mut stamp = events.stamp(record);
-        if record.kind == kind::SAMPLE {
-            self.samples += u64::from(stamp.is_some());
-        } else {
-            self.note(events, record, &mut stamp, rest);
-        }
-        if let Some(stamp) = stamp {
-            self.place(record.at, stamp);
-        }
-    }
-
-    #[inline]
-    fn place(&mut self, at: usize, stamp: Stamp) {
-        let Some(lane) = self.lane(stamp.cpu) else {
-            self.damaged += 1;
-            return;
         };
-        lane.unsorted |= stamp.time < lane.last;
-        lane.last = stamp.time;
-        if self.run != Some(stamp.cpu) {
-            self.run = Some(stamp.cpu);
-            self.lanes[stamp.cpu as usize].runs.push(at as u64);
+        records.at = walk.at;
+        black_box(walk.ahead);
+        halt
+    }
+
+    /// How many records are kept.
+    pub(super) fn kept(&self) -> usize {
+        self.lanes.iter().map(|lane| lane.kept).sum()
+    }
+
+    /// Whether there is any sample.
+    pub(super) fn has_samples(&self) -> bool {
+        self.kept() > self.own || self.damaged > 0
+    }
+
+    /// The streams of the CPUs that have records.
+    pub(super) fn streams(&mut self) -> Vec<(u16, K)> {
+        self.waited(None);
+        let lanes = std::mem::take(&mut self.lanes).into_iter().zip(0..);
+        let lanes = lanes.filter(|(lane, _)| lane.kept > 0);
+        let stream = |(mut lane, cpu): (Lane<K>, u16)| {
+            if lane.unsorted {
+                lane.keep.sort();
+            }
+            let untold = lane.counted.saturating_sub(lane.lost);
+            if untold > 0 {
+                lane.keep.own(Own::Lost { time: lane.last, count: untold });
+            }
+            (cpu, lane.keep)
+        };
+        lanes.map(stream).collect()
+    }
+
+    #[inline(always)]
+    fn sample(&mut self, record: &Record<'_>) {
+        let found = self.events.sample(record.bytes);
+        if !self.waiting.is_empty() {
+            self.waited(found.map(|(_, stamp)| stamp));
+        }
+        let Some((attr, stamp)) = found else { return };
+        if let Some(lane) = self.lane(stamp.cpu) {
+            lane.keep.sample(attr, record);
+            lane.kept(stamp.time);
         }
     }
 
-    #[inline]
-    fn lane(&mut self, cpu: u32) -> Option<&mut Lane> {
+    /// Who keeps the records of a CPU.
+    #[inline(always)]
+    fn lane(&mut self, cpu: u32) -> Option<&mut Lane<K>> {
         let cpu = cpu as usize;
-        if cpu >= self.lanes.len() && cpu < CpuId::LIMIT {
-            self.lanes.resize_with(cpu + 1, Lane::default);
+        if cpu >= self.lanes.len() {
+            self.grow(cpu);
         }
-        self.lanes.get_mut(cpu)
+        let lane = self.lanes.get_mut(cpu);
+        self.damaged += u64::from(lane.is_none());
+        lane
     }
 
-    /// Takes in what perf's own records say.
-    fn note(
-        &mut self,
-        events: &Events,
-        record: &Record<'_>,
-        stamp: &mut Option<Stamp>,
-        rest: Records<'_>,
-    ) {
+    #[cold]
+    fn grow(&mut self, cpu: usize) {
+        let cpus = if cpu < CpuId::LIMIT { self.lanes.len()..cpu + 1 } else { 0..0 };
+        let (kept, last, unsorted) = (0, 0, false);
+        for cpu in cpus {
+            let keep = K::new(self.events, self.bytes, cpu as u16);
+            self.lanes.push(Lane { keep, kept, last, unsorted, lost: 0, counted: 0 });
+        }
+    }
+
+    /// Takes in what one of perf's own records says.
+    #[cold]
+    fn own(&mut self, record: &Record<'_>) {
+        let stamp = self.events.own_stamp(record);
         let known = match record.kind {
-            kind::COMM => self.comm(events, record),
+            kind::COMM => self.comm(record),
             kind::FORK => self.fork(record),
             kind::ID_INDEX => self.id_index(record),
-            kind::LOST | kind::LOST_SAMPLES => self.lost(events, record, stamp, rest),
+            kind::LOST | kind::LOST_SAMPLES => return self.lost(record, stamp).unwrap_or(()),
+            kind::EXIT => Some(()),
             _ => return,
         };
         let _ = known; // a record too short to say it says nothing
+        let Some(stamp) = stamp else { return };
+        for own in own::read(self.events, record, stamp.time) {
+            if let Some(lane) = self.lane(stamp.cpu) {
+                lane.keep.own(own);
+                lane.kept(stamp.time);
+                self.own += 1;
+            }
+        }
     }
 
     /// `{u32 pid, tid; char comm[]}`. Later names of a task are events of its CPU's stream.
-    fn comm(&mut self, events: &Events, record: &Record<'_>) -> Option<()> {
+    fn comm(&mut self, record: &Record<'_>) -> Option<()> {
         let (pid, tid) = (record.bytes.u32(HEAD)? as i32, record.bytes.u32(HEAD + 4)? as i32);
-        self.names.entry(tid).or_insert(comm(events, record)?.text());
+        self.names.entry(tid).or_insert(own::comm(self.events, record)?.text());
         self.pids.insert(tid, pid);
         Some(())
     }
@@ -157,82 +216,50 @@ impl Index {
         Some(())
     }
 
-    /// `{u64 id, lost}` or, for LOST_SAMPLES, `{u64 lost}`.
-    ///
-    /// The kernel writes the former into the buffer that had no room. perf 6.1 and later also
-    /// counts per event at the end, in LOST_SAMPLES without a stamp: the same losses again, and
-    /// those after which nothing more was written.
-    fn lost(
-        &mut self,
-        events: &Events,
-        record: &Record<'_>,
-        stamp: &mut Option<Stamp>,
-        rest: Records<'_>,
-    ) -> Option<()> {
+    /// The kernel writes LOST into the buffer that had no room. perf 6.1 and later also counts per
+    /// event at the end, in LOST_SAMPLES without a stamp: the same losses again, and those after
+    /// which nothing more was written.
+    fn lost(&mut self, record: &Record<'_>, stamp: Option<Stamp>) -> Option<()> {
         /// `PERF_RECORD_MISC_LOST_SAMPLES_BPF`: a filter let them go on purpose.
         const BY_FILTER: u16 = 1 << 15;
-        let count = lost(record)?;
-        let counted = stamp.is_none() && record.kind == kind::LOST_SAMPLES;
-        if counted {
-            let id = events.trailer_id(record)?;
-            match self.id_cpus.get(&id).copied().and_then(|cpu| self.lane(cpu)) {
-                _ if record.misc & BY_FILTER != 0 => {}
+        let count = own::lost(record)?;
+        if stamp.is_some() {
+            self.lose(count, stamp);
+        } else if record.kind == kind::LOST {
+            self.waiting.push(count);
+        } else if record.misc & BY_FILTER == 0 {
+            let id = self.events.trailer_id(record)?;
+            let cpu = self.id_cpus.get(&id).map(|&cpu| cpu as usize);
+            cpu.into_iter().for_each(|cpu| self.grow(cpu));
+            match cpu.and_then(|cpu| self.lanes.get_mut(cpu)) {
                 Some(lane) => lane.counted = lane.counted.saturating_add(count),
                 None => self.lost_somewhere = self.lost_somewhere.saturating_add(count),
             }
-            return Some(());
-        }
-        // Without a stamp of its own it is of the buffer that the next record came out of.
-        *stamp = stamp.or_else(|| next_stamp(events, rest));
-        match stamp.and_then(|stamp| self.lane(stamp.cpu)) {
-            Some(lane) => lane.lost = lane.lost.saturating_add(count),
-            None => self.lost_somewhere = self.lost_somewhere.saturating_add(count),
         }
         Some(())
     }
-}
 
-/// Where the next sample was made.
-pub(super) fn next_stamp(events: &Events, mut rest: Records<'_>) -> Option<Stamp> {
-    const FAR: usize = 64;
-    for _ in 0..FAR {
-        let record = rest.next().ok()?;
-        if record.kind == kind::SAMPLE {
-            return events.stamp(&record);
+    fn lose(&mut self, count: u64, stamp: Option<Stamp>) {
+        let Some(Stamp { time, cpu }) = stamp else {
+            self.lost_somewhere = self.lost_somewhere.saturating_add(count);
+            return;
+        };
+        match self.lane(cpu) {
+            Some(lane) => {
+                lane.lost = lane.lost.saturating_add(count);
+                lane.keep.own(Own::Lost { time, count });
+                lane.kept(time);
+                self.own += 1;
+            }
+            None => self.lose(count, None),
         }
     }
-    None
-}
 
-/// How many events a LOST or LOST_SAMPLES record says are lost.
-pub(super) fn lost(record: &Record<'_>) -> Option<u64> {
-    let at = if record.kind == kind::LOST { HEAD + 8 } else { HEAD };
-    record.bytes.u64(at)
-}
-
-/// The name in a COMM record: between its ids and its trailer.
-pub(super) fn comm(events: &Events, record: &Record<'_>) -> Option<Comm> {
-    let end = record.bytes.len().checked_sub(events.trailer_size())?;
-    let name = record.bytes.data.get(HEAD + 8..end)?;
-    Some(Comm::new(name))
-}
-
-impl Lane {
-    /// Makes each record a run of its own, in time order.
-    fn sort(&mut self, cpu: u32, events: &Events, bytes: Bytes<'_>) {
-        let mut all = Vec::new();
-        for &run in &self.runs {
-            let mut records = Records { bytes, at: run as usize };
-            while let Ok(record) = records.next() {
-                match events.stamp(&record) {
-                    Some(stamp) if stamp.cpu == cpu => all.push((stamp.time, record.at as u64)),
-                    Some(_) => break,
-                    None => {}
-                }
-            }
+    /// The sample has come for which losses waited; without a stamp nobody knows whose they are.
+    #[cold]
+    fn waited(&mut self, stamp: Option<Stamp>) {
+        for count in std::mem::take(&mut self.waiting) {
+            self.lose(count, stamp);
         }
-        all.sort_by_key(|&(time, _)| time);
-        self.runs = all.into_iter().map(|(_, at)| at).collect();
-        self.single = true;
     }
 }

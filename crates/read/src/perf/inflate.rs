@@ -3,136 +3,138 @@
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
 use super::bytes::Bytes;
-use super::events::Events;
+use super::index::{Halt, Index};
+use super::keep::Keep;
 use super::records::{HEAD, Record, Records, Stop, kind};
+use crate::raw::Raw;
 
-/// What came out.
-pub(super) struct Inflated {
-    /// The records that matter, in file order.
-    pub(super) records: Vec<u8>,
-    /// Where the file's own records ended.
-    pub(super) stop: Stop,
-    /// Where the compressed stream is damaged; nothing after it can be read.
-    pub(super) damaged: Option<usize>,
-    /// More came out than is believable of a trace.
-    pub(super) too_much: bool,
+/// A zstd stream, and what of it was not taken in yet: a record may begin in one piece and end in
+/// the next.
+pub(super) struct Inflate {
+    decoder: Option<Decoder<'static>>,
+    /// Room for a window; the first `pending` bytes wait.
+    window: Vec<u8>,
+    pending: usize,
+    /// Bytes that came out so far.
+    total: usize,
+    limit: Limit,
 }
 
-/// Records of scheduling shrink by 10 to 20; damaged bytes can claim any size.
-const RATIO_MAX: usize = 64;
-const ROOM: usize = 16 << 20;
-/// The largest window that a small file may ask memory for (2 to this power), and a large one.
-const WINDOW_LOG: (u32, u32) = (24, 27);
+/// Why a compressed record cannot be taken in; nothing after it can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Broken {
+    /// Its bytes, or the records in it.
+    Damaged,
+    /// More came out than is believable of a trace.
+    TooMuch,
+}
 
-/// Inflates the compressed records and keeps of all records those that are read.
-///
-/// A record may begin in one piece and end in the next, so what is left over of one piece waits
-/// for the next.
-pub(super) fn inflate(events: &Events, bytes: Bytes<'_>) -> Inflated {
-    let mut inflated =
-        Inflated { records: Vec::new(), stop: Stop::End, damaged: None, too_much: false };
-    let limit = bytes.len().saturating_mul(RATIO_MAX).saturating_add(ROOM);
-    let Some(mut decoder) = decoder(bytes.len()) else {
-        inflated.damaged = Some(0);
-        return inflated;
-    };
-    let mut records = Records { bytes, at: 0 };
-    let mut pending = Vec::new();
-    let mut total = 0usize;
-    loop {
-        let record = match records.next() {
-            Ok(record) => record,
-            Err(stop) => {
-                inflated.stop = stop;
-                return inflated;
+/// Damaged bytes can claim any size: how much may come out, and how much of it may be kept.
+#[derive(Clone, Copy)]
+struct Limit {
+    unpacked: usize,
+    kept: usize,
+}
+
+impl Limit {
+    fn of(len: usize) -> Limit {
+        // Records of scheduling shrink by 10 to 20.
+        let room = |ratio: usize| len.saturating_mul(ratio).saturating_add(16 << 20);
+        Limit { unpacked: room(64), kept: room(24) }
+    }
+}
+
+impl Inflate {
+    /// For a file whose records are `len` bytes.
+    pub(super) fn new(len: usize) -> Inflate {
+        let (decoder, limit) = (decoder(len), Limit::of(len));
+        Inflate { decoder, window: Vec::new(), pending: 0, total: 0, limit }
+    }
+
+    /// Whether the stream ends within a record.
+    pub(super) fn is_cut(&self) -> bool {
+        self.pending > 0
+    }
+
+    /// Inflates a compressed record, window by window, and gives `index` the records in it.
+    pub(super) fn record<'a, K: Keep<'a>>(
+        &mut self,
+        record: &Record<'_>,
+        index: &mut Index<'a, K>,
+    ) -> Result<(), Broken> {
+        /// What stays in cache until it is decoded.
+        const WINDOW: usize = 128 << 10;
+        let piece = piece(record).ok_or(Broken::Damaged)?;
+        let mut decoder = self.decoder.take().ok_or(Broken::Damaged)?;
+        let mut input = InBuffer::around(piece);
+        loop {
+            let (at, read) = (self.pending, input.pos());
+            let full = at + WINDOW;
+            if self.window.len() < full {
+                self.window.resize(full, 0);
+            }
+            let mut output = OutBuffer::around_pos(&mut self.window[..full], at);
+            let result = decoder.run(&mut input, &mut output);
+            let written = output.pos();
+            self.pending = written;
+            self.total += written - at;
+            // What came out before the damage is sound.
+            self.take_in(record.bytes, index)?;
+            result.map_err(|_| Broken::Damaged)?;
+            if self.total >= self.limit.unpacked
+                || index.kept().saturating_mul(size_of::<Raw>()) >= self.limit.kept
+            {
+                return Err(Broken::TooMuch);
+            }
+            if input.pos() >= piece.len() && written < full {
+                self.decoder = Some(decoder);
+                return Ok(());
+            }
+            if (written, input.pos()) == (at, read) {
+                return Err(Broken::Damaged); // no progress: it asks for what is not there
+            }
+        }
+    }
+
+    /// Gives `index` the records that are whole.
+    fn take_in<'a, K: Keep<'a>>(
+        &mut self,
+        order: Bytes<'_>,
+        index: &mut Index<'a, K>,
+    ) -> Result<(), Broken> {
+        let data = &self.window[..self.pending];
+        let mut records = Records::new(Bytes { data, ..order });
+        let stop = loop {
+            match index.walk(&mut records) {
+                Halt::Compressed(_) => {} // none lies within another
+                Halt::Stop(stop) => break stop,
             }
         };
-        let piece = match record.kind {
-            kind::COMPRESSED => record.bytes.data.get(HEAD..),
-            // {u64 size}, since this record is padded.
-            kind::COMPRESSED2 => {
-                let size = record.bytes.u64(HEAD).and_then(|size| usize::try_from(size).ok());
-                size.and_then(|size| record.bytes.part(HEAD + 8, size)).map(|part| part.data)
-            }
-            _ => {
-                if matters(events, &record) {
-                    inflated.records.extend_from_slice(record.bytes.data);
-                }
-                continue;
-            }
-        };
-        let before = pending.len();
-        let sound = piece.is_some_and(|piece| {
-            run(&mut decoder, piece, &mut pending, limit.saturating_sub(total)).is_some()
-        });
-        total += pending.len() - before;
-        let whole = keep(events, Bytes { data: &pending, ..bytes }, &mut inflated.records);
-        match whole {
-            Ok(whole) => drop(pending.drain(..whole)),
-            Err(_) => inflated.damaged = Some(record.at),
-        }
-        inflated.too_much = total >= limit;
-        if !sound {
-            inflated.damaged = Some(record.at);
-        }
-        if inflated.damaged.is_some() || inflated.too_much {
-            return inflated;
+        let whole = records.at;
+        self.window.copy_within(whole..self.pending, 0);
+        self.pending -= whole;
+        match stop {
+            Stop::Damaged(_) => Err(Broken::Damaged),
+            Stop::End | Stop::Cut(_) => Ok(()),
         }
     }
 }
 
+/// The compressed bytes of a record.
+fn piece<'a>(record: &Record<'a>) -> Option<&'a [u8]> {
+    if record.kind == kind::COMPRESSED {
+        return record.bytes.data.get(HEAD..);
+    }
+    // COMPRESSED2, {u64 size}: it is padded.
+    let size = usize::try_from(record.bytes.u64(HEAD)?).ok()?;
+    Some(record.bytes.part(HEAD + 8, size)?.data)
+}
+
 fn decoder(len: usize) -> Option<Decoder<'static>> {
+    /// The largest window that a small file may ask memory for (2 to this power), and a large one.
+    const WINDOW_LOG: (u32, u32) = (24, 27);
     let mut decoder = Decoder::new().ok()?;
     let log = if len < 64 << 20 { WINDOW_LOG.0 } else { WINDOW_LOG.1 };
     decoder.set_parameter(DParameter::WindowLogMax(log)).ok()?;
     Some(decoder)
-}
-
-/// Inflates one piece onto the end of `out`, at most `room` bytes.
-fn run(decoder: &mut Decoder<'static>, piece: &[u8], out: &mut Vec<u8>, room: usize) -> Option<()> {
-    const STEP: usize = 128 << 10;
-    let begin = out.len();
-    let mut input = InBuffer::around(piece);
-    loop {
-        let (at, read) = (out.len(), input.pos());
-        out.resize(at + STEP, 0);
-        let mut output = OutBuffer::around_pos(out.as_mut_slice(), at);
-        let result = decoder.run(&mut input, &mut output);
-        let written = output.pos();
-        out.truncate(written);
-        result.ok()?;
-        let ended = input.pos() >= piece.len() && written < at + STEP;
-        if ended || out.len() - begin >= room {
-            return Some(());
-        }
-        if (written, input.pos()) == (at, read) {
-            return None; // no progress: it asks for what is not there
-        }
-    }
-}
-
-fn matters(events: &Events, record: &Record<'_>) -> bool {
-    match record.kind {
-        kind::SAMPLE => events.stamp(record).is_some(),
-        kind::COMM | kind::FORK | kind::EXIT | kind::ID_INDEX => true,
-        kind::LOST | kind::LOST_SAMPLES => true,
-        _ => false,
-    }
-}
-
-/// Copies the records that matter; tells how many bytes were whole records. An error is a record
-/// of impossible size.
-fn keep(events: &Events, bytes: Bytes<'_>, out: &mut Vec<u8>) -> Result<usize, Stop> {
-    let mut records = Records { bytes, at: 0 };
-    loop {
-        match records.next() {
-            Ok(record) => {
-                if matters(events, &record) {
-                    out.extend_from_slice(record.bytes.data);
-                }
-            }
-            Err(Stop::Damaged(at)) => return Err(Stop::Damaged(at)),
-            Err(_) => return Ok(records.at),
-        }
-    }
 }

@@ -2,35 +2,42 @@
 //!
 //! Facts from the kernel's `include/uapi/linux/perf_event.h` and perf's
 //! `tools/perf/Documentation/perf.data-file-format.txt`. [`file`] reads the head, [`events`] holds
-//! what was opened against the tracepoints' descriptions, [`index`] finds each CPU's records in a
-//! first pass, [`stream`] decodes them in a second.
+//! what was opened against the tracepoints' descriptions, [`index`] walks over the records and
+//! gives each CPU its own, which [`keep`] decodes: at once where they came out of compressed ones,
+//! and where they lie in the file when they are merged.
 
 mod attr;
 mod bytes;
 mod events;
 mod features;
 mod file;
+mod finder;
 mod index;
 mod inflate;
+mod keep;
+mod losses;
+mod own;
+mod places;
 mod records;
-mod stream;
 #[cfg(test)]
 mod tests;
+mod unpacked;
 
-use wastenot_model::{Carries, Clock, Head, History, Loss, LossKind};
+use wastenot_model::{Carries, Clock, Head, History, Loss};
 
 use crate::assemble::{Known, assemble};
 use crate::ftrace::head::Head as Descriptions;
 use crate::ftrace::{Big, Endian, Little, Order};
 use crate::{Error, Options};
-use attr::{Attr, Flag};
-use bytes::Bytes;
+use attr::Attr;
 use events::{Events, no_events};
 use file::PerfFile;
-use index::Index;
-use inflate::{Inflated, inflate};
-use records::Stop;
-use stream::CpuStream;
+use index::{Halt, Index};
+use inflate::Inflate;
+use keep::Keep;
+use places::Places;
+use records::Records;
+use unpacked::Unpacked;
 
 const FORMAT: &str = "perf.data";
 
@@ -46,93 +53,118 @@ pub(crate) fn read(bytes: &[u8], options: &Options) -> Result<History, Error> {
     }
     let descriptions = descriptions(&file)?;
     let events = Events::new(&file.attrs, &descriptions)?;
-    let mut losses = Vec::new();
-    let Ok(index) = Index::build(&events, file.records) else {
-        let inflated = inflate(&events, file.records);
-        inflated_losses(&inflated, &mut losses);
-        let records = Bytes { data: &inflated.records, ..file.records };
-        let Ok(index) = Index::build(&events, records) else {
-            return Err(file::damaged("compressed records within compressed ones", 0));
-        };
-        return finish(&file, &descriptions, &events, index, records, losses, options);
-    };
-    let records = file.records;
-    finish(&file, &descriptions, &events, index, records, losses, options)
+    let source = Source { file: &file, descriptions: &descriptions, events: &events, options };
+    match file.records.endian {
+        Endian::Little => source.read::<Little>(),
+        Endian::Big => source.read::<Big>(),
+    }
 }
 
-/// The tracepoints' descriptions; perf writes them after the samples, so a cut file has none.
+/// A file whose head is read.
+struct Source<'a> {
+    file: &'a PerfFile<'a>,
+    descriptions: &'a Descriptions,
+    events: &'a Events,
+    options: &'a Options,
+}
+
+impl<'a> Source<'a> {
+    fn read<O: Order>(&self) -> Result<History, Error> {
+        let mut index: Index<'a, Places<'a, O>> = Index::new(self.events, self.file.records);
+        let mut records = Records::new(self.file.records);
+        match index.walk(&mut records) {
+            Halt::Stop(stop) => self.assembled(index, losses::end(stop, self.file.cut)),
+            Halt::Compressed(_) => self.inflated::<O>(),
+        }
+    }
+
+    /// As `read`, of records that do not lie in the file.
+    fn inflated<O: Order>(&self) -> Result<History, Error> {
+        let mut index: Index<'a, Unpacked<'a, O>> = Index::new(self.events, self.file.records);
+        let mut records = Records::new(self.file.records);
+        let mut inflate = Inflate::new(self.file.records.len());
+        let loss = loop {
+            match index.walk(&mut records) {
+                Halt::Stop(stop) => {
+                    break losses::end(stop, self.file.cut || inflate.is_cut());
+                }
+                Halt::Compressed(record) => {
+                    if let Err(broken) = inflate.record(&record, &mut index) {
+                        break Some(losses::broken(broken, record.at));
+                    }
+                }
+            }
+        };
+        self.assembled(index, loss)
+    }
+
+    fn assembled<K: Keep<'a>>(
+        &self,
+        mut index: Index<'a, K>,
+        end: Option<Loss>,
+    ) -> Result<History, Error> {
+        if !index.has_samples() {
+            return Err(no_events("nothing was sampled"));
+        }
+        let streams = index.streams();
+        let mut known = Known::new(self.head(!index.pids.is_empty()));
+        known.until = self.options.until;
+        known.losses = losses::of_records(&index);
+        known.losses.extend(end);
+        known.losses.extend(losses::of_file(self.file, self.events));
+        known.names = self.descriptions.names.clone();
+        known.names.extend(index.names.drain());
+        known.pids = std::mem::take(&mut index.pids);
+        drop(index);
+        Ok(assemble(known, streams))
+    }
+
+    /// `pids` says whether processes of tasks are known.
+    fn head(&self, pids: bool) -> Head {
+        let file = self.file;
+        let mut head = Head::new(file.features.machine());
+        head.source.format = match file.pipe {
+            true => "perf.data (pipe)".into(),
+            false => FORMAT.into(),
+        };
+        head.source.name.clone_from(&self.options.name);
+        head.source.kernel = file.features.kernel();
+        head.source.notes.clone_from(&file.features.notes);
+        let clock = file.attrs.iter().find(|attr| attr.is_tracepoint()).map_or("", Attr::clock);
+        head.clock = Clock { name: clock.into(), nanoseconds: true };
+        head.carries = carries(self.events);
+        for (known, carry) in
+            [(head.machine.topology_known(), Carries::TOPOLOGY), (pids, Carries::TGID)]
+        {
+            head.carries |= if known { carry } else { Carries::NONE };
+        }
+        head
+    }
+}
+
+/// The tracepoints' descriptions. Into a file perf writes them last, so one that was cut has none;
+/// the events that they describe are there, but which byte of them means what, nobody can say.
 fn descriptions(file: &PerfFile<'_>) -> Result<Descriptions, Error> {
+    const AGAIN: &str = "copy the file again, or record it again";
     const PIPE: &str = "record into a pipe, which keeps them in front: `perf sched record -o - -- \
                         CMD > FILE`";
     if let Some(data) = file.features.tracing_data {
         return Descriptions::parse(data, FORMAT);
     }
-    let what = match () {
-        () if file.unfinished => "perf ended before it wrote the descriptions of the events",
-        () if file.cut => "the file is cut before the descriptions of the events",
+    let (what, help) = match () {
+        () if file.pipe && file.cut => ("the file is cut before its first event", AGAIN),
+        () if file.unfinished => {
+            ("perf ended before it wrote the descriptions of the events", PIPE)
+        }
+        () if file.cut || file.features.cut > 0 => {
+            ("the file is cut before the descriptions of the events, which perf writes last", PIPE)
+        }
         () if !file.attrs.iter().any(Attr::is_tracepoint) => {
             return Err(no_events("no tracepoint was recorded"));
         }
-        () => "the descriptions of the events are missing",
+        () => ("the descriptions of the events are missing", PIPE),
     };
-    Err(Error::Unusable { format: FORMAT, what: what.into(), help: PIPE })
-}
-
-fn finish(
-    file: &PerfFile<'_>,
-    descriptions: &Descriptions,
-    events: &Events,
-    mut index: Index,
-    records: Bytes<'_>,
-    losses: Vec<Loss>,
-    options: &Options,
-) -> Result<History, Error> {
-    if index.samples == 0 {
-        return Err(no_events("nothing was sampled"));
-    }
-    let mut known = Known::new(head(file, events, &index, options));
-    known.until = options.until;
-    known.losses = losses;
-    index_losses(&index, file, &mut known.losses);
-    sampling_losses(file, events, &mut known.losses);
-    known.names = descriptions.names.clone();
-    known.names.extend(index.names.drain());
-    known.pids = std::mem::take(&mut index.pids);
-    Ok(match descriptions.preamble.endian {
-        Endian::Little => merged::<Little>(known, events, index, records),
-        Endian::Big => merged::<Big>(known, events, index, records),
-    })
-}
-
-fn merged<O: Order>(known: Known, events: &Events, index: Index, records: Bytes<'_>) -> History {
-    let lanes = index.lanes.into_iter().enumerate();
-    let lanes = lanes.filter(|(_, lane)| !lane.runs.is_empty());
-    let stream = |(cpu, lane)| {
-        let cpu = cpu as u16;
-        (cpu, CpuStream::<O>::new(events, records, cpu, lane))
-    };
-    assemble(known, lanes.map(stream).collect())
-}
-
-fn head(file: &PerfFile<'_>, events: &Events, index: &Index, options: &Options) -> Head {
-    let mut head = Head::new(file.features.machine());
-    head.source.format = match file.pipe {
-        true => "perf.data (pipe)".into(),
-        false => FORMAT.into(),
-    };
-    head.source.name.clone_from(&options.name);
-    head.source.kernel = file.features.kernel();
-    head.source.notes.clone_from(&file.features.notes);
-    let clock = file.attrs.iter().find(|attr| attr.is_tracepoint()).map_or("", Attr::clock);
-    head.clock = Clock { name: clock.into(), nanoseconds: true };
-    head.carries = carries(events);
-    if head.machine.topology_known() {
-        head.carries |= Carries::TOPOLOGY;
-    }
-    if !index.pids.is_empty() {
-        head.carries |= Carries::TGID;
-    }
-    head
+    Err(Error::Unusable { format: FORMAT, what: what.into(), help })
 }
 
 /// What was recorded is carried, even if it never occurred.
@@ -158,66 +190,4 @@ fn carries(events: &Events) -> Carries {
     ];
     let enabled = enabled.into_iter().filter(|(_, is)| *is).map(|(carry, _)| carry);
     ALWAYS.into_iter().chain(enabled).fold(Carries::NONE, |all, carry| all | carry)
-}
-
-fn stop_loss(stop: Stop, file_cut: bool) -> Option<Loss> {
-    Some(match stop {
-        Stop::End if !file_cut => return None,
-        Stop::End => Loss::new(LossKind::Cut, "the file ends before the end of its data"),
-        Stop::Cut(at) => {
-            Loss::new(LossKind::Cut, format!("the data ends within the record at byte {at} of it"))
-        }
-        Stop::Damaged(at) => {
-            let note = format!("the record at byte {at} of the data has an impossible size");
-            Loss::new(LossKind::Damaged, note)
-        }
-    })
-}
-
-fn inflated_losses(inflated: &Inflated, losses: &mut Vec<Loss>) {
-    losses.extend(stop_loss(inflated.stop, false));
-    if let Some(at) = inflated.damaged {
-        let note = format!("the compressed record at byte {at} of the data is damaged");
-        losses.push(Loss::new(LossKind::Damaged, note));
-    }
-    if inflated.too_much {
-        let note = "the compressed records hold more than a trace can: not read to their end";
-        losses.push(Loss::new(LossKind::Cut, note));
-    }
-}
-
-fn index_losses(index: &Index, file: &PerfFile<'_>, losses: &mut Vec<Loss>) {
-    let mut counted = |kind, count: u64, note: &str| {
-        if count > 0 {
-            let mut loss = Loss::new(kind, note);
-            loss.count = Some(count);
-            losses.push(loss);
-        }
-    };
-    counted(LossKind::Damaged, index.damaged, "samples of CPUs that no kernel has");
-    counted(LossKind::Damaged, file.features.damaged, "sections that describe the machine");
-    counted(LossKind::LostEvents, index.lost_somewhere, "lost on a CPU that is not told");
-    losses.extend(index.stop.and_then(|stop| stop_loss(stop, file.cut)));
-    if file.unfinished {
-        let note = "perf did not end properly: read to the end of the file";
-        losses.push(Loss::new(LossKind::Cut, note));
-    }
-}
-
-/// Events that were left out on purpose.
-fn sampling_losses(file: &PerfFile<'_>, events: &Events, losses: &mut Vec<Loss>) {
-    if file.attrs.iter().any(|attr| attr.is_tracepoint() && attr.is_sampled()) {
-        let note = "not every event was recorded: record with `-c 1`";
-        losses.push(Loss::new(LossKind::LostEvents, note));
-    }
-    // Set only when perf starts a command and was not told to look at all CPUs.
-    if file.attrs.iter().any(|attr| attr.is_tracepoint() && attr.has(Flag::EnableOnExec)) {
-        let note = "one program was recorded, not its CPUs: record with `perf record -a`";
-        losses.push(Loss::new(LossKind::LostEvents, note));
-    }
-    if !events.decoder.unread.is_empty() {
-        let note =
-            format!("events without the needed fields: {}", events.decoder.unread.join(", "));
-        losses.push(Loss::new(LossKind::Unread, note));
-    }
 }

@@ -21,6 +21,13 @@ pub(super) mod kind {
 
 /// Size of a record's head.
 pub(super) const HEAD: usize = 8;
+/// Where in it the record's size is.
+pub(super) const SIZE: usize = 6;
+
+/// How far ahead a walk asks for bytes: measured, and good from 1 to 16 KiB.
+const AHEAD: usize = 4096;
+/// A sample of scheduling is less than two lines of cache.
+pub(super) const LINE: usize = 64;
 
 /// One record.
 #[derive(Clone, Copy, Debug)]
@@ -51,15 +58,22 @@ pub(super) enum Stop {
 pub(super) struct Records<'a> {
     pub(super) bytes: Bytes<'a>,
     pub(super) at: usize,
+    /// See [`Bytes::ahead`].
+    pub(super) ahead: u8,
 }
 
 impl<'a> Records<'a> {
+    pub(super) fn new(bytes: Bytes<'a>) -> Records<'a> {
+        Records { bytes, at: 0, ahead: 0 }
+    }
+
     /// The next record.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next(&mut self) -> Result<Record<'a>, Stop> {
         let at = self.at;
+        self.ahead ^= self.bytes.ahead(at + AHEAD) ^ self.bytes.ahead(at + AHEAD + LINE);
         let head = self.bytes.part(at, HEAD);
-        let head = head.and_then(|head| Some((head.u32(0)?, head.u16(4)?, head.u16(6)?)));
+        let head = head.and_then(|head| Some((head.u32(0)?, head.u16(4)?, head.u16(SIZE)?)));
         let Some((kind, misc, size)) = head else {
             return Err(if at == self.bytes.len() { Stop::End } else { Stop::Cut(at) });
         };
@@ -68,27 +82,24 @@ impl<'a> Records<'a> {
             return Err(Stop::Damaged(at));
         }
         let bytes = self.bytes.part(at, size).ok_or(Stop::Cut(at))?;
-        self.at = at + size;
         let trailing = match kind {
-            kind::HEADER_TRACING_DATA | kind::AUXTRACE => self.trailing(kind, bytes)?,
+            kind::HEADER_TRACING_DATA | kind::AUXTRACE => trailing(self.bytes, at, kind, bytes)?,
             _ => &[],
         };
+        self.at = at + size + trailing.len();
         Ok(Record { at, kind, misc, bytes, trailing })
     }
+}
 
-    /// Two kinds of records are followed by bytes that their size does not count.
-    #[cold]
-    fn trailing(&mut self, kind: u32, record: Bytes<'a>) -> Result<&'a [u8], Stop> {
-        let begin = self.at - record.len();
-        let len = match kind {
-            kind::HEADER_TRACING_DATA => record.u32(HEAD).map(u64::from),
-            _ => record.u64(HEAD),
-        };
-        // Padded to 8 bytes.
-        let len = len.and_then(|len| len.checked_next_multiple_of(8));
-        let len = len.ok_or(Stop::Damaged(begin))?;
-        let part = self.bytes.section(self.at as u64, len).ok_or(Stop::Cut(begin))?;
-        self.at += part.len();
-        Ok(part.data)
-    }
+/// Two kinds of records are followed by bytes that their size does not count.
+#[cold]
+fn trailing<'a>(all: Bytes<'a>, at: usize, kind: u32, record: Bytes<'a>) -> Result<&'a [u8], Stop> {
+    let len = match kind {
+        kind::HEADER_TRACING_DATA => record.u32(HEAD).map(u64::from),
+        _ => record.u64(HEAD),
+    };
+    // Padded to 8 bytes.
+    let len = len.and_then(|len| len.checked_next_multiple_of(8)).ok_or(Stop::Damaged(at))?;
+    let part = all.section((at + record.len()) as u64, len).ok_or(Stop::Cut(at))?;
+    Ok(part.data)
 }

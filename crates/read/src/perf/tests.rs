@@ -4,6 +4,7 @@ use wastenot_model::{
     Carries, Context, CpuId, CpuSet, Event, History, How, Left, LossKind, TaskId, Time,
 };
 
+use super::bytes::Bytes;
 use super::read;
 use crate::ftrace::Endian;
 use crate::{Error, Options};
@@ -193,10 +194,14 @@ impl Made {
         bytes.extend(&self.records);
         bytes
     }
+    /// Where the records of a file begin.
+    fn data_at(&self) -> usize {
+        104 + (8 + 144) * self.attrs.len()
+    }
     fn filed(&self) -> Vec<u8> {
         let ids_at = 104;
         let attrs_at = ids_at + 8 * self.attrs.len();
-        let data_at = attrs_at + 144 * self.attrs.len();
+        let data_at = self.data_at();
         let mut features = vec![(1, self.tracing_data())];
         features.extend(self.features.clone());
         let bits = features.iter().fold(0u64, |bits, (number, _)| bits | 1 << number);
@@ -331,26 +336,65 @@ fn one_attr_needs_no_ids() {
     }
 }
 
-#[test]
-fn compressed_records_may_be_cut_anywhere() {
-    for (mut made, kind) in kinds().zip([81, 83, 83, 81]) {
-        let records = std::mem::take(&mut story(&mut made).records);
+impl Made {
+    /// Packs the records so far as `perf record -z` does, in pieces of 7 bytes.
+    fn pack(&mut self, kind: u32) -> &mut Made {
+        let records = std::mem::take(&mut self.records);
         let packed = zstd::bulk::compress(&records, 1).expect("compresses");
         for piece in packed.chunks(7) {
             let body = match kind {
                 81 => piece.to_vec(),
                 _ => {
-                    let size = made.u64(piece.len() as u64);
+                    let size = self.u64(piece.len() as u64);
                     let mut body = [&size[..], piece].concat();
                     body.resize(body.len().next_multiple_of(8), 0xff);
                     body
                 }
             };
-            made.push(kind, 0, &body).push(68, 0, &[]);
+            self.push(kind, 0, &body).push(68, 0, &[]);
         }
-        let history = made.read();
+        self
+    }
+}
+
+#[test]
+fn compressed_records_may_be_cut_anywhere() {
+    for (mut made, kind) in kinds().zip([81, 83, 83, 81]) {
+        let history = story(&mut made).pack(kind).read();
         assert_eq!(told(&history), STORY);
         assert_eq!(history.losses(), []);
+    }
+}
+
+#[test]
+fn a_compressed_stream_that_ends_within_a_record_is_cut() {
+    for mut made in kinds() {
+        story(&mut made);
+        made.records.truncate(made.records.len() - 8);
+        let history = made.pack(81).read();
+        assert_eq!(losses(&history)[0], (LossKind::Cut, None, None));
+        assert!(told(&history).contains(&STORY[4].to_owned()));
+    }
+}
+
+#[test]
+fn what_an_interrupt_wrote_first_is_put_behind_what_it_interrupted() {
+    for made in kinds() {
+        for (packed, count) in [(false, 3), (true, 3), (false, 300), (true, 300), (true, 5000)] {
+            let mut made = made.clone();
+            let lost = made.u64s(&[100, 5]);
+            for time in 0..count {
+                made.switch(1000 + time, 0, 7, 1, 8);
+            }
+            // Far back when there are many: as if it came out of another buffer.
+            made.waking(999, 0, 7, 9, 0).stamped(2, 0, &lost, 1000 + count, 0);
+            let history = if packed { made.pack(81) } else { &mut made }.read();
+            let told = told(&history);
+            assert_eq!(told[0], "999 0 waking 9 Some(CpuId(0))");
+            assert_eq!(told[told.len() - 1], format!("{} 0 lost 5", 1000 + count - 1));
+            assert_eq!(told.len() as u64, count + 2);
+            assert_eq!(losses(&history), [(LossKind::LostEvents, Some(CpuId(0)), Some(5))]);
+        }
     }
 }
 
@@ -515,6 +559,102 @@ fn a_file_cut_anywhere_reads_up_to_there_or_says_why_not() {
 }
 
 #[test]
+fn a_file_cut_behind_the_descriptions_of_its_events_is_read_whole() {
+    for mut made in kinds().filter(|made| !made.pipe) {
+        made.features = vec![(3, made.text("host")), (4, made.text("6.18"))];
+        let bytes = story(&mut made).bytes();
+        let tables = made.data_at() + made.records.len() + 3 * 16;
+        for len in tables..bytes.len() {
+            let read = read(&bytes[..len], &Options::default());
+            let Ok(history) = read else {
+                assert!(len < tables + made.tracing_data().len(), "{len}");
+                continue;
+            };
+            assert_eq!(told(&history), STORY);
+            let [(LossKind::Damaged, None, Some(1 | 2))] = losses(&history)[..] else {
+                panic!("{:?}", history.losses());
+            };
+        }
+    }
+}
+
+#[test]
+fn a_file_whose_size_was_never_written_is_read_as_far_as_there_are_records() {
+    for mut made in kinds().filter(|made| !made.pipe) {
+        made.features = vec![(3, made.text("host"))];
+        let mut bytes = story(&mut made).bytes();
+        bytes[48..56].fill(0);
+        let history = read(&bytes, &Options::default()).expect("all is there");
+        let told = told(&history).into_iter().filter(|line| !line.contains("lost"));
+        assert_eq!(told.collect::<Vec<_>>(), STORY);
+        assert_eq!(losses(&history)[0], (LossKind::Cut, None, None));
+        assert_eq!(history.head.machine.name, "host");
+    }
+}
+
+#[test]
+fn a_real_recording_in_a_pipe_reads_up_to_its_cut() {
+    let of_cpu = |lines: &[String], cpu: &str| -> Vec<String> {
+        let is = |line: &&String| line.split(' ').nth(1) == Some(cpu) && !line.contains("lost");
+        lines.iter().filter(is).cloned().collect()
+    };
+    for zstd in [false, true] {
+        let bytes = piped(&recording(), zstd);
+        let whole = read(&bytes, &Options::default()).expect("whole");
+        assert_eq!(whole.losses(), []);
+        let (whole, mut read_in_part) = (told(&whole), 0);
+        for len in (16..bytes.len()).step_by(bytes.len() / 61) {
+            let Ok(part) = read(&bytes[..len], &Options::default()) else { continue };
+            assert!(part.losses().iter().any(|loss| loss.kind == LossKind::Cut), "cut at {len}");
+            let part = told(&part);
+            for cpu in ["0", "1"] {
+                let (all, some) = (of_cpu(&whole, cpu), of_cpu(&part, cpu));
+                assert!(all.starts_with(&some), "cut at {len}, CPU {cpu}");
+            }
+            read_in_part += 1;
+        }
+        assert!(read_in_part > 20, "{read_in_part} of 61");
+    }
+}
+
+fn recording() -> Vec<u8> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/");
+    std::fs::read(format!("{path}host-6.18-2cpu-messaging.perf.data")).expect("of the repository")
+}
+
+/// What `perf record -o -` would have written instead of this file, perhaps with `-z`.
+fn piped(bytes: &[u8], zstd: bool) -> Vec<u8> {
+    let file = Bytes { data: bytes, endian: Endian::Little };
+    let part = |at: u64, len: u64| file.section(at, len).expect("a sound file").data;
+    let word = |at: usize| file.u64(at).expect("a head");
+    let mut made = Made::new(Endian::Little, true);
+    let size = word(16);
+    for entry in part(word(24), word(32)).chunks(size as usize) {
+        let entry = Bytes { data: entry, ..file };
+        let ids = entry.section(size - 16, 16).expect("a place");
+        let ids = part(ids.u64(0).expect("at"), ids.u64(8).expect("len"));
+        made.push(64, 0, &[&entry.data[..size as usize - 16], ids].concat());
+    }
+    // The first feature is the tracing data.
+    let table = word(40) + word(48);
+    let mut tracing = part(word(table as usize), word(table as usize + 8)).to_vec();
+    let len = made.u32(tracing.len() as u32);
+    tracing.resize(tracing.len().next_multiple_of(8), 0);
+    made.push(66, 0, &len).records.extend(tracing);
+    let records = part(word(40), word(48));
+    match zstd {
+        false => made.records.extend(records),
+        true => {
+            let packed = zstd::bulk::compress(records, 1).expect("compresses");
+            packed.chunks(1000).for_each(|piece| {
+                made.push(81, 0, piece);
+            });
+        }
+    }
+    [made.magic(), made.u64(16).to_vec(), made.records].concat()
+}
+
+#[test]
 fn damaged_bytes_never_panic() {
     let mut seed = 1u64;
     let mut random = move || {
@@ -558,6 +698,7 @@ fn what_cannot_be_used_says_how_to_record_it() {
     let mut made = Made::new(Endian::Little, false);
     let mut bytes = story(&mut made).bytes();
     bytes[48..56].fill(0);
+    bytes.truncate(made.data_at() + made.records.len());
     let error = read(&bytes, &Options::default()).expect_err("no descriptions");
     assert!(matches!(error, Error::Unusable { .. }), "{error}");
     assert!(error.help().contains("-o -"), "{}", error.help());
@@ -573,10 +714,7 @@ fn sampling_is_a_loss() {
 
 #[test]
 fn a_real_recording_reads_as_perf_script_prints_it() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/");
-    let path = format!("{path}host-6.18-2cpu-messaging.perf.data");
-    let bytes = std::fs::read(path).expect("a trace of the repository");
-    let history = read(&bytes, &Options::default()).expect("reads");
+    let history = read(&recording(), &Options::default()).expect("reads");
     let count = |is: fn(&Event) -> bool| history.entries().filter(|e| is(&e.event)).count();
     // Counted in the output of `perf script`.
     assert_eq!(count(|event| matches!(event, Event::Switch { .. })), 881);

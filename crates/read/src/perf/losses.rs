@@ -1,0 +1,85 @@
+//! What is to be said of a perf.data that does not hold everything.
+
+use wastenot_model::{Loss, LossKind};
+
+use super::attr::{Attr, Flag};
+use super::events::Events;
+use super::file::PerfFile;
+use super::index::Index;
+use super::inflate::Broken;
+use super::records::Stop;
+
+/// Where the records end, when that is not where they should; `cut` says that more should come.
+pub(super) fn end(stop: Stop, cut: bool) -> Option<Loss> {
+    Some(match stop {
+        Stop::End if !cut => return None,
+        Stop::End => Loss::new(LossKind::Cut, "the file ends before the end of its data"),
+        Stop::Cut(at) => {
+            Loss::new(LossKind::Cut, format!("the data ends within the record at byte {at} of it"))
+        }
+        Stop::Damaged(at) => {
+            let note = format!("the record at byte {at} of the data has an impossible size");
+            Loss::new(LossKind::Damaged, note)
+        }
+    })
+}
+
+/// The compressed record at `at` was the last one that was read.
+pub(super) fn broken(broken: Broken, at: usize) -> Loss {
+    match broken {
+        Broken::Damaged => {
+            let note = format!("the compressed record at byte {at} of the data is damaged");
+            Loss::new(LossKind::Damaged, note)
+        }
+        Broken::TooMuch => {
+            let note = "the compressed records hold more than a trace can: not read to their end";
+            Loss::new(LossKind::Cut, note)
+        }
+    }
+}
+
+/// What the records themselves say, or cannot.
+pub(super) fn of_records<K>(index: &Index<'_, K>) -> Vec<Loss> {
+    let counted = [
+        (LossKind::Damaged, index.damaged, "samples of CPUs that no kernel has"),
+        (LossKind::LostEvents, index.lost_somewhere, "lost on a CPU that is not told"),
+    ];
+    counted.into_iter().filter_map(|(kind, count, note)| told(kind, count, note)).collect()
+}
+
+/// What the head says.
+pub(super) fn of_file(file: &PerfFile<'_>, events: &Events) -> Vec<Loss> {
+    let mut losses = Vec::new();
+    let damaged = file.features.damaged;
+    losses.extend(told(LossKind::Damaged, damaged, "sections that describe the machine"));
+    let cut = file.features.cut;
+    losses.extend(told(LossKind::Damaged, cut, "cut off: sections that describe the machine"));
+    if file.unfinished {
+        let note = "perf did not end properly: its data is read as far as there are records";
+        losses.push(Loss::new(LossKind::Cut, note));
+    }
+    let tracepoint =
+        |is: fn(&Attr) -> bool| file.attrs.iter().any(|attr| attr.is_tracepoint() && is(attr));
+    // Events that were left out on purpose.
+    if tracepoint(Attr::is_sampled) {
+        let note = "not every event was recorded: record with `-c 1`";
+        losses.push(Loss::new(LossKind::LostEvents, note));
+    }
+    // Set only when perf starts a command and was not told to look at all CPUs.
+    if tracepoint(|attr| attr.has(Flag::EnableOnExec)) {
+        let note = "one program was recorded, not its CPUs: record with `perf record -a`";
+        losses.push(Loss::new(LossKind::LostEvents, note));
+    }
+    let unread = &events.decoder.unread;
+    if !unread.is_empty() {
+        let note = format!("events without the needed fields: {}", unread.join(", "));
+        losses.push(Loss::new(LossKind::Unread, note));
+    }
+    losses
+}
+
+fn told(kind: LossKind, count: u64, note: &str) -> Option<Loss> {
+    let mut loss = Loss::new(kind, note);
+    loss.count = Some(count);
+    (count > 0).then_some(loss)
+}
