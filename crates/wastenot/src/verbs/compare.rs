@@ -52,6 +52,11 @@ fn is_judged(difference: &Difference) -> bool {
 
 /// `A B` without `--` is one run a side.
 fn sides(args: &Compare) -> Result<(&[PathBuf], &[PathBuf]), Stop> {
+    let is_option = |path: &&PathBuf| path.to_string_lossy().starts_with("--") && !path.exists();
+    if let Some(option) = args.after.iter().find(is_option) {
+        let what = format!("{} stands behind `--`, where only files can be", option.display());
+        return Err(Stop::new(what, "put options first: `wastenot compare --json A.dat -- B.dat`"));
+    }
     match (args.before.as_slice(), args.after.as_slice()) {
         ([before, after], []) => Ok((std::slice::from_ref(before), std::slice::from_ref(after))),
         (_, []) => {

@@ -85,6 +85,11 @@ const CASES: &[(&str, &str, &str)] = &[
     ("wastenot report trace.dat -o folder", "folder is a directory", "-o FILE"),
     ("wastenot convert trace.dat -o trace.xyz", "`.xyz`", "--format"),
     ("wastenot compare trace.dat", "nothing to compare", "wastenot compare before.dat after.dat"),
+    (
+        "wastenot compare trace.dat -- trace.dat --json",
+        "--json stands behind `--`",
+        "options first",
+    ),
     ("wastenot man nothing", "no verb `nothing`", "wastenot --help"),
 ];
 
