@@ -97,8 +97,7 @@ fn renumbering_cpus_changes_no_measure() {
             names.swap(last, rng.below(last + 1));
         }
         let other = renumbered(&history, &names);
-        let [ours, theirs] =
-            [&history, &other].map(|history| measured(history, &Asked::ALL));
+        let [ours, theirs] = [&history, &other].map(|history| measured(history, &Asked::ALL));
         assert_eq!(ours, theirs, "seed {seed}");
     }
 }
@@ -109,9 +108,8 @@ fn a_measure_of_a_part_and_of_the_rest_add_up() {
         let history = Plan::small(seed).history();
         let Window { from, to } = history.window();
         let middle = Time(from.0 + (to - from).0 / 2);
-        let of = |from, to| {
-            measured(&history, &Asked { window: Window { from, to }, ..Asked::ALL })
-        };
+        let of =
+            |from, to| measured(&history, &Asked { window: Window { from, to }, ..Asked::ALL });
         let (whole, left, right) = (of(from, to), of(from, middle), of(middle, to));
         assert_eq!(whole.waste_cpu_ns, left.waste_cpu_ns + right.waste_cpu_ns, "seed {seed}");
         assert_eq!(whole.known_cpu_ns, left.known_cpu_ns + right.known_cpu_ns, "seed {seed}");

@@ -32,7 +32,9 @@ fn found(history: &History, window: Window, silent: Silent) -> BTreeMap<String, 
 fn flatten(key: &str, value: &Json, lines: &mut BTreeMap<String, String>) {
     match value {
         Json::Object(object) => {
-            object.iter().for_each(|(inner, value)| flatten(&format!("{key}.{inner}"), value, lines));
+            object
+                .iter()
+                .for_each(|(inner, value)| flatten(&format!("{key}.{inner}"), value, lines));
         }
         Json::Array(rows) => {
             let rows = rows.iter().enumerate();

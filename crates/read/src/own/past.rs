@@ -2,9 +2,7 @@
 //! or not so, has no key.
 
 use serde_json::{Map, Value as Json, json};
-use wastenot_model::{
-    By, Context, CpuId, MaskId, Origin, Past, Phase, Seen, TaskId, Time,
-};
+use wastenot_model::{By, Context, CpuId, MaskId, Origin, Past, Phase, Seen, TaskId, Time};
 
 const PHASES: [(Phase, &str); 6] = [
     (Phase::Unknown, "unknown"),

@@ -101,7 +101,13 @@ impl<W: Write> Writer<W> {
     fn past(&mut self, past: &Past) {
         let text = past::to_json(past);
         let task = Some(past.task.0);
-        self.put_record(&Record { kind: kind::PAST, what: 1, task, text: Some(&text), ..Record::default() });
+        self.put_record(&Record {
+            kind: kind::PAST,
+            what: 1,
+            task,
+            text: Some(&text),
+            ..Record::default()
+        });
     }
 
     /// Replaces what is known of a task that was added before.
