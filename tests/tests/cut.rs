@@ -1,5 +1,6 @@
 //! A file that ends in the middle reads up to there and says so.
 
+use libdeflater::{CompressionLvl, Compressor};
 use wastenot_model::{CpuId, Entry, Event, History, LossKind};
 use wastenot_read::{Options, read};
 use wastenot_tests::Rng;
@@ -78,6 +79,36 @@ fn cut_anywhere(name: &str, files: impl Iterator<Item = Vec<u8>>) {
 
 fn family(family: Family) {
     cut_anywhere(&format!("{family:?}"), (0..60).map(|seed| encoded(family, seed, 200).bytes));
+}
+
+/// The file as people pack it before they send it.
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut compressor = Compressor::new(CompressionLvl::default());
+    let mut packed = vec![0; compressor.gzip_compress_bound(bytes.len())];
+    let size = compressor.gzip_compress(bytes, &mut packed).expect("the bound holds");
+    packed.truncate(size);
+    packed
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    zstd::bulk::compress(bytes, 3).expect("memory")
+}
+
+fn packed_families(pack: impl Fn(&[u8]) -> Vec<u8>) {
+    for family in [Family::TraceDat, Family::PerfData, Family::Text] {
+        let files = (0..40).map(|seed| pack(&encoded(family, seed, 4000).bytes));
+        cut_anywhere(&format!("packed {family:?}"), files);
+    }
+}
+
+#[test]
+fn a_cut_gzip_reads_up_to_the_cut() {
+    packed_families(gzip);
+}
+
+#[test]
+fn a_cut_zstd_reads_up_to_the_cut() {
+    packed_families(zstd);
 }
 
 #[test]

@@ -2,8 +2,10 @@
 
 use std::io::Read;
 
-use wastenot_model::{Carries, Entry, Event, History};
+use wastenot_model::{Carries, Entry, Event, History, Time, Window};
 use wastenot_read::{Options, read, read_from};
+use wastenot_tests::Rng;
+use wastenot_tests::encode::wn::{Wn, wn};
 use wastenot_tests::encode::{Encoded, Family, encoded};
 use wastenot_tests::random::{Plan, adapted, as_arrays_tell, reduced};
 use wastenot_tests::reference::Asked;
@@ -119,6 +121,27 @@ fn perfetto_reads_back() {
 #[test]
 fn text_reads_back() {
     family_reads_back(Family::Text);
+}
+
+#[test]
+fn our_own_format_reads_back() {
+    family_reads_back(Family::Own);
+}
+
+/// Nothing is left out of it, so nothing may differ; also of a part, which remembers.
+#[test]
+fn our_own_format_as_its_documentation_says_holds_everything() {
+    for seed in 0..crate::cases(300).min(20_000) {
+        let mut history = Plan::small(seed).history();
+        let how = Wn::any(&mut Rng::new(seed));
+        if seed % 2 == 0 {
+            let Window { from, to } = history.window();
+            let part = Window { from: Time(from.0 + (to - from).0 / 3), to };
+            history = wastenot_read::write::edit::window(&history, part);
+        }
+        let back = read(&wn(&history, &how), &Options::default()).expect("as it is documented");
+        assert!(identical(&history, &back), "seed {seed}, {how:?}");
+    }
 }
 
 #[test]

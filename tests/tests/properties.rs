@@ -8,7 +8,6 @@ use wastenot_model::{
 };
 use wastenot_tests::Rng;
 use wastenot_tests::random::{Plan, renumbered};
-
 use wastenot_tests::reference::Asked;
 
 use crate::waste::measured;

@@ -49,6 +49,19 @@ pub struct Verdicts {
     pub reports: Vec<(Time, CpuId)>,
 }
 
+impl Verdicts {
+    fn counts(&self) -> [u64; 4] {
+        [self.looks, self.suspected, self.confirmed, self.transient]
+    }
+    fn counts_mut(&mut self) -> [&mut u64; 4] {
+        [&mut self.looks, &mut self.suspected, &mut self.confirmed, &mut self.transient]
+    }
+}
+
+/// After so many looks at one and the same state each further one finds what the last one found. A
+/// damaged file may hold stamps that lie centuries apart.
+const SETTLED: u32 = 10_000;
+
 /// The observer.
 #[derive(Debug)]
 pub struct Watch<'a> {
@@ -130,6 +143,16 @@ impl<'a> Watch<'a> {
         }
     }
 
+    /// Looks on as the last look did, up to the last but one before `to`.
+    fn look_on(&mut self, before: [u64; 4], to: Time) {
+        let period = self.rules.period.0.max(1);
+        let times = (to.since(self.next_look).0 / period).saturating_sub(1);
+        for (count, before) in self.verdicts.counts_mut().into_iter().zip(before) {
+            *count = count.saturating_add((*count - before).saturating_mul(times));
+        }
+        self.next_look = self.next_look + Span(period.saturating_mul(times));
+    }
+
     /// Suspicions end when the violation does, or are confirmed when they have lasted.
     fn watch(&mut self, state: &State, to: Time) {
         for cpu in 0..self.suspected.len() {
@@ -165,8 +188,13 @@ impl Observer for Watch<'_> {
         }
         // Nothing changes within [from, to): looks in it all see the same, so the confirmation
         // of one may pass before the next.
+        let (mut looks, mut before) = (0, [0; 4]);
         while self.next_look < to {
             let now = self.next_look;
+            looks += 1;
+            if looks == SETTLED {
+                before = self.verdicts.counts();
+            }
             if now >= from {
                 self.look(state, now);
                 if self.watching > 0 {
@@ -174,6 +202,9 @@ impl Observer for Watch<'_> {
                 }
             }
             self.next_look = now + self.rules.period;
+            if looks == SETTLED {
+                self.look_on(before, to);
+            }
         }
     }
 

@@ -53,3 +53,16 @@ fn the_period_is_the_users() {
     let history = story(2, full(), "0 switch 0 - a S\n0 switch 1 x - S\n100000000 end");
     assert_eq!(check(&history, &options).sanity.looks, 9);
 }
+
+#[test]
+fn centuries_of_one_state_are_looked_at_without_a_look_each() {
+    let centuries = 300 * 365 * 86_400;
+    let lines = format!(
+        "0 switch 0 - a S\n0 switch 1 x - S\n1 queued 0 b 0\n{} end",
+        centuries * 1_000 * MS
+    );
+    let found = check(&story(2, full(), &lines), &Options::default()).sanity;
+    assert_eq!((found.looks, found.suspected), (centuries - 1, centuries - 1));
+    assert_eq!((found.confirmed, found.transient, found.unfinished), (centuries - 1, 0, 0));
+    assert_eq!((found.consecutive, found.reports.len()), (1, 1_000));
+}

@@ -2,8 +2,8 @@
 
 use wastenot_model::{
     By, Carries, Change, Context, Contradiction, CpuId, CpuMode, Entry, Event, Head, History, How,
-    Left, Machine, MaskId, Observer, Origin, Phase, Prio, Silent, Sink, Start, State, Task, TaskId,
-    TaskState, Time,
+    Left, Machine, MaskId, Observer, Origin, Past, Phase, Prio, Silent, Sink, Start, State, Task,
+    TaskId, TaskState, Time,
 };
 
 const A: TaskId = TaskId(CpuId::LIMIT as u32);
@@ -240,6 +240,73 @@ fn a_silent_cpu_ran_the_task_whose_context_its_events_carry() {
     let start = Start::infer(&history(&[wakeup]), Silent::Idle);
     assert_eq!(start.cpus, [CpuMode::Idle, CpuMode::Busy(B)]);
     assert_eq!(start.silent, [CPU0, CPU1]);
+}
+
+#[test]
+fn a_silent_cpu_that_the_head_does_not_know_is_what_it_is_taken_for() {
+    let mut history = history(&[switch(5, CPU0, A, B, Left::Sleeping)]);
+    history.head.start = Some(Start { cpus: vec![CpuMode::Unknown; 2], ..Start::default() });
+    let modes = |silent| Start::infer(&history, silent).cpus;
+    assert_eq!(modes(Silent::Unknown), [CpuMode::Unknown; 2]);
+    // CPU 0 switches, so that it is not silent: its start stays what the head says.
+    assert_eq!(modes(Silent::Idle), [CpuMode::Unknown, CpuMode::Idle]);
+}
+
+#[test]
+fn a_cpu_that_the_machine_calls_offline_is_unless_its_events_say_otherwise() {
+    let mut history = history(&[switch(5, CPU0, A, B, Left::Sleeping)]);
+    history.head.machine.cpus.iter_mut().for_each(|cpu| cpu.online = false);
+    for silent in [Silent::Unknown, Silent::Idle] {
+        let start = Start::infer(&history, silent);
+        assert_eq!(start.cpus, [CpuMode::Busy(A), CpuMode::Offline]);
+    }
+    history.head.start =
+        Some(Start { cpus: vec![CpuMode::Idle, CpuMode::Idle], ..Start::default() });
+    assert_eq!(Start::infer(&history, Silent::Unknown).cpus, [CpuMode::Idle; 2]);
+}
+
+#[test]
+fn a_cpu_that_first_comes_up_was_offline() {
+    let up = |up| Entry {
+        time: Time(3),
+        cpu: CPU0,
+        by: By::UNKNOWN,
+        event: Event::Cpu { cpu: CPU1, up },
+    };
+    let mode = |entries: &[Entry]| Start::infer(&history(entries), Silent::Unknown).cpus[1];
+    assert_eq!(mode(&[up(true), switch(5, CPU1, A, B, Left::Sleeping)]), CpuMode::Offline);
+    assert_eq!(mode(&[up(false)]), CpuMode::Unknown);
+    let before = switch(2, CPU1, A, B, Left::Sleeping);
+    assert_eq!(mode(&[before, up(true)]), CpuMode::Busy(A));
+}
+
+#[test]
+fn a_part_of_a_recording_remembers_what_the_whole_knew() {
+    let mut history = history(&[switch(50, CPU0, A, B, Left::Sleeping)]);
+    let unknown = State::new(2, Carries::NONE).task(B);
+    let past = Past {
+        since: Time(20),
+        origin: Origin::Preempted,
+        moves: 2,
+        prev: Some(CPU1),
+        throttled: true,
+        ..Past::of(B, &unknown)
+    };
+    history.head.window.from = Time(40);
+    history.head.start = Some(Start {
+        cpus: vec![CpuMode::Busy(A), CpuMode::Unknown],
+        waiting: vec![(B, Some(CPU0))],
+        past: Some(vec![past]),
+        ..Start::default()
+    });
+    let state = State::begin(&history, Silent::Unknown, &mut ());
+    let known = state.task(B);
+    assert_eq!((known.phase, known.cpu, known.since), (Phase::Waiting, Some(CPU0), Time(20)));
+    assert_eq!((known.origin, known.moves, known.prev), (Origin::Preempted, 2, Some(CPU1)));
+    assert!(known.throttled);
+    assert_eq!(state.task(A).since, Time(40));
+    // The whole saw a switch of it: it is not silent, although this part holds none.
+    assert!(!state.cpu(CPU1).silent);
 }
 
 #[test]

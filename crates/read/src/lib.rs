@@ -22,7 +22,7 @@ pub mod write;
 
 use std::io::Read;
 
-use wastenot_model::History;
+use wastenot_model::{History, Loss, LossKind};
 
 pub use detect::{Format, detect};
 pub use error::Error;
@@ -59,7 +59,14 @@ pub enum Until {
 pub fn read(bytes: &[u8], options: &Options) -> Result<History, Error> {
     // Traces are often sent compressed as a whole; an archive within an archive is not one.
     match unpack::whole(bytes) {
-        Some(unpacked) => read_plain(&unpacked?, options),
+        Some(unpacked) => {
+            let unpacked = unpacked?;
+            let mut history = read_plain(&unpacked.bytes, options)?;
+            if unpacked.cut {
+                history.lose(Loss::new(LossKind::Cut, "the archive ends in the middle"));
+            }
+            Ok(history)
+        }
         None => read_plain(bytes, options),
     }
 }

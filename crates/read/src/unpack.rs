@@ -1,7 +1,8 @@
 //! Traces that were compressed as a whole, as people do before they send them.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 
+use flate2::read::GzDecoder;
 use libdeflater::{DecompressionError, Decompressor};
 
 use crate::Error;
@@ -12,8 +13,16 @@ pub(crate) fn limit(len: usize) -> usize {
     len.saturating_mul(16).saturating_add(16 << 20)
 }
 
+/// What an archive holds.
+#[derive(Debug)]
+pub(crate) struct Unpacked {
+    pub(crate) bytes: Vec<u8>,
+    /// The archive ends in the middle: this is what comes before.
+    pub(crate) cut: bool,
+}
+
 /// What a gzip or zstd archive holds; `None` when `bytes` are neither.
-pub(crate) fn whole(bytes: &[u8]) -> Option<Result<Vec<u8>, Error>> {
+pub(crate) fn whole(bytes: &[u8]) -> Option<Result<Unpacked, Error>> {
     match bytes {
         [0x1f, 0x8b, 8, ..] => Some(gzip(bytes)),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(zstd(bytes)),
@@ -22,7 +31,7 @@ pub(crate) fn whole(bytes: &[u8]) -> Option<Result<Vec<u8>, Error>> {
 }
 
 /// gzip states the size of what it holds at its end, modulo 2^32: a first guess, no more.
-fn gzip(bytes: &[u8]) -> Result<Vec<u8>, Error> {
+fn gzip(bytes: &[u8]) -> Result<Unpacked, Error> {
     let room = limit(bytes.len());
     let stated = bytes.last_chunk::<4>().map_or(0, |size| u32::from_le_bytes(*size) as usize);
     let mut size = stated.clamp(4096, room);
@@ -31,21 +40,31 @@ fn gzip(bytes: &[u8]) -> Result<Vec<u8>, Error> {
         match Decompressor::new().gzip_decompress(bytes, &mut out) {
             Ok(len) => {
                 out.truncate(len);
-                return Ok(out);
+                return Ok(Unpacked { bytes: out, cut: false });
             }
             Err(DecompressionError::InsufficientSpace) if size < room => {
                 size = size.saturating_mul(4).min(room);
             }
             Err(DecompressionError::InsufficientSpace) => return Err(too_much("gzip", room)),
-            Err(DecompressionError::BadData) => {
-                return Err(damaged("gzip", "the archive is damaged or cut".into()));
-            }
+            Err(DecompressionError::BadData) => return cut_gzip(bytes, room),
         }
     }
 }
 
-/// Of a cut archive what comes before the cut is unpacked.
-fn zstd(bytes: &[u8]) -> Result<Vec<u8>, Error> {
+/// The fast way knows whole archives only; this one gives what comes before a cut.
+fn cut_gzip(bytes: &[u8], room: usize) -> Result<Unpacked, Error> {
+    let mut out = Vec::new();
+    let read = GzDecoder::new(bytes).take(room as u64 + 1).read_to_end(&mut out);
+    match read {
+        _ if out.len() > room => Err(too_much("gzip", room)),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof && !out.is_empty() => {
+            Ok(Unpacked { bytes: out, cut: true })
+        }
+        _ => Err(damaged("gzip", "the archive is damaged".into())),
+    }
+}
+
+fn zstd(bytes: &[u8]) -> Result<Unpacked, Error> {
     let room = limit(bytes.len());
     let mut out = Vec::new();
     let decoder = zstd::stream::read::Decoder::with_buffer(bytes).map_err(Error::Io)?;
@@ -53,7 +72,7 @@ fn zstd(bytes: &[u8]) -> Result<Vec<u8>, Error> {
     match read {
         _ if out.len() > room => Err(too_much("zstd", room)),
         Err(error) if out.is_empty() => Err(damaged("zstd", error.to_string())),
-        _ => Ok(out),
+        read => Ok(Unpacked { bytes: out, cut: read.is_err() }),
     }
 }
 

@@ -8,6 +8,7 @@ use super::ring::Ring;
 use super::text::{Text, text};
 use super::tracedat::{Compression, TraceDat, Version, trace_dat};
 use super::tracepoint::{CommLayout, Layout, STATES_NEW, STATES_OLD};
+use super::wn::{Wn, wn};
 use crate::Rng;
 use crate::fuzz::Tamper;
 use crate::random::{Plan, Telling, adapted, spread, without_preemption};
@@ -23,12 +24,14 @@ pub enum Family {
     Perfetto,
     /// What tools print.
     Text,
+    /// Our own.
+    Own,
 }
 
 impl Family {
     /// All of them.
-    pub const ALL: [Family; 4] =
-        [Family::TraceDat, Family::PerfData, Family::Perfetto, Family::Text];
+    pub const ALL: [Family; 5] =
+        [Family::TraceDat, Family::PerfData, Family::Perfetto, Family::Text, Family::Own];
 }
 
 /// A History and a file that tells it.
@@ -62,6 +65,7 @@ fn made(family: Family, seed: u64, steps: usize, tamper: Tamper) -> Encoded {
         Family::PerfData => perfs(&mut rng, seed, steps, tamper),
         Family::Perfetto => perfettos(&mut rng, seed, steps, tamper),
         Family::Text => texts(&mut rng, seed, steps, tamper),
+        Family::Own => owns(&mut rng, seed, steps, tamper),
     }
 }
 
@@ -142,6 +146,15 @@ fn texts(rng: &mut Rng, seed: u64, steps: usize, tamper: Tamper) -> Encoded {
     let mut bytes = text(&history, tool).into_bytes();
     tamper.piece(0, &mut bytes);
     Encoded { how: format!("{tool:?}"), history, arrays: false, grain_ns: grain, bytes }
+}
+
+/// It holds whatever a History does.
+fn owns(rng: &mut Rng, seed: u64, steps: usize, tamper: Tamper) -> Encoded {
+    let how = Wn::any(rng);
+    let history = Plan { steps, ..Plan::small(seed) }.history();
+    let mut bytes = wn(&history, &how);
+    tamper.piece(0, &mut bytes);
+    Encoded { how: format!("{how:?}"), history, arrays: false, grain_ns: 1, bytes }
 }
 
 fn is_lost(entry: &Entry) -> bool {

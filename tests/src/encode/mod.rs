@@ -10,6 +10,7 @@ pub mod ring;
 pub mod text;
 pub mod tracedat;
 pub mod tracepoint;
+pub mod wn;
 
 pub use all::{Encoded, Family, encoded, tampered};
 pub use bytes::Bytes;

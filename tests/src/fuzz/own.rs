@@ -10,6 +10,11 @@ use arrow_ipc::writer::StreamWriter;
 use super::mutate::ODD;
 use crate::Rng;
 
+/// What no part can have been.
+const ODD_PAST: &str = r#"{"phase":"waiting","since_ns":18446744073709551615,"cpu":8191,"prev_cpu":
+8191,"origin":"fork","moves":65535,"waking_ns":0,"waker_context":"hardirq","waker_cpu":8191,
+"last_cpu":8191,"seen_on":8191}"#;
+
 /// The same stream with some cells changed, uncompressed; `None` when it cannot be read.
 pub fn tampered_wn(rng: &mut Rng, bytes: &[u8]) -> Option<Vec<u8>> {
     let reader = StreamReader::try_new(bytes, None).ok()?;
@@ -63,7 +68,7 @@ fn damaged(rng: &mut Rng, column: &ArrayRef) -> ArrayRef {
     };
     let mut cells: Vec<Option<&str>> = array.iter().collect();
     let at = rng.below(cells.len());
-    let text = rng.pick(&["", "{}", "0-9000", "[1,2", "\u{0}", "{\"cpus\":[1e99]}"]);
+    let text = rng.pick(&["", "{}", "0-9000", "[1,2", "\u{0}", "{\"cpus\":[1e99]}", ODD_PAST]);
     if let Some(cell) = cells.get_mut(at) {
         *cell = (!rng.one_in(3)).then_some(text);
     }

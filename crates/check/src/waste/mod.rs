@@ -180,7 +180,7 @@ pub(crate) fn assumptions(history: &History, movable: &Movable, options: &Option
         lines.push("A waiting task's CPU is taken as nominal: queues are shared.".to_owned());
     }
     if options.silent == Silent::Idle {
-        lines.push("CPUs without any event count as idle.".to_owned());
+        lines.push("CPUs without any switch count as idle.".to_owned());
     }
     lines
 }

@@ -172,6 +172,10 @@ impl History {
     pub fn losses(&self) -> &[Loss] {
         &self.losses
     }
+    /// Reports a loss that is found only after everything was read.
+    pub fn lose(&mut self, loss: Loss) {
+        loss.add_to(&mut self.losses);
+    }
     /// Number of CPUs.
     pub fn cpu_count(&self) -> usize {
         self.head.machine.cpus.len()

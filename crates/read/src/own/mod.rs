@@ -6,10 +6,14 @@
 //! be compressed with zstd. Its schema is flat, and everything in it is a row. Any Arrow reader
 //! shows it: `pyarrow.ipc.open_stream("a.wn").read_all()`.
 //!
-//! **Metadata.** The schema has one metadata key, `wastenot`: a JSON object with `version` (`"1.1"`),
-//! `machine`, `clock`, `source`, `carries` and `from_ns`: only what is known at the start, so
-//! that a recorder can write it. A reader reads every minor version of a major that it knows; a
-//! later minor version may add columns, row kinds and keys, which an earlier one skips.
+//! **Metadata.** The schema has one metadata key, `wastenot`: a JSON object with `version`
+//! (`"1.1"`), `machine`, `clock`, `source`, `carries` and `from_ns`: only what is known at the
+//! start, so that a recorder can write it. `machine` has `name`, and by CPU number the arrays
+//! `core`, `llc`, `node`, `package`, `capacity`, `online`, `isolated` (null where not known);
+//! `distances` and `links` between nodes. `source` has `format`, `name`, `kernel` and `notes`, an
+//! array of pairs; `clock` has `name` and `nanoseconds`. A reader reads every minor version of a
+//! major that it knows; a later minor version may add columns, row kinds and keys, which an
+//! earlier one skips.
 //!
 //! **Columns.** What a cell means depends on the row's `kind`; those that a kind does not name are
 //! null, or 0 in the four columns that have no nulls.
@@ -61,17 +65,17 @@
 //! | 36 | annex | `text` JSON: a table's `name`, `label`, `shown` and `columns`, each `[name, label, unit]`; its number is `value`, counted from 0 |
 //! | 37 | annex row | `value` its table, `text` a JSON array of cells |
 //! | 38 | loss | `text` JSON: `kind`, `cpu`, `time_ns`, `count`, `note`; `what`: 0 as it was met, 1 a sum |
-//! | 39 | past | `what`: 0 this is a part of a longer recording, whose silent CPUs are those of rows 35; 1 `text` JSON, what it knew of `task`, see below |
+//! | 39 | past | `what`: 0 this is a part of a recording; 1 `text` JSON: what that knew of `task` |
 //! | 63 | end | `time` end of the recorded window, `value` its start, `other` what is carried as bits |
 //!
-//! **Past** (since 1.1). The start rows say where a task of a part is, these how it came there:
-//! `phase` (`unknown`, `running`, `waiting`, `sleeping`, `new`, `dead`) and since when (`since_ns`);
-//! `cpu`; `prev_cpu`, where it was when it was last woken, created or switched out; `origin`
-//! (`unknown`, `wakeup`, `no-selection`, `fork`, `preempted`, `yielded`) and `moves` of its wait;
-//! `waking_ns`, `waker`, `waker_context`, `waker_cpu`; `mask`, `policy`, `throttled`,
-//! `migration_disabled`; `last_cpu`, where it ran or waited last; `moved`, whether the whole
-//! recording ever saw it move; `seen_on`, the one CPU where the whole saw it, or `several`. A key
-//! that is missing means unknown, or no.
+//! **Past** (since 1.1). Of a part the silent CPUs are those that the start rows name, no others.
+//! The start rows say where a task is, these how it came there: `phase` (`unknown`, `running`,
+//! `waiting`, `sleeping`, `new`, `dead`) and since when (`since_ns`); `cpu`; `prev_cpu`, where it
+//! was when it was last woken, created or switched out; `origin` (`unknown`, `wakeup`,
+//! `no-selection`, `fork`, `preempted`, `yielded`) and `moves` of its wait; `waking_ns`, `waker`,
+//! `waker_context`, `waker_cpu`; `mask`, `policy`, `throttled`, `migration_disabled`; `last_cpu`,
+//! where it ran or waited last; `moved`, whether the whole recording ever saw it move; `seen_on`,
+//! the one CPU where the whole saw it, or `several`. A key that is missing means unknown, or no.
 //!
 //! Losses of kind 0 and `lost` events add up where the file has no end row; where it has one, the
 //! sums stand before it, and they alone count. A file without an end row was cut short: it holds

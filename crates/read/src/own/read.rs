@@ -3,7 +3,7 @@
 use arrow_ipc::reader::StreamReader;
 use wastenot_model::{
     Builder, Carries, Change, CpuId, CpuMode, CpuSet, Event, Head, History, Loss, LossKind, MaskId,
-    NameId, Sink, Start, Task, TaskId, Time,
+    NameId, Past, Sink, Start, Task, TaskId, Time,
 };
 
 use super::columns::{Batch, Record};
@@ -213,26 +213,26 @@ impl Reading {
     }
 
     fn past(&mut self, row: &Record<'_>) -> Option<()> {
-        let told = match row.what {
+        let past = match row.what {
             0 => None,
-            _ => Some(past::from_json(TaskId(row.task?), row.text?)?),
-        };
-        let known = |task: &TaskId| self.knows(*task);
-        let past = match told {
-            Some(mut past) if known(&past.task) && past.waker.task.iter().all(known) => {
-                past.since = in_ns(past.since, self.hz);
-                past.waking = past.waking.map(|time| in_ns(time, self.hz));
-                if let Some(mask) = &mut past.mask {
-                    *mask = *self.masks.get(mask.0 as usize)?;
-                }
-                Some(past)
-            }
-            Some(_) => return None,
-            None => None,
+            _ => Some(self.past_of(TaskId(row.task?), row.text?)?),
         };
         let start = self.start.get_or_insert_default();
         start.past.get_or_insert_default().extend(past);
         Some(())
+    }
+
+    fn past_of(&self, task: TaskId, text: &str) -> Option<Past> {
+        let mut past = past::from_json(task, text)?;
+        if !self.knows(task) || !past.waker.task.is_none_or(|waker| self.knows(waker)) {
+            return None;
+        }
+        past.since = in_ns(past.since, self.hz);
+        past.waking = past.waking.map(|time| in_ns(time, self.hz));
+        if let Some(mask) = &mut past.mask {
+            *mask = *self.masks.get(mask.0 as usize)?;
+        }
+        Some(past)
     }
 
     fn annex(&mut self, row: &Record<'_>) -> Option<()> {

@@ -55,6 +55,10 @@ impl Conversion {
         let offset = self.offsets.get(&clock).copied().unwrap_or(0);
         i64::try_from(offset).unwrap_or(0)
     }
+    /// Whether the result is on the boot clock.
+    pub(super) fn is_boot(&self) -> bool {
+        self.alone.is_none()
+    }
     /// The clock of the result, as the kernel calls it.
     pub(super) fn name(&self) -> &'static str {
         match self.alone {

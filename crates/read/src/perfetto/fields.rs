@@ -21,8 +21,10 @@ pub(crate) mod packet {
     pub(crate) const PREVIOUS_PACKET_DROPPED: u32 = 42;
     pub(crate) const SYSTEM_INFO: u32 = 45;
     pub(crate) const COMPRESSED_PACKETS: u32 = 50;
+    pub(crate) const TIMESTAMP_CLOCK_ID: u32 = 58;
     pub(crate) const TRACK_DESCRIPTOR: u32 = 60;
     pub(crate) const CPU_INFO: u32 = 67;
+    pub(crate) const SERVICE_EVENT: u32 = 69;
     pub(crate) const FIRST_PACKET_ON_SEQUENCE: u32 = 87;
     pub(crate) const TRACE_UUID: u32 = 89;
     pub(crate) const ZSTD_COMPRESSED_PACKETS: u32 = 133;
@@ -176,6 +178,11 @@ pub(crate) mod clocks {
     pub(crate) const MONOTONIC: u64 = 3;
     pub(crate) const MONOTONIC_RAW: u64 = 5;
     pub(crate) const BOOTTIME: u64 = 6;
+}
+
+/// `TracingServiceEvent`: what happened at the stamp of its packet.
+pub(crate) mod service {
+    pub(crate) const ALL_DATA_SOURCES_FLUSHED: u32 = 3;
 }
 
 /// `SystemInfo` with its `Utsname`.

@@ -6,6 +6,11 @@
 //! the *previous* CPU of the task, so where a task waits stays unknown unless full
 //! `sched_wakeup` or `sched_migrate_task` events stand beside them.
 //!
+//! The recorded window begins where the bundles of all CPUs say that they begin
+//! (`previous_bundle_end_timestamp`): from then on nothing is missing, while at `tracing_started`
+//! and, in a ring buffer, at `all_data_sources_started` much may be. It ends with the last
+//! `all_data_sources_flushed`.
+//!
 //! Stamps are of the boot clock unless a bundle says otherwise; see [`clock`]. Numbers of fields
 //! are in [`fields`].
 //!
@@ -84,9 +89,9 @@ fn head(trace: &Trace<'_>, clocks: &clock::Conversion, options: &Options) -> Hea
         let cpus = trace.cpus.keys().next_back().map_or(0, |&cpu| usize::from(cpu) + 1);
         head.start = Some(Start { cpus: vec![CpuMode::Unknown; cpus], ..Start::default() });
     }
-    if let Some(from) = trace.valid_from(clocks) {
-        head.window = Window { from: Time(from), to: Time(0) };
-    }
+    // Without these the window goes from the first event to the last.
+    let (from, to) = (trace.valid_from(clocks), trace.valid_to(clocks));
+    head.window = Window { from: from.map_or(Time::MAX, Time), to: Time(to.unwrap_or(0)) };
     head
 }
 

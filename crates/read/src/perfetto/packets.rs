@@ -6,7 +6,7 @@ use std::io::Read;
 use libdeflater::{DecompressionError, Decompressor};
 
 use super::clock::{Clocks, Conversion};
-use super::fields::{bundle, clocks, compact, event, packet, trace};
+use super::fields::{bundle, clocks, compact, event, packet, service, trace};
 use super::system::System;
 use super::wire::{Fields, Packed, Stop, Wire};
 use crate::unpack::limit;
@@ -27,6 +27,8 @@ pub(super) struct Trace<'a> {
     pub(super) unpackable: u64,
     pub(super) errors: u64,
     pub(super) odd_cpus: u64,
+    /// When the recorder last had everything that had happened until then, on the boot clock.
+    flushed: Option<u64>,
     /// Grows with every packet that the recorder dropped: all CPUs' next bundles are suspect.
     drops: u64,
     drops_seen: BTreeMap<u16, u64>,
@@ -164,10 +166,14 @@ impl<'a> Trace<'a> {
         self.packets += 1;
         let mut fields = Fields::of(message);
         let (mut dropped, mut first) = (false, false);
-        let mut bundles = None;
+        let (mut bundles, mut flushed) = (None, false);
+        let (mut stamp, mut clock) = (None, clocks::BOOTTIME);
         for (number, wire) in fields.by_ref() {
             match number {
                 packet::FTRACE_EVENTS => bundles = Some(wire.bytes()),
+                packet::TIMESTAMP => stamp = wire.int(),
+                packet::TIMESTAMP_CLOCK_ID => clock = wire.int_or(0),
+                packet::SERVICE_EVENT => flushed = tells_flush(wire.bytes()),
                 packet::PROCESS_TREE => self.system.process_tree(wire.bytes()),
                 packet::PROCESS_STATS => self.system.process_stats(wire.bytes()),
                 packet::CLOCK_SNAPSHOT => self.snapshot(wire.bytes()),
@@ -186,6 +192,9 @@ impl<'a> Trace<'a> {
             }
         }
         self.damaged += u64::from(fields.stop.is_some());
+        if flushed && clock == clocks::BOOTTIME {
+            self.flushed = self.flushed.max(stamp);
+        }
         if let Some(bytes) = bundles {
             self.drops += u64::from(dropped && !first);
             self.bundle(bytes);
@@ -317,6 +326,12 @@ impl<'a> Trace<'a> {
         bundles.map(|bundle| shifted(bundle.first, bundle.clock, clocks)).min()
     }
 
+    /// Up to when every CPU's records are complete, where that is told: the last flush. What came
+    /// between it and the end of tracing (`tracing_disabled`) may not have been read any more.
+    pub(super) fn valid_to(&self, clocks: &Conversion) -> Option<u64> {
+        self.flushed.filter(|_| !self.cut && clocks.is_boot())
+    }
+
     /// From when on every CPU's records are complete, where all tell so.
     pub(super) fn valid_from(&self, clocks: &Conversion) -> Option<u64> {
         let from = |bundles: &Vec<Bundle<'_>>| {
@@ -326,6 +341,11 @@ impl<'a> Trace<'a> {
         let from = self.cpus.values().map(from).collect::<Option<Vec<u64>>>()?.into_iter().max();
         from.filter(|&from| self.earliest(clocks).is_some_and(|earliest| from <= earliest))
     }
+}
+
+fn tells_flush(message: &[u8]) -> bool {
+    let mut fields = Fields::of(message);
+    fields.any(|(number, wire)| number == service::ALL_DATA_SOURCES_FLUSHED && wire.int_or(0) != 0)
 }
 
 fn shifted(stamp: u64, clock: u64, clocks: &Conversion) -> u64 {

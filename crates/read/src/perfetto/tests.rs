@@ -2,8 +2,8 @@ use libdeflater::{CompressionLvl, Compressor};
 use wastenot_model::*;
 
 use super::fields::{
-    bundle, clocks, compact, cpuhp, event, frequency, hotplug, life, packet, rename, switch,
-    system, trace, tree, wake,
+    bundle, clocks, compact, cpuhp, event, frequency, hotplug, life, packet, rename, service,
+    switch, system, trace, tree, wake,
 };
 use super::{is_trace, wire};
 use crate::write::perfetto::wire::Message;
@@ -332,4 +332,33 @@ fn other_files_are_not_taken_for_traces() {
         assert!(!is_trace(bytes), "{bytes:?}");
     }
     assert!(is_trace(&file(&[bundle_of(0, |message| switch_of(message, 1, 0, 5))])));
+}
+
+/// Says at `time` of `clock` what `kind` of thing the recorder did.
+fn service_of(time: u64, clock: Option<u64>, kind: u32) -> Message {
+    let mut packet = Message::default();
+    packet.uint(packet::TIMESTAMP, time);
+    clock.into_iter().for_each(|clock| packet.uint(packet::TIMESTAMP_CLOCK_ID, clock));
+    packet.message(packet::SERVICE_EVENT, |message| message.uint(kind, 1));
+    packet
+}
+
+#[test]
+fn the_window_ends_with_the_last_flush() {
+    const DISABLED: u32 = 5;
+    let flushed = service::ALL_DATA_SOURCES_FLUSHED;
+    let end = |last: &[Message]| {
+        let first = bundle_of(0, |message| switch_of(message, 100, 7, 0));
+        let packets: Vec<&Message> = [&first].into_iter().chain(last).collect();
+        let mut file = Message::default();
+        packets.iter().for_each(|packet| file.raw(trace::PACKET, packet.bytes()));
+        read_back(file.bytes()).window().to
+    };
+    assert_eq!(end(&[]), Time(100));
+    let flush = |time| service_of(time, None, flushed);
+    assert_eq!(end(&[flush(150), flush(190), flush(170)]), Time(190));
+    assert_eq!(end(&[flush(50)]), Time(100));
+    // What happened between the flush and the end of tracing was not read any more.
+    assert_eq!(end(&[flush(150), service_of(300, None, DISABLED)]), Time(150));
+    assert_eq!(end(&[service_of(150, Some(clocks::MONOTONIC), flushed)]), Time(100));
 }

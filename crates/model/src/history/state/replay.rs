@@ -61,9 +61,8 @@ impl Start {
         }
         if silent == Silent::Idle {
             for cpu in &start.silent {
-                match start.cpus.get_mut(cpu.index()) {
-                    Some(mode @ CpuMode::Unknown) => *mode = CpuMode::Idle,
-                    _ => {}
+                if let Some(mode @ CpuMode::Unknown) = start.cpus.get_mut(cpu.index()) {
+                    *mode = CpuMode::Idle;
                 }
             }
         }

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 
 use wastenot_model::{
-    Builder, Change, CpuId, CpuMode, Entry, Event, Head, History, MaskId, NameId, Past, Sink,
-    Start, Task, TaskId,
+    Builder, Change, CpuId, CpuMode, Entry, Event, Head, History, Loss, LossKind, MaskId, NameId,
+    Past, Sink, Start, Task, TaskId,
 };
 
 /// What a text names.
@@ -17,6 +17,13 @@ pub(super) enum Names {
 
 /// What a text becomes.
 pub(super) type Rename<'h> = dyn FnMut(Names, &'h str) -> Cow<'h, str> + 'h;
+
+/// Whether this is where the records of a CPU end because the file is cut: told as such, and not as
+/// events that the recorder dropped.
+pub(super) fn is_cut(history: &History, entry: &Entry) -> bool {
+    let told = |loss: &Loss| loss.kind == LossKind::LostEvents && loss.cpu == Some(entry.cpu);
+    matches!(entry.event, Event::Lost { .. }) && !history.losses().iter().any(told)
+}
 
 /// A copy in the making.
 pub(super) struct Copy<'h> {
@@ -88,7 +95,10 @@ impl<'h> Copy<'h> {
         if let Event::Changed { what, .. } = &mut entry.event {
             self.change(what);
         }
-        self.sink.push(entry);
+        match is_cut(self.from, &entry) {
+            true => self.sink.push_told(entry),
+            false => self.sink.push(entry),
+        }
     }
 
     fn change(&mut self, what: &mut Change) {

@@ -134,3 +134,24 @@ fn no_text_of_the_original_is_left_in_the_written_file() {
 fn names(history: &History) -> Vec<String> {
     history.names().map(str::to_owned).collect()
 }
+
+#[test]
+fn a_part_tells_of_a_cut_where_a_cpu_ends_in_it() {
+    let mut sink = Builder::new(Head::new(Machine::flat(2)));
+    let end = |time, cpu| Entry {
+        time: Time(time),
+        cpu: CpuId(cpu),
+        by: By::UNKNOWN,
+        event: Event::Lost { count: None },
+    };
+    sink.push_told(end(40, 0));
+    sink.push_told(end(80, 1));
+    sink.loss(Loss::new(LossKind::Cut, "the file is cut"));
+    let history = sink.finish();
+    let kinds = |from, to| {
+        let part = window(&history, Window { from: Time(from), to: Time(to) });
+        part.losses().iter().map(|loss| loss.kind).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(40, 60), [LossKind::Cut]);
+    assert_eq!(kinds(50, 70), []);
+}

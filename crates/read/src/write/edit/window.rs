@@ -5,7 +5,7 @@ use wastenot_model::{
     Sink, Start, State, TaskId, TaskState, Time, Window,
 };
 
-use super::copy::Copy;
+use super::copy::{Copy, is_cut};
 
 /// The part of `history` within `window`, which is clipped to what was recorded.
 ///
@@ -42,9 +42,10 @@ pub fn window(history: &History, window: Window) -> History {
     copy.sink.head().start = start;
     within(history, part).for_each(|entry| copy.push(entry));
     // Dropped events are told by their entries; one without any is of the whole, as others are.
+    let cut_later = to < whole.to && !within(history, part).any(|entry| is_cut(history, &entry));
     for loss in history.losses() {
         let told = loss.kind == LossKind::LostEvents && loss.time.is_some();
-        let beyond = loss.kind == LossKind::Cut && to < whole.to;
+        let beyond = loss.kind == LossKind::Cut && cut_later;
         if !told && !beyond {
             copy.sink.loss(loss.clone());
         }

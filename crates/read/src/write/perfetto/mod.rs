@@ -6,6 +6,9 @@
 //! viewer. What Perfetto has no place for (affinities, throttling, start state, decisions) is left
 //! out; topology goes into the text that describes each CPU.
 //!
+//! The window begins where each CPU's first bundle says that it does, and ends with a last packet
+//! that says that everything was flushed.
+//!
 //! Stamps go out as they are, on the boot clock: only differences mean anything in the viewer.
 
 mod bundles;
@@ -21,7 +24,7 @@ use std::io::Write;
 use wastenot_model::{Carries, CpuId, CpuState, Entry, History, Observer, Silent, State, replay};
 
 use crate::Error;
-use crate::perfetto::fields::{packet, trace};
+use crate::perfetto::fields::{packet, service, trace};
 use bundles::Bundles;
 use tracks::Tracks;
 use wire::Message;
@@ -35,6 +38,12 @@ pub fn perfetto(history: &History, out: impl Write) -> Result<(), Error> {
     let mut writing = Writing { bundles: Bundles::new(history), tracks, packets };
     replay(history, Silent::Unknown, &mut writing);
     writing.bundles.finish(&mut writing.packets);
+    writing.packets.write(Sequence::System, |packet| {
+        packet.uint(packet::TIMESTAMP, history.window().to.0);
+        packet.message(packet::SERVICE_EVENT, |event| {
+            event.uint(service::ALL_DATA_SOURCES_FLUSHED, 1);
+        });
+    });
     match writing.packets.failed.take() {
         Some(error) => Err(Error::Write(error)),
         None => writing.packets.out.flush().map_err(Error::Write),

@@ -3,6 +3,7 @@ use wastenot_model::*;
 use super::perfetto;
 use crate::perfetto::fields::{packet, trace};
 use crate::perfetto::wire::Fields;
+use crate::write::edit;
 use crate::write::sample::{anything, plausible};
 use crate::{Format, Options, detect, read};
 
@@ -84,4 +85,18 @@ fn each_cpu_has_a_counter_of_who_waits_there() {
 #[test]
 fn the_same_history_gives_the_same_bytes() {
     assert_eq!(written(&plausible(9, 900)), written(&plausible(9, 900)));
+}
+
+#[test]
+fn the_window_of_a_cut_comes_back() {
+    for seed in 0..40 {
+        let history = plausible(seed, 1500);
+        let Window { from, to } = history.window();
+        let at = |percent| Time(from.0 + (to - from).0 * percent / 100);
+        for (first, last) in [(0, 40), (25, 80), (60, 100)] {
+            let cut = edit::window(&history, Window { from: at(first), to: at(last) });
+            let back = read(&written(&cut), &Options::default()).expect("perfetto");
+            assert_eq!(back.window(), cut.window(), "seed {seed}, {first}-{last}");
+        }
+    }
 }
