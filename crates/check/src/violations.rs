@@ -318,7 +318,7 @@ impl<'a> Watch<'a> {
         idle
     }
 
-    fn add(&mut self, violation: Violation, was: &TaskState) {
+    fn add(&mut self, mut violation: Violation, was: &TaskState) {
         let add = |sum: &mut Sum| {
             sum.count += 1;
             sum.idle_ns = sum.idle_ns.saturating_add(violation.idle_ns);
@@ -344,8 +344,8 @@ impl<'a> Watch<'a> {
         add(&mut found.persistent);
         let rank = (stretch, Reverse(violation.window.from), Reverse(violation.task));
         if self.worst.wants(rank) {
-            let idle = self.idle_cpus(violation.cpu, was, violation.window);
-            self.worst.add(rank, Violation { idle, ..violation });
+            violation.idle = self.idle_cpus(violation.cpu, was, violation.window);
+            self.worst.add(rank, violation);
         }
     }
 }
