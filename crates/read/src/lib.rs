@@ -8,6 +8,7 @@
 mod assemble;
 mod detect;
 mod error;
+mod formats;
 mod ftrace;
 mod merge;
 pub mod own;
@@ -26,6 +27,7 @@ use wastenot_model::{History, Loss, LossKind};
 
 pub use detect::{Format, detect};
 pub use error::Error;
+pub use formats::Formats;
 
 /// How to read.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +40,8 @@ pub struct Options {
     /// Which of several buffers (instances) of a trace.dat; the first with scheduling events
     /// when not told.
     pub buffer: Option<String>,
+    /// What events look like, for a perf.data that does not say so itself.
+    pub formats: Option<Formats>,
     /// How far to go.
     pub until: Until,
 }

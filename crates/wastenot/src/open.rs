@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
 use wastenot_model::{Carries, History, Machine};
-use wastenot_read::{Error, Format, Options};
+use wastenot_read::{Error, Format, Formats, Options};
 
 use crate::args::input::Reading;
 use crate::fail::Stop;
@@ -16,12 +16,14 @@ use crate::progress;
 pub(crate) fn history(file: &Path, reading: &Reading) -> Result<History, Stop> {
     // Asked before the trace is read: a typing error must not cost a minute.
     let told = reading.machine.as_deref().map(machine).transpose()?;
+    let formats = reading.formats_from.as_deref().map(formats).transpose()?;
     let name = shown(file);
     let bytes = bytes(file)?;
     let options = Options {
         name: name.clone(),
         clock_hz: reading.clock_hz,
         buffer: reading.buffer.clone(),
+        formats,
         ..Options::default()
     };
     let read = || wastenot_read::read(&bytes, &options);
@@ -41,6 +43,13 @@ pub(crate) fn history(file: &Path, reading: &Reading) -> Result<History, Stop> {
         put_on(&mut history, machine)?;
     }
     Ok(history)
+}
+
+/// What the events of the recording in `file` look like.
+fn formats(file: &Path) -> Result<Formats, Stop> {
+    let name = shown(file);
+    let failed = |error: Error| Stop::new(format_args!("{name}: {error}"), error.help());
+    Formats::of(&bytes(file)?, &name).map_err(failed)
 }
 
 /// `--buffer` would be ignored where there are none.

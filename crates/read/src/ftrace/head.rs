@@ -68,6 +68,12 @@ impl Preamble {
 }
 
 impl Head {
+    /// One that holds nothing but descriptions of events from elsewhere.
+    pub(crate) fn borrowed(endian: Endian, formats: Vec<(String, Format)>) -> Head {
+        let preamble = Preamble { version: String::new(), endian, page_size: 0 };
+        Head { preamble, page: None, formats, names: HashMap::new(), len: 0 }
+    }
+
     /// Reads the head at the start of `bytes`; `format` names the file in errors.
     pub(crate) fn parse(bytes: &[u8], format: &'static str) -> Result<Head, Error> {
         let (preamble, mut cursor) = Preamble::parse(bytes, format)?;

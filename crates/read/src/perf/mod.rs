@@ -27,8 +27,8 @@ use wastenot_model::{Carries, Clock, Head, History, Loss};
 
 use crate::assemble::{Known, assemble};
 use crate::ftrace::head::Head as Descriptions;
-use crate::ftrace::{Big, Endian, Little, Order};
-use crate::{Error, Options};
+use crate::ftrace::{Big, Endian, Format, Little, Order};
+use crate::{Error, Formats, Options};
 use attr::Attr;
 use events::{Events, no_events};
 use file::PerfFile;
@@ -51,7 +51,7 @@ pub(crate) fn read(bytes: &[u8], options: &Options) -> Result<History, Error> {
             help: "record without --threads",
         });
     }
-    let descriptions = descriptions(&file)?;
+    let descriptions = descriptions(&file, options.formats.as_ref())?;
     let events = Events::new(&file.attrs, &descriptions)?;
     let source = Source { file: &file, descriptions: &descriptions, events: &events, options };
     match file.records.endian {
@@ -130,6 +130,10 @@ impl<'a> Source<'a> {
         head.source.name.clone_from(&self.options.name);
         head.source.kernel = file.features.kernel();
         head.source.notes.clone_from(&file.features.notes);
+        if let (None, Some(others)) = (file.features.tracing_data, &self.options.formats) {
+            let note = ("event formats".to_owned(), format!("those of {}", others.name));
+            head.source.notes.push(note);
+        }
         let clock = file.attrs.iter().find(|attr| attr.is_tracepoint()).map_or("", Attr::clock);
         head.clock = Clock { name: clock.into(), nanoseconds: true };
         head.carries = carries(self.events);
@@ -144,27 +148,37 @@ impl<'a> Source<'a> {
 
 /// The tracepoints' descriptions. Into a file perf writes them last, so one that was cut has none;
 /// the events that they describe are there, but which byte of them means what, nobody can say.
-fn descriptions(file: &PerfFile<'_>) -> Result<Descriptions, Error> {
+/// Another recording of the same kernel can.
+fn descriptions(file: &PerfFile<'_>, others: Option<&Formats>) -> Result<Descriptions, Error> {
     const AGAIN: &str = "copy the file again, or record it again";
-    const PIPE: &str = "record into a pipe, which keeps them in front: `perf sched record -o - -- \
-                        CMD > FILE`";
+    const OTHER: &str = "name another recording of the same kernel, which has them: \
+                         `--formats-from FILE`; a pipe keeps them in front: `perf sched record -o -`";
     if let Some(data) = file.features.tracing_data {
         return Descriptions::parse(data, FORMAT);
+    }
+    if let Some(others) = others.filter(|others| others.endian == file.records.endian) {
+        return Ok(Descriptions::borrowed(others.endian, others.events.clone()));
     }
     let (what, help) = match () {
         () if file.pipe && file.cut => ("the file is cut before its first event", AGAIN),
         () if file.unfinished => {
-            ("perf ended before it wrote the descriptions of the events", PIPE)
+            ("perf ended before it wrote the descriptions of the events", OTHER)
         }
         () if file.cut || file.features.cut > 0 => {
-            ("the file is cut before the descriptions of the events, which perf writes last", PIPE)
+            ("the file is cut before the descriptions of the events, which perf writes last", OTHER)
         }
         () if !file.attrs.iter().any(Attr::is_tracepoint) => {
             return Err(no_events("no tracepoint was recorded"));
         }
-        () => ("the descriptions of the events are missing", PIPE),
+        () => ("the descriptions of the events are missing", OTHER),
     };
     Err(Error::Unusable { format: FORMAT, what: what.into(), help })
+}
+
+/// What a perf.data says of its events.
+pub(crate) fn formats(bytes: &[u8]) -> Result<(Endian, Vec<(String, Format)>), Error> {
+    let file = PerfFile::read(bytes)?;
+    Ok((file.records.endian, descriptions(&file, None)?.formats))
 }
 
 /// What was recorded is carried, even if it never occurred.

@@ -7,7 +7,7 @@ use wastenot_model::{
 use super::bytes::Bytes;
 use super::read;
 use crate::ftrace::Endian;
-use crate::{Error, Options};
+use crate::{Error, Formats, Options};
 
 const SWITCH: u16 = 310;
 const WAKING: u16 = 311;
@@ -590,6 +590,49 @@ fn a_file_whose_size_was_never_written_is_read_as_far_as_there_are_records() {
         assert_eq!(losses(&history)[0], (LossKind::Cut, None, None));
         assert_eq!(history.head.machine.name, "host");
     }
+}
+
+#[test]
+fn a_file_cut_before_the_descriptions_of_its_events_is_read_with_those_of_another() {
+    for mut made in kinds().filter(|made| !made.pipe) {
+        let bytes = story(&mut made).bytes();
+        let formats = Formats::of(&bytes, "another").expect("describes its events");
+        let options = Options { formats: Some(formats), ..Options::default() };
+        let end = made.data_at() + made.records.len();
+        let mut some = 0;
+        for len in made.data_at()..end {
+            let Ok(history) = read(&bytes[..len], &options) else { continue };
+            let told = told(&history).into_iter().filter(|line| !line.contains("lost"));
+            assert!(told.into_iter().all(|line| STORY.contains(&line.as_str())), "{len}");
+            assert!(losses(&history).contains(&(LossKind::Cut, None, None)), "{len}");
+            let note = ("event formats".to_owned(), "those of another".to_owned());
+            assert!(history.head.source.notes.contains(&note));
+            some += 1;
+        }
+        assert!(some > made.records.len() / 2, "{some} of {}", made.records.len());
+        // Its own descriptions win.
+        let history = read(&bytes, &options).expect("whole");
+        assert!(history.head.source.notes.iter().all(|(key, _)| key != "event formats"));
+    }
+}
+
+#[test]
+fn a_trace_dat_of_the_same_kernel_says_what_events_of_a_cut_recording_mean() {
+    let beside = "../../traces/host-6.18-2cpu-messaging.dat";
+    let beside = std::fs::read(beside).expect("a recording of the same kernel");
+    let options = Options {
+        formats: Some(Formats::of(&beside, "beside").expect("v7")),
+        ..Options::default()
+    };
+    let whole = recording();
+    let all = told(&read(&whole, &Options::default()).expect("reads"));
+    let half = read(&whole[..whole.len() / 2], &options).expect("reads as far as it goes");
+    let some = told(&half).into_iter().filter(|line| !line.contains("lost"));
+    let some: Vec<String> = some.collect();
+    assert!(some.len() > 500, "{}", some.len());
+    assert!(some.iter().all(|line| all.contains(line)));
+    let error = Formats::of(b"sched_switch: prev_comm=a", "x").expect_err("no recording");
+    assert!(!error.help().is_empty());
 }
 
 #[test]

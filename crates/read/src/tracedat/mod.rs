@@ -31,7 +31,7 @@ use self::options::BufferOption;
 use self::ring::Ring;
 use crate::assemble::{Known, assemble};
 use crate::ftrace::head::Preamble;
-use crate::ftrace::{Big, Decoder, Endian, Little, Order};
+use crate::ftrace::{Big, Decoder, Endian, Format, Little, Order};
 use crate::{Error, Options};
 
 /// What errors call the format.
@@ -39,16 +39,26 @@ const NAME: &str = "trace.dat";
 
 /// Reads a trace.dat.
 pub(crate) fn read(bytes: &[u8], options: &Options) -> Result<History, Error> {
-    let (preamble, cursor) = Preamble::parse(bytes, NAME)?;
-    let contents = match preamble.version.as_str() {
-        "6" => v6::read(bytes)?,
-        "7" => v7::read(bytes, &preamble, cursor)?,
-        _ => return Err(Error::Version { format: NAME, version: preamble.version }),
-    };
+    let contents = contents(bytes)?;
     match contents.endian {
         Endian::Little => history(&contents, options, Little),
         Endian::Big => history(&contents, options, Big),
     }
+}
+
+fn contents(bytes: &[u8]) -> Result<Contents<'_>, Error> {
+    let (preamble, cursor) = Preamble::parse(bytes, NAME)?;
+    match preamble.version.as_str() {
+        "6" => v6::read(bytes),
+        "7" => v7::read(bytes, &preamble, cursor),
+        _ => Err(Error::Version { format: NAME, version: preamble.version }),
+    }
+}
+
+/// What a trace.dat says of its events.
+pub(crate) fn formats(bytes: &[u8]) -> Result<(Endian, Vec<(String, Format)>), Error> {
+    let contents = contents(bytes)?;
+    Ok((contents.endian, contents.formats))
 }
 
 fn history<O: Order>(contents: &Contents, options: &Options, order: O) -> Result<History, Error> {

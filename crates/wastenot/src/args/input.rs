@@ -1,5 +1,7 @@
 //! A trace to read: the same words in every verb.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use wastenot_model::Span;
 
@@ -18,6 +20,10 @@ pub(crate) struct Reading {
     /// Which buffer of a trace.dat with several
     #[arg(long, value_name = "NAME")]
     pub(crate) buffer: Option<String>,
+    /// What events look like, where a perf.data was cut before it says so: another recording of
+    /// the same kernel, perf.data or trace.dat
+    #[arg(long, value_name = "FILE")]
+    pub(crate) formats_from: Option<PathBuf>,
     /// Cycles a second, where the clock of the trace counts cycles: 2.4GHz, 2400MHz, 2400000000
     #[arg(long, value_name = "HZ", value_parser = hertz)]
     pub(crate) clock_hz: Option<u64>,

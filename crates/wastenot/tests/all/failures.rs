@@ -7,6 +7,9 @@ use crate::root;
 use crate::shell::{Desk, said};
 
 /// What `line` says on a desk where this may go wrong.
+/// A recording that perf made.
+const PERF: &str = "host-6.18-2cpu-messaging.perf.data";
+
 fn desk() -> Desk {
     let desk = Desk::laid();
     let read = |name| std::fs::read(root().join("traces").join(name)).expect("a trace");
@@ -15,6 +18,8 @@ fn desk() -> Desk {
     desk.put("photo.jpg", b"\xff\xd8\xff\xe0\0\x10JFIF\0");
     desk.put("cut.dat", &plain[..plain.len() * 4 / 5]);
     desk.put("head-only.dat", &trace[..64]);
+    let perf = read(PERF);
+    desk.put("cut.perf.data", &perf[..perf.len() / 2]);
     let mut unknown = trace;
     // The version follows the magic as a decimal text: `\x17\x08\x44tracing` `7\0`.
     unknown[10] = b'9';
@@ -62,6 +67,13 @@ const CASES: &[(&str, &str, &str)] = &[
     ("wastenot check notes.txt", "not a trace", "wastenot reads"),
     ("wastenot check version9.dat", "version 9", "convert"),
     ("wastenot check head-only.dat", "head-only.dat", ""),
+    ("wastenot check cut.perf.data", "which perf writes last", "--formats-from FILE"),
+    ("wastenot check cut.perf.data --formats-from notes.txt", "notes.txt", ""),
+    (
+        "wastenot check cut.perf.data --formats-from cycles.wn",
+        "describes its events",
+        "same kernel",
+    ),
     ("wastenot check - < empty.dat", "standard input: the file is empty", ""),
     ("wastenot check trace.dat --from 5", "nothing of the trace lies between", "spans @"),
     ("wastenot check trace.dat --from yesterday", "'yesterday' for '--from <TIME>'", "--help"),
@@ -107,6 +119,16 @@ fn each_failure_exits_with_2_and_says_what_and_how_on_in_two_lines() {
         assert!(second.starts_with("help: ") && second.contains(help), "{line}\n{text}");
         assert!(!text.contains("os error"), "{line}\n{text}");
     }
+}
+
+#[test]
+fn a_perf_data_cut_before_it_says_what_events_mean_is_read_with_another_recording() {
+    let desk = desk();
+    let other = root().join("traces").join(PERF);
+    let line = format!("wastenot check cut.perf.data --formats-from {}", other.display());
+    let (text, code) = said(&desk.bash(&line));
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("cut"), "{text}");
 }
 
 #[test]

@@ -1,0 +1,36 @@
+//! What events of a kernel look like, taken from one recording for another that lost it.
+//!
+//! perf writes the descriptions of events into a file when all else is written, so a perf.data of
+//! which perf was killed, or that was copied in part, holds events that nobody can read. Any other
+//! recording of the same kernel describes them.
+
+use crate::ftrace::Endian;
+use crate::ftrace::format::Format as Description;
+use crate::{Error, Format, detect, perf, tracedat};
+
+/// The descriptions of events in a recording.
+#[derive(Clone, Debug)]
+pub struct Formats {
+    /// What the recording is called.
+    pub(crate) name: String,
+    pub(crate) endian: Endian,
+    pub(crate) events: Vec<(String, Description)>,
+}
+
+impl Formats {
+    /// Those of the perf.data or trace.dat in `bytes`, which is called `name`.
+    pub fn of(bytes: &[u8], name: &str) -> Result<Formats, Error> {
+        let (endian, events) = match detect(bytes)? {
+            Format::PerfData => perf::formats(bytes)?,
+            Format::TraceDat => tracedat::formats(bytes)?,
+            _ => {
+                return Err(Error::Unusable {
+                    format: "a recording",
+                    what: "only a perf.data or a trace.dat describes its events".into(),
+                    help: "name one that was recorded on the same kernel",
+                });
+            }
+        };
+        Ok(Formats { name: name.to_owned(), endian, events })
+    }
+}
