@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wastenot_model::{
-    CpuId, Distance, Entry, Event, History, Observer, Phase, State, TaskId, TaskState,
-};
+use wastenot_model::{Distance, Entry, History, Moves, Observer, Phase, State, TaskId, TaskState};
 
 use crate::Scope;
 
@@ -52,16 +50,14 @@ impl Migrations {
     }
 }
 
-/// The observer. A move counts when the task comes to run on, or waits at, another CPU than the
-/// last one: sources without migrate events show it too.
+/// The observer.
 #[derive(Debug)]
 pub struct Watch<'a> {
     history: &'a History,
     scope: &'a Scope,
-    begun: bool,
-    last: Vec<Option<CpuId>>,
+    followed: Moves<'a>,
     moves: Vec<u64>,
-    found: Migrations,
+    by_reason: BTreeMap<(Reason, Distance), u64>,
 }
 
 impl<'a> Watch<'a> {
@@ -70,43 +66,31 @@ impl<'a> Watch<'a> {
         Watch {
             history,
             scope,
-            begun: false,
-            last: vec![None; history.task_count()],
+            followed: Moves::new(history),
             moves: vec![0; history.task_count()],
-            found: Migrations { ever: vec![false; history.task_count()], ..Migrations::default() },
+            by_reason: BTreeMap::new(),
         }
     }
 
     /// What was counted, once the replay has ended.
-    pub fn finish(mut self) -> Migrations {
+    pub fn finish(self) -> Migrations {
         let moved = self.moves.iter().enumerate().filter(|(_, moves)| **moves > 0);
-        self.found.by_task = moved.map(|(n, moves)| (TaskId::nth(n), *moves)).collect();
-        self.found.by_task.sort_by_key(|(task, moves)| (std::cmp::Reverse(*moves), *task));
-        self.found
+        let mut by_task: Vec<_> = moved.map(|(n, moves)| (TaskId::nth(n), *moves)).collect();
+        by_task.sort_by_key(|(task, moves)| (std::cmp::Reverse(*moves), *task));
+        let ever = self.history.tasks().map(|(task, _)| self.followed.moved(task)).collect();
+        Migrations { by_reason: self.by_reason, by_task, ever }
     }
 }
 
 impl Observer for Watch<'_> {
-    /// Nobody moves before the start, but a part remembers who did.
-    fn begun(&mut self, _: &State) {
-        self.begun = true;
-        for past in self.history.past() {
-            if let Some(index) = past.task.index().filter(|&index| index < self.last.len()) {
-                (self.last[index], self.found.ever[index]) = (past.last, past.moved);
-            }
-        }
+    fn begun(&mut self, state: &State) {
+        self.followed.begun(state);
     }
 
     #[inline]
     fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
-        let is_here = |at: &TaskState| matches!(at.phase, Phase::Running | Phase::Waiting);
-        if !is_here(now) || (now.cpu == was.cpu && is_here(was)) {
-            return; // a sleeper moves when it comes back
-        }
+        let Some(last) = self.followed.follow(task, was, now) else { return };
         let (Some(index), Some(cpu)) = (task.index(), now.cpu) else { return };
-        let last = self.last[index].replace(cpu);
-        let Some(last) = last.filter(|&last| last != cpu && self.begun) else { return };
-        self.found.ever[index] = true;
         let counts = self.scope.has_task(task)
             && self.scope.window.holds(state.now())
             && (self.scope.has_cpu(cpu) || self.scope.has_cpu(last));
@@ -119,17 +103,12 @@ impl Observer for Watch<'_> {
             _ => Reason::Wakeup,
         };
         let distance = self.history.head.machine.distance(last, cpu);
-        *self.found.by_reason.entry((reason, distance)).or_default() += 1;
+        *self.by_reason.entry((reason, distance)).or_default() += 1;
         self.moves[index] += 1;
     }
 
     #[inline]
-    fn event(&mut self, _: &State, entry: &Entry) {
-        // A new task is placed relative to its parent.
-        if let Event::Fork { child, .. } = entry.event
-            && let Some(last) = child.index().and_then(|index| self.last.get_mut(index))
-        {
-            *last = Some(entry.cpu);
-        }
+    fn event(&mut self, state: &State, entry: &Entry) {
+        self.followed.event(state, entry);
     }
 }

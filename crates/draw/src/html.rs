@@ -157,7 +157,7 @@ fn findings(report: &Report) -> String {
 fn table(table: &Table) -> String {
     let mut out = format!("<section>\n<h2>{}</h2>\n<div class=\"wide\">\n", text(&table.label));
     out += "<table>\n<thead><tr>";
-    for (index, column) in table.columns.iter().enumerate() {
+    for (index, column) in table.shown_columns() {
         let number = |row: &Vec<Value>| matches!(row[index], Value::Int(_) | Value::Num(_));
         let class = if table.rows.iter().any(number) { " class=\"n\"" } else { "" };
         // A button, so that a keyboard can sort, too.
@@ -167,8 +167,8 @@ fn table(table: &Table) -> String {
     out += "</tr></thead>\n<tbody>\n";
     for row in table.rows.iter().take(ROWS) {
         out += "<tr>";
-        for (column, value) in table.columns.iter().zip(row) {
-            out += &cell(value, column.unit);
+        for (index, column) in table.shown_columns() {
+            out += &cell(&row[index], column.unit);
         }
         out += "</tr>\n";
     }
@@ -232,6 +232,18 @@ mod tests {
         for outside in ["http://", "https://", "url(", "@import", "<link", "fetch("] {
             assert!(!page.contains(outside), "{outside}");
         }
+    }
+
+    #[test]
+    fn columns_without_a_label_are_not_for_people() {
+        let columns = [("a", "first", Unit::None), ("b", "", Unit::Ns), ("c", "third", Unit::Ns)];
+        let mut table = Table::new("t", "A table", &columns);
+        table.push(vec!["x".into(), 12_345u64.into(), 3u64.into()]);
+        let mut report = Report::new("check/1", "title");
+        report.tables.push(table);
+        let page = html(&report, &[]);
+        assert!(!page.contains("<button type=\"button\"></button>"));
+        assert!(page.contains("third") && !page.contains("12345"), "{page}");
     }
 
     #[test]

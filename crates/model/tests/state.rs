@@ -1,9 +1,9 @@
 //! The rules of State: placement, waker, start, loss, contradictions.
 
 use wastenot_model::{
-    By, Carries, Change, Context, Contradiction, CpuId, CpuMode, Entry, Event, Head, History, How,
-    Left, Machine, MaskId, Observer, Origin, Past, Phase, Prio, Silent, Sink, Start, State, Task,
-    TaskId, TaskState, Time,
+    By, Carries, Change, Context, Contradiction, CpuId, CpuMode, CpuState, Entry, Event, Head,
+    History, How, Left, Machine, MaskId, Observer, Origin, Past, Phase, Prio, Silent, Sink, Start,
+    State, Task, TaskId, TaskState, Time,
 };
 
 const A: TaskId = TaskId(CpuId::LIMIT as u32);
@@ -52,6 +52,81 @@ impl Observer for Told {
     fn contradiction(&mut self, _: &State, _: &Entry, what: Contradiction) {
         self.contradictions.push(what);
     }
+}
+
+/// The names of all calls, in order.
+#[derive(Default)]
+struct Calls(Vec<String>);
+
+impl Observer for Calls {
+    fn held(&mut self, _: &State, from: Time, to: Time) {
+        self.0.push(format!("held {}-{}", from.0, to.0));
+    }
+    fn task(&mut self, _: &State, task: TaskId, was: &TaskState, now: &TaskState) {
+        let name = if task == A { "A" } else { "B" };
+        self.0.push(format!("{name} {:?} to {:?}", was.phase, now.phase));
+    }
+    fn cpu(&mut self, _: &State, cpu: CpuId, was: &CpuState, now: &CpuState) {
+        self.0.push(format!("cpu{cpu} {:?} to {:?}", was.length(), now.length()));
+    }
+    fn event(&mut self, _: &State, entry: &Entry) {
+        self.0.push(format!("event at {}", entry.time.0));
+    }
+    fn contradiction(&mut self, _: &State, _: &Entry, what: Contradiction) {
+        self.0.push(format!("{what:?}"));
+    }
+}
+
+#[test]
+fn observers_are_called_in_the_order_that_they_are_promised() {
+    let entries = [
+        switch(5, CPU0, idle(CPU0), A, Left::Runnable),
+        waking(6, B, CPU1), // a first sight of B: it was asleep
+        waking(7, B, CPU1), // a waking of a sleeper changes nothing that is told
+        queued(8, B, CPU1),
+        migrate(9, B, CPU0),
+        switch(9, CPU0, A, B, Left::Sleeping),
+        switch(11, CPU0, B, B, Left::Preempted),
+        switch(12, CPU0, A, B, Left::Sleeping), // but B ran
+    ];
+    let (mut state, mut calls) = (State::new(2, WAKEUPS), Calls::default());
+    entries.iter().for_each(|entry| state.apply(entry, &mut calls));
+    let want = [
+        "held 0-5",
+        "A Unknown to Running",
+        "cpu0 None to Some(1)",
+        "event at 5",
+        "held 5-6",
+        "B Unknown to Sleeping",
+        "event at 6",
+        "event at 7",
+        "held 6-8",
+        "B Sleeping to Waiting",
+        "cpu1 None to None",
+        "event at 8",
+        "held 8-9",
+        "B Waiting to Waiting",
+        "cpu1 None to None",
+        "cpu0 Some(1) to Some(2)",
+        "event at 9",
+        "A Running to Sleeping",
+        "B Waiting to Running",
+        "cpu0 Some(2) to Some(1)",
+        "event at 9",
+        "held 9-11",
+        "B Running to Waiting",
+        "B Waiting to Running",
+        "cpu0 Some(1) to Some(1)",
+        "event at 11",
+        "held 11-12",
+        "OtherPrev",
+        "B Running to Unknown",
+        "A Sleeping to Sleeping",
+        "B Unknown to Running",
+        "cpu0 Some(1) to Some(1)",
+        "event at 12",
+    ];
+    assert_eq!(calls.0, want);
 }
 
 fn run(carries: Carries, entries: &[Entry]) -> (State, Told) {

@@ -84,7 +84,8 @@ impl Check {
         use Unit::{None as Count, Ns};
         let waits = &self.waits;
         report.measure("waits.count", "Waits", waits.all.waits.count, Count);
-        report.measure("waits.wait_ns", "  in all", self.waste.wait_ns, Ns);
+        report.measure("waits.wait_ns", "  in all", waits.all.waits.sum, Ns);
+        report.measure("waits.queued_ns", "", self.waste.wait_ns, Ns);
         report.measure("waits.unplaced_ns", "", self.waste.unplaced_ns, Ns);
         report.measure("waits.unknown_starts", "", waits.unknown_starts, Count);
         for (name, label, lengths) in [

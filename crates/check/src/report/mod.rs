@@ -129,8 +129,8 @@ impl Check {
     fn contradiction_loss(&self) -> Loss {
         let found = &self.contradictions;
         let note = format!(
-            "events contradict each other: {} switches name another previous task, {} sleeping \
-             tasks ran unwoken, {} ran on two CPUs, {} ran after their death",
+            "events of the recording contradict each other: another previous task in a switch {}, \
+             runs of sleeping tasks {}, on two CPUs {}, after death {}",
             found.other_prev, found.ran_asleep, found.ran_twice, found.undead
         );
         let mut loss = Loss::new(LossKind::Contradiction, note);

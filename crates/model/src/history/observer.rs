@@ -9,6 +9,11 @@ use crate::{Contradiction, CpuId, CpuState, Entry, State, TaskId, TaskState, Tim
 /// `state` is what holds *after* the event, except in `held`, where it held throughout the
 /// interval, which may span events that change nothing of all this. Before the first event the same
 /// calls tell the state at the start, before which all was unknown, and `begun` that it is told.
+///
+/// Two events change a task twice: a switch from a task to itself, and a switch that shows that
+/// another task ran. Of the first change `task` is told before State is final. Not told is what
+/// changes of tasks that neither run nor wait: where a sleeper is moved to, and that a loss makes
+/// it unknown.
 pub trait Observer {
     /// The start is told; what comes now happened.
     fn begun(&mut self, state: &State) {

@@ -1,6 +1,5 @@
 //! Answers: measures, tables, findings, losses, assumptions. One value with many faces.
 
-mod csv;
 mod json;
 mod text;
 
@@ -81,7 +80,7 @@ pub struct Measure {
 pub struct Column {
     /// Its name in JSON and CSV.
     pub name: String,
-    /// Its heading for people.
+    /// Its heading for people; empty if it is not shown to them.
     pub label: String,
     /// How to show its cells.
     pub unit: Unit,
@@ -188,6 +187,10 @@ impl Table {
             rows: Vec::new(),
             shown: 10,
         }
+    }
+    /// The columns that are for people, with their places in the rows.
+    pub fn shown_columns(&self) -> impl Iterator<Item = (usize, &Column)> {
+        self.columns.iter().enumerate().filter(|(_, column)| !column.label.is_empty())
     }
     /// Adds a row.
     pub fn push(&mut self, row: Vec<Value>) {

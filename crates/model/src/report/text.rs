@@ -59,8 +59,7 @@ impl Table {
     /// are for machines.
     pub fn text(&self) -> String {
         let shown = &self.rows[..self.rows.len().min(self.shown)];
-        let columns =
-            self.columns.iter().enumerate().filter(|(_, column)| !column.label.is_empty());
+        let columns = self.shown_columns();
         let mut lanes: Vec<Lane> =
             columns.map(|(index, column)| Lane::new(column, index, shown)).collect();
         fit(&mut lanes);

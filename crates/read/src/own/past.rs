@@ -36,6 +36,11 @@ fn meant<T: Copy>(table: &[(T, &str)], json: &Json) -> Option<T> {
     table.iter().find(|(_, word)| *word == text).map(|(value, _)| *value)
 }
 
+/// As `meant`, or `unknown` where nothing is told.
+fn told<T: Copy>(table: &[(T, &str)], json: &Json, unknown: T) -> Option<T> {
+    if json.is_null() { Some(unknown) } else { meant(table, json) }
+}
+
 pub(super) fn to_json(past: &Past) -> String {
     let mut object = Map::new();
     let cpu = |cpu: Option<CpuId>| cpu.map(|cpu| cpu.0);
@@ -88,12 +93,12 @@ pub(super) fn from_json(task: TaskId, text: &str) -> Option<Past> {
         since: Time(json["since_ns"].as_u64()?),
         cpu: cpu("cpu")?,
         prev: cpu("prev_cpu")?,
-        origin: meant(&ORIGINS, &json["origin"])?,
-        moves: json["moves"].as_u64().and_then(|n| u16::try_from(n).ok())?,
+        origin: told(&ORIGINS, &json["origin"], Origin::Unknown)?,
+        moves: u16::try_from(json["moves"].as_u64().unwrap_or(0)).ok()?,
         waking: json["waking_ns"].as_u64().map(Time),
         waker: By {
             task: id("waker")?.map(TaskId),
-            context: meant(&CONTEXTS, &json["waker_context"])?,
+            context: told(&CONTEXTS, &json["waker_context"], Context::Unknown)?,
         },
         waker_cpu: cpu("waker_cpu")??,
         mask: id("mask")?.map(MaskId),
@@ -107,4 +112,26 @@ pub(super) fn from_json(task: TaskId, text: &str) -> Option<Past> {
             _ => cpu("seen_on")?.map_or(Seen::Nowhere, Seen::On),
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_that_is_missing_means_unknown() {
+        let task = TaskId::nth(3);
+        let text = r#"{"phase":"waiting","since_ns":7,"waker_cpu":1}"#;
+        let past = from_json(task, text).expect("enough");
+        assert_eq!((past.phase, past.since, past.waker_cpu), (Phase::Waiting, Time(7), CpuId(1)));
+        assert_eq!((past.origin, past.moves, past.waker), (Origin::Unknown, 0, By::UNKNOWN));
+        assert_eq!((past.cpu, past.mask, past.seen), (None, None, Seen::Nowhere));
+        assert_eq!(from_json(task, &to_json(&past)), Some(past));
+        for needed in ["phase", "since_ns", "waker_cpu"] {
+            let text = text.replace(needed, "other");
+            assert_eq!(from_json(task, &text), None, "without {needed}");
+        }
+        let odd = text.replace("waiting", "flying");
+        assert_eq!(from_json(task, &odd), None);
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use wastenot_model::{Loss, LossKind};
+
 use super::codec::{Codec, believable};
 use super::contents::{Contents, damaged};
 use super::options::{BufferOption, CMDLINES, EVENT_FORMATS, Facts, HEADER_INFO};
@@ -45,8 +47,10 @@ pub(super) fn read<'a>(
     let formats = event_formats(&mut file.cursor(&formats))
         .ok_or_else(|| damaged("the event descriptions are cut or damaged", 0))?;
     // Names are a help, not a need.
+    let has_names = facts.sections.iter().any(|section| section.id == CMDLINES);
     let names = file.of(&facts, CMDLINES).ok();
     let names = names.and_then(|section| command_lines(&mut file.cursor(&section)));
+    let no_names = has_names && names.is_none();
     let buffers = std::mem::take(&mut facts.buffers);
     let mut contents = Contents {
         bytes,
@@ -65,6 +69,10 @@ pub(super) fn read<'a>(
     // A writer that was killed leaves a chain that seems whole and holds no buffer.
     if !whole || contents.buffers.is_empty() {
         contents.losses = salvage::buffers(&mut contents, sections);
+    }
+    if no_names {
+        let note = "the saved command lines are cut or damaged: some tasks have no name";
+        contents.losses.push(Loss::new(LossKind::Damaged, note));
     }
     let empty = |buffer: &BufferOption| buffer.extents.is_empty();
     match whole {

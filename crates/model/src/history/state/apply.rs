@@ -19,6 +19,7 @@ impl State {
                 self.know_cpu(cpu);
                 if self.disagrees(cpu, prev) {
                     self.correct(cpu);
+                    self.tell_contradictions(*entry, observer);
                     self.tell_tasks(observer);
                 }
                 self.go_out(prev, cpu, left, next);
@@ -253,7 +254,7 @@ impl State {
         }
         self.keep_task(index);
         let known = &mut self.tasks[index];
-        (known.phase, known.since) = (Phase::New, entry.time);
+        (known.phase, known.since) = (Phase::New, self.now);
         (known.waker, known.waker_cpu, known.waking) = (entry.by, entry.cpu, Some(entry.time));
         known.prev = Some(entry.cpu);
     }

@@ -78,7 +78,7 @@ impl State {
 
     /// Takes the entry by value: what is only looked at here need not be in memory elsewhere.
     #[cold]
-    fn tell_contradictions<O: Observer>(&mut self, entry: Entry, observer: &mut O) {
+    pub(super) fn tell_contradictions<O: Observer>(&mut self, entry: Entry, observer: &mut O) {
         for what in std::mem::take(&mut self.changes.contradictions) {
             observer.contradiction(self, &entry, what);
         }

@@ -3,8 +3,8 @@
 //! Some questions look back: since when a task waits, who woke it, whether it ever moved. A part
 //! that was cut out answers them as the whole does, since it holds what the whole knew.
 
-use super::{Origin, Phase, TaskState};
-use crate::{By, CpuId, Event, History, MaskId, TaskId, Time};
+use super::{Origin, Phase, State, TaskState};
+use crate::{By, CpuId, Entry, Event, History, MaskId, Observer, TaskId, Time};
 
 /// A task at the first instant of a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,6 +126,72 @@ impl Seen {
                 Event::Migrate { task, to, .. } => see(task, to),
                 _ => {}
             }
+        }
+    }
+}
+
+/// Where tasks ran or waited last, and who moved: came to run on, or to wait at, another CPU than
+/// the last one. Sources without migrate events show it too.
+#[derive(Clone, Debug)]
+pub struct Moves<'h> {
+    history: &'h History,
+    begun: bool,
+    last: Vec<Option<CpuId>>,
+    moved: Vec<bool>,
+}
+
+impl<'h> Moves<'h> {
+    /// Of the tasks of `history`, as an observer of its replay.
+    pub fn new(history: &'h History) -> Moves<'h> {
+        let tasks = history.task_count();
+        Moves { history, begun: false, last: vec![None; tasks], moved: vec![false; tasks] }
+    }
+    /// Where `task` ran or waited last, or its parent ran when it was created.
+    pub fn last(&self, task: TaskId) -> Option<CpuId> {
+        task.index().and_then(|index| *self.last.get(index)?)
+    }
+    /// Whether `task` moved so far; of a part, whether it ever did in the whole.
+    pub fn moved(&self, task: TaskId) -> bool {
+        task.index().is_some_and(|index| self.moved.get(index) == Some(&true))
+    }
+
+    /// Follows a change of `task`; gives the CPU that it came from if that is a move.
+    #[inline]
+    pub fn follow(&mut self, task: TaskId, was: &TaskState, now: &TaskState) -> Option<CpuId> {
+        let is_here = |at: &TaskState| matches!(at.phase, Phase::Running | Phase::Waiting);
+        if !is_here(now) || (now.cpu == was.cpu && is_here(was)) {
+            return None; // a sleeper moves when it comes back
+        }
+        let (index, cpu) = (task.index()?, now.cpu?);
+        let from = self.last[index].replace(cpu).filter(|&last| last != cpu && self.begun)?;
+        self.moved[index] = true;
+        Some(from)
+    }
+}
+
+impl Observer for Moves<'_> {
+    /// Nobody moves before the start, but a part remembers who did.
+    fn begun(&mut self, _: &State) {
+        self.begun = true;
+        for past in self.history.past() {
+            if let Some(index) = past.task.index().filter(|&index| index < self.last.len()) {
+                (self.last[index], self.moved[index]) = (past.last, past.moved);
+            }
+        }
+    }
+
+    #[inline]
+    fn task(&mut self, _: &State, task: TaskId, was: &TaskState, now: &TaskState) {
+        self.follow(task, was, now);
+    }
+
+    #[inline]
+    fn event(&mut self, _: &State, entry: &Entry) {
+        // A new task is placed relative to its parent.
+        if let Event::Fork { child, .. } = entry.event
+            && let Some(last) = child.index().and_then(|index| self.last.get_mut(index))
+        {
+            *last = Some(entry.cpu);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Cuts out a window.
 
 use wastenot_model::{
-    Carries, CpuId, CpuMode, Entry, Event, History, LossKind, Observer, Past, Phase, Seen, Silent,
-    Sink, Start, State, TaskId, TaskState, Time, Window,
+    Carries, CpuMode, Entry, History, LossKind, Moves, Past, Phase, Seen, Silent, Sink, Start,
+    State, TaskId, Time, Window,
 };
 
 use super::copy::{Copy, is_cut};
@@ -84,8 +84,7 @@ struct Cut<'h> {
 
 impl<'h> Cut<'h> {
     fn of(history: &'h History, from: Time) -> Cut<'h> {
-        let tasks = history.task_count();
-        let mut moves = Moves { history, last: vec![None; tasks], moved: vec![false; tasks] };
+        let mut moves = Moves::new(history);
         let mut state = State::begin(history, Silent::Unknown, &mut moves);
         let mut entries = history.entries().peekable();
         while let Some(entry) = entries.next_if(|entry| entry.time < from) {
@@ -118,49 +117,13 @@ impl<'h> Cut<'h> {
                 start.sleeping.push((task, known.cpu));
             }
             past.push(Past {
-                last: self.before.last[index],
-                moved: self.ever.moved[index],
+                last: self.before.last(task),
+                moved: self.ever.moved(task),
                 seen: self.seen[index].unwrap_or(Seen::Nowhere),
                 ..Past::of(task, &known)
             });
         }
         start.past = Some(past);
         start
-    }
-}
-
-/// Where tasks ran or waited last, and who moved.
-#[derive(Clone)]
-struct Moves<'h> {
-    history: &'h History,
-    last: Vec<Option<CpuId>>,
-    moved: Vec<bool>,
-}
-
-impl Observer for Moves<'_> {
-    /// Nobody moves before the start, but a part remembers who did.
-    fn begun(&mut self, _: &State) {
-        self.moved.fill(false);
-        for past in self.history.past() {
-            if let Some(index) = past.task.index().filter(|&index| index < self.last.len()) {
-                (self.last[index], self.moved[index]) = (past.last, past.moved);
-            }
-        }
-    }
-
-    fn task(&mut self, _: &State, task: TaskId, _: &TaskState, now: &TaskState) {
-        let here = matches!(now.phase, Phase::Running | Phase::Waiting);
-        let (Some(index), Some(cpu), true) = (task.index(), now.cpu, here) else { return };
-        let last = self.last[index].replace(cpu);
-        self.moved[index] |= last.is_some_and(|last| last != cpu);
-    }
-
-    fn event(&mut self, _: &State, entry: &Entry) {
-        // A new task is placed relative to its parent.
-        if let Event::Fork { child, .. } = entry.event
-            && let Some(last) = child.index().and_then(|index| self.last.get_mut(index))
-        {
-            *last = Some(entry.cpu);
-        }
     }
 }
