@@ -33,7 +33,7 @@ pub mod waits;
 pub mod waste;
 mod worst;
 
-use wastenot_model::{Carries, CpuSet, History, Observer, Silent, Span, TaskId, Window, replay};
+use wastenot_model::{Carries, CpuSet, History, Silent, Span, TaskId, Window, replay};
 
 pub use distribution::Distribution;
 pub use movable::{Movable, Pinned};
@@ -134,15 +134,18 @@ pub fn check(history: &History, options: &Options) -> Check {
     let mut depth = depth::Watch::new(history, &scope);
     let mut placements = placements::Watch::new(history, &scope, &movable);
     let mut contradictions = waste::Contradictions::default();
-    let mut sanity = sanity::Watch::new(history, &scope, &movable, options);
-    let mut schedviz = schedviz::Watch::new(&scope);
-    let mut systing = systing::Watch::new(&scope);
-    ask(
-        (history, options.silent),
-        (&mut waste, &mut contradictions),
-        (&mut violations, (&mut placements, &mut sanity)),
-        (&mut waits, (&mut migrations, (&mut depth, (&mut schedviz, &mut systing)))),
+    let mut others = (
+        schedviz::Watch::new(&scope),
+        (systing::Watch::new(&scope), sanity::Watch::new(history, &scope, &movable, options)),
     );
+    let mut all = (
+        (&mut waste, &mut violations),
+        (
+            (&mut waits, &mut migrations),
+            ((&mut depth, &mut placements), (&mut others, &mut contradictions)),
+        ),
+    );
+    replay(history, options.silent, &mut all);
     let violations = violations.finish();
     let held_back = &violations.possibly_throttled;
     let without_possibly_throttled =
@@ -162,33 +165,12 @@ pub fn check(history: &History, options: &Options) -> Check {
         migrations,
         depth: depth.finish(),
         placements: placements.finish(),
-        schedviz: schedviz.finish(),
-        systing: systing.finish(),
-        sanity: sanity.finish(),
+        schedviz: others.0.finish(),
+        systing: others.1.0.finish(),
+        sanity: others.1.1.finish(),
         contradictions,
         movable,
     }
-}
-
-/// Drives observers that know nothing of each other: all in one replay where there is one thread,
-/// otherwise each in its own, since State costs less than what looks at it.
-fn ask(
-    (history, silent): (&History, Silent),
-    a: impl Observer + Send,
-    b: impl Observer + Send,
-    c: impl Observer + Send,
-) {
-    if rayon::current_num_threads() == 1 {
-        return drive(history, silent, (a, (b, c)));
-    }
-    let drive_both = || {
-        rayon::join(|| drive(history, silent, b), || drive(history, silent, c));
-    };
-    rayon::join(|| drive(history, silent, a), drive_both);
-}
-
-fn drive(history: &History, silent: Silent, mut observer: impl Observer) {
-    replay(history, silent, &mut observer);
 }
 
 /// A task that waited so often while another CPU was idle and never moved is probably pinned.
