@@ -46,12 +46,16 @@ struct Lane<S> {
 }
 
 impl<S: Stream> Lane<S> {
-    fn refill(&mut self) {
+    /// Decodes at least `room` records more, as long as there are any.
+    fn refill(&mut self, room: usize) {
         self.buffer.drain(..self.next);
         self.next = 0;
         let before = self.buffer.len();
-        self.stream.fill(&mut self.buffer);
-        self.ended = self.buffer.len() == before;
+        while !self.ended && self.buffer.len() - before < room {
+            let filled = self.buffer.len();
+            self.stream.fill(&mut self.buffer);
+            self.ended = self.buffer.len() == filled;
+        }
         // Time must not go back within a stream: hold the stamp at the last one, and count.
         for raw in &mut self.buffer[before..] {
             if raw.time < self.last {
@@ -103,7 +107,8 @@ pub(crate) fn merge<S: Stream>(
         ended: false,
     };
     let mut lanes: Vec<Lane<S>> = streams.into_iter().map(lane).collect();
-    lanes.par_iter_mut().for_each(Lane::refill);
+    let room = room(lanes.len());
+    lanes.par_iter_mut().for_each(|lane| lane.refill(room));
     let keys: Vec<Key> = lanes.iter().map(Lane::key).collect();
     let mut tree = Losers::new(&keys);
     while let Some(winner) = tree.winner() {
@@ -111,7 +116,7 @@ pub(crate) fn merge<S: Stream>(
         each(lane.cpu, &lane.buffer[lane.next]);
         lane.next += 1;
         if lane.left() == 0 && !lane.ended {
-            refill(&mut lanes, winner);
+            refill(&mut lanes, winner, room);
         }
         tree.replace(winner, lanes[winner].key());
     }
@@ -124,14 +129,23 @@ pub(crate) fn merge<S: Stream>(
     lanes.into_iter().map(end).collect()
 }
 
-/// Refills `dry` and, since threads are woken anyway, all others that have little left.
-fn refill<S: Stream>(lanes: &mut [Lane<S>], dry: usize) {
-    const LITTLE: usize = 256;
-    if rayon::current_num_threads() == 1 {
-        return lanes[dry].refill();
+/// How many records a stream decodes at a time. One thread takes the smallest batches, which stay
+/// in cache; to wake others takes as long as to decode thousands of records.
+fn room(lanes: usize) -> usize {
+    const IN_ALL: usize = 1 << 16;
+    match rayon::current_num_threads() {
+        1 => 1,
+        _ => (IN_ALL / lanes.max(1)).clamp(512, 8192),
     }
-    let thirsty = |lane: &&mut Lane<S>| !lane.ended && lane.left() < LITTLE;
-    lanes.par_iter_mut().filter(thirsty).for_each(Lane::refill);
+}
+
+/// Refills `dry` and, since threads are woken anyway, all others that have little left.
+fn refill<S: Stream>(lanes: &mut [Lane<S>], dry: usize, room: usize) {
+    if room == 1 {
+        return lanes[dry].refill(room);
+    }
+    let thirsty = |lane: &&mut Lane<S>| !lane.ended && lane.left() < room / 4;
+    lanes.par_iter_mut().filter(thirsty).for_each(|lane| lane.refill(room));
 }
 
 /// A tournament tree that keeps at each node who lost there.
