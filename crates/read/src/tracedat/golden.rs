@@ -154,6 +154,18 @@ fn a_version_7_cut_before_its_index_lacks_nothing_but_the_index() {
 }
 
 #[test]
+fn a_version_7_cut_within_the_names_of_its_sections_says_so() {
+    let whole = bytes("6.12-t4x4-fmt-v7-none.dat");
+    let all = by_cpu(&read(&whole).expect("reads"));
+    for missing in [1, 20, 53] {
+        let history = read(&whole[..whole.len() - missing]).expect("tells of all events");
+        assert_eq!(by_cpu(&history), all, "{missing} bytes fewer");
+        let notes: Vec<&str> = history.losses().iter().map(|loss| loss.note.as_str()).collect();
+        assert!(notes.iter().any(|note| note.contains("cut")), "{notes:?}");
+    }
+}
+
+#[test]
 fn a_cut_within_an_instance_gives_its_events_without_its_name() {
     let bytes = bytes("host-6.18-2cpu-messaging.dat");
     let whole = by_cpu(&read(&bytes).expect("reads"));

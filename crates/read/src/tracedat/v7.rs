@@ -6,7 +6,7 @@ use wastenot_model::{Loss, LossKind};
 
 use super::codec::{Codec, believable};
 use super::contents::{Contents, damaged};
-use super::options::{BufferOption, CMDLINES, EVENT_FORMATS, Facts, HEADER_INFO};
+use super::options::{BUFFER, BufferOption, CMDLINES, EVENT_FORMATS, Facts, HEADER_INFO};
 use super::salvage;
 use crate::Error;
 use crate::ftrace::head::{Preamble, command_lines, event_formats, header_info};
@@ -70,6 +70,12 @@ pub(super) fn read<'a>(
     if !whole || contents.buffers.is_empty() {
         contents.losses = salvage::buffers(&mut contents, sections);
     }
+    let cut = |loss: &Loss| loss.kind == LossKind::Cut;
+    let told = no_names || contents.losses.iter().any(cut);
+    if !told && file.cut_section(sections).is_some_and(|id| id != BUFFER) {
+        let note = "the file is cut within its last section, which tells of no events";
+        contents.losses.push(Loss::new(LossKind::Damaged, note));
+    }
     if no_names {
         let note = "the saved command lines are cut or damaged: some tasks have no name";
         contents.losses.push(Loss::new(LossKind::Damaged, note));
@@ -114,6 +120,20 @@ impl<'a> File<'a> {
             }
             facts.option(id, data, self.endian, 7);
         }
+    }
+
+    /// The id of the section within which the file ends, if it does; 0 where that is not told.
+    /// Sections follow each other from `at` on.
+    fn cut_section(&self, at: usize) -> Option<u16> {
+        let mut cursor = Cursor::new(self.bytes, at, self.endian);
+        while !cursor.rest().is_empty() {
+            let id = cursor.u16().unwrap_or(0);
+            let len = cursor.take(6).and_then(|_| cursor.u64());
+            if len.and_then(|len| cursor.take_u64(len)).is_none() {
+                return Some(id);
+            }
+        }
+        None
     }
 
     /// The last section of kind `id`, unpacked.
