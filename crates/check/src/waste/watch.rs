@@ -210,11 +210,10 @@ impl<'a> Waste<'a> {
         self.figures.cpu_ns.saturating_sub(less)
     }
 
-    fn kind(&self, state: &State, cpu: CpuId) -> Kind {
+    fn kind(&self, state: &State, cpu: CpuId, known: &CpuState) -> Kind {
         if !self.scope.has_cpu(cpu) {
             return Kind::NotCounted;
         }
-        let known = state.cpu(cpu);
         match known.mode {
             CpuMode::Offline => Kind::Offline,
             CpuMode::Unknown if known.silent => Kind::SilentUnknown,
@@ -468,7 +467,7 @@ impl Observer for Waste<'_> {
             return; // whoever runs there, it stays busy
         }
         let (was, _) = self.kinds[cpu.index()];
-        let kind = self.kind(state, cpu);
+        let kind = self.kind(state, cpu, now);
         let head = (kind == Kind::Waking).then(|| state.first_waiting(cpu)).flatten();
         let starting = head.and_then(|task| self.weigh(task, &state.task(task)).class);
         if was == kind && self.starting[cpu.index()] == starting {

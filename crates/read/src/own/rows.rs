@@ -7,6 +7,7 @@ use wastenot_model::{
 use super::columns::Record;
 use super::kind;
 
+// Codes of the file, which stay as they are whatever becomes of the order of the types.
 const LEFT: [Left; 9] = [
     Left::Runnable,
     Left::Preempted,

@@ -85,7 +85,7 @@ impl Start {
 }
 
 #[derive(Clone, Copy)]
-enum Seen {
+enum Sight {
     Switch(TaskId),
     Lost,
     /// It went up or down: what comes after tells nothing of the start.
@@ -118,10 +118,10 @@ impl First {
                 break; // every CPU has shown what it ran
             }
             let (cpu, seen) = match entry.event {
-                Event::Switch { cpu, prev, .. } => (cpu, Seen::Switch(prev)),
-                Event::Lost { .. } => (entry.cpu, Seen::Lost),
-                Event::Cpu { cpu, up } => (cpu, Seen::Changed { up }),
-                _ => (entry.cpu, Seen::Context(entry.by.task)),
+                Event::Switch { cpu, prev, .. } => (cpu, Sight::Switch(prev)),
+                Event::Lost { .. } => (entry.cpu, Sight::Lost),
+                Event::Cpu { cpu, up } => (cpu, Sight::Changed { up }),
+                _ => (entry.cpu, Sight::Context(entry.by.task)),
             };
             let first = &mut all[cpu.index()];
             let was_open = !first.switched;
@@ -131,20 +131,20 @@ impl First {
         all
     }
 
-    fn see(&mut self, seen: Seen) {
+    fn see(&mut self, seen: Sight) {
         match seen {
-            Seen::Switch(prev) if !self.switched => {
+            Sight::Switch(prev) if !self.switched => {
                 self.switched = true;
                 if !self.broken {
                     self.ran = Some(prev);
                 }
             }
-            Seen::Lost if !self.switched => (self.lost, self.broken) = (true, true),
-            Seen::Changed { up } if !self.switched => {
+            Sight::Lost if !self.switched => (self.lost, self.broken) = (true, true),
+            Sight::Changed { up } if !self.switched => {
                 self.came_up |= up && !self.any;
                 self.broken = true;
             }
-            Seen::Context(task) if !self.switched && !self.broken => self.ran = self.ran.or(task),
+            Sight::Context(task) if !self.switched && !self.broken => self.ran = self.ran.or(task),
             _ => {}
         }
         self.any = true;
