@@ -9,7 +9,7 @@ use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 use arrow_schema::{ArrowError, Schema};
 use wastenot_model::{
     Annex, Carries, Change, CpuMode, CpuSet, Entry, Event, Head, History, Loss, MaskId, NameId,
-    Past, Sink, Start, Task, TaskId, Window,
+    Past, Sink, Start, Task, TaskId, Time, Window,
 };
 
 use super::columns::{Record, Rows, fields};
@@ -135,6 +135,11 @@ impl<W: Write> Writer<W> {
     /// What is carried, where that was learned after the start.
     pub fn carries(&mut self, carries: Carries) {
         self.carries = carries;
+    }
+
+    /// Nothing happened after the last event until `time`, when the recording ended.
+    pub fn until(&mut self, time: Time) {
+        self.window.to = self.window.to.max(time);
     }
 
     /// Hands everything that came in so far to the output.

@@ -13,6 +13,11 @@ const LAW: &[(&str, u8, &[&str])] = &[
     ("wastenot-check", 1, &["wastenot-model"]),
     ("wastenot-draw", 1, &["wastenot-model"]),
     (
+        "wastenot-record",
+        2,
+        &["wastenot-model", "wastenot-read", "wastenot-scenario", "wastenot-check"],
+    ),
+    (
         "wastenot",
         4,
         &[
@@ -21,6 +26,7 @@ const LAW: &[(&str, u8, &[&str])] = &[
             "wastenot-scenario",
             "wastenot-check",
             "wastenot-draw",
+            "wastenot-record",
         ],
     ),
 ];

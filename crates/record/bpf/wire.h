@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What the programs hand to user space. `src/bpf/wire.rs` reads it; both sides are of one build. */
+#pragma once
+
+enum kind {
+	SWITCH,	 /* task prev, other next, on prev_state, flags */
+	WAKING,	 /* task, other current, on its last CPU, flags */
+	WAKEUP,	 /* task, other current, on */
+	NEW,	 /* as WAKEUP */
+	MIGRATE, /* task, other current, from, on destination */
+	FORK,	 /* task child, other parent */
+	EXEC,	 /* task, other its tid before */
+	EXIT,	 /* task */
+	CPU,	 /* on, flags UP */
+	FREQ,	 /* on, other kHz */
+	LOST,	 /* task how many, after time */
+	FACTS,	 /* a struct facts */
+};
+
+enum {
+	PREEMPTED = 1, /* of a switch: prev was preempted */
+	QUEUED = 2,    /* of a waking: the task was still queued. Of facts: it is */
+	UP = 4,
+	RUNNING = 8, /* of facts: it runs */
+	SOFTIRQ = 16,
+	HARDIRQ = 32,
+	CONTEXT_KNOWN = 64,
+};
+
+/* The recording CPU is that of the ring. */
+struct event {
+	__u64 time; /* CLOCK_MONOTONIC, ns */
+	__u32 task;
+	__u32 other;
+	__u16 on;
+	__u16 from;
+	__u8 kind;
+	__u8 flags;
+	__u8 prio; /* kernel priority + 1 of task */
+	__u8 other_prio;
+};
+
+/* Everything about a task that changes seldom; sent when something of it changed. */
+struct facts {
+	struct event event; /* on: its CPU */
+	__u64 start_time;   /* tells apart two tasks of one tid */
+	__u64 cgroup;	    /* id of the node in cgroupfs */
+	char comm[16];
+	__u32 tgid;
+	__u8 policy;
+	__s8 nice;
+	__u8 throttled;
+	__u8 migration_disabled;
+	__u64 mask[]; /* mask_words of them */
+};

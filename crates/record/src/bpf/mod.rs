@@ -1,0 +1,270 @@
+//! The recorder on BPF.
+
+mod kernel;
+mod rings;
+
+use std::io::Read;
+use std::mem::MaybeUninit;
+use std::time::Duration;
+
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{Iter, Link, ProgramInput};
+use wastenot_model::{Carries, CpuId, Head, Loss, LossKind, Span, Time};
+
+use self::kernel::Kernel;
+use self::rings::Rings;
+use crate::cgroups::{Cgroups, Hierarchy};
+use crate::weave::Weave;
+use crate::wire::{Facts, Kind, Wire};
+use crate::{Error, Options, Recording, Summary, Tape, clock, host};
+
+mod skeleton {
+    #![allow(warnings, unsafe_code, clippy::all, clippy::pedantic, clippy::unwrap_used)]
+    include!(concat!(env!("OUT_DIR"), "/record.skel.rs"));
+}
+use skeleton::{RecordSkel, RecordSkelBuilder};
+
+/// What recordings on BPF can tell.
+const CARRIES: [Carries; 22] = [
+    Carries::WAKINGS,
+    Carries::WAKEUPS,
+    Carries::NEW,
+    Carries::PLACEMENT,
+    Carries::WAKERS,
+    Carries::MIGRATIONS,
+    Carries::FORKS,
+    Carries::EXECS,
+    Carries::EXITS,
+    Carries::LEFT,
+    Carries::PRIO,
+    Carries::NAMES,
+    Carries::TGID,
+    Carries::START,
+    Carries::AFFINITY,
+    Carries::THROTTLING,
+    Carries::POLICY,
+    Carries::CGROUPS,
+    Carries::HOTPLUG,
+    Carries::FREQ,
+    Carries::NO_SELECTION,
+    Carries::LOSSES,
+];
+
+/// How long after it happened an event may still come in from another CPU: a virtual CPU may be
+/// taken away between looking at the clock and writing the event down.
+const LATE: Span = Span::ms(100);
+/// A recording through BPF programs.
+pub(crate) struct Bpf {
+    // Links first: nothing is told into rings that are gone.
+    links: Vec<Link>,
+    rings: Rings,
+    skel: RecordSkel<'static>,
+    weave: Weave,
+    /// What may still be overtaken by an event of another CPU.
+    pending: Vec<Wire>,
+    facts: Vec<Facts>,
+    begun: Time,
+    /// What was walked, until it is told.
+    walked: Option<Vec<Facts>>,
+    online: Vec<bool>,
+    told: Time,
+    late: u64,
+    suspended: Span,
+    summary: Summary,
+}
+
+fn failed(doing: &str) -> impl Fn(libbpf_rs::Error) -> Error + '_ {
+    move |error| match error.kind() {
+        libbpf_rs::ErrorKind::PermissionDenied => Error::NotAllowed,
+        _ => Error::Failed { doing: doing.to_owned(), why: format!("{error:#}") },
+    }
+}
+
+impl Bpf {
+    /// Begins to record.
+    pub(crate) fn begin(options: &Options) -> Result<(Bpf, Head), Error> {
+        rings::be_quiet();
+        let kernel = Kernel::running()?;
+        let carries = CARRIES.into_iter().fold(Carries::NONE, |all, carry| all | carry);
+        let mut head = host::head("wastenot record", carries);
+        let cpus = head.machine.cpus.len();
+        let words = cpus.div_ceil(64);
+        let mounts = host::read("/proc/self/mountinfo").unwrap_or_default();
+        let hierarchy = Hierarchy::of(&mounts);
+
+        // The skeleton borrows where its object lives, for as long as the process does.
+        let place = Box::leak(Box::new(MaybeUninit::uninit()));
+        let mut open = RecordSkelBuilder::default().open(place).map_err(failed("open programs"))?;
+        let ring_bytes = options.ring_bytes.next_power_of_two().max(64 << 10);
+        let offset = kernel.preempt_count_offset();
+        if let Some(set) = open.maps.rodata_data.as_mut() {
+            set.mask_words = words as u32;
+            set.wake_bytes = ring_bytes / 4;
+            set.cgroup_v1 = u32::from(matches!(hierarchy, Hierarchy::V1(_)));
+            set.cpus = cpus as u32;
+            set.preempt_count_offset = offset.unwrap_or(0);
+            set.switch_arguments = kernel.switch_arguments().ok_or_else(|| Error::Failed {
+                doing: "attach to sched_switch".into(),
+                why: "its arguments are none that are known".into(),
+            })?;
+        }
+        open.maps.rings.set_max_entries(cpus as u32).map_err(failed("size the rings"))?;
+        open.progs.on_cpuhp_enter.set_autoload(kernel.traces("cpuhp_enter"));
+        open.progs.on_cpu_frequency.set_autoload(kernel.traces("cpu_frequency"));
+        let mut skel = open.load().map_err(failed("load the BPF programs"))?;
+        if offset.is_some() {
+            skel.progs.locate.test_run(ProgramInput::default()).map_err(failed("run a program"))?;
+            head.carries |= Carries::CONTEXT;
+        }
+        let rings = Rings::new(&mut skel.maps.rings, cpus, words, ring_bytes)
+            .map_err(failed("make the rings"))?;
+        let mut bpf = Bpf {
+            links: Vec::new(),
+            rings,
+            skel,
+            weave: Weave::new(Cgroups::of(&hierarchy)),
+            pending: Vec::new(),
+            facts: Vec::new(),
+            begun: Time(0),
+            walked: None,
+            online: head.machine.cpus.iter().map(|cpu| cpu.online).collect(),
+            told: Time(0),
+            late: 0,
+            suspended: clock::suspended(),
+            summary: Summary::default(),
+        };
+        bpf.attach()?;
+        // What comes before is of no use: some of the programs were not attached yet.
+        bpf.begun = clock::now();
+        bpf.walked = Some(bpf.walk(words)?);
+        head.window.from = bpf.begun;
+        head.window.to = bpf.begun;
+        Ok((bpf, head))
+    }
+
+    fn attach(&mut self) -> Result<(), Error> {
+        let progs = &mut self.skel.progs;
+        let attach = failed("attach a BPF program");
+        let needed = [
+            &progs.on_sched_switch,
+            &progs.on_sched_waking,
+            &progs.on_sched_wakeup,
+            &progs.on_sched_wakeup_new,
+            &progs.on_sched_migrate_task,
+            &progs.on_sched_process_fork,
+            &progs.on_sched_process_exec,
+            &progs.on_sched_process_exit,
+        ];
+        for program in needed {
+            self.links.push(program.attach().map_err(&attach)?);
+        }
+        for program in [&progs.on_cpuhp_enter, &progs.on_cpu_frequency] {
+            if program.autoload() {
+                self.links.push(program.attach().map_err(&attach)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Every task as it is now.
+    fn walk(&mut self, words: usize) -> Result<Vec<Facts>, Error> {
+        let link = self.skel.progs.walk.attach().map_err(failed("walk the tasks"))?;
+        let mut bytes = Vec::new();
+        Iter::new(&link).map_err(failed("walk the tasks"))?.read_to_end(&mut bytes)?;
+        Ok(bytes.chunks_exact(Facts::size(words)).filter_map(|b| Facts::read(b, words)).collect())
+    }
+
+    fn tell(&mut self, until: Time, tape: &mut dyn Tape) {
+        // Each ring is almost in order, and a stable sort is quick with such runs.
+        self.pending.sort_by_key(Wire::order);
+        if let Some(walked) = &self.walked {
+            let seen = walked.iter().map(|facts| facts.time).max().unwrap_or(self.begun);
+            if until < seen {
+                return; // something may still come that is newer than what was walked
+            }
+            let first = self.pending.partition_point(|wire| wire.time < self.begun);
+            let (begun, after) = (self.begun, &self.pending[first..]);
+            self.weave.start(begun, &self.online, walked, after, tape);
+            self.pending.drain(..first);
+            (self.walked, self.told) = (None, begun);
+        }
+        let count = self.pending.partition_point(|wire| wire.time < until);
+        for wire in self.pending.drain(..count) {
+            let mut wire = wire;
+            if wire.time < self.told {
+                wire.time = self.told;
+                self.late += 1;
+            }
+            self.told = wire.time;
+            let facts = match wire.kind {
+                Kind::Facts => self.facts.get(wire.other as usize),
+                Kind::Lost => {
+                    self.summary.lost += u64::from(wire.task);
+                    None
+                }
+                _ => None,
+            };
+            self.summary.events += 1;
+            self.weave.push(&wire, facts, tape);
+        }
+        self.keep_facts();
+    }
+
+    /// Forgets facts that are told: those that are not are counted anew.
+    fn keep_facts(&mut self) {
+        let mut kept = Vec::new();
+        for wire in self.pending.iter_mut().filter(|wire| wire.kind == Kind::Facts) {
+            if let Some(facts) = self.facts.get(wire.other as usize) {
+                kept.push(facts.clone());
+                wire.other = kept.len() as u32 - 1;
+            }
+        }
+        self.facts = kept;
+    }
+
+    fn tell_losses(&mut self, tape: &mut dyn Tape) {
+        if self.late > 0 {
+            let note = format!("events came more than {LATE} late and were held at the last stamp");
+            let mut loss = Loss::new(LossKind::ClockStep, note);
+            loss.count = Some(self.late);
+            tape.loss(loss);
+        }
+        let lanes = self.skel.maps.bss_data.as_deref().map(|bss| &bss.lanes[..]);
+        for (cpu, lane) in lanes.unwrap_or_default().iter().enumerate() {
+            // Lost at the very end, where no later event of that CPU told of it.
+            if lane.lost > 0 {
+                self.summary.lost += lane.lost;
+                let count = u32::try_from(lane.lost).ok();
+                let cpu = CpuId(cpu as u16);
+                tape.loss(Loss::dropped(cpu, Time(lane.lost_since), count));
+            }
+        }
+        let slept = Span(clock::suspended().0.saturating_sub(self.suspended.0));
+        if slept > Span::ms(1) {
+            let note = format!("the machine was suspended for {slept}; the clock stood still");
+            tape.loss(Loss::new(LossKind::Unread, note));
+        }
+    }
+}
+
+impl Recording for Bpf {
+    fn wait(&mut self, at_most: Duration) {
+        self.rings.wait(at_most);
+    }
+
+    fn drain(&mut self, tape: &mut dyn Tape) {
+        let until = Time(clock::now().0.saturating_sub(LATE.0));
+        self.rings.take(&mut self.pending, &mut self.facts);
+        self.tell(until, tape);
+    }
+
+    fn finish(mut self: Box<Self>, tape: &mut dyn Tape) -> Summary {
+        self.links.clear();
+        let end = clock::now();
+        self.rings.take(&mut self.pending, &mut self.facts);
+        self.tell(Time::MAX, tape);
+        self.tell_losses(tape);
+        tape.until(end);
+        self.summary
+    }
+}

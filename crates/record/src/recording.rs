@@ -1,0 +1,83 @@
+//! A recording that goes on, whatever records it.
+
+use std::time::Duration;
+
+use wastenot_model::Head;
+
+use crate::{Error, Tape};
+
+/// How to record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Bytes of each CPU's ring in the kernel, rounded up to a power of two.
+    pub ring_bytes: u32,
+    /// By which means.
+    pub way: Way,
+}
+
+/// By which means to record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Way {
+    /// BPF where it may be used, else tracefs.
+    #[default]
+    Best,
+    /// BPF or not at all.
+    Bpf,
+    /// A tracefs instance.
+    Tracefs,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { ring_bytes: 4 << 20, way: Way::default() }
+    }
+}
+
+/// What came of a recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Events.
+    pub events: u64,
+    /// Events that found no room.
+    pub lost: u64,
+}
+
+/// A recording that goes on. Dropped, it ends, and leaves nothing behind.
+pub trait Recording {
+    /// Waits until it is worth draining, a signal comes, or the time is over.
+    fn wait(&mut self, at_most: Duration);
+    /// Moves what happened, up to a tenth of a second ago, onto the tape.
+    fn drain(&mut self, tape: &mut dyn Tape);
+    /// Ends the recording and moves the rest.
+    fn finish(self: Box<Self>, tape: &mut dyn Tape) -> Summary;
+}
+
+/// A recording that began, by which means, and why not by better ones.
+pub struct Begun {
+    /// The recording.
+    pub recording: Box<dyn Recording>,
+    /// What is known before its first event.
+    pub head: Head,
+    /// Why BPF is not used, where it is not.
+    pub instead_of_bpf: Option<Error>,
+}
+
+/// Begins to record. From here on nothing is missed; it comes out of
+/// [`drain`](Recording::drain).
+pub fn begin(options: &Options) -> Result<Begun, Error> {
+    match bpf(options) {
+        Ok((recording, head)) => Ok(Begun { recording, head, instead_of_bpf: None }),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(bpf)]
+fn bpf(options: &Options) -> Result<(Box<dyn Recording>, Head), Error> {
+    let (bpf, head) = crate::bpf::Bpf::begin(options)?;
+    Ok((Box::new(bpf), head))
+}
+
+#[cfg(not(bpf))]
+fn bpf(_: &Options) -> Result<(Box<dyn Recording>, Head), Error> {
+    Err(Error::NotBuilt)
+}

@@ -1,0 +1,353 @@
+//! From records that speak of tids to entries of a History: identity, changes, who woke whom.
+
+use std::collections::HashMap;
+
+use wastenot_model::{
+    By, Change, CpuId, CpuMode, CpuSet, Entry, Event, How, Start, Task, TaskId, Time,
+};
+
+use crate::cgroups::Cgroups;
+use crate::tape::Tape;
+use crate::wire::{Facts, Kind, Wire};
+
+/// `PID_MAX_LIMIT` of 64-bit kernels: no tid is larger.
+const PID_LIMIT: usize = 4 << 20;
+const NONE: u32 = u32::MAX;
+
+/// What has been told of a task so far.
+#[derive(Debug)]
+struct Known {
+    /// 0 as long as no facts came, because they were lost.
+    start_time: u64,
+    facts: Option<Facts>,
+    throttled: bool,
+    /// Its waking said that it was still queued: the wakeup that follows selects no CPU.
+    still_queued: bool,
+    dead: bool,
+}
+
+/// Gives tids their tasks and pushes what happened.
+#[derive(Debug)]
+pub(crate) struct Weave {
+    cgroups: Cgroups,
+    slots: Vec<u32>,
+    known: Vec<Known>,
+}
+
+impl Weave {
+    pub(crate) fn new(cgroups: Cgroups) -> Weave {
+        Weave { cgroups, slots: Vec::new(), known: Vec::new() }
+    }
+
+    /// Tells what was so at `time`: `walked` is every task as it was seen soon after, `after` what
+    /// happened from then on. Newer events win over what was seen.
+    pub(crate) fn start(
+        &mut self,
+        time: Time,
+        cpus: &[bool],
+        walked: &[Facts],
+        after: &[Wire],
+        tape: &mut dyn Tape,
+    ) {
+        // A task created since is told of by its fork.
+        let then: Vec<&Facts> = walked.iter().filter(|facts| facts.start_time < time.0).collect();
+        for facts in &then {
+            self.create(facts, tape);
+        }
+        let start = self.state_at(cpus, &then, after);
+        tape.start(&start);
+        for facts in then {
+            self.learn(facts, time, facts.on, By::UNKNOWN, true, tape);
+        }
+    }
+
+    /// Every task and CPU where `after` begins.
+    fn state_at(&self, online: &[bool], walked: &[&Facts], after: &[Wire]) -> Start {
+        let mut firsts: HashMap<u32, Place> = HashMap::new();
+        let mut first = |tid: u32, place: Place| {
+            firsts.entry(tid).or_insert(place);
+        };
+        let mut ran: Vec<Option<u32>> = vec![None; online.len()];
+        for wire in after {
+            let on = CpuId(wire.on);
+            match wire.kind {
+                Kind::Switch => {
+                    first(wire.task, Place::Runs(wire.cpu));
+                    first(wire.other, Place::Waits(wire.cpu));
+                    if let Some(ran @ None) = ran.get_mut(wire.cpu.index()) {
+                        *ran = Some(wire.task);
+                    }
+                }
+                // Woken while it is queued, it runs or waits: the walk tells which.
+                Kind::Waking if wire.queued() => {}
+                Kind::Waking | Kind::Wakeup => first(wire.task, Place::Sleeps(on)),
+                Kind::Migrate => first(wire.task, Place::Waits(CpuId(wire.from))),
+                _ => {}
+            }
+        }
+        let mut start = Start { cpus: Vec::new(), ..Start::default() };
+        let mut runs: HashMap<CpuId, TaskId> = HashMap::new();
+        for facts in walked {
+            let Some(task) = self.lookup(facts.tid) else { continue };
+            let seen = match (facts.running, facts.queued) {
+                (true, _) => Place::Runs(facts.on),
+                (false, true) => Place::Waits(facts.on),
+                (false, false) => Place::Sleeps(facts.on),
+            };
+            match firsts.get(&facts.tid).copied().unwrap_or(seen) {
+                Place::Runs(cpu) => {
+                    runs.insert(cpu, task);
+                }
+                Place::Waits(cpu) => start.waiting.push((task, Some(cpu))),
+                Place::Sleeps(cpu) => start.sleeping.push((task, Some(cpu))),
+            }
+        }
+        let mode = |(index, &online): (usize, &bool)| {
+            let cpu = CpuId(index as u16);
+            match (ran[index], runs.get(&cpu)) {
+                (Some(0), _) => CpuMode::Idle,
+                (Some(tid), _) => self.lookup(tid).map_or(CpuMode::Unknown, CpuMode::Busy),
+                (None, Some(&task)) => CpuMode::Busy(task),
+                (None, None) if online => CpuMode::Idle,
+                (None, None) => CpuMode::Offline,
+            }
+        };
+        start.cpus = online.iter().enumerate().map(mode).collect();
+        start
+    }
+
+    /// Pushes what `wire` tells. Its facts come with it.
+    #[inline]
+    pub(crate) fn push(&mut self, wire: &Wire, facts: Option<&Facts>, tape: &mut dyn Tape) {
+        let (time, cpu) = (wire.time, wire.cpu);
+        let event = match wire.kind {
+            Kind::Switch => {
+                let left = wire.left();
+                let prev = self.task(wire.task, cpu, tape);
+                let next = self.task(wire.other, cpu, tape);
+                if let Some(known) = self.known_mut(prev) {
+                    known.dead = left == wastenot_model::Left::Dead;
+                }
+                if self.known_mut(next).is_some_and(|known| known.throttled) {
+                    self.unthrottle(next, wire, tape);
+                }
+                let (prev_prio, next_prio) = (wire.prio(), wire.other_prio());
+                let event = Event::Switch { cpu, prev, next, left, prev_prio, next_prio };
+                return tape.push(Entry { time, cpu, by: By::task(prev), event });
+            }
+            Kind::Waking => {
+                let task = self.task(wire.task, cpu, tape);
+                if let Some(known) = self.known_mut(task) {
+                    known.still_queued = wire.queued();
+                }
+                Event::Waking { task, prev: Some(CpuId(wire.on)), prio: wire.prio() }
+            }
+            Kind::Wakeup | Kind::New => {
+                let task = self.task(wire.task, cpu, tape);
+                let queued = self
+                    .known_mut(task)
+                    .is_some_and(|known| std::mem::take(&mut known.still_queued));
+                let how = match wire.kind {
+                    Kind::New => How::New,
+                    _ if queued => How::NoSelection,
+                    _ => How::Wakeup,
+                };
+                Event::Queued { task, on: Some(CpuId(wire.on)), how, prio: wire.prio() }
+            }
+            Kind::Migrate => Event::Migrate {
+                task: self.task(wire.task, cpu, tape),
+                from: Some(CpuId(wire.from)),
+                to: CpuId(wire.on),
+            },
+            Kind::Fork => {
+                let parent = self.task(wire.other, cpu, tape);
+                let child = self.task(wire.task, cpu, tape);
+                let event = Event::Fork { parent, child };
+                return tape.push(Entry { time, cpu, by: By::task(parent), event });
+            }
+            Kind::Exec => {
+                self.take_over(wire.task, wire.other);
+                let task = self.task(wire.task, cpu, tape);
+                let event = Event::Exec { task };
+                return tape.push(Entry { time, cpu, by: By::task(task), event });
+            }
+            Kind::Exit => {
+                let task = self.task(wire.task, cpu, tape);
+                let event = Event::Exit { task };
+                return tape.push(Entry { time, cpu, by: By::task(task), event });
+            }
+            Kind::Cpu => Event::Cpu { cpu: CpuId(wire.on), up: wire.up() },
+            Kind::Freq => Event::Freq { cpu: CpuId(wire.on), khz: wire.other },
+            Kind::Lost => Event::Lost { count: Some(wire.task) },
+            Kind::Facts => {
+                if let Some(facts) = facts {
+                    let new = self.meet(facts, tape);
+                    self.learn(facts, time, cpu, By::UNKNOWN, new, tape);
+                }
+                return;
+            }
+        };
+        let by = match wire.kind {
+            Kind::Waking | Kind::Wakeup | Kind::New | Kind::Migrate => {
+                let task = Some(self.task(wire.other, cpu, tape));
+                By { task, context: wire.context() }
+            }
+            _ => By::UNKNOWN,
+        };
+        tape.push(Entry { time, cpu, by, event });
+    }
+
+    /// The task that `tid` means now.
+    #[inline]
+    fn task(&mut self, tid: u32, cpu: CpuId, tape: &mut dyn Tape) -> TaskId {
+        if tid == 0 {
+            return TaskId::idle(cpu);
+        }
+        self.lookup(tid).unwrap_or_else(|| self.unnamed(tid, tape))
+    }
+
+    #[inline]
+    fn lookup(&self, tid: u32) -> Option<TaskId> {
+        let slot = *self.slots.get(tid as usize)?;
+        (slot != NONE).then(|| TaskId::nth(slot as usize))
+    }
+
+    fn known_mut(&mut self, task: TaskId) -> Option<&mut Known> {
+        self.known.get_mut(task.index()?)
+    }
+
+    /// A task whose facts were lost.
+    #[cold]
+    fn unnamed(&mut self, tid: u32, tape: &mut dyn Tape) -> TaskId {
+        let name = tape.name("<...>");
+        self.add(tid, 0, Task::new(tid as i32, name), tape)
+    }
+
+    fn create(&mut self, facts: &Facts, tape: &mut dyn Tape) -> TaskId {
+        let name = tape.name(&facts.name);
+        let pid = Some(facts.tgid as i32);
+        self.add(facts.tid, facts.start_time, Task { tid: facts.tid as i32, pid, name }, tape)
+    }
+
+    fn add(&mut self, tid: u32, start_time: u64, task: Task, tape: &mut dyn Tape) -> TaskId {
+        let slot = self.known.len() as u32;
+        let (facts, throttled, still_queued, dead) = (None, false, false, false);
+        self.known.push(Known { start_time, facts, throttled, still_queued, dead });
+        let tid = (tid as usize).min(PID_LIMIT);
+        if tid >= self.slots.len() {
+            self.slots.resize((tid + 1).next_power_of_two(), NONE);
+        }
+        self.slots[tid] = slot;
+        tape.task(task)
+    }
+
+    /// Makes sure that the task of these facts is known; whether it was not.
+    fn meet(&mut self, facts: &Facts, tape: &mut dyn Tape) -> bool {
+        let known = self.lookup(facts.tid);
+        match known.and_then(|task| self.known_mut(task)).map(|known| known.start_time) {
+            Some(start) if start == facts.start_time => false,
+            Some(0) => {
+                let (task, name) = (known.expect("just found"), tape.name(&facts.name));
+                let pid = Some(facts.tgid as i32);
+                tape.correct(task, &Task { tid: facts.tid as i32, pid, name });
+                self.known_mut(task).expect("just found").start_time = facts.start_time;
+                true
+            }
+            _ => {
+                self.create(facts, tape);
+                true
+            }
+        }
+    }
+
+    /// Pushes what of `facts` is news; all of it is where the task is `new`.
+    fn learn(
+        &mut self,
+        facts: &Facts,
+        time: Time,
+        cpu: CpuId,
+        by: By,
+        new: bool,
+        tape: &mut dyn Tape,
+    ) {
+        let Some(task) = self.lookup(facts.tid) else { return };
+        let slot = task.index().expect("no idle task");
+        let was = self.known[slot].facts.take().filter(|_| !new);
+        let was = was.as_ref();
+        let push = |tape: &mut dyn Tape, what: Change| {
+            tape.push(Entry { time, cpu, by, event: Event::Changed { task, what } });
+        };
+        if was.is_some_and(|was| was.name != facts.name) {
+            let name = tape.name(&facts.name);
+            push(tape, Change::Name(name));
+        }
+        if was.is_none_or(|was| was.mask != facts.mask) {
+            let mask = tape.mask(&cpus(&facts.mask));
+            push(tape, Change::Affinity(mask));
+        }
+        if was.is_none_or(|was| was.policy != facts.policy) {
+            push(tape, Change::Policy(facts.policy));
+        }
+        if was.is_none_or(|was| was.nice != facts.nice) {
+            push(tape, Change::Nice(facts.nice));
+        }
+        if was.is_none_or(|was| was.cgroup != facts.cgroup) {
+            let name = tape.name(self.cgroups.path(facts.cgroup));
+            push(tape, Change::Cgroup(name));
+        }
+        if self.known[slot].throttled != facts.throttled {
+            push(tape, Change::Throttled(facts.throttled));
+        }
+        let could = was.is_none_or(|was| !was.migration_disabled);
+        if could == facts.migration_disabled {
+            push(tape, Change::MigrationDisabled(facts.migration_disabled));
+        }
+        let known = &mut self.known[slot];
+        known.throttled = facts.throttled;
+        known.facts = Some(facts.clone());
+    }
+
+    /// A throttled task that runs has quota again. When it got it nobody tells; until it ran it
+    /// counts as held back, so that waste stays a lower bound.
+    #[cold]
+    fn unthrottle(&mut self, task: TaskId, wire: &Wire, tape: &mut dyn Tape) {
+        if let Some(known) = self.known_mut(task) {
+            known.throttled = false;
+        }
+        let event = Event::Changed { task, what: Change::Throttled(false) };
+        tape.push(Entry { time: wire.time, cpu: wire.cpu, by: By::UNKNOWN, event });
+    }
+
+    /// A thread that executes a program takes over the tid of its process's leader.
+    fn take_over(&mut self, tid: u32, before: u32) {
+        if tid == before {
+            return;
+        }
+        let Some(task) = self.lookup(before) else { return };
+        let slot = task.index().expect("no idle task") as u32;
+        if let Some(place) = self.slots.get_mut(tid as usize) {
+            // The kernel gives it the leader's start time too.
+            let leader = *place;
+            *place = slot;
+            if let Some(leader) = self.known.get(leader as usize).map(|leader| leader.start_time) {
+                self.known[slot as usize].start_time = leader;
+            }
+        }
+        self.slots[before as usize] = NONE;
+    }
+}
+
+/// Where a task is.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Runs(CpuId),
+    Waits(CpuId),
+    Sleeps(CpuId),
+}
+
+fn cpus(words: &[u64]) -> CpuSet {
+    let bits = words.iter().enumerate().flat_map(|(index, &word)| {
+        (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| index * 64 + bit)
+    });
+    bits.map(|cpu| CpuId(cpu as u16)).collect()
+}

@@ -1,0 +1,203 @@
+//! What the BPF programs hand over, as `bpf/wire.h` lays it out.
+
+use wastenot_model::{Context, CpuId, Left, Prio, Time};
+
+/// One record of one CPU's ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wire {
+    /// CLOCK_MONOTONIC.
+    pub(crate) time: Time,
+    /// Whose ring it came from.
+    pub(crate) cpu: CpuId,
+    pub(crate) kind: Kind,
+    pub(crate) task: u32,
+    pub(crate) other: u32,
+    pub(crate) on: u16,
+    pub(crate) from: u16,
+    flags: u8,
+    prio: u8,
+    other_prio: u8,
+}
+
+/// What a record tells. The numbers are those of `enum kind`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Switch,
+    Waking,
+    Wakeup,
+    New,
+    Migrate,
+    Fork,
+    Exec,
+    Exit,
+    Cpu,
+    Freq,
+    Lost,
+    Facts,
+}
+
+/// Everything about a task that changes seldom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Facts {
+    pub(crate) time: Time,
+    pub(crate) tid: u32,
+    pub(crate) tgid: u32,
+    /// Tells apart two tasks of one tid.
+    pub(crate) start_time: u64,
+    /// Its node in cgroupfs.
+    pub(crate) cgroup: u64,
+    pub(crate) name: String,
+    pub(crate) policy: u8,
+    pub(crate) nice: i8,
+    pub(crate) throttled: bool,
+    pub(crate) migration_disabled: bool,
+    /// Where it may run, 64 CPUs a word.
+    pub(crate) mask: Vec<u64>,
+    /// Where it runs, waits or ran last.
+    pub(crate) on: CpuId,
+    pub(crate) running: bool,
+    pub(crate) queued: bool,
+}
+
+const EVENT: usize = 24;
+const FACTS: usize = EVENT + 8 + 8 + 16 + 8;
+
+const KINDS: [Kind; 12] = [
+    Kind::Switch,
+    Kind::Waking,
+    Kind::Wakeup,
+    Kind::New,
+    Kind::Migrate,
+    Kind::Fork,
+    Kind::Exec,
+    Kind::Exit,
+    Kind::Cpu,
+    Kind::Freq,
+    Kind::Lost,
+    Kind::Facts,
+];
+
+const PREEMPTED: u8 = 1;
+const QUEUED: u8 = 2;
+const UP: u8 = 4;
+const RUNNING: u8 = 8;
+const SOFTIRQ: u8 = 16;
+const HARDIRQ: u8 = 32;
+const CONTEXT_KNOWN: u8 = 64;
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_ne_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+}
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
+}
+
+impl Wire {
+    /// The record that begins `bytes`; `None` when that is none of this build.
+    #[inline]
+    pub(crate) fn read(cpu: CpuId, bytes: &[u8]) -> Option<Wire> {
+        let bytes: &[u8; EVENT] = bytes.get(..EVENT)?.try_into().ok()?;
+        Some(Wire {
+            time: Time(u64_at(bytes, 0)?),
+            cpu,
+            kind: *KINDS.get(usize::from(bytes[20]))?,
+            task: u32_at(bytes, 8)?,
+            other: u32_at(bytes, 12)?,
+            on: u16_at(bytes, 16)?,
+            from: u16_at(bytes, 18)?,
+            flags: bytes[21],
+            prio: bytes[22],
+            other_prio: bytes[23],
+        })
+    }
+
+    /// At equal time across CPUs what queues or tells comes before what switches.
+    #[inline]
+    pub(crate) fn order(&self) -> (Time, bool, CpuId) {
+        (self.time, self.kind == Kind::Switch, self.cpu)
+    }
+
+    /// How the task of a switch left its CPU, by `prev_state` of `sched_switch`
+    /// (include/linux/sched.h; unchanged since 4.20).
+    pub(crate) fn left(&self) -> Left {
+        const NOLOAD: u16 = 0x400;
+        match self.on {
+            _ if self.flags & PREEMPTED != 0 => Left::Preempted,
+            0 => Left::Runnable,
+            state if state & 0xb0 != 0 => Left::Dead,
+            state if state & 0x40 != 0 => Left::Parked,
+            state if state & 0x0c != 0 => Left::Stopped,
+            state if state & 0x02 != 0 && state & NOLOAD != 0 => Left::Idle,
+            state if state & 0x02 != 0 => Left::Blocked,
+            state if state & 0x01 != 0 => Left::Sleeping,
+            // Waiting for a lock that is a mutex on PREEMPT_RT, or frozen.
+            _ => Left::Blocked,
+        }
+    }
+
+    /// In whose name a wakeup or move was done.
+    pub(crate) fn context(&self) -> Context {
+        match self.flags {
+            flags if flags & CONTEXT_KNOWN == 0 => Context::Unknown,
+            flags if flags & HARDIRQ != 0 => Context::Hardirq,
+            flags if flags & SOFTIRQ != 0 => Context::Softirq,
+            _ => Context::Task,
+        }
+    }
+
+    /// Of a waking: the task was still queued.
+    pub(crate) fn queued(&self) -> bool {
+        self.flags & QUEUED != 0
+    }
+    /// Of a CPU: it came up.
+    pub(crate) fn up(&self) -> bool {
+        self.flags & UP != 0
+    }
+    /// Priority of `task`.
+    pub(crate) fn prio(&self) -> Prio {
+        prio(self.prio)
+    }
+    /// Priority of the other task of a switch.
+    pub(crate) fn other_prio(&self) -> Prio {
+        prio(self.other_prio)
+    }
+}
+
+/// Priorities travel one higher, since a deadline task has -1.
+fn prio(byte: u8) -> Prio {
+    Prio(Some(i16::from(byte) - 1))
+}
+
+impl Facts {
+    /// Bytes of facts whose mask has `words` words.
+    pub(crate) fn size(words: usize) -> usize {
+        FACTS + words * 8
+    }
+
+    /// The facts that begin `bytes`, with a mask of `words` words.
+    pub(crate) fn read(bytes: &[u8], words: usize) -> Option<Facts> {
+        let bytes = bytes.get(..Facts::size(words))?;
+        let event = Wire::read(CpuId(0), bytes).filter(|event| event.kind == Kind::Facts)?;
+        let name = &bytes[40..56];
+        let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
+        Some(Facts {
+            time: event.time,
+            tid: event.task,
+            tgid: u32_at(bytes, 56)?,
+            start_time: u64_at(bytes, 24)?,
+            cgroup: u64_at(bytes, 32)?,
+            name: String::from_utf8_lossy(&name[..end]).into_owned(),
+            policy: bytes[60],
+            nice: bytes[61] as i8,
+            throttled: bytes[62] != 0,
+            migration_disabled: bytes[63] != 0,
+            mask: (0..words).map_while(|word| u64_at(bytes, FACTS + word * 8)).collect(),
+            on: CpuId(event.on),
+            running: event.flags & RUNNING != 0,
+            queued: event.flags & QUEUED != 0,
+        })
+    }
+}
