@@ -1,6 +1,7 @@
 //! The recorder on BPF.
 
 mod kernel;
+mod log;
 mod rings;
 
 use std::io::Read;
@@ -76,14 +77,17 @@ pub(crate) struct Bpf {
 fn failed(doing: &str) -> impl Fn(libbpf_rs::Error) -> Error + '_ {
     move |error| match error.kind() {
         libbpf_rs::ErrorKind::PermissionDenied => Error::NotAllowed,
-        _ => Error::Failed { doing: doing.to_owned(), why: format!("{error:#}") },
+        _ => Error::Failed {
+            doing: doing.to_owned(),
+            why: log::last_word().unwrap_or_else(|| format!("{error:#}")),
+        },
     }
 }
 
 impl Bpf {
     /// Begins to record.
     pub(crate) fn begin(options: &Options) -> Result<(Bpf, Head), Error> {
-        rings::be_quiet();
+        log::listen();
         let kernel = Kernel::running()?;
         let carries = CARRIES.into_iter().fold(Carries::NONE, |all, carry| all | carry);
         let mut head = host::head("wastenot record", carries);
