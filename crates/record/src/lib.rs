@@ -9,12 +9,16 @@ mod bpf;
 mod cgroups;
 mod clock;
 mod error;
+mod flight;
 mod host;
 mod recording;
 mod tape;
+mod trigger;
 mod weave;
 mod wire;
 
 pub use error::Error;
+pub use flight::Flight;
 pub use recording::{Begun, Options, Recording, Summary, Way, begin};
 pub use tape::Tape;
+pub use trigger::{Fired, Trigger};

@@ -211,6 +211,9 @@ impl Bpf {
             self.summary.events += 1;
             self.weave.push(&wire, facts, tape);
         }
+        if until != Time::MAX {
+            tape.until(until);
+        }
         self.keep_facts();
     }
 

@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
+use signal_hook::consts::{SIGUSR1, SIGUSR2};
 use wastenot_model::Span;
+use wastenot_record::Trigger;
 
 /// Record what the scheduler of this machine does
 #[derive(Args, Debug)]
@@ -21,6 +23,7 @@ Examples:
   sudo wastenot record --for 10s
   sudo wastenot record -o make.wn -- make -j64
   sudo wastenot record --pid 4711 -o until-it-ends.wn
+  sudo wastenot record --last 10s --until 'waste > 5ms'
   sudo wastenot record -o - --for 5s | wastenot check -"
 )]
 pub(crate) struct Record {
@@ -43,7 +46,52 @@ pub(crate) struct Record {
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
     #[command(flatten)]
+    pub(crate) flight: FlightArgs,
+    #[command(flatten)]
     pub(crate) means: Means,
+}
+
+/// Keep the last seconds only.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Flight recorder")]
+pub(crate) struct FlightArgs {
+    /// Keep only the last so many seconds, in memory, and write them at the end
+    #[arg(long, value_name = "SPAN", value_parser = span)]
+    pub(crate) last: Option<Span>,
+    /// End soon after this: 'waste > 5ms', 'wait > 20ms', 'task=NAME wait > 1ms', or a signal
+    /// (USR1, USR2); keeps the last 10s unless --last says otherwise
+    #[arg(long, value_name = "WHAT", value_parser = until)]
+    pub(crate) until: Option<Until>,
+    /// Memory for the events that are kept
+    #[arg(long, value_name = "BYTES", default_value = "64MiB", value_parser = bytes)]
+    pub(crate) memory: u64,
+}
+
+impl FlightArgs {
+    /// The signal that ends it.
+    pub(crate) fn signal(&self) -> Option<i32> {
+        match self.until {
+            Some(Until::Signal(signal)) => Some(signal),
+            _ => None,
+        }
+    }
+}
+
+/// What ends a flight recording.
+#[derive(Clone, Debug)]
+pub(crate) enum Until {
+    /// Something that is seen in it.
+    Trigger(Trigger),
+    /// A signal to this process.
+    Signal(i32),
+}
+
+fn until(text: &str) -> Result<Until, &'static str> {
+    match text.trim().trim_start_matches("SIG") {
+        "USR1" => Ok(Until::Signal(SIGUSR1)),
+        "USR2" => Ok(Until::Signal(SIGUSR2)),
+        _ => text.parse().map(Until::Trigger),
+    }
 }
 
 /// How to record.

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -35,7 +36,10 @@ pub(crate) enum Length {
 pub(crate) struct Running {
     signals: SignalsInfo<WithOrigin>,
     subject: Subject,
+    /// The signal that triggers a flight recording.
+    trigger: Option<i32>,
     told_to_end: bool,
+    end: Option<Instant>,
 }
 
 enum Subject {
@@ -64,9 +68,10 @@ impl Length {
         }
     }
 
-    /// From here on the time runs, and the command.
-    pub(crate) fn begin(self) -> Result<Running, Stop> {
-        let signals = SignalsInfo::new(SIGNALS)
+    /// From here on the time runs, and the command. The signal `trigger` ends it, too.
+    pub(crate) fn begin(self, trigger: Option<i32>) -> Result<Running, Stop> {
+        let listened = SIGNALS.into_iter().chain(trigger);
+        let signals = SignalsInfo::new(listened)
             .map_err(|error| Stop::io("cannot listen for signals", &error, "`wastenot doctor`"))?;
         let subject = match self {
             Length::Signal => Subject::None,
@@ -75,23 +80,16 @@ impl Length {
             Length::Cgroup(path) => Subject::Cgroup(path),
             Length::Command(words) => Subject::Command(Child::spawn(&words)?),
         };
-        Ok(Running { signals, subject, told_to_end: false })
+        Ok(Running { signals, subject, trigger, told_to_end: false, end: None })
     }
 }
 
 impl Running {
     /// Whether it is over.
     pub(crate) fn is_over(&mut self) -> bool {
-        for origin in self.signals.pending() {
-            match &self.subject {
-                _ if origin.signal == SIGCHLD => {}
-                // What the terminal sends, it sends to the command too.
-                Subject::Command(_) if origin.cause == Cause::Kernel => {}
-                Subject::Command(child) => child.signal(origin.signal),
-                _ => self.told_to_end = true,
-            }
-        }
+        self.listen();
         self.told_to_end
+            || self.end.is_some_and(|end| Instant::now() >= end)
             || match &mut self.subject {
                 Subject::None => false,
                 Subject::Until(end) => Instant::now() >= *end,
@@ -101,13 +99,38 @@ impl Running {
             }
     }
 
-    /// What it answers once it is over.
-    pub(crate) fn answer(&mut self) -> Answer {
-        match &mut self.subject {
-            Subject::Command(child) => {
-                Answer::OfCommand(child.ended().unwrap_or(super::OWN_FAILURE))
+    fn listen(&mut self) {
+        for origin in self.signals.pending() {
+            match &self.subject {
+                _ if origin.signal == SIGCHLD => {}
+                _ if Some(origin.signal) == self.trigger => self.told_to_end = true,
+                // What the terminal sends, it sends to the command too.
+                Subject::Command(_) if origin.cause == Cause::Kernel => {}
+                Subject::Command(child) => child.signal(origin.signal),
+                _ => self.told_to_end = true,
             }
-            _ => Answer::Yes,
+        }
+    }
+
+    /// Ends the recording so long from now, unless its end is set already; whether it was not.
+    pub(crate) fn end_after(&mut self, span: Duration) -> bool {
+        let first = self.end.is_none();
+        self.end.get_or_insert(Instant::now() + span);
+        first
+    }
+
+    /// What it answers once it is over. A command that goes on when the recording has ended is
+    /// waited for.
+    pub(crate) fn answer(&mut self) -> Answer {
+        loop {
+            self.listen();
+            match &mut self.subject {
+                Subject::Command(child) => match child.ended() {
+                    Some(code) => return Answer::OfCommand(code),
+                    None => thread::sleep(super::TURN),
+                },
+                _ => return Answer::Yes,
+            }
         }
     }
 }

@@ -1,15 +1,16 @@
 //! `wastenot record`: what the scheduler of this machine does, into a file.
 
 mod child;
+mod kept;
 mod length;
 
 use std::io;
 use std::time::{Duration, Instant};
 
 use wastenot_model::Span;
-use wastenot_read::own::Writer;
-use wastenot_record::{Begun, Options, Summary, Way};
+use wastenot_record::{Begun, Error, Options, Way};
 
+use self::kept::Kept;
 use self::length::Length;
 use crate::args::record::Record;
 use crate::fail::{Answer, Stop};
@@ -17,8 +18,6 @@ use crate::out::{self, Target};
 
 /// How often to look whether it is over.
 const TURN: Duration = Duration::from_millis(100);
-/// How much a crash loses at most.
-const FLUSH: Duration = Duration::from_secs(1);
 /// What the shell and its kin use for "could not even begin" (env(1), timeout(1)).
 const OWN_FAILURE: u8 = 125;
 
@@ -48,32 +47,38 @@ fn record(args: &Record) -> Result<Answer, Stop> {
     if let Some(why) = instead_of_bpf {
         out::note(&format!("{why}: recording through tracefs, without affinities"));
     }
-    let unwritten = |error: wastenot_read::Error| unwritten(&target, error);
-    let mut writer = Writer::new(&mut file, &head).map_err(unwritten)?;
-    let mut length = match length.begin() {
-        Ok(length) => length,
+    let mut kept = match Kept::new(args, &mut file, head) {
+        Ok(kept) => kept,
+        Err(error) => return Err(unwritten(&target, error)),
+    };
+    let mut running = match length.begin(args.flight.signal()) {
+        Ok(running) => running,
         Err(stop) => {
-            drop(writer);
+            drop(kept);
             file.discard();
             return Err(stop);
         }
     };
     let begun = Instant::now();
-    let mut flushed = begun;
-    while !length.is_over() {
+    while !running.is_over() {
         recording.wait(TURN);
-        recording.drain(&mut writer);
-        if flushed.elapsed() >= FLUSH {
-            writer.flush().map_err(unwritten)?;
-            flushed = Instant::now();
+        recording.drain(kept.tape());
+        match kept.turn() {
+            Ok(None) => {}
+            Ok(Some(fired)) => {
+                if running.end_after(kept.aftermath()) {
+                    out::note(&format!("at @{}: {}", fired.time, fired.what));
+                }
+            }
+            Err(error) => return Err(unwritten(&target, error)),
         }
     }
-    let span = Span(begun.elapsed().as_nanos() as u64);
-    let summary = recording.finish(&mut writer);
-    writer.finish().map_err(unwritten)?;
+    let summary = recording.finish(kept.tape());
+    let (span, events) =
+        kept.finish(begun, summary.events).map_err(|error| unwritten(&target, error))?;
     let bytes = file.finish()?;
-    out::note(&said(&target, span, summary, bytes));
-    Ok(length.answer())
+    out::note(&said(&target, span, events, summary.lost, bytes));
+    Ok(running.answer())
 }
 
 fn options(args: &Record) -> Options {
@@ -83,18 +88,17 @@ fn options(args: &Record) -> Options {
     }
 }
 
-fn unwritten(target: &Target, error: wastenot_read::Error) -> Stop {
+fn unwritten(target: &Target, error: Error) -> Stop {
     match error {
-        wastenot_read::Error::Write(error) | wastenot_read::Error::Io(error) => {
-            target.failed(&error)
-        }
+        Error::Write(wastenot_read::Error::Write(error) | wastenot_read::Error::Io(error))
+        | Error::Io(error) => target.failed(&error),
         error => target.failed(&io::Error::other(error.to_string())),
     }
 }
 
-/// `recorded 1.204 s: 48123 events, none lost, 193 KiB: wastenot check wastenot.wn`.
-fn said(target: &Target, span: Span, summary: Summary, bytes: u64) -> String {
-    let lost = match summary.lost {
+/// `recorded 1.204 s: 48123 events, none lost, 193 KiB; next: ...`.
+fn said(target: &Target, span: Span, events: u64, lost: u64, bytes: u64) -> String {
+    let lost = match lost {
         0 => "none lost".to_owned(),
         lost => format!("{lost} lost (more room: `--buffer`)"),
     };
@@ -102,6 +106,5 @@ fn said(target: &Target, span: Span, summary: Summary, bytes: u64) -> String {
         true => format!("; next: `wastenot check {}`", target.path().display()),
         false => String::new(),
     };
-    let kib = bytes.div_ceil(1024);
-    format!("recorded {span}: {} events, {lost}, {kib} KiB{next}", summary.events)
+    format!("recorded {span}: {events} events, {lost}, {} KiB{next}", bytes.div_ceil(1024))
 }
