@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use wastenot_model::Head;
 
+use crate::cgroups::Hierarchy;
+use crate::quota::Quotas;
+use crate::steal::Steal;
 use crate::{Error, Tape};
 
 /// How to record.
@@ -65,9 +68,34 @@ pub struct Begun {
 /// Begins to record. From here on nothing is missed; it comes out of
 /// [`drain`](Recording::drain).
 pub fn begin(options: &Options) -> Result<Begun, Error> {
-    match bpf(options) {
-        Ok((recording, head)) => Ok(Begun { recording, head, instead_of_bpf: None }),
-        Err(error) => Err(error),
+    let (hierarchy, steal) = (Hierarchy::here(), Steal::begin());
+    let quotas = Quotas::now(&hierarchy);
+    let (recording, head) = bpf(options)?;
+    let recording = Box::new(Accompanied { recording, hierarchy, quotas, steal });
+    Ok(Begun { recording, head, instead_of_bpf: None })
+}
+
+/// A recording, and what no event tells: quotas and stolen time.
+struct Accompanied {
+    recording: Box<dyn Recording>,
+    hierarchy: Hierarchy,
+    quotas: Quotas,
+    steal: Steal,
+}
+
+impl Recording for Accompanied {
+    fn wait(&mut self, at_most: Duration) {
+        self.recording.wait(at_most);
+    }
+    fn drain(&mut self, tape: &mut dyn Tape) {
+        self.recording.drain(tape);
+        self.steal.turn();
+    }
+    fn finish(self: Box<Self>, tape: &mut dyn Tape) -> Summary {
+        let summary = self.recording.finish(tape);
+        tape.annex(Quotas::now(&self.hierarchy).since(&self.quotas));
+        tape.annex(self.steal.finish());
+        summary
     }
 }
 

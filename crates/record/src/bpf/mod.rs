@@ -6,10 +6,12 @@ mod rings;
 
 use std::io::Read;
 use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{Iter, Link, ProgramInput};
+use libbpf_rs::query::ProgInfoIter;
+use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
+use libbpf_rs::{Iter, Link, Program, ProgramInput};
 use wastenot_model::{Carries, CpuId, Head, Loss, LossKind, Span, Time};
 
 use self::kernel::Kernel;
@@ -93,8 +95,7 @@ impl Bpf {
         let mut head = host::head("wastenot record", carries);
         let cpus = head.machine.cpus.len();
         let words = cpus.div_ceil(64);
-        let mounts = host::read("/proc/self/mountinfo").unwrap_or_default();
-        let hierarchy = Hierarchy::of(&mounts);
+        let hierarchy = Hierarchy::here();
 
         // The skeleton borrows where its object lives, for as long as the process does.
         let place = Box::leak(Box::new(MaybeUninit::uninit()));
@@ -229,6 +230,15 @@ impl Bpf {
         self.facts = kept;
     }
 
+    /// How often the kernel left out one of our programs.
+    fn misses(&self) -> u64 {
+        let id = |program: BorrowedFd<'_>| Program::id_from_fd(program).ok();
+        let ours: Vec<u32> =
+            self.skel.object().progs().filter_map(|program| id(program.as_fd())).collect();
+        let infos = ProgInfoIter::default().filter(|info| ours.contains(&info.id));
+        infos.map(|info| info.recursion_misses).sum()
+    }
+
     fn tell_losses(&mut self, tape: &mut dyn Tape) {
         if self.late > 0 {
             let note = format!("events came more than {LATE} late and were held at the last stamp");
@@ -245,6 +255,13 @@ impl Bpf {
                 let cpu = CpuId(cpu as u16);
                 tape.loss(Loss::dropped(cpu, Time(lane.lost_since), count));
             }
+        }
+        if let misses @ 1.. = self.misses() {
+            let note = "programs did not run because they were running already";
+            let mut loss = Loss::new(LossKind::LostEvents, note);
+            loss.count = Some(misses);
+            self.summary.lost += misses;
+            tape.loss(loss);
         }
         let slept = Span(clock::suspended().0.saturating_sub(self.suspended.0));
         if slept > Span::ms(1) {
