@@ -21,6 +21,6 @@ mod wire;
 
 pub use error::Error;
 pub use flight::Flight;
-pub use recording::{Begun, Options, Recording, Summary, Way, begin};
+pub use recording::{Begun, Options, Recording, Summary, Way, begin, probe_bpf};
 pub use tape::Tape;
 pub use trigger::{Fired, Trigger};

@@ -99,6 +99,15 @@ impl Recording for Accompanied {
     }
 }
 
+/// Whether this machine lets us record with BPF. The programs are loaded to find out: versions
+/// and settings tell too little.
+pub fn probe_bpf() -> Result<(), Error> {
+    #[cfg(bpf)]
+    return crate::bpf::probe();
+    #[cfg(not(bpf))]
+    return Err(Error::NotBuilt);
+}
+
 #[cfg(bpf)]
 fn bpf(options: &Options) -> Result<(Box<dyn Recording>, Head), Error> {
     let (bpf, head) = crate::bpf::Bpf::begin(options)?;

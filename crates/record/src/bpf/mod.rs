@@ -86,41 +86,59 @@ fn failed(doing: &str) -> impl Fn(libbpf_rs::Error) -> Error + '_ {
     }
 }
 
+/// Whether this machine lets us record with BPF; the programs are loaded to find out.
+pub(crate) fn probe() -> Result<(), Error> {
+    load(&Options::default(), &Hierarchy::here(), &mut host::head("", Carries::NONE)).map(|_| ())
+}
+
+/// Loads the programs. Completes the head by what they can tell on this kernel.
+fn load(
+    options: &Options,
+    hierarchy: &Hierarchy,
+    head: &mut Head,
+) -> Result<RecordSkel<'static>, Error> {
+    log::listen();
+    let kernel = Kernel::running()?;
+    let cpus = head.machine.cpus.len() as u32;
+    // The skeleton borrows where its object lives, for as long as the process does.
+    let place = Box::leak(Box::new(MaybeUninit::uninit()));
+    let mut open = RecordSkelBuilder::default().open(place).map_err(failed("open programs"))?;
+    let offset = kernel.preempt_count_offset();
+    if let Some(set) = open.maps.rodata_data.as_mut() {
+        set.mask_words = cpus.div_ceil(64);
+        set.wake_bytes = options.ring_bytes / 4;
+        set.cgroup_v1 = u32::from(matches!(hierarchy, Hierarchy::V1(_)));
+        set.cpus = cpus;
+        set.preempt_count_offset = offset.unwrap_or(0);
+        set.switch_arguments = kernel.switch_arguments().ok_or_else(|| Error::Failed {
+            doing: "attach to sched_switch".into(),
+            why: "its arguments are none that are known".into(),
+        })?;
+    }
+    open.maps.rings.set_max_entries(cpus).map_err(failed("size the rings"))?;
+    open.progs.on_cpuhp_enter.set_autoload(kernel.traces("cpuhp_enter"));
+    open.progs.on_cpu_frequency.set_autoload(kernel.traces("cpu_frequency"));
+    let skel = open.load().map_err(failed("load the BPF programs"))?;
+    let located = || {
+        let output = skel.progs.locate.test_run(ProgramInput::default());
+        output.is_ok_and(|output| output.return_value == 1)
+    };
+    if kernel.tasks_count_preemption() || offset.is_some() && located() {
+        head.carries |= Carries::CONTEXT;
+    }
+    Ok(skel)
+}
+
 impl Bpf {
     /// Begins to record.
     pub(crate) fn begin(options: &Options) -> Result<(Bpf, Head), Error> {
-        log::listen();
-        let kernel = Kernel::running()?;
         let carries = CARRIES.into_iter().fold(Carries::NONE, |all, carry| all | carry);
         let mut head = host::head("wastenot record", carries);
+        let hierarchy = Hierarchy::here();
+        let mut skel = load(options, &hierarchy, &mut head)?;
         let cpus = head.machine.cpus.len();
         let words = cpus.div_ceil(64);
-        let hierarchy = Hierarchy::here();
-
-        // The skeleton borrows where its object lives, for as long as the process does.
-        let place = Box::leak(Box::new(MaybeUninit::uninit()));
-        let mut open = RecordSkelBuilder::default().open(place).map_err(failed("open programs"))?;
         let ring_bytes = options.ring_bytes.next_power_of_two().max(64 << 10);
-        let offset = kernel.preempt_count_offset();
-        if let Some(set) = open.maps.rodata_data.as_mut() {
-            set.mask_words = words as u32;
-            set.wake_bytes = ring_bytes / 4;
-            set.cgroup_v1 = u32::from(matches!(hierarchy, Hierarchy::V1(_)));
-            set.cpus = cpus as u32;
-            set.preempt_count_offset = offset.unwrap_or(0);
-            set.switch_arguments = kernel.switch_arguments().ok_or_else(|| Error::Failed {
-                doing: "attach to sched_switch".into(),
-                why: "its arguments are none that are known".into(),
-            })?;
-        }
-        open.maps.rings.set_max_entries(cpus as u32).map_err(failed("size the rings"))?;
-        open.progs.on_cpuhp_enter.set_autoload(kernel.traces("cpuhp_enter"));
-        open.progs.on_cpu_frequency.set_autoload(kernel.traces("cpu_frequency"));
-        let mut skel = open.load().map_err(failed("load the BPF programs"))?;
-        if offset.is_some() {
-            skel.progs.locate.test_run(ProgramInput::default()).map_err(failed("run a program"))?;
-            head.carries |= Carries::CONTEXT;
-        }
         let rings = Rings::new(&mut skel.maps.rings, cpus, words, ring_bytes)
             .map_err(failed("make the rings"))?;
         let mut bpf = Bpf {
