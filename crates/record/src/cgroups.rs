@@ -68,8 +68,7 @@ impl Cgroups {
     /// Those that there are now.
     pub(crate) fn of(hierarchy: &Hierarchy) -> Cgroups {
         let hierarchy = hierarchy.clone();
-        let mut cgroups =
-            Cgroups { hierarchy, paths: HashMap::new(), unknown: HashMap::new() };
+        let mut cgroups = Cgroups { hierarchy, paths: HashMap::new(), unknown: HashMap::new() };
         cgroups.scan();
         cgroups
     }

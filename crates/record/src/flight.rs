@@ -9,9 +9,9 @@ use wastenot_model::{
 };
 use wastenot_read::own::Writer;
 
+use crate::Error;
 use crate::tape::Tape;
 use crate::trigger::{Fired, Trigger};
-use crate::Error;
 
 /// A tape that forgets: it holds what happened during the last seconds, and what was so before.
 ///

@@ -51,7 +51,8 @@ impl Steal {
         let ticks = ticks(&host::read("/proc/stat").unwrap_or_default());
         self.looked = clock::now();
         for (cpu, now) in &ticks {
-            let was = self.ticks.iter().find(|(other, _)| other == cpu).map_or(*now, |(_, was)| *was);
+            let was =
+                self.ticks.iter().find(|(other, _)| other == cpu).map_or(*now, |(_, was)| *was);
             if *now > was {
                 let stolen = (now - was).saturating_mul(self.tick_ns);
                 self.table.push(vec![

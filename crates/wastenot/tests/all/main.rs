@@ -7,6 +7,7 @@ mod failures;
 mod formats;
 mod layers;
 mod licences;
+mod record;
 mod reference;
 mod shell;
 mod tidy;
