@@ -1,0 +1,58 @@
+"""What recording costs, in words: what README shows of the latest run."""
+
+import random
+import statistics
+
+
+BEGIN, END = "<!-- latest overhead -->", "<!-- end of latest overhead -->"
+
+
+def table(result):
+    machine = result["machine"]
+    load = ", ".join(f"{value:.1f}" for value in (result["load_before"][0], result["load_after"][0]))
+    changed = " with changes" if result["changed_since"] else ""
+    lines = [f"{result['date'][:10]}, commit {result['commit']}{changed}. {machine['cpu']}, "
+             f"{machine['cpus']} CPUs, Linux {machine['kernel']}, load before and after: {load}. "
+             f"{result['tools']['perf']}. {result['rounds']} rounds; medians, and of slow-downs the 95 % "
+             f"confidence interval of the median (bootstrap).", ""]
+    for workload, rounds in result["workloads"].items():
+        lines += [f"**perf bench sched {workload}**, {result['loops'][workload]:,} loops", "",
+                  "| way | seconds | slow-down | bytes a switch | lost | tool's CPU s |",
+                  "|---|---|---|---|---|---|"]
+        for way in rounds[0]:
+            lines.append(row(way, rounds))
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def row(way, rounds):
+    runs = [each[way] for each in rounds]
+    seconds = statistics.median(run["seconds"] for run in runs)
+    cells = [way, f"{seconds:.3f}"]
+    if way == "bare" or "bare" not in rounds[0]:
+        return "| " + " | ".join(cells + ["", "", "", ""]) + " |"
+    slower = [each[way]["seconds"] / each["bare"]["seconds"] - 1 for each in rounds]
+    low, high = interval(slower)
+    cells.append(f"{statistics.median(slower):+.1%} ({low:+.1%} .. {high:+.1%})")
+    sized = [run for run in runs if run["bytes"] is not None]
+    cells.append(f"{statistics.median(r['bytes'] / r['switches'] for r in sized):.1f}" if sized else "")
+    cells.append(f"{sum(run['lost'] for run in runs):,}")
+    cells.append(f"{statistics.median(run['tool_cpu_s'] for run in runs):.2f}")
+    return "| " + " | ".join(cells) + " |"
+
+
+def interval(values):
+    """Of the median, by drawing again from the rounds."""
+    draw = random.Random(1)
+    medians = sorted(statistics.median(draw.choices(values, k=len(values))) for _ in range(2000))
+    return medians[50], medians[1949]
+
+
+def into(path, text, raw):
+    """Puts the table between its marks in README."""
+    with open(path, encoding="utf-8") as file:
+        page = file.read()
+    before, rest = page.split(BEGIN, 1)
+    _, after = rest.split(END, 1)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"{before}{BEGIN}\nRaw: [`runs/{raw}`](runs/{raw}). {text}{END}{after}")
