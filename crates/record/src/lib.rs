@@ -12,6 +12,8 @@ mod error;
 mod host;
 mod recording;
 mod tape;
+#[cfg(bpf)]
+pub mod watch;
 mod weave;
 mod wire;
 

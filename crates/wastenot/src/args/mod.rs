@@ -10,6 +10,7 @@ pub(crate) mod help;
 pub(crate) mod input;
 pub(crate) mod report;
 pub(crate) mod shell;
+pub(crate) mod watch;
 pub(crate) mod when;
 
 use std::ffi::OsString;
@@ -30,6 +31,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Doctor(doctor::Doctor),
+    Watch(watch::Watch),
     Report(report::Report),
     Check(check::Check),
     Draw(draw::Draw),

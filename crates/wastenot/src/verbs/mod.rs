@@ -9,6 +9,7 @@ mod picture;
 mod report;
 mod select;
 mod shell;
+mod watch;
 
 use crate::args::{Cli, Verb};
 use crate::fail::{Answer, Stop};
@@ -17,6 +18,7 @@ use crate::fail::{Answer, Stop};
 pub(crate) fn run(cli: Cli) -> Result<Answer, Stop> {
     match cli.verb {
         Verb::Doctor(args) => doctor::run(&args),
+        Verb::Watch(args) => watch::run(&args),
         Verb::Report(args) => report::run(&args),
         Verb::Check(args) => check::run(&args),
         Verb::Draw(args) => draw::run(&args),

@@ -1,0 +1,214 @@
+//! The timer in the kernel that looks at run queues, and what it saw.
+
+use std::cell::Cell;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::rc::Rc;
+
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, ProgramInput, RingBuffer, RingBufferBuilder};
+use rustix::event::{PollFd, PollFlags, poll};
+use wastenot_model::{Span, Time};
+
+use crate::bpf::failed;
+use crate::{Error, host};
+
+mod skeleton {
+    #![allow(warnings, unsafe_code, clippy::all, clippy::pedantic, clippy::unwrap_used)]
+    include!(concat!(env!("OUT_DIR"), "/watch.skel.rs"));
+}
+use skeleton::{WatchSkel, WatchSkelBuilder};
+
+/// When to look and of what to tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rhythm {
+    /// Between two looks.
+    pub(crate) look: Span,
+    /// Between two tellings of news.
+    pub(crate) period: Span,
+    /// A CPU counts that was idle at so many looks in a row.
+    pub(crate) idle_looks: u32,
+    /// News is what so many looks in a row have found.
+    pub(crate) tell_looks: u32,
+    /// For measuring: look at no CPU.
+    pub(crate) blind: bool,
+}
+
+/// Looks in a row that found an idle CPU beside waiting tasks, as `bpf/sight.h` has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Run {
+    /// The first of them.
+    pub since: Time,
+    /// The last of them so far.
+    pub until: Time,
+    /// How many.
+    pub looks: u64,
+    /// The smaller of idle CPUs and waiting tasks, integrated over time. Some of them may be
+    /// pinned or throttled: only State can tell.
+    pub cpu_ns: u64,
+}
+
+/// What was seen so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// When the last look was; the origin of the clock if there was none.
+    pub now: Time,
+    /// Looks.
+    pub looks: u64,
+    /// Spent in looks.
+    pub looking_ns: u64,
+    /// Looks that found an idle CPU beside waiting tasks.
+    pub suspect_looks: u64,
+    /// As [`Run::cpu_ns`], of all looks.
+    pub suspect_cpu_ns: u64,
+    /// Idle CPUs at the last look.
+    pub idle: u64,
+    /// Waiting tasks at the last look.
+    pub waiting: u64,
+}
+
+/// What woke us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Telling {
+    /// This run goes on.
+    Suspicion(Run),
+    /// The run that was followed ended.
+    Ended(Run),
+}
+
+/// The timer. It stops when this and every [`Gauge`] of it is dropped, or the process dies.
+pub(crate) struct Looks {
+    ring: RingBuffer<'static>,
+    told: Rc<Cell<Option<Telling>>>,
+    skel: WatchSkel<'static>,
+    orders: Orders,
+}
+
+/// What the kernel is asked for; `struct orders`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Orders {
+    quiet_until: Time,
+    follow: Time,
+}
+
+impl Looks {
+    /// Begins to look.
+    pub(crate) fn begin(rhythm: &Rhythm) -> Result<Looks, Error> {
+        let place = Box::leak(Box::new(MaybeUninit::uninit()));
+        let mut open = WatchSkelBuilder::default().open(place).map_err(failed("open programs"))?;
+        if let Some(set) = open.maps.rodata_data.as_mut() {
+            set.cpus = host::machine().cpus.len() as u32;
+            set.look_ns = rhythm.look.0;
+            set.period_ns = rhythm.period.0;
+            set.idle_looks = rhythm.idle_looks;
+            set.tell_looks = rhythm.tell_looks;
+            set.blind = u32::from(rhythm.blind);
+        }
+        let skel = open.load().map_err(failed("load the BPF programs"))?;
+        let told = Rc::new(Cell::new(None));
+        let mut ring = RingBufferBuilder::new();
+        let inbox = Rc::clone(&told);
+        ring.add(&skel.maps.tellings, move |bytes| {
+            inbox.set(Telling::read(bytes));
+            0
+        })
+        .map_err(failed("read what the timer tells"))?;
+        let ring = ring.build().map_err(failed("read what the timer tells"))?;
+        let begun = skel.progs.begin.test_run(ProgramInput::default());
+        match begun.map_err(failed("run a program"))?.return_value as i32 {
+            0 => Ok(Looks { ring, told, skel, orders: Orders::default() }),
+            code => Err(Error::Failed {
+                doing: "look at run queues".into(),
+                why: if code == -1 { "they are not where they should be" } else { "no timer" }
+                    .into(),
+            }),
+        }
+    }
+
+    /// Waits until something is suspected, or what is followed ends; `None` when `interrupt`
+    /// can be read, or a signal came.
+    pub(crate) fn wait(&self, interrupt: BorrowedFd<'_>) -> Result<Option<Telling>, Error> {
+        // What came while nobody waited is old.
+        self.ring.consume_raw();
+        self.told.set(None);
+        let ring = self.skel.maps.tellings.as_fd();
+        let mut ready =
+            [PollFd::new(&ring, PollFlags::IN), PollFd::from_borrowed_fd(interrupt, PollFlags::IN)];
+        match poll(&mut ready, None) {
+            Ok(_) => {
+                self.ring.consume_raw();
+                Ok(self.told.take())
+            }
+            Err(rustix::io::Errno::INTR) => Ok(None),
+            Err(error) => Err(Error::Io(error.into())),
+        }
+    }
+
+    /// Nothing new is told before `time`.
+    pub(crate) fn be_quiet_until(&mut self, time: Time) -> Result<(), Error> {
+        self.order(Orders { quiet_until: time, ..self.orders })
+    }
+
+    /// The end of `run` will be told, and nothing else before.
+    pub(crate) fn follow(&mut self, run: &Run) -> Result<(), Error> {
+        self.order(Orders { follow: run.since, ..self.orders })
+    }
+
+    fn order(&mut self, orders: Orders) -> Result<(), Error> {
+        self.orders = orders;
+        let words = [orders.quiet_until.0, orders.follow.0];
+        let bytes = words.map(u64::to_ne_bytes).concat();
+        let told = self.skel.maps.wanted.update(&[0; 4], &bytes, MapFlags::ANY);
+        told.map_err(failed("tell the timer what is wanted"))
+    }
+
+    /// Reads the figures wherever it is moved to.
+    pub(crate) fn gauge(&self) -> Result<Gauge, Error> {
+        let map = MapHandle::try_from(&self.skel.maps.seen);
+        map.map(|map| Gauge { map }).map_err(failed("read what the timer saw"))
+    }
+}
+
+/// Reads what the timer saw.
+#[derive(Debug)]
+pub(crate) struct Gauge {
+    map: MapHandle,
+}
+
+impl Gauge {
+    /// What was seen so far. The timer may add to it meanwhile: figures may be a look apart.
+    pub(crate) fn read(&self) -> Result<Figures, Error> {
+        let bytes = self.map.lookup(&[0; 4], MapFlags::ANY);
+        let bytes = bytes.map_err(failed("read what the timer saw"))?.unwrap_or_default();
+        let mut words = words(&bytes);
+        let mut next = || words.next().unwrap_or(0);
+        Ok(Figures {
+            now: Time(next()),
+            looks: next(),
+            looking_ns: next(),
+            suspect_looks: next(),
+            suspect_cpu_ns: next(),
+            idle: next(),
+            waiting: next(),
+        })
+    }
+}
+
+impl Telling {
+    /// `struct telling`
+    fn read(bytes: &[u8]) -> Option<Telling> {
+        let mut words = words(bytes).skip(1);
+        let ended = words.next()? != 0;
+        let run = Run {
+            since: Time(words.next()?),
+            until: Time(words.next()?),
+            looks: words.next()?,
+            cpu_ns: words.next()?,
+        };
+        Some(if ended { Telling::Ended(run) } else { Telling::Suspicion(run) })
+    }
+}
+
+fn words(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
+    bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default()))
+}
