@@ -17,6 +17,7 @@ pub mod watch;
 mod weave;
 mod wire;
 
+pub use clock::now;
 pub use error::Error;
 pub use recording::{Begun, Options, Recording, Summary, Way, begin};
 pub use tape::Tape;

@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use wastenot_model::{Span, Time};
 
 use crate::bpf::failed;
-use crate::{Error, host};
+use crate::{Error, clock, host};
 
 mod skeleton {
     #![allow(warnings, unsafe_code, clippy::all, clippy::pedantic, clippy::unwrap_used)]
@@ -30,8 +30,6 @@ pub(crate) struct Rhythm {
     pub(crate) idle_looks: u32,
     /// News is what so many looks in a row have found.
     pub(crate) tell_looks: u32,
-    /// For measuring: look at no CPU.
-    pub(crate) blind: bool,
 }
 
 /// Looks in a row that found an idle CPU beside waiting tasks, as `bpf/sight.h` has it.
@@ -65,6 +63,8 @@ pub struct Figures {
     pub idle: u64,
     /// Waiting tasks at the last look.
     pub waiting: u64,
+    /// The looks in a row that go on; all zero when the last ones found nothing.
+    pub run: Run,
 }
 
 /// What woke us.
@@ -82,6 +82,8 @@ pub(crate) struct Looks {
     told: Rc<Cell<Option<Telling>>>,
     skel: WatchSkel<'static>,
     orders: Orders,
+    begun: Time,
+    look: Span,
 }
 
 /// What the kernel is asked for; `struct orders`.
@@ -102,7 +104,6 @@ impl Looks {
             set.period_ns = rhythm.period.0;
             set.idle_looks = rhythm.idle_looks;
             set.tell_looks = rhythm.tell_looks;
-            set.blind = u32::from(rhythm.blind);
         }
         let skel = open.load().map_err(failed("load the BPF programs"))?;
         let told = Rc::new(Cell::new(None));
@@ -116,7 +117,14 @@ impl Looks {
         let ring = ring.build().map_err(failed("read what the timer tells"))?;
         let begun = skel.progs.begin.test_run(ProgramInput::default());
         match begun.map_err(failed("run a program"))?.return_value as i32 {
-            0 => Ok(Looks { ring, told, skel, orders: Orders::default() }),
+            0 => Ok(Looks {
+                ring,
+                told,
+                skel,
+                orders: Orders::default(),
+                begun: clock::now(),
+                look: rhythm.look,
+            }),
             code => Err(Error::Failed {
                 doing: "look at run queues".into(),
                 why: if code == -1 { "they are not where they should be" } else { "no timer" }
@@ -126,15 +134,19 @@ impl Looks {
     }
 
     /// Waits until something is suspected, or what is followed ends; `None` when `interrupt`
-    /// can be read, or a signal came.
-    pub(crate) fn wait(&self, interrupt: BorrowedFd<'_>) -> Result<Option<Telling>, Error> {
+    /// can be read, a signal came, or the time is over.
+    pub(crate) fn wait(
+        &self,
+        interrupt: BorrowedFd<'_>,
+        at_most: Span,
+    ) -> Result<Option<Telling>, Error> {
         // What came while nobody waited is old.
         self.ring.consume_raw();
         self.told.set(None);
         let ring = self.skel.maps.tellings.as_fd();
         let mut ready =
             [PollFd::new(&ring, PollFlags::IN), PollFd::from_borrowed_fd(interrupt, PollFlags::IN)];
-        match poll(&mut ready, None) {
+        match poll(&mut ready, Some(&clock::timespec(at_most))) {
             Ok(_) => {
                 self.ring.consume_raw();
                 Ok(self.told.take())
@@ -165,7 +177,8 @@ impl Looks {
     /// Reads the figures wherever it is moved to.
     pub(crate) fn gauge(&self) -> Result<Gauge, Error> {
         let map = MapHandle::try_from(&self.skel.maps.seen);
-        map.map(|map| Gauge { map }).map_err(failed("read what the timer saw"))
+        let (begun, look) = (self.begun, self.look);
+        map.map(|map| Gauge { map, begun, look }).map_err(failed("read what the timer saw"))
     }
 }
 
@@ -173,6 +186,8 @@ impl Looks {
 #[derive(Debug)]
 pub(crate) struct Gauge {
     map: MapHandle,
+    pub(crate) begun: Time,
+    pub(crate) look: Span,
 }
 
 impl Gauge {
@@ -190,6 +205,10 @@ impl Gauge {
             suspect_cpu_ns: next(),
             idle: next(),
             waiting: next(),
+            run: {
+                next(); // when we were told last
+                Run { since: Time(next()), until: Time(next()), looks: next(), cpu_ns: next() }
+            },
         })
     }
 }

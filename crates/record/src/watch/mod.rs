@@ -8,32 +8,83 @@
 
 mod confirm;
 mod looks;
+mod metrics;
+mod server;
+mod shelf;
 mod violation;
 
+use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
+use std::sync::Arc;
 
 use wastenot_check::sanity::Rules;
-use wastenot_model::{History, Span};
+use wastenot_model::{History, Span, Time};
 
+use self::confirm::Verdict;
 use self::looks::{Looks, Rhythm, Telling};
 pub use self::looks::{Figures, Run};
-pub use self::violation::Violation;
-use crate::{Error, clock};
+pub use self::metrics::Metrics;
+pub use self::server::Server;
+pub use self::shelf::{Fate, Limits, Shelf};
+pub use self::violation::{Actor, Kind, Violation};
+use crate::{Error, clock, host};
 
 /// How to watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Between two looks.
     pub look: Span,
-    /// The rules of the sanity checker: what is confirmed, and how often.
-    pub rules: Rules,
+    /// By which rules what is suspected is confirmed.
+    pub mode: Mode,
+    /// At most one suspicion is looked into in this time.
+    pub period: Span,
+    /// How long a violation must last.
+    pub confirm: Span,
     /// Bytes of each CPU's ring while events are recorded.
     pub ring_bytes: u32,
 }
 
+/// By which rules a violation is confirmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// The paper's: it lasts for the confirmation time.
+    Lasting,
+    /// The released module's: so many looks in a row, a period apart, find it.
+    Consecutive(u32),
+}
+
 impl Default for Options {
     fn default() -> Options {
-        Options { look: Span::ms(10), rules: Rules::default(), ring_bytes: 1 << 20 }
+        let Rules { period, confirm, .. } = Rules::default();
+        let mode = Mode::Lasting;
+        Options { look: Span::ms(10), mode, period, confirm, ring_bytes: 1 << 20 }
+    }
+}
+
+/// A CPU that runs something for less than this did not stop being idle: kernel threads do, and
+/// so do we when events are hooked.
+const BLIP: Span = Span::ms(1);
+
+impl Options {
+    fn rhythm(&self) -> Rhythm {
+        let Options { look, mode, period, .. } = *self;
+        match mode {
+            // Seen once may be a wakeup on its way.
+            Mode::Lasting => Rhythm { look, period, idle_looks: 2, tell_looks: 3 },
+            Mode::Consecutive(looks) => {
+                Rhythm { look: period, period, idle_looks: looks, tell_looks: 1 }
+            }
+        }
+    }
+
+    /// The rules by which what was recorded is judged.
+    fn rules(&self) -> Rules {
+        let (period, confirm) = match self.mode {
+            Mode::Lasting => (self.look, self.confirm),
+            // It has lasted long enough; State says whether the tasks could have moved.
+            Mode::Consecutive(_) => (Span::ms(1), Span::ms(1)),
+        };
+        Rules { period, confirm, grace: BLIP, ..Rules::default() }
     }
 }
 
@@ -46,53 +97,74 @@ pub struct Found {
     pub history: History,
 }
 
-/// What came of waiting.
-#[derive(Debug)]
-pub enum Turn {
-    /// A violation was confirmed.
-    Found(Box<Found>),
-    /// What was suspected ended, or is no violation.
-    Cleared,
-    /// A confirmed violation ended; it had lasted this long.
-    Ended(Run),
-    /// The interrupt came.
-    Interrupted,
-}
+/// Suspicions that are cleared one after another are looked into ever more seldom, down to once in
+/// so many periods: pinned tasks can look like a violation for days.
+const PATIENCE: u64 = 16;
 
 /// The watch.
 pub struct Watch {
     options: Options,
     looks: Looks,
+    metrics: Arc<Metrics>,
+    /// Periods until the next suspicion is looked into, if this one is cleared too.
+    pause: u64,
 }
 
 impl Watch {
     /// Begins to watch.
     pub fn begin(options: &Options) -> Result<Watch, Error> {
-        let rhythm = Rhythm {
-            look: options.look,
-            period: options.rules.period,
-            idle_looks: 2,
-            tell_looks: 3,
-            blind: false,
-        };
-        Ok(Watch { options: *options, looks: Looks::begin(&rhythm)? })
+        let metrics = Arc::new(Metrics::new(&host::kernel()));
+        let looks = Looks::begin(&options.rhythm())?;
+        Ok(Watch { options: *options, looks, metrics, pause: 1 })
     }
 
-    /// Waits for the next thing to happen, or until `interrupt` can be read.
-    pub fn turn(&mut self, interrupt: BorrowedFd<'_>) -> Result<Turn, Error> {
-        let run = match self.looks.wait(interrupt)? {
-            None => return Ok(Turn::Interrupted),
-            Some(Telling::Ended(run)) => return Ok(Turn::Ended(run)),
-            Some(Telling::Suspicion(run)) => run,
-        };
-        let confirmed = confirm::confirm(&run, &self.options)?;
-        self.looks.be_quiet_until(clock::now() + self.options.rules.period)?;
-        Ok(match confirmed {
-            Some(found) => {
-                self.looks.follow(&run)?;
-                Turn::Found(Box::new(found))
+    /// The figures for scrapes; whoever saves recordings tells them so.
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// Serves the figures at `address` for as long as what it gives lives.
+    pub fn serve(&self, address: SocketAddr) -> Result<Server, Error> {
+        Server::begin(address, Arc::clone(&self.metrics), self.looks.gauge()?)
+    }
+
+    /// Waits for the next violation. `None` when `interrupt` can be read or it is `until`.
+    pub fn next(
+        &mut self,
+        interrupt: BorrowedFd<'_>,
+        until: Time,
+    ) -> Result<Option<Found>, Error> {
+        loop {
+            let left = until.since(clock::now());
+            match self.looks.wait(interrupt, left)? {
+                None => return Ok(None),
+                Some(Telling::Ended(run)) => self.metrics.ended(&run),
+                Some(Telling::Suspicion(run)) => {
+                    if let Some(found) = self.look_into(&run)? {
+                        return Ok(Some(found));
+                    }
+                }
             }
-            None => Turn::Cleared,
-        })
+        }
+    }
+
+    fn look_into(&mut self, run: &Run) -> Result<Option<Found>, Error> {
+        let Verdict { lost, found } = confirm::confirm(run, &self.options)?;
+        self.metrics.lost(lost);
+        match found {
+            Some(found) => {
+                self.metrics.found(&found.violation);
+                self.looks.follow(run)?;
+                self.pause = 1;
+                Ok(Some(found))
+            }
+            None => {
+                self.metrics.cleared();
+                let pause = Span(self.options.period.0.saturating_mul(self.pause));
+                self.looks.be_quiet_until(clock::now() + pause)?;
+                self.pause = (self.pause * 2).min(PATIENCE);
+                Ok(None)
+            }
+        }
     }
 }

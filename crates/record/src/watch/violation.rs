@@ -6,14 +6,34 @@ use wastenot_model::{Change, Event, History, TaskId, Time};
 
 use super::Run;
 
+/// Which invariant is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A CPU idles while a task that may use it waits on another one.
+    IdleWhileOverloaded,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 1] = [Kind::IdleWhileOverloaded];
+
+    /// As programs are told.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::IdleWhileOverloaded => "idle-while-overloaded",
+        }
+    }
+}
+
 /// What `wastenot watch` prints: one line of JSON each, schema `wastenot.violation/1`. Times are
 /// of CLOCK_MONOTONIC, as in the saved recording.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Violation {
     /// `wastenot.violation/1`
     pub schema: &'static str,
-    /// `idle-while-overloaded`, `run-time-deficit` or `useless-migration`.
-    pub kind: &'static str,
+    /// Which invariant is broken.
+    pub kind: Kind,
     /// When the first look found it.
     pub since_ns: u64,
     /// Until when it was seen to last; it may go on.
@@ -30,7 +50,7 @@ pub struct Violation {
     pub cpu: u16,
     /// CPUs that it may use and that were idle meanwhile.
     pub idle_cpus: Vec<u16>,
-    /// How its wait began: `wakeup`, `fork`, `preempted`, ...
+    /// How its wait began: `wakeup`, `fork`, `preemption`, `slice end`, ...
     pub origin: &'static str,
     /// Who woke or created it, where it was so.
     pub waker: Option<Actor>,
@@ -65,7 +85,7 @@ impl Violation {
     ) -> Violation {
         Violation {
             schema: "wastenot.violation/1",
-            kind: "idle-while-overloaded",
+            kind: Kind::IdleWhileOverloaded,
             since_ns: run.since.0,
             until_ns: until.0,
             length_ns: until.since(run.since).0,
@@ -95,6 +115,40 @@ impl Actor {
             tid: task.map_or(0, |task| task.tid),
             pid: task.and_then(|task| task.pid),
             cgroup: cgroup.last().map(|name| history.name(name).to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub(crate) fn sample() -> Violation {
+        let task = Actor { name: "make".into(), tid: 7, pid: Some(7), cgroup: Some("/b".into()) };
+        Violation {
+            schema: "wastenot.violation/1",
+            kind: Kind::IdleWhileOverloaded,
+            since_ns: 1_000,
+            until_ns: 130_001_000,
+            length_ns: 130_000_000,
+            wasted_cpu_ns: 99_000_000,
+            task,
+            wait_ns: 4_000_000,
+            cpu: 0,
+            idle_cpus: vec![1],
+            origin: "slice end",
+            waker: None,
+            prev_cpu: Some(0),
+            behind: None,
+            recording: None,
+        }
+    }
+
+    #[test]
+    fn kinds_are_named_alike_in_lines_and_metrics() {
+        for kind in Kind::ALL {
+            let json = serde_json::to_string(&kind).expect("JSON");
+            assert_eq!(json, format!("{:?}", kind.name()));
         }
     }
 }

@@ -1,36 +1,79 @@
 //! `wastenot watch`: catches CPUs that idle while tasks wait.
 
-use std::io::pipe;
+use std::io::{PipeReader, pipe};
 use std::os::fd::AsFd;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
-use wastenot_check::sanity::Rules;
-use wastenot_record::Error;
-use wastenot_record::watch::{Options, Turn, Watch};
+use wastenot_model::{Span, Time};
+use wastenot_record::watch::{Fate, Found, Limits, Metrics, Mode, Options, Shelf, Watch};
+use wastenot_record::{Error, now};
 
 use crate::args;
 use crate::fail::{Answer, Stop};
 use crate::out;
 
-/// Watches until it is told to stop.
+/// Watches until a signal ends it, or the time is over.
 pub(crate) fn run(args: &args::watch::Watch) -> Result<Answer, Stop> {
-    let failed = |error: Error| Stop::new(&error, error.help());
-    let (interrupt, end) = pipe().map_err(|error| failed(error.into()))?;
-    for signal in [SIGINT, SIGTERM] {
-        let end = end.try_clone().map_err(|error| failed(error.into()))?;
-        signal_hook::low_level::pipe::register(signal, end)
-            .map_err(|error| failed(error.into()))?;
+    let signals = signals().map_err(|error| failed(error.into()))?;
+    let limits = Limits { an_hour: args.at_most, bytes: args.keep };
+    let shelf = args.save.as_ref().map(|folder| Shelf::new(folder, limits)).transpose();
+    let mut shelf = shelf.map_err(failed)?;
+    let mut watch = Watch::begin(&options(args)).map_err(failed)?;
+    let server = args.listen.map(|address| watch.serve(address)).transpose().map_err(failed)?;
+    if let Some(server) = &server {
+        out::note(&format!("serving http://{}/metrics", server.address()));
     }
-    let rules = Rules { period: args.period, confirm: args.confirm, ..Rules::default() };
-    let options = Options { look: args.look, rules, ..Options::default() };
-    let mut watch = Watch::begin(&options).map_err(failed)?;
-    loop {
-        match watch.turn(interrupt.as_fd()).map_err(failed)? {
-            Turn::Interrupted => return Ok(Answer::Yes),
-            Turn::Found(found) => {
-                out::print_line(&found.violation)?;
-            }
-            Turn::Cleared | Turn::Ended(_) => {}
+    let end = args.time.map_or(Time::MAX, |time| now() + time);
+    while let Some(mut found) = watch.next(signals.as_fd(), end).map_err(failed)? {
+        if let Some(shelf) = &mut shelf {
+            save(shelf, &mut found, watch.metrics());
         }
+        out::print_line(&found.violation)?;
+    }
+    Ok(Answer::Yes)
+}
+
+fn failed(error: Error) -> Stop {
+    Stop::new(&error, error.help())
+}
+
+fn options(args: &args::watch::Watch) -> Options {
+    Options {
+        look: args.look,
+        mode: args.mode.map_or(Mode::Lasting, |mode| Mode::Consecutive(mode.0)),
+        period: args.period.max(Span::ms(1)),
+        confirm: args.confirm,
+        ..Options::default()
+    }
+}
+
+/// Can be read when it is time to end.
+fn signals() -> std::io::Result<PipeReader> {
+    let (reader, writer) = pipe()?;
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::low_level::pipe::register(signal, writer.try_clone()?)?;
+    }
+    Ok(reader)
+}
+
+/// A full disk is no reason to stop watching.
+fn save(shelf: &mut Shelf, found: &mut Found, metrics: &Metrics) {
+    match shelf.save(&found.history, now()) {
+        Ok(Some(path)) => {
+            metrics.recording(Fate::Saved);
+            found.violation.recording = Some(path.display().to_string());
+        }
+        Ok(None) => metrics.recording(Fate::OverRate),
+        Err(error) => {
+            metrics.recording(Fate::Failed);
+            out::note(&format!("a recording was not saved: {error}"));
+        }
+    }
+    match shelf.tidy() {
+        Ok((removed, bytes)) => {
+            (0..removed).for_each(|_| metrics.recording(Fate::Removed));
+            metrics.kept(bytes);
+        }
+        Err(error) => out::note(&format!("old recordings were not removed: {error}")),
     }
 }

@@ -74,15 +74,15 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// In a word, for programs.
+    /// In a word.
     pub fn name(self) -> &'static str {
         match self {
             Origin::Unknown => "unknown",
             Origin::Wakeup => "wakeup",
             Origin::NoSelection => "no-selection",
             Origin::Fork => "fork",
-            Origin::Preempted => "preempted",
-            Origin::Yielded => "yielded",
+            Origin::Preempted => "preemption",
+            Origin::Yielded => "slice end",
         }
     }
 }
