@@ -25,10 +25,7 @@ pub(crate) fn unix_ms() -> u64 {
 }
 
 pub(crate) fn timespec(span: Span) -> Timespec {
-    Timespec {
-        tv_sec: (span.0 / 1_000_000_000) as i64,
-        tv_nsec: (span.0 % 1_000_000_000) as i64,
-    }
+    Timespec { tv_sec: (span.0 / 1_000_000_000) as i64, tv_nsec: (span.0 % 1_000_000_000) as i64 }
 }
 
 fn nanoseconds(time: Timespec) -> u64 {

@@ -12,7 +12,6 @@ mod error;
 mod host;
 mod recording;
 mod tape;
-#[cfg(bpf)]
 pub mod watch;
 mod weave;
 mod wire;

@@ -52,9 +52,11 @@ fn judge(run: &Run, history: History, options: &Options) -> Option<Found> {
     let check = wastenot_check::check(&history, &asked);
     let &(since, idle) = check.sanity.reports.first()?;
     // The rules name the idle CPU; who waited longest beside it is the one to begin with.
-    let wait = check.violations.worst.iter().find(|it| {
-        it.window.to > since && it.idle.iter().any(|other| other.cpu == idle)
-    })?;
+    let wait = check
+        .violations
+        .worst
+        .iter()
+        .find(|it| it.window.to > since && it.idle.iter().any(|other| other.cpu == idle))?;
     let violation = Violation::new(run, &history, &check, wait, history.window().to);
     Some(Found { violation, history })
 }

@@ -10,6 +10,7 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle, ProgramInput, RingBuffer, RingBuff
 use rustix::event::{PollFd, PollFlags, poll};
 use wastenot_model::{Span, Time};
 
+use super::sight::{Figures, Rhythm, Run, Telling};
 use crate::bpf::failed;
 use crate::{Error, clock, host};
 
@@ -18,63 +19,6 @@ mod skeleton {
     include!(concat!(env!("OUT_DIR"), "/watch.skel.rs"));
 }
 use skeleton::{WatchSkel, WatchSkelBuilder};
-
-/// When to look and of what to tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rhythm {
-    /// Between two looks.
-    pub(crate) look: Span,
-    /// Between two tellings of news.
-    pub(crate) period: Span,
-    /// A CPU counts that was idle at so many looks in a row.
-    pub(crate) idle_looks: u32,
-    /// News is what so many looks in a row have found.
-    pub(crate) tell_looks: u32,
-}
-
-/// Looks in a row that found an idle CPU beside waiting tasks, as `bpf/sight.h` has it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Run {
-    /// The first of them.
-    pub since: Time,
-    /// The last of them so far.
-    pub until: Time,
-    /// How many.
-    pub looks: u64,
-    /// The smaller of idle CPUs and waiting tasks, integrated over time. Some of them may be
-    /// pinned or throttled: only State can tell.
-    pub cpu_ns: u64,
-}
-
-/// What was seen so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
-    /// When the last look was; the origin of the clock if there was none.
-    pub now: Time,
-    /// Looks.
-    pub looks: u64,
-    /// Spent in looks.
-    pub looking_ns: u64,
-    /// Looks that found an idle CPU beside waiting tasks.
-    pub suspect_looks: u64,
-    /// As [`Run::cpu_ns`], of all looks.
-    pub suspect_cpu_ns: u64,
-    /// Idle CPUs at the last look.
-    pub idle: u64,
-    /// Waiting tasks at the last look.
-    pub waiting: u64,
-    /// The looks in a row that go on; all zero when the last ones found nothing.
-    pub run: Run,
-}
-
-/// What woke us.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Telling {
-    /// This run goes on.
-    Suspicion(Run),
-    /// The run that was followed ended.
-    Ended(Run),
-}
 
 /// The timer. It stops when this and every [`Gauge`] of it is dropped, or the process dies.
 pub(crate) struct Looks {
@@ -104,6 +48,7 @@ impl Looks {
             set.period_ns = rhythm.period.0;
             set.idle_looks = rhythm.idle_looks;
             set.tell_looks = rhythm.tell_looks;
+            set.blind = u32::from(rhythm.blind);
         }
         let skel = open.load().map_err(failed("load the BPF programs"))?;
         let told = Rc::new(Cell::new(None));
@@ -230,4 +175,40 @@ impl Telling {
 
 fn words(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
     bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    /// Nanoseconds that a look takes, the best of some rounds.
+    fn look_ns(blind: bool) -> Option<u64> {
+        let look = Span::ms(1);
+        let rhythm = Rhythm { look, period: look, idle_looks: 2, tell_looks: 3, blind };
+        let round = |_| {
+            let looks = match Looks::begin(&rhythm) {
+                Ok(looks) => looks,
+                Err(error) => {
+                    println!("SKIPPED the cost of a look: {error}: {}", error.help());
+                    return None;
+                }
+            };
+            std::thread::sleep(Duration::from_millis(300));
+            let figures = looks.gauge().and_then(|gauge| gauge.read()).expect("figures");
+            assert!(figures.looks > 20, "it looks: {figures:?}");
+            Some(figures.looking_ns / figures.looks)
+        };
+        (0..5).map(round).collect::<Option<Vec<_>>>()?.into_iter().min()
+    }
+
+    #[test]
+    fn a_look_at_a_cpu_costs_little_beyond_an_empty_one() {
+        let (Some(empty), Some(full)) = (look_ns(true), look_ns(false)) else { return };
+        let cpus = host::machine().cpus.len() as u64;
+        let each = full.saturating_sub(empty) / cpus;
+        println!("a look: {full} ns, an empty one {empty} ns, {each} ns a CPU");
+        // The aim is 50; a machine that builds other things has cold caches.
+        assert!(each <= 250, "{each} ns a look and CPU");
+    }
 }

@@ -12,7 +12,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
-use wastenot_model::Span;
+use wastenot_model::{Span, Time};
 
 use super::shelf::Fate;
 use super::violation::Kind;
@@ -108,13 +108,20 @@ impl Metrics {
         self.suspicions.add(0);
         self.violations.add(violation.kind as usize);
         self.wait.observe(Span(violation.wait_ns).as_secs());
-        self.followed.store(violation.since_ns, Relaxed);
     }
-    /// A confirmed violation ended.
-    pub fn ended(&self, run: &Run) {
-        self.length.observe(run.until.since(run.since).as_secs());
+    /// The violation goes on as this run.
+    pub(super) fn follow(&self, run: &Run) {
+        self.followed.store(run.since.0, Relaxed);
+    }
+    /// So much was wasted by what no longer goes on.
+    pub(super) fn wasted(&self, cpu_ns: u64) {
+        self.wasted_before_ns.fetch_add(cpu_ns, Relaxed);
+    }
+    /// A confirmed violation that began at `since` ended with this run.
+    pub(super) fn ended(&self, run: &Run, since: Time) {
+        self.length.observe(run.until.since(since).as_secs());
         self.followed.store(0, Relaxed);
-        self.wasted_before_ns.fetch_add(run.cpu_ns, Relaxed);
+        self.wasted(run.cpu_ns);
     }
     /// So many events were lost while a suspicion was looked into.
     pub fn lost(&self, events: u64) {
@@ -194,7 +201,6 @@ impl<const N: usize> EncodeMetric for Split<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wastenot_model::Time;
 
     fn run() -> Run {
         Run { since: Time(5), until: Time(2_000_000_005), looks: 200, cpu_ns: 1_500_000_000 }
@@ -205,7 +211,7 @@ mod tests {
         let metrics = Metrics::new("6.18 \"x\"");
         metrics.cleared();
         metrics.found(&crate::watch::violation::tests::sample());
-        metrics.ended(&run());
+        metrics.ended(&run(), Time(5));
         metrics.recording(Fate::Saved);
         metrics.kept(4096);
         let figures = Figures { looks: 12, looking_ns: 9_000, ..Figures::default() };
@@ -217,16 +223,14 @@ mod tests {
     #[test]
     fn a_counter_never_falls_while_a_violation_ends() {
         let metrics = Metrics::new("");
-        let mut violation = crate::watch::violation::tests::sample();
-        violation.since_ns = 5;
-        metrics.found(&violation);
+        metrics.follow(&run());
         let going_on = Figures { run: run(), ..Figures::default() };
         metrics.look(&going_on, Span::ZERO);
         assert_eq!(metrics.wasted.get(), 1.5);
         // The timer has forgotten the run, and we were not told yet.
         metrics.look(&Figures::default(), Span::ZERO);
         assert_eq!(metrics.wasted.get(), 1.5);
-        metrics.ended(&run());
+        metrics.ended(&run(), Time(5));
         metrics.look(&Figures::default(), Span::ZERO);
         assert_eq!(metrics.wasted.get(), 1.5);
     }

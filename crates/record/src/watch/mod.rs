@@ -7,10 +7,15 @@
 //! to files decide.
 
 mod confirm;
+#[cfg(bpf)]
+mod looks;
+#[cfg(not(bpf))]
+#[path = "unbuilt.rs"]
 mod looks;
 mod metrics;
 mod server;
 mod shelf;
+mod sight;
 mod violation;
 
 use std::net::SocketAddr;
@@ -21,11 +26,12 @@ use wastenot_check::sanity::Rules;
 use wastenot_model::{History, Span, Time};
 
 use self::confirm::Verdict;
-use self::looks::{Looks, Rhythm, Telling};
-pub use self::looks::{Figures, Run};
+use self::looks::{Gauge, Looks};
 pub use self::metrics::Metrics;
 pub use self::server::Server;
 pub use self::shelf::{Fate, Limits, Shelf};
+pub use self::sight::{Figures, Run};
+use self::sight::{Rhythm, Telling};
 pub use self::violation::{Actor, Kind, Violation};
 use crate::{Error, clock, host};
 
@@ -70,9 +76,9 @@ impl Options {
         let Options { look, mode, period, .. } = *self;
         match mode {
             // Seen once may be a wakeup on its way.
-            Mode::Lasting => Rhythm { look, period, idle_looks: 2, tell_looks: 3 },
+            Mode::Lasting => Rhythm { look, period, idle_looks: 2, tell_looks: 3, blind: false },
             Mode::Consecutive(looks) => {
-                Rhythm { look: period, period, idle_looks: looks, tell_looks: 1 }
+                Rhythm { look: period, period, idle_looks: looks, tell_looks: 1, blind: false }
             }
         }
     }
@@ -106,6 +112,9 @@ pub struct Watch {
     options: Options,
     looks: Looks,
     metrics: Arc<Metrics>,
+    gauge: Gauge,
+    /// When the violation began whose end is awaited.
+    since: Option<Time>,
     /// Periods until the next suspicion is looked into, if this one is cleared too.
     pause: u64,
 }
@@ -115,7 +124,8 @@ impl Watch {
     pub fn begin(options: &Options) -> Result<Watch, Error> {
         let metrics = Arc::new(Metrics::new(&host::kernel()));
         let looks = Looks::begin(&options.rhythm())?;
-        Ok(Watch { options: *options, looks, metrics, pause: 1 })
+        let gauge = looks.gauge()?;
+        Ok(Watch { options: *options, looks, metrics, gauge, since: None, pause: 1 })
     }
 
     /// The figures for scrapes; whoever saves recordings tells them so.
@@ -129,16 +139,15 @@ impl Watch {
     }
 
     /// Waits for the next violation. `None` when `interrupt` can be read or it is `until`.
-    pub fn next(
-        &mut self,
-        interrupt: BorrowedFd<'_>,
-        until: Time,
-    ) -> Result<Option<Found>, Error> {
+    pub fn next(&mut self, interrupt: BorrowedFd<'_>, until: Time) -> Result<Option<Found>, Error> {
         loop {
             let left = until.since(clock::now());
             match self.looks.wait(interrupt, left)? {
                 None => return Ok(None),
-                Some(Telling::Ended(run)) => self.metrics.ended(&run),
+                Some(Telling::Ended(run)) => {
+                    let since = self.since.take().unwrap_or(run.since);
+                    self.metrics.ended(&run, since);
+                }
                 Some(Telling::Suspicion(run)) => {
                     if let Some(found) = self.look_into(&run)? {
                         return Ok(Some(found));
@@ -154,7 +163,7 @@ impl Watch {
         match found {
             Some(found) => {
                 self.metrics.found(&found.violation);
-                self.looks.follow(run)?;
+                self.follow(run)?;
                 self.pause = 1;
                 Ok(Some(found))
             }
@@ -166,5 +175,21 @@ impl Watch {
                 Ok(None)
             }
         }
+    }
+
+    /// Waits for the end of a violation. To hook events takes CPU time, on the idle CPU often
+    /// enough: then the run that raised the suspicion was interrupted, and another one goes on.
+    fn follow(&mut self, run: &Run) -> Result<(), Error> {
+        let on = self.gauge.read()?.run;
+        if on.since == Time(0) {
+            self.metrics.ended(run, run.since);
+            return Ok(());
+        }
+        if on.since != run.since {
+            self.metrics.wasted(run.cpu_ns);
+        }
+        self.metrics.follow(&on);
+        self.since = Some(run.since);
+        self.looks.follow(&on)
     }
 }

@@ -10,6 +10,7 @@ mod licences;
 mod reference;
 mod shell;
 mod tidy;
+mod watch;
 
 use std::path::{Path, PathBuf};
 
