@@ -33,6 +33,7 @@ pub(crate) fn run(args: &args::watch::Watch) -> Result<Answer, Stop> {
     Ok(Answer::Yes)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "map_err hands it over")]
 fn failed(error: Error) -> Stop {
     Stop::new(&error, error.help())
 }

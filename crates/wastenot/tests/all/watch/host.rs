@@ -17,6 +17,12 @@ pub(super) fn alone() -> MutexGuard<'static, ()> {
     MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Tells that a test was not run, why, and what would let it.
+#[expect(clippy::print_stdout, reason = "`make test` collects these lines")]
+pub(super) fn skipped(test: &str, why: &str, how: &str) {
+    println!("SKIPPED {test}: {why}: {how}");
+}
+
 /// Whether there is such a command.
 pub(super) fn has(command: &str) -> bool {
     let found = Command::new("sh").args(["-c", &format!("command -v {command}")]).output();
@@ -89,10 +95,8 @@ impl Hogs {
     /// long or until it is dropped. `None` where that cannot be made; that is told.
     pub(super) fn stuck(test: &str, name: &str, length: Option<Duration>) -> Option<Hogs> {
         if !writable(CPUSET) || !Path::new("/sys/devices/system/cpu/cpu1").exists() {
-            println!(
-                "SKIPPED {test}: no cpuset of cgroup v1 that can be written, or one CPU: run as \
-                 root, `mount -t cgroup -o cpuset none /sys/fs/cgroup/cpuset`"
-            );
+            let how = "run as root, `mount -t cgroup -o cpuset none /sys/fs/cgroup/cpuset`";
+            skipped(test, "no cpuset of cgroup v1 that can be written, or one CPU", how);
             return None;
         }
         Some(Hogs::begin(STUCK, name, length))
@@ -103,7 +107,7 @@ impl Hogs {
         // The root group has no quota, its children do.
         let groups = Path::new(QUOTA).parent().expect("a folder");
         if !writable(&groups.join("cgroup.procs").display().to_string()) {
-            println!("SKIPPED {test}: no cpu controller of cgroup v1: run as root, mount it");
+            skipped(test, "no cpu controller of cgroup v1", "run as root, mount it");
             return None;
         }
         Some(Hogs::begin(THROTTLED, name, None))

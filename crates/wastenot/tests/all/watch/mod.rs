@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use self::host::{Hogs, alone, has};
+use self::host::{Hogs, alone, has, skipped};
 use crate::root;
 use crate::shell::{Desk, said};
 
@@ -27,7 +27,8 @@ struct Watch {
 impl Watch {
     /// `None` where BPF may not be used; that is told.
     fn begin(name: &str, folder: &Path) -> Option<Watch> {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_wastenot"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wastenot"));
+        let mut child = command
             .args(["watch", "--listen", "127.0.0.1:0", "--save"])
             .arg(folder)
             .stdout(Stdio::piped())
@@ -38,7 +39,8 @@ impl Watch {
         let mut first = String::new();
         said.read_line(&mut first).expect("text");
         let Some((_, address)) = first.split_once("http://") else {
-            println!("SKIPPED {name}: {}: run as root on a kernel with BTF", first.trim());
+            child.wait().expect("an end");
+            skipped(name, first.trim(), "run as root on a kernel with BTF");
             return None;
         };
         let address = address.trim().trim_end_matches("/metrics").to_owned();
@@ -103,7 +105,7 @@ fn a_violation_longer_than_period_and_confirmation_is_told_and_its_recording_sho
     // Whatever else is busy waits there too, and may have waited longest.
     let Some(found) = watch.violation(None, Duration::from_secs(10)) else {
         assert!(hogs.still_stuck(), "the violation was there for seconds and is not told");
-        println!("SKIPPED {name}: CPU 1 was busy with other work: run it on a quiet machine");
+        skipped(name, "CPU 1 was busy with other work", "run it on a quiet machine");
         return;
     };
     assert_eq!((&found["cpu"], &found["idle_cpus"][0]), (&0.into(), &1.into()), "{found}");
@@ -120,7 +122,7 @@ fn a_violation_longer_than_period_and_confirmation_is_told_and_its_recording_sho
     let (report, code) = said(&desk.bash(&format!("wastenot check {recording} --json")));
     assert_eq!(code, 0, "{report}");
     let report: Value = serde_json::from_str(&report).expect("JSON");
-    let wasted_ms = report["measures"]["waste.cpu_ns"].as_u64().expect("waste") / 1_000_000;
+    let wasted_ms = report["waste"]["cpu_ns"].as_u64().expect("waste") / 1_000_000;
     assert!(wasted_ms >= 50, "{wasted_ms} ms of a violation of 100");
     let (text, code) = said(&desk.bash(&format!("wastenot draw cores {recording} -o v.svg")));
     assert_eq!(code, 0, "{text}");
@@ -202,7 +204,7 @@ impl Drop for Prometheus {
 fn a_real_prometheus_scrapes_the_watch_and_its_alert_fires() {
     let name = "prometheus";
     if !has("prometheus") {
-        println!("SKIPPED {name}: prometheus is missing: apt-get install prometheus");
+        skipped(name, "prometheus is missing", "apt-get install prometheus");
         return;
     }
     let (_alone, desk, folder) = (alone(), Desk::new(), TempDir::new().expect("a folder"));
@@ -217,7 +219,7 @@ fn a_real_prometheus_scrapes_the_watch_and_its_alert_fires() {
     let Some(hogs) = Hogs::stuck(name, "wnalert", None) else { return };
     if watch.violation(None, Duration::from_secs(10)).is_none() {
         assert!(hogs.still_stuck(), "the violation was there for seconds and is not told");
-        println!("SKIPPED {name}: CPU 1 was busy with other work: run it on a quiet machine");
+        skipped(name, "CPU 1 was busy with other work", "run it on a quiet machine");
         return;
     }
     let fires = |answer: &Value| {
@@ -237,10 +239,10 @@ fn the_alert_rules_and_the_unit_pass_their_own_checkers() {
         let (text, code) = said(&desk.bash(&format!("promtool check rules {}", rules.display())));
         assert_eq!(code, 0, "{text}");
     } else {
-        println!("SKIPPED alert rules: promtool is missing: apt-get install prometheus");
+        skipped("alert rules", "promtool is missing", "apt-get install prometheus");
     }
     if !has("systemd-analyze") {
-        println!("SKIPPED unit: systemd-analyze is missing: apt-get install systemd");
+        skipped("unit", "systemd-analyze is missing", "apt-get install systemd");
         return;
     }
     let unit = fs::read_to_string(root().join("contrib/wastenot-watch.service")).expect("a unit");
