@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode};
 
 use libbpf_cargo::SkeletonBuilder;
 
-const PROGRAMS: [&str; 1] = ["record"];
+const PROGRAMS: [&str; 2] = ["record", "watch"];
 
 fn main() -> ExitCode {
     println!("cargo::rustc-check-cfg=cfg(bpf)");

@@ -22,11 +22,15 @@ pub struct Rules {
     pub confirm: Span,
     /// After how many consecutive failing looks the module reports a CPU.
     pub consecutive: u32,
+    /// A violation goes on that is interrupted for no longer than this. Nothing by the published
+    /// rules; a live watch allows for the kernel threads that run for microseconds on idle CPUs.
+    pub grace: Span,
 }
 
 impl Default for Rules {
     fn default() -> Rules {
-        Rules { period: Span::s(1), confirm: Span::ms(100), consecutive: 10 }
+        let (period, confirm) = (Span::s(1), Span::ms(100));
+        Rules { period, confirm, consecutive: 10, grace: Span::ZERO }
     }
 }
 
@@ -72,6 +76,8 @@ pub struct Watch<'a> {
     next_look: Time,
     /// Per CPU since when a suspicion is being watched.
     suspected: Vec<Option<Time>>,
+    /// Per CPU since when its violation is interrupted.
+    interrupted: Vec<Option<Time>>,
     watching: usize,
     failures: Vec<u32>,
     stole: Vec<bool>,
@@ -94,6 +100,7 @@ impl<'a> Watch<'a> {
             rules: options.sanity,
             next_look: scope.window.from + options.sanity.period,
             suspected: vec![None; cpus],
+            interrupted: vec![None; cpus],
             watching: 0,
             failures: vec![0; cpus],
             stole: vec![false; cpus],
@@ -154,13 +161,20 @@ impl<'a> Watch<'a> {
     }
 
     /// Suspicions end when the violation does, or are confirmed when they have lasted.
-    fn watch(&mut self, state: &State, to: Time) {
+    fn watch(&mut self, state: &State, from: Time, to: Time) {
         for cpu in 0..self.suspected.len() {
             let Some(since) = self.suspected[cpu] else { continue };
             let id = CpuId(cpu as u16);
             let holds = self.violated(state, id);
             let lasted = to.since(since) >= self.rules.confirm;
+            if holds {
+                self.interrupted[cpu] = None;
+            }
             if !holds {
+                let broken = *self.interrupted[cpu].get_or_insert(from);
+                if to.since(broken) <= self.rules.grace {
+                    continue;
+                }
                 self.verdicts.transient += 1;
             } else if lasted {
                 self.verdicts.confirmed += 1;
@@ -170,7 +184,7 @@ impl<'a> Watch<'a> {
             } else {
                 continue;
             }
-            self.suspected[cpu] = None;
+            (self.suspected[cpu], self.interrupted[cpu]) = (None, None);
             self.watching -= 1;
         }
     }
@@ -184,7 +198,7 @@ impl Observer for Watch<'_> {
         }
         let Some((from, to)) = self.scope.window.clip(from, to) else { return };
         if self.watching > 0 {
-            self.watch(state, to);
+            self.watch(state, from, to);
         }
         // Nothing changes within [from, to): looks in it all see the same, so the confirmation
         // of one may pass before the next.
@@ -198,7 +212,7 @@ impl Observer for Watch<'_> {
             if now >= from {
                 self.look(state, now);
                 if self.watching > 0 {
-                    self.watch(state, to.min(now + self.rules.period));
+                    self.watch(state, now, to.min(now + self.rules.period));
                 }
             }
             self.next_look = now + self.rules.period;

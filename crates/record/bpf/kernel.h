@@ -33,6 +33,10 @@ enum {
 	CLOCK_MONOTONIC = 1,
 };
 
+struct bpf_timer {
+	__u64 opaque[2];
+} __attribute__((aligned(8)));
+
 #define KERNEL __attribute__((preserve_access_index))
 
 struct kernfs_node {
@@ -56,8 +60,19 @@ struct rq;
 /* kernel/sched/sched.h */
 struct cfs_rq {
 	struct rq *rq;
-	unsigned int h_nr_queued;
+	unsigned int h_nr_queued;   /* since 6.13 */
+	unsigned int h_nr_runnable; /* since 6.13: without those whose dequeue is delayed */
 	int throttle_count;
+} KERNEL;
+
+struct cfs_rq___delayed { /* 6.12 */
+	unsigned int h_nr_delayed;
+} KERNEL;
+
+struct rq {
+	unsigned int nr_running;
+	struct cfs_rq cfs;
+	int online;
 } KERNEL;
 
 struct task_group {

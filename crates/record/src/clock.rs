@@ -4,7 +4,7 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 use wastenot_model::{Span, Time};
 
 /// CLOCK_MONOTONIC, which `bpf_ktime_get_ns` reads.
-pub(crate) fn now() -> Time {
+pub fn now() -> Time {
     Time(nanoseconds(clock_gettime(ClockId::Monotonic)))
 }
 
@@ -12,6 +12,20 @@ pub(crate) fn now() -> Time {
 pub(crate) fn suspended() -> Span {
     let boot = nanoseconds(clock_gettime(ClockId::Boottime));
     Span(boot.saturating_sub(now().0))
+}
+
+/// CPU time that this process has used.
+pub(crate) fn own_cpu() -> Span {
+    Span(nanoseconds(clock_gettime(ClockId::ProcessCPUTime)))
+}
+
+/// Milliseconds since 1970 by this machine's wall clock.
+pub(crate) fn unix_ms() -> u64 {
+    nanoseconds(clock_gettime(ClockId::Realtime)) / 1_000_000
+}
+
+pub(crate) fn timespec(span: Span) -> Timespec {
+    Timespec { tv_sec: (span.0 / 1_000_000_000) as i64, tv_nsec: (span.0 % 1_000_000_000) as i64 }
 }
 
 fn nanoseconds(time: Timespec) -> u64 {

@@ -32,7 +32,7 @@ pub(crate) fn machine() -> Machine {
     machine
 }
 
-fn kernel() -> String {
+pub(crate) fn kernel() -> String {
     let name = rustix::system::uname();
     format!("{} {}", name.release().to_string_lossy(), name.machine().to_string_lossy())
 }

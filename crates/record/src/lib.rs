@@ -16,9 +16,11 @@ mod recording;
 mod steal;
 mod tape;
 mod trigger;
+pub mod watch;
 mod weave;
 mod wire;
 
+pub use clock::now;
 pub use error::Error;
 pub use flight::Flight;
 pub use recording::{Begun, Options, Recording, Summary, Way, begin, probe_bpf};

@@ -25,6 +25,14 @@ pub(crate) fn print_json(result: &impl Serialize) -> Result<(), Stop> {
     result.map_err(|error| unprinted(&error))
 }
 
+/// Prints a result as one line of JSON, among others of its kind.
+pub(crate) fn print_line(result: &impl Serialize) -> Result<(), Stop> {
+    let mut out = stdout().lock();
+    let written = serde_json::to_writer(&mut out, result).map_err(io::Error::from);
+    let result = written.and_then(|()| writeln!(out)).and_then(|()| out.flush());
+    result.map_err(|error| unprinted(&error))
+}
+
 fn unprinted(error: &io::Error) -> Stop {
     Stop::io("cannot write to standard output", error, "is the disk full?")
 }

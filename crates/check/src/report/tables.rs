@@ -2,7 +2,7 @@
 
 use wastenot_model::{Distance, History, Span, Table, TaskId, Unit, Value};
 
-use super::words::{context_name, origin_name};
+use super::words::context_name;
 use crate::migrations::Reason;
 use crate::violations::IdleCpu;
 use crate::{Check, Distribution, Options, depth};
@@ -54,7 +54,7 @@ impl Check {
                 it.stretch.from.into(),
                 it.nearest.name().into(),
                 Value::List(it.idle.iter().map(idle_cpu).collect()),
-                origin_name(it.origin).into(),
+                it.origin.name().into(),
                 waker.map(|task| history.task_name(task)).into(),
                 waker.map(tid).into(),
                 it.waker.map(|by| context_name(by.context)).into(),
@@ -119,7 +119,7 @@ impl Check {
         ];
         let mut table = Table::new("origins", "How violated waits began", &columns);
         for (origin, sum) in &self.violations.by_origin {
-            table.push(vec![origin_name(*origin).into(), sum.count.into(), sum.idle_ns.into()]);
+            table.push(vec![origin.name().into(), sum.count.into(), sum.idle_ns.into()]);
         }
         table
     }

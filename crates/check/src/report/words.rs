@@ -9,18 +9,6 @@ pub(super) fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// How a wait began, in a word.
-pub(super) fn origin_name(origin: Origin) -> &'static str {
-    match origin {
-        Origin::Unknown => "unknown",
-        Origin::Wakeup => "wakeup",
-        Origin::NoSelection => "no-selection",
-        Origin::Fork => "fork",
-        Origin::Preempted => "preemption",
-        Origin::Yielded => "slice end",
-    }
-}
-
 pub(super) fn context_name(context: Context) -> &'static str {
     match context {
         Context::Unknown => "unknown",

@@ -76,7 +76,7 @@ pub(crate) struct Bpf {
     summary: Summary,
 }
 
-fn failed(doing: &str) -> impl Fn(libbpf_rs::Error) -> Error + '_ {
+pub(crate) fn failed(doing: &str) -> impl Fn(libbpf_rs::Error) -> Error + '_ {
     move |error| match error.kind() {
         libbpf_rs::ErrorKind::PermissionDenied => Error::NotAllowed,
         _ => Error::Failed {

@@ -11,6 +11,7 @@ pub(crate) mod input;
 pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod shell;
+pub(crate) mod watch;
 pub(crate) mod when;
 
 use std::ffi::OsString;
@@ -31,6 +32,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Doctor(doctor::Doctor),
+    Watch(watch::Watch),
     Report(report::Report),
     Record(record::Record),
     Check(check::Check),

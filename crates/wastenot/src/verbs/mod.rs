@@ -10,6 +10,7 @@ mod record;
 mod report;
 mod select;
 mod shell;
+mod watch;
 
 use crate::args::{Cli, Verb};
 use crate::fail::{Answer, Stop};
@@ -18,6 +19,7 @@ use crate::fail::{Answer, Stop};
 pub(crate) fn run(cli: Cli) -> Result<Answer, Stop> {
     match cli.verb {
         Verb::Doctor(args) => doctor::run(&args),
+        Verb::Watch(args) => watch::run(&args),
         Verb::Report(args) => report::run(&args),
         Verb::Record(args) => record::run(&args),
         Verb::Check(args) => check::run(&args),

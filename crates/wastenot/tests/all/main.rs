@@ -12,6 +12,7 @@ mod record;
 mod reference;
 mod shell;
 mod tidy;
+mod watch;
 
 use std::path::{Path, PathBuf};
 

@@ -73,6 +73,20 @@ pub enum Origin {
     Yielded,
 }
 
+impl Origin {
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Origin::Unknown => "unknown",
+            Origin::Wakeup => "wakeup",
+            Origin::NoSelection => "no-selection",
+            Origin::Fork => "fork",
+            Origin::Preempted => "preemption",
+            Origin::Yielded => "slice end",
+        }
+    }
+}
+
 /// One task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TaskState {

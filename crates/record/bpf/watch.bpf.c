@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The watch: a timer looks at every CPU's run queue. No event of the scheduler is hooked. */
+#include "kernel.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "sight.h"
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+enum { MAX_CPUS = 8192 };
+
+/* Set before loading. */
+const volatile __u32 cpus = 1;
+const volatile __u64 look_ns = 10000000;      /* between two looks */
+const volatile __u64 period_ns = 1000000000; /* between two tellings of news */
+const volatile __u32 idle_looks = 2;	      /* a CPU counts that was idle so often in a row */
+const volatile __u32 tell_looks = 3;	      /* news is what was seen so often in a row */
+const volatile __u32 blind = 0;		      /* for measuring: look at no CPU */
+
+/* So many looks that find nothing end a run: one may fall into a blip of a kernel thread. */
+enum { MISSES = 2 };
+
+struct ticker {
+	struct bpf_timer timer;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct ticker);
+} tickers SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct figures);
+} seen SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct orders);
+} wanted SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 16); /* whole pages, of whatever size they are */
+} tellings SEC(".maps");
+
+/* Of each CPU. */
+static struct seat {
+	__u64 rq;
+	__u32 idle; /* at so many looks in a row */
+	__u32 padding;
+} seats[MAX_CPUS];
+
+/* What one look sees. */
+struct sight {
+	__u32 idle;
+	__u32 waiting;
+};
+
+extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
+
+/* A plain load where the kernel can make it harmless (since 6.2): it costs a tenth. */
+#define LOAD(type, address, field)                                                         \
+	({                                                                                 \
+		struct type *known = (void *)(address);                                    \
+		typeof(known->field) value;                                                \
+		if (bpf_ksym_exists(bpf_rdonly_cast)) {                                    \
+			known = bpf_rdonly_cast(known, bpf_core_type_id_kernel(struct type)); \
+			value = known->field;                                              \
+		} else {                                                                   \
+			value = BPF_CORE_READ(known, field);                               \
+		}                                                                          \
+		value;                                                                     \
+	})
+
+/* Tasks whose dequeue is delayed (6.12): they are counted and want nothing. */
+static __always_inline __u32 delayed(__u64 rq)
+{
+	struct cfs_rq___delayed *old;
+
+	if (bpf_core_field_exists(struct cfs_rq, h_nr_runnable))
+		return LOAD(rq, rq, cfs.h_nr_queued) - LOAD(rq, rq, cfs.h_nr_runnable);
+	if (bpf_core_field_exists(old->h_nr_delayed)) {
+		old = (void *)(rq + bpf_core_field_offset(struct rq, cfs));
+		return BPF_CORE_READ(old, h_nr_delayed);
+	}
+	return 0;
+}
+
+/* `nr_running` counts the tasks of all classes, throttled ones not (those are taken off the
+ * queue, one by one or with their group), but servers of the deadline class neither, which
+ * `dl_nr_running` does. Without the delayed ones it is how many want to run. 0 says that the idle
+ * task runs and nothing waits. Read without the lock: a look may be off by what just happens. */
+static long look_at(__u32 cpu, struct sight *sight)
+{
+	struct seat *seat = &seats[cpu & (MAX_CPUS - 1)];
+	__u32 running = LOAD(rq, seat->rq, nr_running);
+	__u32 late;
+
+	if (!running) {
+		seat->idle++;
+		if (seat->idle >= idle_looks && LOAD(rq, seat->rq, online))
+			sight->idle++;
+		return 0;
+	}
+	seat->idle = 0;
+	if (running == 1)
+		return 0;
+	late = delayed(seat->rq);
+	/* Of these one runs, or is about to. */
+	if (late < running - 1)
+		sight->waiting += running - 1 - late;
+	return 0;
+}
+
+static __always_inline void tell(struct figures *figures, bool ended)
+{
+	struct telling *telling = bpf_ringbuf_reserve(&tellings, sizeof(*telling), 0);
+
+	if (!telling)
+		return; /* what was told is not read yet, so user space is awake */
+	telling->now = figures->now;
+	telling->ended = ended;
+	telling->run = figures->run;
+	bpf_ringbuf_submit(telling, 0);
+	figures->told = figures->now;
+}
+
+static __always_inline void judge(struct figures *figures, struct orders *orders,
+				  struct sight *sight, __u64 passed)
+{
+	__u32 wasted = sight->idle < sight->waiting ? sight->idle : sight->waiting;
+	struct run *run = &figures->run;
+	bool followed = run->since && orders->follow == run->since;
+
+	if (wasted) {
+		figures->suspect_looks++;
+		figures->suspect_cpu_ns += wasted * passed;
+		if (!run->since)
+			run->since = figures->now;
+		run->until = figures->now;
+		run->looks++;
+		run->misses = 0;
+		run->cpu_ns += wasted * passed;
+		if (!followed && run->looks >= tell_looks && figures->now >= orders->quiet_until &&
+		    figures->now >= figures->told + period_ns)
+			tell(figures, false);
+	} else if (run->since && ++run->misses >= MISSES) {
+		if (followed)
+			tell(figures, true);
+		__builtin_memset(run, 0, sizeof(*run));
+	}
+}
+
+static int look(void *map, __u32 *key, struct ticker *ticker)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct sight sight = {};
+	struct figures *figures;
+	struct orders *orders;
+	__u32 zero = 0;
+	__u64 passed;
+
+	figures = bpf_map_lookup_elem(&seen, &zero);
+	orders = bpf_map_lookup_elem(&wanted, &zero);
+	if (!figures || !orders)
+		return 0;
+	if (!blind)
+		bpf_loop(cpus, look_at, &sight, 0);
+	passed = figures->now ? now - figures->now : 0;
+	figures->now = now;
+	figures->looks++;
+	figures->idle = sight.idle;
+	figures->waiting = sight.waiting;
+	judge(figures, orders, &sight, passed);
+	figures->looking_ns += bpf_ktime_get_ns() - now;
+	bpf_timer_start(&ticker->timer, look_ns, 0);
+	return 0;
+}
+
+/* Finds the run queues and begins to look. Symbols of variables may be hidden, but every task
+ * group knows the run queue of every CPU. The timer ends with the last descriptor of its map. */
+SEC("syscall")
+int begin(void *ctx)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct cfs_rq **queues = BPF_CORE_READ(current, sched_task_group, cfs_rq);
+	struct ticker *ticker;
+	__u32 cpu, zero = 0;
+
+	for (cpu = 0; cpu < MAX_CPUS && cpu < cpus; cpu++) {
+		struct cfs_rq *queue = NULL;
+
+		bpf_probe_read_kernel(&queue, sizeof(queue), &queues[cpu]);
+		if (queue)
+			seats[cpu].rq = (__u64)BPF_CORE_READ(queue, rq);
+		if (!seats[cpu].rq)
+			return -1;
+	}
+	ticker = bpf_map_lookup_elem(&tickers, &zero);
+	if (!ticker || bpf_timer_init(&ticker->timer, &tickers, CLOCK_MONOTONIC) ||
+	    bpf_timer_set_callback(&ticker->timer, look))
+		return -2;
+	return bpf_timer_start(&ticker->timer, look_ns, 0);
+}

@@ -1,0 +1,214 @@
+//! The timer in the kernel that looks at run queues, and what it saw.
+
+use std::cell::Cell;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::rc::Rc;
+
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, ProgramInput, RingBuffer, RingBufferBuilder};
+use rustix::event::{PollFd, PollFlags, poll};
+use wastenot_model::{Span, Time};
+
+use super::sight::{Figures, Rhythm, Run, Telling};
+use crate::bpf::failed;
+use crate::{Error, clock, host};
+
+mod skeleton {
+    #![allow(warnings, unsafe_code, clippy::all, clippy::pedantic, clippy::unwrap_used)]
+    include!(concat!(env!("OUT_DIR"), "/watch.skel.rs"));
+}
+use skeleton::{WatchSkel, WatchSkelBuilder};
+
+/// The timer. It stops when this and every [`Gauge`] of it is dropped, or the process dies.
+pub(crate) struct Looks {
+    ring: RingBuffer<'static>,
+    told: Rc<Cell<Option<Telling>>>,
+    skel: WatchSkel<'static>,
+    orders: Orders,
+    begun: Time,
+    look: Span,
+}
+
+/// What the kernel is asked for; `struct orders`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Orders {
+    quiet_until: Time,
+    follow: Time,
+}
+
+impl Looks {
+    /// Begins to look.
+    pub(crate) fn begin(rhythm: &Rhythm) -> Result<Looks, Error> {
+        let place = Box::leak(Box::new(MaybeUninit::uninit()));
+        let mut open = WatchSkelBuilder::default().open(place).map_err(failed("open programs"))?;
+        if let Some(set) = open.maps.rodata_data.as_mut() {
+            set.cpus = host::machine().cpus.len() as u32;
+            set.look_ns = rhythm.look.0;
+            set.period_ns = rhythm.period.0;
+            set.idle_looks = rhythm.idle_looks;
+            set.tell_looks = rhythm.tell_looks;
+            set.blind = u32::from(rhythm.blind);
+        }
+        let skel = open.load().map_err(failed("load the BPF programs"))?;
+        let told = Rc::new(Cell::new(None));
+        let mut ring = RingBufferBuilder::new();
+        let inbox = Rc::clone(&told);
+        ring.add(&skel.maps.tellings, move |bytes| {
+            inbox.set(Telling::read(bytes));
+            0
+        })
+        .map_err(failed("read what the timer tells"))?;
+        let ring = ring.build().map_err(failed("read what the timer tells"))?;
+        let begun = skel.progs.begin.test_run(ProgramInput::default());
+        match begun.map_err(failed("run a program"))?.return_value as i32 {
+            0 => Ok(Looks {
+                ring,
+                told,
+                skel,
+                orders: Orders::default(),
+                begun: clock::now(),
+                look: rhythm.look,
+            }),
+            code => Err(Error::Failed {
+                doing: "look at run queues".into(),
+                why: if code == -1 { "they are not where they should be" } else { "no timer" }
+                    .into(),
+            }),
+        }
+    }
+
+    /// Waits until something is suspected, or what is followed ends; `None` when `interrupt`
+    /// can be read, a signal came, or the time is over.
+    pub(crate) fn wait(
+        &self,
+        interrupt: BorrowedFd<'_>,
+        at_most: Span,
+    ) -> Result<Option<Telling>, Error> {
+        // What came while nobody waited is old.
+        self.ring.consume_raw();
+        self.told.set(None);
+        let ring = self.skel.maps.tellings.as_fd();
+        let mut ready =
+            [PollFd::new(&ring, PollFlags::IN), PollFd::from_borrowed_fd(interrupt, PollFlags::IN)];
+        match poll(&mut ready, Some(&clock::timespec(at_most))) {
+            Ok(_) => {
+                self.ring.consume_raw();
+                Ok(self.told.take())
+            }
+            Err(rustix::io::Errno::INTR) => Ok(None),
+            Err(error) => Err(Error::Io(error.into())),
+        }
+    }
+
+    /// Nothing new is told before `time`.
+    pub(crate) fn be_quiet_until(&mut self, time: Time) -> Result<(), Error> {
+        self.order(Orders { quiet_until: time, ..self.orders })
+    }
+
+    /// The end of `run` will be told, and nothing else before.
+    pub(crate) fn follow(&mut self, run: &Run) -> Result<(), Error> {
+        self.order(Orders { follow: run.since, ..self.orders })
+    }
+
+    fn order(&mut self, orders: Orders) -> Result<(), Error> {
+        self.orders = orders;
+        let words = [orders.quiet_until.0, orders.follow.0];
+        let bytes = words.map(u64::to_ne_bytes).concat();
+        let told = self.skel.maps.wanted.update(&[0; 4], &bytes, MapFlags::ANY);
+        told.map_err(failed("tell the timer what is wanted"))
+    }
+
+    /// Reads the figures wherever it is moved to.
+    pub(crate) fn gauge(&self) -> Result<Gauge, Error> {
+        let map = MapHandle::try_from(&self.skel.maps.seen);
+        let (begun, look) = (self.begun, self.look);
+        map.map(|map| Gauge { map, begun, look }).map_err(failed("read what the timer saw"))
+    }
+}
+
+/// Reads what the timer saw.
+#[derive(Debug)]
+pub(crate) struct Gauge {
+    map: MapHandle,
+    pub(crate) begun: Time,
+    pub(crate) look: Span,
+}
+
+impl Gauge {
+    /// What was seen so far. The timer may add to it meanwhile: figures may be a look apart.
+    pub(crate) fn read(&self) -> Result<Figures, Error> {
+        let bytes = self.map.lookup(&[0; 4], MapFlags::ANY);
+        let bytes = bytes.map_err(failed("read what the timer saw"))?.unwrap_or_default();
+        let mut words = words(&bytes);
+        let mut next = || words.next().unwrap_or(0);
+        Ok(Figures {
+            now: Time(next()),
+            looks: next(),
+            looking_ns: next(),
+            suspect_looks: next(),
+            suspect_cpu_ns: next(),
+            idle: next(),
+            waiting: next(),
+            run: {
+                next(); // when we were told last
+                Run { since: Time(next()), until: Time(next()), looks: next(), cpu_ns: next() }
+            },
+        })
+    }
+}
+
+impl Telling {
+    /// `struct telling`
+    fn read(bytes: &[u8]) -> Option<Telling> {
+        let mut words = words(bytes).skip(1);
+        let ended = words.next()? != 0;
+        let run = Run {
+            since: Time(words.next()?),
+            until: Time(words.next()?),
+            looks: words.next()?,
+            cpu_ns: words.next()?,
+        };
+        Some(if ended { Telling::Ended(run) } else { Telling::Suspicion(run) })
+    }
+}
+
+fn words(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
+    bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    /// Nanoseconds that a look takes, the best of some rounds.
+    fn look_ns(blind: bool) -> Option<u64> {
+        let look = Span::ms(1);
+        let rhythm = Rhythm { look, period: look, idle_looks: 2, tell_looks: 3, blind };
+        let round = |_| {
+            let looks = match Looks::begin(&rhythm) {
+                Ok(looks) => looks,
+                Err(error) => {
+                    println!("SKIPPED the cost of a look: {error}: {}", error.help());
+                    return None;
+                }
+            };
+            std::thread::sleep(Duration::from_millis(300));
+            let figures = looks.gauge().and_then(|gauge| gauge.read()).expect("figures");
+            assert!(figures.looks > 20, "it looks: {figures:?}");
+            Some(figures.looking_ns / figures.looks)
+        };
+        (0..5).map(round).collect::<Option<Vec<_>>>()?.into_iter().min()
+    }
+
+    #[test]
+    fn a_look_at_a_cpu_costs_little_beyond_an_empty_one() {
+        let (Some(empty), Some(full)) = (look_ns(true), look_ns(false)) else { return };
+        let cpus = host::machine().cpus.len() as u64;
+        let each = full.saturating_sub(empty) / cpus;
+        println!("a look: {full} ns, an empty one {empty} ns, {each} ns a CPU");
+        // The aim is 50; a machine that builds other things has cold caches.
+        assert!(each <= 250, "{each} ns a look and CPU");
+    }
+}

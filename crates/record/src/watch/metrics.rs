@@ -1,0 +1,237 @@
+//! What the watch found, as OpenMetrics text.
+
+use std::fmt;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::{EncodeMetric, MetricEncoder};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::{Registry, Unit};
+use wastenot_model::{Span, Time};
+
+use super::shelf::Fate;
+use super::violation::Kind;
+use super::{Figures, Run, Violation};
+
+/// The media type of the text.
+pub(super) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Figures of the watch, to be scraped. They begin at zero with the process.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    /// Of violations that ended, and since when the one lasts that goes on.
+    wasted_before_ns: AtomicU64,
+    followed: AtomicU64,
+    wasted: Seconds,
+    suspected: Seconds,
+    own: Seconds,
+    looking: Seconds,
+    looks: Counter,
+    suspicions: Split<2>,
+    violations: Split<{ Kind::ALL.len() }>,
+    length: Histogram,
+    wait: Histogram,
+    lost: Counter,
+    recordings: Split<{ Fate::ALL.len() }>,
+    kept: Gauge,
+}
+
+type Seconds = Counter<f64, AtomicU64>;
+
+/// Upper bounds in seconds: a millisecond to an hour.
+const BOUNDS: [f64; 12] = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 60.0, 600.0, 3600.0];
+
+impl Metrics {
+    /// All of them at zero, of a watch over this kernel.
+    pub fn new(kernel: &str) -> Metrics {
+        let mut metrics = Metrics {
+            registry: Registry::with_prefix("wastenot"),
+            wasted_before_ns: AtomicU64::new(0),
+            followed: AtomicU64::new(0),
+            wasted: Seconds::default(),
+            suspected: Seconds::default(),
+            own: Seconds::default(),
+            looking: Seconds::default(),
+            looks: Counter::default(),
+            suspicions: Split::new("verdict", ["confirmed", "cleared"]),
+            violations: Split::new("kind", Kind::ALL.map(Kind::name)),
+            length: Histogram::new(BOUNDS),
+            wait: Histogram::new(BOUNDS),
+            lost: Counter::default(),
+            recordings: Split::new("fate", Fate::ALL.map(Fate::name)),
+            kept: Gauge::default(),
+        };
+        metrics.register(kernel);
+        metrics
+    }
+
+    fn register(&mut self, kernel: &str) {
+        let all = &mut self.registry;
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let build = vec![("version", version), ("kernel", kernel.to_owned())];
+        all.register("build", "The program and the kernel that it watches", Info::new(build));
+        let mut seconds = |name: &str, help: &str, metric: &Seconds| {
+            all.register_with_unit(name, help, Unit::Seconds, metric.clone());
+        };
+        let help = "CPU time that CPUs idled beside waiting tasks in confirmed violations";
+        seconds("wasted_cpu", help, &self.wasted);
+        let help = "The same, confirmed or not: tasks may be pinned or throttled";
+        seconds("suspected_cpu", help, &self.suspected);
+        seconds("own_cpu", "CPU time of this process", &self.own);
+        seconds("looking", "Time that the kernel spent in looks", &self.looking);
+        all.register("looks", "Looks at every run queue", self.looks.clone());
+        let help = "Suspicions that events were recorded for";
+        all.register("suspicions", help, self.suspicions.clone());
+        all.register("violations", "Confirmed violations", self.violations.clone());
+        let help = "How long violations lasted that ended";
+        all.register_with_unit("violation", help, Unit::Seconds, self.length.clone());
+        let help = "How long the tasks waited that violations tell of";
+        all.register_with_unit("wait", help, Unit::Seconds, self.wait.clone());
+        all.register("lost_events", "Events that found no room", self.lost.clone());
+        all.register("recordings", "Recordings of violations", self.recordings.clone());
+        let help = "Disk space of the recordings that are kept";
+        all.register_with_unit("kept", help, Unit::Bytes, self.kept.clone());
+    }
+
+    /// A suspicion was no violation.
+    pub fn cleared(&self) {
+        self.suspicions.add(1);
+    }
+    /// A violation was confirmed.
+    pub fn found(&self, violation: &Violation) {
+        self.suspicions.add(0);
+        self.violations.add(violation.kind as usize);
+        self.wait.observe(Span(violation.wait_ns).as_secs());
+    }
+    /// The violation goes on as this run.
+    pub(super) fn follow(&self, run: &Run) {
+        self.followed.store(run.since.0, Relaxed);
+    }
+    /// So much was wasted by what no longer goes on.
+    pub(super) fn wasted(&self, cpu_ns: u64) {
+        self.wasted_before_ns.fetch_add(cpu_ns, Relaxed);
+    }
+    /// A confirmed violation that began at `since` ended with this run.
+    pub(super) fn ended(&self, run: &Run, since: Time) {
+        self.length.observe(run.until.since(since).as_secs());
+        self.followed.store(0, Relaxed);
+        self.wasted(run.cpu_ns);
+    }
+    /// So many events were lost while a suspicion was looked into.
+    pub fn lost(&self, events: u64) {
+        self.lost.inc_by(events);
+    }
+    /// What became of a recording.
+    pub fn recording(&self, fate: Fate) {
+        self.recordings.add(fate as usize);
+    }
+    /// So many bytes of recordings are kept.
+    pub fn kept(&self, bytes: u64) {
+        self.kept.set(bytes as i64);
+    }
+
+    /// What the timer saw, and this process used, so far.
+    pub(super) fn look(&self, figures: &Figures, own: Span) {
+        let run = &figures.run;
+        let going_on = run.since.0 != 0 && run.since.0 == self.followed.load(Relaxed);
+        let now_ns = if going_on { run.cpu_ns } else { 0 };
+        let wasted_ns = self.wasted_before_ns.load(Relaxed) + now_ns;
+        raise(&self.wasted, Span(wasted_ns));
+        raise(&self.suspected, Span(figures.suspect_cpu_ns));
+        raise(&self.own, own);
+        raise(&self.looking, Span(figures.looking_ns));
+        self.looks.inner().fetch_max(figures.looks, Relaxed);
+    }
+
+    /// The text that a scrape gets.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        encode(&mut text, &self.registry).expect("a String takes everything");
+        text
+    }
+}
+
+/// A counter never falls, though figures of two sources may be a look apart. Floats above zero are
+/// in the order of their bits.
+fn raise(counter: &Seconds, to: Span) {
+    counter.inner().fetch_max(to.as_secs().to_bits(), Relaxed);
+}
+
+/// Counters told apart by a label, in a fixed order, each from the start: what is not there cannot
+/// be alerted on.
+#[derive(Clone)]
+struct Split<const N: usize> {
+    label: &'static str,
+    parts: [(&'static str, Counter); N],
+}
+
+impl<const N: usize> Split<N> {
+    fn new(label: &'static str, names: [&'static str; N]) -> Split<N> {
+        Split { label, parts: names.map(|name| (name, Counter::default())) }
+    }
+    fn add(&self, part: usize) {
+        self.parts[part].1.inc();
+    }
+}
+
+impl<const N: usize> fmt::Debug for Split<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(self.label).finish_non_exhaustive()
+    }
+}
+
+impl<const N: usize> EncodeMetric for Split<N> {
+    fn encode(&self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
+        for (name, counter) in &self.parts {
+            counter.encode(encoder.encode_family(&[(self.label, *name)])?)?;
+        }
+        Ok(())
+    }
+    fn metric_type(&self) -> MetricType {
+        MetricType::Counter
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run() -> Run {
+        Run { since: Time(5), until: Time(2_000_000_005), looks: 200, cpu_ns: 1_500_000_000 }
+    }
+
+    #[test]
+    fn the_text_is_openmetrics_to_the_letter() {
+        let metrics = Metrics::new("6.18 \"x\"");
+        metrics.cleared();
+        metrics.found(&crate::watch::violation::tests::sample());
+        metrics.ended(&run(), Time(5));
+        metrics.recording(Fate::Saved);
+        metrics.kept(4096);
+        let figures = Figures { looks: 12, looking_ns: 9_000, ..Figures::default() };
+        metrics.look(&figures, Span::ms(250));
+        let golden = include_str!("metrics.txt");
+        assert_eq!(metrics.text(), golden, "{}", metrics.text());
+    }
+
+    #[test]
+    fn a_counter_never_falls_while_a_violation_ends() {
+        let metrics = Metrics::new("");
+        metrics.follow(&run());
+        let going_on = Figures { run: run(), ..Figures::default() };
+        metrics.look(&going_on, Span::ZERO);
+        assert_eq!(metrics.wasted.get(), 1.5);
+        // The timer has forgotten the run, and we were not told yet.
+        metrics.look(&Figures::default(), Span::ZERO);
+        assert_eq!(metrics.wasted.get(), 1.5);
+        metrics.ended(&run(), Time(5));
+        metrics.look(&Figures::default(), Span::ZERO);
+        assert_eq!(metrics.wasted.get(), 1.5);
+    }
+}

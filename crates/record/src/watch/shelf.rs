@@ -1,0 +1,179 @@
+//! Where recordings of violations are kept: how many an hour, and how much of the disk.
+
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use wastenot_model::{History, Span, Time};
+
+use crate::Error;
+
+/// What may be saved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// So many recordings an hour.
+    pub an_hour: u32,
+    /// So many bytes of them are kept; the oldest go first.
+    pub bytes: u64,
+}
+
+/// What became of a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is on the shelf.
+    Saved,
+    /// There were too many within the hour.
+    OverRate,
+    /// It could not be written.
+    Failed,
+    /// It made room for a newer one.
+    Removed,
+}
+
+impl Fate {
+    /// All of them.
+    pub const ALL: [Fate; 4] = [Fate::Saved, Fate::OverRate, Fate::Failed, Fate::Removed];
+
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fate::Saved => "saved",
+            Fate::OverRate => "over_rate",
+            Fate::Failed => "failed",
+            Fate::Removed => "removed",
+        }
+    }
+}
+
+/// A folder of recordings. Files of others in it are not touched.
+#[derive(Debug)]
+pub struct Shelf {
+    folder: PathBuf,
+    limits: Limits,
+    saved: VecDeque<Time>,
+}
+
+const PREFIX: &str = "violation-";
+const SUFFIX: &str = ".wn";
+/// What a watch that was killed may leave half written.
+const HALF: &str = ".wn.part";
+const HOUR: Span = Span::s(3600);
+
+impl Shelf {
+    /// Keeps recordings in `folder`, and makes it.
+    pub fn new(folder: &Path, limits: Limits) -> Result<Shelf, Error> {
+        fs::create_dir_all(folder)?;
+        for half in ours(folder, HALF)? {
+            fs::remove_file(half.path)?;
+        }
+        Ok(Shelf { folder: folder.to_owned(), limits, saved: VecDeque::new() })
+    }
+
+    /// Saves what happened around `now`, and says where; `None` when the rate allows no more.
+    pub fn save(&mut self, history: &History, now: Time) -> Result<Option<PathBuf>, Error> {
+        while self.saved.front().is_some_and(|&first| now.since(first) >= HOUR) {
+            self.saved.pop_front();
+        }
+        if self.saved.len() >= self.limits.an_hour as usize {
+            return Ok(None);
+        }
+        // Names are in the order of time, also across reboots.
+        let path = self.folder.join(format!("{PREFIX}{}{SUFFIX}", crate::clock::unix_ms()));
+        let half = path.with_extension("wn.part");
+        let written = File::create(&half).map_err(Error::from).and_then(|file| {
+            let out = BufWriter::new(file);
+            wastenot_read::write::wn(history, out).map_err(Error::from)
+        });
+        let renamed = written.and_then(|()| fs::rename(&half, &path).map_err(Error::from));
+        if let Err(error) = renamed {
+            // There may be nothing to remove.
+            let _ = fs::remove_file(&half);
+            return Err(error);
+        }
+        self.saved.push_back(now);
+        Ok(Some(path))
+    }
+
+    /// Removes the oldest until the rest is within its limit; says how many and what remains.
+    pub fn tidy(&self) -> Result<(u64, u64), Error> {
+        let kept = ours(&self.folder, SUFFIX)?;
+        let mut bytes: u64 = kept.iter().map(|it| it.bytes).sum();
+        let mut removed = 0;
+        for it in &kept {
+            if bytes <= self.limits.bytes {
+                break;
+            }
+            fs::remove_file(&it.path)?;
+            bytes -= it.bytes;
+            removed += 1;
+        }
+        Ok((removed, bytes))
+    }
+}
+
+#[derive(Debug)]
+struct Kept {
+    path: PathBuf,
+    bytes: u64,
+}
+
+/// Our files, oldest first.
+fn ours(folder: &Path, suffix: &str) -> Result<Vec<Kept>, Error> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let stamp = name.to_str().and_then(|name| {
+            let stamp = name.strip_prefix(PREFIX)?.strip_suffix(suffix)?;
+            stamp.parse::<u64>().ok()
+        });
+        if let Some(stamp) = stamp {
+            found.push((stamp, Kept { path: entry.path(), bytes: entry.metadata()?.len() }));
+        }
+    }
+    found.sort_by_key(|(stamp, _)| *stamp);
+    Ok(found.into_iter().map(|(_, kept)| kept).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wastenot_model::{Builder, Head, Machine};
+
+    fn history() -> History {
+        Builder::new(Head::new(Machine::flat(2))).finish()
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).expect("a folder").flatten();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn no_more_are_saved_in_an_hour_than_allowed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let limits = Limits { an_hour: 1, bytes: u64::MAX };
+        let mut shelf = Shelf::new(folder.path(), limits).expect("a shelf");
+        assert!(shelf.save(&history(), Time(1)).expect("saved").is_some());
+        assert_eq!(shelf.save(&history(), Time(1) + Span::s(3599)).expect("no error"), None);
+        assert!(shelf.save(&history(), Time(1) + HOUR).expect("saved").is_some());
+    }
+
+    #[test]
+    fn the_oldest_of_ours_make_room_and_nobody_elses() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let put = |name: &str| fs::write(folder.path().join(name), [0; 10]).expect("a file");
+        for name in ["violation-9.wn", "violation-100.wn", "violation-20.wn", "violation-x.wn"] {
+            put(name);
+        }
+        put("violation-3.wn.part");
+        let limits = Limits { an_hour: 1, bytes: 20 };
+        let shelf = Shelf::new(folder.path(), limits).expect("a shelf");
+        assert_eq!(shelf.tidy().expect("tidied"), (1, 20));
+        assert_eq!(names(folder.path()), ["violation-100.wn", "violation-20.wn", "violation-x.wn"]);
+    }
+}

@@ -1,0 +1,100 @@
+//! `wastenot watch`
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+use wastenot_model::Span;
+
+use super::check::span;
+
+/// Watch this machine for CPUs that idle while tasks wait, always on
+#[derive(Args, Debug)]
+#[command(after_help = "\
+A timer in the kernel looks at every run queue. What several looks in a row
+find is confirmed by recording events for a moment. Each violation is one line
+of JSON, wastenot.violation/1 (docs/watch.md).
+
+Examples:
+  wastenot watch --for 1s
+  wastenot watch --for 1s --save violations --keep 100MB
+  wastenot watch --for 1s --listen 127.0.0.1:0
+  wastenot watch --for 1s --mode consecutive:10 --period 10ms")]
+pub(crate) struct Watch {
+    /// Time between looks, 1ms to 10ms
+    #[arg(long, value_name = "TIME", value_parser = look, default_value = "10ms")]
+    pub(crate) look: Span,
+    /// At most one suspicion is looked into in this time
+    #[arg(long, value_name = "TIME", value_parser = span, default_value = "1s")]
+    pub(crate) period: Span,
+    /// How long events are recorded, and a violation must last, to be confirmed
+    #[arg(long, value_name = "TIME", value_parser = span, default_value = "100ms")]
+    pub(crate) confirm: Span,
+    /// consecutive:N instead: N looks in a row, one a period, find the same CPU idle
+    #[arg(long, value_name = "RULE", conflicts_with_all = ["look", "confirm"])]
+    pub(crate) mode: Option<Consecutive>,
+    /// End after this time
+    #[arg(long = "for", value_name = "TIME", value_parser = span)]
+    pub(crate) time: Option<Span>,
+    /// Serve /metrics (OpenMetrics) and /healthz here
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// Save a recording of each violation in this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) save: Option<PathBuf>,
+    /// Save at most so many an hour
+    #[arg(long, value_name = "N", default_value = "12", requires = "save")]
+    pub(crate) at_most: u32,
+    /// Keep at most so much of them; the oldest go first
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "1GB", requires = "save")]
+    pub(crate) keep: u64,
+}
+
+/// So many consecutive failing looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Consecutive(pub(crate) u32);
+
+impl FromStr for Consecutive {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Consecutive, &'static str> {
+        let looks = text.strip_prefix("consecutive:").and_then(|looks| looks.parse().ok());
+        looks.filter(|looks| *looks > 1).map(Consecutive).ok_or("expected consecutive:10")
+    }
+}
+
+fn look(text: &str) -> Result<Span, &'static str> {
+    let span = Span::parse(text).filter(|span| (Span::ms(1)..=Span::ms(10)).contains(span));
+    span.ok_or("expected 1ms to 10ms")
+}
+
+fn size(text: &str) -> Result<u64, &'static str> {
+    const FORMS: &str = "expected a size: 500MB, 1GB";
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).ok_or(FORMS)?;
+    let (number, unit) = text.split_at(split);
+    let scale: u64 = match unit {
+        "kB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        _ => return Err(FORMS),
+    };
+    number.parse::<u64>().ok().and_then(|number| number.checked_mul(scale)).ok_or(FORMS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_rules_are_read_as_people_write_them() {
+        assert_eq!(size("500MB"), Ok(500_000_000));
+        assert_eq!("consecutive:10".parse(), Ok(Consecutive(10)));
+        for bad in ["", "GB", "1", "1XB", "99999999999999GB", "-1GB"] {
+            assert!(size(bad).is_err(), "{bad}");
+        }
+        for bad in ["10", "consecutive:", "consecutive:0", "consecutive:x"] {
+            assert!(bad.parse::<Consecutive>().is_err(), "{bad}");
+        }
+    }
+}

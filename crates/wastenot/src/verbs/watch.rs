@@ -1,0 +1,80 @@
+//! `wastenot watch`: catches CPUs that idle while tasks wait.
+
+use std::io::{PipeReader, pipe};
+use std::os::fd::AsFd;
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use wastenot_model::{Span, Time};
+use wastenot_record::watch::{Fate, Found, Limits, Metrics, Mode, Options, Shelf, Watch};
+use wastenot_record::{Error, now};
+
+use crate::args;
+use crate::fail::{Answer, Stop};
+use crate::out;
+
+/// Watches until a signal ends it, or the time is over.
+pub(crate) fn run(args: &args::watch::Watch) -> Result<Answer, Stop> {
+    let signals = signals().map_err(|error| failed(error.into()))?;
+    let limits = Limits { an_hour: args.at_most, bytes: args.keep };
+    let shelf = args.save.as_ref().map(|folder| Shelf::new(folder, limits)).transpose();
+    let mut shelf = shelf.map_err(failed)?;
+    let mut watch = Watch::begin(&options(args)).map_err(failed)?;
+    let server = args.listen.map(|address| watch.serve(address)).transpose().map_err(failed)?;
+    if let Some(server) = &server {
+        out::note(&format!("serving http://{}/metrics", server.address()));
+    }
+    let end = args.time.map_or(Time::MAX, |time| now() + time);
+    while let Some(mut found) = watch.next(signals.as_fd(), end).map_err(failed)? {
+        if let Some(shelf) = &mut shelf {
+            save(shelf, &mut found, watch.metrics());
+        }
+        out::print_line(&found.violation)?;
+    }
+    Ok(Answer::Yes)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "map_err hands it over")]
+fn failed(error: Error) -> Stop {
+    Stop::new(&error, error.help())
+}
+
+fn options(args: &args::watch::Watch) -> Options {
+    Options {
+        look: args.look,
+        mode: args.mode.map_or(Mode::Lasting, |mode| Mode::Consecutive(mode.0)),
+        period: args.period.max(Span::ms(1)),
+        confirm: args.confirm,
+        ..Options::default()
+    }
+}
+
+/// Can be read when it is time to end.
+fn signals() -> std::io::Result<PipeReader> {
+    let (reader, writer) = pipe()?;
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::low_level::pipe::register(signal, writer.try_clone()?)?;
+    }
+    Ok(reader)
+}
+
+/// A full disk is no reason to stop watching.
+fn save(shelf: &mut Shelf, found: &mut Found, metrics: &Metrics) {
+    match shelf.save(&found.history, now()) {
+        Ok(Some(path)) => {
+            metrics.recording(Fate::Saved);
+            found.violation.recording = Some(path.display().to_string());
+        }
+        Ok(None) => metrics.recording(Fate::OverRate),
+        Err(error) => {
+            metrics.recording(Fate::Failed);
+            out::note(&format!("a recording was not saved: {error}"));
+        }
+    }
+    match shelf.tidy() {
+        Ok((removed, bytes)) => {
+            (0..removed).for_each(|_| metrics.recording(Fate::Removed));
+            metrics.kept(bytes);
+        }
+        Err(error) => out::note(&format!("old recordings were not removed: {error}")),
+    }
+}
