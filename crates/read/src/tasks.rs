@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use wastenot_model::{Builder, NameId, Sink, Task, TaskId};
+use wastenot_model::{NameId, Sink, Task, TaskId};
 
 use crate::raw::Comm;
 
@@ -12,6 +12,8 @@ const NONE: u32 = u32::MAX;
 
 /// What is known of a task while its History is assembled.
 struct Known {
+    tid: i32,
+    name: NameId,
     comm: Comm,
     dead: bool,
     /// Created by a fork that the trace holds.
@@ -53,6 +55,15 @@ impl Tasks {
         }
     }
 
+    /// A new task took `tid`, of process `pid`.
+    pub(crate) fn meet(&mut self, tid: i32, pid: Option<i32>) {
+        self.hints.remove(&tid);
+        match pid {
+            Some(pid) => self.pids.insert(tid, pid),
+            None => self.pids.remove(&tid),
+        };
+    }
+
     /// Which of `known` a tid means, or `NONE`.
     #[inline]
     fn slot(&mut self, tid: i32) -> u32 {
@@ -76,7 +87,13 @@ impl Tasks {
 
     /// The task that `tid` means now. A dead task's tid means a new task.
     #[inline]
-    pub(crate) fn get(&mut self, tid: i32, comm: Comm, time: u64, sink: &mut Builder) -> TaskId {
+    pub(crate) fn get<S: Sink + ?Sized>(
+        &mut self,
+        tid: i32,
+        comm: Comm,
+        time: u64,
+        sink: &mut S,
+    ) -> TaskId {
         let slot = self.slot(tid) as usize;
         if self.known.get(slot).is_some_and(|known| !known.dead) {
             return TaskId::nth(slot);
@@ -85,7 +102,13 @@ impl Tasks {
     }
 
     /// The task that a fork creates. A child whose clock runs ahead may have acted already.
-    pub(crate) fn fork(&mut self, tid: i32, comm: Comm, time: u64, sink: &mut Builder) -> TaskId {
+    pub(crate) fn fork<S: Sink + ?Sized>(
+        &mut self,
+        tid: i32,
+        comm: Comm,
+        time: u64,
+        sink: &mut S,
+    ) -> TaskId {
         const AHEAD_NS: u64 = 1_000_000;
         let slot = self.slot(tid);
         let ahead = self.known.get(slot as usize).is_some_and(|known| {
@@ -100,7 +123,13 @@ impl Tasks {
     }
 
     #[cold]
-    fn create(&mut self, tid: i32, comm: Comm, time: u64, sink: &mut Builder) -> TaskId {
+    fn create<S: Sink + ?Sized>(
+        &mut self,
+        tid: i32,
+        comm: Comm,
+        time: u64,
+        sink: &mut S,
+    ) -> TaskId {
         let text = match comm.is_told() {
             true => comm.text(),
             // `<...>` is how the kernel's tools print a task whose name they do not have.
@@ -109,6 +138,8 @@ impl Tasks {
         let name = sink.name(&text);
         let id = sink.task(Task { tid, pid: self.pids.get(&tid).copied(), name });
         let known = Known {
+            tid,
+            name,
             comm: if comm.is_told() { comm } else { Comm::new(text.as_bytes()) },
             dead: false,
             forked: false,
@@ -129,11 +160,11 @@ impl Tasks {
 
     /// The new name of `task`, when `comm` differs from what it was called so far.
     #[inline]
-    pub(crate) fn renamed(
+    pub(crate) fn renamed<S: Sink + ?Sized>(
         &mut self,
         task: TaskId,
         comm: Comm,
-        sink: &mut Builder,
+        sink: &mut S,
     ) -> Option<NameId> {
         let known = self.known(task);
         match known.comm == comm || !comm.is_told() {
@@ -143,15 +174,27 @@ impl Tasks {
     }
 
     #[cold]
-    fn rename(&mut self, task: TaskId, comm: Comm, sink: &mut Builder) -> Option<NameId> {
+    fn rename<S: Sink + ?Sized>(
+        &mut self,
+        task: TaskId,
+        comm: Comm,
+        sink: &mut S,
+    ) -> Option<NameId> {
         let known = self.known(task);
         let before = std::mem::replace(&mut known.comm, comm);
         if before.is(comm) {
             return None;
         }
         let name = sink.name(&comm.text());
-        sink.task_mut(task).expect("created through this sink").name = name;
+        known.name = name;
+        let tid = known.tid;
+        sink.correct(task, &Task { tid, pid: self.pids.get(&tid).copied(), name });
         Some(name)
+    }
+
+    /// What `task` is called now.
+    pub(crate) fn name(&mut self, task: TaskId) -> NameId {
+        self.known(task).name
     }
 
     /// `task` left its CPU.

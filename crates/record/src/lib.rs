@@ -10,8 +10,11 @@ mod cgroups;
 mod clock;
 mod error;
 mod host;
+mod merge;
+mod mounts;
 mod recording;
 mod tape;
+mod tracefs;
 mod weave;
 mod wire;
 

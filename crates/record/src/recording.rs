@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use wastenot_model::Head;
 
+use crate::tracefs::Tracefs;
 use crate::{Error, Tape};
 
 /// How to record.
@@ -65,19 +66,34 @@ pub struct Begun {
 /// Begins to record. From here on nothing is missed; it comes out of
 /// [`drain`](Recording::drain).
 pub fn begin(options: &Options) -> Result<Begun, Error> {
-    match bpf(options) {
-        Ok((recording, head)) => Ok(Begun { recording, head, instead_of_bpf: None }),
-        Err(error) => Err(error),
+    let begun = |(recording, head), instead_of_bpf| Begun { recording, head, instead_of_bpf };
+    match options.way {
+        Way::Bpf => Ok(begun(bpf(options)?, None)),
+        Way::Tracefs => Ok(begun(tracefs(options)?, None)),
+        Way::Best => match bpf(options) {
+            Ok(bpf) => Ok(begun(bpf, None)),
+            Err(bpf) => match tracefs(options) {
+                Ok(tracefs) => Ok(begun(tracefs, Some(bpf))),
+                Err(tracefs) => Err(Error::Neither { bpf: bpf.into(), tracefs: tracefs.into() }),
+            },
+        },
     }
 }
 
+type Recorder = (Box<dyn Recording>, Head);
+
+fn tracefs(options: &Options) -> Result<Recorder, Error> {
+    let (tracefs, head) = Tracefs::begin(options)?;
+    Ok((Box::new(tracefs), head))
+}
+
 #[cfg(bpf)]
-fn bpf(options: &Options) -> Result<(Box<dyn Recording>, Head), Error> {
+fn bpf(options: &Options) -> Result<Recorder, Error> {
     let (bpf, head) = crate::bpf::Bpf::begin(options)?;
     Ok((Box::new(bpf), head))
 }
 
 #[cfg(not(bpf))]
-fn bpf(_: &Options) -> Result<(Box<dyn Recording>, Head), Error> {
+fn bpf(_: &Options) -> Result<Recorder, Error> {
     Err(Error::NotBuilt)
 }

@@ -1,0 +1,5 @@
+//! Recordings of this machine, as far as it allows them.
+
+mod all {
+    mod tracefs;
+}
