@@ -13,7 +13,7 @@ use wastenot_record::{Begun, Error, Options, Summary, Way, begin};
 /// Instances are counted, so one test runs at a time.
 static ONE: Mutex<()> = Mutex::new(());
 
-fn alone() -> MutexGuard<'static, ()> {
+pub(super) fn alone() -> MutexGuard<'static, ()> {
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
