@@ -20,26 +20,23 @@ pub(crate) trait Timed {
 pub(crate) struct Pending<T> {
     /// New ones are put behind.
     pub(crate) records: Vec<T>,
+    begun: Time,
     told: Time,
     late: u64,
 }
 
 impl<T: Timed> Pending<T> {
-    pub(crate) fn new() -> Pending<T> {
-        Pending { records: Vec::new(), told: Time(0), late: 0 }
+    /// Of a recording that begins at `begun`: what is stamped before is dropped.
+    pub(crate) fn since(begun: Time) -> Pending<T> {
+        Pending { records: Vec::new(), begun, told: begun, late: 0 }
     }
 
     /// Puts all in order. Each CPU's are almost in order, and a stable sort is quick with such
     /// runs.
     pub(crate) fn sort(&mut self) {
         self.records.sort_by_key(T::order);
-    }
-
-    /// Once sorted: drops those from before `begun`, where the recording begins.
-    pub(crate) fn begin(&mut self, begun: Time) {
-        let first = self.records.partition_point(|record| record.time() < begun);
+        let first = self.records.partition_point(|record| record.time() < self.begun);
         self.records.drain(..first);
-        self.told = begun;
     }
 
     /// Once sorted: hands on those from before `until`. One that comes too late is held at the
@@ -83,15 +80,14 @@ mod tests {
 
     #[test]
     fn what_comes_late_is_held_and_counted_and_nothing_is_told_early() {
-        let mut pending = Pending::new();
+        let mut pending = Pending::since(Time(3));
         let mut told = Vec::new();
         pending.records.extend([(5, 'b'), (9, 'd'), (2, 'x'), (3, 'a'), (5, 'c')]);
         pending.sort();
-        pending.begin(Time(3));
         pending.tell(Time(9), |record| told.push(*record));
         assert_eq!(told, [(3, 'a'), (5, 'b'), (5, 'c')]);
         assert_eq!(pending.loss(), None);
-        pending.records.push((4, 'l'));
+        pending.records.extend([(4, 'l'), (1, 'y')]);
         pending.sort();
         pending.tell(Time::MAX, |record| told.push(*record));
         assert_eq!(told[3..], [(5, 'l'), (9, 'd')]);

@@ -119,7 +119,7 @@ impl Bpf {
             rings,
             skel,
             weave: Weave::new(Cgroups::of(&hierarchy)),
-            pending: Pending::new(),
+            pending: Pending::since(Time(0)),
             facts: Vec::new(),
             begun: Time(0),
             walked: None,
@@ -130,6 +130,7 @@ impl Bpf {
         bpf.attach()?;
         // What comes before is of no use: some of the programs were not attached yet.
         bpf.begun = clock::now();
+        bpf.pending = Pending::since(bpf.begun);
         bpf.walked = Some(bpf.walk(words)?);
         head.window.from = bpf.begun;
         head.window.to = bpf.begun;
@@ -175,7 +176,6 @@ impl Bpf {
             if until < seen {
                 return; // something may still come that is newer than what was walked
             }
-            self.pending.begin(self.begun);
             self.weave.start(self.begun, &self.online, walked, &self.pending.records, tape);
             self.walked = None;
         }

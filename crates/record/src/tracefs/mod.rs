@@ -70,8 +70,7 @@ impl Tracefs {
         instance.set("tracing_on", "1")?;
         let begun = clock::now();
         (head.window.from, head.window.to) = (begun, begun);
-        let mut pending = Pending::new();
-        pending.begin(begun);
+        let pending = Pending::since(begun);
         let lost = vec![0; lanes.cpus()];
         let (suspended, summary) = (Suspended::so_far(), Summary::default());
         let looked = begun;
