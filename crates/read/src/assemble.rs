@@ -43,20 +43,12 @@ pub(crate) fn assemble<S: Stream>(known: Known, streams: Vec<(u16, S)>) -> Histo
     let cut = known.losses.iter().any(|loss| loss.kind == LossKind::Cut);
     let streams: Vec<(u16, Ending<S>)> =
         streams.into_iter().map(|(cpu, stream)| (cpu, Ending::new(stream, cut))).collect();
-    // CPUs to be reported lost with the first event.
-    let mut unseen = if cut { without_records(&known.head, &streams) } else { Vec::new() };
+    let unseen = if cut { without_records(&known.head, &streams) } else { Vec::new() };
     let mut assembler = Assembler::new(known.names, known.pids);
     assembler.seen = known.head.carries;
-    let mut sink = Builder::new(known.head);
-    let ends = merge(streams, |cpu, raw| {
-        if !unseen.is_empty() {
-            std::mem::take(&mut unseen).into_iter().for_each(|cpu| push_cut(raw, cpu, &mut sink));
-        }
-        match raw.event {
-            RawEvent::Cut => push_cut(raw, CpuId(cpu), &mut sink),
-            _ => assembler.push(cpu, raw, &mut sink),
-        }
-    });
+    let mut file = FromFile { unseen, assembler, sink: Builder::new(known.head) };
+    let ends = merge(streams, |cpu, raw| file.push(cpu, raw));
+    let FromFile { assembler, mut sink, .. } = file;
     sink.head().carries = placed(assembler.seen);
     known.losses.into_iter().for_each(|loss| sink.loss(loss));
     ends.into_iter().for_each(|end| report_end(&mut sink, end));
@@ -141,6 +133,28 @@ pub(crate) fn placed(kinds: Carries) -> Carries {
     let moves = Carries::WAKINGS | Carries::MIGRATIONS;
     let known = kinds.has(Carries::WAKEUPS) || kinds.has(moves);
     kinds | if known { Carries::PLACEMENT } else { Carries::NONE }
+}
+
+/// The events of a file on their way to a History.
+struct FromFile {
+    /// CPUs to be reported lost with the first event.
+    unseen: Vec<CpuId>,
+    assembler: Assembler,
+    sink: Builder,
+}
+
+impl FromFile {
+    #[inline]
+    fn push(&mut self, cpu: u16, raw: &Raw) {
+        if !self.unseen.is_empty() {
+            let unseen = std::mem::take(&mut self.unseen);
+            unseen.into_iter().for_each(|cpu| push_cut(raw, cpu, &mut self.sink));
+        }
+        match raw.event {
+            RawEvent::Cut => push_cut(raw, CpuId(cpu), &mut self.sink),
+            _ => self.assembler.push(cpu, raw, &mut self.sink),
+        }
+    }
 }
 
 /// The end of a CPU's file; the cut itself is told as a loss of its own.

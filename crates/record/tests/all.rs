@@ -1,4 +1,5 @@
 //! Recordings of this machine, as far as it allows them.
+#![allow(clippy::print_stdout, reason = "skips and figures are said aloud")]
 
 mod all {
     mod agree;

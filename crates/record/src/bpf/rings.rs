@@ -88,5 +88,5 @@ impl Inbox {
 
 /// libbpf writes to stderr what our errors say.
 pub(super) fn be_quiet() {
-    libbpf_rs::set_print(Some((libbpf_rs::PrintLevel::Warn, |_, text| eprint!("{text}"))));
+    libbpf_rs::set_print(None);
 }

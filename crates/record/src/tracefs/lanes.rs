@@ -49,8 +49,8 @@ impl Lanes {
 
     /// Waits until a buffer fills, a signal comes, or the time is over.
     ///
-    /// Kernels before 6.? look at no percentage here and come back at once, since the waiting
-    /// itself is recorded: a rest keeps that from turning in circles.
+    /// Kernels before 6.1 look at no percentage here and come back at once, since our own waiting
+    /// is recorded too: a rest keeps that from turning in circles.
     pub(super) fn wait(&self, at_most: Duration) {
         const REST: Duration = Duration::from_millis(5);
         let begun = Instant::now();

@@ -70,7 +70,6 @@ fn eventually(what: impl Fn() -> bool) -> bool {
     false
 }
 
-/// Two processes that wake each other `count` times through a pipe.
 fn shell(script: &str) {
     let status = Command::new("/bin/sh").args(["-c", script]).stdout(Stdio::null()).status();
     assert!(status.expect("a shell").success());
@@ -153,19 +152,23 @@ fn a_storm_that_overruns_a_small_buffer_is_told() {
     let small = Options { ring_bytes: 4096, ..options() };
     let Some(begun) = begun("a_storm_that_overruns_a_small_buffer_is_told", &small) else { return };
     let (history, summary) = record(begun, || shell("for i in $(seq 200); do /bin/true; done"));
-    let rows = history.entries().filter_map(|entry| match entry.event {
-        Event::Lost { count } => count,
+    let lost = |event| match event {
+        Event::Lost { count } => Some(count.map_or(0, u64::from)),
         _ => None,
-    });
-    let rows: u64 = rows.map(u64::from).sum();
-    let told = history.losses().iter().filter(|loss| loss.kind == LossKind::LostEvents);
-    let told: u64 = told.filter_map(|loss| loss.count).sum();
+    };
+    let rows: Vec<u64> = history.entries().filter_map(|entry| lost(entry.event)).collect();
+    assert!(!rows.is_empty(), "the moment is told too");
+    let rows: u64 = rows.iter().sum();
     assert!(summary.lost > 100, "{summary:?}");
-    assert_eq!(told, summary.lost);
-    assert!(rows > 0 && rows <= told, "{rows} of {told}");
+    let told = history.losses().iter().filter(|loss| loss.kind == LossKind::LostEvents);
+    // A page that is full has no room for the number, which then stays unknown.
+    match told.map(|loss| loss.count).sum::<Option<u64>>() {
+        Some(told) => assert!(rows <= told && told == summary.lost, "{rows}, {told}, {summary:?}"),
+        None => assert!(rows < summary.lost, "{rows}, {summary:?}"),
+    }
 }
 
-/// The child of the next test.
+/// A child of the next test.
 #[test]
 #[ignore = "records until it is killed"]
 fn records_until_it_is_killed() {
@@ -209,4 +212,47 @@ fn a_recorder_killed_at_any_moment_leaves_nothing() {
         assert!(eventually(|| instances().is_empty()), "{:?} in round {round}", instances());
     }
     assert!(recorded >= 5, "{recorded} of 10 had an instance");
+}
+
+/// A child of the next test.
+#[test]
+#[ignore = "fails where it can record"]
+fn tells_why_it_cannot_record() {
+    let error = begin(&options()).err().expect("nothing can be recorded here");
+    println!("{error}; help: {}", error.help());
+}
+
+#[test]
+fn where_tracefs_may_not_be_used_it_says_why_and_leaves_nothing() {
+    let _alone = alone();
+    let test = "where_tracefs_may_not_be_used_it_says_why_and_leaves_nothing";
+    drop(match begun(test, &options()) {
+        Some(begun) => begun,
+        None => return,
+    });
+    let place = tracefs();
+    let this = std::env::current_exe().expect("we are one");
+    for (change, wanted) in [
+        (format!("mount -o remount,bind,ro {}", place.display()), "tracefs is mounted read-only"),
+        (
+            "umount -l /sys/kernel/tracing; umount -lR /sys/kernel/debug; true".to_owned(),
+            "tracefs is not mounted",
+        ),
+    ] {
+        // In a mount namespace of its own: nobody else sees the change.
+        let script = format!(
+            "{change} && exec {} --exact all::tracefs::tells_why_it_cannot_record --ignored \
+             --nocapture",
+            this.display()
+        );
+        let child = Command::new("unshare").args(["--mount", "sh", "-c", &script]).output();
+        let Ok(child) = child else {
+            println!("SKIPPED {test}: no unshare: apt-get install util-linux");
+            return;
+        };
+        let said = String::from_utf8_lossy(&child.stdout);
+        let complained = String::from_utf8_lossy(&child.stderr);
+        assert!(said.contains(wanted) && said.contains("; help: "), "{said}\n{complained}");
+        assert_eq!(instances(), [""; 0]);
+    }
 }
