@@ -15,7 +15,6 @@ struct Known {
     tid: i32,
     name: NameId,
     comm: Comm,
-    dead: bool,
     /// Created by a fork that the trace holds.
     forked: bool,
     /// Went to sleep and was not woken since: when it runs now, clocks disagree or events lack.
@@ -85,7 +84,7 @@ impl Tasks {
         self.slots[index] = slot;
     }
 
-    /// The task that `tid` means now. A dead task's tid means a new task.
+    /// The task that `tid` means now.
     #[inline]
     pub(crate) fn get<S: Sink + ?Sized>(
         &mut self,
@@ -94,11 +93,10 @@ impl Tasks {
         time: u64,
         sink: &mut S,
     ) -> TaskId {
-        let slot = self.slot(tid) as usize;
-        if self.known.get(slot).is_some_and(|known| !known.dead) {
-            return TaskId::nth(slot);
+        match self.slot(tid) {
+            NONE => self.create(tid, comm, time, sink),
+            slot => TaskId::nth(slot as usize),
         }
-        self.create(tid, comm, time, sink)
     }
 
     /// The task that a fork creates. A child whose clock runs ahead may have acted already.
@@ -111,9 +109,10 @@ impl Tasks {
     ) -> TaskId {
         const AHEAD_NS: u64 = 1_000_000;
         let slot = self.slot(tid);
-        let ahead = self.known.get(slot as usize).is_some_and(|known| {
-            !known.dead && !known.forked && time - known.first_seen.min(time) < AHEAD_NS
-        });
+        let ahead = self
+            .known
+            .get(slot as usize)
+            .is_some_and(|known| !known.forked && time - known.first_seen.min(time) < AHEAD_NS);
         let id = match ahead {
             true => TaskId::nth(slot as usize),
             false => self.create(tid, comm, time, sink),
@@ -141,14 +140,18 @@ impl Tasks {
             tid,
             name,
             comm: if comm.is_told() { comm } else { Comm::new(text.as_bytes()) },
-            dead: false,
             forked: false,
             asleep: false,
             ran_asleep: None,
             first_seen: time,
         };
-        self.known.push(known);
-        self.set_slot(tid, (self.known.len() - 1) as u32);
+        let slot = id.index().expect("no idle task");
+        match self.known.get_mut(slot) {
+            // A sink that forgets gives the numbers of dead tasks out again.
+            Some(forgotten) => *forgotten = known,
+            None => self.known.push(known),
+        }
+        self.set_slot(tid, slot as u32);
         id
     }
 
@@ -201,8 +204,18 @@ impl Tasks {
     #[inline]
     pub(crate) fn left(&mut self, task: TaskId, asleep: bool, dead: bool) {
         let known = self.known(task);
-        (known.asleep, known.dead) = (asleep, dead);
+        known.asleep = asleep;
         known.ran_asleep = None;
+        if dead {
+            self.bury(task);
+        }
+    }
+
+    /// From here on its tid means another task.
+    #[cold]
+    fn bury(&mut self, task: TaskId) {
+        let tid = self.known(task).tid;
+        self.set_slot(tid, NONE);
     }
 
     /// `task` runs on `cpu`.

@@ -501,7 +501,8 @@ const volatile __u32 cpus = 1;
 const volatile __s64 preempt_count_offset = 0;
 
 /* Finds out where CPUs keep their preempt counts: on x86 it is a variable of each CPU, and symbols
- * of variables may be hidden, but every task group knows the run queue of every CPU. */
+ * of variables may be hidden, but every task group knows the run queue of every CPU. Gives whether
+ * what is found there can be the count of this very moment. */
 SEC("syscall")
 int locate(void *ctx)
 {
@@ -515,11 +516,14 @@ int locate(void *ctx)
 
 		bpf_probe_read_kernel(&queue, sizeof(queue), &queues[cpu]);
 		if (!queue)
-			return cpu;
+			continue;
 		rq = BPF_CORE_READ(queue, rq);
-		if (!rq)
-			return cpu;
-		lanes[cpu].preempt_count = (__u64)rq + preempt_count_offset;
+		if (rq)
+			lanes[cpu].preempt_count = (__u64)rq + preempt_count_offset;
 	}
-	return cpu;
+	if (context(this_lane(bpf_get_smp_processor_id())) == CONTEXT_KNOWN)
+		return 1;
+	for (cpu = 0; cpu < MAX_CPUS && cpu < cpus; cpu++)
+		lanes[cpu].preempt_count = 0;
+	return 0;
 }

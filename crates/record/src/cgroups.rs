@@ -5,12 +5,13 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use crate::host;
 use crate::mounts::mounts;
 
 /// The cgroups of the hierarchy that schedules CPU time.
 #[derive(Debug)]
 pub(crate) struct Cgroups {
-    root: Option<PathBuf>,
+    hierarchy: Hierarchy,
     paths: HashMap<u64, String>,
     unknown: HashMap<u64, String>,
 }
@@ -26,8 +27,13 @@ pub(crate) enum Hierarchy {
 }
 
 impl Hierarchy {
+    /// That of this machine.
+    pub(crate) fn here() -> Hierarchy {
+        Hierarchy::of(&host::read("/proc/self/mountinfo").unwrap_or_default())
+    }
+
     /// By the text of a mountinfo.
-    pub(crate) fn of(text: &str) -> Hierarchy {
+    fn of(text: &str) -> Hierarchy {
         let mut unified = None;
         for mount in mounts(text) {
             match mount.kind {
@@ -41,10 +47,16 @@ impl Hierarchy {
         unified.map_or(Hierarchy::None, Hierarchy::V2)
     }
 
-    pub(crate) fn root(&self) -> Option<&Path> {
-        match self {
-            Hierarchy::V1(path) | Hierarchy::V2(path) => Some(path),
-            Hierarchy::None => None,
+    /// Calls `each` with the path within the hierarchy, and the folder, of every cgroup.
+    pub(crate) fn each(&self, mut each: impl FnMut(String, &Path)) {
+        let (Hierarchy::V1(root) | Hierarchy::V2(root)) = self else { return };
+        let mut folders = vec![root.clone()];
+        while let Some(folder) = folders.pop() {
+            let path = folder.strip_prefix(root).unwrap_or(&folder);
+            each(format!("/{}", path.display()), &folder);
+            let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+            let inner = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+            folders.extend(inner.map(|entry| entry.path()));
         }
     }
 }
@@ -52,24 +64,19 @@ impl Hierarchy {
 impl Cgroups {
     /// Those that there are now.
     pub(crate) fn of(hierarchy: &Hierarchy) -> Cgroups {
-        let root = hierarchy.root().map(Path::to_owned);
-        let mut cgroups = Cgroups { root, paths: HashMap::new(), unknown: HashMap::new() };
+        let hierarchy = hierarchy.clone();
+        let mut cgroups = Cgroups { hierarchy, paths: HashMap::new(), unknown: HashMap::new() };
         cgroups.scan();
         cgroups
     }
 
     fn scan(&mut self) {
-        let Some(root) = self.root.clone() else { return };
-        let mut folders = vec![root.clone()];
-        while let Some(folder) = folders.pop() {
-            if let Ok(meta) = fs::metadata(&folder) {
-                let path = folder.strip_prefix(&root).unwrap_or(&folder);
-                self.paths.insert(meta.ino(), format!("/{}", path.display()));
+        let paths = &mut self.paths;
+        self.hierarchy.each(|path, folder| {
+            if let Ok(meta) = fs::metadata(folder) {
+                paths.insert(meta.ino(), path);
             }
-            let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-            let inner = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-            folders.extend(inner.map(|entry| entry.path()));
-        }
+        });
     }
 
     /// The path of a cgroup within its hierarchy; `cgroup:ID` where it went before it was seen.
@@ -81,5 +88,25 @@ impl Cgroups {
             }
         }
         self.paths.get(&id).or_else(|| self.unknown.get(&id)).map_or("", |path| path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cpu_controller_of_its_own_goes_before_the_unified_hierarchy() {
+        let line = |path: &str, kind: &str, options: &str| {
+            format!("30 20 0:5 / {path} rw,relatime shared:1 - {kind} none rw,{options}\n")
+        };
+        let unified = line("/sys/fs/cgroup/unified", "cgroup2", "");
+        let cpu = line("/sys/fs/cgroup/cpu", "cgroup", "cpu,cpuacct");
+        let cpuset = line("/sys/fs/cgroup/cpuset", "cgroup", "cpuset");
+        let v1 = Hierarchy::V1("/sys/fs/cgroup/cpu".into());
+        assert_eq!(Hierarchy::of(&[&*unified, &cpuset, &cpu].concat()), v1);
+        let v2 = Hierarchy::V2("/sys/fs/cgroup/unified".into());
+        assert_eq!(Hierarchy::of(&[&*cpuset, &unified].concat()), v2);
+        assert_eq!(Hierarchy::of("nonsense\n"), Hierarchy::None);
     }
 }

@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use wastenot_model::Head;
 
+use crate::cgroups::Hierarchy;
+use crate::quota::Quotas;
+use crate::steal::Steal;
 use crate::tracefs::Tracefs;
 use crate::{Error, Tape};
 
@@ -66,18 +69,56 @@ pub struct Begun {
 /// Begins to record. From here on nothing is missed; it comes out of
 /// [`drain`](Recording::drain).
 pub fn begin(options: &Options) -> Result<Begun, Error> {
-    let begun = |(recording, head), instead_of_bpf| Begun { recording, head, instead_of_bpf };
-    match options.way {
-        Way::Bpf => Ok(begun(bpf(options)?, None)),
-        Way::Tracefs => Ok(begun(tracefs(options)?, None)),
+    let (hierarchy, steal) = (Hierarchy::here(), Steal::begin());
+    let quotas = Quotas::now(&hierarchy);
+    let ((recording, head), instead_of_bpf) = match options.way {
+        Way::Bpf => (bpf(options)?, None),
+        Way::Tracefs => (tracefs(options)?, None),
         Way::Best => match bpf(options) {
-            Ok(bpf) => Ok(begun(bpf, None)),
+            Ok(bpf) => (bpf, None),
             Err(bpf) => match tracefs(options) {
-                Ok(tracefs) => Ok(begun(tracefs, Some(bpf))),
-                Err(tracefs) => Err(Error::Neither { bpf: bpf.into(), tracefs: tracefs.into() }),
+                Ok(tracefs) => (tracefs, Some(bpf)),
+                Err(tracefs) => {
+                    return Err(Error::Neither { bpf: bpf.into(), tracefs: tracefs.into() });
+                }
             },
         },
+    };
+    let recording = Box::new(Accompanied { recording, hierarchy, quotas, steal });
+    Ok(Begun { recording, head, instead_of_bpf })
+}
+
+/// A recording, and what no event tells: quotas and stolen time.
+struct Accompanied {
+    recording: Box<dyn Recording>,
+    hierarchy: Hierarchy,
+    quotas: Quotas,
+    steal: Steal,
+}
+
+impl Recording for Accompanied {
+    fn wait(&mut self, at_most: Duration) {
+        self.recording.wait(at_most);
     }
+    fn drain(&mut self, tape: &mut dyn Tape) {
+        self.recording.drain(tape);
+        self.steal.turn();
+    }
+    fn finish(self: Box<Self>, tape: &mut dyn Tape) -> Summary {
+        let summary = self.recording.finish(tape);
+        tape.annex(Quotas::now(&self.hierarchy).since(&self.quotas));
+        tape.annex(self.steal.finish());
+        summary
+    }
+}
+
+/// Whether this machine lets us record with BPF. The programs are loaded to find out: versions
+/// and settings tell too little.
+pub fn probe_bpf() -> Result<(), Error> {
+    #[cfg(bpf)]
+    return crate::bpf::probe();
+    #[cfg(not(bpf))]
+    return Err(Error::NotBuilt);
 }
 
 type Recorder = (Box<dyn Recording>, Head);

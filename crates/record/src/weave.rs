@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use wastenot_model::{
-    By, Change, CpuId, CpuMode, CpuSet, Entry, Event, How, Start, Task, TaskId, Time,
+    By, Change, CpuId, CpuMode, CpuSet, Entry, Event, How, Left, Start, Task, TaskId, Time,
 };
 
 use crate::cgroups::Cgroups;
@@ -23,7 +23,6 @@ struct Known {
     throttled: bool,
     /// Its waking said that it was still queued: the wakeup that follows selects no CPU.
     still_queued: bool,
-    dead: bool,
 }
 
 /// Gives tids their tasks and pushes what happened.
@@ -125,8 +124,8 @@ impl Weave {
                 let left = wire.left();
                 let prev = self.task(wire.task, cpu, tape);
                 let next = self.task(wire.other, cpu, tape);
-                if let Some(known) = self.known_mut(prev) {
-                    known.dead = left == wastenot_model::Left::Dead;
+                if left == Left::Dead {
+                    self.bury(wire.task);
                 }
                 if self.known_mut(next).is_some_and(|known| known.throttled) {
                     self.unthrottle(next, wire, tape);
@@ -230,15 +229,20 @@ impl Weave {
     }
 
     fn add(&mut self, tid: u32, start_time: u64, task: Task, tape: &mut dyn Tape) -> TaskId {
-        let slot = self.known.len() as u32;
-        let (facts, throttled, still_queued, dead) = (None, false, false, false);
-        self.known.push(Known { start_time, facts, throttled, still_queued, dead });
+        let id = tape.task(task);
+        let slot = id.index().expect("no idle task");
+        let known = Known { start_time, facts: None, throttled: false, still_queued: false };
+        match self.known.get_mut(slot) {
+            // A tape that forgets gives numbers out again.
+            Some(forgotten) => *forgotten = known,
+            None => self.known.push(known),
+        }
         let tid = (tid as usize).min(PID_LIMIT);
         if tid >= self.slots.len() {
             self.slots.resize((tid + 1).next_power_of_two(), NONE);
         }
-        self.slots[tid] = slot;
-        tape.task(task)
+        self.slots[tid] = slot as u32;
+        id
     }
 
     /// Makes sure that the task of these facts is known; whether it was not.
@@ -316,6 +320,14 @@ impl Weave {
         }
         let event = Event::Changed { task, what: Change::Throttled(false) };
         tape.push(Entry { time: wire.time, cpu: wire.cpu, by: By::UNKNOWN, event });
+    }
+
+    /// From here on the tid means another task.
+    #[cold]
+    fn bury(&mut self, tid: u32) {
+        if let Some(slot) = self.slots.get_mut(tid as usize) {
+            *slot = NONE;
+        }
     }
 
     /// A thread that executes a program takes over the tid of its process's leader.

@@ -13,6 +13,8 @@ pub(crate) enum Answer {
     No,
     /// The trace cannot tell: 3.
     CannotTell,
+    /// Whatever the command that was recorded answered.
+    OfCommand(u8),
 }
 
 impl Answer {
@@ -21,15 +23,19 @@ impl Answer {
             Answer::Yes => 0,
             Answer::No => 1,
             Answer::CannotTell => 3,
+            Answer::OfCommand(code) => code,
         })
     }
 }
 
+/// What misuse and failure exit with.
+const FAILED: u8 = 2;
+
 /// Why there is no answer.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// Wastenot failed or was misused: two lines on stderr, 2.
-    Failure { what: String, help: String },
+    /// Wastenot failed or was misused: two lines on stderr, 2 unless said otherwise.
+    Failure { what: String, help: String, code: u8 },
     /// Whoever read our output has seen enough (`| head`): quiet, 0.
     Pipe,
 }
@@ -37,7 +43,15 @@ pub(crate) enum Stop {
 impl Stop {
     /// A failure: what went wrong and where, and the command that helps.
     pub(crate) fn new(what: impl Display, help: impl Display) -> Stop {
-        Stop::Failure { what: what.to_string(), help: help.to_string() }
+        Stop::Failure { what: what.to_string(), help: help.to_string(), code: FAILED }
+    }
+
+    /// The same with an exit code of its own, unless it has one.
+    pub(crate) fn or_code(self, own: u8) -> Stop {
+        match self {
+            Stop::Failure { what, help, code: FAILED } => Stop::Failure { what, help, code: own },
+            other => other,
+        }
     }
 
     /// A failure of the system while `doing` something; a closed pipe stays quiet.
@@ -52,11 +66,11 @@ impl Stop {
     pub(crate) fn say(&self) -> ExitCode {
         match self {
             Stop::Pipe => ExitCode::SUCCESS,
-            Stop::Failure { what, help } => {
+            Stop::Failure { what, help, code } => {
                 let text = format!("wastenot: error: {what}\nhelp: {help}\n");
                 // Where stderr is closed there is nobody left to tell.
                 let _ = io::stderr().write_all(text.as_bytes());
-                ExitCode::from(2)
+                ExitCode::from(*code)
             }
         }
     }

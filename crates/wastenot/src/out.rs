@@ -83,19 +83,50 @@ impl Target {
             let result = fill(&mut out).and_then(|()| out.flush());
             return result.map_err(|error| self.failed(&error));
         }
-        let folder = match self.path.parent() {
-            Some(parent) if parent != Path::new("") => parent,
-            _ => Path::new("."),
-        };
         let file = tempfile::Builder::new()
             .prefix(".wastenot-")
             .permissions(Permissions::from_mode(0o666)) // less the umask, as any new file
-            .tempfile_in(folder)
+            .tempfile_in(self.folder())
             .map_err(|error| self.failed(&error))?;
         let mut out = BufWriter::new(file);
         let filled = fill(&mut out).and_then(|()| out.flush());
         let file = filled.and_then(|()| out.into_inner().map_err(|error| error.into_error()));
         self.persist(file.map_err(|error| self.failed(&error))?)
+    }
+
+    /// Begins a file that grows while something is recorded: beside its name with `.part`, so that
+    /// what was recorded can be read also after the worst of ends.
+    pub(crate) fn grow(&self) -> Result<Growing<'_>, Stop> {
+        if !self.is_file() {
+            return Ok(Growing { target: self, out: Some(GrowingOut::Stdout(stdout())), bytes: 0 });
+        }
+        let mut name = self.path.file_name().unwrap_or_default().to_owned();
+        name.push(".part");
+        let file = tempfile::Builder::new()
+            .prefix(&name)
+            .rand_bytes(0)
+            .disable_cleanup(true)
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(self.folder())
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => {
+                    let part = self.folder().join(&name);
+                    let part = part.strip_prefix("./").unwrap_or(&part).display();
+                    Stop::new(
+                        format_args!("{part} is there: a recording goes on, or one was killed"),
+                        format_args!("`wastenot check {part}` reads it; then move it away"),
+                    )
+                }
+                _ => self.failed(&error),
+            })?;
+        Ok(Growing { target: self, out: Some(GrowingOut::File(file)), bytes: 0 })
+    }
+
+    fn folder(&self) -> &Path {
+        match self.path.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        }
     }
 
     fn persist(&self, file: NamedTempFile) -> Result<(), Stop> {
@@ -112,7 +143,8 @@ impl Target {
         }
     }
 
-    fn failed(&self, error: &io::Error) -> Stop {
+    /// What is said when writing it fails.
+    pub(crate) fn failed(&self, error: &io::Error) -> Stop {
         let help = "name a place that can be written: `-o FILE`";
         Stop::io(format_args!("cannot write {}", self.path.display()), error, help)
     }
@@ -125,6 +157,54 @@ impl Target {
     /// Its name.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+/// A file that grows. Unless it is finished it stays where it is, as a part.
+pub(crate) struct Growing<'t> {
+    target: &'t Target,
+    out: Option<GrowingOut>,
+    bytes: u64,
+}
+
+enum GrowingOut {
+    File(NamedTempFile),
+    Stdout(io::Stdout),
+}
+
+impl Growing<'_> {
+    /// It is whole: gives it its name, and tells its size in bytes.
+    pub(crate) fn finish(mut self) -> Result<u64, Stop> {
+        if let Some(GrowingOut::File(file)) = self.out.take() {
+            self.target.persist(file)?;
+        }
+        Ok(self.bytes)
+    }
+
+    /// Nothing came to be in it: removes it.
+    pub(crate) fn discard(mut self) {
+        if let Some(GrowingOut::File(mut file)) = self.out.take() {
+            file.disable_cleanup(false);
+        }
+    }
+}
+
+impl Write for Growing<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = match &mut self.out {
+            Some(GrowingOut::File(file)) => file.write(bytes)?,
+            Some(GrowingOut::Stdout(out)) => out.write(bytes)?,
+            None => 0,
+        };
+        self.bytes += written as u64;
+        Ok(written)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.out {
+            Some(GrowingOut::File(file)) => file.flush(),
+            Some(GrowingOut::Stdout(out)) => out.flush(),
+            None => Ok(()),
+        }
     }
 }
 

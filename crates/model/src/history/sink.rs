@@ -11,7 +11,8 @@ pub trait Sink {
     fn name(&mut self, text: &str) -> NameId;
     /// Interns a set of CPUs.
     fn mask(&mut self, cpus: &CpuSet) -> MaskId;
-    /// Adds a task. Ids are given in order: `TaskId::nth(0)`, `nth(1)`, ...
+    /// Adds a task. Ids are given in order: `TaskId::nth(0)`, `nth(1)`, ...; a sink that forgets
+    /// gives those of dead tasks again.
     fn task(&mut self, task: Task) -> TaskId;
     /// Replaces what is known of a task that was added before.
     fn correct(&mut self, id: TaskId, task: &Task);

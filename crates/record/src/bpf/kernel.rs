@@ -1,7 +1,7 @@
 //! What the running kernel's own description of its types (BTF) says.
 
-use libbpf_rs::btf::Btf;
-use libbpf_rs::btf::types::{DataSec, FuncProto, Ptr, Typedef};
+use libbpf_rs::btf::types::{Composite, DataSec, FuncProto, MemberAttr, Ptr, Struct, Typedef};
+use libbpf_rs::btf::{Btf, BtfType};
 
 use crate::Error;
 
@@ -35,7 +35,7 @@ impl Kernel {
         // The first parameter is the handler's own.
         let task = |index: usize| {
             let parameter = handler.get(index)?;
-            let kind = self.btf.type_by_id::<libbpf_rs::btf::BtfType<'_>>(parameter.ty)?;
+            let kind = self.btf.type_by_id::<BtfType<'_>>(parameter.ty)?;
             Some(Ptr::try_from(kind.skip_mods_and_typedefs()).is_ok())
         };
         match (handler.len(), task(2)?) {
@@ -47,18 +47,45 @@ impl Kernel {
     }
 
     /// How far behind its `runqueues` a CPU keeps its preempt count, where that is a variable of
-    /// each CPU (x86).
+    /// each CPU (x86): of its own, from 6.2 to 6.14 in `pcpu_hot`.
     pub(super) fn preempt_count_offset(&self) -> Option<i64> {
-        let variable = |section: &DataSec<'_>, wanted: &str| {
-            let mut variables = section.iter();
-            variables.find_map(|variable| {
-                let kind = self.btf.type_by_id::<libbpf_rs::btf::BtfType<'_>>(variable.ty)?;
+        let section = self.btf.type_by_name::<DataSec<'_>>(".data..percpu")?;
+        let variable = |wanted: &str| {
+            section.iter().find_map(|variable| {
+                let kind = self.btf.type_by_id::<BtfType<'_>>(variable.ty)?;
                 (kind.name()? == wanted).then_some(i64::from(variable.offset))
             })
         };
-        let section = self.btf.type_by_name::<DataSec<'_>>(".data..percpu")?;
-        let queues = variable(&section, "runqueues")?;
-        let count = variable(&section, "__preempt_count")?;
-        Some(count - queues)
+        let hot = || {
+            let hot = self.structure("pcpu_hot")?;
+            Some(variable("pcpu_hot")? + i64::from(self.member(&hot, "preempt_count")?))
+        };
+        let count = variable("__preempt_count").or_else(hot)?;
+        Some(count - variable("runqueues")?)
+    }
+
+    /// Whether tasks hold the preempt count (all but x86).
+    pub(super) fn tasks_count_preemption(&self) -> bool {
+        let info = self.structure("thread_info");
+        info.is_some_and(|info| self.member(&info, "preempt_count").is_some())
+    }
+
+    fn structure(&self, name: &str) -> Option<Composite<'_>> {
+        Composite::try_from(*self.btf.type_by_name::<Struct<'_>>(name)?).ok()
+    }
+
+    /// Where in a struct a member is, in bytes, also within members without a name.
+    fn member(&self, of: &Composite<'_>, wanted: &str) -> Option<u32> {
+        of.iter().find_map(|inner| {
+            let MemberAttr::Normal { offset } = inner.attr else { return None };
+            match inner.name {
+                Some(name) => (name == wanted).then_some(offset / 8),
+                None => {
+                    let kind = self.btf.type_by_id::<BtfType<'_>>(inner.ty)?;
+                    let within = self.member(&Composite::try_from(kind).ok()?, wanted)?;
+                    Some(offset / 8 + within)
+                }
+            }
+        })
     }
 }

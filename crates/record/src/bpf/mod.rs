@@ -1,15 +1,18 @@
 //! The recorder on BPF.
 
 mod kernel;
+mod log;
 mod rings;
 
 use std::io::Read;
 use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{Iter, Link, ProgramInput};
-use wastenot_model::{Carries, CpuId, Head, Loss, Time};
+use libbpf_rs::query::ProgInfoIter;
+use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
+use libbpf_rs::{Iter, Link, Program, ProgramInput};
+use wastenot_model::{Carries, CpuId, Head, Loss, LossKind, Time};
 
 use self::kernel::Kernel;
 use self::rings::Rings;
@@ -72,46 +75,66 @@ pub(crate) struct Bpf {
 fn failed(doing: &str) -> impl Fn(libbpf_rs::Error) -> Error + '_ {
     move |error| match error.kind() {
         libbpf_rs::ErrorKind::PermissionDenied => Error::NotAllowed,
-        _ => Error::Failed { doing: doing.to_owned(), why: format!("{error:#}") },
+        _ => Error::Failed {
+            doing: doing.to_owned(),
+            why: log::last_word().unwrap_or_else(|| format!("{error:#}")),
+        },
     }
+}
+
+/// Whether this machine lets us record with BPF; the programs are loaded to find out.
+pub(crate) fn probe() -> Result<(), Error> {
+    load(&Options::default(), &Hierarchy::here(), &mut host::head("", Carries::NONE)).map(|_| ())
+}
+
+/// Loads the programs. Completes the head by what they can tell on this kernel.
+fn load(
+    options: &Options,
+    hierarchy: &Hierarchy,
+    head: &mut Head,
+) -> Result<RecordSkel<'static>, Error> {
+    log::listen();
+    let kernel = Kernel::running()?;
+    let cpus = head.machine.cpus.len() as u32;
+    // The skeleton borrows where its object lives, for as long as the process does.
+    let place = Box::leak(Box::new(MaybeUninit::uninit()));
+    let mut open = RecordSkelBuilder::default().open(place).map_err(failed("open programs"))?;
+    let offset = kernel.preempt_count_offset();
+    if let Some(set) = open.maps.rodata_data.as_mut() {
+        set.mask_words = cpus.div_ceil(64);
+        set.wake_bytes = options.ring_bytes / 4;
+        set.cgroup_v1 = u32::from(matches!(hierarchy, Hierarchy::V1(_)));
+        set.cpus = cpus;
+        set.preempt_count_offset = offset.unwrap_or(0);
+        set.switch_arguments = kernel.switch_arguments().ok_or_else(|| Error::Failed {
+            doing: "attach to sched_switch".into(),
+            why: "its arguments are none that are known".into(),
+        })?;
+    }
+    open.maps.rings.set_max_entries(cpus).map_err(failed("size the rings"))?;
+    open.progs.on_cpuhp_enter.set_autoload(kernel.traces("cpuhp_enter"));
+    open.progs.on_cpu_frequency.set_autoload(kernel.traces("cpu_frequency"));
+    let skel = open.load().map_err(failed("load the BPF programs"))?;
+    let located = || {
+        let output = skel.progs.locate.test_run(ProgramInput::default());
+        output.is_ok_and(|output| output.return_value == 1)
+    };
+    if kernel.tasks_count_preemption() || offset.is_some() && located() {
+        head.carries |= Carries::CONTEXT;
+    }
+    Ok(skel)
 }
 
 impl Bpf {
     /// Begins to record.
     pub(crate) fn begin(options: &Options) -> Result<(Bpf, Head), Error> {
-        rings::be_quiet();
-        let kernel = Kernel::running()?;
         let carries = CARRIES.into_iter().fold(Carries::NONE, |all, carry| all | carry);
         let mut head = host::head("wastenot record", carries);
+        let hierarchy = Hierarchy::here();
+        let mut skel = load(options, &hierarchy, &mut head)?;
         let cpus = head.machine.cpus.len();
         let words = cpus.div_ceil(64);
-        let mounts = host::read("/proc/self/mountinfo").unwrap_or_default();
-        let hierarchy = Hierarchy::of(&mounts);
-
-        // The skeleton borrows where its object lives, for as long as the process does.
-        let place = Box::leak(Box::new(MaybeUninit::uninit()));
-        let mut open = RecordSkelBuilder::default().open(place).map_err(failed("open programs"))?;
         let ring_bytes = options.ring_bytes.next_power_of_two().max(64 << 10);
-        let offset = kernel.preempt_count_offset();
-        if let Some(set) = open.maps.rodata_data.as_mut() {
-            set.mask_words = words as u32;
-            set.wake_bytes = ring_bytes / 4;
-            set.cgroup_v1 = u32::from(matches!(hierarchy, Hierarchy::V1(_)));
-            set.cpus = cpus as u32;
-            set.preempt_count_offset = offset.unwrap_or(0);
-            set.switch_arguments = kernel.switch_arguments().ok_or_else(|| Error::Failed {
-                doing: "attach to sched_switch".into(),
-                why: "its arguments are none that are known".into(),
-            })?;
-        }
-        open.maps.rings.set_max_entries(cpus as u32).map_err(failed("size the rings"))?;
-        open.progs.on_cpuhp_enter.set_autoload(kernel.traces("cpuhp_enter"));
-        open.progs.on_cpu_frequency.set_autoload(kernel.traces("cpu_frequency"));
-        let mut skel = open.load().map_err(failed("load the BPF programs"))?;
-        if offset.is_some() {
-            skel.progs.locate.test_run(ProgramInput::default()).map_err(failed("run a program"))?;
-            head.carries |= Carries::CONTEXT;
-        }
         let rings = Rings::new(&mut skel.maps.rings, cpus, words, ring_bytes)
             .map_err(failed("make the rings"))?;
         let mut bpf = Bpf {
@@ -192,6 +215,9 @@ impl Bpf {
             summary.events += 1;
             weave.push(wire, facts, tape);
         });
+        if until != Time::MAX {
+            tape.until(until);
+        }
         self.keep_facts();
     }
 
@@ -207,6 +233,15 @@ impl Bpf {
         self.facts = kept;
     }
 
+    /// How often the kernel left out one of our programs.
+    fn misses(&self) -> u64 {
+        let id = |program: BorrowedFd<'_>| Program::id_from_fd(program).ok();
+        let ours: Vec<u32> =
+            self.skel.object().progs().filter_map(|program| id(program.as_fd())).collect();
+        let infos = ProgInfoIter::default().filter(|info| ours.contains(&info.id));
+        infos.map(|info| info.recursion_misses).sum()
+    }
+
     fn tell_losses(&mut self, tape: &mut dyn Tape) {
         self.pending.loss().into_iter().for_each(|loss| tape.loss(loss));
         let lanes = self.skel.maps.bss_data.as_deref().map(|bss| &bss.lanes[..]);
@@ -218,6 +253,13 @@ impl Bpf {
                 let cpu = CpuId(cpu as u16);
                 tape.loss(Loss::dropped(cpu, Time(lane.lost_since), count));
             }
+        }
+        if let misses @ 1.. = self.misses() {
+            let note = "programs did not run because they were running already";
+            let mut loss = Loss::new(LossKind::LostEvents, note);
+            loss.count = Some(misses);
+            self.summary.lost += misses;
+            tape.loss(loss);
         }
         self.suspended.loss().into_iter().for_each(|loss| tape.loss(loss));
     }

@@ -85,8 +85,3 @@ impl Inbox {
         self.wires.push(wire);
     }
 }
-
-/// libbpf writes to stderr what our errors say.
-pub(super) fn be_quiet() {
-    libbpf_rs::set_print(None);
-}

@@ -116,6 +116,9 @@ impl Tracefs {
             summary.events += 1;
             assembler.push(record, tape);
         });
+        if until != Time::MAX {
+            tape.until(until);
+        }
     }
 
     fn tell_losses(&mut self, tape: &mut dyn Tape) {

@@ -14,7 +14,7 @@ use crate::out;
 /// Every verb, once, in the order in which a newcomer needs them.
 pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Begin here", &["doctor", "report"]),
-    ("Observe", &["check", "draw", "compare", "convert"]),
+    ("Observe", &["record", "check", "draw", "compare", "convert"]),
     ("Also", &["completions", "man"]),
 ];
 

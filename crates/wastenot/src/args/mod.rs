@@ -8,6 +8,7 @@ pub(crate) mod doctor;
 pub(crate) mod draw;
 pub(crate) mod help;
 pub(crate) mod input;
+pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod shell;
 pub(crate) mod when;
@@ -31,6 +32,7 @@ pub(crate) struct Cli {
 pub(crate) enum Verb {
     Doctor(doctor::Doctor),
     Report(report::Report),
+    Record(record::Record),
     Check(check::Check),
     Draw(draw::Draw),
     Compare(compare::Compare),

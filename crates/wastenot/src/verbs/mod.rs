@@ -6,6 +6,7 @@ mod convert;
 mod doctor;
 mod draw;
 mod picture;
+mod record;
 mod report;
 mod select;
 mod shell;
@@ -18,6 +19,7 @@ pub(crate) fn run(cli: Cli) -> Result<Answer, Stop> {
     match cli.verb {
         Verb::Doctor(args) => doctor::run(&args),
         Verb::Report(args) => report::run(&args),
+        Verb::Record(args) => record::run(&args),
         Verb::Check(args) => check::run(&args),
         Verb::Draw(args) => draw::run(&args),
         Verb::Compare(args) => compare::run(&args),

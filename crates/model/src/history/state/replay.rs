@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::past::Past;
-use super::{CpuMode, CpuState, Origin, Phase, State};
+use super::{CpuMode, CpuState, Origin, Phase, State, TaskState};
 use crate::history::event::Each;
-use crate::{CpuId, Entry, Event, History, Observer, TaskId, Time};
+use crate::{Carries, CpuId, Entry, Event, History, Observer, TaskId, Time};
 
 /// What was so when the recording began.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,6 +66,33 @@ impl Start {
                 }
             }
         }
+        start
+    }
+
+    /// What `state` knows, as the start of what comes after. Of each of `tasks` tasks, also of one
+    /// that it has not met yet, `past` says what is to be remembered; `None` leaves it out.
+    pub fn of(
+        state: &State,
+        tasks: usize,
+        mut past: impl FnMut(TaskId, &TaskState) -> Option<Past>,
+    ) -> Start {
+        let mut start = Start::default();
+        for (cpu, known) in state.cpus() {
+            start.cpus.push(known.mode);
+            start.waiting.extend(state.waiting(cpu).map(|task| (task, Some(cpu))));
+            start.silent.extend(known.silent.then_some(cpu));
+        }
+        start.waiting.extend(state.unplaced().map(|task| (task, None)));
+        let mut remembered = Vec::new();
+        for task in (0..tasks).map(TaskId::nth) {
+            let known = state.task(task);
+            let Some(past) = past(task, &known) else { continue };
+            if known.phase == Phase::Sleeping {
+                start.sleeping.push((task, known.cpu));
+            }
+            remembered.push(past);
+        }
+        start.past = Some(remembered);
         start
     }
 
@@ -168,8 +195,20 @@ impl State {
     /// The state of `history` at its start.
     pub fn begin<O: Observer>(history: &History, silent: Silent, observer: &mut O) -> State {
         let start = Start::infer(history, silent);
-        let mut state = State::new(history.cpu_count(), history.head.carries);
-        (state.now, state.told) = (history.window().from, history.window().from);
+        let (cpus, carries) = (history.cpu_count(), history.head.carries);
+        State::at(history.window().from, &start, cpus, carries, observer)
+    }
+
+    /// The state at `time` of a machine of `cpus` CPUs, of which `start` is known.
+    pub fn at<O: Observer>(
+        time: Time,
+        start: &Start,
+        cpus: usize,
+        carries: Carries,
+        observer: &mut O,
+    ) -> State {
+        let mut state = State::new(cpus, carries);
+        (state.now, state.told) = (time, time);
         for cpu in &start.silent {
             if let Some(cpu) = state.cpus.get_mut(cpu.index()) {
                 cpu.silent = true;

@@ -74,7 +74,6 @@ fn mark(marks: &mut [bool], task: TaskId) {
 
 /// What is known where a part begins.
 struct Cut<'h> {
-    history: &'h History,
     state: State,
     before: Moves<'h>,
     /// Over the whole recording.
@@ -94,36 +93,20 @@ impl<'h> Cut<'h> {
         entries.for_each(|entry| state.apply(&entry, &mut moves));
         let mut seen = vec![Some(Seen::Nowhere); history.task_count()];
         Seen::look(history, &mut seen);
-        Cut { history, state: at_cut, before, ever: moves, seen }
+        Cut { state: at_cut, before, ever: moves, seen }
     }
 
     /// The state of the start of a part in which these tasks act.
     fn start(&self, acts: &[bool]) -> Start {
-        let mut start = Start::default();
-        for (cpu, known) in self.state.cpus() {
-            start.cpus.push(known.mode);
-            start.waiting.extend(self.state.waiting(cpu).map(|task| (task, Some(cpu))));
-            start.silent.extend(known.silent.then_some(cpu));
-        }
-        start.waiting.extend(self.state.unplaced().map(|task| (task, None)));
-        let mut past = Vec::new();
-        for (index, (task, _)) in self.history.tasks().enumerate() {
-            let known = self.state.task(task);
+        Start::of(&self.state, self.seen.len(), |task, known| {
+            let index = task.index()?;
             let gone = matches!(known.phase, Phase::Unknown | Phase::Dead);
-            if gone && !acts[index] {
-                continue;
-            }
-            if known.phase == Phase::Sleeping {
-                start.sleeping.push((task, known.cpu));
-            }
-            past.push(Past {
+            (!gone || acts[index]).then(|| Past {
                 last: self.before.last(task),
                 moved: self.ever.moved(task),
                 seen: self.seen[index].unwrap_or(Seen::Nowhere),
-                ..Past::of(task, &known)
-            });
-        }
-        start.past = Some(past);
-        start
+                ..Past::of(task, known)
+            })
+        })
     }
 }

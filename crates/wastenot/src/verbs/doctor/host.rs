@@ -1,5 +1,5 @@
-//! What this machine allows, read from its own files; nothing is changed, nothing switched
-//! on.
+//! What this machine allows, read from its own files and, for BPF, tried: programs are loaded and
+//! dropped. Nothing is changed, nothing switched on.
 
 use std::env;
 use std::ffi::OsString;
@@ -63,6 +63,8 @@ pub(crate) struct Host {
     path: OsString,
     /// Whether we are root.
     pub(crate) root: bool,
+    /// Loads our BPF programs.
+    bpf: fn() -> Result<(), wastenot_record::Error>,
 }
 
 impl Host {
@@ -72,6 +74,7 @@ impl Host {
             tree: PathBuf::from("/"),
             path: env::var_os("PATH").unwrap_or_default(),
             root: false,
+            bpf: wastenot_record::probe_bpf,
         };
         let status = host.read("proc/self/status").unwrap_or_default();
         let uids = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
@@ -83,6 +86,7 @@ impl Host {
     /// Everything worth knowing, the needed things first.
     pub(crate) fn checks(&self) -> Vec<Check> {
         vec![
+            self.bpf(),
             self.tracefs(),
             self.ftrace_switch(),
             self.tool("trace-cmd", ["trace-cmd", "trace-cmd", "trace-cmd"]),
@@ -102,6 +106,14 @@ impl Host {
     /// CPUs that are online.
     pub(crate) fn cpus(&self) -> Option<CpuSet> {
         CpuSet::parse(&self.read("sys/devices/system/cpu/online")?)
+    }
+
+    fn bpf(&self) -> Check {
+        const NAME: &str = "BPF";
+        match (self.bpf)() {
+            Ok(()) => Check::yes(NAME, "programs load"),
+            Err(error) => Check::no(NAME, error.to_string(), error.help()),
+        }
     }
 
     fn tracefs(&self) -> Check {
@@ -239,7 +251,8 @@ mod tests {
             fs::create_dir_all(file.parent().expect("a parent")).expect("a folder");
             fs::write(file, text).expect("a file");
         }
-        let host = Host { tree: tree.path().to_owned(), path: OsString::new(), root };
+        let bpf = || Err(wastenot_record::Error::NotAllowed);
+        let host = Host { tree: tree.path().to_owned(), path: OsString::new(), root, bpf };
         (tree, host)
     }
 
@@ -258,7 +271,7 @@ mod tests {
             ],
         );
         let checks = host.checks();
-        for name in ["tracefs", "trace-cmd", "perf", "perf permission", "no lockdown"] {
+        for name in ["BPF", "tracefs", "trace-cmd", "perf", "perf permission", "no lockdown"] {
             let check = check(&checks, name);
             assert_eq!(check.state, State::No, "{name}");
             assert!(check.fix.is_some(), "{name}");

@@ -35,7 +35,21 @@ pub(crate) fn all(host: &Host, checks: &[Check]) -> Vec<Recipe> {
         needs.iter().copied().filter(|name| no(name)).collect::<Vec<_>>()
     };
     let sudo = if host.root { "" } else { "sudo " };
+    // With either of the two, the rest of its needs is the same.
+    let own = match lacks(&["BPF"]).is_empty() || lacks(&["tracefs"]).is_empty() {
+        true => lacks(&["no lockdown"]),
+        false => lacks(&["BPF", "tracefs", "no lockdown"]),
+    };
     let mut recipes = vec![
+        Recipe {
+            tool: "wastenot",
+            note: "costs least, holds affinities, quotas and the state at the start:",
+            lacks: own,
+            lines: vec![
+                format!("{sudo}wastenot record -- CMD"),
+                "wastenot report wastenot.wn".to_owned(),
+            ],
+        },
         Recipe {
             tool: "trace-cmd",
             note: "small files, exact queues:",

@@ -1,0 +1,146 @@
+//! What ends a flight recording: a bound on what `check` would find in what was just recorded.
+
+use globset::{Glob, GlobMatcher};
+use wastenot_check::{Options, waste};
+use wastenot_model::{
+    CpuId, History, Observer, Phase, Silent, Span, State, TaskId, TaskState, Time, replay,
+};
+
+/// A bound that, once exceeded, ends a flight recording.
+///
+/// ```text
+/// waste > 5ms              an episode of waste longer than that
+/// wait > 20ms              any task waits longer than that
+/// task=NAME wait > 1ms     one of these tasks does; NAME may hold * and ?
+/// ```
+#[derive(Clone, Debug)]
+pub struct Trigger {
+    what: What,
+    limit: Span,
+    /// When the episode began that had not ended where the last look did.
+    open: Option<Time>,
+}
+
+#[derive(Clone, Debug)]
+enum What {
+    Waste,
+    Wait(Option<GlobMatcher>),
+}
+
+/// A bound that was exceeded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fired {
+    /// When it was: the end of the episode or wait, or of what was looked at.
+    pub time: Time,
+    /// What was seen, as a sentence.
+    pub what: String,
+}
+
+impl std::str::FromStr for Trigger {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Trigger, &'static str> {
+        const FORMS: &str = "expected `waste > 5ms`, `wait > 20ms` or `task=NAME wait > 1ms`";
+        let (what, limit) = text.split_once('>').ok_or(FORMS)?;
+        let limit = Span::parse(&limit.replace(' ', "")).ok_or(FORMS)?;
+        let what = what.trim();
+        let what = match what.strip_prefix("task=").and_then(|rest| rest.rsplit_once(' ')) {
+            Some((name, "wait")) => {
+                let glob = Glob::new(name.trim()).map_err(|_| "the name is no pattern")?;
+                What::Wait(Some(glob.compile_matcher()))
+            }
+            None if what == "wait" => What::Wait(None),
+            None if what == "waste" => What::Waste,
+            _ => return Err(FORMS),
+        };
+        Ok(Trigger { what, limit, open: None })
+    }
+}
+
+impl Trigger {
+    /// Looks at a part that begins where the last one ended.
+    pub fn look(&mut self, part: &History) -> Option<Fired> {
+        match &self.what {
+            What::Waste => self.waste(part),
+            What::Wait(name) => longest_wait(part, name.as_ref())
+                .filter(|(_, wait, _)| *wait > self.limit)
+                .map(|(task, wait, time)| Fired {
+                    time,
+                    what: format!("{} waited {wait}", part.task_label(task)),
+                }),
+        }
+    }
+
+    fn waste(&mut self, part: &History) -> Option<Fired> {
+        let options = Options { limit: u32::MAX as usize, ..Options::default() };
+        let window = part.window();
+        let mut longest: Option<(Span, Time)> = None;
+        let mut open = None;
+        for episode in waste::measure(part, &options).worst {
+            let goes_on = episode.window.from == window.from;
+            let from = self.open.filter(|_| goes_on).unwrap_or(episode.window.from);
+            longest = longest.max(Some((episode.window.to - from, episode.window.to)));
+            if episode.window.to == window.to {
+                open = Some(from);
+            }
+        }
+        self.open = open;
+        let (span, time) = longest.filter(|(span, _)| *span > self.limit)?;
+        Some(Fired { time, what: format!("CPU time was wasted for {span}") })
+    }
+}
+
+fn longest_wait(part: &History, name: Option<&GlobMatcher>) -> Option<(TaskId, Span, Time)> {
+    let counts = |task: TaskId| name.is_none_or(|name| name.is_match(part.task_name(task)));
+    let mut waits = Waits { counts, longest: None };
+    replay(part, Silent::Unknown, &mut waits);
+    waits.longest
+}
+
+struct Waits<F> {
+    counts: F,
+    longest: Option<(TaskId, Span, Time)>,
+}
+
+impl<F: Fn(TaskId) -> bool> Waits<F> {
+    fn see(&mut self, task: TaskId, wait: Span, now: Time) {
+        let longer = self.longest.is_none_or(|(_, longest, _)| wait > longest);
+        if longer && (self.counts)(task) {
+            self.longest = Some((task, wait, now));
+        }
+    }
+}
+
+impl<F: Fn(TaskId) -> bool> Observer for Waits<F> {
+    fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
+        // One that nobody may run is held back, not waiting.
+        if was.phase == Phase::Waiting && now.phase == Phase::Running && !was.throttled {
+            self.see(task, state.now() - was.since, state.now());
+        }
+    }
+    fn end(&mut self, state: &State) {
+        for cpu in (0..state.cpu_count()).map(|cpu| CpuId(cpu as u16)) {
+            for task in state.waiting(cpu) {
+                let known = state.task(task);
+                if !known.throttled {
+                    self.see(task, state.now() - known.since, state.now());
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_typed_is_what_is_meant() {
+        for text in ["waste > 5ms", "waste>5ms", " wait > 20 ms", "task=nginx* wait > 1ms"] {
+            assert!(text.parse::<Trigger>().is_ok(), "{text}");
+        }
+        for bad in ["", "waste", "waste > 5", "waste < 5ms", "idle > 5ms", "task=x waste > 1ms"] {
+            assert!(bad.parse::<Trigger>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! `wastenot record`
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args};
+use signal_hook::consts::{SIGUSR1, SIGUSR2};
+use wastenot_model::Span;
+use wastenot_record::Trigger;
+
+/// Record what the scheduler of this machine does
+#[derive(Args, Debug)]
+#[command(
+    group = ArgGroup::new("length").args(["for", "pid", "cgroup", "command"]),
+    after_help = "\
+It records all CPUs, since waste is what one CPU did while a task waited for another; the options
+say how long. Without any it records until Ctrl-C. With a command its exit code is passed on (125
+when recording failed, 126 and 127 when the command cannot be run, 128+N when signal N ended it).
+
+While it grows the recording is FILE.part, readable at any time.
+
+Examples:
+  sudo wastenot record --for 10s
+  sudo wastenot record -o make.wn -- make -j64
+  sudo wastenot record --pid 4711 -o until-it-ends.wn
+  sudo wastenot record --last 10s --until 'waste > 5ms'
+  sudo wastenot record -o - --for 5s | wastenot check -"
+)]
+pub(crate) struct Record {
+    /// Where to; `-` is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "wastenot.wn")]
+    pub(crate) output: PathBuf,
+    /// Replace what is there
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// For so long: 10s, 500ms, 5min
+    #[arg(long = "for", id = "for", value_name = "SPAN", value_parser = span)]
+    pub(crate) span: Option<Span>,
+    /// Until this process ends
+    #[arg(long, value_name = "PID")]
+    pub(crate) pid: Option<u32>,
+    /// Until no process is left in this cgroup
+    #[arg(long, value_name = "PATH")]
+    pub(crate) cgroup: Option<PathBuf>,
+    /// Until this command ends
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+    #[command(flatten)]
+    pub(crate) flight: FlightArgs,
+    #[command(flatten)]
+    pub(crate) means: Means,
+}
+
+/// Keep the last seconds only.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Flight recorder")]
+pub(crate) struct FlightArgs {
+    /// Keep only the last so many seconds, in memory, and write them at the end
+    #[arg(long, value_name = "SPAN", value_parser = span)]
+    pub(crate) last: Option<Span>,
+    /// End soon after this: 'waste > 5ms', 'wait > 20ms', 'task=NAME wait > 1ms', or a signal
+    /// (USR1, USR2); keeps the last 10s unless --last says otherwise
+    #[arg(long, value_name = "WHAT", value_parser = until)]
+    pub(crate) until: Option<Until>,
+    /// Memory for the events that are kept
+    #[arg(long, value_name = "BYTES", default_value = "64MiB", value_parser = bytes)]
+    pub(crate) memory: u64,
+}
+
+impl FlightArgs {
+    /// The signal that ends it.
+    pub(crate) fn signal(&self) -> Option<i32> {
+        match self.until {
+            Some(Until::Signal(signal)) => Some(signal),
+            _ => None,
+        }
+    }
+}
+
+/// What ends a flight recording.
+#[derive(Clone, Debug)]
+pub(crate) enum Until {
+    /// Something that is seen in it.
+    Trigger(Trigger),
+    /// A signal to this process.
+    Signal(i32),
+}
+
+fn until(text: &str) -> Result<Until, &'static str> {
+    match text.trim().trim_start_matches("SIG") {
+        "USR1" => Ok(Until::Signal(SIGUSR1)),
+        "USR2" => Ok(Until::Signal(SIGUSR2)),
+        _ => text.parse().map(Until::Trigger),
+    }
+}
+
+/// How to record.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "How")]
+pub(crate) struct Means {
+    /// Through a tracefs instance, even where BPF may be used
+    #[arg(long)]
+    pub(crate) tracefs: bool,
+    /// Memory for events that are not written yet, for each CPU
+    #[arg(long, value_name = "BYTES", default_value = "4MiB", value_parser = bytes)]
+    pub(crate) buffer: u64,
+}
+
+/// A length of time.
+pub(crate) fn span(text: &str) -> Result<Span, &'static str> {
+    Span::parse(text).ok_or("expected a length of time: 10s, 500ms, 5min")
+}
+
+/// `4MiB`, `64k`, `1048576`; units count by 1024.
+pub(crate) fn bytes(text: &str) -> Result<u64, &'static str> {
+    const FORMS: &str = "expected bytes: 65536, 512KiB, 4MiB, 1GiB";
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');
+    let shift = match text[digits.len()..].trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 10,
+        "m" | "mb" | "mib" => 20,
+        "g" | "gb" | "gib" => 30,
+        _ => return Err(FORMS),
+    };
+    let number: u64 = digits.parse().map_err(|_| FORMS)?;
+    number.checked_mul(1 << shift).filter(|bytes| *bytes > 0).ok_or(FORMS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn bytes_count_by_1024() {
+        for text in ["4194304", "4096k", "4096 KiB", "4MiB", "4m", "4MB"] {
+            assert_eq!(bytes(text), Ok(4 << 20), "{text}");
+        }
+        for bad in ["", "0", "MiB", "4.5MiB", "4TiB", "-1", "99999999999999999999"] {
+            assert!(bytes(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The command that is recorded: its signals and its exit code pass through.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{self, Command};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::fail::{Stop, reason};
+
+/// A running command.
+#[derive(Debug)]
+pub(crate) struct Child {
+    process: process::Child,
+    ended: Option<u8>,
+}
+
+impl Child {
+    /// Runs `words`.
+    pub(crate) fn spawn(words: &[OsString]) -> Result<Child, Stop> {
+        let (name, arguments) = words.split_first().expect("a command has a word");
+        let process = Command::new(name).args(arguments).spawn().map_err(|error| {
+            let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
+            let what = format!("cannot run {}: {}", name.display(), reason(&error));
+            Stop::new(what, "name a program after `--`, with its path if need be").or_code(code)
+        })?;
+        Ok(Child { process, ended: None })
+    }
+
+    /// Its exit code once it has ended, 128 more than the signal that ended it.
+    pub(crate) fn ended(&mut self) -> Option<u8> {
+        if self.ended.is_none() {
+            self.ended = match self.process.try_wait() {
+                Ok(None) => None,
+                Ok(Some(status)) => Some(match (status.code(), status.signal()) {
+                    (Some(code), _) => code as u8,
+                    (None, signal) => 128 + signal.unwrap_or(0) as u8,
+                }),
+                // Somebody else waited for it.
+                Err(_) => Some(super::OWN_FAILURE),
+            };
+        }
+        self.ended
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: i32) {
+        if let (Some(pid), Some(signal)) =
+            (Pid::from_raw(self.process.id() as i32), Signal::from_named_raw(signal))
+        {
+            // It may have ended meanwhile.
+            let _ = kill_process(pid, signal);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! How long to record: until a signal, a time, or the end of whatever is of interest.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::iterator::exfiltrator::origin::WithOrigin;
+use signal_hook::low_level::siginfo::Cause;
+
+use super::child::Child;
+use crate::args::record::Record;
+use crate::fail::{Answer, Stop, reason};
+
+/// Signals that end a recording, or are for its command.
+const SIGNALS: [i32; 5] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD];
+
+/// What was asked.
+#[derive(Debug)]
+pub(crate) enum Length {
+    Signal,
+    For(Duration),
+    Process(OwnedFd),
+    Cgroup(PathBuf),
+    Command(Vec<OsString>),
+}
+
+/// A recording whose end is being waited for.
+pub(crate) struct Running {
+    signals: SignalsInfo<WithOrigin>,
+    subject: Subject,
+    /// The signal that triggers a flight recording.
+    trigger: Option<i32>,
+    told_to_end: bool,
+    end: Option<Instant>,
+}
+
+enum Subject {
+    None,
+    Until(Instant),
+    Process(OwnedFd),
+    Cgroup(PathBuf),
+    Command(Child),
+}
+
+impl Length {
+    /// What `args` ask, if it can be had.
+    pub(crate) fn of(args: &Record) -> Result<Length, Stop> {
+        if let Some(span) = args.span {
+            return Ok(Length::For(Duration::from_nanos(span.0)));
+        }
+        if let Some(pid) = args.pid {
+            return process(pid).map(Length::Process);
+        }
+        if let Some(path) = &args.cgroup {
+            return cgroup(path).map(Length::Cgroup);
+        }
+        match args.command.is_empty() {
+            true => Ok(Length::Signal),
+            false => Ok(Length::Command(args.command.clone())),
+        }
+    }
+
+    /// From here on the time runs, and the command. The signal `trigger` ends it, too.
+    pub(crate) fn begin(self, trigger: Option<i32>) -> Result<Running, Stop> {
+        let listened = SIGNALS.into_iter().chain(trigger);
+        let signals = SignalsInfo::new(listened)
+            .map_err(|error| Stop::io("cannot listen for signals", &error, "`wastenot doctor`"))?;
+        let subject = match self {
+            Length::Signal => Subject::None,
+            Length::For(span) => Subject::Until(Instant::now() + span),
+            Length::Process(process) => Subject::Process(process),
+            Length::Cgroup(path) => Subject::Cgroup(path),
+            Length::Command(words) => Subject::Command(Child::spawn(&words)?),
+        };
+        Ok(Running { signals, subject, trigger, told_to_end: false, end: None })
+    }
+}
+
+impl Running {
+    /// Whether it is over.
+    pub(crate) fn is_over(&mut self) -> bool {
+        self.listen();
+        self.told_to_end
+            || self.end.is_some_and(|end| Instant::now() >= end)
+            || match &mut self.subject {
+                Subject::None => false,
+                Subject::Until(end) => Instant::now() >= *end,
+                Subject::Process(process) => has_ended(process),
+                Subject::Cgroup(path) => is_empty(path),
+                Subject::Command(child) => child.ended().is_some(),
+            }
+    }
+
+    fn listen(&mut self) {
+        for origin in self.signals.pending() {
+            match &self.subject {
+                _ if origin.signal == SIGCHLD => {}
+                _ if Some(origin.signal) == self.trigger => self.told_to_end = true,
+                // What the terminal sends, it sends to the command too.
+                Subject::Command(_) if origin.cause == Cause::Kernel => {}
+                Subject::Command(child) => child.signal(origin.signal),
+                _ => self.told_to_end = true,
+            }
+        }
+    }
+
+    /// Ends the recording so long from now, unless its end is set already; whether it was not.
+    pub(crate) fn end_after(&mut self, span: Duration) -> bool {
+        let first = self.end.is_none();
+        self.end.get_or_insert(Instant::now() + span);
+        first
+    }
+
+    /// What it answers once it is over. A command that goes on when the recording has ended is
+    /// waited for.
+    pub(crate) fn answer(&mut self) -> Answer {
+        loop {
+            self.listen();
+            match &mut self.subject {
+                Subject::Command(child) => match child.ended() {
+                    Some(code) => return Answer::OfCommand(code),
+                    None => thread::sleep(super::TURN),
+                },
+                _ => return Answer::Yes,
+            }
+        }
+    }
+}
+
+fn process(pid: u32) -> Result<OwnedFd, Stop> {
+    let known = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let opened = known.ok_or(rustix::io::Errno::SRCH);
+    opened.and_then(|pid| pidfd_open(pid, PidfdFlags::empty())).map_err(|error| {
+        let why = reason(&io::Error::from(error));
+        Stop::new(format_args!("--pid {pid}: {why}"), "`pgrep -a NAME` lists processes")
+    })
+}
+
+fn has_ended(process: &OwnedFd) -> bool {
+    let mut asked = [PollFd::new(process, PollFlags::IN)];
+    poll(&mut asked, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+}
+
+/// A cgroup by its folder, or by its path below any mounted hierarchy.
+fn cgroup(path: &Path) -> Result<PathBuf, Stop> {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    let hierarchies = mounts.lines().filter_map(|line| {
+        let mut words = line.split(' ').skip(1);
+        let (place, kind) = (words.next()?, words.next()?);
+        kind.starts_with("cgroup").then_some(place)
+    });
+    let below =
+        hierarchies.map(|place| Path::new(place).join(path.strip_prefix("/").unwrap_or(path)));
+    let mut candidates = std::iter::once(path.to_owned()).chain(below);
+    candidates.find(|folder| folder.join("cgroup.procs").exists()).ok_or_else(|| {
+        Stop::new(
+            format_args!("--cgroup {}: there is no such cgroup", path.display()),
+            "`systemd-cgls` lists them",
+        )
+    })
+}
+
+/// Whether no process is left in it and below it.
+fn is_empty(cgroup: &Path) -> bool {
+    // One that was removed is empty.
+    let processes = fs::read_to_string(cgroup.join("cgroup.procs")).unwrap_or_default();
+    let inner = fs::read_dir(cgroup).into_iter().flatten().flatten();
+    let mut inner = inner.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    processes.is_empty() && inner.all(|entry| is_empty(&entry.path()))
+}

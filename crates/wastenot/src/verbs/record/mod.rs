@@ -1,0 +1,110 @@
+//! `wastenot record`: what the scheduler of this machine does, into a file.
+
+mod child;
+mod kept;
+mod length;
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use wastenot_model::Span;
+use wastenot_record::{Begun, Error, Options, Way};
+
+use self::kept::Kept;
+use self::length::Length;
+use crate::args::record::Record;
+use crate::fail::{Answer, Stop};
+use crate::out::{self, Target};
+
+/// How often to look whether it is over.
+const TURN: Duration = Duration::from_millis(100);
+/// What the shell and its kin use for "could not even begin" (env(1), timeout(1)).
+const OWN_FAILURE: u8 = 125;
+
+/// Records.
+pub(crate) fn run(args: &Record) -> Result<Answer, Stop> {
+    let result = record(args);
+    match args.command.is_empty() {
+        true => result,
+        // The command's codes are its own; ours must not look like one of them.
+        false => result.map_err(|stop| stop.or_code(OWN_FAILURE)),
+    }
+}
+
+fn record(args: &Record) -> Result<Answer, Stop> {
+    // Before anything is switched on: a typing error must cost nothing.
+    let target = Target::new(&args.output, args.force)?;
+    let length = Length::of(args)?;
+    let mut file = target.grow()?;
+    let begun = match wastenot_record::begin(&options(args)) {
+        Ok(begun) => begun,
+        Err(error) => {
+            file.discard();
+            return Err(Stop::new(&error, error.help()));
+        }
+    };
+    let Begun { mut recording, head, instead_of_bpf } = begun;
+    if let Some(why) = instead_of_bpf {
+        out::note(&format!("{why}: recording through tracefs, without affinities"));
+    }
+    let mut kept = match Kept::new(args, &mut file, head) {
+        Ok(kept) => kept,
+        Err(error) => return Err(unwritten(&target, error)),
+    };
+    let mut running = match length.begin(args.flight.signal()) {
+        Ok(running) => running,
+        Err(stop) => {
+            drop(kept);
+            file.discard();
+            return Err(stop);
+        }
+    };
+    let begun = Instant::now();
+    while !running.is_over() {
+        recording.wait(TURN);
+        recording.drain(kept.tape());
+        match kept.turn() {
+            Ok(None) => {}
+            Ok(Some(fired)) => {
+                if running.end_after(kept.aftermath()) {
+                    out::note(&format!("at @{}: {}", fired.time, fired.what));
+                }
+            }
+            Err(error) => return Err(unwritten(&target, error)),
+        }
+    }
+    let summary = recording.finish(kept.tape());
+    let (span, events) =
+        kept.finish(begun, summary.events).map_err(|error| unwritten(&target, error))?;
+    let bytes = file.finish()?;
+    out::note(&said(&target, span, events, summary.lost, bytes));
+    Ok(running.answer())
+}
+
+fn options(args: &Record) -> Options {
+    Options {
+        ring_bytes: u32::try_from(args.means.buffer).unwrap_or(u32::MAX / 2),
+        way: if args.means.tracefs { Way::Tracefs } else { Way::Best },
+    }
+}
+
+fn unwritten(target: &Target, error: Error) -> Stop {
+    match error {
+        Error::Write(wastenot_read::Error::Write(error) | wastenot_read::Error::Io(error))
+        | Error::Io(error) => target.failed(&error),
+        error => target.failed(&io::Error::other(error.to_string())),
+    }
+}
+
+/// `recorded 1.204 s: 48123 events, none lost, 193 KiB; next: ...`.
+fn said(target: &Target, span: Span, events: u64, lost: u64, bytes: u64) -> String {
+    let lost = match lost {
+        0 => "none lost".to_owned(),
+        lost => format!("{lost} lost (more room: `--buffer`)"),
+    };
+    let next = match target.is_file() {
+        true => format!("; next: `wastenot check {}`", target.path().display()),
+        false => String::new(),
+    };
+    format!("recorded {span}: {events} events, {lost}, {} KiB{next}", bytes.div_ceil(1024))
+}
