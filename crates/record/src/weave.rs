@@ -10,6 +10,9 @@ use crate::cgroups::Cgroups;
 use crate::tape::Tape;
 use crate::wire::{Facts, Kind, Wire};
 
+#[cfg(test)]
+mod tests;
+
 /// `PID_MAX_LIMIT` of 64-bit kernels: no tid is larger.
 const PID_LIMIT: usize = 4 << 20;
 const NONE: u32 = u32::MAX;
@@ -283,6 +286,8 @@ impl Weave {
         };
         if was.is_some_and(|was| was.name != facts.name) {
             let name = tape.name(&facts.name);
+            let pid = Some(facts.tgid as i32);
+            tape.correct(task, &Task { tid: facts.tid as i32, pid, name });
             push(tape, Change::Name(name));
         }
         if was.is_none_or(|was| was.mask != facts.mask) {

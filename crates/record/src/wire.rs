@@ -16,9 +16,9 @@ pub(crate) struct Wire {
     pub(crate) other: u32,
     pub(crate) on: u16,
     pub(crate) from: u16,
-    flags: u8,
-    prio: u8,
-    other_prio: u8,
+    pub(crate) flags: u8,
+    pub(crate) prio: u8,
+    pub(crate) other_prio: u8,
 }
 
 /// What a record tells. The numbers are those of `enum kind`.
@@ -208,5 +208,68 @@ impl Facts {
             running: event.flags & RUNNING != 0,
             queued: event.flags & QUEUED != 0,
         })
+    }
+}
+
+/// A record of `cpu` for tests, which fill in the rest.
+#[cfg(test)]
+pub(crate) fn wire(time: u64, cpu: u16, kind: Kind, task: u32, other: u32) -> Wire {
+    let (on, from, flags, prio, other_prio) = (0, 0, 0, 121, 121);
+    let (time, cpu) = (Time(time), CpuId(cpu));
+    Wire { time, cpu, kind, task, other, on, from, flags, prio, other_prio }
+}
+
+#[cfg(test)]
+impl Wire {
+    pub(crate) fn still_queued(self) -> Wire {
+        Wire { flags: self.flags | QUEUED, ..self }
+    }
+    pub(crate) fn in_hardirq(self) -> Wire {
+        Wire { flags: self.flags | CONTEXT_KNOWN | HARDIRQ, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_a_task_left_is_told_by_the_bits_of_its_state() {
+        let left =
+            |state, flags| Wire { on: state, flags, ..wire(0, 0, Kind::Switch, 1, 2) }.left();
+        for (state, expected) in [
+            (0x0000, Left::Runnable),
+            (0x0001, Left::Sleeping),
+            (0x2001, Left::Sleeping), // freezable
+            (0x0002, Left::Blocked),
+            (0x0402, Left::Idle),
+            (0x0102, Left::Blocked), // killable
+            (0x0004, Left::Stopped),
+            (0x0108, Left::Stopped),
+            (0x0040, Left::Parked),
+            (0x0080, Left::Dead),
+            (0x0020, Left::Dead),    // zombie
+            (0x1000, Left::Blocked), // waiting for a lock, PREEMPT_RT
+            (0x8000, Left::Blocked), // frozen
+        ] {
+            assert_eq!(left(state, 0), expected, "{state:#x}");
+        }
+        assert_eq!(left(0x0001, PREEMPTED), Left::Preempted);
+    }
+
+    #[test]
+    fn what_is_too_short_or_of_no_known_kind_is_no_record() {
+        let mut bytes = vec![0; Facts::size(2)];
+        assert!(Wire::read(CpuId(0), &bytes[..EVENT]).is_some());
+        assert_eq!(Wire::read(CpuId(0), &bytes[..EVENT - 1]), None);
+        assert_eq!(Facts::read(&bytes, 2), None, "a switch");
+        bytes[20] = 11;
+        bytes[40..43].copy_from_slice(b"sh\0");
+        (bytes[64], bytes[72]) = (5, 1);
+        let facts = Facts::read(&bytes, 2).expect("facts");
+        assert_eq!((&*facts.name, &facts.mask[..]), ("sh", &[5, 1][..]));
+        assert_eq!(Facts::read(&bytes, 3), None);
+        bytes[20] = 12;
+        assert_eq!(Wire::read(CpuId(0), &bytes), None);
     }
 }

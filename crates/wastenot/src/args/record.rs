@@ -13,16 +13,17 @@ use wastenot_record::Trigger;
 #[command(
     group = ArgGroup::new("length").args(["for", "pid", "cgroup", "command"]),
     after_help = "\
-It records all CPUs, since waste is what one CPU did while a task waited for another; the options
-say how long. Without any it records until Ctrl-C. With a command its exit code is passed on (125
-when recording failed, 126 and 127 when the command cannot be run, 128+N when signal N ended it).
+It records all CPUs, since waste is what one CPU did while a task waited for
+another; the options say how long. Without any it records until Ctrl-C. With a
+command it passes on the command's exit code: 125 means that recording failed,
+126 and 127 that the command cannot be run, 128+N that signal N ended it.
 
 While it grows the recording is FILE.part, readable at any time.
 
 Examples:
   sudo wastenot record --for 10s
   sudo wastenot record -o make.wn -- make -j64
-  sudo wastenot record --pid 4711 -o until-it-ends.wn
+  sudo wastenot record --pid 4711
   sudo wastenot record --last 10s --until 'waste > 5ms'
   sudo wastenot record -o - --for 5s | wastenot check -"
 )]

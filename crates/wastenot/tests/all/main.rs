@@ -1,5 +1,6 @@
 //! The house and its front door: the law of layers, tidiness, licences, and the command line as
 //! those who type it meet it. Files that are generated are rewritten with SNAPSHOTS=overwrite.
+#![allow(clippy::print_stdout, reason = "tests say what they skipped")]
 
 mod convert;
 mod examples;
@@ -7,6 +8,7 @@ mod failures;
 mod formats;
 mod layers;
 mod licences;
+mod record;
 mod reference;
 mod shell;
 mod tidy;

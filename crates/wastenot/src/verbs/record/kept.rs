@@ -17,7 +17,7 @@ const LAST: Span = Span::s(10);
 /// What is kept.
 pub(super) enum Kept<'f, 't> {
     /// All of it.
-    All { writer: Writer<&'f mut Growing<'t>>, flushed: Instant },
+    All { writer: Box<Writer<&'f mut Growing<'t>>>, flushed: Instant },
     /// The last seconds.
     Last { flight: Box<Flight>, file: &'f mut Growing<'t>, last: Span },
 }
@@ -31,7 +31,7 @@ impl<'f, 't> Kept<'f, 't> {
     ) -> Result<Kept<'f, 't>, Error> {
         let asked = &args.flight;
         if asked.last.is_none() && asked.until.is_none() {
-            let writer = Writer::new(file, &head)?;
+            let writer = Box::new(Writer::new(file, &head)?);
             return Ok(Kept::All { writer, flushed: Instant::now() });
         }
         let last = asked.last.unwrap_or(LAST);
@@ -45,7 +45,7 @@ impl<'f, 't> Kept<'f, 't> {
     /// Where events go.
     pub(super) fn tape(&mut self) -> &mut dyn Tape {
         match self {
-            Kept::All { writer, .. } => writer,
+            Kept::All { writer, .. } => &mut **writer,
             Kept::Last { flight, .. } => &mut **flight,
         }
     }

@@ -1,0 +1,60 @@
+//! What goes wrong on a machine that is recorded: the right message and code, nothing left behind.
+
+use super::{machine, programs, read, soon};
+use crate::shell::{Desk, said};
+
+#[test]
+fn a_full_disk_ends_it_and_keeps_what_was_written() {
+    let Some(_machine) = machine("a_full_disk_ends_it_and_keeps_what_was_written") else { return };
+    let desk = Desk::new();
+    // In a mount namespace of its own: nothing of it is seen outside.
+    let line = "mkdir small out; unshare -m bash -c 'mount -t tmpfs -o size=64k none small && \
+        { wastenot record -o small/a.wn -- perf bench sched messaging -l 200 >messaging.txt; \
+          echo code $?; ls small; cp small/a.wn.part out/; }'";
+    let (text, _) = said(&desk.bash(line));
+    assert!(text.contains("code 125"), "{text}");
+    assert!(text.contains("cannot write small/a.wn: no space left on device"), "{text}");
+    assert!(text.contains("a.wn.part"), "{text}");
+    assert!(!read(&desk.path().join("out/a.wn.part")).is_empty());
+    assert!(soon(|| programs() == 0));
+}
+
+#[test]
+fn a_ring_that_overruns_tells_how_much_was_lost() {
+    let Some(_machine) = machine("a_ring_that_overruns_tells_how_much_was_lost") else { return };
+    let desk = Desk::new();
+    // It is stopped while forks storm: all that there is is the memory that it has.
+    let line = "wastenot record -o a.wn --buffer 64KiB --for 2s & sleep 0.5; kill -STOP $!; \
+        sh -c 'for i in $(seq 400); do (:) & done; wait'; kill -CONT $!; wait; \
+        wastenot check a.wn";
+    let (text, code) = said(&desk.bash(line));
+    assert_eq!(code, 0, "{text}");
+    let history = read(&desk.path().join("a.wn"));
+    let (lost, unknown) = history.lost_events();
+    assert!(lost > 100 && !unknown, "{lost}, {text}");
+    assert!(text.contains(&format!("{lost} lost (more room: `--buffer`)")), "{text}");
+    // What is known again after the gap is known: both its ends are told.
+    let known = history.window().to.0 - history.losses()[0].time.expect("told").0;
+    assert!(known > 1_000_000, "{known}");
+}
+
+#[test]
+fn who_may_not_record_is_told_what_it_takes() {
+    let Some(_machine) = machine("who_may_not_record_is_told_what_it_takes") else { return };
+    let desk = Desk::new();
+    // As nobody, in a folder that nobody may write to: the binary lies where nobody may read.
+    let line = "d=$(mktemp -d); cp $(command -v wastenot) $d; chmod -R a+rx $d; cd $d; \
+        setpriv --reuid 65534 --regid 65534 --clear-groups ./wastenot record -o - --for 1s; \
+        echo code $?; rm -r $d";
+    let (text, _) = said(&desk.bash(line));
+    assert!(text.contains("code 2"), "{text}");
+    assert!(text.contains("CAP_BPF and CAP_PERFMON"), "{text}");
+    assert!(text.contains("sudo wastenot record"), "{text}");
+    // These two suffice.
+    let line = line.replace(
+        "--clear-groups",
+        "--clear-groups --inh-caps=+bpf,+perfmon --ambient-caps=+bpf,+perfmon",
+    );
+    let (text, _) = said(&desk.bash(&line.replace("-o - --for 1s", "-o - --for 200ms >/dev/null")));
+    assert!(text.contains("code 0"), "{text}");
+}

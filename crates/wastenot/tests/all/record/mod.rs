@@ -1,0 +1,210 @@
+//! `wastenot record` on this machine, where it may be recorded: as root with BPF.
+
+mod beside;
+mod failures;
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use wastenot_model::{Carries, CpuMode, Event, History};
+use wastenot_read::Options;
+
+use crate::shell::{Desk, said};
+
+/// Recordings see each other's work, and what is left behind is counted: one test at a time.
+static MACHINE: Mutex<()> = Mutex::new(());
+
+/// The machine to record, or why not.
+fn machine(test: &str) -> Option<MutexGuard<'static, ()>> {
+    let guard = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+    match wastenot_record::probe_bpf() {
+        Ok(()) if is_root() => Some(guard),
+        Ok(()) => {
+            println!("SKIPPED {test}: not root: run the tests as root");
+            None
+        }
+        Err(error) => {
+            println!("SKIPPED {test}: {error}: {}", error.help());
+            None
+        }
+    }
+}
+
+fn is_root() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    status.lines().any(|line| line.starts_with("Uid:\t0\t0"))
+}
+
+fn read(path: &Path) -> History {
+    let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    wastenot_read::read(&bytes, &Options::default()).expect("a recording")
+}
+
+/// How many of our programs the kernel holds; none where bpftool is missing.
+fn programs() -> usize {
+    let listed = Command::new("bpftool").args(["prog", "list"]).output();
+    let text = listed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    text.map_or(0, |text| text.matches("name on_sched_").count())
+}
+
+/// Waits until `is_so`, or for five seconds.
+fn soon(is_so: impl Fn() -> bool) -> bool {
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(5) {
+        if is_so() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    false
+}
+
+#[test]
+fn a_command_is_recorded_and_its_end_passed_on() {
+    let Some(_machine) = machine("a_command_is_recorded_and_its_end_passed_on") else { return };
+    let desk = Desk::new();
+    let run = |line: &str| said(&desk.bash(&format!("wastenot record --force {line}")));
+    for (line, code) in [
+        ("-- true", 0),
+        ("-- sh -c 'exit 7'", 7),
+        ("-- sh -c 'kill -TERM $$'", 143),
+        ("-- sh -c 'kill -KILL $$'", 137),
+        ("-- ./nonesuch", 127),
+        ("-- /etc/passwd", 126),
+        ("-o /nonesuch/x.wn -- true", 125),
+    ] {
+        let (text, actual) = run(line);
+        assert_eq!(actual, code, "{line}: {text}");
+    }
+    assert!(!desk.path().join("wastenot.wn.part").exists());
+    // A signal to us is for the command; its code is ours.
+    let (text, code) =
+        run("-- sh -c 'trap \"exit 9\" USR1 TERM; kill -TERM $PPID; sleep 5 & wait'");
+    assert_eq!(code, 9, "{text}");
+}
+
+#[test]
+fn a_recording_knows_what_was_so_at_its_start() {
+    let Some(_machine) = machine("a_recording_knows_what_was_so_at_its_start") else { return };
+    let desk = Desk::new();
+    // It sleeps before the recording begins, and for all of it, pinned.
+    let line = "taskset -c 0 sleep 60 & sleep 0.2; wastenot record -o a.wn -- \
+        sh -c 'ls / >ls.txt; nice -n 5 sh -c \"sleep 0.1\"'; kill %1";
+    let (text, code) = said(&desk.bash(line));
+    assert_eq!(code, 0, "{text}");
+    let history = read(&desk.path().join("a.wn"));
+    let carried = Carries::START | Carries::AFFINITY | Carries::THROTTLING | Carries::CGROUPS;
+    assert!(history.head.carries.has(carried), "{}", history.head.carries);
+    let start = history.head.start.as_ref().expect("a start");
+    assert!(!start.cpus.contains(&CpuMode::Unknown), "{:?}", start.cpus);
+    let sleeper = history.tasks().find(|(id, task)| {
+        history.task_name(*id) == "sleep"
+            && start.sleeping.iter().any(|(other, _)| other == id)
+            && task.pid.is_some()
+    });
+    let (sleeper, _) = sleeper.expect("the sleeper");
+    let mask = history.entries().find_map(|entry| match entry.event {
+        Event::Changed { task, what: wastenot_model::Change::Affinity(mask) }
+            if task == sleeper =>
+        {
+            history.mask(mask)
+        }
+        _ => None,
+    });
+    assert_eq!(mask.expect("an affinity").to_string(), "0");
+    // What ran meanwhile: forked, with its names, nice, and gone.
+    let names: Vec<&str> = history.names().collect();
+    assert!(["sh", "ls", "sleep"].iter().all(|name| names.contains(name)), "{names:?}");
+    let is_nice = |event: &Event| {
+        matches!(event, Event::Changed { what: wastenot_model::Change::Nice(5), .. })
+    };
+    assert!(history.entries().any(|entry| is_nice(&entry.event)));
+    let count = |is: fn(&Event) -> bool| history.entries().filter(|e| is(&e.event)).count();
+    assert!(count(|event| matches!(event, Event::Fork { .. })) >= 3);
+    assert!(count(|event| matches!(event, Event::Exec { .. })) >= 4);
+    assert!(count(|event| matches!(event, Event::Exit { .. })) >= 4);
+    assert_eq!(history.lost_events(), (0, false));
+}
+
+#[test]
+fn every_way_to_say_how_long_ends() {
+    let Some(_machine) = machine("every_way_to_say_how_long_ends") else { return };
+    let desk = Desk::new();
+    for (line, least) in [
+        ("wastenot record -o a.wn --for 300ms", 0.3),
+        ("sleep 0.4 & wastenot record -o b.wn --pid $!", 0.1),
+        ("wastenot record -o c.wn & sleep 0.6; kill -INT $!; wait $!", 0.1),
+        ("wastenot record -o d.wn & sleep 0.6; kill -TERM $!; wait $!", 0.1),
+        ("wastenot record -o - --for 300ms | cat >e.wn", 0.3),
+    ] {
+        let (text, code) = said(&desk.bash(line));
+        assert_eq!(code, 0, "{line}: {text}");
+        let file = line
+            .split_whitespace()
+            .find_map(|word| word.strip_suffix(".wn").map(|w| w.trim_start_matches('>')));
+        let history = read(&desk.path().join(format!("{}.wn", file.expect("a file"))));
+        let span = history.window().span().as_secs();
+        assert!((least..5.0).contains(&span), "{line}: {span} s");
+    }
+}
+
+#[test]
+fn a_flight_recording_holds_the_moment_that_ended_it() {
+    let Some(_machine) = machine("a_flight_recording_holds_the_moment_that_ended_it") else {
+        return;
+    };
+    let desk = Desk::new();
+    // Two tasks on one CPU: each waits for the slices of the other.
+    let line = "wastenot record --last 2s --until 'task=greedy* wait > 1ms' -o a.wn -- \
+        sh -c 'sleep 0.5; cp $(command -v sh) greedy; \
+               for i in 1 2 3; do taskset -c 0 timeout 1 ./greedy -c \"while :; do :; done\" & done; wait'";
+    let (text, code) = said(&desk.bash(line));
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("greedy:") && text.contains(" waited "), "{text}");
+    let history = read(&desk.path().join("a.wn"));
+    assert!(history.window().span().as_secs() <= 2.0, "{}", history.window().span());
+    assert!(history.names().any(|name| name == "greedy"));
+    // Without the bound being exceeded it ends with its command, and keeps the end.
+    let line = "wastenot record --last 300ms -o b.wn -- sleep 1";
+    let (text, code) = said(&desk.bash(line));
+    assert_eq!(code, 0, "{text}");
+    let history = read(&desk.path().join("b.wn"));
+    let span = history.window().span().as_secs();
+    assert!((0.25..0.35).contains(&span), "{span}");
+    assert!(history.head.carries.has(Carries::START));
+}
+
+#[test]
+fn killed_at_any_moment_it_leaves_a_readable_part_and_nothing_else() {
+    let name = "killed_at_any_moment_it_leaves_a_readable_part_and_nothing_else";
+    let Some(_machine) = machine(name) else { return };
+    assert!(soon(|| programs() == 0), "somebody else records");
+    let desk = Desk::new();
+    let mut read_some = 0;
+    for round in 0..10 {
+        // From before the programs are loaded to after the second batch.
+        let wait = f64::from(round * round) * 0.03;
+        let line = format!("wastenot record -o {round}.wn & sleep {wait}; kill -9 $!; wait $!");
+        desk.bash(&line);
+        assert!(soon(|| programs() == 0), "programs stay after {wait} s");
+        let part = desk.path().join(format!("{round}.wn.part"));
+        assert!(!desk.path().join(format!("{round}.wn")).exists());
+        let length = std::fs::metadata(&part).map_or(0, |meta| meta.len());
+        if length > 0 && wait > 1.5 {
+            let history = read(&part);
+            assert!(!history.is_empty());
+            assert!(history.losses().iter().any(|l| l.kind == wastenot_model::LossKind::Cut));
+            read_some += 1;
+        }
+    }
+    assert!(read_some > 1, "{read_some}");
+    // The next recording of that name says what lies there, and leaves it.
+    let (text, code) = said(&desk.bash("wastenot record -o 9.wn --for 1s"));
+    assert_eq!(code, 2, "{text}");
+    assert!(
+        text.contains("9.wn.part is there") && text.contains("wastenot check 9.wn.part"),
+        "{text}"
+    );
+}
