@@ -35,8 +35,6 @@ impl Known {
 
 /// Merges the streams of a source into a History.
 ///
-/// `seen` abilities are those of the events that occurred. Where waits begin at `sched_wakeup` the
-/// placement is known; where only wakings and migrations occur, it follows from both.
 pub(crate) fn assemble<S: Stream>(known: Known, streams: Vec<(u16, S)>) -> History {
     if known.until != Until::Read {
         stop_early(known.until, streams);
@@ -45,24 +43,16 @@ pub(crate) fn assemble<S: Stream>(known: Known, streams: Vec<(u16, S)>) -> Histo
     let cut = known.losses.iter().any(|loss| loss.kind == LossKind::Cut);
     let streams: Vec<(u16, Ending<S>)> =
         streams.into_iter().map(|(cpu, stream)| (cpu, Ending::new(stream, cut))).collect();
-    let carries = known.head.carries;
     let unseen = if cut { without_records(&known.head, &streams) } else { Vec::new() };
-    let mut assembler = Assembler {
-        unseen,
-        tasks: Tasks::new(known.names, known.pids),
-        sink: Builder::new(known.head),
-        seen: carries,
-    };
-    let ends = merge(streams, |cpu, raw| assembler.push(cpu, raw));
-    let Assembler { tasks, mut sink, mut seen, .. } = assembler;
-    let moves = Carries::WAKINGS | Carries::MIGRATIONS;
-    if seen.has(Carries::WAKEUPS) || seen.has(moves) {
-        seen |= Carries::PLACEMENT;
-    }
-    sink.head().carries = seen;
+    let mut assembler = Assembler::new(known.names, known.pids);
+    assembler.seen = known.head.carries;
+    let mut file = FromFile { unseen, assembler, sink: Builder::new(known.head) };
+    let ends = merge(streams, |cpu, raw| file.push(cpu, raw));
+    let FromFile { assembler, mut sink, .. } = file;
+    sink.head().carries = placed(assembler.seen);
     known.losses.into_iter().for_each(|loss| sink.loss(loss));
     ends.into_iter().for_each(|end| report_end(&mut sink, end));
-    report_skew(&mut sink, &tasks);
+    assembler.end(&mut sink);
     sink.finish()
 }
 
@@ -137,82 +127,127 @@ fn without_records<S>(head: &Head, streams: &[(u16, Ending<S>)]) -> Vec<CpuId> {
     (0..head.machine.len()).map(|cpu| CpuId(cpu as u16)).filter(|cpu| !told(cpu)).collect()
 }
 
-struct Assembler {
+/// What kinds of events carry together: where waits begin at `sched_wakeup` the placement is
+/// known; where only wakings and migrations occur, it follows from both.
+pub(crate) fn placed(kinds: Carries) -> Carries {
+    let moves = Carries::WAKINGS | Carries::MIGRATIONS;
+    let known = kinds.has(Carries::WAKEUPS) || kinds.has(moves);
+    kinds | if known { Carries::PLACEMENT } else { Carries::NONE }
+}
+
+/// The events of a file on their way to a History.
+struct FromFile {
     /// CPUs to be reported lost with the first event.
     unseen: Vec<CpuId>,
-    tasks: Tasks,
+    assembler: Assembler,
     sink: Builder,
+}
+
+impl FromFile {
+    #[inline]
+    fn push(&mut self, cpu: u16, raw: &Raw) {
+        if !self.unseen.is_empty() {
+            let unseen = std::mem::take(&mut self.unseen);
+            unseen.into_iter().for_each(|cpu| push_cut(raw, cpu, &mut self.sink));
+        }
+        match raw.event {
+            RawEvent::Cut => push_cut(raw, CpuId(cpu), &mut self.sink),
+            _ => self.assembler.push(cpu, raw, &mut self.sink),
+        }
+    }
+}
+
+/// The end of a CPU's file; the cut itself is told as a loss of its own.
+#[cold]
+fn push_cut(raw: &Raw, cpu: CpuId, sink: &mut Builder) {
+    if cpu.index() < CpuId::LIMIT {
+        let event = Event::Lost { count: None };
+        sink.push_told(Entry { time: Time(raw.time), cpu, by: By::UNKNOWN, event });
+    }
+}
+
+/// Gives tids their tasks and pushes what happened.
+pub(crate) struct Assembler {
+    tasks: Tasks,
+    /// What the kinds of events tell that occurred.
     seen: Carries,
 }
 
 impl Assembler {
+    /// With the names and process ids by tid that are known beside the events.
+    pub(crate) fn new(names: HashMap<i32, String>, pids: HashMap<i32, i32>) -> Assembler {
+        Assembler { tasks: Tasks::new(names, pids), seen: Carries::NONE }
+    }
+
+    /// What is known of `tid` beside its events is of another task now, whose process is `pid`.
+    pub(crate) fn meet(&mut self, tid: i32, pid: Option<i32>) {
+        self.tasks.meet(tid, pid);
+    }
+
     /// Frequent kinds push by themselves: an event that travels through a common variable is
     /// written to memory and read back before it is packed.
     #[inline]
-    fn push(&mut self, cpu: u16, raw: &Raw) {
+    pub(crate) fn push<S: Sink + ?Sized>(&mut self, cpu: u16, raw: &Raw, sink: &mut S) {
         let (time, cpu) = (raw.time, CpuId(cpu));
         if cpu.index() >= CpuId::LIMIT {
             return; // no kernel has it; readers report such records as damaged
         }
-        if !self.unseen.is_empty() {
-            self.report_unseen(time);
-        }
         match raw.event {
             RawEvent::Switch { prev, next, left, prev_prio, next_prio, prev_comm, next_comm } => {
-                let prev = self.task(prev, prev_comm, time, cpu);
+                let prev = self.task(prev, prev_comm, time, cpu, sink);
                 if !prev.is_idle() {
-                    self.rename(prev, prev_comm, raw, cpu);
+                    self.rename(prev, prev_comm, raw, cpu, sink);
                     self.tasks.left(prev, !left.is_runnable(), left == Left::Dead);
                 }
-                let next = self.task(next, next_comm, time, cpu);
+                let next = self.task(next, next_comm, time, cpu, sink);
                 if !next.is_idle() {
                     self.tasks.ran(next, time, cpu.0);
                 }
                 let by = By { task: Some(prev), context: raw.context };
                 let event = Event::Switch { cpu, prev, next, left, prev_prio, next_prio };
-                self.sink.push(Entry { time: Time(time), cpu, by, event });
+                sink.push(Entry { time: Time(time), cpu, by, event });
             }
             RawEvent::Waking { tid, prev, prio, comm } => {
                 self.seen |= Carries::WAKINGS;
-                let task = self.woken(tid, comm, time, cpu);
-                let (by, event) = (self.by(raw, cpu), Event::Waking { task, prev, prio });
-                self.sink.push(Entry { time: Time(time), cpu, by, event });
+                let task = self.woken(tid, comm, time, cpu, sink);
+                let (by, event) = (self.by(raw, cpu, sink), Event::Waking { task, prev, prio });
+                sink.push(Entry { time: Time(time), cpu, by, event });
             }
             RawEvent::Queued { tid, on, how, prio, comm } => {
                 self.seen |= if how == How::New { Carries::NEW } else { Carries::WAKEUPS };
-                let task = self.woken(tid, comm, time, cpu);
-                let (by, event) = (self.by(raw, cpu), Event::Queued { task, on, how, prio });
-                self.sink.push(Entry { time: Time(time), cpu, by, event });
+                let task = self.woken(tid, comm, time, cpu, sink);
+                let (by, event) = (self.by(raw, cpu, sink), Event::Queued { task, on, how, prio });
+                sink.push(Entry { time: Time(time), cpu, by, event });
             }
-            _ => self.push_rare(cpu, raw),
+            _ => self.push_rare(cpu, raw, sink),
         }
     }
 
     #[inline(never)]
-    fn push_rare(&mut self, cpu: CpuId, raw: &Raw) {
+    fn push_rare<S: Sink + ?Sized>(&mut self, cpu: CpuId, raw: &Raw, sink: &mut S) {
         let time = raw.time;
         let event = match raw.event {
             RawEvent::Switch { .. } | RawEvent::Waking { .. } | RawEvent::Queued { .. } => return,
             RawEvent::Migrate { tid, from, to, comm } => {
                 self.seen |= Carries::MIGRATIONS;
-                Event::Migrate { task: self.task(tid, comm, time, cpu), from, to }
+                Event::Migrate { task: self.task(tid, comm, time, cpu, sink), from, to }
             }
             RawEvent::Fork { parent, child, child_comm } => {
                 self.seen |= Carries::FORKS;
-                let parent = self.task(parent, Comm::default(), time, cpu);
+                let parent = self.task(parent, Comm::default(), time, cpu, sink);
                 let child = match child {
                     0 => TaskId::idle(cpu),
-                    tid => self.tasks.fork(tid, child_comm, time, &mut self.sink),
+                    tid => self.tasks.fork(tid, child_comm, time, sink),
                 };
                 Event::Fork { parent, child }
             }
             RawEvent::Exec { tid } => {
                 self.seen |= Carries::EXECS;
-                Event::Exec { task: self.task(tid, Comm::default(), time, cpu) }
+                Event::Exec { task: self.task(tid, Comm::default(), time, cpu, sink) }
             }
             RawEvent::Exit { tid, comm } => {
                 self.seen |= Carries::EXITS;
-                Event::Exit { task: self.task(tid, comm, time, cpu) }
+                Event::Exit { task: self.task(tid, comm, time, cpu, sink) }
             }
             RawEvent::Cpu { cpu, up } => {
                 self.seen |= Carries::HOTPLUG;
@@ -223,56 +258,59 @@ impl Assembler {
                 Event::Freq { cpu, khz }
             }
             RawEvent::Rename { tid, comm } => {
-                let task = self.task(tid, comm, time, cpu);
-                return self.rename(task, comm, raw, cpu);
+                let task = self.task(tid, comm, time, cpu, sink);
+                return self.rename(task, comm, raw, cpu, sink);
             }
             RawEvent::Seen if raw.current < 0 => return,
             // No event means "was seen"; a name that stays as it is changes nothing.
             RawEvent::Seen => {
-                let task = self.task(raw.current, Comm::default(), time, cpu);
-                let name = match self.sink.task_mut(task) {
-                    Some(task) => task.name,
-                    None => self.sink.name(&format!("swapper/{cpu}")),
+                let task = self.task(raw.current, Comm::default(), time, cpu, sink);
+                let name = match task.is_idle() {
+                    false => self.tasks.name(task),
+                    true => sink.name(&format!("swapper/{cpu}")),
                 };
                 Event::Changed { task, what: Change::Name(name) }
             }
             RawEvent::Lost { count } => Event::Lost { count },
-            RawEvent::Cut => return self.push_cut(time, cpu),
+            // Only a file is cut; whoever reads one told it.
+            RawEvent::Cut => return,
         };
-        let by = self.by(raw, cpu);
-        self.sink.push(Entry { time: Time(time), cpu, by, event });
-    }
-
-    #[cold]
-    fn report_unseen(&mut self, time: u64) {
-        for cpu in std::mem::take(&mut self.unseen) {
-            self.push_cut(time, cpu);
-        }
-    }
-
-    fn push_cut(&mut self, time: u64, cpu: CpuId) {
-        let event = Event::Lost { count: None };
-        self.sink.push_told(Entry { time: Time(time), cpu, by: By::UNKNOWN, event });
+        let by = self.by(raw, cpu, sink);
+        sink.push(Entry { time: Time(time), cpu, by, event });
     }
 
     #[inline]
-    fn by(&mut self, raw: &Raw, cpu: CpuId) -> By {
+    fn by<S: Sink + ?Sized>(&mut self, raw: &Raw, cpu: CpuId, sink: &mut S) -> By {
         let known = raw.current >= 0;
-        let task = known.then(|| self.task(raw.current, Comm::default(), raw.time, cpu));
+        let task = known.then(|| self.task(raw.current, Comm::default(), raw.time, cpu, sink));
         By { task, context: raw.context }
     }
 
     #[inline]
-    fn task(&mut self, tid: i32, comm: Comm, time: u64, cpu: CpuId) -> TaskId {
+    fn task<S: Sink + ?Sized>(
+        &mut self,
+        tid: i32,
+        comm: Comm,
+        time: u64,
+        cpu: CpuId,
+        sink: &mut S,
+    ) -> TaskId {
         match tid {
             0 => TaskId::idle(cpu),
-            tid => self.tasks.get(tid, comm, time, &mut self.sink),
+            tid => self.tasks.get(tid, comm, time, sink),
         }
     }
 
     #[inline]
-    fn woken(&mut self, tid: i32, comm: Comm, time: u64, cpu: CpuId) -> TaskId {
-        let task = self.task(tid, comm, time, cpu);
+    fn woken<S: Sink + ?Sized>(
+        &mut self,
+        tid: i32,
+        comm: Comm,
+        time: u64,
+        cpu: CpuId,
+        sink: &mut S,
+    ) -> TaskId {
+        let task = self.task(tid, comm, time, cpu, sink);
         if !task.is_idle() {
             self.tasks.woken(task, time, cpu.0);
         }
@@ -280,15 +318,40 @@ impl Assembler {
     }
 
     #[inline]
-    fn rename(&mut self, task: TaskId, comm: Comm, raw: &Raw, cpu: CpuId) {
+    fn rename<S: Sink + ?Sized>(
+        &mut self,
+        task: TaskId,
+        comm: Comm,
+        raw: &Raw,
+        cpu: CpuId,
+        sink: &mut S,
+    ) {
         if task.is_idle() {
             return;
         }
-        if let Some(name) = self.tasks.renamed(task, comm, &mut self.sink) {
+        if let Some(name) = self.tasks.renamed(task, comm, sink) {
             let event = Event::Changed { task, what: Change::Name(name) };
             let by = By { task: Some(task), context: raw.context };
-            self.sink.push(Entry { time: Time(raw.time), cpu, by, event });
+            sink.push(Entry { time: Time(raw.time), cpu, by, event });
         }
+    }
+
+    /// A wakeup stamped after the run that it caused, on another CPU, means that clocks disagree.
+    /// One in a thousand may be a race between the stamp and the store; more is skew.
+    pub(crate) fn end<S: Sink + ?Sized>(&self, sink: &mut S) {
+        let tasks = &self.tasks;
+        if tasks.skewed < 3 || tasks.skewed * 1000 < tasks.switches_in {
+            return;
+        }
+        let largest = Span(tasks.skew_ns_max);
+        let note = format!(
+            "clocks of CPUs disagree by up to {largest} or more: wakeups are stamped after the \
+             runs that they caused; record with a clock that all CPUs share (`trace-cmd record -C \
+             mono`)"
+        );
+        let mut loss = Loss::new(LossKind::ClockSkew, note);
+        loss.count = Some(tasks.skewed);
+        sink.loss(loss);
     }
 }
 
@@ -304,20 +367,4 @@ fn report_end(sink: &mut Builder, end: End) {
         (loss.cpu, loss.count) = (cpu, Some(end.steps));
         sink.loss(loss);
     }
-}
-
-/// A wakeup stamped after the run that it caused, on another CPU, means that clocks disagree.
-/// One in a thousand may be a race between the stamp and the store; more is skew.
-fn report_skew(sink: &mut Builder, tasks: &Tasks) {
-    if tasks.skewed < 3 || tasks.skewed * 1000 < tasks.switches_in {
-        return;
-    }
-    let largest = Span(tasks.skew_ns_max);
-    let note = format!(
-        "clocks of CPUs disagree by up to {largest} or more: wakeups are stamped after the runs \
-         that they caused; record with a clock that all CPUs share (`trace-cmd record -C mono`)"
-    );
-    let mut loss = Loss::new(LossKind::ClockSkew, note);
-    loss.count = Some(tasks.skewed);
-    sink.loss(loss);
 }

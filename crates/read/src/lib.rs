@@ -10,6 +10,7 @@ mod detect;
 mod error;
 mod formats;
 mod ftrace;
+pub mod live;
 mod merge;
 pub mod own;
 mod perf;

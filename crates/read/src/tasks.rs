@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use wastenot_model::{Builder, NameId, Sink, Task, TaskId};
+use wastenot_model::{NameId, Sink, Task, TaskId};
 
 use crate::raw::Comm;
 
@@ -12,8 +12,9 @@ const NONE: u32 = u32::MAX;
 
 /// What is known of a task while its History is assembled.
 struct Known {
+    tid: i32,
+    name: NameId,
     comm: Comm,
-    dead: bool,
     /// Created by a fork that the trace holds.
     forked: bool,
     /// Went to sleep and was not woken since: when it runs now, clocks disagree or events lack.
@@ -53,6 +54,15 @@ impl Tasks {
         }
     }
 
+    /// A new task took `tid`, of process `pid`.
+    pub(crate) fn meet(&mut self, tid: i32, pid: Option<i32>) {
+        self.hints.remove(&tid);
+        match pid {
+            Some(pid) => self.pids.insert(tid, pid),
+            None => self.pids.remove(&tid),
+        };
+    }
+
     /// Which of `known` a tid means, or `NONE`.
     #[inline]
     fn slot(&mut self, tid: i32) -> u32 {
@@ -74,23 +84,35 @@ impl Tasks {
         self.slots[index] = slot;
     }
 
-    /// The task that `tid` means now. A dead task's tid means a new task.
+    /// The task that `tid` means now.
     #[inline]
-    pub(crate) fn get(&mut self, tid: i32, comm: Comm, time: u64, sink: &mut Builder) -> TaskId {
-        let slot = self.slot(tid) as usize;
-        if self.known.get(slot).is_some_and(|known| !known.dead) {
-            return TaskId::nth(slot);
+    pub(crate) fn get<S: Sink + ?Sized>(
+        &mut self,
+        tid: i32,
+        comm: Comm,
+        time: u64,
+        sink: &mut S,
+    ) -> TaskId {
+        match self.slot(tid) {
+            NONE => self.create(tid, comm, time, sink),
+            slot => TaskId::nth(slot as usize),
         }
-        self.create(tid, comm, time, sink)
     }
 
     /// The task that a fork creates. A child whose clock runs ahead may have acted already.
-    pub(crate) fn fork(&mut self, tid: i32, comm: Comm, time: u64, sink: &mut Builder) -> TaskId {
+    pub(crate) fn fork<S: Sink + ?Sized>(
+        &mut self,
+        tid: i32,
+        comm: Comm,
+        time: u64,
+        sink: &mut S,
+    ) -> TaskId {
         const AHEAD_NS: u64 = 1_000_000;
         let slot = self.slot(tid);
-        let ahead = self.known.get(slot as usize).is_some_and(|known| {
-            !known.dead && !known.forked && time - known.first_seen.min(time) < AHEAD_NS
-        });
+        let ahead = self
+            .known
+            .get(slot as usize)
+            .is_some_and(|known| !known.forked && time - known.first_seen.min(time) < AHEAD_NS);
         let id = match ahead {
             true => TaskId::nth(slot as usize),
             false => self.create(tid, comm, time, sink),
@@ -100,7 +122,13 @@ impl Tasks {
     }
 
     #[cold]
-    fn create(&mut self, tid: i32, comm: Comm, time: u64, sink: &mut Builder) -> TaskId {
+    fn create<S: Sink + ?Sized>(
+        &mut self,
+        tid: i32,
+        comm: Comm,
+        time: u64,
+        sink: &mut S,
+    ) -> TaskId {
         let text = match comm.is_told() {
             true => comm.text(),
             // `<...>` is how the kernel's tools print a task whose name they do not have.
@@ -109,15 +137,21 @@ impl Tasks {
         let name = sink.name(&text);
         let id = sink.task(Task { tid, pid: self.pids.get(&tid).copied(), name });
         let known = Known {
+            tid,
+            name,
             comm: if comm.is_told() { comm } else { Comm::new(text.as_bytes()) },
-            dead: false,
             forked: false,
             asleep: false,
             ran_asleep: None,
             first_seen: time,
         };
-        self.known.push(known);
-        self.set_slot(tid, (self.known.len() - 1) as u32);
+        let slot = id.index().expect("no idle task");
+        match self.known.get_mut(slot) {
+            // A sink that forgets gives the numbers of dead tasks out again.
+            Some(forgotten) => *forgotten = known,
+            None => self.known.push(known),
+        }
+        self.set_slot(tid, slot as u32);
         id
     }
 
@@ -129,11 +163,11 @@ impl Tasks {
 
     /// The new name of `task`, when `comm` differs from what it was called so far.
     #[inline]
-    pub(crate) fn renamed(
+    pub(crate) fn renamed<S: Sink + ?Sized>(
         &mut self,
         task: TaskId,
         comm: Comm,
-        sink: &mut Builder,
+        sink: &mut S,
     ) -> Option<NameId> {
         let known = self.known(task);
         match known.comm == comm || !comm.is_told() {
@@ -143,23 +177,45 @@ impl Tasks {
     }
 
     #[cold]
-    fn rename(&mut self, task: TaskId, comm: Comm, sink: &mut Builder) -> Option<NameId> {
+    fn rename<S: Sink + ?Sized>(
+        &mut self,
+        task: TaskId,
+        comm: Comm,
+        sink: &mut S,
+    ) -> Option<NameId> {
         let known = self.known(task);
         let before = std::mem::replace(&mut known.comm, comm);
         if before.is(comm) {
             return None;
         }
         let name = sink.name(&comm.text());
-        sink.task_mut(task).expect("created through this sink").name = name;
+        known.name = name;
+        let tid = known.tid;
+        sink.correct(task, &Task { tid, pid: self.pids.get(&tid).copied(), name });
         Some(name)
+    }
+
+    /// What `task` is called now.
+    pub(crate) fn name(&mut self, task: TaskId) -> NameId {
+        self.known(task).name
     }
 
     /// `task` left its CPU.
     #[inline]
     pub(crate) fn left(&mut self, task: TaskId, asleep: bool, dead: bool) {
         let known = self.known(task);
-        (known.asleep, known.dead) = (asleep, dead);
+        known.asleep = asleep;
         known.ran_asleep = None;
+        if dead {
+            self.bury(task);
+        }
+    }
+
+    /// From here on its tid means another task.
+    #[cold]
+    fn bury(&mut self, task: TaskId) {
+        let tid = self.known(task).tid;
+        self.set_slot(tid, NONE);
     }
 
     /// `task` runs on `cpu`.

@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::host;
+use crate::mounts::mounts;
 
 /// The cgroups of the hierarchy that schedules CPU time.
 #[derive(Debug)]
@@ -31,23 +32,19 @@ impl Hierarchy {
         Hierarchy::of(&host::read("/proc/self/mountinfo").unwrap_or_default())
     }
 
-    /// By what is mounted; `mounts` is /proc/self/mountinfo.
-    fn of(mounts: &str) -> Hierarchy {
+    /// By the text of a mountinfo.
+    fn of(text: &str) -> Hierarchy {
         let mut unified = None;
-        for line in mounts.lines() {
-            let Some((place, kind)) = line.split_once(" - ") else { continue };
-            let Some(path) = place.split(' ').nth(4) else { continue };
-            let mut kind = kind.split(' ');
-            let (name, options) = (kind.next(), kind.nth(1).unwrap_or_default());
-            match name {
-                Some("cgroup") if options.split(',').any(|option| option == "cpu") => {
-                    return Hierarchy::V1(path.into());
+        for mount in mounts(text) {
+            match mount.kind {
+                "cgroup" if mount.options.split(',').any(|option| option == "cpu") => {
+                    return Hierarchy::V1(mount.path);
                 }
-                Some("cgroup2") if unified.is_none() => unified = Some(path),
+                "cgroup2" if unified.is_none() => unified = Some(mount.path),
                 _ => {}
             }
         }
-        unified.map_or(Hierarchy::None, |path| Hierarchy::V2(path.into()))
+        unified.map_or(Hierarchy::None, Hierarchy::V2)
     }
 
     /// Calls `each` with the path within the hierarchy, and the folder, of every cgroup.

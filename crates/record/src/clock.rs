@@ -1,17 +1,30 @@
 //! The clock of recordings.
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
-use wastenot_model::{Span, Time};
+use wastenot_model::{Loss, LossKind, Span, Time};
 
 /// CLOCK_MONOTONIC, which `bpf_ktime_get_ns` reads.
 pub fn now() -> Time {
     Time(nanoseconds(clock_gettime(ClockId::Monotonic)))
 }
 
-/// How long this machine has been suspended since it was booted: the clock stood still then.
-pub(crate) fn suspended() -> Span {
-    let boot = nanoseconds(clock_gettime(ClockId::Boottime));
-    Span(boot.saturating_sub(now().0))
+/// How long the machine was suspended before the recording began: the clock stood still then.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Suspended(Span);
+
+impl Suspended {
+    /// Since it was booted, until now.
+    pub(crate) fn so_far() -> Suspended {
+        let boot = nanoseconds(clock_gettime(ClockId::Boottime));
+        Suspended(Span(boot.saturating_sub(now().0)))
+    }
+
+    /// What to say if it was since.
+    pub(crate) fn loss(self) -> Option<Loss> {
+        let slept = Span(Suspended::so_far().0.0.saturating_sub(self.0.0));
+        let note = format!("the machine was suspended for {slept}; the clock stood still");
+        (slept > Span::ms(1)).then(|| Loss::new(LossKind::Unread, note))
+    }
 }
 
 /// CPU time that this process has used.

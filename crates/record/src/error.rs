@@ -14,6 +14,26 @@ pub enum Error {
     /// BPF is for those who may.
     #[error("BPF needs CAP_BPF and CAP_PERFMON")]
     NotAllowed,
+    /// Tracefs is nowhere, or was built into the kernel without instances.
+    #[error("tracefs is not mounted")]
+    NoTracefs,
+    /// Tracefs can only be looked at, as in most containers.
+    #[error("tracefs is mounted read-only")]
+    ReadOnly,
+    /// Tracefs is for root.
+    #[error("tracefs belongs to root")]
+    NotRoot,
+    /// There are no scheduling events, or none that can be read.
+    #[error("the kernel has no event sched_switch in tracefs")]
+    NoEvents,
+    /// Nothing works.
+    #[error("{bpf}; and without BPF: {tracefs}")]
+    Neither {
+        /// Why BPF does not.
+        bpf: Box<Error>,
+        /// Why tracefs does not.
+        tracefs: Box<Error>,
+    },
     /// Something that every recording needs failed.
     #[error("cannot {doing}: {why}")]
     Failed {
@@ -36,7 +56,14 @@ impl Error {
         match self {
             Error::NotBuilt => "install clang and build again; `--tracefs` records without",
             Error::NoBtf => "boot a kernel with CONFIG_DEBUG_INFO_BTF; `--tracefs` records without",
-            Error::NotAllowed => "run it as root: `sudo wastenot record ...`",
+            Error::NoTracefs => "as root: `mount -t tracefs nodev /sys/kernel/tracing`",
+            Error::ReadOnly => {
+                "record on the host, or as root: `mount -o remount,rw /sys/kernel/tracing`"
+            }
+            Error::NoEvents => "boot a kernel with CONFIG_FTRACE and CONFIG_EVENT_TRACING",
+            Error::Neither { bpf, .. } if matches!(**bpf, Error::NotAllowed) => return bpf.help(),
+            Error::Neither { tracefs, .. } => return tracefs.help(),
+            Error::NotAllowed | Error::NotRoot => "run it as root: `sudo wastenot record ...`",
             Error::Failed { .. } => "`wastenot doctor` says what this machine allows",
             Error::Write(_) | Error::Io(_) => "is the disk full?",
         }

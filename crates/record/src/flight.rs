@@ -214,6 +214,11 @@ impl Sink for Flight {
         self.seen.push(Seen::Nowhere);
         TaskId::nth(self.tasks.len() - 1)
     }
+    fn correct(&mut self, id: TaskId, task: &Task) {
+        if let Some(known) = id.index().and_then(|index| self.tasks.get_mut(index)) {
+            *known = task.clone();
+        }
+    }
     fn push(&mut self, entry: Entry) {
         let mut see = |task: TaskId, cpu| {
             if let Some(seen) = task.index().and_then(|index| self.seen.get_mut(index)) {
@@ -252,11 +257,6 @@ impl Tape for Flight {
             watched.state = state.clone();
         }
         self.tail = Some(state);
-    }
-    fn correct(&mut self, id: TaskId, task: &Task) {
-        if let Some(known) = id.index().and_then(|index| self.tasks.get_mut(index)) {
-            *known = task.clone();
-        }
     }
     fn annex(&mut self, annex: Annex) {
         self.annexes.push(annex);

@@ -7,6 +7,7 @@ use wastenot_model::Head;
 use crate::cgroups::Hierarchy;
 use crate::quota::Quotas;
 use crate::steal::Steal;
+use crate::tracefs::Tracefs;
 use crate::{Error, Tape};
 
 /// How to record.
@@ -70,9 +71,21 @@ pub struct Begun {
 pub fn begin(options: &Options) -> Result<Begun, Error> {
     let (hierarchy, steal) = (Hierarchy::here(), Steal::begin());
     let quotas = Quotas::now(&hierarchy);
-    let (recording, head) = bpf(options)?;
+    let ((recording, head), instead_of_bpf) = match options.way {
+        Way::Bpf => (bpf(options)?, None),
+        Way::Tracefs => (tracefs(options)?, None),
+        Way::Best => match bpf(options) {
+            Ok(bpf) => (bpf, None),
+            Err(bpf) => match tracefs(options) {
+                Ok(tracefs) => (tracefs, Some(bpf)),
+                Err(tracefs) => {
+                    return Err(Error::Neither { bpf: bpf.into(), tracefs: tracefs.into() });
+                }
+            },
+        },
+    };
     let recording = Box::new(Accompanied { recording, hierarchy, quotas, steal });
-    Ok(Begun { recording, head, instead_of_bpf: None })
+    Ok(Begun { recording, head, instead_of_bpf })
 }
 
 /// A recording, and what no event tells: quotas and stolen time.
@@ -108,13 +121,20 @@ pub fn probe_bpf() -> Result<(), Error> {
     return Err(Error::NotBuilt);
 }
 
+type Recorder = (Box<dyn Recording>, Head);
+
+fn tracefs(options: &Options) -> Result<Recorder, Error> {
+    let (tracefs, head) = Tracefs::begin(options)?;
+    Ok((Box::new(tracefs), head))
+}
+
 #[cfg(bpf)]
-fn bpf(options: &Options) -> Result<(Box<dyn Recording>, Head), Error> {
+fn bpf(options: &Options) -> Result<Recorder, Error> {
     let (bpf, head) = crate::bpf::Bpf::begin(options)?;
     Ok((Box::new(bpf), head))
 }
 
 #[cfg(not(bpf))]
-fn bpf(_: &Options) -> Result<(Box<dyn Recording>, Head), Error> {
+fn bpf(_: &Options) -> Result<Recorder, Error> {
     Err(Error::NotBuilt)
 }

@@ -2,15 +2,13 @@
 
 use std::io::Write;
 
-use wastenot_model::{Annex, Builder, Sink, Start, Task, TaskId, Time};
+use wastenot_model::{Annex, Builder, Sink, Start, Time};
 use wastenot_read::own::Writer;
 
 /// A sink that can also be told what was so at the start, and that the recording ended.
 pub trait Tape: Sink {
     /// What was so at the start. Its tasks were added before, no event was.
     fn start(&mut self, start: &Start);
-    /// Replaces what is known of a task that was added before.
-    fn correct(&mut self, id: TaskId, task: &Task);
     /// Adds a table of what only this recording knows.
     fn annex(&mut self, annex: Annex);
     /// Nothing happened after the last event until `time`, when the recording ended.
@@ -20,9 +18,6 @@ pub trait Tape: Sink {
 impl<W: Write> Tape for Writer<W> {
     fn start(&mut self, start: &Start) {
         Writer::start(self, start);
-    }
-    fn correct(&mut self, id: TaskId, task: &Task) {
-        Writer::correct(self, id, task);
     }
     fn annex(&mut self, annex: Annex) {
         Writer::annex(self, &annex);
@@ -35,11 +30,6 @@ impl<W: Write> Tape for Writer<W> {
 impl Tape for Builder {
     fn start(&mut self, start: &Start) {
         self.head().start = Some(start.clone());
-    }
-    fn correct(&mut self, id: TaskId, task: &Task) {
-        if let Some(known) = self.task_mut(id) {
-            *known = task.clone();
-        }
     }
     fn annex(&mut self, annex: Annex) {
         Builder::annex(self, annex);

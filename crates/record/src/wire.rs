@@ -2,6 +2,8 @@
 
 use wastenot_model::{Context, CpuId, Left, Prio, Time};
 
+use crate::merge::Timed;
+
 /// One record of one CPU's ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wire {
@@ -114,12 +116,6 @@ impl Wire {
         })
     }
 
-    /// At equal time across CPUs what queues or tells comes before what switches.
-    #[inline]
-    pub(crate) fn order(&self) -> (Time, bool, CpuId) {
-        (self.time, self.kind == Kind::Switch, self.cpu)
-    }
-
     /// How the task of a switch left its CPU, by `prev_state` of `sched_switch`
     /// (include/linux/sched.h; unchanged since 4.20).
     pub(crate) fn left(&self) -> Left {
@@ -163,6 +159,19 @@ impl Wire {
     /// Priority of the other task of a switch.
     pub(crate) fn other_prio(&self) -> Prio {
         prio(self.other_prio)
+    }
+}
+
+impl Timed for Wire {
+    #[inline]
+    fn order(&self) -> (Time, bool, CpuId) {
+        (self.time, self.kind == Kind::Switch, self.cpu)
+    }
+    fn time(&self) -> Time {
+        self.time
+    }
+    fn hold(&mut self, time: Time) {
+        self.time = self.time.max(time);
     }
 }
 

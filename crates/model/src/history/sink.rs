@@ -11,8 +11,11 @@ pub trait Sink {
     fn name(&mut self, text: &str) -> NameId;
     /// Interns a set of CPUs.
     fn mask(&mut self, cpus: &CpuSet) -> MaskId;
-    /// Adds a task. Ids are given in order: `TaskId::nth(0)`, `nth(1)`, ...
+    /// Adds a task. Ids are given in order: `TaskId::nth(0)`, `nth(1)`, ...; a sink that forgets
+    /// gives those of dead tasks again.
     fn task(&mut self, task: Task) -> TaskId;
+    /// Replaces what is known of a task that was added before.
+    fn correct(&mut self, id: TaskId, task: &Task);
     /// Adds an event. Times must not go back: a producer sorts and clamps first.
     fn push(&mut self, entry: Entry);
     /// Reports a loss; the same kind on the same CPU adds up.
@@ -130,6 +133,12 @@ impl Sink for Builder {
     fn task(&mut self, task: Task) -> TaskId {
         self.history.tasks.push(task);
         TaskId::nth(self.history.tasks.len() - 1)
+    }
+
+    fn correct(&mut self, id: TaskId, task: &Task) {
+        if let Some(known) = self.task_mut(id) {
+            known.clone_from(task);
+        }
     }
 
     #[inline(always)]

@@ -35,6 +35,11 @@ pub(crate) fn is_read(system: &str, name: &str) -> bool {
     KINDS.iter().any(|&(of, known, _)| (of, known) == (system, name))
 }
 
+/// The events that [`Decoder`] reads, with their systems.
+pub(crate) fn all_read() -> impl Iterator<Item = (&'static str, &'static str)> {
+    KINDS.iter().map(|&(system, name, _)| (system, name))
+}
+
 /// Decodes the records of one file.
 #[derive(Debug)]
 pub(crate) struct Decoder {
@@ -97,6 +102,11 @@ impl Decoder {
             }
         }
         carries
+    }
+
+    /// What the kinds of events that are described tell, whether or not any occurs.
+    pub(crate) fn kinds(&self) -> Carries {
+        self.kinds.iter().fold(Carries::NONE, |all, kind| all | kind.carries())
     }
 
     /// Decodes `record`, which `cpu` recorded at `time`, and pushes it.
@@ -279,6 +289,22 @@ impl Kind {
     fn hotplug(format: &Format) -> Option<Kind> {
         let field = |name| format.field(name);
         Some(Kind::Hotplug { cpu: field("cpu")?, target: field("target")?, step: field("idx")? })
+    }
+
+    /// What it tells that only it tells.
+    fn carries(&self) -> Carries {
+        match self {
+            Kind::Switch(_) | Kind::Rename { .. } => Carries::NONE,
+            Kind::Waking(_) => Carries::WAKINGS,
+            Kind::Queued(_, How::New) => Carries::NEW,
+            Kind::Queued(..) => Carries::WAKEUPS,
+            Kind::Migrate { .. } => Carries::MIGRATIONS,
+            Kind::Fork { .. } => Carries::FORKS,
+            Kind::Exec { .. } => Carries::EXECS,
+            Kind::Exit { .. } => Carries::EXITS,
+            Kind::Freq { .. } => Carries::FREQ,
+            Kind::Hotplug { .. } => Carries::HOTPLUG,
+        }
     }
 
     /// Pushes what the record tells, made by `raw`.

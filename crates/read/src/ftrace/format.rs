@@ -164,6 +164,9 @@ pub(crate) struct PageLayout {
     pub(crate) commit: usize,
     pub(crate) commit_size: usize,
     pub(crate) data: usize,
+    /// Bytes of data, as the kernel that wrote the description had its pages; a file says itself
+    /// how large its pages are.
+    pub(crate) data_size: usize,
 }
 
 impl PageLayout {
@@ -185,6 +188,7 @@ impl PageLayout {
             commit: commit.offset,
             commit_size: commit.size,
             data: data.offset,
+            data_size: data.size,
         })
     }
 }
@@ -233,7 +237,8 @@ mod tests {
             );
             PageLayout::parse(text.as_bytes())
         };
-        let want = PageLayout { timestamp: 0, commit: 8, commit_size: 8, data: 16 };
+        let (data, data_size) = (16, 4080);
+        let want = PageLayout { timestamp: 0, commit: 8, commit_size: 8, data, data_size };
         assert_eq!(page(16), Some(want));
         assert_eq!(page(12), None);
         assert_eq!(page(1u64 << 40), None);

@@ -1,8 +1,8 @@
-//! What trace.dat and perf.data share: the kernel's own event layouts.
+//! What trace.dat, perf.data and a running kernel share: the kernel's own event layouts.
 //!
-//! Both carry the kernel's format descriptions and raw tracepoint records. [`head`] reads the
+//! All have the kernel's format descriptions and raw tracepoint records. [`head`] reads the
 //! sequence of descriptions at the start of a trace.dat (which perf.data embeds), [`format`] one
-//! description, [`event`] one record.
+//! description, [`event`] one record; [`walk`] finds the records of ring-buffer pages.
 
 pub(crate) mod cursor;
 pub(crate) mod event;
@@ -10,9 +10,11 @@ pub(crate) mod field;
 pub(crate) mod format;
 pub(crate) mod head;
 pub(crate) mod order;
+pub(crate) mod walk;
 
 pub(crate) use cursor::Cursor;
 pub(crate) use event::Decoder;
 pub(crate) use field::Field;
 pub(crate) use format::Format;
-pub(crate) use order::{Big, Endian, Little, Order};
+pub(crate) use order::{Big, Endian, Little, Native, Order};
+pub(crate) use walk::Walk;

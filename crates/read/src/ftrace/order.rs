@@ -52,3 +52,10 @@ impl Order for Little {
 impl Order for Big {
     const ENDIAN: Endian = Endian::Big;
 }
+
+/// The order of this machine.
+#[cfg(target_endian = "little")]
+pub(crate) type Native = Little;
+/// The order of this machine.
+#[cfg(target_endian = "big")]
+pub(crate) type Native = Big;

@@ -110,18 +110,6 @@ impl<W: Write> Writer<W> {
         });
     }
 
-    /// Replaces what is known of a task that was added before.
-    pub fn correct(&mut self, id: TaskId, task: &Task) {
-        self.put(&Record {
-            kind: kind::TASK,
-            task: Some(id.0),
-            value: Some(i64::from(task.tid)),
-            by: task.pid.map(|pid| pid as u32),
-            other: Some(task.name.0),
-            ..Record::default()
-        });
-    }
-
     /// Adds a table of what only this producer knows.
     pub fn annex(&mut self, annex: &Annex) {
         let value = Some(self.annexes as i64);
@@ -228,6 +216,17 @@ impl<W: Write> Sink for Writer<W> {
         self.tasks += 1;
         self.correct(id, &task);
         id
+    }
+
+    fn correct(&mut self, id: TaskId, task: &Task) {
+        self.put(&Record {
+            kind: kind::TASK,
+            task: Some(id.0),
+            value: Some(i64::from(task.tid)),
+            by: task.pid.map(|pid| pid as u32),
+            other: Some(task.name.0),
+            ..Record::default()
+        });
     }
 
     #[inline]

@@ -12,14 +12,16 @@ use std::time::Duration;
 use libbpf_rs::query::ProgInfoIter;
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{Iter, Link, Program, ProgramInput};
-use wastenot_model::{Carries, CpuId, Head, Loss, LossKind, Span, Time};
+use wastenot_model::{Carries, CpuId, Head, Loss, LossKind, Time};
 
 use self::kernel::Kernel;
 use self::rings::Rings;
 use crate::cgroups::{Cgroups, Hierarchy};
+use crate::clock::{self, Suspended};
+use crate::merge::{LATE, Pending};
 use crate::weave::Weave;
 use crate::wire::{Facts, Kind, Wire};
-use crate::{Error, Options, Recording, Summary, Tape, clock, host};
+use crate::{Error, Options, Recording, Summary, Tape, host};
 
 mod skeleton {
     #![allow(warnings, unsafe_code, clippy::all, clippy::pedantic, clippy::unwrap_used)]
@@ -53,9 +55,6 @@ const CARRIES: [Carries; 22] = [
     Carries::LOSSES,
 ];
 
-/// How long after it happened an event may still come in from another CPU: a virtual CPU may be
-/// taken away between looking at the clock and writing the event down.
-const LATE: Span = Span::ms(100);
 /// A recording through BPF programs.
 pub(crate) struct Bpf {
     // Links first: nothing is told into rings that are gone.
@@ -63,16 +62,13 @@ pub(crate) struct Bpf {
     rings: Rings,
     skel: RecordSkel<'static>,
     weave: Weave,
-    /// What may still be overtaken by an event of another CPU.
-    pending: Vec<Wire>,
+    pending: Pending<Wire>,
     facts: Vec<Facts>,
     begun: Time,
     /// What was walked, until it is told.
     walked: Option<Vec<Facts>>,
     online: Vec<bool>,
-    told: Time,
-    late: u64,
-    suspended: Span,
+    suspended: Suspended,
     summary: Summary,
 }
 
@@ -146,19 +142,18 @@ impl Bpf {
             rings,
             skel,
             weave: Weave::new(Cgroups::of(&hierarchy)),
-            pending: Vec::new(),
+            pending: Pending::since(Time(0)),
             facts: Vec::new(),
             begun: Time(0),
             walked: None,
             online: head.machine.cpus.iter().map(|cpu| cpu.online).collect(),
-            told: Time(0),
-            late: 0,
-            suspended: clock::suspended(),
+            suspended: Suspended::so_far(),
             summary: Summary::default(),
         };
         bpf.attach()?;
         // What comes before is of no use: some of the programs were not attached yet.
         bpf.begun = clock::now();
+        bpf.pending = Pending::since(bpf.begun);
         bpf.walked = Some(bpf.walk(words)?);
         head.window.from = bpf.begun;
         head.window.to = bpf.begun;
@@ -198,38 +193,28 @@ impl Bpf {
     }
 
     fn tell(&mut self, until: Time, tape: &mut dyn Tape) {
-        // Each ring is almost in order, and a stable sort is quick with such runs.
-        self.pending.sort_by_key(Wire::order);
+        self.pending.sort();
         if let Some(walked) = &self.walked {
             let seen = walked.iter().map(|facts| facts.time).max().unwrap_or(self.begun);
             if until < seen {
                 return; // something may still come that is newer than what was walked
             }
-            let first = self.pending.partition_point(|wire| wire.time < self.begun);
-            let (begun, after) = (self.begun, &self.pending[first..]);
-            self.weave.start(begun, &self.online, walked, after, tape);
-            self.pending.drain(..first);
-            (self.walked, self.told) = (None, begun);
+            self.weave.start(self.begun, &self.online, walked, &self.pending.records, tape);
+            self.walked = None;
         }
-        let count = self.pending.partition_point(|wire| wire.time < until);
-        for wire in self.pending.drain(..count) {
-            let mut wire = wire;
-            if wire.time < self.told {
-                wire.time = self.told;
-                self.late += 1;
-            }
-            self.told = wire.time;
+        let (facts, weave, summary) = (&self.facts, &mut self.weave, &mut self.summary);
+        self.pending.tell(until, |wire| {
             let facts = match wire.kind {
-                Kind::Facts => self.facts.get(wire.other as usize),
+                Kind::Facts => facts.get(wire.other as usize),
                 Kind::Lost => {
-                    self.summary.lost += u64::from(wire.task);
+                    summary.lost += u64::from(wire.task);
                     None
                 }
                 _ => None,
             };
-            self.summary.events += 1;
-            self.weave.push(&wire, facts, tape);
-        }
+            summary.events += 1;
+            weave.push(wire, facts, tape);
+        });
         if until != Time::MAX {
             tape.until(until);
         }
@@ -239,7 +224,7 @@ impl Bpf {
     /// Forgets facts that are told: those that are not are counted anew.
     fn keep_facts(&mut self) {
         let mut kept = Vec::new();
-        for wire in self.pending.iter_mut().filter(|wire| wire.kind == Kind::Facts) {
+        for wire in self.pending.records.iter_mut().filter(|wire| wire.kind == Kind::Facts) {
             if let Some(facts) = self.facts.get(wire.other as usize) {
                 kept.push(facts.clone());
                 wire.other = kept.len() as u32 - 1;
@@ -258,12 +243,7 @@ impl Bpf {
     }
 
     fn tell_losses(&mut self, tape: &mut dyn Tape) {
-        if self.late > 0 {
-            let note = format!("events came more than {LATE} late and were held at the last stamp");
-            let mut loss = Loss::new(LossKind::ClockStep, note);
-            loss.count = Some(self.late);
-            tape.loss(loss);
-        }
+        self.pending.loss().into_iter().for_each(|loss| tape.loss(loss));
         let lanes = self.skel.maps.bss_data.as_deref().map(|bss| &bss.lanes[..]);
         for (cpu, lane) in lanes.unwrap_or_default().iter().enumerate() {
             // Lost at the very end, where no later event of that CPU told of it.
@@ -281,11 +261,7 @@ impl Bpf {
             self.summary.lost += misses;
             tape.loss(loss);
         }
-        let slept = Span(clock::suspended().0.saturating_sub(self.suspended.0));
-        if slept > Span::ms(1) {
-            let note = format!("the machine was suspended for {slept}; the clock stood still");
-            tape.loss(Loss::new(LossKind::Unread, note));
-        }
+        self.suspended.loss().into_iter().for_each(|loss| tape.loss(loss));
     }
 }
 
@@ -296,14 +272,14 @@ impl Recording for Bpf {
 
     fn drain(&mut self, tape: &mut dyn Tape) {
         let until = Time(clock::now().0.saturating_sub(LATE.0));
-        self.rings.take(&mut self.pending, &mut self.facts);
+        self.rings.take(&mut self.pending.records, &mut self.facts);
         self.tell(until, tape);
     }
 
     fn finish(mut self: Box<Self>, tape: &mut dyn Tape) -> Summary {
         self.links.clear();
         let end = clock::now();
-        self.rings.take(&mut self.pending, &mut self.facts);
+        self.rings.take(&mut self.pending.records, &mut self.facts);
         self.tell(Time::MAX, tape);
         self.tell_losses(tape);
         tape.until(end);

@@ -1,0 +1,96 @@
+//! What comes in from all CPUs, put in time order.
+
+use wastenot_model::{CpuId, Loss, LossKind, Span, Time};
+
+/// How long after it happened an event may still come in from another CPU: a virtual CPU may be
+/// taken away between looking at the clock and writing the event down.
+pub(crate) const LATE: Span = Span::ms(100);
+
+/// What is ordered.
+pub(crate) trait Timed {
+    /// Time first; at equal time what queues or tells comes before what switches, then by CPU.
+    fn order(&self) -> (Time, bool, CpuId);
+    fn time(&self) -> Time;
+    /// Replaces a time that went back.
+    fn hold(&mut self, time: Time);
+}
+
+/// Records that may still be overtaken by one of another CPU.
+#[derive(Debug)]
+pub(crate) struct Pending<T> {
+    /// New ones are put behind.
+    pub(crate) records: Vec<T>,
+    begun: Time,
+    told: Time,
+    late: u64,
+}
+
+impl<T: Timed> Pending<T> {
+    /// Of a recording that begins at `begun`: what is stamped before is dropped.
+    pub(crate) fn since(begun: Time) -> Pending<T> {
+        Pending { records: Vec::new(), begun, told: begun, late: 0 }
+    }
+
+    /// Puts all in order. Each CPU's are almost in order, and a stable sort is quick with such
+    /// runs.
+    pub(crate) fn sort(&mut self) {
+        self.records.sort_by_key(T::order);
+        let first = self.records.partition_point(|record| record.time() < self.begun);
+        self.records.drain(..first);
+    }
+
+    /// Once sorted: hands on those from before `until`. One that comes too late is held at the
+    /// last stamp.
+    pub(crate) fn tell(&mut self, until: Time, mut each: impl FnMut(&T)) {
+        let count = self.records.partition_point(|record| record.time() < until);
+        for mut record in self.records.drain(..count) {
+            if record.time() < self.told {
+                record.hold(self.told);
+                self.late += 1;
+            }
+            self.told = record.time();
+            each(&record);
+        }
+    }
+
+    /// What came too late.
+    pub(crate) fn loss(&self) -> Option<Loss> {
+        let note = format!("events came more than {LATE} late and were held at the last stamp");
+        let mut loss = Loss::new(LossKind::ClockStep, note);
+        loss.count = Some(self.late);
+        (self.late > 0).then_some(loss)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Timed for (u64, char) {
+        fn order(&self) -> (Time, bool, CpuId) {
+            (self.time(), false, CpuId(0))
+        }
+        fn time(&self) -> Time {
+            Time(self.0)
+        }
+        fn hold(&mut self, time: Time) {
+            self.0 = time.0;
+        }
+    }
+
+    #[test]
+    fn what_comes_late_is_held_and_counted_and_nothing_is_told_early() {
+        let mut pending = Pending::since(Time(3));
+        let mut told = Vec::new();
+        pending.records.extend([(5, 'b'), (9, 'd'), (2, 'x'), (3, 'a'), (5, 'c')]);
+        pending.sort();
+        pending.tell(Time(9), |record| told.push(*record));
+        assert_eq!(told, [(3, 'a'), (5, 'b'), (5, 'c')]);
+        assert_eq!(pending.loss(), None);
+        pending.records.extend([(4, 'l'), (1, 'y')]);
+        pending.sort();
+        pending.tell(Time::MAX, |record| told.push(*record));
+        assert_eq!(told[3..], [(5, 'l'), (9, 'd')]);
+        assert_eq!(pending.loss().and_then(|loss| loss.count), Some(1));
+    }
+}

@@ -1,0 +1,193 @@
+//! The recorder where BPF may not be used: a tracefs instance of its own.
+//!
+//! [`mount`] finds tracefs, [`instance`] makes the instance and removes it whatever happens,
+//! [`lanes`] takes the ring buffers' pages out, [`proc`] knows what events do not tell. Pages are
+//! decoded by what reads files ([`wastenot_read::live`]).
+//!
+//! Less is told than with BPF: no affinities, no quotas, no state at the start.
+
+mod instance;
+mod lanes;
+mod mount;
+mod proc;
+
+use std::time::Duration;
+
+use wastenot_model::{CpuId, Head, Loss, Time};
+use wastenot_read::live::{self, Assembler, Decoder, Record};
+
+use self::instance::Instance;
+use self::lanes::Lanes;
+use self::proc::Proc;
+use crate::clock::{self, Suspended};
+use crate::merge::{LATE, Pending, Timed};
+use crate::{Error, Options, Recording, Summary, Tape, host};
+
+/// How full a CPU's buffer is, in percent, when it wakes us.
+const WAKE_PERCENT: &str = "25";
+
+/// A recording through tracefs.
+pub(crate) struct Tracefs {
+    // Lanes first: an instance whose files are open cannot be removed.
+    lanes: Lanes,
+    instance: Instance,
+    decoder: Decoder,
+    assembler: Assembler,
+    proc: Proc,
+    pending: Pending<Record>,
+    /// What happened before is decoded, unless it was lost.
+    looked: Time,
+    /// Events of each CPU that records say were lost.
+    lost: Vec<u64>,
+    suspended: Suspended,
+    summary: Summary,
+}
+
+impl Timed for Record {
+    fn order(&self) -> (Time, bool, CpuId) {
+        (Record::time(self), self.switches(), self.cpu())
+    }
+    fn time(&self) -> Time {
+        Record::time(self)
+    }
+    fn hold(&mut self, time: Time) {
+        Record::hold(self, time);
+    }
+}
+
+impl Tracefs {
+    /// Begins to record.
+    pub(crate) fn begin(options: &Options) -> Result<(Tracefs, Head), Error> {
+        let tracefs = mount::find()?;
+        instance::remove_left(&tracefs);
+        let instance = Instance::create(&tracefs)?;
+        let decoder = configure(&instance, options)?;
+        let mut head = host::head("wastenot record (tracefs)", decoder.carries());
+        let lanes = Lanes::open(&instance, decoder.page_size())?;
+        let proc = Proc::mounted();
+        let (names, processes) = proc.tasks();
+        let assembler = Assembler::new(names, processes);
+        instance.set("tracing_on", "1")?;
+        let begun = clock::now();
+        (head.window.from, head.window.to) = (begun, begun);
+        let pending = Pending::since(begun);
+        let lost = vec![0; lanes.cpus()];
+        let (suspended, summary) = (Suspended::so_far(), Summary::default());
+        let looked = begun;
+        let tracefs = Tracefs {
+            lanes,
+            instance,
+            decoder,
+            assembler,
+            proc,
+            pending,
+            looked,
+            lost,
+            suspended,
+            summary,
+        };
+        Ok((tracefs, head))
+    }
+
+    /// Decodes what the buffers hold.
+    fn take(&mut self) {
+        let (now, first) = (clock::now(), self.pending.records.len());
+        let (decoder, records) = (&mut self.decoder, &mut self.pending.records);
+        self.lanes.take(|cpu, page| decoder.page(cpu, page, records));
+        for record in &mut self.pending.records[first..] {
+            if let Some(count) = record.lost() {
+                // A page tells of losses before it; the last look was not among them.
+                record.hold(self.looked);
+                let count = count.map_or(0, u64::from);
+                self.lost[record.cpu().index()] += count;
+                self.summary.lost += count;
+            }
+            if let Some(child) = record.child() {
+                self.assembler.meet(child, self.proc.process(child));
+            }
+        }
+        self.looked = now;
+    }
+
+    fn tell(&mut self, until: Time, tape: &mut dyn Tape) {
+        self.pending.sort();
+        let (assembler, summary) = (&mut self.assembler, &mut self.summary);
+        self.pending.tell(until, |record| {
+            summary.events += 1;
+            assembler.push(record, tape);
+        });
+        if until != Time::MAX {
+            tape.until(until);
+        }
+    }
+
+    fn tell_losses(&mut self, tape: &mut dyn Tape) {
+        self.assembler.end(tape);
+        self.pending.loss().into_iter().for_each(|loss| tape.loss(loss));
+        self.decoder.losses().for_each(|loss| tape.loss(loss));
+        for (index, &told) in self.lost.iter().enumerate() {
+            let cpu = CpuId(index as u16);
+            let untold = self.instance.lost(cpu).saturating_sub(told);
+            if untold > 0 {
+                self.summary.lost += untold;
+                tape.loss(Loss::dropped(cpu, self.looked, u32::try_from(untold).ok()));
+            }
+        }
+        self.suspended.loss().into_iter().for_each(|loss| tape.loss(loss));
+    }
+}
+
+/// Sets the instance up, switches the events on and reads what they look like. Nothing is recorded
+/// yet.
+fn configure(instance: &Instance, options: &Options) -> Result<Decoder, Error> {
+    instance.set("tracing_on", "0")?;
+    // The clock first: to change it empties the buffers.
+    instance.set("trace_clock", "mono")?;
+    instance.set("buffer_size_kb", &options.ring_bytes.div_ceil(1024).to_string())?;
+    // What follows is inherited from the top of tracefs, where anybody may have changed it, and
+    // none of it is in all kernels: `overwrite` loses the oldest and says where, the next two
+    // would have each switch noted for a table of names that we do not read.
+    for (file, value) in [
+        ("buffer_percent", WAKE_PERCENT),
+        ("options/overwrite", "1"),
+        ("options/record-cmd", "0"),
+        ("options/record-tgid", "0"),
+    ] {
+        let _ = instance.set(file, value);
+    }
+    let mut formats = Vec::new();
+    for (system, name) in live::events() {
+        let event = format!("events/{system}/{name}");
+        let enabled = instance.set(&format!("{event}/enable"), "1").is_ok();
+        let format = enabled.then(|| instance.read(&format!("{event}/format"))).flatten();
+        formats.extend(format.map(|format| (system, name, format)));
+    }
+    let header = instance.read("events/header_page").unwrap_or_default();
+    let texts = formats.iter().map(|(system, _, text)| (*system, text.as_slice()));
+    let switches = formats.iter().any(|(_, name, _)| *name == "sched_switch");
+    let decoder = Decoder::new(&header, texts).filter(|_| switches);
+    decoder.ok_or(Error::NoEvents)
+}
+
+impl Recording for Tracefs {
+    fn wait(&mut self, at_most: Duration) {
+        self.lanes.wait(at_most);
+    }
+
+    fn drain(&mut self, tape: &mut dyn Tape) {
+        self.take();
+        let until = Time(self.looked.0.saturating_sub(LATE.0));
+        self.tell(until, tape);
+    }
+
+    fn finish(mut self: Box<Self>, tape: &mut dyn Tape) -> Summary {
+        // If this fails we record until the end of `take`, which does no harm.
+        let _ = self.instance.set("tracing_on", "0");
+        let end = clock::now();
+        self.take();
+        self.tell(Time::MAX, tape);
+        self.tell_losses(tape);
+        tape.until(end);
+        self.summary
+    }
+}

@@ -1,0 +1,34 @@
+//! Where tracefs is.
+
+use std::path::PathBuf;
+
+use crate::mounts::mounts;
+use crate::{Error, host};
+
+/// The root of tracefs. It is not mounted where it is not: the system is left as it was.
+pub(super) fn find() -> Result<PathBuf, Error> {
+    let text = host::read("/proc/self/mountinfo").unwrap_or_default();
+    place(&text).ok_or(Error::NoTracefs)
+}
+
+/// By the text of a mountinfo. Within debugfs it is mounted by the first look at it (since Linux
+/// 4.1; before, it was a folder there).
+fn place(text: &str) -> Option<PathBuf> {
+    let of = |kind| mounts(text).find(move |mount| mount.kind == kind).map(|mount| mount.path);
+    of("tracefs").or_else(|| Some(of("debugfs")?.join("tracing")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_own_mount_comes_before_the_one_in_debugfs() {
+        let debugfs = "43 23 0:8 / /sys/kernel/debug rw - debugfs nodev rw\n";
+        let tracefs = "42 23 0:13 / /sys/kernel/tracing rw - tracefs none rw\n";
+        let both = format!("{debugfs}{tracefs}");
+        assert_eq!(place(&both), Some("/sys/kernel/tracing".into()));
+        assert_eq!(place(debugfs), Some("/sys/kernel/debug/tracing".into()));
+        assert_eq!(place("24 1 0:5 / /proc rw - proc none rw\n"), None);
+    }
+}

@@ -1,0 +1,76 @@
+//! What /proc says of tasks, and events do not.
+
+use std::collections::HashMap;
+use std::fs;
+
+use crate::host;
+
+/// The /proc that we see.
+#[derive(Debug)]
+pub(super) struct Proc {
+    /// It numbers tasks as events do.
+    alike: bool,
+}
+
+/// The number of the first PID namespace (`PID_NS_INIT_INO`, include/uapi/linux/nsfs.h). Events
+/// number tasks as it does; the /proc of a container has other numbers.
+const INITIAL: &str = "pid:[4026531836]";
+
+impl Proc {
+    pub(super) fn mounted() -> Proc {
+        let namespace = fs::read_link("/proc/self/ns/pid");
+        Proc { alike: namespace.is_ok_and(|name| name.as_os_str() == INITIAL) }
+    }
+
+    /// Names and processes of the tasks that there are now, by tid.
+    pub(super) fn tasks(&self) -> (HashMap<i32, String>, HashMap<i32, i32>) {
+        let (mut names, mut processes) = (HashMap::new(), HashMap::new());
+        if !self.alike {
+            return (names, processes);
+        }
+        for process in numbers("/proc") {
+            for tid in numbers(&format!("/proc/{process}/task")) {
+                let name = host::read(&format!("/proc/{process}/task/{tid}/comm"));
+                names.extend(name.map(|name| (tid, name)));
+                processes.insert(tid, process);
+            }
+        }
+        (names, processes)
+    }
+
+    /// The process of a task; unknown if it is gone already.
+    pub(super) fn process(&self, tid: i32) -> Option<i32> {
+        let status = self.alike.then(|| host::read(&format!("/proc/{tid}/status"))).flatten()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"))?;
+        line.trim().parse().ok()
+    }
+}
+
+/// The entries of a folder that are numbers.
+fn numbers(folder: &str) -> impl Iterator<Item = i32> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_belongs_to_the_process_that_has_it() {
+        let own = std::process::id() as i32;
+        let proc = Proc { alike: true };
+        assert_eq!(proc.process(own), Some(own));
+        assert_eq!(proc.process(i32::MAX), None);
+        let thread = std::thread::spawn(move || {
+            let this = fs::read_link("/proc/thread-self").expect("proc is mounted");
+            let tid = this.file_name().and_then(|tid| tid.to_str()?.parse().ok());
+            let tid = tid.expect("a number");
+            let (names, processes) = Proc { alike: true }.tasks();
+            assert_eq!(processes.get(&tid), Some(&own));
+            assert!(names.contains_key(&tid));
+            assert_eq!(Proc { alike: false }.tasks().0.len(), 0);
+        });
+        thread.join().expect("it ends");
+    }
+}
