@@ -22,6 +22,14 @@ def table(result):
         for way in rounds[0]:
             lines.append(row(way, rounds))
         lines.append("")
+    empty, full = (statistics.median(pair[index] for pair in result["look_ns"]) for index in (0, 1))
+    cpus = machine["cpus"]
+    lines += [f"**A look of watch**: {full:.0f} ns, {empty:.0f} ns without looking at any CPU: "
+              f"{(full - empty) / cpus:.0f} ns a CPU (median of {len(result['look_ns'])} pairs).", ""]
+    if result["programs"]:
+        told = ", ".join(f"`{name[3:]}` {it['ns']:.0f}" for name, it in result["programs"].items()
+                         if it["runs"] > 1000)
+        lines += [f"**BPF run time**, ns an event, the kernel's own clock readings included: {told}.", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -4,6 +4,8 @@
 //! wastenot-bench repeat IN OUT EVENTS   a trace.dat v7, over and over until it holds EVENTS
 //! wastenot-bench count FILE             records in a trace.dat v7, samples in a perf.data
 //! wastenot-bench stages FILE RUNS       JSON: seconds of each stage of read + check, one thread
+//! wastenot-bench looks ROUNDS            JSON: nanoseconds of a look of `watch` that looks at no CPU,
+//!                                       and of one that looks at all, a pair a round
 //! ```
 
 mod dat;
@@ -18,8 +20,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use error::Error;
+use wastenot_record::watch;
 
-const USAGE: &str = "wastenot-bench repeat IN OUT EVENTS | count FILE | stages FILE RUNS";
+const USAGE: &str =
+    "wastenot-bench repeat IN OUT EVENTS | count FILE | stages FILE RUNS | looks ROUNDS";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -39,8 +43,15 @@ fn run(words: &[&str]) -> Result<String, Error> {
         ["repeat", from, to, events] => repeat::repeat(from.as_ref(), to.as_ref(), number(events)?),
         ["count", file] => Ok(count(file.as_ref())?.to_string()),
         ["stages", file, runs] => Ok(stages::stages(file.as_ref(), number(runs)?)?.to_string()),
+        ["looks", rounds] => looks(number(rounds)?),
         _ => Err(Error::Usage(USAGE)),
     }
+}
+
+fn looks(rounds: u64) -> Result<String, Error> {
+    let pairs: Result<Vec<[u64; 2]>, _> = (0..rounds).map(|_| watch::look_ns()).collect();
+    let pairs = pairs.map_err(|error| Error::Watch(error.to_string()))?;
+    Ok(serde_json::json!({ "look_ns": pairs }).to_string())
 }
 
 fn number(word: &str) -> Result<u64, Error> {

@@ -87,3 +87,27 @@ fn the_whole_benchmark_runs_on_tiny_input() {
         assert!(said.contains(part), "{part} is missing in {said}");
     }
 }
+
+#[test]
+fn what_recording_costs_is_measured_every_way() {
+    let programs = Path::new(env!("CARGO_BIN_EXE_wastenot-bench")).parent().expect("a folder");
+    if let Err(error) = wastenot_record::probe_bpf() {
+        println!("SKIPPED what_recording_costs_is_measured_every_way: {error}: {}", error.help());
+        return;
+    }
+    if !programs.join("wastenot").exists() {
+        println!(
+            "SKIPPED what_recording_costs_is_measured_every_way: no wastenot beside it: cargo build -p wastenot"
+        );
+        return;
+    }
+    let mut run = Command::new(root().join("bench/overhead"));
+    let done =
+        run.arg("--tiny").arg("--bin").arg(programs).output().expect("bench/overhead starts");
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success(), "{said}{}", String::from_utf8_lossy(&done.stderr));
+    said.lines().filter(|line| line.starts_with("SKIPPED")).for_each(|line| println!("{line}"));
+    for part in ["| record |", "| watch |", "| perf sched record |", "A look of watch"] {
+        assert!(said.contains(part) || said.contains("SKIPPED"), "{part} is missing in {said}");
+    }
+}

@@ -4,4 +4,5 @@
 mod all {
     mod agree;
     mod tracefs;
+    mod watch;
 }

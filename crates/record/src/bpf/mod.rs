@@ -277,10 +277,11 @@ impl Recording for Bpf {
     }
 
     fn finish(mut self: Box<Self>, tape: &mut dyn Tape) -> Summary {
-        self.links.clear();
+        // Up to here everything was recorded; what some of the programs still add is of no use.
         let end = clock::now();
+        self.links.clear();
         self.rings.take(&mut self.pending.records, &mut self.facts);
-        self.tell(Time::MAX, tape);
+        self.tell(end, tape);
         self.tell_losses(tape);
         tape.until(end);
         self.summary

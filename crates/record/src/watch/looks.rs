@@ -176,39 +176,3 @@ impl Telling {
 fn words(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
     bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default()))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::Duration;
-
-    /// Nanoseconds that a look takes, the best of some rounds.
-    fn look_ns(blind: bool) -> Option<u64> {
-        let look = Span::ms(1);
-        let rhythm = Rhythm { look, period: look, idle_looks: 2, tell_looks: 3, blind };
-        let round = |_| {
-            let looks = match Looks::begin(&rhythm) {
-                Ok(looks) => looks,
-                Err(error) => {
-                    println!("SKIPPED the cost of a look: {error}: {}", error.help());
-                    return None;
-                }
-            };
-            std::thread::sleep(Duration::from_millis(300));
-            let figures = looks.gauge().and_then(|gauge| gauge.read()).expect("figures");
-            assert!(figures.looks > 20, "it looks: {figures:?}");
-            Some(figures.looking_ns / figures.looks)
-        };
-        (0..5).map(round).collect::<Option<Vec<_>>>()?.into_iter().min()
-    }
-
-    #[test]
-    fn a_look_at_a_cpu_costs_little_beyond_an_empty_one() {
-        let (Some(empty), Some(full)) = (look_ns(true), look_ns(false)) else { return };
-        let cpus = host::machine().cpus.len() as u64;
-        let each = full.saturating_sub(empty) / cpus;
-        println!("a look: {full} ns, an empty one {empty} ns, {each} ns a CPU");
-        // The aim is 50; a machine that builds other things has cold caches.
-        assert!(each <= 250, "{each} ns a look and CPU");
-    }
-}

@@ -94,6 +94,20 @@ impl Options {
     }
 }
 
+/// What looks cost on this machine, in nanoseconds a look: one that looks at no CPU, and one that
+/// looks at all. For benchmarks; takes a second.
+pub fn look_ns() -> Result<[u64; 2], Error> {
+    let look = Span::ms(1);
+    let cost = |blind| -> Result<u64, Error> {
+        let rhythm = Rhythm { look, period: look, idle_looks: 2, tell_looks: 3, blind };
+        let looks = Looks::begin(&rhythm)?;
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        let figures = looks.gauge()?.read()?;
+        Ok(figures.looking_ns / figures.looks.max(1))
+    };
+    Ok([cost(true)?, cost(false)?])
+}
+
 /// What was confirmed, and the recording that shows it.
 #[derive(Debug)]
 pub struct Found {

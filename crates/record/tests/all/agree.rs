@@ -1,22 +1,56 @@
 //! One run recorded twice, by BPF and through tracefs: both tell the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fs;
+use std::mem::{Discriminant, discriminant};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use wastenot_model::{Builder, Event, History, Span, Time};
+use wastenot_model::{Builder, Entry, Event, History, Span, Time, Window};
 use wastenot_record::{Options, Way, begin};
 
 /// What happened to one task, in order.
 type Story = Vec<(Time, String)>;
 
-/// The stories of all tasks by tid, of what both ways can tell.
-fn stories(history: &History, from: Time, to: Time) -> BTreeMap<i32, Story> {
+/// A kind of event in the context of a task: its tid, or of an idle task the CPU below zero.
+type Sort = (Discriminant<Event>, i32);
+
+fn sort(history: &History, entry: &Entry) -> Option<Sort> {
+    let task = entry.by.task?;
+    let context = match history.task(task) {
+        Some(task) => task.tid,
+        None => -1 - task.0 as i32,
+    };
+    Some((discriminant(&entry.event), context))
+}
+
+/// What a kernel keeps from one of the two: guests of some hypervisors shield their first process
+/// (no BPF program runs in its context, be it for an interrupt, and ftrace does not see it leave a
+/// CPU) and an idle task (ftrace does not see it left). That is so for all of a run, so what one
+/// way never saw of those is left out on the other.
+fn shielded(a: &History, b: &History) -> BTreeSet<i32> {
+    let threads = fs::read_dir("/proc/1/task").into_iter().flatten().flatten();
+    let threads = threads.filter_map(|thread| thread.file_name().to_str()?.parse().ok());
+    let idle = a.cpus().chain(b.cpus()).map(|cpu| -1 - i32::from(cpu.0));
+    threads.chain(idle).collect()
+}
+
+fn never_seen(by: &History, shielded: &BTreeSet<i32>, other: &History) -> HashSet<Sort> {
+    let sorts = |of: &History| of.entries().filter_map(|e| sort(of, &e)).collect::<HashSet<_>>();
+    let seen = sorts(by);
+    sorts(other).into_iter().filter(|it| shielded.contains(&it.1) && !seen.contains(it)).collect()
+}
+
+/// The stories of all tasks by tid, but for events of the sorts that are left out.
+fn stories(history: &History, window: Window, out: &HashSet<Sort>) -> BTreeMap<i32, Story> {
     let mut stories: BTreeMap<i32, Story> = BTreeMap::new();
-    for entry in history.entries().filter(|entry| (from..to).contains(&entry.time)) {
-        let mut tell = |task, what: String| {
-            if let Some(task) = history.task(task) {
+    for entry in history.entries() {
+        if !window.holds(entry.time) || sort(history, &entry).is_some_and(|it| out.contains(&it)) {
+            continue;
+        }
+        let mut tell = |id, what: String| {
+            if let Some(task) = history.task(id) {
                 stories.entry(task.tid).or_default().push((entry.time, what));
             }
         };
@@ -67,8 +101,21 @@ fn work() {
 /// How far the stamps of equal stories differ, or the first thing that differs. At its ends a
 /// story may have one event more that the other way stamped outside the window.
 fn compare(a: &Story, b: &Story) -> Result<Vec<u64>, String> {
-    let differ =
-        |a: &[(Time, String)], b: &[(Time, String)]| a.iter().zip(b).position(|(a, b)| a.1 != b.1);
+    let differ = |a: &[(Time, String)], b: &[(Time, String)]| {
+        let mut at = 0;
+        while at < a.len().min(b.len()) {
+            // What two CPUs did within one stamp's error may come in either order.
+            let swapped = at + 1 < a.len().min(b.len())
+                && (&a[at].1, &a[at + 1].1) == (&b[at + 1].1, &b[at].1)
+                && a[at + 1].0 - a[at].0 < Span::us(20);
+            match a[at].1 == b[at].1 {
+                true => at += 1,
+                false if swapped => at += 2,
+                false => return Some(at),
+            }
+        }
+        None
+    };
     for (skip_a, skip_b) in [(0, 0), (1, 0), (0, 1)] {
         let (a, b) = (a.get(skip_a..).unwrap_or_default(), b.get(skip_b..).unwrap_or_default());
         if a.len().abs_diff(b.len()) <= 1 && differ(a, b).is_none() {
@@ -83,16 +130,39 @@ fn compare(a: &Story, b: &Story) -> Result<Vec<u64>, String> {
     Err(format!("{} and {} events, at {at}: {:?}\n{:?}", a.len(), b.len(), around(a), around(b)))
 }
 
+/// Where a kernel shields a task it does so anew in each run, rarely from some moment on.
+const ROUNDS: usize = 3;
+
 #[test]
 fn both_ways_tell_the_same_of_each_task() {
-    let test = "both_ways_tell_the_same_of_each_task";
     let _alone = super::tracefs::alone();
+    let mut wrong = Vec::new();
+    for _ in 0..ROUNDS {
+        match round() {
+            Round::Equal => return,
+            Round::Wrong(stories) => wrong.push(stories),
+            Round::Skipped(why) => {
+                println!("SKIPPED both_ways_tell_the_same_of_each_task: {why}");
+                return;
+            }
+        }
+    }
+    panic!("stories differ in each round: {wrong:#?}");
+}
+
+enum Round {
+    Equal,
+    Wrong(Vec<String>),
+    Skipped(String),
+}
+
+/// Records one run twice and holds both against each other.
+fn round() -> Round {
     let start = |way| begin(&Options { way, ..Options::default() });
     let (mut bpf, mut tracefs) = match (start(Way::Bpf), start(Way::Tracefs)) {
         (Ok(bpf), Ok(tracefs)) => (bpf, tracefs),
         (Err(error), _) | (_, Err(error)) => {
-            println!("SKIPPED {test}: {error}: {}", error.help());
-            return;
+            return Round::Skipped(format!("{error}: {}", error.help()));
         }
     };
     let (mut bpf_tape, mut tape) = (Builder::new(bpf.head.clone()), Builder::new(tracefs.head));
@@ -105,13 +175,16 @@ fn both_ways_tell_the_same_of_each_task() {
     worker.join().expect("it worked");
     let lost = tracefs.recording.finish(&mut tape).lost + bpf.recording.finish(&mut bpf_tape).lost;
     if lost > 0 {
-        println!("SKIPPED {test}: {lost} events were lost: run it on a quiet machine");
-        return;
+        return Round::Skipped(format!("{lost} events were lost: run it on a quiet machine"));
     }
     let (a, b) = (bpf_tape.finish(), tape.finish());
-    let from = a.window().from.max(b.window().from);
-    let to = a.window().to.min(b.window().to);
-    let (a, b) = (stories(&a, from, to), stories(&b, from, to));
+    let window =
+        Window { from: a.window().from.max(b.window().from), to: a.window().to.min(b.window().to) };
+    let options = wastenot_check::Options { window, ..Default::default() };
+    let waste = [&a, &b].map(|history| wastenot_check::waste::measure(history, &options).cpu_ns);
+    let shielded = shielded(&a, &b);
+    let out = [never_seen(&a, &shielded, &b), never_seen(&b, &shielded, &a)];
+    let (a, b) = (stories(&a, window, &out[1]), stories(&b, window, &out[0]));
     let mut apart: Vec<u64> = Vec::new();
     let mut wrong = Vec::new();
     for (tid, story) in &a {
@@ -122,6 +195,7 @@ fn both_ways_tell_the_same_of_each_task() {
     }
     apart.sort_unstable();
     let at = |permille: usize| Span(apart[(apart.len() - 1) * permille / 1000]);
+    println!("kept from BPF: {:?}, from ftrace: {:?}", out[0], out[1]);
     println!(
         "{} tasks and {}, {} events equal in order; apart by {} (median), {} (p99), {} (p99.9), \
          {} at most",
@@ -133,10 +207,14 @@ fn both_ways_tell_the_same_of_each_task() {
         at(999),
         at(1000)
     );
-    // On a busy 2-CPU guest (6.18) one of the two at times lacks an event or two around an
-    // interrupt, and no counter of the kernel tells: not the programs' misses, not an overrun.
-    wrong.iter().for_each(|story| println!("differs: {story}"));
-    assert!(wrong.len() * 20 <= a.len(), "{} of {} tasks differ", wrong.len(), a.len());
+    if !wrong.is_empty() {
+        return Round::Wrong(wrong);
+    }
     assert!(apart.len() > 20_000, "{} events", apart.len());
     assert!(at(999) <= Span::us(20), "p99.9 is {}", at(999));
+    // Affinities, which only BPF tells, bind nobody here.
+    let allowed = (waste[0].max(waste[1]) / 100).max(at(999).0 * apart.len() as u64 / 2);
+    println!("waste {} and {} ns, {allowed} ns apart allowed", waste[0], waste[1]);
+    assert!(waste[0].abs_diff(waste[1]) <= allowed, "{waste:?} ns of waste");
+    Round::Equal
 }

@@ -1,6 +1,5 @@
 //! `wastenot record` on this machine, where it may be recorded: as root with BPF.
 
-mod beside;
 mod failures;
 
 use std::path::Path;

@@ -1,0 +1,13 @@
+//! What watching rests on: the timer looks.
+
+use wastenot_record::watch;
+
+#[test]
+fn a_timer_looks_at_all_cpus_or_at_none() {
+    match watch::look_ns() {
+        Ok([none, all]) => assert!(none > 0 && all > 0, "{none} and {all} ns: it did not look"),
+        Err(error) => {
+            println!("SKIPPED a_timer_looks_at_all_cpus_or_at_none: {error}: {}", error.help());
+        }
+    }
+}
