@@ -4,7 +4,7 @@
 //! wastenot-bench repeat IN OUT EVENTS   a trace.dat v7, over and over until it holds EVENTS
 //! wastenot-bench count FILE             records in a trace.dat v7, samples in a perf.data
 //! wastenot-bench stages FILE RUNS       JSON: seconds of each stage of read + check, one thread
-//! wastenot-bench looks ROUNDS           JSON: nanoseconds of a look of `watch` at no CPU, and at all
+//! wastenot-bench looks ROUNDS           JSON: ns of a look of `watch` at no CPU, and at all
 //! ```
 
 mod dat;
