@@ -265,8 +265,9 @@ static __always_inline void fill_facts(struct facts *facts, struct task_struct *
 		facts != NULL;                                                         \
 	})
 
-/* Tells what changed about a task since it was looked at last. */
-static __always_inline void look(struct task_struct *task, __u64 now)
+/* Tells what changed about a task since it was looked at last. What is told of a task is stored
+ * where memory may be asked for: at its fork and in the walk, never under a run queue's lock. */
+static __always_inline void look(struct task_struct *task, __u64 now, __u64 flags)
 {
 	struct told *told;
 	struct lane *lane;
@@ -276,7 +277,7 @@ static __always_inline void look(struct task_struct *task, __u64 now)
 
 	if (!task->pid)
 		return;
-	told = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	told = bpf_task_storage_get(&tasks, task, NULL, flags);
 	if (!told)
 		return;
 	digest = digest_of(task);
@@ -290,8 +291,9 @@ static __always_inline void look(struct task_struct *task, __u64 now)
 		sent = SEND(16);
 	else
 		sent = SEND(MAX_WORDS);
+	/* Running again ends a throttle, and nobody looks then: the next one is news as well. */
 	if (sent)
-		told->digest = digest;
+		told->digest = is_throttled(task) ? 0 : digest;
 }
 
 static __always_inline __u32 current_tid(void)
@@ -315,7 +317,7 @@ static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 
 	emit(&event);
 	if (!state || preempt)
-		look(prev, event.time);
+		look(prev, event.time, 0);
 	return 0;
 }
 
@@ -360,7 +362,7 @@ static __always_inline int on_wakeup(struct task_struct *task, __u8 kind)
 		.prio = prio_byte(task->prio),
 	};
 
-	look(task, event.time);
+	look(task, event.time, 0);
 	emit(&event);
 	return 0;
 }
@@ -391,7 +393,7 @@ int BPF_PROG(on_sched_migrate_task, struct task_struct *task, int to)
 		.prio = prio_byte(task->prio),
 	};
 
-	look(task, event.time);
+	look(task, event.time, 0);
 	emit(&event);
 	return 0;
 }
@@ -406,7 +408,7 @@ int BPF_PROG(on_sched_process_fork, struct task_struct *parent, struct task_stru
 		.other = parent->pid,
 	};
 
-	look(child, event.time);
+	look(child, event.time, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	emit(&event);
 	return 0;
 }
@@ -422,7 +424,7 @@ int BPF_PROG(on_sched_process_exec, struct task_struct *task, int old_pid)
 	};
 
 	emit(&event);
-	look(task, event.time);
+	look(task, event.time, 0);
 	return 0;
 }
 
@@ -491,6 +493,7 @@ int walk(struct bpf_iter__task *ctx)
 
 	if (!task || !task->pid)
 		return 0;
+	bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	fill_facts(&walked.facts, task, bpf_ktime_get_ns());
 	bpf_seq_write(ctx->meta->seq, &walked, sizeof(walked.facts) + mask_words * 8);
 	return 0;

@@ -335,22 +335,18 @@ impl Weave {
         }
     }
 
-    /// A thread that executes a program takes over the tid of its process's leader.
+    /// A thread that executes a program takes over the tid of its process's leader, who is dead
+    /// or dies under the thread's own. Its start time changes too: the next facts tell it.
     fn take_over(&mut self, tid: u32, before: u32) {
         if tid == before {
             return;
         }
-        let Some(task) = self.lookup(before) else { return };
-        let slot = task.index().expect("no idle task") as u32;
-        if let Some(place) = self.slots.get_mut(tid as usize) {
-            // The kernel gives it the leader's start time too.
-            let leader = *place;
-            *place = slot;
-            if let Some(leader) = self.known.get(leader as usize).map(|leader| leader.start_time) {
-                self.known[slot as usize].start_time = leader;
-            }
+        let Some(slot) = self.lookup(before).and_then(TaskId::index) else { return };
+        let (tid, before) = (tid as usize, before as usize);
+        if tid < self.slots.len() {
+            self.slots.swap(tid, before);
+            self.known[slot].start_time = 0;
         }
-        self.slots[before as usize] = NONE;
     }
 }
 
