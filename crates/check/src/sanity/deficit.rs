@@ -8,7 +8,7 @@
 //!
 //! A trace does not tell kernel threads from others either: names tell them ([`is_kernels`]).
 
-use wastenot_model::{CpuMode, Phase, Span, State, Task, TaskId, TaskState, Time};
+use wastenot_model::{CpuId, CpuMode, Phase, Span, State, Task, TaskId, TaskState, Time};
 
 use super::LISTED;
 use super::idle::Part;
@@ -21,6 +21,8 @@ pub struct Deficit {
     pub time: Time,
     /// Who.
     pub task: TaskId,
+    /// Where it runs, waits or was last.
+    pub cpu: CpuId,
     /// For how long it waited.
     pub wait: Span,
     /// The same weighted.
@@ -52,6 +54,15 @@ struct Sum {
     run_ns: u64,
     wait_ns: u64,
     until: Time,
+}
+
+/// A task that wanted to run all the time.
+#[derive(Clone, Copy, Debug)]
+struct Equal {
+    task: TaskId,
+    cpu: CpuId,
+    wait_ns: u64,
+    weighted: u64,
 }
 
 impl Deficits {
@@ -125,7 +136,7 @@ impl Deficits {
         let end = self.from + self.period;
         self.sum_up(state, end);
         let active = std::mem::take(&mut self.active);
-        let tasks: Vec<(TaskId, u64, u64)> = active
+        let tasks: Vec<Equal> = active
             .iter()
             .filter_map(|&task| {
                 let (sum, known) = (self.sums.get(task.index()?)?, state.task(task));
@@ -133,7 +144,8 @@ impl Deficits {
                 let load = (sum.run_ns + sum.wait_ns).saturating_mul(weight) / self.period.0;
                 let weighted = sum.wait_ns.saturating_mul(weight) / UNIT;
                 let counts = load >= LOAD && is_free(part, task, &known);
-                counts.then_some((task, sum.wait_ns, weighted))
+                let cpu = known.cpu.unwrap_or(CpuId(0));
+                counts.then_some(Equal { task, cpu, wait_ns: sum.wait_ns, weighted })
             })
             .collect();
         for task in &active {
@@ -144,8 +156,8 @@ impl Deficits {
         self.from = end + Span(self.period.0.saturating_mul(times - 1));
     }
 
-    fn judge(&mut self, tasks: &[(TaskId, u64, u64)], time: Time, times: u64) {
-        let sum: u128 = tasks.iter().map(|(_, _, weighted)| u128::from(*weighted)).sum();
+    fn judge(&mut self, tasks: &[Equal], time: Time, times: u64) {
+        let sum: u128 = tasks.iter().map(|it| u128::from(it.weighted)).sum();
         let Some(mean) = sum.checked_div(tasks.len() as u128) else { return };
         let mean = u64::try_from(mean).unwrap_or(u64::MAX);
         let small = self.period.0 / 1000 * SMALL;
@@ -153,14 +165,14 @@ impl Deficits {
             true => (0, small + small / 10),
             false => (mean - mean / 10, mean + mean / 10),
         };
-        for &(task, wait, weighted) in tasks {
+        for &Equal { task, cpu, wait_ns, weighted } in tasks {
             if (low..=high).contains(&weighted) {
                 continue;
             }
             self.count = self.count.saturating_add(times);
             if self.first.len() < LISTED {
-                let (wait, weighted, mean) = (Span(wait), Span(weighted), Span(mean));
-                self.first.push(Deficit { time, task, wait, weighted, mean });
+                let (wait, weighted, mean) = (Span(wait_ns), Span(weighted), Span(mean));
+                self.first.push(Deficit { time, task, cpu, wait, weighted, mean });
             }
         }
     }
