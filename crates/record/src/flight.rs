@@ -13,6 +13,9 @@ use crate::Error;
 use crate::tape::Tape;
 use crate::trigger::{Fired, Trigger};
 
+#[cfg(test)]
+mod tests;
+
 /// A tape that forgets: it holds what happened during the last seconds, and what was so before.
 ///
 /// A State follows where the kept events begin, so that what is saved knows its start as a whole
@@ -133,17 +136,24 @@ impl Flight {
         (head.window.from, head.window.to) = (self.from, self.until);
         let mut writer = Writer::new(out, &head)?;
         if let Some(tail) = &self.tail {
-            self.copy(tail, 0, &mut writer);
+            self.begin(tail, &mut writer);
+            self.tell_groups(&mut writer);
+            self.copy(0, &mut writer);
         }
         Ok(writer.finish()?)
     }
 
     /// What is kept, as a History.
     pub fn history(&self) -> History {
-        match &self.tail {
-            Some(tail) => self.piece(tail, self.from, 0),
-            None => Builder::new(self.head.clone()).finish(),
+        let mut head = self.head.clone();
+        (head.window.from, head.window.to) = (self.from, self.until);
+        let mut builder = Builder::new(head);
+        if let Some(tail) = &self.tail {
+            self.begin(tail, &mut builder);
+            self.tell_groups(&mut builder);
+            self.copy(0, &mut builder);
         }
+        builder.finish()
     }
 
     fn fresh(&mut self) -> Option<History> {
@@ -207,11 +217,13 @@ impl Flight {
         let mut head = self.head.clone();
         (head.window.from, head.window.to) = (from, self.until);
         let mut builder = Builder::new(head);
-        self.copy(state, first, &mut builder);
+        self.begin(state, &mut builder);
+        self.copy(first, &mut builder);
         builder.finish()
     }
 
-    fn copy(&self, state: &State, first: usize, tape: &mut dyn Tape) {
+    /// What was so before anything happened.
+    fn begin(&self, state: &State, tape: &mut dyn Tape) {
         for name in &self.names.all {
             tape.name(name);
         }
@@ -230,9 +242,9 @@ impl Flight {
                 ..Past::of(task, known)
             })
         }));
-        if first == 0 {
-            self.tell_groups(tape);
-        }
+    }
+
+    fn copy(&self, first: usize, tape: &mut dyn Tape) {
         for row in self.rows.range(first..) {
             tape.push(row.unpack());
         }
@@ -425,6 +437,6 @@ impl<T: Clone + Eq + std::hash::Hash> Interned<T> {
         let unused = |id: &u32| !self.used[*id as usize];
         self.free = (0..self.all.len() as u32).rev().filter(unused).collect();
         // Sweeps are as seldom as what is in use is much.
-        self.room = self.all.len() + SWEEP.max(self.all.len() - self.free.len());
+        self.room = 2 * (self.all.len() - self.free.len()) + SWEEP;
     }
 }
