@@ -6,8 +6,8 @@
 //! confirmation time, and the same [`sanity`](wastenot_check::sanity) rules that `check` applies
 //! to files decide.
 //!
-//! Or events are hooked all the time ([`Events`]): then nothing is sampled, and the same rules judge
-//! all that happens.
+//! Or events are hooked all the time ([`Events`]): then nothing is sampled, and the same rules
+//! judge all that happens.
 
 mod confirm;
 mod exact;
@@ -139,8 +139,8 @@ pub struct Watch {
 
 /// What it watches by.
 enum By {
-    Looks(Sampled),
-    Events(Exact),
+    Looks(Box<Sampled>),
+    Events(Box<Exact>),
 }
 
 impl Watch {
@@ -148,8 +148,8 @@ impl Watch {
     pub fn begin(options: &Options) -> Result<Watch, Error> {
         let metrics = Arc::new(Metrics::new(&host::kernel(), options.exact.is_some()));
         let by = match options.exact {
-            Some(events) => By::Events(Exact::begin(options, events, Arc::clone(&metrics))?),
-            None => By::Looks(Sampled::begin(options, Arc::clone(&metrics))?),
+            Some(events) => By::Events(Exact::begin(options, events, Arc::clone(&metrics))?.into()),
+            None => By::Looks(Sampled::begin(options, Arc::clone(&metrics))?.into()),
         };
         Ok(Watch { by, metrics })
     }
