@@ -134,9 +134,10 @@ pub fn check(history: &History, options: &Options) -> Check {
     let mut depth = depth::Watch::new(history, &scope);
     let mut placements = placements::Watch::new(history, &scope, &movable);
     let mut contradictions = waste::Contradictions::default();
+    let mut sanity = sanity::Checker::new(options.sanity, scope.window.from);
     let mut others = (
         schedviz::Watch::new(&scope),
-        (systing::Watch::new(&scope), sanity::Watch::new(history, &scope, &movable, options)),
+        (systing::Watch::new(&scope), sanity.over(history, &scope, &movable)),
     );
     let mut all = (
         (&mut waste, &mut violations),
@@ -167,7 +168,7 @@ pub fn check(history: &History, options: &Options) -> Check {
         placements: placements.finish(),
         schedviz: others.0.finish(),
         systing: others.1.0.finish(),
-        sanity: others.1.1.finish(),
+        sanity: sanity.take(),
         contradictions,
         movable,
     }

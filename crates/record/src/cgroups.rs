@@ -16,6 +16,9 @@ pub(crate) struct Cgroups {
     unknown: HashMap<u64, String>,
 }
 
+/// So many that went are remembered.
+const GONE: usize = 1024;
+
 /// Where that hierarchy is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Hierarchy {
@@ -71,16 +74,28 @@ impl Cgroups {
     }
 
     fn scan(&mut self) {
-        let paths = &mut self.paths;
+        let mut paths = HashMap::new();
         self.hierarchy.each(|path, folder| {
             if let Ok(meta) = fs::metadata(folder) {
                 paths.insert(meta.ino(), path);
             }
         });
+        // Events may still name one that has just gone, but not all that ever were.
+        if self.paths.len() > 2 * paths.len() + GONE {
+            self.paths.clear();
+        }
+        self.paths.extend(paths);
+        if self.unknown.len() > GONE {
+            self.unknown.clear();
+        }
     }
 
     /// The path of a cgroup within its hierarchy; `cgroup:ID` where it went before it was seen.
+    /// An autogroup (sched(7)) is a task group without a node: its tasks are in the root.
     pub(crate) fn path(&mut self, id: u64) -> &str {
+        if id == 0 {
+            return "/";
+        }
         if !self.paths.contains_key(&id) && !self.unknown.contains_key(&id) {
             self.scan();
             if !self.paths.contains_key(&id) {
@@ -94,6 +109,12 @@ impl Cgroups {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_task_group_without_a_node_is_in_the_root() {
+        let mut cgroups = Cgroups::of(&Hierarchy::None);
+        assert_eq!((cgroups.path(0).to_owned(), cgroups.path(7)), ("/".into(), "cgroup:7"));
+    }
 
     #[test]
     fn a_cpu_controller_of_its_own_goes_before_the_unified_hierarchy() {

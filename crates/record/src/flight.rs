@@ -4,14 +4,17 @@ use std::collections::{HashMap, VecDeque};
 use std::io::Write;
 
 use wastenot_model::{
-    Annex, Builder, CpuSet, Entry, Event, Head, History, Left, Loss, MaskId, NameId, Past, Phase,
-    Row, Seen, Sink, Span, Start, State, Task, TaskId, Time,
+    Annex, Builder, By, Change, CpuId, CpuSet, Entry, Event, Head, History, Left, Loss, MaskId,
+    NameId, Past, Phase, Row, Seen, Sink, Span, Start, State, Task, TaskId, Time,
 };
 use wastenot_read::own::Writer;
 
 use crate::Error;
 use crate::tape::Tape;
 use crate::trigger::{Fired, Trigger};
+
+#[cfg(test)]
+mod tests;
 
 /// A tape that forgets: it holds what happened during the last seconds, and what was so before.
 ///
@@ -28,6 +31,10 @@ pub struct Flight {
     seen: Vec<Seen>,
     /// Numbers of tasks that are forgotten.
     free: Vec<TaskId>,
+    /// Those of which no more is told, though their end was not seen.
+    gone: Vec<TaskId>,
+    /// Which cgroup each task was in before the first row: no State knows.
+    groups: Vec<Option<NameId>>,
     rows: VecDeque<Row>,
     /// Before the first row; none until the start is told.
     tail: Option<State>,
@@ -37,13 +44,14 @@ pub struct Flight {
     until: Time,
     losses: Vec<Loss>,
     annexes: Vec<Annex>,
-    trigger: Option<Watched>,
+    fresh: Option<Fresh>,
+    trigger: Option<Trigger>,
 }
 
-/// What the trigger has not looked at yet: the last rows.
-struct Watched {
-    trigger: Trigger,
+/// What nobody has looked at yet: the last rows.
+struct Fresh {
     from: Time,
+    /// Before them.
     state: State,
     rows: usize,
 }
@@ -60,27 +68,43 @@ impl Flight {
             tasks: Vec::new(),
             seen: Vec::new(),
             free: Vec::new(),
+            gone: Vec::new(),
+            groups: Vec::new(),
             rows: VecDeque::with_capacity(room),
             tail: None,
             from: head.window.from,
             until: head.window.from,
             losses: Vec::new(),
             annexes: Vec::new(),
+            fresh: None,
             trigger: None,
             head,
         }
     }
 
+    /// Gives everything from the start on in [parts](Flight::part), too.
+    pub fn in_parts(mut self) -> Flight {
+        let state = State::new(0, self.head.carries);
+        self.fresh = Some(Fresh { from: self.from, state, rows: 0 });
+        self
+    }
+
     /// Lets `trigger` look at everything from the start on.
     pub fn with_trigger(mut self, trigger: Trigger) -> Flight {
-        let state = State::new(0, self.head.carries);
-        self.trigger = Some(Watched { trigger, from: self.from, state, rows: 0 });
-        self
+        self.trigger = Some(trigger);
+        self.in_parts()
     }
 
     /// Forgets what is too old, and lets the trigger look at what came in since the last turn.
     pub fn turn(&mut self) -> Option<Fired> {
-        let fired = self.look();
+        let part = self.part();
+        part.zip(self.trigger.as_mut()).and_then(|(part, trigger)| trigger.look(&part))
+    }
+
+    /// Forgets what is too old. Gives what came in since this was asked last: a part that begins
+    /// where the last one ended. Tasks keep their numbers from part to part.
+    pub fn part(&mut self) -> Option<History> {
+        let part = self.fresh();
         let oldest = Time(self.until.0.saturating_sub(self.last.0));
         while self.rows.front().is_some_and(|row| row.time() < oldest) {
             self.forget();
@@ -88,7 +112,8 @@ impl Flight {
         if self.tail.is_some() {
             self.from = self.from.max(oldest);
         }
-        fired
+        self.sweep();
+        part
     }
 
     /// How much is kept.
@@ -111,44 +136,94 @@ impl Flight {
         (head.window.from, head.window.to) = (self.from, self.until);
         let mut writer = Writer::new(out, &head)?;
         if let Some(tail) = &self.tail {
-            self.copy(tail, 0, &mut writer);
+            self.begin(tail, &mut writer);
+            self.tell_groups(&mut writer);
+            self.copy(0, &mut writer);
         }
         Ok(writer.finish()?)
     }
 
     /// What is kept, as a History.
     pub fn history(&self) -> History {
-        match &self.tail {
-            Some(tail) => self.part(tail, self.from, 0),
-            None => Builder::new(self.head.clone()).finish(),
-        }
-    }
-
-    fn look(&mut self) -> Option<Fired> {
-        let mut watched = self.trigger.take()?;
-        let mut fired = None;
-        if self.until > watched.from {
-            let first = self.rows.len() - watched.rows;
-            fired = watched.trigger.look(&self.part(&watched.state, watched.from, first));
-            for row in self.rows.range(first..) {
-                watched.state.apply(&row.unpack(), &mut ());
-            }
-            (watched.from, watched.rows) = (self.until, 0);
-        }
-        self.trigger = Some(watched);
-        fired
-    }
-
-    /// What happened from the row `first` on, before which `state` was so.
-    fn part(&self, state: &State, from: Time, first: usize) -> History {
         let mut head = self.head.clone();
-        (head.window.from, head.window.to) = (from, self.until);
+        (head.window.from, head.window.to) = (self.from, self.until);
         let mut builder = Builder::new(head);
-        self.copy(state, first, &mut builder);
+        if let Some(tail) = &self.tail {
+            self.begin(tail, &mut builder);
+            self.tell_groups(&mut builder);
+            self.copy(0, &mut builder);
+        }
         builder.finish()
     }
 
-    fn copy(&self, state: &State, first: usize, tape: &mut dyn Tape) {
+    fn fresh(&mut self) -> Option<History> {
+        let mut fresh = self.fresh.take()?;
+        let mut part = None;
+        if self.until > fresh.from {
+            let first = self.rows.len() - fresh.rows;
+            part = Some(self.piece(&fresh.state, fresh.from, first));
+            for row in self.rows.range(first..) {
+                fresh.state.apply(&row.unpack(), &mut ());
+            }
+            (fresh.from, fresh.rows) = (self.until, 0);
+        }
+        self.fresh = Some(fresh);
+        part
+    }
+
+    /// Names and CPU sets that nobody has any more give their numbers to new ones, and so do tasks
+    /// whose number was taken by another one.
+    fn sweep(&mut self) {
+        if !(self.names.is_full() || self.masks.is_full() || self.gone.len() >= SWEEP) {
+            return;
+        }
+        self.names.forget_all();
+        self.masks.forget_all();
+        let mut gone = std::mem::take(&mut self.gone);
+        gone.sort_unstable();
+        let mut named = vec![false; gone.len()];
+        for task in &self.tasks {
+            self.names.keep(task.name.0);
+        }
+        self.groups.iter().flatten().for_each(|group| self.names.keep(group.0));
+        for state in self.tail.iter().chain(self.fresh.iter().map(|fresh| &fresh.state)) {
+            let tasks = (0..state.task_count()).map(TaskId::nth);
+            tasks.filter_map(|task| state.task(task).mask).for_each(|it| self.masks.keep(it.0));
+        }
+        for row in &self.rows {
+            let entry = row.unpack();
+            match entry.event {
+                Event::Changed { what: Change::Name(name) | Change::Cgroup(name), .. } => {
+                    self.names.keep(name.0);
+                }
+                Event::Changed { what: Change::Affinity(mask), .. } => self.masks.keep(mask.0),
+                _ => {}
+            }
+            entry.each_task(|task| {
+                if let Ok(index) = gone.binary_search(&task) {
+                    named[index] = true;
+                }
+            });
+        }
+        for (task, named) in gone.into_iter().zip(named) {
+            if named { self.gone.push(task) } else { self.free.push(task) }
+        }
+        self.names.end_sweep();
+        self.masks.end_sweep();
+    }
+
+    /// What happened from the row `first` on, before which `state` was so.
+    fn piece(&self, state: &State, from: Time, first: usize) -> History {
+        let mut head = self.head.clone();
+        (head.window.from, head.window.to) = (from, self.until);
+        let mut builder = Builder::new(head);
+        self.begin(state, &mut builder);
+        self.copy(first, &mut builder);
+        builder.finish()
+    }
+
+    /// What was so before anything happened.
+    fn begin(&self, state: &State, tape: &mut dyn Tape) {
         for name in &self.names.all {
             tape.name(name);
         }
@@ -167,6 +242,9 @@ impl Flight {
                 ..Past::of(task, known)
             })
         }));
+    }
+
+    fn copy(&self, first: usize, tape: &mut dyn Tape) {
         for row in self.rows.range(first..) {
             tape.push(row.unpack());
         }
@@ -175,23 +253,44 @@ impl Flight {
         tape.until(self.until);
     }
 
+    fn tell_groups(&self, tape: &mut dyn Tape) {
+        for (index, group) in self.groups.iter().enumerate() {
+            let Some(group) = *group else { continue };
+            let (task, what) = (TaskId::nth(index), Change::Cgroup(group));
+            let event = Event::Changed { task, what };
+            tape.push(Entry { time: self.from, cpu: CpuId(0), by: By::UNKNOWN, event });
+        }
+    }
+
     /// Lets the oldest row happen, for good.
     fn forget(&mut self) {
         let (Some(row), Some(tail)) = (self.rows.pop_front(), &mut self.tail) else { return };
         let entry = row.unpack();
         self.from = self.from.max(entry.time);
         tail.apply(&entry, &mut ());
-        if let Some(watched) = &mut self.trigger
-            && watched.rows > self.rows.len()
+        if let Some(fresh) = &mut self.fresh
+            && fresh.rows > self.rows.len()
         {
             // More came in at once than there is room for.
-            watched.state.apply(&entry, &mut ());
-            (watched.from, watched.rows) = (entry.time, self.rows.len());
+            fresh.state.apply(&entry, &mut ());
+            (fresh.from, fresh.rows) = (entry.time, self.rows.len());
         }
-        if let Event::Switch { prev, left: Left::Dead, .. } = entry.event
-            && !prev.is_idle()
-        {
-            self.free.push(prev);
+        match entry.event {
+            Event::Switch { prev, left: Left::Dead, .. } if !prev.is_idle() => {
+                self.gone.retain(|task| *task != prev);
+                self.free.push(prev);
+                self.move_to(prev, None);
+            }
+            Event::Changed { task, what: Change::Cgroup(group) } => {
+                self.move_to(task, Some(group));
+            }
+            _ => {}
+        }
+    }
+
+    fn move_to(&mut self, task: TaskId, group: Option<NameId>) {
+        if let Some(known) = task.index().and_then(|index| self.groups.get_mut(index)) {
+            *known = group;
         }
     }
 }
@@ -208,10 +307,12 @@ impl Sink for Flight {
             && let Some(index) = id.index()
         {
             (self.tasks[index], self.seen[index]) = (task, Seen::Nowhere);
+            self.groups[index] = None;
             return id;
         }
         self.tasks.push(task);
         self.seen.push(Seen::Nowhere);
+        self.groups.push(None);
         TaskId::nth(self.tasks.len() - 1)
     }
     fn correct(&mut self, id: TaskId, task: &Task) {
@@ -239,8 +340,8 @@ impl Sink for Flight {
             self.forget();
         }
         self.rows.push_back(Row::pack(&entry));
-        if let Some(watched) = &mut self.trigger {
-            watched.rows += 1;
+        if let Some(fresh) = &mut self.fresh {
+            fresh.rows += 1;
         }
         self.until = self.until.max(entry.time);
     }
@@ -253,8 +354,8 @@ impl Tape for Flight {
     fn start(&mut self, start: &Start) {
         let (cpus, carries) = (self.head.machine.cpus.len(), self.head.carries);
         let state = State::at(self.from, start, cpus, carries, &mut ());
-        if let Some(watched) = &mut self.trigger {
-            watched.state = state.clone();
+        if let Some(fresh) = &mut self.fresh {
+            fresh.state = state.clone();
         }
         self.tail = Some(state);
     }
@@ -264,18 +365,30 @@ impl Tape for Flight {
     fn until(&mut self, time: Time) {
         self.until = self.until.max(time);
     }
+    fn gone(&mut self, task: TaskId) {
+        self.gone.push(task);
+    }
 }
 
-/// Values by number, each once.
+/// Names, CPU sets or tasks that are forgotten in one go.
+const SWEEP: usize = 1024;
+
+/// Values by number, each once. A number that nobody uses any more is given to another value; until
+/// then it keeps its own, since numbers count through in a file.
 #[derive(Debug)]
 struct Interned<T> {
     all: Vec<T>,
+    used: Vec<bool>,
     ids: HashMap<T, u32>,
+    free: Vec<u32>,
+    /// So many are given out before the next sweep.
+    room: usize,
 }
 
 impl<T> Default for Interned<T> {
     fn default() -> Interned<T> {
-        Interned { all: Vec::new(), ids: HashMap::new() }
+        let (all, used, free) = (Vec::new(), Vec::new(), Vec::new());
+        Interned { all, used, ids: HashMap::new(), free, room: SWEEP }
     }
 }
 
@@ -286,11 +399,44 @@ impl<T: Clone + Eq + std::hash::Hash> Interned<T> {
         Q: Eq + std::hash::Hash + ?Sized,
     {
         if let Some(&id) = self.ids.get(value) {
+            self.used[id as usize] = true;
             return id;
         }
-        let id = self.all.len() as u32;
-        self.all.push(own(value));
-        self.ids.insert(own(value), id);
+        let value = own(value);
+        let id = loop {
+            match self.free.pop() {
+                // It came back meanwhile.
+                Some(id) if self.used[id as usize] => {}
+                Some(id) => {
+                    let before = std::mem::replace(&mut self.all[id as usize], value.clone());
+                    self.ids.remove(before.borrow());
+                    break id;
+                }
+                None => {
+                    self.all.push(value.clone());
+                    self.used.push(true);
+                    break self.all.len() as u32 - 1;
+                }
+            }
+        };
+        self.used[id as usize] = true;
+        self.ids.insert(value, id);
         id
+    }
+
+    fn is_full(&self) -> bool {
+        self.free.is_empty() && self.all.len() >= self.room
+    }
+    fn forget_all(&mut self) {
+        self.used.fill(false);
+    }
+    fn keep(&mut self, id: u32) {
+        self.used[id as usize] = true;
+    }
+    fn end_sweep(&mut self) {
+        let unused = |id: &u32| !self.used[*id as usize];
+        self.free = (0..self.all.len() as u32).rev().filter(unused).collect();
+        // Sweeps are as seldom as what is in use is much.
+        self.room = 2 * (self.all.len() - self.free.len()) + SWEEP;
     }
 }

@@ -88,6 +88,13 @@ pub fn begin(options: &Options) -> Result<Begun, Error> {
     Ok(Begun { recording, head, instead_of_bpf })
 }
 
+/// Begins a recording through BPF that need not end: without quotas and stolen time, which are told
+/// at an end and kept in memory until then.
+pub(crate) fn begin_endless(options: &Options) -> Result<Begun, Error> {
+    let (recording, head) = bpf(options)?;
+    Ok(Begun { recording, head, instead_of_bpf: None })
+}
+
 /// A recording, and what no event tells: quotas and stolen time.
 struct Accompanied {
     recording: Box<dyn Recording>,

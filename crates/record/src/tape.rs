@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use wastenot_model::{Annex, Builder, Sink, Start, Time};
+use wastenot_model::{Annex, Builder, Sink, Start, TaskId, Time};
 use wastenot_read::own::Writer;
 
 /// A sink that can also be told what was so at the start, and that the recording ended.
@@ -13,6 +13,10 @@ pub trait Tape: Sink {
     fn annex(&mut self, annex: Annex);
     /// Nothing happened after the last event until `time`, when the recording ended.
     fn until(&mut self, time: Time);
+    /// Nothing more will be told of `task`, though it was not seen to end.
+    fn gone(&mut self, task: TaskId) {
+        let _ = task;
+    }
 }
 
 impl<W: Write> Tape for Writer<W> {

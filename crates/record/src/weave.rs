@@ -244,7 +244,11 @@ impl Weave {
         if tid >= self.slots.len() {
             self.slots.resize((tid + 1).next_power_of_two(), NONE);
         }
-        self.slots[tid] = slot as u32;
+        let before = std::mem::replace(&mut self.slots[tid], slot as u32);
+        if before != NONE {
+            // Its last switch was lost.
+            tape.gone(TaskId::nth(before as usize));
+        }
         id
     }
 

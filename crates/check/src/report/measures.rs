@@ -158,6 +158,8 @@ impl Check {
         report.measure("others.sanity.unfinished", "", sanity.unfinished, Count);
         let consecutive = sanity.consecutive;
         report.measure("others.sanity.consecutive", "", consecutive, Count);
+        report.measure("others.sanity.deficits", "", sanity.deficits, Count);
+        report.measure("others.sanity.useless_migrations", "", sanity.useless, Count);
     }
 }
 

@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use wastenot_model::{Builder, History, Span};
+use wastenot_check::Check;
+use wastenot_model::{Builder, CpuId, History, Span, Time};
 
 use super::violation::Violation;
 use super::{Found, Options, Run};
@@ -50,13 +51,23 @@ fn record(length: Span, ring_bytes: u32) -> Result<(History, u64), Error> {
 fn judge(run: &Run, history: History, options: &Options) -> Option<Found> {
     let asked = wastenot_check::Options { sanity: options.rules(), ..Default::default() };
     let check = wastenot_check::check(&history, &asked);
-    let &(since, idle) = check.sanity.reports.first()?;
-    // The rules name the idle CPU; who waited longest beside it is the one to begin with.
+    let &report = check.sanity.reports.first()?;
+    let violation = describe(run.since, report, &history, &check, history.window().to)?;
+    Some(Found { violation, history })
+}
+
+/// The rules name when and which CPU idled; who waited longest beside it is the one to begin with.
+pub(super) fn describe(
+    since: Time,
+    (seen, idle): (Time, CpuId),
+    history: &History,
+    check: &Check,
+    until: Time,
+) -> Option<Violation> {
     let wait = check
         .violations
         .worst
         .iter()
-        .find(|it| it.window.to > since && it.idle.iter().any(|other| other.cpu == idle))?;
-    let violation = Violation::new(run, &history, &check, wait, history.window().to);
-    Some(Found { violation, history })
+        .find(|it| it.window.to > seen && it.idle.iter().any(|other| other.cpu == idle))?;
+    Some(Violation::new(since, history, check, wait, until))
 }

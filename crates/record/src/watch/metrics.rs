@@ -48,8 +48,8 @@ type Seconds = Counter<f64, AtomicU64>;
 const BOUNDS: [f64; 12] = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 60.0, 600.0, 3600.0];
 
 impl Metrics {
-    /// All of them at zero, of a watch over this kernel.
-    pub fn new(kernel: &str) -> Metrics {
+    /// All of them at zero, of a watch over this kernel: by looks, or `exact` by events.
+    pub fn new(kernel: &str, exact: bool) -> Metrics {
         let mut metrics = Metrics {
             registry: Registry::with_prefix("wastenot"),
             wasted_before_ns: AtomicU64::new(0),
@@ -67,11 +67,12 @@ impl Metrics {
             recordings: Split::new("fate", Fate::ALL.map(Fate::name)),
             kept: Gauge::default(),
         };
-        metrics.register(kernel);
+        metrics.register(kernel, exact);
         metrics
     }
 
-    fn register(&mut self, kernel: &str) {
+    fn register(&mut self, kernel: &str, exact: bool) {
+        let by_mode = |looks: &'static str, events| if exact { events } else { looks };
         let all = &mut self.registry;
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let build = vec![("version", version), ("kernel", kernel.to_owned())];
@@ -79,9 +80,15 @@ impl Metrics {
         let mut seconds = |name: &str, help: &str, metric: &Seconds| {
             all.register_with_unit(name, help, Unit::Seconds, metric.clone());
         };
-        let help = "CPU time that CPUs idled beside waiting tasks in confirmed violations";
+        let help = by_mode(
+            "CPU time that CPUs idled beside waiting tasks in confirmed violations",
+            "CPU time that CPUs idled beside waiting tasks that could use them",
+        );
         seconds("wasted_cpu", help, &self.wasted);
-        let help = "The same, confirmed or not: tasks may be pinned or throttled";
+        let help = by_mode(
+            "The same, confirmed or not: tasks may be pinned or throttled",
+            "The same with unknown CPUs idle",
+        );
         seconds("suspected_cpu", help, &self.suspected);
         seconds("own_cpu", "CPU time of this process", &self.own);
         seconds("looking", "Time that the kernel spent in looks", &self.looking);
@@ -91,7 +98,10 @@ impl Metrics {
         all.register("violations", "Confirmed violations", self.violations.clone());
         let help = "How long violations lasted that ended";
         all.register_with_unit("violation", help, Unit::Seconds, self.length.clone());
-        let help = "How long the tasks waited that violations tell of";
+        let help = by_mode(
+            "How long the tasks waited that violations tell of",
+            "How long tasks waited until they ran",
+        );
         all.register_with_unit("wait", help, Unit::Seconds, self.wait.clone());
         all.register("lost_events", "Events that found no room", self.lost.clone());
         all.register("recordings", "Recordings of violations", self.recordings.clone());
@@ -101,13 +111,26 @@ impl Metrics {
 
     /// A suspicion was no violation.
     pub fn cleared(&self) {
-        self.suspicions.add(1);
+        self.suspicions.add(1, 1);
+    }
+    /// So many suspicions were confirmed, and so many cleared.
+    pub(super) fn judged(&self, confirmed: u64, cleared: u64) {
+        self.suspicions.add(0, confirmed);
+        self.suspicions.add(1, cleared);
+    }
+    /// So many violations of a kind were found.
+    pub(super) fn violated(&self, kind: Kind, count: u64) {
+        self.violations.add(kind as usize, count);
+    }
+    /// A task waited.
+    pub(super) fn waited(&self, wait: Span) {
+        self.wait.observe(wait.as_secs());
     }
     /// A violation was confirmed.
     pub fn found(&self, violation: &Violation) {
-        self.suspicions.add(0);
-        self.violations.add(violation.kind as usize);
-        self.wait.observe(Span(violation.wait_ns).as_secs());
+        self.judged(1, 0);
+        self.violated(violation.kind, 1);
+        self.waited(Span(violation.wait_ns));
     }
     /// The violation goes on as this run.
     pub(super) fn follow(&self, run: &Run) {
@@ -129,7 +152,7 @@ impl Metrics {
     }
     /// What became of a recording.
     pub fn recording(&self, fate: Fate) {
-        self.recordings.add(fate as usize);
+        self.recordings.add(fate as usize, 1);
     }
     /// So many bytes of recordings are kept.
     pub fn kept(&self, bytes: u64) {
@@ -175,8 +198,8 @@ impl<const N: usize> Split<N> {
     fn new(label: &'static str, names: [&'static str; N]) -> Split<N> {
         Split { label, parts: names.map(|name| (name, Counter::default())) }
     }
-    fn add(&self, part: usize) {
-        self.parts[part].1.inc();
+    fn add(&self, part: usize, count: u64) {
+        self.parts[part].1.inc_by(count);
     }
 }
 
@@ -208,7 +231,7 @@ mod tests {
 
     #[test]
     fn the_text_is_openmetrics_to_the_letter() {
-        let metrics = Metrics::new("6.18 \"x\"");
+        let metrics = Metrics::new("6.18 \"x\"", false);
         metrics.cleared();
         metrics.found(&crate::watch::violation::tests::sample());
         metrics.ended(&run(), Time(5));
@@ -222,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_counter_never_falls_while_a_violation_ends() {
-        let metrics = Metrics::new("");
+        let metrics = Metrics::new("", false);
         metrics.follow(&run());
         let going_on = Figures { run: run(), ..Figures::default() };
         metrics.look(&going_on, Span::ZERO);

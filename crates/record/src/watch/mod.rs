@@ -5,14 +5,20 @@
 //! tasks may be pinned or throttled, which a look cannot see. Then events are recorded for the
 //! confirmation time, and the same [`sanity`](wastenot_check::sanity) rules that `check` applies
 //! to files decide.
+//!
+//! Or events are hooked all the time ([`Events`]): then nothing is sampled, and the same rules
+//! judge all that happens.
 
 mod confirm;
+mod exact;
 #[cfg(bpf)]
 mod looks;
 #[cfg(not(bpf))]
 #[path = "unbuilt.rs"]
 mod looks;
 mod metrics;
+mod pulse;
+mod sampled;
 mod server;
 mod shelf;
 mod sight;
@@ -25,15 +31,16 @@ use std::sync::Arc;
 use wastenot_check::sanity::Rules;
 use wastenot_model::{History, Span, Time};
 
-use self::confirm::Verdict;
-use self::looks::{Gauge, Looks};
+use self::exact::Exact;
 pub use self::metrics::Metrics;
+use self::pulse::Pulse;
+use self::sampled::Sampled;
 pub use self::server::Server;
 pub use self::shelf::{Fate, Limits, Shelf};
+use self::sight::Rhythm;
 pub use self::sight::{Figures, Run};
-use self::sight::{Rhythm, Telling};
 pub use self::violation::{Actor, Kind, Violation};
-use crate::{Error, clock, host};
+use crate::{Error, host};
 
 /// How to watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +55,27 @@ pub struct Options {
     pub confirm: Span,
     /// Bytes of each CPU's ring while events are recorded.
     pub ring_bytes: u32,
+    /// Events all the time instead of looks.
+    pub exact: Option<Events>,
+}
+
+/// How to watch by events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Events {
+    /// So much is kept, to be saved with a violation.
+    pub last: Span,
+    /// In so many bytes.
+    pub memory: u64,
+    /// Tell run-time deficits, too.
+    pub deficits: bool,
+    /// Tell useless migrations, too.
+    pub migrations: bool,
+}
+
+impl Default for Events {
+    fn default() -> Events {
+        Events { last: Span::s(10), memory: 32 << 20, deficits: false, migrations: false }
+    }
 }
 
 /// By which rules a violation is confirmed.
@@ -63,7 +91,7 @@ impl Default for Options {
     fn default() -> Options {
         let Rules { period, confirm, .. } = Rules::default();
         let mode = Mode::Lasting;
-        Options { look: Span::ms(10), mode, period, confirm, ring_bytes: 1 << 20 }
+        Options { look: Span::ms(10), mode, period, confirm, ring_bytes: 1 << 20, exact: None }
     }
 }
 
@@ -117,29 +145,27 @@ pub struct Found {
     pub history: History,
 }
 
-/// Suspicions that are cleared one after another are looked into ever more seldom, down to once in
-/// so many periods: pinned tasks can look like a violation for days.
-const PATIENCE: u64 = 16;
-
 /// The watch.
 pub struct Watch {
-    options: Options,
-    looks: Looks,
+    by: By,
     metrics: Arc<Metrics>,
-    gauge: Gauge,
-    /// When the violation began whose end is awaited.
-    since: Option<Time>,
-    /// Periods until the next suspicion is looked into, if this one is cleared too.
-    pause: u64,
+}
+
+/// What it watches by.
+enum By {
+    Looks(Box<Sampled>),
+    Events(Box<Exact>),
 }
 
 impl Watch {
     /// Begins to watch.
     pub fn begin(options: &Options) -> Result<Watch, Error> {
-        let metrics = Arc::new(Metrics::new(&host::kernel()));
-        let looks = Looks::begin(&options.rhythm())?;
-        let gauge = looks.gauge()?;
-        Ok(Watch { options: *options, looks, metrics, gauge, since: None, pause: 1 })
+        let metrics = Arc::new(Metrics::new(&host::kernel(), options.exact.is_some()));
+        let by = match options.exact {
+            Some(events) => By::Events(Exact::begin(options, events, Arc::clone(&metrics))?.into()),
+            None => By::Looks(Sampled::begin(options, Arc::clone(&metrics))?.into()),
+        };
+        Ok(Watch { by, metrics })
     }
 
     /// The figures for scrapes; whoever saves recordings tells them so.
@@ -149,61 +175,18 @@ impl Watch {
 
     /// Serves the figures at `address` for as long as what it gives lives.
     pub fn serve(&self, address: SocketAddr) -> Result<Server, Error> {
-        Server::begin(address, Arc::clone(&self.metrics), self.looks.gauge()?)
+        let pulse = match &self.by {
+            By::Looks(sampled) => Pulse::Looks(sampled.gauge()?),
+            By::Events(exact) => Pulse::Events(exact.figures()),
+        };
+        Server::begin(address, Arc::clone(&self.metrics), pulse)
     }
 
     /// Waits for the next violation. `None` when `interrupt` can be read or it is `until`.
     pub fn next(&mut self, interrupt: BorrowedFd<'_>, until: Time) -> Result<Option<Found>, Error> {
-        loop {
-            let left = until.since(clock::now());
-            match self.looks.wait(interrupt, left)? {
-                None => return Ok(None),
-                Some(Telling::Ended(run)) => {
-                    let since = self.since.take().unwrap_or(run.since);
-                    self.metrics.ended(&run, since);
-                }
-                Some(Telling::Suspicion(run)) => {
-                    if let Some(found) = self.look_into(&run)? {
-                        return Ok(Some(found));
-                    }
-                }
-            }
+        match &mut self.by {
+            By::Looks(sampled) => sampled.next(interrupt, until),
+            By::Events(exact) => exact.next(interrupt, until),
         }
-    }
-
-    fn look_into(&mut self, run: &Run) -> Result<Option<Found>, Error> {
-        let Verdict { lost, found } = confirm::confirm(run, &self.options)?;
-        self.metrics.lost(lost);
-        match found {
-            Some(found) => {
-                self.metrics.found(&found.violation);
-                self.follow(run)?;
-                self.pause = 1;
-                Ok(Some(found))
-            }
-            None => {
-                self.metrics.cleared();
-                let pause = Span(self.options.period.0.saturating_mul(self.pause));
-                self.looks.be_quiet_until(clock::now() + pause)?;
-                self.pause = (self.pause * 2).min(PATIENCE);
-                Ok(None)
-            }
-        }
-    }
-
-    /// Waits for the end of a violation. To hook events takes CPU time, on the idle CPU often
-    /// enough: then the run that raised the suspicion was interrupted, and another one goes on.
-    fn follow(&mut self, run: &Run) -> Result<(), Error> {
-        let on = self.gauge.read()?.run;
-        if on.since == Time(0) {
-            self.metrics.ended(run, run.since);
-            return Ok(());
-        }
-        if on.since != run.since {
-            self.metrics.wasted(run.cpu_ns);
-        }
-        self.metrics.follow(&on);
-        self.since = Some(run.since);
-        self.looks.follow(&on)
     }
 }

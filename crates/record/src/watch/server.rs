@@ -10,10 +10,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
-use wastenot_model::Span;
 
-use super::looks::Gauge;
 use super::metrics::{CONTENT_TYPE, Metrics};
+use super::pulse::Pulse;
 use crate::{Error, clock};
 
 /// Serves until it is dropped.
@@ -30,14 +29,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// And may say so much.
 const REQUEST_BYTES: usize = 8 << 10;
 const PLAIN: &str = "text/plain; charset=utf-8";
-/// A timer that has not looked for so long stands still.
-const LATE: Span = Span::s(10);
 
 impl Server {
     pub(super) fn begin(
         address: SocketAddr,
         metrics: Arc<Metrics>,
-        gauge: Gauge,
+        pulse: Pulse,
     ) -> Result<Server, Error> {
         let listener = TcpListener::bind(address).map_err(|error| Error::Failed {
             doing: format!("listen on {address}"),
@@ -57,7 +54,7 @@ impl Server {
                 }
                 if let Ok((stream, _)) = listener.accept() {
                     // A client that goes away is no concern of ours.
-                    let _ = answer(stream, &metrics, &gauge);
+                    let _ = answer(stream, &metrics, &pulse);
                 }
             }
         };
@@ -81,21 +78,21 @@ impl Drop for Server {
     }
 }
 
-fn answer(mut stream: TcpStream, metrics: &Metrics, gauge: &Gauge) -> io::Result<()> {
+fn answer(mut stream: TcpStream, metrics: &Metrics, pulse: &Pulse) -> io::Result<()> {
     let request = request(&mut stream)?;
     let line = request.lines().next().unwrap_or_default();
     let mut words = line.split(' ');
     let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let path = target.split('?').next().unwrap_or_default();
     let (status, kind, body) = match (method, path) {
-        ("GET" | "HEAD", "/metrics") => match gauge.read() {
+        ("GET" | "HEAD", "/metrics") => match pulse.read() {
             Ok(figures) => {
                 metrics.look(&figures, clock::own_cpu());
                 ("200 OK", CONTENT_TYPE, metrics.text())
             }
             Err(error) => ("500 Internal Server Error", PLAIN, format!("{error}\n")),
         },
-        ("GET" | "HEAD", "/healthz") => health(gauge),
+        ("GET" | "HEAD", "/healthz") => health(pulse),
         ("GET" | "HEAD", _) => {
             ("404 Not Found", PLAIN, "there are /metrics and /healthz\n".to_owned())
         }
@@ -110,15 +107,11 @@ fn answer(mut stream: TcpStream, metrics: &Metrics, gauge: &Gauge) -> io::Result
     stream.write_all(format!("{head}{body}").as_bytes())
 }
 
-/// Well is a watch whose timer looks.
-fn health(gauge: &Gauge) -> (&'static str, &'static str, String) {
-    let looked = gauge.read().is_ok_and(|figures| {
-        let last = figures.now.max(gauge.begun);
-        clock::now().since(last) < LATE + gauge.look
-    });
-    match looked {
+/// Well is a watch that looks on.
+fn health(pulse: &Pulse) -> (&'static str, &'static str, String) {
+    match pulse.is_well() {
         true => ("200 OK", PLAIN, "ok\n".to_owned()),
-        false => ("503 Service Unavailable", PLAIN, "the timer stands still\n".to_owned()),
+        false => ("503 Service Unavailable", PLAIN, "the watch stands still\n".to_owned()),
     }
 }
 

@@ -1,10 +1,9 @@
 //! One confirmed violation, as the JSON line has it.
 
 use serde::Serialize;
+use wastenot_check::sanity::{Deficit, Useless};
 use wastenot_check::{Check, violations};
-use wastenot_model::{Change, Event, History, TaskId, Time};
-
-use super::Run;
+use wastenot_model::{Change, CpuId, Event, History, Origin, Span, TaskId, Time, Window};
 
 /// Which invariant is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -12,16 +11,23 @@ use super::Run;
 pub enum Kind {
     /// A CPU idles while a task that may use it waits on another one.
     IdleWhileOverloaded,
+    /// A task waits longer, or less long, than others of its weight.
+    RunTimeDeficit,
+    /// A waiting task is moved to where no less waits.
+    UselessMigration,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 1] = [Kind::IdleWhileOverloaded];
+    pub const ALL: [Kind; 3] =
+        [Kind::IdleWhileOverloaded, Kind::RunTimeDeficit, Kind::UselessMigration];
 
     /// As programs are told.
     pub fn name(self) -> &'static str {
         match self {
             Kind::IdleWhileOverloaded => "idle-while-overloaded",
+            Kind::RunTimeDeficit => "run-time-deficit",
+            Kind::UselessMigration => "useless-migration",
         }
     }
 }
@@ -77,7 +83,7 @@ pub struct Actor {
 
 impl Violation {
     pub(super) fn new(
-        run: &Run,
+        since: Time,
         history: &History,
         check: &Check,
         wait: &violations::Violation,
@@ -86,9 +92,9 @@ impl Violation {
         Violation {
             schema: "wastenot.violation/1",
             kind: Kind::IdleWhileOverloaded,
-            since_ns: run.since.0,
+            since_ns: since.0,
             until_ns: until.0,
-            length_ns: until.since(run.since).0,
+            length_ns: until.since(since).0,
             wasted_cpu_ns: check.waste.cpu_ns,
             task: Actor::of(history, wait.task),
             wait_ns: wait.window.to.since(wait.wait_since).0,
@@ -100,6 +106,46 @@ impl Violation {
             behind: wait.behind.map(|task| Actor::of(history, task)),
             recording: None,
         }
+    }
+}
+
+impl Violation {
+    /// One of another kind: nobody idled.
+    fn other(kind: Kind, history: &History, task: TaskId, window: Window, cpu: CpuId) -> Violation {
+        Violation {
+            schema: "wastenot.violation/1",
+            kind,
+            since_ns: window.from.0,
+            until_ns: window.to.0,
+            length_ns: window.to.since(window.from).0,
+            wasted_cpu_ns: 0,
+            task: Actor::of(history, task),
+            wait_ns: 0,
+            cpu: cpu.0,
+            idle_cpus: Vec::new(),
+            origin: Origin::Unknown.name(),
+            waker: None,
+            prev_cpu: None,
+            behind: None,
+            recording: None,
+        }
+    }
+
+    /// Of a task that waited longer or less long than its equals during `period`.
+    pub(super) fn of_deficit(history: &History, found: &Deficit, period: Span) -> Violation {
+        let from = Time(found.time.0.saturating_sub(period.0));
+        let window = Window { from, to: found.time };
+        let wait_ns = found.wait.0;
+        let kind = Kind::RunTimeDeficit;
+        Violation { wait_ns, ..Violation::other(kind, history, found.task, window, found.cpu) }
+    }
+
+    /// Of a task that was moved in vain.
+    pub(super) fn of_move(history: &History, found: &Useless) -> Violation {
+        let window = Window { from: found.time, to: found.time };
+        let prev_cpu = Some(found.from.0);
+        let kind = Kind::UselessMigration;
+        Violation { prev_cpu, ..Violation::other(kind, history, found.task, window, found.to) }
     }
 }
 

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use wastenot_model::Span;
 
 use super::check::span;
@@ -20,7 +20,8 @@ Examples:
   wastenot watch --for 1s
   wastenot watch --for 1s --save violations --keep 100MB
   wastenot watch --for 1s --listen 127.0.0.1:0
-  wastenot watch --for 1s --mode consecutive:10 --period 10ms")]
+  wastenot watch --for 1s --mode consecutive:10 --period 10ms
+  wastenot watch --for 1s --exact --also run-time-deficit")]
 pub(crate) struct Watch {
     /// Time between looks, 1ms to 10ms
     #[arg(long, value_name = "TIME", value_parser = look, default_value = "10ms")]
@@ -34,6 +35,15 @@ pub(crate) struct Watch {
     /// consecutive:N instead: N looks in a row, one a period, find the same CPU idle
     #[arg(long, value_name = "RULE", conflicts_with_all = ["look", "confirm"])]
     pub(crate) mode: Option<Consecutive>,
+    /// Hook events all the time: nothing is sampled, at the cost of a recording
+    #[arg(long, conflicts_with = "mode")]
+    pub(crate) exact: bool,
+    /// Events of so many seconds are at hand, to be saved with a violation
+    #[arg(long, value_name = "TIME", value_parser = span, default_value = "10s", requires = "exact")]
+    pub(crate) last: Span,
+    /// Tell also: run-time-deficit, useless-migration
+    #[arg(long, value_name = "KIND", value_enum, value_delimiter = ',', requires = "exact")]
+    pub(crate) also: Vec<Also>,
     /// End after this time
     #[arg(long = "for", value_name = "TIME", value_parser = span)]
     pub(crate) time: Option<Span>,
@@ -49,6 +59,15 @@ pub(crate) struct Watch {
     /// Keep at most so much of them; the oldest go first
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "1GB", requires = "save")]
     pub(crate) keep: u64,
+}
+
+/// Violations that are told only if asked for: fair schedulers have them, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Also {
+    /// A task waits longer, or less long, than others of its weight
+    RunTimeDeficit,
+    /// A waiting task is moved to where no less waits
+    UselessMigration,
 }
 
 /// So many consecutive failing looks.

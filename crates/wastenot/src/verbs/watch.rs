@@ -5,10 +5,10 @@ use std::os::fd::AsFd;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use wastenot_model::{Span, Time};
-use wastenot_record::watch::{Fate, Found, Limits, Metrics, Mode, Options, Shelf, Watch};
+use wastenot_record::watch::{Events, Fate, Found, Limits, Metrics, Mode, Options, Shelf, Watch};
 use wastenot_record::{Error, now};
 
-use crate::args;
+use crate::args::{self, watch::Also};
 use crate::fail::{Answer, Stop};
 use crate::out;
 
@@ -44,6 +44,12 @@ fn options(args: &args::watch::Watch) -> Options {
         mode: args.mode.map_or(Mode::Lasting, |mode| Mode::Consecutive(mode.0)),
         period: args.period.max(Span::ms(1)),
         confirm: args.confirm,
+        exact: args.exact.then(|| Events {
+            last: args.last,
+            deficits: args.also.contains(&Also::RunTimeDeficit),
+            migrations: args.also.contains(&Also::UselessMigration),
+            ..Events::default()
+        }),
         ..Options::default()
     }
 }

@@ -26,11 +26,12 @@ struct Watch {
 
 impl Watch {
     /// `None` where BPF may not be used; that is told.
-    fn begin(name: &str, folder: &Path) -> Option<Watch> {
+    fn begin(name: &str, folder: &Path, more: &[&str]) -> Option<Watch> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_wastenot"));
         let mut child = command
             .args(["watch", "--listen", "127.0.0.1:0", "--save"])
             .arg(folder)
+            .args(more)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -100,7 +101,7 @@ fn get(address: &str, path: &str) -> (String, String) {
 fn a_violation_longer_than_period_and_confirmation_is_told_and_its_recording_shows_it() {
     let name = "a made violation";
     let (_alone, desk) = (alone(), Desk::new());
-    let Some(watch) = Watch::begin(name, &desk.path().join("saved")) else { return };
+    let Some(watch) = Watch::begin(name, &desk.path().join("saved"), &[]) else { return };
     let Some(hogs) = Hogs::stuck(name, "wnstuck", None) else { return };
     // Whatever else is busy waits there too, and may have waited longest.
     let Some(found) = watch.violation(None, Duration::from_secs(10)) else {
@@ -128,11 +129,61 @@ fn a_violation_longer_than_period_and_confirmation_is_told_and_its_recording_sho
     assert_eq!(code, 0, "{text}");
 }
 
+/// The sum of all samples of a metric.
+fn sample(address: &str, name: &str) -> f64 {
+    let (_, metrics) = get(address, "/metrics");
+    let lines = metrics.lines().filter(|line| line.starts_with(name));
+    lines.filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok()).sum()
+}
+
+#[test]
+fn by_events_a_violation_is_told_once_and_its_waste_is_counted_exactly() {
+    let name = "a made violation, by events";
+    let (_alone, desk) = (alone(), Desk::new());
+    let exact = ["--exact", "--also", "run-time-deficit,useless-migration"];
+    let Some(watch) = Watch::begin(name, &desk.path().join("saved"), &exact) else { return };
+    let Some(hogs) = Hogs::stuck(name, "wnexact", None) else { return };
+    let wasted = sample(&watch.address, "wastenot_wasted_cpu_seconds_total");
+    let end = Instant::now() + Duration::from_secs(10);
+    let found = loop {
+        let left = end.saturating_duration_since(Instant::now());
+        match watch.violation(None, left) {
+            Some(line) if line["kind"] == "idle-while-overloaded" => break line,
+            Some(_) => {}
+            None => {
+                assert!(hogs.still_stuck(), "the violation was there for seconds and is not told");
+                skipped(name, "CPU 1 was busy with other work", "run it on a quiet machine");
+                return;
+            }
+        }
+    };
+    assert_eq!((&found["cpu"], &found["idle_cpus"][0]), (&0.into(), &1.into()), "{found}");
+    assert!(found["task"]["cgroup"].as_str().is_some_and(|it| it.starts_with('/')), "{found}");
+    std::thread::sleep(Duration::from_secs(2));
+    let kind = "wastenot_violations_total{kind=\"idle-while-overloaded\"}";
+    let (told, more) =
+        (sample(&watch.address, kind), sample(&watch.address, "wastenot_wasted_cpu"));
+    // It goes on: another one would have begun only where CPU 1 had other work meanwhile.
+    assert!((1.0..4.0).contains(&told), "{told} violations");
+    assert!(more - wasted > 0.5 && more - wasted < 12.0, "{wasted} s, then {more} s");
+    assert!(sample(&watch.address, "wastenot_wait_seconds_count") > 10.0, "every wait counts");
+    drop(hogs);
+    let address = watch.address.clone();
+    assert!(get(&address, "/healthz").0.contains("200 OK"));
+    assert_eq!(watch.end(), Some(0));
+    let recording = found["recording"].as_str().expect("a recording");
+    let (report, code) = said(&desk.bash(&format!("wastenot check {recording} --json")));
+    assert_eq!(code, 0, "{report}");
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    let wasted_ms = report["waste"]["cpu_ns"].as_u64().expect("waste") / 1_000_000;
+    assert!(wasted_ms >= 50, "{wasted_ms} ms of a violation of 100");
+}
+
 #[test]
 fn a_violation_shorter_than_the_confirmation_is_not_told() {
     let name = "a short violation";
     let (_alone, desk) = (alone(), Desk::new());
-    let Some(watch) = Watch::begin(name, &desk.path().join("saved")) else { return };
+    let Some(watch) = Watch::begin(name, &desk.path().join("saved"), &[]) else { return };
     for _ in 0..3 {
         let length = Some(Duration::from_millis(60));
         let Some(_hogs) = Hogs::stuck(name, "wnshort", length) else { return };
@@ -144,7 +195,7 @@ fn a_violation_shorter_than_the_confirmation_is_not_told() {
 fn a_throttled_hog_is_not_told() {
     let name = "a throttled hog";
     let (_alone, desk) = (alone(), Desk::new());
-    let Some(watch) = Watch::begin(name, &desk.path().join("saved")) else { return };
+    let Some(watch) = Watch::begin(name, &desk.path().join("saved"), &[]) else { return };
     let Some(_hogs) = Hogs::throttled(name, "wnquota") else { return };
     assert_eq!(watch.violation(Some("wnquota"), Duration::from_secs(4)), None);
 }
@@ -208,7 +259,7 @@ fn a_real_prometheus_scrapes_the_watch_and_its_alert_fires() {
         return;
     }
     let (_alone, desk, folder) = (alone(), Desk::new(), TempDir::new().expect("a folder"));
-    let Some(watch) = Watch::begin(name, &desk.path().join("saved")) else { return };
+    let Some(watch) = Watch::begin(name, &desk.path().join("saved"), &[]) else { return };
     let own = host::free_address();
     let prometheus = Prometheus::begin(&folder, &watch.address, &own);
     let up = |answer: &Value| answer["data"]["activeTargets"][0]["health"] == "up";

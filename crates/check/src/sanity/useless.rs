@@ -1,0 +1,86 @@
+//! The third invariant: no waiting task is moved to where no less waits.
+//!
+//! The released module compares the loads of both run queues when a task is detached. Those are
+//! averages over time, weighted by cgroups; no trace tells them. Here a load is the sum of the
+//! weights of the fair tasks that run or wait at that instant, the moved one counted where it
+//! comes from. The module samples one migration a CPU and round; here each counts.
+
+use wastenot_model::{CpuId, Phase, State, TaskId, TaskState, Time};
+
+use super::LISTED;
+use super::idle::Part;
+use super::weights::Weights;
+
+/// A waiting task was moved although the load was no lower there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Useless {
+    /// When.
+    pub time: Time,
+    /// Who.
+    pub task: TaskId,
+    /// Where it waited.
+    pub from: CpuId,
+    /// Where it was moved.
+    pub to: CpuId,
+    /// The load it came from, it counted. Nice 0 is 1024.
+    pub from_load: u64,
+    /// The load it came to, it not counted.
+    pub to_load: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct UselessMoves {
+    count: u64,
+    first: Vec<Useless>,
+}
+
+impl UselessMoves {
+    /// `task` was `was` and is `now`.
+    #[inline]
+    pub(super) fn changed(
+        &mut self,
+        part: Part<'_>,
+        weights: &Weights,
+        state: &State,
+        task: TaskId,
+        was: &TaskState,
+        now: &TaskState,
+    ) {
+        if was.phase != Phase::Waiting || now.phase != Phase::Waiting || was.cpu == now.cpu {
+            return;
+        }
+        let Some(found) = judge(part, weights, state, task, was, now) else { return };
+        self.count += 1;
+        if self.first.len() < LISTED {
+            self.first.push(found);
+        }
+    }
+
+    pub(super) fn take(&mut self) -> (u64, Vec<Useless>) {
+        (std::mem::take(&mut self.count), std::mem::take(&mut self.first))
+    }
+}
+
+fn judge(
+    part: Part<'_>,
+    weights: &Weights,
+    state: &State,
+    task: TaskId,
+    was: &TaskState,
+    now: &TaskState,
+) -> Option<Useless> {
+    let (from, to) = (was.cpu?, now.cpu?);
+    let counts = part.scope.window.holds(state.now())
+        && part.scope.has_task(task)
+        && (part.scope.has_cpu(from) || part.scope.has_cpu(to));
+    // One that may not stay has to go.
+    let mask = now.mask.and_then(|mask| part.history.mask(mask));
+    if !counts || mask.is_some_and(|mask| !mask.contains(from)) {
+        return None;
+    }
+    let own = weights.of(task, now)?;
+    let from_load = weights.on(state, from)? + own;
+    let to_load = weights.on(state, to)?.saturating_sub(own);
+    let found = Useless { time: state.now(), task, from, to, from_load, to_load };
+    (from_load <= to_load).then_some(found)
+}

@@ -1,0 +1,115 @@
+use wastenot_model::{Carries, Machine};
+
+use super::*;
+
+fn flight(last: Span) -> Flight {
+    let mut head = Head::new(Machine::flat(2));
+    head.carries = Carries::WAKEUPS | Carries::PLACEMENT;
+    (head.window.from, head.window.to) = (Time(0), Time(0));
+    Flight::new(head, last, 1 << 20).in_parts()
+}
+
+fn push(flight: &mut Flight, time: u64, event: Event) {
+    flight.push(Entry { time: Time(time), cpu: CpuId(0), by: By::UNKNOWN, event });
+}
+
+/// A task that is created, gets a name, a mask and a cgroup that nobody had before, runs and ends;
+/// of every tenth the end is lost.
+fn life(flight: &mut Flight, number: u64, parent: TaskId, time: u64) {
+    let name = flight.name(&format!("kworker/{number}"));
+    let task = flight.task(Task::new(number as i32, name));
+    push(flight, time, Event::Fork { parent, child: task });
+    let mask = flight.mask(&[CpuId(0), CpuId((number % 1000) as u16 + 1)].into_iter().collect());
+    push(flight, time, Event::Changed { task, what: Change::Affinity(mask) });
+    let group = flight.name(&format!("/pod-{number}"));
+    push(flight, time, Event::Changed { task, what: Change::Cgroup(group) });
+    let (how, prio) = (wastenot_model::How::New, wastenot_model::Prio::UNKNOWN);
+    push(flight, time, Event::Queued { task, on: Some(CpuId(0)), how, prio });
+    let idle = TaskId::idle(CpuId(0));
+    let switch = |prev, next, left| Entry::switch(Time(time), CpuId(0), prev, next, left).event;
+    push(flight, time, switch(idle, task, Left::Sleeping));
+    for _ in 0..2 {
+        push(flight, time, switch(task, idle, Left::Preempted));
+        push(flight, time, switch(idle, task, Left::Sleeping));
+    }
+    match number % 10 {
+        0 => {
+            push(flight, time, switch(task, idle, Left::Sleeping));
+            flight.gone(task);
+        }
+        _ => push(flight, time, switch(task, idle, Left::Dead)),
+    }
+}
+
+#[test]
+fn a_storm_of_short_lives_leaves_memory_flat() {
+    let mut flight = flight(Span::ms(100));
+    let name = flight.name("parent");
+    let parent = flight.task(Task::new(1, name));
+    flight.start(&Start { cpus: vec![wastenot_model::CpuMode::Idle; 2], ..Start::default() });
+    let (mut parts, mut events, mut sizes) = (0, 0, Vec::new());
+    for number in 0..100_000 {
+        // Of each a tenth of a millisecond: a thousand are at hand.
+        life(&mut flight, number, parent, 1 + number * 100_000);
+        if number % 500 == 499 {
+            let part = flight.part().expect("something happened");
+            (parts, events) = (parts + 1, events + part.entries().count());
+            let sizes_now = [flight.tasks.len(), flight.names.all.len(), flight.masks.all.len()];
+            assert!(flight.rows.len() <= 16_000, "{} rows", flight.rows.len());
+            sizes.push(sizes_now);
+        }
+    }
+    assert_eq!((parts, events), (200, 1_000_000));
+    // The second half of the storm needs no more than the first.
+    let most = |sizes: &[[usize; 3]]| -> [usize; 3] {
+        [0, 1, 2].map(|which| sizes.iter().map(|sizes| sizes[which]).max().unwrap_or(0))
+    };
+    let (early, late) = (most(&sizes[..100]), most(&sizes[100..]));
+    assert_eq!(early, late);
+    assert!(late[0] < 5_000 && late[1] < 16_000 && late[2] < 5_000, "{late:?}");
+}
+
+#[test]
+fn what_is_saved_has_the_names_masks_and_groups_of_its_tasks_after_a_storm() {
+    let mut flight = flight(Span::ms(100));
+    let name = flight.name("parent");
+    let parent = flight.task(Task::new(1, name));
+    flight.start(&Start { cpus: vec![wastenot_model::CpuMode::Idle; 2], ..Start::default() });
+    let group = flight.name("/old");
+    push(&mut flight, 1, Event::Changed { task: parent, what: Change::Cgroup(group) });
+    for number in 0..20_000 {
+        life(&mut flight, number, parent, 1 + number * 100_000);
+        if number % 500 == 499 {
+            flight.part();
+        }
+    }
+    let history = flight.history();
+    assert_eq!(history.task_name(parent), "parent");
+    let (mut groups, mut masks) = (0, 0);
+    for entry in history.entries() {
+        match entry.event {
+            Event::Changed { task, what: Change::Cgroup(group) } if task == parent => {
+                assert_eq!(history.name(group), "/old");
+            }
+            Event::Changed { task, what: Change::Cgroup(group) } => {
+                let name = history.task_name(task);
+                let name = name.trim_start_matches("kworker/");
+                // Before the first row other tasks may have had that number.
+                if entry.time > history.window().from {
+                    assert_eq!(history.name(group), format!("/pod-{name}"));
+                    groups += 1;
+                }
+            }
+            Event::Changed { task, what: Change::Affinity(mask) } => {
+                let name = history.task_name(task);
+                let name = name.trim_start_matches("kworker/");
+                let number: usize = name.parse().expect("a number");
+                let mask = history.mask(mask).expect("a mask");
+                assert!(mask.contains(CpuId((number % 1000) as u16 + 1)), "{name}");
+                masks += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(groups >= 900 && masks >= 900, "{groups} groups, {masks} masks");
+}

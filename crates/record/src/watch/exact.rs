@@ -1,0 +1,233 @@
+//! Events hooked all the time: every part of what happened is judged as it comes in.
+
+use std::collections::VecDeque;
+use std::os::fd::BorrowedFd;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use wastenot_check::sanity::{Checker, Verdicts};
+use wastenot_check::{Movable, Scope, waste};
+use wastenot_model::{
+    CpuId, Entry, Event, History, Observer, Phase, Silent, Span, State, TaskId, TaskState, Time,
+    Window, replay,
+};
+
+use super::violation::{Kind, Violation};
+use super::{Events, Figures, Found, Metrics, Options, Run, confirm};
+use crate::flight::Flight;
+use crate::recording::{self, Begun, Recording};
+use crate::{Error, Way, clock};
+
+/// Parts are about so long.
+const PART: Duration = Duration::from_millis(100);
+/// Of each CPU, where events wait to be drained.
+const RING_BYTES: u32 = 4 << 20;
+
+/// A watch by events.
+pub(super) struct Exact {
+    recording: Box<dyn Recording>,
+    flight: Flight,
+    judge: Judge,
+}
+
+impl Exact {
+    pub(super) fn begin(
+        options: &Options,
+        events: Events,
+        metrics: Arc<Metrics>,
+    ) -> Result<Exact, Error> {
+        let how = crate::Options { ring_bytes: RING_BYTES, way: Way::Bpf };
+        let Begun { recording, head, .. } = recording::begin_endless(&how)?;
+        let judge = Judge::new(options, events, metrics, head.window.from);
+        let flight = Flight::new(head, events.last, events.memory).in_parts();
+        Ok(Exact { recording, flight, judge })
+    }
+
+    /// What was seen so far.
+    pub(super) fn figures(&self) -> Arc<Mutex<Figures>> {
+        Arc::clone(&self.judge.figures)
+    }
+
+    /// Waits for the next violation. `None` when `interrupt` can be read or it is `until`.
+    pub(super) fn next(
+        &mut self,
+        interrupt: BorrowedFd<'_>,
+        until: Time,
+    ) -> Result<Option<Found>, Error> {
+        loop {
+            if let Some(violation) = self.judge.found.pop_front() {
+                return Ok(Some(Found { violation, history: self.flight.history() }));
+            }
+            let left = until.since(clock::now());
+            if left == Span::ZERO || is_readable(interrupt)? {
+                return Ok(None);
+            }
+            self.recording.wait(PART.min(Duration::from_nanos(left.0)));
+            self.recording.drain(&mut self.flight);
+            if let Some(part) = self.flight.part() {
+                self.judge.look(&part, || self.flight.history());
+            }
+        }
+    }
+}
+
+fn is_readable(file: BorrowedFd<'_>) -> Result<bool, Error> {
+    let mut asked = [PollFd::from_borrowed_fd(file, PollFlags::IN)];
+    match poll(&mut asked, Some(&Timespec::default())) {
+        Ok(ready) => Ok(ready > 0),
+        Err(rustix::io::Errno::INTR) => Ok(false),
+        Err(error) => Err(Error::Io(error.into())),
+    }
+}
+
+/// Judges parts that follow upon each other.
+struct Judge {
+    options: Options,
+    events: Events,
+    checker: Checker,
+    metrics: Arc<Metrics>,
+    figures: Arc<Mutex<Figures>>,
+    /// The violation that goes on.
+    open: Option<Open>,
+    /// Not told yet.
+    found: VecDeque<Violation>,
+    /// By kind: before this nothing is told, only counted.
+    quiet_until: [Time; Kind::ALL.len()],
+}
+
+/// A violation that goes on, as far as is known.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    since: Time,
+    /// It was confirmed to go on until then.
+    until: Time,
+}
+
+impl Judge {
+    fn new(options: &Options, events: Events, metrics: Arc<Metrics>, from: Time) -> Judge {
+        let figures = Figures { now: from, ..Figures::default() };
+        Judge {
+            options: *options,
+            events,
+            checker: Checker::new(options.rules(), from),
+            metrics,
+            figures: Arc::new(Mutex::new(figures)),
+            open: None,
+            found: VecDeque::new(),
+            quiet_until: [Time(0); Kind::ALL.len()],
+        }
+    }
+
+    /// Looks at the next part. `history` is what is still known of the time before, too.
+    fn look(&mut self, part: &History, history: impl Fn() -> History) {
+        let asked = wastenot_check::Options::default();
+        let (movable, scope) = (Movable::survey(part), Scope::new(part, &asked));
+        let mut waste = waste::Waste::new(part, &scope, &movable, &asked);
+        let mut sanity = self.checker.over(part, &scope, &movable);
+        let mut waits = Waits { metrics: &self.metrics };
+        replay(part, Silent::Unknown, &mut ((&mut waste, &mut sanity), &mut waits));
+        let (waste, verdicts) = (waste.finish(), self.checker.take());
+        self.metrics.wasted(waste.cpu_ns);
+        self.metrics.judged(verdicts.confirmed, verdicts.transient);
+        let mut figures = self.figures.lock().unwrap_or_else(PoisonError::into_inner);
+        figures.now = clock::now();
+        figures.looks += verdicts.looks;
+        figures.suspect_looks += verdicts.suspected;
+        figures.suspect_cpu_ns += waste.cpu_ns_max;
+        drop(figures);
+        self.idle_while_overloaded(&verdicts, part.window().to, &history);
+        self.others(&verdicts, part.window().to, &history);
+    }
+
+    /// One that goes on is confirmed again and again, and told once.
+    fn idle_while_overloaded(
+        &mut self,
+        verdicts: &Verdicts,
+        now: Time,
+        history: &impl Fn() -> History,
+    ) {
+        let rules = self.options.rules();
+        let lasts = |(since, _): &(Time, CpuId)| *since + rules.confirm;
+        let latest = verdicts.reports.iter().map(lasts).max();
+        match (&mut self.open, latest) {
+            (Some(open), Some(latest)) => open.until = open.until.max(latest),
+            (Some(open), None) => {
+                if now.since(open.until) > Span(2 * (rules.confirm.0 + rules.period.0)) {
+                    let Open { since, until } = *open;
+                    self.metrics.ended(&Run { since, until, ..Run::default() }, since);
+                    self.open = None;
+                }
+            }
+            (None, Some(until)) => {
+                let report = verdicts.reports[0];
+                self.open = Some(Open { since: report.0, until });
+                self.metrics.violated(Kind::IdleWhileOverloaded, 1);
+                if self.may_tell(Kind::IdleWhileOverloaded, now) {
+                    let history = history();
+                    let found = describe(report, now, &history);
+                    self.found.extend(found);
+                }
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// Those of the other kinds are counted if they are asked for, and the first is told.
+    fn others(&mut self, verdicts: &Verdicts, now: Time, history: &impl Fn() -> History) {
+        if self.events.deficits {
+            self.metrics.violated(Kind::RunTimeDeficit, verdicts.deficits);
+            if let Some(first) = verdicts.deficit_reports.first()
+                && self.may_tell(Kind::RunTimeDeficit, now)
+            {
+                let period = self.options.rules().fairness;
+                self.found.push_back(Violation::of_deficit(&history(), first, period));
+            }
+        }
+        if self.events.migrations {
+            self.metrics.violated(Kind::UselessMigration, verdicts.useless);
+            if let Some(first) = verdicts.useless_reports.first()
+                && self.may_tell(Kind::UselessMigration, now)
+            {
+                self.found.push_back(Violation::of_move(&history(), first));
+            }
+        }
+    }
+
+    /// At most one of a kind is told in a period.
+    fn may_tell(&mut self, kind: Kind, now: Time) -> bool {
+        let quiet_until = &mut self.quiet_until[kind as usize];
+        let may = now >= *quiet_until;
+        if may {
+            *quiet_until = now + self.options.period;
+        }
+        may
+    }
+}
+
+/// Who waited, and what was wasted, from the report on.
+fn describe(report: (Time, CpuId), now: Time, history: &History) -> Option<Violation> {
+    let window = Window { from: report.0, to: now };
+    let asked = wastenot_check::Options { window, ..Default::default() };
+    let check = wastenot_check::check(history, &asked);
+    confirm::describe(report.0, report, history, &check, now)
+}
+
+/// Tells the metrics how long tasks waited, and what was lost.
+struct Waits<'m> {
+    metrics: &'m Metrics,
+}
+
+impl Observer for Waits<'_> {
+    fn task(&mut self, state: &State, _: TaskId, was: &TaskState, now: &TaskState) {
+        // One that nobody may run is held back, not waiting.
+        if was.phase == Phase::Waiting && now.phase == Phase::Running && !was.throttled {
+            self.metrics.waited(state.now() - was.since);
+        }
+    }
+    fn event(&mut self, _: &State, entry: &Entry) {
+        if let Event::Lost { count } = entry.event {
+            self.metrics.lost(count.unwrap_or(1).into());
+        }
+    }
+}
