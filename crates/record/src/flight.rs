@@ -37,7 +37,7 @@ pub struct Flight {
     groups: Vec<Option<NameId>>,
     rows: VecDeque<Row>,
     /// Before the first row; none until the start is told.
-    tail: Option<State>,
+    tail: State,
     /// What is kept begins here.
     from: Time,
     /// Up to here everything was told.
@@ -71,7 +71,7 @@ impl Flight {
             gone: Vec::new(),
             groups: Vec::new(),
             rows: VecDeque::with_capacity(room),
-            tail: None,
+            tail: State::new(head.machine.cpus.len(), head.carries),
             from: head.window.from,
             until: head.window.from,
             losses: Vec::new(),
@@ -84,7 +84,7 @@ impl Flight {
 
     /// Gives everything from the start on in [parts](Flight::part), too.
     pub fn in_parts(mut self) -> Flight {
-        let state = State::new(0, self.head.carries);
+        let state = self.tail.clone();
         self.fresh = Some(Fresh { from: self.from, state, rows: 0 });
         self
     }
@@ -109,9 +109,7 @@ impl Flight {
         while self.rows.front().is_some_and(|row| row.time() < oldest) {
             self.forget();
         }
-        if self.tail.is_some() {
-            self.from = self.from.max(oldest);
-        }
+        self.from = self.from.max(oldest);
         self.sweep();
         part
     }
@@ -135,11 +133,9 @@ impl Flight {
         let mut head = self.head.clone();
         (head.window.from, head.window.to) = (self.from, self.until);
         let mut writer = Writer::new(out, &head)?;
-        if let Some(tail) = &self.tail {
-            self.begin(tail, &mut writer);
-            self.tell_groups(&mut writer);
-            self.copy(0, &mut writer);
-        }
+        self.begin(&self.tail, &mut writer);
+        self.tell_groups(&mut writer);
+        self.copy(0, &mut writer);
         Ok(writer.finish()?)
     }
 
@@ -148,11 +144,9 @@ impl Flight {
         let mut head = self.head.clone();
         (head.window.from, head.window.to) = (self.from, self.until);
         let mut builder = Builder::new(head);
-        if let Some(tail) = &self.tail {
-            self.begin(tail, &mut builder);
-            self.tell_groups(&mut builder);
-            self.copy(0, &mut builder);
-        }
+        self.begin(&self.tail, &mut builder);
+        self.tell_groups(&mut builder);
+        self.copy(0, &mut builder);
         builder.finish()
     }
 
@@ -186,7 +180,7 @@ impl Flight {
             self.names.keep(task.name.0);
         }
         self.groups.iter().flatten().for_each(|group| self.names.keep(group.0));
-        for state in self.tail.iter().chain(self.fresh.iter().map(|fresh| &fresh.state)) {
+        for state in [&self.tail].into_iter().chain(self.fresh.iter().map(|fresh| &fresh.state)) {
             let tasks = (0..state.task_count()).map(TaskId::nth);
             tasks.filter_map(|task| state.task(task).mask).for_each(|it| self.masks.keep(it.0));
         }
@@ -264,10 +258,10 @@ impl Flight {
 
     /// Lets the oldest row happen, for good.
     fn forget(&mut self) {
-        let (Some(row), Some(tail)) = (self.rows.pop_front(), &mut self.tail) else { return };
+        let Some(row) = self.rows.pop_front() else { return };
         let entry = row.unpack();
         self.from = self.from.max(entry.time);
-        tail.apply(&entry, &mut ());
+        self.tail.apply(&entry, &mut ());
         if let Some(fresh) = &mut self.fresh
             && fresh.rows > self.rows.len()
         {
@@ -357,7 +351,7 @@ impl Tape for Flight {
         if let Some(fresh) = &mut self.fresh {
             fresh.state = state.clone();
         }
-        self.tail = Some(state);
+        self.tail = state;
     }
     fn annex(&mut self, annex: Annex) {
         self.annexes.push(annex);

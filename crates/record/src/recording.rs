@@ -31,6 +31,13 @@ pub enum Way {
     Tracefs,
 }
 
+impl Options {
+    /// The bytes of a ring as a ring can have them.
+    pub(crate) fn ring(&self) -> u32 {
+        self.ring_bytes.clamp(64 << 10, 1 << 30).next_power_of_two()
+    }
+}
+
 impl Default for Options {
     fn default() -> Options {
         Options { ring_bytes: 4 << 20, way: Way::default() }

@@ -116,6 +116,14 @@ impl Wire {
         })
     }
 
+    /// So many events of `cpu` were lost from `time` on.
+    pub(crate) fn lost(time: Time, cpu: CpuId, count: u32) -> Wire {
+        let (task, other, on, from) = (count, 0, 0, 0);
+        let (flags, prio, other_prio) = (0, 0, 0);
+        let kind = Kind::Lost;
+        Wire { time, cpu, kind, task, other, on, from, flags, prio, other_prio }
+    }
+
     /// How the task of a switch left its CPU, by `prev_state` of `sched_switch`
     /// (include/linux/sched.h; unchanged since 4.20).
     pub(crate) fn left(&self) -> Left {

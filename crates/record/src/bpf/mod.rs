@@ -6,12 +6,11 @@ mod rings;
 
 use std::io::Read;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::time::Duration;
 
-use libbpf_rs::query::ProgInfoIter;
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
-use libbpf_rs::{Iter, Link, Program, ProgramInput};
+use libbpf_rs::{Iter, Link, ProgramInput};
 use wastenot_model::{Carries, CpuId, Head, Loss, LossKind, Time};
 
 use self::kernel::Kernel;
@@ -68,18 +67,33 @@ pub(crate) struct Bpf {
     /// What was walked, until it is told.
     walked: Option<Vec<Facts>>,
     online: Vec<bool>,
+    /// By CPU the loss that goes on.
+    announced: Vec<Announced>,
     suspended: Suspended,
     summary: Summary,
 }
 
+/// A loss that was told before its end.
+#[derive(Clone, Copy, Debug, Default)]
+struct Announced {
+    since: Time,
+    /// As many events.
+    count: u32,
+}
+
 pub(crate) fn failed(doing: &str) -> impl Fn(libbpf_rs::Error) -> Error + '_ {
     move |error| match error.kind() {
-        libbpf_rs::ErrorKind::PermissionDenied => Error::NotAllowed,
+        // The verifier's refusals are "permission denied" (EACCES), too.
+        libbpf_rs::ErrorKind::PermissionDenied if is_eperm(&error) => Error::NotAllowed,
         _ => Error::Failed {
             doing: doing.to_owned(),
             why: log::last_word().unwrap_or_else(|| format!("{error:#}")),
         },
     }
+}
+
+fn is_eperm(error: &libbpf_rs::Error) -> bool {
+    format!("{error:#}").contains("Operation not permitted")
 }
 
 /// Whether this machine lets us record with BPF; the programs are loaded to find out.
@@ -102,7 +116,7 @@ fn load(
     let offset = kernel.preempt_count_offset();
     if let Some(set) = open.maps.rodata_data.as_mut() {
         set.mask_words = cpus.div_ceil(64);
-        set.wake_bytes = options.ring_bytes / 4;
+        set.wake_bytes = options.ring() / 4;
         set.cgroup_v1 = u32::from(matches!(hierarchy, Hierarchy::V1(_)));
         set.cpus = cpus;
         set.preempt_count_offset = offset.unwrap_or(0);
@@ -114,6 +128,7 @@ fn load(
     open.maps.rings.set_max_entries(cpus).map_err(failed("size the rings"))?;
     open.progs.on_cpuhp_enter.set_autoload(kernel.traces("cpuhp_enter"));
     open.progs.on_cpu_frequency.set_autoload(kernel.traces("cpu_frequency"));
+    open.progs.locate.set_autoload(offset.is_some());
     let skel = open.load().map_err(failed("load the BPF programs"))?;
     let located = || {
         let output = skel.progs.locate.test_run(ProgramInput::default());
@@ -134,9 +149,14 @@ impl Bpf {
         let mut skel = load(options, &hierarchy, &mut head)?;
         let cpus = head.machine.cpus.len();
         let words = cpus.div_ceil(64);
-        let ring_bytes = options.ring_bytes.next_power_of_two().max(64 << 10);
-        let rings = Rings::new(&mut skel.maps.rings, cpus, words, ring_bytes)
+        let online: Vec<bool> = head.machine.cpus.iter().map(|cpu| cpu.online).collect();
+        let rings = Rings::new(&mut skel.maps.rings, &online, words, options.ring())
             .map_err(failed("make the rings"))?;
+        if let Some(bss) = skel.maps.bss_data.as_mut() {
+            for (lane, online) in bss.lanes.iter_mut().zip(&online) {
+                lane.offline = u64::from(!online);
+            }
+        }
         let mut bpf = Bpf {
             links: Vec::new(),
             rings,
@@ -146,7 +166,8 @@ impl Bpf {
             facts: Vec::new(),
             begun: Time(0),
             walked: None,
-            online: head.machine.cpus.iter().map(|cpu| cpu.online).collect(),
+            announced: vec![Announced::default(); cpus],
+            online,
             suspended: Suspended::so_far(),
             summary: Summary::default(),
         };
@@ -235,21 +256,63 @@ impl Bpf {
 
     /// How often the kernel left out one of our programs.
     fn misses(&self) -> u64 {
-        let id = |program: BorrowedFd<'_>| Program::id_from_fd(program).ok();
-        let ours: Vec<u32> =
-            self.skel.object().progs().filter_map(|program| id(program.as_fd())).collect();
-        let infos = ProgInfoIter::default().filter(|info| ours.contains(&info.id));
-        infos.map(|info| info.recursion_misses).sum()
+        let misses = |program: BorrowedFd<'_>| {
+            let path = format!("/proc/self/fdinfo/{}", program.as_raw_fd());
+            let info = host::read(&path)?;
+            let line = info.lines().find_map(|line| line.strip_prefix("recursion_misses:"))?;
+            line.trim().parse::<u64>().ok()
+        };
+        self.skel.object().progs().filter_map(|program| misses(program.as_fd())).sum()
+    }
+
+    /// Tells of CPUs whose rings are full that events are being lost: the programs can do so only
+    /// once there is room again, and what others do meanwhile is told before that.
+    fn announce_losses(&mut self) {
+        let Some(bss) = self.skel.maps.bss_data.as_deref() else { return };
+        for (index, (lane, announced)) in bss.lanes.iter().zip(&mut self.announced).enumerate() {
+            let since = Time(lane.lost_since);
+            let count = u32::try_from(lane.lost).unwrap_or(u32::MAX);
+            if count == 0 || announced.since == since && announced.count >= count {
+                continue;
+            }
+            if announced.since != since {
+                *announced = Announced { since, count: 0 };
+                self.pending.records.push(Wire::lost(since, CpuId(index as u16), count));
+                announced.count = count;
+            }
+        }
+    }
+
+    /// Takes what is in the rings. A loss that was announced is told there again, with all that it
+    /// came to: the rest stands where the CPU is known again.
+    fn take(&mut self) {
+        self.announce_losses();
+        let first = self.pending.records.len();
+        self.rings.take(&mut self.pending.records, &mut self.facts);
+        let taken = &mut self.pending.records[first..];
+        for at in 0..taken.len() {
+            let wire = taken[at];
+            let announced = self.announced[wire.cpu.index()];
+            if wire.kind == Kind::Lost && announced.since == wire.time && announced.count > 0 {
+                let next = taken.get(at + 1).filter(|next| next.cpu == wire.cpu);
+                let time = next.map_or(wire.time, |next| next.time);
+                taken[at] = Wire { time, task: wire.task.saturating_sub(announced.count), ..wire };
+                self.announced[wire.cpu.index()] = Announced::default();
+            }
+        }
     }
 
     fn tell_losses(&mut self, tape: &mut dyn Tape) {
         self.pending.loss().into_iter().for_each(|loss| tape.loss(loss));
         let lanes = self.skel.maps.bss_data.as_deref().map(|bss| &bss.lanes[..]);
         for (cpu, lane) in lanes.unwrap_or_default().iter().enumerate() {
-            // Lost at the very end, where no later event of that CPU told of it.
-            if lane.lost > 0 {
-                self.summary.lost += lane.lost;
-                let count = u32::try_from(lane.lost).ok();
+            // Lost at the very end, where no later event of that CPU tells of it: most of it was
+            // announced.
+            let announced = self.announced.get(cpu).map_or(0, |announced| announced.count);
+            let rest = lane.lost.saturating_sub(announced.into());
+            if rest > 0 {
+                self.summary.lost += rest;
+                let count = u32::try_from(rest).ok();
                 let cpu = CpuId(cpu as u16);
                 tape.loss(Loss::dropped(cpu, Time(lane.lost_since), count));
             }
@@ -272,7 +335,7 @@ impl Recording for Bpf {
 
     fn drain(&mut self, tape: &mut dyn Tape) {
         let until = Time(clock::now().0.saturating_sub(LATE.0));
-        self.rings.take(&mut self.pending.records, &mut self.facts);
+        self.take();
         self.tell(until, tape);
     }
 
@@ -280,7 +343,7 @@ impl Recording for Bpf {
         // Up to here everything was recorded; what some of the programs still add is of no use.
         let end = clock::now();
         self.links.clear();
-        self.rings.take(&mut self.pending.records, &mut self.facts);
+        self.take();
         self.tell(end, tape);
         self.tell_losses(tape);
         tape.until(end);

@@ -29,7 +29,7 @@ impl Rings {
     /// Puts a ring for each CPU into `outer`.
     pub(super) fn new(
         outer: &mut MapMut<'_>,
-        cpus: usize,
+        online: &[bool],
         words: usize,
         bytes: u32,
     ) -> libbpf_rs::Result<Rings> {
@@ -37,8 +37,12 @@ impl Rings {
             sz: size_of::<libbpf_rs::libbpf_sys::bpf_map_create_opts>() as _,
             ..Default::default()
         };
-        let ring = |_| MapHandle::create(MapType::RingBuf, Some("ring"), 0, 0, bytes, &options);
-        let maps: Vec<MapHandle> = (0..cpus).map(ring).collect::<libbpf_rs::Result<_>>()?;
+        // There may be many CPUs that never come up.
+        let bytes = |&online: &bool| if online { bytes } else { bytes.min(64 << 10) };
+        let ring = |online| {
+            MapHandle::create(MapType::RingBuf, Some("ring"), 0, 0, bytes(online), &options)
+        };
+        let maps: Vec<MapHandle> = online.iter().map(ring).collect::<libbpf_rs::Result<_>>()?;
         let inbox = Rc::new(RefCell::new(Inbox::default()));
         let mut builder = RingBufferBuilder::new();
         for (index, map) in maps.iter().enumerate() {

@@ -32,6 +32,7 @@ use wastenot_check::sanity::Rules;
 use wastenot_model::{History, Span, Time};
 
 use self::exact::Exact;
+use self::looks::Looks;
 pub use self::metrics::Metrics;
 use self::pulse::Pulse;
 use self::sampled::Sampled;
