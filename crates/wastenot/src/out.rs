@@ -1,10 +1,11 @@
 //! Where results go: standard output, or a file that appears whole or not at all.
 
-use std::fs::Permissions;
+use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, IsTerminal, Write, stdout};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, flock};
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
@@ -110,24 +111,37 @@ impl Target {
         }
         let mut name = self.path.file_name().unwrap_or_default().to_owned();
         name.push(".part");
+        let part = self.folder().join(&name);
+        let part = part.strip_prefix("./").unwrap_or(&part);
+        if part.exists() {
+            self.clear(part)?;
+        }
         let file = tempfile::Builder::new()
             .prefix(&name)
             .rand_bytes(0)
             .disable_cleanup(true)
             .permissions(Permissions::from_mode(0o666))
             .tempfile_in(self.folder())
-            .map_err(|error| match error.kind() {
-                io::ErrorKind::AlreadyExists => {
-                    let part = self.folder().join(&name);
-                    let part = part.strip_prefix("./").unwrap_or(&part).display();
-                    Stop::new(
-                        format_args!("{part} is there: a recording goes on, or one was killed"),
-                        format_args!("`wastenot check {part}` reads it; then move it away"),
-                    )
-                }
-                _ => self.failed(&error),
-            })?;
+            .map_err(|error| self.failed(&error))?;
+        // Held for as long as it grows, so that others can tell it from one that was left.
+        flock(&file, FlockOperation::LockExclusive).map_err(|error| self.failed(&error.into()))?;
         Ok(Growing { target: self, out: Some(GrowingOut::File(file)), bytes: 0 })
+    }
+
+    /// Removes a part that was left, if that was asked for and nobody writes it.
+    fn clear(&self, part: &Path) -> Result<(), Stop> {
+        let shown = part.display();
+        let left = File::open(part).map_err(|error| self.failed(&error))?;
+        if flock(&left, FlockOperation::NonBlockingLockExclusive).is_err() {
+            let what = format!("{shown} is being recorded");
+            return Err(Stop::new(what, "name another file with `-o FILE`"));
+        }
+        if !self.force {
+            let what = format!("{shown} is there: a recording that was killed left it");
+            let help = format!("`wastenot check {shown}` reads it; move it away, or add `--force`");
+            return Err(Stop::new(what, help));
+        }
+        fs::remove_file(part).map_err(|error| self.failed(&error))
     }
 
     fn folder(&self) -> &Path {

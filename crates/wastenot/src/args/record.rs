@@ -18,7 +18,8 @@ another; the options say how long. Without any it records until Ctrl-C. With a
 command it passes on the command's exit code: 125 means that recording failed,
 126 and 127 that the command cannot be run, 128+N that signal N ended it.
 
-While it grows the recording is FILE.part, readable at any time.
+While it grows the recording is FILE.part, readable at any time; with --last it
+is written at the end.
 
 Examples:
   sudo wastenot record --for 10s
@@ -63,7 +64,7 @@ pub(crate) struct FlightArgs {
     /// (USR1, USR2); keeps the last 10s unless --last says otherwise
     #[arg(long, value_name = "WHAT", value_parser = until)]
     pub(crate) until: Option<Until>,
-    /// Memory for the events that are kept
+    /// Memory for the events that are kept (with --last or --until)
     #[arg(long, value_name = "BYTES", default_value = "64MiB", value_parser = bytes)]
     pub(crate) memory: u64,
 }
@@ -103,8 +104,8 @@ pub(crate) struct Means {
     #[arg(long)]
     pub(crate) tracefs: bool,
     /// Memory for events that are not written yet, for each CPU
-    #[arg(long, value_name = "BYTES", default_value = "4MiB", value_parser = bytes)]
-    pub(crate) buffer: u64,
+    #[arg(long, value_name = "BYTES", default_value = "4MiB", value_parser = ring)]
+    pub(crate) buffer: u32,
 }
 
 /// A length of time.
@@ -125,6 +126,13 @@ pub(crate) fn bytes(text: &str) -> Result<u64, &'static str> {
     };
     let number: u64 = digits.parse().map_err(|_| FORMS)?;
     number.checked_mul(1 << shift).filter(|bytes| *bytes > 0).ok_or(FORMS)
+}
+
+/// Bytes that a ring can have.
+fn ring(text: &str) -> Result<u32, &'static str> {
+    let bytes = bytes(text)?;
+    let fits = (64 << 10..=1 << 30).contains(&bytes);
+    u32::try_from(bytes).ok().filter(|_| fits).ok_or("expected 64KiB to 1GiB")
 }
 
 #[cfg(test)]

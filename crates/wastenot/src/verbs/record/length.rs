@@ -119,6 +119,11 @@ impl Running {
         first
     }
 
+    /// Whether a command is recorded.
+    pub(crate) fn has_command(&self) -> bool {
+        matches!(self.subject, Subject::Command(_))
+    }
+
     /// What it answers once it is over. A command that goes on when the recording has ended is
     /// waited for.
     pub(crate) fn answer(&mut self) -> Answer {

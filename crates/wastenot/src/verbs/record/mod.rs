@@ -11,7 +11,7 @@ use wastenot_model::Span;
 use wastenot_record::{Begun, Error, Options, Way};
 
 use self::kept::Kept;
-use self::length::Length;
+use self::length::{Length, Running};
 use crate::args::record::Record;
 use crate::fail::{Answer, Stop};
 use crate::out::{self, Target};
@@ -70,20 +70,38 @@ fn record(args: &Record) -> Result<Answer, Stop> {
                     out::note(&format!("at @{}: {}", fired.time, fired.what));
                 }
             }
-            Err(error) => return Err(unwritten(&target, error)),
+            Err(error) => {
+                drop(recording);
+                return unwritten_beside(running, unwritten(&target, error));
+            }
         }
     }
     let summary = recording.finish(kept.tape());
-    let (span, events) =
-        kept.finish(begun, summary.events).map_err(|error| unwritten(&target, error))?;
+    let (span, events) = match kept.finish(begun, summary.events) {
+        Ok(kept) => kept,
+        Err(error) => return unwritten_beside(running, unwritten(&target, error)),
+    };
     let bytes = file.finish()?;
     out::note(&said(&target, span, events, summary.lost, bytes));
     Ok(running.answer())
 }
 
+/// The recording failed, but the command goes on: its end is waited for. Where nobody reads what
+/// is recorded any more that is all that is left to do.
+fn unwritten_beside(mut running: Running, stop: Stop) -> Result<Answer, Stop> {
+    if matches!(stop, Stop::Failure { .. }) && running.has_command() {
+        out::note("the recording failed; waiting for the command to end");
+    }
+    let answer = running.answer();
+    match stop {
+        Stop::Pipe => Ok(answer),
+        failure => Err(failure),
+    }
+}
+
 fn options(args: &Record) -> Options {
     Options {
-        ring_bytes: u32::try_from(args.means.buffer).unwrap_or(u32::MAX / 2),
+        ring_bytes: args.means.buffer,
         way: if args.means.tracefs { Way::Tracefs } else { Way::Best },
     }
 }

@@ -1,5 +1,7 @@
 //! What goes wrong on a machine that is recorded: the right message and code, nothing left behind.
 
+use wastenot_model::{Change, Event};
+
 use super::{machine, programs, read, soon};
 use crate::shell::{Desk, said};
 
@@ -36,6 +38,47 @@ fn a_ring_that_overruns_tells_how_much_was_lost() {
     // What is known again after the gap is known: both its ends are told.
     let known = history.window().to.0 - history.losses()[0].time.expect("told").0;
     assert!(known > 1_000_000, "{known}");
+}
+
+#[test]
+fn a_command_is_waited_for_when_its_recording_fails() {
+    let Some(_machine) = machine("a_command_is_waited_for_when_its_recording_fails") else {
+        return;
+    };
+    let desk = Desk::new();
+    // Nobody reads: the command's code is all that is left.
+    let line = "set -o pipefail; wastenot record -o - -- sh -c 'ls -R /usr/share >ls.txt; sleep 1; \
+        echo done >end.txt; exit 7' | head -c 10 >head.txt; echo code ${PIPESTATUS[0]}; cat end.txt";
+    let (text, _) = said(&desk.bash(line));
+    assert!(text.contains("code 7") && text.contains("done"), "{text}");
+    let line = "wastenot record -o /dev/full/x.wn -- true";
+    let (text, code) = said(&desk.bash(line));
+    assert_eq!(code, 125, "{text}");
+}
+
+#[test]
+fn a_task_under_a_quota_is_throttled_as_often_as_the_kernel_says() {
+    let test = "a_task_under_a_quota_is_throttled_as_often_as_the_kernel_says";
+    let Some(_machine) = machine(test) else { return };
+    let desk = Desk::new();
+    let line = "g=/sys/fs/cgroup/cpu/wastenot-test; mkdir $g 2>/dev/null || exit 77; \
+        echo 20000 >$g/cpu.cfs_quota_us; \
+        sh -c \"echo \\$\\$ >$g/cgroup.procs; exec timeout 2 sh -c 'while :; do :; done'\" & \
+        sleep 0.3; wastenot record -o a.wn --for 1500ms; wait; rmdir $g";
+    let (text, code) = said(&desk.bash(line));
+    if code == 77 {
+        println!("SKIPPED {test}: no cpu controller of version 1: mount -t cgroup -o cpu");
+        return;
+    }
+    let history = read(&desk.path().join("a.wn"));
+    let table = &history.annexes.iter().find(|it| it.table.name == "cgroups").expect("told").table;
+    let row = table.rows.iter().find(|row| row[0] == "/wastenot-test".into()).expect("the group");
+    let wastenot_model::Value::Int(throttled) = row[4] else { panic!("{row:?}, {text}") };
+    let told = history.entries().filter(|entry| {
+        matches!(entry.event, Event::Changed { what: Change::Throttled(true), .. })
+    });
+    let told = told.count() as i64;
+    assert!(throttled > 5 && told.abs_diff(throttled) <= 2, "{told} of {throttled}");
 }
 
 #[test]

@@ -202,6 +202,14 @@ fn killed_at_any_moment_it_leaves_a_readable_part_and_nothing_else() {
     // The next recording of that name says what lies there, and leaves it.
     let (text, code) = said(&desk.bash("wastenot record -o 9.wn --for 1s"));
     assert_eq!(code, 2, "{text}");
+    let forced = "wastenot record -o 9.wn --force --for 200ms && ls 9.wn";
+    let (told, code) = said(&desk.bash(forced));
+    assert_eq!(code, 0, "{told}");
+    let both = "wastenot record -o a.wn & sleep 0.5; wastenot record -o a.wn --force; \
+        code=$?; kill -INT %1; wait; exit $code";
+    let (told, code) = said(&desk.bash(both));
+    assert_eq!(code, 2, "{told}");
+    assert!(told.contains("a.wn.part is being recorded"), "{told}");
     assert!(
         text.contains("9.wn.part is there") && text.contains("wastenot check 9.wn.part"),
         "{text}"
