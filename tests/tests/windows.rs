@@ -15,6 +15,9 @@ use crate::traces::{name, traces};
 /// rest of it, of how many tasks some are pinned.
 const OF_THE_FILE: [&str; 3] = ["trace", "losses", "assumptions"];
 
+/// What weighs tasks: a part does not remember nice values yet.
+const WEIGHED: [&str; 2] = ["others.sanity.deficits", "others.sanity.useless_migrations"];
+
 /// What a check says of the window, a line each.
 fn found(history: &History, window: Window, silent: Silent) -> BTreeMap<String, String> {
     let options = Options { window, silent, ..Options::default() };
@@ -25,6 +28,9 @@ fn found(history: &History, window: Window, silent: Silent) -> BTreeMap<String, 
         if !OF_THE_FILE.contains(&&**key) {
             flatten(key, value, &mut lines);
         }
+    }
+    for key in WEIGHED {
+        lines.remove(key).expect("in every report");
     }
     assert!(lines.len() > 50, "{lines:?}");
     lines

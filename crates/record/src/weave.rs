@@ -257,6 +257,12 @@ impl Weave {
         let known = self.lookup(facts.tid);
         match known.and_then(|task| self.known_mut(task)).map(|known| known.start_time) {
             Some(start) if start == facts.start_time => false,
+            // It took over its leader's tid, and its start time with it.
+            Some(0) if known.and_then(|task| self.known_mut(task)?.facts.as_ref()).is_some() => {
+                let known = known.and_then(|task| self.known_mut(task));
+                known.expect("just found").start_time = facts.start_time;
+                false
+            }
             Some(0) => {
                 let (task, name) = (known.expect("just found"), tape.name(&facts.name));
                 let pid = Some(facts.tgid as i32);

@@ -75,6 +75,15 @@ fn shell(script: &str) {
     assert!(status.expect("a shell").success());
 }
 
+/// Whether this kernel does not let ftrace see some CPU leave its idle task.
+fn shields_idle(history: &History) -> bool {
+    let left = |cpu| {
+        let leaves = |event: &Event| matches!(event, Event::Switch { prev, .. } if *prev == cpu);
+        history.entries().any(|entry| leaves(&entry.event))
+    };
+    history.cpus().any(|cpu| !left(TaskId::idle(cpu)))
+}
+
 #[test]
 fn a_shell_that_sleeps_is_seen_to_fork_sleep_wake_and_exit() {
     let _alone = alone();
@@ -110,7 +119,7 @@ fn a_shell_that_sleeps_is_seen_to_fork_sleep_wake_and_exit() {
         assert_eq!((forks, execs, exits), (1, 1, 1));
         assert!(queued >= 2, "new, and when its sleep was over");
         // Who comes after a task that the kernel shields is not seen to come (see `agree`).
-        assert!(runs >= 1, "{runs} runs of {queued} wakeups");
+        assert!(runs >= 1 || shields_idle(&history), "{runs} runs of {queued} wakeups");
     }
     assert!(summary.events >= history.len() as u64 && summary.lost == 0, "{summary:?}");
     let span = history.window().to.0 - history.window().from.0;
