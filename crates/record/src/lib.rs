@@ -3,6 +3,7 @@
 //! BPF programs on the scheduler's tracepoints write into one ring a CPU; the rings are drained,
 //! merged in time order and given tasks ([`begin`]). Where BPF may not be used a tracefs
 //! instance does the same with less: no affinities, no state at the start.
+#![cfg_attr(not(bpf), allow(dead_code, reason = "some of it serves the BPF programs alone"))]
 
 #[cfg(bpf)]
 mod bpf;
