@@ -27,7 +27,7 @@ fn a_ring_that_overruns_tells_how_much_was_lost() {
     let desk = Desk::new();
     // It is stopped while forks storm: all that there is is the memory that it has.
     let line = "wastenot record -o a.wn --buffer 64KiB --for 2s & sleep 0.5; kill -STOP $!; \
-        sh -c 'for i in $(seq 400); do (:) & done; wait'; kill -CONT $!; wait; \
+        sh -c 'for i in $(seq 2000); do (:) & done; wait'; kill -CONT $!; wait; \
         wastenot check a.wn";
     let (text, code) = said(&desk.bash(line));
     assert_eq!(code, 0, "{text}");
