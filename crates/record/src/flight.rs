@@ -36,7 +36,7 @@ pub struct Flight {
     /// Which cgroup each task was in before the first row: no State knows.
     groups: Vec<Option<NameId>>,
     rows: VecDeque<Row>,
-    /// Before the first row; none until the start is told.
+    /// Before the first row.
     tail: State,
     /// What is kept begins here.
     from: Time,
@@ -130,24 +130,29 @@ impl Flight {
 
     /// Writes what is kept.
     pub fn save<W: Write>(&self, out: W) -> Result<W, Error> {
-        let mut head = self.head.clone();
-        (head.window.from, head.window.to) = (self.from, self.until);
-        let mut writer = Writer::new(out, &head)?;
-        self.begin(&self.tail, &mut writer);
-        self.tell_groups(&mut writer);
-        self.copy(0, &mut writer);
+        let mut writer = Writer::new(out, &self.head_from(self.from))?;
+        self.whole(&mut writer);
         Ok(writer.finish()?)
     }
 
     /// What is kept, as a History.
     pub fn history(&self) -> History {
-        let mut head = self.head.clone();
-        (head.window.from, head.window.to) = (self.from, self.until);
-        let mut builder = Builder::new(head);
-        self.begin(&self.tail, &mut builder);
-        self.tell_groups(&mut builder);
-        self.copy(0, &mut builder);
+        let mut builder = Builder::new(self.head_from(self.from));
+        self.whole(&mut builder);
         builder.finish()
+    }
+
+    /// The head of what begins at `from`.
+    fn head_from(&self, from: Time) -> Head {
+        let mut head = self.head.clone();
+        (head.window.from, head.window.to) = (from, self.until);
+        head
+    }
+
+    fn whole(&self, tape: &mut dyn Tape) {
+        self.begin(&self.tail, tape);
+        self.tell_groups(tape);
+        self.copy(0, tape);
     }
 
     fn fresh(&mut self) -> Option<History> {
@@ -208,9 +213,7 @@ impl Flight {
 
     /// What happened from the row `first` on, before which `state` was so.
     fn piece(&self, state: &State, from: Time, first: usize) -> History {
-        let mut head = self.head.clone();
-        (head.window.from, head.window.to) = (from, self.until);
-        let mut builder = Builder::new(head);
+        let mut builder = Builder::new(self.head_from(from));
         self.begin(state, &mut builder);
         self.copy(first, &mut builder);
         builder.finish()
@@ -315,21 +318,11 @@ impl Sink for Flight {
         }
     }
     fn push(&mut self, entry: Entry) {
-        let mut see = |task: TaskId, cpu| {
+        Seen::in_entry(&entry, |task, cpu| {
             if let Some(seen) = task.index().and_then(|index| self.seen.get_mut(index)) {
                 seen.also(cpu);
             }
-        };
-        match entry.event {
-            Event::Switch { cpu, prev, next, .. } => {
-                see(prev, cpu);
-                see(next, cpu);
-            }
-            Event::Queued { task, on: Some(cpu), .. } | Event::Migrate { task, to: cpu, .. } => {
-                see(task, cpu);
-            }
-            _ => {}
-        }
+        });
         if self.rows.len() >= self.room {
             self.forget();
         }

@@ -236,9 +236,7 @@ impl Bpf {
             summary.events += 1;
             weave.push(wire, facts, tape);
         });
-        if until != Time::MAX {
-            tape.until(until);
-        }
+        tape.until(until);
         self.keep_facts();
     }
 
@@ -272,13 +270,9 @@ impl Bpf {
         for (index, (lane, announced)) in bss.lanes.iter().zip(&mut self.announced).enumerate() {
             let since = Time(lane.lost_since);
             let count = u32::try_from(lane.lost).unwrap_or(u32::MAX);
-            if count == 0 || announced.since == since && announced.count >= count {
-                continue;
-            }
-            if announced.since != since {
-                *announced = Announced { since, count: 0 };
+            if count > 0 && announced.since != since {
+                *announced = Announced { since, count };
                 self.pending.records.push(Wire::lost(since, CpuId(index as u16), count));
-                announced.count = count;
             }
         }
     }
@@ -346,7 +340,6 @@ impl Recording for Bpf {
         self.take();
         self.tell(end, tape);
         self.tell_losses(tape);
-        tape.until(end);
         self.summary
     }
 }

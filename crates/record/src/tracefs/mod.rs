@@ -116,9 +116,7 @@ impl Tracefs {
             summary.events += 1;
             assembler.push(record, tape);
         });
-        if until != Time::MAX {
-            tape.until(until);
-        }
+        tape.until(until);
     }
 
     fn tell_losses(&mut self, tape: &mut dyn Tape) {
@@ -188,7 +186,6 @@ impl Recording for Tracefs {
         self.take();
         self.tell(end, tape);
         self.tell_losses(tape);
-        tape.until(end);
         self.summary
     }
 }

@@ -8,6 +8,8 @@ use signal_hook::consts::{SIGUSR1, SIGUSR2};
 use wastenot_model::Span;
 use wastenot_record::Trigger;
 
+use super::check::span;
+
 /// Record what the scheduler of this machine does
 #[derive(Args, Debug)]
 #[command(
@@ -106,11 +108,6 @@ pub(crate) struct Means {
     /// Memory for events that are not written yet, for each CPU
     #[arg(long, value_name = "BYTES", default_value = "4MiB", value_parser = ring)]
     pub(crate) buffer: u32,
-}
-
-/// A length of time.
-pub(crate) fn span(text: &str) -> Result<Span, &'static str> {
-    Span::parse(text).ok_or("expected a length of time: 10s, 500ms, 5min")
 }
 
 /// `4MiB`, `64k`, `1048576`; units count by 1024.

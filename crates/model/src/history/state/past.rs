@@ -116,16 +116,21 @@ impl Seen {
                 seen.also(cpu);
             }
         };
-        for entry in history.entries() {
-            match entry.event {
-                Event::Switch { cpu, prev, next, .. } => {
-                    see(prev, cpu);
-                    see(next, cpu);
-                }
-                Event::Queued { task, on: Some(cpu), .. } => see(task, cpu),
-                Event::Migrate { task, to, .. } => see(task, to),
-                _ => {}
+        history.entries().for_each(|entry| Seen::in_entry(&entry, &mut see));
+    }
+
+    /// Calls `see` with each task that `entry` shows on a CPU, and that CPU.
+    #[inline]
+    pub fn in_entry(entry: &Entry, mut see: impl FnMut(TaskId, CpuId)) {
+        match entry.event {
+            Event::Switch { cpu, prev, next, .. } => {
+                see(prev, cpu);
+                see(next, cpu);
             }
+            Event::Queued { task, on: Some(cpu), .. } | Event::Migrate { task, to: cpu, .. } => {
+                see(task, cpu);
+            }
+            _ => {}
         }
     }
 }

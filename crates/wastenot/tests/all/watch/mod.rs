@@ -121,14 +121,20 @@ fn a_violation_longer_than_period_and_confirmation_is_told_and_its_recording_sho
     assert!(metrics.ends_with("# EOF\n"), "{metrics}");
     drop(hogs);
     assert_eq!(watch.end(), Some(0));
+    let recording = shown_by_its_recording(&desk, &found);
+    let (text, code) = said(&desk.bash(&format!("wastenot draw cores {recording} -o v.svg")));
+    assert_eq!(code, 0, "{text}");
+}
+
+/// The saved recording of a violation, in which `check` finds it, too.
+fn shown_by_its_recording(desk: &Desk, found: &Value) -> String {
     let recording = found["recording"].as_str().expect("a recording");
     let (report, code) = said(&desk.bash(&format!("wastenot check {recording} --json")));
     assert_eq!(code, 0, "{report}");
     let report: Value = serde_json::from_str(&report).expect("JSON");
     let wasted_ms = report["waste"]["cpu_ns"].as_u64().expect("waste") / 1_000_000;
     assert!(wasted_ms >= 50, "{wasted_ms} ms of a violation of 100");
-    let (text, code) = said(&desk.bash(&format!("wastenot draw cores {recording} -o v.svg")));
-    assert_eq!(code, 0, "{text}");
+    recording.to_owned()
 }
 
 /// The sum of all samples of a metric.
@@ -173,12 +179,7 @@ fn by_events_a_violation_is_told_once_and_its_waste_is_counted_exactly() {
     let address = watch.address.clone();
     assert!(get(&address, "/healthz").0.contains("200 OK"));
     assert_eq!(watch.end(), Some(0));
-    let recording = found["recording"].as_str().expect("a recording");
-    let (report, code) = said(&desk.bash(&format!("wastenot check {recording} --json")));
-    assert_eq!(code, 0, "{report}");
-    let report: Value = serde_json::from_str(&report).expect("JSON");
-    let wasted_ms = report["waste"]["cpu_ns"].as_u64().expect("waste") / 1_000_000;
-    assert!(wasted_ms >= 50, "{wasted_ms} ms of a violation of 100");
+    shown_by_its_recording(&desk, &found);
 }
 
 #[test]
