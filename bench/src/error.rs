@@ -18,6 +18,9 @@ pub(crate) enum Error {
     /// The timer of `watch` cannot be had.
     #[error("{0}")]
     Watch(String),
+    /// A BPF object cannot be loaded.
+    #[error(transparent)]
+    Bpf(#[from] libbpf_rs::Error),
     /// The file contradicts itself.
     #[error("the file is damaged at byte {0}")]
     Damaged(usize),

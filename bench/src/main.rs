@@ -5,6 +5,7 @@
 //! wastenot-bench count FILE             records in a trace.dat v7, samples in a perf.data
 //! wastenot-bench stages FILE RUNS       JSON: seconds of each stage of read + check, one thread
 //! wastenot-bench looks ROUNDS           JSON: ns of a look of `watch` at no CPU, and at all
+//! wastenot-bench attach FILE            the BPF programs of an object, until stdin ends
 //! ```
 
 mod dat;
@@ -14,15 +15,16 @@ mod repeat;
 mod stages;
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 use error::Error;
+use libbpf_rs::{Link, ObjectBuilder};
 use wastenot_record::watch;
 
-const USAGE: &str =
-    "wastenot-bench repeat IN OUT EVENTS | count FILE | stages FILE RUNS | looks ROUNDS";
+const USAGE: &str = "wastenot-bench repeat IN OUT EVENTS | count FILE | stages FILE RUNS | looks ROUNDS \
+     | attach FILE";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -43,8 +45,19 @@ fn run(words: &[&str]) -> Result<String, Error> {
         ["count", file] => Ok(count(file.as_ref())?.to_string()),
         ["stages", file, runs] => Ok(stages::stages(file.as_ref(), number(runs)?)?.to_string()),
         ["looks", rounds] => looks(number(rounds)?),
+        ["attach", file] => attach(file.as_ref()),
         _ => Err(Error::Usage(USAGE)),
     }
+}
+
+/// Says `attached` once they are.
+fn attach(object: &Path) -> Result<String, Error> {
+    let mut object = ObjectBuilder::default().open_file(object)?.load()?;
+    let links: Result<Vec<Link>, _> = object.progs_mut().map(|program| program.attach()).collect();
+    let links = links?;
+    writeln!(io::stdout(), "attached")?;
+    io::stdin().read_to_end(&mut Vec::new())?;
+    Ok(format!("detached {}", links.len()))
 }
 
 fn looks(rounds: u64) -> Result<String, Error> {

@@ -89,6 +89,12 @@ struct cpumask {
 	unsigned long bits[128];
 } KERNEL;
 
+struct refcount_struct { /* a structure that begins with a number */
+	struct {
+		int counter;
+	} refs;
+} KERNEL;
+
 struct thread_info {
 	__u32 cpu;	   /* since 5.16 on x86 */
 	int preempt_count; /* not on x86 */

@@ -6,6 +6,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "load.h"
 #include "wire.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
@@ -160,8 +161,8 @@ static __always_inline bool is_delayed(struct task_struct *task)
 static __always_inline __u64 cgroup_of(struct task_struct *task)
 {
 	if (cgroup_v1)
-		return BPF_CORE_READ(task, sched_task_group, css.cgroup, kn, id);
-	return BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+		return task->sched_task_group->css.cgroup->kn->id;
+	return task->cgroups->dfl_cgrp->kn->id;
 }
 
 static __always_inline __u8 prio_byte(int prio)
@@ -179,7 +180,7 @@ static __always_inline __u8 context(struct lane *lane)
 
 		count = current->thread_info.preempt_count;
 	} else if (lane->preempt_count) {
-		bpf_probe_read_kernel(&count, sizeof(count), (void *)lane->preempt_count);
+		count = LOAD(refcount_struct, lane->preempt_count, refs.counter);
 	} else {
 		return 0;
 	}
@@ -190,45 +191,42 @@ static __always_inline __u8 context(struct lane *lane)
 	return CONTEXT_KNOWN;
 }
 
-static __always_inline __u64 mix(__u64 digest, __u64 word)
+/* Each word counts with an odd factor of its own: if one word alone changes, so does the sum, and
+ * no word waits for another. */
+static __always_inline __u64 weigh(__u64 word, __u32 place)
 {
-	digest = (digest ^ word) * 0x9e3779b97f4a7c15ULL;
-	return digest ^ digest >> 29;
+	return word * ((place + 1) * 0x9e3779b97f4a7c16ULL + 1);
 }
 
-static __always_inline __u64 mix_mask(__u64 digest, const struct cpumask *mask)
+static __always_inline __u64 digest_of_mask(const struct cpumask *mask)
 {
-	__u64 words[8] = {};
+	__u64 digest = 0, far;
 	__u32 word;
 
-	if (mask_words > 8) {
-		for (word = 0; word < MAX_WORDS && word < mask_words; word++) {
-			bpf_probe_read_kernel(words, 8, &mask->bits[word]);
-			digest = mix(digest, words[0]);
-		}
-		return digest;
-	}
-	bpf_probe_read_kernel(words, mask_words * 8, mask);
 #pragma unroll
 	for (word = 0; word < 8; word++)
 		if (word < mask_words)
-			digest = mix(digest, words[word]);
+			digest += weigh(mask->bits[word], word);
+	for (word = 8; word < MAX_WORDS && word < mask_words; word++) {
+		bpf_probe_read_kernel(&far, sizeof(far), &mask->bits[word]);
+		digest += weigh(far, word);
+	}
 	return digest;
 }
 
 /* Changes when something changes that `struct facts` holds. Never 0. */
 static __always_inline __u64 digest_of(struct task_struct *task)
 {
-	__u64 digest = task->start_time;
+	enum { FIRST = MAX_WORDS };
+	__u64 digest = digest_of_mask(task->cpus_ptr);
 
-	digest = mix(digest, (__u64)task->policy << 32 | (__u32)task->static_prio);
-	digest = mix(digest, (__u64)task->migration_disabled << 32 | is_throttled(task));
-	/* Read as numbers: the verifier lets nobody calculate with pointers. */
-	digest = mix(digest, cgroup_v1 ? (__u64)BPF_CORE_READ(task, sched_task_group)
-				       : (__u64)BPF_CORE_READ(task, cgroups, dfl_cgrp));
-	digest = mix(digest, *(__u64 *)&task->comm[0]);
-	digest = mix(digest, *(__u64 *)&task->comm[8]);
-	return mix_mask(digest, task->cpus_ptr) | 1;
+	digest += weigh(task->start_time, FIRST);
+	digest += weigh((__u64)task->policy << 32 | (__u32)task->static_prio, FIRST + 1);
+	digest += weigh((__u64)task->migration_disabled << 32 | is_throttled(task), FIRST + 2);
+	digest += weigh(cgroup_of(task), FIRST + 3);
+	digest += weigh(*(__u64 *)&task->comm[0], FIRST + 4);
+	digest += weigh(*(__u64 *)&task->comm[8], FIRST + 5);
+	return digest ? digest : 1;
 }
 
 static __always_inline void fill_facts(struct facts *facts, struct task_struct *task, __u64 now)
@@ -298,7 +296,7 @@ static __always_inline void look(struct task_struct *task, __u64 now, __u64 flag
 
 static __always_inline __u32 current_tid(void)
 {
-	return bpf_get_current_pid_tgid();
+	return bpf_get_current_task_btf()->pid;
 }
 
 static __always_inline int on_switch(bool preempt, struct task_struct *prev,

@@ -5,6 +5,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
+#include "load.h"
 #include "sight.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
@@ -64,22 +65,6 @@ struct sight {
 	__u32 idle;
 	__u32 waiting;
 };
-
-extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
-
-/* A plain load where the kernel can make it harmless (since 6.2): it costs a tenth. */
-#define LOAD(type, address, field)                                                         \
-	({                                                                                 \
-		struct type *known = (void *)(address);                                    \
-		typeof(known->field) value;                                                \
-		if (bpf_ksym_exists(bpf_rdonly_cast)) {                                    \
-			known = bpf_rdonly_cast(known, bpf_core_type_id_kernel(struct type)); \
-			value = known->field;                                              \
-		} else {                                                                   \
-			value = BPF_CORE_READ(known, field);                               \
-		}                                                                          \
-		value;                                                                     \
-	})
 
 /* Tasks whose dequeue is delayed (6.12): they are counted and want nothing. */
 static __always_inline __u32 delayed(__u64 rq)

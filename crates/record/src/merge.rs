@@ -1,5 +1,7 @@
 //! What comes in from all CPUs, put in time order.
 
+use std::collections::VecDeque;
+
 use wastenot_model::{CpuId, Loss, LossKind, Span, Time};
 
 /// How long after it happened an event may still come in from another CPU: a virtual CPU may be
@@ -18,8 +20,12 @@ pub(crate) trait Timed {
 /// Records that may still be overtaken by one of another CPU.
 #[derive(Debug)]
 pub(crate) struct Pending<T> {
-    /// New ones are put behind.
-    pub(crate) records: Vec<T>,
+    /// What was taken and is not in order yet.
+    pub(crate) fresh: Vec<T>,
+    /// By CPU, each in order.
+    lanes: Vec<VecDeque<T>>,
+    /// What is told next; kept for its memory.
+    batch: Vec<T>,
     begun: Time,
     told: Time,
     late: u64,
@@ -28,22 +34,36 @@ pub(crate) struct Pending<T> {
 impl<T: Timed> Pending<T> {
     /// Of a recording that begins at `begun`: what is stamped before is dropped.
     pub(crate) fn since(begun: Time) -> Pending<T> {
-        Pending { records: Vec::new(), begun, told: begun, late: 0 }
+        let (fresh, lanes, batch) = (Vec::new(), Vec::new(), Vec::new());
+        Pending { fresh, lanes, batch, begun, told: begun, late: 0 }
     }
 
-    /// Puts all in order. Each CPU's are almost in order, and a stable sort is quick with such
-    /// runs.
+    /// Puts what is fresh where it belongs. Each CPU tells almost in order: few are overtaken.
     pub(crate) fn sort(&mut self) {
-        self.records.sort_by_key(T::order);
-        let first = self.records.partition_point(|record| record.time() < self.begun);
-        self.records.drain(..first);
+        for record in self.fresh.drain(..).filter(|record| record.time() >= self.begun) {
+            let key = record.order();
+            let cpu = key.2.index();
+            if self.lanes.len() <= cpu {
+                self.lanes.resize_with(cpu + 1, VecDeque::new);
+            }
+            let lane = &mut self.lanes[cpu];
+            match lane.back().is_none_or(|last| last.order() <= key) {
+                true => lane.push_back(record),
+                false => lane.insert(lane.partition_point(|it| it.order() <= key), record),
+            }
+        }
     }
 
     /// Once sorted: hands on those from before `until`. One that comes too late is held at the
     /// last stamp.
     pub(crate) fn tell(&mut self, until: Time, mut each: impl FnMut(&T)) {
-        let count = self.records.partition_point(|record| record.time() < until);
-        for mut record in self.records.drain(..count) {
+        for lane in &mut self.lanes {
+            let count = lane.partition_point(|record| record.time() < until);
+            self.batch.extend(lane.drain(..count));
+        }
+        // As many runs as CPUs: a stable sort merges them.
+        self.batch.sort_by_key(T::order);
+        for mut record in self.batch.drain(..) {
             if record.time() < self.told {
                 record.hold(self.told);
                 self.late += 1;
@@ -51,6 +71,13 @@ impl<T: Timed> Pending<T> {
             self.told = record.time();
             each(&record);
         }
+    }
+
+    /// Once sorted: all of them, in order.
+    pub(crate) fn all(&self) -> Vec<&T> {
+        let mut all: Vec<&T> = self.lanes.iter().flatten().collect();
+        all.sort_by_key(|record| record.order());
+        all
     }
 
     /// What came too late.
@@ -82,12 +109,12 @@ mod tests {
     fn what_comes_late_is_held_and_counted_and_nothing_is_told_early() {
         let mut pending = Pending::since(Time(3));
         let mut told = Vec::new();
-        pending.records.extend([(5, 'b'), (9, 'd'), (2, 'x'), (3, 'a'), (5, 'c')]);
+        pending.fresh.extend([(5, 'b'), (9, 'd'), (2, 'x'), (3, 'a'), (5, 'c')]);
         pending.sort();
         pending.tell(Time(9), |record| told.push(*record));
         assert_eq!(told, [(3, 'a'), (5, 'b'), (5, 'c')]);
         assert_eq!(pending.loss(), None);
-        pending.records.extend([(4, 'l'), (1, 'y')]);
+        pending.fresh.extend([(4, 'l'), (1, 'y')]);
         pending.sort();
         pending.tell(Time::MAX, |record| told.push(*record));
         assert_eq!(told[3..], [(5, 'l'), (9, 'd')]);

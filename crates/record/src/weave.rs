@@ -48,7 +48,7 @@ impl Weave {
         time: Time,
         cpus: &[bool],
         walked: &[Facts],
-        after: &[Wire],
+        after: &[&Wire],
         tape: &mut dyn Tape,
     ) {
         // A task created since is told of by its fork.
@@ -64,7 +64,7 @@ impl Weave {
     }
 
     /// Every task and CPU where `after` begins.
-    fn state_at(&self, online: &[bool], walked: &[&Facts], after: &[Wire]) -> Start {
+    fn state_at(&self, online: &[bool], walked: &[&Facts], after: &[&Wire]) -> Start {
         let mut firsts: HashMap<u32, Place> = HashMap::new();
         let mut first = |tid: u32, place: Place| {
             firsts.entry(tid).or_insert(place);

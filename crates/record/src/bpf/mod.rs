@@ -62,7 +62,6 @@ pub(crate) struct Bpf {
     skel: RecordSkel<'static>,
     weave: Weave,
     pending: Pending<Wire>,
-    facts: Vec<Facts>,
     begun: Time,
     /// What was walked, until it is told.
     walked: Option<Vec<Facts>>,
@@ -163,7 +162,6 @@ impl Bpf {
             skel,
             weave: Weave::new(Cgroups::of(&hierarchy)),
             pending: Pending::since(Time(0)),
-            facts: Vec::new(),
             begun: Time(0),
             walked: None,
             announced: vec![Announced::default(); cpus],
@@ -220,36 +218,18 @@ impl Bpf {
             if until < seen {
                 return; // something may still come that is newer than what was walked
             }
-            self.weave.start(self.begun, &self.online, walked, &self.pending.records, tape);
+            self.weave.start(self.begun, &self.online, walked, &self.pending.all(), tape);
             self.walked = None;
         }
-        let (facts, weave, summary) = (&self.facts, &mut self.weave, &mut self.summary);
+        let (rings, weave, summary) = (&self.rings, &mut self.weave, &mut self.summary);
         self.pending.tell(until, |wire| {
-            let facts = match wire.kind {
-                Kind::Facts => facts.get(wire.other as usize),
-                Kind::Lost => {
-                    summary.lost += u64::from(wire.task);
-                    None
-                }
-                _ => None,
-            };
+            if wire.kind == Kind::Lost {
+                summary.lost += u64::from(wire.task);
+            }
             summary.events += 1;
-            weave.push(wire, facts, tape);
+            weave.push(wire, rings.facts(wire).as_ref(), tape);
         });
         tape.until(until);
-        self.keep_facts();
-    }
-
-    /// Forgets facts that are told: those that are not are counted anew.
-    fn keep_facts(&mut self) {
-        let mut kept = Vec::new();
-        for wire in self.pending.records.iter_mut().filter(|wire| wire.kind == Kind::Facts) {
-            if let Some(facts) = self.facts.get(wire.other as usize) {
-                kept.push(facts.clone());
-                wire.other = kept.len() as u32 - 1;
-            }
-        }
-        self.facts = kept;
     }
 
     /// How often the kernel left out one of our programs.
@@ -272,7 +252,7 @@ impl Bpf {
             let count = u32::try_from(lane.lost).unwrap_or(u32::MAX);
             if count > 0 && announced.since != since {
                 *announced = Announced { since, count };
-                self.pending.records.push(Wire::lost(since, CpuId(index as u16), count));
+                self.pending.fresh.push(Wire::lost(since, CpuId(index as u16), count));
             }
         }
     }
@@ -281,9 +261,9 @@ impl Bpf {
     /// came to: the rest stands where the CPU is known again.
     fn take(&mut self) {
         self.announce_losses();
-        let first = self.pending.records.len();
-        self.rings.take(&mut self.pending.records, &mut self.facts);
-        let taken = &mut self.pending.records[first..];
+        let first = self.pending.fresh.len();
+        self.rings.take(&mut self.pending.fresh);
+        let taken = &mut self.pending.fresh[first..];
         for at in 0..taken.len() {
             let wire = taken[at];
             let announced = self.announced[wire.cpu.index()];

@@ -1,6 +1,7 @@
 //! One ring a CPU.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::os::fd::{AsFd, AsRawFd};
 use std::rc::Rc;
 use std::time::Duration;
@@ -14,7 +15,10 @@ use crate::wire::{Facts, Kind, Wire};
 #[derive(Default)]
 struct Inbox {
     wires: Vec<Wire>,
-    facts: Vec<Facts>,
+    /// By what their record calls them, until they are told.
+    facts: HashMap<u32, Facts>,
+    /// What the next are called.
+    next: u32,
 }
 
 /// The rings of all CPUs.
@@ -64,16 +68,17 @@ impl Rings {
         self.buffer.poll_raw(time);
     }
 
-    /// Moves what is in the rings behind `wires` and `facts`. Of facts the record says which.
-    pub(super) fn take(&self, wires: &mut Vec<Wire>, facts: &mut Vec<Facts>) {
+    /// Moves what is in the rings behind `wires`. Of facts the record says which.
+    pub(super) fn take(&self, wires: &mut Vec<Wire>) {
         self.buffer.consume_raw();
-        let mut inbox = self.inbox.borrow_mut();
-        let base = facts.len() as u32;
-        facts.append(&mut inbox.facts);
-        let first = wires.len();
-        wires.append(&mut inbox.wires);
-        for wire in wires[first..].iter_mut().filter(|wire| wire.kind == Kind::Facts) {
-            wire.other += base;
+        wires.append(&mut self.inbox.borrow_mut().wires);
+    }
+
+    /// The facts that a record speaks of; each are told once.
+    pub(super) fn facts(&self, wire: &Wire) -> Option<Facts> {
+        match wire.kind {
+            Kind::Facts => self.inbox.borrow_mut().facts.remove(&wire.other),
+            _ => None,
         }
     }
 }
@@ -83,8 +88,9 @@ impl Inbox {
         let Some(mut wire) = Wire::read(cpu, bytes) else { return };
         if wire.kind == Kind::Facts {
             let Some(facts) = Facts::read(bytes, words) else { return };
-            wire.other = self.facts.len() as u32;
-            self.facts.push(facts);
+            wire.other = self.next;
+            self.facts.insert(self.next, facts);
+            self.next = self.next.wrapping_add(1);
         }
         self.wires.push(wire);
     }

@@ -91,10 +91,10 @@ impl Tracefs {
 
     /// Decodes what the buffers hold.
     fn take(&mut self) {
-        let (now, first) = (clock::now(), self.pending.records.len());
-        let (decoder, records) = (&mut self.decoder, &mut self.pending.records);
+        let now = clock::now();
+        let (decoder, records) = (&mut self.decoder, &mut self.pending.fresh);
         self.lanes.take(|cpu, page| decoder.page(cpu, page, records));
-        for record in &mut self.pending.records[first..] {
+        for record in &mut self.pending.fresh {
             if let Some(count) = record.lost() {
                 // A page tells of losses before it; the last look was not among them.
                 record.hold(self.looked);

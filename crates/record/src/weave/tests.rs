@@ -19,7 +19,13 @@ impl Desk {
         head.carries = Carries::WAKEUPS | Carries::PLACEMENT;
         let mut builder = Builder::new(head);
         let mut weave = Weave::new(Cgroups::of(&Hierarchy::None));
-        weave.start(Time(100), &[true, true], walked, after, &mut builder);
+        weave.start(
+            Time(100),
+            &[true, true],
+            walked,
+            &after.iter().collect::<Vec<_>>(),
+            &mut builder,
+        );
         Desk { weave, builder }
     }
 
