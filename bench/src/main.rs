@@ -52,7 +52,7 @@ fn run(words: &[&str]) -> Result<String, Error> {
 
 /// Says `attached` once they are.
 fn attach(object: &Path) -> Result<String, Error> {
-    let mut object = ObjectBuilder::default().open_file(object)?.load()?;
+    let object = ObjectBuilder::default().open_file(object)?.load()?;
     let links: Result<Vec<Link>, _> = object.progs_mut().map(|program| program.attach()).collect();
     let links = links?;
     writeln!(io::stdout(), "attached")?;
