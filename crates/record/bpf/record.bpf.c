@@ -483,15 +483,19 @@ static struct {
 	__u64 mask[MAX_WORDS];
 } walked;
 
-/* Every task as it is now. What happened meanwhile is in the rings, and wins. */
+/* Every task as it is now. What happened meanwhile is in the rings, and wins. What was told in an
+ * earlier recording is not known in this one. */
 SEC("iter/task")
 int walk(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
+	struct told *told;
 
 	if (!task || !task->pid)
 		return 0;
-	bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	told = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (told)
+		told->digest = 0;
 	fill_facts(&walked.facts, task, bpf_ktime_get_ns());
 	bpf_seq_write(ctx->meta->seq, &walked, sizeof(walked.facts) + mask_words * 8);
 	return 0;

@@ -18,21 +18,15 @@ struct figures {
 	__u64 looking_ns; /* spent in looks */
 	__u64 suspect_looks;
 	__u64 suspect_cpu_ns;
-	__u64 idle; /* CPUs at the last look */
+	__u64 idle; /* CPUs at the last look; where nothing waits, offline ones too */
 	__u64 waiting;
 	__u64 told; /* when user space was told last */
+	__u64 waits; /* looks in a row that found waiting tasks */
 	struct run run;
+	struct run last; /* the one before */
 };
 
-/* What user space wants. */
-struct orders {
-	__u64 quiet_until; /* tell of nothing that is news before */
-	__u64 follow;	   /* tell when the run that began then ends */
-};
-
-/* Wakes user space. */
+/* Wakes user space: this run goes on. */
 struct telling {
-	__u64 now;
-	__u64 ended; /* the run that is followed, otherwise it goes on */
 	struct run run;
 };

@@ -17,6 +17,7 @@ const volatile __u32 cpus = 1;
 const volatile __u64 look_ns = 10000000;      /* between two looks */
 const volatile __u64 period_ns = 1000000000; /* between two tellings of news */
 const volatile __u32 idle_looks = 2;	      /* a CPU counts that was idle so often in a row */
+const volatile __u32 wait_looks = 1;	      /* a CPU counts while tasks waited so often in a row */
 const volatile __u32 tell_looks = 3;	      /* news is what was seen so often in a row */
 const volatile __u32 blind = 0;		      /* for measuring: look at no CPU */
 
@@ -40,13 +41,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct figures);
 } seen SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct orders);
-} wanted SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -92,7 +86,7 @@ static long look_at(__u32 cpu, struct sight *sight)
 
 	if (!running) {
 		seat->idle++;
-		if (seat->idle >= idle_looks && LOAD(rq, seat->rq, online))
+		if (seat->idle >= idle_looks)
 			sight->idle++;
 		return 0;
 	}
@@ -106,27 +100,35 @@ static long look_at(__u32 cpu, struct sight *sight)
 	return 0;
 }
 
-static __always_inline void tell(struct figures *figures, bool ended)
+/* Nothing is on the queue of an offline CPU either. To ask each CPU at each look would take
+ * another cache line of it. */
+static long count_idle(__u32 cpu, struct sight *sight)
+{
+	struct seat *seat = &seats[cpu & (MAX_CPUS - 1)];
+
+	if (seat->idle >= idle_looks && LOAD(rq, seat->rq, online))
+		sight->idle++;
+	return 0;
+}
+
+static __always_inline void tell(struct figures *figures)
 {
 	struct telling *telling = bpf_ringbuf_reserve(&tellings, sizeof(*telling), 0);
 
 	if (!telling)
 		return; /* what was told is not read yet, so user space is awake */
-	telling->now = figures->now;
-	telling->ended = ended;
 	telling->run = figures->run;
 	bpf_ringbuf_submit(telling, 0);
 	figures->told = figures->now;
 }
 
-static __always_inline void judge(struct figures *figures, struct orders *orders,
-				  struct sight *sight, __u64 passed)
+static __always_inline void judge(struct figures *figures, struct sight *sight, __u64 passed)
 {
 	__u32 wasted = sight->idle < sight->waiting ? sight->idle : sight->waiting;
 	struct run *run = &figures->run;
-	bool followed = run->since && orders->follow == run->since;
 
-	if (wasted) {
+	figures->waits = sight->waiting ? figures->waits + 1 : 0;
+	if (wasted && figures->waits >= wait_looks) {
 		figures->suspect_looks++;
 		figures->suspect_cpu_ns += wasted * passed;
 		if (!run->since)
@@ -135,12 +137,10 @@ static __always_inline void judge(struct figures *figures, struct orders *orders
 		run->looks++;
 		run->misses = 0;
 		run->cpu_ns += wasted * passed;
-		if (!followed && run->looks >= tell_looks && figures->now >= orders->quiet_until &&
-		    figures->now >= figures->told + period_ns)
-			tell(figures, false);
+		if (run->looks >= tell_looks && figures->now >= figures->told + period_ns)
+			tell(figures);
 	} else if (run->since && ++run->misses >= MISSES) {
-		if (followed)
-			tell(figures, true);
+		figures->last = *run;
 		__builtin_memset(run, 0, sizeof(*run));
 	}
 }
@@ -150,22 +150,24 @@ static int look(void *map, __u32 *key, struct ticker *ticker)
 	__u64 now = bpf_ktime_get_ns();
 	struct sight sight = {};
 	struct figures *figures;
-	struct orders *orders;
 	__u32 zero = 0;
 	__u64 passed;
 
 	figures = bpf_map_lookup_elem(&seen, &zero);
-	orders = bpf_map_lookup_elem(&wanted, &zero);
-	if (!figures || !orders)
+	if (!figures)
 		return 0;
 	if (!blind)
 		bpf_loop(cpus, look_at, &sight, 0);
+	if (sight.idle && sight.waiting) {
+		sight.idle = 0;
+		bpf_loop(cpus, count_idle, &sight, 0);
+	}
 	passed = figures->now ? now - figures->now : 0;
 	figures->now = now;
 	figures->looks++;
 	figures->idle = sight.idle;
 	figures->waiting = sight.waiting;
-	judge(figures, orders, &sight, passed);
+	judge(figures, &sight, passed);
 	figures->looking_ns += bpf_ktime_get_ns() - now;
 	bpf_timer_start(&ticker->timer, look_ns, 0);
 	return 0;

@@ -59,8 +59,14 @@ pub trait Recording {
     fn wait(&mut self, at_most: Duration);
     /// Moves what happened, up to a tenth of a second ago, onto the tape.
     fn drain(&mut self, tape: &mut dyn Tape);
-    /// Ends the recording and moves the rest.
-    fn finish(self: Box<Self>, tape: &mut dyn Tape) -> Summary;
+    /// Ends the recording and moves the rest. What it holds in the kernel goes when it is dropped.
+    fn finish(&mut self, tape: &mut dyn Tape) -> Summary;
+}
+
+/// A recorder that is ready, and can record anew after each end.
+pub(crate) trait Anew: Recording {
+    /// Begins to record, and tells what is known before the first event.
+    fn begin(&mut self) -> Result<Head, Error>;
 }
 
 /// A recording that began, by which means, and why not by better ones.
@@ -95,11 +101,13 @@ pub fn begin(options: &Options) -> Result<Begun, Error> {
     Ok(Begun { recording, head, instead_of_bpf })
 }
 
-/// Begins a recording through BPF that need not end: without quotas and stolen time, which are told
-/// at an end and kept in memory until then.
-pub(crate) fn begin_endless(options: &Options) -> Result<Begun, Error> {
-    let (recording, head) = bpf(options)?;
-    Ok(Begun { recording, head, instead_of_bpf: None })
+/// Makes ready to record through BPF, without quotas and stolen time: those are told at an end, and
+/// kept in memory until then.
+pub(crate) fn load(options: &Options) -> Result<Box<dyn Anew>, Error> {
+    #[cfg(bpf)]
+    return Ok(Box::new(crate::bpf::Bpf::load(options)?));
+    #[cfg(not(bpf))]
+    return Err(Error::NotBuilt);
 }
 
 /// A recording, and what no event tells: quotas and stolen time.
@@ -118,7 +126,7 @@ impl Recording for Accompanied {
         self.recording.drain(tape);
         self.steal.turn();
     }
-    fn finish(self: Box<Self>, tape: &mut dyn Tape) -> Summary {
+    fn finish(&mut self, tape: &mut dyn Tape) -> Summary {
         let summary = self.recording.finish(tape);
         tape.annex(Quotas::now(&self.hierarchy).since(&self.quotas));
         tape.annex(self.steal.finish());
@@ -142,13 +150,8 @@ fn tracefs(options: &Options) -> Result<Recorder, Error> {
     Ok((Box::new(tracefs), head))
 }
 
-#[cfg(bpf)]
 fn bpf(options: &Options) -> Result<Recorder, Error> {
-    let (bpf, head) = crate::bpf::Bpf::begin(options)?;
-    Ok((Box::new(bpf), head))
-}
-
-#[cfg(not(bpf))]
-fn bpf(_: &Options) -> Result<Recorder, Error> {
-    Err(Error::NotBuilt)
+    let mut bpf = load(options)?;
+    let head = bpf.begin()?;
+    Ok((bpf, head))
 }

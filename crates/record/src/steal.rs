@@ -42,9 +42,9 @@ impl Steal {
     }
 
     /// What was stolen while it looked.
-    pub(crate) fn finish(mut self) -> Annex {
+    pub(crate) fn finish(&mut self) -> Annex {
         self.look();
-        Annex { table: self.table }
+        Annex { table: self.table.clone() }
     }
 
     fn look(&mut self) {

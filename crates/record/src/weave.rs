@@ -41,6 +41,12 @@ impl Weave {
         Weave { cgroups, slots: Vec::new(), known: Vec::new() }
     }
 
+    /// Forgets all tasks: another recording begins. Cgroups keep their paths.
+    pub(crate) fn forget(&mut self) {
+        self.slots.clear();
+        self.known.clear();
+    }
+
     /// Tells what was so at `time`: `walked` is every task as it was seen soon after, `after` what
     /// happened from then on. Newer events win over what was seen.
     pub(crate) fn start(

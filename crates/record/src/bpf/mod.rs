@@ -18,9 +18,10 @@ use self::rings::Rings;
 use crate::cgroups::{Cgroups, Hierarchy};
 use crate::clock::{self, Suspended};
 use crate::merge::{LATE, Pending};
+use crate::recording::{Anew, Recording, Summary};
 use crate::weave::Weave;
 use crate::wire::{Facts, Kind, Wire};
-use crate::{Error, Options, Recording, Summary, Tape, host};
+use crate::{Error, Options, Tape, host};
 
 mod skeleton {
     #![allow(warnings, unsafe_code, clippy::all, clippy::pedantic, clippy::unwrap_used)]
@@ -54,12 +55,13 @@ const CARRIES: [Carries; 22] = [
     Carries::LOSSES,
 ];
 
-/// A recording through BPF programs.
+/// A recorder through BPF programs. They are attached while it records.
 pub(crate) struct Bpf {
     // Links first: nothing is told into rings that are gone.
     links: Vec<Link>,
     rings: Rings,
     skel: RecordSkel<'static>,
+    carries: Carries,
     weave: Weave,
     pending: Pending<Wire>,
     begun: Time,
@@ -69,6 +71,8 @@ pub(crate) struct Bpf {
     /// By CPU the loss that goes on.
     announced: Vec<Announced>,
     suspended: Suspended,
+    /// How often the kernel had left out one of our programs.
+    missed: u64,
     summary: Summary,
 }
 
@@ -97,18 +101,19 @@ fn is_eperm(error: &libbpf_rs::Error) -> bool {
 
 /// Whether this machine lets us record with BPF; the programs are loaded to find out.
 pub(crate) fn probe() -> Result<(), Error> {
-    load(&Options::default(), &Hierarchy::here(), &mut host::head("", Carries::NONE)).map(|_| ())
+    let cpus = host::machine().cpus.len();
+    load(&Options::default(), &Hierarchy::here(), cpus).map(|_| ())
 }
 
-/// Loads the programs. Completes the head by what they can tell on this kernel.
+/// Loads the programs, and tells what they can tell on this kernel.
 fn load(
     options: &Options,
     hierarchy: &Hierarchy,
-    head: &mut Head,
-) -> Result<RecordSkel<'static>, Error> {
+    cpus: usize,
+) -> Result<(RecordSkel<'static>, Carries), Error> {
     log::listen();
     let kernel = Kernel::running()?;
-    let cpus = head.machine.cpus.len() as u32;
+    let cpus = cpus as u32;
     // The skeleton borrows where its object lives, for as long as the process does.
     let place = Box::leak(Box::new(MaybeUninit::uninit()));
     let mut open = RecordSkelBuilder::default().open(place).map_err(failed("open programs"))?;
@@ -133,33 +138,27 @@ fn load(
         let output = skel.progs.locate.test_run(ProgramInput::default());
         output.is_ok_and(|output| output.return_value == 1)
     };
+    let mut carries = CARRIES.into_iter().fold(Carries::NONE, |all, carry| all | carry);
     if kernel.tasks_count_preemption() || offset.is_some() && located() {
-        head.carries |= Carries::CONTEXT;
+        carries |= Carries::CONTEXT;
     }
-    Ok(skel)
+    Ok((skel, carries))
 }
 
 impl Bpf {
-    /// Begins to record.
-    pub(crate) fn begin(options: &Options) -> Result<(Bpf, Head), Error> {
-        let carries = CARRIES.into_iter().fold(Carries::NONE, |all, carry| all | carry);
-        let mut head = host::head("wastenot record", carries);
+    /// Makes ready to record.
+    pub(crate) fn load(options: &Options) -> Result<Bpf, Error> {
         let hierarchy = Hierarchy::here();
-        let mut skel = load(options, &hierarchy, &mut head)?;
-        let cpus = head.machine.cpus.len();
-        let words = cpus.div_ceil(64);
-        let online: Vec<bool> = head.machine.cpus.iter().map(|cpu| cpu.online).collect();
-        let rings = Rings::new(&mut skel.maps.rings, &online, words, options.ring())
+        let online: Vec<bool> = host::machine().cpus.iter().map(|cpu| cpu.online).collect();
+        let cpus = online.len();
+        let (mut skel, carries) = load(options, &hierarchy, cpus)?;
+        let rings = Rings::new(&mut skel.maps.rings, &online, cpus.div_ceil(64), options.ring())
             .map_err(failed("make the rings"))?;
-        if let Some(bss) = skel.maps.bss_data.as_mut() {
-            for (lane, online) in bss.lanes.iter_mut().zip(&online) {
-                lane.offline = u64::from(!online);
-            }
-        }
-        let mut bpf = Bpf {
+        Ok(Bpf {
             links: Vec::new(),
             rings,
             skel,
+            carries,
             weave: Weave::new(Cgroups::of(&hierarchy)),
             pending: Pending::since(Time(0)),
             begun: Time(0),
@@ -167,16 +166,26 @@ impl Bpf {
             announced: vec![Announced::default(); cpus],
             online,
             suspended: Suspended::so_far(),
+            missed: 0,
             summary: Summary::default(),
-        };
-        bpf.attach()?;
-        // What comes before is of no use: some of the programs were not attached yet.
-        bpf.begun = clock::now();
-        bpf.pending = Pending::since(bpf.begun);
-        bpf.walked = Some(bpf.walk(words)?);
-        head.window.from = bpf.begun;
-        head.window.to = bpf.begun;
-        Ok((bpf, head))
+        })
+    }
+
+    /// Forgets the recording before.
+    fn reset(&mut self) {
+        self.rings.clear();
+        self.weave.forget();
+        self.announced.fill(Announced::default());
+        if let Some(bss) = self.skel.maps.bss_data.as_mut() {
+            for (lane, online) in bss.lanes.iter_mut().zip(&self.online) {
+                lane.lost = 0;
+                lane.unseen = 0;
+                lane.offline = u64::from(!online);
+            }
+        }
+        self.suspended = Suspended::so_far();
+        self.missed = self.misses();
+        self.summary = Summary::default();
     }
 
     fn attach(&mut self) -> Result<(), Error> {
@@ -192,20 +201,23 @@ impl Bpf {
             &progs.on_sched_process_exec,
             &progs.on_sched_process_exit,
         ];
+        let mut links = Vec::new();
         for program in needed {
-            self.links.push(program.attach().map_err(&attach)?);
+            links.push(program.attach().map_err(&attach)?);
         }
         for program in [&progs.on_cpuhp_enter, &progs.on_cpu_frequency] {
             if program.autoload() {
-                self.links.push(program.attach().map_err(&attach)?);
+                links.push(program.attach().map_err(&attach)?);
             }
         }
+        self.links = links;
         Ok(())
     }
 
     /// Every task as it is now.
-    fn walk(&mut self, words: usize) -> Result<Vec<Facts>, Error> {
+    fn walk(&mut self) -> Result<Vec<Facts>, Error> {
         let link = self.skel.progs.walk.attach().map_err(failed("walk the tasks"))?;
+        let words = self.online.len().div_ceil(64);
         let mut bytes = Vec::new();
         Iter::new(&link).map_err(failed("walk the tasks"))?.read_to_end(&mut bytes)?;
         Ok(bytes.chunks_exact(Facts::size(words)).filter_map(|b| Facts::read(b, words)).collect())
@@ -291,7 +303,7 @@ impl Bpf {
                 tape.loss(Loss::dropped(cpu, Time(lane.lost_since), count));
             }
         }
-        if let misses @ 1.. = self.misses() {
+        if let misses @ 1.. = self.misses().saturating_sub(self.missed) {
             let note = "programs did not run because they were running already";
             let mut loss = Loss::new(LossKind::LostEvents, note);
             loss.count = Some(misses);
@@ -313,7 +325,7 @@ impl Recording for Bpf {
         self.tell(until, tape);
     }
 
-    fn finish(mut self: Box<Self>, tape: &mut dyn Tape) -> Summary {
+    fn finish(&mut self, tape: &mut dyn Tape) -> Summary {
         // Up to here everything was recorded; what some of the programs still add is of no use.
         let end = clock::now();
         self.links.clear();
@@ -321,5 +333,20 @@ impl Recording for Bpf {
         self.tell(end, tape);
         self.tell_losses(tape);
         self.summary
+    }
+}
+
+impl Anew for Bpf {
+    fn begin(&mut self) -> Result<Head, Error> {
+        let mut head = host::head("wastenot record", self.carries);
+        self.online = head.machine.cpus.iter().map(|cpu| cpu.online).collect();
+        self.reset();
+        self.attach()?;
+        // What comes before is of no use: some of the programs were not attached yet.
+        self.begun = clock::now();
+        self.pending = Pending::since(self.begun);
+        self.walked = Some(self.walk()?);
+        (head.window.from, head.window.to) = (self.begun, self.begun);
+        Ok(head)
     }
 }

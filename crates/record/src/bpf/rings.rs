@@ -68,6 +68,14 @@ impl Rings {
         self.buffer.poll_raw(time);
     }
 
+    /// Forgets what is in the rings.
+    pub(super) fn clear(&self) {
+        self.buffer.consume_raw();
+        let mut inbox = self.inbox.borrow_mut();
+        inbox.wires.clear();
+        inbox.facts.clear();
+    }
+
     /// Moves what is in the rings behind `wires`. Of facts the record says which.
     pub(super) fn take(&self, wires: &mut Vec<Wire>) {
         self.buffer.consume_raw();

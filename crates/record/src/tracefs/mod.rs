@@ -178,7 +178,7 @@ impl Recording for Tracefs {
         self.tell(until, tape);
     }
 
-    fn finish(mut self: Box<Self>, tape: &mut dyn Tape) -> Summary {
+    fn finish(&mut self, tape: &mut dyn Tape) -> Summary {
         // Up to here everything was recorded; what some CPUs still add is of no use.
         let end = clock::now();
         // If this fails we record until the end of `take`, which does no harm.

@@ -7,8 +7,16 @@ use wastenot_check::Check;
 use wastenot_model::{Builder, CpuId, History, Span, Time};
 
 use super::violation::Violation;
-use super::{Found, Options, Run};
-use crate::{Error, Way, begin, clock};
+use super::{Found, Options};
+use crate::recording::{Anew, load};
+use crate::{Error, Way, clock};
+
+/// Records when it is asked to. The programs are loaded all the time, and attached to nothing
+/// meanwhile: to load them takes more CPU time than to confirm a suspicion.
+pub(super) struct Confirm {
+    recording: Box<dyn Anew>,
+    options: Options,
+}
 
 /// What came of looking into a suspicion.
 #[derive(Debug)]
@@ -19,10 +27,33 @@ pub(super) struct Verdict {
     pub(super) found: Option<Found>,
 }
 
-/// Records for as long as the rules ask and tells whether `run` is a violation.
-pub(super) fn confirm(run: &Run, options: &Options) -> Result<Verdict, Error> {
-    let (history, lost) = record(length(options), options.ring_bytes)?;
-    Ok(Verdict { lost, found: judge(run, history, options) })
+impl Confirm {
+    pub(super) fn load(options: &Options) -> Result<Confirm, Error> {
+        let how = crate::Options { ring_bytes: options.ring_bytes, way: Way::Bpf };
+        Ok(Confirm { recording: load(&how)?, options: *options })
+    }
+
+    /// Records for as long as the rules ask and tells whether there is a violation. It goes on
+    /// `since` then, where that is known.
+    pub(super) fn look_into(&mut self, since: Option<Time>) -> Result<Verdict, Error> {
+        let (history, lost) = self.record()?;
+        Ok(Verdict { lost, found: judge(since, history, &self.options) })
+    }
+
+    fn record(&mut self) -> Result<(History, u64), Error> {
+        let mut tape = Builder::new(self.recording.begin()?);
+        let end = clock::now() + length(&self.options);
+        loop {
+            let left = end.since(clock::now());
+            if left == Span::ZERO {
+                break;
+            }
+            self.recording.wait(Duration::from_nanos(left.0));
+            self.recording.drain(&mut tape);
+        }
+        let summary = self.recording.finish(&mut tape);
+        Ok((tape.finish(), summary.lost))
+    }
 }
 
 /// The rules look first after a period of theirs, and what ends on the last event is open still.
@@ -31,28 +62,13 @@ fn length(options: &Options) -> Span {
     Span(rules.confirm.0 + 2 * rules.period.0)
 }
 
-fn record(length: Span, ring_bytes: u32) -> Result<(History, u64), Error> {
-    let begun = begin(&crate::Options { ring_bytes, way: Way::Bpf })?;
-    let (mut recording, mut tape) = (begun.recording, Builder::new(begun.head));
-    let end = clock::now() + length;
-    loop {
-        let left = end.since(clock::now());
-        if left == Span::ZERO {
-            break;
-        }
-        recording.wait(Duration::from_nanos(left.0));
-        recording.drain(&mut tape);
-    }
-    let summary = recording.finish(&mut tape);
-    Ok((tape.finish(), summary.lost))
-}
-
 /// What the rules say of what was recorded.
-fn judge(run: &Run, history: History, options: &Options) -> Option<Found> {
+fn judge(since: Option<Time>, history: History, options: &Options) -> Option<Found> {
     let asked = wastenot_check::Options { sanity: options.rules(), ..Default::default() };
     let check = wastenot_check::check(&history, &asked);
     let &report = check.sanity.reports.first()?;
-    let violation = describe(run.since, report, &history, &check, history.window().to)?;
+    let since = since.unwrap_or(report.0);
+    let violation = describe(since, report, &history, &check, history.window().to)?;
     Some(Found { violation, history })
 }
 

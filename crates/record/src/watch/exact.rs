@@ -5,7 +5,6 @@ use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use wastenot_check::sanity::{Checker, Verdicts};
 use wastenot_check::{Movable, Scope, waste};
 use wastenot_model::{
@@ -14,9 +13,9 @@ use wastenot_model::{
 };
 
 use super::violation::{Kind, Violation};
-use super::{Events, Figures, Found, Metrics, Options, Run, confirm};
+use super::{Events, Figures, Found, Metrics, Options, confirm, is_readable};
 use crate::flight::Flight;
-use crate::recording::{self, Begun, Recording};
+use crate::recording::{self, Recording};
 use crate::{Error, Way, clock};
 
 /// Parts are about so long.
@@ -38,7 +37,8 @@ impl Exact {
         metrics: Arc<Metrics>,
     ) -> Result<Exact, Error> {
         let how = crate::Options { ring_bytes: RING_BYTES, way: Way::Bpf };
-        let Begun { recording, head, .. } = recording::begin_endless(&how)?;
+        let mut recording = recording::load(&how)?;
+        let head = recording.begin()?;
         let judge = Judge::new(options, events, metrics, head.window.from);
         let flight = Flight::new(head, events.last, events.memory).in_parts();
         Ok(Exact { recording, flight, judge })
@@ -69,15 +69,6 @@ impl Exact {
                 self.judge.look(&part, || self.flight.history());
             }
         }
-    }
-}
-
-fn is_readable(file: BorrowedFd<'_>) -> Result<bool, Error> {
-    let mut asked = [PollFd::from_borrowed_fd(file, PollFlags::IN)];
-    match poll(&mut asked, Some(&Timespec::default())) {
-        Ok(ready) => Ok(ready > 0),
-        Err(rustix::io::Errno::INTR) => Ok(false),
-        Err(error) => Err(Error::Io(error.into())),
     }
 }
 
@@ -155,7 +146,7 @@ impl Judge {
             (Some(open), None) => {
                 if now.since(open.until) > Span(2 * (rules.confirm.0 + rules.period.0)) {
                     let Open { since, until } = *open;
-                    self.metrics.ended(&Run { since, until, ..Run::default() }, since);
+                    self.metrics.lasted(until.since(since));
                     self.open = None;
                 }
             }

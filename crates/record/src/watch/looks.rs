@@ -10,7 +10,7 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle, ProgramInput, RingBuffer, RingBuff
 use rustix::event::{PollFd, PollFlags, poll};
 use wastenot_model::{Span, Time};
 
-use super::sight::{Figures, Rhythm, Run, Telling};
+use super::sight::{Figures, Rhythm, Run};
 use crate::bpf::failed;
 use crate::{Error, clock, host};
 
@@ -23,18 +23,10 @@ use skeleton::{WatchSkel, WatchSkelBuilder};
 /// The timer. It stops when this and every [`Gauge`] of it is dropped, or the process dies.
 pub(crate) struct Looks {
     ring: RingBuffer<'static>,
-    told: Rc<Cell<Option<Telling>>>,
+    told: Rc<Cell<Option<Run>>>,
     skel: WatchSkel<'static>,
-    orders: Orders,
     begun: Time,
     look: Span,
-}
-
-/// What the kernel is asked for; `struct orders`.
-#[derive(Clone, Copy, Debug, Default)]
-struct Orders {
-    quiet_until: Time,
-    follow: Time,
 }
 
 impl Looks {
@@ -47,6 +39,7 @@ impl Looks {
             set.look_ns = rhythm.look.0;
             set.period_ns = rhythm.period.0;
             set.idle_looks = rhythm.idle_looks;
+            set.wait_looks = rhythm.wait_looks;
             set.tell_looks = rhythm.tell_looks;
             set.blind = u32::from(rhythm.blind);
         }
@@ -55,21 +48,14 @@ impl Looks {
         let mut ring = RingBufferBuilder::new();
         let inbox = Rc::clone(&told);
         ring.add(&skel.maps.tellings, move |bytes| {
-            inbox.set(Telling::read(bytes));
+            inbox.set(run(&mut words(bytes)));
             0
         })
         .map_err(failed("read what the timer tells"))?;
         let ring = ring.build().map_err(failed("read what the timer tells"))?;
         let begun = skel.progs.begin.test_run(ProgramInput::default());
         match begun.map_err(failed("run a program"))?.return_value as i32 {
-            0 => Ok(Looks {
-                ring,
-                told,
-                skel,
-                orders: Orders::default(),
-                begun: clock::now(),
-                look: rhythm.look,
-            }),
+            0 => Ok(Looks { ring, told, skel, begun: clock::now(), look: rhythm.look }),
             code => Err(Error::Failed {
                 doing: "look at run queues".into(),
                 why: if code == -1 { "they are not where they should be" } else { "no timer" }
@@ -78,45 +64,24 @@ impl Looks {
         }
     }
 
-    /// Waits until something is suspected, or what is followed ends; `None` when `interrupt`
-    /// can be read, a signal came, or the time is over.
+    /// Waits until something is suspected; `None` when `interrupt` can be read, a signal came, or
+    /// the time is over. Of what came while nobody waited the latest counts.
     pub(crate) fn wait(
         &self,
         interrupt: BorrowedFd<'_>,
         at_most: Span,
-    ) -> Result<Option<Telling>, Error> {
-        // What came while nobody waited is old.
-        self.ring.consume_raw();
-        self.told.set(None);
+    ) -> Result<Option<Run>, Error> {
         let ring = self.skel.maps.tellings.as_fd();
         let mut ready =
             [PollFd::new(&ring, PollFlags::IN), PollFd::from_borrowed_fd(interrupt, PollFlags::IN)];
         match poll(&mut ready, Some(&clock::timespec(at_most))) {
-            Ok(_) => {
+            Ok(_) if ready[1].revents().is_empty() => {
                 self.ring.consume_raw();
                 Ok(self.told.take())
             }
-            Err(rustix::io::Errno::INTR) => Ok(None),
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(None),
             Err(error) => Err(Error::Io(error.into())),
         }
-    }
-
-    /// Nothing new is told before `time`.
-    pub(crate) fn be_quiet_until(&mut self, time: Time) -> Result<(), Error> {
-        self.order(Orders { quiet_until: time, ..self.orders })
-    }
-
-    /// The end of `run` will be told, and nothing else before.
-    pub(crate) fn follow(&mut self, run: &Run) -> Result<(), Error> {
-        self.order(Orders { follow: run.since, ..self.orders })
-    }
-
-    fn order(&mut self, orders: Orders) -> Result<(), Error> {
-        self.orders = orders;
-        let words = [orders.quiet_until.0, orders.follow.0];
-        let bytes = words.map(u64::to_ne_bytes).concat();
-        let told = self.skel.maps.wanted.update(&[0; 4], &bytes, MapFlags::ANY);
-        told.map_err(failed("tell the timer what is wanted"))
     }
 
     /// Reads the figures wherever it is moved to.
@@ -140,37 +105,37 @@ impl Gauge {
     pub(crate) fn read(&self) -> Result<Figures, Error> {
         let bytes = self.map.lookup(&[0; 4], MapFlags::ANY);
         let bytes = bytes.map_err(failed("read what the timer saw"))?.unwrap_or_default();
-        let mut words = words(&bytes);
-        let mut next = || words.next().unwrap_or(0);
-        Ok(Figures {
-            now: Time(next()),
-            looks: next(),
-            looking_ns: next(),
-            suspect_looks: next(),
-            suspect_cpu_ns: next(),
-            idle: next(),
-            waiting: next(),
-            run: {
-                next(); // when we were told last
-                Run { since: Time(next()), until: Time(next()), looks: next(), cpu_ns: next() }
-            },
-        })
+        Ok(figures(&mut words(&bytes)).unwrap_or_default())
     }
 }
 
-impl Telling {
-    /// `struct telling`
-    fn read(bytes: &[u8]) -> Option<Telling> {
-        let mut words = words(bytes).skip(1);
-        let ended = words.next()? != 0;
-        let run = Run {
-            since: Time(words.next()?),
-            until: Time(words.next()?),
-            looks: words.next()?,
-            cpu_ns: words.next()?,
-        };
-        Some(if ended { Telling::Ended(run) } else { Telling::Suspicion(run) })
-    }
+/// `struct figures`
+fn figures(words: &mut impl Iterator<Item = u64>) -> Option<Figures> {
+    let now = Time(words.next()?);
+    let (looks, looking_ns) = (words.next()?, words.next()?);
+    let (suspect_looks, suspect_cpu_ns) = (words.next()?, words.next()?);
+    let (idle, waiting) = (words.next()?, words.next()?);
+    let (_told, _waits) = (words.next()?, words.next()?);
+    let (run, last) = (run(words)?, run(words)?);
+    Some(Figures {
+        now,
+        looks,
+        looking_ns,
+        suspect_looks,
+        suspect_cpu_ns,
+        idle,
+        waiting,
+        run,
+        last,
+    })
+}
+
+/// `struct run`
+fn run(words: &mut impl Iterator<Item = u64>) -> Option<Run> {
+    let (since, until) = (Time(words.next()?), Time(words.next()?));
+    let (looks, cpu_ns) = (words.next()?, words.next()?);
+    let _misses = words.next()?;
+    Some(Run { since, until, looks, cpu_ns })
 }
 
 fn words(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {

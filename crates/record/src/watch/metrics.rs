@@ -12,11 +12,11 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
-use wastenot_model::{Span, Time};
+use wastenot_model::Span;
 
 use super::shelf::Fate;
 use super::violation::Kind;
-use super::{Figures, Run, Violation};
+use super::{Figures, Violation};
 
 /// The media type of the text.
 pub(super) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -27,13 +27,13 @@ pub struct Metrics {
     registry: Registry,
     /// Of violations that ended, and since when the one lasts that goes on.
     wasted_before_ns: AtomicU64,
-    followed: AtomicU64,
+    wasting_from: AtomicU64,
     wasted: Seconds,
     suspected: Seconds,
     own: Seconds,
     looking: Seconds,
     looks: Counter,
-    suspicions: Split<2>,
+    suspicions: Split<3>,
     violations: Split<{ Kind::ALL.len() }>,
     length: Histogram,
     wait: Histogram,
@@ -41,6 +41,9 @@ pub struct Metrics {
     recordings: Split<{ Fate::ALL.len() }>,
     kept: Gauge,
 }
+
+/// No violation goes on: looks do not find so much.
+const NOTHING: u64 = u64::MAX;
 
 type Seconds = Counter<f64, AtomicU64>;
 
@@ -53,13 +56,13 @@ impl Metrics {
         let mut metrics = Metrics {
             registry: Registry::with_prefix("wastenot"),
             wasted_before_ns: AtomicU64::new(0),
-            followed: AtomicU64::new(0),
+            wasting_from: AtomicU64::new(NOTHING),
             wasted: Seconds::default(),
             suspected: Seconds::default(),
             own: Seconds::default(),
             looking: Seconds::default(),
             looks: Counter::default(),
-            suspicions: Split::new("verdict", ["confirmed", "cleared"]),
+            suspicions: Split::new("verdict", ["confirmed", "cleared", "failed"]),
             violations: Split::new("kind", Kind::ALL.map(Kind::name)),
             length: Histogram::new(BOUNDS),
             wait: Histogram::new(BOUNDS),
@@ -109,9 +112,17 @@ impl Metrics {
         all.register_with_unit("kept", help, Unit::Bytes, self.kept.clone());
     }
 
+    /// A suspicion was a violation, or one that goes on.
+    pub(super) fn confirmed(&self) {
+        self.suspicions.add(0, 1);
+    }
     /// A suspicion was no violation.
-    pub fn cleared(&self) {
+    pub(super) fn cleared(&self) {
         self.suspicions.add(1, 1);
+    }
+    /// A suspicion could not be looked into.
+    pub(super) fn failed(&self) {
+        self.suspicions.add(2, 1);
     }
     /// So many suspicions were confirmed, and so many cleared.
     pub(super) fn judged(&self, confirmed: u64, cleared: u64) {
@@ -126,25 +137,28 @@ impl Metrics {
     pub(super) fn waited(&self, wait: Span) {
         self.wait.observe(wait.as_secs());
     }
-    /// A violation was confirmed.
+    /// A violation was found.
     pub fn found(&self, violation: &Violation) {
-        self.judged(1, 0);
         self.violated(violation.kind, 1);
         self.waited(Span(violation.wait_ns));
     }
-    /// The violation goes on as this run.
-    pub(super) fn follow(&self, run: &Run) {
-        self.followed.store(run.since.0, Relaxed);
+    /// A violation goes on. What looks find counts from where they had found so much.
+    pub(super) fn wasting_from(&self, suspect_cpu_ns: u64) {
+        self.wasting_from.store(suspect_cpu_ns, Relaxed);
     }
     /// So much was wasted by what no longer goes on.
     pub(super) fn wasted(&self, cpu_ns: u64) {
         self.wasted_before_ns.fetch_add(cpu_ns, Relaxed);
     }
-    /// A confirmed violation that began at `since` ended with this run.
-    pub(super) fn ended(&self, run: &Run, since: Time) {
-        self.length.observe(run.until.since(since).as_secs());
-        self.followed.store(0, Relaxed);
-        self.wasted(run.cpu_ns);
+    /// A violation lasted so long.
+    pub(super) fn lasted(&self, length: Span) {
+        self.length.observe(length.as_secs());
+    }
+    /// The violation that went on lasted so long, and looks have found so much until now.
+    pub(super) fn ended(&self, length: Span, suspect_cpu_ns: u64) {
+        self.lasted(length);
+        let from = self.wasting_from.swap(NOTHING, Relaxed);
+        self.wasted(suspect_cpu_ns.saturating_sub(from));
     }
     /// So many events were lost while a suspicion was looked into.
     pub fn lost(&self, events: u64) {
@@ -161,10 +175,8 @@ impl Metrics {
 
     /// What the timer saw, and this process used, so far.
     pub(super) fn look(&self, figures: &Figures, own: Span) {
-        let run = &figures.run;
-        let going_on = run.since.0 != 0 && run.since.0 == self.followed.load(Relaxed);
-        let now_ns = if going_on { run.cpu_ns } else { 0 };
-        let wasted_ns = self.wasted_before_ns.load(Relaxed) + now_ns;
+        let going_on = figures.suspect_cpu_ns.saturating_sub(self.wasting_from.load(Relaxed));
+        let wasted_ns = self.wasted_before_ns.load(Relaxed) + going_on;
         raise(&self.wasted, Span(wasted_ns));
         raise(&self.suspected, Span(figures.suspect_cpu_ns));
         raise(&self.own, own);
@@ -225,16 +237,14 @@ impl<const N: usize> EncodeMetric for Split<N> {
 mod tests {
     use super::*;
 
-    fn run() -> Run {
-        Run { since: Time(5), until: Time(2_000_000_005), looks: 200, cpu_ns: 1_500_000_000 }
-    }
-
     #[test]
     fn the_text_is_openmetrics_to_the_letter() {
         let metrics = Metrics::new("6.18 \"x\"", false);
         metrics.cleared();
+        metrics.confirmed();
         metrics.found(&crate::watch::violation::tests::sample());
-        metrics.ended(&run(), Time(5));
+        metrics.wasting_from(500_000_000);
+        metrics.ended(Span::s(2), 2_000_000_000);
         metrics.recording(Fate::Saved);
         metrics.kept(4096);
         let figures = Figures { looks: 12, looking_ns: 9_000, ..Figures::default() };
@@ -246,15 +256,18 @@ mod tests {
     #[test]
     fn a_counter_never_falls_while_a_violation_ends() {
         let metrics = Metrics::new("", false);
-        metrics.follow(&run());
-        let going_on = Figures { run: run(), ..Figures::default() };
-        metrics.look(&going_on, Span::ZERO);
-        assert_eq!(metrics.wasted.get(), 1.5);
-        // The timer has forgotten the run, and we were not told yet.
-        metrics.look(&Figures::default(), Span::ZERO);
-        assert_eq!(metrics.wasted.get(), 1.5);
-        metrics.ended(&run(), Time(5));
-        metrics.look(&Figures::default(), Span::ZERO);
-        assert_eq!(metrics.wasted.get(), 1.5);
+        let seen = |cpu_ms: u64| {
+            let suspect_cpu_ns = cpu_ms * 1_000_000;
+            metrics.look(&Figures { suspect_cpu_ns, ..Figures::default() }, Span::ZERO);
+            metrics.wasted.get()
+        };
+        assert_eq!(seen(9_000), 0.0, "nothing is confirmed");
+        metrics.wasting_from(8_500_000_000);
+        assert_eq!(seen(10_000), 1.5);
+        metrics.ended(Span::s(1), 10_250_000_000);
+        assert_eq!(seen(10_250), 1.75);
+        assert_eq!(seen(20_000), 1.75);
+        metrics.wasting_from(20_000_000_000);
+        assert_eq!(seen(20_500), 2.25);
     }
 }

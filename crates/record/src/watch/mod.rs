@@ -11,6 +11,7 @@
 
 mod confirm;
 mod exact;
+mod follow;
 #[cfg(bpf)]
 mod looks;
 #[cfg(not(bpf))]
@@ -28,6 +29,8 @@ use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use wastenot_check::sanity::Rules;
 use wastenot_model::{History, Span, Time};
 
@@ -54,7 +57,7 @@ pub struct Options {
     pub period: Span,
     /// How long a violation must last.
     pub confirm: Span,
-    /// Bytes of each CPU's ring while events are recorded.
+    /// Bytes of each CPU's ring, to record events in while a suspicion is confirmed.
     pub ring_bytes: u32,
     /// Events all the time instead of looks.
     pub exact: Option<Events>,
@@ -92,7 +95,7 @@ impl Default for Options {
     fn default() -> Options {
         let Rules { period, confirm, .. } = Rules::default();
         let mode = Mode::Lasting;
-        Options { look: Span::ms(10), mode, period, confirm, ring_bytes: 1 << 20, exact: None }
+        Options { look: Span::ms(10), mode, period, confirm, ring_bytes: 256 << 10, exact: None }
     }
 }
 
@@ -105,10 +108,17 @@ impl Options {
         let Options { look, mode, period, .. } = *self;
         match mode {
             // Seen once may be a wakeup on its way.
-            Mode::Lasting => Rhythm { look, period, idle_looks: 2, tell_looks: 3, blind: false },
-            Mode::Consecutive(looks) => {
-                Rhythm { look: period, period, idle_looks: looks, tell_looks: 1, blind: false }
+            Mode::Lasting => {
+                Rhythm { look, period, idle_looks: 2, wait_looks: 1, tell_looks: 3, blind: false }
             }
+            Mode::Consecutive(looks) => Rhythm {
+                look: period,
+                period,
+                idle_looks: looks,
+                wait_looks: looks,
+                tell_looks: 1,
+                blind: false,
+            },
         }
     }
 
@@ -128,7 +138,8 @@ impl Options {
 pub fn look_ns() -> Result<[u64; 2], Error> {
     let look = Span::ms(1);
     let cost = |blind| -> Result<u64, Error> {
-        let rhythm = Rhythm { look, period: look, idle_looks: 2, tell_looks: 3, blind };
+        let options = Options { look, period: look, ..Options::default() };
+        let rhythm = Rhythm { blind, ..options.rhythm() };
         let looks = Looks::begin(&rhythm)?;
         std::thread::sleep(std::time::Duration::from_millis(500));
         let figures = looks.gauge()?.read()?;
@@ -189,5 +200,14 @@ impl Watch {
             By::Looks(sampled) => sampled.next(interrupt, until),
             By::Events(exact) => exact.next(interrupt, until),
         }
+    }
+}
+
+fn is_readable(file: BorrowedFd<'_>) -> Result<bool, Error> {
+    let mut asked = [PollFd::from_borrowed_fd(file, PollFlags::IN)];
+    match poll(&mut asked, Some(&Timespec::default())) {
+        Ok(ready) => Ok(ready > 0),
+        Err(Errno::INTR) => Ok(false),
+        Err(error) => Err(Error::Io(error.into())),
     }
 }

@@ -5,33 +5,35 @@ use std::sync::Arc;
 
 use wastenot_model::{Span, Time};
 
-use super::confirm::{self, Verdict};
+use super::confirm::Confirm;
+use super::follow::Follow;
 use super::looks::{Gauge, Looks};
-use super::sight::Telling;
-use super::{Found, Metrics, Options, Run};
+use super::{Found, Metrics, Options, Run, is_readable};
 use crate::{Error, clock};
 
-/// Suspicions that are cleared one after another are looked into ever more seldom, down to once in
-/// so many periods: pinned tasks can look like a violation for days.
-const PATIENCE: u64 = 16;
+/// So many confirmations may fail one after another: the system may be short of memory for a
+/// while.
+const FAILURES: u32 = 10;
 
 /// A watch by looks.
 pub(super) struct Sampled {
     options: Options,
     looks: Looks,
+    confirm: Confirm,
     metrics: Arc<Metrics>,
     gauge: Gauge,
-    /// When the violation began whose end is awaited.
-    since: Option<Time>,
-    /// Periods until the next suspicion is looked into, if this one is cleared too.
-    pause: u64,
+    follow: Follow,
+    /// Confirmations that failed one after another.
+    failures: u32,
 }
 
 impl Sampled {
     pub(super) fn begin(options: &Options, metrics: Arc<Metrics>) -> Result<Sampled, Error> {
+        let confirm = Confirm::load(options)?;
         let looks = Looks::begin(&options.rhythm())?;
         let gauge = looks.gauge()?;
-        Ok(Sampled { options: *options, looks, metrics, gauge, since: None, pause: 1 })
+        let (options, follow) = (*options, Follow::new(Arc::clone(&metrics)));
+        Ok(Sampled { options, looks, confirm, metrics, gauge, follow, failures: 0 })
     }
 
     pub(super) fn gauge(&self) -> Result<Gauge, Error> {
@@ -45,55 +47,55 @@ impl Sampled {
         until: Time,
     ) -> Result<Option<Found>, Error> {
         loop {
-            let left = until.since(clock::now());
-            match self.looks.wait(interrupt, left)? {
-                None => return Ok(None),
-                Some(Telling::Ended(run)) => {
-                    let since = self.since.take().unwrap_or(run.since);
-                    self.metrics.ended(&run, since);
-                }
-                Some(Telling::Suspicion(run)) => {
-                    if let Some(found) = self.look_into(&run)? {
-                        return Ok(Some(found));
-                    }
-                }
+            let now = clock::now();
+            if self.follow.expires() <= now {
+                self.follow.end(&self.gauge.read()?);
+            }
+            if now >= until || is_readable(interrupt)? {
+                return Ok(None);
+            }
+            let until = self.follow.expires().min(until);
+            if let Some(run) = self.looks.wait(interrupt, until.since(now))?
+                && let Some(found) = self.look_into(run)?
+            {
+                return Ok(Some(found));
             }
         }
     }
 
-    fn look_into(&mut self, run: &Run) -> Result<Option<Found>, Error> {
-        let Verdict { lost, found } = confirm::confirm(run, &self.options)?;
-        self.metrics.lost(lost);
-        match found {
-            Some(found) => {
-                self.metrics.found(&found.violation);
-                self.follow(run)?;
-                self.pause = 1;
-                Ok(Some(found))
+    /// A violation, unless it is one that was told and goes on.
+    fn look_into(&mut self, run: Run) -> Result<Option<Found>, Error> {
+        let before = self.gauge.read()?;
+        let onset = self.follow.is_fresh(&run).then(|| self.options.onset(&run));
+        let verdict = match self.confirm.look_into(onset) {
+            Ok(verdict) => verdict,
+            Err(error) => {
+                self.metrics.failed();
+                self.failures += 1;
+                return if self.failures < FAILURES { Ok(None) } else { Err(error) };
             }
-            None => {
-                self.metrics.cleared();
-                let pause = Span(self.options.period.0.saturating_mul(self.pause));
-                self.looks.be_quiet_until(clock::now() + pause)?;
-                self.pause = (self.pause * 2).min(PATIENCE);
-                Ok(None)
-            }
-        }
+        };
+        self.failures = 0;
+        self.metrics.lost(verdict.lost);
+        let Some(found) = verdict.found else {
+            self.follow.cleared(&run, &self.gauge.read()?);
+            return Ok(None);
+        };
+        let expires = clock::now() + self.options.patience();
+        let news = self.follow.confirmed(run, &before, &found.violation, expires);
+        Ok(news.then_some(found))
+    }
+}
+
+impl Options {
+    /// When what `run` found began.
+    fn onset(&self, run: &Run) -> Time {
+        let before = u64::from(self.rhythm().wait_looks - 1);
+        Time(run.since.0.saturating_sub(before * self.rhythm().look.0))
     }
 
-    /// Waits for the end of a violation. To hook events takes CPU time, on the idle CPU often
-    /// enough: then the run that raised the suspicion was interrupted, and another one goes on.
-    fn follow(&mut self, run: &Run) -> Result<(), Error> {
-        let on = self.gauge.read()?.run;
-        if on.since == Time(0) {
-            self.metrics.ended(run, run.since);
-            return Ok(());
-        }
-        if on.since != run.since {
-            self.metrics.wasted(run.cpu_ns);
-        }
-        self.metrics.follow(&on);
-        self.since = Some(run.since);
-        self.looks.follow(&on)
+    /// A violation that goes on is suspected anew within this time.
+    fn patience(&self) -> Span {
+        Span(self.period.0.saturating_add(4 * self.rhythm().look.0))
     }
 }

@@ -1,4 +1,4 @@
-//! Answers scrapes: `GET /metrics` and `GET /healthz`, nothing else, one at a time.
+//! Answers scrapes: `GET /metrics` and `GET /healthz`, nothing else.
 //!
 //! Two paths without parameters need no web server: this one has no pool of threads that a watch
 //! that is always on would carry along, and no connection outlives its answer.
@@ -26,6 +26,8 @@ pub struct Server {
 
 /// Who asks gets so long to say what.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// So many are answered at a time.
+const AT_ONCE: usize = 8;
 /// And may say so much.
 const REQUEST_BYTES: usize = 8 << 10;
 const PLAIN: &str = "text/plain; charset=utf-8";
@@ -42,6 +44,7 @@ impl Server {
         })?;
         let address = listener.local_addr()?;
         let (ended, end) = pipe()?;
+        let asked = Arc::new((metrics, pulse));
         let serve = move || {
             loop {
                 let mut ready =
@@ -52,9 +55,10 @@ impl Server {
                 if !ready[1].revents().is_empty() {
                     return;
                 }
-                if let Ok((stream, _)) = listener.accept() {
-                    // A client that goes away is no concern of ours.
-                    let _ = answer(stream, &metrics, &pulse);
+                match listener.accept() {
+                    Ok((stream, _)) => attend(stream, &asked),
+                    // Out of descriptors, it could be asked again at once and for ever.
+                    Err(_) => std::thread::sleep(Duration::from_millis(100)),
                 }
             }
         };
@@ -78,8 +82,26 @@ impl Drop for Server {
     }
 }
 
+/// Answers beside others: who asks slowly holds up nobody else.
+fn attend(stream: TcpStream, asked: &Arc<(Arc<Metrics>, Pulse)>) {
+    // One for each that is being answered, and this one.
+    if Arc::strong_count(asked) > AT_ONCE {
+        return; // the connection closes
+    }
+    let asked = Arc::clone(asked);
+    let answer = move || {
+        // A client that goes away is no concern of ours.
+        let _ = answer(stream, &asked.0, &asked.1);
+    };
+    // Where no thread can be had nobody is answered, and the connection closes.
+    let _ = std::thread::Builder::new().name("wastenot-answer".into()).spawn(answer);
+}
+
 fn answer(mut stream: TcpStream, metrics: &Metrics, pulse: &Pulse) -> io::Result<()> {
-    let request = request(&mut stream)?;
+    let Some(request) = request(&mut stream)? else {
+        let status = "431 Request Header Fields Too Large";
+        return reply(&mut stream, status, PLAIN, "ask for less\n", true);
+    };
     let line = request.lines().next().unwrap_or_default();
     let mut words = line.split(' ');
     let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
@@ -98,12 +120,22 @@ fn answer(mut stream: TcpStream, metrics: &Metrics, pulse: &Pulse) -> io::Result
         }
         _ => ("405 Method Not Allowed", PLAIN, "only GET\n".to_owned()),
     };
+    reply(&mut stream, status, kind, &body, method != "HEAD")
+}
+
+fn reply(
+    stream: &mut TcpStream,
+    status: &str,
+    kind: &str,
+    body: &str,
+    whole: bool,
+) -> io::Result<()> {
     let head = format!(
         "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\
          Connection: close\r\n\r\n",
         body.len()
     );
-    let body = if method == "HEAD" { "" } else { &body };
+    let body = if whole { body } else { "" };
     stream.write_all(format!("{head}{body}").as_bytes())
 }
 
@@ -115,22 +147,26 @@ fn health(pulse: &Pulse) -> (&'static str, &'static str, String) {
     }
 }
 
-/// What is asked, up to the empty line: what comes behind it concerns nobody.
-fn request(stream: &mut TcpStream) -> io::Result<String> {
+/// What is asked, up to the empty line: what comes behind it concerns nobody. `None` when it is too
+/// much.
+fn request(stream: &mut TcpStream) -> io::Result<Option<String>> {
     let until = Instant::now() + PATIENCE;
     let mut bytes = Vec::new();
     let mut piece = [0; 1024];
+    stream.set_write_timeout(Some(PATIENCE))?;
     while !bytes.windows(4).any(|end| end == b"\r\n\r\n") {
         let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() || bytes.len() > REQUEST_BYTES {
-            return Err(io::ErrorKind::InvalidData.into());
+        if bytes.len() > REQUEST_BYTES {
+            return Ok(None);
+        }
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
         }
         stream.set_read_timeout(Some(left))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
         match stream.read(&mut piece)? {
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
             count => bytes.extend_from_slice(&piece[..count]),
         }
     }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }

@@ -61,13 +61,19 @@ const HALF: &str = ".wn.part";
 const HOUR: Span = Span::s(3600);
 
 impl Shelf {
-    /// Keeps recordings in `folder`, and makes it.
-    pub fn new(folder: &Path, limits: Limits) -> Result<Shelf, Error> {
+    /// Keeps recordings in `folder`, and makes it. What an earlier watch saved there within the
+    /// hour counts.
+    pub fn new(folder: &Path, limits: Limits, now: Time) -> Result<Shelf, Error> {
         fs::create_dir_all(folder)?;
         for half in ours(folder, HALF)? {
             fs::remove_file(half.path)?;
         }
-        Ok(Shelf { folder: folder.to_owned(), limits, saved: VecDeque::new() })
+        let unix_ms = crate::clock::unix_ms();
+        // One from the future was saved under another clock.
+        let ages = ours(folder, SUFFIX)?.into_iter().map(|it| unix_ms.checked_sub(it.unix_ms));
+        let ages = ages.map(|ms| Span::ms(ms.unwrap_or(0))).filter(|age| *age < HOUR);
+        let saved = ages.map(|age| Time(now.0.saturating_sub(age.0))).collect();
+        Ok(Shelf { folder: folder.to_owned(), limits, saved })
     }
 
     /// Saves what happened around `now`, and says where; `None` when the rate allows no more.
@@ -115,6 +121,8 @@ impl Shelf {
 #[derive(Debug)]
 struct Kept {
     path: PathBuf,
+    /// When it was saved.
+    unix_ms: u64,
     bytes: u64,
 }
 
@@ -128,12 +136,12 @@ fn ours(folder: &Path, suffix: &str) -> Result<Vec<Kept>, Error> {
             let stamp = name.strip_prefix(PREFIX)?.strip_suffix(suffix)?;
             stamp.parse::<u64>().ok()
         });
-        if let Some(stamp) = stamp {
-            found.push((stamp, Kept { path: entry.path(), bytes: entry.metadata()?.len() }));
+        if let Some(unix_ms) = stamp {
+            found.push(Kept { path: entry.path(), unix_ms, bytes: entry.metadata()?.len() });
         }
     }
-    found.sort_by_key(|(stamp, _)| *stamp);
-    Ok(found.into_iter().map(|(_, kept)| kept).collect())
+    found.sort_by_key(|kept| kept.unix_ms);
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -157,10 +165,22 @@ mod tests {
     fn no_more_are_saved_in_an_hour_than_allowed() {
         let folder = tempfile::tempdir().expect("a folder");
         let limits = Limits { an_hour: 1, bytes: u64::MAX };
-        let mut shelf = Shelf::new(folder.path(), limits).expect("a shelf");
+        let mut shelf = Shelf::new(folder.path(), limits, Time(1)).expect("a shelf");
         assert!(shelf.save(&history(), Time(1)).expect("saved").is_some());
         assert_eq!(shelf.save(&history(), Time(1) + Span::s(3599)).expect("no error"), None);
         assert!(shelf.save(&history(), Time(1) + HOUR).expect("saved").is_some());
+    }
+
+    #[test]
+    fn a_restart_allows_no_more_an_hour() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let limits = Limits { an_hour: 1, bytes: u64::MAX };
+        let shelf = |now| Shelf::new(folder.path(), limits, now).expect("a shelf");
+        let now = Time(1) + Span::s(7200);
+        assert!(shelf(now).save(&history(), now).expect("saved").is_some());
+        assert_eq!(shelf(now).save(&history(), now + Span::s(3000)).expect("no error"), None);
+        let later = now + HOUR + Span::s(60);
+        assert!(shelf(now).save(&history(), later).expect("saved").is_some());
     }
 
     #[test]
@@ -172,7 +192,7 @@ mod tests {
         }
         put("violation-3.wn.part");
         let limits = Limits { an_hour: 1, bytes: 20 };
-        let shelf = Shelf::new(folder.path(), limits).expect("a shelf");
+        let shelf = Shelf::new(folder.path(), limits, Time(1)).expect("a shelf");
         assert_eq!(shelf.tidy().expect("tidied"), (1, 20));
         assert_eq!(names(folder.path()), ["violation-100.wn", "violation-20.wn", "violation-x.wn"]);
     }

@@ -11,6 +11,8 @@ pub(crate) struct Rhythm {
     pub(crate) period: Span,
     /// A CPU counts that was idle at so many looks in a row.
     pub(crate) idle_looks: u32,
+    /// And it counts only while tasks waited at so many looks in a row.
+    pub(crate) wait_looks: u32,
     /// News is what so many looks in a row have found.
     pub(crate) tell_looks: u32,
     /// Look at no CPU: what the rest of a look costs.
@@ -44,19 +46,12 @@ pub struct Figures {
     pub suspect_looks: u64,
     /// As [`Run::cpu_ns`], of all looks.
     pub suspect_cpu_ns: u64,
-    /// Idle CPUs at the last look.
+    /// Idle CPUs at the last look; where nothing waited, offline ones too.
     pub idle: u64,
     /// Waiting tasks at the last look.
     pub waiting: u64,
     /// The looks in a row that go on; all zero when the last ones found nothing.
     pub run: Run,
-}
-
-/// What woke us.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Telling {
-    /// This run goes on.
-    Suspicion(Run),
-    /// The run that was followed ended.
-    Ended(Run),
+    /// The looks in a row before those.
+    pub last: Run,
 }

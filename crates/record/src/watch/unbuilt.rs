@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 
 use wastenot_model::{Span, Time};
 
-use super::sight::{Figures, Rhythm, Run, Telling};
+use super::sight::{Figures, Rhythm, Run};
 use crate::Error;
 
 /// There is none.
@@ -28,13 +28,7 @@ impl Looks {
     pub(crate) fn begin(_: &Rhythm) -> Result<Looks, Error> {
         Err(Error::NotBuilt)
     }
-    pub(crate) fn wait(&self, _: BorrowedFd<'_>, _: Span) -> Result<Option<Telling>, Error> {
-        match *self {}
-    }
-    pub(crate) fn be_quiet_until(&mut self, _: Time) -> Result<(), Error> {
-        match *self {}
-    }
-    pub(crate) fn follow(&mut self, _: &Run) -> Result<(), Error> {
+    pub(crate) fn wait(&self, _: BorrowedFd<'_>, _: Span) -> Result<Option<Run>, Error> {
         match *self {}
     }
     pub(crate) fn gauge(&self) -> Result<Gauge, Error> {

@@ -16,12 +16,15 @@ use crate::out;
 pub(crate) fn run(args: &args::watch::Watch) -> Result<Answer, Stop> {
     let signals = signals().map_err(|error| failed(error.into()))?;
     let limits = Limits { an_hour: args.at_most, bytes: args.keep };
-    let shelf = args.save.as_ref().map(|folder| Shelf::new(folder, limits)).transpose();
+    let shelf = args.save.as_ref().map(|folder| Shelf::new(folder, limits, now())).transpose();
     let mut shelf = shelf.map_err(failed)?;
     let mut watch = Watch::begin(&options(args)).map_err(failed)?;
     let server = args.listen.map(|address| watch.serve(address)).transpose().map_err(failed)?;
     if let Some(server) = &server {
         out::note(&format!("serving http://{}/metrics", server.address()));
+    }
+    if let Some(shelf) = &shelf {
+        tidy(shelf, watch.metrics());
     }
     let end = args.time.map_or(Time::MAX, |time| now() + time);
     while let Some(mut found) = watch.next(signals.as_fd(), end).map_err(failed)? {
@@ -65,10 +68,13 @@ fn signals() -> std::io::Result<PipeReader> {
 
 /// A full disk is no reason to stop watching.
 fn save(shelf: &mut Shelf, found: &mut Found, metrics: &Metrics) {
-    match shelf.save(&found.history, now()) {
+    let saved = shelf.save(&found.history, now());
+    tidy(shelf, metrics);
+    match saved {
         Ok(Some(path)) => {
             metrics.recording(Fate::Saved);
-            found.violation.recording = Some(path.display().to_string());
+            // It may have been too large to be kept.
+            found.violation.recording = path.exists().then(|| path.display().to_string());
         }
         Ok(None) => metrics.recording(Fate::OverRate),
         Err(error) => {
@@ -76,6 +82,9 @@ fn save(shelf: &mut Shelf, found: &mut Found, metrics: &Metrics) {
             out::note(&format!("a recording was not saved: {error}"));
         }
     }
+}
+
+fn tidy(shelf: &Shelf, metrics: &Metrics) {
     match shelf.tidy() {
         Ok((removed, bytes)) => {
             (0..removed).for_each(|_| metrics.recording(Fate::Removed));
