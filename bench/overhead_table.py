@@ -26,6 +26,12 @@ def table(result):
     cpus = machine["cpus"]
     lines += [f"**A look of watch**: {full:.0f} ns, {empty:.0f} ns without looking at any CPU: "
               f"{(full - empty) / cpus:.0f} ns a CPU (median of {len(result['look_ns'])} pairs).", ""]
+    watch = result["watch"]
+    took = watch["wastenot_own_cpu_seconds_total"] + watch["wastenot_looking_seconds_total"]
+    lines += [f"**A watch that finds nothing**: {took / watch['seconds']:.4%} of a CPU at "
+              f"{watch['switches'] / watch['seconds']:,.0f} switches a second "
+              f"({watch['wastenot_looks_total']:.0f} looks, {watch['wastenot_suspicions_total']:.0f} "
+              f"suspicions, {watch['seconds']:.0f} s).", ""]
     programs = dict(result["programs"])
     if empty := programs.pop("on_nothing", None):
         told = ", ".join(f"`{name[3:]}` {it['ns'] - empty['ns']:.0f}" for name, it in programs.items()

@@ -5,6 +5,7 @@
 //! wastenot-bench count FILE             records in a trace.dat v7, samples in a perf.data
 //! wastenot-bench stages FILE RUNS       JSON: seconds of each stage of read + check, one thread
 //! wastenot-bench looks ROUNDS           JSON: ns of a look of `watch` at no CPU, and at all
+//! wastenot-bench switches RATE SECONDS  threads that sleep and wake, so many switches a second
 //! wastenot-bench attach FILE            the BPF programs of an object, until stdin ends
 //! ```
 
@@ -18,13 +19,14 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use error::Error;
 use libbpf_rs::{Link, ObjectBuilder};
 use wastenot_record::watch;
 
 const USAGE: &str = "wastenot-bench repeat IN OUT EVENTS | count FILE | stages FILE RUNS | looks ROUNDS \
-     | attach FILE";
+     | switches RATE SECONDS | attach FILE";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -45,9 +47,29 @@ fn run(words: &[&str]) -> Result<String, Error> {
         ["count", file] => Ok(count(file.as_ref())?.to_string()),
         ["stages", file, runs] => Ok(stages::stages(file.as_ref(), number(runs)?)?.to_string()),
         ["looks", rounds] => looks(number(rounds)?),
+        ["switches", rate, seconds] => Ok(switches(number(rate)?, number(seconds)?)),
         ["attach", file] => attach(file.as_ref()),
         _ => Err(Error::Usage(USAGE)),
     }
+}
+
+/// Each waking is two switches: away from the idle task, and back.
+fn switches(rate: u64, seconds: u64) -> String {
+    const THREADS: u64 = 20;
+    let wakings = rate * seconds / 2 / THREADS;
+    let pause = Duration::from_secs(seconds) / u32::try_from(wakings.max(1)).unwrap_or(u32::MAX);
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                let begun = Instant::now();
+                for waking in 1..=wakings {
+                    let due = pause * waking as u32;
+                    std::thread::sleep(due.saturating_sub(begun.elapsed()));
+                }
+            });
+        }
+    });
+    format!("{} wakings", wakings * THREADS)
 }
 
 /// Says `attached` once they are.

@@ -1,6 +1,7 @@
 //! Why nothing can be recorded.
 
 use std::io;
+use std::net::SocketAddr;
 
 /// Why nothing can be recorded, or no more.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +35,14 @@ pub enum Error {
         /// Why tracefs does not.
         tracefs: Box<Error>,
     },
+    /// The figures of a watch cannot be served.
+    #[error("cannot listen on {address}: {}", why.kind())]
+    Listen {
+        /// Where.
+        address: SocketAddr,
+        /// What the kernel said.
+        why: io::Error,
+    },
     /// Something that every recording needs failed.
     #[error("cannot {doing}: {why}")]
     Failed {
@@ -54,8 +63,12 @@ impl Error {
     /// What to do about it.
     pub fn help(&self) -> String {
         match self {
-            Error::NotBuilt => "install clang and build again; `--tracefs` records without",
-            Error::NoBtf => "boot a kernel with CONFIG_DEBUG_INFO_BTF; `--tracefs` records without",
+            Error::NotBuilt => {
+                "install clang and build again; `wastenot record --tracefs` does without"
+            }
+            Error::NoBtf => {
+                "boot a kernel with CONFIG_DEBUG_INFO_BTF; `wastenot record --tracefs` does without"
+            }
             Error::NoTracefs => "as root: `mount -t tracefs nodev /sys/kernel/tracing`",
             Error::ReadOnly => {
                 "record on the host, or as root: `mount -o remount,rw /sys/kernel/tracing`"
@@ -63,7 +76,11 @@ impl Error {
             Error::NoEvents => "boot a kernel with CONFIG_FTRACE and CONFIG_EVENT_TRACING",
             Error::Neither { bpf, .. } if matches!(**bpf, Error::NotAllowed) => return bpf.help(),
             Error::Neither { tracefs, .. } => return tracefs.help(),
-            Error::NotAllowed | Error::NotRoot => "run it as root: `sudo wastenot record ...`",
+            Error::NotAllowed | Error::NotRoot => "run it as root: `sudo wastenot ...`",
+            Error::Listen { why, .. } if why.kind() == io::ErrorKind::AddrInUse => {
+                "`ss -ltnp` shows who does; port 0 is any that is free"
+            }
+            Error::Listen { .. } => "name an address of this machine and a port above 1023",
             Error::Failed { .. } => "`wastenot doctor` says what this machine allows",
             Error::Write(_) | Error::Io(_) => "is the disk full?",
         }

@@ -133,6 +133,11 @@ impl Options {
     }
 }
 
+/// Whether this machine lets us look at its run queues. The timer looks for a moment to find out.
+pub fn probe() -> Result<(), Error> {
+    Looks::begin(&Options::default().rhythm()).map(drop)
+}
+
 /// What looks cost on this machine, in nanoseconds a look: one that looks at no CPU, and one that
 /// looks at all. For benchmarks; takes a second.
 pub fn look_ns() -> Result<[u64; 2], Error> {

@@ -38,10 +38,7 @@ impl Server {
         metrics: Arc<Metrics>,
         pulse: Pulse,
     ) -> Result<Server, Error> {
-        let listener = TcpListener::bind(address).map_err(|error| Error::Failed {
-            doing: format!("listen on {address}"),
-            why: error.to_string(),
-        })?;
+        let listener = TcpListener::bind(address).map_err(|why| Error::Listen { address, why })?;
         let address = listener.local_addr()?;
         let (ended, end) = pipe()?;
         let asked = Arc::new((metrics, pulse));
@@ -169,4 +166,53 @@ fn request(stream: &mut TcpStream) -> io::Result<Option<String>> {
         }
     }
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Shutdown;
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::watch::Figures;
+
+    fn server() -> Server {
+        let metrics = Arc::new(Metrics::new("", false));
+        let pulse = Pulse::Events(Arc::new(Mutex::new(Figures::default())));
+        Server::begin("127.0.0.1:0".parse().expect("an address"), metrics, pulse).expect("a port")
+    }
+
+    fn answer(stream: &mut TcpStream, rest: &[u8]) -> String {
+        stream.write_all(rest).expect("heard");
+        let mut answer = String::new();
+        // What it did not read of too long a request makes it end with a reset.
+        let _ = stream.read_to_string(&mut answer);
+        answer
+    }
+
+    #[test]
+    fn who_asks_slowly_holds_up_nobody() {
+        let server = server();
+        let connect = || TcpStream::connect(server.address()).expect("a server");
+        let mut slow = connect();
+        slow.write_all(b"GET /metrics HTTP/1.1\r\n").expect("heard");
+        assert!(answer(&mut connect(), b"GET /metrics HTTP/1.1\r\n\r\n").ends_with("# EOF\n"));
+        assert!(answer(&mut slow, b"\r\n").starts_with("HTTP/1.1 200 OK"), "it is heard as well");
+    }
+
+    #[test]
+    fn what_is_no_question_gets_its_code() {
+        let server = server();
+        let long = format!("GET / HTTP/1.1\r\nX: {}", "x".repeat(REQUEST_BYTES));
+        for (asked, code) in [
+            ("GET /nothing HTTP/1.1\r\n\r\n", "404"),
+            ("POST /metrics HTTP/1.1\r\n\r\n", "405"),
+            (&long, "431"),
+        ] {
+            let mut stream = TcpStream::connect(server.address()).expect("a server");
+            let answer = answer(&mut stream, asked.as_bytes());
+            assert!(answer.starts_with(&format!("HTTP/1.1 {code} ")), "{answer}");
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
 }

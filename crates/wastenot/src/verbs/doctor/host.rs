@@ -63,8 +63,10 @@ pub(crate) struct Host {
     path: OsString,
     /// Whether we are root.
     pub(crate) root: bool,
-    /// Loads our BPF programs.
+    /// Loads the BPF programs that record.
     bpf: fn() -> Result<(), wastenot_record::Error>,
+    /// And those that watch.
+    watch: fn() -> Result<(), wastenot_record::Error>,
 }
 
 impl Host {
@@ -75,6 +77,7 @@ impl Host {
             path: env::var_os("PATH").unwrap_or_default(),
             root: false,
             bpf: wastenot_record::probe_bpf,
+            watch: wastenot_record::watch::probe,
         };
         let status = host.read("proc/self/status").unwrap_or_default();
         let uids = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
@@ -86,7 +89,8 @@ impl Host {
     /// Everything worth knowing, the needed things first.
     pub(crate) fn checks(&self) -> Vec<Check> {
         vec![
-            self.bpf(),
+            tried("BPF", "programs load", self.bpf),
+            tried("watch", "its timer looks", self.watch),
             self.tracefs(),
             self.ftrace_switch(),
             self.tool("trace-cmd", ["trace-cmd", "trace-cmd", "trace-cmd"]),
@@ -106,14 +110,6 @@ impl Host {
     /// CPUs that are online.
     pub(crate) fn cpus(&self) -> Option<CpuSet> {
         CpuSet::parse(&self.read("sys/devices/system/cpu/online")?)
-    }
-
-    fn bpf(&self) -> Check {
-        const NAME: &str = "BPF";
-        match (self.bpf)() {
-            Ok(()) => Check::yes(NAME, "programs load"),
-            Err(error) => Check::no(NAME, error.to_string(), error.help()),
-        }
     }
 
     fn tracefs(&self) -> Check {
@@ -234,6 +230,13 @@ impl Host {
     }
 }
 
+fn tried(name: &'static str, works: &str, it: fn() -> Result<(), wastenot_record::Error>) -> Check {
+    match it() {
+        Ok(()) => Check::yes(name, works),
+        Err(error) => Check::no(name, error.to_string(), error.help()),
+    }
+}
+
 fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
@@ -252,7 +255,8 @@ mod tests {
             fs::write(file, text).expect("a file");
         }
         let bpf = || Err(wastenot_record::Error::NotAllowed);
-        let host = Host { tree: tree.path().to_owned(), path: OsString::new(), root, bpf };
+        let (tree_path, path) = (tree.path().to_owned(), OsString::new());
+        let host = Host { tree: tree_path, path, root, bpf, watch: bpf };
         (tree, host)
     }
 
@@ -271,7 +275,9 @@ mod tests {
             ],
         );
         let checks = host.checks();
-        for name in ["BPF", "tracefs", "trace-cmd", "perf", "perf permission", "no lockdown"] {
+        for name in
+            ["BPF", "watch", "tracefs", "trace-cmd", "perf", "perf permission", "no lockdown"]
+        {
             let check = check(&checks, name);
             assert_eq!(check.state, State::No, "{name}");
             assert!(check.fix.is_some(), "{name}");
