@@ -439,6 +439,15 @@ int BPF_PROG(on_sched_process_exit, struct task_struct *task)
 	return 0;
 }
 
+/* No tracepoint tells of affinities: without this one a change is seen at the next look at the task,
+ * which some kernels let nobody do better. */
+SEC("fexit/set_cpus_allowed_common")
+int BPF_PROG(on_affinity, struct task_struct *task)
+{
+	look(task, bpf_ktime_get_ns(), 0);
+	return 0;
+}
+
 /* As include/linux/cpuhotplug.h numbers them, the steps that a CPU takes itself lie above the one
  * that starts or kills it. So an upward step by the CPU itself says that it is up, a downward
  * one by another that it is dying or dead. */

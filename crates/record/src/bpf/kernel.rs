@@ -1,6 +1,8 @@
 //! What the running kernel's own description of its types (BTF) says.
 
-use libbpf_rs::btf::types::{Composite, DataSec, FuncProto, MemberAttr, Ptr, Struct, Typedef};
+use libbpf_rs::btf::types::{
+    Composite, DataSec, Func, FuncProto, MemberAttr, Ptr, Struct, Typedef,
+};
 use libbpf_rs::btf::{Btf, BtfType};
 
 use crate::Error;
@@ -19,6 +21,11 @@ impl Kernel {
     /// Whether it has a tracepoint.
     pub(super) fn traces(&self, tracepoint: &str) -> bool {
         self.handler(tracepoint).is_some()
+    }
+
+    /// Whether it has a function that programs can be attached to, if it lets them.
+    pub(super) fn calls(&self, function: &str) -> bool {
+        self.btf.type_by_name::<Func<'_>>(function).is_some()
     }
 
     fn handler(&self, tracepoint: &str) -> Option<FuncProto<'_>> {

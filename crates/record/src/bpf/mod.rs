@@ -113,6 +113,33 @@ fn load(
 ) -> Result<(RecordSkel<'static>, Carries), Error> {
     log::listen();
     let kernel = Kernel::running()?;
+    let load = |functions| load_for(&kernel, options, hierarchy, cpus, functions);
+    let skel = match load(kernel.calls("set_cpus_allowed_common")) {
+        // Many kernels let none of their functions be traced, and say so when it is tried.
+        Err(_) => {
+            log::forget();
+            load(false)?
+        }
+        Ok(skel) => skel,
+    };
+    let located = || {
+        let output = skel.progs.locate.test_run(ProgramInput::default());
+        output.is_ok_and(|output| output.return_value == 1)
+    };
+    let mut carries = CARRIES.into_iter().fold(Carries::NONE, |all, carry| all | carry);
+    if kernel.tasks_count_preemption() || skel.progs.locate.autoload() && located() {
+        carries |= Carries::CONTEXT;
+    }
+    Ok((skel, carries))
+}
+
+fn load_for(
+    kernel: &Kernel,
+    options: &Options,
+    hierarchy: &Hierarchy,
+    cpus: usize,
+    functions: bool,
+) -> Result<RecordSkel<'static>, Error> {
     let cpus = cpus as u32;
     // The skeleton borrows where its object lives, for as long as the process does.
     let place = Box::leak(Box::new(MaybeUninit::uninit()));
@@ -132,17 +159,9 @@ fn load(
     open.maps.rings.set_max_entries(cpus).map_err(failed("size the rings"))?;
     open.progs.on_cpuhp_enter.set_autoload(kernel.traces("cpuhp_enter"));
     open.progs.on_cpu_frequency.set_autoload(kernel.traces("cpu_frequency"));
+    open.progs.on_affinity.set_autoload(functions);
     open.progs.locate.set_autoload(offset.is_some());
-    let skel = open.load().map_err(failed("load the BPF programs"))?;
-    let located = || {
-        let output = skel.progs.locate.test_run(ProgramInput::default());
-        output.is_ok_and(|output| output.return_value == 1)
-    };
-    let mut carries = CARRIES.into_iter().fold(Carries::NONE, |all, carry| all | carry);
-    if kernel.tasks_count_preemption() || offset.is_some() && located() {
-        carries |= Carries::CONTEXT;
-    }
-    Ok((skel, carries))
+    open.load().map_err(failed("load the BPF programs"))
 }
 
 impl Bpf {
@@ -209,6 +228,10 @@ impl Bpf {
             if program.autoload() {
                 links.push(program.attach().map_err(&attach)?);
             }
+        }
+        if progs.on_affinity.autoload() {
+            // Some kernels refuse only here.
+            links.extend(progs.on_affinity.attach());
         }
         self.links = links;
         Ok(())
