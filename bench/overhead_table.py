@@ -19,7 +19,7 @@ def table(result):
         lines += [f"**perf bench sched {workload}**, {result['loops'][workload]:,} loops", "",
                   "| way | seconds | slow-down | bytes a switch | lost | tool's CPU s |",
                   "|---|---|---|---|---|---|"]
-        for way in rounds[0]:
+        for way in result["ways"]:
             lines.append(row(way, rounds))
         lines.append("")
     empty, full = (statistics.median(pair[index] for pair in result["look_ns"]) for index in (0, 1))
