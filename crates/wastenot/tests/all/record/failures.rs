@@ -22,6 +22,27 @@ fn a_full_disk_ends_it_and_keeps_what_was_written() {
 }
 
 #[test]
+fn a_recording_is_on_disk_before_it_has_its_name() {
+    let test = "a_recording_is_on_disk_before_it_has_its_name";
+    let Some(_machine) = machine(test) else { return };
+    let desk = Desk::new();
+    let line = "strace -V >/dev/null || exit 77; \
+        strace -f -y -e trace=fdatasync,fsync,/^rename -o calls.txt \
+        wastenot record -o a.wn --for 200ms; cat calls.txt";
+    let (text, code) = said(&desk.bash(line));
+    if code == 77 || text.contains("ptrace") {
+        println!("SKIPPED {test}: calls cannot be followed: apt install strace");
+        return;
+    }
+    let synced = text.find("a.wn.part>)").expect(&text);
+    let named = text.find("a.wn.part\", ");
+    assert!(text[..synced].contains("fdatasync(") && Some(synced) < named, "{text}");
+    // Nothing waits for a disk when somebody else writes it.
+    let (text, _) = said(&desk.bash(&line.replace("-o a.wn", "-o - | wc -c")));
+    assert!(!text.contains("sync("), "{text}");
+}
+
+#[test]
 fn a_ring_that_overruns_tells_how_much_was_lost() {
     let Some(_machine) = machine("a_ring_that_overruns_tells_how_much_was_lost") else { return };
     let desk = Desk::new();
