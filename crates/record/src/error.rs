@@ -54,8 +54,12 @@ impl Error {
     /// What to do about it.
     pub fn help(&self) -> String {
         match self {
-            Error::NotBuilt => "install clang and build again; `--tracefs` records without",
-            Error::NoBtf => "boot a kernel with CONFIG_DEBUG_INFO_BTF; `--tracefs` records without",
+            Error::NotBuilt => {
+                "install clang and build again; `wastenot record --tracefs` records without"
+            },
+            Error::NoBtf => {
+                "boot a kernel with CONFIG_DEBUG_INFO_BTF; `wastenot record --tracefs` records without"
+            },
             Error::NoTracefs => "as root: `mount -t tracefs nodev /sys/kernel/tracing`",
             Error::ReadOnly => {
                 "record on the host, or as root: `mount -o remount,rw /sys/kernel/tracing`"

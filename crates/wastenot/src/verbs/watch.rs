@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use wastenot_model::{Span, Time};
 use wastenot_record::watch::{Events, Fate, Found, Limits, Metrics, Mode, Options, Shelf, Watch};
-use wastenot_record::{Error, now};
+use wastenot_record::{Error, now, probe_bpf};
 
 use crate::args::{self, watch::Also};
 use crate::fail::{Answer, Stop};
@@ -18,6 +18,8 @@ pub(crate) fn run(args: &args::watch::Watch) -> Result<Answer, Stop> {
     let limits = Limits { an_hour: args.at_most, bytes: args.keep };
     let shelf = args.save.as_ref().map(|folder| Shelf::new(folder, limits)).transpose();
     let mut shelf = shelf.map_err(failed)?;
+    // What is suspected is confirmed by recording: that must be possible, and says best why not.
+    probe_bpf().map_err(failed)?;
     let mut watch = Watch::begin(&options(args)).map_err(failed)?;
     let server = args.listen.map(|address| watch.serve(address)).transpose().map_err(failed)?;
     if let Some(server) = &server {

@@ -1,6 +1,6 @@
 //! What goes wrong on a machine that is recorded: the right message and code, nothing left behind.
 
-use wastenot_model::{Change, Event};
+use wastenot_model::{Carries, Change, Event};
 
 use super::{machine, programs, read, soon};
 use crate::shell::{Desk, said};
@@ -121,4 +121,40 @@ fn who_may_not_record_is_told_what_it_takes() {
     );
     let (text, _) = said(&desk.bash(&line.replace("-o - --for 1s", "-o - --for 200ms >/dev/null")));
     assert!(text.contains("code 0"), "{text}");
+}
+
+#[test]
+fn without_the_kernels_types_it_records_less_and_says_so() {
+    let test = "without_the_kernels_types_it_records_less_and_says_so";
+    let Some(_machine) = machine(test) else { return };
+    let desk = Desk::new();
+    let why = "the kernel has no BTF (/sys/kernel/btf/vmlinux)";
+    // In a mount namespace of its own nothing is where the types are.
+    let run =
+        |line: &str| {
+            let hidden = "mount -t tmpfs none /sys/kernel/btf || exit 77";
+            said(&desk.bash(&format!(
+                "unshare -m true || exit 77; unshare -m bash -c '{hidden}; {line}'"
+            )))
+        };
+    let (text, code) = run("wastenot record -o a.wn --for 300ms");
+    if code == 77 {
+        println!("SKIPPED {test}: {}: run as root of the host", text.trim());
+        return;
+    }
+    if text.contains("and without BPF:") {
+        println!("SKIPPED {test}: no tracefs: mount -t tracefs nodev /sys/kernel/tracing");
+        return;
+    }
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains(&format!("{why}: recording through tracefs")), "{text}");
+    let history = read(&desk.path().join("a.wn"));
+    assert!(!history.is_empty() && !history.head.carries.has(Carries::AFFINITY));
+    let (text, code) = run("wastenot watch --for 300ms");
+    assert_eq!((code, text.lines().count()), (2, 2), "{text}");
+    let help = "help: boot a kernel with CONFIG_DEBUG_INFO_BTF";
+    assert!(text.contains(why) && text.contains(help), "{text}");
+    let (text, code) = run("wastenot doctor");
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains(why) && !text.contains("holds affinities"), "{text}");
 }
