@@ -194,3 +194,25 @@ fn killed_at_any_moment_it_leaves_a_readable_part_and_nothing_else() {
         "{text}"
     );
 }
+
+#[test]
+fn a_check_tells_what_the_recorder_itself_took() {
+    let Some(_machine) = machine("a_check_tells_what_the_recorder_itself_took") else { return };
+    let desk = Desk::new();
+    let (text, code) = said(&desk.bash("wastenot record -o a.wn --for 1s && wastenot check a.wn"));
+    assert_eq!(code, 0, "{text}");
+    let history = read(&desk.path().join("a.wn"));
+    if !history.head.source.notes.iter().any(|(key, _)| key == "recorder_pid") {
+        assert!(!text.contains("CPU time of the recorder"), "{text}");
+        return;
+    }
+    assert!(text.contains("CPU time of the recorder"), "{text}");
+    let output = desk.bash("wastenot check a.wn --json");
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let took = json["recorder"]["cpu_ns"].as_u64().expect("known");
+    let tasks = json["tasks"].as_array().expect("a table");
+    let own: Vec<_> = tasks.iter().filter(|row| row["recorder"] == true).collect();
+    assert!(!own.is_empty() && own.iter().all(|row| row["task"] == "wastenot"), "{own:?}");
+    let sum: u64 = own.iter().map(|row| row["run_ns"].as_u64().expect("a time")).sum();
+    assert!(took == sum && (1_000..1_000_000_000).contains(&took), "{took} of {sum}");
+}
