@@ -23,6 +23,7 @@ mod matching;
 pub mod migrations;
 pub mod movable;
 pub mod placements;
+mod recorder;
 mod report;
 pub mod sanity;
 pub mod schedviz;
@@ -37,6 +38,7 @@ use wastenot_model::{Carries, CpuSet, History, Silent, Span, TaskId, Window, rep
 
 pub use distribution::Distribution;
 pub use movable::{Movable, Pinned};
+pub use recorder::Recorder;
 pub use scope::Scope;
 
 /// What is asked.

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use wastenot_model::{
     Annex, Builder, By, Change, CpuId, CpuSet, Entry, Event, Head, History, Left, Loss, MaskId,
-    NameId, Past, Phase, Row, Seen, Sink, Span, Start, State, Task, TaskId, Time,
+    NameId, Past, Phase, Row, Seen, Sink, Span, Start, State, Task, TaskId, Time, Unit, Value,
 };
 use wastenot_read::own::Writer;
 
@@ -70,7 +70,7 @@ impl Flight {
             free: Vec::new(),
             gone: Vec::new(),
             groups: Vec::new(),
-            rows: VecDeque::with_capacity(room),
+            rows: VecDeque::new(),
             tail: State::new(head.machine.cpus.len(), head.carries),
             from: head.window.from,
             until: head.window.from,
@@ -245,7 +245,7 @@ impl Flight {
         for row in self.rows.range(first..) {
             tape.push(row.unpack());
         }
-        self.annexes.iter().for_each(|annex| tape.annex(annex.clone()));
+        self.annexes.iter().for_each(|annex| tape.annex(since(annex, self.from)));
         self.losses.iter().for_each(|loss| tape.loss(loss.clone()));
         tape.until(self.until);
     }
@@ -326,6 +326,11 @@ impl Sink for Flight {
         if self.rows.len() >= self.room {
             self.forget();
         }
+        if self.rows.len() == self.rows.capacity() {
+            // As far as events come in, not as far as was allowed: that may be more than there is.
+            let more = self.rows.len().max(1024).min(self.room - self.rows.len());
+            self.rows.reserve_exact(more);
+        }
         self.rows.push_back(Row::pack(&entry));
         if let Some(fresh) = &mut self.fresh {
             fresh.rows += 1;
@@ -355,6 +360,16 @@ impl Tape for Flight {
     fn gone(&mut self, task: TaskId) {
         self.gone.push(task);
     }
+}
+
+/// The rows of `annex` that are no older than what is kept, where they say until when they count.
+fn since(annex: &Annex, from: Time) -> Annex {
+    let mut annex = annex.clone();
+    if let Some(until) = annex.table.columns.iter().position(|column| column.unit == Unit::At) {
+        let is_old = |value: &Value| matches!(value, Value::Int(ns) if *ns as u64 <= from.0);
+        annex.table.rows.retain(|row| !is_old(&row[until]));
+    }
+    annex
 }
 
 /// Names, CPU sets or tasks that are forgotten in one go.

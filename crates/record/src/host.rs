@@ -38,14 +38,13 @@ pub(crate) fn kernel() -> String {
 }
 
 fn notes() -> Vec<(String, String)> {
-    let mut notes = vec![
-        ("recorder".to_owned(), format!("wastenot {}", env!("CARGO_PKG_VERSION"))),
-        // Its own threads are in the recording too: this tells them apart.
-        ("recorder_pid".to_owned(), std::process::id().to_string()),
-    ];
+    let version = format!("wastenot {}", env!("CARGO_PKG_VERSION"));
+    let mut notes = vec![("recorder".to_owned(), version)];
     let mut note = |key: &str, text: Option<String>| {
         notes.extend(text.map(|text| (key.to_owned(), text)));
     };
+    // Its own threads are in the recording too: this tells them apart.
+    note("recorder_pid", is_first_namespace().then(|| std::process::id().to_string()));
     note("command_line", read("/proc/cmdline"));
     let guest = read("/proc/cpuinfo").is_some_and(|text| {
         let flags = text.lines().find(|line| line.starts_with("flags"));
@@ -53,6 +52,12 @@ fn notes() -> Vec<(String, String)> {
     });
     note("hypervisor", Some(if guest { "yes" } else { "no" }.to_owned()));
     notes
+}
+
+/// Whether processes have the numbers here that the kernel tells: not so in most containers. That
+/// namespace has a fixed number (PROC_PID_INIT_INO, include/linux/proc_ns.h).
+fn is_first_namespace() -> bool {
+    fs::read_link("/proc/self/ns/pid").is_ok_and(|name| name.as_os_str() == "pid:[4026531836]")
 }
 
 /// The content of a file of the system, without its last line break.

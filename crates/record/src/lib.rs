@@ -7,6 +7,7 @@
 
 #[cfg(bpf)]
 mod bpf;
+mod cgroup;
 mod cgroups;
 mod clock;
 mod error;
@@ -24,6 +25,7 @@ pub mod watch;
 mod weave;
 mod wire;
 
+pub use cgroup::Cgroup;
 pub use clock::now;
 pub use error::Error;
 pub use flight::Flight;

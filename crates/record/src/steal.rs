@@ -1,12 +1,16 @@
 //! What the hypervisor took from each CPU, second by second: a CPU that was taken away ran nothing,
 //! although the kernel saw its task run.
 
-use wastenot_model::{Annex, Span, Table, Time, Unit, Value};
+use std::collections::BTreeMap;
+
+use wastenot_model::{Annex, Span, Table, Time, Unit};
 
 use crate::{clock, host};
 
 /// How often to look.
 const EVERY: Span = Span::s(1);
+/// A flight recorder runs for weeks: when there are so many rows, older ones are merged.
+const ROWS: usize = 1 << 16;
 
 /// Follows steal time.
 #[derive(Debug)]
@@ -16,21 +20,24 @@ pub(crate) struct Steal {
     looked: Time,
     /// By line of /proc/stat: the CPU and the ticks stolen from it.
     ticks: Vec<(u16, u64)>,
-    table: Table,
+    rows: Vec<Row>,
+}
+
+/// What was stolen from one CPU since the look before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Row {
+    until: Time,
+    cpu: u16,
+    ns: u64,
 }
 
 impl Steal {
     pub(crate) fn begin() -> Steal {
-        let columns = [
-            ("time_ns", "until", Unit::At),
-            ("cpu", "CPU", Unit::None),
-            ("steal_ns", "stolen", Unit::Ns),
-        ];
         Steal {
             tick_ns: 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1),
             looked: clock::now(),
             ticks: ticks(&host::read("/proc/stat").unwrap_or_default()),
-            table: Table::new("steal", "Time stolen by the hypervisor", &columns),
+            rows: Vec::new(),
         }
     }
 
@@ -44,7 +51,16 @@ impl Steal {
     /// What was stolen while it looked.
     pub(crate) fn finish(&mut self) -> Annex {
         self.look();
-        Annex { table: self.table.clone() }
+        let columns = [
+            ("time_ns", "until", Unit::At),
+            ("cpu", "CPU", Unit::None),
+            ("steal_ns", "stolen", Unit::Ns),
+        ];
+        let mut table = Table::new("steal", "Time stolen by the hypervisor", &columns);
+        for row in self.rows.drain(..) {
+            table.push(vec![row.until.into(), row.cpu.into(), row.ns.into()]);
+        }
+        Annex { table }
     }
 
     fn look(&mut self) {
@@ -54,16 +70,31 @@ impl Steal {
             let was =
                 self.ticks.iter().find(|(other, _)| other == cpu).map_or(*now, |(_, was)| *was);
             if *now > was {
-                let stolen = (now - was).saturating_mul(self.tick_ns);
-                self.table.push(vec![
-                    Value::from(self.looked.0),
-                    Value::from(*cpu),
-                    Value::from(stolen),
-                ]);
+                let ns = (now - was).saturating_mul(self.tick_ns);
+                self.rows.push(Row { until: self.looked, cpu: *cpu, ns });
             }
         }
         self.ticks = ticks;
+        if self.rows.len() > ROWS {
+            thin(&mut self.rows);
+        }
     }
+}
+
+/// Merges every two looks of the older half: the longer ago, the coarser. Nothing is lost of the
+/// sums, and what was just now, which is all that a flight recorder keeps, stays as fine as it was.
+fn thin(rows: &mut Vec<Row>) {
+    let newer = rows.split_off(rows.len() / 2);
+    let mut times: Vec<Time> = rows.iter().map(|row| row.until).collect();
+    times.dedup();
+    let mut merged: BTreeMap<(Time, u16), u64> = BTreeMap::new();
+    for row in rows.drain(..) {
+        let look = times.partition_point(|time| *time < row.until);
+        let until = times[(look | 1).min(times.len() - 1)];
+        *merged.entry((until, row.cpu)).or_default() += row.ns;
+    }
+    rows.extend(merged.into_iter().map(|((until, cpu), ns)| Row { until, cpu, ns }));
+    rows.extend(newer);
 }
 
 /// The eighth column of each CPU's line (proc(5)).
@@ -78,10 +109,35 @@ fn ticks(stat: &str) -> Vec<(u16, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn the_sum_of_all_cpus_is_none_of_them() {
         let stat = "cpu  9 9 9 9 9 9 9 900 0 0\ncpu0 1 2 3 4 5 6 7 300 9 10\n\
             cpu11 1 2 3 4 5 6 7 600 9 10\nintr 1 2\n";
-        assert_eq!(super::ticks(stat), [(0, 300), (11, 600)]);
+        assert_eq!(ticks(stat), [(0, 300), (11, 600)]);
+    }
+
+    #[test]
+    fn weeks_need_no_more_rows_than_a_day_and_lose_nothing() {
+        // Now all CPUs, now a single one.
+        let (mut rows, mut stolen) = (Vec::new(), 0);
+        for second in 0..200_000 {
+            let cpus =
+                if second % 3 == 0 { 0..4 } else { second as u16 % 4..second as u16 % 4 + 1 };
+            for cpu in cpus {
+                rows.push(Row { until: Time(second), cpu, ns: second });
+                stolen += second;
+            }
+            if rows.len() > ROWS {
+                thin(&mut rows);
+            }
+        }
+        assert!(rows.len() <= ROWS, "{}", rows.len());
+        assert_eq!(rows.iter().map(|row| row.ns).sum::<u64>(), stolen);
+        assert!(rows.is_sorted_by_key(|row| row.until));
+        // The last hours are as they were.
+        let last: Vec<u64> = rows.iter().rev().map(|row| row.until.0).take(10_000).collect();
+        assert!(last.windows(2).all(|two| two[0] - two[1] <= 1), "{:?}", &last[9_990..]);
     }
 }

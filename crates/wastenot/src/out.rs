@@ -152,6 +152,9 @@ impl Target {
     }
 
     fn persist(&self, file: NamedTempFile) -> Result<(), Stop> {
+        // A name may reach the disk before what it names: after a crash of the machine that would
+        // be an empty file where its predecessor was, and a recording cannot be made again.
+        file.as_file().sync_data().map_err(|error| self.failed(&error))?;
         let result = match self.force {
             true => file.persist(&self.path),
             false => file.persist_noclobber(&self.path),

@@ -2,7 +2,7 @@
 
 use wastenot_model::{Carries, Distance, History, Report, Unit};
 
-use crate::{Check, Options, depth};
+use crate::{Check, Options, Recorder, depth};
 
 /// What was read.
 pub(super) fn trace(report: &mut Report, history: &History) {
@@ -137,6 +137,22 @@ impl Check {
         report.measure("depth.max_cpu", "", longest.map(|it| it.1), Count);
         report.measure("depth.max_at_ns", "", longest.map(|it| it.2), Unit::At);
         report.measure("depth.mean", "", depth::mean(&self.depth.total()), Count);
+    }
+
+    /// What the recording itself took; where other tasks are asked for, that is not counted.
+    pub(super) fn recorder_measure(
+        &self,
+        report: &mut Report,
+        history: &History,
+        options: &Options,
+    ) {
+        let recorder = Recorder::of(history).filter(|_| options.tasks.is_none());
+        let ran = recorder.map(|recorder| {
+            let tasks = self.waits.by_task.iter().filter(|(task, _)| recorder.has(*task));
+            tasks.fold(0, |all: u64, (_, waited)| all.saturating_add(waited.run_ns))
+        });
+        let label = if ran.is_some() { "CPU time of the recorder" } else { "" };
+        report.measure("recorder.cpu_ns", label, ran, Unit::Ns);
     }
 
     pub(super) fn other_tools(&self, report: &mut Report) {

@@ -22,6 +22,7 @@ impl Check {
         self.waste_measures(&mut report);
         self.wait_measures(&mut report);
         self.placement_measures(&mut report);
+        self.recorder_measure(&mut report, history, options);
         self.other_tools(&mut report);
         report.tables = vec![
             self.violation_table(history, options),

@@ -5,7 +5,7 @@ use wastenot_model::{Distance, History, Span, Table, TaskId, Unit, Value};
 use super::words::context_name;
 use crate::migrations::Reason;
 use crate::violations::IdleCpu;
-use crate::{Check, Distribution, Options, depth};
+use crate::{Check, Distribution, Options, Recorder, depth};
 
 impl Check {
     pub(super) fn violation_table(&self, history: &History, options: &Options) -> Table {
@@ -31,11 +31,13 @@ impl Check {
             ("prev_cpu", "", Unit::None),
             ("moves", "", Unit::None),
             ("behind", "", Unit::None),
+            ("recorder", "", Unit::None),
         ];
         let label = match options.longer_than {
             Span::ZERO => "Violations, longest idle stretch first".to_owned(),
             least => format!("Violations of {least} and more"),
         };
+        let recorder = Recorder::of(history);
         let mut table = Table::new("violations", &label, &columns);
         for it in &self.violations.worst {
             let waker = it.waker.and_then(|by| by.task);
@@ -62,6 +64,7 @@ impl Check {
                 it.prev.into(),
                 it.moves.into(),
                 it.behind.map(|task| history.task_label(task)).into(),
+                recorder.map(|recorder| recorder.has(it.task)).into(),
             ]);
         }
         table
@@ -149,7 +152,9 @@ impl Check {
             ("wait_p99_ns", "99 %", Unit::Ns),
             ("wait_p999_ns", "", Unit::Ns),
             ("wait_max_ns", "longest", Unit::Ns),
+            ("recorder", "", Unit::None),
         ];
+        let recorder = Recorder::of(history);
         let mut table = Table::new("tasks", "Tasks that waited most", &columns);
         for (task, waited) in &self.waits.by_task {
             let waits = &waited.waits;
@@ -164,6 +169,7 @@ impl Check {
                 waits.quantile(0.99).into(),
                 waits.quantile(0.999).into(),
                 waits.max.into(),
+                recorder.map(|recorder| recorder.has(*task)).into(),
             ]);
         }
         table

@@ -3,10 +3,14 @@ use wastenot_model::{Carries, Machine};
 use super::*;
 
 fn flight(last: Span) -> Flight {
+    Flight::new(head(), last, 1 << 20).in_parts()
+}
+
+fn head() -> Head {
     let mut head = Head::new(Machine::flat(2));
     head.carries = Carries::WAKEUPS | Carries::PLACEMENT;
     (head.window.from, head.window.to) = (Time(0), Time(0));
-    Flight::new(head, last, 1 << 20).in_parts()
+    head
 }
 
 fn push(flight: &mut Flight, time: u64, event: Event) {
@@ -112,4 +116,32 @@ fn what_is_saved_has_the_names_masks_and_groups_of_its_tasks_after_a_storm() {
         }
     }
     assert!(groups >= 900 && masks >= 900, "{groups} groups, {masks} masks");
+}
+
+#[test]
+fn memory_is_taken_as_events_come_and_no_more_than_was_allowed() {
+    // That much is nowhere.
+    for (memory, most) in [(u64::MAX, 1 << 18), (1 << 20, (1 << 20) / size_of::<Row>())] {
+        let mut flight = Flight::new(head(), Span::s(1), memory);
+        assert_eq!(flight.rows.capacity(), 0);
+        let name = flight.name("parent");
+        let parent = flight.task(Task::new(1, name));
+        for number in 0..20_000 {
+            life(&mut flight, number, parent, 1 + number);
+        }
+        assert!(flight.rows.capacity() <= most, "{} of {most}", flight.rows.capacity());
+    }
+}
+
+#[test]
+fn of_what_was_stolen_only_what_is_kept_is_told() {
+    let mut flight = flight(Span(10));
+    let columns = [("time_ns", "until", Unit::At), ("steal_ns", "stolen", Unit::Ns)];
+    let mut table = wastenot_model::Table::new("steal", "", &columns);
+    (0..100u64).for_each(|time| table.push(vec![time.into(), 1u64.into()]));
+    flight.annex(Annex { table });
+    flight.until(Time(100));
+    flight.turn();
+    let rows = flight.history().annexes[0].table.rows.clone();
+    assert_eq!((rows.len(), &rows[0][0]), (9, &91u64.into()));
 }

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use wastenot_model::{CpuSet, Silent, Span};
 
 use super::input::{self, Reading};
+use super::quantity::span;
 use super::when::WindowArgs;
 
 /// Tell how much CPU time was wasted, when, where and to whom
@@ -130,10 +131,6 @@ impl FromStr for Budget {
 pub(crate) fn percent(number: &str) -> Option<f64> {
     let number: f64 = number.trim().parse().ok()?;
     (number.is_finite() && number >= 0.0).then_some(number / 100.0)
-}
-
-pub(crate) fn span(text: &str) -> Result<Span, &'static str> {
-    Span::parse(text).ok_or("expected a length with its unit: 500us, 4ms, 1.5s")
 }
 
 fn cpus(text: &str) -> Result<CpuSet, &'static str> {

@@ -8,6 +8,7 @@ pub(crate) mod doctor;
 pub(crate) mod draw;
 pub(crate) mod help;
 pub(crate) mod input;
+pub(crate) mod quantity;
 pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod shell;

@@ -8,7 +8,7 @@ use signal_hook::consts::{SIGUSR1, SIGUSR2};
 use wastenot_model::Span;
 use wastenot_record::Trigger;
 
-use super::check::span;
+use super::quantity::{size, span};
 
 /// Record what the scheduler of this machine does
 #[derive(Args, Debug)]
@@ -38,7 +38,7 @@ pub(crate) struct Record {
     #[arg(long)]
     pub(crate) force: bool,
     /// For so long: 10s, 500ms, 5min
-    #[arg(long = "for", id = "for", value_name = "SPAN", value_parser = span)]
+    #[arg(long = "for", id = "for", value_name = "TIME", value_parser = span)]
     pub(crate) span: Option<Span>,
     /// Until this process ends
     #[arg(long, value_name = "PID")]
@@ -57,17 +57,26 @@ pub(crate) struct Record {
 
 /// Keep the last seconds only.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Flight recorder")]
+#[command(
+    next_help_heading = "Flight recorder",
+    group = ArgGroup::new("flight").args(["last", "until"]).multiple(true)
+)]
 pub(crate) struct FlightArgs {
     /// Keep only the last so many seconds, in memory, and write them at the end
-    #[arg(long, value_name = "SPAN", value_parser = span)]
+    #[arg(long, value_name = "TIME", value_parser = span)]
     pub(crate) last: Option<Span>,
     /// End soon after this: 'waste > 5ms', 'wait > 20ms', 'task=NAME wait > 1ms', or a signal
     /// (USR1, USR2); keeps the last 10s unless --last says otherwise
     #[arg(long, value_name = "WHAT", value_parser = until)]
     pub(crate) until: Option<Until>,
     /// Memory for the events that are kept (with --last or --until)
-    #[arg(long, value_name = "BYTES", default_value = "64MiB", value_parser = bytes)]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "64MiB",
+        value_parser = size,
+        requires = "flight"
+    )]
     pub(crate) memory: u64,
 }
 
@@ -106,43 +115,13 @@ pub(crate) struct Means {
     #[arg(long)]
     pub(crate) tracefs: bool,
     /// Memory for events that are not written yet, for each CPU
-    #[arg(long, value_name = "BYTES", default_value = "4MiB", value_parser = ring)]
+    #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = ring)]
     pub(crate) buffer: u32,
-}
-
-/// `4MiB`, `64k`, `1048576`; units count by 1024.
-pub(crate) fn bytes(text: &str) -> Result<u64, &'static str> {
-    const FORMS: &str = "expected bytes: 65536, 512KiB, 4MiB, 1GiB";
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');
-    let shift = match text[digits.len()..].trim().to_ascii_lowercase().as_str() {
-        "" | "b" => 0,
-        "k" | "kb" | "kib" => 10,
-        "m" | "mb" | "mib" => 20,
-        "g" | "gb" | "gib" => 30,
-        _ => return Err(FORMS),
-    };
-    let number: u64 = digits.parse().map_err(|_| FORMS)?;
-    number.checked_mul(1 << shift).filter(|bytes| *bytes > 0).ok_or(FORMS)
 }
 
 /// Bytes that a ring can have.
 fn ring(text: &str) -> Result<u32, &'static str> {
-    let bytes = bytes(text)?;
+    let bytes = size(text)?;
     let fits = (64 << 10..=1 << 30).contains(&bytes);
     u32::try_from(bytes).ok().filter(|_| fits).ok_or("expected 64KiB to 1GiB")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::bytes;
-
-    #[test]
-    fn bytes_count_by_1024() {
-        for text in ["4194304", "4096k", "4096 KiB", "4MiB", "4m", "4MB"] {
-            assert_eq!(bytes(text), Ok(4 << 20), "{text}");
-        }
-        for bad in ["", "0", "MiB", "4.5MiB", "4TiB", "-1", "99999999999999999999"] {
-            assert!(bytes(bad).is_err(), "{bad}");
-        }
-    }
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 use wastenot_model::Span;
 
-use super::check::span;
+use super::quantity::{size, span};
 
 /// Watch this machine for CPUs that idle while tasks wait, always on
 #[derive(Args, Debug)]
@@ -88,30 +88,13 @@ fn look(text: &str) -> Result<Span, &'static str> {
     span.ok_or("expected 1ms to 10ms")
 }
 
-fn size(text: &str) -> Result<u64, &'static str> {
-    const FORMS: &str = "expected a size: 500MB, 1GB";
-    let split = text.find(|c: char| c.is_ascii_alphabetic()).ok_or(FORMS)?;
-    let (number, unit) = text.split_at(split);
-    let scale: u64 = match unit {
-        "kB" => 1_000,
-        "MB" => 1_000_000,
-        "GB" => 1_000_000_000,
-        _ => return Err(FORMS),
-    };
-    number.parse::<u64>().ok().and_then(|number| number.checked_mul(scale)).ok_or(FORMS)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn sizes_and_rules_are_read_as_people_write_them() {
-        assert_eq!(size("500MB"), Ok(500_000_000));
+    fn a_rule_is_read_as_people_write_it() {
         assert_eq!("consecutive:10".parse(), Ok(Consecutive(10)));
-        for bad in ["", "GB", "1", "1XB", "99999999999999GB", "-1GB"] {
-            assert!(size(bad).is_err(), "{bad}");
-        }
         for bad in ["10", "consecutive:", "consecutive:0", "consecutive:x"] {
             assert!(bad.parse::<Consecutive>().is_err(), "{bad}");
         }

@@ -40,10 +40,14 @@ pub(crate) fn all(host: &Host, checks: &[Check]) -> Vec<Recipe> {
         true => lacks(&["no lockdown"]),
         false => lacks(&["BPF", "tracefs", "no lockdown"]),
     };
+    let note = match lacks(&["BPF"]).is_empty() {
+        true => "costs least, holds affinities, quotas and the state at the start:",
+        false => "through tracefs, without affinities and the state at the start:",
+    };
     let mut recipes = vec![
         Recipe {
             tool: "wastenot",
-            note: "costs least, holds affinities, quotas and the state at the start:",
+            note,
             lacks: own,
             lines: vec![
                 format!("{sudo}wastenot record -- CMD"),

@@ -1,26 +1,24 @@
 //! How long to record: until a signal, a time, or the end of whatever is of interest.
 
 use std::ffi::OsString;
-use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
-use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::SIGCHLD;
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::origin::WithOrigin;
 use signal_hook::low_level::siginfo::Cause;
+use wastenot_record::Cgroup;
 
 use super::child::Child;
+use super::signals;
 use crate::args::record::Record;
 use crate::fail::{Answer, Stop, reason};
-
-/// Signals that end a recording, or are for its command.
-const SIGNALS: [i32; 5] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD];
 
 /// What was asked.
 #[derive(Debug)]
@@ -28,7 +26,7 @@ pub(crate) enum Length {
     Signal,
     For(Duration),
     Process(OwnedFd),
-    Cgroup(PathBuf),
+    Cgroup(Cgroup),
     Command(Vec<OsString>),
 }
 
@@ -46,7 +44,7 @@ enum Subject {
     None,
     Until(Instant),
     Process(OwnedFd),
-    Cgroup(PathBuf),
+    Cgroup(Cgroup),
     Command(Child),
 }
 
@@ -70,14 +68,14 @@ impl Length {
 
     /// From here on the time runs, and the command. The signal `trigger` ends it, too.
     pub(crate) fn begin(self, trigger: Option<i32>) -> Result<Running, Stop> {
-        let listened = SIGNALS.into_iter().chain(trigger);
-        let signals = SignalsInfo::new(listened)
+        let has_command = matches!(self, Length::Command(_));
+        let signals = SignalsInfo::new(signals::wanted(has_command, trigger))
             .map_err(|error| Stop::io("cannot listen for signals", &error, "`wastenot doctor`"))?;
         let subject = match self {
             Length::Signal => Subject::None,
             Length::For(span) => Subject::Until(Instant::now() + span),
             Length::Process(process) => Subject::Process(process),
-            Length::Cgroup(path) => Subject::Cgroup(path),
+            Length::Cgroup(cgroup) => Subject::Cgroup(cgroup),
             Length::Command(words) => Subject::Command(Child::spawn(&words)?),
         };
         Ok(Running { signals, subject, trigger, told_to_end: false, end: None })
@@ -94,7 +92,7 @@ impl Running {
                 Subject::None => false,
                 Subject::Until(end) => Instant::now() >= *end,
                 Subject::Process(process) => has_ended(process),
-                Subject::Cgroup(path) => is_empty(path),
+                Subject::Cgroup(cgroup) => cgroup.is_empty(),
                 Subject::Command(child) => child.ended().is_some(),
             }
     }
@@ -154,30 +152,11 @@ fn has_ended(process: &OwnedFd) -> bool {
     poll(&mut asked, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
-/// A cgroup by its folder, or by its path below any mounted hierarchy.
-fn cgroup(path: &Path) -> Result<PathBuf, Stop> {
-    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-    let hierarchies = mounts.lines().filter_map(|line| {
-        let mut words = line.split(' ').skip(1);
-        let (place, kind) = (words.next()?, words.next()?);
-        kind.starts_with("cgroup").then_some(place)
-    });
-    let below =
-        hierarchies.map(|place| Path::new(place).join(path.strip_prefix("/").unwrap_or(path)));
-    let mut candidates = std::iter::once(path.to_owned()).chain(below);
-    candidates.find(|folder| folder.join("cgroup.procs").exists()).ok_or_else(|| {
+fn cgroup(path: &Path) -> Result<Cgroup, Stop> {
+    Cgroup::find(path).ok_or_else(|| {
         Stop::new(
             format_args!("--cgroup {}: there is no such cgroup", path.display()),
             "`systemd-cgls` lists them",
         )
     })
-}
-
-/// Whether no process is left in it and below it.
-fn is_empty(cgroup: &Path) -> bool {
-    // One that was removed is empty.
-    let processes = fs::read_to_string(cgroup.join("cgroup.procs")).unwrap_or_default();
-    let inner = fs::read_dir(cgroup).into_iter().flatten().flatten();
-    let mut inner = inner.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    processes.is_empty() && inner.all(|entry| is_empty(&entry.path()))
 }

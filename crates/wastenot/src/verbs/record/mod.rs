@@ -3,6 +3,7 @@
 mod child;
 mod kept;
 mod length;
+mod signals;
 
 use std::io;
 use std::time::{Duration, Instant};

@@ -1,6 +1,6 @@
 //! What goes wrong on a machine that is recorded: the right message and code, nothing left behind.
 
-use wastenot_model::{Change, Event};
+use wastenot_model::{Carries, Change, Event};
 
 use super::{machine, programs_left, read, soon};
 use crate::shell::{Desk, said};
@@ -19,6 +19,27 @@ fn a_full_disk_ends_it_and_keeps_what_was_written() {
     assert!(text.contains("a.wn.part"), "{text}");
     assert!(!read(&desk.path().join("out/a.wn.part")).is_empty());
     assert!(soon(|| programs_left() == 0));
+}
+
+#[test]
+fn a_recording_is_on_disk_before_it_has_its_name() {
+    let test = "a_recording_is_on_disk_before_it_has_its_name";
+    let Some(_machine) = machine(test) else { return };
+    let desk = Desk::new();
+    let line = "strace -V >/dev/null || exit 77; \
+        strace -f -y -e trace=fdatasync,fsync,/^rename -o calls.txt \
+        wastenot record -o a.wn --for 200ms; cat calls.txt";
+    let (text, code) = said(&desk.bash(line));
+    if code == 77 || text.contains("ptrace") {
+        println!("SKIPPED {test}: calls cannot be followed: apt install strace");
+        return;
+    }
+    let synced = text.find("a.wn.part>)").expect(&text);
+    let named = text.find("a.wn.part\", ");
+    assert!(text[..synced].contains("fdatasync(") && Some(synced) < named, "{text}");
+    // Nothing waits for a disk when somebody else writes it.
+    let (text, _) = said(&desk.bash(&line.replace("-o a.wn", "-o - | wc -c")));
+    assert!(!text.contains("sync("), "{text}");
 }
 
 #[test]
@@ -103,4 +124,40 @@ fn who_may_not_record_is_told_what_it_takes() {
     );
     let (text, _) = said(&desk.bash(&line.replace("-o - --for 1s", "-o - --for 200ms >/dev/null")));
     assert!(text.contains("code 0"), "{text}");
+}
+
+#[test]
+fn without_the_kernels_types_it_records_less_and_says_so() {
+    let test = "without_the_kernels_types_it_records_less_and_says_so";
+    let Some(_machine) = machine(test) else { return };
+    let desk = Desk::new();
+    let why = "the kernel has no BTF (/sys/kernel/btf/vmlinux)";
+    // In a mount namespace of its own nothing is where the types are.
+    let run =
+        |line: &str| {
+            let hidden = "mount -t tmpfs none /sys/kernel/btf || exit 77";
+            said(&desk.bash(&format!(
+                "unshare -m true || exit 77; unshare -m bash -c '{hidden}; {line}'"
+            )))
+        };
+    let (text, code) = run("wastenot record -o a.wn --for 300ms");
+    if code == 77 {
+        println!("SKIPPED {test}: {}: run as root of the host", text.trim());
+        return;
+    }
+    if text.contains("and without BPF:") {
+        println!("SKIPPED {test}: no tracefs: mount -t tracefs nodev /sys/kernel/tracing");
+        return;
+    }
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains(&format!("{why}: recording through tracefs")), "{text}");
+    let history = read(&desk.path().join("a.wn"));
+    assert!(!history.is_empty() && !history.head.carries.has(Carries::AFFINITY));
+    let (text, code) = run("wastenot watch --for 300ms");
+    assert_eq!((code, text.lines().count()), (2, 2), "{text}");
+    let help = "help: boot a kernel with CONFIG_DEBUG_INFO_BTF";
+    assert!(text.contains(why) && text.contains(help), "{text}");
+    let (text, code) = run("wastenot doctor");
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains(why) && !text.contains("holds affinities"), "{text}");
 }

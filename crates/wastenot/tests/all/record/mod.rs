@@ -1,5 +1,6 @@
 //! `wastenot record` on this machine, where it may be recorded: as root with BPF.
 
+mod ends;
 mod failures;
 
 use std::collections::HashSet;
@@ -149,28 +150,6 @@ fn a_recording_knows_what_was_so_at_its_start() {
 }
 
 #[test]
-fn every_way_to_say_how_long_ends() {
-    let Some(_machine) = machine("every_way_to_say_how_long_ends") else { return };
-    let desk = Desk::new();
-    for (line, least) in [
-        ("wastenot record -o a.wn --for 300ms", 0.3),
-        ("sleep 0.4 & wastenot record -o b.wn --pid $!", 0.1),
-        ("wastenot record -o c.wn & sleep 0.6; kill -INT $!; wait $!", 0.1),
-        ("wastenot record -o d.wn & sleep 0.6; kill -TERM $!; wait $!", 0.1),
-        ("wastenot record -o - --for 300ms | cat >e.wn", 0.3),
-    ] {
-        let (text, code) = said(&desk.bash(line));
-        assert_eq!(code, 0, "{line}: {text}");
-        let file = line
-            .split_whitespace()
-            .find_map(|word| word.strip_suffix(".wn").map(|w| w.trim_start_matches('>')));
-        let history = read(&desk.path().join(format!("{}.wn", file.expect("a file"))));
-        let span = history.window().span().as_secs();
-        assert!((least..5.0).contains(&span), "{line}: {span} s");
-    }
-}
-
-#[test]
 fn a_flight_recording_holds_the_moment_that_ended_it() {
     let Some(_machine) = machine("a_flight_recording_holds_the_moment_that_ended_it") else {
         return;
@@ -226,7 +205,7 @@ fn killed_at_any_moment_it_leaves_a_readable_part_and_nothing_else() {
     let (told, code) = said(&desk.bash(forced));
     assert_eq!(code, 0, "{told}");
     let both = "wastenot record -o a.wn & sleep 0.5; wastenot record -o a.wn --force; \
-        code=$?; kill -INT %1; wait; exit $code";
+        code=$?; kill -TERM %1; wait; exit $code";
     let (told, code) = said(&desk.bash(both));
     assert_eq!(code, 2, "{told}");
     assert!(told.contains("a.wn.part is being recorded"), "{told}");
@@ -234,4 +213,26 @@ fn killed_at_any_moment_it_leaves_a_readable_part_and_nothing_else() {
         text.contains("9.wn.part is there") && text.contains("wastenot check 9.wn.part"),
         "{text}"
     );
+}
+
+#[test]
+fn a_check_tells_what_the_recorder_itself_took() {
+    let Some(_machine) = machine("a_check_tells_what_the_recorder_itself_took") else { return };
+    let desk = Desk::new();
+    let (text, code) = said(&desk.bash("wastenot record -o a.wn --for 1s && wastenot check a.wn"));
+    assert_eq!(code, 0, "{text}");
+    let history = read(&desk.path().join("a.wn"));
+    if !history.head.source.notes.iter().any(|(key, _)| key == "recorder_pid") {
+        assert!(!text.contains("CPU time of the recorder"), "{text}");
+        return;
+    }
+    assert!(text.contains("CPU time of the recorder"), "{text}");
+    let output = desk.bash("wastenot check a.wn --json");
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let took = json["recorder"]["cpu_ns"].as_u64().expect("known");
+    let tasks = json["tasks"].as_array().expect("a table");
+    let own: Vec<_> = tasks.iter().filter(|row| row["recorder"] == true).collect();
+    assert!(!own.is_empty() && own.iter().all(|row| row["task"] == "wastenot"), "{own:?}");
+    let sum: u64 = own.iter().map(|row| row["run_ns"].as_u64().expect("a time")).sum();
+    assert!(took == sum && (1_000..1_000_000_000).contains(&took), "{took} of {sum}");
 }

@@ -1,0 +1,48 @@
+//! Lengths of time and sizes as people type them: the one parser of each.
+
+use wastenot_model::Span;
+
+/// `500us`, `4ms`, `1.5s`.
+pub(crate) fn span(text: &str) -> Result<Span, &'static str> {
+    Span::parse(text).ok_or("expected a length with its unit: 500us, 4ms, 1.5s")
+}
+
+/// Bytes: `65536`, `500MB`, `4MiB`. `MB` counts by 1000 and `MiB` by 1024 (IEC 80000-13); a bare
+/// `M` is a `MiB`, as with perf, dd and head.
+pub(crate) fn size(text: &str) -> Result<u64, &'static str> {
+    const FORMS: &str = "expected a size: 65536, 512KiB, 4MiB, 500MB, 1GB";
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');
+    let scale: u64 = match text[digits.len()..].trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kib" => 1 << 10,
+        "m" | "mib" => 1 << 20,
+        "g" | "gib" => 1 << 30,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        _ => return Err(FORMS),
+    };
+    let number: u64 = digits.parse().map_err(|_| FORMS)?;
+    number.checked_mul(scale).filter(|bytes| *bytes > 0).ok_or(FORMS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn a_size_says_by_what_it_counts() {
+        for text in ["4194304", "4194304B", "4096k", "4096 KiB", "4MiB", "4m", "4M"] {
+            assert_eq!(size(text), Ok(4 << 20), "{text}");
+        }
+        for text in ["500MB", "500 mb", "500000kB", "500000000"] {
+            assert_eq!(size(text), Ok(500_000_000), "{text}");
+        }
+        assert_eq!((size("1GB"), size("1GiB")), (Ok(1_000_000_000), Ok(1 << 30)));
+        let too_much = ["99999999999999999999", "99999999999GiB"];
+        let bad = ["", "0", "0MB", "MiB", "GB", "4.5MiB", "4TiB", "1XB", "-1", "-1GB", "4µB"];
+        for bad in bad.into_iter().chain(too_much) {
+            assert!(size(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! When a recording ends, and who hears which signal.
+
+use super::{machine, read};
+use crate::shell::{Desk, said};
+
+#[test]
+fn every_way_to_say_how_long_ends() {
+    let Some(_machine) = machine("every_way_to_say_how_long_ends") else { return };
+    let desk = Desk::new();
+    for (line, least) in [
+        ("wastenot record -o a.wn --for 300ms", 0.3),
+        ("sleep 0.4 & wastenot record -o b.wn --pid $!", 0.1),
+        ("set -m; wastenot record -o c.wn & sleep 0.6; kill -INT $!; wait $!", 0.1),
+        ("wastenot record -o d.wn & sleep 0.6; kill -TERM $!; wait $!", 0.1),
+        ("wastenot record -o - --for 300ms | cat >e.wn", 0.3),
+    ] {
+        let (text, code) = said(&desk.bash(line));
+        assert_eq!(code, 0, "{line}: {text}");
+        let file = line
+            .split_whitespace()
+            .find_map(|word| word.strip_suffix(".wn").map(|w| w.trim_start_matches('>')));
+        let history = read(&desk.path().join(format!("{}.wn", file.expect("a file"))));
+        let span = history.window().span().as_secs();
+        assert!((least..5.0).contains(&span), "{line}: {span} s");
+    }
+}
+
+#[test]
+fn a_signal_that_was_ignored_stays_ignored_for_the_recording_and_its_command() {
+    let test = "a_signal_that_was_ignored_stays_ignored_for_the_recording_and_its_command";
+    let Some(_machine) = machine(test) else { return };
+    let desk = Desk::new();
+    // What a script runs in the background ignores SIGINT and SIGQUIT.
+    for (line, code) in [
+        ("nohup wastenot record --force -o a.wn --for 1s 2>&1", 0),
+        (
+            "nohup wastenot record --force -o a.wn -- \
+          sh -c 'grep SigIgn /proc/self/status; sleep 1; exit 7' 2>&1",
+            7,
+        ),
+    ] {
+        let line =
+            format!("{line} & sleep 0.5; for s in HUP INT QUIT; do kill -$s $!; done; wait $!");
+        let (text, actual) = said(&desk.bash(&line));
+        assert_eq!(actual, code, "{line}: {text}");
+        let inherits = |line: &str| line.starts_with("SigIgn:") && line.ends_with('7');
+        assert!(code == 0 || text.lines().any(inherits), "{text}");
+        let span = read(&desk.path().join("a.wn")).window().span().as_secs();
+        assert!(span > 0.95, "{line}: {span} s");
+    }
+}
+
+#[test]
+fn signals_to_the_recording_are_for_its_command_but_for_its_trigger() {
+    let test = "signals_to_the_recording_are_for_its_command_but_for_its_trigger";
+    let Some(_machine) = machine(test) else { return };
+    let desk = Desk::new();
+    let hears = "trap \"echo USR1\" USR1; trap \"echo USR2\" USR2; trap \"echo CONT\" CONT; \
+        trap \"echo WINCH\" WINCH; trap \"echo ALRM\" ALRM; trap \"exit 9\" HUP; \
+        for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 0.1; done";
+    let kills = "for s in USR1 USR2 CONT WINCH ALRM; do kill -$s $!; sleep 0.3; done";
+    let line = |options: &str, end: &str| {
+        format!("wastenot record {options} -- sh -c '{hears}' & sleep 0.5; {kills}; {end} wait $!")
+    };
+    let (text, code) = said(&desk.bash(&line("-o a.wn", "kill -HUP $!;")));
+    assert_eq!(code, 9, "{text}");
+    for signal in ["USR1", "USR2", "CONT", "WINCH", "ALRM"] {
+        assert_eq!(text.matches(&format!("{signal}\n")).count(), 1, "{signal}: {text}");
+    }
+    // The recording ends by it, and the command goes on.
+    let (text, code) = said(&desk.bash(&line("--last 5s --until USR2 -o b.wn", "")));
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("USR1\n") && !text.contains("USR2\n"), "{text}");
+    let span = read(&desk.path().join("b.wn")).window().span().as_secs();
+    assert!(span < 1.5, "{span} s");
+}
+
+#[test]
+fn a_cgroup_is_recorded_until_its_last_thread_leaves() {
+    let test = "a_cgroup_is_recorded_until_its_last_thread_leaves";
+    let Some(_machine) = machine(test) else { return };
+    let desk = Desk::new();
+    // By version: the cgroup.procs of a threaded one cannot be read.
+    let v1 = "root=$(findmnt -n -o TARGET -t cgroup -O cpu | head -1); \
+        begin() { sleep 1 & echo $! >$g/inner/cgroup.procs; }";
+    let v2 = "root=$(findmnt -n -o TARGET -t cgroup2 | head -1); \
+        begin() { echo threaded >$g/inner/cgroup.type || exit 77; \
+                  sleep 1 & echo $! >$g/cgroup.procs; echo $! >$g/inner/cgroup.threads; }";
+    for (version, begin) in [("1", v1), ("2", v2)] {
+        let line = format!(
+            "{begin}; g=$root/wastenot-ends; mkdir -p $g/inner 2>/dev/null || exit 77; begin; \
+             wastenot record --force -o a.wn --cgroup /wastenot-ends/inner; code=$?; wait; \
+             rmdir $g/inner $g; exit $code"
+        );
+        let (text, code) = said(&desk.bash(&line));
+        if code == 77 {
+            println!("SKIPPED {test}: no cgroup of version {version} can be made: mount one");
+            continue;
+        }
+        assert_eq!(code, 0, "{text}");
+        let span = read(&desk.path().join("a.wn")).window().span().as_secs();
+        assert!((0.3..5.0).contains(&span), "version {version}: {span} s, {text}");
+    }
+}
