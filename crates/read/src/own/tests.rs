@@ -166,3 +166,13 @@ fn a_file_of_version_1_0_reads_as_it_did() {
     assert!(back.losses().iter().any(|loss| loss.kind == LossKind::ClockSkew));
     assert!(back.losses().iter().all(|loss| loss.kind != LossKind::Damaged));
 }
+
+#[test]
+fn a_file_of_version_1_1_reads_as_it_did_and_knows_no_nice_values() {
+    let back = read_back(include_bytes!("fixtures/1.1.wn"));
+    let past = back.past();
+    assert_eq!((back.len(), past.len()), (14, 6));
+    assert!(past.iter().any(|past| past.waking.is_some() && past.last.is_some()));
+    assert!(past.iter().all(|past| past.nice.is_none()));
+    assert!(back.losses().iter().all(|loss| loss.kind != LossKind::Damaged));
+}

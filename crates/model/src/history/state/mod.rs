@@ -133,6 +133,9 @@ pub enum Contradiction {
     Undead,
 }
 
+/// A cache line: events touch tasks in no order.
+const _: () = assert!(size_of::<TaskState>() <= 64);
+
 const NO_TASK: u32 = u32::MAX;
 
 /// When a wait begins; depends on what the source carries.
