@@ -75,9 +75,9 @@
 //! `no-selection`, `fork`, `preempted`, `yielded`) and `moves` of its wait; `waking_ns`, `waker`,
 //! `waker_context`, `waker_cpu`; `mask`, `policy`, `nice` (since 1.2), `throttled`,
 //! `migration_disabled`; `last_cpu`, where it ran or waited last; `moved`, whether the whole
-//! recording ever saw it move; `seen_on`, the one CPU where the whole saw it, or `several`. `phase`,
-//! `since_ns` and `waker_cpu` are in every row; of the others one that is missing means unknown,
-//! none, or no.
+//! recording ever saw it move; `seen_on`, the one CPU where the whole saw it, or `several`.
+//! `phase`, `since_ns` and `waker_cpu` are in every row; of the others one that is missing means
+//! unknown, none, or no.
 //!
 //! Losses of kind 0 and `lost` events add up where the file has no end row; where it has one, the
 //! sums stand before it, and they alone count. A file without an end row was cut short: it holds

@@ -44,7 +44,7 @@ fn cycles() -> Vec<u8> {
 
 /// `(what is typed, words of the first line, words of the second)`; all exit with 2.
 const CASES: &[(&str, &str, &str)] = &[
-    ("wastenot record --memory 1GiB", "--last", "wastenot record --help"),
+    ("wastenot record --for 1ms --memory 1GiB", "--last", "wastenot record --help"),
     ("wastenot", "no verb given", "wastenot doctor"),
     ("wastenot chekc trace.dat", "unrecognized subcommand 'chekc'", "did you mean `check`"),
     ("wastenot check", "check needs a trace to read", "wastenot check trace.dat"),

@@ -154,7 +154,8 @@ impl State {
         self.changes.contradictions.push(contradiction);
     }
 
-    /// Notes a waking that begins no wait and changes neither phase nor nice value; false if it does.
+    /// Notes a waking that begins no wait and changes neither phase nor nice value; false if it
+    /// does.
     #[inline(always)]
     fn wakes_quietly(
         &mut self,

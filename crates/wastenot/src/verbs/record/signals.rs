@@ -13,13 +13,15 @@ const PASSED_ON: [i32; 5] = [SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGWINCH];
 
 /// Those of a recording that the signal `trigger` may end too.
 ///
-/// Not those that were ignored when we began: who wrote `nohup` before us, or let a script run us
-/// in the background (it ignores SIGINT), meant it for us and for the command, which inherits it.
+/// Not those that were ignored when we began: who wrote `nohup` before us meant it for us and for
+/// the command, which inherits it. Without a command SIGINT ends a recording all the same, as it
+/// ends those of perf and trace-cmd: scripts run them in the background, where shells ignore it.
 pub(super) fn wanted(has_command: bool, trigger: Option<i32>) -> Vec<i32> {
     let ignored = ignored(&fs::read_to_string("/proc/self/status").unwrap_or_default());
     let passed_on = if has_command { &PASSED_ON[..] } else { &[] };
     let heard = ENDS.iter().chain(passed_on).copied();
-    let heard = heard.filter(|signal| ignored & 1 << (signal - 1) == 0);
+    let heard = heard
+        .filter(|signal| ignored & 1 << (signal - 1) == 0 || *signal == SIGINT && !has_command);
     heard.chain([SIGCHLD]).chain(trigger).collect()
 }
 

@@ -10,7 +10,7 @@ fn every_way_to_say_how_long_ends() {
     for (line, least) in [
         ("wastenot record -o a.wn --for 300ms", 0.3),
         ("sleep 0.4 & wastenot record -o b.wn --pid $!", 0.1),
-        ("set -m; wastenot record -o c.wn & sleep 0.6; kill -INT $!; wait $!", 0.1),
+        ("wastenot record -o c.wn & sleep 0.6; kill -INT $!; wait $!", 0.1),
         ("wastenot record -o d.wn & sleep 0.6; kill -TERM $!; wait $!", 0.1),
         ("wastenot record -o - --for 300ms | cat >e.wn", 0.3),
     ] {
@@ -30,17 +30,18 @@ fn a_signal_that_was_ignored_stays_ignored_for_the_recording_and_its_command() {
     let test = "a_signal_that_was_ignored_stays_ignored_for_the_recording_and_its_command";
     let Some(_machine) = machine(test) else { return };
     let desk = Desk::new();
-    // What a script runs in the background ignores SIGINT and SIGQUIT.
-    for (line, code) in [
-        ("nohup wastenot record --force -o a.wn --for 1s 2>&1", 0),
+    // What a script runs in the background ignores SIGINT and SIGQUIT; INT ends a recording without
+    // a command all the same.
+    for (line, signals, code) in [
+        ("nohup wastenot record --force -o a.wn --for 1s 2>&1", "HUP QUIT", 0),
         (
             "nohup wastenot record --force -o a.wn -- \
           sh -c 'grep SigIgn /proc/self/status; sleep 1; exit 7' 2>&1",
+            "HUP INT QUIT",
             7,
         ),
     ] {
-        let line =
-            format!("{line} & sleep 0.5; for s in HUP INT QUIT; do kill -$s $!; done; wait $!");
+        let line = format!("{line} & sleep 0.5; for s in {signals}; do kill -$s $!; done; wait $!");
         let (text, actual) = said(&desk.bash(&line));
         assert_eq!(actual, code, "{line}: {text}");
         let inherits = |line: &str| line.starts_with("SigIgn:") && line.ends_with('7');
