@@ -281,6 +281,50 @@ fn a_loss_forgets_where_a_task_was_in_life_but_not_what_it_may_use() {
 }
 
 #[test]
+fn a_nice_value_is_of_the_last_row_that_told_it_and_outlives_a_loss() {
+    let changed = |nice| at(1, CPU0, Event::Changed { task: A, what: Change::Nice(nice) });
+    let priority = |prio| Prio(Some(prio));
+    let woken =
+        |prio| at(2, CPU0, Event::Waking { task: A, prev: Some(CPU0), prio: priority(prio) });
+    let switched = |prev, prev_prio, next, next_prio| {
+        let [prev_prio, next_prio] = [prev_prio, next_prio].map(priority);
+        let left = Left::Sleeping;
+        at(3, CPU0, Event::Switch { cpu: CPU0, prev, next, left, prev_prio, next_prio })
+    };
+    let queued = |prio| {
+        let (on, how) = (Some(CPU0), How::Wakeup);
+        at(4, CPU0, Event::Queued { task: A, on, how, prio: priority(prio) })
+    };
+    let forked = at(9, CPU0, Event::Fork { parent: B, child: A });
+    let (in_139, out_139) = (switched(B, 120, A, 139), switched(A, 139, B, 120));
+    for (entries, nice) in [
+        (vec![], None),
+        (vec![changed(-20)], Some(-20)),
+        (vec![woken(100)], Some(-20)),
+        (vec![queued(101)], Some(-19)),
+        (vec![in_139], Some(19)),
+        (vec![out_139], Some(19)),
+        (vec![in_139, changed(3)], Some(3)),
+        (vec![changed(3), in_139], Some(19)),
+        // While it runs or waits a wakeup is no news, but for the nice value.
+        (vec![in_139, woken(110)], Some(-10)),
+        (vec![queued(139), woken(110)], Some(-10)),
+        (vec![in_139, queued(110)], Some(-10)),
+        // Priorities of other classes tell none.
+        (vec![changed(5), woken(99), queued(-1), switched(B, 120, A, 140)], Some(5)),
+        (vec![in_139, lost(5, CPU0)], Some(19)),
+        (vec![changed(7), lost(5, CPU0), woken(0)], Some(7)),
+        (vec![changed(7), forked], None),
+    ] {
+        let (state, _) = run(WAKEUPS, &entries);
+        assert_eq!(state.task(A).nice, nice, "{entries:?}");
+    }
+    let (state, told) = run(WAKEUPS, &[in_139, woken(110)]);
+    assert_eq!((state.task(A).phase, state.task(A).since), (Phase::Running, Time(3)));
+    assert_eq!(told.contradictions, []);
+}
+
+#[test]
 fn held_covers_time_without_gaps_or_overlaps() {
     let entries = [queued(3, A, CPU0), queued(3, B, CPU0), migrate(8, A, CPU1), lost(8, CPU0)];
     let (mut state, mut told) = run(WAKEUPS, &entries);
@@ -365,6 +409,7 @@ fn a_part_of_a_recording_remembers_what_the_whole_knew() {
         moves: 2,
         prev: Some(CPU1),
         throttled: true,
+        nice: Some(-5),
         ..Past::of(B, &unknown)
     };
     history.head.window.from = Time(40);
@@ -378,7 +423,7 @@ fn a_part_of_a_recording_remembers_what_the_whole_knew() {
     let known = state.task(B);
     assert_eq!((known.phase, known.cpu, known.since), (Phase::Waiting, Some(CPU0), Time(20)));
     assert_eq!((known.origin, known.moves, known.prev), (Origin::Preempted, 2, Some(CPU1)));
-    assert!(known.throttled);
+    assert_eq!((known.throttled, known.nice), (true, Some(-5)));
     assert_eq!(state.task(A).since, Time(40));
     // The whole saw a switch of it: it is not silent, although this part holds none.
     assert!(!state.cpu(CPU1).silent);

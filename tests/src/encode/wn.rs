@@ -271,7 +271,7 @@ fn head_text(head: &Head, how: &Wn) -> String {
     let cpus = &head.machine.cpus;
     let column = |of: fn(&wastenot_model::Cpu) -> Json| cpus.iter().map(of).collect::<Json>();
     let mut head = json!({
-        "version": "1.1",
+        "version": "1.2",
         "machine": {
             "name": head.machine.name,
             "core": column(|cpu| cpu.core.into()),
@@ -347,6 +347,7 @@ fn past_text(past: &Past) -> String {
         "waker_cpu": past.waker_cpu.0,
         "mask": past.mask.map(|mask| mask.0),
         "policy": past.policy,
+        "nice": past.nice,
         "throttled": past.throttled,
         "migration_disabled": past.migration_disabled,
         "last_cpu": past.last.map(|cpu| cpu.0),

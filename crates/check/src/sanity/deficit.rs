@@ -12,7 +12,7 @@ use wastenot_model::{CpuId, CpuMode, Phase, Span, State, Task, TaskId, TaskState
 
 use super::LISTED;
 use super::idle::Part;
-use super::weights::{UNIT, Weights};
+use super::weights::{self, UNIT};
 
 /// A task waited for longer, or for less long, than its equals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,17 +100,17 @@ impl Deficits {
 
     /// So it was up to `to`.
     #[inline]
-    pub(super) fn held(&mut self, part: Part<'_>, weights: &Weights, state: &State, to: Time) {
+    pub(super) fn held(&mut self, part: Part<'_>, state: &State, to: Time) {
         let to = to.min(part.scope.window.to);
         let mut periods = to.since(self.from).0 / self.period.0;
         if periods == 0 {
             return;
         }
-        self.turn(part, weights, state, 1);
+        self.turn(part, state, 1);
         // All that lie within one stretch are alike.
         periods -= 1;
         if periods > 0 {
-            self.turn(part, weights, state, periods);
+            self.turn(part, state, periods);
         }
     }
 
@@ -132,7 +132,7 @@ impl Deficits {
     }
 
     /// Ends this period, and as many that are alike.
-    fn turn(&mut self, part: Part<'_>, weights: &Weights, state: &State, times: u64) {
+    fn turn(&mut self, part: Part<'_>, state: &State, times: u64) {
         let end = self.from + self.period;
         self.sum_up(state, end);
         let active = std::mem::take(&mut self.active);
@@ -140,10 +140,10 @@ impl Deficits {
             .iter()
             .filter_map(|&task| {
                 let (sum, known) = (self.sums.get(task.index()?)?, state.task(task));
-                let weight = weights.of(task, &known)?;
+                let weight = weights::of(&known)?;
                 let load = (sum.run_ns + sum.wait_ns).saturating_mul(weight) / self.period.0;
                 let weighted = sum.wait_ns.saturating_mul(weight) / UNIT;
-                let counts = load >= LOAD && is_free(part, task, &known);
+                let counts = load >= LOAD && is_free(part, state, task, &known);
                 let cpu = known.cpu.unwrap_or(CpuId(0));
                 counts.then_some(Equal { task, cpu, wait_ns: sum.wait_ns, weighted })
             })
@@ -178,16 +178,11 @@ impl Deficits {
     }
 }
 
-/// A user thread that may run on every CPU.
-fn is_free(part: Part<'_>, task: TaskId, known: &TaskState) -> bool {
+/// A user thread that may run on every CPU that is up.
+fn is_free(part: Part<'_>, state: &State, task: TaskId, known: &TaskState) -> bool {
     let mask = known.mask.and_then(|mask| part.history.mask(mask));
-    let everywhere = mask.is_none_or(|mask| {
-        let machine = &part.history.head.machine;
-        part.history.cpus().all(|cpu| {
-            let online = machine.cpus.get(cpu.index()).is_none_or(|known| known.online);
-            !online || mask.contains(cpu)
-        })
-    });
+    let mut up = state.cpus().filter(|(_, known)| known.mode != CpuMode::Offline);
+    let everywhere = mask.is_none_or(|mask| up.all(|(cpu, _)| mask.contains(cpu)));
     let users =
         part.history.task(task).is_some_and(|it| !is_kernels(it, part.history.name(it.name)));
     everywhere && users && part.scope.has_task(task) && part.movable.is_movable(task, known)

@@ -23,7 +23,6 @@ use self::deficit::Deficits;
 use self::idle::{Idle, Part};
 pub use self::useless::Useless;
 use self::useless::UselessMoves;
-use self::weights::Weights;
 use crate::{Movable, Scope};
 
 /// When to look and when to believe.
@@ -83,7 +82,6 @@ const LISTED: usize = 1000;
 #[derive(Clone, Debug)]
 pub struct Checker {
     idle: Idle,
-    weights: Weights,
     deficits: Deficits,
     useless: UselessMoves,
 }
@@ -93,7 +91,6 @@ impl Checker {
     pub fn new(rules: Rules, from: Time) -> Checker {
         Checker {
             idle: Idle::new(rules, from),
-            weights: Weights::default(),
             deficits: Deficits::new(rules.fairness, from),
             useless: UselessMoves::default(),
         }
@@ -130,13 +127,13 @@ impl Observer for Watch<'_> {
     #[inline]
     fn held(&mut self, state: &State, from: Time, to: Time) {
         self.checker.idle.held(self.part, state, from, to);
-        self.checker.deficits.held(self.part, &self.checker.weights, state, to);
+        self.checker.deficits.held(self.part, state, to);
     }
 
     #[inline]
     fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
         self.checker.deficits.changed(state.now(), task, was);
-        self.checker.useless.changed(self.part, &self.checker.weights, state, task, was, now);
+        self.checker.useless.changed(self.part, state, task, was, now);
     }
 
     #[inline]
@@ -144,7 +141,6 @@ impl Observer for Watch<'_> {
         if let Event::Migrate { task, to, .. } = entry.event {
             self.checker.idle.migrated(state, task, to);
         }
-        self.checker.weights.see(entry);
     }
 
     fn end(&mut self, state: &State) {

@@ -9,7 +9,7 @@ use wastenot_model::{CpuId, Phase, State, TaskId, TaskState, Time};
 
 use super::LISTED;
 use super::idle::Part;
-use super::weights::Weights;
+use super::weights;
 
 /// A waiting task was moved although the load was no lower there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,6 @@ impl UselessMoves {
     pub(super) fn changed(
         &mut self,
         part: Part<'_>,
-        weights: &Weights,
         state: &State,
         task: TaskId,
         was: &TaskState,
@@ -49,7 +48,7 @@ impl UselessMoves {
         if was.phase != Phase::Waiting || now.phase != Phase::Waiting || was.cpu == now.cpu {
             return;
         }
-        let Some(found) = judge(part, weights, state, task, was, now) else { return };
+        let Some(found) = judge(part, state, task, was, now) else { return };
         self.count += 1;
         if self.first.len() < LISTED {
             self.first.push(found);
@@ -63,7 +62,6 @@ impl UselessMoves {
 
 fn judge(
     part: Part<'_>,
-    weights: &Weights,
     state: &State,
     task: TaskId,
     was: &TaskState,
@@ -78,9 +76,9 @@ fn judge(
     if !counts || mask.is_some_and(|mask| !mask.contains(from)) {
         return None;
     }
-    let own = weights.of(task, now)?;
-    let from_load = weights.on(state, from)? + own;
-    let to_load = weights.on(state, to)?.saturating_sub(own);
+    let own = weights::of(now)?;
+    let from_load = weights::on(state, from)? + own;
+    let to_load = weights::on(state, to)?.saturating_sub(own);
     let found = Useless { time: state.now(), task, from, to, from_load, to_load };
     (from_load <= to_load).then_some(found)
 }

@@ -62,6 +62,7 @@ pub(super) fn to_json(past: &Past) -> String {
         ("waker_cpu", past.waker_cpu.0.into()),
         ("mask", past.mask.map(|mask| mask.0).into()),
         ("policy", past.policy.into()),
+        ("nice", past.nice.into()),
         ("throttled", past.throttled.then_some(true).into()),
         ("migration_disabled", past.migration_disabled.then_some(true).into()),
         ("last_cpu", cpu(past.last).into()),
@@ -103,6 +104,7 @@ pub(super) fn from_json(task: TaskId, text: &str) -> Option<Past> {
         waker_cpu: cpu("waker_cpu")??,
         mask: id("mask")?.map(MaskId),
         policy: json["policy"].as_u64().and_then(|policy| u8::try_from(policy).ok()),
+        nice: json["nice"].as_i64().and_then(|nice| i8::try_from(nice).ok()),
         throttled: so("throttled"),
         migration_disabled: so("migration_disabled"),
         last: cpu("last_cpu")?,
@@ -126,6 +128,7 @@ mod tests {
         assert_eq!((past.phase, past.since, past.waker_cpu), (Phase::Waiting, Time(7), CpuId(1)));
         assert_eq!((past.origin, past.moves, past.waker), (Origin::Unknown, 0, By::UNKNOWN));
         assert_eq!((past.cpu, past.mask, past.seen), (None, None, Seen::Nowhere));
+        assert_eq!((past.policy, past.nice), (None, None));
         assert_eq!(from_json(task, &to_json(&past)), Some(past));
         for needed in ["phase", "since_ns", "waker_cpu"] {
             let text = text.replace(needed, "other");

@@ -116,7 +116,7 @@ fn a_file_cut_anywhere_reads_up_to_its_last_whole_batch() {
 #[test]
 fn a_newer_major_version_is_refused_and_a_newer_minor_one_is_read() {
     let bytes = written(&anything(1, 10));
-    let at = bytes.windows(5).position(|part| part == b"\"1.1\"").expect("the version");
+    let at = bytes.windows(5).position(|part| part == b"\"1.2\"").expect("the version");
     let with = |version: &[u8]| {
         let mut bytes = bytes.clone();
         bytes[at..at + 5].copy_from_slice(version);
@@ -164,5 +164,15 @@ fn a_file_of_version_1_0_reads_as_it_did() {
     assert_eq!(start.silent, [CpuId(5)]);
     assert_eq!((back.masks().len(), back.annexes.len()), (5, 1));
     assert!(back.losses().iter().any(|loss| loss.kind == LossKind::ClockSkew));
+    assert!(back.losses().iter().all(|loss| loss.kind != LossKind::Damaged));
+}
+
+#[test]
+fn a_file_of_version_1_1_reads_as_it_did_and_knows_no_nice_values() {
+    let back = read_back(include_bytes!("fixtures/1.1.wn"));
+    let past = back.past();
+    assert_eq!((back.len(), past.len()), (14, 6));
+    assert!(past.iter().any(|past| past.waking.is_some() && past.last.is_some()));
+    assert!(past.iter().all(|past| past.nice.is_none()));
     assert!(back.losses().iter().all(|loss| loss.kind != LossKind::Damaged));
 }

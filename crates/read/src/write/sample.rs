@@ -235,6 +235,7 @@ fn past(task: TaskId) -> Past {
         waker_cpu: CpuId(2),
         mask: Some(MaskId(3)),
         policy: Some(5),
+        nice: Some(-20),
         throttled: false,
         migration_disabled: true,
         last: Some(CpuId(3)),

@@ -7,14 +7,14 @@
 use super::{
     Contradiction, CpuMode, CpuState, Link, NO_TASK, Origin, Phase, State, TaskState, WaitRule,
 };
-use crate::{By, Change, CpuId, Entry, Event, How, Left, Observer, TaskId};
+use crate::{By, Change, CpuId, Entry, Event, How, Left, Observer, Prio, TaskId};
 
 impl State {
     /// Lets `entry` happen and tells the observer what it changed.
     #[inline(always)]
     pub fn apply<O: Observer>(&mut self, entry: &Entry, observer: &mut O) {
         match entry.event {
-            Event::Switch { cpu, prev, next, left, .. } => {
+            Event::Switch { cpu, prev, next, left, prev_prio, next_prio } => {
                 self.pass(entry.time, observer);
                 self.know_cpu(cpu);
                 if self.disagrees(cpu, prev) {
@@ -22,15 +22,15 @@ impl State {
                     self.tell_contradictions(*entry, observer);
                     self.tell_tasks(observer);
                 }
-                self.go_out(prev, cpu, left, next);
+                self.go_out(prev, cpu, left, next, prev_prio);
                 if prev == next {
                     self.tell_tasks(observer);
                 }
-                self.come_in(next, cpu);
+                self.come_in(next, cpu, next_prio);
                 self.tell(entry, observer);
             }
             // Most wakings only note who woke whom: no time need be told for that.
-            Event::Waking { task, prev, .. } if self.wakes_quietly(entry, task, prev) => {
+            Event::Waking { task, prev, prio } if self.wakes_quietly(entry, task, prev, prio) => {
                 self.now = self.now.max(entry.time);
             }
             Event::Waking { .. }
@@ -58,8 +58,8 @@ impl State {
     #[inline(always)]
     fn change(&mut self, entry: &Entry) {
         match entry.event {
-            Event::Queued { task, on, how, .. } => self.queued(entry, task, on, how),
-            Event::Waking { task, prev, .. } => self.wake(entry, task, prev),
+            Event::Queued { task, on, how, prio } => self.queued(entry, task, on, how, prio),
+            Event::Waking { task, prev, prio } => self.wake(entry, task, prev, prio),
             Event::Migrate { task, to, .. } => self.migrate(task, to),
             Event::Fork { child, .. } => self.fork(entry, child),
             Event::Cpu { cpu, up } => self.hotplug(cpu, up),
@@ -91,7 +91,7 @@ impl State {
     /// `prev` leaves `cpu` to `next`. First who leaves, then who comes: a task that yields to
     /// itself keeps its run.
     #[inline(always)]
-    fn go_out(&mut self, prev: TaskId, cpu: CpuId, left: Left, next: TaskId) {
+    fn go_out(&mut self, prev: TaskId, cpu: CpuId, left: Left, next: TaskId, prio: Prio) {
         self.keep_cpu(cpu);
         let mode = if next.is_idle() { CpuMode::Idle } else { CpuMode::Busy(next) };
         let state = &mut self.cpus[cpu.index()];
@@ -104,6 +104,7 @@ impl State {
             _ => {}
         }
         let task = &mut self.tasks[index];
+        note_nice(task, prio);
         task.since = self.now;
         task.prev = Some(cpu);
         task.cpu = Some(cpu);
@@ -125,7 +126,7 @@ impl State {
     }
 
     #[inline(always)]
-    fn come_in(&mut self, next: TaskId, cpu: CpuId) {
+    fn come_in(&mut self, next: TaskId, cpu: CpuId, prio: Prio) {
         let Some(index) = self.meet(next) else { return };
         let was = self.keep_task(index);
         match was.phase {
@@ -133,6 +134,7 @@ impl State {
             _ => self.come_unawaited(&was, cpu),
         }
         let task = &mut self.tasks[index];
+        note_nice(task, prio);
         (task.phase, task.since, task.cpu) = (Phase::Running, self.now, Some(cpu));
     }
 
@@ -152,11 +154,19 @@ impl State {
         self.changes.contradictions.push(contradiction);
     }
 
-    /// Notes a waking that begins no wait and changes nobody's phase; false if it does.
+    /// Notes a waking that begins no wait and changes neither phase nor nice value; false if it does.
     #[inline(always)]
-    fn wakes_quietly(&mut self, entry: &Entry, task: TaskId, prev: Option<CpuId>) -> bool {
+    fn wakes_quietly(
+        &mut self,
+        entry: &Entry,
+        task: TaskId,
+        prev: Option<CpuId>,
+        prio: Prio,
+    ) -> bool {
         let Some(index) = self.meet(task) else { return true };
-        match self.tasks[index].phase {
+        let known = &self.tasks[index];
+        match known.phase {
+            _ if nice(prio).is_some_and(|nice| known.nice != Some(nice)) => false,
             // It was about to sleep, or is still queued: no wait begins here.
             Phase::Running | Phase::Waiting => true,
             Phase::Sleeping if self.rule == WaitRule::AtQueued => {
@@ -179,9 +189,13 @@ impl State {
     }
 
     #[inline(always)]
-    fn wake(&mut self, entry: &Entry, task: TaskId, prev: Option<CpuId>) {
+    fn wake(&mut self, entry: &Entry, task: TaskId, prev: Option<CpuId>, prio: Prio) {
         let Some(index) = self.meet(task) else { return };
-        self.keep_task(index);
+        let was = self.keep_task(index);
+        note_nice(&mut self.tasks[index], prio);
+        if matches!(was.phase, Phase::Running | Phase::Waiting) {
+            return; // only its nice value is news
+        }
         self.note_waking(entry, index, prev);
         let known = &mut self.tasks[index];
         if known.phase != Phase::Sleeping {
@@ -196,9 +210,10 @@ impl State {
     }
 
     #[inline(always)]
-    fn queued(&mut self, entry: &Entry, task: TaskId, on: Option<CpuId>, how: How) {
+    fn queued(&mut self, entry: &Entry, task: TaskId, on: Option<CpuId>, how: How, prio: Prio) {
         let Some(index) = self.meet(task) else { return };
-        let known = &self.tasks[index];
+        let known = &mut self.tasks[index];
+        note_nice(known, prio);
         if matches!(known.phase, Phase::Running | Phase::Waiting) {
             return; // a wakeup that came before it had gone to sleep
         }
@@ -257,6 +272,8 @@ impl State {
         (known.phase, known.since) = (Phase::New, self.now);
         (known.waker, known.waker_cpu, known.waking) = (entry.by, entry.cpu, Some(entry.time));
         known.prev = Some(entry.cpu);
+        // Its number may have been another one's.
+        known.nice = None;
     }
 
     fn hotplug(&mut self, cpu: CpuId, up: bool) {
@@ -276,10 +293,14 @@ impl State {
     }
 
     fn changed(&mut self, task: TaskId, what: Change) {
-        if matches!(what, Change::Nice(_) | Change::Cgroup(_) | Change::Name(_)) {
+        if matches!(what, Change::Cgroup(_) | Change::Name(_)) {
             return;
         }
         let Some(index) = self.meet(task) else { return };
+        if let Change::Nice(nice) = what {
+            self.tasks[index].nice = Some(nice);
+            return; // it says nothing of where the task may run
+        }
         let was = self.keep_task(index);
         let known = &mut self.tasks[index];
         match what {
@@ -393,4 +414,17 @@ impl State {
         let known = &mut self.tasks[index];
         (known.phase, known.since, known.waker) = (Phase::Unknown, self.now, By::UNKNOWN);
     }
+}
+
+/// Notes the nice value that a priority tells, if it tells one.
+#[inline(always)]
+fn note_nice(task: &mut TaskState, prio: Prio) {
+    task.nice = nice(prio).or(task.nice);
+}
+
+/// Fair tasks have priorities from 100 (nice -20) to 139; the others tell no nice value.
+#[inline(always)]
+fn nice(prio: Prio) -> Option<i8> {
+    let fair = prio.0.filter(|prio| (100..=139).contains(prio))?;
+    i8::try_from(fair - 120).ok()
 }

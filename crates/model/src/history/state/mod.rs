@@ -116,6 +116,8 @@ pub struct TaskState {
     pub migration_disabled: bool,
     /// Scheduling policy, where known (5 is `SCHED_IDLE`).
     pub policy: Option<u8>,
+    /// Nice value, where known: of the last row that told it or the priority of a fair task.
+    pub nice: Option<i8>,
 }
 
 /// What an event contradicts.
@@ -130,6 +132,9 @@ pub enum Contradiction {
     /// A dead task acts.
     Undead,
 }
+
+/// A cache line: events touch tasks in no order.
+const _: () = assert!(size_of::<TaskState>() <= 64);
 
 const NO_TASK: u32 = u32::MAX;
 
@@ -191,6 +196,7 @@ impl TaskState {
         throttled: false,
         migration_disabled: false,
         policy: None,
+        nice: None,
     };
 }
 
@@ -314,6 +320,7 @@ impl State {
         if self.links[index].epoch == self.epoch {
             return *task;
         }
-        TaskState { cpu: task.cpu, mask: task.mask, policy: task.policy, ..TaskState::UNKNOWN }
+        let TaskState { cpu, mask, policy, nice, .. } = *task;
+        TaskState { cpu, mask, policy, nice, ..TaskState::UNKNOWN }
     }
 }

@@ -34,6 +34,8 @@ pub struct Past {
     pub mask: Option<MaskId>,
     /// Scheduling policy, where known.
     pub policy: Option<u8>,
+    /// Nice value, where known.
+    pub nice: Option<i8>,
     /// Held back by a quota.
     pub throttled: bool,
     /// Migration is disabled for it.
@@ -62,6 +64,7 @@ impl Past {
             waker_cpu: state.waker_cpu,
             mask: state.mask,
             policy: state.policy,
+            nice: state.nice,
             throttled: state.throttled,
             migration_disabled: state.migration_disabled,
             last: None,
@@ -76,7 +79,7 @@ impl Past {
         (known.since, known.origin, known.moves) = (self.since, self.origin, self.moves);
         (known.waking, known.waker, known.waker_cpu) = (self.waking, self.waker, self.waker_cpu);
         known.prev = self.prev.filter(|cpu| cpu.index() < cpus);
-        (known.mask, known.policy) = (self.mask, self.policy);
+        (known.mask, known.policy, known.nice) = (self.mask, self.policy, self.nice);
         (known.throttled, known.migration_disabled) = (self.throttled, self.migration_disabled);
     }
 }

@@ -10,8 +10,8 @@ use super::copy::{Copy, is_cut};
 /// The part of `history` within `window`, which is clipped to what was recorded.
 ///
 /// What State knows at the cut becomes the start of the new History: what each CPU runs, who waits
-/// where and in which order, since when and woken by whom, who sleeps, affinities, policies and
-/// throttles; and what questions that look back need of the whole: where each task was before, and
+/// where and in which order, since when and woken by whom, who sleeps, affinities, policies, nice
+/// values and throttles; and what questions that look back need of the whole: where each task was before, and
 /// whether it was ever seen on another CPU. So a check of the cut finds what a check of the whole
 /// within the window finds.
 pub fn window(history: &History, window: Window) -> History {

@@ -99,8 +99,8 @@ fn a_task_under_a_quota_is_throttled_as_often_as_the_kernel_says() {
         matches!(entry.event, Event::Changed { what: Change::Throttled(true), .. })
     });
     let told = told.count() as i64;
-    // The kernel counts a group. A task that was preempted when its group was throttled is held back
-    // only once it returns to user mode, by when the next period may have begun.
+    // The kernel counts a group. A task that was preempted when its group was throttled is held
+    // back only once it returns to user mode, by when the next period may have begun.
     let most = told * 2 > throttled && told <= throttled + 2;
     assert!(throttled > 5 && most, "{told} of {throttled}");
 }

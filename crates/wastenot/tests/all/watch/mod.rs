@@ -190,7 +190,14 @@ fn a_violation_shorter_than_the_confirmation_is_not_told() {
     for _ in 0..3 {
         let length = Some(Duration::from_millis(60));
         let Some(_hogs) = Hogs::stuck(name, "wnshort", length) else { return };
-        assert_eq!(watch.violation(Some("wnshort"), Duration::from_millis(1_500)), None);
+        let Some(told) = watch.violation(Some("wnshort"), Duration::from_millis(1_500)) else {
+            continue;
+        };
+        // Who ends it waits for a CPU, too.
+        let wasted_ms = told["wasted_cpu_ns"].as_u64().expect("waste") / 1_000_000;
+        assert!(wasted_ms >= 90, "told of {wasted_ms} ms: {told}");
+        skipped(name, "other work made it a long one", "run it on a quiet machine");
+        return;
     }
 }
 
