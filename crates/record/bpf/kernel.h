@@ -72,12 +72,13 @@ struct cfs_rq___delayed { /* 6.12 */
 struct rq {
 	unsigned int nr_running;
 	struct cfs_rq cfs;
+	int cpu;
 	int online;
 } KERNEL;
 
 struct task_group {
 	struct cgroup_subsys_state css;
-	struct cfs_rq **cfs_rq;
+	struct cfs_rq **cfs_rq; /* since 7.2 in memory of each CPU: `queues.h` */
 } KERNEL;
 
 struct sched_entity {
@@ -103,8 +104,8 @@ struct thread_info {
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state; /* since 5.14 */
-	int on_cpu;
-	int on_rq;
+	unsigned int on_cpu; /* signed up to 7.1, then bytes: only what has no sign is fitted */
+	unsigned int on_rq;
 	int prio;
 	int static_prio;
 	struct sched_entity se;

@@ -7,6 +7,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "load.h"
+#include "queues.h"
 #include "wire.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
@@ -20,6 +21,8 @@ const volatile __u32 cgroup_v1 = 0;	     /* the cpu controller has a hierarchy o
 /* Arguments of sched_switch: 1 (preempt, prev, next, state), 2 (preempt, state, prev, next)
  * in 5.18 alone, 0 (preempt, prev, next) before that. */
 const volatile __u32 switch_arguments = 1;
+/* Of a preempt count: in an interrupt or NMI. Since 7.3 they lie higher. */
+const volatile __u32 hardirq_mask = 0x00ff0000;
 
 struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -184,11 +187,31 @@ static __always_inline __u8 context(struct lane *lane)
 	} else {
 		return 0;
 	}
-	if (count & 0x00ff0000)
+	if (count & hardirq_mask)
 		return CONTEXT_KNOWN | HARDIRQ;
 	if (count & 0x00000100)
 		return CONTEXT_KNOWN | SOFTIRQ;
 	return CONTEXT_KNOWN;
+}
+
+/* How often running one of our programs on a tracepoint disables migration of the current task: not
+ * at all up to 6.18, seen once on 7.3. The idle task does it never, so what it has is ours. */
+__u32 own_pins;
+
+/* How often migration of a task is disabled, by others than us. */
+static __always_inline __u32 pins_of(struct task_struct *task)
+{
+	__u32 pins = task->migration_disabled;
+
+	if (!pins || task != bpf_get_current_task_btf())
+		return pins;
+	return pins > own_pins ? pins - own_pins : 0;
+}
+
+/* The same where a system call runs the program: whoever makes one disables nothing itself. */
+static __always_inline __u32 pins_in_call(struct task_struct *task)
+{
+	return task == bpf_get_current_task_btf() ? 0 : task->migration_disabled;
 }
 
 /* Each word counts with an odd factor of its own: if one word alone changes, so does the sum, and
@@ -215,21 +238,22 @@ static __always_inline __u64 digest_of_mask(const struct cpumask *mask)
 }
 
 /* Changes when something changes that `struct facts` holds. Never 0. */
-static __always_inline __u64 digest_of(struct task_struct *task)
+static __always_inline __u64 digest_of(struct task_struct *task, __u32 pins)
 {
 	enum { FIRST = MAX_WORDS };
 	__u64 digest = digest_of_mask(task->cpus_ptr);
 
 	digest += weigh(task->start_time, FIRST);
 	digest += weigh((__u64)task->policy << 32 | (__u32)task->static_prio, FIRST + 1);
-	digest += weigh((__u64)task->migration_disabled << 32 | is_throttled(task), FIRST + 2);
+	digest += weigh((__u64)pins << 32 | is_throttled(task), FIRST + 2);
 	digest += weigh(cgroup_of(task), FIRST + 3);
 	digest += weigh(*(__u64 *)&task->comm[0], FIRST + 4);
 	digest += weigh(*(__u64 *)&task->comm[8], FIRST + 5);
 	return digest ? digest : 1;
 }
 
-static __always_inline void fill_facts(struct facts *facts, struct task_struct *task, __u64 now)
+static __always_inline void fill_facts(struct facts *facts, struct task_struct *task, __u64 now,
+				       __u32 pins)
 {
 	facts->event = (struct event){
 		.time = now,
@@ -247,7 +271,7 @@ static __always_inline void fill_facts(struct facts *facts, struct task_struct *
 	facts->policy = task->policy;
 	facts->nice = task->static_prio - 120;
 	facts->throttled = is_throttled(task);
-	facts->migration_disabled = task->migration_disabled != 0;
+	facts->migration_disabled = pins != 0;
 	bpf_probe_read_kernel(facts->mask, mask_words * 8, task->cpus_ptr);
 }
 
@@ -257,7 +281,7 @@ static __always_inline void fill_facts(struct facts *facts, struct task_struct *
 		__u32 size = sizeof(struct facts) + (words) * sizeof(__u64);           \
 		struct facts *facts = reserve(ring_of(cpu), lane, now, size);          \
 		if (facts) {                                                           \
-			fill_facts(facts, task, now);                                  \
+			fill_facts(facts, task, now, pins);                            \
 			submit(lane, facts, size);                                     \
 		}                                                                      \
 		facts != NULL;                                                         \
@@ -265,7 +289,7 @@ static __always_inline void fill_facts(struct facts *facts, struct task_struct *
 
 /* Tells what changed about a task since it was looked at last. What is told of a task is stored
  * where memory may be asked for: at its fork and in the walk, never under a run queue's lock. */
-static __always_inline void look(struct task_struct *task, __u64 now, __u64 flags)
+static __always_inline void look_with(struct task_struct *task, __u64 now, __u64 flags, __u32 pins)
 {
 	struct told *told;
 	struct lane *lane;
@@ -278,7 +302,7 @@ static __always_inline void look(struct task_struct *task, __u64 now, __u64 flag
 	told = bpf_task_storage_get(&tasks, task, NULL, flags);
 	if (!told)
 		return;
-	digest = digest_of(task);
+	digest = digest_of(task, pins);
 	if (told->digest == digest)
 		return;
 	cpu = bpf_get_smp_processor_id();
@@ -292,6 +316,11 @@ static __always_inline void look(struct task_struct *task, __u64 now, __u64 flag
 	/* Running again ends a throttle, and nobody looks then: the next one is news as well. */
 	if (sent)
 		told->digest = is_throttled(task) ? 0 : digest;
+}
+
+static __always_inline void look(struct task_struct *task, __u64 now, __u64 flags)
+{
+	look_with(task, now, flags, pins_of(task));
 }
 
 static __always_inline __u32 current_tid(void)
@@ -314,6 +343,8 @@ static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 	};
 
 	emit(&event);
+	if (!prev->pid && prev->migration_disabled != own_pins)
+		own_pins = prev->migration_disabled;
 	if (!state || preempt)
 		look(prev, event.time, 0);
 	return 0;
@@ -444,7 +475,7 @@ int BPF_PROG(on_sched_process_exit, struct task_struct *task)
 SEC("fexit/set_cpus_allowed_common")
 int BPF_PROG(on_affinity, struct task_struct *task)
 {
-	look(task, bpf_ktime_get_ns(), 0);
+	look_with(task, bpf_ktime_get_ns(), 0, pins_in_call(task));
 	return 0;
 }
 
@@ -505,7 +536,7 @@ int walk(struct bpf_iter__task *ctx)
 	told = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (told)
 		told->digest = 0;
-	fill_facts(&walked.facts, task, bpf_ktime_get_ns());
+	fill_facts(&walked.facts, task, bpf_ktime_get_ns(), pins_in_call(task));
 	bpf_seq_write(ctx->meta->seq, &walked, sizeof(walked.facts) + mask_words * 8);
 	return 0;
 }
@@ -514,27 +545,32 @@ int walk(struct bpf_iter__task *ctx)
 const volatile __u32 cpus = 1;
 const volatile __s64 preempt_count_offset = 0;
 
-/* Finds out where CPUs keep their preempt counts: on x86 it is a variable of each CPU, and symbols
- * of variables may be hidden, but every task group knows the run queue of every CPU. Gives whether
- * what is found there can be the count of this very moment. */
+static __always_inline void place(__u32 cpu, __u64 rq)
+{
+	if (rq)
+		this_lane(cpu)->preempt_count = rq + preempt_count_offset;
+}
+
+/* Before `locate`, where no list says it. */
+SEC("iter/task")
+int locate_by_tasks(struct bpf_iter__task *ctx)
+{
+	__u32 cpu = 0;
+	__u64 rq = queue_of(ctx->task, &cpu);
+
+	place(cpu, rq);
+	return 0;
+}
+
+/* Finds out where CPUs keep their preempt counts: on x86 it is a variable of each CPU. Gives
+ * whether what is found there can be the count of this very moment. */
 SEC("syscall")
 int locate(void *ctx)
 {
-	struct task_struct *current = bpf_get_current_task_btf();
-	struct cfs_rq **queues = BPF_CORE_READ(current, sched_task_group, cfs_rq);
 	__u32 cpu;
 
-	for (cpu = 0; cpu < MAX_CPUS && cpu < cpus; cpu++) {
-		struct cfs_rq *queue = NULL;
-		struct rq *rq;
-
-		bpf_probe_read_kernel(&queue, sizeof(queue), &queues[cpu]);
-		if (!queue)
-			continue;
-		rq = BPF_CORE_READ(queue, rq);
-		if (rq)
-			lanes[cpu].preempt_count = (__u64)rq + preempt_count_offset;
-	}
+	for (cpu = 0; queues_listed && cpu < MAX_CPUS && cpu < cpus; cpu++)
+		place(cpu, listed_queue(cpu));
 	if (context(this_lane(bpf_get_smp_processor_id())) == CONTEXT_KNOWN)
 		return 1;
 	for (cpu = 0; cpu < MAX_CPUS && cpu < cpus; cpu++)

@@ -6,6 +6,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "load.h"
+#include "queues.h"
 #include "sight.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
@@ -173,25 +174,34 @@ static int look(void *map, __u32 *key, struct ticker *ticker)
 	return 0;
 }
 
-/* Finds the run queues and begins to look. Symbols of variables may be hidden, but every task
- * group knows the run queue of every CPU. The timer ends with the last descriptor of its map. */
+/* Before `begin`, where no list says where the run queues are. A CPU that comes up for the first
+ * time later is not looked at there: at no queue nothing runs, and it is not online. */
+SEC("iter/task")
+int find(struct bpf_iter__task *ctx)
+{
+	__u32 cpu = 0;
+	__u64 rq = queue_of(ctx->task, &cpu);
+
+	if (rq)
+		seats[cpu & (MAX_CPUS - 1)].rq = rq;
+	return 0;
+}
+
+/* Finds the run queues and begins to look. The timer ends with the last descriptor of its map. */
 SEC("syscall")
 int begin(void *ctx)
 {
-	struct task_struct *current = bpf_get_current_task_btf();
-	struct cfs_rq **queues = BPF_CORE_READ(current, sched_task_group, cfs_rq);
 	struct ticker *ticker;
 	__u32 cpu, zero = 0;
+	__u64 found = 0;
 
 	for (cpu = 0; cpu < MAX_CPUS && cpu < cpus; cpu++) {
-		struct cfs_rq *queue = NULL;
-
-		bpf_probe_read_kernel(&queue, sizeof(queue), &queues[cpu]);
-		if (queue)
-			seats[cpu].rq = (__u64)BPF_CORE_READ(queue, rq);
-		if (!seats[cpu].rq)
-			return -1;
+		if (queues_listed)
+			seats[cpu].rq = listed_queue(cpu);
+		found |= seats[cpu].rq;
 	}
+	if (!found)
+		return -1;
 	ticker = bpf_map_lookup_elem(&tickers, &zero);
 	if (!ticker || bpf_timer_init(&ticker->timer, &tickers, CLOCK_MONOTONIC) ||
 	    bpf_timer_set_callback(&ticker->timer, look))

@@ -12,6 +12,12 @@ pub enum Error {
     /// The kernel describes no types, so programs cannot be fitted to it.
     #[error("the kernel has no BTF (/sys/kernel/btf/vmlinux)")]
     NoBtf,
+    /// The kernel's BPF cannot do yet what our programs do.
+    #[error("the kernel is too old: its BPF is not that of Linux {since}")]
+    TooOld {
+        /// Which version could.
+        since: &'static str,
+    },
     /// BPF is for those who may.
     #[error("BPF needs CAP_BPF and CAP_PERFMON")]
     NotAllowed,
@@ -68,6 +74,9 @@ impl Error {
             }
             Error::NoBtf => {
                 "boot a kernel with CONFIG_DEBUG_INFO_BTF; `wastenot record --tracefs` does without"
+            }
+            Error::TooOld { .. } => {
+                "boot a later kernel; `wastenot record --tracefs` records on this one"
             }
             Error::NoTracefs => "as root: `mount -t tracefs nodev /sys/kernel/tracing`",
             Error::ReadOnly => {

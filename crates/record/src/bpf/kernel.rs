@@ -1,7 +1,7 @@
 //! What the running kernel's own description of its types (BTF) says.
 
 use libbpf_rs::btf::types::{
-    Composite, DataSec, Func, FuncProto, MemberAttr, Ptr, Struct, Typedef,
+    Composite, DataSec, Enum, Func, FuncProto, MemberAttr, Ptr, Struct, Typedef,
 };
 use libbpf_rs::btf::{Btf, BtfType};
 
@@ -9,12 +9,12 @@ use crate::Error;
 
 /// How this kernel differs from others.
 #[derive(Debug)]
-pub(super) struct Kernel {
+pub(crate) struct Kernel {
     btf: Btf<'static>,
 }
 
 impl Kernel {
-    pub(super) fn running() -> Result<Kernel, Error> {
+    pub(crate) fn running() -> Result<Kernel, Error> {
         Btf::from_vmlinux().map(|btf| Kernel { btf }).map_err(|_| Error::NoBtf)
     }
 
@@ -26,6 +26,42 @@ impl Kernel {
     /// Whether it has a function that programs can be attached to, if it lets them.
     pub(super) fn calls(&self, function: &str) -> bool {
         self.btf.type_by_name::<Func<'_>>(function).is_some()
+    }
+
+    /// Complains where BPF is too old to record. Tried, it would only say that an argument is
+    /// invalid.
+    pub(super) fn can_record(&self) -> Result<(), Error> {
+        match self.names("bpf_prog_type", "BPF_PROG_TYPE_SYSCALL") {
+            true => Ok(()),
+            false => Err(Error::TooOld { since: "5.14" }),
+        }
+    }
+
+    /// Complains where BPF is too old to look at run queues.
+    pub(crate) fn can_look(&self) -> Result<(), Error> {
+        match self.names("bpf_func_id", "BPF_FUNC_loop") {
+            true => Ok(()),
+            false => Err(Error::TooOld { since: "5.17" }),
+        }
+    }
+
+    /// Whether one of its enums has a value of that name.
+    fn names(&self, of: &str, value: &str) -> bool {
+        let values = self.btf.type_by_name::<Enum<'_>>(of);
+        values.is_some_and(|values| {
+            values.iter().any(|one| one.name.is_some_and(|name| name == value))
+        })
+    }
+
+    /// Whether task groups list the run queues of all CPUs, as they do up to 7.1.
+    pub(crate) fn lists_queues(&self) -> bool {
+        let listed = || {
+            let group = self.structure("task_group")?;
+            let queues = group.iter().find(|member| member.name.is_some_and(|n| n == "cfs_rq"))?;
+            let queues = Ptr::try_from(self.btf.type_by_id::<BtfType<'_>>(queues.ty)?).ok()?;
+            Some(Ptr::try_from(queues.next_type()?).is_ok())
+        };
+        listed() == Some(true)
     }
 
     fn handler(&self, tracepoint: &str) -> Option<FuncProto<'_>> {
@@ -56,19 +92,30 @@ impl Kernel {
     /// How far behind its `runqueues` a CPU keeps its preempt count, where that is a variable of
     /// each CPU (x86): of its own, from 6.2 to 6.14 in `pcpu_hot`.
     pub(super) fn preempt_count_offset(&self) -> Option<i64> {
-        let section = self.btf.type_by_name::<DataSec<'_>>(".data..percpu")?;
-        let variable = |wanted: &str| {
-            section.iter().find_map(|variable| {
-                let kind = self.btf.type_by_id::<BtfType<'_>>(variable.ty)?;
-                (kind.name()? == wanted).then_some(i64::from(variable.offset))
-            })
-        };
         let hot = || {
             let hot = self.structure("pcpu_hot")?;
-            Some(variable("pcpu_hot")? + i64::from(self.member(&hot, "preempt_count")?))
+            Some(self.of_cpu("pcpu_hot")? + i64::from(self.member(&hot, "preempt_count")?))
         };
-        let count = variable("__preempt_count").or_else(hot)?;
-        Some(count - variable("runqueues")?)
+        let count = self.of_cpu("__preempt_count").or_else(hot)?;
+        Some(count - self.of_cpu("runqueues")?)
+    }
+
+    /// Which bits of a preempt count are set in interrupts. Since 7.3 it also counts who disabled
+    /// them, below (include/linux/preempt.h); of that only a variable of each CPU tells.
+    pub(super) fn hardirq_mask(&self) -> u32 {
+        match self.of_cpu("local_interrupt_disable_state") {
+            Some(_) => 0x1f00_0000,
+            None => 0x00ff_0000,
+        }
+    }
+
+    /// Where among the variables of each CPU one is.
+    fn of_cpu(&self, wanted: &str) -> Option<i64> {
+        let section = self.btf.type_by_name::<DataSec<'_>>(".data..percpu")?;
+        section.iter().find_map(|variable| {
+            let kind = self.btf.type_by_id::<BtfType<'_>>(variable.ty)?;
+            (kind.name()? == wanted).then_some(i64::from(variable.offset))
+        })
     }
 
     /// Whether tasks hold the preempt count (all but x86).

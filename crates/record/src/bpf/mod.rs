@@ -10,10 +10,10 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::time::Duration;
 
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
-use libbpf_rs::{Iter, Link, ProgramInput};
+use libbpf_rs::{Iter, Link, ProgramInput, ProgramMut};
 use wastenot_model::{Carries, CpuId, Head, Loss, LossKind, Time};
 
-use self::kernel::Kernel;
+pub(crate) use self::kernel::Kernel;
 use self::rings::Rings;
 use crate::cgroups::{Cgroups, Hierarchy};
 use crate::clock::{self, Suspended};
@@ -95,6 +95,14 @@ pub(crate) fn failed(doing: &str) -> impl Fn(libbpf_rs::Error) -> Error + '_ {
     }
 }
 
+/// Runs a program for every task; gives what it writes.
+pub(crate) fn iterate(program: &ProgramMut<'_>) -> Result<Vec<u8>, Error> {
+    let link = program.attach().map_err(failed("walk the tasks"))?;
+    let mut bytes = Vec::new();
+    Iter::new(&link).map_err(failed("walk the tasks"))?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 fn is_eperm(error: &libbpf_rs::Error) -> bool {
     format!("{error:#}").contains("Operation not permitted")
 }
@@ -113,6 +121,7 @@ fn load(
 ) -> Result<(RecordSkel<'static>, Carries), Error> {
     log::listen();
     let kernel = Kernel::running()?;
+    kernel.can_record()?;
     let load = |functions| load_for(&kernel, options, hierarchy, cpus, functions);
     let skel = match load(kernel.calls("set_cpus_allowed_common")) {
         // Many kernels let none of their functions be traced, and say so when it is tried.
@@ -123,6 +132,9 @@ fn load(
         Ok(skel) => skel,
     };
     let located = || {
+        if skel.progs.locate_by_tasks.autoload() {
+            iterate(&skel.progs.locate_by_tasks).ok();
+        }
         let output = skel.progs.locate.test_run(ProgramInput::default());
         output.is_ok_and(|output| output.return_value == 1)
     };
@@ -151,6 +163,8 @@ fn load_for(
         set.cgroup_v1 = u32::from(matches!(hierarchy, Hierarchy::V1(_)));
         set.cpus = cpus;
         set.preempt_count_offset = offset.unwrap_or(0);
+        set.hardirq_mask = kernel.hardirq_mask();
+        set.queues_listed = u32::from(kernel.lists_queues());
         set.switch_arguments = kernel.switch_arguments().ok_or_else(|| Error::Failed {
             doing: "attach to sched_switch".into(),
             why: "its arguments are none that are known".into(),
@@ -161,6 +175,7 @@ fn load_for(
     open.progs.on_cpu_frequency.set_autoload(kernel.traces("cpu_frequency"));
     open.progs.on_affinity.set_autoload(functions);
     open.progs.locate.set_autoload(offset.is_some());
+    open.progs.locate_by_tasks.set_autoload(offset.is_some() && !kernel.lists_queues());
     open.load().map_err(failed("load the BPF programs"))
 }
 
@@ -239,10 +254,8 @@ impl Bpf {
 
     /// Every task as it is now.
     fn walk(&mut self) -> Result<Vec<Facts>, Error> {
-        let link = self.skel.progs.walk.attach().map_err(failed("walk the tasks"))?;
         let words = self.online.len().div_ceil(64);
-        let mut bytes = Vec::new();
-        Iter::new(&link).map_err(failed("walk the tasks"))?.read_to_end(&mut bytes)?;
+        let bytes = iterate(&self.skel.progs.walk)?;
         Ok(bytes.chunks_exact(Facts::size(words)).filter_map(|b| Facts::read(b, words)).collect())
     }
 

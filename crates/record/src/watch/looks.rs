@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use wastenot_model::{Span, Time};
 
 use super::sight::{Figures, Rhythm, Run};
-use crate::bpf::failed;
+use crate::bpf::{Kernel, failed, iterate};
 use crate::{Error, clock, host};
 
 mod skeleton {
@@ -32,10 +32,14 @@ pub(crate) struct Looks {
 impl Looks {
     /// Begins to look.
     pub(crate) fn begin(rhythm: &Rhythm) -> Result<Looks, Error> {
+        let kernel = Kernel::running()?;
+        kernel.can_look()?;
+        let listed = kernel.lists_queues();
         let place = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = WatchSkelBuilder::default().open(place).map_err(failed("open programs"))?;
         if let Some(set) = open.maps.rodata_data.as_mut() {
             set.cpus = host::machine().cpus.len() as u32;
+            set.queues_listed = u32::from(listed);
             set.look_ns = rhythm.look.0;
             set.period_ns = rhythm.period.0;
             set.idle_looks = rhythm.idle_looks;
@@ -43,7 +47,11 @@ impl Looks {
             set.tell_looks = rhythm.tell_looks;
             set.blind = u32::from(rhythm.blind);
         }
+        open.progs.find.set_autoload(!listed);
         let skel = open.load().map_err(failed("load the BPF programs"))?;
+        if !listed {
+            iterate(&skel.progs.find)?;
+        }
         let told = Rc::new(Cell::new(None));
         let mut ring = RingBufferBuilder::new();
         let inbox = Rc::clone(&told);
