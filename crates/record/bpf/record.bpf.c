@@ -57,7 +57,8 @@ struct lane {
 	/* Where the kernel keeps this CPU's preempt count; 0: not known. */
 	__u64 preempt_count;
 	__u64 offline; /* it went down since we look */
-	__u64 padding[2];
+	__u64 untold;  /* tasks for which there was no storage */
+	__u64 padding;
 } __attribute__((aligned(64)));
 
 struct lane lanes[MAX_CPUS];
@@ -300,8 +301,11 @@ static __always_inline void look_with(struct task_struct *task, __u64 now, __u64
 	if (!task->pid)
 		return;
 	told = bpf_task_storage_get(&tasks, task, NULL, flags);
-	if (!told)
+	if (!told) {
+		if (flags)
+			this_lane(bpf_get_smp_processor_id())->untold++;
 		return;
+	}
 	digest = digest_of(task, pins);
 	if (told->digest == digest)
 		return;
@@ -536,6 +540,8 @@ int walk(struct bpf_iter__task *ctx)
 	told = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (told)
 		told->digest = 0;
+	else
+		this_lane(bpf_get_smp_processor_id())->untold++;
 	fill_facts(&walked.facts, task, bpf_ktime_get_ns(), pins_in_call(task));
 	bpf_seq_write(ctx->meta->seq, &walked, sizeof(walked.facts) + mask_words * 8);
 	return 0;

@@ -5,6 +5,7 @@ use libbpf_rs::btf::types::{
 };
 use libbpf_rs::btf::{Btf, BtfType};
 
+use super::log;
 use crate::Error;
 
 /// How this kernel differs from others.
@@ -15,6 +16,7 @@ pub(crate) struct Kernel {
 
 impl Kernel {
     pub(crate) fn running() -> Result<Kernel, Error> {
+        log::listen();
         Btf::from_vmlinux().map(|btf| Kernel { btf }).map_err(|_| Error::NoBtf)
     }
 

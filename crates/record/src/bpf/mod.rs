@@ -73,6 +73,8 @@ pub(crate) struct Bpf {
     suspended: Suspended,
     /// How often the kernel had left out one of our programs.
     missed: u64,
+    /// Of how many tasks nothing could be told.
+    untold_before: u64,
     summary: Summary,
 }
 
@@ -119,7 +121,6 @@ fn load(
     hierarchy: &Hierarchy,
     cpus: usize,
 ) -> Result<(RecordSkel<'static>, Carries), Error> {
-    log::listen();
     let kernel = Kernel::running()?;
     kernel.can_record()?;
     let load = |functions| load_for(&kernel, options, hierarchy, cpus, functions);
@@ -201,6 +202,7 @@ impl Bpf {
             online,
             suspended: Suspended::so_far(),
             missed: 0,
+            untold_before: 0,
             summary: Summary::default(),
         })
     }
@@ -219,6 +221,7 @@ impl Bpf {
         }
         self.suspended = Suspended::so_far();
         self.missed = self.misses();
+        self.untold_before = self.untold();
         self.summary = Summary::default();
     }
 
@@ -346,7 +349,19 @@ impl Bpf {
             self.summary.lost += misses;
             tape.loss(loss);
         }
+        if let untold @ 1.. = self.untold() - self.untold_before {
+            let note = "the kernel had no memory to follow tasks: of as many no change is told";
+            let mut loss = Loss::new(LossKind::LostEvents, note);
+            loss.count = Some(untold);
+            tape.loss(loss);
+        }
         self.suspended.loss().into_iter().for_each(|loss| tape.loss(loss));
+    }
+
+    /// Of how many tasks no change could be told so far.
+    fn untold(&self) -> u64 {
+        let lanes = self.skel.maps.bss_data.as_deref().map(|bss| &bss.lanes[..]);
+        lanes.unwrap_or_default().iter().map(|lane| lane.untold).sum()
     }
 }
 

@@ -29,8 +29,9 @@ pub(super) struct Sampled {
 
 impl Sampled {
     pub(super) fn begin(options: &Options, metrics: Arc<Metrics>) -> Result<Sampled, Error> {
-        let confirm = Confirm::load(options)?;
+        // It needs the newer kernel, and says so.
         let looks = Looks::begin(&options.rhythm())?;
+        let confirm = Confirm::load(options)?;
         let gauge = looks.gauge()?;
         let (options, follow) = (*options, Follow::new(Arc::clone(&metrics)));
         Ok(Sampled { options, looks, confirm, metrics, gauge, follow, failures: 0 })
