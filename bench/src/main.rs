@@ -58,13 +58,15 @@ fn switches(rate: u64, seconds: u64) -> String {
     const THREADS: u64 = 20;
     let wakings = rate * seconds / 2 / THREADS;
     let pause = Duration::from_secs(seconds) / u32::try_from(wakings.max(1)).unwrap_or(u32::MAX);
+    let begun = Instant::now();
     std::thread::scope(|scope| {
-        for _ in 0..THREADS {
-            scope.spawn(|| {
-                let begun = Instant::now();
+        for thread in 0..THREADS as u32 {
+            scope.spawn(move || {
+                // In lockstep they would queue all at once.
+                let begun = begun + pause * thread / THREADS as u32;
                 for waking in 1..=wakings {
                     let due = pause * waking as u32;
-                    std::thread::sleep(due.saturating_sub(begun.elapsed()));
+                    std::thread::sleep((begun + due).saturating_duration_since(Instant::now()));
                 }
             });
         }

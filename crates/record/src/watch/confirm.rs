@@ -1,15 +1,19 @@
 //! From a suspicion to a verdict: events are recorded for the confirmation time, then State knows
 //! what a look cannot see.
 
+use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use wastenot_check::Check;
 use wastenot_model::{Builder, CpuId, History, Span, Time};
 
 use super::violation::Violation;
-use super::{Found, Options};
+use super::{Options, is_readable};
 use crate::recording::{Anew, load};
 use crate::{Error, Way, clock};
+
+/// So long one who interrupts waits at most.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Records when it is asked to. The programs are loaded all the time, and attached to nothing
 /// meanwhile: to load them takes more CPU time than to confirm a suspicion.
@@ -23,8 +27,14 @@ pub(super) struct Confirm {
 pub(super) struct Verdict {
     /// Events that found no room.
     pub(super) lost: u64,
-    /// The violation, if it is one.
-    pub(super) found: Option<Found>,
+    /// Whether it is one violation, or several.
+    pub(super) confirmed: bool,
+    /// Those that can be described, one for each group of CPUs that idled.
+    pub(super) violations: Vec<Violation>,
+    /// CPU time wasted while events were recorded.
+    pub(super) wasted: Span,
+    /// What happened meanwhile.
+    pub(super) history: History,
 }
 
 impl Confirm {
@@ -34,25 +44,31 @@ impl Confirm {
     }
 
     /// Records for as long as the rules ask and tells whether there is a violation. It goes on
-    /// `since` then, where that is known.
-    pub(super) fn look_into(&mut self, since: Option<Time>) -> Result<Verdict, Error> {
-        let (history, lost) = self.record()?;
-        Ok(Verdict { lost, found: judge(since, history, &self.options) })
+    /// `since` then, where that is known. `None` when `interrupt` can be read before.
+    pub(super) fn look_into(
+        &mut self,
+        since: Option<Time>,
+        interrupt: BorrowedFd<'_>,
+    ) -> Result<Option<Verdict>, Error> {
+        let recorded = self.record(interrupt)?;
+        Ok(recorded.map(|(history, lost)| judge(since, history, lost, &self.options)))
     }
 
-    fn record(&mut self) -> Result<(History, u64), Error> {
+    fn record(&mut self, interrupt: BorrowedFd<'_>) -> Result<Option<(History, u64)>, Error> {
         let mut tape = Builder::new(self.recording.begin()?);
         let end = clock::now() + length(&self.options);
-        loop {
+        let mut interrupted = false;
+        while !interrupted {
             let left = end.since(clock::now());
             if left == Span::ZERO {
                 break;
             }
-            self.recording.wait(Duration::from_nanos(left.0));
+            self.recording.wait(Duration::from_nanos(left.0).min(PATIENCE));
             self.recording.drain(&mut tape);
+            interrupted = is_readable(interrupt)?;
         }
         let summary = self.recording.finish(&mut tape);
-        Ok((tape.finish(), summary.lost))
+        Ok((!interrupted).then(|| (tape.finish(), summary.lost)))
     }
 }
 
@@ -63,13 +79,18 @@ fn length(options: &Options) -> Span {
 }
 
 /// What the rules say of what was recorded.
-fn judge(since: Option<Time>, history: History, options: &Options) -> Option<Found> {
+fn judge(since: Option<Time>, history: History, lost: u64, options: &Options) -> Verdict {
     let asked = wastenot_check::Options { sanity: options.rules(), ..Default::default() };
     let check = wastenot_check::check(&history, &asked);
-    let &report = check.sanity.reports.first()?;
-    let since = since.unwrap_or(report.0);
-    let violation = describe(since, report, &history, &check, history.window().to)?;
-    Some(Found { violation, history })
+    let mut violations: Vec<Violation> = Vec::new();
+    for &report in &check.sanity.reports {
+        if !violations.iter().any(|known| known.idle_cpus.contains(&report.1.0)) {
+            let since = since.unwrap_or(report.0);
+            violations.extend(describe(since, report, &history, &check, history.window().to));
+        }
+    }
+    let (confirmed, wasted) = (!check.sanity.reports.is_empty(), Span(check.waste.cpu_ns));
+    Verdict { lost, confirmed, violations, wasted, history }
 }
 
 /// The rules name when and which CPU idled; who waited longest beside it is the one to begin with.

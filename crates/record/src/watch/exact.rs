@@ -12,6 +12,7 @@ use wastenot_model::{
     Window, replay,
 };
 
+use super::follow::Beside;
 use super::violation::{Kind, Violation};
 use super::{Events, Figures, Found, Metrics, Options, confirm, is_readable};
 use crate::flight::Flight;
@@ -57,7 +58,8 @@ impl Exact {
     ) -> Result<Option<Found>, Error> {
         loop {
             if let Some(violation) = self.judge.found.pop_front() {
-                return Ok(Some(Found { violation, history: self.flight.history() }));
+                let history = Arc::new(self.flight.history());
+                return Ok(Some(Found { violation, history }));
             }
             let left = until.since(clock::now());
             if left == Span::ZERO || is_readable(interrupt)? {
@@ -81,6 +83,7 @@ struct Judge {
     figures: Arc<Mutex<Figures>>,
     /// The violation that goes on.
     open: Option<Open>,
+    beside: Beside,
     /// Not told yet.
     found: VecDeque<Violation>,
     /// By kind: before this nothing is told, only counted.
@@ -105,6 +108,7 @@ impl Judge {
             metrics,
             figures: Arc::new(Mutex::new(figures)),
             open: None,
+            beside: Beside::new(options.memory()),
             found: VecDeque::new(),
             quiet_until: [Time(0); Kind::ALL.len()],
         }
@@ -131,7 +135,7 @@ impl Judge {
         self.others(&verdicts, part.window().to, &history);
     }
 
-    /// One that goes on is confirmed again and again, and told once.
+    /// One that goes on beside the same CPUs is confirmed again and again, and told once.
     fn idle_while_overloaded(
         &mut self,
         verdicts: &Verdicts,
@@ -140,27 +144,29 @@ impl Judge {
     ) {
         let rules = self.options.rules();
         let lasts = |(since, _): &(Time, CpuId)| *since + rules.confirm;
-        let latest = verdicts.reports.iter().map(lasts).max();
-        match (&mut self.open, latest) {
-            (Some(open), Some(latest)) => open.until = open.until.max(latest),
-            (Some(open), None) => {
-                if now.since(open.until) > Span(2 * (rules.confirm.0 + rules.period.0)) {
-                    let Open { since, until } = *open;
-                    self.metrics.lasted(until.since(since));
-                    self.open = None;
-                }
+        if let Some(until) = verdicts.reports.iter().map(lasts).max() {
+            let since = verdicts.reports[0].0;
+            let open = self.open.get_or_insert(Open { since, until });
+            open.until = open.until.max(until);
+            self.metrics.goes_on(true);
+        } else if let Some(Open { since, until }) = self.open
+            && now.since(until) > Span(2 * (rules.confirm.0 + rules.period.0))
+        {
+            self.metrics.lasted(until.since(since));
+            self.metrics.goes_on(false);
+            (self.open, self.beside) = (None, Beside::new(self.options.memory()));
+        }
+        for &(since, cpu) in &verdicts.reports {
+            if self.beside.knows(cpu.0, now) {
+                continue;
             }
-            (None, Some(until)) => {
-                let report = verdicts.reports[0];
-                self.open = Some(Open { since: report.0, until });
-                self.metrics.violated(Kind::IdleWhileOverloaded, 1);
-                if self.may_tell(Kind::IdleWhileOverloaded, now) {
-                    let history = history();
-                    let found = describe(report, now, &history);
-                    self.found.extend(found);
-                }
+            self.metrics.violated(Kind::IdleWhileOverloaded, 1);
+            let found = describe((since, cpu), now, &history());
+            let idle = found.as_ref().map_or(vec![cpu.0], |found| found.idle_cpus.clone());
+            self.beside.is_news(&idle, now);
+            if self.may_tell(Kind::IdleWhileOverloaded, now) {
+                self.found.extend(found);
             }
-            (None, None) => {}
         }
     }
 

@@ -1,19 +1,52 @@
 //! One violation from its first confirmation to its end: confirmed anew each period, told once.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use wastenot_model::Time;
+use wastenot_model::{Span, Time};
 
+use super::confirm::Verdict;
 use super::{Figures, Metrics, Run, Violation};
+
+/// Beside which CPUs violations go on. One beside others is another one.
+#[derive(Debug)]
+pub(super) struct Beside {
+    /// When each idled last.
+    idled: BTreeMap<u16, Time>,
+    /// One that did not idle for so long is forgotten.
+    memory: Span,
+}
+
+impl Beside {
+    pub(super) fn new(memory: Span) -> Beside {
+        Beside { idled: BTreeMap::new(), memory }
+    }
+
+    /// Notes who idled until `now`; whether that is news: none of them did before.
+    pub(super) fn is_news(&mut self, idle: &[u16], now: Time) -> bool {
+        self.idled.retain(|_, last| now.since(*last) < self.memory);
+        let news = !idle.iter().any(|cpu| self.idled.contains_key(cpu));
+        self.idled.extend(idle.iter().map(|&cpu| (cpu, now)));
+        news
+    }
+
+    /// Whether it is known that this CPU idles; it does until `now`.
+    pub(super) fn knows(&mut self, cpu: u16, now: Time) -> bool {
+        let memory = self.memory;
+        let last = self.idled.get_mut(&cpu).filter(|last| now.since(**last) < memory);
+        last.map(|last| *last = now).is_some()
+    }
+}
 
 /// Follows what is confirmed.
 #[derive(Debug)]
 pub(super) struct Follow {
     metrics: Arc<Metrics>,
     open: Option<Open>,
-    /// The looks in a row that were looked into and cleared: what they found so far is none of a
-    /// violation that they find later.
-    cleared: Time,
+    beside: Beside,
+    /// The looks in a row of which it is known what they found: that is none of a violation that
+    /// they find later.
+    done: Time,
 }
 
 /// A violation that goes on, as far as is known.
@@ -24,18 +57,17 @@ struct Open {
     run: Run,
     /// It is over if it is not confirmed anew until then.
     expires: Time,
-    /// Who idled beside it.
-    idle: Vec<u16>,
 }
 
 impl Follow {
-    pub(super) fn new(metrics: Arc<Metrics>) -> Follow {
-        Follow { metrics, open: None, cleared: Time(0) }
+    /// One that is confirmed beside CPUs that did not idle for `memory` is another one.
+    pub(super) fn new(metrics: Arc<Metrics>, memory: Span) -> Follow {
+        Follow { metrics, open: None, beside: Beside::new(memory), done: Time(0) }
     }
 
     /// Whether all that `run` found may be of a violation that is confirmed now.
     pub(super) fn is_fresh(&self, run: &Run) -> bool {
-        self.open.is_none() && run.since != self.cleared
+        self.open.is_none() && run.since != self.done
     }
 
     /// When the violation that goes on is over, unless it is confirmed anew.
@@ -43,38 +75,47 @@ impl Follow {
         self.open.as_ref().map_or(Time::MAX, |open| open.expires)
     }
 
-    /// What `run` found is `violation`; `before` it was looked into, looks had found so much.
-    /// Whether that is news: it goes on beside other CPUs than before.
+    /// Nobody could look whether it goes on.
+    pub(super) fn hold(&mut self, expires: Time) {
+        if let Some(open) = &mut self.open {
+            open.expires = expires;
+        }
+    }
+
+    /// What `run` found was confirmed. Looks had found so much `before` and `after`. Gives what is
+    /// news.
     pub(super) fn confirmed(
         &mut self,
         run: Run,
-        before: &Figures,
-        violation: &Violation,
+        [before, after]: [&Figures; 2],
+        verdict: &Verdict,
         expires: Time,
-    ) -> bool {
+    ) -> Vec<Violation> {
         self.metrics.confirmed();
+        // Looks count tasks that are pinned as well: of what they found, so much was waste.
+        let found = after.suspect_cpu_ns.saturating_sub(before.suspect_cpu_ns);
+        let share = verdict.wasted.0 as f64 / found.max(1) as f64;
         let fresh = self.is_fresh(&run);
-        let open = self.open.get_or_insert_with(|| {
+        if self.open.is_none() {
             let its = if fresh && before.run.since == run.since { before.run.cpu_ns } else { 0 };
             self.metrics.wasting_from(before.suspect_cpu_ns.saturating_sub(its));
-            Open { since: Time(violation.since_ns), run, expires, idle: Vec::new() }
-        });
-        (open.run, open.expires) = (run, expires);
-        let news = !violation.idle_cpus.iter().any(|cpu| open.idle.contains(cpu));
-        open.idle.extend(&violation.idle_cpus);
-        open.idle.sort_unstable();
-        open.idle.dedup();
-        if news {
-            self.metrics.found(violation);
         }
+        self.metrics.wasted_until(after.suspect_cpu_ns, share.min(1.0));
+        let first = verdict.violations.iter().map(|violation| violation.since_ns).min();
+        let since = Time(first.unwrap_or(run.since.0));
+        let open = self.open.get_or_insert(Open { since, run, expires });
+        (open.run, open.expires) = (run, expires);
+        let mut news = verdict.violations.clone();
+        news.retain(|violation| self.beside.is_news(&violation.idle_cpus, after.now));
+        news.iter().for_each(|violation| self.metrics.found(violation));
         news
     }
 
     /// What `run` found is no violation, and none goes on. Looks have found so much until `now`.
     pub(super) fn cleared(&mut self, run: &Run, now: &Figures) {
         self.metrics.cleared();
-        self.cleared = run.since;
         self.end(now);
+        self.done = run.since;
     }
 
     /// The violation that went on does no longer. Looks have found so much until `now`.
@@ -83,12 +124,14 @@ impl Follow {
         let known = [now.run, now.last].into_iter().find(|run| run.since == open.run.since);
         let until = known.unwrap_or(open.run).until;
         self.metrics.ended(until.since(open.since), now.suspect_cpu_ns);
+        self.beside.idled.clear();
+        self.done = open.run.since;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use wastenot_model::Span;
+    use wastenot_model::{Builder, Head, Machine};
 
     use super::super::violation::tests::sample;
     use super::*;
@@ -102,64 +145,105 @@ mod tests {
 
     /// Looks have found `ms`, the last of it in `run`.
     fn figures(ms: u64, run: Run) -> Figures {
-        Figures { suspect_cpu_ns: ms * MS, run, ..Figures::default() }
+        Figures { now: run.until, suspect_cpu_ns: ms * MS, run, ..Figures::default() }
     }
 
-    fn beside(cpus: &[u16]) -> Violation {
-        Violation { since_ns: 100 * MS, idle_cpus: cpus.to_vec(), ..sample() }
+    /// Confirmed beside each of these groups of CPUs; so much was wasted meanwhile.
+    fn beside(groups: &[&[u16]], wasted_ms: u64) -> Verdict {
+        let violation =
+            |cpus: &&[u16]| Violation { since_ns: 100 * MS, idle_cpus: cpus.to_vec(), ..sample() };
+        Verdict {
+            lost: 0,
+            confirmed: true,
+            violations: groups.iter().map(violation).collect(),
+            wasted: Span::ms(wasted_ms),
+            history: Builder::new(Head::new(Machine::flat(8))).finish(),
+        }
     }
 
-    fn line(metrics: &Metrics, name: &str) -> String {
+    fn follow() -> (Arc<Metrics>, Follow) {
+        let metrics = Arc::new(Metrics::new("", false));
+        (Arc::clone(&metrics), Follow::new(metrics, Span::s(10)))
+    }
+
+    fn sample_of(metrics: &Metrics, name: &str) -> f64 {
         let text = metrics.text();
-        text.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_owned()
+        let line = text.lines().find(|line| line.starts_with(name)).expect("a metric");
+        line.rsplit_once(' ').expect("a value").1.parse().expect("a number")
     }
 
-    fn wasted(metrics: &Metrics, now: &Figures) -> String {
+    fn wasted(metrics: &Metrics, now: &Figures) -> f64 {
         metrics.look(now, Span::ZERO);
-        line(metrics, "wastenot_wasted_cpu_seconds_total")
+        sample_of(metrics, "wastenot_wasted_cpu_seconds_total")
     }
 
     #[test]
     fn what_goes_on_beside_the_same_cpus_is_told_once_and_beside_others_anew() {
-        let metrics = Arc::new(Metrics::new("", false));
-        let mut follow = Follow::new(Arc::clone(&metrics));
-        let goes_on = run(100, 130);
-        for (idle, news) in [(&[1, 2][..], true), (&[2, 3], false), (&[3], false), (&[7], true)] {
-            let seen = figures(30, goes_on);
-            assert_eq!(follow.confirmed(goes_on, &seen, &beside(idle), Time(1)), news, "{idle:?}");
-        }
-        let kind = "wastenot_violations_total{kind=\"idle-while-overloaded\"}";
-        assert_eq!(line(&metrics, kind), format!("{kind} 2"));
+        let (metrics, mut follow) = follow();
+        let mut at_s = |second: u64, groups: &[&[u16]]| -> Vec<Vec<u16>> {
+            let on = run(100, second * 1000);
+            let seen = figures(30, on);
+            let news = follow.confirmed(on, [&seen, &seen], &beside(groups, 1), Time::MAX);
+            news.into_iter().map(|violation| violation.idle_cpus).collect()
+        };
+        assert_eq!(at_s(1, &[&[1, 2], &[5]]), [vec![1, 2], vec![5]]);
+        assert!(at_s(2, &[&[2, 3], &[5]]).is_empty());
+        assert_eq!(at_s(3, &[&[3], &[7]]), [vec![7]]);
+        // Nobody saw CPU 5 idle for ten seconds.
+        assert_eq!(at_s(12, &[&[5]]), [vec![5]]);
+        assert_eq!(sample_of(&metrics, "wastenot_violations_total{kind=\"idle-while"), 4.0);
     }
 
     #[test]
     fn waste_counts_from_the_first_look_until_the_end() {
-        let metrics = Arc::new(Metrics::new("", false));
-        let mut follow = Follow::new(Arc::clone(&metrics));
-        follow.confirmed(run(100, 130), &figures(1_030, run(100, 130)), &beside(&[1]), Time(1));
+        let (metrics, mut follow) = follow();
+        let on = run(100, 130);
+        let (before, after) = (figures(1_030, on), figures(1_130, run(100, 230)));
+        follow.confirmed(on, [&before, &after], &beside(&[&[1]], 100), Time(1));
+        assert_eq!(sample_of(&metrics, "wastenot_violation_open"), 1.0);
         let ended = Figures { last: run(100, 600), ..figures(1_500, Run::default()) };
-        assert_eq!(wasted(&metrics, &ended), "wastenot_wasted_cpu_seconds_total 0.5");
+        assert_eq!(wasted(&metrics, &ended), 0.5);
         follow.end(&ended);
         assert_eq!(follow.expires(), Time::MAX);
-        let sum = "wastenot_violation_seconds_sum";
-        assert_eq!(line(&metrics, sum), format!("{sum} 0.5"));
-        let later = figures(9_000, Run::default());
-        assert_eq!(wasted(&metrics, &later), "wastenot_wasted_cpu_seconds_total 0.5");
+        assert_eq!(sample_of(&metrics, "wastenot_violation_seconds_sum"), 0.5);
+        assert_eq!(sample_of(&metrics, "wastenot_violation_open"), 0.0);
+        assert_eq!(wasted(&metrics, &figures(9_000, Run::default())), 0.5);
     }
 
     #[test]
     fn what_was_found_before_it_was_cleared_is_no_waste() {
-        let metrics = Arc::new(Metrics::new("", false));
-        let mut follow = Follow::new(Arc::clone(&metrics));
+        let (metrics, mut follow) = follow();
         follow.cleared(&run(0, 60_000), &figures(60_000, run(0, 60_000)));
         let on = run(0, 61_000);
         assert!(!follow.is_fresh(&on));
-        follow.confirmed(on, &figures(61_000, on), &beside(&[1]), Time(1));
-        let now = figures(61_250, run(0, 61_250));
-        assert_eq!(wasted(&metrics, &now), "wastenot_wasted_cpu_seconds_total 0.25");
+        let (before, after) = (figures(61_000, on), figures(61_100, run(0, 61_100)));
+        follow.confirmed(on, [&before, &after], &beside(&[&[1]], 100), Time(1));
+        assert_eq!(wasted(&metrics, &figures(61_250, run(0, 61_250))), 0.25);
         // It ends, and what looks like it goes on.
         follow.cleared(&run(0, 61_500), &figures(61_500, run(0, 61_500)));
-        let later = figures(99_000, run(0, 99_000));
-        assert_eq!(wasted(&metrics, &later), "wastenot_wasted_cpu_seconds_total 0.5");
+        assert_eq!(wasted(&metrics, &figures(99_000, run(0, 99_000))), 0.5);
+    }
+
+    #[test]
+    fn of_what_looks_find_only_the_share_counts_that_is_waste() {
+        let (metrics, mut follow) = follow();
+        // Three CPUs idle beside pinned tasks, and one beside a task that could use it.
+        let on = run(1_000, 1_030);
+        let (before, after) = (figures(0, on), figures(400, on));
+        follow.confirmed(on, [&before, &after], &beside(&[&[1]], 100), Time(1));
+        assert_eq!(wasted(&metrics, &figures(4_000, run(1_000, 2_000))), 1.0);
+    }
+
+    #[test]
+    fn the_same_looks_are_no_second_violation_with_the_same_waste() {
+        let (metrics, mut follow) = follow();
+        let on = run(100, 200);
+        let seen = figures(100, on);
+        follow.confirmed(on, [&seen, &figures(200, on)], &beside(&[&[1]], 100), Time(1));
+        let now = figures(1_000, run(100, 1_100));
+        follow.end(&now);
+        assert!(!follow.is_fresh(&on), "it was the caller that was late");
+        follow.confirmed(run(100, 1_100), [&now, &now], &beside(&[&[1]], 100), Time(1));
+        assert_eq!(wasted(&metrics, &now), 1.0);
     }
 }

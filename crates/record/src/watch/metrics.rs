@@ -28,6 +28,8 @@ pub struct Metrics {
     /// Of violations that ended, and since when the one lasts that goes on.
     wasted_before_ns: AtomicU64,
     wasting_from: AtomicU64,
+    /// Bits of a float.
+    share: AtomicU64,
     wasted: Seconds,
     suspected: Seconds,
     own: Seconds,
@@ -35,6 +37,7 @@ pub struct Metrics {
     looks: Counter,
     suspicions: Split<3>,
     violations: Split<{ Kind::ALL.len() }>,
+    open: Gauge,
     length: Histogram,
     wait: Histogram,
     lost: Counter,
@@ -57,6 +60,7 @@ impl Metrics {
             registry: Registry::with_prefix("wastenot"),
             wasted_before_ns: AtomicU64::new(0),
             wasting_from: AtomicU64::new(NOTHING),
+            share: AtomicU64::new(1f64.to_bits()),
             wasted: Seconds::default(),
             suspected: Seconds::default(),
             own: Seconds::default(),
@@ -64,6 +68,7 @@ impl Metrics {
             looks: Counter::default(),
             suspicions: Split::new("verdict", ["confirmed", "cleared", "failed"]),
             violations: Split::new("kind", Kind::ALL.map(Kind::name)),
+            open: Gauge::default(),
             length: Histogram::new(BOUNDS),
             wait: Histogram::new(BOUNDS),
             lost: Counter::default(),
@@ -99,6 +104,8 @@ impl Metrics {
         let help = "Suspicions that events were recorded for";
         all.register("suspicions", help, self.suspicions.clone());
         all.register("violations", "Confirmed violations", self.violations.clone());
+        let help = "Whether a CPU idles while tasks wait that could use it: 1 or 0";
+        all.register("violation_open", help, self.open.clone());
         let help = "How long violations lasted that ended";
         all.register_with_unit("violation", help, Unit::Seconds, self.length.clone());
         let help = by_mode(
@@ -144,7 +151,23 @@ impl Metrics {
     }
     /// A violation goes on. What looks find counts from where they had found so much.
     pub(super) fn wasting_from(&self, suspect_cpu_ns: u64) {
+        self.goes_on(true);
         self.wasting_from.store(suspect_cpu_ns, Relaxed);
+    }
+    /// It goes on, and looks have found so much. Of that and what they find next this share, 0 to
+    /// 1, is waste.
+    pub(super) fn wasted_until(&self, suspect_cpu_ns: u64, share: f64) {
+        self.share.store(share.to_bits(), Relaxed);
+        let from = self.wasting_from.swap(suspect_cpu_ns, Relaxed);
+        self.wasted(self.waste_in(from, suspect_cpu_ns));
+    }
+    /// What looks found between two figures of theirs, as far as it is waste.
+    fn waste_in(&self, from: u64, to: u64) -> u64 {
+        (to.saturating_sub(from) as f64 * f64::from_bits(self.share.load(Relaxed))) as u64
+    }
+    /// Whether a violation goes on.
+    pub(super) fn goes_on(&self, open: bool) {
+        self.open.set(open.into());
     }
     /// So much was wasted by what no longer goes on.
     pub(super) fn wasted(&self, cpu_ns: u64) {
@@ -158,7 +181,8 @@ impl Metrics {
     pub(super) fn ended(&self, length: Span, suspect_cpu_ns: u64) {
         self.lasted(length);
         let from = self.wasting_from.swap(NOTHING, Relaxed);
-        self.wasted(suspect_cpu_ns.saturating_sub(from));
+        self.wasted(self.waste_in(from, suspect_cpu_ns));
+        self.goes_on(false);
     }
     /// So many events were lost while a suspicion was looked into.
     pub fn lost(&self, events: u64) {
@@ -175,7 +199,7 @@ impl Metrics {
 
     /// What the timer saw, and this process used, so far.
     pub(super) fn look(&self, figures: &Figures, own: Span) {
-        let going_on = figures.suspect_cpu_ns.saturating_sub(self.wasting_from.load(Relaxed));
+        let going_on = self.waste_in(self.wasting_from.load(Relaxed), figures.suspect_cpu_ns);
         let wasted_ns = self.wasted_before_ns.load(Relaxed) + going_on;
         raise(&self.wasted, Span(wasted_ns));
         raise(&self.suspected, Span(figures.suspect_cpu_ns));

@@ -158,8 +158,8 @@ pub fn look_ns() -> Result<[u64; 2], Error> {
 pub struct Found {
     /// The violation.
     pub violation: Violation,
-    /// What happened while it was confirmed.
-    pub history: History,
+    /// What happened while it was confirmed; of all that were confirmed together.
+    pub history: Arc<History>,
 }
 
 /// The watch.

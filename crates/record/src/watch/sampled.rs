@@ -1,5 +1,6 @@
 //! Looks by a timer, and events only while a suspicion is confirmed.
 
+use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
@@ -23,6 +24,8 @@ pub(super) struct Sampled {
     metrics: Arc<Metrics>,
     gauge: Gauge,
     follow: Follow,
+    /// Not told yet.
+    found: VecDeque<Found>,
     /// Confirmations that failed one after another.
     failures: u32,
 }
@@ -33,8 +36,9 @@ impl Sampled {
         let looks = Looks::begin(&options.rhythm())?;
         let confirm = Confirm::load(options)?;
         let gauge = looks.gauge()?;
-        let (options, follow) = (*options, Follow::new(Arc::clone(&metrics)));
-        Ok(Sampled { options, looks, confirm, metrics, gauge, follow, failures: 0 })
+        let follow = Follow::new(Arc::clone(&metrics), options.memory());
+        let (options, found, failures) = (*options, VecDeque::new(), 0);
+        Ok(Sampled { options, looks, confirm, metrics, gauge, follow, found, failures })
     }
 
     pub(super) fn gauge(&self) -> Result<Gauge, Error> {
@@ -48,6 +52,15 @@ impl Sampled {
         until: Time,
     ) -> Result<Option<Found>, Error> {
         loop {
+            if let Some(found) = self.found.pop_front() {
+                return Ok(Some(found));
+            }
+            let wake = self.follow.expires().min(until);
+            // What came while the caller was busy comes first: a violation may go on.
+            if let Some(run) = self.looks.wait(interrupt, wake.since(clock::now()))? {
+                self.look_into(run, interrupt)?;
+                continue;
+            }
             let now = clock::now();
             if self.follow.expires() <= now {
                 self.follow.end(&self.gauge.read()?);
@@ -55,36 +68,35 @@ impl Sampled {
             if now >= until || is_readable(interrupt)? {
                 return Ok(None);
             }
-            let until = self.follow.expires().min(until);
-            if let Some(run) = self.looks.wait(interrupt, until.since(now))?
-                && let Some(found) = self.look_into(run)?
-            {
-                return Ok(Some(found));
-            }
         }
     }
 
-    /// A violation, unless it is one that was told and goes on.
-    fn look_into(&mut self, run: Run) -> Result<Option<Found>, Error> {
+    fn look_into(&mut self, run: Run, interrupt: BorrowedFd<'_>) -> Result<(), Error> {
         let before = self.gauge.read()?;
         let onset = self.follow.is_fresh(&run).then(|| self.options.onset(&run));
-        let verdict = match self.confirm.look_into(onset) {
-            Ok(verdict) => verdict,
+        let verdict = match self.confirm.look_into(onset, interrupt) {
+            Ok(Some(verdict)) => verdict,
+            Ok(None) => return Ok(()),
             Err(error) => {
                 self.metrics.failed();
                 self.failures += 1;
-                return if self.failures < FAILURES { Ok(None) } else { Err(error) };
+                self.follow.hold(clock::now() + self.options.patience());
+                return if self.failures < FAILURES { Ok(()) } else { Err(error) };
             }
         };
         self.failures = 0;
         self.metrics.lost(verdict.lost);
-        let Some(found) = verdict.found else {
-            self.follow.cleared(&run, &self.gauge.read()?);
-            return Ok(None);
-        };
+        let after = self.gauge.read()?;
+        if !verdict.confirmed {
+            self.follow.cleared(&run, &after);
+            return Ok(());
+        }
         let expires = clock::now() + self.options.patience();
-        let news = self.follow.confirmed(run, &before, &found.violation, expires);
-        Ok(news.then_some(found))
+        let news = self.follow.confirmed(run, [&before, &after], &verdict, expires);
+        let history = Arc::new(verdict.history);
+        let found = |violation| Found { violation, history: Arc::clone(&history) };
+        self.found.extend(news.into_iter().map(found));
+        Ok(())
     }
 }
 
@@ -93,6 +105,11 @@ impl Options {
     fn onset(&self, run: &Run) -> Time {
         let before = u64::from(self.rhythm().wait_looks - 1);
         Time(run.since.0.saturating_sub(before * self.rhythm().look.0))
+    }
+
+    /// A CPU that did not idle for so long idles beside another violation when it does.
+    pub(super) fn memory(&self) -> Span {
+        Span(self.period.0.saturating_mul(10))
     }
 
     /// A violation that goes on is suspected anew within this time.

@@ -1,6 +1,7 @@
 //! `wastenot watch`
 
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -27,10 +28,10 @@ pub(crate) struct Watch {
     #[arg(long, value_name = "TIME", value_parser = look, default_value = "10ms")]
     pub(crate) look: Span,
     /// At most one suspicion is looked into in this time
-    #[arg(long, value_name = "TIME", value_parser = span, default_value = "1s")]
+    #[arg(long, value_name = "TIME", value_parser = period, default_value = "1s")]
     pub(crate) period: Span,
     /// How long events are recorded, and a violation must last, to be confirmed
-    #[arg(long, value_name = "TIME", value_parser = span, default_value = "100ms")]
+    #[arg(long, value_name = "TIME", value_parser = confirm, default_value = "100ms")]
     pub(crate) confirm: Span,
     /// consecutive:N instead: N looks in a row, one a period, find the same CPU idle
     #[arg(long, value_name = "RULE", conflicts_with_all = ["look", "confirm"])]
@@ -84,8 +85,20 @@ impl FromStr for Consecutive {
 }
 
 fn look(text: &str) -> Result<Span, &'static str> {
-    let span = Span::parse(text).filter(|span| (Span::ms(1)..=Span::ms(10)).contains(span));
-    span.ok_or("expected 1ms to 10ms")
+    within(text, Span::ms(1)..=Span::ms(10)).ok_or("expected 1ms to 10ms")
+}
+
+fn period(text: &str) -> Result<Span, &'static str> {
+    within(text, Span::ms(10)..=Span::s(3600)).ok_or("expected 10ms to 1h")
+}
+
+/// Events are kept in memory for so long.
+fn confirm(text: &str) -> Result<Span, &'static str> {
+    within(text, Span::ms(1)..=Span::s(1)).ok_or("expected 1ms to 1s")
+}
+
+fn within(text: &str, range: RangeInclusive<Span>) -> Option<Span> {
+    Span::parse(text).filter(|span| range.contains(span))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::io::{PipeReader, pipe};
 use std::os::fd::AsFd;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
-use wastenot_model::{Span, Time};
+use wastenot_model::Time;
 use wastenot_record::watch::{Events, Fate, Found, Limits, Metrics, Mode, Options, Shelf, Watch};
 use wastenot_record::{Error, now};
 
@@ -14,6 +14,11 @@ use crate::out;
 
 /// Watches until a signal ends it, or the time is over.
 pub(crate) fn run(args: &args::watch::Watch) -> Result<Answer, Stop> {
+    if args.mode.is_none() && !args.exact && args.confirm >= args.period {
+        let what =
+            format!("--confirm {} is not shorter than --period {}", args.confirm, args.period);
+        return Err(Stop::new(what, "`wastenot watch --exact` records events all the time"));
+    }
     let signals = signals().map_err(|error| failed(error.into()))?;
     let limits = Limits { an_hour: args.at_most, bytes: args.keep };
     let shelf = args.save.as_ref().map(|folder| Shelf::new(folder, limits, now())).transpose();
@@ -45,7 +50,7 @@ fn options(args: &args::watch::Watch) -> Options {
     Options {
         look: args.look,
         mode: args.mode.map_or(Mode::Lasting, |mode| Mode::Consecutive(mode.0)),
-        period: args.period.max(Span::ms(1)),
+        period: args.period,
         confirm: args.confirm,
         exact: args.exact.then(|| Events {
             last: args.last,

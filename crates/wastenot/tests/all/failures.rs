@@ -44,6 +44,8 @@ fn cycles() -> Vec<u8> {
 
 /// `(what is typed, words of the first line, words of the second)`; all exit with 2.
 const CASES: &[(&str, &str, &str)] = &[
+    ("wastenot watch --confirm 500ms --period 500ms", "not shorter than --period", "--exact"),
+    ("wastenot watch --confirm 0s", "expected 1ms to 1s", "wastenot watch --help"),
     ("wastenot record --for 1ms --memory 1GiB", "--last", "wastenot record --help"),
     ("wastenot", "no verb given", "wastenot doctor"),
     ("wastenot chekc trace.dat", "unrecognized subcommand 'chekc'", "did you mean `check`"),
