@@ -35,6 +35,7 @@ pub(crate) fn run(args: &Record) -> Result<Answer, Stop> {
 fn record(args: &Record) -> Result<Answer, Stop> {
     // Before anything is switched on: a typing error must cost nothing.
     let target = Target::new(&args.output, args.force)?;
+    args.flight.check()?;
     let length = Length::of(args)?;
     let mut file = target.grow()?;
     let begun = match wastenot_record::begin(&options(args)) {
