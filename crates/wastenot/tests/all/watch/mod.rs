@@ -293,6 +293,24 @@ fn a_real_prometheus_scrapes_the_watch_and_its_alert_fires() {
 }
 
 #[test]
+fn a_hangup_ends_the_watch_unless_it_is_ignored() {
+    let name = "a hangup";
+    let (_alone, desk) = (alone(), Desk::new());
+    let line = "rm -f said.txt; wastenot watch --listen 127.0.0.1:0 --for 30s 2>said.txt & watch=$!; \
+        until [ -s said.txt ]; do sleep 0.1; done; kill -HUP $watch; sleep 0.5; \
+        kill -0 $watch 2>/dev/null && echo goes on && kill -INT $watch; wait $watch; \
+        code=$?; cat said.txt; exit $code";
+    let (text, code) = said(&desk.bash(line));
+    if !text.contains("serving http://") {
+        skipped(name, text.trim(), "run as root on a kernel with BTF");
+        return;
+    }
+    assert!(code == 0 && !text.contains("goes on"), "{code}: {text}");
+    let (text, code) = said(&desk.bash(&line.replacen("wastenot", "nohup wastenot", 1)));
+    assert!(code == 0 && text.contains("goes on"), "{code}: {text}");
+}
+
+#[test]
 fn the_alert_rules_and_the_unit_pass_their_own_checkers() {
     let desk = Desk::new();
     if has("promtool") {
