@@ -15,6 +15,7 @@ mod flight;
 mod host;
 mod merge;
 mod mounts;
+pub mod part;
 mod quota;
 mod recording;
 mod steal;

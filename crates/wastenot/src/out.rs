@@ -1,13 +1,13 @@
 //! Where results go: standard output, or a file that appears whole or not at all.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, Permissions};
 use std::io::{self, BufWriter, IsTerminal, Write, stdout};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
 use serde::Serialize;
 use tempfile::NamedTempFile;
+use wastenot_record::part;
 
 use crate::fail::Stop;
 
@@ -111,10 +111,10 @@ impl Target {
         }
         let mut name = self.path.file_name().unwrap_or_default().to_owned();
         name.push(".part");
-        let part = self.folder().join(&name);
-        let part = part.strip_prefix("./").unwrap_or(&part);
-        if part.exists() {
-            self.clear(part)?;
+        let path = self.folder().join(&name);
+        let path = path.strip_prefix("./").unwrap_or(&path);
+        if path.exists() {
+            self.clear(path)?;
         }
         let file = tempfile::Builder::new()
             .prefix(&name)
@@ -124,24 +124,24 @@ impl Target {
             .tempfile_in(self.folder())
             .map_err(|error| self.failed(&error))?;
         // Held for as long as it grows, so that others can tell it from one that was left.
-        flock(&file, FlockOperation::LockExclusive).map_err(|error| self.failed(&error.into()))?;
+        if !part::hold(file.as_file(), path).map_err(|error| self.failed(&error))? {
+            return Err(is_recorded(path));
+        }
         Ok(Growing { target: self, out: Some(GrowingOut::File(file)), bytes: 0 })
     }
 
-    /// Removes a part that was left, if that was asked for and nobody writes it.
-    fn clear(&self, part: &Path) -> Result<(), Stop> {
-        let shown = part.display();
-        let left = File::open(part).map_err(|error| self.failed(&error))?;
-        if flock(&left, FlockOperation::NonBlockingLockExclusive).is_err() {
-            let what = format!("{shown} is being recorded");
-            return Err(Stop::new(what, "name another file with `-o FILE`"));
-        }
-        if !self.force {
+    /// Removes the part at `path` if it was left, and is empty or may be replaced.
+    fn clear(&self, path: &Path) -> Result<(), Stop> {
+        let left = part::left(path).map_err(|error| self.failed(&error))?;
+        let left = left.ok_or_else(|| is_recorded(path))?;
+        let is_empty = left.metadata().is_ok_and(|it| it.len() == 0);
+        if !is_empty && !self.force {
+            let shown = path.display();
             let what = format!("{shown} is there: a recording that was killed left it");
             let help = format!("`wastenot check {shown}` reads it; move it away, or add `--force`");
             return Err(Stop::new(what, help));
         }
-        fs::remove_file(part).map_err(|error| self.failed(&error))
+        fs::remove_file(path).map_err(|error| self.failed(&error))
     }
 
     fn folder(&self) -> &Path {
@@ -231,6 +231,11 @@ impl Write for Growing<'_> {
             None => Ok(()),
         }
     }
+}
+
+fn is_recorded(part: &Path) -> Stop {
+    let what = format!("{} is being recorded", part.display());
+    Stop::new(what, "name another file with `-o FILE`")
 }
 
 fn exists(path: &Path) -> Stop {

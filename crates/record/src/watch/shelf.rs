@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
-use std::io::BufWriter;
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use wastenot_model::{History, Span, Time};
 
-use crate::Error;
+use crate::{Error, part};
 
 /// What may be saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,10 @@ impl Shelf {
     pub fn new(folder: &Path, limits: Limits, now: Time) -> Result<Shelf, Error> {
         fs::create_dir_all(folder)?;
         for half in ours(folder, HALF)? {
-            fs::remove_file(half.path)?;
+            // Another watch may be writing it.
+            if let Some(_held) = part::left(&half.path)? {
+                fs::remove_file(&half.path)?;
+            }
         }
         let unix_ms = crate::clock::unix_ms();
         // One from the future was saved under another clock.
@@ -85,20 +88,15 @@ impl Shelf {
             return Ok(None);
         }
         // Names are in the order of time, also across reboots.
-        let path = self.folder.join(format!("{PREFIX}{}{SUFFIX}", crate::clock::unix_ms()));
-        let half = path.with_extension("wn.part");
-        let written = File::create(&half).map_err(Error::from).and_then(|file| {
-            let out = BufWriter::new(file);
-            wastenot_read::write::wn(history, out).map_err(Error::from)
-        });
-        let renamed = written.and_then(|()| fs::rename(&half, &path).map_err(Error::from));
-        if let Err(error) = renamed {
-            // There may be nothing to remove.
-            let _ = fs::remove_file(&half);
-            return Err(error);
+        let half = Half::make(&self.folder, crate::clock::unix_ms())?;
+        let written = half.fill(history);
+        if written.is_err() {
+            // It is of no use.
+            let _ = fs::remove_file(&half.path);
         }
+        written?;
         self.saved.push_back(now);
-        Ok(Some(path))
+        Ok(Some(half.whole))
     }
 
     /// Removes the oldest until the rest is within its limit; says how many and what remains.
@@ -115,6 +113,47 @@ impl Shelf {
             removed += 1;
         }
         Ok((removed, bytes))
+    }
+}
+
+/// A recording that is being written.
+#[derive(Debug)]
+struct Half {
+    file: File,
+    path: PathBuf,
+    /// What it is called once it is whole.
+    whole: PathBuf,
+}
+
+impl Half {
+    /// Makes one that is called by `unix_ms`, or by the next millisecond that none is called by.
+    fn make(folder: &Path, unix_ms: u64) -> Result<Half, Error> {
+        for unix_ms in unix_ms.. {
+            let whole = folder.join(format!("{PREFIX}{unix_ms}{SUFFIX}"));
+            let path = folder.join(format!("{PREFIX}{unix_ms}{HALF}"));
+            let file = match File::create_new(&path) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+                made => made?,
+            };
+            if !part::hold(&file, &path)? {
+                continue;
+            }
+            // Only who holds the half may make it whole, so this stays as it is.
+            if !whole.exists() {
+                return Ok(Half { file, path, whole });
+            }
+            fs::remove_file(&path)?;
+        }
+        Err(std::io::Error::from(ErrorKind::AlreadyExists).into())
+    }
+
+    /// Writes `history`, and gives it its name once it is on disk.
+    fn fill(&self, history: &History) -> Result<(), Error> {
+        let mut out = BufWriter::new(&self.file);
+        wastenot_read::write::wn(history, &mut out)?;
+        out.flush()?;
+        self.file.sync_data()?;
+        Ok(fs::rename(&self.path, &self.whole)?)
     }
 }
 
@@ -181,6 +220,34 @@ mod tests {
         assert_eq!(shelf(now).save(&history(), now + Span::s(3000)).expect("no error"), None);
         let later = now + HOUR + Span::s(60);
         assert!(shelf(now).save(&history(), later).expect("saved").is_some());
+    }
+
+    #[test]
+    fn no_recording_takes_the_name_of_another() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["violation-5.wn", "violation-7.wn"] {
+            fs::write(folder.path().join(name), name).expect("a file");
+        }
+        let first = Half::make(folder.path(), 5).expect("a file");
+        // Another one within the same millisecond, of this watch or of another.
+        let second = Half::make(folder.path(), 5).expect("a file");
+        for (half, name) in [(&first, "violation-6.wn"), (&second, "violation-8.wn")] {
+            half.fill(&history()).expect("written");
+            assert_eq!(half.whole, folder.path().join(name));
+        }
+        let expected = ["violation-5.wn", "violation-6.wn", "violation-7.wn", "violation-8.wn"];
+        assert_eq!(names(folder.path()), expected);
+        assert_eq!(fs::read(folder.path().join("violation-7.wn")).expect("it"), b"violation-7.wn");
+    }
+
+    #[test]
+    fn what_another_watch_is_writing_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let limits = Limits { an_hour: 1, bytes: u64::MAX };
+        let other = Half::make(folder.path(), 5).expect("a file");
+        Shelf::new(folder.path(), limits, Time(1)).expect("a shelf");
+        other.fill(&history()).expect("written");
+        assert_eq!(names(folder.path()), ["violation-5.wn"]);
     }
 
     #[test]

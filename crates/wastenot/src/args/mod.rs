@@ -1,6 +1,7 @@
 //! What can be typed: one file a verb, and what the verbs share. Help, man pages, completions and
 //! `docs/reference/cli.md` all come from here.
 
+pub(crate) mod address;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod convert;

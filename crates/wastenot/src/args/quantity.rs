@@ -7,6 +7,14 @@ pub(crate) fn span(text: &str) -> Result<Span, &'static str> {
     Span::parse(text).ok_or("expected a length with its unit: 500us, 4ms, 1.5s")
 }
 
+/// The same, but not none at all.
+pub(crate) fn some_span(text: &str) -> Result<Span, &'static str> {
+    match span(text)? {
+        Span(0) => Err("expected more than nothing"),
+        some => Ok(some),
+    }
+}
+
 /// Bytes: `65536`, `500MB`, `4MiB`. `MB` counts by 1000 and `MiB` by 1024 (IEC 80000-13); a bare
 /// `M` is a `MiB`, as with perf, dd and head.
 pub(crate) fn size(text: &str) -> Result<u64, &'static str> {

@@ -8,7 +8,8 @@ use signal_hook::consts::{SIGUSR1, SIGUSR2};
 use wastenot_model::Span;
 use wastenot_record::Trigger;
 
-use super::quantity::{size, span};
+use super::quantity::{size, some_span, span};
+use crate::fail::Stop;
 
 /// Record what the scheduler of this machine does
 #[derive(Args, Debug)]
@@ -63,7 +64,7 @@ pub(crate) struct Record {
 )]
 pub(crate) struct FlightArgs {
     /// Keep only the last so many seconds, in memory, and write them at the end
-    #[arg(long, value_name = "TIME", value_parser = span)]
+    #[arg(long, value_name = "TIME", value_parser = some_span)]
     pub(crate) last: Option<Span>,
     /// End soon after this: 'waste > 5ms', 'wait > 20ms', 'task=NAME wait > 1ms', or a signal
     /// (USR1, USR2); keeps the last 10s unless --last says otherwise
@@ -80,7 +81,21 @@ pub(crate) struct FlightArgs {
     pub(crate) memory: u64,
 }
 
+/// A trigger sees what happened up to 200 ms late, and a tenth of `--last` is recorded after it.
+const LAST_MIN: Span = Span::s(1);
+
 impl FlightArgs {
+    /// Whether what ends it is still kept when it ends.
+    pub(crate) fn check(&self) -> Result<(), Stop> {
+        match (&self.until, self.last) {
+            (Some(Until::Trigger(_)), Some(last)) if last < LAST_MIN => Err(Stop::new(
+                format_args!("--last {last} may have forgotten by then what --until waits for"),
+                "`--last 1s`, or longer",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// The signal that ends it.
     pub(crate) fn signal(&self) -> Option<i32> {
         match self.until {

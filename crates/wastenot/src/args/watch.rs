@@ -8,7 +8,8 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 use wastenot_model::Span;
 
-use super::quantity::{size, span};
+use super::address::address;
+use super::quantity::{size, some_span, span};
 
 /// Watch this machine for CPUs that idle while tasks wait, always on
 #[derive(Args, Debug)]
@@ -40,7 +41,7 @@ pub(crate) struct Watch {
     #[arg(long, conflicts_with = "mode")]
     pub(crate) exact: bool,
     /// Events of so many seconds are at hand, to be saved with a violation
-    #[arg(long, value_name = "TIME", value_parser = span, default_value = "10s", requires = "exact")]
+    #[arg(long, value_name = "TIME", value_parser = some_span, default_value = "10s", requires = "exact")]
     pub(crate) last: Span,
     /// Tell also: run-time-deficit, useless-migration
     #[arg(long, value_name = "KIND", value_enum, value_delimiter = ',', requires = "exact")]
@@ -48,8 +49,8 @@ pub(crate) struct Watch {
     /// End after this time
     #[arg(long = "for", value_name = "TIME", value_parser = span)]
     pub(crate) time: Option<Span>,
-    /// Serve /metrics (OpenMetrics) and /healthz here
-    #[arg(long, value_name = "ADDR:PORT")]
+    /// Serve /metrics (OpenMetrics) and /healthz here; a PORT alone is one of the loopback
+    #[arg(long, value_name = "[ADDR:]PORT", value_parser = address)]
     pub(crate) listen: Option<SocketAddr>,
     /// Save a recording of each violation in this folder
     #[arg(long, value_name = "DIR")]

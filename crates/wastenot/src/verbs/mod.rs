@@ -10,6 +10,7 @@ mod record;
 mod report;
 mod select;
 mod shell;
+mod signals;
 mod watch;
 
 use crate::args::{Cli, Verb};

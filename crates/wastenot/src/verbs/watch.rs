@@ -3,7 +3,6 @@
 use std::io::{PipeReader, pipe};
 use std::os::fd::AsFd;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
 use wastenot_model::Time;
 use wastenot_record::watch::{Events, Fate, Found, Limits, Metrics, Mode, Options, Shelf, Watch};
 use wastenot_record::{Error, now};
@@ -11,6 +10,7 @@ use wastenot_record::{Error, now};
 use crate::args::{self, watch::Also};
 use crate::fail::{Answer, Stop};
 use crate::out;
+use crate::verbs::signals;
 
 /// Watches until a signal ends it, or the time is over.
 pub(crate) fn run(args: &args::watch::Watch) -> Result<Answer, Stop> {
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &args::watch::Watch) -> Result<Answer, Stop> {
             format!("--confirm {} is not shorter than --period {}", args.confirm, args.period);
         return Err(Stop::new(what, "`wastenot watch --exact` records events all the time"));
     }
-    let signals = signals().map_err(|error| failed(error.into()))?;
+    let signals = listen().map_err(|error| failed(error.into()))?;
     let limits = Limits { an_hour: args.at_most, bytes: args.keep };
     let shelf = args.save.as_ref().map(|folder| Shelf::new(folder, limits, now())).transpose();
     let mut shelf = shelf.map_err(failed)?;
@@ -63,9 +63,9 @@ fn options(args: &args::watch::Watch) -> Options {
 }
 
 /// Can be read when it is time to end.
-fn signals() -> std::io::Result<PipeReader> {
+fn listen() -> std::io::Result<PipeReader> {
     let (reader, writer) = pipe()?;
-    for signal in [SIGINT, SIGTERM] {
+    for signal in signals::ends() {
         signal_hook::low_level::pipe::register(signal, writer.try_clone()?)?;
     }
     Ok(reader)

@@ -13,12 +13,13 @@ use signal_hook::consts::SIGCHLD;
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::origin::WithOrigin;
 use signal_hook::low_level::siginfo::Cause;
+use signal_hook::low_level::signal_name;
 use wastenot_record::Cgroup;
 
 use super::child::Child;
-use super::signals;
 use crate::args::record::Record;
 use crate::fail::{Answer, Stop, reason};
+use crate::verbs::signals;
 
 /// What was asked.
 #[derive(Debug)]
@@ -30,9 +31,12 @@ pub(crate) enum Length {
     Command(Vec<OsString>),
 }
 
+/// The signals that came and were not looked at.
+pub(crate) type Signals = SignalsInfo<WithOrigin>;
+
 /// A recording whose end is being waited for.
 pub(crate) struct Running {
-    signals: SignalsInfo<WithOrigin>,
+    signals: Signals,
     subject: Subject,
     /// The signal that triggers a flight recording.
     trigger: Option<i32>,
@@ -66,11 +70,27 @@ impl Length {
         }
     }
 
+    /// From here on no signal ends us with something half done. That of `trigger` is heard, too.
+    pub(crate) fn listen(&self, trigger: Option<i32>) -> Result<Signals, Stop> {
+        let mut heard = match self {
+            Length::Command(_) => signals::of_a_command(),
+            _ => signals::ends(),
+        };
+        heard.push(SIGCHLD);
+        heard.extend(trigger);
+        SignalsInfo::new(heard)
+            .map_err(|error| Stop::io("cannot listen for signals", &error, "`wastenot doctor`"))
+    }
+
     /// From here on the time runs, and the command. The signal `trigger` ends it, too.
-    pub(crate) fn begin(self, trigger: Option<i32>) -> Result<Running, Stop> {
-        let has_command = matches!(self, Length::Command(_));
-        let signals = SignalsInfo::new(signals::wanted(has_command, trigger))
-            .map_err(|error| Stop::io("cannot listen for signals", &error, "`wastenot doctor`"))?;
+    pub(crate) fn begin(self, mut signals: Signals, trigger: Option<i32>) -> Result<Running, Stop> {
+        let mut told_to_end = false;
+        for origin in signals.pending() {
+            if signals::ENDS.contains(&origin.signal) {
+                return Err(too_early(origin.signal));
+            }
+            told_to_end |= Some(origin.signal) == trigger;
+        }
         let subject = match self {
             Length::Signal => Subject::None,
             Length::For(span) => Subject::Until(Instant::now() + span),
@@ -78,7 +98,7 @@ impl Length {
             Length::Cgroup(cgroup) => Subject::Cgroup(cgroup),
             Length::Command(words) => Subject::Command(Child::spawn(&words)?),
         };
-        Ok(Running { signals, subject, trigger, told_to_end: false, end: None })
+        Ok(Running { signals, subject, trigger, told_to_end, end: None })
     }
 }
 
@@ -136,6 +156,13 @@ impl Running {
             }
         }
     }
+}
+
+/// It ends us as if we had not heard it, but for what was half done.
+fn too_early(signal: i32) -> Stop {
+    let name = signal_name(signal).unwrap_or("a signal");
+    let what = format!("{name} came before the recording began");
+    Stop::new(what, "nothing was recorded, and no command was run").or_code(128 + signal as u8)
 }
 
 fn process(pid: u32) -> Result<OwnedFd, Stop> {

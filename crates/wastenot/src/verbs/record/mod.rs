@@ -3,7 +3,6 @@
 mod child;
 mod kept;
 mod length;
-mod signals;
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -35,7 +34,9 @@ pub(crate) fn run(args: &Record) -> Result<Answer, Stop> {
 fn record(args: &Record) -> Result<Answer, Stop> {
     // Before anything is switched on: a typing error must cost nothing.
     let target = Target::new(&args.output, args.force)?;
+    args.flight.check()?;
     let length = Length::of(args)?;
+    let signals = length.listen(args.flight.signal())?;
     let mut file = target.grow()?;
     let begun = match wastenot_record::begin(&options(args)) {
         Ok(begun) => begun,
@@ -52,7 +53,7 @@ fn record(args: &Record) -> Result<Answer, Stop> {
         Ok(kept) => kept,
         Err(error) => return Err(unwritten(&target, error)),
     };
-    let mut running = match length.begin(args.flight.signal()) {
+    let mut running = match length.begin(signals, args.flight.signal()) {
         Ok(running) => running,
         Err(stop) => {
             drop(kept);
@@ -78,6 +79,8 @@ fn record(args: &Record) -> Result<Answer, Stop> {
         }
     }
     let summary = recording.finish(kept.tape());
+    // The command may go on for long; the machine is as it was from here on.
+    drop(recording);
     let (span, events) = match kept.finish(begun, summary.events) {
         Ok(kept) => kept,
         Err(error) => return unwritten_beside(running, unwritten(&target, error)),

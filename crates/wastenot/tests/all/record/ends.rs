@@ -77,6 +77,57 @@ fn signals_to_the_recording_are_for_its_command_but_for_its_trigger() {
 }
 
 #[test]
+fn ended_before_it_begins_it_leaves_nothing() {
+    let Some(_machine) = machine("ended_before_it_begins_it_leaves_nothing") else { return };
+    let desk = Desk::new();
+    // The programs are loaded while the file is there already.
+    for (options, signal, code) in
+        [("--for 5s", "INT", 130), ("-- touch ran", "TERM", 143), ("--last 1s", "HUP", 129)]
+    {
+        let line = format!(
+            "wastenot record -o a.wn {options} & while [ ! -e a.wn.part ]; do :; done; \
+             kill -{signal} $!; wait $!"
+        );
+        let (text, actual) = said(&desk.bash(&line));
+        assert_eq!(actual, code, "{line}: {text}");
+        assert!(text.contains(&format!("SIG{signal} came before the recording began")), "{text}");
+        let left = std::fs::read_dir(desk.path()).expect("a folder").flatten();
+        let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+        assert!(left.is_empty(), "{line}: {left:?}");
+    }
+    // Killed at that moment it leaves an empty one, which is in nobody's way.
+    desk.put("a.wn.part", "");
+    let (text, code) = said(&desk.bash("wastenot record -o a.wn --for 200ms && ls"));
+    assert_eq!((code, text.lines().next()), (0, Some("a.wn")), "{text}");
+}
+
+#[test]
+fn nothing_of_a_recording_stays_while_its_command_goes_on() {
+    let test = "nothing_of_a_recording_stays_while_its_command_goes_on";
+    let Some(_machine) = machine(test) else { return };
+    let desk = Desk::new();
+    let line = |way: &str, held: &str| {
+        format!(
+            "wastenot record --force -o a.wn --last 2s --until USR2 {way} -- sleep 4 & \
+             until pgrep -P $! -x sleep >ps.txt; do sleep 0.1; done; before=$({held}); \
+             kill -USR2 $!; until [ -e a.wn ]; do sleep 0.1; done; sleep 0.3; \
+             after=$({held}); kill -0 $! && echo $before, then $after; wait $!; rm a.wn"
+        )
+    };
+    let (text, code) = said(&desk.bash(&line("", "cat /proc/$!/fdinfo/* | grep -c ^prog_id:")));
+    let counts = text.lines().find_map(|line| line.split_once(", then "));
+    let (before, after) = counts.unwrap_or_else(|| panic!("{text}"));
+    assert!(code == 0 && before != "0" && after == "0", "{text}");
+    let held = "ls -d /sys/kernel/tracing/instances/wastenot-$!-* | wc -l";
+    let (text, code) = said(&desk.bash(&line("--tracefs", held)));
+    if text.contains("tracefs") {
+        println!("SKIPPED {test}: no tracefs: mount -t tracefs nodev /sys/kernel/tracing");
+        return;
+    }
+    assert!(code == 0 && text.contains("1, then 0"), "{text}");
+}
+
+#[test]
 fn a_cgroup_is_recorded_until_its_last_thread_leaves() {
     let test = "a_cgroup_is_recorded_until_its_last_thread_leaves";
     let Some(_machine) = machine(test) else { return };

@@ -293,6 +293,61 @@ fn a_real_prometheus_scrapes_the_watch_and_its_alert_fires() {
 }
 
 #[test]
+fn a_hangup_ends_the_watch_unless_it_is_ignored() {
+    let name = "a hangup";
+    let (_alone, desk) = (alone(), Desk::new());
+    let line = "rm -f said.txt; wastenot watch --listen 127.0.0.1:0 --for 30s 2>said.txt & watch=$!; \
+        until [ -s said.txt ]; do sleep 0.1; done; kill -HUP $watch; sleep 0.5; \
+        kill -0 $watch 2>/dev/null && echo goes on && kill -INT $watch; wait $watch; \
+        code=$?; cat said.txt; exit $code";
+    let (text, code) = said(&desk.bash(line));
+    if !text.contains("serving http://") {
+        skipped(name, text.trim(), "run as root on a kernel with BTF");
+        return;
+    }
+    assert!(code == 0 && !text.contains("goes on"), "{code}: {text}");
+    let (text, code) = said(&desk.bash(&line.replacen("wastenot", "nohup wastenot", 1)));
+    assert!(code == 0 && text.contains("goes on"), "{code}: {text}");
+}
+
+/// Host a has one violation for long, b breaks what fair schedulers break, c is gone.
+const FLEET: &str = r#"
+evaluation_interval: 1m
+tests:
+  - interval: 1m
+    input_series:
+      - {series: 'wastenot_violation_open{job="wastenot",instance="a"}', values: '0x9 1x50 0x60'}
+      - series: 'wastenot_violations_total{job="wastenot",instance="a",kind="idle-while-overloaded"}'
+        values: '0x9 1x110'
+      - series: 'wastenot_violations_total{job="wastenot",instance="b",kind="run-time-deficit"}'
+        values: '0+9x120'
+      - {series: 'up{job="wastenot",instance="a"}', values: '1x120'}
+      - {series: 'up{job="wastenot",instance="c"}', values: '0x120'}
+    promql_expr_test:
+      - expr: &violation 'count by (instance) (ALERTS{alertname="WastenotViolation"})'
+        eval_time: 12m
+        exp_samples: &a [{labels: '{instance="a"}', value: 1}]
+      - {expr: *violation, eval_time: 55m, exp_samples: *a}
+      - {expr: *violation, eval_time: 90m, exp_samples: []}
+      - expr: 'count by (instance) (ALERTS{alertname="WastenotDown",alertstate="firing"})'
+        eval_time: 20m
+        exp_samples: [{labels: '{instance="c"}', value: 1}]
+"#;
+
+#[test]
+fn alerts_fire_while_there_is_something_to_do_and_no_longer() {
+    if !has("promtool") {
+        skipped("alerts", "promtool is missing", "apt-get install prometheus");
+        return;
+    }
+    let desk = Desk::new();
+    let rules = root().join("contrib/wastenot-alerts.yml");
+    desk.put("fleet.yml", format!("rule_files: ['{}']{FLEET}", rules.display()));
+    let (text, code) = said(&desk.bash("promtool test rules fleet.yml"));
+    assert_eq!(code, 0, "{text}");
+}
+
+#[test]
 fn the_alert_rules_and_the_unit_pass_their_own_checkers() {
     let desk = Desk::new();
     if has("promtool") {
