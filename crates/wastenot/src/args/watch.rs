@@ -28,10 +28,11 @@ pub(crate) struct Watch {
     /// Time between looks, 1ms to 10ms
     #[arg(long, value_name = "TIME", value_parser = look, default_value = "10ms")]
     pub(crate) look: Span,
-    /// At most one suspicion is looked into in this time
+    /// At most one suspicion is looked into in this time, 10ms to 1h
     #[arg(long, value_name = "TIME", value_parser = period, default_value = "1s")]
     pub(crate) period: Span,
-    /// How long events are recorded, and a violation must last, to be confirmed
+    /// How long events are recorded, and a violation must last, to be confirmed: 1ms
+    /// to 1s, less than --period
     #[arg(long, value_name = "TIME", value_parser = confirm, default_value = "100ms")]
     pub(crate) confirm: Span,
     /// consecutive:N instead: N looks in a row, one a period, find the same CPU idle
