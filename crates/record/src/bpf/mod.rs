@@ -2,8 +2,10 @@
 
 mod kernel;
 mod log;
+mod losses;
 mod rings;
 
+use std::hint::black_box;
 use std::io::Read;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -11,22 +13,23 @@ use std::time::Duration;
 
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{Iter, Link, ProgramInput, ProgramMut};
-use wastenot_model::{Carries, CpuId, Head, Loss, LossKind, Time};
+use wastenot_model::{Carries, Head, Time};
 
 pub(crate) use self::kernel::Kernel;
+use self::losses::{Losses, Overrun, Tally};
 use self::rings::Rings;
 use crate::cgroups::{Cgroups, Hierarchy};
-use crate::clock::{self, Suspended};
 use crate::merge::{LATE, Pending};
 use crate::recording::{Anew, Recording, Summary};
 use crate::weave::Weave;
 use crate::wire::{Facts, Kind, Wire};
-use crate::{Error, Options, Tape, host};
+use crate::{Error, Options, Tape, clock, host};
 
 mod skeleton {
     #![allow(warnings, unsafe_code, clippy::all, clippy::pedantic, clippy::unwrap_used)]
     include!(concat!(env!("OUT_DIR"), "/record.skel.rs"));
 }
+use skeleton::types::lane as Lane;
 use skeleton::{RecordSkel, RecordSkelBuilder};
 
 /// What recordings on BPF can tell.
@@ -68,22 +71,8 @@ pub(crate) struct Bpf {
     /// What was walked, until it is told.
     walked: Option<Vec<Facts>>,
     online: Vec<bool>,
-    /// By CPU the loss that goes on.
-    announced: Vec<Announced>,
-    suspended: Suspended,
-    /// How often the kernel had left out one of our programs.
-    missed: u64,
-    /// Of how many tasks nothing could be told.
-    untold_before: u64,
+    losses: Losses,
     summary: Summary,
-}
-
-/// A loss that was told before its end.
-#[derive(Clone, Copy, Debug, Default)]
-struct Announced {
-    since: Time,
-    /// As many events.
-    count: u32,
 }
 
 pub(crate) fn failed(doing: &str) -> impl Fn(libbpf_rs::Error) -> Error + '_ {
@@ -198,11 +187,8 @@ impl Bpf {
             pending: Pending::since(Time(0)),
             begun: Time(0),
             walked: None,
-            announced: vec![Announced::default(); cpus],
+            losses: Losses::since(Tally::default(), cpus),
             online,
-            suspended: Suspended::so_far(),
-            missed: 0,
-            untold_before: 0,
             summary: Summary::default(),
         })
     }
@@ -211,7 +197,6 @@ impl Bpf {
     fn reset(&mut self) {
         self.rings.clear();
         self.weave.forget();
-        self.announced.fill(Announced::default());
         if let Some(bss) = self.skel.maps.bss_data.as_mut() {
             for (lane, online) in bss.lanes.iter_mut().zip(&self.online) {
                 lane.lost = 0;
@@ -219,9 +204,7 @@ impl Bpf {
                 lane.offline = u64::from(!online);
             }
         }
-        self.suspended = Suspended::so_far();
-        self.missed = self.misses();
-        self.untold_before = self.untold();
+        self.losses = Losses::since(self.tally(), self.online.len());
         self.summary = Summary::default();
     }
 
@@ -294,74 +277,35 @@ impl Bpf {
         self.skel.object().progs().filter_map(|program| misses(program.as_fd())).sum()
     }
 
-    /// Tells of CPUs whose rings are full that events are being lost: the programs can do so only
-    /// once there is room again, and what others do meanwhile is told before that.
-    fn announce_losses(&mut self) {
-        let Some(bss) = self.skel.maps.bss_data.as_deref() else { return };
-        for (index, (lane, announced)) in bss.lanes.iter().zip(&mut self.announced).enumerate() {
-            let since = Time(lane.lost_since);
-            let count = u32::try_from(lane.lost).unwrap_or(u32::MAX);
-            if count > 0 && announced.since != since {
-                *announced = Announced { since, count };
-                self.pending.fresh.push(Wire::lost(since, CpuId(index as u16), count));
-            }
-        }
+    /// What is counted since the programs were loaded.
+    fn tally(&self) -> Tally {
+        let untold = self.lanes().iter().map(|lane| lane.untold).sum();
+        Tally { misses: self.misses(), untold }
     }
 
-    /// Takes what is in the rings. A loss that was announced is told there again, with all that it
-    /// came to: the rest stands where the CPU is known again.
+    /// By CPU.
+    fn lanes(&self) -> &[Lane] {
+        let bss = self.skel.maps.bss_data.as_deref();
+        bss.map_or(&[], |bss| &bss.lanes[..self.online.len().min(bss.lanes.len())])
+    }
+
+    /// What goes on in each CPU.
+    fn overruns(&self) -> Vec<Overrun> {
+        // The programs write while this is read, unlike what `&` says. If another overrun begins
+        // between the two, the end of this one is in its ring already.
+        let overrun = |lane: &Lane| {
+            let since = Time(black_box(lane).lost_since);
+            let count = black_box(lane).lost;
+            Overrun { since, count: u32::try_from(count).unwrap_or(u32::MAX) }
+        };
+        self.lanes().iter().map(overrun).collect()
+    }
+
+    /// Takes what is in the rings.
     fn take(&mut self) {
-        self.announce_losses();
-        let first = self.pending.fresh.len();
+        let seen = self.overruns();
         self.rings.take(&mut self.pending.fresh);
-        let taken = &mut self.pending.fresh[first..];
-        for at in 0..taken.len() {
-            let wire = taken[at];
-            let announced = self.announced[wire.cpu.index()];
-            if wire.kind == Kind::Lost && announced.since == wire.time && announced.count > 0 {
-                let next = taken.get(at + 1).filter(|next| next.cpu == wire.cpu);
-                let time = next.map_or(wire.time, |next| next.time);
-                taken[at] = Wire { time, task: wire.task.saturating_sub(announced.count), ..wire };
-                self.announced[wire.cpu.index()] = Announced::default();
-            }
-        }
-    }
-
-    fn tell_losses(&mut self, tape: &mut dyn Tape) {
-        self.pending.loss().into_iter().for_each(|loss| tape.loss(loss));
-        let lanes = self.skel.maps.bss_data.as_deref().map(|bss| &bss.lanes[..]);
-        for (cpu, lane) in lanes.unwrap_or_default().iter().enumerate() {
-            // Lost at the very end, where no later event of that CPU tells of it: most of it was
-            // announced.
-            let announced = self.announced.get(cpu).map_or(0, |announced| announced.count);
-            let rest = lane.lost.saturating_sub(announced.into());
-            if rest > 0 {
-                self.summary.lost += rest;
-                let count = u32::try_from(rest).ok();
-                let cpu = CpuId(cpu as u16);
-                tape.loss(Loss::dropped(cpu, Time(lane.lost_since), count));
-            }
-        }
-        if let misses @ 1.. = self.misses().saturating_sub(self.missed) {
-            let note = "programs did not run because they were running already";
-            let mut loss = Loss::new(LossKind::LostEvents, note);
-            loss.count = Some(misses);
-            self.summary.lost += misses;
-            tape.loss(loss);
-        }
-        if let untold @ 1.. = self.untold() - self.untold_before {
-            let note = "the kernel had no memory to follow tasks: of as many no change is told";
-            let mut loss = Loss::new(LossKind::LostEvents, note);
-            loss.count = Some(untold);
-            tape.loss(loss);
-        }
-        self.suspended.loss().into_iter().for_each(|loss| tape.loss(loss));
-    }
-
-    /// Of how many tasks no change could be told so far.
-    fn untold(&self) -> u64 {
-        let lanes = self.skel.maps.bss_data.as_deref().map(|bss| &bss.lanes[..]);
-        lanes.unwrap_or_default().iter().map(|lane| lane.untold).sum()
+        self.losses.settle(seen, &mut self.pending.fresh);
     }
 }
 
@@ -382,7 +326,8 @@ impl Recording for Bpf {
         self.links.clear();
         self.take();
         self.tell(end, tape);
-        self.tell_losses(tape);
+        self.pending.loss().into_iter().for_each(|loss| tape.loss(loss));
+        self.summary.lost += self.losses.tell(&self.overruns(), self.tally(), tape);
         self.summary
     }
 }
