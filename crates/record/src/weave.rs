@@ -17,12 +17,14 @@ mod tests;
 const PID_LIMIT: usize = 4 << 20;
 const NONE: u32 = u32::MAX;
 
-/// What has been told of a task so far.
+/// What has been told so far of a task that lives.
 #[derive(Debug)]
 struct Known {
+    task: TaskId,
     /// 0 as long as no facts came, because they were lost.
     start_time: u64,
-    facts: Option<Facts>,
+    /// Apart, since most events do without.
+    facts: Option<Box<Facts>>,
     throttled: bool,
     /// Its waking said that it was still queued: the wakeup that follows selects no CPU.
     still_queued: bool,
@@ -32,19 +34,23 @@ struct Known {
 #[derive(Debug)]
 pub(crate) struct Weave {
     cgroups: Cgroups,
+    /// By tid, where its task is in `known`.
     slots: Vec<u32>,
     known: Vec<Known>,
+    /// Where tasks were that are dead: a recording lasts longer than what it records.
+    free: Vec<u32>,
 }
 
 impl Weave {
     pub(crate) fn new(cgroups: Cgroups) -> Weave {
-        Weave { cgroups, slots: Vec::new(), known: Vec::new() }
+        Weave { cgroups, slots: Vec::new(), known: Vec::new(), free: Vec::new() }
     }
 
     /// Forgets all tasks: another recording begins. Cgroups keep their paths.
     pub(crate) fn forget(&mut self) {
         self.slots.clear();
         self.known.clear();
+        self.free.clear();
     }
 
     /// Tells what was so at `time`: `walked` is every task as it was seen soon after, `after` what
@@ -96,7 +102,7 @@ impl Weave {
         let mut start = Start { cpus: Vec::new(), ..Start::default() };
         let mut runs: HashMap<CpuId, TaskId> = HashMap::new();
         for facts in walked {
-            let Some(task) = self.lookup(facts.tid) else { continue };
+            let Some(Known { task, .. }) = self.known(facts.tid) else { continue };
             let seen = match (facts.running, facts.queued) {
                 (true, _) => Place::Runs(facts.on),
                 (false, true) => Place::Waits(facts.on),
@@ -104,17 +110,19 @@ impl Weave {
             };
             match firsts.get(&facts.tid).copied().unwrap_or(seen) {
                 Place::Runs(cpu) => {
-                    runs.insert(cpu, task);
+                    runs.insert(cpu, *task);
                 }
-                Place::Waits(cpu) => start.waiting.push((task, Some(cpu))),
-                Place::Sleeps(cpu) => start.sleeping.push((task, Some(cpu))),
+                Place::Waits(cpu) => start.waiting.push((*task, Some(cpu))),
+                Place::Sleeps(cpu) => start.sleeping.push((*task, Some(cpu))),
             }
         }
         let mode = |(index, &online): (usize, &bool)| {
             let cpu = CpuId(index as u16);
             match (ran[index], runs.get(&cpu)) {
                 (Some(0), _) => CpuMode::Idle,
-                (Some(tid), _) => self.lookup(tid).map_or(CpuMode::Unknown, CpuMode::Busy),
+                (Some(tid), _) => {
+                    self.known(tid).map_or(CpuMode::Unknown, |known| CpuMode::Busy(known.task))
+                }
                 (None, Some(&task)) => CpuMode::Busy(task),
                 (None, None) if online => CpuMode::Idle,
                 (None, None) => CpuMode::Offline,
@@ -136,8 +144,8 @@ impl Weave {
                 if left == Left::Dead {
                     self.bury(wire.task);
                 }
-                if self.known_mut(next).is_some_and(|known| known.throttled) {
-                    self.unthrottle(next, wire, tape);
+                if self.known(wire.other).is_some_and(|known| known.throttled) {
+                    self.unthrottle(wire.other, wire, tape);
                 }
                 let (prev_prio, next_prio) = (wire.prio(), wire.other_prio());
                 let event = Event::Switch { cpu, prev, next, left, prev_prio, next_prio };
@@ -145,7 +153,7 @@ impl Weave {
             }
             Kind::Waking => {
                 let task = self.task(wire.task, cpu, tape);
-                if let Some(known) = self.known_mut(task) {
+                if let Some(known) = self.known_mut(wire.task) {
                     known.still_queued = wire.queued();
                 }
                 Event::Waking { task, prev: Some(CpuId(wire.on)), prio: wire.prio() }
@@ -153,7 +161,7 @@ impl Weave {
             Kind::Wakeup | Kind::New => {
                 let task = self.task(wire.task, cpu, tape);
                 let queued = self
-                    .known_mut(task)
+                    .known_mut(wire.task)
                     .is_some_and(|known| std::mem::take(&mut known.still_queued));
                 let how = match wire.kind {
                     Kind::New => How::New,
@@ -211,17 +219,20 @@ impl Weave {
         if tid == 0 {
             return TaskId::idle(cpu);
         }
-        self.lookup(tid).unwrap_or_else(|| self.unnamed(tid, tape))
+        match self.known(tid) {
+            Some(known) => known.task,
+            None => self.unnamed(tid, tape),
+        }
     }
 
     #[inline]
-    fn lookup(&self, tid: u32) -> Option<TaskId> {
-        let slot = *self.slots.get(tid as usize)?;
-        (slot != NONE).then(|| TaskId::nth(slot as usize))
+    fn known(&self, tid: u32) -> Option<&Known> {
+        self.known.get(*self.slots.get(tid as usize)? as usize)
     }
 
-    fn known_mut(&mut self, task: TaskId) -> Option<&mut Known> {
-        self.known.get_mut(task.index()?)
+    #[inline]
+    fn known_mut(&mut self, tid: u32) -> Option<&mut Known> {
+        self.known.get_mut(*self.slots.get(tid as usize)? as usize)
     }
 
     /// A task whose facts were lost.
@@ -238,42 +249,40 @@ impl Weave {
     }
 
     fn add(&mut self, tid: u32, start_time: u64, task: Task, tape: &mut dyn Tape) -> TaskId {
-        let id = tape.task(task);
-        let slot = id.index().expect("no idle task");
-        let known = Known { start_time, facts: None, throttled: false, still_queued: false };
-        match self.known.get_mut(slot) {
-            // A tape that forgets gives numbers out again.
-            Some(forgotten) => *forgotten = known,
-            None => self.known.push(known),
-        }
+        let task = tape.task(task);
+        let known = Known { task, start_time, facts: None, throttled: false, still_queued: false };
         let tid = (tid as usize).min(PID_LIMIT);
         if tid >= self.slots.len() {
             self.slots.resize((tid + 1).next_power_of_two(), NONE);
         }
-        let before = std::mem::replace(&mut self.slots[tid], slot as u32);
-        if before != NONE {
+        let slot = &mut self.slots[tid];
+        if let Some(before) = self.known.get_mut(*slot as usize) {
             // Its last switch was lost.
-            tape.gone(TaskId::nth(before as usize));
+            tape.gone(before.task);
+            *before = known;
+        } else if let Some(free) = self.free.pop() {
+            *slot = free;
+            self.known[free as usize] = known;
+        } else {
+            *slot = self.known.len() as u32;
+            self.known.push(known);
         }
-        id
+        task
     }
 
     /// Makes sure that the task of these facts is known; whether it was not.
     fn meet(&mut self, facts: &Facts, tape: &mut dyn Tape) -> bool {
-        let known = self.lookup(facts.tid);
-        match known.and_then(|task| self.known_mut(task)).map(|known| known.start_time) {
-            Some(start) if start == facts.start_time => false,
+        match self.known_mut(facts.tid) {
+            Some(known) if known.start_time == facts.start_time => false,
             // It took over its leader's tid, and its start time with it.
-            Some(0) if known.and_then(|task| self.known_mut(task)?.facts.as_ref()).is_some() => {
-                let known = known.and_then(|task| self.known_mut(task));
-                known.expect("just found").start_time = facts.start_time;
+            Some(known) if known.start_time == 0 && known.facts.is_some() => {
+                known.start_time = facts.start_time;
                 false
             }
-            Some(0) => {
-                let (task, name) = (known.expect("just found"), tape.name(&facts.name));
-                let pid = Some(facts.tgid as i32);
-                tape.correct(task, &Task { tid: facts.tid as i32, pid, name });
-                self.known_mut(task).expect("just found").start_time = facts.start_time;
+            Some(known) if known.start_time == 0 => {
+                known.start_time = facts.start_time;
+                let (name, pid) = (tape.name(&facts.name), Some(facts.tgid as i32));
+                tape.correct(known.task, &Task { tid: facts.tid as i32, pid, name });
                 true
             }
             _ => {
@@ -293,10 +302,10 @@ impl Weave {
         new: bool,
         tape: &mut dyn Tape,
     ) {
-        let Some(task) = self.lookup(facts.tid) else { return };
-        let slot = task.index().expect("no idle task");
-        let was = self.known[slot].facts.take().filter(|_| !new);
-        let was = was.as_ref();
+        let Some(known) = self.known_mut(facts.tid) else { return };
+        let (task, was_throttled) = (known.task, known.throttled);
+        let was = known.facts.take().filter(|_| !new);
+        let was = was.as_deref();
         let push = |tape: &mut dyn Tape, what: Change| {
             tape.push(Entry { time, cpu, by, event: Event::Changed { task, what } });
         };
@@ -320,34 +329,38 @@ impl Weave {
             let name = tape.name(self.cgroups.path(facts.cgroup));
             push(tape, Change::Cgroup(name));
         }
-        if self.known[slot].throttled != facts.throttled {
+        if was_throttled != facts.throttled {
             push(tape, Change::Throttled(facts.throttled));
         }
         let could = was.is_none_or(|was| !was.migration_disabled);
         if could == facts.migration_disabled {
             push(tape, Change::MigrationDisabled(facts.migration_disabled));
         }
-        let known = &mut self.known[slot];
-        known.throttled = facts.throttled;
-        known.facts = Some(facts.clone());
+        if let Some(known) = self.known_mut(facts.tid) {
+            known.throttled = facts.throttled;
+            known.facts = Some(Box::new(facts.clone()));
+        }
     }
 
     /// A throttled task that runs has quota again. When it got it nobody tells; until it ran it
     /// counts as held back, so that waste stays a lower bound.
     #[cold]
-    fn unthrottle(&mut self, task: TaskId, wire: &Wire, tape: &mut dyn Tape) {
-        if let Some(known) = self.known_mut(task) {
-            known.throttled = false;
-        }
+    fn unthrottle(&mut self, tid: u32, wire: &Wire, tape: &mut dyn Tape) {
+        let Some(known) = self.known_mut(tid) else { return };
+        known.throttled = false;
+        let task = known.task;
         let event = Event::Changed { task, what: Change::Throttled(false) };
         tape.push(Entry { time: wire.time, cpu: wire.cpu, by: By::UNKNOWN, event });
     }
 
-    /// From here on the tid means another task.
+    /// From here on the tid means another task, and nobody asks for this one.
     #[cold]
     fn bury(&mut self, tid: u32) {
-        if let Some(slot) = self.slots.get_mut(tid as usize) {
-            *slot = NONE;
+        let Some(slot) = self.slots.get_mut(tid as usize) else { return };
+        let slot = std::mem::replace(slot, NONE);
+        if let Some(known) = self.known.get_mut(slot as usize) {
+            known.facts = None;
+            self.free.push(slot);
         }
     }
 
@@ -357,11 +370,11 @@ impl Weave {
         if tid == before {
             return;
         }
-        let Some(slot) = self.lookup(before).and_then(TaskId::index) else { return };
-        let (tid, before) = (tid as usize, before as usize);
-        if tid < self.slots.len() {
-            self.slots.swap(tid, before);
-            self.known[slot].start_time = 0;
+        if (tid as usize) < self.slots.len()
+            && let Some(known) = self.known_mut(before)
+        {
+            known.start_time = 0;
+            self.slots.swap(tid as usize, before as usize);
         }
     }
 }

@@ -1,10 +1,11 @@
 use wastenot_model::{
-    Builder, By, Carries, Change, Context, CpuId, CpuMode, Event, Head, History, How, Left,
-    Machine, TaskId, Time,
+    Annex, Builder, By, Carries, Change, Context, CpuId, CpuMode, CpuSet, Entry, Event, Head,
+    History, How, Left, Loss, Machine, MaskId, NameId, Sink, Start, Task, TaskId, Time,
 };
 
 use super::Weave;
 use crate::cgroups::{Cgroups, Hierarchy};
+use crate::tape::Tape;
 use crate::wire::{Facts, Kind, Wire, wire};
 
 /// A recording of two CPUs that began at 100.
@@ -236,4 +237,50 @@ fn who_woke_whom_and_in_which_context() {
     let entry = history.entries().last().expect("the waking");
     let idle = TaskId::idle(CpuId(1));
     assert_eq!(entry.by, By { task: Some(idle), context: Context::Hardirq });
+}
+
+/// A tape that keeps nothing, as one to a file does of tasks.
+#[derive(Default)]
+struct Blank {
+    tasks: usize,
+}
+
+impl Sink for Blank {
+    fn name(&mut self, _: &str) -> NameId {
+        NameId(0)
+    }
+    fn mask(&mut self, _: &CpuSet) -> MaskId {
+        MaskId(0)
+    }
+    fn task(&mut self, _: Task) -> TaskId {
+        self.tasks += 1;
+        TaskId::nth(self.tasks - 1)
+    }
+    fn correct(&mut self, _: TaskId, _: &Task) {}
+    fn push(&mut self, _: Entry) {}
+    fn loss(&mut self, _: Loss) {}
+}
+
+impl Tape for Blank {
+    fn start(&mut self, _: &Start) {}
+    fn annex(&mut self, _: Annex) {}
+    fn until(&mut self, _: Time) {}
+}
+
+#[test]
+fn nothing_is_held_of_a_task_that_is_dead() {
+    let mut weave = Weave::new(Cgroups::of(&Hierarchy::None));
+    let mut tape = Blank::default();
+    // At any time 100 live; tids come round as they do in the kernel.
+    let tid = |life: u32| 300 + life % 30_000;
+    for life in 0..100_000 {
+        let born = Facts { start_time: u64::from(life) + 1, ..facts(tid(life)) };
+        weave.push(&wire(110, 0, Kind::Facts, born.tid, 0), Some(&born), &mut tape);
+        if let Some(old) = life.checked_sub(99) {
+            weave.push(&switch(120, 0, tid(old), 0, 0x80), None, &mut tape);
+        }
+    }
+    assert_eq!(tape.tasks, 100_000);
+    assert_eq!(weave.known.len(), 100);
+    assert_eq!(weave.known.iter().filter(|known| known.facts.is_some()).count(), 99);
 }
