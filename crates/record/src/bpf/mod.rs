@@ -208,8 +208,8 @@ impl Bpf {
         self.summary = Summary::default();
     }
 
-    fn attach(&mut self) -> Result<(), Error> {
-        let progs = &mut self.skel.progs;
+    fn attach(&self) -> Result<Vec<Link>, Error> {
+        let progs = &self.skel.progs;
         let attach = failed("attach a BPF program");
         let needed = [
             &progs.on_sched_switch,
@@ -234,15 +234,25 @@ impl Bpf {
             // Some kernels refuse only here.
             links.extend(progs.on_affinity.attach());
         }
-        self.links = links;
-        Ok(())
+        Ok(links)
     }
 
     /// Every task as it is now.
-    fn walk(&mut self) -> Result<Vec<Facts>, Error> {
+    fn walk(&self) -> Result<Vec<Facts>, Error> {
         let words = self.online.len().div_ceil(64);
         let bytes = iterate(&self.skel.progs.walk)?;
         Ok(bytes.chunks_exact(Facts::size(words)).filter_map(|b| Facts::read(b, words)).collect())
+    }
+
+    /// Attaches the programs, then walks. Where either fails nothing stays attached.
+    fn start(&mut self, walk: impl Fn(&Bpf) -> Result<Vec<Facts>, Error>) -> Result<(), Error> {
+        let links = self.attach()?;
+        // What comes before is of no use: some of the programs were not attached yet.
+        self.begun = clock::now();
+        self.pending = Pending::since(self.begun);
+        self.walked = Some(walk(self)?);
+        self.links = links;
+        Ok(())
     }
 
     fn tell(&mut self, until: Time, tape: &mut dyn Tape) {
@@ -336,13 +346,39 @@ impl Anew for Bpf {
     fn begin(&mut self) -> Result<Head, Error> {
         let mut head = host::head("wastenot record", self.carries);
         self.online = head.machine.cpus.iter().map(|cpu| cpu.online).collect();
+        self.links.clear();
         self.reset();
-        self.attach()?;
-        // What comes before is of no use: some of the programs were not attached yet.
-        self.begun = clock::now();
-        self.pending = Pending::since(self.begun);
-        self.walked = Some(self.walk()?);
+        self.start(Bpf::walk)?;
         (head.window.from, head.window.to) = (self.begun, self.begun);
         Ok(head)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread::sleep;
+
+    use super::*;
+
+    #[test]
+    fn a_recording_that_cannot_begin_leaves_nothing_attached() {
+        let options = Options { ring_bytes: 64 << 10, ..Options::default() };
+        let mut bpf = match Bpf::load(&options) {
+            Ok(bpf) => bpf,
+            Err(error) => {
+                let test = "a_recording_that_cannot_begin_leaves_nothing_attached";
+                return println!("SKIPPED {test}: {error}: {}", error.help());
+            }
+        };
+        let happens = |bpf: &mut Bpf| {
+            bpf.rings.clear();
+            sleep(Duration::from_millis(2));
+            bpf.rings.take(&mut bpf.pending.fresh);
+            !bpf.pending.fresh.is_empty()
+        };
+        assert!(bpf.start(|_| Err(Error::NotAllowed)).is_err());
+        assert!(!happens(&mut bpf));
+        bpf.begin().expect("it could be loaded");
+        assert!(happens(&mut bpf));
     }
 }
