@@ -2,11 +2,10 @@
 
 use std::fs;
 
-use wastenot_model::{Carries, Clock, CpuId, Head, Machine, Source};
+use wastenot_model::{Carries, Clock, Cpu, CpuId, CpuSet, Head, Machine, Source};
 
-/// The head of a recording that begins now.
-pub(crate) fn head(format: &str, carries: Carries) -> Head {
-    let machine = machine();
+/// The head of a recording of this `machine`.
+pub(crate) fn head(machine: Machine, format: &str, carries: Carries) -> Head {
     let known = machine.topology_known();
     let mut head = Head::new(machine);
     head.clock = Clock { name: "mono".into(), nanoseconds: true };
@@ -24,12 +23,26 @@ pub(crate) fn head(format: &str, carries: Carries) -> Head {
 pub(crate) fn machine() -> Machine {
     let mut machine = wastenot_scenario::from_sys(read).unwrap_or_else(|_| Machine::flat(0));
     let possible = read("/sys/devices/system/cpu/possible");
-    let possible = possible.and_then(|list| wastenot_model::CpuSet::parse(&list));
+    let possible = possible.and_then(|list| CpuSet::parse(&list));
     let count = possible.and_then(|cpus| cpus.iter().last()).map_or(1, |last| last.index() + 1);
     while machine.cpus.len() < count.min(CpuId::LIMIT) {
-        machine.cpus.push(wastenot_model::Cpu { online: false, ..Machine::unknown_cpu() });
+        machine.cpus.push(Cpu { online: false, ..Machine::unknown_cpu() });
     }
     machine
+}
+
+/// Whether what may change of a machine while it runs is as `machine` says: which CPUs are online,
+/// and which isolated. To find out the rest takes thousands of small files on a large one. `read`
+/// gives the content of a file.
+pub(crate) fn is_still(machine: &Machine, read: impl Fn(&str) -> Option<String>) -> bool {
+    let same = |name: &str, is_so: fn(&Cpu) -> bool| {
+        let list = read(&format!("/sys/devices/system/cpu/{name}"));
+        let cpus = machine.cpus.iter().enumerate().filter(|(_, cpu)| is_so(cpu));
+        let cpus: CpuSet = cpus.map(|(index, _)| CpuId(index as u16)).collect();
+        // What is told nowhere does not change.
+        list.and_then(|list| CpuSet::parse(&list)).is_none_or(|list| list == cpus)
+    };
+    same("online", |cpu| cpu.online) && same("isolated", |cpu| cpu.isolated)
 }
 
 pub(crate) fn kernel() -> String {
@@ -63,4 +76,32 @@ fn is_first_namespace() -> bool {
 /// The content of a file of the system, without its last line break.
 pub(crate) fn read(path: &str) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.trim_end().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_is_another_once_a_cpu_comes_goes_or_is_isolated() {
+        let mut machine = Machine::flat(4);
+        (machine.cpus[2].isolated, machine.cpus[3].online) = (true, false);
+        let is_still = |online: &str, isolated: &str| {
+            super::is_still(&machine, |path| match path {
+                "/sys/devices/system/cpu/online" => Some(online.to_owned()),
+                "/sys/devices/system/cpu/isolated" => Some(isolated.to_owned()),
+                _ => panic!("{path} is read, too"),
+            })
+        };
+        assert!(is_still("0-2", "2"));
+        assert!(!is_still("0-3", "2"));
+        assert!(!is_still("0,2", "2"));
+        assert!(!is_still("0-2", ""));
+        assert!(super::is_still(&machine, |_| None));
+    }
+
+    #[test]
+    fn this_machine_is_still_what_it_was_just_now() {
+        assert!(is_still(&machine(), read));
+    }
 }

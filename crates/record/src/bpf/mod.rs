@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{Iter, Link, ProgramInput, ProgramMut};
-use wastenot_model::{Carries, Head, Time};
+use wastenot_model::{Carries, Head, Machine, Time, Window};
 
 pub(crate) use self::kernel::Kernel;
 use self::losses::{Losses, Overrun, Tally};
@@ -31,6 +31,8 @@ mod skeleton {
 }
 use skeleton::types::lane as Lane;
 use skeleton::{RecordSkel, RecordSkelBuilder};
+
+const FORMAT: &str = "wastenot record";
 
 /// What recordings on BPF can tell.
 const CARRIES: [Carries; 22] = [
@@ -65,6 +67,7 @@ pub(crate) struct Bpf {
     rings: Rings,
     skel: RecordSkel<'static>,
     carries: Carries,
+    head: Head,
     weave: Weave,
     pending: Pending<Wire>,
     begun: Time,
@@ -169,11 +172,17 @@ fn load_for(
     open.load().map_err(failed("load the BPF programs"))
 }
 
+/// By CPU.
+fn online(machine: &Machine) -> Vec<bool> {
+    machine.cpus.iter().map(|cpu| cpu.online).collect()
+}
+
 impl Bpf {
     /// Makes ready to record.
     pub(crate) fn load(options: &Options) -> Result<Bpf, Error> {
         let hierarchy = Hierarchy::here();
-        let online: Vec<bool> = host::machine().cpus.iter().map(|cpu| cpu.online).collect();
+        let machine = host::machine();
+        let online = online(&machine);
         let cpus = online.len();
         let (mut skel, carries) = load(options, &hierarchy, cpus)?;
         let rings = Rings::new(&mut skel.maps.rings, &online, cpus.div_ceil(64), options.ring())
@@ -183,6 +192,7 @@ impl Bpf {
             rings,
             skel,
             carries,
+            head: host::head(machine, FORMAT, carries),
             weave: Weave::new(Cgroups::of(&hierarchy)),
             pending: Pending::since(Time(0)),
             begun: Time(0),
@@ -344,13 +354,15 @@ impl Recording for Bpf {
 
 impl Anew for Bpf {
     fn begin(&mut self) -> Result<Head, Error> {
-        let mut head = host::head("wastenot record", self.carries);
-        self.online = head.machine.cpus.iter().map(|cpu| cpu.online).collect();
+        if !host::is_still(&self.head.machine, host::read) {
+            self.head = host::head(host::machine(), FORMAT, self.carries);
+            self.online = online(&self.head.machine);
+        }
         self.links.clear();
         self.reset();
         self.start(Bpf::walk)?;
-        (head.window.from, head.window.to) = (self.begun, self.begun);
-        Ok(head)
+        let window = Window { from: self.begun, to: self.begun };
+        Ok(Head { window, ..self.head.clone() })
     }
 }
 

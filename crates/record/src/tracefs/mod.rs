@@ -62,7 +62,8 @@ impl Tracefs {
         instance::remove_left(&tracefs);
         let instance = Instance::create(&tracefs)?;
         let decoder = configure(&instance, options)?;
-        let mut head = host::head("wastenot record (tracefs)", decoder.carries());
+        let (format, carries) = ("wastenot record (tracefs)", decoder.carries());
+        let mut head = host::head(host::machine(), format, carries);
         let lanes = Lanes::open(&instance, decoder.page_size())?;
         let proc = Proc::mounted();
         let (names, processes) = proc.tasks();
