@@ -368,20 +368,24 @@ impl Anew for Bpf {
 
 #[cfg(test)]
 mod tests {
-    use std::thread::sleep;
+    use std::sync::mpsc::sync_channel;
+    use std::thread::{self, sleep};
+
+    use wastenot_model::Builder;
 
     use super::*;
 
+    /// A recorder with the smallest rings, unless this machine does not allow any; says so then.
+    fn loaded(test: &str) -> Option<Bpf> {
+        let options = Options { ring_bytes: 64 << 10, ..Options::default() };
+        let skip = |error: Error| println!("SKIPPED {test}: {error}: {}", error.help());
+        Bpf::load(&options).map_err(skip).ok()
+    }
+
     #[test]
     fn a_recording_that_cannot_begin_leaves_nothing_attached() {
-        let options = Options { ring_bytes: 64 << 10, ..Options::default() };
-        let mut bpf = match Bpf::load(&options) {
-            Ok(bpf) => bpf,
-            Err(error) => {
-                let test = "a_recording_that_cannot_begin_leaves_nothing_attached";
-                return println!("SKIPPED {test}: {error}: {}", error.help());
-            }
-        };
+        let test = "a_recording_that_cannot_begin_leaves_nothing_attached";
+        let Some(mut bpf) = loaded(test) else { return };
         let happens = |bpf: &mut Bpf| {
             bpf.rings.clear();
             sleep(Duration::from_millis(2));
@@ -392,5 +396,40 @@ mod tests {
         assert!(!happens(&mut bpf));
         bpf.begin().expect("it could be loaded");
         assert!(happens(&mut bpf));
+    }
+
+    /// Makes two threads wake each other `times` times.
+    fn switch(times: u32) {
+        let ((ask, asked), (answer, answered)) = (sync_channel(0), sync_channel(0));
+        let other = thread::spawn(move || asked.iter().all(|()| answer.send(()).is_ok()));
+        for _ in 0..times {
+            ask.send(()).expect("the other goes on");
+            answered.recv().expect("the other goes on");
+        }
+        drop(ask);
+        other.join().expect("it ends");
+    }
+
+    #[test]
+    fn in_an_overrun_that_lasts_the_programs_and_the_tape_count_alike() {
+        let test = "in_an_overrun_that_lasts_the_programs_and_the_tape_count_alike";
+        let Some(mut bpf) = loaded(test) else { return };
+        let mut tape = Builder::new(bpf.begin().expect("it could be loaded"));
+        let all = |bpf: &Bpf| bpf.lanes().iter().map(|lane| lane.lost_total).sum::<u64>();
+        let before = all(&bpf);
+        let load = thread::spawn(|| switch(50_000));
+        while !load.is_finished() {
+            sleep(Duration::from_millis(20));
+            bpf.drain(&mut tape);
+        }
+        // Detaching takes its time, and others go on meanwhile.
+        let at_least = all(&bpf) - before;
+        bpf.finish(&mut tape);
+        let at_most = all(&bpf) - before;
+        let history = tape.finish();
+        let of_cpus = history.losses().iter().filter(|loss| loss.cpu.is_some());
+        let told: u64 = of_cpus.filter_map(|loss| loss.count).sum();
+        assert!(at_least > 0, "the rings were too large");
+        assert!((at_least..=at_most).contains(&told), "{at_least} <= {told} <= {at_most}");
     }
 }
