@@ -44,6 +44,9 @@ pub(crate) struct Watch {
     /// Events of so many seconds are at hand, to be saved with a violation
     #[arg(long, value_name = "TIME", value_parser = some_span, default_value = "10s", requires = "exact")]
     pub(crate) last: Span,
+    /// In so much memory
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "32MiB", requires = "exact")]
+    pub(crate) memory: u64,
     /// Tell also: run-time-deficit, useless-migration
     #[arg(long, value_name = "KIND", value_enum, value_delimiter = ',', requires = "exact")]
     pub(crate) also: Vec<Also>,

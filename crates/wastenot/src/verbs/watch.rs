@@ -54,9 +54,9 @@ fn options(args: &args::watch::Watch) -> Options {
         confirm: args.confirm,
         exact: args.exact.then(|| Events {
             last: args.last,
+            memory: args.memory,
             deficits: args.also.contains(&Also::RunTimeDeficit),
             migrations: args.also.contains(&Also::UselessMigration),
-            ..Events::default()
         }),
         ..Options::default()
     }
