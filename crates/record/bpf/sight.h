@@ -25,8 +25,3 @@ struct figures {
 	struct run run;
 	struct run last; /* the one before */
 };
-
-/* Wakes user space: this run goes on. */
-struct telling {
-	struct run run;
-};

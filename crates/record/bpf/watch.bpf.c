@@ -112,14 +112,15 @@ static long count_idle(__u32 cpu, struct sight *sight)
 	return 0;
 }
 
+/* Wakes user space: this run goes on. */
 static __always_inline void tell(struct figures *figures)
 {
-	struct telling *telling = bpf_ringbuf_reserve(&tellings, sizeof(*telling), 0);
+	struct run *told = bpf_ringbuf_reserve(&tellings, sizeof(*told), 0);
 
-	if (!telling)
+	if (!told)
 		return; /* what was told is not read yet, so user space is awake */
-	telling->run = figures->run;
-	bpf_ringbuf_submit(telling, 0);
+	*told = figures->run;
+	bpf_ringbuf_submit(told, 0);
 	figures->told = figures->now;
 }
 

@@ -67,9 +67,9 @@ fn notes() -> Vec<(String, String)> {
     notes
 }
 
-/// Whether processes have the numbers here that the kernel tells: not so in most containers. That
+/// Whether tasks have the numbers here that events tell: not so in most containers. That
 /// namespace has a fixed number (PROC_PID_INIT_INO, include/linux/proc_ns.h).
-fn is_first_namespace() -> bool {
+pub(crate) fn is_first_namespace() -> bool {
     fs::read_link("/proc/self/ns/pid").is_ok_and(|name| name.as_os_str() == "pid:[4026531836]")
 }
 

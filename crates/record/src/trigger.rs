@@ -97,6 +97,13 @@ fn longest_wait(part: &History, name: Option<&GlobMatcher>) -> Option<(TaskId, S
     waits.longest
 }
 
+/// How long a task waited that runs `now`.
+pub(crate) fn wait_that_ended(state: &State, was: &TaskState, now: &TaskState) -> Option<Span> {
+    // One that nobody may run is held back, not waiting.
+    let ended = was.phase == Phase::Waiting && now.phase == Phase::Running && !was.throttled;
+    ended.then(|| state.now() - was.since)
+}
+
 struct Waits<F> {
     counts: F,
     longest: Option<(TaskId, Span, Time)>,
@@ -113,9 +120,8 @@ impl<F: Fn(TaskId) -> bool> Waits<F> {
 
 impl<F: Fn(TaskId) -> bool> Observer for Waits<F> {
     fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
-        // One that nobody may run is held back, not waiting.
-        if was.phase == Phase::Waiting && now.phase == Phase::Running && !was.throttled {
-            self.see(task, state.now() - was.since, state.now());
+        if let Some(wait) = wait_that_ended(state, was, now) {
+            self.see(task, wait, state.now());
         }
     }
     fn end(&mut self, state: &State) {

@@ -116,13 +116,14 @@ fn load(
     let kernel = Kernel::running()?;
     kernel.can_record()?;
     let load = |functions| load_for(&kernel, options, hierarchy, cpus, functions);
-    let skel = match load(kernel.calls("set_cpus_allowed_common")) {
+    let functions = kernel.calls("set_cpus_allowed_common");
+    let skel = match load(functions) {
         // Many kernels let none of their functions be traced, and say so when it is tried.
-        Err(_) => {
+        Err(_) if functions => {
             log::forget();
             load(false)?
         }
-        Ok(skel) => skel,
+        done => done?,
     };
     let located = || {
         if skel.progs.locate_by_tasks.autoload() {

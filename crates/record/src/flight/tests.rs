@@ -17,6 +17,15 @@ fn push(flight: &mut Flight, time: u64, event: Event) {
     flight.push(Entry { time: Time(time), cpu: CpuId(0), by: By::UNKNOWN, event });
 }
 
+/// A flight of 100 ms in which nothing happened yet, and a task.
+fn begun() -> (Flight, TaskId) {
+    let mut flight = flight(Span::ms(100));
+    let name = flight.name("parent");
+    let parent = flight.task(Task::new(1, name));
+    flight.start(&Start { cpus: vec![wastenot_model::CpuMode::Idle; 2], ..Start::default() });
+    (flight, parent)
+}
+
 /// A task that is created, gets a name, a mask and a cgroup that nobody had before, runs and ends;
 /// of every tenth the end is lost.
 fn life(flight: &mut Flight, number: u64, parent: TaskId, time: u64) {
@@ -47,10 +56,7 @@ fn life(flight: &mut Flight, number: u64, parent: TaskId, time: u64) {
 
 #[test]
 fn a_storm_of_short_lives_leaves_memory_flat() {
-    let mut flight = flight(Span::ms(100));
-    let name = flight.name("parent");
-    let parent = flight.task(Task::new(1, name));
-    flight.start(&Start { cpus: vec![wastenot_model::CpuMode::Idle; 2], ..Start::default() });
+    let (mut flight, parent) = begun();
     let (mut parts, mut events, mut sizes) = (0, 0, Vec::new());
     for number in 0..100_000 {
         // Of each a tenth of a millisecond: a thousand are at hand.
@@ -75,10 +81,7 @@ fn a_storm_of_short_lives_leaves_memory_flat() {
 
 #[test]
 fn what_is_saved_has_the_names_masks_and_groups_of_its_tasks_after_a_storm() {
-    let mut flight = flight(Span::ms(100));
-    let name = flight.name("parent");
-    let parent = flight.task(Task::new(1, name));
-    flight.start(&Start { cpus: vec![wastenot_model::CpuMode::Idle; 2], ..Start::default() });
+    let (mut flight, parent) = begun();
     let group = flight.name("/old");
     push(&mut flight, 1, Event::Changed { task: parent, what: Change::Cgroup(group) });
     for number in 0..20_000 {

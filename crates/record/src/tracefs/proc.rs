@@ -12,14 +12,9 @@ pub(super) struct Proc {
     alike: bool,
 }
 
-/// The number of the first PID namespace (`PID_NS_INIT_INO`, include/uapi/linux/nsfs.h). Events
-/// number tasks as it does; the /proc of a container has other numbers.
-const INITIAL: &str = "pid:[4026531836]";
-
 impl Proc {
     pub(super) fn mounted() -> Proc {
-        let namespace = fs::read_link("/proc/self/ns/pid");
-        Proc { alike: namespace.is_ok_and(|name| name.as_os_str() == INITIAL) }
+        Proc { alike: host::is_first_namespace() }
     }
 
     /// Names and processes of the tasks that there are now, by tid.

@@ -8,8 +8,8 @@ use std::time::Duration;
 use wastenot_check::sanity::{Checker, Verdicts};
 use wastenot_check::{Movable, Scope, waste};
 use wastenot_model::{
-    CpuId, Entry, Event, History, Observer, Phase, Silent, Span, State, TaskId, TaskState, Time,
-    Window, replay,
+    CpuId, Entry, Event, History, Observer, Silent, Span, State, TaskId, TaskState, Time, Window,
+    replay,
 };
 
 use super::follow::Beside;
@@ -17,6 +17,7 @@ use super::violation::{Kind, Violation};
 use super::{Events, Figures, Found, Metrics, Options, confirm, is_readable};
 use crate::flight::Flight;
 use crate::recording::{self, Recording};
+use crate::trigger::wait_that_ended;
 use crate::{Error, Way, clock};
 
 /// Parts are about so long.
@@ -217,9 +218,8 @@ struct Waits<'m> {
 
 impl Observer for Waits<'_> {
     fn task(&mut self, state: &State, _: TaskId, was: &TaskState, now: &TaskState) {
-        // One that nobody may run is held back, not waiting.
-        if was.phase == Phase::Waiting && now.phase == Phase::Running && !was.throttled {
-            self.metrics.waited(state.now() - was.since);
+        if let Some(wait) = wait_that_ended(state, was, now) {
+            self.metrics.waited(wait);
         }
     }
     fn event(&mut self, _: &State, entry: &Entry) {
