@@ -17,12 +17,15 @@
 //!
 //! This crate does no input or output, reads no clock, holds no thread and no `unsafe`.
 
+pub mod dsq;
 mod history;
 mod ids;
 mod loss;
 pub mod machine;
+pub mod policy;
 pub mod report;
 mod time;
+pub mod workload;
 
 pub use history::carries::Carries;
 pub use history::event::{By, Change, Context, Entry, Event, How, Left, Prio, Row};
@@ -36,5 +39,7 @@ pub use history::{Annex, CHUNK_ROWS, Clock, Head, History, MaskId, NameId, Sourc
 pub use ids::{CpuId, CpuSet, TaskId};
 pub use loss::{Loss, LossKind, Severity};
 pub use machine::{Cpu, Distance, Machine};
+pub use policy::Policy;
 pub use report::{Finding, Measure, Report, Table, Unit, Value};
 pub use time::{Span, Time, Window};
+pub use workload::Workload;

@@ -1,0 +1,286 @@
+//! What a policy sees, and what it does besides answering.
+
+use std::ops::Deref;
+
+use super::{Tick, TimerId};
+use crate::workload::{Group, GroupId};
+use crate::{CpuId, CpuSet, Machine, Span, TaskId, Time};
+
+/// Where a task is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// It has not begun, or has ended.
+    Nowhere,
+    /// It sleeps.
+    Asleep,
+    /// It waits on the queue of its CPU.
+    Queued,
+    /// It runs on its CPU.
+    Running,
+}
+
+/// What a policy may know of a task.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TaskView {
+    /// Where it is.
+    pub place: Place,
+    /// Where it runs, waits or was last.
+    pub cpu: CpuId,
+    /// Nice value, -20..=19.
+    pub nice: i8,
+    /// Its session or cgroup.
+    pub group: GroupId,
+    /// Index of its affinity in [`View::masks`].
+    pub mask: u32,
+    /// Whether it is a kernel thread.
+    pub kthread: bool,
+    /// Whether it is one of the policy's own kernel threads.
+    pub own: bool,
+    /// Priority of OSv: share of CPU time is inverse to it.
+    pub priority: f64,
+    /// The parallel job that it belongs to.
+    pub job: Option<u32>,
+}
+
+/// What a policy may know of a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuView {
+    /// Whom it runs; `None` when idle.
+    pub current: Option<TaskId>,
+    /// Since when it is idle, if it is.
+    pub idle_since: Time,
+    /// Whether it is online.
+    pub online: bool,
+}
+
+/// Machine, tasks and CPUs as they are now.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// The time.
+    pub now: Time,
+    /// The CPU on which the code runs.
+    pub cpu: CpuId,
+    /// The machine.
+    pub machine: Machine,
+    /// CPU n is `cpus[n]`.
+    pub cpus: Vec<CpuView>,
+    /// Online CPUs that run nothing.
+    pub idle: CpuSet,
+    /// Online CPUs.
+    pub online: CpuSet,
+    /// Tasks by [`TaskId::index`].
+    pub tasks: Vec<TaskView>,
+    /// Sessions and cgroups.
+    pub groups: Vec<Group>,
+    /// Affinities; the first holds all CPUs.
+    pub masks: Vec<CpuSet>,
+    /// Seed for what a policy leaves to chance ([`crate::workload::Random::stream`]).
+    pub seed: u64,
+}
+
+impl View {
+    /// One task, which is no idle task.
+    #[inline]
+    pub fn task(&self, task: TaskId) -> &TaskView {
+        &self.tasks[task.0 as usize - CpuId::LIMIT]
+    }
+    /// Whether `task` may run on `cpu`, which may be offline.
+    #[inline]
+    pub fn allowed(&self, task: TaskId, cpu: CpuId) -> bool {
+        let mask = self.task(task).mask;
+        mask == 0 || self.masks[mask as usize].contains(cpu)
+    }
+    /// The CPUs on which `task` may run.
+    pub fn mask(&self, task: TaskId) -> &CpuSet {
+        &self.masks[self.task(task).mask as usize]
+    }
+    /// Whether `task` may run on one CPU only.
+    pub fn pinned(&self, task: TaskId) -> bool {
+        let mask = self.task(task).mask;
+        mask != 0 && self.masks[mask as usize].len() == 1
+    }
+    /// Whom `cpu` runs.
+    #[inline]
+    pub fn current(&self, cpu: CpuId) -> Option<TaskId> {
+        self.cpus[cpu.index()].current
+    }
+    /// Whether `cpu` is online and runs nothing.
+    #[inline]
+    pub fn is_idle(&self, cpu: CpuId) -> bool {
+        let view = &self.cpus[cpu.index()];
+        view.online && view.current.is_none()
+    }
+    /// `prev` if the task may run there, else the lowest online CPU that it may use, else the
+    /// lowest online CPU: what the kernel falls back to.
+    pub fn fallback(&self, task: TaskId, prev: CpuId) -> CpuId {
+        if self.online.contains(prev) && self.allowed(task, prev) {
+            return prev;
+        }
+        let allowed = self.online.iter().find(|&cpu| self.allowed(task, cpu));
+        allowed.or_else(|| self.online.iter().next()).unwrap_or(prev)
+    }
+}
+
+/// What a policy does besides answering. Carried out in order, after the call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// `cpu` looks for its next task: at once if `preempt`, else only if it is idle.
+    Kick {
+        /// Which.
+        cpu: CpuId,
+        /// Whether who runs there is interrupted.
+        preempt: bool,
+    },
+    /// A queued task was moved to the queue of another CPU.
+    Moved {
+        /// Which.
+        task: TaskId,
+        /// From.
+        from: CpuId,
+        /// To.
+        to: CpuId,
+    },
+    /// A group of the task ran out of quota, or has quota again.
+    Throttled {
+        /// Which.
+        task: TaskId,
+        /// Whether it is held back.
+        on: bool,
+    },
+    /// A timer is armed; `None` disarms it.
+    Timer {
+        /// Which.
+        timer: TimerId,
+        /// The CPU that it interrupts.
+        cpu: CpuId,
+        /// When.
+        at: Option<Time>,
+    },
+    /// One of the policy's kernel threads is woken.
+    Wake(TaskId),
+    /// Something that a reader of the History may want to know.
+    Note(Note),
+    /// From `init` only: regular interrupts.
+    Tick(Tick),
+    /// From `init` only: a kernel thread of the policy's own.
+    Thread {
+        /// Its name.
+        name: String,
+        /// The CPU to which it is bound.
+        cpu: CpuId,
+        /// CPU time that it takes each time it is woken.
+        work: Span,
+    },
+}
+
+/// A decision, for the annex `decisions`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// What was decided: `newidle`, `periodic`, `wakeup`, ...
+    pub what: &'static str,
+    /// Whose, where it is one task's.
+    pub task: Option<TaskId>,
+    /// The CPUs that were looked at.
+    pub considered: CpuSet,
+    /// What came of it: `balanced`, `moved 3`, `pinned`, ...
+    pub outcome: String,
+}
+
+/// What a policy is given with each call: the [`View`], and where its effects go.
+#[derive(Clone, Debug)]
+pub struct Context {
+    view: View,
+    effects: Vec<Effect>,
+    timers: u32,
+    threads: u32,
+    notes: bool,
+}
+
+impl Deref for Context {
+    type Target = View;
+    #[inline]
+    fn deref(&self) -> &View {
+        &self.view
+    }
+}
+
+impl Context {
+    /// For whoever runs a policy. `notes`: whether anybody reads them.
+    pub fn new(view: View, notes: bool) -> Context {
+        Context { view, effects: Vec::new(), timers: 0, threads: 0, notes }
+    }
+    /// The view, to be kept true by whoever runs the policy; no policy calls this.
+    #[inline]
+    pub fn view_mut(&mut self) -> &mut View {
+        &mut self.view
+    }
+    /// Whether nothing was done since the effects were last taken.
+    #[inline]
+    pub fn is_quiet(&self) -> bool {
+        self.effects.is_empty()
+    }
+    /// What was done since the last time, into `into`, whose storage is taken in turn.
+    pub fn take(&mut self, into: &mut Vec<Effect>) {
+        into.clear();
+        std::mem::swap(&mut self.effects, into);
+    }
+    /// How many timers were asked for.
+    pub fn timers(&self) -> u32 {
+        self.timers
+    }
+
+    /// `cpu` looks for its next task even if it runs one.
+    #[inline]
+    pub fn preempt(&mut self, cpu: CpuId) {
+        self.effects.push(Effect::Kick { cpu, preempt: true });
+    }
+    /// `cpu` looks for its next task if it is idle.
+    #[inline]
+    pub fn kick_idle(&mut self, cpu: CpuId) {
+        self.effects.push(Effect::Kick { cpu, preempt: false });
+    }
+    /// A queued task is now on the queue of `to`.
+    #[inline]
+    pub fn moved(&mut self, task: TaskId, to: CpuId) {
+        let index = task.0 as usize - CpuId::LIMIT;
+        let from = std::mem::replace(&mut self.view.tasks[index].cpu, to);
+        self.effects.push(Effect::Moved { task, from, to });
+    }
+    /// A queued task is held back by a quota (`on`), or no longer.
+    pub fn throttled(&mut self, task: TaskId, on: bool) {
+        self.effects.push(Effect::Throttled { task, on });
+    }
+    /// Arms `timer` to interrupt `cpu` at `at`, or disarms it.
+    pub fn timer(&mut self, timer: TimerId, cpu: CpuId, at: Option<Time>) {
+        self.effects.push(Effect::Timer { timer, cpu, at });
+    }
+    /// Wakes one of the policy's own kernel threads.
+    pub fn wake(&mut self, thread: TaskId) {
+        self.effects.push(Effect::Wake(thread));
+    }
+    /// Tells what was decided; `note` is asked only if somebody wants to know.
+    pub fn note(&mut self, note: impl FnOnce(&View) -> Note) {
+        if self.notes {
+            let note = note(&self.view);
+            self.effects.push(Effect::Note(note));
+        }
+    }
+
+    /// In `init`: regular interrupts.
+    pub fn set_tick(&mut self, tick: Tick) {
+        self.effects.push(Effect::Tick(tick));
+    }
+    /// In `init`: `count` more timers; the first of them.
+    pub fn new_timers(&mut self, count: u32) -> TimerId {
+        self.timers += count;
+        TimerId(self.timers - count)
+    }
+    /// In `init`: a kernel thread bound to `cpu`, asleep until it is woken, which then takes `work`
+    /// of CPU time before [`super::Happening::Ran`]. Its id; it is seen in the view once `init` is
+    /// over.
+    pub fn thread(&mut self, name: impl Into<String>, cpu: CpuId, work: Span) -> TaskId {
+        self.effects.push(Effect::Thread { name: name.into(), cpu, work });
+        self.threads += 1;
+        TaskId::nth(self.threads as usize - 1)
+    }
+}

@@ -1,0 +1,264 @@
+//! A Workload: what tasks want to do, as programs of steps, and what they share while they do it.
+//!
+//! Written by hand, made by a catalogue or taken out of a History; the simulator and the real
+//! runner execute the same.
+
+mod program;
+mod variate;
+
+pub use program::{MAX_DEPTH, Program, Step, Unbalanced};
+pub use variate::{Random, Variate};
+
+use crate::{CpuId, CpuSet, Span, Time};
+
+macro_rules! ids {
+    ($($name:ident $doc:literal;)*) => {
+        $(#[doc = $doc]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u32);
+        impl $name {
+            /// As an index into the Workload's list of them.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        })*
+    };
+}
+
+ids! {
+    TemplateId "One of [`Workload::templates`].";
+    GroupId "One of [`Workload::groups`]; group 0 is the root.";
+    LockId "One of [`Workload::locks`].";
+    BarrierId "One of [`Workload::barriers`].";
+    PipeId "One of [`Workload::pipes`].";
+    ConditionId "One of [`Workload::conditions`].";
+    MarkId "One of [`Workload::marks`].";
+    AffinityId "One of [`Workload::affinities`].";
+}
+
+/// What tasks want.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Workload {
+    /// Kinds of tasks.
+    pub templates: Vec<Template>,
+    /// Tasks that exist without being forked by another, in the order of `at`.
+    pub launches: Vec<Launch>,
+    /// Sessions and cgroups; the first is the root.
+    pub groups: Vec<Group>,
+    /// Mutual exclusion.
+    pub locks: Vec<Lock>,
+    /// Meeting points.
+    pub barriers: Vec<Barrier>,
+    /// Bounded queues of tokens between tasks.
+    pub pipes: Vec<Pipe>,
+    /// Condition variables: who is not waiting misses the signal.
+    pub conditions: Vec<Condition>,
+    /// Names of moments that programs mark.
+    pub marks: Vec<String>,
+    /// Sets of CPUs that programs change to.
+    pub affinities: Vec<CpuSet>,
+    /// CPUs that go off and come back, in the order of `at`.
+    pub hotplug: Vec<Hotplug>,
+}
+
+/// What tasks of one kind are like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Template {
+    /// Command name of its tasks.
+    pub name: String,
+    /// What each does.
+    pub program: Program,
+    /// Nice value, -20..=19.
+    pub nice: i8,
+    /// The session or cgroup.
+    pub group: GroupId,
+    /// The CPUs on which it may run; `None` is all.
+    pub affinity: Option<CpuSet>,
+    /// Whether it is a kernel thread.
+    pub kthread: bool,
+    /// Priority of OSv: a task of half the value gets twice the CPU time. 1 unless said otherwise.
+    pub priority: f64,
+    /// The parallel job that it belongs to, for schedulers that run jobs as a whole.
+    pub job: Option<u32>,
+    /// Whether the workload is done only when it is; daemons and stressors are not waited for.
+    pub awaited: bool,
+}
+
+impl Template {
+    /// An ordinary task.
+    pub fn new(name: &str, program: Program) -> Template {
+        Template {
+            name: name.into(),
+            program,
+            nice: 0,
+            group: GroupId(0),
+            affinity: None,
+            kthread: false,
+            priority: 1.0,
+            job: None,
+            awaited: true,
+        }
+    }
+}
+
+/// A task that exists without being forked by another one of the workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// When.
+    pub at: Time,
+    /// What it is.
+    pub template: TemplateId,
+    /// The CPU on which whoever created it ran.
+    pub from: CpuId,
+}
+
+/// A session (with a scheduler that groups by session) or a cgroup.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// The group that it is in; only the root has none.
+    pub parent: Option<GroupId>,
+    /// Whether it is a session: schedulers without autogroup put its tasks into the root.
+    pub session: bool,
+    /// `cpu.shares`: its weight among its siblings, 1024 unless said otherwise.
+    pub shares: u32,
+    /// How much CPU time it may use in each period.
+    pub quota: Option<Quota>,
+}
+
+impl Group {
+    /// The group that every task is in.
+    pub fn root() -> Group {
+        let (name, shares) = ("/".to_owned(), 1024);
+        Group { name, parent: None, session: false, shares, quota: None }
+    }
+}
+
+/// Bandwidth of a group (`cpu.max`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quota {
+    /// CPU time a period.
+    pub runtime: Span,
+    /// Length of a period.
+    pub period: Span,
+}
+
+/// How a task waits for another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Waiting {
+    /// It sleeps until it is woken.
+    #[default]
+    Block,
+    /// It runs on, looking.
+    Spin,
+    /// It looks for so much CPU time, then sleeps (as OpenMP runtimes and adaptive mutexes do).
+    SpinThenBlock(Span),
+}
+
+/// A lock. It is handed over in the order of arrival.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lock {
+    /// Its name.
+    pub name: String,
+    /// How tasks wait for it.
+    pub waiting: Waiting,
+}
+
+/// A barrier: the last of `parties` lets all go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Barrier {
+    /// Its name.
+    pub name: String,
+    /// How many have to arrive.
+    pub parties: u32,
+    /// How they wait for the last.
+    pub waiting: Waiting,
+}
+
+/// A bounded queue of tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pipe {
+    /// Its name.
+    pub name: String,
+    /// How many tokens fit; whoever puts one more waits. `None` has room for all.
+    pub capacity: Option<u32>,
+    /// How many are in it at the start.
+    pub tokens: u32,
+    /// How tasks wait for a token, or for room.
+    pub waiting: Waiting,
+    /// Whether a wakeup through it tells the scheduler that the waker is about to sleep (`WF_SYNC`),
+    /// as those of pipes and sockets do.
+    pub sync: bool,
+}
+
+/// A condition variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// Its name.
+    pub name: String,
+}
+
+/// A CPU goes off or comes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hotplug {
+    /// When.
+    pub at: Time,
+    /// Which.
+    pub cpu: CpuId,
+    /// Whether it comes back.
+    pub up: bool,
+}
+
+impl Workload {
+    /// No tasks.
+    pub fn new() -> Workload {
+        Workload { groups: vec![Group::root()], ..Workload::default() }
+    }
+
+    /// Adds a kind of task.
+    pub fn template(&mut self, template: Template) -> TemplateId {
+        self.templates.push(template);
+        TemplateId(self.templates.len() as u32 - 1)
+    }
+    /// Adds a task of a kind at time 0 as if created from `from`.
+    pub fn launch(&mut self, template: TemplateId, from: CpuId) {
+        self.launches.push(Launch { at: Time(0), template, from });
+    }
+    /// Adds a lock.
+    pub fn lock(&mut self, name: &str, waiting: Waiting) -> LockId {
+        self.locks.push(Lock { name: name.into(), waiting });
+        LockId(self.locks.len() as u32 - 1)
+    }
+    /// Adds a barrier.
+    pub fn barrier(&mut self, name: &str, parties: u32, waiting: Waiting) -> BarrierId {
+        self.barriers.push(Barrier { name: name.into(), parties, waiting });
+        BarrierId(self.barriers.len() as u32 - 1)
+    }
+    /// Adds a pipe, empty at the start.
+    pub fn pipe(&mut self, name: &str, capacity: Option<u32>, waiting: Waiting) -> PipeId {
+        let sync = waiting == Waiting::Block;
+        self.pipes.push(Pipe { name: name.into(), capacity, tokens: 0, waiting, sync });
+        PipeId(self.pipes.len() as u32 - 1)
+    }
+    /// Adds a condition variable.
+    pub fn condition(&mut self, name: &str) -> ConditionId {
+        self.conditions.push(Condition { name: name.into() });
+        ConditionId(self.conditions.len() as u32 - 1)
+    }
+    /// Adds a session or cgroup.
+    pub fn group(&mut self, group: Group) -> GroupId {
+        self.groups.push(group);
+        GroupId(self.groups.len() as u32 - 1)
+    }
+    /// Adds a name of moments.
+    pub fn mark(&mut self, name: &str) -> MarkId {
+        self.marks.push(name.into());
+        MarkId(self.marks.len() as u32 - 1)
+    }
+    /// Adds a set of CPUs to change to.
+    pub fn affinity(&mut self, cpus: CpuSet) -> AffinityId {
+        self.affinities.push(cpus);
+        AffinityId(self.affinities.len() as u32 - 1)
+    }
+}

@@ -1,0 +1,33 @@
+//! The built-in schedulers: one file each, its source named there; a line each in [`SCHEDULERS`].
+
+mod global_fifo;
+mod pinned;
+mod settings;
+
+pub use settings::{Settings, Switch, Values, WrongSetting};
+
+use wastenot_model::Policy;
+
+/// A scheduler by name.
+#[derive(Clone, Copy, Debug)]
+pub struct Scheduler {
+    /// What to type.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// Where it is from: kernel files, papers.
+    pub source: &'static str,
+    /// What can be set.
+    pub switches: &'static [Switch],
+    make: fn(&Settings) -> Box<dyn Policy>,
+}
+
+/// Every scheduler, in the order of help.
+pub const SCHEDULERS: &[Scheduler] = &[global_fifo::SCHEDULER, pinned::SCHEDULER];
+
+/// The scheduler `name` with these switches set; a fresh one for each run.
+pub fn scheduler(name: &str, set: &[(String, String)]) -> Result<Box<dyn Policy>, WrongSetting> {
+    let found = SCHEDULERS.iter().find(|scheduler| scheduler.name == name);
+    let scheduler = found.ok_or_else(|| WrongSetting::unknown_scheduler(name))?;
+    Ok((scheduler.make)(&Settings::of(scheduler, set)?))
+}
