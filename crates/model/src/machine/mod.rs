@@ -1,8 +1,10 @@
 //! A machine: its CPUs and what they share.
 
+mod costs;
 pub mod domains;
 mod hops;
 
+pub use costs::Costs;
 pub use hops::Hops;
 
 use std::collections::BTreeSet;

@@ -21,7 +21,7 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
 
 /// The policy.
 #[derive(Debug, Default)]
-pub struct GlobalFifo {
+pub(super) struct GlobalFifo {
     queue: VecDeque<TaskId>,
 }
 

@@ -21,7 +21,7 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
 
 /// The policy.
 #[derive(Debug, Default)]
-pub struct Pinned {
+pub(super) struct Pinned {
     queues: Vec<VecDeque<TaskId>>,
     next: usize,
 }

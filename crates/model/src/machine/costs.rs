@@ -1,0 +1,54 @@
+//! What things cost on a machine, for simulating it. All are off unless set: then every effect that
+//! a simulation shows is one of decisions.
+
+use super::Distance;
+use crate::Span;
+
+/// Prices of a machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Costs {
+    /// CPU time from one task to the next.
+    pub switch: Span,
+    /// Time from a kick until the kicked CPU looks, if another kicked it.
+    pub ipi: Span,
+    /// CPU time that a task loses when it first runs after being moved, by [`Distance`]: to a
+    /// sibling, within its cache, within its node, further.
+    pub migration: [Span; 4],
+    /// CPU time that a task loses when another has run on its CPU since it last did.
+    pub cold: Span,
+    /// Speed of a CPU while a sibling is busy, as a share of its speed alone, in (0, 1].
+    pub smt: f64,
+    /// Whether a spinning sibling costs nothing (`pause`, `yield`), instead of as much as a working
+    /// one.
+    pub spin_yields: bool,
+    /// Speed of a CPU for a task that first ran n+1 hops away, as a share, in (0, 1]; beyond the
+    /// last as the last.
+    pub remote: Vec<f64>,
+}
+
+impl Default for Costs {
+    fn default() -> Costs {
+        Costs {
+            switch: Span::ZERO,
+            ipi: Span::ZERO,
+            migration: [Span::ZERO; 4],
+            cold: Span::ZERO,
+            smt: 1.0,
+            spin_yields: false,
+            remote: Vec::new(),
+        }
+    }
+}
+
+impl Costs {
+    /// What a move over `distance` costs the task.
+    pub fn of_move(&self, distance: Distance) -> Span {
+        match distance {
+            Distance::Same => Span::ZERO,
+            Distance::Sibling => self.migration[0],
+            Distance::Llc => self.migration[1],
+            Distance::Node => self.migration[2],
+            Distance::Other | Distance::Unknown => self.migration[3],
+        }
+    }
+}
