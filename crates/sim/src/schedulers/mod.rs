@@ -1,5 +1,6 @@
 //! The built-in schedulers: one file each, its source named there; a line each in [`SCHEDULERS`].
 
+mod cfs;
 mod global_fifo;
 mod pinned;
 mod settings;
@@ -23,7 +24,14 @@ pub struct Scheduler {
 }
 
 /// Every scheduler, in the order of help.
-pub const SCHEDULERS: &[Scheduler] = &[global_fifo::SCHEDULER, pinned::SCHEDULER];
+pub const SCHEDULERS: &[Scheduler] = &[
+    cfs::CFS_4_1,
+    cfs::CFS_5_10,
+    cfs::CFS_6_1,
+    cfs::EEVDF_6_12,
+    pinned::SCHEDULER,
+    global_fifo::SCHEDULER,
+];
 
 /// The scheduler `name` with these switches set; a fresh one for each run.
 pub fn scheduler(name: &str, set: &[(String, String)]) -> Result<Box<dyn Policy>, WrongSetting> {
