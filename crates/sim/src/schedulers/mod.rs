@@ -1,8 +1,12 @@
 //! The built-in schedulers: one file each, its source named there; a line each in [`SCHEDULERS`].
 
 mod global_fifo;
+mod osv;
 mod pinned;
 mod settings;
+
+#[cfg(test)]
+mod bed;
 
 pub use settings::{Settings, Switch, Values, WrongSetting};
 
@@ -23,7 +27,8 @@ pub struct Scheduler {
 }
 
 /// Every scheduler, in the order of help.
-pub const SCHEDULERS: &[Scheduler] = &[global_fifo::SCHEDULER, pinned::SCHEDULER];
+pub const SCHEDULERS: &[Scheduler] =
+    &[global_fifo::SCHEDULER, pinned::SCHEDULER, osv::SCHEDULER, osv::VRUNTIME];
 
 /// The scheduler `name` with these switches set; a fresh one for each run.
 pub fn scheduler(name: &str, set: &[(String, String)]) -> Result<Box<dyn Policy>, WrongSetting> {
