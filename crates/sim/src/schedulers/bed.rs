@@ -120,8 +120,8 @@ impl Bed {
             let (at, task) = (life.at, bed.add(life.clone(), Place::Nowhere));
             bed.schedule(at, What::Born(task));
         }
-        if bed.tick.is_some() {
-            bed.schedule(Time(0), What::Tick);
+        if let Some(tick) = bed.tick {
+            bed.schedule(Time(tick.period.0), What::Tick);
         }
         bed
     }
@@ -259,7 +259,6 @@ impl Bed {
                 Effect::Wake(thread) => self.put(thread, Why::Wakeup { sync: false }),
                 Effect::Tick(tick) => self.tick = Some(tick),
                 Effect::Moved { task, to, .. } => {
-                    assert_eq!(self.cx.task(task).place, Place::Queued);
                     assert!(self.cx.allowed(task, to));
                 }
                 Effect::Throttled { .. } | Effect::Note(_) | Effect::Thread { .. } => {}

@@ -1,9 +1,11 @@
 //! The built-in schedulers: one file each, its source named there; a line each in [`SCHEDULERS`].
 
 mod global_fifo;
+mod linux_2_4;
 mod osv;
 mod pinned;
 mod settings;
+mod work_conserving;
 
 #[cfg(test)]
 mod bed;
@@ -27,8 +29,14 @@ pub struct Scheduler {
 }
 
 /// Every scheduler, in the order of help.
-pub const SCHEDULERS: &[Scheduler] =
-    &[global_fifo::SCHEDULER, pinned::SCHEDULER, osv::SCHEDULER, osv::VRUNTIME];
+pub const SCHEDULERS: &[Scheduler] = &[
+    global_fifo::SCHEDULER,
+    pinned::SCHEDULER,
+    work_conserving::SCHEDULER,
+    linux_2_4::SCHEDULER,
+    osv::SCHEDULER,
+    osv::VRUNTIME,
+];
 
 /// The scheduler `name` with these switches set; a fresh one for each run.
 pub fn scheduler(name: &str, set: &[(String, String)]) -> Result<Box<dyn Policy>, WrongSetting> {

@@ -11,7 +11,7 @@
 
 use wastenot_model::dsq::Ordered;
 use wastenot_model::policy::View;
-use wastenot_model::{CpuId, Policy, Span, TaskId, Time};
+use wastenot_model::{CpuId, Policy, Span, Time};
 
 use super::super::{Scheduler, Settings, Switch, Values};
 use super::{Measure, Osv, SWITCH_PENALTY};
