@@ -192,10 +192,9 @@ impl Policy for Linux24 {
         (state.running, state.yields) = (true, false);
         self.cpus[cpu.index()].current = Some(task);
         // Who was displaced may be welcome elsewhere.
-        if let Some(before) = before.filter(|&before| before != task) {
-            if let Some(other) = self.target(cx, before, cpu) {
-                self.tell(cx, other);
-            }
+        let before = before.filter(|&before| before != task);
+        if let Some(other) = before.and_then(|before| self.target(cx, before, cpu)) {
+            self.tell(cx, other);
         }
         Some(task)
     }
