@@ -2,8 +2,14 @@
 
 mod cfs;
 mod global_fifo;
+mod linux_2_4;
+mod osv;
 mod pinned;
 mod settings;
+mod work_conserving;
+
+#[cfg(test)]
+mod bed;
 
 pub use settings::{Settings, Switch, Values, WrongSetting};
 
@@ -29,8 +35,12 @@ pub const SCHEDULERS: &[Scheduler] = &[
     cfs::CFS_5_10,
     cfs::CFS_6_1,
     cfs::EEVDF_6_12,
+    linux_2_4::SCHEDULER,
+    osv::SCHEDULER,
+    osv::VRUNTIME,
     pinned::SCHEDULER,
     global_fifo::SCHEDULER,
+    work_conserving::SCHEDULER,
 ];
 
 /// The scheduler `name` with these switches set; a fresh one for each run.
