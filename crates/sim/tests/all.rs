@@ -1,1 +1,4 @@
 //! What must hold of simulations.
+
+mod mechanisms;
+mod programs;

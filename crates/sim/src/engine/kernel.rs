@@ -1,0 +1,544 @@
+//! What mechanisms act on: tasks, CPUs, the History that comes out.
+
+use std::collections::VecDeque;
+
+use wastenot_model::policy::{
+    Context as Cx, CpuView, Effect, Happening, Note, Place, TaskView, Tick, TimerId, View, Why,
+};
+use wastenot_model::workload::{Random, Template, TemplateId};
+use wastenot_model::{
+    Builder, By, Change, Context, CpuId, CpuSet, Distance, Entry, Event, How, Left, Machine, Prio,
+    Sink, Span, Task, TaskId, Time, machine::Costs,
+};
+
+use super::calendar::{Calendar, Due};
+use super::life::{Doing, Life};
+use super::outcome::Fault;
+use super::speed::{FULL, Speeds};
+use super::sync::Shared;
+use crate::mechanism::{Hardware, Trigger};
+
+/// The machine, its tasks, and what became of them.
+#[derive(Debug)]
+pub struct Kernel {
+    /// What a policy is given.
+    pub cx: Cx,
+    /// What paths contend for.
+    pub hardware: Hardware,
+    pub(crate) sink: Builder,
+    pub(crate) calendar: Calendar,
+    pub(crate) lives: Vec<Life>,
+    pub(crate) cpus: Vec<CpuRun>,
+    pub(crate) shared: Shared,
+    pub(crate) speeds: Speeds,
+    pub(crate) costs: Costs,
+    pub(crate) tick: Option<Tick>,
+    /// CPUs that have something to do at this very instant, in order.
+    pub(crate) soon: VecDeque<CpuId>,
+    pub(crate) notes: Vec<(Time, CpuId, Note)>,
+    pub(crate) fault: Option<Fault>,
+    /// The CPU that each timer of the policy interrupts.
+    pub(crate) timers: Vec<CpuId>,
+    effects: Vec<Effect>,
+}
+
+/// What a CPU is at.
+#[derive(Debug)]
+pub(crate) struct CpuRun {
+    /// What it still has to react to.
+    pub(crate) pending: VecDeque<Trigger>,
+    /// The path that it is in, and how many steps of it are done.
+    pub(crate) path: Option<(Trigger, u32)>,
+    pub(crate) need_resched: bool,
+    /// How whom it runs leaves, once it has to.
+    pub(crate) leaves: Option<Leaves>,
+    /// When the progress of whom it runs was last settled.
+    pub(crate) settled: Time,
+    /// How fast it has run since.
+    pub(crate) speed: u64,
+    /// Who ran here last.
+    pub(crate) last: Option<TaskId>,
+}
+
+/// How a task leaves its CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leaves {
+    /// It wants to run on.
+    Runnable(Why),
+    /// It wants to run on, elsewhere.
+    Displaced {
+        /// Where.
+        to: CpuId,
+        /// Why.
+        why: Why,
+    },
+    /// It sleeps.
+    Sleeps,
+    /// It has ended.
+    Ends,
+}
+
+impl Leaves {
+    /// Whether it wants to run on.
+    pub fn is_runnable(self) -> bool {
+        matches!(self, Leaves::Runnable(_) | Leaves::Displaced { .. })
+    }
+    fn left(self) -> Left {
+        match self {
+            Leaves::Runnable(_) | Leaves::Displaced { .. } => Left::Preempted,
+            Leaves::Sleeps => Left::Sleeping,
+            Leaves::Ends => Left::Dead,
+        }
+    }
+}
+
+impl Kernel {
+    pub(crate) fn new(
+        machine: &Machine,
+        costs: Costs,
+        shared: Shared,
+        view: View,
+        sink: Builder,
+        notes: bool,
+    ) -> Kernel {
+        let cpu = || CpuRun {
+            pending: VecDeque::new(),
+            path: None,
+            need_resched: false,
+            leaves: None,
+            settled: Time(0),
+            speed: FULL,
+            last: None,
+        };
+        Kernel {
+            cx: Cx::new(view, notes),
+            hardware: Hardware::default(),
+            sink,
+            calendar: Calendar::new(machine.len()),
+            lives: Vec::new(),
+            cpus: machine.cpus.iter().map(|_| cpu()).collect(),
+            shared,
+            speeds: Speeds::of(machine, &costs),
+            costs,
+            tick: None,
+            soon: VecDeque::new(),
+            notes: Vec::new(),
+            fault: None,
+            timers: Vec::new(),
+            effects: Vec::new(),
+        }
+    }
+
+    /// The time.
+    #[inline]
+    pub fn now(&self) -> Time {
+        self.cx.now
+    }
+    pub(crate) fn life(&mut self, task: TaskId) -> &mut Life {
+        &mut self.lives[task.0 as usize - CpuId::LIMIT]
+    }
+    pub(crate) fn run(&mut self, cpu: CpuId) -> &mut CpuRun {
+        &mut self.cpus[cpu.index()]
+    }
+    /// Who created `task`, if a task did.
+    pub fn parent(&self, task: TaskId) -> Option<TaskId> {
+        self.lives[task.0 as usize - CpuId::LIMIT].parent
+    }
+
+    /// How whom `cpu` runs leaves it. It is preempted if nothing else was said.
+    #[inline]
+    pub fn leaves(&mut self, cpu: CpuId) -> Option<(TaskId, Leaves)> {
+        let run = &mut self.cpus[cpu.index()];
+        run.need_resched = false;
+        let how = run.leaves.take();
+        let task = self.cx.current(cpu)?;
+        self.settle(cpu);
+        self.calendar.clear(Due::Segment(cpu));
+        Some((task, how.unwrap_or(Leaves::Runnable(Why::Preempted))))
+    }
+
+    /// `task` no longer runs.
+    #[inline]
+    pub fn stopped(&mut self, task: TaskId, how: Leaves) {
+        let place = match how {
+            Leaves::Runnable(_) | Leaves::Displaced { .. } => Place::Queued,
+            Leaves::Sleeps => Place::Asleep,
+            Leaves::Ends => Place::Nowhere,
+        };
+        self.cx.view_mut().tasks[task.0 as usize - CpuId::LIMIT].place = place;
+    }
+
+    /// Tells that `task` is being woken on `cpu`.
+    #[inline]
+    pub fn tell_waking(&mut self, cpu: CpuId, task: TaskId, by: Context) {
+        let view = self.cx.task(task);
+        let event = Event::Waking { task, prev: Some(view.cpu), prio: prio(view.nice) };
+        self.tell(cpu, by, event);
+    }
+
+    /// Puts `task`, which is woken, new or displaced, on the queue of `to`.
+    #[inline]
+    pub fn place(&mut self, task: TaskId, to: CpuId, why: Why, by: Context) {
+        let here = self.cx.cpu;
+        if !self.cx.online.contains(to) || !self.cx.allowed(task, to) {
+            self.misplaced(task, to);
+        }
+        let index = task.0 as usize - CpuId::LIMIT;
+        let view = &mut self.cx.view_mut().tasks[index];
+        let from = std::mem::replace(&mut view.cpu, to);
+        view.place = Place::Queued;
+        let prio = prio(view.nice);
+        if from != to {
+            if why != Why::New {
+                self.tell(here, by, Event::Migrate { task, from: Some(from), to });
+            }
+            self.charge_move(task, from, to);
+        }
+        let how = match why {
+            Why::Wakeup { .. } => How::Wakeup,
+            Why::New => How::New,
+            _ => return,
+        };
+        self.tell(here, by, Event::Queued { task, on: Some(to), how, prio });
+    }
+
+    /// `cpu` goes on with `next` instead of who leaves.
+    #[inline]
+    pub fn switch(&mut self, cpu: CpuId, leaves: Option<(TaskId, Leaves)>, next: Option<TaskId>) {
+        let prev = leaves.map(|(task, _)| task);
+        if let Some(task) = prev
+            && prev == next
+        {
+            self.cx.view_mut().tasks[task.0 as usize - CpuId::LIMIT].place = Place::Running;
+            self.cpus[cpu.index()].settled = self.now();
+            return;
+        }
+        if prev.is_none() && next.is_none() {
+            return;
+        }
+        if let Some(next) = next {
+            self.check_dispatched(cpu, next);
+        }
+        let nice = |task: Option<TaskId>| task.map_or(0, |task| self.cx.task(task).nice);
+        let event = Event::Switch {
+            cpu,
+            prev: prev.unwrap_or(TaskId::idle(cpu)),
+            next: next.unwrap_or(TaskId::idle(cpu)),
+            left: leaves.map_or(Left::Runnable, |(_, how)| how.left()),
+            prev_prio: prio(nice(prev)),
+            next_prio: prio(nice(next)),
+        };
+        self.tell(cpu, Context::Task, event);
+        let now = self.now();
+        let view = self.cx.view_mut();
+        view.cpus[cpu.index()].current = next;
+        if let Some(next) = next {
+            view.tasks[next.0 as usize - CpuId::LIMIT].place = Place::Running;
+        }
+        match (prev, next) {
+            (None, Some(_)) => view.idle.remove(cpu),
+            (Some(_), None) if view.cpus[cpu.index()].online => {
+                view.idle.insert(cpu);
+                view.cpus[cpu.index()].idle_since = now;
+            }
+            _ => {}
+        }
+        self.switched(cpu, prev, next);
+    }
+
+    /// Ticks, speeds and costs after a switch.
+    #[inline]
+    fn switched(&mut self, cpu: CpuId, prev: Option<TaskId>, next: Option<TaskId>) {
+        let now = self.now();
+        if prev.is_none() != next.is_none() {
+            if let Some(Tick { period, idle: false }) = self.tick {
+                match next {
+                    Some(_) => {
+                        let at = Time((now.0 / period.0 + 1) * period.0);
+                        self.calendar.set(Due::Tick(cpu), at);
+                    }
+                    None => self.calendar.clear(Due::Tick(cpu)),
+                }
+            }
+            if self.speeds.siblings_matter() {
+                self.siblings_changed(cpu);
+            }
+        }
+        let run = &mut self.cpus[cpu.index()];
+        run.settled = now;
+        if let Some(next) = next {
+            let cold = run.last != Some(next) && run.last.is_some();
+            run.last = Some(next);
+            let costs = &self.costs;
+            let debt = if cold { costs.switch + costs.cold } else { costs.switch };
+            let node = self.cx.machine.cpus[cpu.index()].node;
+            let life = self.life(next);
+            life.debt += debt;
+            life.home = life.home.or(node);
+        }
+    }
+
+    /// `task` pays for being moved when it next runs.
+    fn charge_move(&mut self, task: TaskId, from: CpuId, to: CpuId) {
+        if self.costs.migration == [Span::ZERO; 4] {
+            return;
+        }
+        let distance: Distance = self.cx.machine.distance(from, to);
+        let cost = self.costs.of_move(distance);
+        self.life(task).debt += cost;
+    }
+
+    /// Carries out what the policy did in `init`.
+    pub(crate) fn carry_out_init(&mut self) {
+        let timers = self.cx.timers();
+        self.timers = vec![CpuId(0); timers as usize];
+        self.calendar.reserve_timers(timers);
+        self.carry_out();
+    }
+
+    /// Carries out what the policy did besides answering.
+    #[inline]
+    pub fn carry_out(&mut self) {
+        if !self.cx.is_quiet() {
+            self.carry_out_all();
+        }
+    }
+
+    fn carry_out_all(&mut self) {
+        let here = self.cx.cpu;
+        let mut effects = std::mem::take(&mut self.effects);
+        self.cx.take(&mut effects);
+        for effect in effects.drain(..) {
+            match effect {
+                Effect::Kick { cpu, preempt } => self.kick(cpu, preempt),
+                Effect::Moved { task, from, to } => {
+                    self.tell(here, Context::Task, Event::Migrate { task, from: Some(from), to });
+                    self.charge_move(task, from, to);
+                }
+                Effect::Throttled { task, on } => {
+                    let what = Change::Throttled(on);
+                    self.tell(here, Context::Task, Event::Changed { task, what });
+                }
+                Effect::Timer { timer, cpu, at } => self.set_timer(timer, cpu, at),
+                Effect::Wake(thread) => self.wake_thread(thread),
+                Effect::Note(note) => self.notes.push((self.cx.now, here, note)),
+                Effect::Tick(tick) => self.tick = Some(tick),
+                Effect::Thread { name, cpu, work } => self.add_thread(&name, cpu, work),
+            }
+        }
+        self.effects = effects;
+    }
+
+    /// `cpu` looks for its next task: at once if `preempt`, else only if it is idle.
+    #[inline]
+    pub fn kick(&mut self, cpu: CpuId, preempt: bool) {
+        let idle = self.cx.current(cpu).is_none();
+        if !(preempt || idle) || !self.cx.cpus[cpu.index()].online {
+            return;
+        }
+        let run = &mut self.cpus[cpu.index()];
+        if cpu == self.cx.cpu || self.costs.ipi == Span::ZERO {
+            if !std::mem::replace(&mut run.need_resched, true) {
+                self.soon.push_back(cpu);
+            }
+        } else if !self.calendar.is_set(Due::Kick(cpu)) {
+            let at = self.cx.now + self.costs.ipi;
+            self.calendar.set(Due::Kick(cpu), at);
+        }
+    }
+
+    fn set_timer(&mut self, timer: TimerId, cpu: CpuId, at: Option<Time>) {
+        self.timers[timer.0 as usize] = cpu;
+        match at {
+            Some(at) => self.calendar.set(Due::Timer(timer), at.max(self.cx.now)),
+            None => self.calendar.clear(Due::Timer(timer)),
+        }
+    }
+
+    /// A running task goes to `to`, if that is not where it is.
+    pub fn send(&mut self, task: TaskId, to: CpuId, why: Why) {
+        let view = self.cx.task(task);
+        if view.place == Place::Running && view.cpu != to {
+            let cpu = view.cpu;
+            self.run(cpu).leaves = Some(Leaves::Displaced { to, why });
+        }
+    }
+
+    /// Nobody may be queued on `cpu`, which is off.
+    pub fn check_cleared(&mut self, cpu: CpuId) {
+        let stays = |view: &TaskView| view.place == Place::Queued && view.cpu == cpu;
+        if self.cx.tasks.iter().any(stays) {
+            self.fault(format!("left tasks on the queue of CPU {cpu}, which is off"));
+        }
+    }
+
+    fn wake_thread(&mut self, thread: TaskId) {
+        let here = self.cx.cpu;
+        let life = self.life(thread);
+        if life.doing != Doing::Blocked {
+            return;
+        }
+        (life.doing, life.left) = (Doing::Work, life.quantum);
+        self.react(here, wake_of(thread, Context::Hardirq));
+    }
+
+    /// `cpu` reacts to `trigger` as soon as it can.
+    pub(crate) fn react(&mut self, cpu: CpuId, trigger: Trigger) {
+        self.cpus[cpu.index()].pending.push_back(trigger);
+        self.soon.push_back(cpu);
+    }
+
+    #[inline]
+    pub(crate) fn tell(&mut self, cpu: CpuId, context: Context, event: Event) {
+        let task = Some(self.cx.current(cpu).unwrap_or(TaskId::idle(cpu)));
+        let entry = Entry { time: self.cx.now, cpu, by: By { task, context }, event };
+        self.sink.push_told(entry);
+    }
+
+    fn add_thread(&mut self, name: &str, cpu: CpuId, work: Span) {
+        let mask = self.mask(&CpuSet::from_iter([cpu]));
+        let (random, blank) = (Random::stream(0, 0, 0), Template::new(name, Default::default()));
+        let mut life = Life::new(None, random);
+        (life.doing, life.quantum) = (Doing::Blocked, work);
+        let mut view = view_of(&blank, cpu, mask);
+        (view.kthread, view.own, view.place) = (true, true, Place::Asleep);
+        self.add(name, life, view);
+        let thread = TaskId::nth(self.lives.len() - 1);
+        self.tell_affinity(thread);
+    }
+
+    /// A new task of a template, in no place yet.
+    pub(crate) fn add_task(
+        &mut self,
+        id: TemplateId,
+        template: &Template,
+        from: CpuId,
+        random: Random,
+    ) -> TaskId {
+        let mask = template.affinity.as_ref().map_or(0, |cpus| self.mask(cpus));
+        let mut life = Life::new(Some(id), random);
+        life.awaited = template.awaited;
+        self.add(&template.name, life, view_of(template, from, mask));
+        TaskId::nth(self.lives.len() - 1)
+    }
+
+    /// Tells what is not ordinary about a task.
+    pub(crate) fn tell_nature(&mut self, task: TaskId) {
+        let here = self.cx.cpu;
+        self.tell_affinity(task);
+        let view = *self.cx.task(task);
+        if view.nice != 0 {
+            let what = Change::Nice(view.nice);
+            self.tell(here, Context::Task, Event::Changed { task, what });
+        }
+        if view.group.0 != 0 {
+            let name = self.cx.groups[view.group.index()].name.clone();
+            let what = Change::Cgroup(self.sink.name(&name));
+            self.tell(here, Context::Task, Event::Changed { task, what });
+        }
+    }
+
+    pub(crate) fn tell_affinity(&mut self, task: TaskId) {
+        let mask = self.cx.task(task).mask;
+        if mask != 0 {
+            let what = Change::Affinity(self.sink.mask(&self.cx.masks[mask as usize]));
+            self.tell(self.cx.cpu, Context::Task, Event::Changed { task, what });
+        }
+    }
+
+    /// Index of this set of CPUs; sets of equal CPUs have one.
+    pub(crate) fn mask(&mut self, cpus: &CpuSet) -> u32 {
+        let masks = &mut self.cx.view_mut().masks;
+        let found = masks.iter().position(|mask| mask == cpus);
+        found.unwrap_or_else(|| {
+            masks.push(cpus.clone());
+            masks.len() - 1
+        }) as u32
+    }
+
+    fn add(&mut self, name: &str, life: Life, view: TaskView) {
+        const FIRST_TID: i32 = 1000;
+        let tid = FIRST_TID + self.lives.len() as i32;
+        let name = self.sink.name(name);
+        self.sink.task(Task { tid, pid: Some(tid), name });
+        self.lives.push(life);
+        self.cx.view_mut().tasks.push(view);
+    }
+
+    /// The policy's answer is none of the CPUs that it may be.
+    #[cold]
+    fn misplaced(&mut self, task: TaskId, to: CpuId) {
+        let usable = self.cx.online.iter().any(|cpu| self.cx.allowed(task, cpu));
+        if !usable && self.cx.online.contains(to) {
+            // None of its CPUs is left: it may use all of them again, as in the kernel.
+            self.cx.view_mut().tasks[task.0 as usize - CpuId::LIMIT].mask = 0;
+            let all = self.sink.mask(&self.cx.masks[0]);
+            let what = Change::Affinity(all);
+            return self.tell(self.cx.cpu, Context::Task, Event::Changed { task, what });
+        }
+        self.fault(format!("queued {task:?} on CPU {to}, where it may not run"));
+    }
+
+    #[inline]
+    fn check_dispatched(&mut self, cpu: CpuId, next: TaskId) {
+        let view = self.cx.task(next);
+        if view.cpu != cpu || view.place != Place::Queued || !self.cx.allowed(next, cpu) {
+            let (place, at) = (view.place, view.cpu);
+            self.fault(format!("dispatched {next:?} on CPU {cpu}: it is {place:?} at CPU {at}"));
+        }
+    }
+
+    #[cold]
+    fn fault(&mut self, what: String) {
+        let time = self.now();
+        self.fault.get_or_insert(Fault { time, what });
+    }
+
+    /// Makes a policy hear of something.
+    pub(crate) fn happens(&mut self, cpu: CpuId, happening: Happening) {
+        self.cpus[cpu.index()].pending.push_back(Trigger::Happening(happening));
+    }
+}
+
+pub(crate) fn wake_of(task: TaskId, by: Context) -> Trigger {
+    Trigger::Wake { task, why: Why::Wakeup { sync: false }, by }
+}
+
+pub(crate) fn view_all(machine: &Machine, groups: &[wastenot_model::workload::Group]) -> View {
+    let online = machine.online();
+    let cpus = machine.cpus.iter().map(|cpu| CpuView {
+        current: None,
+        idle_since: Time(0),
+        online: cpu.online,
+    });
+    View {
+        now: Time(0),
+        cpu: CpuId(0),
+        machine: machine.clone(),
+        cpus: cpus.collect(),
+        idle: online.clone(),
+        online,
+        tasks: Vec::new(),
+        groups: groups.to_vec(),
+        masks: vec![CpuSet::first(machine.len())],
+        seed: 0,
+    }
+}
+
+fn view_of(template: &Template, cpu: CpuId, mask: u32) -> TaskView {
+    TaskView {
+        place: Place::Nowhere,
+        cpu,
+        nice: template.nice,
+        group: template.group,
+        mask,
+        kthread: template.kthread,
+        own: false,
+        priority: template.priority,
+        job: template.job,
+    }
+}
+
+pub(crate) fn prio(nice: i8) -> Prio {
+    Prio(Some(120 + i16::from(nice)))
+}

@@ -1,0 +1,281 @@
+//! The engine: takes what is due next, lets the mechanism decide, lets programs go on.
+
+pub(crate) mod calendar;
+mod ending;
+mod hotplug;
+pub(crate) mod kernel;
+pub(crate) mod life;
+pub(crate) mod outcome;
+mod path;
+mod program;
+mod speed;
+mod sync;
+
+pub use kernel::{Kernel, Leaves};
+
+use wastenot_model::machine::Costs;
+use wastenot_model::policy::{Happening, Place, Why};
+use wastenot_model::{
+    Builder, Context, CpuId, CpuMode, History, Machine, Start, TaskId, Time, Window, Workload,
+};
+
+use self::calendar::Due;
+use self::kernel::{view_all, wake_of};
+use self::life::Doing;
+use self::outcome::{End, Mark, Outcome};
+use self::program::Flow;
+use self::sync::Shared;
+use crate::mechanism::{Mechanism, Trigger};
+use crate::{Options, head};
+
+/// Purpose of the random streams of tasks: what they draw from while they run.
+const JITTER: u32 = 1;
+/// Steps that may be done at one instant before somebody is said to do them for ever; and more for
+/// each task.
+const STEPS_AT_ONCE: u64 = 1 << 20;
+const STEPS_OF_TASK: u64 = 64;
+
+/// A simulation that is running.
+#[derive(Debug)]
+pub(crate) struct Engine<'w, M> {
+    pub(crate) kernel: Kernel,
+    mechanism: M,
+    workload: &'w Workload,
+    seed: u64,
+    limit: Time,
+    /// How many tasks of each template there were.
+    born: Vec<u32>,
+    /// Tasks that have to end.
+    awaited: usize,
+    /// Tasks for which time passes although nobody else acts.
+    active: usize,
+    next_launch: usize,
+    next_hotplug: usize,
+    steps_at_once: u64,
+    marks: Vec<Mark>,
+}
+
+impl<'w, M: Mechanism> Engine<'w, M> {
+    pub(crate) fn new(
+        machine: &Machine,
+        costs: Costs,
+        workload: &'w Workload,
+        mechanism: M,
+        options: &Options,
+    ) -> Engine<'w, M> {
+        let mut view = view_all(machine, &workload.groups);
+        view.seed = options.seed;
+        let sink = Builder::new(head::of(machine, &mechanism.name(), options));
+        let shared = Shared::of(workload);
+        let mut kernel = Kernel::new(machine, costs, shared, view, sink, options.notes);
+        let mut mechanism = mechanism;
+        mechanism.init(&mut kernel);
+        kernel.carry_out_init();
+        let sleeping = (0..kernel.lives.len()).map(TaskId::nth);
+        let sleeping = sleeping.map(|task| (task, Some(kernel.cx.task(task).cpu))).collect();
+        let mode = |cpu: &wastenot_model::Cpu| match cpu.online {
+            true => CpuMode::Idle,
+            false => CpuMode::Offline,
+        };
+        let cpus = machine.cpus.iter().map(mode).collect();
+        kernel.sink.head().start = Some(Start { cpus, sleeping, ..Start::default() });
+        Engine {
+            kernel,
+            mechanism,
+            workload,
+            seed: options.seed,
+            limit: options.limit,
+            born: vec![0; workload.templates.len()],
+            awaited: 0,
+            active: 0,
+            next_launch: 0,
+            next_hotplug: 0,
+            steps_at_once: 0,
+            marks: Vec::new(),
+        }
+    }
+
+    /// Runs to the end.
+    pub(crate) fn run(mut self) -> (History, Outcome) {
+        if let Some(launch) = self.workload.launches.first() {
+            self.kernel.calendar.set(Due::Launch, launch.at);
+        }
+        if let Some(hotplug) = self.workload.hotplug.first() {
+            self.kernel.calendar.set(Due::Hotplug, hotplug.at);
+        }
+        if let Some(tick) = self.kernel.tick
+            && tick.idle
+        {
+            for cpu in self.kernel.cx.online.clone().iter() {
+                self.kernel.calendar.set(Due::Tick(cpu), Time(tick.period.0));
+            }
+        }
+        let end = self.until_the_end();
+        self.finish(end)
+    }
+
+    fn until_the_end(&mut self) -> End {
+        let waits = self.waits_for_somebody();
+        loop {
+            while let Some(cpu) = self.kernel.soon.pop_front() {
+                if let Err(end) = self.attend(cpu) {
+                    return end;
+                }
+            }
+            if let Some(fault) = self.kernel.fault.take() {
+                return End::Fault(fault);
+            }
+            let all_here = self.next_launch == self.workload.launches.len();
+            if waits && self.awaited == 0 && all_here {
+                return End::Done;
+            }
+            if self.active == 0 && all_here {
+                return match self.awaited {
+                    0 => End::Done,
+                    _ => End::Deadlock(self.stuck()),
+                };
+            }
+            let Some((time, due)) = self.kernel.calendar.pop() else {
+                return End::Deadlock(self.stuck());
+            };
+            if time > self.limit {
+                self.kernel.cx.view_mut().now = self.limit;
+                return End::Limit;
+            }
+            if time > self.kernel.now() {
+                self.kernel.cx.view_mut().now = time;
+                self.steps_at_once = 0;
+            }
+            self.happen(due);
+        }
+    }
+
+    /// What is due, happens.
+    #[inline]
+    fn happen(&mut self, due: Due) {
+        match due {
+            Due::Segment(cpu) => {
+                self.segment_over(cpu);
+                self.kernel.soon.push_back(cpu);
+            }
+            Due::Alarm(task) => {
+                let cpu = self.online(self.kernel.cx.task(task).cpu);
+                let life = self.kernel.life(task);
+                if life.doing == Doing::Sleep {
+                    life.doing = Doing::Steps;
+                    self.kernel.react(cpu, wake_of(task, Context::Hardirq));
+                }
+            }
+            Due::Kick(cpu) => {
+                self.kernel.run(cpu).need_resched = true;
+                self.kernel.soon.push_back(cpu);
+            }
+            Due::Tick(cpu) => {
+                if let Some(tick) = self.kernel.tick {
+                    let at = self.kernel.now() + tick.period;
+                    self.kernel.calendar.set(Due::Tick(cpu), at);
+                    self.kernel.react(cpu, Trigger::Tick);
+                }
+            }
+            Due::Timer(timer) => {
+                let cpu = self.online(self.kernel.timers[timer.0 as usize]);
+                self.kernel.react(cpu, Trigger::Happening(Happening::Timer(timer)));
+            }
+            Due::Path(cpu) => self.kernel.soon.push_back(cpu),
+            Due::Mail(cpu) => self.kernel.deliver(cpu),
+            Due::Launch => self.launch(),
+            Due::Hotplug => self.plug(),
+        }
+    }
+
+    /// `cpu` does whatever it has to do at this instant.
+    fn attend(&mut self, cpu: CpuId) -> Result<(), End> {
+        loop {
+            self.kernel.cx.view_mut().cpu = cpu;
+            if self.kernel.run(cpu).path.is_some() {
+                if !self.path_goes_on(cpu) {
+                    return Ok(());
+                }
+                continue;
+            }
+            let run = self.kernel.run(cpu);
+            if let Some(trigger) = run.pending.pop_front() {
+                if !self.path(cpu, trigger) {
+                    return Ok(());
+                }
+                continue;
+            }
+            if run.need_resched || run.leaves.is_some() {
+                if !self.path(cpu, Trigger::Schedule) {
+                    return Ok(());
+                }
+                continue;
+            }
+            let Some(task) = self.kernel.cx.current(cpu) else { return Ok(()) };
+            match self.proceed(cpu, task) {
+                Flow::Runs => return Ok(()),
+                Flow::Leave(how) => self.kernel.run(cpu).leaves = Some(how),
+                Flow::Next => {}
+            }
+            self.steps_at_once += 1;
+            let tasks = self.kernel.lives.len() as u64;
+            if self.steps_at_once > STEPS_AT_ONCE + STEPS_OF_TASK * tasks {
+                return Err(End::Livelock { task });
+            }
+            if self.kernel.fault.is_some() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The next launch. One at a time: who came before is placed before the next comes.
+    fn launch(&mut self) {
+        let launch = self.workload.launches[self.next_launch];
+        self.next_launch += 1;
+        if let Some(next) = self.workload.launches.get(self.next_launch) {
+            let at = next.at.max(self.kernel.now());
+            self.kernel.calendar.set(Due::Launch, at);
+        }
+        let from = self.online(launch.from);
+        self.kernel.cx.view_mut().cpu = from;
+        let task = self.birth(launch.template, from, None);
+        self.kernel.tell_nature(task);
+        let trigger = Trigger::Wake { task, why: Why::New, by: Context::Task };
+        self.kernel.react(from, trigger);
+    }
+
+    /// `cpu`, or the first that is online if it is not.
+    fn online(&self, cpu: CpuId) -> CpuId {
+        let cx = &self.kernel.cx;
+        let online = cx.online.contains(cpu).then_some(cpu);
+        online.or_else(|| cx.online.iter().next()).unwrap_or(cpu)
+    }
+
+    fn waits_for_somebody(&self) -> bool {
+        // A template that is only forked counts too: somebody will fork it.
+        self.workload.templates.iter().any(|template| template.awaited)
+    }
+
+    fn finish(mut self, end: End) -> (History, Outcome) {
+        let time = self.kernel.now();
+        let ended = self.kernel.lives.iter().map(|life| life.ended).collect();
+        let rows = self.kernel.sink.rows();
+        self.tell_annexes();
+        self.kernel.sink.head().window = Window { from: Time(0), to: time };
+        let history = self.kernel.sink.finish();
+        (history, Outcome { end, time, marks: self.marks, ended, rows })
+    }
+
+    /// Whether a task that is about to leave its CPU was woken before it could: then it stays.
+    fn wakes_in_time(&mut self, trigger: Trigger) -> bool {
+        let Trigger::Wake { task, .. } = trigger else { return false };
+        let view = self.kernel.cx.task(task);
+        if view.place != Place::Running {
+            return false;
+        }
+        let cpu = view.cpu;
+        self.kernel.run(cpu).leaves = None;
+        self.kernel.soon.push_back(cpu);
+        true
+    }
+}

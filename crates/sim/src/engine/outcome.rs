@@ -1,0 +1,70 @@
+//! How a simulation ended, beside the History that came out of it.
+
+use wastenot_model::workload::MarkId;
+use wastenot_model::{Span, TaskId, Time};
+
+/// How it ended, and what tasks said.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// How.
+    pub end: End,
+    /// When.
+    pub time: Time,
+    /// Moments that programs marked, in the order of time.
+    pub marks: Vec<Mark>,
+    /// When each task ended, by [`TaskId::index`].
+    pub ended: Vec<Option<Time>>,
+    /// Rows that were put into the History.
+    pub rows: usize,
+}
+
+/// Why a simulation ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Every task that is waited for has ended.
+    Done,
+    /// The limit on simulated time was reached.
+    Limit,
+    /// Nobody can go on: who waits for what.
+    Deadlock(Vec<Stuck>),
+    /// A task does steps for ever without time passing.
+    Livelock {
+        /// Which.
+        task: TaskId,
+    },
+    /// The policy did what no scheduler may do.
+    Fault(Fault),
+}
+
+/// A task that waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// Which.
+    pub task: TaskId,
+    /// For what, in words: `the lock \`l\``.
+    pub waits_for: String,
+    /// Who would have to act, where that is one task.
+    pub held_by: Option<TaskId>,
+}
+
+/// What a policy did that no scheduler may do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// When.
+    pub time: Time,
+    /// What.
+    pub what: String,
+}
+
+/// A moment that a program marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// When.
+    pub time: Time,
+    /// Who.
+    pub task: TaskId,
+    /// What it is called.
+    pub mark: MarkId,
+    /// How long after the task's last beat; zero where it has none.
+    pub late: Span,
+}

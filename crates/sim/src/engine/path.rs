@@ -1,0 +1,133 @@
+//! Kernel paths: a mechanism's steps, one after the other, on a CPU that does nothing else.
+
+use wastenot_model::{CpuId, Distance, Span};
+
+use super::Engine;
+use super::calendar::Due;
+use super::kernel::Kernel;
+use crate::mechanism::{LineId, Mechanism, Step, Trigger};
+
+/// What a step needs.
+enum Takes {
+    Nothing,
+    /// So long.
+    Time(Span),
+    /// Until another CPU hands something over.
+    Another,
+}
+
+impl<M: Mechanism> Engine<'_, M> {
+    /// Begins the path of `trigger` on `cpu`; whether it is over at once.
+    #[inline]
+    pub(super) fn path(&mut self, cpu: CpuId, trigger: Trigger) -> bool {
+        if self.wakes_in_time(trigger) {
+            return true;
+        }
+        match self.mechanism.step(&mut self.kernel, cpu, trigger, 0) {
+            Step::Done => true,
+            step => self.path_from(cpu, trigger, 0, step),
+        }
+    }
+
+    /// The path that `cpu` is in goes on, if its step is done; whether it is over.
+    pub(super) fn path_goes_on(&mut self, cpu: CpuId) -> bool {
+        if self.kernel.calendar.is_set(Due::Path(cpu)) || self.kernel.hardware.is_waiting(cpu) {
+            return false;
+        }
+        let Some((trigger, turn)) = self.kernel.run(cpu).path.take() else { return true };
+        let step = self.mechanism.step(&mut self.kernel, cpu, trigger, turn);
+        self.path_from(cpu, trigger, turn, step)
+    }
+
+    fn path_from(&mut self, cpu: CpuId, trigger: Trigger, mut turn: u32, mut step: Step) -> bool {
+        // Whom the CPU runs makes no progress meanwhile.
+        self.kernel.settle(cpu);
+        self.kernel.calendar.clear(Due::Segment(cpu));
+        loop {
+            let takes = match step {
+                Step::Done => {
+                    self.kernel.run(cpu).settled = self.kernel.cx.now;
+                    return true;
+                }
+                step => self.kernel.begin(cpu, step),
+            };
+            turn += 1;
+            match takes {
+                Takes::Nothing => {}
+                Takes::Time(span) => {
+                    let at = self.kernel.now() + span;
+                    self.kernel.calendar.set(Due::Path(cpu), at);
+                    self.kernel.run(cpu).path = Some((trigger, turn));
+                    return false;
+                }
+                Takes::Another => {
+                    self.kernel.run(cpu).path = Some((trigger, turn));
+                    return false;
+                }
+            }
+            self.kernel.cx.view_mut().cpu = cpu;
+            step = self.mechanism.step(&mut self.kernel, cpu, trigger, turn);
+        }
+    }
+}
+
+impl Kernel {
+    fn begin(&mut self, cpu: CpuId, step: Step) -> Takes {
+        match step {
+            Step::Done => Takes::Nothing,
+            Step::Work(span) => takes(span),
+            Step::Touch(line) => takes(self.price_of(line, cpu)),
+            Step::Lock(lock) => match self.hardware.take(lock, cpu) {
+                Some(line) => takes(self.price_of(line, cpu)),
+                None => Takes::Another,
+            },
+            Step::Unlock(lock) => {
+                if let Some((next, line)) = self.hardware.hand_on(lock) {
+                    let at = self.now() + self.price_of(line, next);
+                    self.calendar.set(Due::Path(next), at);
+                }
+                Takes::Nothing
+            }
+            Step::Interrupt(other) => {
+                self.kick(other, true);
+                Takes::Nothing
+            }
+            Step::Post(mailbox, letter) => {
+                let at = self.now() + self.hardware.prices.message;
+                let (reader, line) = self.hardware.post(mailbox, letter, at);
+                if !self.calendar.is_set(Due::Mail(reader)) {
+                    self.calendar.set(Due::Mail(reader), at);
+                }
+                takes(self.price_of(line, cpu))
+            }
+        }
+    }
+
+    /// What it takes `cpu` to have `line` for itself.
+    fn price_of(&mut self, line: LineId, cpu: CpuId) -> Span {
+        let prices = self.hardware.prices;
+        match self.hardware.write(line, cpu) {
+            None => prices.line_own,
+            Some(last) => match self.cx.machine.distance(last, cpu) {
+                Distance::Same => prices.line_own,
+                Distance::Sibling | Distance::Llc | Distance::Node => prices.line_near,
+                Distance::Other | Distance::Unknown => prices.line_far,
+            },
+        }
+    }
+
+    /// Messages reach `cpu`.
+    pub(super) fn deliver(&mut self, cpu: CpuId) {
+        let now = self.now();
+        while let Some(mailbox) = self.hardware.arrive(cpu, now) {
+            self.react(cpu, Trigger::Mail(mailbox));
+        }
+        if let Some(at) = self.hardware.next_arrival(cpu) {
+            self.calendar.set(Due::Mail(cpu), at);
+        }
+    }
+}
+
+fn takes(span: Span) -> Takes {
+    if span == Span::ZERO { Takes::Nothing } else { Takes::Time(span) }
+}

@@ -1,0 +1,369 @@
+//! Programs, executed: what a task does while it runs.
+
+use wastenot_model::policy::{Happening, Why};
+use wastenot_model::workload::{Random, Step, TemplateId, Waiting};
+use wastenot_model::{Change, Context, CpuId, Event, Span, TaskId, Time};
+
+use super::calendar::Due;
+use super::kernel::{Kernel, Leaves};
+use super::life::{Doing, Waits};
+use super::outcome::Mark;
+use super::sync::Answer;
+use super::{Engine, JITTER};
+use crate::mechanism::{Mechanism, Trigger};
+
+/// What comes of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// The next step follows at once.
+    Next,
+    /// The task has to leave its CPU.
+    Leave(Leaves),
+    /// It runs on; time passes.
+    Runs,
+}
+
+impl<M: Mechanism> Engine<'_, M> {
+    /// Whom `cpu` runs goes on with its program.
+    #[inline]
+    pub(super) fn proceed(&mut self, cpu: CpuId, task: TaskId) -> Flow {
+        let life = self.kernel.life(task);
+        match life.doing {
+            Doing::Spin { .. } if life.granted => {
+                (life.doing, life.granted) = (Doing::Steps, false);
+                self.kernel.calendar.clear(Due::Segment(cpu));
+                if self.kernel.speeds.spin_yields() {
+                    self.kernel.siblings_changed(cpu);
+                }
+            }
+            Doing::Steps | Doing::Work | Doing::Spin { .. } => {}
+            Doing::Blocked | Doing::Sleep | Doing::Ended => return Flow::Next,
+        }
+        let life = self.kernel.life(task);
+        if life.debt > Span::ZERO && matches!(life.doing, Doing::Steps | Doing::Work) {
+            if life.doing == Doing::Steps {
+                life.left = Span::ZERO;
+            }
+            life.left += std::mem::take(&mut life.debt);
+            life.doing = Doing::Work;
+        }
+        match life.doing {
+            Doing::Steps => self.step(cpu, task),
+            _ => {
+                if !self.kernel.calendar.is_set(Due::Segment(cpu)) {
+                    self.kernel.arm(cpu, task);
+                }
+                Flow::Runs
+            }
+        }
+    }
+
+    /// Its work is done, or it has spun for long enough.
+    pub(super) fn segment_over(&mut self, cpu: CpuId) {
+        self.kernel.settle(cpu);
+        let Some(task) = self.kernel.cx.current(cpu) else { return };
+        let life = self.kernel.life(task);
+        match life.doing {
+            Doing::Work if life.template.is_none() => {
+                life.doing = Doing::Blocked;
+                self.kernel.happens(cpu, Happening::Ran(task));
+                self.kernel.run(cpu).leaves = Some(Leaves::Sleeps);
+            }
+            Doing::Work => life.doing = Doing::Steps,
+            Doing::Spin { .. } if !life.granted => {
+                life.doing = Doing::Blocked;
+                self.active -= 1;
+                self.kernel.run(cpu).leaves = Some(Leaves::Sleeps);
+            }
+            _ => {}
+        }
+    }
+
+    /// Does the next step of `task`.
+    fn step(&mut self, cpu: CpuId, task: TaskId) -> Flow {
+        let life = self.kernel.life(task);
+        let Some(template) = life.template else { return Flow::Leave(Leaves::Sleeps) };
+        let at = life.step as usize;
+        life.step += 1;
+        let workload = self.workload;
+        let program = &workload.templates[template.index()].program;
+        let Some(&step) = program.steps().get(at) else { return self.end(cpu, task) };
+        match step {
+            Step::Compute(variate) => {
+                life.left = variate.draw(&mut life.random);
+                life.doing = Doing::Work;
+                Flow::Next
+            }
+            Step::Sleep(variate) => {
+                let span = variate.draw(&mut life.random);
+                self.sleep(task, self.kernel.now() + span)
+            }
+            Step::Beat(period) => self.beat(task, period),
+            Step::Loop(rounds) => {
+                life.enter(rounds);
+                Flow::Next
+            }
+            Step::UnlessLate(limit) => {
+                let late = life.beat.is_some_and(|beat| self.kernel.cx.now - beat > limit);
+                let life = self.kernel.life(task);
+                match late {
+                    true => life.step = program.after_end_of(at) as u32,
+                    false => life.enter(Some(1)),
+                }
+                Flow::Next
+            }
+            Step::End { of } => {
+                if life.again() {
+                    life.step = of + 1;
+                }
+                Flow::Next
+            }
+            Step::Lock(_)
+            | Step::Unlock(_)
+            | Step::Barrier(_)
+            | Step::Put(_)
+            | Step::Get(_)
+            | Step::Await(_)
+            | Step::Signal(_)
+            | Step::Broadcast(_) => self.meet(cpu, task, step),
+            Step::Fork(child) => self.fork(cpu, task, child),
+            Step::WaitOne | Step::WaitAll => self.wait_children(task, step == Step::WaitAll),
+            Step::Exec => {
+                self.kernel.tell(cpu, Context::Task, Event::Exec { task });
+                self.reselect(cpu, task, Why::Exec)
+            }
+            Step::Yield => Flow::Leave(Leaves::Runnable(Why::Yield)),
+            Step::Nice(nice) => {
+                let view = &mut self.kernel.cx.view_mut().tasks[index(task)];
+                let was = std::mem::replace(&mut view.nice, nice);
+                let what = Change::Nice(nice);
+                self.kernel.tell(cpu, Context::Task, Event::Changed { task, what });
+                self.kernel.happens(cpu, Happening::Nice { task, was });
+                Flow::Next
+            }
+            Step::Affinity(id) => {
+                let mask = self.kernel.mask(&workload.affinities[id.index()]);
+                self.kernel.cx.view_mut().tasks[index(task)].mask = mask;
+                self.kernel.tell_affinity(task);
+                self.kernel.happens(cpu, Happening::Affinity(task));
+                match self.kernel.cx.allowed(task, cpu) {
+                    true => Flow::Next,
+                    false => self.reselect(cpu, task, Why::Displaced),
+                }
+            }
+            Step::Mark(mark) => {
+                let (time, beat) = (self.kernel.now(), life_beat(&self.kernel, task));
+                let late = beat.map_or(Span::ZERO, |beat| time - beat);
+                self.marks.push(Mark { time, task, mark, late });
+                Flow::Next
+            }
+        }
+    }
+
+    fn sleep(&mut self, task: TaskId, until: Time) -> Flow {
+        if until <= self.kernel.now() {
+            return Flow::Next;
+        }
+        self.kernel.life(task).doing = Doing::Sleep;
+        self.kernel.calendar.set(Due::Alarm(task), until);
+        Flow::Leave(Leaves::Sleeps)
+    }
+
+    fn beat(&mut self, task: TaskId, period: Span) -> Flow {
+        let now = self.kernel.now();
+        let life = self.kernel.life(task);
+        let due = life.beat.map_or(now, |beat| beat + period);
+        life.beat = Some(due);
+        self.sleep(task, due)
+    }
+
+    /// Locks, barriers, pipes, conditions.
+    fn meet(&mut self, cpu: CpuId, task: TaskId, step: Step) -> Flow {
+        let mut sync = false;
+        let (shared, lives) = (&mut self.kernel.shared, &mut self.kernel.lives);
+        let answer = match step {
+            Step::Lock(id) => shared.lock(lives, id, task),
+            Step::Unlock(id) => shared.unlock(lives, id, task),
+            Step::Put(id) => {
+                sync = shared.pipes[id.index()].sync;
+                shared.put(lives, id, task)
+            }
+            Step::Get(id) => {
+                sync = shared.pipes[id.index()].sync;
+                shared.get(lives, id, task)
+            }
+            Step::Await(id) => shared.wait(lives, id, task),
+            Step::Barrier(id) => match shared.arrive(lives, id, task) {
+                Answer::Go => {
+                    while let Some(other) =
+                        self.kernel.shared.barriers[id.index()].line.leave(&mut self.kernel.lives)
+                    {
+                        self.grant(cpu, other, false);
+                    }
+                    return Flow::Next;
+                }
+                wait => wait,
+            },
+            Step::Signal(id) => {
+                let first = shared.conditions[id.index()].leave(lives);
+                first.map_or(Answer::Go, Answer::GoWith)
+            }
+            Step::Broadcast(id) => {
+                while let Some(other) =
+                    self.kernel.shared.conditions[id.index()].leave(&mut self.kernel.lives)
+                {
+                    self.grant(cpu, other, false);
+                }
+                return Flow::Next;
+            }
+            _ => Answer::Go,
+        };
+        match answer {
+            Answer::Go => Flow::Next,
+            Answer::GoWith(other) => {
+                self.grant(cpu, other, sync);
+                Flow::Next
+            }
+            Answer::Wait(what, how) => self.wait(cpu, task, what, how),
+        }
+    }
+
+    fn wait(&mut self, cpu: CpuId, task: TaskId, what: Waits, how: Waiting) -> Flow {
+        let life = self.kernel.life(task);
+        life.waits = Some(what);
+        life.granted = false;
+        let (doing, flow) = match how {
+            Waiting::Block => (Doing::Blocked, Flow::Leave(Leaves::Sleeps)),
+            Waiting::Spin => (Doing::Spin { forever: true }, Flow::Next),
+            Waiting::SpinThenBlock(limit) => {
+                life.left = limit;
+                (Doing::Spin { forever: false }, Flow::Next)
+            }
+        };
+        life.doing = doing;
+        // Who spins for a while will block without anybody's doing: until then time passes.
+        self.active -= usize::from(!matches!(how, Waiting::SpinThenBlock(_)));
+        if flow == Flow::Next && self.kernel.speeds.spin_yields() {
+            self.kernel.siblings_changed(cpu);
+        }
+        flow
+    }
+
+    /// What `task` waits for is there.
+    fn grant(&mut self, cpu: CpuId, task: TaskId, sync: bool) {
+        let life = self.kernel.life(task);
+        life.waits = None;
+        match life.doing {
+            Doing::Blocked => {
+                life.doing = Doing::Steps;
+                self.active += 1;
+                let by = Context::Task;
+                let trigger = Trigger::Wake { task, why: Why::Wakeup { sync }, by };
+                self.kernel.run(cpu).pending.push_back(trigger);
+            }
+            Doing::Spin { forever } => {
+                life.granted = true;
+                self.active += usize::from(forever);
+                let on = self.kernel.cx.task(task).cpu;
+                if self.kernel.cx.current(on) == Some(task) {
+                    self.kernel.soon.push_back(on);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn fork(&mut self, cpu: CpuId, parent: TaskId, template: TemplateId) -> Flow {
+        self.kernel.life(parent).children += 1;
+        let child = self.birth(template, cpu, Some(parent));
+        self.kernel.tell(cpu, Context::Task, Event::Fork { parent, child });
+        self.kernel.tell_nature(child);
+        let trigger = Trigger::Wake { task: child, why: Why::New, by: Context::Task };
+        self.kernel.run(cpu).pending.push_back(trigger);
+        Flow::Next
+    }
+
+    /// A task of `template`, not yet queued.
+    pub(super) fn birth(
+        &mut self,
+        template: TemplateId,
+        from: CpuId,
+        parent: Option<TaskId>,
+    ) -> TaskId {
+        let ordinal = &mut self.born[template.index()];
+        *ordinal += 1;
+        let stream = u64::from(template.0) << 32 | u64::from(*ordinal);
+        let random = Random::stream(self.seed, JITTER, stream);
+        let it = &self.workload.templates[template.index()];
+        let task = self.kernel.add_task(template, it, from, random);
+        let life = self.kernel.life(task);
+        life.parent = parent;
+        self.awaited += usize::from(life.awaited);
+        self.active += 1;
+        task
+    }
+
+    fn wait_children(&mut self, task: TaskId, all: bool) -> Flow {
+        let life = self.kernel.life(task);
+        match all {
+            false if life.unreaped > 0 => {
+                life.unreaped -= 1;
+                return Flow::Next;
+            }
+            true if life.children == 0 => {
+                life.unreaped = 0;
+                return Flow::Next;
+            }
+            _ => {}
+        }
+        if life.children == 0 {
+            return Flow::Next; // nobody to wait for, as wait(2) returns at once
+        }
+        let what = if all { Waits::Children } else { Waits::Child };
+        life.waits = Some(what);
+        life.doing = Doing::Blocked;
+        self.active -= 1;
+        Flow::Leave(Leaves::Sleeps)
+    }
+
+    fn end(&mut self, cpu: CpuId, task: TaskId) -> Flow {
+        let now = self.kernel.now();
+        self.kernel.tell(cpu, Context::Task, Event::Exit { task });
+        let life = self.kernel.life(task);
+        (life.doing, life.ended) = (Doing::Ended, Some(now));
+        self.awaited -= usize::from(life.awaited);
+        self.active -= 1;
+        if let Some(parent) = life.parent {
+            let life = self.kernel.life(parent);
+            life.children -= 1;
+            life.unreaped += 1;
+            let over = match life.waits {
+                Some(Waits::Child) => {
+                    life.unreaped -= 1;
+                    true
+                }
+                Some(Waits::Children) => life.children == 0,
+                _ => false,
+            };
+            if over {
+                self.grant(cpu, parent, false);
+            }
+        }
+        self.kernel.happens(cpu, Happening::Exit(task));
+        Flow::Leave(Leaves::Ends)
+    }
+
+    /// Asks whether a running task should be elsewhere.
+    fn reselect(&mut self, cpu: CpuId, task: TaskId, why: Why) -> Flow {
+        self.kernel.run(cpu).pending.push_back(Trigger::Select { task, why });
+        Flow::Next
+    }
+}
+
+fn index(task: TaskId) -> usize {
+    task.0 as usize - CpuId::LIMIT
+}
+
+fn life_beat(kernel: &Kernel, task: TaskId) -> Option<Time> {
+    kernel.lives[index(task)].beat
+}

@@ -1,0 +1,313 @@
+//! Linux 2.4 (2.4.21, kernel/sched.c): one queue for all CPUs, and a time slice that is a counter.
+//!
+//! The runnable task of highest *goodness* runs: what is left of its slice, more if it last ran on
+//! this CPU, more the nicer it is to others less. When all runnable tasks have used theirs up, every
+//! task, asleep or not, gets half of what it has left and a new slice: those that slept have up to
+//! twice as much. A decision looks at every runnable task and a new epoch at every task: the cost
+//! grows with their number, which is why 2.6 replaced it.
+//!
+//! Left out: real-time classes, the bonus of one point for threads of one process, and that a child
+//! leaves the rest of its slice to its parent.
+
+use wastenot_model::policy::{Context, Happening, Tick, Why};
+use wastenot_model::{CpuId, Policy, TaskId};
+
+use super::{Scheduler, Settings};
+
+pub(super) const SCHEDULER: Scheduler = Scheduler {
+    name: "linux-2.4",
+    about: "one queue, goodness, counters recalculated when all are used up",
+    source: "Linux 2.4.21 kernel/sched.c",
+    switches: &[],
+    make: |_: &Settings| Box::new(Linux24::default()),
+};
+
+const HZ: u64 = 100;
+/// What a task has ahead on the CPU where it last ran, on SMP i386.
+const PROC_CHANGE_PENALTY: i32 = 15;
+
+/// The policy.
+#[derive(Debug, Default)]
+struct Linux24 {
+    /// Who is runnable, those that run among them, the last woken first.
+    runnable: Vec<TaskId>,
+    tasks: Vec<Task>,
+    cpus: Vec<Cpu>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Task {
+    /// Ticks left of its slice.
+    counter: i32,
+    running: bool,
+    /// Gives way, this once.
+    yields: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Cpu {
+    current: Option<TaskId>,
+    /// Told to look for its next task, and has not yet.
+    told: bool,
+}
+
+impl Linux24 {
+    fn task(&mut self, task: TaskId) -> &mut Task {
+        let index = task.0 as usize - CpuId::LIMIT;
+        self.tasks.resize(self.tasks.len().max(index + 1), Task::default());
+        &mut self.tasks[index]
+    }
+    fn counter(&self, task: TaskId) -> i32 {
+        self.tasks[task.0 as usize - CpuId::LIMIT].counter
+    }
+
+    /// How much `task` deserves `cpu`; 0 once its slice is used up.
+    fn goodness(&self, cx: &Context, task: TaskId, cpu: CpuId) -> i32 {
+        let counter = self.counter(task);
+        if counter == 0 {
+            return 0;
+        }
+        let view = cx.task(task);
+        let stays = if view.cpu == cpu { PROC_CHANGE_PENALTY } else { 0 };
+        counter + stays + 20 - i32::from(view.nice)
+    }
+
+    /// Which CPU a runnable task should get: the one where it was, else the one that is idle for
+    /// longest, else where it is better than the current one by most; `None` if it is nowhere.
+    fn target(&self, cx: &Context, task: TaskId, prev: CpuId) -> Option<CpuId> {
+        let free = |cpu: CpuId| {
+            let state = &self.cpus[cpu.index()];
+            cx.online.contains(cpu) && state.current.is_none() && !state.told
+        };
+        if free(prev) && cx.allowed(task, prev) {
+            return Some(prev);
+        }
+        let allowed = || cx.online.iter().filter(|&cpu| cx.allowed(task, cpu));
+        let idle = allowed().filter(|&cpu| free(cpu));
+        let longest = idle.min_by_key(|cpu| cx.cpus[cpu.index()].idle_since);
+        longest.or_else(|| {
+            let better = |cpu: CpuId| {
+                let state = &self.cpus[cpu.index()];
+                let current = state.current.filter(|_| !state.told)?;
+                Some(self.goodness(cx, task, cpu) - self.goodness(cx, current, cpu))
+            };
+            let mut best = (0, None);
+            for cpu in allowed() {
+                if let Some(by) = better(cpu).filter(|&by| by > best.0) {
+                    best = (by, Some(cpu));
+                }
+            }
+            best.1
+        })
+    }
+
+    fn tell(&mut self, cx: &mut Context, cpu: CpuId) {
+        self.cpus[cpu.index()].told = true;
+        cx.preempt(cpu);
+    }
+
+    /// Who deserves `cpu` most, and how much; the first in the list among equals.
+    fn best(&self, cx: &Context, cpu: CpuId) -> Option<(i32, TaskId)> {
+        let mut best: Option<(i32, TaskId)> = None;
+        for &task in &self.runnable {
+            let state = &self.tasks[task.0 as usize - CpuId::LIMIT];
+            if state.running || !cx.allowed(task, cpu) {
+                continue;
+            }
+            let goodness = if state.yields { -1 } else { self.goodness(cx, task, cpu) };
+            if best.is_none_or(|(most, _)| goodness > most) {
+                best = Some((goodness, task));
+            }
+        }
+        best
+    }
+
+    /// A new epoch: half of what is left and a new slice for everybody.
+    fn recalculate(&mut self, cx: &Context) {
+        for (task, view) in self.tasks.iter_mut().zip(&cx.tasks) {
+            task.counter = task.counter / 2 + slice(view.nice);
+        }
+    }
+}
+
+/// Ticks of a whole slice: 60 ms at nice 0.
+fn slice(nice: i8) -> i32 {
+    (20 - i32::from(nice)) / 4 + 1
+}
+
+impl Policy for Linux24 {
+    fn name(&self) -> String {
+        SCHEDULER.name.into()
+    }
+    fn init(&mut self, cx: &mut Context) {
+        self.cpus = vec![Cpu::default(); cx.cpus.len()];
+        cx.set_tick(Tick::hz(HZ));
+    }
+
+    fn select_cpu(&mut self, cx: &mut Context, task: TaskId, prev: CpuId, _: Why) -> CpuId {
+        self.task(task);
+        let prev = cx.fallback(task, prev);
+        self.target(cx, task, prev).unwrap_or(prev)
+    }
+
+    fn enqueue(&mut self, cx: &mut Context, task: TaskId, cpu: CpuId, why: Why) {
+        let state = self.task(task);
+        (state.running, state.yields) = (false, why == Why::Yield);
+        match why {
+            Why::Preempted => return, // it never left the list
+            Why::Yield => {
+                self.runnable.retain(|&other| other != task);
+                return self.runnable.push(task);
+            }
+            _ => {}
+        }
+        self.runnable.retain(|&other| other != task);
+        self.runnable.insert(0, task);
+        if let Some(cpu) = self.target(cx, task, cpu) {
+            if cx.task(task).cpu != cpu {
+                cx.moved(task, cpu);
+            }
+            self.tell(cx, cpu);
+        }
+    }
+
+    fn dequeue(&mut self, _: &mut Context, task: TaskId, _: CpuId) {
+        self.runnable.retain(|&other| other != task);
+    }
+
+    fn dispatch(&mut self, cx: &mut Context, cpu: CpuId) -> Option<TaskId> {
+        let state = &mut self.cpus[cpu.index()];
+        let before = state.current.take();
+        state.told = false;
+        let mut best = self.best(cx, cpu);
+        if best.is_some_and(|(goodness, _)| goodness == 0) {
+            self.recalculate(cx);
+            best = self.best(cx, cpu);
+        }
+        let (_, task) = best?;
+        if cx.task(task).cpu != cpu {
+            cx.moved(task, cpu);
+        }
+        let state = self.task(task);
+        (state.running, state.yields) = (true, false);
+        self.cpus[cpu.index()].current = Some(task);
+        // Who was displaced may be welcome elsewhere.
+        let before = before.filter(|&before| before != task);
+        if let Some(other) = before.and_then(|before| self.target(cx, before, cpu)) {
+            self.tell(cx, other);
+        }
+        Some(task)
+    }
+
+    fn running(&mut self, _: &mut Context, _: CpuId, _: TaskId) {}
+
+    fn stopping(&mut self, _: &mut Context, cpu: CpuId, task: TaskId, runnable: bool) {
+        self.task(task).running = false;
+        if !runnable {
+            self.cpus[cpu.index()].current = None;
+            self.runnable.retain(|&other| other != task);
+        }
+    }
+
+    fn tick(&mut self, cx: &mut Context, cpu: CpuId) {
+        let Some(task) = self.cpus[cpu.index()].current else { return };
+        let state = self.task(task);
+        state.counter = (state.counter - 1).max(0);
+        if state.counter == 0 {
+            self.tell(cx, cpu);
+        }
+    }
+
+    /// A child gets half of what its parent has left.
+    fn on(&mut self, cx: &mut Context, happening: Happening) {
+        match happening {
+            Happening::Fork { parent: Some(parent), child } => {
+                let left = self.counter(parent);
+                self.task(parent).counter = left / 2;
+                self.task(child).counter = (left + 1) / 2;
+            }
+            Happening::Fork { parent: None, child } => {
+                self.task(child).counter = slice(cx.task(child).nice);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wastenot_model::{Machine, Span, Time};
+
+    use super::super::bed::{Bed, Life};
+    use super::*;
+
+    fn bed(cpus: usize, lives: &[Life]) -> Bed {
+        Bed::new(Machine::flat(cpus), Box::new(Linux24::default()), 0, lives)
+    }
+
+    #[test]
+    fn hogs_share_cpus_evenly() {
+        for (cpus, hogs) in [(1, 3), (2, 3), (4, 7), (4, 12)] {
+            let mut bed = bed(cpus, &vec![Life::hog(); hogs]);
+            bed.run(Time(20_000_000_000));
+            let share = 20e9 * cpus as f64 / hogs as f64;
+            for n in 0..hogs {
+                let off = bed.used(n).0 as f64 / share - 1.0;
+                // Whoever runs when an epoch ends loses half of what it has left.
+                assert!(off.abs() < 0.06, "{hogs} hogs on {cpus} CPUs: {n} is off by {off}");
+            }
+        }
+    }
+
+    #[test]
+    fn two_hogs_on_a_cpu_run_60_ms_each() {
+        let mut bed = bed(1, &[Life::hog(), Life::hog()]);
+        bed.run(Time(6_000_000_000));
+        assert_eq!(bed.slice(0), 60e6);
+    }
+
+    #[test]
+    fn nice_tasks_have_shorter_slices() {
+        let lives = [Life::hog(), Life { nice: 19, ..Life::hog() }];
+        let mut bed = bed(1, &lives);
+        bed.run(Time(7_000_000_000));
+        let ratio = bed.used(0).0 as f64 / bed.used(1).0 as f64;
+        assert!((ratio - 6.0).abs() < 0.1, "slices of 6 ticks and 1: {ratio}");
+    }
+
+    #[test]
+    fn a_sleeper_preempts_a_hog() {
+        let sleeper = Life { rounds: 2, ..Life::in_turn(Span::ms(1), Span::s(3)) };
+        let mut bed = bed(1, &[Life::hog(), sleeper]);
+        bed.run(Time(4_000_000_000));
+        let sleeper = Some(bed.task(1));
+        let starts = bed.switches.iter().filter(|(_, _, who)| *who == sleeper);
+        let starts: Vec<Time> = starts.map(|(at, ..)| *at).collect();
+        assert_eq!(starts[1] - starts[0], Span::ms(3001));
+    }
+
+    #[test]
+    fn counters_of_sleepers_stay_below_two_slices() {
+        let mut policy = Linux24 { tasks: vec![Task::default(); 1], ..Linux24::default() };
+        let bed = bed(1, &[Life::hog()]);
+        let seen: Vec<i32> = (0..6)
+            .map(|_| {
+                policy.recalculate(&bed.cx);
+                policy.tasks[0].counter
+            })
+            .collect();
+        assert_eq!(seen, [6, 9, 10, 11, 11, 11]);
+    }
+
+    #[test]
+    fn no_allowed_cpu_is_idle_while_a_task_waits() {
+        let nap = |n: u64| Life::in_turn(Span::us(700 + 130 * n), Span::us(900 + 70 * n));
+        let lives: Vec<Life> = (0..8).map(nap).collect();
+        let mut bed = bed(4, &lives);
+        bed.run_watched(Time(1_000_000_000), |view| {
+            let waits =
+                view.tasks.iter().any(|task| task.place == wastenot_model::policy::Place::Queued);
+            assert!(!waits || view.idle.is_empty(), "at {}", view.now);
+        });
+    }
+}

@@ -1,0 +1,161 @@
+//! The door is open for mechanisms that cost something: a contended lock, a mailbox.
+
+use wastenot_model::machine::Costs;
+use wastenot_model::policy::Why;
+use wastenot_model::workload::{Program, Step as Do, Template, Variate, Waiting};
+use wastenot_model::{CpuId, Event, Machine, Policy, Span, Time, Workload};
+use wastenot_sim::{
+    Direct, End, Kernel, LockId, MailboxId, Mechanism, Options, Prices, Step, Trigger, checkers,
+    scheduler, simulate_mechanism,
+};
+
+/// Every path holds one lock for a while: a global run queue.
+struct OneLock {
+    inner: Direct<Box<dyn Policy>>,
+    held: Span,
+    lock: LockId,
+    waiting_max: usize,
+}
+
+impl Mechanism for OneLock {
+    fn name(&self) -> String {
+        "one lock".into()
+    }
+    fn init(&mut self, kernel: &mut Kernel) {
+        self.lock = kernel.hardware.lock();
+        self.inner.init(kernel);
+    }
+    fn step(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger, turn: u32) -> Step {
+        match turn {
+            0 => Step::Lock(self.lock),
+            1 => {
+                assert_eq!(kernel.hardware.holder(self.lock), Some(cpu));
+                self.waiting_max = self.waiting_max.max(kernel.hardware.waiting(self.lock));
+                Step::Work(self.held)
+            }
+            2 => {
+                self.inner.step(kernel, cpu, trigger, 0);
+                Step::Unlock(self.lock)
+            }
+            _ => Step::Done,
+        }
+    }
+}
+
+/// CPU 0 decides for all: others write to it, and it interrupts them when they have something to do.
+struct Dispatcher {
+    inner: Direct<Box<dyn Policy>>,
+    mailbox: MailboxId,
+    letters: u64,
+}
+
+const DISPATCHER: CpuId = CpuId(0);
+
+impl Mechanism for Dispatcher {
+    fn name(&self) -> String {
+        "dispatcher".into()
+    }
+    fn init(&mut self, kernel: &mut Kernel) {
+        kernel.hardware.prices = Prices { message: Span::us(2), ..Prices::default() };
+        self.mailbox = kernel.hardware.mailbox(DISPATCHER);
+        self.inner.init(kernel);
+    }
+    fn step(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger, turn: u32) -> Step {
+        match (trigger, turn) {
+            (Trigger::Wake { task, why: Why::Wakeup { .. }, .. }, 0) => {
+                Step::Post(self.mailbox, u64::from(task.0))
+            }
+            (Trigger::Mail(mailbox), 0) => {
+                assert_eq!(cpu, DISPATCHER);
+                let letter = kernel.hardware.read(mailbox).expect("told that there is one");
+                self.letters += 1;
+                let (task, why) =
+                    (wastenot_model::TaskId(letter as u32), Why::Wakeup { sync: false });
+                let by = wastenot_model::Context::Hardirq;
+                self.inner.step(kernel, cpu, Trigger::Wake { task, why, by }, 0)
+            }
+            (Trigger::Wake { why: Why::Wakeup { .. }, .. }, _) => Step::Done,
+            (trigger, _) => self.inner.step(kernel, cpu, trigger, 0),
+        }
+    }
+}
+
+/// Tasks that compute for 1 ms and sleep for 1 ms; each round begins for all at one instant.
+fn in_step(tasks: u16, rounds: u32) -> Workload {
+    let mut load = Workload::new();
+    let all = load.barrier("all", u32::from(tasks), Waiting::Spin);
+    let ms = Variate::Fixed(Span::ms(1));
+    let steps = vec![
+        Do::Loop(Some(rounds)),
+        Do::Barrier(all),
+        Do::Compute(ms),
+        Do::Sleep(ms),
+        Do::End { of: 0 },
+    ];
+    let task = load.template(Template::new("t", Program::new(steps).expect("a program")));
+    (0..tasks).for_each(|_| load.launch(task, CpuId(0)));
+    load
+}
+
+fn policy(name: &str) -> Direct<Box<dyn Policy>> {
+    Direct(scheduler(name, &[]).expect("a scheduler"))
+}
+
+#[test]
+fn all_cpus_queue_for_one_lock_when_all_wake_at_once() {
+    let mut ends = Vec::new();
+    for cpus in [1, 2, 4, 8] {
+        let held = Span::us(10);
+        let inner = policy("pinned");
+        let mut mechanism = OneLock { inner, held, lock: LockId(0), waiting_max: 0 };
+        let (history, outcome) = simulate_mechanism(
+            &Machine::flat(cpus),
+            &Costs::default(),
+            &in_step(cpus as u16, 3),
+            Borrowed(&mut mechanism),
+            &Options::default(),
+        );
+        assert_eq!(outcome.end, End::Done);
+        assert_eq!(checkers::wrong(&history), Vec::<String>::new());
+        assert_eq!(mechanism.waiting_max, cpus - 1);
+        ends.push(outcome.time);
+    }
+    // Two paths when it begins and after each sleep: queued, dispatched. The one that puts it to
+    // sleep is over before its alarm.
+    assert_eq!(ends[0], Time(6_000_000 + 10_000 * 2 * 4));
+    assert!(ends.windows(2).all(|pair| pair[0] < pair[1]), "{ends:?}");
+}
+
+#[test]
+fn messages_take_time_and_only_their_reader_gets_them() {
+    let inner = policy("pinned");
+    let mut mechanism = Dispatcher { inner, mailbox: MailboxId(0), letters: 0 };
+    let (history, outcome) = simulate_mechanism(
+        &Machine::flat(4),
+        &Costs::default(),
+        &in_step(4, 3),
+        Borrowed(&mut mechanism),
+        &Options::default(),
+    );
+    assert_eq!(outcome.end, End::Done);
+    assert_eq!(checkers::wrong(&history), Vec::<String>::new());
+    assert_eq!(mechanism.letters, 4 * 3);
+    assert_eq!(outcome.time, Time(6_000_000 + 3 * 2_000));
+    let wakings = history.entries().filter(|entry| matches!(entry.event, Event::Waking { .. }));
+    assert!(wakings.map(|entry| entry.cpu).all(|cpu| cpu == DISPATCHER));
+}
+
+/// Lets a test look at its mechanism afterwards.
+struct Borrowed<'m, M>(&'m mut M);
+
+impl<M: Mechanism> Mechanism for Borrowed<'_, M> {
+    fn name(&self) -> String {
+        self.0.name()
+    }
+    fn init(&mut self, kernel: &mut Kernel) {
+        self.0.init(kernel);
+    }
+    fn step(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger, turn: u32) -> Step {
+        self.0.step(kernel, cpu, trigger, turn)
+    }
+}
