@@ -12,7 +12,7 @@
 use wastenot_model::policy::{Context, Happening, Tick, Why};
 use wastenot_model::{CpuId, Policy, TaskId};
 
-use super::{Scheduler, Settings};
+use super::{Scheduler, Settings, queued_on};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "linux-2.4",
@@ -192,7 +192,8 @@ impl Policy for Linux24 {
         (state.running, state.yields) = (true, false);
         self.cpus[cpu.index()].current = Some(task);
         // Who was displaced may be welcome elsewhere.
-        let before = before.filter(|&before| before != task);
+        let waits = |before: TaskId| !self.tasks[before.0 as usize - CpuId::LIMIT].running;
+        let before = before.filter(|&before| before != task && waits(before));
         if let Some(other) = before.and_then(|before| self.target(cx, before, cpu)) {
             self.tell(cx, other);
         }
@@ -202,8 +203,8 @@ impl Policy for Linux24 {
     fn running(&mut self, _: &mut Context, _: CpuId, _: TaskId) {}
 
     fn stopping(&mut self, _: &mut Context, cpu: CpuId, task: TaskId, runnable: bool) {
-        self.task(task).running = false;
         if !runnable {
+            self.task(task).running = false;
             self.cpus[cpu.index()].current = None;
             self.runnable.retain(|&other| other != task);
         }
@@ -225,6 +226,16 @@ impl Policy for Linux24 {
                 let left = self.counter(parent);
                 self.task(parent).counter = left / 2;
                 self.task(child).counter = (left + 1) / 2;
+            }
+            Happening::Cpu { cpu, up: false } => {
+                self.cpus[cpu.index()] = Cpu::default();
+                for task in queued_on(cx, cpu) {
+                    let to = cx.fallback(task, cpu);
+                    cx.moved(task, to);
+                    if let Some(cpu) = self.target(cx, task, to) {
+                        self.tell(cx, cpu);
+                    }
+                }
             }
             Happening::Fork { parent: None, child } => {
                 self.task(child).counter = slice(cx.task(child).nice);

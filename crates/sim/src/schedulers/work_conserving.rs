@@ -13,7 +13,7 @@ use wastenot_model::dsq::Ordered;
 use wastenot_model::policy::{Context, Happening, Place, TimerId, Why};
 use wastenot_model::{CpuId, CpuSet, Policy, Span, TaskId};
 
-use super::{Scheduler, Settings, Switch, Values};
+use super::{Scheduler, Settings, Switch, Values, queued_on};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "work-conserving",
@@ -285,7 +285,17 @@ impl Policy for WorkConserving {
                 }
             }
             Happening::Cpu { up: true, .. } => self.fill(cx),
-            Happening::Cpu { cpu, up: false } => self.cpus[cpu.index()] = Cpu::default(),
+            Happening::Cpu { cpu, up: false } => {
+                self.cpus[cpu.index()] = Cpu::default();
+                for task in queued_on(cx, cpu) {
+                    let to = cx.fallback(task, cpu);
+                    cx.moved(task, to);
+                    if self.waiting.queue_of(number(task)).is_none() {
+                        self.wait(cx, task);
+                    }
+                }
+                self.fill(cx);
+            }
             _ => {}
         }
     }
