@@ -15,6 +15,9 @@ pub(crate) enum Error {
     /// Another format, or a form of it that the benchmarks never make.
     #[error("not {0}")]
     Unfit(&'static str),
+    /// No such scheduler.
+    #[error("{0}")]
+    Simulation(String),
     /// The timer of `watch` cannot be had.
     #[error("{0}")]
     Watch(String),

@@ -6,6 +6,7 @@
 //! wastenot-bench stages FILE RUNS       JSON: seconds of each stage of read + check, one thread
 //! wastenot-bench looks ROUNDS           JSON: ns of a look of `watch` at no CPU, and at all
 //! wastenot-bench switches RATE SECONDS  threads that sleep and wake, so many switches a second
+//! wastenot-bench simulate SCHEDULER CPUS TASKS ROWS   JSON: rows a second of the simulator
 //! wastenot-bench attach FILE            the BPF programs of an object, until stdin ends
 //! ```
 
@@ -13,6 +14,7 @@ mod dat;
 mod error;
 mod perf;
 mod repeat;
+mod simulate;
 mod stages;
 
 use std::fs;
@@ -26,7 +28,7 @@ use libbpf_rs::{Link, ObjectBuilder};
 use wastenot_record::watch;
 
 const USAGE: &str = "wastenot-bench repeat IN OUT EVENTS | count FILE | stages FILE RUNS | looks ROUNDS \
-     | switches RATE SECONDS | attach FILE";
+     | switches RATE SECONDS | simulate SCHEDULER CPUS TASKS ROWS | attach FILE";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -48,6 +50,10 @@ fn run(words: &[&str]) -> Result<String, Error> {
         ["stages", file, runs] => Ok(stages::stages(file.as_ref(), number(runs)?)?.to_string()),
         ["looks", rounds] => looks(number(rounds)?),
         ["switches", rate, seconds] => Ok(switches(number(rate)?, number(seconds)?)),
+        ["simulate", name, cpus, tasks, rows] => {
+            let (cpus, tasks) = (number(cpus)? as usize, number(tasks)? as usize);
+            Ok(simulate::simulate_messaging(name, cpus, tasks, number(rows)?)?.to_string())
+        }
         ["attach", file] => attach(file.as_ref()),
         _ => Err(Error::Usage(USAGE)),
     }

@@ -206,8 +206,9 @@ impl Kernel {
     #[inline]
     pub fn switch(&mut self, cpu: CpuId, leaves: Option<(TaskId, Leaves)>, next: Option<TaskId>) {
         let prev = leaves.map(|(task, _)| task);
-        if prev.is_some() && prev == next {
-            let task = prev.expect("some");
+        if let Some(task) = prev
+            && prev == next
+        {
             self.cx.view_mut().tasks[task.0 as usize - CpuId::LIMIT].place = Place::Running;
             self.cpus[cpu.index()].settled = self.now();
             return;

@@ -1,5 +1,6 @@
 //! The built-in schedulers: one file each, its source named there; a line each in [`SCHEDULERS`].
 
+mod cfs;
 mod gang;
 mod global_fifo;
 mod linux_2_4;
@@ -8,9 +9,6 @@ mod osv;
 mod pinned;
 mod settings;
 mod work_conserving;
-
-#[cfg(test)]
-mod bed;
 
 pub use settings::{Settings, Switch, Values, WrongSetting};
 
@@ -33,14 +31,18 @@ pub struct Scheduler {
 
 /// Every scheduler, in the order of help.
 pub const SCHEDULERS: &[Scheduler] = &[
-    global_fifo::SCHEDULER,
-    pinned::SCHEDULER,
-    work_conserving::SCHEDULER,
+    cfs::CFS_4_1,
+    cfs::CFS_5_10,
+    cfs::CFS_6_1,
+    cfs::EEVDF_6_12,
     linux_2_4::SCHEDULER,
     linux_2_6_o1::SCHEDULER,
     gang::SCHEDULER,
     osv::SCHEDULER,
     osv::VRUNTIME,
+    pinned::SCHEDULER,
+    global_fifo::SCHEDULER,
+    work_conserving::SCHEDULER,
 ];
 
 /// The scheduler `name` with these switches set; a fresh one for each run.

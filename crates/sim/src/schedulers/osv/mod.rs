@@ -13,9 +13,6 @@ mod balance;
 mod decaying;
 mod vruntime;
 
-#[cfg(test)]
-mod tests;
-
 use wastenot_model::dsq::Ordered;
 use wastenot_model::policy::{Context, Happening, TimerId, View, Why};
 use wastenot_model::{CpuId, Policy, Span, TaskId, Time};

@@ -1,0 +1,99 @@
+//! EEVDF: among those who are owed time, the earliest virtual deadline goes first.
+//!
+//! I. Stoica, H. Abdel-Wahab, "Earliest Eligible Virtual Deadline First", TR-95-22, Old Dominion
+//! University, 1995; kernel/sched/fair.c of Linux 6.12. A task that leaves keeps its lag; it leaves
+//! at once (the kernel's delayed dequeue lets one that is ahead wait off its lag on the queue).
+
+use super::fair::Arrival;
+use super::{Cfs, weight};
+
+impl Cfs {
+    /// Length of a turn in an entity's own virtual time.
+    pub(super) fn virtual_slice(&self, entity: u32) -> i64 {
+        let weight = self.entities[entity as usize].weight;
+        weight::scaled(self.rules.tunables.base_slice, weight) as i64
+    }
+
+    /// Whether the turn of `entity` has just ended; if so the next one begins.
+    pub(super) fn end_slice(&mut self, _queue: u32, entity: u32) -> bool {
+        if !self.rules.eevdf {
+            return false;
+        }
+        let slice = self.virtual_slice(entity);
+        let place = &mut self.entities[entity as usize];
+        let over = place.vruntime >= place.deadline;
+        if over {
+            place.deadline = place.vruntime + slice;
+        }
+        over
+    }
+
+    /// The one with the earliest deadline of those that are owed time. `running` stays while it is
+    /// owed some and its turn lasts (`RUN_TO_PARITY`).
+    pub(super) fn pick_deadline(&self, queue: u32, running: Option<u32>) -> Option<u32> {
+        let (sum, load, least) = self.sums(queue);
+        let owed = |entity: u32| {
+            let vruntime = self.entities[entity as usize].vruntime - least;
+            sum >= i128::from(vruntime) * load
+        };
+        let running = running.filter(|&entity| owed(entity));
+        let protected = |entity: &u32| {
+            let place = &self.entities[*entity as usize];
+            place.lag == place.deadline && place.vruntime < place.deadline
+        };
+        if let Some(running) = running.filter(protected) {
+            return Some(running);
+        }
+        let waiting = self.order.iter(queue as usize).map(|(_, entity)| entity);
+        let owed = waiting.filter(|&entity| owed(entity)).chain(running);
+        let earliest = owed.min_by_key(|&e| (self.entities[e as usize].deadline, e));
+        earliest.or_else(|| self.order.first(queue as usize).map(|(_, entity)| entity))
+    }
+
+    /// Remembers how far an entity that leaves is from the average.
+    pub(super) fn keep_lag(&mut self, queue: u32, entity: u32) {
+        let average = self.average(queue);
+        let longest = (2 * self.rules.tunables.base_slice).max(self.rules.jiffy());
+        let place = &mut self.entities[entity as usize];
+        let limit = weight::scaled(longest, place.weight) as i64;
+        place.lag = (average - place.vruntime).clamp(-limit, limit);
+    }
+
+    /// Puts an entity that comes as far from the average as it was when it left. As its own coming
+    /// moves the average, it has to be put further.
+    pub(super) fn place_by_lag(&mut self, queue: u32, entity: u32, arrival: Arrival) {
+        let average = self.average(queue);
+        let total = i128::from(self.queues[queue as usize].weight);
+        let slice = self.virtual_slice(entity);
+        let place = &mut self.entities[entity as usize];
+        let mut lag = 0;
+        if total > 0 && arrival != Arrival::New {
+            let moved = i128::from(place.lag) * (total + i128::from(place.weight)) / total;
+            lag = moved as i64;
+        }
+        place.vruntime = average - lag;
+        place.deadline = place.vruntime + if arrival == Arrival::New { slice / 2 } else { slice };
+    }
+
+    /// The average virtual runtime of a queue, by weight.
+    fn average(&self, queue: u32) -> i64 {
+        let (sum, load, least) = self.sums(queue);
+        if load == 0 { least } else { least + sum.div_euclid(load) as i64 }
+    }
+
+    /// Sums over the runnable of weight times virtual runtime above the least, and of weight; and
+    /// the least.
+    fn sums(&self, queue: u32) -> (i128, i128, i64) {
+        let at = &self.queues[queue as usize];
+        let least = at.min_vruntime;
+        let running = at.current.filter(|&entity| self.entities[entity as usize].on);
+        let waiting = self.order.iter(queue as usize).map(|(_, entity)| entity);
+        let (mut sum, mut load) = (0, 0);
+        for entity in waiting.chain(running) {
+            let place = &self.entities[entity as usize];
+            sum += i128::from(place.weight) * i128::from(place.vruntime - least);
+            load += i128::from(place.weight);
+        }
+        (sum, load, least)
+    }
+}

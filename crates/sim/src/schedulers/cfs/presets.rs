@@ -1,0 +1,114 @@
+//! The four kernels of the family, and what can be switched in each.
+
+use super::Cfs;
+use super::rules::{Era, Rules};
+use crate::schedulers::{Scheduler, Settings, Switch, Values};
+
+/// Linux 4.1: the kernel that "A Decade of Wasted Cores" patched.
+pub(in crate::schedulers) const CFS_4_1: Scheduler = Scheduler {
+    name: "cfs-4.1",
+    about: "the Completely Fair Scheduler of Linux 4.1, with its four faults",
+    source: "kernel/sched/{fair,core,proc}.c of Linux 4.1; Lozi et al., EuroSys 2016",
+    switches: &switches(["average", "core0", "lose", "llc", "before", "on", "off", "250", "cfs"]),
+    make: |settings: &Settings| Box::new(Cfs::new(Rules::of("cfs-4.1", Era::V4, settings))),
+};
+
+/// Linux 5.10: after the rework of load balancing, before wake_affine looks whether prev is idle.
+pub(in crate::schedulers) const CFS_5_10: Scheduler = Scheduler {
+    name: "cfs-5.10",
+    about: "the Completely Fair Scheduler of Linux 5.10",
+    source: "kernel/sched/{fair,pelt,topology}.c of Linux 5.10; commits 0b0695f2b34a, 11f10e5420f6",
+    switches: &switches([
+        "v5.5",
+        "own-balanced",
+        "keep",
+        "llc",
+        "before",
+        "on",
+        "on",
+        "250",
+        "cfs",
+    ]),
+    make: |settings: &Settings| Box::new(Cfs::new(Rules::of("cfs-5.10", Era::V5, settings))),
+};
+
+/// Linux 6.1: the last long-term kernel with CFS.
+pub(in crate::schedulers) const CFS_6_1: Scheduler = Scheduler {
+    name: "cfs-6.1",
+    about: "the Completely Fair Scheduler of Linux 6.1",
+    source: "kernel/sched/{fair,pelt,topology}.c of Linux 6.1; commit d8fcb81f1acf",
+    switches: &switches(["v5.5", "own-balanced", "keep", "llc", "after", "on", "on", "250", "cfs"]),
+    make: |settings: &Settings| Box::new(Cfs::new(Rules::of("cfs-6.1", Era::V6, settings))),
+};
+
+/// Linux 6.12: EEVDF queues under the same balancer.
+pub(in crate::schedulers) const EEVDF_6_12: Scheduler = Scheduler {
+    name: "eevdf-6.12",
+    about: "earliest eligible virtual deadline first, of Linux 6.12",
+    source: "kernel/sched/fair.c of Linux 6.12; Stoica and Abdel-Wahab 1995",
+    switches: &switches([
+        "v5.5",
+        "own-balanced",
+        "keep",
+        "llc",
+        "after",
+        "on",
+        "on",
+        "250",
+        "eevdf",
+    ]),
+    make: |settings: &Settings| Box::new(Cfs::new(Rules::of("eevdf-6.12", Era::V6, settings))),
+};
+
+/// All switches with these defaults, in the order in which they stand here.
+const fn switches(defaults: [&'static str; 9]) -> [Switch; 9] {
+    const fn words(
+        name: &'static str,
+        about: &'static str,
+        values: &'static [&'static str],
+        default: &'static str,
+    ) -> Switch {
+        Switch { name, about, values: Values::Words(values), default }
+    }
+    [
+        words(
+            "imbalance",
+            "what tells that one group of CPUs is busier than another",
+            &["average", "minimum", "minimum-literal", "v5.5"],
+            defaults[0],
+        ),
+        words(
+            "groups",
+            "whose view the scheduling groups are built from; `own` lets every CPU balance",
+            &["core0", "own", "own-balanced"],
+            defaults[1],
+        ),
+        words(
+            "numa-levels",
+            "whether domains keep the levels between nodes when a CPU goes off or on",
+            &["lose", "keep"],
+            defaults[2],
+        ),
+        words(
+            "wakeup",
+            "where a woken task looks for an idle CPU",
+            &["llc", "longest-idle", "global"],
+            defaults[3],
+        ),
+        words(
+            "wake-affine-idle",
+            "whether an idle previous CPU ends the choice of a cache (d8fcb81f1acf)",
+            &["before", "after"],
+            defaults[4],
+        ),
+        words("autogroup", "whether sessions are groups", &["on", "off"], defaults[5]),
+        words(
+            "blocked-load",
+            "whether tasks that sleep count in the load of their CPU",
+            &["on", "off"],
+            defaults[6],
+        ),
+        words("hz", "ticks a second", &["100", "250", "1000"], defaults[7]),
+        words("queue", "who runs next on a CPU", &["cfs", "eevdf"], defaults[8]),
+    ]
+}
