@@ -15,20 +15,25 @@
 //! order of their lowest CPU, so that two descriptions of one machine compare equal; CPUs and nodes
 //! keep the numbers that the kernel gives them.
 
+mod catalogue;
 mod draft;
 mod error;
 mod grid;
 mod hwloc;
 mod lscpu;
+mod nearest;
 mod preset;
+pub mod scenario;
 mod synthetic;
 mod sys;
 
 use wastenot_model::Machine;
 use wastenot_model::machine::Hops;
 
+pub use catalogue::{Argument, ArgumentKind, CATALOGUE, Family, Function};
 pub use error::Error;
 pub use preset::{Preset, presets};
+pub use scenario::{Scenario, scenario};
 pub use sys::{COMMAND as SYS_COMMAND, from_sys};
 
 /// Most nodes that a machine may have.

@@ -4,5 +4,6 @@ mod all {
     mod files;
     mod hostile;
     mod presets;
+    mod seeds;
     mod synthetic;
 }
