@@ -41,6 +41,10 @@ impl<K: Copy + PartialOrd> Ordered<K> {
         self.heaps.push(Vec::new());
         self.heaps.len() - 1
     }
+    /// How many queues there are.
+    pub fn queues(&self) -> usize {
+        self.heaps.len()
+    }
     /// Puts `member`, which is in no queue, into `queue`.
     #[inline]
     pub fn insert(&mut self, queue: usize, member: u32, key: K) {

@@ -1,8 +1,8 @@
-//! What may be wrong with what a user calls a machine.
+//! What may be wrong with what a user calls a machine or a workload.
 
 use wastenot_model::CpuId;
 
-/// Why no machine could be made.
+/// Why no machine or workload could be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -58,6 +58,18 @@ pub enum Error {
         /// What is wrong there.
         why: String,
     },
+    /// A scenario, or a workload of another tool, is wrong.
+    #[error("{file}:{line}: {what}")]
+    Wrong {
+        /// The file.
+        file: String,
+        /// Line, counted from 1.
+        line: usize,
+        /// What is wrong there.
+        what: String,
+        /// What to write instead.
+        help: String,
+    },
 }
 
 impl Error {
@@ -75,6 +87,7 @@ impl Error {
                  \"{text}\"`"
             ),
             Error::TooLarge { .. } => "describe fewer".into(),
+            Error::Wrong { help, .. } => help.clone(),
             Error::Unrecognised { .. } | Error::Broken { .. } => format!(
                 "make one with `lstopo FILE.xml`, `lscpu -p > FILE` or `{} > FILE`",
                 crate::sys::COMMAND

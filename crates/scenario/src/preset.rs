@@ -4,6 +4,7 @@ use wastenot_model::Machine;
 
 use crate::error::{Error, shown};
 use crate::grid::{Grid, ONE};
+use crate::nearest::nearest;
 
 /// A machine, or a family of machines, with a name.
 #[derive(Clone, Copy, Debug)]
@@ -199,7 +200,8 @@ pub(crate) fn find(text: &str) -> Result<Machine, Error> {
     };
     let named: Vec<&Preset> = PRESETS.iter().filter(|preset| preset.name == name).collect();
     if named.is_empty() {
-        return Err(Error::UnknownPreset { name: shown(text), nearest: nearest(name) });
+        let names = PRESETS.iter().map(|preset| preset.name);
+        return Err(Error::UnknownPreset { name: shown(text), nearest: nearest(name, names) });
     }
     let wrong = || {
         let usage = named.iter().map(|preset| preset.usage()).collect::<Vec<_>>().join(" or ");
@@ -214,28 +216,6 @@ pub(crate) fn find(text: &str) -> Result<Machine, Error> {
     let fits = |preset: &&&Preset| preset.arguments.len() == numbers.len();
     let preset = named.iter().find(fits).ok_or_else(wrong)?;
     (preset.make)(&numbers).machine(text)
-}
-
-/// The preset whose name takes the fewest edits, if those are at most a third of what was typed.
-fn nearest(name: &str) -> Option<&'static str> {
-    let typed: Vec<char> = name.to_lowercase().chars().take(64).collect();
-    let distance = |preset: &Preset| edits(&typed, &preset.name.chars().collect::<Vec<_>>());
-    let best = PRESETS.iter().map(|preset| (distance(preset), preset.name)).min()?;
-    (best.0 <= typed.len().div_ceil(3)).then_some(best.1)
-}
-
-/// Insertions, deletions and replacements between two words (Levenshtein).
-fn edits(a: &[char], b: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.iter().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// Xeons as the slides number them.

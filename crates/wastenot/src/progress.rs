@@ -3,16 +3,38 @@
 use std::io::{IsTerminal, stderr};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use indicatif::ProgressBar;
+use indicatif::{ProgressBar, ProgressDrawTarget};
 
 /// Work that ends sooner shows nothing.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// Does `work` of `count` parts, which tells how many are done.
+pub(crate) fn counting<T>(
+    what: &str,
+    count: usize,
+    work: impl FnOnce(&(dyn Fn(usize) + Sync)) -> T,
+) -> T {
+    if !is_wanted() {
+        return work(&|_| {});
+    }
+    let bar = ProgressBar::new(count as u64).with_message(what.to_owned());
+    bar.set_draw_target(ProgressDrawTarget::hidden());
+    let begin = Instant::now();
+    let result = work(&|done| {
+        if begin.elapsed() > PATIENCE && bar.is_hidden() {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        bar.set_position(done as u64);
+    });
+    bar.finish_and_clear();
+    result
+}
+
 /// Does `work`; says `what` and for how long while it lasts.
 pub(crate) fn during<T>(what: &str, work: impl FnOnce() -> T) -> T {
-    if !stderr().is_terminal() || std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
+    if !is_wanted() {
         return work();
     }
     let (done, waiting) = channel::<()>();
@@ -30,4 +52,9 @@ pub(crate) fn during<T>(what: &str, work: impl FnOnce() -> T) -> T {
         drop(done);
         result
     })
+}
+
+fn is_wanted() -> bool {
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    stderr().is_terminal() && !dumb
 }

@@ -110,6 +110,14 @@ impl Settings {
         Ok(Settings { values })
     }
 
+    /// The scheduler's name and what is set otherwise than by default: `osv thyst=5ms`.
+    pub fn label(&self, scheduler: &Scheduler) -> String {
+        let pairs = scheduler.switches.iter().zip(&self.values);
+        let set = pairs.filter(|(switch, (_, value))| switch.default != value.as_str());
+        set.fold(scheduler.name.to_owned(), |label, (_, (name, value))| {
+            format!("{label} {name}={value}")
+        })
+    }
     /// A word; also for comparing with one.
     pub fn word(&self, name: &str) -> &str {
         let found = self.values.iter().find(|(known, _)| *known == name);

@@ -15,6 +15,7 @@ use crate::out;
 pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Begin here", &["doctor", "report"]),
     ("Observe", &["record", "watch", "check", "draw", "compare", "convert"]),
+    ("Imagine", &["simulate"]),
     ("Also", &["completions", "man"]),
 ];
 

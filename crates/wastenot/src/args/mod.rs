@@ -13,6 +13,7 @@ pub(crate) mod quantity;
 pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod shell;
+pub(crate) mod simulate;
 pub(crate) mod watch;
 pub(crate) mod when;
 
@@ -41,6 +42,7 @@ pub(crate) enum Verb {
     Draw(draw::Draw),
     Compare(compare::Compare),
     Convert(convert::Convert),
+    Simulate(simulate::Simulate),
     Completions(shell::Completions),
     Man(shell::Man),
 }

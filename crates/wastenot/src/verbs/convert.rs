@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Convert) -> Result<Answer, Stop> {
     Ok(Answer::Yes)
 }
 
-fn format(file: &Path, told: Option<Format>) -> Result<Format, Stop> {
+pub(super) fn format(file: &Path, told: Option<Format>) -> Result<Format, Stop> {
     let ending = file.extension().and_then(|ending| ending.to_str());
     if let Some(format) = told.or_else(|| Format::by_ending(ending?)) {
         return Ok(format);
@@ -46,7 +46,11 @@ fn format(file: &Path, told: Option<Format>) -> Result<Format, Stop> {
     Err(Stop::new(what, "say `--format wn`, perfetto, parquet, csv or jsonl"))
 }
 
-fn fill(history: &History, format: Format, out: &mut (dyn Write + Send)) -> io::Result<()> {
+pub(super) fn fill(
+    history: &History,
+    format: Format,
+    out: &mut (dyn Write + Send),
+) -> io::Result<()> {
     let result = match format {
         Format::Wn => write::wn(history, out),
         Format::Perfetto => write::perfetto(history, out),

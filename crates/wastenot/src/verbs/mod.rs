@@ -11,6 +11,7 @@ mod report;
 mod select;
 mod shell;
 mod signals;
+mod simulate;
 mod watch;
 
 use crate::args::{Cli, Verb};
@@ -27,6 +28,7 @@ pub(crate) fn run(cli: Cli) -> Result<Answer, Stop> {
         Verb::Draw(args) => draw::run(&args),
         Verb::Compare(args) => compare::run(&args),
         Verb::Convert(args) => convert::run(&args),
+        Verb::Simulate(args) => simulate::run_verb(&args),
         Verb::Completions(args) => shell::completions(&args),
         Verb::Man(args) => shell::man(&args),
     }

@@ -18,6 +18,7 @@ const LAW: &[(&str, u8, &[&str])] = &[
         2,
         &["wastenot-model", "wastenot-read", "wastenot-scenario", "wastenot-check"],
     ),
+    ("wastenot-lab", 3, &["wastenot-model", "wastenot-scenario", "wastenot-check", "wastenot-sim"]),
     (
         "wastenot",
         4,
@@ -28,6 +29,8 @@ const LAW: &[(&str, u8, &[&str])] = &[
             "wastenot-check",
             "wastenot-draw",
             "wastenot-record",
+            "wastenot-lab",
+            "wastenot-sim",
         ],
     ),
 ];

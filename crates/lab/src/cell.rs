@@ -1,0 +1,164 @@
+//! One cell of the grid: a variant with a seed, run once, and the figures that are kept of it.
+
+use serde::{Deserialize, Serialize};
+use wastenot_check::waste;
+use wastenot_model::{History, Silent, Time, replay};
+use wastenot_scenario::scenario::Variant;
+use wastenot_sim::{End, Options, Outcome, scheduler, simulate};
+
+use crate::Error;
+use crate::tally::Tally;
+
+/// A run in full.
+#[derive(Debug)]
+pub struct Run {
+    /// What happened.
+    pub history: History,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// What is kept of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Whether everybody who is waited for ended before the limit.
+    pub done: bool,
+    /// How long it took, in simulated time.
+    pub time_ns: u64,
+    /// Rows of its History.
+    pub rows: u64,
+    /// CPU time that CPUs were idle while tasks waited elsewhere.
+    pub waste_cpu_ns: u64,
+    /// What tasks of each kind did, by name in the order of the workload.
+    pub kinds: Vec<Kind>,
+    /// Of each mark, how late each was, in ascending order.
+    pub marks: Vec<(String, Vec<u64>)>,
+}
+
+/// What the tasks of one name did, together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Kind {
+    /// Their name.
+    pub name: String,
+    /// Whether they are waited for.
+    pub awaited: bool,
+    /// How many there were.
+    pub tasks: u64,
+    /// How many of them ended.
+    pub ended: u64,
+    /// When the first ended.
+    pub first_ns: Option<u64>,
+    /// When the last ended.
+    pub last_ns: Option<u64>,
+    /// CPU time.
+    pub cpu_ns: u64,
+    /// How often they were switched in.
+    pub switches: u64,
+    /// How often they went to another CPU.
+    pub migrations: u64,
+    /// How often to another node.
+    pub remote_migrations: u64,
+    /// Wakeups onto a busy CPU while one that the task may use was idle.
+    pub busy_wakeups: u64,
+    /// Of those, while its previous CPU was idle.
+    pub prev_idle_wakeups: u64,
+}
+
+/// Runs `variant` once.
+pub fn run(variant: &Variant, seed: u64, limit: Time, name: &str) -> Result<Run, Error> {
+    let choice = &variant.scheduler;
+    let policy = scheduler(&choice.name, &choice.switches).map_err(Error::Scheduler)?;
+    let options = Options { name: name.into(), seed, limit, notes: false };
+    let (history, outcome) =
+        simulate(&variant.machine, &variant.costs, &variant.workload, policy, &options);
+    let (what, help) = match &outcome.end {
+        End::Done | End::Limit => return Ok(Run { history, outcome }),
+        end => bad_end(end, &history),
+    };
+    Err(Error::Run { variant: variant.name.clone(), seed, what, help })
+}
+
+fn bad_end(end: &End, history: &History) -> (String, String) {
+    const SHOWN: usize = 4;
+    match end {
+        End::Done | End::Limit => (String::new(), String::new()),
+        End::Deadlock(stuck) => {
+            let each = stuck.iter().take(SHOWN).map(|it| {
+                let task = history.task_label(it.task);
+                let held = it.held_by.map(|owner| history.task_label(owner));
+                let held = held.map_or_else(String::new, |owner| format!(", held by {owner}"));
+                format!("{task} waits for {}{held}", it.waits_for)
+            });
+            let listed = each.collect::<Vec<_>>().join("; ");
+            let more = stuck.len().saturating_sub(SHOWN);
+            let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+            let what = format!("deadlock: {listed}{more}");
+            (what, "let somebody unlock, put, signal or arrive".into())
+        }
+        End::Livelock { task } => (
+            format!("{} goes on for ever without any time passing", history.task_label(*task)),
+            "put a `compute`, a `sleep` or something to wait for into its loop".into(),
+        ),
+        End::Fault(fault) => (
+            format!("at {} the scheduler {}", fault.time, fault.what),
+            "this is a bug of the scheduler: try another one".into(),
+        ),
+    }
+}
+
+impl Run {
+    /// The figures that are kept.
+    pub fn cell(&self, variant: &Variant) -> Cell {
+        let mut tally = Tally::new(&self.history);
+        replay(&self.history, Silent::Unknown, &mut tally);
+        let did = tally.finish();
+        let options = wastenot_check::Options::default();
+        let mut kinds: Vec<Kind> = Vec::new();
+        for template in &variant.workload.templates {
+            if !kinds.iter().any(|kind| kind.name == template.name) {
+                let (name, awaited) = (template.name.clone(), template.awaited);
+                kinds.push(Kind { name, awaited, ..Kind::default() });
+            }
+        }
+        for (task, known) in self.history.tasks() {
+            let name = self.history.name(known.name);
+            let index = task.index().unwrap_or_default();
+            let (Some(kind), Some(did)) =
+                (kinds.iter_mut().find(|kind| kind.name == name), did.get(index))
+            else {
+                continue; // a kernel thread of the scheduler
+            };
+            kind.tasks += 1;
+            if let Some(ended) = self.outcome.ended.get(index).copied().flatten() {
+                kind.ended += 1;
+                kind.first_ns = Some(kind.first_ns.map_or(ended.0, |first| first.min(ended.0)));
+                kind.last_ns = Some(kind.last_ns.map_or(ended.0, |last| last.max(ended.0)));
+            }
+            kind.cpu_ns += did.cpu_ns;
+            kind.switches += did.switches;
+            kind.migrations += did.migrations;
+            kind.remote_migrations += did.remote_migrations;
+            kind.busy_wakeups += did.busy_wakeups;
+            kind.prev_idle_wakeups += did.prev_idle_wakeups;
+        }
+        Cell {
+            done: self.outcome.end == End::Done,
+            time_ns: self.outcome.time.0,
+            rows: self.outcome.rows as u64,
+            waste_cpu_ns: waste::measure(&self.history, &options).cpu_ns,
+            kinds,
+            marks: self.marks(variant),
+        }
+    }
+
+    fn marks(&self, variant: &Variant) -> Vec<(String, Vec<u64>)> {
+        let names = variant.workload.marks.iter();
+        let mut marks: Vec<(String, Vec<u64>)> =
+            names.map(|name| (name.clone(), Vec::new())).collect();
+        for mark in &self.outcome.marks {
+            marks[mark.mark.index()].1.push(mark.late.0);
+        }
+        marks.iter_mut().for_each(|(_, late)| late.sort_unstable());
+        marks
+    }
+}

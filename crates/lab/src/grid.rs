@@ -1,0 +1,117 @@
+//! The grid: which cells there are, and running them on all CPUs.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+use wastenot_model::Time;
+use wastenot_scenario::scenario::{Choice, Scenario, Variant};
+use wastenot_sim::scheduler;
+
+use crate::experiment::Experiment;
+use crate::store::{self, Store};
+use crate::{Cell, Error, run};
+
+/// Which cells to run.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Seeds; those of the scenario if there are none.
+    pub seeds: Vec<u64>,
+    /// Only these variants; all if there are none.
+    pub variants: Vec<String>,
+    /// Another scheduler for all of them.
+    pub scheduler: Option<Choice>,
+    /// Where cells are kept.
+    pub store: Option<PathBuf>,
+}
+
+/// Every variant with every seed.
+#[derive(Debug)]
+pub struct Grid<'s> {
+    scenario: &'s Scenario,
+    variants: Vec<Variant>,
+    seeds: Vec<u64>,
+    store: Option<PathBuf>,
+}
+
+impl<'s> Grid<'s> {
+    /// The cells of `scenario` that are asked for.
+    pub fn new(scenario: &'s Scenario, options: &Options) -> Result<Grid<'s>, Error> {
+        let known = || scenario.variants.iter().map(|variant| variant.name.clone()).collect();
+        for name in &options.variants {
+            if !scenario.variants.iter().any(|variant| variant.name == *name) {
+                return Err(Error::Variant { name: name.clone(), known: known() });
+            }
+        }
+        let wanted = |variant: &&Variant| {
+            options.variants.is_empty() || options.variants.contains(&variant.name)
+        };
+        let mut variants: Vec<Variant> = scenario.variants.iter().filter(wanted).cloned().collect();
+        for variant in &mut variants {
+            if let Some(choice) = &options.scheduler {
+                variant.scheduler.clone_from(choice);
+            }
+            let choice = &variant.scheduler;
+            scheduler(&choice.name, &choice.switches).map_err(Error::Scheduler)?;
+        }
+        let seeds = match options.seeds.is_empty() {
+            true => (1..=u64::from(scenario.seeds)).collect(),
+            false => options.seeds.clone(),
+        };
+        Ok(Grid { scenario, variants, seeds, store: options.store.clone() })
+    }
+
+    /// How many cells there are.
+    pub fn len(&self) -> usize {
+        self.variants.len() * self.seeds.len()
+    }
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// The variants.
+    pub fn variants(&self) -> &[Variant] {
+        &self.variants
+    }
+    /// The seeds.
+    pub fn seeds(&self) -> &[u64] {
+        &self.seeds
+    }
+
+    /// Runs what was not run before. `progress` is told how many cells are there.
+    pub fn run(self, progress: impl Fn(usize) + Sync) -> Result<Experiment, Error> {
+        let store = self.store.as_deref().map(Store::open).transpose()?;
+        let done = AtomicUsize::new(0);
+        let cells: Vec<(usize, u64)> = (0..self.variants.len())
+            .flat_map(|variant| self.seeds.iter().map(move |&seed| (variant, seed)))
+            .collect();
+        let results: Result<Vec<Cell>, Error> = cells
+            .par_iter()
+            .map(|&(variant, seed)| {
+                let cell = self.cell(&self.variants[variant], seed, store.as_ref());
+                progress(done.fetch_add(1, Ordering::Relaxed) + 1);
+                cell
+            })
+            .collect();
+        let mut results = results?.into_iter();
+        let per_variant = self.seeds.len();
+        let names = self.variants.iter().map(|variant| variant.name.clone());
+        let cells = names.map(|name| (name, results.by_ref().take(per_variant).collect()));
+        Ok(Experiment::new(self.scenario, cells.collect(), &self.seeds))
+    }
+
+    fn cell(&self, variant: &Variant, seed: u64, store: Option<&Store>) -> Result<Cell, Error> {
+        let limit = self.scenario.limit;
+        let Some(store) = store else {
+            let run = run(variant, seed, Time(limit.0), &self.scenario.name)?;
+            return Ok(run.cell(variant));
+        };
+        let key = store::key(variant, seed, limit);
+        if let Some(cell) = store.get(&key) {
+            return Ok(cell.clone());
+        }
+        let cell = run(variant, seed, Time(limit.0), &self.scenario.name)?.cell(variant);
+        store.put(key, &cell)?;
+        Ok(cell)
+    }
+}

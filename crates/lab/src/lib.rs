@@ -1,0 +1,18 @@
+//! Experiments: every variant of a scenario with every seed, on all CPUs, and what came of it.
+//!
+//! Here scenarios, the simulator and the checks meet. A [`Grid`] of cells is run, each cell becomes
+//! a [`Cell`] of plain figures, and an [`Experiment`] is all of them with the scenario's figures
+//! worked out, which a report shows. Cells can be kept in a file and are not run again.
+
+mod cell;
+mod error;
+mod experiment;
+mod grid;
+mod report;
+mod store;
+mod tally;
+
+pub use cell::{Cell, Kind, Run, run};
+pub use error::Error;
+pub use experiment::{Experiment, Outcome, Worked};
+pub use grid::{Grid, Options};

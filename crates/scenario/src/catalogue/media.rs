@@ -1,0 +1,65 @@
+//! Media: a video player whose frames pass through three tasks.
+
+use wastenot_model::workload::{Step, Waiting};
+
+use super::ArgumentKind::{Count, Cpus, Time};
+use super::maker::{Maker, compute, forever, times};
+use super::{Arguments, Function, argument};
+
+pub(super) const FUNCTIONS: &[Function] = &[Function {
+    name: "xine",
+    about: "NAME-decode, NAME-display and NAME-x pass frames on; marks `frame` when one is due and \
+            `shown` when it is shown",
+    source: "Frachtenberg and Etsion, case studies of mis-scheduling: xine and the X server",
+    arguments: &[
+        argument("frames", Count(1_000_000), "250", "frames"),
+        argument("period", Time, "40ms", "time from one to the next"),
+        argument("decode", Time, "22ms", "CPU time of decoding one"),
+        argument("display", Time, "4ms", "CPU time of the player's display"),
+        argument("draw", Time, "18ms", "CPU time of the X server"),
+        argument("ahead", Count(1000), "4", "decoded frames that may wait"),
+        argument("x-cpus", Cpus, "all", "the CPUs of the X server; `cpus` are those of the player"),
+    ],
+    make: xine,
+}];
+
+/// The decoder keeps the time. A frame that it would begin more than a period late is dropped; the
+/// queues are short, so that whoever is too slow makes it late.
+fn xine(arguments: &Arguments, maker: &mut Maker) {
+    let decoded = maker.pipe("decoded", Some(arguments.count("ahead").max(1)), Waiting::Block);
+    let to_x = maker.pipe("to-x", Some(1), Waiting::Block);
+    let from_x = maker.pipe("from-x", Some(1), Waiting::Block);
+    let (due, shown) = (maker.mark("frame"), maker.mark("shown"));
+    let period = arguments.time("period").max(wastenot_model::Span(1));
+
+    let decode = times(
+        arguments.count("frames"),
+        [
+            Step::Beat(period),
+            due,
+            Step::UnlessLate(period),
+            compute(arguments.time("decode")),
+            Step::Put(decoded),
+            Step::End { of: 0 },
+        ],
+    );
+    let display = forever([
+        Step::Get(decoded),
+        compute(arguments.time("display")),
+        Step::Put(to_x),
+        Step::Get(from_x),
+        shown,
+    ]);
+    let draw = forever([Step::Get(to_x), compute(arguments.time("draw")), Step::Put(from_x)]);
+
+    let decode = maker.kind("decode", decode);
+    let display = maker.kind_with("display", display, |template| template.awaited = false);
+    let x_cpus = arguments.cpus("x-cpus");
+    let draw = maker.kind_with("x", draw, |template| {
+        template.awaited = false;
+        template.affinity = x_cpus;
+    });
+    for template in [draw, display, decode] {
+        maker.launch(template, 1);
+    }
+}

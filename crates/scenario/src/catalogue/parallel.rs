@@ -1,0 +1,136 @@
+//! Programs whose threads work on one problem: the NAS benchmarks as the paper on wasted cores
+//! measured them, and the bulk-synchronous and workpile programs of the case studies.
+
+use wastenot_model::Span;
+use wastenot_model::workload::{Step, Variate, Waiting};
+
+use super::ArgumentKind::{Count, Time, Variate as Varying, Waiting as How};
+use super::maker::{Maker, compute, times};
+use super::{Argument, Arguments, Function, argument};
+
+const WASTED_CORES: &str =
+    "Lozi et al., The Linux Scheduler: a Decade of Wasted Cores, EuroSys 2016; NAS benchmarks";
+const GANG: &str = "Frachtenberg and Etsion, case studies of mis-scheduling";
+
+const THREADS: Argument = argument("threads", Count(4096), "16", "the master is one of them");
+const ROUNDS: Argument = argument("rounds", Count(u32::MAX), "100", "rounds of each");
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "ep",
+        about: "threads that share out some work and never meet",
+        source: WASTED_CORES,
+        arguments: &[THREADS, argument("work", Time, "16s", "CPU time of all together")],
+        make: |arguments, maker| {
+            let threads = arguments.count("threads").max(1);
+            maker.team(threads, &[compute(Span(arguments.time("work").0 / u64::from(threads)))]);
+        },
+    },
+    Function {
+        name: "spin_pipeline",
+        about: "thread i waits for thread i-1 at every step, spinning on a flag of one place (lu)",
+        source: WASTED_CORES,
+        arguments: &[
+            THREADS,
+            argument("steps", Count(u32::MAX), "400", "steps of each thread"),
+            argument("serial", Time, "0.108ms", "time of a step that more threads do not shorten"),
+            argument("shared", Time, "5.87ms", "time of a step that is divided by the threads"),
+        ],
+        make: spin_pipeline,
+    },
+    Function {
+        name: "spin_barrier",
+        about: "threads compute, then spin until all are there",
+        source: WASTED_CORES,
+        arguments: &[THREADS, ROUNDS, argument("grain", Varying, "1ms", "CPU time of a round")],
+        make: |arguments, maker| rounds(arguments, maker, Waiting::Spin),
+    },
+    Function {
+        name: "omp_barrier",
+        about: "threads compute, then wait at a barrier as OpenMP does: spin first, then block",
+        source: WASTED_CORES,
+        arguments: &[
+            THREADS,
+            ROUNDS,
+            argument("grain", Varying, "1ms +-5%", "CPU time of a round"),
+            argument("spin", Time, "1.1ms", "how long it spins (libgomp: 300 000 looks)"),
+        ],
+        make: |arguments, maker| {
+            rounds(arguments, maker, Waiting::SpinThenBlock(arguments.time("spin")));
+        },
+    },
+    Function {
+        name: "bsp",
+        about: "processes compute and meet, round by round (bulk synchronous)",
+        source: GANG,
+        arguments: &[
+            argument("processes", Count(4096), "3", "one CPU is left to the system: P-1"),
+            ROUNDS,
+            argument("grain", Varying, "5ms", "CPU time of a round"),
+            argument("waiting", How, "spin", "how they wait for the last"),
+        ],
+        make: |arguments, maker| {
+            let processes = arguments.count("processes").max(1);
+            let barrier = maker.barrier(processes, arguments.waiting("waiting"));
+            let round = [Step::Compute(arguments.variate("grain")), Step::Barrier(barrier)];
+            let process = maker.kind("", times(arguments.count("rounds"), round));
+            maker.launch(process, processes);
+        },
+    },
+    Function {
+        name: "workpile",
+        about: "workers take chunks from a pile; NAME-pile ends with the last chunk",
+        source: GANG,
+        arguments: &[
+            argument("workers", Count(4096), "4", "workers"),
+            argument("chunks", Count(1_000_000), "400", "chunks on the pile"),
+            argument("chunk", Varying, "10ms", "CPU time of a chunk"),
+        ],
+        make: workpile,
+    },
+];
+
+fn spin_pipeline(arguments: &Arguments, maker: &mut Maker) {
+    let threads = arguments.count("threads").max(1);
+    let step = arguments.time("serial") + Span(arguments.time("shared").0 / u64::from(threads));
+    let mut before = None;
+    let mut workers = Vec::new();
+    let mut master = Vec::new();
+    for thread in 0..threads {
+        // The flag is set once its last setting has been seen, and the last thread sets none.
+        let last = thread + 1 == threads;
+        let flag = (!last).then(|| maker.pipe(&format!("flag{thread}"), Some(1), Waiting::Spin));
+        let wait = before.map(Step::Get);
+        let steps = wait.into_iter().chain([compute(step)]).chain(flag.map(Step::Put));
+        let work = times(arguments.count("steps"), steps);
+        match thread {
+            0 => master = work,
+            _ => workers.push(Step::Fork(maker.kind("", work))),
+        }
+        before = flag;
+    }
+    workers.extend(master);
+    let master = maker.kind("", workers);
+    maker.launch(master, 1);
+}
+
+fn rounds(arguments: &Arguments, maker: &mut Maker, waiting: Waiting) {
+    let threads = arguments.count("threads").max(1);
+    let barrier = maker.barrier(threads, waiting);
+    let grain: Variate = arguments.variate("grain");
+    let round = [Step::Compute(grain), Step::Barrier(barrier)];
+    maker.team(threads, &times(arguments.count("rounds"), round));
+}
+
+fn workpile(arguments: &Arguments, maker: &mut Maker) {
+    let chunks = arguments.count("chunks");
+    let pile = maker.pipe("chunks", None, Waiting::Block);
+    maker.fill(pile, chunks);
+    let done = maker.pipe("done", None, Waiting::Block);
+    let chunk = Step::Compute(arguments.variate("chunk"));
+    let work = super::maker::forever([Step::Get(pile), chunk, Step::Put(done)]);
+    let worker = maker.kind_with("", work, |template| template.awaited = false);
+    maker.launch(worker, arguments.count("workers").max(1));
+    let counter = maker.kind("pile", times(chunks, [Step::Get(done)]));
+    maker.launch(counter, 1);
+}

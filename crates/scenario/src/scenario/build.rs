@@ -1,0 +1,229 @@
+//! One variant: its machine, costs, scheduler and workload, once its text is final.
+
+use wastenot_model::machine::Costs;
+use wastenot_model::workload::{Group, GroupId, Hotplug, Quota, Waiting};
+use wastenot_model::{CpuId, Machine, Span, Time, Workload};
+
+use super::fields::{Fields, expected, number, read_span, span, table, text};
+use super::names::{Kind, Names};
+use super::node::{Entry, Node, Table, Value, Wrong, wrong};
+use super::schema::{BARRIER, COSTS, GROUP, HOTPLUG, LOCK, PIPE, SCENARIO};
+use super::{Choice, Variant, program, tasks, verify};
+use crate::error::shown;
+
+/// Most tasks that all variants together launch.
+const TASKS: usize = 200_000;
+
+/// Reads variants, and what they have in common only once.
+#[derive(Default)]
+pub(super) struct Variants {
+    machine: Option<(String, Machine)>,
+    tasks: usize,
+    budget: verify::Budget,
+}
+
+impl Variants {
+    pub(super) fn read(&mut self, name: &str, at: usize, table: &Table) -> Result<Variant, Wrong> {
+        let fields = Fields::new(&SCENARIO, at, table);
+        let machine = self.machine(fields.need("machine", "\"bulldozer64\"")?)?;
+        let mut draft = tasks::Draft::new(&machine);
+        shared(&fields, &mut draft.workload, &mut draft.names)?;
+        tasks::read(fields.list("tasks")?, &mut draft)?;
+        self.tasks += draft.workload.launches.len();
+        if self.tasks > TASKS {
+            let help = format!("all variants together have at most {TASKS}");
+            return Err(wrong(at, "too many tasks", help));
+        }
+        for node in fields.list("hotplug")? {
+            hotplug(node, &machine, &mut draft.workload)?;
+        }
+        draft.workload.launches.sort_by_key(|launch| launch.at);
+        draft.workload.hotplug.sort_by_key(|event| event.at);
+        verify::verify(&draft.workload, &draft.lines, &mut self.budget)?;
+        let workload = draft.workload;
+        let costs = costs(&fields)?;
+        Ok(Variant { name: name.into(), costs, workload, scheduler: choice(&fields)?, machine })
+    }
+
+    /// Variants mostly run on one machine.
+    fn machine(&mut self, node: &Node) -> Result<Machine, Wrong> {
+        let name = text(node, "machine")?;
+        if let Some((known, machine)) = &self.machine
+            && known == name
+        {
+            return Ok(machine.clone());
+        }
+        let error = |error: crate::Error| wrong(node.at, error.to_string(), error.help());
+        let machine = crate::machine(name).map_err(error)?;
+        self.machine = Some((name.into(), machine.clone()));
+        Ok(machine)
+    }
+}
+
+fn choice(fields: &Fields) -> Result<Choice, Wrong> {
+    let (at, table) = table(fields.need("scheduler", "{ name = \"cfs-6.1\" }")?, "scheduler")?;
+    let mut choice = Choice { name: String::new(), switches: Vec::new() };
+    for Entry { key, node, .. } in &table.entries {
+        let value = node.word().ok_or_else(|| expected(node, key, "a word or a number"))?;
+        match key.as_str() {
+            "name" => choice.name = value,
+            _ => choice.switches.push((key.clone(), value)),
+        }
+    }
+    if choice.name.is_empty() {
+        return Err(wrong(at, "[scheduler] has no `name`", "add `name = \"cfs-6.1\"`"));
+    }
+    Ok(choice)
+}
+
+fn costs(fields: &Fields) -> Result<Costs, Wrong> {
+    let mut costs = Costs::default();
+    let Some(node) = fields.get("costs") else { return Ok(costs) };
+    let fields = Fields::of(&COSTS, node)?;
+    fields.check()?;
+    costs.switch = fields.span("switch")?.unwrap_or_default();
+    costs.ipi = fields.span("ipi")?.unwrap_or_default();
+    costs.cold = fields.span("cold")?.unwrap_or_default();
+    costs.spin_yields = fields.flag("spin-yields")?;
+    if let Some(node) = fields.get("migration") {
+        let Value::Array(values) = &node.value else {
+            return Err(expected(node, "migration", "a list of four times"));
+        };
+        let spans: Result<Vec<Span>, Wrong> =
+            values.iter().map(|value| span(value, "migration")).collect();
+        let four = |_| expected(node, "migration", "four times: sibling, cache, node, further");
+        costs.migration = spans?.try_into().map_err(four)?;
+    }
+    if let Some(node) = fields.get("smt") {
+        costs.smt = speed(node, "smt")?;
+    }
+    for node in fields.list("remote")? {
+        costs.remote.push(speed(node, "remote")?);
+    }
+    Ok(costs)
+}
+
+/// Speeds near zero would make runs that never end.
+fn speed(node: &Node, key: &str) -> Result<f64, Wrong> {
+    let speed = number(node, key)?;
+    let fits = (0.1..=1.0).contains(&speed).then_some(speed);
+    fits.ok_or_else(|| expected(node, key, "a share of full speed from 0.1 to 1"))
+}
+
+/// Groups, locks, barriers, pipes and conditions.
+fn shared(fields: &Fields, workload: &mut Workload, names: &mut Names) -> Result<(), Wrong> {
+    let entries = |key| -> Result<&[Entry], Wrong> {
+        Ok(fields.table(key)?.map_or(&[], |(_, table)| &table.entries))
+    };
+    for (n, Entry { key, at, node }) in entries("groups")?.iter().enumerate() {
+        names.add(Kind::Group, key, n as u32 + 1, *at)?;
+        workload.group(group(key, node)?);
+    }
+    for (n, Entry { node, .. }) in entries("groups")?.iter().enumerate() {
+        let Some((at, parent)) = parent(node)? else { continue };
+        let parent = GroupId(names.find(Kind::Group, parent, at)?);
+        workload.groups[n + 1].parent = Some(parent);
+        check_ancestors(workload, n + 1, at)?;
+    }
+    for Entry { key, at, node } in entries("locks")? {
+        let fields = Fields::of(&LOCK, node)?;
+        fields.check()?;
+        names.add(Kind::Lock, key, workload.lock(key, waiting(&fields)?).0, *at)?;
+    }
+    for Entry { key, at, node } in entries("barriers")? {
+        let fields = Fields::of(&BARRIER, node)?;
+        fields.check()?;
+        fields.need("parties", "4")?;
+        let parties = fields.integer("parties", 1..=100_000)?.unwrap_or(1) as u32;
+        names.add(Kind::Barrier, key, workload.barrier(key, parties, waiting(&fields)?).0, *at)?;
+    }
+    for Entry { key, at, node } in entries("pipes")? {
+        let fields = Fields::of(&PIPE, node)?;
+        fields.check()?;
+        let most = i64::from(u32::MAX);
+        let capacity = fields.integer("capacity", 1..=most)?.map(|capacity| capacity as u32);
+        let pipe = workload.pipe(key, capacity, waiting(&fields)?);
+        let of = &mut workload.pipes[pipe.index()];
+        of.tokens = fields.integer("tokens", 0..=most)?.unwrap_or(0) as u32;
+        if fields.get("sync").is_some() {
+            of.sync = fields.flag("sync")?;
+        }
+        if capacity.is_some_and(|capacity| of.tokens > capacity) {
+            return Err(wrong(*at, "more tokens than fit", "raise `capacity`"));
+        }
+        names.add(Kind::Pipe, key, pipe.0, *at)?;
+    }
+    for node in fields.list("conditions")? {
+        let name = text(node, "conditions")?;
+        names.add(Kind::Condition, name, workload.condition(name).0, node.at)?;
+    }
+    Ok(())
+}
+
+fn waiting(fields: &Fields) -> Result<Waiting, Wrong> {
+    let Some(node) = fields.get("waiting") else { return Ok(Waiting::Block) };
+    let error = |help| wrong(node.at, expected(node, "waiting", "").what, help);
+    program::read_waiting(text(node, "waiting")?).map_err(error)
+}
+
+fn group(name: &str, node: &Node) -> Result<Group, Wrong> {
+    let fields = Fields::of(&GROUP, node)?;
+    fields.check()?;
+    let mut group = Group { name: name.into(), parent: Some(GroupId(0)), ..Group::root() };
+    group.session = fields.flag("session")?;
+    if let Some(shares) = fields.integer("shares", 2..=262_144)? {
+        group.shares = shares as u32;
+    }
+    if let Some(node) = fields.get("quota") {
+        let written = text(node, "quota")?;
+        let error = |help| wrong(node.at, expected(node, "quota", "").what, help);
+        let (runtime, period) =
+            written.split_once('/').ok_or_else(|| error("write \"10ms/100ms\"".to_owned()))?;
+        let runtime = read_span(runtime).map_err(error)?;
+        let period = read_span(period).map_err(error)?;
+        if runtime < Span::us(1) || period < Span::ms(1) {
+            let help = "a quota is at least 1us in periods of at least 1ms";
+            return Err(error(help.to_owned()));
+        }
+        group.quota = Some(Quota { runtime, period });
+    }
+    Ok(group)
+}
+
+fn parent(node: &Node) -> Result<Option<(usize, &str)>, Wrong> {
+    let fields = Fields::of(&GROUP, node)?;
+    Ok(fields.text("parent")?.map(|name| (fields.get("parent").map_or(0, |n| n.at), name)))
+}
+
+/// Nesting as deep as anyone nests cgroups, and no group within itself.
+fn check_ancestors(workload: &Workload, group: usize, at: usize) -> Result<(), Wrong> {
+    const DEPTH: usize = 16;
+    let mut above = Some(group);
+    for _ in 0..DEPTH {
+        let Some(group) = above else { return Ok(()) };
+        above = workload.groups[group].parent.map(GroupId::index);
+    }
+    let name = &workload.groups[group].name;
+    let what = format!("the group `{name}` is within itself, or more than {DEPTH} deep");
+    Err(wrong(at, what, "give it another parent"))
+}
+
+fn hotplug(node: &Node, machine: &Machine, workload: &mut Workload) -> Result<(), Wrong> {
+    let fields = Fields::of(&HOTPLUG, node)?;
+    fields.check()?;
+    let cpu = fields.need("cpu", "0")?;
+    let number = super::integer(cpu, "cpu", 0..=CpuId::LIMIT as i64 - 1)? as usize;
+    if number >= machine.len() {
+        let what = format!("the machine has no CPU {}", shown(&number.to_string()));
+        return Err(wrong(cpu.at, what, format!("its CPUs are {}", machine.online())));
+    }
+    let cpu = CpuId(number as u16);
+    let (off, on) = (fields.span("off")?, fields.span("on")?);
+    if off.is_none() && on.is_none() {
+        return Err(wrong(node.at, "nothing happens to the CPU", "add `off = \"10ms\"`"));
+    }
+    let events = [(off, false), (on, true)].into_iter();
+    let events = events.filter_map(|(at, up)| at.map(|at| Hotplug { at: Time(at.0), cpu, up }));
+    workload.hotplug.extend(events);
+    Ok(())
+}

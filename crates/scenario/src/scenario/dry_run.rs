@@ -1,0 +1,389 @@
+//! A run on as many CPUs as there are tasks, in no time: whoever then waits for ever would wait
+//! for ever on any machine.
+//!
+//! Tasks do a step each in turn. Since no time passes, a signal that nobody waits for is kept for
+//! whoever waits next, so that only waiting that no timing ends is called a deadlock. Locks taken in
+//! contrary orders are found where the turns meet them.
+
+use std::collections::VecDeque;
+
+use wastenot_model::Workload;
+use wastenot_model::workload::{Program, Step};
+
+use super::node::{Wrong, wrong};
+use super::program::FOREVER;
+use super::verify::Lines;
+
+/// Steps that all variants of a scenario may still take; what would take longer is not tried.
+pub(crate) struct Budget {
+    steps: u32,
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget { steps: 3_000_000 }
+    }
+}
+
+/// Steps of one variant.
+const STEPS: u32 = 400_000;
+/// Tasks that live at a time.
+const TASKS: usize = 20_000;
+
+/// Refuses a workload in which awaited tasks wait for ever.
+pub(super) fn run(workload: &Workload, lines: &Lines, budget: &mut Budget) -> Result<(), Wrong> {
+    if workload.launches.len() > TASKS {
+        return Ok(());
+    }
+    let mut run = Run::new(workload);
+    for _ in 0..STEPS.min(budget.steps) {
+        let Some(task) = run.ready.pop_front() else { return run.stalled(lines) };
+        budget.steps -= 1;
+        if run.tasks.len() > TASKS {
+            return Ok(());
+        }
+        run.step(task);
+    }
+    Ok(())
+}
+
+/// A task: where it is in its program.
+struct Task {
+    template: usize,
+    at: usize,
+    /// Open loops and how often they are still to be done; `None` is for ever.
+    loops: Vec<Option<u32>>,
+    parent: Option<usize>,
+    /// Children that live, and those that ended without having been waited for.
+    living: u32,
+    ended: u32,
+    waits: Option<Wait>,
+}
+
+/// What a task waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wait {
+    Lock(usize),
+    Barrier(usize),
+    Room(usize),
+    Token(usize),
+    Signal(usize),
+    OneChild,
+    AllChildren,
+    /// It computes for ever.
+    Nothing,
+}
+
+/// A condition: who waits, signals kept, and whether a broadcast was.
+#[derive(Default)]
+struct Condition {
+    waiting: VecDeque<usize>,
+    signals: u32,
+    open: bool,
+}
+
+/// A pipe: tokens in it, who waits for one, who for room.
+#[derive(Default)]
+struct Pipe {
+    tokens: u32,
+    takers: VecDeque<usize>,
+    givers: VecDeque<usize>,
+}
+
+/// A lock: who holds it, who waits.
+#[derive(Default)]
+struct Lock {
+    held: Option<usize>,
+    waiting: VecDeque<usize>,
+}
+
+struct Run<'a> {
+    workload: &'a Workload,
+    tasks: Vec<Task>,
+    ready: VecDeque<usize>,
+    locks: Vec<Lock>,
+    barriers: Vec<Vec<usize>>,
+    pipes: Vec<Pipe>,
+    conditions: Vec<Condition>,
+}
+
+impl<'a> Run<'a> {
+    fn new(workload: &'a Workload) -> Run<'a> {
+        let pipe =
+            |pipe: &wastenot_model::workload::Pipe| Pipe { tokens: pipe.tokens, ..Pipe::default() };
+        let mut run = Run {
+            workload,
+            tasks: Vec::new(),
+            ready: VecDeque::new(),
+            locks: workload.locks.iter().map(|_| Lock::default()).collect(),
+            barriers: vec![Vec::new(); workload.barriers.len()],
+            pipes: workload.pipes.iter().map(pipe).collect(),
+            conditions: workload.conditions.iter().map(|_| Condition::default()).collect(),
+        };
+        for launch in &workload.launches {
+            run.create(launch.template.index(), None);
+        }
+        run
+    }
+
+    fn create(&mut self, template: usize, parent: Option<usize>) {
+        let task =
+            Task { template, at: 0, loops: Vec::new(), parent, living: 0, ended: 0, waits: None };
+        self.tasks.push(task);
+        let task = self.tasks.len() - 1;
+        // Who runs for ever without a word to anybody neither helps nor hinders.
+        match keeps_to_itself(&self.workload.templates[template].program) {
+            true => self.tasks[task].waits = Some(Wait::Nothing),
+            false => self.ready.push_back(task),
+        }
+    }
+
+    /// One step of a task, which then waits, or is ready again.
+    fn step(&mut self, task: usize) {
+        let program = &self.workload.templates[self.tasks[task].template].program;
+        let at = self.tasks[task].at;
+        let Some(step) = program.steps().get(at) else { return self.end(task) };
+        self.tasks[task].at += 1;
+        let wait = match *step {
+            Step::Loop(times) => {
+                self.tasks[task].loops.push(times);
+                None
+            }
+            Step::UnlessLate(_) => {
+                self.tasks[task].loops.push(Some(1));
+                None
+            }
+            Step::End { of } => {
+                self.again(task, of as usize);
+                None
+            }
+            Step::Compute(length) => (length == FOREVER).then_some(Wait::Nothing),
+            Step::Lock(lock) => self.lock(task, lock.index()),
+            Step::Unlock(lock) => self.unlock(lock.index()),
+            Step::Barrier(barrier) => self.barrier(task, barrier.index()),
+            Step::Put(pipe) => self.put(task, pipe.index()),
+            Step::Get(pipe) => self.get(task, pipe.index()),
+            Step::Await(condition) => self.condition(task, condition.index()),
+            Step::Signal(condition) => self.signal(condition.index(), false),
+            Step::Broadcast(condition) => self.signal(condition.index(), true),
+            Step::Fork(child) => {
+                self.tasks[task].living += 1;
+                self.create(child.index(), Some(task));
+                None
+            }
+            Step::WaitOne => self.wait_one(task),
+            Step::WaitAll => (self.tasks[task].living > 0).then_some(Wait::AllChildren),
+            _ => None,
+        };
+        match wait {
+            Some(_) => self.tasks[task].waits = wait,
+            None => self.ready.push_back(task),
+        }
+    }
+
+    fn again(&mut self, task: usize, of: usize) {
+        let task = &mut self.tasks[task];
+        match task.loops.last_mut() {
+            Some(Some(left)) if *left <= 1 => {
+                task.loops.pop();
+            }
+            Some(Some(left)) => {
+                *left -= 1;
+                task.at = of + 1;
+            }
+            Some(None) => task.at = of + 1,
+            None => {}
+        }
+    }
+
+    fn wake(&mut self, task: usize) {
+        self.tasks[task].waits = None;
+        self.ready.push_back(task);
+    }
+
+    fn end(&mut self, task: usize) {
+        let Some(parent) = self.tasks[task].parent else { return };
+        let of = &mut self.tasks[parent];
+        of.living -= 1;
+        of.ended += 1;
+        match of.waits {
+            Some(Wait::OneChild) => {
+                of.ended -= 1;
+                self.wake(parent);
+            }
+            Some(Wait::AllChildren) if of.living == 0 => {
+                of.ended = 0;
+                self.wake(parent);
+            }
+            _ => {}
+        }
+    }
+
+    /// A task without children does not wait.
+    fn wait_one(&mut self, task: usize) -> Option<Wait> {
+        let task = &mut self.tasks[task];
+        match (task.ended, task.living) {
+            (0, 0) => None,
+            (0, _) => Some(Wait::OneChild),
+            _ => {
+                task.ended -= 1;
+                None
+            }
+        }
+    }
+
+    fn lock(&mut self, task: usize, lock: usize) -> Option<Wait> {
+        let of = &mut self.locks[lock];
+        if of.held.is_none() {
+            of.held = Some(task);
+            return None;
+        }
+        of.waiting.push_back(task);
+        Some(Wait::Lock(lock))
+    }
+
+    fn unlock(&mut self, lock: usize) -> Option<Wait> {
+        let next = self.locks[lock].waiting.pop_front();
+        self.locks[lock].held = next;
+        next.into_iter().for_each(|task| self.wake(task));
+        None
+    }
+
+    fn barrier(&mut self, task: usize, barrier: usize) -> Option<Wait> {
+        let here = &mut self.barriers[barrier];
+        if here.len() + 1 < self.workload.barriers[barrier].parties as usize {
+            here.push(task);
+            return Some(Wait::Barrier(barrier));
+        }
+        std::mem::take(here).into_iter().for_each(|task| self.wake(task));
+        None
+    }
+
+    fn put(&mut self, task: usize, pipe: usize) -> Option<Wait> {
+        let of = &mut self.pipes[pipe];
+        if let Some(taker) = of.takers.pop_front() {
+            self.wake(taker);
+        } else if self.workload.pipes[pipe].capacity.is_some_and(|capacity| of.tokens >= capacity) {
+            of.givers.push_back(task);
+            return Some(Wait::Room(pipe));
+        } else {
+            of.tokens = of.tokens.saturating_add(1);
+        }
+        None
+    }
+
+    fn get(&mut self, task: usize, pipe: usize) -> Option<Wait> {
+        let of = &mut self.pipes[pipe];
+        if of.tokens == 0 {
+            of.takers.push_back(task);
+            return Some(Wait::Token(pipe));
+        }
+        // Whoever waits for room puts its token where this one was.
+        match of.givers.pop_front() {
+            Some(giver) => self.wake(giver),
+            None => of.tokens -= 1,
+        }
+        None
+    }
+
+    fn condition(&mut self, task: usize, condition: usize) -> Option<Wait> {
+        let of = &mut self.conditions[condition];
+        if of.open {
+            return None;
+        }
+        if of.signals > 0 {
+            of.signals -= 1;
+            return None;
+        }
+        of.waiting.push_back(task);
+        Some(Wait::Signal(condition))
+    }
+
+    fn signal(&mut self, condition: usize, all: bool) -> Option<Wait> {
+        let of = &mut self.conditions[condition];
+        of.open |= all;
+        match of.waiting.pop_front() {
+            None => of.signals = of.signals.saturating_add(1),
+            Some(first) if all => {
+                let rest = std::mem::take(&mut of.waiting);
+                std::iter::once(first).chain(rest).for_each(|task| self.wake(task));
+            }
+            Some(first) => self.wake(first),
+        }
+        None
+    }
+
+    /// Nobody can do anything any more: those who are waited for should have ended.
+    fn stalled(&self, lines: &Lines) -> Result<(), Wrong> {
+        let stuck = |task: &&Task| {
+            let awaited = self.workload.templates[task.template].awaited;
+            awaited && task.waits.is_some_and(|wait| wait != Wait::Nothing)
+        };
+        let mut waiting = self.tasks.iter().filter(stuck);
+        let Some(first) = waiting.next() else { return Ok(()) };
+        const SHOWN: usize = 4;
+        let mut tasks: Vec<String> = vec![self.describe(first)];
+        for task in self.tasks.iter().filter(stuck) {
+            let words = self.describe(task);
+            if !tasks.contains(&words) && tasks.len() < SHOWN {
+                tasks.push(words);
+            }
+        }
+        let what = format!("the tasks wait for each other: {}", tasks.join("; "));
+        let help = "let somebody let them go on, or write `background = true` for tasks that need \
+                    not end";
+        Err(wrong(lines.of(first.template, first.at - 1), what, help))
+    }
+
+    fn describe(&self, task: &Task) -> String {
+        let workload = self.workload;
+        let name = |task: &Task| &workload.templates[task.template].name;
+        let waits = match task.waits {
+            Some(Wait::Lock(lock)) => {
+                let holder = self.locks[lock].held.map(|task| name(&self.tasks[task]).as_str());
+                let lock = &workload.locks[lock].name;
+                format!("for the lock `{lock}`, which {} holds", holder.unwrap_or("nobody"))
+            }
+            Some(Wait::Barrier(barrier)) => {
+                let (here, of) = (self.barriers[barrier].len(), &workload.barriers[barrier]);
+                format!("at the barrier `{}` with {here} of {}", of.name, of.parties)
+            }
+            Some(Wait::Room(pipe)) => {
+                format!("for room in the pipe `{}`", workload.pipes[pipe].name)
+            }
+            Some(Wait::Token(pipe)) => format!("for the pipe `{}`", workload.pipes[pipe].name),
+            Some(Wait::Signal(condition)) => {
+                format!("for a signal of `{}`", workload.conditions[condition].name)
+            }
+            Some(Wait::OneChild) => "for a child".into(),
+            Some(Wait::AllChildren) => format!("for {} children", task.living),
+            Some(Wait::Nothing) | None => "for nobody".into(),
+        };
+        format!("{} waits {waits}", name(task))
+    }
+}
+
+/// Whether a program loops for ever without ever meeting anybody.
+fn keeps_to_itself(program: &Program) -> bool {
+    let alone = |step: &Step| {
+        use Step::{
+            Affinity, Beat, Compute, End, Exec, Loop, Mark, Nice, Sleep, UnlessLate, Yield,
+        };
+        matches!(
+            step,
+            Compute(_)
+                | Sleep(_)
+                | Beat(_)
+                | Exec
+                | Yield
+                | Nice(_)
+                | Affinity(_)
+                | Mark(_)
+                | Loop(_)
+                | UnlessLate(_)
+                | End { .. }
+        )
+    };
+    let endless = |step: &Step| matches!(step, Step::Loop(None));
+    program.steps().iter().any(endless) && program.steps().iter().all(alone)
+}

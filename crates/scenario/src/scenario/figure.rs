@@ -1,0 +1,372 @@
+//! Figures: what is measured of which variant, over what, and what one expects.
+
+use wastenot_model::Span;
+
+use super::Variant;
+use super::fields::{Fields, expected, list, number, read_span, text};
+use super::node::{Node, Value, Wrong, wrong};
+use super::schema::{FIGURE, FORMULA, QUANTITY};
+use crate::error::shown;
+use crate::nearest::nearest;
+
+/// A number that a scenario gives: for each seed a quantity, maybe over another, and one of those.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// What it is called; unique in its scenario.
+    pub name: String,
+    /// What is measured.
+    pub quantity: Quantity,
+    /// What it is divided by.
+    pub over: Over,
+    /// Which one of the values of all seeds.
+    pub pick: Pick,
+    /// What the source says.
+    pub published: Option<f64>,
+    /// Where it should lie, both ends included.
+    pub band: Option<(f64, f64)>,
+    /// What reasoning predicts.
+    pub formula: Option<Formula>,
+    /// Why it is what it is, in a sentence.
+    pub why: String,
+}
+
+/// A measure of some tasks of a variant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quantity {
+    /// What is measured.
+    pub measure: Measure,
+    /// Names of tasks (or of marks), `*` standing for anything; `None` is every awaited task (or
+    /// every mark).
+    pub of: Option<String>,
+    /// The variant's name.
+    pub variant: String,
+    /// Of marks: only those at most so late.
+    pub within: Option<Span>,
+}
+
+impl Quantity {
+    /// Whether a task (or mark) of this name is meant.
+    pub fn covers(&self, name: &str, awaited: bool) -> bool {
+        self.of.as_ref().map_or(awaited, |pattern| covers(pattern.as_bytes(), name.as_bytes()))
+    }
+}
+
+/// What a figure is divided by.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Over {
+    /// Nothing: times are in nanoseconds.
+    Nothing,
+    /// Another quantity, of the same seed.
+    Quantity(Quantity),
+    /// A length of time.
+    Span(Span),
+    /// A number.
+    Number(f64),
+}
+
+/// A prediction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Formula {
+    /// What it gives here.
+    pub value: f64,
+    /// The formula; may be empty.
+    pub text: String,
+}
+
+/// One of the values of all seeds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pick {
+    /// The one in the middle.
+    Median,
+    /// The smallest.
+    Min,
+    /// The largest.
+    Max,
+    /// Largest over smallest.
+    Spread,
+    /// The mean.
+    Mean,
+    /// The share of seeds with at least this.
+    ShareAtLeast(f64),
+}
+
+/// What can be measured of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Measure {
+    /// See [`MEASURES`].
+    Completion,
+    /// See [`MEASURES`].
+    FirstCompletion,
+    /// See [`MEASURES`].
+    CpuTime,
+    /// See [`MEASURES`].
+    Share,
+    /// See [`MEASURES`].
+    Slice,
+    /// See [`MEASURES`].
+    Switches,
+    /// See [`MEASURES`].
+    Migrations,
+    /// See [`MEASURES`].
+    RemoteMigrations,
+    /// See [`MEASURES`].
+    BusyWakeups,
+    /// See [`MEASURES`].
+    PrevIdleWakeups,
+    /// See [`MEASURES`].
+    Marks,
+    /// See [`MEASURES`].
+    Waste,
+    /// See [`MEASURES`].
+    Tasks,
+}
+
+/// Every measure with its name and meaning.
+pub const MEASURES: &[(Measure, &str, &str)] = &[
+    (Measure::Completion, "completion", "time at which the last of them ended"),
+    (Measure::FirstCompletion, "first-completion", "time at which the first of them ended"),
+    (Measure::CpuTime, "cpu-time", "CPU time that they used"),
+    (Measure::Share, "share", "CPU time that they used over the time that the run took"),
+    (Measure::Slice, "slice", "mean time from being switched in to being switched out"),
+    (Measure::Switches, "switches", "how often they were switched in"),
+    (Measure::Migrations, "migrations", "how often they were moved to another CPU"),
+    (Measure::RemoteMigrations, "remote-migrations", "how often to another node"),
+    (
+        Measure::BusyWakeups,
+        "busy-wakeups",
+        "how often they were woken onto a busy CPU while one that they may use was idle",
+    ),
+    (
+        Measure::PrevIdleWakeups,
+        "prev-idle-wakeups",
+        "how often they were woken onto a busy CPU, not by a waker about to sleep, while their \
+         previous one was idle",
+    ),
+    (Measure::Marks, "marks", "how many moments were marked"),
+    (Measure::Waste, "waste", "CPU time that CPUs were idle while tasks waited elsewhere; of all"),
+    (Measure::Tasks, "tasks", "how many there were"),
+];
+
+/// Every pick and its meaning.
+pub const PICKS: &[(&str, &str)] = &[
+    ("median", "the one in the middle"),
+    ("min", "the smallest"),
+    ("max", "the largest"),
+    ("spread", "the largest over the smallest"),
+    ("mean", "their mean"),
+    ("share-at-least 1.6", "the share of seeds with at least so much"),
+];
+
+impl Measure {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        MEASURES.iter().find(|(measure, ..)| *measure == self).map_or("", |(_, name, _)| name)
+    }
+    /// Whether it is a length of time, in nanoseconds.
+    pub fn is_time(self) -> bool {
+        use Measure::{Completion, CpuTime, FirstCompletion, Slice, Waste};
+        matches!(self, Completion | FirstCompletion | CpuTime | Slice | Waste)
+    }
+
+    fn read(node: &Node) -> Result<Measure, Wrong> {
+        let word = text(node, "measure")?;
+        let found = MEASURES.iter().find(|(_, name, _)| *name == word);
+        found.map(|(measure, ..)| *measure).ok_or_else(|| {
+            let names = || MEASURES.iter().map(|(_, name, _)| *name);
+            let help = match nearest(word, names()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("measures are {}", names().collect::<Vec<_>>().join(", ")),
+            };
+            wrong(node.at, format!("there is no measure `{}`", shown(word)), help)
+        })
+    }
+}
+
+/// Reads `[[figures]]`.
+pub(super) fn read(nodes: &[Node], variants: &[Variant]) -> Result<Vec<Figure>, Wrong> {
+    let mut figures: Vec<Figure> = Vec::new();
+    for node in nodes {
+        let figure = figure(node, variants)?;
+        if figures.iter().any(|known| known.name == figure.name) {
+            let what = format!("there is a figure `{}` already", shown(&figure.name));
+            return Err(wrong(node.at, what, "give each a name of its own"));
+        }
+        if figures.len() == 1000 {
+            return Err(wrong(node.at, "more than 1000 figures", "write fewer"));
+        }
+        figures.push(figure);
+    }
+    Ok(figures)
+}
+
+fn figure(node: &Node, variants: &[Variant]) -> Result<Figure, Wrong> {
+    let fields = Fields::of(&FIGURE, node)?;
+    fields.check()?;
+    let name = text(fields.need("name", "\"ratio\"")?, "name")?.to_owned();
+    fields.need("measure", "\"completion\"")?;
+    let only = match variants {
+        [only] => only.name.as_str(),
+        _ => "",
+    };
+    let all =
+        Quantity { measure: Measure::Completion, of: None, variant: only.to_owned(), within: None };
+    let quantity = quantity(&fields, all, variants)?;
+    let over = match fields.get("over") {
+        None => Over::Nothing,
+        Some(node) => over(node, &quantity, variants)?,
+    };
+    let band = fields.get("band").map(band).transpose()?;
+    Ok(Figure {
+        name,
+        quantity,
+        over,
+        pick: fields.get("pick").map_or(Ok(Pick::Median), pick)?,
+        published: fields.number("published")?,
+        band,
+        formula: fields.get("formula").map(formula).transpose()?,
+        why: fields.text("why")?.unwrap_or_default().trim().into(),
+    })
+}
+
+/// What the table says, and where it says nothing, `or`.
+fn quantity(fields: &Fields, or: Quantity, variants: &[Variant]) -> Result<Quantity, Wrong> {
+    let measure = fields.get("measure").map_or(Ok(or.measure), Measure::read)?;
+    // Tasks are no marks.
+    let same_kind = (measure == Measure::Marks) == (or.measure == Measure::Marks);
+    let of = fields.text("of")?.map(str::to_owned).or(or.of.filter(|_| same_kind));
+    let within = fields.span("within")?.or(or.within.filter(|_| measure == Measure::Marks));
+    if let Some(node) = fields.get("within").filter(|_| measure != Measure::Marks) {
+        return Err(wrong(node.at, "`within` is for marks", "take it out"));
+    }
+    let name = fields.text("variant")?.unwrap_or(&or.variant).to_owned();
+    let at = |key| fields.get(key).map_or(fields.at(), |node| node.at);
+    let Some(variant) = variants.iter().find(|variant| variant.name == name) else {
+        let names = || variants.iter().map(|variant| variant.name.as_str());
+        let help = match nearest(&name, names()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => {
+                let some: Vec<String> = names().take(8).map(|name| format!("`{name}`")).collect();
+                format!("add `variant`, one of {}", some.join(", "))
+            }
+        };
+        return Err(wrong(at("variant"), format!("there is no variant `{}`", shown(&name)), help));
+    };
+    let quantity = Quantity { measure, of, variant: name, within };
+    let names: Vec<&str> = match measure {
+        Measure::Marks => variant.workload.marks.iter().map(String::as_str).collect(),
+        _ => variant.workload.templates.iter().map(|template| template.name.as_str()).collect(),
+    };
+    if let Some(of) = &quantity.of
+        && !names.iter().any(|name| quantity.covers(name, true))
+    {
+        let what = if measure == Measure::Marks { "mark" } else { "task" };
+        let mut some = names.clone();
+        some.dedup();
+        some.truncate(12);
+        let help = match nearest(of, names.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("variant `{}` has {}", quantity.variant, some.join(", ")),
+        };
+        return Err(wrong(at("of"), format!("there is no {what} `{}`", shown(of)), help));
+    }
+    Ok(quantity)
+}
+
+fn over(node: &Node, of: &Quantity, variants: &[Variant]) -> Result<Over, Wrong> {
+    let positive = |number: f64| (number > 0.0).then_some(number);
+    match &node.value {
+        Value::Table(_) => {
+            let fields = Fields::of(&QUANTITY, node)?;
+            fields.check()?;
+            quantity(&fields, of.clone(), variants).map(Over::Quantity)
+        }
+        Value::Text(text) => match read_span(text) {
+            Ok(span) if span > Span::ZERO => Ok(Over::Span(span)),
+            Ok(_) => Err(expected(node, "over", "longer than zero")),
+            Err(help) => Err(wrong(node.at, expected(node, "over", "").what, help)),
+        },
+        _ => {
+            let number = positive(number(node, "over")?);
+            number.map(Over::Number).ok_or_else(|| expected(node, "over", "greater than zero"))
+        }
+    }
+}
+
+fn band(node: &Node) -> Result<(f64, f64), Wrong> {
+    let help = "two numbers, the lower first: [1.9, 2.1]";
+    match list(node, "band")? {
+        [low, high] => {
+            let (low, high) = (number(low, "band")?, number(high, "band")?);
+            (low <= high).then_some((low, high)).ok_or_else(|| expected(node, "band", help))
+        }
+        _ => Err(expected(node, "band", help)),
+    }
+}
+
+fn formula(node: &Node) -> Result<Formula, Wrong> {
+    let Value::Table(_) = &node.value else {
+        return Ok(Formula { value: number(node, "formula")?, text: String::new() });
+    };
+    let fields = Fields::of(&FORMULA, node)?;
+    fields.check()?;
+    let value = number(fields.need("value", "2.8")?, "value")?;
+    Ok(Formula { value, text: fields.text("text")?.unwrap_or_default().into() })
+}
+
+fn pick(node: &Node) -> Result<Pick, Wrong> {
+    let words: Vec<&str> = text(node, "pick")?.split_whitespace().collect();
+    let least = |text: &str| text.parse().ok().filter(|number: &f64| number.is_finite());
+    let pick = match words[..] {
+        ["median"] => Some(Pick::Median),
+        ["min"] => Some(Pick::Min),
+        ["max"] => Some(Pick::Max),
+        ["spread"] => Some(Pick::Spread),
+        ["mean"] => Some(Pick::Mean),
+        ["share-at-least", number] => least(number).map(Pick::ShareAtLeast),
+        _ => None,
+    };
+    let forms: Vec<&str> = PICKS.iter().map(|(form, _)| *form).collect();
+    pick.ok_or_else(|| expected(node, "pick", &forms.join(" | ")))
+}
+
+/// Whether `name` is `pattern`, in which `*` stands for anything. Steps back to the last `*` only,
+/// so that no pattern takes long.
+fn covers(pattern: &[u8], name: &[u8]) -> bool {
+    let (mut at, mut from) = (0, 0);
+    let mut star = None;
+    while from < name.len() {
+        if pattern.get(at) == Some(&b'*') {
+            star = Some((at, from));
+            at += 1;
+        } else if pattern.get(at) == Some(&name[from]) {
+            (at, from) = (at + 1, from + 1);
+        } else if let Some((stood, begun)) = star {
+            star = Some((stood, begun + 1));
+            (at, from) = (stood + 1, begun + 1);
+        } else {
+            return false;
+        }
+    }
+    pattern[at..].iter().all(|&byte| byte == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_anything_and_nothing_else_does() {
+        for (pattern, name, fits) in [
+            ("make", "make", true),
+            ("make", "make-cc", false),
+            ("make*", "make", true),
+            ("*-cc", "make-cc", true),
+            ("m*e*c", "make-cc", true),
+            ("m*e*x", "make-cc", false),
+            ("*", "", true),
+            ("", "a", false),
+        ] {
+            assert_eq!(covers(pattern.as_bytes(), name.as_bytes()), fits, "{pattern} {name}");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Scenarios: a machine, a workload and a scheduler, in variants, and what is measured of them.
+//!
+//! A scenario is a TOML file (`docs/scenario.md`). Variants are made as text is: the tables of a
+//! variant are merged over those of the file, `${name}` is replaced by parameters, and the result
+//! is read as if it had been written so. What cannot run, or would never end, is refused here with
+//! its line and what to write instead.
+
+mod build;
+mod dry_run;
+pub(crate) mod fields;
+mod figure;
+pub(crate) mod names;
+pub(crate) mod node;
+pub(crate) mod program;
+mod schema;
+mod tasks;
+mod variants;
+pub(crate) mod verify;
+
+use wastenot_model::machine::Costs;
+use wastenot_model::{Machine, Span, Workload};
+
+pub use figure::{Figure, Formula, MEASURES, Measure, Over, PICKS, Pick, Quantity};
+pub use program::{Form, STEPS, TIMES, WAITINGS};
+pub use schema::{Key, SCHEMA, Section};
+
+use crate::Error;
+use fields::{Fields, integer};
+use node::{Table, Wrong, wrong};
+
+/// A machine under a scheduler with work to do, in variants, and what is measured of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// The file's name without `.toml`.
+    pub name: String,
+    /// What it shows.
+    pub about: String,
+    /// Where its numbers are from.
+    pub source: String,
+    /// How many seeds to run.
+    pub seeds: u32,
+    /// Simulated time after which a run is over.
+    pub limit: Span,
+    /// What to run; at least one.
+    pub variants: Vec<Variant>,
+    /// What to measure.
+    pub figures: Vec<Figure>,
+}
+
+/// One run of a scenario, but for the seed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variant {
+    /// What it is called; unique in its scenario.
+    pub name: String,
+    /// The machine.
+    pub machine: Machine,
+    /// What things cost on it.
+    pub costs: Costs,
+    /// The work.
+    pub workload: Workload,
+    /// The scheduler.
+    pub scheduler: Choice,
+}
+
+/// A scheduler by name, with what is set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Its name.
+    pub name: String,
+    /// Switches and their values, as written.
+    pub switches: Vec<(String, String)>,
+}
+
+/// Longest file that is read.
+const BYTES: usize = 256 * 1024;
+/// Longest text that all variants together may be.
+const BYTES_OF_VARIANTS: usize = 4 * 1024 * 1024;
+/// Longest run.
+const LIMIT: Span = Span::s(24 * 3600);
+
+/// Reads a scenario. `file` is the name of its file.
+pub fn scenario(file: &str, text: &str) -> Result<Scenario, Error> {
+    read(file, text).map_err(|wrong| wrong.into_error(file, text))
+}
+
+fn read(file: &str, text: &str) -> Result<Scenario, Wrong> {
+    if text.len() > BYTES {
+        return Err(wrong(BYTES, format!("more than {} KiB", BYTES / 1024), "use the catalogue"));
+    }
+    let table = node::parse(text)?;
+    let fields = Fields::new(&schema::SCENARIO, 0, &table);
+    fields.check()?;
+    let version = fields.need("schema", "\"wastenot.scenario/1\"")?;
+    if fields::text(version, "schema")? != schema::VERSION {
+        let help = format!("this version reads \"{}\"", schema::VERSION);
+        return Err(wrong(version.at, "a scenario of another schema", help));
+    }
+    let limit = fields.span("limit")?.unwrap_or(Span::s(600));
+    if limit == Span::ZERO || limit > LIMIT {
+        let at = fields.get("limit").map_or(0, |node| node.at);
+        return Err(wrong(at, "`limit` is no length of a run", "write up to \"86400s\""));
+    }
+    let drafts = variants::of(&fields, &table)?;
+    if drafts.len().saturating_mul(text.len()) > BYTES_OF_VARIANTS {
+        let what = format!("{} variants of {} bytes are too many", drafts.len(), text.len());
+        return Err(wrong(0, what, "sweep fewer values, or write several scenarios"));
+    }
+    let variants = variants::resolve(&drafts)?;
+    let figures = figure::read(fields.list("figures")?, &variants)?;
+    let seeds = fields.get("seeds").map_or(Ok(5), |node| integer(node, "seeds", 1..=10_000))?;
+    Ok(Scenario {
+        name: stem(file).into(),
+        about: fields.text("about")?.unwrap_or_default().trim().into(),
+        source: fields.text("source")?.unwrap_or_default().trim().into(),
+        seeds: seeds as u32,
+        limit,
+        variants,
+        figures,
+    })
+}
+
+/// `a/b.toml` is called `b`.
+fn stem(file: &str) -> &str {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    name.strip_suffix(".toml").unwrap_or(name)
+}
+
+impl Wrong {
+    /// With the line instead of the byte.
+    pub(crate) fn into_error(self, file: &str, text: &str) -> Error {
+        let before = text.as_bytes().iter().take(self.at);
+        let line = 1 + before.filter(|&&byte| byte == b'\n').count();
+        Error::Wrong { file: file.into(), line, what: self.what, help: self.help }
+    }
+}
+
+/// A variant before its text is understood.
+struct Draft {
+    name: String,
+    /// Where it stands.
+    at: usize,
+    table: Table,
+}

@@ -1,0 +1,83 @@
+//! Names of what a workload shares, and their numbers.
+
+use std::collections::BTreeMap;
+
+use super::node::{Wrong, wrong};
+use super::program::is_name;
+use crate::error::shown;
+use crate::nearest::nearest;
+
+/// What has a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    Task,
+    Group,
+    Lock,
+    Barrier,
+    Pipe,
+    Condition,
+}
+
+impl Kind {
+    fn word(self) -> &'static str {
+        ["task", "group", "lock", "barrier", "pipe", "condition"][self as usize]
+    }
+    fn declared(self) -> &'static str {
+        [
+            "[[tasks]] with this name",
+            "[groups.NAME]",
+            "[locks.NAME]",
+            "[barriers.NAME] with its parties",
+            "[pipes.NAME]",
+            "it to the list `conditions`",
+        ][self as usize]
+    }
+}
+
+/// The names of a workload.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    numbers: BTreeMap<(Kind, String), u32>,
+}
+
+impl Names {
+    /// Gives `name` a number.
+    pub(crate) fn add(
+        &mut self,
+        kind: Kind,
+        name: &str,
+        number: u32,
+        at: usize,
+    ) -> Result<(), Wrong> {
+        if !is_name(name) {
+            let what = format!("`{}` is no name", shown(name));
+            return Err(wrong(at, what, "names are words of letters, digits and any of - _ . / :"));
+        }
+        match self.numbers.insert((kind, name.into()), number) {
+            None => Ok(()),
+            Some(_) => {
+                let what = format!("there is a {} `{name}` already", kind.word());
+                Err(wrong(at, what, "give each a name of its own"))
+            }
+        }
+    }
+
+    /// The number of `name`, if it has one.
+    pub(crate) fn known(&self, kind: Kind, name: &str) -> Option<u32> {
+        self.numbers.get(&(kind, name.to_owned())).copied()
+    }
+
+    /// The number of `name`, or a complaint.
+    pub(crate) fn find(&self, kind: Kind, name: &str, at: usize) -> Result<u32, Wrong> {
+        self.known(kind, name).ok_or_else(|| {
+            let known =
+                || self.numbers.keys().filter(|(of, _)| *of == kind).map(|(_, n)| n.as_str());
+            let what = format!("there is no {} `{}`", kind.word(), shown(name));
+            let help = match nearest(name, known()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("add {}", kind.declared()),
+            };
+            wrong(at, what, help)
+        })
+    }
+}

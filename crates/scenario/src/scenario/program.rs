@@ -1,0 +1,306 @@
+//! The grammar of programs: one step a line, no expressions.
+
+use wastenot_model::workload::{
+    AffinityId, BarrierId, ConditionId, LockId, MarkId, PipeId, Program, Step, TemplateId,
+    Unbalanced, Variate, Waiting,
+};
+use wastenot_model::{CpuSet, Machine, Span, Workload};
+
+use super::fields::{LONGEST, read_span, text};
+use super::names::{Kind, Names};
+use super::node::{Node, Wrong, wrong};
+use crate::error::shown;
+use crate::nearest::nearest;
+
+/// A form that something can be written in.
+#[derive(Clone, Copy, Debug)]
+pub struct Form {
+    /// How it is written.
+    pub form: &'static str,
+    /// What it means.
+    pub about: &'static str,
+}
+
+/// The steps of programs.
+pub const STEPS: &[Form] = &[
+    form("compute TIME", "uses so much CPU time"),
+    form("compute forever", "uses the CPU until the run is over"),
+    form("sleep TIME", "sleeps so long"),
+    form("every 40ms", "sleeps until the next beat of this period; one that is past is caught up"),
+    form("lock L", "takes a lock of `[locks]`, waiting for it if need be"),
+    form("unlock L", "gives it back"),
+    form("barrier B", "waits until all parties of a barrier of `[barriers]` are here"),
+    form("put P", "puts a token into a pipe of `[pipes]`, waiting for room if need be"),
+    form("get P", "takes one out, waiting for one if need be"),
+    form("await C", "waits for the next signal of a condition of `conditions`"),
+    form("signal C", "lets the first that waits go on"),
+    form("broadcast C", "lets all that wait go on"),
+    form("fork T", "creates a task of `[[tasks]]`, a child of this one"),
+    form("fork T x 15", "creates so many"),
+    form("exec", "begins a new program: a moment at which schedulers may move the task"),
+    form("wait", "waits until one of its children has ended"),
+    form("wait all", "waits until all its children have ended"),
+    form("yield", "gives the CPU to whoever else the scheduler finds"),
+    form("nice 5", "changes its nice value"),
+    form("cpus 0-3", "changes the CPUs on which it may run"),
+    form("mark M", "notes the moment, and how late it is after the last beat"),
+    form("loop 400", "does what follows, up to its `end`, so often"),
+    form("loop forever", "does it until the run is over"),
+    form(
+        "unless late 40ms",
+        "does what follows, up to its `end`, unless the last beat is longer ago",
+    ),
+    form("end", "ends the nearest `loop` or `unless`"),
+];
+
+/// How a TIME may be written.
+pub const TIMES: &[Form] = &[
+    form("2ms", "always this; units are ns, us, ms, s, m"),
+    form("2ms +-5%", "evenly within so much of it"),
+    form("uniform(0.2ms, 2ms)", "evenly between the two"),
+    form("exp(150ms)", "exponential of this mean"),
+    form("lognormal(8ms, 0.2)", "log-normal of this mean and ratio of deviation to mean"),
+];
+
+/// How tasks may wait for each other.
+pub const WAITINGS: &[Form] = &[
+    form("block", "sleeps until it is woken"),
+    form("spin", "runs on, looking"),
+    form("spin 1.1ms then block", "looks for so much CPU time, then sleeps"),
+];
+
+const fn form(form: &'static str, about: &'static str) -> Form {
+    Form { form, about }
+}
+
+/// CPU time beyond the end of any run.
+pub(crate) const FOREVER: Variate = Variate::Fixed(LONGEST);
+
+/// A program and where each of its steps stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Written {
+    pub(crate) program: Program,
+    pub(crate) lines: Vec<usize>,
+}
+
+/// Reads a program; what it marks and the CPUs that it changes to are added to `workload`.
+pub(crate) fn read(
+    lines: &[Node],
+    machine: &Machine,
+    names: &Names,
+    workload: &mut Workload,
+) -> Result<Written, Wrong> {
+    let (mut steps, mut at) = (Vec::new(), Vec::new());
+    for line in lines {
+        let text = text(line, "program")?;
+        Line { text, at: line.at, machine, names }.read(workload, &mut steps)?;
+        at.resize(steps.len(), line.at);
+    }
+    let program = Program::new(steps).map_err(|unbalanced| {
+        let (what, step, help) = match unbalanced {
+            Unbalanced::End(step) => ("`end` ends nothing", step, "take it out"),
+            Unbalanced::Open(step) => {
+                ("this has no `end`", step, "add \"end\" after what it holds")
+            }
+            Unbalanced::Deep(step) => ("too many loops inside each other", step, "use fewer"),
+            Unbalanced::Never(step) => {
+                ("a loop of zero times", step, "write how often: \"loop 3\"")
+            }
+        };
+        wrong(at.get(step).copied().unwrap_or_default(), what, help)
+    })?;
+    Ok(Written { program, lines: at })
+}
+
+/// One line of a program.
+struct Line<'a> {
+    text: &'a str,
+    at: usize,
+    machine: &'a Machine,
+    names: &'a Names,
+}
+
+impl Line<'_> {
+    fn read(&self, workload: &mut Workload, steps: &mut Vec<Step>) -> Result<(), Wrong> {
+        let text = self.text.trim();
+        let (verb, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let rest = rest.trim();
+        let step = match verb {
+            "compute" if rest == "forever" => Step::Compute(FOREVER),
+            "compute" => Step::Compute(self.variate(rest)?),
+            "sleep" => Step::Sleep(self.variate(rest)?),
+            "every" => Step::Beat(self.period(rest)?),
+            "lock" => Step::Lock(LockId(self.find(Kind::Lock, rest)?)),
+            "unlock" => Step::Unlock(LockId(self.find(Kind::Lock, rest)?)),
+            "barrier" => Step::Barrier(BarrierId(self.find(Kind::Barrier, rest)?)),
+            "put" => Step::Put(PipeId(self.find(Kind::Pipe, rest)?)),
+            "get" => Step::Get(PipeId(self.find(Kind::Pipe, rest)?)),
+            "await" => Step::Await(ConditionId(self.find(Kind::Condition, rest)?)),
+            "signal" => Step::Signal(ConditionId(self.find(Kind::Condition, rest)?)),
+            "broadcast" => Step::Broadcast(ConditionId(self.find(Kind::Condition, rest)?)),
+            "fork" => return self.fork(rest, steps),
+            "exec" if rest.is_empty() => Step::Exec,
+            "wait" if rest.is_empty() => Step::WaitOne,
+            "wait" if rest == "all" => Step::WaitAll,
+            "yield" if rest.is_empty() => Step::Yield,
+            "nice" => Step::Nice(self.nice(rest)?),
+            "cpus" => {
+                let cpus =
+                    cpus(self.at, rest, self.machine)?.unwrap_or_else(|| self.machine.online());
+                Step::Affinity(affinity(workload, cpus))
+            }
+            "mark" if is_name(rest) => Step::Mark(mark(workload, rest)),
+            "loop" if rest == "forever" => Step::Loop(None),
+            "loop" => Step::Loop(Some(self.count(rest)?)),
+            "unless" => {
+                let late = rest.strip_prefix("late").ok_or_else(|| self.odd(verb))?;
+                Step::UnlessLate(self.period(late)?)
+            }
+            "end" if rest.is_empty() => Step::End { of: 0 },
+            _ => return Err(self.odd(verb)),
+        };
+        steps.push(step);
+        Ok(())
+    }
+
+    /// `fork T` or `fork T x 15`.
+    fn fork(&self, rest: &str, steps: &mut Vec<Step>) -> Result<(), Wrong> {
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        match words[..] {
+            [child] => steps.push(Step::Fork(TemplateId(self.find(Kind::Task, child)?))),
+            [child, "x", times] => {
+                let times = self.count(times)?;
+                let child = TemplateId(self.find(Kind::Task, child)?);
+                steps.extend([Step::Loop(Some(times)), Step::Fork(child), Step::End { of: 0 }]);
+            }
+            _ => return Err(self.odd("fork")),
+        }
+        Ok(())
+    }
+
+    fn find(&self, kind: Kind, name: &str) -> Result<u32, Wrong> {
+        self.names.find(kind, name, self.at)
+    }
+    fn variate(&self, text: &str) -> Result<Variate, Wrong> {
+        read_variate(text).map_err(|help| self.cannot(help))
+    }
+    fn period(&self, text: &str) -> Result<Span, Wrong> {
+        let zero = "a time of zero is none".to_owned();
+        let span = read_span(text).and_then(|span| (span.0 > 0).then_some(span).ok_or(zero));
+        span.map_err(|help| self.cannot(help))
+    }
+    fn count(&self, text: &str) -> Result<u32, Wrong> {
+        text.parse()
+            .map_err(|_| self.cannot(format!("how often is a whole number up to {}", u32::MAX)))
+    }
+    fn nice(&self, text: &str) -> Result<i8, Wrong> {
+        let nice = text.parse().ok().filter(|nice| (-20..=19).contains(nice));
+        nice.ok_or_else(|| self.cannot("nice values are from -20 to 19"))
+    }
+
+    fn cannot(&self, help: impl Into<String>) -> Wrong {
+        wrong(self.at, format!("cannot read the step \"{}\"", shown(self.text)), help)
+    }
+    fn odd(&self, verb: &str) -> Wrong {
+        let verbs = || STEPS.iter().map(|step| first_word(step.form));
+        let near =
+            if verbs().any(|known| known == verb) { Some(verb) } else { nearest(verb, verbs()) };
+        let forms = |near: &str| {
+            let forms = STEPS.iter().filter(|step| first_word(step.form) == near);
+            forms.map(|step| format!("\"{}\"", step.form)).collect::<Vec<_>>().join(" or ")
+        };
+        match near {
+            Some(near) => self.cannot(format!("write {}", forms(near))),
+            None => {
+                let mut all: Vec<&str> = verbs().collect();
+                all.dedup();
+                self.cannot(format!("steps begin with {}", all.join(", ")))
+            }
+        }
+    }
+}
+
+fn first_word(form: &str) -> &str {
+    form.split(' ').next().unwrap_or(form)
+}
+
+/// Names are words, so that lines stay one-line.
+pub(crate) fn is_name(text: &str) -> bool {
+    let fits = |c: char| c.is_alphanumeric() || "-_./:".contains(c);
+    (1..=64).contains(&text.len()) && text.chars().all(fits)
+}
+
+/// A TIME, or what to write instead.
+pub(crate) fn read_variate(text: &str) -> Result<Variate, String> {
+    let text = text.trim();
+    let within =
+        |name: &str| text.strip_prefix(name)?.trim_start().strip_prefix('(')?.strip_suffix(')');
+    if let Some(mean) = within("exp") {
+        return Ok(Variate::Exponential { mean: read_span(mean)? });
+    }
+    if let Some(inside) = within("uniform") {
+        let (from, to) = inside.split_once(',').ok_or("write `uniform(1ms, 5ms)`")?;
+        let (from, to) = (read_span(from)?, read_span(to)?);
+        let ordered = (from <= to).then_some(Variate::Uniform { from, to });
+        return ordered.ok_or_else(|| "the shorter time comes first: `uniform(1ms, 5ms)`".into());
+    }
+    if let Some(inside) = within("lognormal") {
+        let (mean, cv) = inside.split_once(',').ok_or("write `lognormal(8ms, 0.2)`")?;
+        let cv = cv.trim().parse().ok().filter(|cv| (0.0..=100.0).contains(cv));
+        let cv = cv.ok_or("the ratio of deviation to mean is a number from 0 to 100")?;
+        return Ok(Variate::LogNormal { mean: read_span(mean)?, cv });
+    }
+    let Some((mean, share)) = text.split_once("+-") else {
+        return Ok(Variate::Fixed(read_span(text)?));
+    };
+    let percent = share.trim().strip_suffix('%').and_then(|percent| percent.trim().parse().ok());
+    let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
+    let percent: f64 = percent.ok_or("write how much it varies: `2ms +-5%`")?;
+    Ok(Variate::around(read_span(mean)?, percent / 100.0))
+}
+
+/// How tasks wait, or what to write instead.
+pub(crate) fn read_waiting(text: &str) -> Result<Waiting, String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    match words[..] {
+        ["block"] => Ok(Waiting::Block),
+        ["spin"] => Ok(Waiting::Spin),
+        ["spin", time, "then", "block"] => Ok(Waiting::SpinThenBlock(read_span(time)?)),
+        _ => {
+            let forms: Vec<&str> = WAITINGS.iter().map(|form| form.form).collect();
+            Err(format!("waiting is {}", forms.join(" | ")))
+        }
+    }
+}
+
+/// The CPUs of a list; `None` for `all`.
+pub(crate) fn cpus(at: usize, list: &str, machine: &Machine) -> Result<Option<CpuSet>, Wrong> {
+    if list.trim() == "all" {
+        return Ok(None);
+    }
+    let form =
+        || wrong(at, format!("`{}` is no list of CPUs", shown(list)), "write `0-3,8` or `all`");
+    let cpus = CpuSet::parse(list).ok_or_else(form)?;
+    let usable = cpus.and(&machine.online());
+    if usable.is_empty() {
+        let what = format!("none of the CPUs `{}` is one of the machine", shown(list));
+        let help = format!("its CPUs are {}", machine.online());
+        return Err(wrong(at, what, help));
+    }
+    if usable != cpus {
+        let what = format!("the machine does not have all of the CPUs `{}`", shown(list));
+        return Err(wrong(at, what, format!("its CPUs are {}", machine.online())));
+    }
+    Ok(Some(cpus))
+}
+
+/// The moments called `name`.
+pub(crate) fn mark(workload: &mut Workload, name: &str) -> MarkId {
+    let known = workload.marks.iter().position(|mark| mark == name);
+    known.map_or_else(|| workload.mark(name), |at| MarkId(at as u32))
+}
+
+fn affinity(workload: &mut Workload, cpus: CpuSet) -> AffinityId {
+    let known = workload.affinities.iter().position(|set| *set == cpus);
+    known.map_or_else(|| workload.affinity(cpus), |at| AffinityId(at as u32))
+}

@@ -1,0 +1,208 @@
+//! Tasks: with programs of their own, or from the catalogue.
+
+use wastenot_model::workload::{GroupId, Launch, Program, Template, TemplateId};
+use wastenot_model::{CpuId, CpuSet, Machine, Time, Workload};
+
+use super::fields::{Fields, expected, text};
+use super::names::{Kind, Names};
+use super::node::{Node, Value, Wrong, wrong};
+use super::program;
+use super::schema::TASK;
+use super::verify::Lines;
+use crate::catalogue::{self, Function, Maker};
+use crate::error::shown;
+
+/// Most tasks that one variant launches.
+const TASKS: usize = 100_000;
+/// Most different things that programs mark, or sets of CPUs that they change to.
+const NOTED: usize = 1000;
+
+/// A workload in the making.
+pub(super) struct Draft<'a> {
+    pub(super) machine: &'a Machine,
+    pub(super) workload: Workload,
+    pub(super) names: Names,
+    pub(super) lines: Lines,
+}
+
+impl<'a> Draft<'a> {
+    pub(super) fn new(machine: &'a Machine) -> Draft<'a> {
+        let (names, lines) = (Names::default(), Lines::default());
+        Draft { machine, workload: Workload::new(), names, lines }
+    }
+}
+
+/// Reads `[[tasks]]`.
+pub(super) fn read(nodes: &[Node], draft: &mut Draft) -> Result<(), Wrong> {
+    // Programs may fork what comes later, so that names come first.
+    for node in nodes {
+        let Value::Table(table) = &node.value else {
+            return Err(expected(node, "tasks", "a table"));
+        };
+        if table.get("use").is_none() {
+            let name = text(Fields::of(&TASK, node)?.need("name", "\"worker\"")?, "name")?;
+            let template = draft.workload.template(Template::new(name, Program::default()));
+            draft.names.add(Kind::Task, name, template.0, node.at)?;
+            draft.lines.push(vec![node.at]);
+        }
+    }
+    let mut own = 0;
+    for node in nodes {
+        let fields = Fields::of(&TASK, node)?;
+        match fields.get("use") {
+            Some(function) => {
+                let function = catalogue::find(text(function, "use")?, function.at)?;
+                from_catalogue(function, fields, draft)?;
+                draft.lines.fill(draft.workload.templates.len(), node.at);
+            }
+            None => {
+                from_program(own, &fields, draft)?;
+                own += 1;
+            }
+        }
+        if draft.workload.launches.len() > TASKS {
+            let what = format!("more than {TASKS} tasks");
+            return Err(wrong(node.at, what, "write fewer"));
+        }
+        if draft.workload.marks.len().max(draft.workload.affinities.len()) > NOTED {
+            let what = format!("more than {NOTED} marks or sets of CPUs");
+            return Err(wrong(node.at, what, "use fewer"));
+        }
+    }
+    Ok(())
+}
+
+fn from_program(template: usize, fields: &Fields, draft: &mut Draft) -> Result<(), Wrong> {
+    fields.check()?;
+    let name = fields.text("name")?.unwrap_or_default();
+    let common = common(name, fields, draft)?;
+    fields.need("program", "[\"compute 2ms\"]")?;
+    let lines = fields.list("program")?;
+    let written = program::read(lines, draft.machine, &draft.names, &mut draft.workload)?;
+    draft.lines.set(template, written.lines);
+    draft.workload.templates[template] = Template { program: written.program, ..common };
+    let count = fields.integer("count", 1..=TASKS as i64)?;
+    if fields.flag("forked")? {
+        return match count.or(fields.get("at").map(|_| 0)) {
+            None => Ok(()),
+            Some(_) => {
+                let help = "take out `count` and `at`: `fork` says how many and when";
+                Err(wrong(fields.at(), "tasks that only `fork` creates are not launched", help))
+            }
+        };
+    }
+    let (from, at) = launched(fields, draft.machine)?;
+    let launch = Launch { at, template: TemplateId(template as u32), from };
+    let count = count.unwrap_or(1) as usize;
+    draft.workload.launches.extend(std::iter::repeat_n(launch, count));
+    Ok(())
+}
+
+fn from_catalogue(
+    function: &'static Function,
+    fields: Fields,
+    draft: &mut Draft,
+) -> Result<(), Wrong> {
+    let fields = fields.and(function.arguments.iter().map(|argument| argument.name));
+    fields.check()?;
+    for key in ["program", "forked"] {
+        if let Some(node) = fields.get(key) {
+            let what = format!("`{key}` does not go with `use`");
+            return Err(wrong(node.at, what, "take one of them out"));
+        }
+    }
+    let takes_count = function.arguments.iter().any(|argument| argument.name == "count");
+    if let Some(node) = fields.get("count").filter(|_| !takes_count) {
+        let arguments: Vec<&str> = function.arguments.iter().map(|a| a.name).collect();
+        let help = format!("the arguments of {} are {}", function.name, arguments.join(", "));
+        return Err(wrong(node.at, format!("{} has no `count`", function.name), help));
+    }
+    let name = fields.text("name")?.unwrap_or(function.name);
+    let common = common(name, &fields, draft)?;
+    let (from, at) = launched(&fields, draft.machine)?;
+    let mut maker = Maker::new(draft.machine, &mut draft.workload, common, from, at);
+    function.expand(&fields, &mut maker)?;
+    Ok(())
+}
+
+/// What tasks of both origins can have; the program is still to come.
+fn common(name: &str, fields: &Fields, draft: &Draft) -> Result<Template, Wrong> {
+    let mut template = Template::new(name, Program::default());
+    if !program::is_name(name) {
+        let help = "names are words of letters, digits and any of - _ . / :";
+        return Err(wrong(fields.at(), format!("`{}` is no name", shown(name)), help));
+    }
+    template.nice = fields.integer("nice", -20..=19)?.unwrap_or(0) as i8;
+    if let Some(node) = fields.get("group") {
+        let group = draft.names.find(Kind::Group, text(node, "group")?, node.at)?;
+        template.group = GroupId(group);
+    }
+    template.affinity = affinity(fields, draft.machine)?;
+    template.kthread = fields.flag("kthread")?;
+    template.awaited = !fields.flag("background")?;
+    template.job = fields.integer("job", 0..=i64::from(u32::MAX))?.map(|job| job as u32);
+    if let Some(priority) = fields.number("priority")? {
+        if !(0.001..=1000.0).contains(&priority) {
+            let at = fields.get("priority").map_or(fields.at(), |node| node.at);
+            return Err(wrong(at, "no priority", "a priority is a number from 0.001 to 1000"));
+        }
+        template.priority = priority;
+    }
+    Ok(template)
+}
+
+fn affinity(fields: &Fields, machine: &Machine) -> Result<Option<CpuSet>, Wrong> {
+    let list = |node: &Node, key| node.word().ok_or_else(|| expected(node, key, "a list: \"0-3\""));
+    match (fields.get("cpus"), fields.get("nodes")) {
+        (Some(_), Some(nodes)) => {
+            Err(wrong(nodes.at, "both `cpus` and `nodes`", "take one of them out"))
+        }
+        (Some(cpus), None) => program::cpus(cpus.at, &list(cpus, "cpus")?, machine),
+        (None, Some(node)) => {
+            let text = list(node, "nodes")?;
+            if text.trim() == "all" {
+                return Ok(None);
+            }
+            let nodes =
+                CpuSet::parse(&text).ok_or_else(|| expected(node, "nodes", "a list: \"1,2\""))?;
+            let of = |cpu: &CpuId| {
+                let node = machine.cpus[cpu.index()].node;
+                node.is_some_and(|node| node < 8192 && nodes.contains(CpuId(node as u16)))
+            };
+            let cpus: CpuSet = machine.online().iter().filter(of).collect();
+            let have: Vec<String> = machine.nodes().map(|node| node.to_string()).collect();
+            let known = nodes.iter().all(|node| machine.nodes().any(|n| n == node.index()));
+            if cpus.is_empty() || !known {
+                let what = format!("the machine does not have the nodes `{}`", shown(&text));
+                return Err(wrong(node.at, what, format!("its nodes are {}", have.join(", "))));
+            }
+            Ok(Some(cpus))
+        }
+        (None, None) => Ok(None),
+    }
+}
+
+/// From where and when tasks are launched.
+fn launched(fields: &Fields, machine: &Machine) -> Result<(CpuId, Time), Wrong> {
+    let at = Time(fields.span("at")?.unwrap_or_default().0);
+    let first = machine.online().iter().next().unwrap_or_default();
+    let from = match (fields.get("from"), fields.get("from-node")) {
+        (Some(node), None) => {
+            let last = machine.len() as i64 - 1;
+            CpuId(super::integer(node, "from", 0..=last)? as u16)
+        }
+        (None, Some(node)) => {
+            let number = super::integer(node, "from-node", 0..=i64::from(u16::MAX))?;
+            let cpus = machine.online();
+            let of = |cpu: &CpuId| machine.cpus[cpu.index()].node == Some(number as u32);
+            let have = format!("the machine has {} nodes", machine.nodes().count());
+            let found = cpus.iter().find(of);
+            found.ok_or_else(|| wrong(node.at, format!("there is no node {number}"), have))?
+        }
+        (None, None) => first,
+        (Some(_), Some(node)) => {
+            return Err(wrong(node.at, "both `from` and `from-node`", "take one of them out"));
+        }
+    };
+    Ok((from, at))
+}

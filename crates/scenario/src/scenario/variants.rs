@@ -1,0 +1,158 @@
+//! From one file to its variants: patches merged, parameters substituted, the result read.
+
+use super::build;
+use super::fields::{Fields, expected, list, text};
+use super::node::{Entry, Node, Table, Value, Wrong, wrong};
+use super::schema::{HEAD, SCENARIO, VARIANT};
+use super::{Draft, Variant};
+use crate::error::shown;
+use crate::nearest::nearest;
+
+/// Most variants of a scenario.
+const VARIANTS: usize = 256;
+/// Longest value of a parameter.
+const VALUE: usize = 256;
+
+/// The variants of a file, before their text is understood.
+pub(super) fn of(file: &Fields, table: &Table) -> Result<Vec<Draft>, Wrong> {
+    let base = table.without(HEAD);
+    let mut drafts = Vec::new();
+    for node in file.list("variants")? {
+        let patchable = SCENARIO.keys.iter().map(|key| key.name);
+        let fields = Fields::of(&VARIANT, node)?.and(patchable.filter(|key| !HEAD.contains(key)));
+        fields.check()?;
+        let name = text(fields.need("name", "\"fix\"")?, "name")?.to_owned();
+        if drafts.iter().any(|draft: &Draft| draft.name == name) {
+            let what = format!("there is a variant `{}` already", shown(&name));
+            return Err(wrong(node.at, what, "give each a name of its own"));
+        }
+        if name.is_empty() || name.len() > 64 {
+            return Err(wrong(node.at, "no name for a variant", "write a word or two"));
+        }
+        let Value::Table(patch) = &node.value else { continue };
+        let mut table = base.clone();
+        // Another scheduler has other switches.
+        let named = |table: &Table| {
+            matches!(table.get("scheduler"),
+            Some(Node { value: Value::Table(scheduler), .. }) if scheduler.get("name").is_some())
+        };
+        if named(patch) {
+            table = table.without(&["scheduler"]);
+        }
+        table.merge(&patch.without(&["name"]));
+        drafts.push(Draft { name, at: node.at, table });
+        fits(drafts.len(), node.at)?;
+    }
+    if drafts.is_empty() {
+        drafts.push(Draft { name: String::new(), at: 0, table: base });
+    }
+    let mut drafts = sweep(file, drafts)?;
+    for draft in drafts.iter_mut().filter(|draft| draft.name.is_empty()) {
+        draft.name = "default".into();
+    }
+    Ok(drafts)
+}
+
+fn fits(variants: usize, at: usize) -> Result<(), Wrong> {
+    let help = "sweep fewer values, or write several scenarios";
+    let many = || wrong(at, format!("more than {VARIANTS} variants"), help);
+    (variants <= VARIANTS).then_some(()).ok_or_else(many)
+}
+
+/// Each variant for each combination of the values of `[sweep]`; the last key varies fastest.
+fn sweep(file: &Fields, mut drafts: Vec<Draft>) -> Result<Vec<Draft>, Wrong> {
+    let Some((_, sweep)) = file.table("sweep")? else { return Ok(drafts) };
+    for Entry { key, at, node } in &sweep.entries {
+        let values = list(node, key)?;
+        if values.is_empty() {
+            return Err(wrong(
+                *at,
+                format!("no values for `{}`", shown(key)),
+                "write at least one",
+            ));
+        }
+        fits(drafts.len().saturating_mul(values.len()), *at)?;
+        let mut combined = Vec::with_capacity(drafts.len() * values.len());
+        for draft in &drafts {
+            for value in values {
+                combined.push(with_value(draft, key, *at, value)?);
+            }
+        }
+        drafts = combined;
+    }
+    Ok(drafts)
+}
+
+fn with_value(draft: &Draft, key: &str, at: usize, value: &Node) -> Result<Draft, Wrong> {
+    let word = value.word().ok_or_else(|| expected(value, key, "a list of texts or numbers"))?;
+    let mut table = draft.table.clone();
+    let parameters = table.entries.iter_mut().find(|entry| entry.key == "parameters");
+    let mut known = Vec::new();
+    if let Some(Entry { node: Node { value: Value::Table(parameters), .. }, .. }) = parameters {
+        if let Some(entry) = parameters.entries.iter_mut().find(|entry| entry.key == key) {
+            entry.node = value.clone();
+            let space = if draft.name.is_empty() { "" } else { " " };
+            let name = format!("{}{space}{key}={}", draft.name, shown(&word));
+            return Ok(Draft { name, at: draft.at, table });
+        }
+        known = parameters.entries.iter().map(|entry| entry.key.clone()).collect();
+    }
+    Err(unknown_parameter(key, at, &known))
+}
+
+fn unknown_parameter(name: &str, at: usize, known: &[String]) -> Wrong {
+    let help = match nearest(name, known.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "add it to [parameters] with a value".into(),
+    };
+    wrong(at, format!("there is no parameter `{}`", shown(name)), help)
+}
+
+/// Reads every variant.
+pub(super) fn resolve(drafts: &[Draft]) -> Result<Vec<Variant>, Wrong> {
+    let mut maker = build::Variants::default();
+    let mut variants = Vec::with_capacity(drafts.len());
+    for draft in drafts {
+        let mut table = draft.table.clone();
+        substitute(&mut table)?;
+        variants.push(maker.read(&draft.name, draft.at, &table)?);
+    }
+    Ok(variants)
+}
+
+/// Puts the values of parameters where `${name}` stands for them.
+fn substitute(table: &mut Table) -> Result<(), Wrong> {
+    let mut values: Vec<(String, String)> = Vec::new();
+    match table.get("parameters").map(|node| (node, &node.value)) {
+        None => {}
+        Some((_, Value::Table(parameters))) => {
+            for Entry { key, at, node } in &parameters.entries {
+                let value = node.word().filter(|word| word.len() <= VALUE);
+                let help = format!("parameters are numbers and texts of up to {VALUE} bytes");
+                let value = value.ok_or_else(|| wrong(*at, "no value of a parameter", help))?;
+                values.push((key.clone(), value));
+            }
+        }
+        Some((node, _)) => return Err(expected(node, "parameters", "a table")),
+    }
+    let known: Vec<String> = values.iter().map(|(name, _)| name.clone()).collect();
+    table.each_text(&mut |at, text| {
+        if !text.contains("${") {
+            return Ok(());
+        }
+        let mut out = String::new();
+        let mut rest = text.as_str();
+        while let Some(begin) = rest.find("${") {
+            out += &rest[..begin];
+            let inside = &rest[begin + 2..];
+            let open = || wrong(at, "`${` without `}`", "write `${name}`");
+            let end = inside.find('}').ok_or_else(open)?;
+            let value = values.iter().find(|(name, _)| *name == inside[..end]);
+            out += &value.ok_or_else(|| unknown_parameter(&inside[..end], at, &known))?.1;
+            rest = &inside[end + 1..];
+        }
+        out += rest;
+        *text = out;
+        Ok(())
+    })
+}

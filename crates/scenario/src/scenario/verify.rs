@@ -1,0 +1,282 @@
+//! What can be told of a workload without running it: programs that never end, locks that are
+//! never given back, barriers that never open.
+
+use std::collections::BTreeMap;
+
+use wastenot_model::Workload;
+use wastenot_model::workload::{Program, Step, TemplateId};
+
+use super::dry_run;
+pub(crate) use super::dry_run::Budget;
+use super::node::{Wrong, wrong};
+
+/// Steps that a loop may do without any time passing.
+const TIMELESS: u64 = 100_000;
+/// More tasks than anyone counts.
+const FOREVER: u64 = u64::MAX;
+
+/// Where the steps of each template stand; those of the catalogue all where they are used.
+#[derive(Default)]
+pub(crate) struct Lines {
+    templates: Vec<Vec<usize>>,
+}
+
+impl Lines {
+    /// Those of the next template.
+    pub(crate) fn push(&mut self, lines: Vec<usize>) {
+        self.templates.push(lines);
+    }
+    /// Those of a template that is known.
+    pub(crate) fn set(&mut self, template: usize, lines: Vec<usize>) {
+        self.templates[template] = lines;
+    }
+    /// One line for all templates that have none.
+    pub(crate) fn fill(&mut self, templates: usize, line: usize) {
+        self.templates.resize(templates, vec![line]);
+    }
+    /// Where a step stands.
+    pub(crate) fn of(&self, template: usize, step: usize) -> usize {
+        let lines = self.templates.get(template).map_or(&[][..], Vec::as_slice);
+        lines.get(step).or(lines.last()).copied().unwrap_or_default()
+    }
+}
+
+/// Refuses what cannot run.
+pub(crate) fn verify(workload: &Workload, lines: &Lines, budget: &mut Budget) -> Result<(), Wrong> {
+    for (template, of) in workload.templates.iter().enumerate() {
+        let at = |step| lines.of(template, step);
+        loops_take_time(workload, &of.program, &at)?;
+        locks_are_given_back(workload, &of.program, &at)?;
+    }
+    let tasks = count(workload, lines)?;
+    barriers_open(workload, lines, &tasks)?;
+    somebody_answers(workload, lines, &tasks)?;
+    dry_run::run(workload, lines, budget)
+}
+
+/// A loop that takes no time would hold up the simulation at one instant.
+fn loops_take_time(
+    workload: &Workload,
+    program: &Program,
+    at: &impl Fn(usize) -> usize,
+) -> Result<(), Wrong> {
+    /// A loop or condition that is open: where, how often, steps in it, whether any takes time.
+    struct Open {
+        at: usize,
+        times: u64,
+        steps: u64,
+        takes_time: bool,
+    }
+    let mut open: Vec<Open> = Vec::new();
+    for (n, step) in program.steps().iter().enumerate() {
+        match step {
+            Step::Loop(times) => {
+                let times = times.map_or(FOREVER, u64::from);
+                open.push(Open { at: n, times, steps: 0, takes_time: false });
+            }
+            // It may be skipped, so that what is in it does not count outside.
+            Step::UnlessLate(_) => open.push(Open { at: n, times: 1, steps: 0, takes_time: false }),
+            Step::End { .. } => {
+                let Some(inner) = open.pop() else { continue };
+                let skips = matches!(program.steps()[inner.at], Step::UnlessLate(_));
+                let steps = inner.steps.max(1).saturating_mul(inner.times);
+                if !inner.takes_time && !skips && steps > TIMELESS {
+                    let help =
+                        "add a step that takes time: \"compute 1us\", \"sleep 1ms\", \"get P\"";
+                    return Err(wrong(at(inner.at), "a loop that takes no time", help));
+                }
+                if let Some(outer) = open.last_mut() {
+                    outer.steps = outer.steps.saturating_add(steps);
+                    outer.takes_time |= inner.takes_time && !skips;
+                }
+            }
+            step => {
+                let Some(inner) = open.last_mut() else { continue };
+                inner.steps = inner.steps.saturating_add(1);
+                inner.takes_time |= takes_time(workload, step);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether time passes in a step, or somebody else has to do something.
+fn takes_time(workload: &Workload, step: &Step) -> bool {
+    match step {
+        Step::Compute(length) | Step::Sleep(length) => length.mean().0 > 0,
+        Step::Beat(_) | Step::Get(_) | Step::Await(_) | Step::WaitOne => true,
+        Step::Barrier(barrier) => workload.barriers[barrier.index()].parties > 1,
+        Step::Put(pipe) => workload.pipes[pipe.index()].capacity.is_some(),
+        _ => false,
+    }
+}
+
+fn locks_are_given_back(
+    workload: &Workload,
+    program: &Program,
+    at: &impl Fn(usize) -> usize,
+) -> Result<(), Wrong> {
+    let name = |lock: usize| &workload.locks[lock].name;
+    let mut held: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut open = Vec::new();
+    for (n, step) in program.steps().iter().enumerate() {
+        match step {
+            Step::Lock(lock) => {
+                if held.insert(lock.index(), n).is_some() {
+                    let what = format!("the lock `{}` is taken twice", name(lock.index()));
+                    return Err(wrong(at(n), what, "unlock it in between"));
+                }
+            }
+            Step::Unlock(lock) => {
+                if held.remove(&lock.index()).is_none() {
+                    let what =
+                        format!("the lock `{}` is given back, not taken", name(lock.index()));
+                    let help = format!("add \"lock {}\" before", name(lock.index()));
+                    return Err(wrong(at(n), what, help));
+                }
+            }
+            Step::Loop(_) | Step::UnlessLate(_) => open.push(held.clone()),
+            Step::End { of } => {
+                let before = open.pop().unwrap_or_default();
+                if !before.keys().eq(held.keys()) {
+                    let what = "the locks held at this end are not those held at its beginning";
+                    return Err(wrong(at(n), what, format!("compare with step {}", of + 1)));
+                }
+            }
+            _ => {}
+        }
+    }
+    match held.first_key_value() {
+        None => Ok(()),
+        Some((&lock, &n)) => {
+            let what = format!("the lock `{}` is never given back", name(lock));
+            Err(wrong(at(n), what, format!("add \"unlock {}\"", name(lock))))
+        }
+    }
+}
+
+/// How many tasks of each template there will be.
+fn count(workload: &Workload, lines: &Lines) -> Result<Vec<u64>, Wrong> {
+    let templates = &workload.templates;
+    let forks: Vec<BTreeMap<usize, u64>> =
+        templates.iter().map(|template| forked_by(&template.program)).collect();
+    let mut tasks = vec![0u64; templates.len()];
+    for launch in &workload.launches {
+        tasks[launch.template.index()] += 1;
+    }
+    // Parents before children, as long as there is somebody all of whose parents are counted.
+    let mut parents = vec![0; templates.len()];
+    forks.iter().flat_map(BTreeMap::keys).for_each(|&child| parents[child] += 1);
+    let mut ready: Vec<usize> = (0..templates.len()).filter(|&n| parents[n] == 0).collect();
+    let mut counted = 0;
+    while let Some(parent) = ready.pop() {
+        counted += 1;
+        for (&child, &times) in &forks[parent] {
+            let more = tasks[parent].saturating_mul(times);
+            tasks[child] = tasks[child].saturating_add(more);
+            parents[child] -= 1;
+            if parents[child] == 0 {
+                ready.push(child);
+            }
+        }
+    }
+    if counted == templates.len() {
+        return Ok(tasks);
+    }
+    // Each that was not counted has a parent that was not: going back ends in a circle.
+    let mut child = parents.iter().position(|&left| left > 0).unwrap_or_default();
+    let mut parent = child;
+    for _ in 0..=templates.len() {
+        child = parent;
+        let forks_it = |n: &usize| parents[*n] > 0 && forks[*n].contains_key(&child);
+        parent = (0..templates.len()).find(forks_it).unwrap_or(child);
+    }
+    let is = |step: &Step| *step == Step::Fork(TemplateId(child as u32));
+    let step = templates[parent].program.steps().iter().position(is).unwrap_or_default();
+    let name = &templates[parent].name;
+    let what = format!("`{name}` forks itself, through others or at once, without end");
+    Err(wrong(lines.of(parent, step), what, "let one task fork the others"))
+}
+
+fn forked_by(program: &Program) -> BTreeMap<usize, u64> {
+    let (mut times, mut open, mut forks) = (1u64, Vec::new(), BTreeMap::new());
+    for step in program.steps() {
+        match step {
+            Step::Loop(count) => {
+                open.push(times);
+                times = times.saturating_mul(count.map_or(FOREVER, u64::from));
+            }
+            Step::UnlessLate(_) => open.push(times),
+            Step::End { .. } => times = open.pop().unwrap_or(1),
+            Step::Fork(TemplateId(child)) => {
+                let known = forks.entry(*child as usize).or_insert(0u64);
+                *known = known.saturating_add(times);
+            }
+            _ => {}
+        }
+    }
+    forks
+}
+
+/// A barrier's parties are the tasks that reach it, or divide them into equal turns.
+fn barriers_open(workload: &Workload, lines: &Lines, tasks: &[u64]) -> Result<(), Wrong> {
+    let mut reach = vec![(0u64, None); workload.barriers.len()];
+    for (n, template) in workload.templates.iter().enumerate().filter(|(n, _)| tasks[*n] > 0) {
+        let mut seen = vec![];
+        for (step, what) in template.program.steps().iter().enumerate() {
+            let Step::Barrier(barrier) = what else { continue };
+            if seen.contains(&barrier.index()) {
+                continue;
+            }
+            seen.push(barrier.index());
+            let (count, first) = &mut reach[barrier.index()];
+            *count = count.saturating_add(tasks[n]);
+            *first = first.or(Some((n, step)));
+        }
+    }
+    for (barrier, (count, first)) in workload.barriers.iter().zip(reach) {
+        let Some((n, step)) = first else { continue };
+        if count != FOREVER && !count.is_multiple_of(u64::from(barrier.parties)) {
+            let what = format!(
+                "the barrier `{}` has {} parties, and {count} tasks reach it",
+                barrier.name, barrier.parties
+            );
+            return Err(wrong(lines.of(n, step), what, format!("write `parties = {count}`")));
+        }
+    }
+    Ok(())
+}
+
+/// Whoever waits for a token or a signal waits for somebody.
+fn somebody_answers(workload: &Workload, lines: &Lines, tasks: &[u64]) -> Result<(), Wrong> {
+    // Where each is waited for first, and whether anybody answers.
+    let mut pipes: Vec<_> = workload.pipes.iter().map(|pipe| (None, pipe.tokens > 0)).collect();
+    let mut conditions = vec![(None, false); workload.conditions.len()];
+    for (n, template) in workload.templates.iter().enumerate().filter(|(n, _)| tasks[*n] > 0) {
+        for (step, what) in template.program.steps().iter().enumerate() {
+            let here = Some((n, step));
+            match what {
+                Step::Get(p) => pipes[p.index()].0 = pipes[p.index()].0.or(here),
+                Step::Put(p) => pipes[p.index()].1 = true,
+                Step::Await(c) => conditions[c.index()].0 = conditions[c.index()].0.or(here),
+                Step::Signal(c) | Step::Broadcast(c) => conditions[c.index()].1 = true,
+                _ => {}
+            }
+        }
+    }
+    for (pipe, (waits, answered)) in workload.pipes.iter().zip(pipes) {
+        if let Some((template, step)) = waits.filter(|_| !answered) {
+            let what = format!("nobody puts anything into the pipe `{}`", pipe.name);
+            let help = format!("add \"put {}\" to a program", pipe.name);
+            return Err(wrong(lines.of(template, step), what, help));
+        }
+    }
+    for (condition, (waits, answered)) in workload.conditions.iter().zip(conditions) {
+        if let Some((template, step)) = waits.filter(|_| !answered) {
+            let what = format!("nobody signals the condition `{}`", condition.name);
+            let help = format!("add \"signal {}\" to a program", condition.name);
+            return Err(wrong(lines.of(template, step), what, help));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! `wastenot simulate`
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+use wastenot_scenario::scenario::Choice;
+
+use super::check::Face;
+
+/// Run a scenario: any workload, any machine, any scheduler, the same every time
+#[derive(Args, Debug)]
+#[command(after_help = "\
+A scenario is a TOML file: a machine, a workload, a scheduler, variants of them
+and figures to be measured (docs/scenario.md). scenarios/ has many.
+
+Exit codes: 0 simulated; 2 failed.
+
+Examples:
+  wastenot simulate scenarios/seeds/scheduling-groups-cg.toml
+  wastenot simulate scenarios/seeds/workpile.toml --scheduler global-fifo
+  wastenot simulate scenarios/seeds/scheduling-groups-cg.toml --variant bug -o bug.wn
+  wastenot simulate --schedulers")]
+pub(crate) struct Simulate {
+    /// The scenario; `-` is standard input
+    #[arg(value_name = "FILE", required_unless_present = "schedulers")]
+    pub(crate) file: Option<PathBuf>,
+    /// Only this seed
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Seeds 1 to N instead of as many as the scenario says
+    #[arg(long, value_name = "N", conflicts_with = "seed")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) seeds: Option<u32>,
+    /// Only this variant; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub(crate) variant: Vec<String>,
+    /// Another scheduler for all: NAME, or NAME,SWITCH=VALUE,...
+    #[arg(long, value_name = "NAME")]
+    pub(crate) scheduler: Option<Scheduler>,
+    /// Write what happened in one run (.wn, or any format of `convert`)
+    #[arg(short, long, value_name = "HISTORY")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace what is there
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Keep what each run gave in this file, and run only what is not in it
+    #[arg(long, value_name = "RESULTS", conflicts_with = "output")]
+    pub(crate) resume: Option<PathBuf>,
+    /// List the built-in schedulers and their switches
+    #[arg(long)]
+    pub(crate) schedulers: bool,
+    #[command(flatten)]
+    pub(crate) face: Face,
+}
+
+/// A scheduler as typed.
+#[derive(Clone, Debug)]
+pub(crate) struct Scheduler(pub(crate) Choice);
+
+impl FromStr for Scheduler {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Scheduler, &'static str> {
+        let mut words = text.split(',').map(str::trim);
+        let name = words.next().filter(|name| !name.is_empty() && !name.contains('='));
+        let name = name.ok_or("begin with the scheduler's name")?.to_owned();
+        let pair = |word: &str| {
+            let (switch, value) = word.split_once('=')?;
+            Some((switch.trim().to_owned(), value.trim().to_owned()))
+        };
+        let switches: Option<Vec<_>> = words.map(pair).collect();
+        let switches = switches.ok_or("write switches as SWITCH=VALUE, with commas between")?;
+        Ok(Scheduler(Choice { name, switches }))
+    }
+}

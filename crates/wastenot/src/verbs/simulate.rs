@@ -1,0 +1,140 @@
+//! `wastenot simulate`: scenarios, run.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use wastenot_lab::{Error, Experiment, Grid, Options, run};
+use wastenot_model::report::Unit;
+use wastenot_model::{Report, Table, Time};
+use wastenot_scenario::Scenario;
+use wastenot_sim::{SCHEDULERS, Values};
+
+use super::check::print;
+use super::convert;
+use crate::args::simulate::Simulate;
+use crate::fail::{Answer, Stop};
+use crate::out::Target;
+use crate::{open, progress};
+
+/// Simulates.
+pub(crate) fn run_verb(args: &Simulate) -> Result<Answer, Stop> {
+    let Some(file) = args.file.as_ref().filter(|_| !args.schedulers) else {
+        print(&schedulers(), &args.face)?;
+        return Ok(Answer::Yes);
+    };
+    let scenario = read(file)?;
+    let seeds = match (args.seed, args.seeds) {
+        (Some(seed), _) => vec![seed],
+        (None, Some(count)) => (1..=u64::from(count)).collect(),
+        (None, None) => Vec::new(),
+    };
+    let options = Options {
+        seeds,
+        variants: args.variant.clone(),
+        scheduler: args.scheduler.as_ref().map(|scheduler| scheduler.0.clone()),
+        store: args.resume.clone(),
+    };
+    let grid = Grid::new(&scenario, &options).map_err(|error| failed(&error))?;
+    let experiment = match &args.output {
+        Some(output) => one(&scenario, &grid, output, args.force)?,
+        None => all(&scenario, grid)?,
+    };
+    print(&experiment.report(), &args.face)?;
+    Ok(Answer::Yes)
+}
+
+/// Runs the whole grid.
+fn all(scenario: &Scenario, grid: Grid<'_>) -> Result<Experiment, Stop> {
+    let (name, cells) = (&scenario.name, grid.len());
+    progress::counting(&format!("simulating {name}"), cells, |done| grid.run(done))
+        .map_err(|error| failed(&error))
+}
+
+/// Runs one cell and writes its History.
+fn one(
+    scenario: &Scenario,
+    grid: &Grid<'_>,
+    output: &Path,
+    force: bool,
+) -> Result<Experiment, Stop> {
+    let format = convert::format(output, None)?;
+    let target = Target::new(output, force)?;
+    let [variant] = grid.variants() else {
+        let names: Vec<&str> = grid.variants().iter().map(|it| it.name.as_str()).collect();
+        let what = format!("-o takes one run, and there are {} variants", names.len());
+        return Err(Stop::new(what, format!("add `--variant`, one of {}", names.join(", "))));
+    };
+    let seed = grid.seeds().first().copied().unwrap_or(1);
+    let name = format!("{} {} seed {seed}", scenario.name, variant.name);
+    let simulate = || run(variant, seed, Time(scenario.limit.0), &name);
+    let ran = progress::during(&format!("simulating {name}"), simulate)
+        .map_err(|error| failed(&error))?;
+    let write = || target.write(|out| convert::fill(&ran.history, format, out));
+    progress::during("writing", write)?;
+    Ok(Experiment::of_one(scenario, variant, seed, &ran))
+}
+
+fn failed(error: &Error) -> Stop {
+    Stop::new(error, error.help())
+}
+
+fn read(file: &Path) -> Result<Scenario, Stop> {
+    let name = open::shown(file);
+    let text = if file == Path::new("-") {
+        let mut text = String::new();
+        std::io::stdin().lock().read_to_string(&mut text).map(|_| text)
+    } else {
+        fs::read_to_string(file)
+    };
+    let text = text.map_err(|error| {
+        let help = "name a scenario (TOML); scenarios/ has many, docs/scenario.md says how";
+        Stop::io(format_args!("cannot read {name}"), &error, help)
+    })?;
+    wastenot_scenario::scenario(&name, &text).map_err(|error| Stop::new(&error, error.help()))
+}
+
+/// What can be chosen, and set.
+fn schedulers() -> Report {
+    let mut report = Report::new("schedulers/1", "Built-in schedulers");
+    report.verdict = "Set switches in a scenario's [scheduler], or with \
+                      `--scheduler NAME,SWITCH=VALUE`."
+        .into();
+    let columns = [
+        ("name", "name", Unit::None),
+        ("about", "what it is", Unit::None),
+        ("source", "", Unit::None),
+    ];
+    let mut table = Table::new("schedulers", "Schedulers", &columns);
+    table.shown = usize::MAX;
+    let columns = [
+        ("scheduler", "scheduler", Unit::None),
+        ("switch", "switch", Unit::None),
+        ("default", "default", Unit::None),
+        ("values", "values", Unit::None),
+        ("about", "", Unit::None),
+    ];
+    let mut switches = Table::new("switches", "Switches", &columns);
+    switches.shown = usize::MAX;
+    for scheduler in SCHEDULERS {
+        let (name, about) = (scheduler.name, scheduler.about);
+        table.push(vec![name.into(), about.into(), scheduler.source.into()]);
+        for switch in scheduler.switches {
+            let values = match switch.values {
+                Values::Words(words) => words.join("|"),
+                Values::Span => "time".into(),
+                Values::Count => "whole number".into(),
+                Values::Number => "number".into(),
+            };
+            switches.push(vec![
+                name.into(),
+                switch.name.into(),
+                switch.default.into(),
+                values.into(),
+                switch.about.into(),
+            ]);
+        }
+    }
+    report.tables = vec![table, switches];
+    report
+}
