@@ -1,4 +1,11 @@
 //! What must hold of simulations.
 
+mod every;
+mod gang;
+mod linux_2_4;
+mod linux_2_6_o1;
+mod lives;
 mod mechanisms;
+mod osv;
 mod programs;
+mod work_conserving;

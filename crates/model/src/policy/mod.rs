@@ -31,7 +31,7 @@ pub enum Why {
 }
 
 /// A timer of a policy, from 0 to the number that it asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TimerId(pub u32);
 
 /// What happens to tasks, CPUs and the policy's own timers and threads.

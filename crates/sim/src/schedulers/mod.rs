@@ -1,19 +1,19 @@
 //! The built-in schedulers: one file each, its source named there; a line each in [`SCHEDULERS`].
 
 mod cfs;
+mod gang;
 mod global_fifo;
 mod linux_2_4;
+mod linux_2_6_o1;
 mod osv;
 mod pinned;
 mod settings;
 mod work_conserving;
 
-#[cfg(test)]
-mod bed;
-
 pub use settings::{Settings, Switch, Values, WrongSetting};
 
-use wastenot_model::Policy;
+use wastenot_model::policy::{Context, Place};
+use wastenot_model::{CpuId, Policy, TaskId};
 
 /// A scheduler by name.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +36,8 @@ pub const SCHEDULERS: &[Scheduler] = &[
     cfs::CFS_6_1,
     cfs::EEVDF_6_12,
     linux_2_4::SCHEDULER,
+    linux_2_6_o1::SCHEDULER,
+    gang::SCHEDULER,
     osv::SCHEDULER,
     osv::VRUNTIME,
     pinned::SCHEDULER,
@@ -48,4 +50,11 @@ pub fn scheduler(name: &str, set: &[(String, String)]) -> Result<Box<dyn Policy>
     let found = SCHEDULERS.iter().find(|scheduler| scheduler.name == name);
     let scheduler = found.ok_or_else(|| WrongSetting::unknown_scheduler(name))?;
     Ok((scheduler.make)(&Settings::of(scheduler, set)?))
+}
+
+/// Who waits on `cpu`, in the order of creation: who has to go when it is off.
+fn queued_on(cx: &Context, cpu: CpuId) -> Vec<TaskId> {
+    let tasks = cx.tasks.iter().enumerate();
+    let queued = tasks.filter(|(_, task)| task.place == Place::Queued && task.cpu == cpu);
+    queued.map(|(n, _)| TaskId::nth(n)).collect()
 }

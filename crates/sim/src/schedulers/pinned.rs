@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use wastenot_model::policy::{Context, Why};
+use wastenot_model::policy::{Context, Happening, Why};
 use wastenot_model::{CpuId, Policy, TaskId};
 
 use super::{Scheduler, Settings};
@@ -61,4 +61,13 @@ impl Policy for Pinned {
     }
     fn running(&mut self, _: &mut Context, _: CpuId, _: TaskId) {}
     fn stopping(&mut self, _: &mut Context, _: CpuId, _: TaskId, _: bool) {}
+
+    fn on(&mut self, cx: &mut Context, happening: Happening) {
+        let Happening::Cpu { cpu, up: false } = happening else { return };
+        for task in std::mem::take(&mut self.queues[cpu.index()]) {
+            let to = cx.fallback(task, cpu);
+            cx.moved(task, to);
+            self.enqueue(cx, task, to, Why::Displaced);
+        }
+    }
 }

@@ -13,7 +13,7 @@ use wastenot_model::dsq::Ordered;
 use wastenot_model::policy::{Context, Happening, Place, TimerId, Why};
 use wastenot_model::{CpuId, CpuSet, Policy, Span, TaskId};
 
-use super::{Scheduler, Settings, Switch, Values};
+use super::{Scheduler, Settings, Switch, Values, queued_on};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "work-conserving",
@@ -285,106 +285,18 @@ impl Policy for WorkConserving {
                 }
             }
             Happening::Cpu { up: true, .. } => self.fill(cx),
-            Happening::Cpu { cpu, up: false } => self.cpus[cpu.index()] = Cpu::default(),
+            Happening::Cpu { cpu, up: false } => {
+                self.cpus[cpu.index()] = Cpu::default();
+                for task in queued_on(cx, cpu) {
+                    let to = cx.fallback(task, cpu);
+                    cx.moved(task, to);
+                    if self.waiting.queue_of(number(task)).is_none() {
+                        self.wait(cx, task);
+                    }
+                }
+                self.fill(cx);
+            }
             _ => {}
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use wastenot_model::policy::View;
-    use wastenot_model::workload::Random;
-    use wastenot_model::{Machine, Time};
-
-    use super::super::bed::{Bed, Life};
-    use super::super::scheduler;
-    use super::*;
-
-    fn bed(cpus: usize, lives: &[Life]) -> Bed {
-        let policy = scheduler("work-conserving", &[]).expect("known");
-        Bed::new(Machine::flat(cpus), policy, 0, lives)
-    }
-
-    /// The size of a largest matching of runnable tasks and CPUs, by trying (Kuhn 1955).
-    fn most(view: &View) -> usize {
-        fn place(view: &View, task: usize, of: &mut [Option<usize>], seen: &mut [bool]) -> bool {
-            (0..of.len()).any(|cpu| {
-                let allowed = view.allowed(TaskId::nth(task), CpuId(cpu as u16));
-                if !allowed || std::mem::replace(&mut seen[cpu], true) {
-                    return false;
-                }
-                let free = of[cpu].is_none_or(|other| place(view, other, of, seen));
-                if free {
-                    of[cpu] = Some(task);
-                }
-                free
-            })
-        }
-        let mut of = vec![None; view.cpus.len()];
-        let runnable = (0..view.tasks.len())
-            .filter(|&task| matches!(view.tasks[task].place, Place::Queued | Place::Running));
-        let mut placed = 0;
-        for task in runnable {
-            let mut seen = vec![false; of.len()];
-            placed += usize::from(place(view, task, &mut of, &mut seen));
-        }
-        placed
-    }
-
-    #[test]
-    fn as_many_tasks_run_as_affinities_allow() {
-        for seed in 0..60 {
-            let mut random = Random::stream(seed, 0, 0);
-            let cpus = 2 + random.below(7) as usize;
-            let bound = random.below(101);
-            let lives: Vec<Life> = (0..2 + random.below(20))
-                .map(|_| {
-                    let mut span = |most: u64| Span(1 + random.below(most * 1_000_000));
-                    let life = Life::in_turn(span(30), span(30));
-                    let some = (0..cpus as u16).filter(|_| random.below(3) == 0).map(CpuId);
-                    let mut mask: CpuSet = some.collect();
-                    mask.insert(CpuId(random.below(cpus as u64) as u16));
-                    let from = mask.iter().next().expect("one at least");
-                    let affinity = (random.below(100) < bound).then_some(mask);
-                    Life { affinity, from, ..life }
-                })
-                .collect();
-            let mut bed = bed(cpus, &lives);
-            let mut looked = 0;
-            bed.run_watched(Time(1_000_000_000), |view| {
-                let running = view.cpus.iter().filter(|cpu| cpu.current.is_some()).count();
-                assert_eq!(running, most(view), "seed {seed} at {}", view.now);
-                looked += 1;
-            });
-            assert!(looked > 50, "seed {seed}: something happened");
-        }
-    }
-
-    #[test]
-    fn a_chain_of_three_makes_room() {
-        let on = |list: &str, at: u64| {
-            let affinity = CpuSet::parse(list);
-            let from = affinity.as_ref().and_then(|set| set.iter().next()).expect("a CPU");
-            Life { affinity, from, at: Time(at), ..Life::hog() }
-        };
-        let mut bed = bed(3, &[on("0-1", 0), on("1-2", 1), on("0", 2)]);
-        bed.run(Time(3));
-        let current: Vec<_> = bed.cx.cpus.iter().map(|cpu| cpu.current).collect();
-        assert_eq!(current, [2, 0, 1].map(|n| Some(bed.task(n))));
-    }
-
-    #[test]
-    fn hogs_take_turns_of_a_slice_and_nobody_starves() {
-        let mut lives = vec![Life::hog(); 7];
-        lives.push(Life { affinity: CpuSet::parse("0"), ..Life::hog() });
-        let mut bed = bed(3, &lives);
-        bed.run(Time(8_000_000_000));
-        for n in 0..7 {
-            let used = bed.used(n).0 as f64 / 3e9;
-            assert!((used - 1.0).abs() < 0.15, "{n} had {used} of its share");
-            assert!((bed.slice(n) / 10e6 - 1.0).abs() < 0.1, "{n}: {}", bed.slice(n));
-        }
-        assert!(bed.used(7) > Span::ms(2000), "who may use one CPU only is not passed over");
     }
 }

@@ -100,6 +100,8 @@ pub(super) struct Rq {
     pub(super) last: u32,
     /// Tasks to run, throttled ones not counted.
     pub(super) nr: u32,
+    /// Who ran and wants to run on, and was not enqueued again yet.
+    pub(super) leaving: Option<TaskId>,
     /// The thread that moves its running task away.
     pub(super) stopper: Option<TaskId>,
     /// Whether that thread was woken and has not run yet, and whether it waits to be picked.
@@ -130,6 +132,7 @@ impl Rq {
             first: END,
             last: END,
             nr: 0,
+            leaving: None,
             stopper: None,
             stopping: false,
             stopper_queued: false,

@@ -281,7 +281,7 @@ impl Policy for Cfs {
             Why::Exec => self.select_by_load(cx, task, prev, prev),
             Why::Displaced | Why::Preempted | Why::Yield => prev,
         };
-        match mask::contains(&self.online, cpu as usize) && cx.allowed(task, cpu_id(cpu)) {
+        match cx.online.contains(cpu_id(cpu)) && cx.allowed(task, cpu_id(cpu)) {
             true => cpu_id(cpu),
             false => self.fallback(cx, task, prev),
         }
@@ -299,12 +299,15 @@ impl Policy for Cfs {
         }
         let entity = self.entity_of(task);
         match why {
-            Why::Preempted => {}
-            Why::Yield => self.yield_task(task),
-            Why::New | Why::Wakeup { .. } | Why::Exec | Why::Displaced => {
-                if self.entities[entity as usize].on {
-                    self.dequeue_task(task, false);
+            Why::Preempted | Why::Yield => {
+                self.rqs[at as usize].leaving = None;
+                self.put_prev(task);
+                if why == Why::Yield {
+                    self.yield_task(task);
                 }
+            }
+            Why::New | Why::Wakeup { .. } | Why::Exec | Why::Displaced => {
+                self.take_away(self.cpu_of(entity));
                 let group = self.tasks[task.0 as usize - CpuId::LIMIT].group;
                 self.settle_on(entity, group, at);
                 let arrival = match why {
@@ -330,6 +333,7 @@ impl Policy for Cfs {
     fn dispatch(&mut self, cx: &mut Context, cpu: CpuId) -> Option<TaskId> {
         self.at(cx);
         let at = u32::from(cpu.0);
+        self.take_away(at);
         if self.rqs[at as usize].stopper_queued {
             self.rqs[at as usize].stopper_queued = false;
             return self.rqs[at as usize].stopper;
@@ -351,10 +355,12 @@ impl Policy for Cfs {
             self.note_idle(u32::from(cpu.0));
             return;
         }
-        if !runnable {
+        if runnable {
+            self.rqs[cpu.index()].leaving = Some(task);
+        } else {
             self.dequeue_task(task, true);
+            self.put_prev(task);
         }
-        self.put_prev(task);
     }
 
     fn tick(&mut self, cx: &mut Context, cpu: CpuId) {
@@ -427,6 +433,14 @@ impl Cfs {
         }
     }
 
+    /// Who ran on `cpu` and was not enqueued there again goes elsewhere.
+    fn take_away(&mut self, cpu: u32) {
+        if let Some(task) = self.rqs[cpu as usize].leaving.take() {
+            self.dequeue_task(task, false);
+            self.put_prev(task);
+        }
+    }
+
     fn hotplug(&mut self, cx: &mut Context, cpu: u32, up: bool) {
         mask::set(&mut self.online, cpu as usize, up);
         self.rqs[cpu as usize].online = up;
@@ -459,10 +473,12 @@ impl Cfs {
     fn fallback(&self, cx: &Context, task: TaskId, from: u32) -> CpuId {
         let node = cx.machine.cpus[from as usize].node;
         let near = |cpu: &usize| node.is_some() && cx.machine.cpus[*cpu].node == node;
-        let usable = |cpu: &usize| cx.allowed(task, CpuId(*cpu as u16));
+        let usable = |cpu: &usize| {
+            let cpu = CpuId(*cpu as u16);
+            cx.online.contains(cpu) && cx.allowed(task, cpu)
+        };
         let near = mask::iter(&self.online).filter(usable).find(near);
         let any = near.or_else(|| mask::iter(&self.online).find(usable));
-        let any = any.or_else(|| mask::next(&self.online, &self.online, 0));
-        any.map_or(cpu_id(from), |cpu| CpuId(cpu as u16))
+        any.map_or_else(|| cx.fallback(task, cpu_id(from)), |cpu| CpuId(cpu as u16))
     }
 }

@@ -1,1 +1,375 @@
+//! What must hold of the fair schedulers as a whole, on simulated machines.
 
+use wastenot_model::machine::Costs;
+use wastenot_model::workload::{Group, GroupId, Program, Quota, Step, Template, Variate, Waiting};
+use wastenot_model::{
+    CpuId, CpuSet, CpuState, Entry, Event, History, How, Machine, Observer, Phase, Silent, Span,
+    State, TaskId, TaskState, Time, Workload, replay,
+};
+
+use crate::{Options, Outcome, checkers, scheduler, simulate};
+
+const ALL: [&str; 4] = ["cfs-4.1", "cfs-5.10", "cfs-6.1", "eevdf-6.12"];
+const END: Step = Step::End { of: 0 };
+
+fn compute(span: Span) -> Step {
+    Step::Compute(Variate::Fixed(span))
+}
+fn template(name: &str, steps: &[Step]) -> Template {
+    Template::new(name, Program::new(steps.to_vec()).expect("a program"))
+}
+fn hog() -> Template {
+    template("hog", &[compute(Span::s(1000))])
+}
+fn machine(text: &str) -> Machine {
+    wastenot_scenario::machine(text).expect("a machine")
+}
+
+fn run(
+    machine: &Machine,
+    name: &str,
+    set: &[(&str, &str)],
+    load: &Workload,
+    limit: Span,
+) -> (History, Outcome) {
+    let set: Vec<(String, String)> =
+        set.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    let policy = scheduler(name, &set).expect("a scheduler");
+    let options = Options { limit: Time(limit.0), ..Options::default() };
+    let (history, outcome) = simulate(machine, &Costs::default(), load, policy, &options);
+    assert_eq!(checkers::wrong(&history), Vec::<String>::new(), "{name}");
+    (history, outcome)
+}
+
+/// How long each task has run, and how many tasks each CPU has at the end.
+#[derive(Default)]
+struct Totals {
+    ran: Vec<u64>,
+    since: Vec<u64>,
+    tasks: Vec<u32>,
+}
+
+impl Observer for Totals {
+    fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
+        let Some(index) = task.index() else { return };
+        if self.ran.len() <= index {
+            self.ran.resize(index + 1, 0);
+            self.since.resize(index + 1, 0);
+        }
+        if was.phase == Phase::Running {
+            self.ran[index] += state.now().0 - self.since[index];
+        }
+        if now.phase == Phase::Running {
+            self.since[index] = state.now().0;
+        }
+        let mut count = |cpu: Option<CpuId>, phase, more: i32| {
+            let (Some(cpu), Phase::Running | Phase::Waiting) = (cpu, phase) else { return };
+            if self.tasks.len() <= cpu.index() {
+                self.tasks.resize(cpu.index() + 1, 0);
+            }
+            self.tasks[cpu.index()] = self.tasks[cpu.index()].saturating_add_signed(more);
+        };
+        count(was.cpu, was.phase, -1);
+        count(now.cpu, now.phase, 1);
+    }
+
+    fn end(&mut self, state: &State) {
+        for index in 0..self.ran.len() {
+            if state.task(TaskId::nth(index)).phase == Phase::Running {
+                self.ran[index] += state.now().0 - self.since[index];
+            }
+        }
+    }
+}
+
+/// Totals of a run; tasks are counted from the first that is no thread of the policy.
+fn totals(machine: &Machine, history: &History) -> Totals {
+    let mut totals = Totals::default();
+    totals.tasks = vec![0; machine.len()];
+    replay(history, Silent::Unknown, &mut totals);
+    totals.ran.drain(..machine.len().min(totals.ran.len()));
+    totals
+}
+
+#[test]
+fn two_hogs_share_a_cpu_by_weight() {
+    for name in ALL {
+        let mut load = Workload::new();
+        for nice in [0, 5] {
+            let id = load.template(Template { nice, ..hog() });
+            load.launch(id, CpuId(0));
+        }
+        let flat = Machine::flat(1);
+        let (history, _) = run(&flat, name, &[], &load, Span::s(20));
+        let ran = totals(&flat, &history).ran;
+        let (share, fair) = (ran[0] as f64 / ran[1] as f64, 1024.0 / 335.0);
+        assert!((share / fair - 1.0).abs() < 0.03, "{name}: {share} for {fair}");
+    }
+}
+
+#[test]
+fn sessions_share_a_cpu_evenly_whatever_runs_in_them() {
+    for name in ALL {
+        for (autogroup, fair) in [("on", 1.0), ("off", 8.0)] {
+            let mut load = Workload::new();
+            for count in [1, 8] {
+                let session = Group {
+                    name: format!("s{count}"),
+                    parent: Some(GroupId(0)),
+                    session: true,
+                    ..Group::root()
+                };
+                let group = load.group(session);
+                let id = load.template(Template { group, ..hog() });
+                (0..count).for_each(|_| load.launch(id, CpuId(0)));
+            }
+            let flat = Machine::flat(1);
+            let (history, _) = run(&flat, name, &[("autogroup", autogroup)], &load, Span::s(20));
+            let ran = totals(&flat, &history).ran;
+            let share = ran[1..].iter().sum::<u64>() as f64 / ran[0] as f64;
+            assert!((share / fair - 1.0).abs() < 0.05, "{name} {autogroup}: {share} for {fair}");
+        }
+    }
+}
+
+#[test]
+fn a_quota_is_kept_on_one_cpu_and_on_many() {
+    for name in ALL {
+        for cpus in [1, 4] {
+            let mut load = Workload::new();
+            let quota = Quota { runtime: Span::ms(30), period: Span::ms(100) };
+            let group = load.group(Group {
+                name: "limited".into(),
+                parent: Some(GroupId(0)),
+                quota: Some(quota),
+                ..Group::root()
+            });
+            let limited = load.template(Template { group, ..hog() });
+            (0..cpus).for_each(|cpu| load.launch(limited, CpuId(cpu)));
+            let flat = Machine::flat(usize::from(cpus));
+            let (history, _) = run(&flat, name, &[], &load, Span::s(5));
+            let ran: u64 = totals(&flat, &history).ran.iter().sum();
+            let share = ran as f64 / 1.5e9; // 30 ms of each 100 for 5 s
+            assert!((0.97..1.1).contains(&share), "{name} {cpus}: {share}");
+        }
+    }
+}
+
+#[test]
+fn hogs_spread_over_idle_cpus() {
+    for name in ALL {
+        let mut load = Workload::new();
+        let id = load.template(hog());
+        let xeon = machine("flat(2,8)");
+        (0..16).for_each(|_| load.launch(id, CpuId(3)));
+        let (history, _) = run(&xeon, name, &[], &load, Span::s(1));
+        assert_eq!(totals(&xeon, &history).tasks, [1; 16], "{name}");
+    }
+}
+
+/// 16 hogs begin on node `from` of the published machine and may also use node `to`, while a kernel
+/// thread on each CPU works a little now and then: how many are there after two seconds.
+///
+/// Without those threads nobody on an idle node would ever be newly idle, and under 4.1 the lowest
+/// idle CPU alone balances for a group, whether it is in a position to or not.
+fn arrived(set: &[(&str, &str)], from: u16, to: u16) -> u32 {
+    let bulldozer = machine("bulldozer64");
+    let cpus = |node: u16| node * 8..node * 8 + 8;
+    let both: CpuSet = cpus(from).chain(cpus(to)).map(CpuId).collect();
+    let here: CpuSet = cpus(from).map(CpuId).collect();
+    let mut load = Workload::new();
+    let wide = load.affinity(both);
+    let steps = [Step::Affinity(wide), compute(Span::s(1000))];
+    let id = load.template(Template { affinity: Some(here), ..template("hog", &steps) });
+    (0..16).for_each(|n| load.launch(id, CpuId(from * 8 + n % 8)));
+    let steps = [
+        Step::Loop(None),
+        Step::Sleep(Variate::Uniform { from: Span::ms(20), to: Span::ms(100) }),
+        compute(Span::us(60)),
+        END,
+    ];
+    for cpu in 0..64 {
+        let affinity = Some(CpuSet::from_iter([CpuId(cpu)]));
+        let id = load.template(Template { affinity, ..template("kworker", &steps) });
+        load.launch(id, CpuId(cpu));
+    }
+    let (history, _) = run(&bulldozer, "cfs-4.1", set, &load, Span::s(2));
+    let totals = totals(&bulldozer, &history);
+    cpus(to).map(|cpu| totals.tasks[usize::from(cpu)]).sum()
+}
+
+#[test]
+fn nodes_that_are_together_in_every_group_never_share_work() {
+    for (from, to) in [(1, 2), (2, 1)] {
+        assert_eq!(arrived(&[], from, to), 0, "{from} to {to}");
+        for groups in ["own", "own-balanced"] {
+            let moved = arrived(&[("groups", groups)], from, to);
+            assert!((7..=9).contains(&moved), "{groups} {from} to {to}: {moved} of 16");
+        }
+    }
+}
+
+#[test]
+fn nodes_that_some_group_tells_apart_share_work() {
+    for (a, b) in [(0, 3), (0, 5), (0, 7), (3, 6), (5, 6)] {
+        for (from, to) in [(a, b), (b, a)] {
+            let moved = arrived(&[], from, to);
+            assert!((7..=9).contains(&moved), "{from} to {to}: {moved} of 16");
+        }
+    }
+}
+
+#[test]
+fn a_node_in_both_groups_gets_nothing_from_a_node_in_one_or_little() {
+    for (from, to, most) in [(1, 6, 0), (6, 1, 0), (4, 7, 3)] {
+        let moved = arrived(&[], from, to);
+        assert!(moved <= most, "{from} to {to}: {moved} of 16");
+        let fixed = arrived(&[("groups", "own-balanced")], from, to);
+        assert!((7..=9).contains(&fixed), "fixed, {from} to {to}: {fixed} of 16");
+    }
+}
+
+/// One heavy task, alone in its session, and as many light ones as there are other CPUs, all
+/// launched on the other node: CPU time that they lack of one CPU each, in percent.
+fn squeezed(imbalance: &str) -> u64 {
+    let box2 = machine("flat(2,8)");
+    let mut load = Workload::new();
+    let session = |name: &str| Group {
+        name: name.into(),
+        parent: Some(GroupId(0)),
+        session: true,
+        ..Group::root()
+    };
+    let (one, many) = (load.group(session("R")), load.group(session("make")));
+    let node: CpuSet = (8..16).map(CpuId).collect();
+    let wide = load.affinity(CpuSet::first(16));
+    let steps = [Step::Affinity(wide), compute(Span::s(1000))];
+    let heavy = load.template(Template {
+        group: one,
+        affinity: Some(CpuSet::first(1)),
+        ..template("R", &[compute(Span::s(1000))])
+    });
+    let light =
+        load.template(Template { group: many, affinity: Some(node), ..template("cc", &steps) });
+    load.launch(heavy, CpuId(0));
+    (0..15).for_each(|n| load.launch(light, CpuId(8 + n % 8)));
+    let (history, _) = run(&box2, "cfs-4.1", &[("imbalance", imbalance)], &load, Span::s(5));
+    let ran: u64 = totals(&box2, &history).ran[1..].iter().sum();
+    100 - ran / (15 * 5 * 10_000_000)
+}
+
+#[test]
+fn a_heavy_task_hides_the_idle_cpus_beside_it_from_averages_only() {
+    let (average, minimum) = (squeezed("average"), squeezed("minimum"));
+    assert!(average >= 30, "lack {average} %");
+    assert!(minimum <= 10, "lack {minimum} %");
+}
+
+/// Tasks that sleep and compute for odd times, more than there are CPUs.
+fn restless(count: u16) -> Workload {
+    let mut load = Workload::new();
+    let steps = [
+        Step::Loop(None),
+        Step::Compute(Variate::Exponential { mean: Span::us(700) }),
+        Step::Sleep(Variate::Exponential { mean: Span::us(900) }),
+        END,
+    ];
+    let id = load.template(template("worker", &steps));
+    (0..count).for_each(|n| load.launch(id, CpuId(n % 16)));
+    load
+}
+
+/// Wakeups that were queued on a CPU that runs somebody, while another was idle.
+#[derive(Default)]
+struct Bad(u32);
+
+impl Observer for Bad {
+    fn event(&mut self, state: &State, entry: &Entry) {
+        let Event::Queued { on: Some(on), how: How::Wakeup, .. } = entry.event else { return };
+        let idle = |cpu: &CpuState| cpu.mode == wastenot_model::CpuMode::Idle;
+        let busy = !idle(state.cpu(on));
+        let free = |cpu: u16| {
+            let waits = |task: usize| {
+                let task = state.task(TaskId::nth(task));
+                task.phase == Phase::Waiting && task.cpu == Some(CpuId(cpu))
+            };
+            idle(state.cpu(CpuId(cpu))) && !(16..64).any(waits)
+        };
+        self.0 += u32::from(busy && (0..16).any(free));
+    }
+}
+
+#[test]
+fn no_wakeup_waits_while_a_cpu_is_idle_when_the_longest_idle_one_is_taken() {
+    let box2 = machine("flat(2,8)");
+    let bad = |wakeup: &str| {
+        let (history, _) =
+            run(&box2, "cfs-4.1", &[("wakeup", wakeup)], &restless(24), Span::ms(500));
+        let mut bad = Bad::default();
+        replay(&history, Silent::Idle, &mut bad);
+        bad.0
+    };
+    assert!(bad("llc") > 20, "{}", bad("llc"));
+    assert_eq!((bad("longest-idle"), bad("global")), (0, 0));
+}
+
+#[test]
+fn levels_between_nodes_are_lost_with_a_cpu_that_comes_back() {
+    let arrived = |levels: &str| {
+        let bulldozer = machine("bulldozer64");
+        let mut load = Workload::new();
+        let id = load.template(template("hog", &[compute(Span::s(1000))]));
+        for at in 0..32 {
+            let at = Time(Span::ms(30 + at).0);
+            let from = CpuId(9);
+            load.launches.push(wastenot_model::workload::Launch { at, template: id, from });
+        }
+        for (at, up) in [(10, false), (20, true)] {
+            let at = Time(Span::ms(at).0);
+            load.hotplug.push(wastenot_model::workload::Hotplug { at, cpu: CpuId(63), up });
+        }
+        let set = [("numa-levels", levels)];
+        let (history, _) = run(&bulldozer, "cfs-4.1", &set, &load, Span::s(1));
+        let tasks = totals(&bulldozer, &history).tasks;
+        tasks.iter().filter(|tasks| **tasks > 0).count()
+    };
+    assert_eq!((arrived("lose"), arrived("keep")), (8, 32));
+}
+
+#[test]
+fn tasks_of_a_cpu_that_goes_off_go_on_elsewhere() {
+    for name in ALL {
+        let mut load = restless(24);
+        for (at, cpu, up) in [(10, 0, false), (20, 5, false), (30, 0, true), (40, 5, true)] {
+            let at = Time(Span::ms(at).0);
+            load.hotplug.push(wastenot_model::workload::Hotplug { at, cpu: CpuId(cpu), up });
+        }
+        let (_, outcome) = run(&machine("flat(2,8)"), name, &[], &load, Span::ms(100));
+        assert_eq!(outcome.end, crate::End::Limit, "{name}");
+    }
+}
+
+#[test]
+fn pairs_that_hand_work_over_use_their_cpus_under_every_preset() {
+    for name in ALL {
+        let mut load = Workload::new();
+        for n in 0..12 {
+            let (there, back) = (
+                load.pipe(&format!("a{n}"), None, Waiting::Block),
+                load.pipe(&format!("b{n}"), None, Waiting::Block),
+            );
+            load.pipes[there.index()].tokens = 1;
+            for (from, to) in [(there, back), (back, there)] {
+                let steps =
+                    [Step::Loop(None), Step::Get(from), compute(Span::us(50)), Step::Put(to), END];
+                let id = load.template(template("pair", &steps));
+                load.launch(id, CpuId(0));
+            }
+        }
+        let box2 = machine("flat(2,8)");
+        let (history, _) = run(&box2, name, &[], &load, Span::ms(200));
+        let ran: u64 = totals(&box2, &history).ran.iter().sum();
+        // One of each pair can run at a time.
+        assert!(ran > 12 * 180_000_000, "{name}: {} ms", ran / 1_000_000);
+    }
+}

@@ -151,7 +151,7 @@ impl Topology {
         let mut ids: Vec<u32> = Vec::new();
         for group in domains.groups(level, cpu) {
             let next = self.groups.len() as u32;
-            let key = (level, group.cpus.clone());
+            let key = (level, group.cpus.clone(), group.balance.clone());
             let id = *seen.groups.entry(key).or_insert(next);
             if id == next {
                 self.groups.push(Group::of(&group.cpus, &group.balance, cpus, machine));
@@ -173,7 +173,7 @@ impl Topology {
 /// What was built already.
 #[derive(Default)]
 struct Seen {
-    groups: BTreeMap<(usize, CpuSet), u32>,
+    groups: BTreeMap<(usize, CpuSet, CpuSet), u32>,
     lists: BTreeMap<(usize, CpuSet), (u32, u32)>,
 }
 
@@ -339,6 +339,6 @@ mod tests {
         let xeon = wastenot_scenario::machine("xeon6130x4").expect("a preset");
         let topology = Topology::of(&xeon, &rules(&[]), true, 0);
         assert_eq!(topology.chains[0].last().map(|domain| domain.tolerated), Some(4));
-        assert!(topology.share_cache(0, 64) && !topology.share_cache(0, 1));
+        assert!(topology.share_cache(0, 31) && !topology.share_cache(0, 32));
     }
 }

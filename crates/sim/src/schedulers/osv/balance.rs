@@ -37,7 +37,11 @@ impl Balancers {
     }
 
     pub(super) fn expired(&self, cx: &mut Context, timer: TimerId) {
-        cx.wake(self.threads[(timer.0 - self.timers) as usize]);
+        let cpu = CpuId((timer.0 - self.timers) as u16);
+        match cx.online.contains(cpu) {
+            true => cx.wake(self.threads[cpu.index()]),
+            false => self.rest(cx, cpu),
+        }
     }
 
     fn rest(&self, cx: &mut Context, cpu: CpuId) {
@@ -67,9 +71,6 @@ impl<M: Measure> Osv<M> {
         });
         let Some((_, thread)) = movable.max_by(|a, b| a.0.total_cmp(&b.0)) else { return };
         self.queues.remove(thread);
-        cx.moved(TaskId::nth(thread as usize), least);
-        self.measure.moved(thread, least);
-        self.queues.insert(least.index(), thread, self.measure.key(thread));
-        cx.preempt(least);
+        self.send(cx, thread, least);
     }
 }

@@ -13,9 +13,6 @@ mod balance;
 mod decaying;
 mod vruntime;
 
-#[cfg(test)]
-mod tests;
-
 use wastenot_model::dsq::Ordered;
 use wastenot_model::policy::{Context, Happening, TimerId, View, Why};
 use wastenot_model::{CpuId, Policy, Span, TaskId, Time};
@@ -101,12 +98,24 @@ impl<M: Measure> Osv<M> {
         self.cpus[cpu.index()].current = None;
     }
 
-    /// Takes `thread` from the CPU that it ran on, if it is to go on elsewhere.
-    fn forget(&mut self, thread: u32) {
-        if let Some(at) = self.cpus.iter().position(|cpu| cpu.current == Some(thread)) {
-            self.cpus[at].kept = None;
-            self.switch_out(CpuId(at as u16), thread);
+    /// `cpu` is off: who waits there goes elsewhere.
+    fn clear(&mut self, cx: &mut Context, cpu: CpuId) {
+        if let Some(gone) = self.cpus[cpu.index()].current {
+            self.switch_out(cpu, gone);
         }
+        self.arm(cx, cpu, None);
+        while let Some((_, thread)) = self.queues.pop(cpu.index()) {
+            let to = cx.fallback(TaskId::nth(thread as usize), cpu);
+            self.send(cx, thread, to);
+        }
+    }
+
+    /// `thread`, which is in no queue, waits on `to` from now on.
+    fn send(&mut self, cx: &mut Context, thread: u32, to: CpuId) {
+        cx.moved(TaskId::nth(thread as usize), to);
+        self.measure.moved(thread, to);
+        self.queues.insert(to.index(), thread, self.measure.key(thread));
+        cx.preempt(to);
     }
 
     fn arm(&mut self, cx: &mut Context, cpu: CpuId, after: Option<Span>) {
@@ -167,9 +176,6 @@ impl<M: Measure> Policy for Osv<M> {
             (Why::Yield | Why::Preempted, _) => state.kept = Some(thread),
             _ => {
                 let current = state.current;
-                if why == Why::Displaced {
-                    self.forget(thread);
-                }
                 self.measure.grow(cx);
                 self.measure.woken(thread, cpu, current);
                 self.queues.insert(cpu.index(), thread, self.measure.key(thread));
@@ -179,13 +185,15 @@ impl<M: Measure> Policy for Osv<M> {
     }
 
     fn dequeue(&mut self, _: &mut Context, task: TaskId, _: CpuId) {
-        self.forget(number(task));
         self.queues.remove(number(task));
     }
 
     fn dispatch(&mut self, cx: &mut Context, cpu: CpuId) -> Option<TaskId> {
         let at = cpu.index();
         let mut displaced = std::mem::take(&mut self.cpus[at].yielded);
+        if let (None, Some(gone)) = (self.cpus[at].kept, self.cpus[at].current) {
+            self.switch_out(cpu, gone); // it goes on elsewhere
+        }
         if let Some(current) = self.cpus[at].kept.take() {
             let head = self.queues.first(at);
             if head.is_none_or(|(head, _)| self.measure.keeps(cpu, current, head)) {
@@ -223,6 +231,7 @@ impl<M: Measure> Policy for Osv<M> {
                 self.cpus[cpu.index()].armed = false;
                 cx.preempt(cpu);
             }
+            Happening::Cpu { cpu, up: false } => self.clear(cx, cpu),
             Happening::Timer(timer) => self.balancers.expired(cx, timer),
             Happening::Ran(thread) => self.balance(cx, thread),
             Happening::Fork { parent, child } => {

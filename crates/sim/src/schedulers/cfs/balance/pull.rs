@@ -131,10 +131,11 @@ impl Cfs {
         !self.is_hot(look, entity) || domain.failed > domain.cache_nice_tries
     }
 
-    /// Another CPU of the local group where `task` may run.
+    /// Another CPU of the local group where `task` may run; in 6.1 of those that balance for it.
     fn other_of_group(&self, cx: &Context, look: &Look, task: TaskId) -> Option<u32> {
         let group = self.topology.groups(look.cpu, look.level)[0];
-        let cpus = &self.topology.groups[group as usize].cpus;
+        let group = &self.topology.groups[group as usize];
+        let cpus = if self.rules.era == Era::V6 { &group.balance } else { &group.cpus };
         let mut next = 0;
         while let Some(cpu) = mask::next(cpus, &self.considered, next) {
             next = cpu + 1;

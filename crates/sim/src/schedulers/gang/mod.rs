@@ -1,0 +1,243 @@
+//! Gang scheduling: the tasks of a parallel job run at the same time or not at all.
+//!
+//! After John Ousterhout ("Scheduling Techniques for Concurrent Systems", 1982): a matrix of which
+//! the columns are CPUs and the rows time slots of a quantum each. A job has a row with a column for
+//! each of its tasks, tasks of no job fill what is left, and all CPUs go from row to row together. A
+//! CPU whose cell is empty, or asleep, is idle although tasks wait, unless `alternative` lets it run
+//! any other.
+//!
+//! Placing a job looks at the whole matrix, a row switch at all CPUs, a decision between them at one
+//! cell; with `alternative` at all waiting tasks.
+
+mod matrix;
+
+#[cfg(test)]
+mod tests;
+
+use wastenot_model::policy::{Context, Happening, TimerId, Why};
+use wastenot_model::{CpuId, Policy, Span, TaskId};
+
+use super::{Scheduler, Settings, Switch, Values, queued_on};
+use matrix::{Cell, Matrix};
+
+pub(super) const SCHEDULER: Scheduler = Scheduler {
+    name: "gang",
+    about: "Ousterhout's matrix: all tasks of a job at the same time, row after row",
+    source: "J. Ousterhout, Scheduling Techniques for Concurrent Systems, 1982",
+    switches: &[
+        Switch {
+            name: "quantum",
+            about: "how long a row is on",
+            values: Values::Span,
+            default: "100ms",
+        },
+        Switch {
+            name: "alternative",
+            about: "whether a CPU whose cell is empty or asleep runs any other task",
+            values: Values::Words(&["off", "on"]),
+            default: "off",
+        },
+        Switch {
+            name: "order",
+            about: "in which order columns are filled: by number, or every core before siblings",
+            values: Values::Words(&["cpu", "cores"]),
+            default: "cpu",
+        },
+    ],
+    make: |settings: &Settings| {
+        Box::new(Gang {
+            name: settings.label(&SCHEDULER),
+            quantum: settings.span("quantum").max(Span::us(10)),
+            alternative: settings.word("alternative") == "on",
+            cores_first: settings.word("order") == "cores",
+            ..Gang::default()
+        })
+    },
+};
+
+/// The policy.
+#[derive(Debug, Default)]
+struct Gang {
+    name: String,
+    quantum: Span,
+    alternative: bool,
+    cores_first: bool,
+    matrix: Matrix,
+    /// The row that is on.
+    row: usize,
+    /// Whether tasks have left, so that others may move up.
+    sparse: bool,
+    tasks: Vec<Task>,
+    waits: u64,
+    timer: TimerId,
+    armed: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Task {
+    /// It runs or waits.
+    runnable: bool,
+    /// It waits, and who waits longer has a lower number.
+    waits: Option<u64>,
+}
+
+impl Gang {
+    fn of(&mut self, task: TaskId) -> &mut Task {
+        let index = task.0 as usize - CpuId::LIMIT;
+        self.tasks.resize(self.tasks.len().max(index + 1), Task::default());
+        &mut self.tasks[index]
+    }
+    fn seen(&self, task: TaskId) -> Task {
+        self.tasks[task.0 as usize - CpuId::LIMIT]
+    }
+    fn has_runnable(&self, row: usize) -> bool {
+        self.matrix.tasks(row).any(|task| self.seen(task).runnable)
+    }
+
+    /// Its cell, in which it may run; a new one if it has none or may no longer use it.
+    fn cell(&mut self, cx: &mut Context, task: TaskId) -> Cell {
+        if let Some(cell) = self.matrix.cell(task) {
+            if cx.online.contains(cell.cpu) && cx.allowed(task, cell.cpu) {
+                return cell;
+            }
+            self.matrix.remove(task);
+        }
+        let before = self.matrix.relocations();
+        let cell = self.matrix.place(cx, task);
+        if self.matrix.relocations() > before {
+            self.look(cx);
+        }
+        cell
+    }
+
+    /// All CPUs look at their cells.
+    fn look(&mut self, cx: &mut Context) {
+        for cpu in cx.online.clone().iter() {
+            cx.preempt(cpu);
+        }
+    }
+
+    fn arm(&mut self, cx: &mut Context) {
+        self.armed = true;
+        cx.timer(self.timer, cx.cpu, Some(cx.now + self.quantum));
+    }
+
+    /// The next row in which anybody can run is on for a quantum; whether there is one.
+    fn turn(&mut self, cx: &mut Context) -> bool {
+        if std::mem::take(&mut self.sparse) {
+            self.matrix.pack(cx);
+        }
+        let rows = self.matrix.rows();
+        let next = (1..=rows).map(|n| (self.row + n) % rows).find(|&row| self.has_runnable(row));
+        let Some(row) = next else {
+            self.armed = false;
+            return false;
+        };
+        self.row = row;
+        self.arm(cx);
+        self.look(cx);
+        true
+    }
+
+    /// Who of all that wait has waited for longest, but for those whose turn it is elsewhere.
+    fn alternative(&self, cx: &Context, cpu: CpuId) -> Option<TaskId> {
+        let tasks = self.tasks.iter().enumerate();
+        let waiting = tasks.filter_map(|(n, task)| Some((task.waits?, TaskId::nth(n))));
+        let free = waiting.filter(|&(_, task)| {
+            let on = self.matrix.cell(task).is_some_and(|cell| cell.row == self.row);
+            !on && cx.allowed(task, cpu)
+        });
+        free.min().map(|(_, task)| task)
+    }
+}
+
+impl Policy for Gang {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn init(&mut self, cx: &mut Context) {
+        self.timer = cx.new_timers(1);
+        self.matrix = Matrix::new(cx, self.cores_first);
+    }
+
+    fn select_cpu(&mut self, cx: &mut Context, task: TaskId, prev: CpuId, _: Why) -> CpuId {
+        let cell = self.cell(cx, task);
+        match cx.online.contains(cell.cpu) && cx.allowed(task, cell.cpu) {
+            true => cell.cpu,
+            false => cx.fallback(task, prev),
+        }
+    }
+
+    fn enqueue(&mut self, cx: &mut Context, task: TaskId, cpu: CpuId, why: Why) {
+        self.waits += 1;
+        let waits = Some(self.waits);
+        *self.of(task) = Task { runnable: true, waits };
+        let cell = self.cell(cx, task);
+        if cell.row == self.row {
+            if !(matches!(why, Why::Preempted | Why::Yield) && cell.cpu == cpu) {
+                cx.preempt(cell.cpu);
+            }
+        } else if !self.has_runnable(self.row) {
+            self.turn(cx);
+        } else if self.alternative {
+            let idle = cx.idle.iter().find(|&idle| cx.allowed(task, idle));
+            idle.into_iter().for_each(|idle| cx.kick_idle(idle));
+        }
+        if !self.armed {
+            self.arm(cx);
+        }
+    }
+
+    fn dequeue(&mut self, _: &mut Context, task: TaskId, _: CpuId) {
+        *self.of(task) = Task::default();
+    }
+
+    fn dispatch(&mut self, cx: &mut Context, cpu: CpuId) -> Option<TaskId> {
+        let waits = |gang: &Gang, task: &TaskId| gang.seen(*task).waits.is_some();
+        let mut next = self.matrix.task(self.row, cpu).filter(|task| waits(self, task));
+        if next.is_none() && !self.has_runnable(self.row) && self.turn(cx) {
+            next = self.matrix.task(self.row, cpu).filter(|task| waits(self, task));
+        }
+        if next.is_none() && self.alternative {
+            next = self.alternative(cx, cpu);
+        }
+        let task = next?;
+        if cx.task(task).cpu != cpu {
+            cx.moved(task, cpu);
+        }
+        self.of(task).waits = None;
+        Some(task)
+    }
+
+    fn running(&mut self, _: &mut Context, _: CpuId, _: TaskId) {}
+
+    fn stopping(&mut self, _: &mut Context, _: CpuId, task: TaskId, runnable: bool) {
+        self.of(task).runnable = runnable;
+    }
+
+    fn on(&mut self, cx: &mut Context, happening: Happening) {
+        match happening {
+            Happening::Fork { child, .. } => {
+                self.of(child);
+                self.cell(cx, child);
+            }
+            Happening::Exit(task) => {
+                self.matrix.remove(task);
+                self.sparse = true;
+            }
+            Happening::Timer(_) => {
+                self.turn(cx);
+            }
+            Happening::Cpu { cpu, up: false } => {
+                for task in queued_on(cx, cpu) {
+                    let cell = self.cell(cx, task);
+                    let to = cx.fallback(task, cell.cpu);
+                    cx.moved(task, to);
+                }
+                self.look(cx);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What must hold of every scheduler whatever happens: random programs, late interrupts, CPUs that
+//! go off, affinities that change.
+
+use wastenot_model::machine::Costs;
+use wastenot_model::workload::{Hotplug, Program, Random, Step, Template, Variate, Waiting};
+use wastenot_model::{CpuId, Machine, Span, Time, Workload};
+use wastenot_sim::{End, Options, SCHEDULERS, checkers, scheduler, simulate};
+
+const END: Step = Step::End { of: 0 };
+
+/// A workload of everything, on `cpus` CPUs, of which all but CPU 0 may go off for a while.
+fn anything(random: &mut Random, cpus: usize, hotplug: bool) -> Workload {
+    let mut load = Workload::new();
+    let lock = load.lock("lock", Waiting::Block);
+    let spin = load.lock("spin", Waiting::SpinThenBlock(Span::us(200)));
+    let pipe = load.pipe("pipe", Some(3), Waiting::Block);
+    let masks: Vec<_> = (0..3)
+        .map(|_| {
+            let some = (0..cpus as u16).filter(|_| random.below(2) == 0).map(CpuId);
+            load.affinity(some.chain([CpuId(0)]).collect())
+        })
+        .collect();
+    let ms = |most| Step::Compute(Variate::Exponential { mean: Span::us(most) });
+    let child = load.template(Template::new("child", Program::new(vec![ms(500)]).expect("one")));
+    let mut tasks = Vec::new();
+    for n in 0..2 + random.below(8) {
+        let other = vec![
+            vec![Step::Lock(lock), ms(300), Step::Unlock(lock)],
+            vec![Step::Lock(spin), ms(100), Step::Unlock(spin)],
+            vec![Step::Sleep(Variate::Exponential { mean: Span::ms(2) })],
+            vec![Step::Yield],
+            vec![Step::Affinity(masks[random.below(3) as usize])],
+            vec![Step::Fork(child), Step::WaitAll],
+            vec![Step::Nice(random.below(20) as i8), Step::Exec],
+        ];
+        let token = if n % 2 == 0 { Step::Put(pipe) } else { Step::Get(pipe) };
+        let mut steps = vec![Step::Loop(Some(40)), ms(1500), token];
+        for _ in 0..3 {
+            steps.extend(&other[random.below(other.len() as u64) as usize]);
+        }
+        steps.push(END);
+        let job = (random.below(3) == 0).then_some(1);
+        let program = Program::new(steps).expect("a program");
+        let name = format!("t{n}");
+        // Pipes need as many who put as who take; who is left over only ends with the others.
+        tasks.push(Template { job, awaited: false, ..Template::new(&name, program) });
+    }
+    let last = vec![Step::Loop(Some(60)), ms(1000), Step::Sleep(Variate::Fixed(Span::ms(1))), END];
+    tasks.push(Template::new("last", Program::new(last).expect("a program")));
+    for template in tasks {
+        let template = load.template(template);
+        load.launch(template, CpuId(random.below(cpus as u64) as u16));
+    }
+    if hotplug {
+        for at in 1..6 {
+            let cpu = CpuId(1 + random.below(cpus as u64 - 1) as u16);
+            let time = |at: u64| Time(at * 20_000_000);
+            load.hotplug.push(Hotplug { at: time(at), cpu, up: false });
+            load.hotplug.push(Hotplug { at: Time(time(at).0 + 11_000_000), cpu, up: true });
+        }
+    }
+    load
+}
+
+#[test]
+fn no_scheduler_does_what_none_may() {
+    for kind in SCHEDULERS {
+        if std::env::var("ONLY").is_ok_and(|only| only != kind.name) {
+            continue;
+        }
+        for seed in 0..30 {
+            eprintln!("{} {seed}", kind.name);
+            let mut random = Random::stream(seed, 9, 9);
+            let cpus = 2 + random.below(7) as usize;
+            let mut machine = Machine::flat(cpus);
+            if seed % 2 == 0 {
+                for (cpu, it) in machine.cpus.iter_mut().enumerate() {
+                    it.core = Some(cpu as u32 / 2);
+                }
+            }
+            let load = anything(&mut random, cpus, seed % 3 == 0);
+            let ipi = if seed % 5 < 2 { Span::us(3) } else { Span::ZERO };
+            let costs = Costs { ipi, switch: Span::us(1), ..Costs::default() };
+            let options = Options { seed, limit: Time(60_000_000_000), ..Options::default() };
+            let policy = scheduler(kind.name, &[]).expect("known");
+            let (history, outcome) = simulate(&machine, &costs, &load, policy, &options);
+            assert_eq!(outcome.end, End::Done, "{} seed {seed}", kind.name);
+            assert_eq!(checkers::wrong(&history), Vec::<String>::new(), "{}", kind.name);
+        }
+    }
+}
