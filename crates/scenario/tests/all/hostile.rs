@@ -101,12 +101,14 @@ const PIECES: [&str; 40] = [
     "[barriers]\nb = { parties = 100000 }\n",
     "[pipes]\np = { capacity = 1 }\n",
     "[[tasks]]\nname = \"t\"\nprogram = [\"compute 1ms\"]\n",
-    "[[tasks]]\nname = \"u\"\ncount = 100000\nprogram = [\"loop 4294967295\", \"get p\", \"end\"]\n",
+    "[[tasks]]\nname = \"u\"\ncount = 100000\nprogram = [\"loop 4294967295\", \"get p\", \
+     \"end\"]\n",
     "[[tasks]]\nname = \"v\"\nforked = true\nprogram = [\"fork w x 4294967295\"]\n",
     "[[tasks]]\nname = \"w\"\nprogram = [\"fork v x 4294967295\", \"wait all\"]\n",
-    "[[tasks]]\nname = \"x\"\nprogram = [\"loop forever\", \"lock l\", \"compute 1ns\", \"unlock l\", \
-     \"end\"]\n",
-    "[[tasks]]\nname = \"y\"\ncount = \"${n}\"\nprogram = [\"barrier b\", \"await c\", \"signal c\"]\n",
+    "[[tasks]]\nname = \"x\"\nprogram = [\"loop forever\", \"lock l\", \"compute 1ns\", \
+     \"unlock l\", \"end\"]\n",
+    "[[tasks]]\nname = \"y\"\ncount = \"${n}\"\nprogram = [\"barrier b\", \"await c\", \
+     \"signal c\"]\n",
     "[[tasks]]\nuse = \"messaging\"\ngroups = 100\nsenders = 100\nreceivers = 100\n",
     "[[tasks]]\nuse = \"spin_pipeline\"\nthreads = 4096\nsteps = 4294967295\n",
     "[[tasks]]\nuse = \"make_j\"\njobs = 1000000\n",
