@@ -45,23 +45,83 @@ fn job(
     (outcome.time - start).as_secs()
 }
 
+/// How much longer a job takes under `name` than under gang scheduling on four CPUs: for each
+/// grain in milliseconds.
+fn slowdown(name: &str, stressors: u32, grains: &[u64], waiting: Waiting) -> Vec<f64> {
+    let (machine, costs) = (Machine::flat(4), Costs::default());
+    let of = |who, ms: u64| {
+        let shape = (3, Span::ms(ms), Span::ms((ms * 20).max(1000)));
+        job(&machine, &costs, who, shape, stressors, waiting)
+    };
+    grains.iter().map(|&ms| of((name, &[]), ms) / of(("gang", &[]), ms)).collect()
+}
+
 #[test]
-fn print_table() {
-    let machine = Machine::flat(4);
-    for waiting in [Waiting::Spin, Waiting::Block] {
-        for name in ["linux-2.4", "linux-2.6-o1"] {
-            for s in [0, 1, 4, 8, 12] {
-                let mut line = format!("{waiting:?} {name} s={s}:");
-                for g in [1, 5, 20, 100, 500] {
-                    let grain = Span::ms(g);
-                    let total = Span::ms((g * 20).max(2000));
-                    let costs = Costs::default();
-                    let of = |who| job(&machine, &costs, who, (3, grain, total), s, waiting);
-                    let (default, gang) = (of((name, &[])), of(("gang", &[])));
-                    line += &format!(" {:.2} ({:.1}/{:.1})", default / gang, default, gang);
-                }
-                println!("{line}");
+fn with_a_cpu_for_each_there_is_nothing_to_gain() {
+    for name in ["linux-2.4", "linux-2.6-o1"] {
+        for stressors in [0, 1] {
+            for ratio in slowdown(name, stressors, &[1, 5, 20, 100, 500], Waiting::Spin) {
+                assert!((0.98..1.02).contains(&ratio), "{name}: {ratio} beside {stressors}");
             }
         }
     }
+}
+
+#[test]
+fn the_finer_the_grain_the_more_a_spinning_job_loses_without_its_gang() {
+    for stressors in [4, 8, 12] {
+        for (name, fine) in [("linux-2.4", 2.5), ("linux-2.6-o1", 9.0)] {
+            let ratios = slowdown(name, stressors, &[1, 5, 20, 100, 500], Waiting::Spin);
+            assert!(ratios.is_sorted_by(|a, b| a > b), "{name}: {ratios:?} beside {stressors}");
+            assert!(ratios[1] > fine && ratios[4] < 1.1, "{name}: {ratios:?} beside {stressors}");
+        }
+    }
+}
+
+#[test]
+fn queues_of_their_own_lose_more_the_more_there_is_to_do() {
+    // As long as a round of all queues is: stressors on a CPU, times their slices.
+    let beside = |stressors| slowdown("linux-2.6-o1", stressors, &[5], Waiting::Spin)[0];
+    let (four, eight) = (beside(4), beside(8));
+    assert!(eight > 1.2 * four, "{four} beside four, {eight} beside eight");
+}
+
+#[test]
+fn a_job_that_blocks_loses_little() {
+    for name in ["linux-2.4", "linux-2.6-o1"] {
+        for ratio in slowdown(name, 8, &[1, 5, 20, 100, 500], Waiting::Block) {
+            assert!((0.3..2.0).contains(&ratio), "{name}: {ratio}");
+        }
+    }
+}
+
+/// A job of so many tasks on four cores of two threads: how much longer it takes than under gang
+/// scheduling, which fills columns in the order of CPUs, and than when it fills cores first.
+fn slowdown_smt(width: u32, stressors: u32) -> [f64; 2] {
+    let machine = wastenot_scenario::machine("xeon4ht").expect("a preset");
+    let costs = Costs { smt: 0.6, ..Costs::default() };
+    let shape = (width, Span::ms(5), Span::s(1));
+    let of = |name, set: &[(&str, &str)]| {
+        job(&machine, &costs, (name, set), shape, stressors, Waiting::Spin)
+    };
+    let default = of("linux-2.6-o1", &[]);
+    ["cpu", "cores"].map(|order| default / of("gang", &[("order", order)]))
+}
+
+#[test]
+fn rigid_gangs_are_no_answer_on_smt() {
+    for stressors in 0..=4 {
+        let [rigid, _] = slowdown_smt(4, stressors);
+        assert!((0.595..=1.05).contains(&rigid), "4 threads beside {stressors}: {rigid}");
+    }
+    for stressors in 0..=1 {
+        let [rigid, _] = slowdown_smt(7, stressors);
+        assert!((0.85..=1.20).contains(&rigid), "7 threads beside {stressors}: {rigid}");
+    }
+}
+
+#[test]
+fn a_gang_that_fills_cores_first_is_as_good_as_balancing() {
+    let [rigid, aware] = slowdown_smt(4, 0);
+    assert!(rigid < 0.65 && (aware - 1.0).abs() < 0.02, "{rigid} and {aware}");
 }
