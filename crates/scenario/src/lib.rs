@@ -23,6 +23,7 @@ mod hwloc;
 mod lscpu;
 mod nearest;
 mod preset;
+mod rtapp;
 pub mod scenario;
 mod synthetic;
 mod sys;
@@ -33,6 +34,7 @@ use wastenot_model::machine::Hops;
 pub use catalogue::{Argument, ArgumentKind, CATALOGUE, Family, Function};
 pub use error::Error;
 pub use preset::{Preset, presets};
+pub use rtapp::{RtApp, from_rtapp};
 pub use scenario::{Scenario, scenario};
 pub use sys::{COMMAND as SYS_COMMAND, from_sys};
 
@@ -78,6 +80,10 @@ pub fn fuzz_one(data: &[u8]) {
         lscpu::read("data", &text),
         sys::read("data", &text),
     ];
+    for result in [scenario("data", &text).err(), from_rtapp("data", &text).err()] {
+        let Some(error) = result else { continue };
+        assert!(!error.to_string().is_empty() && !error.help().is_empty());
+    }
     for result in results {
         match result {
             Ok(machine) => assert!(!machine.is_empty(), "a machine has CPUs"),

@@ -3,7 +3,8 @@
 /// Longer names are compared by their beginning, so that a message costs little.
 const CHARS: usize = 64;
 
-/// The nearest of the known names, if it takes edits for at most a third of what was typed.
+/// The nearest of the known names, if at most a third of what was typed has to be edited, and
+/// something of it is left.
 pub(crate) fn nearest<'a>(
     typed: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -11,7 +12,7 @@ pub(crate) fn nearest<'a>(
     let typed: Vec<char> = typed.to_lowercase().chars().take(CHARS).collect();
     let distance = |name: &str| edits(&typed, &name.chars().take(CHARS).collect::<Vec<_>>());
     let best = known.into_iter().map(|name| (distance(name), name)).min()?;
-    (best.0 <= typed.len().div_ceil(3)).then_some(best.1)
+    (best.0 <= typed.len().div_ceil(3) && best.0 < typed.len()).then_some(best.1)
 }
 
 /// Insertions, deletions and replacements between two words (Levenshtein).
@@ -38,6 +39,7 @@ mod tests {
         assert_eq!(nearest("Compte", known), Some("compute"));
         assert_eq!(nearest("barier", known), Some("barrier"));
         assert_eq!(nearest("unlock", known), None);
-        assert_eq!(nearest("", []), None);
+        assert_eq!(nearest("a", ["b"]), None);
+        assert_eq!(nearest("", [""]), None);
     }
 }

@@ -4,6 +4,8 @@ mod all {
     mod files;
     mod hostile;
     mod presets;
+    mod rtapp;
+    mod scenarios;
     mod seeds;
     mod synthetic;
 }

@@ -4,7 +4,6 @@ use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Group, GroupId, Hotplug, Quota, Waiting};
 use wastenot_model::{CpuId, Machine, Span, Time, Workload};
 
-use super::dry_run::Budget;
 use super::fields::{Fields, expected, number, read_span, span, table, text};
 use super::names::{Kind, Names};
 use super::node::{Entry, Node, Table, Value, Wrong, wrong};
@@ -20,7 +19,7 @@ const TASKS: usize = 200_000;
 pub(super) struct Variants {
     machine: Option<(String, Machine)>,
     tasks: usize,
-    budget: Budget,
+    budget: verify::Budget,
 }
 
 impl Variants {
@@ -40,7 +39,7 @@ impl Variants {
         }
         draft.workload.launches.sort_by_key(|launch| launch.at);
         draft.workload.hotplug.sort_by_key(|event| event.at);
-        verify::verify(&draft, &mut self.budget)?;
+        verify::verify(&draft.workload, &draft.lines, &mut self.budget)?;
         let workload = draft.workload;
         let costs = costs(&fields)?;
         Ok(Variant { name: name.into(), costs, workload, scheduler: choice(&fields)?, machine })

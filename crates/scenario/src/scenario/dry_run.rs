@@ -12,10 +12,10 @@ use wastenot_model::workload::{Program, Step};
 
 use super::node::{Wrong, wrong};
 use super::program::FOREVER;
-use super::tasks::Draft;
+use super::verify::Lines;
 
 /// Steps that all variants of a scenario may still take; what would take longer is not tried.
-pub(super) struct Budget {
+pub(crate) struct Budget {
     steps: u32,
 }
 
@@ -31,14 +31,13 @@ const STEPS: u32 = 400_000;
 const TASKS: usize = 20_000;
 
 /// Refuses a workload in which awaited tasks wait for ever.
-pub(super) fn run(draft: &Draft, budget: &mut Budget) -> Result<(), Wrong> {
-    let workload = &draft.workload;
+pub(super) fn run(workload: &Workload, lines: &Lines, budget: &mut Budget) -> Result<(), Wrong> {
     if workload.launches.len() > TASKS {
         return Ok(());
     }
     let mut run = Run::new(workload);
     for _ in 0..STEPS.min(budget.steps) {
-        let Some(task) = run.ready.pop_front() else { return run.stalled(draft) };
+        let Some(task) = run.ready.pop_front() else { return run.stalled(lines) };
         budget.steps -= 1;
         if run.tasks.len() > TASKS {
             return Ok(());
@@ -315,7 +314,7 @@ impl<'a> Run<'a> {
     }
 
     /// Nobody can do anything any more: those who are waited for should have ended.
-    fn stalled(&self, draft: &Draft) -> Result<(), Wrong> {
+    fn stalled(&self, lines: &Lines) -> Result<(), Wrong> {
         let stuck = |task: &&Task| {
             let awaited = self.workload.templates[task.template].awaited;
             awaited && task.waits.is_some_and(|wait| wait != Wait::Nothing)
@@ -333,7 +332,7 @@ impl<'a> Run<'a> {
         let what = format!("the tasks wait for each other: {}", tasks.join("; "));
         let help = "let somebody let them go on, or write `background = true` for tasks that need \
                     not end";
-        Err(wrong(draft.line(first.template, first.at - 1), what, help))
+        Err(wrong(lines.of(first.template, first.at - 1), what, help))
     }
 
     fn describe(&self, task: &Task) -> String {

@@ -9,13 +9,13 @@ mod build;
 mod dry_run;
 pub(crate) mod fields;
 mod figure;
-mod names;
+pub(crate) mod names;
 pub(crate) mod node;
 pub(crate) mod program;
 mod schema;
 mod tasks;
 mod variants;
-mod verify;
+pub(crate) mod verify;
 
 use wastenot_model::machine::Costs;
 use wastenot_model::{Machine, Span, Workload};

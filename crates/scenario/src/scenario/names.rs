@@ -62,10 +62,14 @@ impl Names {
         }
     }
 
-    /// The number of `name`.
+    /// The number of `name`, if it has one.
+    pub(crate) fn known(&self, kind: Kind, name: &str) -> Option<u32> {
+        self.numbers.get(&(kind, name.to_owned())).copied()
+    }
+
+    /// The number of `name`, or a complaint.
     pub(crate) fn find(&self, kind: Kind, name: &str, at: usize) -> Result<u32, Wrong> {
-        let found = self.numbers.get(&(kind, name.to_owned())).copied();
-        found.ok_or_else(|| {
+        self.known(kind, name).ok_or_else(|| {
             let known =
                 || self.numbers.keys().filter(|(of, _)| *of == kind).map(|(_, n)| n.as_str());
             let what = format!("there is no {} `{}`", kind.word(), shown(name));

@@ -91,10 +91,13 @@ fn node(from: &DeValue, at: usize, key: usize) -> Result<Node, Wrong> {
             return Err(wrong(at, "a date", "a scenario has lengths of time: \"2ms\""));
         }
         DeValue::Array(values) => {
-            let nodes = values.iter().map(|value| node(value.get_ref(), value.span().start, key));
+            let nodes = values.iter().map(|value| {
+                let at = value.span().start;
+                node(value.get_ref(), at, at)
+            });
             Value::Array(nodes.collect::<Result<_, _>>()?)
         }
-        // A table's span is that of its header, where it has one.
+        // Tables begin at their key; those of a list, at their header or bracket.
         DeValue::Table(from) => {
             return Ok(Node { at: key, value: Value::Table(table(from, key)?) });
         }

@@ -8,6 +8,7 @@ use super::names::{Kind, Names};
 use super::node::{Node, Value, Wrong, wrong};
 use super::program;
 use super::schema::TASK;
+use super::verify::Lines;
 use crate::catalogue::{self, Function, Maker};
 use crate::error::shown;
 
@@ -21,20 +22,13 @@ pub(super) struct Draft<'a> {
     pub(super) machine: &'a Machine,
     pub(super) workload: Workload,
     pub(super) names: Names,
-    /// Where the steps of each template stand; those of the catalogue where they are used.
-    lines: Vec<Vec<usize>>,
+    pub(super) lines: Lines,
 }
 
 impl<'a> Draft<'a> {
     pub(super) fn new(machine: &'a Machine) -> Draft<'a> {
-        let (names, lines) = (Names::default(), Vec::new());
+        let (names, lines) = (Names::default(), Lines::default());
         Draft { machine, workload: Workload::new(), names, lines }
-    }
-
-    /// Where a step stands.
-    pub(super) fn line(&self, template: usize, step: usize) -> usize {
-        let lines = self.lines.get(template).map_or(&[][..], Vec::as_slice);
-        lines.get(step).or(lines.last()).copied().unwrap_or_default()
     }
 }
 
@@ -59,7 +53,7 @@ pub(super) fn read(nodes: &[Node], draft: &mut Draft) -> Result<(), Wrong> {
             Some(function) => {
                 let function = catalogue::find(text(function, "use")?, function.at)?;
                 from_catalogue(function, fields, draft)?;
-                draft.lines.resize(draft.workload.templates.len(), vec![node.at]);
+                draft.lines.fill(draft.workload.templates.len(), node.at);
             }
             None => {
                 from_program(own, &fields, draft)?;
@@ -85,8 +79,7 @@ fn from_program(template: usize, fields: &Fields, draft: &mut Draft) -> Result<(
     fields.need("program", "[\"compute 2ms\"]")?;
     let lines = fields.list("program")?;
     let written = program::read(lines, draft.machine, &draft.names, &mut draft.workload)?;
-    draft.lines[template].extend(&written.lines);
-    draft.lines[template].remove(0);
+    draft.lines.set(template, written.lines);
     draft.workload.templates[template] = Template { program: written.program, ..common };
     let count = fields.integer("count", 1..=TASKS as i64)?;
     if fields.flag("forked")? {

@@ -6,26 +6,52 @@ use std::collections::BTreeMap;
 use wastenot_model::Workload;
 use wastenot_model::workload::{Program, Step, TemplateId};
 
-use super::dry_run::{self, Budget};
+use super::dry_run;
+pub(crate) use super::dry_run::Budget;
 use super::node::{Wrong, wrong};
-use super::tasks::Draft;
 
 /// Steps that a loop may do without any time passing.
 const TIMELESS: u64 = 100_000;
 /// More tasks than anyone counts.
 const FOREVER: u64 = u64::MAX;
 
-/// Refuses what cannot run.
-pub(super) fn verify(draft: &Draft, budget: &mut Budget) -> Result<(), Wrong> {
-    for (template, of) in draft.workload.templates.iter().enumerate() {
-        let at = |step| draft.line(template, step);
-        loops_take_time(&draft.workload, &of.program, &at)?;
-        locks_are_given_back(&draft.workload, &of.program, &at)?;
+/// Where the steps of each template stand; those of the catalogue all where they are used.
+#[derive(Default)]
+pub(crate) struct Lines {
+    templates: Vec<Vec<usize>>,
+}
+
+impl Lines {
+    /// Those of the next template.
+    pub(crate) fn push(&mut self, lines: Vec<usize>) {
+        self.templates.push(lines);
     }
-    let tasks = count(draft)?;
-    barriers_open(draft, &tasks)?;
-    somebody_answers(draft, &tasks)?;
-    dry_run::run(draft, budget)
+    /// Those of a template that is known.
+    pub(crate) fn set(&mut self, template: usize, lines: Vec<usize>) {
+        self.templates[template] = lines;
+    }
+    /// One line for all templates that have none.
+    pub(crate) fn fill(&mut self, templates: usize, line: usize) {
+        self.templates.resize(templates, vec![line]);
+    }
+    /// Where a step stands.
+    pub(crate) fn of(&self, template: usize, step: usize) -> usize {
+        let lines = self.templates.get(template).map_or(&[][..], Vec::as_slice);
+        lines.get(step).or(lines.last()).copied().unwrap_or_default()
+    }
+}
+
+/// Refuses what cannot run.
+pub(crate) fn verify(workload: &Workload, lines: &Lines, budget: &mut Budget) -> Result<(), Wrong> {
+    for (template, of) in workload.templates.iter().enumerate() {
+        let at = |step| lines.of(template, step);
+        loops_take_time(workload, &of.program, &at)?;
+        locks_are_given_back(workload, &of.program, &at)?;
+    }
+    let tasks = count(workload, lines)?;
+    barriers_open(workload, lines, &tasks)?;
+    somebody_answers(workload, lines, &tasks)?;
+    dry_run::run(workload, lines, budget)
 }
 
 /// A loop that takes no time would hold up the simulation at one instant.
@@ -130,12 +156,12 @@ fn locks_are_given_back(
 }
 
 /// How many tasks of each template there will be.
-fn count(draft: &Draft) -> Result<Vec<u64>, Wrong> {
-    let templates = &draft.workload.templates;
+fn count(workload: &Workload, lines: &Lines) -> Result<Vec<u64>, Wrong> {
+    let templates = &workload.templates;
     let forks: Vec<BTreeMap<usize, u64>> =
         templates.iter().map(|template| forked_by(&template.program)).collect();
     let mut tasks = vec![0u64; templates.len()];
-    for launch in &draft.workload.launches {
+    for launch in &workload.launches {
         tasks[launch.template.index()] += 1;
     }
     // Parents before children, as long as there is somebody all of whose parents are counted.
@@ -169,7 +195,7 @@ fn count(draft: &Draft) -> Result<Vec<u64>, Wrong> {
     let step = templates[parent].program.steps().iter().position(is).unwrap_or_default();
     let name = &templates[parent].name;
     let what = format!("`{name}` forks itself, through others or at once, without end");
-    Err(wrong(draft.line(parent, step), what, "let one task fork the others"))
+    Err(wrong(lines.of(parent, step), what, "let one task fork the others"))
 }
 
 fn forked_by(program: &Program) -> BTreeMap<usize, u64> {
@@ -193,10 +219,9 @@ fn forked_by(program: &Program) -> BTreeMap<usize, u64> {
 }
 
 /// A barrier's parties are the tasks that reach it, or divide them into equal turns.
-fn barriers_open(draft: &Draft, tasks: &[u64]) -> Result<(), Wrong> {
-    let mut reach = vec![(0u64, None); draft.workload.barriers.len()];
-    for (n, template) in draft.workload.templates.iter().enumerate().filter(|(n, _)| tasks[*n] > 0)
-    {
+fn barriers_open(workload: &Workload, lines: &Lines, tasks: &[u64]) -> Result<(), Wrong> {
+    let mut reach = vec![(0u64, None); workload.barriers.len()];
+    for (n, template) in workload.templates.iter().enumerate().filter(|(n, _)| tasks[*n] > 0) {
         let mut seen = vec![];
         for (step, what) in template.program.steps().iter().enumerate() {
             let Step::Barrier(barrier) = what else { continue };
@@ -209,22 +234,21 @@ fn barriers_open(draft: &Draft, tasks: &[u64]) -> Result<(), Wrong> {
             *first = first.or(Some((n, step)));
         }
     }
-    for (barrier, (count, first)) in draft.workload.barriers.iter().zip(reach) {
+    for (barrier, (count, first)) in workload.barriers.iter().zip(reach) {
         let Some((n, step)) = first else { continue };
         if count != FOREVER && !count.is_multiple_of(u64::from(barrier.parties)) {
             let what = format!(
                 "the barrier `{}` has {} parties, and {count} tasks reach it",
                 barrier.name, barrier.parties
             );
-            return Err(wrong(draft.line(n, step), what, format!("write `parties = {count}`")));
+            return Err(wrong(lines.of(n, step), what, format!("write `parties = {count}`")));
         }
     }
     Ok(())
 }
 
 /// Whoever waits for a token or a signal waits for somebody.
-fn somebody_answers(draft: &Draft, tasks: &[u64]) -> Result<(), Wrong> {
-    let workload = &draft.workload;
+fn somebody_answers(workload: &Workload, lines: &Lines, tasks: &[u64]) -> Result<(), Wrong> {
     // Where each is waited for first, and whether anybody answers.
     let mut pipes: Vec<_> = workload.pipes.iter().map(|pipe| (None, pipe.tokens > 0)).collect();
     let mut conditions = vec![(None, false); workload.conditions.len()];
@@ -244,14 +268,14 @@ fn somebody_answers(draft: &Draft, tasks: &[u64]) -> Result<(), Wrong> {
         if let Some((template, step)) = waits.filter(|_| !answered) {
             let what = format!("nobody puts anything into the pipe `{}`", pipe.name);
             let help = format!("add \"put {}\" to a program", pipe.name);
-            return Err(wrong(draft.line(template, step), what, help));
+            return Err(wrong(lines.of(template, step), what, help));
         }
     }
     for (condition, (waits, answered)) in workload.conditions.iter().zip(conditions) {
         if let Some((template, step)) = waits.filter(|_| !answered) {
             let what = format!("nobody signals the condition `{}`", condition.name);
             let help = format!("add \"signal {}\" to a program", condition.name);
-            return Err(wrong(draft.line(template, step), what, help));
+            return Err(wrong(lines.of(template, step), what, help));
         }
     }
     Ok(())

@@ -1,0 +1,322 @@
+//! Workloads of rt-app, as its tutorial describes them (scheduler-tools/rt-app, doc/tutorial.txt).
+//!
+//! What a simulation has no use for is left out, and every import says what it left out. Threads
+//! that loop for ever run until the duration is over.
+
+mod events;
+mod json;
+
+use std::collections::BTreeSet;
+
+use wastenot_model::workload::{Group, GroupId, Launch, Program, Step, Template, TemplateId};
+use wastenot_model::{CpuId, CpuSet, Span, Time, Workload};
+
+use crate::Error;
+use crate::error::shown;
+use crate::nearest::nearest;
+use crate::scenario::fields::{expected, integer, table, text};
+use crate::scenario::names::{Kind, Names};
+use crate::scenario::node::{Entry, Node, Table, Value, Wrong, wrong};
+use crate::scenario::verify::{Budget, Lines, verify};
+use events::Events;
+
+/// What a file of rt-app describes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RtApp {
+    /// Its threads.
+    pub workload: Workload,
+    /// Its duration; `None` where it runs until all threads have ended.
+    pub limit: Option<Span>,
+    /// What was left out, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Longest file that is read.
+const BYTES: usize = 1024 * 1024;
+/// Most threads.
+const THREADS: i64 = 100_000;
+
+/// Reads a file of rt-app. `file` is its name in messages.
+pub fn from_rtapp(file: &str, text: &str) -> Result<RtApp, Error> {
+    read(text).map_err(|wrong| wrong.into_error(file, text))
+}
+
+fn read(text: &str) -> Result<RtApp, Wrong> {
+    if text.len() > BYTES {
+        return Err(wrong(BYTES, "more than a MiB", "describe fewer threads"));
+    }
+    let file = json::read(text)?;
+    let mut import = Import::default();
+    import.workload = Workload::new();
+    let mut limit = None;
+    for Entry { key, at, node } in &file.entries {
+        match key.as_str() {
+            "tasks" => {}
+            "global" => limit = import.global(node)?,
+            "resources" => import.note("`resources`: they are made where they are used"),
+            _ => return Err(unknown("the file", key, *at, &["tasks", "global", "resources"])),
+        }
+    }
+    let missing = || wrong(0, "no `tasks`", "rt-app's files have an object `tasks`");
+    let (_, tasks) = table(file.get("tasks").ok_or_else(missing)?, "tasks")?;
+    import.tasks(tasks)?;
+    let mut workload = import.workload;
+    workload.launches.sort_by_key(|launch| launch.at);
+    verify(&workload, &import.lines, &mut Budget::default())?;
+    Ok(RtApp { workload, limit, notes: import.notes.into_iter().collect() })
+}
+
+/// Keys that say how a thread or phase is scheduled, with what becomes of them.
+const PROPERTIES: &[(&str, Property)] = &[
+    ("instance", Property::Thread),
+    ("delay", Property::Thread),
+    ("loop", Property::Thread),
+    ("phases", Property::Thread),
+    ("priority", Property::Thread),
+    ("cpus", Property::Thread),
+    ("taskgroup", Property::Thread),
+    ("policy", Property::Policy),
+    ("dl-runtime", Property::LeftOut("deadlines and slices that threads ask for")),
+    ("dl-period", Property::LeftOut("deadlines and slices that threads ask for")),
+    ("dl-deadline", Property::LeftOut("deadlines and slices that threads ask for")),
+    ("period", Property::LeftOut("deadlines and slices that threads ask for")),
+    ("deadline", Property::LeftOut("deadlines and slices that threads ask for")),
+    ("util_min", Property::LeftOut("utilization clamps")),
+    ("util_max", Property::LeftOut("utilization clamps")),
+    ("nodes_membind", Property::LeftOut("where memory is bound")),
+    ("numa_nodes_membind", Property::LeftOut("where memory is bound")),
+];
+
+/// What becomes of a property.
+#[derive(Clone, Copy)]
+enum Property {
+    /// Read where threads and phases are.
+    Thread,
+    /// Only ordinary scheduling is.
+    Policy,
+    /// Left out.
+    LeftOut(&'static str),
+}
+
+/// A workload in the making.
+#[derive(Default)]
+struct Import {
+    workload: Workload,
+    names: Names,
+    lines: Lines,
+    notes: BTreeSet<String>,
+}
+
+impl Import {
+    fn note(&mut self, what: &str) {
+        self.notes.insert(format!("left out: {what}"));
+    }
+
+    /// The duration; all else concerns the program rt-app itself.
+    fn global(&mut self, node: &Node) -> Result<Option<Span>, Wrong> {
+        let (_, global) = table(node, "global")?;
+        let mut limit = None;
+        for Entry { key, node, .. } in &global.entries {
+            match key.as_str() {
+                "duration" => {
+                    let seconds = integer(node, "duration", -1..=86_400)?;
+                    limit = (seconds > 0).then(|| Span::s(seconds as u64));
+                }
+                "default_policy" => self.policy(text(node, "default_policy")?),
+                key => self.note(&format!("`global.{}`", shown(key))),
+            }
+        }
+        Ok(limit)
+    }
+
+    fn policy(&mut self, policy: &str) {
+        if !["SCHED_OTHER", "SCHED_BATCH", ""].contains(&policy) {
+            self.note(&format!("{}: such threads run as SCHED_OTHER", shown(policy)));
+        }
+    }
+
+    fn tasks(&mut self, tasks: &Table) -> Result<(), Wrong> {
+        let mut instances = Vec::with_capacity(tasks.entries.len());
+        for Entry { key, at, node } in &tasks.entries {
+            let template = self.workload.template(Template::new(key, Program::default()));
+            self.names.add(Kind::Task, key, template.0, *at)?;
+            let (_, thread) = table(node, key)?;
+            let count =
+                thread.get("instance").map_or(Ok(1), |n| integer(n, "instance", 0..=THREADS))?;
+            instances.push(count as u32);
+        }
+        let all: i64 = instances.iter().map(|&count| i64::from(count)).sum();
+        if all > THREADS {
+            return Err(wrong(0, format!("more than {THREADS} threads"), "describe fewer"));
+        }
+        for (n, Entry { key, at, node }) in tasks.entries.iter().enumerate() {
+            let (_, thread) = table(node, key)?;
+            let lines = self.thread(n, key, *at, thread, instances[n])?;
+            self.lines.push(lines);
+        }
+        Ok(())
+    }
+
+    /// One kind of thread; gives where its steps stand.
+    fn thread(
+        &mut self,
+        n: usize,
+        name: &str,
+        at: usize,
+        thread: &Table,
+        instances: u32,
+    ) -> Result<Vec<usize>, Wrong> {
+        let mut events = Events::new(name, instances);
+        let times = loops(thread, -1)?;
+        if let Some(times) = times {
+            events.push(at, Step::Loop(times));
+            match thread.get("phases") {
+                None => self.phase(thread, &mut events)?,
+                Some(node) => self.phases(node, thread, &mut events)?,
+            }
+            events.push(at, Step::End { of: 0 });
+        }
+        let Events { steps, lines, .. } = events;
+        let unbalanced = |_| wrong(at, "loops nested too deep", "use fewer");
+        let mut template = Template::new(name, Program::new(steps).map_err(unbalanced)?);
+        template.nice = thread.get("priority").map_or(Ok(0), |node| self.nice(node, thread))?;
+        template.affinity = thread.get("cpus").map(cpus).transpose()?;
+        if let Some(node) = thread.get("taskgroup") {
+            template.group = self.group(text(node, "taskgroup")?, node.at)?;
+        }
+        self.workload.templates[n] = template;
+        let delay =
+            thread.get("delay").map_or(Ok(0), |node| integer(node, "delay", 0..=1 << 40))?;
+        let at = Time(Span::us(delay as u64).0);
+        let launch = Launch { at, template: TemplateId(n as u32), from: CpuId(0) };
+        self.workload.launches.extend(std::iter::repeat_n(launch, instances as usize));
+        Ok(lines)
+    }
+
+    fn phases(&mut self, node: &Node, thread: &Table, events: &mut Events) -> Result<(), Wrong> {
+        let (_, phases) = table(node, "phases")?;
+        let bound = |phase: &Entry| matches!(&phase.node.value, Value::Table(phase) if phase.get("cpus").is_some());
+        let some_bound = phases.entries.iter().any(bound);
+        for Entry { key, at, node } in &phases.entries {
+            let (_, phase) = table(node, key)?;
+            let Some(times) = loops(phase, 1)? else { continue };
+            // A phase without CPUs has those of its thread.
+            if let Some(node) = phase.get("cpus").or(thread.get("cpus")).filter(|_| some_bound) {
+                let set = self.workload.affinity(cpus(node)?);
+                events.push(*at, Step::Affinity(set));
+            }
+            if let Some(node) = phase.get("priority") {
+                let nice = self.nice(node, phase)?;
+                events.push(*at, Step::Nice(nice));
+            }
+            if phase.get("taskgroup").is_some() {
+                self.note("`taskgroup` of a phase: threads stay in the group that they begin in");
+            }
+            events.push(*at, Step::Loop(times));
+            self.phase(phase, events)?;
+            events.push(*at, Step::End { of: 0 });
+        }
+        for Entry { key, at, node } in &thread.entries {
+            match property(key) {
+                Some(property) => self.property(property, node)?,
+                None => {
+                    return Err(wrong(
+                        *at,
+                        format!("`{}` beside `phases`", shown(key)),
+                        "put events into the phases",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The events of a phase, in their order.
+    fn phase(&mut self, phase: &Table, events: &mut Events) -> Result<(), Wrong> {
+        for Entry { key, at, node } in &phase.entries {
+            match property(key) {
+                Some(property) => self.property(property, node)?,
+                None => self.event(key, *at, node, events)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn property(&mut self, property: Property, node: &Node) -> Result<(), Wrong> {
+        match property {
+            Property::Thread => {}
+            Property::Policy => self.policy(text(node, "policy")?),
+            Property::LeftOut(what) => self.note(what),
+        }
+        Ok(())
+    }
+
+    /// Only ordinary threads have nice values.
+    fn nice(&mut self, node: &Node, of: &Table) -> Result<i8, Wrong> {
+        let policy = of.get("policy").map_or(Ok("SCHED_OTHER"), |node| text(node, "policy"))?;
+        match ["SCHED_OTHER", "SCHED_BATCH", "SCHED_IDLE"].contains(&policy) {
+            true => integer(node, "priority", -20..=19).map(|nice| nice as i8),
+            false => Ok(0),
+        }
+    }
+
+    /// Groups by path: `/a/b` is within `/a`.
+    fn group(&mut self, path: &str, at: usize) -> Result<GroupId, Wrong> {
+        const DEPTH: usize = 16;
+        let mut parent = GroupId(0);
+        let mut name = String::new();
+        for (depth, part) in path.split('/').filter(|part| !part.is_empty()).enumerate() {
+            if depth == DEPTH {
+                return Err(wrong(at, "groups nested too deep", format!("at most {DEPTH}")));
+            }
+            name = format!("{name}/{part}");
+            parent = match self.names.known(Kind::Group, &name) {
+                Some(group) => GroupId(group),
+                None => {
+                    let group = Group { name: name.clone(), parent: Some(parent), ..Group::root() };
+                    let group = self.workload.group(group);
+                    self.names.add(Kind::Group, &name, group.0, at)?;
+                    group
+                }
+            };
+        }
+        Ok(parent)
+    }
+}
+
+fn property(key: &str) -> Option<Property> {
+    PROPERTIES.iter().find(|(name, _)| *name == key).map(|(_, property)| *property)
+}
+
+/// How often: `None` for not at all, `Some(None)` for ever.
+fn loops(of: &Table, default: i64) -> Result<Option<Option<u32>>, Wrong> {
+    let most = i64::from(u32::MAX);
+    let times = of.get("loop").map_or(Ok(default), |node| integer(node, "loop", -1..=most))?;
+    Ok(match times {
+        0 => None,
+        -1 => Some(None),
+        times => Some(Some(times as u32)),
+    })
+}
+
+fn cpus(node: &Node) -> Result<CpuSet, Wrong> {
+    let Value::Array(values) = &node.value else {
+        return Err(expected(node, "cpus", "a list: [0, 2]"));
+    };
+    let last = CpuId::LIMIT as i64 - 1;
+    let cpus = values.iter().map(|value| integer(value, "cpus", 0..=last));
+    let cpus: CpuSet =
+        cpus.map(|cpu| cpu.map(|cpu| CpuId(cpu as u16))).collect::<Result<_, _>>()?;
+    match cpus.is_empty() {
+        true => Err(expected(node, "cpus", "a list of at least one CPU: [0, 2]")),
+        false => Ok(cpus),
+    }
+}
+
+fn unknown<'a>(what: &str, key: &str, at: usize, known: &[&'a str]) -> Wrong {
+    let help = match nearest(key, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("known are {}", known.join(", ")),
+    };
+    wrong(at, format!("{what} has no `{}`", shown(key)), help)
+}

@@ -1,0 +1,421 @@
+//! Scenarios: what they become, and what is said of wrong ones.
+
+use wastenot_model::workload::{Program, Step, TemplateId, Variate, Waiting};
+use wastenot_model::{CpuId, CpuSet, Span, Time, Workload};
+use wastenot_scenario::scenario::{Measure, Over, Pick};
+use wastenot_scenario::{CATALOGUE, Error, Scenario, scenario};
+
+/// A scenario on four CPUs with these further lines.
+fn with(rest: &str) -> String {
+    format!(
+        "schema = \"wastenot.scenario/1\"\nmachine = \"smp4\"\nscheduler = {{ name = \"pinned\" }}\n{rest}"
+    )
+}
+
+/// Lines before `rest`.
+const BEFORE: usize = 3;
+
+fn read(rest: &str) -> Scenario {
+    scenario("folder/try.toml", &with(rest)).unwrap_or_else(|e| panic!("{e}\nhelp: {}", e.help()))
+}
+
+fn workload(rest: &str) -> Workload {
+    read(rest).variants[0].workload.clone()
+}
+
+/// A task with this program.
+fn program(lines: &str) -> String {
+    format!("[[tasks]]\nname = \"t\"\nprogram = [{lines}]\n")
+}
+
+#[test]
+fn a_scenario_has_defaults() {
+    let scenario = read(&program("\"compute 2ms\""));
+    assert_eq!((scenario.name.as_str(), scenario.seeds, scenario.limit), ("try", 5, Span::s(600)));
+    let [variant] = &scenario.variants[..] else { panic!("one variant") };
+    assert_eq!((variant.name.as_str(), variant.scheduler.name.as_str()), ("default", "pinned"));
+    assert_eq!(variant.costs, Default::default());
+    assert_eq!(variant.workload.launches.len(), 1);
+    assert!(scenario.figures.is_empty());
+}
+
+#[test]
+fn every_step_is_read_as_it_is_written() {
+    let text = r#"
+conditions = ["c"]
+[locks]
+l = { waiting = "spin 1.1ms then block" }
+[barriers]
+b = { parties = 2, waiting = "spin" }
+[pipes]
+p = { capacity = 4, tokens = 1, sync = false }
+[[tasks]]
+name = "child"
+forked = true
+program = ["barrier b", "await c"]
+[[tasks]]
+name = "t"
+program = [
+  "compute 2ms", "compute 2ms +-5%", "compute exp(150ms)", "compute lognormal(8ms, 0.2)",
+  "sleep uniform(0.2ms, 2ms)", "every 40ms", "lock l", "unlock l", "fork child", "barrier b",
+  "put p", "get p", "signal c", "broadcast c", "exec", "wait", "wait all", "yield", "nice 5",
+  "cpus 1-2", "mark shown", "loop 400", "unless late 40ms", "compute 1us", "end", "end",
+]
+"#;
+    let workload = workload(text);
+    let ms = Span::ms;
+    let steps = workload.templates[1].program.steps();
+    let expected = [
+        Step::Compute(Variate::Fixed(ms(2))),
+        Step::Compute(Variate::Uniform { from: Span::us(1900), to: Span::us(2100) }),
+        Step::Compute(Variate::Exponential { mean: ms(150) }),
+        Step::Compute(Variate::LogNormal { mean: ms(8), cv: 0.2 }),
+        Step::Sleep(Variate::Uniform { from: Span::us(200), to: ms(2) }),
+        Step::Beat(ms(40)),
+    ];
+    assert_eq!(steps[..6], expected);
+    assert_eq!(steps[8], Step::Fork(TemplateId(0)));
+    assert_eq!(steps[18], Step::Nice(5));
+    assert_eq!(steps[21..23], [Step::Loop(Some(400)), Step::UnlessLate(ms(40))]);
+    assert_eq!(steps.len(), 26);
+    assert_eq!(workload.locks[0].waiting, Waiting::SpinThenBlock(Span::us(1100)));
+    assert_eq!((workload.barriers[0].parties, workload.barriers[0].waiting), (2, Waiting::Spin));
+    let pipe = &workload.pipes[0];
+    assert_eq!((pipe.capacity, pipe.tokens, pipe.sync), (Some(4), 1, false));
+    assert_eq!(workload.marks, ["shown"]);
+    assert_eq!(workload.affinities, [CpuSet::parse("1-2").expect("list")]);
+}
+
+#[test]
+fn forking_several_is_a_loop() {
+    let child = "[[tasks]]\nname = \"c\"\nforked = true\nprogram = [\"compute 1ms\"]\n";
+    let workload = workload(&(program("\"fork c x 15\"") + child));
+    let loops = vec![Step::Loop(Some(15)), Step::Fork(TemplateId(1)), Step::End { of: 0 }];
+    assert_eq!(workload.templates[0].program, Program::new(loops).expect("nested"));
+    assert_eq!(workload.launches.len(), 1, "who is only forked is not launched");
+}
+
+#[test]
+fn tasks_have_what_is_written_of_them() {
+    let rest = r#"
+[groups.a]
+quota = "10ms/100ms"
+[groups.b]
+parent = "a"
+session = true
+shares = 512
+[[tasks]]
+name = "w"
+count = 3
+at = "5ms"
+from-node = 2
+nice = -5
+group = "b"
+nodes = "1,2"
+job = 7
+background = true
+kthread = true
+priority = 0.5
+program = ["compute forever"]
+"#;
+    let text = with(rest).replace("smp4", "bulldozer64");
+    let scenario = scenario("try.toml", &text).expect("a scenario");
+    let workload = &scenario.variants[0].workload;
+    let [_, a, b] = &workload.groups[..] else { panic!("two groups and the root") };
+    let quota = a.quota.as_ref().map(|quota| (quota.runtime, quota.period));
+    assert_eq!(quota, Some((Span::ms(10), Span::ms(100))));
+    assert_eq!((b.parent.map(|group| group.0), b.session, b.shares), (Some(1), true, 512));
+    let [first, _, _] = workload.launches[..] else { panic!("three") };
+    assert_eq!((first.at, first.from), (Time(5_000_000), CpuId(16)));
+    let template = &workload.templates[0];
+    assert_eq!((template.nice, template.group.0, template.job), (-5, 2, Some(7)));
+    assert_eq!(template.affinity, CpuSet::parse("8-23"));
+    assert!(template.kthread && !template.awaited && template.priority == 0.5);
+}
+
+#[test]
+fn variants_are_merged_and_parameters_substituted() {
+    let scenario = read(
+        r#"
+[parameters]
+grain = "1ms"
+n = 2
+[costs]
+switch = "1us"
+[[tasks]]
+name = "w"
+count = "${n}"
+program = ["compute ${grain} +-5%"]
+[[variants]]
+name = "a"
+[[variants]]
+name = "b"
+parameters = { grain = "2ms" }
+costs = { ipi = "3us" }
+scheduler = { name = "osv", thyst = "2ms" }
+[sweep]
+n = [2, 3]
+"#,
+    );
+    let names: Vec<&str> = scenario.variants.iter().map(|variant| variant.name.as_str()).collect();
+    assert_eq!(names, ["a n=2", "a n=3", "b n=2", "b n=3"]);
+    let [a, _, _, b] = &scenario.variants[..] else { panic!("four") };
+    assert_eq!((a.workload.launches.len(), b.workload.launches.len()), (2, 3));
+    let grain = |variant: &wastenot_scenario::scenario::Variant| match variant.workload.templates[0]
+        .program
+        .steps()[0]
+    {
+        Step::Compute(variate) => variate.mean(),
+        _ => Span::ZERO,
+    };
+    assert_eq!((grain(a), grain(b)), (Span::ms(1), Span::ms(2)));
+    assert_eq!((a.costs.ipi, b.costs.ipi, b.costs.switch), (Span::ZERO, Span::us(3), Span::us(1)));
+    assert_eq!(b.scheduler.switches, [("thyst".to_owned(), "2ms".to_owned())]);
+}
+
+#[test]
+fn a_variant_of_another_scheduler_begins_with_its_defaults() {
+    let text = with(&program("\"compute 1ms\""));
+    let text = text.replace("name = \"pinned\"", "name = \"cfs-4.1\", wakeup = \"llc\"");
+    let variants = "[[variants]]\nname = \"same\"\nscheduler = { hz = 1000 }\n\
+                    [[variants]]\nname = \"other\"\nscheduler = { name = \"pinned\" }\n";
+    let scenario = scenario("try.toml", &(text + variants)).expect("a scenario");
+    let switches = |n: usize| scenario.variants[n].scheduler.switches.len();
+    assert_eq!((switches(0), switches(1)), (2, 0));
+}
+
+#[test]
+fn figures_say_what_is_measured_of_what() {
+    let text = r#"
+[[tasks]]
+name = "w"
+program = ["compute 1ms", "mark shown"]
+[[variants]]
+name = "bug"
+[[variants]]
+name = "fix"
+[[figures]]
+name = "ratio"
+measure = "completion"
+of = "w*"
+variant = "bug"
+over = { variant = "fix" }
+published = 2
+band = [1.9, 2.1]
+formula = { value = 2.0, text = "2" }
+pick = "share-at-least 1.6"
+why = "because"
+[[figures]]
+name = "shown"
+measure = "marks"
+of = "shown"
+variant = "fix"
+within = "40ms"
+over = 100
+"#;
+    let scenario = read(text);
+    let [ratio, shown] = &scenario.figures[..] else { panic!("two figures") };
+    let Over::Quantity(over) = &ratio.over else { panic!("over a quantity") };
+    assert_eq!((over.variant.as_str(), over.measure), ("fix", Measure::Completion));
+    assert_eq!(over.of.as_deref(), Some("w*"), "as in the figure");
+    assert_eq!((ratio.pick, ratio.band), (Pick::ShareAtLeast(1.6), Some((1.9, 2.1))));
+    assert_eq!((ratio.published, ratio.formula.as_ref().map(|f| f.value)), (Some(2.0), Some(2.0)));
+    assert!(ratio.quantity.covers("w", true) && !ratio.quantity.covers("v", true));
+    assert_eq!((shown.quantity.within, &shown.over), (Some(Span::ms(40)), &Over::Number(100.0)));
+}
+
+/// What is wrong, the line after those of `with`, what is said, what is suggested.
+type Wrong = (&'static str, usize, &'static str, &'static str);
+
+#[track_caller]
+fn refused((rest, line, what, help): Wrong) {
+    let error = scenario("try.toml", &with(rest)).expect_err(rest);
+    let Error::Wrong { line: found, .. } = &error else { panic!("{error:?}") };
+    let said = error.to_string();
+    assert_eq!(*found, BEFORE + line, "{said}");
+    assert!(said.starts_with("try.toml:") && said.contains(what), "{said}\nnot: {what}");
+    assert!(error.help().contains(help), "{}\nnot: {help}", error.help());
+}
+
+#[test]
+fn wrong_keys_and_values_are_named_with_line_and_suggestion() {
+    const TASK: &str = "[[tasks]]\nname = \"t\"\nprogram = [\"compute 1ms\"]\n";
+    let tasks = |rest: &'static str| -> &'static str { Box::leak(format!("{TASK}{rest}").into()) };
+    for wrong in [
+        ("taks = []", 1, "the file has no key `taks`", "did you mean `tasks`?"),
+        ("seeds = 0", 1, "`seeds` is `0`", "a whole number from 1"),
+        ("limit = 5", 1, "`limit` is `5`", "a time needs a unit: `5ns`"),
+        ("costs = { swich = \"1us\" }", 1, "[costs] has no key `swich`", "did you mean `switch`?"),
+        ("costs = { smt = 0.0 }", 1, "`smt`", "from 0.1 to 1"),
+        ("costs = { migration = [\"1us\"] }", 1, "`migration`", "four times"),
+        ("[groups.a]\nquota = \"10ms\"", 2, "`quota`", "10ms/100ms"),
+        ("[groups.a]\nparent = \"b\"", 2, "no group `b`", "[groups.NAME]"),
+        ("[groups.a]\nparent = \"a\"", 2, "within itself", "another parent"),
+        ("[locks.l]\nwaiting = \"spinn\"", 2, "`waiting` is `spinn`", "block | spin"),
+        ("[barriers.b]\nparties = 0", 2, "`parties` is `0`", "from 1"),
+        ("[barriers.b]\nwaiting = \"spin\"", 1, "no `parties`", "add `parties = 4`"),
+        ("[pipes.p]\ncapacity = 1\ntokens = 2", 1, "more tokens than fit", "capacity"),
+        (tasks("nise = 3"), 4, "[[tasks]] has no key `nise`", "did you mean `nice`?"),
+        (tasks("nice = 20"), 4, "`nice` is `20`", "from -20 to 19"),
+        (tasks("cpus = \"4-5\""), 4, "none of the CPUs `4-5`", "its CPUs are 0-3"),
+        (tasks("cpus = \"3-5\""), 4, "does not have all", "its CPUs are 0-3"),
+        (tasks("nodes = \"7\""), 4, "does not have the nodes `7`", "its nodes are"),
+        (tasks("from = 4"), 4, "`from` is `4`", "from 0 to 3"),
+        (tasks("group = \"g\""), 4, "no group `g`", "[groups.NAME]"),
+        (tasks("at = \"soon\""), 4, "`at` is `soon`", "ns, us, ms, s or m"),
+        (tasks(TASK), 4, "there is a task `t` already", "a name of its own"),
+        (tasks("[[hotplug]]\ncpu = 9\noff = \"1ms\""), 5, "no CPU 9", "its CPUs are 0-3"),
+        (tasks("[[hotplug]]\ncpu = 1"), 4, "nothing happens", "off"),
+        ("[[tasks]]\nuse = \"omp_barier\"", 2, "no workload `omp_barier`", "`omp_barrier`"),
+        ("[[tasks]]\nuse = \"ep\"\nthraeds = 4", 3, "no key `thraeds`", "did you mean `threads`?"),
+        ("[[tasks]]\nuse = \"ep\"\nwork = \"4\"", 3, "`work` is `4`", "a time needs a unit"),
+        ("[[tasks]]\nuse = \"ep\"\ncount = 4", 3, "ep has no `count`", "threads, work"),
+        ("[[tasks]]\nuse = \"ep\"\nthreads = \"${n}\"", 3, "no parameter `n`", "[parameters]"),
+        ("[parameters]\nmany = 1\n[sweep]\nmani = [1]", 4, "no parameter `mani`", "`many`"),
+        (tasks("[[variants]]\nname = \"a\"\ntaks = 1"), 6, "no key `taks`", "`tasks`"),
+        (tasks("[[variants]]\nname = \"a\"\n[[variants]]\nname = \"a\""), 6, "already", "own"),
+        ("a = [1", 1, "array", "https://toml.io"),
+    ] {
+        refused(wrong);
+    }
+}
+
+#[test]
+fn wrong_figures_are_named_with_line_and_suggestion() {
+    const FIGURE: &str = "[[tasks]]\nname = \"work\"\nprogram = [\"compute 1ms\"]\n[[figures]]\n\
+                          name = \"f\"\n";
+    let figure = |rest: &str| -> &'static str { Box::leak(format!("{FIGURE}{rest}").into()) };
+    for wrong in [
+        (figure(""), 4, "no `measure`", "completion"),
+        (figure("measure = \"speed\""), 6, "no measure `speed`", "measures are"),
+        (figure("measure = \"wast\""), 6, "no measure `wast`", "did you mean `waste`?"),
+        (figure("measure = \"waste\"\nvariant = \"x\""), 7, "no variant `x`", "`default`"),
+        (figure("measure = \"waste\"\nof = \"wirk\""), 7, "no task `wirk`", "`work`"),
+        (figure("measure = \"marks\"\nof = \"m\""), 7, "no mark `m`", "has"),
+        (figure("measure = \"waste\"\nwithin = \"1ms\""), 7, "for marks", "take it out"),
+        (figure("measure = \"waste\"\nband = [2, 1]"), 7, "`band`", "the lower first"),
+        (figure("measure = \"waste\"\nover = 0"), 7, "`over` is `0`", "greater than zero"),
+        (figure("measure = \"waste\"\npick = \"best\""), 7, "`pick` is `best`", "median | min"),
+    ] {
+        refused(wrong);
+    }
+}
+
+#[test]
+fn programs_that_cannot_be_are_refused() {
+    for (lines, what, help) in [
+        ("\"compte 2ms\"", "cannot read the step \"compte 2ms\"", "write \"compute TIME\""),
+        ("\"compute 2\"", "cannot read", "a time needs a unit: `2ns`, `2us`, `2ms` or `2s`"),
+        ("\"compute 2ms +-5\"", "cannot read", "`2ms +-5%`"),
+        ("\"compute uniform(2ms, 1ms)\"", "cannot read", "the shorter time comes first"),
+        ("\"sleep 99999999s\"", "cannot read", "the longest is"),
+        ("\"every 0ms\"", "cannot read", "zero"),
+        ("\"lock m\", \"unlock m\"", "no lock `m`", "[locks.NAME]"),
+        ("\"loop\", \"end\"", "cannot read", "how often"),
+        ("\"loop 3\"", "this has no `end`", "add \"end\""),
+        ("\"end\"", "`end` ends nothing", "take it out"),
+        ("\"loop 0\", \"end\"", "a loop of zero times", "loop 3"),
+        ("\"cpus 9\"", "none of the CPUs `9`", "its CPUs are 0-3"),
+        ("\"fork u\"", "no task `u`", "[[tasks]]"),
+        ("\"fork t\"", "`t` forks itself", "let one task fork the others"),
+        ("\"nice 50\"", "cannot read", "from -20 to 19"),
+        ("\"loop forever\", \"mark m\", \"end\"", "a loop that takes no time", "compute 1us"),
+        ("\"loop forever\", \"yield\", \"end\"", "a loop that takes no time", "takes time"),
+        ("\"loop 4000000000\", \"compute 0ms\", \"end\"", "a loop that takes no time", "time"),
+        (
+            "\"loop forever\", \"unless late 1ms\", \"compute 1ms\", \"end\", \"end\"",
+            "a loop that takes no time",
+            "compute",
+        ),
+    ] {
+        let text: &'static str = Box::leak(program(lines).into());
+        refused((text, 3, what, help));
+    }
+}
+
+#[test]
+fn locks_barriers_pipes_and_conditions_are_checked_before_a_run() {
+    let shared = "conditions = [\"c\"]\n[locks]\nl = {}\nm = {}\n[barriers]\nb = { parties = 2 }\n\
+                  [pipes]\np = { capacity = 1 }\nq = { capacity = 1 }\n";
+    for (tasks, what, help) in [
+        (&["\"lock l\""][..], "the lock `l` is never given back", "add \"unlock l\""),
+        (&["\"unlock l\""], "given back, not taken", "add \"lock l\" before"),
+        (&["\"lock l\", \"lock l\""], "taken twice", "in between"),
+        (&["\"loop 2\", \"lock l\", \"end\", \"unlock l\""], "at this end", "compare"),
+        (&["\"barrier b\""], "`b` has 2 parties, and 1 tasks reach it", "write `parties = 1`"),
+        (&["\"barrier b\"", "\"barrier b\"", "\"barrier b\""], "3 tasks reach it", "parties = 3"),
+        (&["\"get p\""], "nobody puts anything into the pipe `p`", "put p"),
+        (&["\"await c\""], "nobody signals the condition `c`", "signal c"),
+        (&["\"put p\", \"put p\""], "waits for room in the pipe `p`", "background"),
+        (
+            &["\"get p\", \"put q\"", "\"get q\", \"put p\""],
+            "t0 waits for the pipe `p`; t1 waits for the pipe `q`",
+            "background",
+        ),
+        (
+            &[
+                "\"lock l\", \"lock m\", \"unlock m\", \"unlock l\"",
+                "\"lock m\", \"lock l\", \"unlock l\", \"unlock m\"",
+            ],
+            "t0 waits for the lock `m`, which t1 holds",
+            "background",
+        ),
+        (
+            &["\"loop 2\", \"barrier b\", \"end\"", "\"barrier b\""],
+            "t0 waits at the barrier `b` with 1 of 2",
+            "background",
+        ),
+    ] {
+        let mut text = shared.to_owned();
+        for (n, lines) in tasks.iter().enumerate() {
+            text += &program(lines).replace("\"t\"", &format!("\"t{n}\""));
+        }
+        let error = scenario("try.toml", &with(&text)).expect_err(&text);
+        assert!(error.to_string().contains(what), "{error}\nnot: {what}");
+        assert!(error.help().contains(help), "{}\nnot: {help}", error.help());
+    }
+}
+
+#[test]
+fn a_signal_before_its_wait_is_a_matter_of_timing_and_no_deadlock() {
+    let early = "conditions = [\"c\"]\n".to_owned()
+        + &program("\"compute 1ms\", \"signal c\"")
+        + &program("\"sleep 1ms\", \"await c\"").replace("\"t\"", "\"u\"");
+    assert_eq!(workload(&early).templates.len(), 2);
+}
+
+#[test]
+fn who_serves_for_ever_need_not_end() {
+    let serve = program("\"loop forever\", \"get p\", \"compute 1ms\", \"end\"");
+    let client = program("\"put p\"").replace("\"t\"", "\"client\"");
+    let text = format!("[pipes]\np = {{}}\n{serve}background = true\n{client}");
+    assert_eq!(workload(&text).launches.len(), 2);
+    let awaited = text.replace("background = true\n", "");
+    let error = scenario("try.toml", &with(&awaited)).expect_err("waits for ever");
+    assert!(error.to_string().contains("t waits for the pipe `p`"), "{error}");
+}
+
+#[test]
+fn every_function_of_the_catalogue_expands_with_its_defaults() {
+    for function in CATALOGUE.iter().flat_map(|family| family.functions) {
+        let workload = workload(&format!("[[tasks]]\nuse = \"{}\"\n", function.name));
+        let stress = function.name == "stress_ng";
+        assert_eq!(workload.launches.is_empty(), stress, "{}", function.name);
+        let named = workload.templates.iter().all(|t| t.name.starts_with(function.name));
+        assert!(named, "{} names its tasks after itself", function.name);
+    }
+}
+
+#[test]
+fn a_parallel_program_is_a_master_that_forks_the_rest_and_works_itself() {
+    let tasks =
+        "[[tasks]]\nuse = \"omp_barrier\"\nthreads = 4\nrounds = 3\nfrom = 2\nspin = \"2ms\"";
+    let workload = workload(tasks);
+    assert_eq!(workload.launches.len(), 1);
+    assert_eq!((workload.launches[0].from, workload.launches[0].at), (CpuId(2), Time(0)));
+    let master = workload.templates[workload.launches[0].template.index()].program.steps();
+    assert_eq!(master[..2], [Step::Loop(Some(3)), Step::Fork(TemplateId(0))]);
+    assert_eq!(master[3..6], workload.templates[0].program.steps()[..3]);
+    let barrier = &workload.barriers[0];
+    assert_eq!((barrier.parties, barrier.waiting), (4, Waiting::SpinThenBlock(Span::ms(2))));
+}
