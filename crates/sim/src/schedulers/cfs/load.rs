@@ -271,3 +271,74 @@ impl Cfs {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::entity::{Entity, Queue, TaskGroup};
+    use super::super::rules::Rules;
+    use super::super::{Tunables, presets};
+    use super::*;
+    use crate::schedulers::Settings;
+
+    /// `threads` tasks that always run, of one session, each on a CPU of its own.
+    fn spread(threads: u32) -> Cfs {
+        let settings = Settings::of(&presets::CFS_4_1, &[]).expect("defaults");
+        let mut cfs = Cfs::new(Rules::of("cfs-4.1", Era::V4, &settings));
+        cfs.rules.tunables = Tunables::of(8);
+        cfs.width = threads;
+        let group = |parent, depth| TaskGroup { shares: 1024, parent, depth, load: 0 };
+        cfs.groups = vec![group(0, 0), group(0, 1)];
+        cfs.pools = vec![None, None];
+        for group in 0..2 {
+            for cpu in 0..threads {
+                cfs.queues.push(Queue { cpu, group, ..Queue::default() });
+                cfs.entities.push(Entity {
+                    weight: 1024,
+                    queue: cpu,
+                    attached: true,
+                    ..Entity::default()
+                });
+            }
+        }
+        cfs.base = cfs.entities.len() as u32;
+        cfs.order = wastenot_model::dsq::Ordered::new(cfs.queues.len());
+        for cpu in 0..threads {
+            let entity = cfs.entities.len() as u32;
+            cfs.entities.push(Entity {
+                weight: 1024,
+                queue: threads + cpu,
+                avg: Average::full(0, 1024),
+                ..Entity::default()
+            });
+            let mut at = Some(entity);
+            while let Some(entity) = at {
+                let queue = cfs.entities[entity as usize].queue;
+                cfs.enqueue_entity(queue, entity, super::super::fair::Arrival::Moved);
+                at = cfs.parent(entity);
+            }
+        }
+        for ms in 0..400 {
+            (cfs.now, cfs.jiffies) = (ms * 1_048_576, ms / 4);
+            for task in cfs.base..cfs.entities.len() as u32 {
+                let mut at = Some(task);
+                while let Some(entity) = at {
+                    cfs.refresh(cfs.entities[entity as usize].queue, entity);
+                    at = cfs.parent(entity);
+                }
+            }
+        }
+        cfs
+    }
+
+    #[test]
+    fn a_thread_weighs_its_part_of_the_session() {
+        for (threads, part) in [(1, 1024), (8, 128), (64, 16)] {
+            let mut cfs = spread(threads);
+            let load = cfs.task_load(cfs.base);
+            // The slide's 1000 and 125 are of weight 1000; roundings take a few percent.
+            assert!(load.abs_diff(part) <= part / 12, "{threads}: {load} for {part}");
+            let weight = cfs.queues[0].weight;
+            assert!(weight.abs_diff(part) <= part / 12, "{threads}: {weight} for {part}");
+        }
+    }
+}

@@ -167,9 +167,12 @@ fn hogs_spread_over_idle_cpus() {
     }
 }
 
-/// 16 hogs begin on node `from` of the published machine and may also use node `to`: how many are
-/// there after two seconds.
-fn arrived(set: &[(&str, &str)], from: u16, to: u16, s: u64) -> u32 {
+/// 16 hogs begin on node `from` of the published machine and may also use node `to`, while a kernel
+/// thread on each CPU works a little now and then: how many are there after two seconds.
+///
+/// Without those threads nobody on an idle node would ever be newly idle, and under 4.1 the lowest
+/// idle CPU alone balances for a group, whether it is in a position to or not.
+fn arrived(set: &[(&str, &str)], from: u16, to: u16) -> u32 {
     let bulldozer = machine("bulldozer64");
     let cpus = |node: u16| node * 8..node * 8 + 8;
     let both: CpuSet = cpus(from).chain(cpus(to)).map(CpuId).collect();
@@ -190,18 +193,17 @@ fn arrived(set: &[(&str, &str)], from: u16, to: u16, s: u64) -> u32 {
         let id = load.template(Template { affinity, ..template("kworker", &steps) });
         load.launch(id, CpuId(cpu));
     }
-    let (history, _) = run(&bulldozer, "cfs-4.1", set, &load, Span::s(s));
+    let (history, _) = run(&bulldozer, "cfs-4.1", set, &load, Span::s(2));
     let totals = totals(&bulldozer, &history);
     cpus(to).map(|cpu| totals.tasks[usize::from(cpu)]).sum()
-    // TODO kworkers
 }
 
 #[test]
 fn nodes_that_are_together_in_every_group_never_share_work() {
     for (from, to) in [(1, 2), (2, 1)] {
-        assert_eq!(arrived(&[], from, to, 2), 0, "{from} to {to}");
+        assert_eq!(arrived(&[], from, to), 0, "{from} to {to}");
         for groups in ["own", "own-balanced"] {
-            let moved = arrived(&[("groups", groups)], from, to, 2);
+            let moved = arrived(&[("groups", groups)], from, to);
             assert!((7..=9).contains(&moved), "{groups} {from} to {to}: {moved} of 16");
         }
     }
@@ -211,9 +213,19 @@ fn nodes_that_are_together_in_every_group_never_share_work() {
 fn nodes_that_some_group_tells_apart_share_work() {
     for (a, b) in [(0, 3), (0, 5), (0, 7), (3, 6), (5, 6)] {
         for (from, to) in [(a, b), (b, a)] {
-            let moved = arrived(&[], from, to, 2);
+            let moved = arrived(&[], from, to);
             assert!((7..=9).contains(&moved), "{from} to {to}: {moved} of 16");
         }
+    }
+}
+
+#[test]
+fn a_node_in_both_groups_gets_nothing_from_a_node_in_one_or_little() {
+    for (from, to, most) in [(1, 6, 0), (6, 1, 0), (4, 7, 3)] {
+        let moved = arrived(&[], from, to);
+        assert!(moved <= most, "{from} to {to}: {moved} of 16");
+        let fixed = arrived(&[("groups", "own-balanced")], from, to);
+        assert!((7..=9).contains(&fixed), "fixed, {from} to {to}: {fixed} of 16");
     }
 }
 
@@ -359,22 +371,5 @@ fn pairs_that_hand_work_over_use_their_cpus_under_every_preset() {
         let ran: u64 = totals(&box2, &history).ran.iter().sum();
         // One of each pair can run at a time.
         assert!(ran > 12 * 180_000_000, "{name}: {} ms", ran / 1_000_000);
-    }
-}
-
-#[test]
-fn explore() {
-    for groups in ["core0", "own-balanced"] {
-        for imb in ["average"] {
-            for (a, b) in [(1, 2), (0, 3), (0, 5), (0, 7), (3, 6), (5, 6), (1, 6), (4, 7)] {
-                for (from, to) in [(a, b), (b, a)] {
-                    let m: Vec<u32> = [1, 2, 5, 10, 20]
-                        .iter()
-                        .map(|&s| arrived(&[("groups", groups), ("imbalance", imb)], from, to, s))
-                        .collect();
-                    println!("{groups} {imb} {from}->{to} {m:?}");
-                }
-            }
-        }
     }
 }
