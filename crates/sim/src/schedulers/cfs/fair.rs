@@ -95,7 +95,7 @@ impl Cfs {
                 if self.entities[entity as usize].on {
                     self.update_current(queue);
                     self.advance(queue, entity);
-                    self.end_slice(queue, entity);
+                    self.end_slice(entity);
                     let key = self.entities[entity as usize].vruntime;
                     self.order.insert(queue as usize, entity, key);
                 }
@@ -113,7 +113,7 @@ impl Cfs {
             self.refresh(queue, entity);
             if self.queues[queue as usize].entities > 1 {
                 over |= match self.rules.eevdf {
-                    true => self.end_slice(queue, entity),
+                    true => self.end_slice(entity),
                     false => self.slice_is_over(queue, entity),
                 };
             }
