@@ -315,9 +315,14 @@ impl Policy for Cfs {
                     Why::Wakeup { .. } => Arrival::Woken,
                     _ => Arrival::Moved,
                 };
-                self.end_idle(at);
+                if arrival == Arrival::Woken {
+                    self.end_idle(at);
+                }
                 self.enqueue_task(task, arrival);
-                self.check_preempt(cx, at, task);
+                match self.is_held(entity) {
+                    true => cx.throttled(task, true),
+                    false => self.check_preempt(cx, at, task),
+                }
             }
         }
         self.flush_quota(cx);
@@ -334,6 +339,7 @@ impl Policy for Cfs {
         self.at(cx);
         let at = u32::from(cpu.0);
         self.take_away(at);
+        self.flush_quota(cx);
         if self.rqs[at as usize].stopper_queued {
             self.rqs[at as usize].stopper_queued = false;
             return self.rqs[at as usize].stopper;

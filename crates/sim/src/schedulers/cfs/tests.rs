@@ -2,7 +2,7 @@
 
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{
-    Group, GroupId, Hotplug, Launch, Program, Quota, Step, Template, Variate, Waiting,
+    Group, GroupId, Hotplug, Launch, Program, Quota, Random, Step, Template, Variate, Waiting,
 };
 use wastenot_model::{
     CpuId, CpuMode, CpuSet, CpuState, Entry, Event, History, How, Machine, Observer, Phase, Silent,
@@ -447,5 +447,81 @@ fn an_idle_previous_cpu_is_left_for_a_busy_one_only_before_it_is_asked_for() {
 fn without_blocked_load_or_groups_it_is_never_left() {
     for set in [("blocked-load", "off"), ("autogroup", "off")] {
         assert_eq!(met_at_barriers(&[set]).queued, 0, "{set:?}");
+    }
+}
+
+/// Tasks of nested groups with sessions and quotas that do a bit of everything while CPUs come and
+/// go.
+fn turmoil(seed: u64) -> Workload {
+    let mut random = Random::stream(seed, 77, 0);
+    let mut load = Workload::new();
+    let mut groups = vec![GroupId(0)];
+    for n in 0..5 {
+        let runtime = Span::ms(1 + random.below(20));
+        let quota = Quota { runtime, period: Span::ms(1 + random.below(30)) };
+        groups.push(load.group(Group {
+            name: format!("g{n}"),
+            parent: Some(groups[random.below(groups.len() as u64) as usize]),
+            session: random.below(2) == 0,
+            shares: 2 + random.below(4000) as u32,
+            quota: (random.below(2) == 0).then_some(quota),
+        }));
+    }
+    let node = load.affinity((0..8).map(CpuId).collect());
+    let all = load.affinity(CpuSet::first(16));
+    let child = load.template(Template {
+        group: groups[3],
+        ..template("child", &[compute(Span::us(400)), Step::Yield, compute(Span::us(100))])
+    });
+    for n in 0..20 {
+        let draw = |random: &mut Random, mean| {
+            Step::Compute(Variate::Exponential { mean: Span::us(1 + random.below(mean)) })
+        };
+        let steps = [
+            Step::Loop(None),
+            draw(&mut random, 3000),
+            Step::Sleep(Variate::Exponential { mean: Span::us(1 + random.below(3000)) }),
+            Step::Fork(child),
+            Step::Nice(random.below(40) as i8 - 20),
+            draw(&mut random, 500),
+            Step::Affinity(node),
+            Step::Exec,
+            draw(&mut random, 500),
+            Step::Affinity(all),
+            Step::Yield,
+            Step::WaitAll,
+            END,
+        ];
+        let group = groups[random.below(groups.len() as u64) as usize];
+        let id = load.template(Template { group, ..template("worker", &steps) });
+        load.launches.push(Launch { at: Time(n * 300_000), template: id, from: CpuId(3) });
+    }
+    for n in 1..20 {
+        let (cpu, up) = (CpuId((n / 2 * 5 % 16) as u16), n % 2 == 1);
+        load.hotplug.push(Hotplug { at: Time(Span::ms(3 * n).0), cpu, up: !up });
+    }
+    load
+}
+
+#[test]
+fn whatever_tasks_and_cpus_do_nobody_is_lost() {
+    let switches = [
+        ("imbalance", "v5.5"),
+        ("imbalance", "minimum-literal"),
+        ("groups", "own"),
+        ("numa-levels", "keep"),
+        ("wakeup", "global"),
+        ("autogroup", "off"),
+        ("queue", "eevdf"),
+        ("hz", "1000"),
+    ];
+    for seed in 0..8 {
+        for name in ALL {
+            for set in [&switches[seed as usize..=seed as usize], &[]] {
+                let load = turmoil(seed);
+                let (_, outcome) = run(&machine("flat(2,8)"), name, set, &load, Span::ms(60));
+                assert_eq!(outcome.end, crate::End::Limit, "{name} {seed} {set:?}");
+            }
+        }
     }
 }
