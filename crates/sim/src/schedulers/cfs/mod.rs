@@ -1,7 +1,7 @@
 //! The fair schedulers of Linux: one policy of queue x balancer x wake rule, with a preset for each
 //! kernel and a switch for each fault.
 //!
-//! The facts are those of kernel/sched/{core,fair,pelt,topology}.c of Linux 4.1, 5.10, 6.1 and 6.12;
+//! The facts are those of kernel/sched/{core,fair,pelt,topology}.c of Linux 4.1, 5.10, 6.1, 6.12;
 //! what decides where a task runs follows them step by step, in integers as they do. Left out:
 //! capacities that other classes take, energy-aware and asymmetric placement, NUMA balancing, core
 //! scheduling, `LAST_BUDDY`, and the delayed dequeue of 6.12. The cost of balancing, which the

@@ -153,8 +153,8 @@ fn unbalanced(idle: Phase, local: &Standing, busiest: &Standing, average: u64, p
     }
 }
 
-/// `fix_small_imbalance`: one task, if that does not turn the imbalance around, or if more gets done
-/// with it on the other side.
+/// `fix_small_imbalance`: one task, if that does not turn the imbalance around, or if more gets
+/// done with it on the other side.
 fn small_or(local: &Standing, busiest: &Standing, otherwise: u64) -> u64 {
     let one = busiest.per_task * 1024 / busiest.capacity;
     let heavier = local.sum.running > 0 && busiest.per_task > local.per_task;

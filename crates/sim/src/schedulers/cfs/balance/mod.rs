@@ -188,8 +188,8 @@ impl Cfs {
         self.rqs[cpu as usize].next_balance
     }
 
-    /// The CPU has run out of tasks: it looks for others' before it goes idle, if it has lately been
-    /// idle for long enough to pay for it (`idle_balance`).
+    /// The CPU has run out of tasks: it looks for others' before it goes idle, if it has lately
+    /// been idle for long enough to pay for it (`idle_balance`).
     pub(super) fn newly_idle(&mut self, cx: &mut Context, cpu: u32) {
         self.rqs[cpu as usize].idle_stamp = Some(self.now);
         if !self.rqs[cpu as usize].online {
