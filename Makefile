@@ -1,5 +1,5 @@
 # The menu. `make demo` is the first five minutes, `make test` is what CI runs.
-.PHONY: setup demo test check bench fuzz
+.PHONY: setup demo test check bench seeds fuzz
 
 CARGO ?= cargo
 TRACE := traces/7.2-s4x16x2-make.dat
@@ -33,6 +33,10 @@ check:
 bench: setup
 	@$(CARGO) build --release --quiet --package wastenot
 	@bench/run
+
+# Every number of the seeds, simulated: docs/seeds.md.
+seeds: setup
+	@$(CARGO) run --release --quiet --package xtask -- seeds scenarios/seeds docs/seeds.md
 
 # The readers under libFuzzer (nightly, cargo-fuzz): fuzz/README.md.
 fuzz:

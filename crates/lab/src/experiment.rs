@@ -11,6 +11,8 @@ pub struct Experiment {
     pub scenario: String,
     /// What it shows.
     pub about: String,
+    /// Where its numbers are from.
+    pub source: String,
     /// Its seeds.
     pub seeds: Vec<u64>,
     /// Each variant with a cell for each seed.
@@ -72,6 +74,7 @@ impl Experiment {
         Experiment {
             scenario: scenario.name.clone(),
             about: scenario.about.clone(),
+            source: scenario.source.clone(),
             seeds: seeds.to_vec(),
             figures: figures.map(|figure| work_out(figure, &variants)).collect(),
             variants,

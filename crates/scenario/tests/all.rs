@@ -3,6 +3,7 @@
 mod all {
     mod files;
     mod hostile;
+    mod page;
     mod presets;
     mod rtapp;
     mod scenarios;

@@ -1,5 +1,6 @@
 //! What must hold of simulations.
 
+mod bsp;
 mod every;
 mod gang;
 mod linux_2_4;

@@ -9,7 +9,7 @@ use super::{Arguments, Function, argument};
 
 pub(super) const FUNCTIONS: &[Function] = &[Function {
     name: "make_j",
-    about: "a manager keeps some jobs running until all are done, then links (NAME-cc are the jobs)",
+    about: "a manager keeps some jobs (NAME-cc) running until all are done, then links",
     source: "Lozi et al., EuroSys 2016: make -j64 of the kernel",
     arguments: &[
         argument("parallel", Count(4096), "64", "jobs at a time (-j)"),

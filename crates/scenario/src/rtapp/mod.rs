@@ -46,8 +46,7 @@ fn read(text: &str) -> Result<RtApp, Wrong> {
         return Err(wrong(BYTES, "more than a MiB", "describe fewer threads"));
     }
     let file = json::read(text)?;
-    let mut import = Import::default();
-    import.workload = Workload::new();
+    let mut import = Import { workload: Workload::new(), ..Import::default() };
     let mut limit = None;
     for Entry { key, at, node } in &file.entries {
         match key.as_str() {
@@ -195,7 +194,10 @@ impl Import {
 
     fn phases(&mut self, node: &Node, thread: &Table, events: &mut Events) -> Result<(), Wrong> {
         let (_, phases) = table(node, "phases")?;
-        let bound = |phase: &Entry| matches!(&phase.node.value, Value::Table(phase) if phase.get("cpus").is_some());
+        let bound = |phase: &Entry| match &phase.node.value {
+            Value::Table(phase) => phase.get("cpus").is_some(),
+            _ => false,
+        };
         let some_bound = phases.entries.iter().any(bound);
         for Entry { key, at, node } in &phases.entries {
             let (_, phase) = table(node, key)?;
@@ -313,7 +315,7 @@ fn cpus(node: &Node) -> Result<CpuSet, Wrong> {
     }
 }
 
-fn unknown<'a>(what: &str, key: &str, at: usize, known: &[&'a str]) -> Wrong {
+fn unknown(what: &str, key: &str, at: usize, known: &[&str]) -> Wrong {
     let help = match nearest(key, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("known are {}", known.join(", ")),

@@ -2,8 +2,8 @@
 //! for ever on any machine.
 //!
 //! Tasks do a step each in turn. Since no time passes, a signal that nobody waits for is kept for
-//! whoever waits next, so that only waiting that no timing ends is called a deadlock. Locks taken in
-//! contrary orders are found where the turns meet them.
+//! whoever waits next, so that only waiting that no timing ends is called a deadlock. Locks taken
+//! in contrary orders are found where the turns meet them.
 
 use std::collections::VecDeque;
 

@@ -139,8 +139,7 @@ pub const MEASURES: &[(Measure, &str, &str)] = &[
     (
         Measure::PrevIdleWakeups,
         "prev-idle-wakeups",
-        "how often they were woken onto a busy CPU, not by a waker about to sleep, while their \
-         previous one was idle",
+        "how many of those were while their previous CPU was idle",
     ),
     (Measure::Marks, "marks", "how many moments were marked"),
     (Measure::Waste, "waste", "CPU time that CPUs were idle while tasks waited elsewhere; of all"),

@@ -79,14 +79,14 @@ pub(crate) const SCENARIO: Section = Section {
 
 pub(crate) const COSTS: Section = Section {
     title: "[costs]",
-    about: "Prices of the machine. All are off unless set, so that every effect is one of decisions.",
+    about: "Prices of the machine. Unless set they are off: then every effect is one of decisions.",
     keys: &[
         key("switch", "TIME", "CPU time from one task to the next; 0ns"),
         key("ipi", "TIME", "time until a CPU that another one kicked looks; 0ns"),
         key(
             "migration",
             "four TIMEs",
-            "CPU time lost after a move to a sibling, within the cache, the node, further; 0ns each",
+            "CPU time lost by a move to a sibling, within the cache, the node, further; 0ns each",
         ),
         key("cold", "TIME", "CPU time lost when another task has run on the CPU since; 0ns"),
         key("smt", "0.1 to 1", "speed while a sibling is busy, as a share; 1"),
@@ -105,8 +105,8 @@ pub(crate) const COSTS: Section = Section {
 
 pub(crate) const SCHEDULER: Section = Section {
     title: "[scheduler]",
-    about: "Who decides. Every other key is a switch of that scheduler. A variant that gives a name \
-            begins with that scheduler's defaults, one that gives none changes switches.",
+    about: "Who decides. Every other key is a switch of that scheduler. A variant that gives a \
+            name begins with that scheduler's defaults, one that gives none changes switches.",
     keys: &[key("name", "text", "the scheduler")],
 };
 
@@ -157,8 +157,8 @@ pub(crate) const PIPE: Section = Section {
 
 pub(crate) const TASK: Section = Section {
     title: "[[tasks]]",
-    about: "Tasks of one kind: with a program of their own, or made by a function of the catalogue, \
-            whose arguments are further keys.",
+    about: "Tasks of one kind: with a program of their own, or made by a function of the \
+            catalogue, whose arguments are further keys.",
     keys: &[
         key("name", "text", "what they are called; with `use` the function's name unless set"),
         key("program", "list of steps", "what each does"),
@@ -195,8 +195,8 @@ pub(crate) const HOTPLUG: Section = Section {
 
 pub(crate) const VARIANT: Section = Section {
     title: "[[variants]]",
-    about: "A run that differs: every key from `machine` to `hotplug`, merged into those of the file. \
-            Tables are merged key by key, lists are replaced.",
+    about: "A run that differs: every key from `machine` to `hotplug`, merged into those of the \
+            file. Tables are merged key by key, lists are replaced.",
     keys: &[key("name", "text", "what it is called; required")],
 };
 

@@ -122,18 +122,18 @@ fn locks_are_given_back(
     for (n, step) in program.steps().iter().enumerate() {
         match step {
             Step::Lock(lock) => {
-                if held.insert(lock.index(), n).is_some() {
+                let twice = held.insert(lock.index(), n).map(|_| {
                     let what = format!("the lock `{}` is taken twice", name(lock.index()));
-                    return Err(wrong(at(n), what, "unlock it in between"));
-                }
+                    wrong(at(n), what, "unlock it in between")
+                });
+                twice.map_or(Ok(()), Err)?;
             }
             Step::Unlock(lock) => {
-                if held.remove(&lock.index()).is_none() {
-                    let what =
-                        format!("the lock `{}` is given back, not taken", name(lock.index()));
-                    let help = format!("add \"lock {}\" before", name(lock.index()));
-                    return Err(wrong(at(n), what, help));
-                }
+                held.remove(&lock.index()).ok_or_else(|| {
+                    let lock = name(lock.index());
+                    let what = format!("the lock `{lock}` is given back, not taken");
+                    wrong(at(n), what, format!("add \"lock {lock}\" before"))
+                })?;
             }
             Step::Loop(_) | Step::UnlessLate(_) => open.push(held.clone()),
             Step::End { of } => {

@@ -41,9 +41,12 @@ fn waiting_gives_the_mutex_back_meanwhile() {
         "\"signal\": \"q\", \"lock\": \"m\", \"wait\": {\"ref\": \"q\", \"mutex\": \"m\"}, \
          \"unlock\": \"m\"",
     );
-    assert!(matches!(held[..], [
-        Step::Signal(_), Step::Lock(a), Step::Unlock(b), Step::Await(_), Step::Lock(c), Step::Unlock(d)
-    ] if [a, b, c] == [d; 3]));
+    let [Step::Signal(_), Step::Lock(taken), Step::Unlock(given), Step::Await(_), rest @ ..] =
+        &held[..]
+    else {
+        panic!("{held:?}")
+    };
+    assert_eq!((given, rest), (taken, &[Step::Lock(*taken), Step::Unlock(*taken)][..]));
     let sync = "\"sync\": {\"ref\": \"q\", \"mutex\": \"m\"}, \"broad\": \"q\"";
     let takes = steps(sync);
     let around = steps(&format!("\"lock\": \"m\", {sync}, \"unlock\": \"m\""));

@@ -8,7 +8,8 @@ use wastenot_scenario::{CATALOGUE, Error, Scenario, scenario};
 /// A scenario on four CPUs with these further lines.
 fn with(rest: &str) -> String {
     format!(
-        "schema = \"wastenot.scenario/1\"\nmachine = \"smp4\"\nscheduler = {{ name = \"pinned\" }}\n{rest}"
+        "schema = \"wastenot.scenario/1\"\nmachine = \"smp4\"\n\
+         scheduler = {{ name = \"pinned\" }}\n{rest}"
     )
 }
 

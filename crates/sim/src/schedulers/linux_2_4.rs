@@ -1,10 +1,10 @@
 //! Linux 2.4 (2.4.21, kernel/sched.c): one queue for all CPUs, and a time slice that is a counter.
 //!
 //! The runnable task of highest *goodness* runs: what is left of its slice, more if it last ran on
-//! this CPU, more the nicer it is to others less. When all runnable tasks have used theirs up, every
-//! task, asleep or not, gets half of what it has left and a new slice: those that slept have up to
-//! twice as much. A decision looks at every runnable task and a new epoch at every task: the cost
-//! grows with their number, which is why 2.6 replaced it.
+//! this CPU, more the nicer it is to others less. When all runnable tasks have used theirs up,
+//! every task, asleep or not, gets half of what it has left and a new slice: those that slept have
+//! up to twice as much. A decision looks at every runnable task and a new epoch at every task: the
+//! cost grows with their number, which is why 2.6 replaced it.
 //!
 //! Left out: real-time classes, the bonus of one point for threads of one process, and that a child
 //! leaves the rest of its slice to its parent.

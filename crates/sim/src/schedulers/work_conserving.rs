@@ -68,8 +68,8 @@ impl WorkConserving {
         state.reserved.or(state.current)
     }
 
-    /// The shortest chain of CPUs that begins with one of `first` and ends with one that is free, of
-    /// which the task of each may move to the next.
+    /// The shortest chain of CPUs that begins with one of `first` and ends with one that is free,
+    /// of which the task of each may move to the next.
     fn chain(&self, cx: &Context, first: &CpuSet) -> Option<Vec<CpuId>> {
         let mut from: Vec<Option<CpuId>> = vec![None; self.cpus.len()];
         let mut unseen = cx.online.clone();
@@ -207,11 +207,13 @@ impl Policy for WorkConserving {
         let index = number(task) as usize;
         self.going.resize(self.going.len().max(index + 1), None);
         self.grow(cx);
-        if let Some(to) =
-            self.going[index].take().filter(|&to| self.cpus[to.index()].reserved == Some(task))
-        {
-            cx.moved(task, to);
-            return cx.kick_idle(to);
+        if let Some(to) = self.going[index].take() {
+            let reserved = &mut self.cpus[to.index()].reserved;
+            if *reserved == Some(task) && cx.online.contains(to) && cx.allowed(task, to) {
+                cx.moved(task, to);
+                return cx.kick_idle(to);
+            }
+            *reserved = reserved.filter(|&reserved| reserved != task);
         }
         self.wait(cx, task);
         if matches!(why, Why::Preempted | Why::Yield) {

@@ -60,8 +60,8 @@ impl Matrix {
         self.rows.get(row).into_iter().flatten().filter_map(|task| *task)
     }
 
-    /// A cell for `task`: beside its job if there is room; else the job moves to the lowest row that
-    /// has room for all; whoever is alone gets the lowest hole.
+    /// A cell for `task`: beside its job if there is room; else the job moves to the lowest row
+    /// that has room for all; whoever is alone gets the lowest hole.
     pub(super) fn place(&mut self, cx: &Context, task: TaskId) -> Cell {
         let gang = self.join(cx, task);
         let beside = gang.iter().find_map(|other| self.cells.get(other)).map(|cell| cell.row);

@@ -1,13 +1,13 @@
 //! Gang scheduling: the tasks of a parallel job run at the same time or not at all.
 //!
 //! After John Ousterhout ("Scheduling Techniques for Concurrent Systems", 1982): a matrix of which
-//! the columns are CPUs and the rows time slots of a quantum each. A job has a row with a column for
-//! each of its tasks, tasks of no job fill what is left, and all CPUs go from row to row together. A
-//! CPU whose cell is empty, or asleep, is idle although tasks wait, unless `alternative` lets it run
-//! any other.
+//! the columns are CPUs and the rows time slots of a quantum each. A job has a row with a column
+//! for each of its tasks, tasks of no job fill what is left, and all CPUs go from row to row
+//! together. A CPU whose cell is empty, or asleep, is idle although tasks wait, unless
+//! `alternative` lets it run any other.
 //!
-//! Placing a job looks at the whole matrix, a row switch at all CPUs, a decision between them at one
-//! cell; with `alternative` at all waiting tasks.
+//! Placing a job looks at the whole matrix, a row switch at all CPUs, a decision between them at
+//! one cell; with `alternative` at all waiting tasks.
 
 mod matrix;
 

@@ -59,7 +59,7 @@ impl Array {
         }
     }
     /// Everybody, by priority, the last of each list first: who was queued last is coldest here.
-    pub(super) fn from_the_tail(&self) -> impl Iterator<Item = TaskId> + '_ {
+    pub(super) fn tail_first(&self) -> impl Iterator<Item = TaskId> + '_ {
         self.lists.iter().flat_map(|list| list.iter().rev().copied())
     }
 }

@@ -152,7 +152,7 @@ impl Linux26 {
     ) -> usize {
         let queue = &self.queues[from.index()];
         let arrays = [&queue.arrays[1 - queue.active], &queue.arrays[queue.active]];
-        let waiting = arrays.into_iter().flat_map(|array| array.from_the_tail());
+        let waiting = arrays.into_iter().flat_map(|array| array.tail_first());
         let movable = waiting
             .filter(|&task| cx.allowed(task, to) && (hot_too || !self.tasks.is_hot(task, cx.now)));
         let chosen: Vec<TaskId> = movable.take(most).collect();

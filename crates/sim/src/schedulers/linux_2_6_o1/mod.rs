@@ -3,9 +3,9 @@
 //!
 //! Each CPU has two arrays of a list a priority, of which a bitmap tells the first that is not
 //! empty. Whoever has used its time slice goes to the *expired* array; when the active one is empty
-//! they change places. Who sleeps much is *interactive*: a bonus of up to five priorities, and after
-//! its slice back into the active array, unless the expired have starved for too long. CPUs balance
-//! the lengths of their queues, blind to who computes together.
+//! they change places. Who sleeps much is *interactive*: a bonus of up to five priorities, and
+//! after its slice back into the active array, unless the expired have starved for too long. CPUs
+//! balance the lengths of their queues, blind to who computes together.
 //!
 //! A decision takes constant time; balancing, the number of CPUs. Left out: real-time priorities,
 //! NUMA domains, and credit that keeps interactive tasks so.

@@ -1,6 +1,11 @@
 //! OSv's load balancer: a thread bound to each CPU, which is scheduled like any other.
+//!
+//! CPUs come up one after the other, so that their balancers do not look at the same time. How long
+//! after one another decides how long a lone third loop stays where it is, and is not published: it
+//! is drawn from the seed.
 
 use wastenot_model::policy::{Context, TimerId};
+use wastenot_model::workload::Random;
 use wastenot_model::{CpuId, Span, TaskId};
 
 use super::{Measure, Osv};
@@ -9,6 +14,8 @@ use super::{Measure, Osv};
 const PERIOD: Span = Span::ms(100);
 /// CPU time that a look takes. Not published; a scan of a few counters.
 const WORK: Span = Span::us(2);
+/// Stream of chance: when balancers first look.
+const PHASE: u32 = 0x05f2;
 
 /// The balancers of all CPUs; on one CPU there is nothing to balance.
 #[derive(Debug, Default)]
@@ -26,7 +33,9 @@ impl Balancers {
         }
         let TimerId(timers) = cx.new_timers(u32::from(cpus));
         let thread = |cpu| {
-            cx.timer(TimerId(timers + u32::from(cpu)), CpuId(cpu), Some(cx.now + PERIOD));
+            let phase = Random::stream(cx.seed, PHASE, u64::from(cpu)).below(PERIOD.0);
+            let first = cx.now + Span(phase);
+            cx.timer(TimerId(timers + u32::from(cpu)), CpuId(cpu), Some(first));
             cx.thread(format!("balancer{cpu}"), CpuId(cpu), WORK)
         };
         Balancers { threads: (0..cpus).map(thread).collect(), timers }

@@ -1,10 +1,11 @@
 //! OSv's scheduler: a queue for each CPU, ordered by a measure of how much CPU time a thread had.
 //!
-//! There are two measures: the decaying average that came with commit dbc0d5073 (Nadav Har'El, after
-//! a design by Avi Kivity, November 2013; core/sched.cc, include/sched.hh), and the cumulative
-//! runtime with its heuristics that it replaced. What is around them is the same and stands here:
-//! whoever has least runs, a thread wakes on the CPU where it last was, and a thread bound to each
-//! CPU moves one thread every 100 ms to the CPU with the shortest queue, blind to priorities.
+//! There are two measures: the decaying average that came with commit dbc0d5073 (Nadav Har'El,
+//! after a design by Avi Kivity, November 2013; core/sched.cc, include/sched.hh), and the
+//! cumulative runtime with its heuristics that it replaced. What is around them is the same and
+//! stands here: whoever has least runs, a thread wakes on the CPU where it last was, and a thread
+//! bound to each CPU moves one thread every 100 ms to the CPU with the shortest queue, blind to
+//! priorities.
 //!
 //! A decision takes time as the logarithm of the queue's length; a balancer looks at all CPUs and,
 //! when it moves a thread, at its whole queue; so does a renormalisation, every 17 s.

@@ -1,10 +1,10 @@
 //! The heuristic that OSv's decaying average replaced: cumulative runtime, corrected.
 //!
-//! A thread is charged for each stint, but for 10 ms at most, lest it pay for a clock that jumps. It
-//! is kept until it has had 4 ms more than the next. A thread that wakes has had at least what the
-//! current one had, less 10 ms. The measure of one CPU means nothing on another, and a thread that
-//! is moved takes it along: whoever comes with much is not scheduled before the others have caught
-//! up, and since a long stint is charged only 10 ms that may be never.
+//! A thread is charged for each stint, but for 10 ms at most, lest it pay for a clock that jumps.
+//! It is kept until it has had 4 ms more than the next. A thread that wakes has had at least what
+//! the current one had, less 10 ms. The measure of one CPU means nothing on another, and a thread
+//! that is moved takes it along: whoever comes with much is not scheduled before the others have
+//! caught up, and since a long stint is charged only 10 ms that may be never.
 
 use wastenot_model::policy::View;
 use wastenot_model::workload::Random;

@@ -1,0 +1,28 @@
+//! `cargo xtask seeds`: runs every scenario of the seeds and writes docs/seeds.md.
+
+mod knobs;
+mod seeds;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: xtask seeds SCENARIOS OUTPUT.md";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let done = match words[..] {
+        ["seeds", scenarios, output] => seeds::write(scenarios.as_ref(), output.as_ref()),
+        _ => Err(USAGE.to_owned()),
+    };
+    match done {
+        Ok(verdict) => {
+            let _ = writeln!(io::stdout(), "{verdict}");
+            ExitCode::SUCCESS
+        }
+        Err(what) => {
+            let _ = writeln!(io::stderr(), "xtask: {what}");
+            ExitCode::from(2)
+        }
+    }
+}

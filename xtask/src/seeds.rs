@@ -1,0 +1,193 @@
+//! docs/seeds.md: every published number of the seeds beside ours.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use indicatif::ProgressBar;
+use toml::Table;
+use wastenot_lab::{Experiment, Grid, Options, Worked};
+
+use crate::knobs::{self, TURN};
+
+/// Seeds with which sensitivities are measured: differences, so that few do.
+const SENSITIVITY_SEEDS: u64 = 3;
+/// A figure that changes by less of itself than this share of the turn does not count as sensitive.
+const INSENSITIVE: f64 = 0.02;
+
+/// What one knob does to one figure: the elasticity.
+struct Sensitivity {
+    knob: String,
+    elasticity: f64,
+}
+
+/// Runs all scenarios in `folder` and writes the page. The verdict in a line.
+pub(crate) fn write(folder: &Path, output: &Path) -> Result<String, String> {
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .map_err(|error| format!("{}: {error}", folder.display()))?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
+        .collect();
+    files.sort();
+    let bar = ProgressBar::new(files.len() as u64);
+    let (mut page, mut inside, mut banded, mut out) = (String::new(), 0, 0, Vec::new());
+    for file in &files {
+        bar.set_message(file.display().to_string());
+        let text = fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
+        let experiment = run(file, &text, &[])?;
+        let sensitivities = sensitivities(file, &text)?;
+        for worked in &experiment.figures {
+            if let Some(inside_band) = worked.in_band() {
+                banded += 1;
+                inside += usize::from(inside_band);
+                if !inside_band {
+                    out.push((experiment.scenario.clone(), worked.clone()));
+                }
+            }
+        }
+        section(&mut page, &experiment, &sensitivities);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let whole = format!("{}{page}", head(inside, banded, &out));
+    let temporary = output.with_extension("md.part");
+    fs::write(&temporary, whole).map_err(|e| format!("{}: {e}", temporary.display()))?;
+    fs::rename(&temporary, output).map_err(|e| format!("{}: {e}", output.display()))?;
+    Ok(format!("{}: {inside} of {banded} figures lie in their band", output.display()))
+}
+
+fn run(file: &Path, text: &str, seeds: &[u64]) -> Result<Experiment, String> {
+    let name = file.display().to_string();
+    let scenario = wastenot_scenario::scenario(&name, text).map_err(|e| e.to_string())?;
+    let options = Options { seeds: seeds.to_vec(), ..Options::default() };
+    let grid = Grid::new(&scenario, &options).map_err(|e| format!("{name}: {e}"))?;
+    grid.run(|_| {}).map_err(|e| format!("{name}: {e}"))
+}
+
+/// For each figure what turning each knob does to it, strongest first.
+fn sensitivities(file: &Path, text: &str) -> Result<BTreeMap<String, Vec<Sensitivity>>, String> {
+    let table: Table = text.parse().map_err(|e| format!("{}: {e}", file.display()))?;
+    let seeds: Vec<u64> = (1..=SENSITIVITY_SEEDS).collect();
+    let before = run(file, text, &seeds)?;
+    let mut all: BTreeMap<String, Vec<Sensitivity>> = BTreeMap::new();
+    for knob in knobs::of(&table) {
+        let Some(turned) = knob.turn(&table) else { continue };
+        // What cannot be turned (a count that must divide another) is no knob.
+        let Ok(after) = run(file, &turned.to_string(), &seeds) else { continue };
+        for worked in &before.figures {
+            let name = &worked.figure.name;
+            let other = after.figure(name).and_then(|other| other.value);
+            let Some((was, is)) = worked.value.zip(other).filter(|(was, _)| *was != 0.0) else {
+                continue;
+            };
+            let elasticity = (is / was - 1.0) / TURN;
+            if elasticity.abs() >= INSENSITIVE {
+                let knob = knob.name.clone();
+                all.entry(name.clone()).or_default().push(Sensitivity { knob, elasticity });
+            }
+        }
+    }
+    for list in all.values_mut() {
+        list.sort_by(|a, b| b.elasticity.abs().total_cmp(&a.elasticity.abs()));
+    }
+    Ok(all)
+}
+
+fn head(inside: usize, banded: usize, out: &[(String, Worked)]) -> String {
+    let mut text = format!(
+        "# The table of the seeds\n\n\
+         Every number that the seeds publish beside what the same experiment gives here. Written by \
+         `make seeds`;\nnot by hand. {inside} of {banded} figures lie in their band.\n\n\
+         Ours is the median over the seeds of random numbers that the scenario names, unless a figure \
+         says\notherwise, with the smallest and the largest. *Formula* is what reasoning predicts \
+         without a simulator.\n*Sensitive to* names the two parameters that change the figure most: \
+         -0.5 means that a parameter\nthat is 1 % larger makes the figure 0.5 % smaller (measured at \
+         +{:.0} %, three seeds).\n",
+        TURN * 100.0
+    );
+    if !out.is_empty() {
+        text += "\n## Not in the band\n\n| scenario | figure | ours | band | formula |\n\
+                 |---|---|---|---|---|\n";
+        for (scenario, worked) in out {
+            let figure = &worked.figure;
+            let _ = writeln!(
+                text,
+                "| [{scenario}](#{scenario}) | {} | {} | {} | {} |",
+                figure.name,
+                worked.value.map_or("unknown".into(), number),
+                band(worked),
+                figure.formula.as_ref().map_or(String::new(), |formula| number(formula.value)),
+            );
+        }
+    }
+    text
+}
+
+fn section(
+    page: &mut String,
+    experiment: &Experiment,
+    sensitivities: &BTreeMap<String, Vec<Sensitivity>>,
+) {
+    let about = experiment.about.split_whitespace().collect::<Vec<_>>().join(" ");
+    let _ = write!(
+        page,
+        "\n## {}\n\n{about}\n\nSource: {}.\n\n\
+         | figure | published | ours | band | in | formula | sensitive to |\n\
+         |---|---|---|---|---|---|---|\n",
+        experiment.scenario,
+        experiment.source.trim_end_matches('.'),
+    );
+    for worked in &experiment.figures {
+        let figure = &worked.figure;
+        let range = worked.range().filter(|(low, high)| low != high);
+        let range = range
+            .map_or(String::new(), |(low, high)| format!(" ({} to {})", number(low), number(high)));
+        let inside = worked.in_band().map_or("", |inside| if inside { "in" } else { "**out**" });
+        let formula = figure.formula.as_ref().map_or(String::new(), |formula| {
+            let text =
+                if formula.text.is_empty() { String::new() } else { format!(": {}", formula.text) };
+            format!("{}{text}", number(formula.value))
+        });
+        let sensitive = sensitivities.get(&figure.name).map_or(String::new(), |list| {
+            let two = list.iter().take(2).map(|it| format!("{} {:+.2}", it.knob, it.elasticity));
+            two.collect::<Vec<_>>().join(", ")
+        });
+        let _ = writeln!(
+            page,
+            "| {} | {} | {}{range} | {} | {inside} | {formula} | {sensitive} |",
+            figure.name,
+            figure.published.map_or(String::new(), number),
+            worked.value.map_or("unknown".into(), number),
+            band(worked),
+        );
+    }
+    let whys: Vec<String> = (experiment.figures.iter())
+        .filter(|worked| !worked.figure.why.is_empty())
+        .map(|worked| format!("- {}: {}", worked.figure.name, worked.figure.why))
+        .collect();
+    if !whys.is_empty() {
+        let _ = write!(page, "\n{}\n", whys.join("\n"));
+    }
+}
+
+fn band(worked: &Worked) -> String {
+    worked.figure.band.map_or(String::new(), |(low, high)| match (low, high) {
+        (low, high) if high >= 1e6 || (high >= 1000.0 && low <= 1.0) => {
+            format!("at least {}", number(low))
+        }
+        (low, high) => format!("{} to {}", number(low), number(high)),
+    })
+}
+
+/// Three or four digits that matter.
+fn number(value: f64) -> String {
+    let digits = match value.abs() {
+        0.0 => 0,
+        small if small < 0.01 => 4,
+        small if small < 10.0 => 2,
+        large if large < 100.0 => 1,
+        _ => 0,
+    };
+    format!("{value:.digits$}")
+}
