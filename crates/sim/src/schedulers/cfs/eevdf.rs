@@ -15,7 +15,7 @@ impl Cfs {
     }
 
     /// Whether the turn of `entity` has just ended; if so the next one begins.
-    pub(super) fn end_slice(&mut self, _queue: u32, entity: u32) -> bool {
+    pub(super) fn end_slice(&mut self, entity: u32) -> bool {
         if !self.rules.eevdf {
             return false;
         }

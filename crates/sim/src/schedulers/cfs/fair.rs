@@ -26,25 +26,22 @@ impl Cfs {
     pub(super) fn enqueue_task(&mut self, task: TaskId, arrival: Arrival) {
         let entity = self.entity_of(task);
         let cpu = self.cpu_of(entity);
+        self.list_add(cpu, entity);
         let (mut at, mut arrival, mut entering) = (Some(entity), arrival, true);
         while let Some(entity) = at {
             let queue = self.entities[entity as usize].queue;
-            if entering && self.entities[entity as usize].on {
-                entering = false;
-            }
+            entering &= !self.entities[entity as usize].on;
             match entering {
                 true => self.enqueue_entity(queue, entity, arrival),
                 false => self.refresh(queue, entity),
             }
             self.queues[queue as usize].tasks += 1;
             if self.queues[queue as usize].throttled {
-                self.list_add(cpu, entity);
                 return;
             }
             arrival = Arrival::Woken;
             at = self.parent(entity);
         }
-        self.list_add(cpu, self.entity_of(task));
         self.add_running(cpu, 1);
     }
 
@@ -95,7 +92,7 @@ impl Cfs {
                 if self.entities[entity as usize].on {
                     self.update_current(queue);
                     self.advance(queue, entity);
-                    self.end_slice(queue, entity);
+                    self.end_slice(entity);
                     let key = self.entities[entity as usize].vruntime;
                     self.order.insert(queue as usize, entity, key);
                 }
@@ -113,7 +110,7 @@ impl Cfs {
             self.refresh(queue, entity);
             if self.queues[queue as usize].entities > 1 {
                 over |= match self.rules.eevdf {
-                    true => self.end_slice(queue, entity),
+                    true => self.end_slice(entity),
                     false => self.slice_is_over(queue, entity),
                 };
             }

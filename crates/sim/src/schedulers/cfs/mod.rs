@@ -1,7 +1,7 @@
 //! The fair schedulers of Linux: one policy of queue x balancer x wake rule, with a preset for each
 //! kernel and a switch for each fault.
 //!
-//! The facts are those of kernel/sched/{core,fair,pelt,topology}.c of Linux 4.1, 5.10, 6.1 and 6.12;
+//! The facts are those of kernel/sched/{core,fair,pelt,topology}.c of Linux 4.1, 5.10, 6.1, 6.12;
 //! what decides where a task runs follows them step by step, in integers as they do. Left out:
 //! capacities that other classes take, energy-aware and asymmetric placement, NUMA balancing, core
 //! scheduling, `LAST_BUDDY`, and the delayed dequeue of 6.12. The cost of balancing, which the
@@ -315,9 +315,14 @@ impl Policy for Cfs {
                     Why::Wakeup { .. } => Arrival::Woken,
                     _ => Arrival::Moved,
                 };
-                self.end_idle(at);
+                if arrival == Arrival::Woken {
+                    self.end_idle(at);
+                }
                 self.enqueue_task(task, arrival);
-                self.check_preempt(cx, at, task);
+                match self.is_held(entity) {
+                    true => cx.throttled(task, true),
+                    false => self.check_preempt(cx, at, task),
+                }
             }
         }
         self.flush_quota(cx);
@@ -334,6 +339,7 @@ impl Policy for Cfs {
         self.at(cx);
         let at = u32::from(cpu.0);
         self.take_away(at);
+        self.flush_quota(cx);
         if self.rqs[at as usize].stopper_queued {
             self.rqs[at as usize].stopper_queued = false;
             return self.rqs[at as usize].stopper;

@@ -1,7 +1,7 @@
 //! Per-entity load tracking: what somebody has lately been (kernel/sched/pelt.c, v4.3 and later).
 //!
 //! Time is cut into periods of 1024 µs (of 1024 ns each, as the kernel counts), and what happened
-//! n periods ago counts y^n, where y^32 = 0.5. Whoever is runnable all the time has a sum of 47 742.
+//! n periods ago counts y^n, where y^32 = 0.5. Whoever is always runnable has a sum of 47 742.
 
 /// The greatest sum of one who is always there (`LOAD_AVG_MAX`).
 pub(super) const MAX: u64 = 47_742;

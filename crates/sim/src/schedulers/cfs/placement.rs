@@ -33,7 +33,7 @@ impl Cfs {
         let Some(mut level) = chain.iter().rposition(|domain| domain.near) else { return prev };
         let mut chosen = prev;
         loop {
-            let group = self.idlest_group(at, level, &allowed, task);
+            let group = self.idlest_group(at, level, &allowed);
             let new = group.and_then(|group| self.idlest_cpu(at, group, &allowed));
             match new {
                 Some(new) if new != at => {
@@ -61,21 +61,15 @@ impl Cfs {
     }
 
     /// The group to go to; `None` to stay in one's own.
-    fn idlest_group(&self, cpu: u32, level: usize, allowed: &[u64], task: TaskId) -> Option<u32> {
+    fn idlest_group(&self, cpu: u32, level: usize, allowed: &[u64]) -> Option<u32> {
         match self.rules.imbalance {
             Imbalance::Rework => self.group_with_room(cpu, level, allowed),
-            _ => self.group_of_least_load(cpu, level, allowed, task),
+            _ => self.group_of_least_load(cpu, level, allowed),
         }
     }
 
     /// Up to 5.4: the least average load, unless one's own is less by the half of the tolerance.
-    fn group_of_least_load(
-        &self,
-        cpu: u32,
-        level: usize,
-        allowed: &[u64],
-        _: TaskId,
-    ) -> Option<u32> {
+    fn group_of_least_load(&self, cpu: u32, level: usize, allowed: &[u64]) -> Option<u32> {
         let domain = &self.topology.chains[cpu as usize][level];
         let tolerance = 100 + (domain.imbalance_pct - 100) / 2;
         let (mut own, mut least, mut idlest) = (0, u64::MAX, None);

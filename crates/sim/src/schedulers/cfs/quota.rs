@@ -2,8 +2,8 @@
 //! (`cfs_bandwidth`: P. Turner, B. B. Rao, N. Rao, "CPU bandwidth control for CFS", Linux Symposium
 //! 2010).
 //!
-//! A group whose pool is empty leaves the queue of a CPU as one entity, and comes back when the pool
-//! is filled.
+//! A group whose pool is empty leaves the queue of a CPU as one entity, and comes back when the
+//! pool is filled.
 
 use wastenot_model::policy::{Context, TimerId};
 use wastenot_model::workload::Quota;

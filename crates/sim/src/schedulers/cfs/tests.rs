@@ -1,10 +1,12 @@
 //! What must hold of the fair schedulers as a whole, on simulated machines.
 
 use wastenot_model::machine::Costs;
-use wastenot_model::workload::{Group, GroupId, Program, Quota, Step, Template, Variate, Waiting};
+use wastenot_model::workload::{
+    Group, GroupId, Hotplug, Launch, Program, Quota, Random, Step, Template, Variate, Waiting,
+};
 use wastenot_model::{
-    CpuId, CpuSet, CpuState, Entry, Event, History, How, Machine, Observer, Phase, Silent, Span,
-    State, TaskId, TaskState, Time, Workload, replay,
+    CpuId, CpuMode, CpuSet, CpuState, Entry, Event, History, How, Machine, Observer, Phase, Silent,
+    Span, State, TaskId, TaskState, Time, Workload, replay,
 };
 
 use crate::{Options, Outcome, checkers, scheduler, simulate};
@@ -84,8 +86,7 @@ impl Observer for Totals {
 
 /// Totals of a run; tasks are counted from the first that is no thread of the policy.
 fn totals(machine: &Machine, history: &History) -> Totals {
-    let mut totals = Totals::default();
-    totals.tasks = vec![0; machine.len()];
+    let mut totals = Totals { tasks: vec![0; machine.len()], ..Totals::default() };
     replay(history, Silent::Unknown, &mut totals);
     totals.ran.drain(..machine.len().min(totals.ran.len()));
     totals
@@ -286,7 +287,7 @@ struct Bad(u32);
 impl Observer for Bad {
     fn event(&mut self, state: &State, entry: &Entry) {
         let Event::Queued { on: Some(on), how: How::Wakeup, .. } = entry.event else { return };
-        let idle = |cpu: &CpuState| cpu.mode == wastenot_model::CpuMode::Idle;
+        let idle = |cpu: &CpuState| cpu.mode == CpuMode::Idle;
         let busy = !idle(state.cpu(on));
         let free = |cpu: u16| {
             let waits = |task: usize| {
@@ -322,11 +323,11 @@ fn levels_between_nodes_are_lost_with_a_cpu_that_comes_back() {
         for at in 0..32 {
             let at = Time(Span::ms(30 + at).0);
             let from = CpuId(9);
-            load.launches.push(wastenot_model::workload::Launch { at, template: id, from });
+            load.launches.push(Launch { at, template: id, from });
         }
         for (at, up) in [(10, false), (20, true)] {
             let at = Time(Span::ms(at).0);
-            load.hotplug.push(wastenot_model::workload::Hotplug { at, cpu: CpuId(63), up });
+            load.hotplug.push(Hotplug { at, cpu: CpuId(63), up });
         }
         let set = [("numa-levels", levels)];
         let (history, _) = run(&bulldozer, "cfs-4.1", &set, &load, Span::s(1));
@@ -342,7 +343,7 @@ fn tasks_of_a_cpu_that_goes_off_go_on_elsewhere() {
         let mut load = restless(24);
         for (at, cpu, up) in [(10, 0, false), (20, 5, false), (30, 0, true), (40, 5, true)] {
             let at = Time(Span::ms(at).0);
-            load.hotplug.push(wastenot_model::workload::Hotplug { at, cpu: CpuId(cpu), up });
+            load.hotplug.push(Hotplug { at, cpu: CpuId(cpu), up });
         }
         let (_, outcome) = run(&machine("flat(2,8)"), name, &[], &load, Span::ms(100));
         assert_eq!(outcome.end, crate::End::Limit, "{name}");
@@ -371,5 +372,156 @@ fn pairs_that_hand_work_over_use_their_cpus_under_every_preset() {
         let ran: u64 = totals(&box2, &history).ran.iter().sum();
         // One of each pair can run at a time.
         assert!(ran > 12 * 180_000_000, "{name}: {} ms", ran / 1_000_000);
+    }
+}
+
+/// Wakeups for which the previous CPU was idle and that were queued on a busy one, and wakeups that
+/// left their cache.
+#[derive(Default)]
+struct Astray {
+    prev: Vec<Option<CpuId>>,
+    queued: u32,
+    left: u32,
+}
+
+impl Observer for Astray {
+    fn event(&mut self, state: &State, entry: &Entry) {
+        let idle = |cpu: CpuId| state.cpu(cpu).mode == CpuMode::Idle;
+        match entry.event {
+            Event::Waking { task, prev, .. } => {
+                let index = task.index().unwrap_or(0);
+                self.prev.resize(self.prev.len().max(index + 1), None);
+                self.prev[index] = prev;
+            }
+            Event::Queued { task, on: Some(on), how: How::Wakeup, .. } => {
+                let Some(prev) = task.index().and_then(|index| self.prev[index]) else { return };
+                let waits = |task: usize| {
+                    let task = state.task(TaskId::nth(task));
+                    task.phase == Phase::Waiting && task.cpu == Some(prev)
+                };
+                self.left += u32::from(prev.0 / 32 != on.0 / 32);
+                let free = idle(prev) && !(0..self.prev.len()).any(waits);
+                self.queued += u32::from(on != prev && free && !idle(on));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Threads of a session that meet at a barrier, one for each CPU, and a kernel thread on each CPU
+/// every 4 ms: what happened, under 5.10.
+fn met_at_barriers(set: &[(&str, &str)]) -> Astray {
+    let mut load = Workload::new();
+    let session =
+        Group { name: "app".into(), parent: Some(GroupId(0)), session: true, ..Group::root() };
+    let group = load.group(session);
+    let barrier = load.barrier("b", 128, Waiting::Block);
+    let grain = Step::Compute(Variate::around(Span::us(300), 0.3));
+    let steps = [Step::Loop(None), grain, Step::Barrier(barrier), END];
+    let app = load.template(Template { group, ..template("app", &steps) });
+    (0..128).for_each(|cpu| load.launch(app, CpuId(cpu)));
+    let rest = Step::Sleep(Variate::around(Span::ms(4), 0.2));
+    let steps = [Step::Loop(None), compute(Span::us(60)), rest, END];
+    for cpu in 0..128 {
+        let affinity = Some(CpuSet::from_iter([CpuId(cpu)]));
+        let id = Template { affinity, kthread: true, ..template("kworker", &steps) };
+        let id = load.template(id);
+        load.launch(id, CpuId(cpu));
+    }
+    let (history, _) = run(&machine("xeon6130x4"), "cfs-5.10", set, &load, Span::ms(300));
+    let mut astray = Astray::default();
+    replay(&history, Silent::Idle, &mut astray);
+    astray
+}
+
+#[test]
+fn an_idle_previous_cpu_is_left_for_a_busy_one_only_before_it_is_asked_for() {
+    let before = met_at_barriers(&[]);
+    let after = met_at_barriers(&[("wake-affine-idle", "after")]);
+    assert_eq!(after.queued, 0);
+    assert!(before.queued > 20, "{}", before.queued);
+    assert!(before.left >= 5 * after.left.max(1), "{} and {}", before.left, after.left);
+}
+
+#[test]
+fn without_blocked_load_or_groups_it_is_never_left() {
+    for set in [("blocked-load", "off"), ("autogroup", "off")] {
+        assert_eq!(met_at_barriers(&[set]).queued, 0, "{set:?}");
+    }
+}
+
+/// Tasks of nested groups with sessions and quotas that do a bit of everything while CPUs come and
+/// go.
+fn turmoil(seed: u64) -> Workload {
+    let mut random = Random::stream(seed, 77, 0);
+    let mut load = Workload::new();
+    let mut groups = vec![GroupId(0)];
+    for n in 0..5 {
+        let runtime = Span::ms(1 + random.below(20));
+        let quota = Quota { runtime, period: Span::ms(1 + random.below(30)) };
+        groups.push(load.group(Group {
+            name: format!("g{n}"),
+            parent: Some(groups[random.below(groups.len() as u64) as usize]),
+            session: random.below(2) == 0,
+            shares: 2 + random.below(4000) as u32,
+            quota: (random.below(2) == 0).then_some(quota),
+        }));
+    }
+    let node = load.affinity((0..8).map(CpuId).collect());
+    let all = load.affinity(CpuSet::first(16));
+    let child = load.template(Template {
+        group: groups[3],
+        ..template("child", &[compute(Span::us(400)), Step::Yield, compute(Span::us(100))])
+    });
+    for n in 0..20 {
+        let draw = |random: &mut Random, mean| {
+            Step::Compute(Variate::Exponential { mean: Span::us(1 + random.below(mean)) })
+        };
+        let steps = [
+            Step::Loop(None),
+            draw(&mut random, 3000),
+            Step::Sleep(Variate::Exponential { mean: Span::us(1 + random.below(3000)) }),
+            Step::Fork(child),
+            Step::Nice(random.below(40) as i8 - 20),
+            draw(&mut random, 500),
+            Step::Affinity(node),
+            Step::Exec,
+            draw(&mut random, 500),
+            Step::Affinity(all),
+            Step::Yield,
+            Step::WaitAll,
+            END,
+        ];
+        let group = groups[random.below(groups.len() as u64) as usize];
+        let id = load.template(Template { group, ..template("worker", &steps) });
+        load.launches.push(Launch { at: Time(n * 300_000), template: id, from: CpuId(3) });
+    }
+    for n in 1..20 {
+        let (cpu, up) = (CpuId((n / 2 * 5 % 16) as u16), n % 2 == 1);
+        load.hotplug.push(Hotplug { at: Time(Span::ms(3 * n).0), cpu, up: !up });
+    }
+    load
+}
+
+#[test]
+fn whatever_tasks_and_cpus_do_nobody_is_lost() {
+    let switches = [
+        ("imbalance", "v5.5"),
+        ("imbalance", "minimum-literal"),
+        ("groups", "own"),
+        ("numa-levels", "keep"),
+        ("wakeup", "global"),
+        ("autogroup", "off"),
+        ("queue", "eevdf"),
+        ("hz", "1000"),
+    ];
+    for seed in 0..8 {
+        for name in ALL {
+            for set in [&switches[seed as usize..=seed as usize], &[]] {
+                let load = turmoil(seed);
+                let (_, outcome) = run(&machine("flat(2,8)"), name, set, &load, Span::ms(60));
+                assert_eq!(outcome.end, crate::End::Limit, "{name} {seed} {set:?}");
+            }
+        }
     }
 }

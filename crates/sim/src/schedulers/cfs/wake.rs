@@ -150,7 +150,7 @@ impl Cfs {
 
     /// 4.1: by runnable load, with what the move does to the weights of groups.
     fn pulls_4_1(
-        &mut self,
+        &self,
         here: u32,
         prev: u32,
         task: TaskId,

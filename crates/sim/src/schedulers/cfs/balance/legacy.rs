@@ -56,7 +56,7 @@ impl Cfs {
         let amount = match self.rules.imbalance {
             Imbalance::Average | Imbalance::Rework => (forced
                 || unbalanced(look.idle, &local, &busiest, average, pct))
-            .then(|| self.by_average(look, local, busiest, average)),
+            .then(|| by_average(local, busiest, average)),
             Imbalance::Minimum | Imbalance::MinimumLiteral => {
                 let more = local.sum.least < busiest.sum.least;
                 (forced || more).then(|| busiest.sum.most.saturating_sub(local.sum.least) / 2)
@@ -113,32 +113,31 @@ impl Cfs {
             }
         }
     }
+}
 
-    /// `calculate_imbalance`: as much load as brings both to the average.
-    fn by_average(&self, look: &Look, local: Standing, busiest: Standing, average: u64) -> u64 {
-        let (mut local, mut busiest) = (local, busiest);
-        if local.sum.running == 0 {
-            local.per_task = 0;
-        }
-        if busiest.class == Class::Imbalanced {
-            busiest.per_task = busiest.per_task.min(average);
-        }
-        if busiest.average <= average || local.average >= average {
-            return small(&local, &busiest);
-        }
-        let mut most = busiest.average - average;
-        if busiest.class == Class::Overloaded && local.class == Class::Overloaded {
-            // Where no CPU is idle, none is to become so.
-            let above = u64::from(busiest.sum.running) * 1024;
-            if above > busiest.capacity {
-                most = most.min(above - busiest.capacity);
-            }
-        }
-        let lacks = (average - local.average) * local.capacity;
-        let imbalance = (most * busiest.capacity).min(lacks) / 1024;
-        let _ = look;
-        if imbalance < busiest.per_task { small_or(&local, &busiest, imbalance) } else { imbalance }
+/// `calculate_imbalance`: as much load as brings both to the average.
+fn by_average(local: Standing, busiest: Standing, average: u64) -> u64 {
+    let (mut local, mut busiest) = (local, busiest);
+    if local.sum.running == 0 {
+        local.per_task = 0;
     }
+    if busiest.class == Class::Imbalanced {
+        busiest.per_task = busiest.per_task.min(average);
+    }
+    if busiest.average <= average || local.average >= average {
+        return small_or(&local, &busiest, 0);
+    }
+    let mut most = busiest.average - average;
+    if busiest.class == Class::Overloaded && local.class == Class::Overloaded {
+        // Where no CPU is idle, none is to become so.
+        let above = u64::from(busiest.sum.running) * 1024;
+        if above > busiest.capacity {
+            most = most.min(above - busiest.capacity);
+        }
+    }
+    let lacks = (average - local.average) * local.capacity;
+    let imbalance = (most * busiest.capacity).min(lacks) / 1024;
+    if imbalance < busiest.per_task { small_or(&local, &busiest, imbalance) } else { imbalance }
 }
 
 /// Whether the averages, and who is idle, say that `busiest` should give something.
@@ -154,12 +153,8 @@ fn unbalanced(idle: Phase, local: &Standing, busiest: &Standing, average: u64, p
     }
 }
 
-/// `fix_small_imbalance`: one task, if that does not turn the imbalance around, or if more gets done
-/// with it on the other side.
-fn small(local: &Standing, busiest: &Standing) -> u64 {
-    small_or(local, busiest, 0)
-}
-
+/// `fix_small_imbalance`: one task, if that does not turn the imbalance around, or if more gets
+/// done with it on the other side.
 fn small_or(local: &Standing, busiest: &Standing, otherwise: u64) -> u64 {
     let one = busiest.per_task * 1024 / busiest.capacity;
     let heavier = local.sum.running > 0 && busiest.per_task > local.per_task;
@@ -209,8 +204,8 @@ mod tests {
             standing
         };
         let (none, two) = (group([0, 0]), task(group([1024, 1024])));
-        assert_eq!(small(&none, &two), 1024);
+        assert_eq!(small_or(&none, &two, 0), 1024);
         let one = task(group([1024, 0]));
-        assert_eq!(small(&one, &one), 0);
+        assert_eq!(small_or(&one, &one, 0), 0);
     }
 }

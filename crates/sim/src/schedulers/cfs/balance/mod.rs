@@ -166,14 +166,15 @@ impl Cfs {
         let Some(helper) = mask::next(&self.idle, &self.idle, 0) else { return };
         self.nohz.next = self.jiffies + 1;
         let mut next = helper + 1;
-        let mut earliest = self.jiffies + 60 * self.rules.hz;
+        let mut earliest = u64::MAX;
         while let Some(idle) = mask::next(&self.idle, &self.idle, next) {
             next = idle + 1;
             earliest = earliest.min(self.balance_if_due(cx, idle as u32));
         }
         if self.is_idle(helper as u32) {
-            earliest = earliest.min(self.balance_if_due(cx, helper as u32));
+            self.balance_if_due(cx, helper as u32);
         }
+        let earliest = earliest.min(self.rqs[helper].next_balance);
         self.nohz.next = self.nohz.next.max(earliest);
     }
 
@@ -187,8 +188,8 @@ impl Cfs {
         self.rqs[cpu as usize].next_balance
     }
 
-    /// The CPU has run out of tasks: it looks for others' before it goes idle, if it has lately been
-    /// idle for long enough to pay for it (`idle_balance`).
+    /// The CPU has run out of tasks: it looks for others' before it goes idle, if it has lately
+    /// been idle for long enough to pay for it (`idle_balance`).
     pub(super) fn newly_idle(&mut self, cx: &mut Context, cpu: u32) {
         self.rqs[cpu as usize].idle_stamp = Some(self.now);
         if !self.rqs[cpu as usize].online {

@@ -172,8 +172,6 @@ impl Cfs {
             let entity = self.entity_of(task);
             let queue = self.entities[entity as usize].queue;
             let runs = self.queues[queue as usize].current == Some(entity);
-            let hot = self.now.saturating_sub(self.entities[entity as usize].exec_start);
-            let _ = hot;
             if !runs && !self.is_held(entity) && cx.allowed(task, cpu_id(to)) {
                 self.move_queued(cx, task, to);
                 return true;
