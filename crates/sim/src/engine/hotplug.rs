@@ -40,6 +40,7 @@ impl<M: Mechanism> Engine<'_, M> {
         }
         let other = self.online(cpu);
         self.kernel.tell(other, Context::Task, Event::Cpu { cpu, up });
+        self.kernel.free_the_stranded(other);
         self.kernel.react(other, Trigger::Happening(Happening::Cpu { cpu, up }));
         if let Some(tick) = self.kernel.tick
             && tick.idle

@@ -180,9 +180,7 @@ impl Kernel {
     #[inline]
     pub fn place(&mut self, task: TaskId, to: CpuId, why: Why, by: Context) {
         let here = self.cx.cpu;
-        if !self.cx.online.contains(to) || !self.cx.allowed(task, to) {
-            self.misplaced(task, to);
-        }
+        self.check_placed(task, to);
         let index = task.0 as usize - CpuId::LIMIT;
         let view = &mut self.cx.view_mut().tasks[index];
         let from = std::mem::replace(&mut view.cpu, to);
@@ -312,6 +310,7 @@ impl Kernel {
             match effect {
                 Effect::Kick { cpu, preempt } => self.kick(cpu, preempt),
                 Effect::Moved { task, from, to } => {
+                    self.check_placed(task, to);
                     self.tell(here, Context::Task, Event::Migrate { task, from: Some(from), to });
                     self.charge_move(task, from, to);
                 }
@@ -415,7 +414,8 @@ impl Kernel {
         from: CpuId,
         random: Random,
     ) -> TaskId {
-        let mask = template.affinity.as_ref().map_or(0, |cpus| self.mask(cpus));
+        let usable = |cpus: &&CpuSet| cpus.iter().any(|cpu| self.cx.online.contains(cpu));
+        let mask = template.affinity.as_ref().filter(usable).map_or(0, |cpus| self.mask(cpus));
         let mut life = Life::new(Some(id), random);
         life.awaited = template.awaited;
         self.add(&template.name, life, view_of(template, from, mask));
@@ -446,6 +446,20 @@ impl Kernel {
         }
     }
 
+    /// Tasks whose CPUs are all off may use all CPUs, as in the kernel; the policy hears of it on
+    /// `cpu`.
+    pub(crate) fn free_the_stranded(&mut self, cpu: CpuId) {
+        for task in (0..self.lives.len()).map(TaskId::nth) {
+            let ended = self.life(task).ended.is_some();
+            if !ended && !self.cx.online.iter().any(|cpu| self.cx.allowed(task, cpu)) {
+                self.cx.view_mut().tasks[task.0 as usize - CpuId::LIMIT].mask = 0;
+                let what = Change::Affinity(self.sink.mask(&self.cx.masks[0]));
+                self.tell(cpu, Context::Task, Event::Changed { task, what });
+                self.react(cpu, Trigger::Happening(Happening::Affinity(task)));
+            }
+        }
+    }
+
     /// Index of this set of CPUs; sets of equal CPUs have one.
     pub(crate) fn mask(&mut self, cpus: &CpuSet) -> u32 {
         let masks = &mut self.cx.view_mut().masks;
@@ -465,17 +479,16 @@ impl Kernel {
         self.cx.view_mut().tasks.push(view);
     }
 
+    #[inline]
+    fn check_placed(&mut self, task: TaskId, to: CpuId) {
+        if !self.cx.online.contains(to) || !self.cx.allowed(task, to) {
+            self.misplaced(task, to);
+        }
+    }
+
     /// The policy's answer is none of the CPUs that it may be.
     #[cold]
     fn misplaced(&mut self, task: TaskId, to: CpuId) {
-        let usable = self.cx.online.iter().any(|cpu| self.cx.allowed(task, cpu));
-        if !usable && self.cx.online.contains(to) {
-            // None of its CPUs is left: it may use all of them again, as in the kernel.
-            self.cx.view_mut().tasks[task.0 as usize - CpuId::LIMIT].mask = 0;
-            let all = self.sink.mask(&self.cx.masks[0]);
-            let what = Change::Affinity(all);
-            return self.tell(self.cx.cpu, Context::Task, Event::Changed { task, what });
-        }
         self.fault(format!("queued {task:?} on CPU {to}, where it may not run"));
     }
 

@@ -22,7 +22,7 @@ use wastenot_model::{
 use self::calendar::Due;
 use self::kernel::{view_all, wake_of};
 use self::life::Doing;
-use self::outcome::{End, Mark, Outcome};
+use self::outcome::{End, Fault, Mark, Outcome};
 use self::program::Flow;
 use self::sync::Shared;
 use crate::mechanism::{Mechanism, Trigger};
@@ -136,7 +136,8 @@ impl<'w, M: Mechanism> Engine<'w, M> {
                 };
             }
             let Some((time, due)) = self.kernel.calendar.pop() else {
-                return End::Deadlock(self.stuck());
+                let what = "leaves tasks in its queues and lets every CPU idle".to_owned();
+                return End::Fault(Fault { time: self.kernel.now(), what });
             };
             if time > self.limit {
                 self.kernel.cx.view_mut().now = self.limit;

@@ -142,7 +142,11 @@ impl<M: Mechanism> Engine<'_, M> {
                 Flow::Next
             }
             Step::Affinity(id) => {
-                let mask = self.kernel.mask(&workload.affinities[id.index()]);
+                let cpus = &workload.affinities[id.index()];
+                if !cpus.iter().any(|cpu| self.kernel.cx.online.contains(cpu)) {
+                    return Flow::Next; // refused (EINVAL)
+                }
+                let mask = self.kernel.mask(cpus);
                 self.kernel.cx.view_mut().tasks[index(task)].mask = mask;
                 self.kernel.tell_affinity(task);
                 self.kernel.happens(cpu, Happening::Affinity(task));
