@@ -11,6 +11,7 @@ mod fuzz;
 mod memory;
 mod properties;
 mod random;
+mod seeds;
 mod tools;
 mod traces;
 mod waste;

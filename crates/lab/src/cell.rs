@@ -27,6 +27,8 @@ pub struct Cell {
     pub time_ns: u64,
     /// Rows of its History.
     pub rows: u64,
+    /// Digest of its History ([`History::digest`]): the same wherever it is run.
+    pub digest: u64,
     /// CPU time that CPUs were idle while tasks waited elsewhere.
     pub waste_cpu_ns: u64,
     /// What tasks of each kind did, by name in the order of the workload.
@@ -145,6 +147,7 @@ impl Run {
             done: self.outcome.end == End::Done,
             time_ns: self.outcome.time.0,
             rows: self.outcome.rows as u64,
+            digest: self.history.digest(),
             waste_cpu_ns: waste::measure(&self.history, &options).cpu_ns,
             kinds,
             marks: self.marks(variant),

@@ -53,6 +53,7 @@ impl Experiment {
             ("waste_median", "waste", Unit::Ns),
             ("migrations", "migrations", Unit::None),
             ("rows", "events", Unit::None),
+            ("digest", "", Unit::None),
         ];
         let mut table = Table::new("variants", "Variants", &columns);
         table.shown = 40;
@@ -122,6 +123,7 @@ fn variant_row(variant: &Outcome) -> Vec<Value> {
         waste.into(),
         median(migrations.collect()).into(),
         median(rows.collect()).into(),
+        variant.cells.first().map(|cell| format!("{:016x}", cell.digest)).into(),
     ]
 }
 

@@ -34,6 +34,7 @@ pub(crate) fn run_verb(args: &Simulate) -> Result<Answer, Stop> {
         variants: args.variant.clone(),
         scheduler: args.scheduler.as_ref().map(|scheduler| scheduler.0.clone()),
         store: args.resume.clone(),
+        ..Options::default()
     };
     let grid = Grid::new(&scenario, &options).map_err(|error| failed(&error))?;
     let experiment = match &args.output {
