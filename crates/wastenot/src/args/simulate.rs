@@ -19,7 +19,7 @@ Exit codes: 0 simulated; 2 failed.
 Examples:
   wastenot simulate scenarios/seeds/scheduling-groups-cg.toml
   wastenot simulate scenarios/seeds/workpile.toml --scheduler global-fifo
-  wastenot simulate scenarios/seeds/scheduling-groups-cg.toml --variant bug -o bug.wn
+  wastenot simulate scenarios/seeds/wake-affine-h2.toml --variant after -o h2.wn
   wastenot simulate --schedulers")]
 pub(crate) struct Simulate {
     /// The scenario; `-` is standard input
