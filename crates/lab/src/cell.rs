@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wastenot_check::waste;
-use wastenot_model::{History, Silent, Time, replay};
+use wastenot_model::{History, Silent, replay};
 use wastenot_scenario::scenario::Variant;
 use wastenot_sim::{End, Options, Outcome, scheduler, simulate};
 
@@ -67,17 +67,16 @@ pub struct Kind {
 }
 
 /// Runs `variant` once.
-pub fn run(variant: &Variant, seed: u64, limit: Time, name: &str) -> Result<Run, Error> {
+pub fn run(variant: &Variant, options: &Options) -> Result<Run, Error> {
     let choice = &variant.scheduler;
     let policy = scheduler(&choice.name, &choice.switches).map_err(Error::Scheduler)?;
-    let options = Options { name: name.into(), seed, limit, notes: false };
     let (history, outcome) =
-        simulate(&variant.machine, &variant.costs, &variant.workload, policy, &options);
+        simulate(&variant.machine, &variant.costs, &variant.workload, policy, options);
     let (what, help) = match &outcome.end {
         End::Done | End::Limit => return Ok(Run { history, outcome }),
         end => bad_end(end, &history),
     };
-    Err(Error::Run { variant: variant.name.clone(), seed, what, help })
+    Err(Error::Run { variant: variant.name.clone(), seed: options.seed, what, help })
 }
 
 fn bad_end(end: &End, history: &History) -> (String, String) {

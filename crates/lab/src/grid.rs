@@ -105,15 +105,18 @@ impl<'s> Grid<'s> {
 
     fn cell(&self, variant: &Variant, seed: u64, store: Option<&Store>) -> Result<Cell, Error> {
         let limit = self.scenario.limit;
-        let Some(store) = store else {
-            let run = run(variant, seed, Time(limit.0), &self.scenario.name)?;
-            return Ok(run.cell(variant));
+        let options = wastenot_sim::Options {
+            name: self.scenario.name.clone(),
+            seed,
+            limit: Time(limit.0),
+            notes: false,
         };
+        let Some(store) = store else { return Ok(run(variant, &options)?.cell(variant)) };
         let key = store::key(variant, seed, limit);
         if let Some(cell) = store.get(&key) {
             return Ok(cell.clone());
         }
-        let cell = run(variant, seed, Time(limit.0), &self.scenario.name)?.cell(variant);
+        let cell = run(variant, &options)?.cell(variant);
         store.put(key, &cell)?;
         Ok(cell)
     }

@@ -34,12 +34,14 @@ impl Experiment {
     }
 
     fn verdict(&self) -> String {
+        let about = self.about.split_whitespace().collect::<Vec<_>>().join(" ");
         let banded: Vec<bool> = self.figures.iter().filter_map(Worked::in_band).collect();
         let inside = banded.iter().filter(|&&inside| inside).count();
-        match banded.len() {
-            0 => self.about.clone(),
-            all if all == inside => format!("{} {} in the band.", self.about, said(all)),
-            all => format!("{} {inside} of {all} figures lie in their band.", self.about),
+        match (inside, banded.len()) {
+            (_, 0) => about,
+            (1, 1) => format!("{about} Its figure lies in its band."),
+            (0, 1) => format!("{about} Its figure does not lie in its band."),
+            (inside, all) => format!("{about} {inside} of {all} figures lie in their band."),
         }
     }
 
@@ -92,10 +94,6 @@ impl Experiment {
         }
         table
     }
-}
-
-fn said(count: usize) -> String {
-    if count == 1 { "Its figure lies".into() } else { format!("All {count} figures lie") }
 }
 
 fn variant_row(variant: &Outcome) -> Vec<Value> {

@@ -41,6 +41,9 @@ pub(crate) struct Simulate {
     /// Write what happened in one run (.wn, or any format of `convert`)
     #[arg(short, long, value_name = "HISTORY")]
     pub(crate) output: Option<PathBuf>,
+    /// With -o: also what the scheduler decided, and which CPUs it looked at
+    #[arg(long, requires = "output")]
+    pub(crate) decisions: bool,
     /// Replace what is there
     #[arg(long)]
     pub(crate) force: bool,

@@ -38,7 +38,7 @@ pub(crate) fn run_verb(args: &Simulate) -> Result<Answer, Stop> {
     };
     let grid = Grid::new(&scenario, &options).map_err(|error| failed(&error))?;
     let experiment = match &args.output {
-        Some(output) => one(&scenario, &grid, output, args.force)?,
+        Some(output) => one(&scenario, &grid, output, args)?,
         None => all(&scenario, grid)?,
     };
     print(&experiment.report(), &args.face)?;
@@ -57,10 +57,10 @@ fn one(
     scenario: &Scenario,
     grid: &Grid<'_>,
     output: &Path,
-    force: bool,
+    args: &Simulate,
 ) -> Result<Experiment, Stop> {
     let format = convert::format(output, None)?;
-    let target = Target::new(output, force)?;
+    let target = Target::new(output, args.force)?;
     let [variant] = grid.variants() else {
         let names: Vec<&str> = grid.variants().iter().map(|it| it.name.as_str()).collect();
         let what = format!("-o takes one run, and there are {} variants", names.len());
@@ -68,7 +68,13 @@ fn one(
     };
     let seed = grid.seeds().first().copied().unwrap_or(1);
     let name = format!("{} {} seed {seed}", scenario.name, variant.name);
-    let simulate = || run(variant, seed, Time(scenario.limit.0), &name);
+    let options = wastenot_sim::Options {
+        name: name.clone(),
+        seed,
+        limit: Time(scenario.limit.0),
+        notes: args.decisions,
+    };
+    let simulate = || run(variant, &options);
     let ran = progress::during(&format!("simulating {name}"), simulate)
         .map_err(|error| failed(&error))?;
     let write = || target.write(|out| convert::fill(&ran.history, format, out));
