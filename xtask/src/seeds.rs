@@ -11,8 +11,10 @@ use wastenot_lab::{Experiment, Grid, Options, Worked};
 
 use crate::knobs::{self, TURN};
 
-/// Seeds with which sensitivities are measured: differences, so that few do.
-const SENSITIVITY_SEEDS: u64 = 3;
+/// Seeds with which sensitivities are measured: of the same seed, so that one does.
+const SENSITIVITY_SEEDS: u64 = 1;
+/// Seeds with which fixes are tried elsewhere.
+const ELSEWHERE_SEEDS: u64 = 3;
 /// A figure that changes by less of itself than this share of the turn does not count as sensitive.
 const INSENSITIVE: f64 = 0.02;
 
@@ -116,7 +118,7 @@ fn check_digests(experiment: &Experiment, golden: &str) -> Result<(), String> {
 impl Elsewhere {
     /// Turns on each fix that the scenario is not about.
     fn look(&mut self, file: &Path, text: &str) -> Result<(), String> {
-        let seeds: Vec<u64> = (1..=SENSITIVITY_SEEDS).collect();
+        let seeds: Vec<u64> = (1..=ELSEWHERE_SEEDS).collect();
         let before = run(file, text, &seeds, &[])?;
         for (switch, value) in FIXES.iter().filter(|(switch, _)| !text.contains(switch)) {
             let fix = [((*switch).to_owned(), (*value).to_owned())];
@@ -200,7 +202,7 @@ fn head(inside: usize, banded: usize, out: &[(String, Worked)]) -> String {
          says\notherwise, with the smallest and the largest. *Formula* is what reasoning predicts \
          without a simulator.\n*Sensitive to* names the two parameters that change the figure most: \
          -0.5 means that a parameter\nthat is 1 % larger makes the figure 0.5 % smaller (measured at \
-         +{:.0} %, three seeds).\n",
+         +{:.0} %, seed 1).\n",
         TURN * 100.0
     );
     if !out.is_empty() {
