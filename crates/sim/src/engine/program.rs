@@ -1,6 +1,6 @@
 //! Programs, executed: what a task does while it runs.
 
-use wastenot_model::policy::{Happening, Why};
+use wastenot_model::policy::{Happening, Place, Why};
 use wastenot_model::workload::{Random, Step, TemplateId, Waiting};
 use wastenot_model::{Change, Context, CpuId, Event, Span, TaskId, Time};
 
@@ -31,9 +31,13 @@ impl<M: Mechanism> Engine<'_, M> {
         match life.doing {
             Doing::Spin { .. } if life.granted => {
                 (life.doing, life.granted) = (Doing::Steps, false);
+                let promised = life.waits.take();
                 self.kernel.calendar.clear(Due::Segment(cpu));
                 if self.kernel.speeds.spin_yields() {
                     self.kernel.siblings_changed(cpu);
+                }
+                if let Some(promised) = promised {
+                    self.redeem(cpu, task, promised);
                 }
             }
             Doing::Steps | Doing::Work | Doing::Spin { .. } => {}
@@ -184,17 +188,18 @@ impl<M: Mechanism> Engine<'_, M> {
     /// Locks, barriers, pipes, conditions.
     fn meet(&mut self, cpu: CpuId, task: TaskId, step: Step) -> Flow {
         let mut sync = false;
-        let (shared, lives) = (&mut self.kernel.shared, &mut self.kernel.lives);
+        let Kernel { shared, lives, cx, .. } = &mut self.kernel;
+        let runs = |task: TaskId| cx.task(task).place == Place::Running;
         let answer = match step {
             Step::Lock(id) => shared.lock(lives, id, task),
             Step::Unlock(id) => shared.unlock(lives, id, task),
             Step::Put(id) => {
                 sync = shared.pipes[id.index()].sync;
-                shared.put(lives, id, task)
+                shared.put(lives, id, task, runs)
             }
             Step::Get(id) => {
                 sync = shared.pipes[id.index()].sync;
-                shared.get(lives, id, task)
+                shared.get(lives, id, task, runs)
             }
             Step::Await(id) => shared.wait(lives, id, task),
             Step::Barrier(id) => match shared.arrive(lives, id, task) {
@@ -228,8 +233,31 @@ impl<M: Mechanism> Engine<'_, M> {
                 self.grant(cpu, other, sync);
                 Flow::Next
             }
+            Answer::GoThen(other) => {
+                self.promise(other);
+                Flow::Next
+            }
             Answer::Wait(what, how) => self.wait(cpu, task, what, how),
         }
+    }
+
+    /// `task` runs again and finds what it was promised while it spun and did not run.
+    fn redeem(&mut self, cpu: CpuId, task: TaskId, promised: Waits) {
+        let Kernel { shared, lives, cx, .. } = &mut self.kernel;
+        let runs = |task: TaskId| cx.task(task).place == Place::Running;
+        match shared.redeem(lives, promised, task, runs) {
+            Answer::GoWith(other) => self.grant(cpu, other, false),
+            Answer::GoThen(other) => self.promise(other),
+            Answer::Go | Answer::Wait(..) => {}
+        }
+    }
+
+    /// What `task` spins for is there, for when it runs; until then it counts as waiting for it.
+    fn promise(&mut self, task: TaskId) {
+        let life = self.kernel.life(task);
+        life.granted = true;
+        let forever = matches!(life.doing, Doing::Spin { forever: true });
+        self.active += usize::from(forever);
     }
 
     fn wait(&mut self, cpu: CpuId, task: TaskId, what: Waits, how: Waiting) -> Flow {

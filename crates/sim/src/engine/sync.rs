@@ -4,7 +4,7 @@
 use wastenot_model::workload::{BarrierId, ConditionId, LockId, PipeId, Waiting};
 use wastenot_model::{TaskId, Workload};
 
-use super::life::{Life, Waits};
+use super::life::{Doing, Life, Waits};
 
 /// Everything that tasks share.
 #[derive(Debug)]
@@ -33,6 +33,9 @@ pub(crate) struct Barrier {
 pub(crate) struct Pipe {
     pub(crate) tokens: u32,
     pub(crate) capacity: u32,
+    /// Tokens, and room, that somebody who spins but does not run will take once it does.
+    promised: u32,
+    promised_room: u32,
     pub(crate) getters: Line,
     pub(crate) putters: Line,
     pub(crate) waiting: Waiting,
@@ -53,6 +56,8 @@ pub(crate) enum Answer {
     Go,
     /// It goes on, and this one may too.
     GoWith(TaskId),
+    /// It goes on; this one, who spins but does not run, takes its turn once it does.
+    GoThen(TaskId),
     /// It waits, in this way.
     Wait(Waits, Waiting),
 }
@@ -69,6 +74,9 @@ impl Line {
             }
         }
     }
+    fn first(&self) -> Option<TaskId> {
+        self.ends.map(|(first, _)| first)
+    }
     /// The first, who leaves it.
     pub(crate) fn leave(&mut self, lives: &mut [Life]) -> Option<TaskId> {
         let (first, last) = self.ends?;
@@ -76,6 +84,22 @@ impl Line {
         self.ends = next.map(|next| (next, last));
         self.length -= 1;
         Some(first)
+    }
+}
+
+impl Pipe {
+    fn has_room(&self) -> bool {
+        self.tokens + self.promised_room < self.capacity
+    }
+    /// A token has left: who waits for room may put its own.
+    fn fill(&mut self, lives: &mut [Life], runs: impl Fn(TaskId) -> bool) -> Answer {
+        let Some(putter) = self.putters.leave(lives) else { return Answer::Go };
+        if life(lives, putter).doing == Doing::Blocked || runs(putter) {
+            self.tokens += 1;
+            return Answer::GoWith(putter);
+        }
+        self.promised_room += 1;
+        Answer::GoThen(putter)
     }
 }
 
@@ -99,6 +123,8 @@ impl Shared {
                 .map(|it| Pipe {
                     tokens: it.tokens,
                     capacity: it.capacity.unwrap_or(u32::MAX),
+                    promised: 0,
+                    promised_room: 0,
                     getters: line,
                     putters: line,
                     waiting: it.waiting,
@@ -139,12 +165,29 @@ impl Shared {
         Answer::Wait(Waits::Barrier(id), barrier.waiting)
     }
 
-    pub(crate) fn put(&mut self, lives: &mut [Life], id: PipeId, task: TaskId) -> Answer {
+    /// `task` puts a token. Whoever spins for it takes it where it runs: a flag in memory stays as it
+    /// is until then, so that nobody gets a step ahead while it does not run.
+    pub(crate) fn put(
+        &mut self,
+        lives: &mut [Life],
+        id: PipeId,
+        task: TaskId,
+        runs: impl Fn(TaskId) -> bool,
+    ) -> Answer {
         let pipe = &mut self.pipes[id.index()];
-        if let Some(getter) = pipe.getters.leave(lives) {
-            return Answer::GoWith(getter);
+        if let Some(getter) = pipe.getters.first() {
+            if life(lives, getter).doing == Doing::Blocked || runs(getter) {
+                pipe.getters.leave(lives);
+                return Answer::GoWith(getter);
+            }
+            if pipe.has_room() {
+                pipe.getters.leave(lives);
+                pipe.tokens += 1;
+                pipe.promised += 1;
+                return Answer::GoThen(getter);
+            }
         }
-        if pipe.tokens < pipe.capacity {
+        if pipe.has_room() {
             pipe.tokens += 1;
             return Answer::Go;
         }
@@ -152,20 +195,48 @@ impl Shared {
         Answer::Wait(Waits::Room(id), pipe.waiting)
     }
 
-    pub(crate) fn get(&mut self, lives: &mut [Life], id: PipeId, task: TaskId) -> Answer {
+    pub(crate) fn get(
+        &mut self,
+        lives: &mut [Life],
+        id: PipeId,
+        task: TaskId,
+        runs: impl Fn(TaskId) -> bool,
+    ) -> Answer {
         let pipe = &mut self.pipes[id.index()];
-        if pipe.tokens == 0 {
+        if pipe.tokens == pipe.promised {
             // A pipe without room hands tokens over directly.
-            if let Some(putter) = pipe.putters.leave(lives) {
+            if let Some(putter) = pipe.putters.first().filter(|_| pipe.tokens == 0) {
+                pipe.putters.leave(lives);
                 return Answer::GoWith(putter);
             }
             pipe.getters.join(lives, task);
             return Answer::Wait(Waits::Token(id), pipe.waiting);
         }
         pipe.tokens -= 1;
-        let Some(putter) = pipe.putters.leave(lives) else { return Answer::Go };
-        pipe.tokens += 1;
-        Answer::GoWith(putter)
+        pipe.fill(lives, runs)
+    }
+
+    /// Somebody to whom a token or room was promised runs again.
+    pub(crate) fn redeem(
+        &mut self,
+        lives: &mut [Life],
+        promised: Waits,
+        task: TaskId,
+        runs: impl Fn(TaskId) -> bool,
+    ) -> Answer {
+        match promised {
+            Waits::Token(id) => {
+                let pipe = &mut self.pipes[id.index()];
+                pipe.promised -= 1;
+                pipe.tokens -= 1;
+                pipe.fill(lives, runs)
+            }
+            Waits::Room(id) => {
+                self.pipes[id.index()].promised_room -= 1;
+                self.put(lives, id, task, runs)
+            }
+            _ => Answer::Go,
+        }
     }
 
     pub(crate) fn wait(&mut self, lives: &mut [Life], id: ConditionId, task: TaskId) -> Answer {

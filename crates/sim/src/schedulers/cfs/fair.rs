@@ -308,8 +308,11 @@ impl Cfs {
     fn slice(&self, queue: u32, entity: u32) -> u64 {
         let tunables = &self.rules.tunables;
         let place = &self.entities[entity as usize];
+        let old = self.rules.era == super::rules::Era::V4;
         let at = &self.queues[queue as usize];
-        let nr = u64::from(at.entities) + u64::from(!place.on);
+        // From 5.13 on, and in the stable 5.10, all tasks of the CPU share a latency (`ALT_PERIOD`).
+        let nr = if old { at.entities } else { self.queues[at.cpu as usize].tasks };
+        let nr = u64::from(nr) + u64::from(!place.on);
         let mut slice = match nr > tunables.latency / tunables.min_granularity {
             true => nr * tunables.min_granularity,
             false => tunables.latency,
@@ -322,10 +325,7 @@ impl Cfs {
             slice = weight::share(slice, place.weight, total);
             at = self.parent(entity);
         }
-        match self.rules.era {
-            super::rules::Era::V6 => slice.max(tunables.min_granularity),
-            _ => slice,
-        }
+        if old { slice } else { slice.max(tunables.min_granularity) }
     }
 
     fn slice_is_over(&self, queue: u32, entity: u32) -> bool {

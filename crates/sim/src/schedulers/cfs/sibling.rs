@@ -41,7 +41,7 @@ impl Cfs {
                 match stacked && usable(prev) {
                     true => Some(prev), // it is about to sleep
                     false => {
-                        self.recent(cx, task, prev, target).or_else(|| self.scan(target, allowed))
+                        self.recent(cx, task, prev, target).or_else(|| self.scan(cx, target, allowed))
                     }
                 }
             }
@@ -89,7 +89,8 @@ impl Cfs {
     /// A core whose CPUs are all idle if there may be one, else any idle CPU within the effort that
     /// the time between two sleeps (5.10) or the load of the cache (6.0 and later) allows, else an
     /// idle sibling.
-    fn scan(&mut self, target: u32, allowed: &[u64]) -> Option<u32> {
+    fn scan(&mut self, cx: &Context, target: u32, allowed: &[u64]) -> Option<u32> {
+        let here = u32::from(cx.cpu.0); // whose time it is
         let id = self.topology.llc[target as usize].id as usize;
         if self.idle_cores[id] && self.topology.llc[target as usize].core_size() > 1 {
             if let Some(cpu) = self.idle_core(target, allowed) {
@@ -97,12 +98,14 @@ impl Cfs {
             }
             self.idle_cores[id] = false;
         }
-        let looks = self.looks(target);
+        let looks = self.looks(here, target);
         let mut seen = 0;
         let found = self.idle_cpu(target, allowed, looks, &mut seen);
-        let rq = &mut self.rqs[target as usize];
-        let cost = (LOOK_COST * u64::from(seen)) as i64;
-        rq.scan_cost = (rq.scan_cost as i64 + (cost - rq.scan_cost as i64) / 8) as u64;
+        if found.is_some() || seen == self.topology.llc[target as usize].size {
+            let rq = &mut self.rqs[here as usize]; // it is not accounted where it was broken off
+            let cost = (LOOK_COST * u64::from(seen)) as i64;
+            rq.scan_cost = (rq.scan_cost as i64 + (cost - rq.scan_cost as i64) / 8) as u64;
+        }
         found.or_else(|| {
             let core = &self.topology.llc[target as usize].core;
             let mut next = 0;
@@ -150,17 +153,17 @@ impl Cfs {
         None
     }
 
-    fn looks(&self, target: u32) -> u32 {
+    fn looks(&self, here: u32, target: u32) -> u32 {
         let cache = &self.topology.llc[target as usize];
         let Some(level) = cache.levels.checked_sub(1) else { return 0 };
         if self.rules.era == Era::V6 {
             return self.topology.chains[target as usize][level].scan.min(cache.size);
         }
-        let rq = &self.rqs[target as usize];
+        let rq = &self.rqs[here as usize];
         let cost = rq.scan_cost + 1;
         let affordable = u64::from(cache.size) * (rq.avg_idle / 512);
         let looks = if affordable > 4 * cost { affordable / cost } else { 4 };
-        looks.min(u64::from(cache.size)) as u32
+        (looks - 1).min(u64::from(cache.size)) as u32
     }
 }
 

@@ -10,8 +10,8 @@ use wastenot_model::{CpuId, TaskId};
 use super::rules::{Era, Wakeup};
 use super::{Cfs, cpu_id, mask};
 
-/// Decay of how often a task wakes different others, in seconds.
-const FLIPS_HALVE_S: u64 = 1;
+/// After so many ns it has halved how often a task wakes different others.
+const FLIPS_HALVE: u64 = 1_000_000_000;
 
 impl Cfs {
     /// `select_task_rq_fair` for a wakeup.
@@ -85,12 +85,12 @@ impl Cfs {
     }
 
     fn record_wakee(&mut self, waker: TaskId, wakee: TaskId) {
-        let second = self.now / 1_000_000_000;
+        let now = self.now;
         let Some(waker) = waker.index() else { return };
         let waker = &mut self.tasks[waker];
-        if second > waker.flips_at + FLIPS_HALVE_S {
+        if now > waker.flips_at + FLIPS_HALVE {
             waker.flips /= 2;
-            waker.flips_at = second;
+            waker.flips_at = now;
         }
         if waker.last_wakee != Some(wakee.0) {
             waker.last_wakee = Some(wakee.0);

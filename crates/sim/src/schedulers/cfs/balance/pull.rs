@@ -74,10 +74,7 @@ impl Cfs {
             let Some(left) = self.left_after(look, task) else { continue };
             self.move_queued(cx, task, look.to);
             look.amount = left;
-            moved += 1;
-            if look.idle == Phase::Newly {
-                break; // the CPU has something to run, and no time
-            }
+            moved += 1; // on, even if newly idle: these kernels have no CONFIG_PREEMPT
         }
         moved
     }
@@ -85,14 +82,12 @@ impl Cfs {
     /// What remains to be moved after `task`; `None` if it is too big for it.
     fn left_after(&mut self, look: &Look, task: TaskId) -> Option<Amount> {
         let entity = self.entity_of(task);
-        let domain = &self.topology.chains[look.cpu as usize][look.level];
-        let (failed, tries) = (domain.failed, domain.cache_nice_tries);
+        let failed = self.topology.chains[look.cpu as usize][look.level].failed;
         match look.amount {
             Amount::Load(imbalance) => {
                 let load = self.task_load(entity).max(1);
-                let fits = match (self.rules.imbalance, self.rules.era) {
-                    (Imbalance::Rework, Era::V6) => load >> failed.min(63) <= imbalance,
-                    (Imbalance::Rework, _) => load / 2 <= imbalance || failed > tries,
+                let fits = match self.rules.imbalance {
+                    Imbalance::Rework => load >> failed.min(63) <= imbalance,
                     _ => load / 2 <= imbalance,
                 };
                 fits.then_some(Amount::Load(imbalance.saturating_sub(load)))
@@ -112,7 +107,10 @@ impl Cfs {
     /// Whether affinity, running and a warm cache let a task go.
     fn may_pull(&mut self, cx: &Context, look: &mut Look, task: TaskId) -> bool {
         let entity = self.entity_of(task);
-        if self.is_held(entity) {
+        // Threads of one CPU are where they should be, and no sign of imbalance (from 5.12 on, and
+        // in the stable 5.10).
+        let of_cpu = self.rules.era != Era::V4 && cx.task(task).kthread && cx.pinned(task);
+        if of_cpu || self.is_held(entity) {
             return false;
         }
         if !cx.allowed(task, cpu_id(look.to)) {
