@@ -7,6 +7,7 @@
 
 mod cut;
 mod formats;
+mod formulas;
 mod fuzz;
 mod memory;
 mod properties;
