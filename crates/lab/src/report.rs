@@ -38,6 +38,12 @@ impl Experiment {
         let banded: Vec<bool> = self.figures.iter().filter_map(Worked::in_band).collect();
         let inside = banded.iter().filter(|&&inside| inside).count();
         match (inside, banded.len()) {
+            (_, 0) if about.is_empty() => format!(
+                "{} of {}, simulated with {} each.",
+                counted(self.variants.len(), "variant"),
+                self.scenario,
+                counted(self.seeds.len(), "seed")
+            ),
             (_, 0) => about,
             (1, 1) => format!("{about} Its figure lies in its band."),
             (0, 1) => format!("{about} Its figure does not lie in its band."),
@@ -94,6 +100,10 @@ impl Experiment {
         }
         table
     }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn variant_row(variant: &Outcome) -> Vec<Value> {

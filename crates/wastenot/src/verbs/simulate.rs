@@ -59,7 +59,10 @@ fn one(
     output: &Path,
     args: &Simulate,
 ) -> Result<Experiment, Stop> {
-    let format = convert::format(output, None)?;
+    let format = convert::format(output, None).map_err(|_| {
+        let what = format!("which format is {}?", output.display());
+        Stop::new(what, "end it in .wn, .pftrace, .parquet, .csv or .jsonl")
+    })?;
     let target = Target::new(output, args.force)?;
     let [variant] = grid.variants() else {
         let names: Vec<&str> = grid.variants().iter().map(|it| it.name.as_str()).collect();
