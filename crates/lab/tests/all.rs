@@ -112,7 +112,7 @@ fn a_stored_cell_is_taken_instead_of_a_run() {
     assert_ne!(forged, text);
     fs::write(&path, forged).expect("written");
     assert_eq!(experiment(&options).variants[0].cells[0].rows, 1);
-    // Another seed, switch or limit is another cell.
+    // Another seed is another cell.
     let options = Options { seeds: vec![5], ..options };
     assert_ne!(experiment(&options).variants[0].cells[0].rows, 1);
 }
