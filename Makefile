@@ -34,6 +34,7 @@ check:
 bench: setup
 	@$(CARGO) build --release --quiet --package wastenot
 	@bench/run
+	@bench/simulate
 
 # Every number of the seeds, simulated: docs/seeds.md.
 seeds: setup
