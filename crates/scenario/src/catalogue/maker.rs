@@ -58,12 +58,16 @@ impl<'a> Maker<'a> {
     /// A parallel program: a master that forks the others and then works itself, so that all begin
     /// where it is.
     pub(super) fn team(&mut self, threads: u32, work: &[Step]) {
+        self.team_of(threads, work, work);
+    }
+    /// As [`Maker::team`], with a master that does more than the others.
+    pub(super) fn team_of(&mut self, threads: u32, own: &[Step], work: &[Step]) {
         let mut master = Vec::with_capacity(work.len() + 4);
         if threads > 1 {
             let worker = self.kind("", work.to_vec());
             master.extend(times(threads - 1, [Step::Fork(worker)]));
         }
-        master.extend_from_slice(work);
+        master.extend_from_slice(own);
         let master = self.kind("", master);
         self.launch(master, 1);
     }

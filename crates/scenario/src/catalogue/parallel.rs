@@ -54,10 +54,10 @@ pub(super) const FUNCTIONS: &[Function] = &[
             ROUNDS,
             argument("grain", Varying, "1ms +-5%", "CPU time of a round"),
             argument("spin", Time, "1.1ms", "how long it spins (libgomp: 300 000 looks)"),
+            argument("episode", Count(u32::MAX), "0", "rounds until the master works alone; 0: never"),
+            argument("serial", Time, "0ms", "CPU time of the master then"),
         ],
-        make: |arguments, maker| {
-            rounds(arguments, maker, Waiting::SpinThenBlock(arguments.time("spin")));
-        },
+        make: omp_barrier,
     },
     Function {
         name: "bsp",
@@ -120,6 +120,24 @@ fn rounds(arguments: &Arguments, maker: &mut Maker, waiting: Waiting) {
     let grain: Variate = arguments.variate("grain");
     let round = [Step::Compute(grain), Step::Barrier(barrier)];
     maker.team(threads, &times(arguments.count("rounds"), round));
+}
+
+/// The master may do something alone after each episode, such as refining the mesh.
+fn omp_barrier(arguments: &Arguments, maker: &mut Maker) {
+    let (episode, rounds) = (arguments.count("episode"), arguments.count("rounds"));
+    let threads = arguments.count("threads").max(1);
+    let barrier = maker.barrier(threads, Waiting::SpinThenBlock(arguments.time("spin")));
+    let round = [Step::Compute(arguments.variate("grain")), Step::Barrier(barrier)];
+    let episodes = rounds.checked_div(episode).unwrap_or(0);
+    let program = |alone: Option<Step>| {
+        let mut steps = times(episode, round);
+        steps.extend(alone.into_iter().chain([Step::Barrier(barrier)]));
+        let mut all = times(episodes, steps);
+        all.extend(times(rounds - episodes * episode, round));
+        all
+    };
+    let serial = compute(arguments.time("serial"));
+    maker.team_of(threads, &program(Some(serial)), &program(None));
 }
 
 fn workpile(arguments: &Arguments, maker: &mut Maker) {
