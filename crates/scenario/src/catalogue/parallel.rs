@@ -54,7 +54,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
             ROUNDS,
             argument("grain", Varying, "1ms +-5%", "CPU time of a round"),
             argument("spin", Time, "1.1ms", "how long it spins (libgomp: 300 000 looks)"),
-            argument("episode", Count(u32::MAX), "0", "rounds until the master works alone; 0: never"),
+            argument(
+                "episode",
+                Count(u32::MAX),
+                "0",
+                "rounds until the master works alone; 0: never",
+            ),
             argument("serial", Time, "0ms", "CPU time of the master then"),
         ],
         make: omp_barrier,
