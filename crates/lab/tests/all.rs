@@ -189,7 +189,9 @@ fn a_deadlock_is_an_error_that_says_who_waits_for_whom() {
         load.launch(task, CpuId(0));
     }
     variant.workload = load;
-    let error = run(&variant, 1, Time(1_000_000_000), "knot").expect_err("a deadlock");
+    let limit = Time(1_000_000_000);
+    let options = wastenot_sim::Options { limit, ..Default::default() };
+    let error = run(&variant, &options).expect_err("a deadlock");
     let said = error.to_string();
     assert!(said.starts_with("variant `scheduler=cfs-4.1`, seed 1: deadlock: "), "{said}");
     for words in ["waits for the lock `b`, held by bob", "waits for the lock `a`, held by ann"] {
