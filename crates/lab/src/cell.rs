@@ -78,7 +78,7 @@ pub fn run(variant: &Variant, seed: u64, limit: Time, name: &str) -> Result<Run,
     Err(Error::Run { variant: variant.name.clone(), seed, what, help })
 }
 
-fn bad_end(end: &End, history: &History) -> (String, String) {
+pub(crate) fn bad_end(end: &End, history: &History) -> (String, String) {
     const SHOWN: usize = 4;
     match end {
         End::Done | End::Limit => (String::new(), String::new()),

@@ -1,1 +1,3 @@
 //! What must hold of experiments.
+
+mod what_if;
