@@ -5,12 +5,12 @@ use wastenot_check::{Movable, waste};
 use wastenot_model::machine::Costs;
 use wastenot_model::report::Unit;
 use wastenot_model::{History, Machine, Report, Span, Table, TaskId, Time, Value};
-use wastenot_scenario::extract::{self, Bound, Extracted};
+use wastenot_scenario::extract::{self, Bound, Chain, Extracted};
 use wastenot_scenario::scenario::Choice;
 use wastenot_sim::{End, Options, scheduler, simulate};
 
-use crate::cell::{Run, bad_end};
 use crate::Error;
+use crate::cell::{Run, bad_end};
 
 /// The scheduler that is shown beside every other.
 const YARDSTICK: &str = "work-conserving";
@@ -155,7 +155,14 @@ impl WhatIf {
         report.measure("unknown_ns", "", extracted.unknown, Unit::Ns);
         report.measure("tasks", "tasks", extracted.tasks, Unit::None);
         report.measure("awaited", "waited for", extracted.awaited, Unit::None);
-        report.tables.push(self.table());
+        report.tables = vec![self.runs(), self.chains()];
+        if self.bound.ends.len() > 1 {
+            report.next = Some(
+                "--task NAME waits for these only: who runs for as long as all others do, or \
+                 mostly sleeps, hides what a scheduler could gain"
+                    .into(),
+            );
+        }
         report.assumptions.clone_from(&extracted.assumptions);
         report.assumptions.push(
             "a work-conserving run is no bound: doing work as soon as a CPU is free may delay \
@@ -189,7 +196,7 @@ impl WhatIf {
         )
     }
 
-    fn table(&self) -> Table {
+    fn runs(&self) -> Table {
         let columns = [
             ("run", "run", Unit::None),
             ("makespan_ns", "makespan", Unit::Ns),
@@ -208,6 +215,27 @@ impl WhatIf {
             row(&run.scheduler, run.makespan, Some(run.waste.cpu_ns));
         }
         row("no scheduler beats", Some(self.bound.span()), None);
+        table
+    }
+}
+
+impl WhatIf {
+    fn chains(&self) -> Table {
+        let columns = [
+            ("name", "tasks", Unit::None),
+            ("tasks", "how many", Unit::None),
+            ("chain_ns", "not before", Unit::Ns),
+            ("compute_ns", "of it CPU time", Unit::Ns),
+            ("sleep_ns", "of it asleep", Unit::Ns),
+        ];
+        let mut table = Table::new("chains", "When they end on CPUs without number", &columns);
+        table.shown = 5;
+        for end in &self.bound.ends {
+            let Chain { compute, sleep } = end.chain;
+            let span = end.chain.span().into();
+            let (name, tasks) = (end.name.as_str().into(), end.tasks.into());
+            table.push(vec![name, tasks, span, compute.into(), sleep.into()]);
+        }
         table
     }
 }

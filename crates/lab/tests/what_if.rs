@@ -2,8 +2,10 @@
 
 use wastenot_lab::{Question, WhatIf, what_if};
 use wastenot_model::machine::Costs;
-use wastenot_model::workload::{Program, Random, Step, Template, Variate, Waiting};
-use wastenot_model::{CpuId, CpuSet, History, Machine, Span, Time, Workload};
+use wastenot_model::workload::{Program, Random, Step, Template, TemplateId, Variate, Waiting};
+use wastenot_model::{
+    Builder, Carries, CpuId, CpuMode, CpuSet, Head, History, Machine, Span, Time, Workload,
+};
 use wastenot_scenario::extract;
 use wastenot_scenario::scenario::Choice;
 use wastenot_sim::{End, Options, Outcome, scheduler, simulate};
@@ -34,7 +36,7 @@ fn about(us: u64) -> Step {
     Step::Compute(Variate::around(Span::us(us), 0.3))
 }
 
-fn template(load: &mut Workload, name: &str, steps: &[Step]) -> wastenot_model::workload::TemplateId {
+fn template(load: &mut Workload, name: &str, steps: &[Step]) -> TemplateId {
     load.template(Template::new(name, Program::new(steps.to_vec()).expect("a program")))
 }
 
@@ -48,10 +50,12 @@ fn loads() -> Vec<(&'static str, Workload)> {
         ("half spun barrier", Waiting::SpinThenBlock(Span::us(100))),
     ] {
         let mut load = Workload::new();
-        let barrier = load.barrier("b", 8, waiting);
+        // Who spins for ever under a scheduler that does not preempt needs a CPU of its own.
+        let parties = if waiting == Waiting::Spin { 4 } else { 8 };
+        let barrier = load.barrier("b", parties, waiting);
         let steps = [Step::Loop(Some(40)), about(900), Step::Barrier(barrier), END];
         let worker = template(&mut load, "worker", &steps);
-        (0..8).for_each(|_| load.launch(worker, CpuId(0)));
+        (0..parties).for_each(|_| load.launch(worker, CpuId(0)));
         all.push((name, load));
     }
 
@@ -65,6 +69,8 @@ fn loads() -> Vec<(&'static str, Workload)> {
 
     let mut load = Workload::new();
     let (a, b) = (load.pipe("a", Some(4), Waiting::Block), load.pipe("b", None, Waiting::Block));
+    // That a waker is about to sleep is not recorded, so it is not replayed.
+    load.pipes.iter_mut().for_each(|pipe| pipe.sync = false);
     for (name, steps) in [
         ("first", vec![Step::Loop(Some(100)), about(200), Step::Put(a), END]),
         ("second", vec![Step::Loop(Some(100)), Step::Get(a), about(300), Step::Put(b), END]),
@@ -144,7 +150,8 @@ fn anything(random: &mut Random, cpus: usize) -> Workload {
         let program = Program::new(steps).expect("a program");
         let affinity = (random.below(4) == 0).then(|| some(random));
         // Pipes need as many who put as who take; who is left over does not end.
-        let task = Template { affinity, awaited: false, ..Template::new(&format!("t{n}"), program) };
+        let task =
+            Template { affinity, awaited: false, ..Template::new(&format!("t{n}"), program) };
         let task = load.template(task);
         load.launch(task, CpuId(random.below(cpus as u64) as u16));
     }
@@ -178,6 +185,14 @@ fn no_bound_exceeds_the_record_and_no_replay_beats_the_bound() {
     assert!(tight > 10 && slack > 10, "{tight} runs reach the bound, {slack} do not");
 }
 
+/// The same run on a machine with one CPU more, which nobody used.
+fn beside_an_idle_cpu(mut history: History) -> History {
+    history.head.machine = Machine::flat(history.cpu_count() + 1);
+    let start = history.head.start.as_mut().expect("a simulated History knows its start");
+    start.cpus.push(CpuMode::Idle);
+    history
+}
+
 /// Nine jobs of Graham (1969), Figure 1: the fifth to the eighth follow the fourth, the ninth the
 /// first; milliseconds 3 2 2 2 4 4 4 4 9.
 fn graham() -> Workload {
@@ -202,13 +217,9 @@ fn graham() -> Workload {
 
 #[test]
 fn a_work_conserving_run_may_be_longer_than_one_that_left_a_cpu_idle() {
-    let (mut history, outcome) = ran(&Machine::flat(3), &graham(), "global-fifo", 1);
+    let (history, outcome) = ran(&Machine::flat(3), &graham(), "global-fifo", 1);
     assert_eq!(outcome.time, Time(12_000_000), "as published");
-    // The same run on a machine whose fourth CPU nobody used.
-    history.head.machine = Machine::flat(4);
-    if let Some(start) = &mut history.head.start {
-        start.cpus.push(wastenot_model::CpuMode::Idle);
-    }
+    let history = beside_an_idle_cpu(history);
     let answer = what_if(&history, &question("work-conserving")).expect("work");
     assert_eq!(answer.extracted.recorded, Span::ms(12));
     assert_eq!(answer.bound.span(), Span::ms(12), "3 + 9");
@@ -223,7 +234,8 @@ fn work_done_one_after_the_other_on_one_cpu_of_two_is_half_the_schedulers_fault(
     let mut load = Workload::new();
     let hog = template(&mut load, "hog", &[us(10_000)]);
     (0..2).for_each(|_| load.launch(hog, CpuId(0)));
-    let (history, _) = ran(&Machine::flat(2), &load, "pinned", 1);
+    let (history, _) = ran(&Machine::flat(1), &load, "global-fifo", 1);
+    let history = beside_an_idle_cpu(history);
     let answer = what_if(&history, &question("work-conserving")).expect("work");
     let figures = (answer.extracted.recorded, answer.asked.makespan, answer.bound.span());
     assert_eq!(figures, (Span::ms(20), Some(Span::ms(10)), Span::ms(10)));
@@ -270,6 +282,7 @@ fn only_named_tasks_are_waited_for() {
     let answer = what_if(&history, &Question { awaited, ..question("global-fifo") });
     let answer = answer.expect("work");
     assert_eq!(answer.extracted.recorded, Span::ms(3));
+    assert_eq!(answer.bound.ends.len(), 1, "only those of one name are waited for");
     assert_eq!((answer.asked.makespan, answer.bound.span()), (Some(Span::ms(3)), Span::ms(3)));
     assert_eq!(answer.bound.chain.compute, Span::ms(3), "through the fork");
 }
@@ -301,4 +314,29 @@ fn real_recordings_give_figures_with_assumptions() {
             assert_eq!(answer.report().schema, "replay/1");
         }
     }
+}
+
+#[test]
+fn what_does_not_tell_enough_is_refused() {
+    let refused = |history: &History| {
+        let error = what_if(history, &question("global-fifo")).expect_err("not enough");
+        (error.to_string(), error.help())
+    };
+    let (mut history, _) = ran(&Machine::flat(2), &loads()[0].1, "global-fifo", 1);
+    let carries = history.head.carries;
+    history.head.carries = carries.without(Carries::WAKINGS | Carries::WAKEUPS);
+    let (what, help) = refused(&history);
+    assert!(what.contains("no wakeup") && help.contains("sched_wakeup"), "{what} {help}");
+    history.head.carries = carries;
+    history.head.clock.nanoseconds = false;
+    let (what, help) = refused(&history);
+    assert!(what.contains("cycles") && help.contains("--clock-hz"), "{what} {help}");
+    let empty = Builder::new(Head::new(Machine::flat(2))).finish();
+    assert!(refused(&empty).0.contains("no switch"));
+    let (history, _) = ran(&Machine::flat(2), &loads()[0].1, "global-fifo", 1);
+    let nobody = Question { awaited: Some(Vec::new()), ..question("global-fifo") };
+    let error = what_if(&history, &nobody).expect_err("nobody");
+    assert!(error.help().contains("--task"), "{error}");
+    let error = what_if(&history, &question("fifo")).expect_err("unknown");
+    assert!(error.to_string().contains("fifo"), "{error}");
 }

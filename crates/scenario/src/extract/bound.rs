@@ -5,7 +5,7 @@
 //! takes from each pipe, so nothing is later there than anywhere else.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use wastenot_model::workload::{Step, TemplateId, Variate};
 use wastenot_model::{CpuSet, Span, Workload};
@@ -20,6 +20,8 @@ const SETS: usize = 1024;
 pub struct Bound {
     /// The longest chain to the end of an awaited task.
     pub chain: Chain,
+    /// The same for the awaited tasks of each name, longest first.
+    pub ends: Vec<End>,
     /// The work of awaited tasks, by all CPUs.
     pub all: Crowd,
     /// Of the sets of CPUs that some tasks are bound to, the one with the most work a CPU.
@@ -33,6 +35,17 @@ pub struct Chain {
     pub sleep: Span,
     /// Of it: CPU time.
     pub compute: Span,
+}
+
+/// The longest chain to the end of a task of some name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct End {
+    /// The name.
+    pub name: String,
+    /// How many awaited tasks have it.
+    pub tasks: usize,
+    /// The chain.
+    pub chain: Chain,
 }
 
 /// Work that only these CPUs can do.
@@ -83,8 +96,10 @@ impl Extracted {
             let work = within.fold(Span::ZERO, |all, (_, work)| all + *work);
             Crowd { cpus: cpus.clone(), work }
         });
+        let ends = Run::of(self).ends();
         Bound {
-            chain: Run::of(self).longest(),
+            chain: ends.first().map(|end| end.chain).unwrap_or_default(),
+            ends,
             all: Crowd { cpus: online.clone(), work: all },
             bound: crowds.max_by_key(Crowd::span),
         }
@@ -145,7 +160,7 @@ struct Run<'e> {
     /// Who goes on when, along which chain; in the order of coming where that is the same.
     due: BinaryHeap<Reverse<(Span, u64, u32, Chain)>>,
     pushed: u64,
-    longest: Chain,
+    ends: BTreeMap<&'e str, (usize, Chain)>,
 }
 
 impl<'e> Run<'e> {
@@ -153,8 +168,8 @@ impl<'e> Run<'e> {
         let workload = &extracted.workload;
         let count = workload.templates.len();
         let (at, tokens, waits) = (vec![0; count], vec![0; count], vec![false; count]);
-        let (due, longest) = (BinaryHeap::new(), Chain::default());
-        let mut run = Run { workload, extracted, at, tokens, waits, due, pushed: 0, longest };
+        let (due, ends) = (BinaryHeap::new(), BTreeMap::new());
+        let mut run = Run { workload, extracted, at, tokens, waits, due, pushed: 0, ends };
         for launch in &workload.launches {
             let sleep = Span(launch.at.0);
             run.go_on(launch.template, Chain { sleep, compute: Span::ZERO });
@@ -167,11 +182,14 @@ impl<'e> Run<'e> {
         self.due.push(Reverse((chain.span(), self.pushed, task.0, chain)));
     }
 
-    fn longest(mut self) -> Chain {
+    fn ends(mut self) -> Vec<End> {
         while let Some(Reverse((_, _, task, chain))) = self.due.pop() {
             self.steps(task, chain);
         }
-        self.longest
+        let end = |(name, (tasks, chain)): (&str, _)| End { name: name.into(), tasks, chain };
+        let mut ends: Vec<End> = self.ends.into_iter().map(end).collect();
+        ends.sort_by_key(|end| Reverse(end.chain.span()));
+        ends
     }
 
     /// `task` does what takes no time, up to what does.
@@ -203,14 +221,21 @@ impl<'e> Run<'e> {
                     return;
                 }
                 Step::Mark(mark) if *mark == self.extracted.done => {
-                    if chain.span() > self.longest.span() {
-                        self.longest = chain;
-                    }
+                    self.end(task, chain);
                     continue;
                 }
                 _ => continue,
             }
             return self.go_on(TemplateId(task), chain);
+        }
+    }
+
+    fn end(&mut self, task: u32, chain: Chain) {
+        let name = self.workload.templates[task as usize].name.as_str();
+        let (tasks, longest) = self.ends.entry(name).or_default();
+        *tasks += 1;
+        if chain.span() > longest.span() {
+            *longest = chain;
         }
     }
 }

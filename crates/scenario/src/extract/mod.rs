@@ -16,9 +16,11 @@ mod weave;
 use std::fmt;
 
 use wastenot_model::workload::MarkId;
-use wastenot_model::{Carries, CpuSet, History, Machine, Silent, Span, TaskId, Workload, replay};
+use wastenot_model::{
+    Carries, CpuSet, Event, History, Machine, Silent, Span, TaskId, Workload, replay,
+};
 
-pub use bound::{Bound, Chain, Crowd};
+pub use bound::{Bound, Chain, Crowd, End};
 
 use crate::Error;
 use watch::Watch;
@@ -94,10 +96,7 @@ fn tells_enough(history: &History) -> Result<(), Error> {
             "say how many cycles a second has: `--clock-hz 2.4GHz`",
         );
     }
-    let switches = |entry: &wastenot_model::Entry| {
-        matches!(entry.event, wastenot_model::Event::Switch { .. })
-    };
-    if !history.entries().any(|entry| switches(&entry)) {
+    if !history.entries().any(|entry| matches!(entry.event, Event::Switch { .. })) {
         return wrong("it holds no switch: who ran when is unknown".into(), events);
     }
     let carries = history.head.carries;

@@ -1,6 +1,6 @@
 //! What was taken for granted, in words.
 
-use wastenot_model::{Carries, CpuId, History, Silent, Start};
+use wastenot_model::{Carries, CpuId, CpuMode, History, Silent, Start};
 
 use super::Extracted;
 use super::watch::Tally;
@@ -20,7 +20,7 @@ pub(super) fn assumptions(
             .into(),
         "interrupts and the scheduler itself take no time".into(),
         "whoever wakes a task does so after as much CPU time of its own, and a sleeper takes its \
-         wakeups in the order in which they come"
+         wakeups in the order in which they come; no waker says that it is about to sleep"
             .into(),
     ];
     said.extend(sleeps(tally));
@@ -33,26 +33,25 @@ fn sleeps(tally: &Tally) -> impl Iterator<Item = String> + use<> {
     let (timed, span) = tally.timed;
     let timed = (timed > 0).then(|| {
         format!(
-            "{timed} sleeps that an interrupt ended (timers, devices, the network) keep their \
-             length, {span} together: also where a message of another task was behind it"
+            "sleeps that an interrupt ended (timers, devices, the network) keep their length, also \
+             where another task's message was behind it: {timed}, {span} together"
         )
     });
     let unknown = (tally.unknown_wakers > 0).then(|| {
-        format!(
-            "{} sleeps keep their length because nothing tells who ended them",
-            tally.unknown_wakers
-        )
+        let count = tally.unknown_wakers;
+        format!("sleeps of which nothing tells who ended them keep their length: {count}")
     });
     let unclear = (tally.unclear > 0).then(|| {
+        let count = tally.unclear;
         format!(
-            "{} wakeups are by the task that was current: interrupts are not told from tasks",
-            tally.unclear
+            "interrupts are not told from tasks: who was current is taken for the waker of {count}"
         )
     });
     let own = (tally.own > 0).then(|| {
+        let count = tally.own;
         format!(
-            "{} waits for the scheduler's own threads (migration/N) are no work and left out",
-            tally.own
+            "the scheduler's own threads (migration/N) are no work, and waits for them are left \
+             out: {count}"
         )
     });
     [timed, unknown, unclear, own].into_iter().flatten()
@@ -75,8 +74,8 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
     if !carries.has(Carries::AFFINITY) {
         said.push(format!(
-            "affinities are not recorded: {pinned} kernel threads whose names say so stay where \
-             they were, all others may run anywhere"
+            "affinities are not recorded: kernel threads whose names say so stay where they were \
+             ({pinned}), all others may run anywhere"
         ));
     }
     if !carries.has(Carries::CGROUPS) {
@@ -91,30 +90,28 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
         said.push("quotas held tasks back; here they do not".into());
     }
     if tally.regrouped > 0 {
-        said.push(format!("{} changes of cgroup are not repeated", tally.regrouped));
+        said.push(format!("changes of cgroup are not repeated: {}", tally.regrouped));
     }
     if tally.realtime {
         said.push("real-time tasks are simulated as ordinary ones".into());
     }
     let silent = silent(history);
     if silent > 0 {
-        said.push(format!("{silent} CPUs of which the trace tells nothing are there to be used"));
+        said.push(format!("CPUs of which the trace tells nothing are there to be used: {silent}"));
     }
     if tally.unknown.0 > 0 {
         let (count, span) = tally.unknown;
         said.push(format!(
-            "of tasks' lives {count} parts are unknown, {span} together: taken for sleep that \
-             keeps its length"
+            "parts of tasks' lives are unknown, and taken for sleep that keeps its length: \
+             {count}, {span} together"
         ));
     }
     if tally.losses > 0 {
         said.push("events were lost: who ran or woke whom meanwhile is missing".into());
     }
     if tally.unannounced > 0 {
-        said.push(format!(
-            "{} tasks that ran without any wakeup are there from the start",
-            tally.unannounced
-        ));
+        let count = tally.unannounced;
+        said.push(format!("tasks that ran without any wakeup are there from the start: {count}"));
     }
     said
 }
@@ -122,8 +119,6 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
 /// CPUs of which the trace tells nothing.
 fn silent(history: &History) -> usize {
     let start = Start::infer(history, Silent::Unknown);
-    let is_unknown = |cpu: &&CpuId| {
-        start.cpus.get(cpu.index()) == Some(&wastenot_model::CpuMode::Unknown)
-    };
+    let is_unknown = |cpu: &&CpuId| start.cpus.get(cpu.index()) == Some(&CpuMode::Unknown);
     start.silent.iter().filter(is_unknown).count()
 }

@@ -3,8 +3,8 @@
 
 use wastenot_model::workload::{AffinityId, Hotplug, PipeId, Step, TemplateId, Variate};
 use wastenot_model::{
-    By, Carries, Change, Context, Entry, Event, History, Observer, Origin, Phase, Span,
-    State, TaskId, TaskState, Time,
+    By, Carries, Change, Context, Entry, Event, History, Observer, Origin, Phase, Span, State,
+    TaskId, TaskState, Time,
 };
 
 use super::kthread;
@@ -103,7 +103,11 @@ impl<'h> Watch<'h> {
     /// Nobody has seen it act before.
     fn comes_in(&mut self, state: &State, index: usize, known: &TaskState) {
         let (now, begin) = (state.now(), self.history.window().from);
-        let from = known.cpu.unwrap_or(known.waker_cpu);
+        // Whoever is new is placed as seen from the CPU of its creator.
+        let from = match (known.phase, known.origin, known.cpu) {
+            (Phase::Waiting, Origin::Fork, _) | (.., None) => known.waker_cpu,
+            (.., Some(cpu)) => cpu,
+        };
         let at = match (known.phase, known.origin) {
             _ if now == begin => begin,
             // Where forks are told, who is new without one comes from outside.

@@ -130,8 +130,10 @@ fn machine_of(history: &History) -> Machine {
     machine
 }
 
+/// The pipe of a task. Which wakers said that they were about to sleep is not known.
 fn token_pipe(name: String) -> Pipe {
-    Pipe { name, capacity: None, tokens: 0, waiting: Waiting::Block, sync: false }
+    let (capacity, waiting) = (None, Waiting::Block);
+    Pipe { name, capacity, tokens: 0, waiting, sync: false, at_once: true }
 }
 
 fn known_set(history: &History, mask: MaskId) -> Option<CpuSet> {
