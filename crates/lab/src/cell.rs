@@ -79,7 +79,7 @@ pub fn run(variant: &Variant, options: &Options) -> Result<Run, Error> {
     Err(Error::Run { variant: variant.name.clone(), seed: options.seed, what, help })
 }
 
-fn bad_end(end: &End, history: &History) -> (String, String) {
+pub(crate) fn bad_end(end: &End, history: &History) -> (String, String) {
     const SHOWN: usize = 4;
     match end {
         End::Done | End::Limit => (String::new(), String::new()),

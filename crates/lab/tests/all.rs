@@ -1,5 +1,7 @@
 //! What must hold of experiments.
 
+mod what_if;
+
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -11,14 +11,18 @@ use wastenot_scenario::Scenario;
 use wastenot_sim::{SCHEDULERS, Values};
 
 use super::check::print;
-use super::convert;
-use crate::args::simulate::Simulate;
+use super::{convert, what_if};
+use crate::args::simulate::{Simulate, WhatIf};
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
 use crate::{open, progress};
 
 /// Simulates.
 pub(crate) fn run_verb(args: &Simulate) -> Result<Answer, Stop> {
+    if let Some(trace) = args.replay.as_ref().filter(|_| !args.schedulers) {
+        return what_if::run(trace, args);
+    }
+    no_trace(&args.what_if)?;
     let Some(file) = args.file.as_ref().filter(|_| !args.schedulers) else {
         print(&schedulers(), &args.face)?;
         return Ok(Answer::Yes);
@@ -43,6 +47,26 @@ pub(crate) fn run_verb(args: &Simulate) -> Result<Answer, Stop> {
     };
     print(&experiment.report(), &args.face)?;
     Ok(Answer::Yes)
+}
+
+/// Options about a trace mean nothing without one.
+fn no_trace(options: &WhatIf) -> Result<(), Stop> {
+    let reading = &options.reading;
+    let given = [
+        ("--machine", reading.machine.is_some()),
+        ("--buffer", reading.buffer.is_some()),
+        ("--formats-from", reading.formats_from.is_some()),
+        ("--clock-hz", reading.clock_hz.is_some()),
+        ("--from", options.window.from.is_some()),
+        ("--to", options.window.to.is_some()),
+    ];
+    match given.iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((option, _)) => Err(Stop::new(
+            format_args!("{option} is about a trace, and there is none"),
+            "name one with `--replay TRACE`; a scenario says itself what it runs on",
+        )),
+    }
 }
 
 /// Runs the whole grid.
@@ -85,7 +109,7 @@ fn one(
     Ok(Experiment::of_one(scenario, variant, seed, &ran))
 }
 
-fn failed(error: &Error) -> Stop {
+pub(super) fn failed(error: &Error) -> Stop {
     Stop::new(error, error.help())
 }
 
