@@ -115,7 +115,9 @@ fn what_recording_costs_is_measured_every_way() {
 #[test]
 fn the_simulator_is_measured_in_every_way() {
     if Command::new("python3").arg("--version").output().is_err() {
-        println!("SKIPPED the_simulator_is_measured_in_every_way: no python3: apt-get install python3");
+        println!(
+            "SKIPPED the_simulator_is_measured_in_every_way: no python3: apt-get install python3"
+        );
         return;
     }
     let programs = Path::new(env!("CARGO_BIN_EXE_wastenot-bench")).parent().expect("a folder");
