@@ -60,7 +60,9 @@ impl Policy for Pinned {
 
     fn enqueue(&mut self, cx: &mut Context, task: TaskId, cpu: CpuId, _: Why) {
         self.queues[cpu.index()].push_back(task);
-        cx.kick_idle(cpu);
+        if cx.is_idle(cpu) {
+            cx.kick_idle(cpu);
+        }
     }
     fn dequeue(&mut self, _: &mut Context, task: TaskId, cpu: CpuId) {
         self.queues[cpu.index()].retain(|&queued| queued != task);
