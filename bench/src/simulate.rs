@@ -17,8 +17,8 @@ const GROUP: usize = 32;
 /// Simulated time of a first, short run that tells how long the measured one has to be.
 const TRIAL: Span = Span::ms(20);
 
-/// Groups of tasks that send messages to each other, until about so many rows are there. JSON: rows,
-/// seconds, rows a second of CPU time.
+/// Groups of tasks that send messages to each other, until about so many rows are there. JSON:
+/// rows, seconds, rows a second of CPU time.
 pub(crate) fn messages(name: &str, cpus: usize, tasks: usize, rows: u64) -> Result<Value, Error> {
     let machine = machine(cpus);
     let load = messaging(tasks, cpus);

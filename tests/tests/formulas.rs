@@ -2,8 +2,8 @@
 //! and other numbers of threads too, from the same code.
 //!
 //! Threads that meet at a barrier as OpenMP does spin for S before they block, so that a CPU with n
-//! of them takes n grains and n-1 spins a round; a pipeline that spins on flags waits for n-1 slices
-//! of `cfs-4.1` a step.
+//! of them takes n grains and n-1 spins a round; a pipeline that spins on flags waits for n-1
+//! slices of `cfs-4.1` a step.
 
 use std::path::Path;
 
@@ -58,8 +58,8 @@ impl Case {
 
     /// The same on so many CPUs, the least and the most that the formula allows.
     ///
-    /// At a barrier all wait for the CPU with the most threads. Others that do not divide evenly are
-    /// moved between CPUs while they run, for which there is no formula: now one has a CPU alone,
+    /// At a barrier all wait for the CPU with the most threads. Others that do not divide evenly
+    /// are moved between CPUs while they run, for which there is no formula: now one has a CPU alone,
     /// now it shares.
     fn formula_ms(&self, cpus: u32) -> (f64, f64) {
         let most = self.round_ms(self.threads.div_ceil(cpus));

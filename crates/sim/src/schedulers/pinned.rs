@@ -1,5 +1,5 @@
-//! Every task has a CPU of its own for life: new tasks are dealt out in turn, each queue is first in
-//! first out, nobody is preempted or moved unless it may not stay.
+//! Every task has a CPU of its own for life: new tasks are dealt out in turn, each queue is first
+//! in first out, nobody is preempted or moved unless it may not stay.
 //!
 //! What people do by hand with `taskset` when they do not trust the scheduler; with as many tasks
 //! as CPUs it is the best that can be had. A decision takes constant time; for a new task, time as
