@@ -2,8 +2,8 @@
 
 use wastenot_model::workload::{Step, Waiting};
 
-use super::ArgumentKind::{Count, Cpus, Time};
-use super::maker::{Maker, compute, forever, times};
+use super::ArgumentKind::{Count, Cpus, Time, Variate as Varying};
+use super::maker::{Maker, forever, times};
 use super::{Arguments, Function, argument};
 
 pub(super) const FUNCTIONS: &[Function] = &[Function {
@@ -14,9 +14,9 @@ pub(super) const FUNCTIONS: &[Function] = &[Function {
     arguments: &[
         argument("frames", Count(1_000_000), "250", "frames"),
         argument("period", Time, "40ms", "time from one to the next"),
-        argument("decode", Time, "22ms", "CPU time of decoding one"),
-        argument("display", Time, "4ms", "CPU time of the player's display"),
-        argument("draw", Time, "18ms", "CPU time of the X server"),
+        argument("decode", Varying, "22ms +-20%", "CPU time of decoding one"),
+        argument("display", Varying, "4ms +-20%", "CPU time of the player's display"),
+        argument("draw", Varying, "18ms +-20%", "CPU time of the X server"),
         argument("ahead", Count(1000), "4", "decoded frames that may wait"),
         argument("x-cpus", Cpus, "all", "the CPUs of the X server; `cpus` are those of the player"),
     ],
@@ -38,19 +38,19 @@ fn xine(arguments: &Arguments, maker: &mut Maker) {
             Step::Beat(period),
             due,
             Step::UnlessLate(period),
-            compute(arguments.time("decode")),
+            Step::Compute(arguments.variate("decode")),
             Step::Put(decoded),
             Step::End { of: 0 },
         ],
     );
     let display = forever([
         Step::Get(decoded),
-        compute(arguments.time("display")),
+        Step::Compute(arguments.variate("display")),
         Step::Put(to_x),
         Step::Get(from_x),
         shown,
     ]);
-    let draw = forever([Step::Get(to_x), compute(arguments.time("draw")), Step::Put(from_x)]);
+    let draw = forever([Step::Get(to_x), Step::Compute(arguments.variate("draw")), Step::Put(from_x)]);
 
     let decode = maker.kind("decode", decode);
     let display = maker.kind_with("display", display, |template| template.awaited = false);

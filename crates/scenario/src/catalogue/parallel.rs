@@ -18,17 +18,19 @@ const ROUNDS: Argument = argument("rounds", Count(u32::MAX), "100", "rounds of e
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "ep",
-        about: "threads that share out some work and never meet",
+        about: "threads that share out some work, each 1 % more or less, and never meet",
         source: WASTED_CORES,
         arguments: &[THREADS, argument("work", Time, "16s", "CPU time of all together")],
         make: |arguments, maker| {
             let threads = arguments.count("threads").max(1);
-            maker.team(threads, &[compute(Span(arguments.time("work").0 / u64::from(threads)))]);
+            let part = Span(arguments.time("work").0 / u64::from(threads));
+            maker.team(threads, &[Step::Compute(Variate::around(part, 0.01))]);
         },
     },
     Function {
         name: "spin_pipeline",
-        about: "thread i waits for thread i-1 at every step, spinning on a flag of one place (lu)",
+        about: "thread i waits for thread i-1 at every step, spinning on a flag of one place; steps \
+                vary by 5 % (lu)",
         source: WASTED_CORES,
         arguments: &[
             THREADS,
@@ -106,7 +108,7 @@ fn spin_pipeline(arguments: &Arguments, maker: &mut Maker) {
         let last = thread + 1 == threads;
         let flag = (!last).then(|| maker.pipe(&format!("flag{thread}"), Some(1), Waiting::Spin));
         let wait = before.map(Step::Get);
-        let steps = wait.into_iter().chain([compute(step)]).chain(flag.map(Step::Put));
+        let steps = wait.into_iter().chain([Step::Compute(Variate::around(step, 0.05))]).chain(flag.map(Step::Put));
         let work = times(arguments.count("steps"), steps);
         match thread {
             0 => master = work,

@@ -16,6 +16,16 @@ impl Cfs {
         if self.rules.blocked_load { queue.avg.load } else { queue.runnable_load }
     }
 
+    /// What a queue's parts are parts of: in 4.1 its runnable load, later all of it, whatever
+    /// balancing reads.
+    #[inline]
+    fn divided_load(&self, queue: u32) -> u64 {
+        match self.rules.era {
+            Era::V4 => self.queue_load(queue),
+            Era::V5 | Era::V6 => self.queues[queue as usize].avg.load,
+        }
+    }
+
     /// What a task weighs at the top of its CPU: divided by how many run in its group elsewhere.
     pub(super) fn task_load(&mut self, entity: u32) -> u64 {
         let place = &self.entities[entity as usize];
@@ -23,20 +33,20 @@ impl Cfs {
         if queue < self.width {
             return load;
         }
-        weight::share(load, self.hierarchical(queue), self.queue_load(queue) + 1)
+        weight::share(load, self.hierarchical(queue), self.divided_load(queue) + 1)
     }
 
     /// What arrives of a queue at the top of its CPU, found anew once a jiffy.
     fn hierarchical(&mut self, queue: u32) -> u64 {
         if queue < self.width {
-            return self.queue_load(queue);
+            return self.divided_load(queue);
         }
         let jiffy = self.jiffies + 1; // 0 is never
         if self.queues[queue as usize].h_load_at != jiffy {
             let above = self.entities[queue as usize].queue;
             let reaches = self.hierarchical(above);
             let part = self.entities[queue as usize].avg.load;
-            let h_load = weight::share(reaches, part, self.queue_load(above) + 1);
+            let h_load = weight::share(reaches, part, self.divided_load(above) + 1);
             let at = &mut self.queues[queue as usize];
             (at.h_load, at.h_load_at) = (h_load, jiffy);
         }

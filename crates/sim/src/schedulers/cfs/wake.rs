@@ -132,6 +132,9 @@ impl Cfs {
         if self.rules.prev_idle_first && self.is_idle(prev) {
             return None;
         }
+        if self.queue_load(prev) == 0 && !sync {
+            return None; // nothing is less
+        }
         let mut this_load = self.queue_load(here);
         if let Some(waker) = waker.filter(|_| sync) {
             let waking = self.task_load(self.entity_of(waker));
