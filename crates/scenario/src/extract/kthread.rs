@@ -56,7 +56,7 @@ pub(super) fn is_kernels(name: &str) -> bool {
     // Some are cut at 15 characters.
     let stem = stem(name);
     let cut = |known: &&str| name.len() == 15 && known.starts_with(stem) && stem.len() > 8;
-    KERNELS.contains(&stem) || KERNELS.iter().any(|known| cut(&known))
+    KERNELS.contains(&stem) || KERNELS.iter().any(cut)
 }
 
 fn stem(name: &str) -> &str {
