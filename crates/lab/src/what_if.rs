@@ -156,13 +156,6 @@ impl WhatIf {
         report.measure("tasks", "tasks", extracted.tasks, Unit::None);
         report.measure("awaited", "waited for", extracted.awaited, Unit::None);
         report.tables = vec![self.runs(), self.chains()];
-        if self.bound.ends.len() > 1 {
-            report.next = Some(
-                "--task NAME waits for these only: who runs for as long as all others do, or \
-                 mostly sleeps, hides what a scheduler could gain"
-                    .into(),
-            );
-        }
         report.assumptions.clone_from(&extracted.assumptions);
         report.assumptions.push(
             "a work-conserving run is no bound: doing work as soon as a CPU is free may delay \

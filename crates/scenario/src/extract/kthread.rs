@@ -9,7 +9,7 @@ const KERNELS: &[&str] = &[
     "cpuhp",
     "idle_inject",
     "irq",
-    "jbd2",
+    "jbd",
     "kauditd",
     "kblockd",
     "kcompactd",
@@ -23,7 +23,6 @@ const KERNELS: &[&str] = &[
     "kthreadd",
     "ktimers",
     "kworker",
-    "kworker_R",
     "migration",
     "napi",
     "oom_reaper",
@@ -57,7 +56,7 @@ pub(super) fn is_kernels(name: &str) -> bool {
     // Some are cut at 15 characters.
     let stem = stem(name);
     let cut = |known: &&str| name.len() == 15 && known.starts_with(stem) && stem.len() > 8;
-    KERNELS.contains(&stem) || KERNELS.iter().any(|known| cut(known))
+    KERNELS.contains(&stem) || KERNELS.iter().any(cut)
 }
 
 fn stem(name: &str) -> &str {

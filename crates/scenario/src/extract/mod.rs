@@ -1,4 +1,4 @@
-//! The work in a History, taken out of it so that another scheduler can run it: the twin of reading.
+//! The work in a History, taken out so that another scheduler can run it: the twin of reading.
 //!
 //! What tasks computed between the points where they blocked, who woke whom after how much CPU time
 //! of his own, who forked whom; a sleep that no task ended keeps its length. Wakeups become tokens:

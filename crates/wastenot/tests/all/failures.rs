@@ -62,7 +62,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("wastenot simulate --replay cycles.wn", "counts cycles", "--clock-hz 2.4GHz"),
     ("wastenot simulate --replay switches.wn", "it holds no wakeup", "`wastenot record`"),
     ("wastenot simulate --replay trace.dat a.toml", "cannot be used with", "simulate --help"),
-    ("wastenot simulate --replay trace.dat --scheduler fifo", "`fifo`", "--schedulers"),
+    ("wastenot simulate --replay trace.dat --scheduler fifo", "`fifo`", "global-fifo"),
     ("wastenot simulate --replay trace.dat --task nobody", "no task is called", "for example"),
     ("wastenot simulate --replay trace.dat --on abacus", "--on: there is no machine", "preset"),
     ("wastenot simulate a.toml --from 1s", "--from is about a trace", "`--replay TRACE`"),
