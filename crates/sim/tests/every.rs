@@ -24,7 +24,7 @@ fn anything(random: &mut Random, cpus: usize, hotplug: bool) -> Workload {
     let child = load.template(Template::new("child", Program::new(vec![ms(500)]).expect("one")));
     let mut tasks = Vec::new();
     for n in 0..2 + random.below(8) {
-        let other = vec![
+        let other = [
             vec![Step::Lock(lock), ms(300), Step::Unlock(lock)],
             vec![Step::Lock(spin), ms(100), Step::Unlock(spin)],
             vec![Step::Sleep(Variate::Exponential { mean: Span::ms(2) })],

@@ -56,7 +56,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
             ROUNDS,
             argument("grain", Varying, "1ms +-5%", "CPU time of a round"),
             argument("spin", Time, "1.1ms", "how long it spins (libgomp: 300 000 looks)"),
-            argument("episode", Count(u32::MAX), "0", "rounds until the master works alone; 0: never"),
+            argument(
+                "episode",
+                Count(u32::MAX),
+                "0",
+                "rounds until the master works alone; 0: never",
+            ),
             argument("serial", Time, "0ms", "CPU time of the master then"),
         ],
         make: omp_barrier,
@@ -103,7 +108,10 @@ fn spin_pipeline(arguments: &Arguments, maker: &mut Maker) {
         let last = thread + 1 == threads;
         let flag = (!last).then(|| maker.pipe(&format!("flag{thread}"), Some(1), Waiting::Spin));
         let wait = before.map(Step::Get);
-        let steps = wait.into_iter().chain([Step::Compute(Variate::around(step, 0.05))]).chain(flag.map(Step::Put));
+        let steps = wait
+            .into_iter()
+            .chain([Step::Compute(Variate::around(step, 0.05))])
+            .chain(flag.map(Step::Put));
         let work = times(arguments.count("steps"), steps);
         match thread {
             0 => master = work,

@@ -40,9 +40,9 @@ impl Cfs {
                 });
                 match stacked && usable(prev) {
                     true => Some(prev), // it is about to sleep
-                    false => {
-                        self.recent(cx, task, prev, target).or_else(|| self.scan(cx, target, allowed))
-                    }
+                    false => self
+                        .recent(cx, task, prev, target)
+                        .or_else(|| self.scan(cx, target, allowed)),
                 }
             }
         };
