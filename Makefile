@@ -11,13 +11,14 @@ WASTENOT := target/release/wastenot
 setup:
 	@.ci/setup
 
-# Builds, reports on a real trace of 128 CPUs, draws it; everything lands in out/.
+# Builds, reports on a real trace of 128 CPUs, draws it, simulates one; everything lands in out/.
 demo: setup
 	@$(CARGO) build --release --quiet --package wastenot
 	@mkdir -p out
 	@$(WASTENOT) report $(TRACE) $(MACHINE) -o out/report.html --force
 	@for picture in cores waiting queues; do \
 	  $(WASTENOT) draw $$picture $(TRACE) $(MACHINE) -o out/$$picture.pdf --socket-order --force || exit; done
+	@$(WASTENOT) simulate scenarios/seeds/scheduling-groups-cg.toml
 	@echo "Pictures: out/cores.pdf out/waiting.pdf out/queues.pdf"
 	@echo "Your own machine next: $(WASTENOT) doctor"
 
@@ -33,6 +34,7 @@ check:
 bench: setup
 	@$(CARGO) build --release --quiet --package wastenot
 	@bench/run
+	@bench/simulate
 
 # Every number of the seeds, simulated: docs/seeds.md.
 seeds: setup

@@ -7,6 +7,8 @@
 //! wastenot-bench looks ROUNDS           JSON: ns of a look of `watch` at no CPU, and at all
 //! wastenot-bench switches RATE SECONDS  threads that sleep and wake, so many switches a second
 //! wastenot-bench simulate SCHEDULER CPUS TASKS ROWS   JSON: rows a second of the simulator
+//! wastenot-bench periodic SCHEDULER CPUS MS PERIOD:WORK,...   JSON: jobs a second, times in us
+//! wastenot-bench memory SCHEDULER CPUS TASKS   JSON: bytes that a simulation takes
 //! wastenot-bench attach FILE            the BPF programs of an object, until stdin ends
 //! ```
 
@@ -25,10 +27,12 @@ use std::time::{Duration, Instant};
 
 use error::Error;
 use libbpf_rs::{Link, ObjectBuilder};
+use wastenot_model::CpuId;
 use wastenot_record::watch;
 
 const USAGE: &str = "wastenot-bench repeat IN OUT EVENTS | count FILE | stages FILE RUNS | looks ROUNDS \
-     | switches RATE SECONDS | simulate SCHEDULER CPUS TASKS ROWS | attach FILE";
+     | switches RATE SECONDS | simulate SCHEDULER CPUS TASKS ROWS \
+     | periodic SCHEDULER CPUS MS PERIOD:WORK,... | memory SCHEDULER CPUS TASKS | attach FILE";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -51,8 +55,15 @@ fn run(words: &[&str]) -> Result<String, Error> {
         ["looks", rounds] => looks(number(rounds)?),
         ["switches", rate, seconds] => Ok(switches(number(rate)?, number(seconds)?)),
         ["simulate", name, cpus, tasks, rows] => {
-            let (cpus, tasks) = (number(cpus)? as usize, number(tasks)? as usize);
-            Ok(simulate::simulate_messaging(name, cpus, tasks, number(rows)?)?.to_string())
+            let (cpus, tasks) = (cpus_of(cpus)?, number(tasks)? as usize);
+            Ok(simulate::messages(name, cpus, tasks, number(rows)?)?.to_string())
+        }
+        ["periodic", name, cpus, ms, tasks] => {
+            Ok(simulate::periodic(name, cpus_of(cpus)?, number(ms)?, tasks)?.to_string())
+        }
+        ["memory", name, cpus, tasks] => {
+            let tasks = number(tasks)? as usize;
+            Ok(simulate::memory(name, cpus_of(cpus)?, tasks)?.to_string())
         }
         ["attach", file] => attach(file.as_ref()),
         _ => Err(Error::Usage(USAGE)),
@@ -98,6 +109,11 @@ fn looks(rounds: u64) -> Result<String, Error> {
 
 fn number(word: &str) -> Result<u64, Error> {
     word.parse().map_err(|_| Error::Usage(USAGE))
+}
+
+fn cpus_of(word: &str) -> Result<usize, Error> {
+    let cpus = number(word)? as usize;
+    if (1..=CpuId::LIMIT).contains(&cpus) { Ok(cpus) } else { Err(Error::Usage(USAGE)) }
 }
 
 fn count(path: &Path) -> Result<u64, Error> {

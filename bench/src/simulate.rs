@@ -1,12 +1,14 @@
-//! How fast the simulator is: rows that it puts into a History a second.
+//! How fast the simulator is and how much memory it takes: rows that it puts into a History a
+//! second, jobs of periodic tasks a second, bytes a task and a CPU.
 
 use std::time::Instant;
 
-use serde_json::json;
+use cpu_time::ThreadTime;
+use serde_json::{Value, json};
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Program, Step, Template, Variate, Waiting};
 use wastenot_model::{CpuId, Machine, Span, Time, Workload};
-use wastenot_sim::{Options, scheduler, simulate};
+use wastenot_sim::{End, Options, Outcome, scheduler, simulate};
 
 use crate::error::Error;
 
@@ -15,30 +17,93 @@ const GROUP: usize = 32;
 /// Simulated time of a first, short run that tells how long the measured one has to be.
 const TRIAL: Span = Span::ms(20);
 
-/// Groups of tasks that send messages to each other, until about so many rows are there. JSON: rows,
-/// seconds, rows a second.
-pub(crate) fn simulate_messaging(
-    name: &str,
-    cpus: usize,
-    tasks: usize,
-    rows: u64,
-) -> Result<serde_json::Value, Error> {
+/// Groups of tasks that send messages to each other, until about so many rows are there. JSON:
+/// rows, seconds, rows a second of CPU time.
+pub(crate) fn messages(name: &str, cpus: usize, tasks: usize, rows: u64) -> Result<Value, Error> {
     let machine = machine(cpus);
     let load = messaging(tasks, cpus);
-    let run = |span: Span| -> Result<(usize, f64), Error> {
-        let policy = scheduler(name, &[]).map_err(|error| Error::Simulation(error.to_string()))?;
-        let options = Options { limit: Time(span.0), ..Options::default() };
-        let begin = Instant::now();
-        let (_, outcome) = simulate(&machine, &Costs::default(), &load, policy, &options);
-        Ok((outcome.rows, begin.elapsed().as_secs_f64()))
-    };
-    let (trial, _) = run(TRIAL)?;
+    let trial = timed(name, &machine, &load, TRIAL)?.outcome.rows;
     let span = Span((TRIAL.0 as f64 * rows as f64 / trial.max(1) as f64) as u64);
-    let (rows, seconds) = run(span)?;
+    let run = timed(name, &machine, &load, span)?;
+    let rows = run.outcome.rows;
     Ok(json!({
-        "scheduler": name, "cpus": cpus, "tasks": tasks, "simulated_ns": span.0,
-        "rows": rows, "seconds": seconds, "rows_per_second": rows as f64 / seconds,
+        "scheduler": name, "cpus": cpus, "tasks": tasks, "simulated_ns": span.0, "rows": rows,
+        "seconds": run.seconds, "cpu_seconds": run.cpu_seconds,
+        "rows_per_second": rows as f64 / run.cpu_seconds,
     }))
+}
+
+/// Tasks that work for a while once a period, `PERIOD:WORK` in us each, on CPUs of which nothing is
+/// known. JSON: jobs done in so many simulated ms, seconds, jobs a second of CPU time.
+pub(crate) fn periodic(name: &str, cpus: usize, ms: u64, tasks: &str) -> Result<Value, Error> {
+    let mut load = Workload::new();
+    let mut jobs = 0;
+    for (n, task) in tasks.split(',').enumerate() {
+        let numbers =
+            task.split_once(':').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+        let Some((period, work)) = numbers.filter(|&(period, _): &(u64, u64)| period > 0) else {
+            return Err(Error::Unfit("a list of PERIOD:WORK in us"));
+        };
+        let count = ms * 1000 / period;
+        let steps = vec![
+            Step::Loop(Some(u32::try_from(count).map_err(|_| Error::Unfit("so few jobs"))?.max(1))),
+            Step::Beat(Span::us(period)),
+            Step::Compute(Variate::Fixed(Span::us(work))),
+            Step::End { of: 0 },
+        ];
+        let task = load.template(template("periodic", steps));
+        load.launch(task, CpuId((n % cpus) as u16));
+        jobs += count.max(1);
+    }
+    let run = timed(name, &Machine::flat(cpus), &load, Span::ms(2 * ms))?;
+    if run.outcome.end != End::Done {
+        return Err(Error::Unfit("a set of tasks that can be done in time"));
+    }
+    Ok(json!({
+        "scheduler": name, "cpus": cpus, "jobs": jobs, "rows": run.outcome.rows,
+        "seconds": run.seconds, "cpu_seconds": run.cpu_seconds,
+        "jobs_per_second": jobs as f64 / run.cpu_seconds,
+    }))
+}
+
+/// The most memory that a run takes beyond its machine and workload, with so many tasks that all
+/// exist at once. JSON: bytes, without those of the rows.
+pub(crate) fn memory(name: &str, cpus: usize, tasks: usize) -> Result<Value, Error> {
+    const ROW: u64 = 24;
+    let machine = machine(cpus);
+    let mut load = Workload::new();
+    let steps =
+        [Step::Compute(Variate::Fixed(Span::us(5))), Step::Sleep(Variate::Fixed(Span::ms(1)))];
+    let task = load.template(template("sleeper", steps.to_vec()));
+    (0..tasks).for_each(|n| load.launch(task, CpuId((n % cpus) as u16)));
+    std::fs::write("/proc/self/clear_refs", "5")?; // the peak counts from here
+    let before = status("VmRSS:")?;
+    let rows = timed(name, &machine, &load, Span::s(1))?.outcome.rows as u64;
+    let bytes = status("VmHWM:")?.saturating_sub(before + rows * ROW);
+    Ok(json!({ "scheduler": name, "cpus": cpus, "tasks": tasks, "rows": rows, "bytes": bytes }))
+}
+
+/// A line of /proc/self/status, in bytes.
+fn status(key: &str) -> Result<u64, Error> {
+    let text = std::fs::read_to_string("/proc/self/status")?;
+    let line = text.lines().find_map(|line| line.strip_prefix(key));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kib.map(|kib| kib * 1024).ok_or(Error::Unfit("a kernel that tells memory"))
+}
+
+struct Timed {
+    outcome: Outcome,
+    seconds: f64,
+    cpu_seconds: f64,
+}
+
+fn timed(name: &str, machine: &Machine, load: &Workload, span: Span) -> Result<Timed, Error> {
+    let policy = scheduler(name, &[]).map_err(|error| Error::Simulation(error.to_string()))?;
+    let options = Options { limit: Time(span.0), ..Options::default() };
+    let (begin, cpu) = (Instant::now(), ThreadTime::now());
+    let (_history, outcome) = simulate(machine, &Costs::default(), load, policy, &options);
+    let (seconds, cpu_seconds) = (begin.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
+    Ok(Timed { outcome, seconds, cpu_seconds })
 }
 
 /// Nodes of eight CPUs, one cache each.

@@ -111,3 +111,35 @@ fn what_recording_costs_is_measured_every_way() {
         assert!(said.contains(part) || said.contains("SKIPPED"), "{part} is missing in {said}");
     }
 }
+
+#[test]
+fn the_simulator_is_measured_in_every_way() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        println!(
+            "SKIPPED the_simulator_is_measured_in_every_way: no python3: apt-get install python3"
+        );
+        return;
+    }
+    let programs = Path::new(env!("CARGO_BIN_EXE_wastenot-bench")).parent().expect("a folder");
+    let mut run = Command::new(root().join("bench/simulate"));
+    // What SimSo takes is for `make bench`: tests fetch nothing.
+    let only = ["--only", "speed", "growth", "memory"];
+    let done = run.arg("--tiny").args(only).arg("--bin").arg(programs).output();
+    let done = done.expect("bench/simulate starts");
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success(), "{said}{}", String::from_utf8_lossy(&done.stderr));
+    for part in ["M rows/s", "| work-conserving |", "cfs-4.1, ns/row", "bytes a task"] {
+        assert!(said.contains(part), "{part} is missing in {said}");
+    }
+}
+
+#[test]
+fn jobs_of_periodic_tasks_are_counted() {
+    let said = said(&["periodic", "pinned", "2", "100", "5000:750,10000:1500"]);
+    let answer: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+    assert_eq!((&answer["jobs"], &answer["scheduler"]), (&30.into(), &"pinned".into()));
+    for wrong in [["0", "5000:750"], ["2", "5000"], ["2", "0:1"], ["2", "1000:3000"]] {
+        let (well, said) = bench(&["periodic", "pinned", wrong[0], "100", wrong[1]]);
+        assert!(!well, "{wrong:?}: {said}");
+    }
+}

@@ -7,10 +7,12 @@
 
 mod cut;
 mod formats;
+mod formulas;
 mod fuzz;
 mod memory;
 mod properties;
 mod random;
+mod seeds;
 mod tools;
 mod traces;
 mod waste;

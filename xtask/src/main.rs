@@ -6,13 +6,16 @@ mod seeds;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: xtask seeds SCENARIOS OUTPUT.md";
+const USAGE: &str = "usage: xtask seeds SCENARIOS OUTPUT.md [figures]";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words[..] {
-        ["seeds", scenarios, output] => seeds::write(scenarios.as_ref(), output.as_ref()),
+        ["seeds", scenarios, output] => seeds::write(scenarios.as_ref(), output.as_ref(), false),
+        ["seeds", scenarios, output, "figures"] => {
+            seeds::write(scenarios.as_ref(), output.as_ref(), true)
+        }
         _ => Err(USAGE.to_owned()),
     };
     match done {

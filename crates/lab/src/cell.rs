@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wastenot_check::waste;
-use wastenot_model::{History, Silent, Time, replay};
+use wastenot_model::{History, Silent, replay};
 use wastenot_scenario::scenario::Variant;
 use wastenot_sim::{End, Options, Outcome, scheduler, simulate};
 
@@ -27,6 +27,8 @@ pub struct Cell {
     pub time_ns: u64,
     /// Rows of its History.
     pub rows: u64,
+    /// Digest of its History ([`History::digest`]): the same wherever it is run.
+    pub digest: u64,
     /// CPU time that CPUs were idle while tasks waited elsewhere.
     pub waste_cpu_ns: u64,
     /// What tasks of each kind did, by name in the order of the workload.
@@ -65,20 +67,19 @@ pub struct Kind {
 }
 
 /// Runs `variant` once.
-pub fn run(variant: &Variant, seed: u64, limit: Time, name: &str) -> Result<Run, Error> {
+pub fn run(variant: &Variant, options: &Options) -> Result<Run, Error> {
     let choice = &variant.scheduler;
     let policy = scheduler(&choice.name, &choice.switches).map_err(Error::Scheduler)?;
-    let options = Options { name: name.into(), seed, limit, notes: false };
     let (history, outcome) =
-        simulate(&variant.machine, &variant.costs, &variant.workload, policy, &options);
+        simulate(&variant.machine, &variant.costs, &variant.workload, policy, options);
     let (what, help) = match &outcome.end {
         End::Done | End::Limit => return Ok(Run { history, outcome }),
         end => bad_end(end, &history),
     };
-    Err(Error::Run { variant: variant.name.clone(), seed, what, help })
+    Err(Error::Run { variant: variant.name.clone(), seed: options.seed, what, help })
 }
 
-fn bad_end(end: &End, history: &History) -> (String, String) {
+pub(crate) fn bad_end(end: &End, history: &History) -> (String, String) {
     const SHOWN: usize = 4;
     match end {
         End::Done | End::Limit => (String::new(), String::new()),
@@ -145,6 +146,7 @@ impl Run {
             done: self.outcome.end == End::Done,
             time_ns: self.outcome.time.0,
             rows: self.outcome.rows as u64,
+            digest: self.history.digest(),
             waste_cpu_ns: waste::measure(&self.history, &options).cpu_ns,
             kinds,
             marks: self.marks(variant),

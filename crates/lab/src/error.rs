@@ -32,6 +32,19 @@ pub enum Error {
         /// What to look at.
         help: String,
     },
+    /// The History does not tell what its tasks had to do.
+    #[error("{0}")]
+    Extract(wastenot_scenario::Error),
+    /// The work of a History came to no good end under another scheduler.
+    #[error("replayed under {scheduler}: {what}")]
+    Replay {
+        /// The scheduler.
+        scheduler: String,
+        /// Deadlock, livelock, or a fault of the policy.
+        what: String,
+        /// What to look at.
+        help: String,
+    },
     /// The file of results cannot be read or written.
     #[error("{}: {error}", file.display())]
     Store {
@@ -48,7 +61,8 @@ impl Error {
         match self {
             Error::Scheduler(wrong) => wrong.help().to_owned(),
             Error::Variant { known, .. } => format!("its variants are {}", known.join(", ")),
-            Error::Run { help, .. } => help.clone(),
+            Error::Extract(error) => error.help(),
+            Error::Run { help, .. } | Error::Replay { help, .. } => help.clone(),
             Error::Store { .. } => "name another file, or none".into(),
         }
     }

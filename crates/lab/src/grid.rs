@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 use wastenot_model::Time;
 use wastenot_scenario::scenario::{Choice, Scenario, Variant};
-use wastenot_sim::scheduler;
+use wastenot_sim::{SCHEDULERS, scheduler};
 
 use crate::experiment::Experiment;
 use crate::store::{self, Store};
@@ -21,6 +21,8 @@ pub struct Options {
     pub variants: Vec<String>,
     /// Another scheduler for all of them.
     pub scheduler: Option<Choice>,
+    /// Switches that are set wherever the scheduler has them and the scenario does not set them.
+    pub switches: Vec<(String, String)>,
     /// Where cells are kept.
     pub store: Option<PathBuf>,
 }
@@ -51,6 +53,7 @@ impl<'s> Grid<'s> {
             if let Some(choice) = &options.scheduler {
                 variant.scheduler.clone_from(choice);
             }
+            set(&mut variant.scheduler, &options.switches);
             let choice = &variant.scheduler;
             scheduler(&choice.name, &choice.switches).map_err(Error::Scheduler)?;
         }
@@ -102,16 +105,29 @@ impl<'s> Grid<'s> {
 
     fn cell(&self, variant: &Variant, seed: u64, store: Option<&Store>) -> Result<Cell, Error> {
         let limit = self.scenario.limit;
-        let Some(store) = store else {
-            let run = run(variant, seed, Time(limit.0), &self.scenario.name)?;
-            return Ok(run.cell(variant));
+        let options = wastenot_sim::Options {
+            name: self.scenario.name.clone(),
+            seed,
+            limit: Time(limit.0),
+            notes: false,
         };
+        let Some(store) = store else { return Ok(run(variant, &options)?.cell(variant)) };
         let key = store::key(variant, seed, limit);
         if let Some(cell) = store.get(&key) {
             return Ok(cell.clone());
         }
-        let cell = run(variant, seed, Time(limit.0), &self.scenario.name)?.cell(variant);
+        let cell = run(variant, &options)?.cell(variant);
         store.put(key, &cell)?;
         Ok(cell)
+    }
+}
+
+fn set(choice: &mut Choice, switches: &[(String, String)]) {
+    let Some(kind) = SCHEDULERS.iter().find(|kind| kind.name == choice.name) else { return };
+    for (name, value) in switches {
+        let known = kind.switches.iter().any(|switch| switch.name == name);
+        if known && !choice.switches.iter().any(|(set, _)| set == name) {
+            choice.switches.push((name.clone(), value.clone()));
+        }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Here scenarios, the simulator and the checks meet. A [`Grid`] of cells is run, each cell becomes
 //! a [`Cell`] of plain figures, and an [`Experiment`] is all of them with the scenario's figures
-//! worked out, which a report shows. Cells can be kept in a file and are not run again.
+//! worked out, which a report shows. Cells can be kept in a file and are not run again. And the work
+//! of a History is run under another scheduler: [`what_if`].
 
 mod cell;
 mod error;
@@ -11,8 +12,10 @@ mod grid;
 mod report;
 mod store;
 mod tally;
+mod what_if;
 
 pub use cell::{Cell, Kind, Run, run};
 pub use error::Error;
 pub use experiment::{Experiment, Outcome, Worked};
 pub use grid::{Grid, Options};
+pub use what_if::{Question, Replayed, WhatIf, what_if};

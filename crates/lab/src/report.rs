@@ -34,12 +34,20 @@ impl Experiment {
     }
 
     fn verdict(&self) -> String {
+        let about = self.about.split_whitespace().collect::<Vec<_>>().join(" ");
         let banded: Vec<bool> = self.figures.iter().filter_map(Worked::in_band).collect();
         let inside = banded.iter().filter(|&&inside| inside).count();
-        match banded.len() {
-            0 => self.about.clone(),
-            all if all == inside => format!("{} {} in the band.", self.about, said(all)),
-            all => format!("{} {inside} of {all} figures lie in their band.", self.about),
+        match (inside, banded.len()) {
+            (_, 0) if about.is_empty() => format!(
+                "{} of {}, simulated with {} each.",
+                counted(self.variants.len(), "variant"),
+                self.scenario,
+                counted(self.seeds.len(), "seed")
+            ),
+            (_, 0) => about,
+            (1, 1) => format!("{about} Its figure lies in its band."),
+            (0, 1) => format!("{about} Its figure does not lie in its band."),
+            (inside, all) => format!("{about} {inside} of {all} figures lie in their band."),
         }
     }
 
@@ -53,6 +61,7 @@ impl Experiment {
             ("waste_median", "waste", Unit::Ns),
             ("migrations", "migrations", Unit::None),
             ("rows", "events", Unit::None),
+            ("digest", "", Unit::None),
         ];
         let mut table = Table::new("variants", "Variants", &columns);
         table.shown = 40;
@@ -93,8 +102,8 @@ impl Experiment {
     }
 }
 
-fn said(count: usize) -> String {
-    if count == 1 { "Its figure lies".into() } else { format!("All {count} figures lie") }
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn variant_row(variant: &Outcome) -> Vec<Value> {
@@ -122,6 +131,7 @@ fn variant_row(variant: &Outcome) -> Vec<Value> {
         waste.into(),
         median(migrations.collect()).into(),
         median(rows.collect()).into(),
+        variant.cells.first().map(|cell| format!("{:016x}", cell.digest)).into(),
     ]
 }
 

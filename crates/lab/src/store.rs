@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -27,13 +27,23 @@ struct Line {
     cell: Cell,
 }
 
-/// Changes with whatever changes what a run gives: the version of the program and everything that
-/// goes into the run.
+/// Changes with whatever changes what a run gives: the program and everything that goes into the
+/// run.
 pub(crate) fn key(variant: &Variant, seed: u64, limit: Span) -> String {
-    let version = env!("CARGO_PKG_VERSION");
-    let everything = format!("{version} {seed} {limit:?} {variant:?}");
-    let hash = Sha256::digest(everything.as_bytes());
-    hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    hex(format!("{} {seed} {limit:?} {variant:?}", program()).as_bytes())
+}
+
+/// The program that runs, to the byte: another build may simulate otherwise.
+fn program() -> &'static str {
+    static PROGRAM: OnceLock<String> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let bytes = std::env::current_exe().and_then(std::fs::read).unwrap_or_default();
+        hex(&bytes)
+    })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Store {

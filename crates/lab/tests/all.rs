@@ -1,1 +1,203 @@
 //! What must hold of experiments.
+
+mod what_if;
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use wastenot_lab::{Cell, Error, Experiment, Grid, Options, run};
+use wastenot_model::Time;
+use wastenot_model::workload::{Program, Step, Template};
+use wastenot_model::{CpuId, Workload};
+use wastenot_scenario::scenario::{Choice, Scenario};
+
+/// A scenario whose figures depend on the seed.
+const TEXT: &str = r#"
+schema = "wastenot.scenario/1"
+about = "workers that meet"
+machine = "flat(2,2)"
+limit = "10s"
+seeds = 5
+
+[parameters]
+scheduler = "cfs-4.1"
+
+[scheduler]
+name = "${scheduler}"
+
+[[tasks]]
+use = "omp_barrier"
+name = "team"
+threads = 6
+rounds = 20
+grain = "1ms +-50%"
+
+[sweep]
+scheduler = ["cfs-4.1", "global-fifo", "pinned"]
+
+[[figures]]
+name = "ratio"
+measure = "completion"
+variant = "scheduler=cfs-4.1"
+over = { variant = "scheduler=pinned" }
+"#;
+
+fn scenario() -> Scenario {
+    wastenot_scenario::scenario("meet.toml", TEXT).expect("a scenario")
+}
+
+fn experiment(options: &Options) -> Experiment {
+    let scenario = scenario();
+    Grid::new(&scenario, options).expect("a grid").run(|_| {}).expect("an experiment")
+}
+
+fn cells(experiment: &Experiment) -> Vec<(String, Vec<Cell>)> {
+    let outcomes = experiment.variants.iter();
+    outcomes.map(|outcome| (outcome.name.clone(), outcome.cells.clone())).collect()
+}
+
+fn values(experiment: &Experiment) -> Vec<Option<f64>> {
+    experiment.figure("ratio").expect("the figure").values.clone()
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        let experiment = pool.install(|| experiment(&Options::default()));
+        (cells(&experiment), values(&experiment))
+    };
+    let one = with(1);
+    assert_eq!((one.0.len(), one.0[0].1.len()), (3, 5));
+    let times: Vec<u64> = one.0[0].1.iter().map(|cell| cell.time_ns).collect();
+    assert!(times.iter().any(|time| *time != times[0]), "seeds differ: {times:?}");
+    assert_eq!(one, with(2));
+    assert_eq!(one, with(7));
+}
+
+fn stored(path: &Path) -> Options {
+    Options { store: Some(path.to_owned()), ..Options::default() }
+}
+
+#[test]
+fn a_stored_grid_goes_on_where_it_was_interrupted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("cells.jsonl");
+    let whole = experiment(&stored(&path));
+    let lines = |text: &str| text.lines().count();
+    let text = fs::read_to_string(&path).expect("the cells");
+    assert_eq!(lines(&text), 15);
+    // Cut in the middle of the eighth line.
+    let seven: usize = text.split_inclusive('\n').take(7).map(str::len).sum();
+    fs::write(&path, &text[..seven + 40]).expect("written");
+    let resumed = experiment(&stored(&path));
+    assert_eq!((cells(&resumed), values(&resumed)), (cells(&whole), values(&whole)));
+    let again = fs::read_to_string(&path).expect("the cells");
+    // Seven stay as they are, what is left of the eighth is passed over, eight are run.
+    assert!(again.starts_with(&text[..seven]));
+    assert_eq!(lines(&again), 7 + 1 + 8);
+    let last = experiment(&stored(&path));
+    assert_eq!(cells(&last), cells(&whole));
+    assert_eq!(fs::read_to_string(&path).expect("the cells"), again, "nothing is run again");
+}
+
+#[test]
+fn a_stored_cell_is_taken_instead_of_a_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("cells.jsonl");
+    let variants = vec!["scheduler=pinned".to_owned()];
+    let options = Options { variants, seeds: vec![4], ..stored(&path) };
+    let ran = experiment(&options).variants[0].cells[0].clone();
+    let text = fs::read_to_string(&path).expect("the cell");
+    let forged = text.replace(&format!("\"rows\":{}", ran.rows), "\"rows\":1");
+    assert_ne!(forged, text);
+    fs::write(&path, forged).expect("written");
+    assert_eq!(experiment(&options).variants[0].cells[0].rows, 1);
+    // Another seed is another cell.
+    let options = Options { seeds: vec![5], ..options };
+    assert_ne!(experiment(&options).variants[0].cells[0].rows, 1);
+}
+
+#[test]
+fn progress_counts_every_cell_once() {
+    let scenario = scenario();
+    let options = Options { seeds: vec![1, 2], ..Options::default() };
+    let grid = Grid::new(&scenario, &options).expect("a grid");
+    assert_eq!((grid.len(), grid.is_empty()), (6, false));
+    let (calls, sum) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let told = |done: usize| {
+        calls.fetch_add(1, Ordering::Relaxed);
+        sum.fetch_add(done, Ordering::Relaxed);
+    };
+    grid.run(told).expect("an experiment");
+    assert_eq!((calls.into_inner(), sum.into_inner()), (6, 1 + 2 + 3 + 4 + 5 + 6));
+}
+
+#[test]
+fn a_figure_is_there_if_its_variants_are() {
+    let only = |name: &str| Options { variants: vec![name.into()], ..Options::default() };
+    assert!(experiment(&only("scheduler=cfs-4.1")).figures.is_empty());
+}
+
+/// The error, and what to do.
+fn refused(options: &Options) -> (String, String) {
+    let error = Grid::new(&scenario(), options).expect_err("refused");
+    (error.to_string(), error.help())
+}
+
+#[test]
+fn unknown_names_are_refused_with_those_that_there_are() {
+    let variant = Options { variants: vec!["fixed".into()], ..Options::default() };
+    let (what, help) = refused(&variant);
+    assert_eq!(what, "there is no variant `fixed`");
+    assert!(help.contains("scheduler=global-fifo"), "{help}");
+
+    let choice = |name: &str, switches: &[(&str, &str)]| {
+        let switches = switches.iter().map(|&(name, value)| (name.into(), value.into())).collect();
+        let scheduler = Some(Choice { name: name.into(), switches });
+        refused(&Options { scheduler, ..Options::default() })
+    };
+    let (what, help) = choice("cfs-4.2", &[]);
+    assert!(what.contains("`cfs-4.2`") && help.contains("cfs-4.1"), "{what}: {help}");
+    let (what, help) = choice("cfs-4.1", &[("grops", "own")]);
+    assert!(what.contains("`grops`") && help.contains("groups"), "{what}: {help}");
+    let (what, help) = choice("cfs-4.1", &[("groups", "owned")]);
+    assert!(what.contains("owned") && help.contains("own-balanced"), "{what}: {help}");
+}
+
+#[test]
+fn a_store_that_is_no_file_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenario = scenario();
+    let options = stored(folder.path());
+    let ran = Grid::new(&scenario, &options).expect("a grid").run(|_| {});
+    let error = ran.expect_err("a folder");
+    assert!(matches!(error, Error::Store { .. }), "{error}");
+    assert!(error.to_string().contains(&folder.path().display().to_string()), "{error}");
+}
+
+#[test]
+fn a_deadlock_is_an_error_that_says_who_waits_for_whom() {
+    let scenario = scenario();
+    let mut variant = scenario.variants[0].clone();
+    let mut load = Workload::new();
+    let (a, b) = (load.lock("a", Default::default()), load.lock("b", Default::default()));
+    for (name, first, then) in [("ann", a, b), ("bob", b, a)] {
+        let meet = wastenot_model::workload::Variate::Fixed(wastenot_model::Span::ms(1));
+        let steps = vec![Step::Lock(first), Step::Compute(meet), Step::Lock(then)];
+        let program = Program::new(steps).expect("a program");
+        let task = load.template(Template::new(name, program));
+        load.launch(task, CpuId(0));
+    }
+    variant.workload = load;
+    let limit = Time(1_000_000_000);
+    let options = wastenot_sim::Options { limit, ..Default::default() };
+    let error = run(&variant, &options).expect_err("a deadlock");
+    let said = error.to_string();
+    assert!(said.starts_with("variant `scheduler=cfs-4.1`, seed 1: deadlock: "), "{said}");
+    for words in ["waits for the lock `b`, held by bob", "waits for the lock `a`, held by ann"] {
+        assert!(said.contains(words), "{said}");
+    }
+    assert!(error.help().contains("unlock"), "{}", error.help());
+}

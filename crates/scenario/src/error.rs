@@ -70,6 +70,14 @@ pub enum Error {
         /// What to write instead.
         help: String,
     },
+    /// A History does not tell what tasks had to do.
+    #[error("no work can be taken out: {what}")]
+    NoWork {
+        /// What it lacks.
+        what: String,
+        /// How to get it.
+        help: String,
+    },
 }
 
 impl Error {
@@ -87,7 +95,7 @@ impl Error {
                  \"{text}\"`"
             ),
             Error::TooLarge { .. } => "describe fewer".into(),
-            Error::Wrong { help, .. } => help.clone(),
+            Error::Wrong { help, .. } | Error::NoWork { help, .. } => help.clone(),
             Error::Unrecognised { .. } | Error::Broken { .. } => format!(
                 "make one with `lstopo FILE.xml`, `lscpu -p > FILE` or `{} > FILE`",
                 crate::sys::COMMAND

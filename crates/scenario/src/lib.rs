@@ -18,6 +18,7 @@
 mod catalogue;
 mod draft;
 mod error;
+pub mod extract;
 mod grid;
 mod hwloc;
 mod lscpu;
@@ -33,6 +34,7 @@ use wastenot_model::machine::Hops;
 
 pub use catalogue::{Argument, ArgumentKind, CATALOGUE, Family, Function};
 pub use error::Error;
+pub use extract::{Extracted, extract};
 pub use preset::{Preset, presets};
 pub use rtapp::{RtApp, from_rtapp};
 pub use scenario::{Scenario, scenario};

@@ -9,4 +9,5 @@ mod lives;
 mod mechanisms;
 mod osv;
 mod programs;
+mod renumber;
 mod work_conserving;

@@ -3,7 +3,7 @@
 
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Hotplug, Program, Random, Step, Template, Variate, Waiting};
-use wastenot_model::{CpuId, Machine, Span, Time, Workload};
+use wastenot_model::{CpuId, CpuSet, Machine, Span, Time, Workload};
 use wastenot_sim::{End, Options, SCHEDULERS, checkers, scheduler, simulate};
 
 const END: Step = Step::End { of: 0 };
@@ -64,9 +64,7 @@ fn anything(random: &mut Random, cpus: usize, hotplug: bool) -> Workload {
 
 #[test]
 fn no_scheduler_does_what_none_may() {
-    // The fair ones are tried with their own workloads.
-    let fair = |name: &str| name.starts_with("cfs") || name.starts_with("eevdf");
-    for kind in SCHEDULERS.iter().filter(|kind| !fair(kind.name)) {
+    for kind in SCHEDULERS {
         for seed in 0..30 {
             let mut random = Random::stream(seed, 9, 9);
             let cpus = 2 + random.below(7) as usize;
@@ -85,5 +83,29 @@ fn no_scheduler_does_what_none_may() {
             assert_eq!(outcome.end, End::Done, "{} seed {seed}", kind.name);
             assert_eq!(checkers::wrong(&history), Vec::<String>::new(), "{}", kind.name);
         }
+    }
+}
+
+#[test]
+fn who_is_bound_to_a_cpu_that_goes_off_may_run_elsewhere() {
+    for kind in SCHEDULERS {
+        let mut load = Workload::new();
+        let steps = vec![
+            Step::Loop(Some(30)),
+            Step::Compute(Variate::Fixed(Span::ms(1))),
+            Step::Sleep(Variate::Fixed(Span::us(100))),
+            Step::End { of: 0 },
+        ];
+        let program = Program::new(steps).expect("a program");
+        let mut bound = Template::new("bound", program);
+        bound.affinity = Some(CpuSet::from_iter([CpuId(1)]));
+        let bound = load.template(bound);
+        (0..4).for_each(|_| load.launch(bound, CpuId(0)));
+        load.hotplug.push(Hotplug { at: Time(10_300_000), cpu: CpuId(1), up: false });
+        let policy = scheduler(kind.name, &[]).expect("a scheduler");
+        let (machine, costs) = (Machine::flat(2), Costs::default());
+        let (history, outcome) = simulate(&machine, &costs, &load, policy, &Options::default());
+        assert_eq!(outcome.end, End::Done, "{}", kind.name);
+        assert_eq!(checkers::wrong(&history), Vec::<String>::new(), "{}", kind.name);
     }
 }

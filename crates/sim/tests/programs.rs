@@ -199,7 +199,7 @@ fn nobody_stays_on_a_cpu_that_is_off() {
         Hotplug { at: at(6), cpu: CpuId(0), up: true },
     ];
     let (history, outcome) = run_on(&Machine::flat(2), &Costs::default(), "global-fifo", &load);
-    assert_eq!((outcome.end, outcome.time), (End::Done, at(16)));
+    assert_eq!((outcome.end, outcome.time), (End::Done, at(12)));
     assert_eq!(history.task_count(), 2);
 }
 

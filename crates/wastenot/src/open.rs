@@ -15,7 +15,8 @@ use crate::progress;
 /// The trace in `file`, on the machine that was named.
 pub(crate) fn history(file: &Path, reading: &Reading) -> Result<History, Stop> {
     // Asked before the trace is read: a typing error must not cost a minute.
-    let told = reading.machine.as_deref().map(machine).transpose()?;
+    let told = reading.machine.as_deref();
+    let told = told.map(|text| machine("--machine", text)).transpose()?;
     let formats = reading.formats_from.as_deref().map(formats).transpose()?;
     let name = shown(file);
     let bytes = bytes(file)?;
@@ -109,15 +110,16 @@ fn stdin() -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// `--machine`: a file where there is one of that name, else a preset or a description.
-fn machine(text: &str) -> Result<Machine, Stop> {
+/// The machine that an option names: a file where there is one of that name, else a preset or a
+/// description.
+pub(crate) fn machine(option: &str, text: &str) -> Result<Machine, Stop> {
     let file = Path::new(text);
     let made = if file.is_file() {
         wastenot_scenario::machine_from(text, &bytes(file)?)
     } else {
         wastenot_scenario::machine(text)
     };
-    made.map_err(|error| Stop::new(format_args!("--machine: {error}"), error.help()))
+    made.map_err(|error| Stop::new(format_args!("{option}: {error}"), error.help()))
 }
 
 /// Gives the trace the topology that its file does not hold. Which CPUs were online, only the

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use wastenot_model::{
     Carries, CpuId, CpuMode, CpuSet, CpuState, Entry, Event, History, Observer, Origin, Phase,
-    State, TaskId, TaskState, Time, Window, replay,
+    State, TaskId, TaskState, Time, Value, Window, replay,
 };
 
 use crate::lanes::{COLUMNS_PER_POINT, Grid, Lanes, Paint};
@@ -24,13 +24,17 @@ pub struct Queues<'a> {
     pub bad_wakeups: bool,
     /// Mark moves of waiting tasks by the load balancer.
     pub moves: bool,
+    /// Mark the CPUs that the decisions of this CPU considered, where the source tells (annex
+    /// `decisions`): figure 5 of the paper.
+    pub considered: Option<CpuId>,
     /// What else to mark.
     pub marks: &'a [Mark],
 }
 
 impl Default for Queues<'_> {
     fn default() -> Self {
-        Queues { view: View::default(), bad_wakeups: true, moves: true, marks: &[] }
+        let view = View::default();
+        Queues { view, bad_wakeups: true, moves: true, considered: None, marks: &[] }
     }
 }
 
@@ -79,6 +83,10 @@ pub fn queues(history: &History, options: &Queues) -> Scene {
     scene.items.extend(items);
     scene.legend.push((Colour::UNKNOWN, "unknown".to_owned()));
     let mut notes = Vec::new();
+    if let Some(cpu) = options.considered {
+        let count = considered(history, cpu, &page, &mut scene, &watch.places);
+        notes.push(format!("Blue bars: CPUs that {count} decisions of CPU {cpu} considered."));
+    }
     if options.moves && watch.moves.count > 0 {
         watch.moves.draw_moves(&page, &mut scene, &watch.places);
         notes.push(format!("Blue: {} moves of waiting tasks by the balancer.", watch.moves.count));
@@ -91,6 +99,51 @@ pub fn queues(history: &History, options: &Queues) -> Scene {
         notes.push(format!("Black squares: {count} wakeups onto a busy CPU while {may} was idle."));
     }
     page.finish(scene, options.marks, &notes)
+}
+
+/// A bar over each CPU that a decision of `cpu` looked at; how many decisions there were.
+fn considered(history: &History, cpu: CpuId, page: &Page, scene: &mut Scene, grid: &Grid) -> usize {
+    let colour = Colour::rgb(0x0000ff);
+    let (rows, mut count, mut places) = (page.rows(), 0, BTreeSet::new());
+    for decision in decisions(history).filter(|it| it.cpu == cpu && page.window.holds(it.time)) {
+        count += 1;
+        let column = grid.column(decision.time);
+        for looked_at in decision.considered.iter() {
+            if let Some(&Some(row)) = rows.get(looked_at.index())
+                && places.insert((column, row))
+            {
+                let lane = &page.lanes[row];
+                let x = page.x(grid.start(column));
+                let bar = Area { x: x - 0.25, y: lane.y, width: 0.5, height: lane.height };
+                scene.rect(bar, colour);
+            }
+        }
+    }
+    count
+}
+
+/// A row of the annex `decisions`.
+struct Decision {
+    time: Time,
+    cpu: CpuId,
+    considered: CpuSet,
+}
+
+fn decisions(history: &History) -> impl Iterator<Item = Decision> + '_ {
+    let tables = history.annexes.iter().map(|annex| &annex.table);
+    let rows = tables.filter(|table| table.name == "decisions").flat_map(|table| {
+        let column = |name| table.columns.iter().position(|column| column.name == name);
+        let columns = [column("time_ns"), column("cpu"), column("considered")];
+        table.rows.iter().map(move |row| columns.map(|at| at.and_then(|at| row.get(at))))
+    });
+    rows.filter_map(|row| {
+        let [Some(Value::Int(time)), Some(Value::Int(cpu)), Some(Value::Text(list))] = row else {
+            return None;
+        };
+        let (time, cpu) = (u64::try_from(*time).ok()?, u16::try_from(*cpu).ok()?);
+        let (time, cpu) = (Time(time), CpuId(cpu));
+        Some(Decision { time, cpu, considered: CpuSet::parse(list)? })
+    })
 }
 
 struct Watch<'a> {

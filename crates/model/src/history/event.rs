@@ -278,6 +278,13 @@ impl Row {
         CpuId(self.cpu)
     }
 
+    /// Its fields, for a digest.
+    pub(crate) fn words(&self) -> [u64; 3] {
+        let small = u64::from(self.cpu) | u64::from(self.kind) << 16 | u64::from(self.flags) << 24;
+        let ids = u64::from(self.task) | u64::from(self.other) << 32;
+        [self.time, ids, u64::from(self.aux) | small << 32]
+    }
+
     /// Packs an entry. Inlined where the kind is known, it is a few stores.
     #[inline(always)]
     pub fn pack(entry: &Entry) -> Row {

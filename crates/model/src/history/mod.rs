@@ -1,6 +1,7 @@
 //! A History: what happened on a machine, in time order, with what is known about it.
 
 pub(crate) mod carries;
+mod digest;
 pub(crate) mod event;
 pub(crate) mod observer;
 pub(crate) mod same;

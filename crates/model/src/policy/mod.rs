@@ -93,7 +93,13 @@ impl Tick {
 pub trait Policy {
     /// Its name and what distinguishes it: `cfs-4.1`, `osv thyst=2ms`.
     fn name(&self) -> String;
-    /// Whether the numbers of CPUs mean nothing to it: renumbering them changes no figure.
+    /// Whether the numbers of CPUs mean nothing to it: renumbering CPUs that are alike changes no
+    /// figure of a run.
+    ///
+    /// CPUs are alike if they are as fast, no core has two, and affinities do not tell them apart:
+    /// every task may use all of them, or they are parted into sets of which each task has one.
+    /// Between idle CPUs that only later affinities or a CPU going off will tell apart, whoever
+    /// has to choose can but take the lowest.
     fn symmetric(&self) -> bool {
         false
     }

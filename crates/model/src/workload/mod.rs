@@ -190,6 +190,9 @@ pub struct Pipe {
     /// Whether a wakeup through it tells the scheduler that the waker is about to sleep (`WF_SYNC`),
     /// as those of pipes and sockets do.
     pub sync: bool,
+    /// Whether tokens that a task puts into several such pipes, one step after the other, wake at
+    /// once all who wait for them, as a barrier does: it is not preempted in between.
+    pub at_once: bool,
 }
 
 /// A condition variable.
@@ -238,7 +241,14 @@ impl Workload {
     /// Adds a pipe, empty at the start.
     pub fn pipe(&mut self, name: &str, capacity: Option<u32>, waiting: Waiting) -> PipeId {
         let sync = waiting == Waiting::Block;
-        self.pipes.push(Pipe { name: name.into(), capacity, tokens: 0, waiting, sync });
+        self.pipes.push(Pipe {
+            name: name.into(),
+            capacity,
+            tokens: 0,
+            waiting,
+            sync,
+            at_once: false,
+        });
         PipeId(self.pipes.len() as u32 - 1)
     }
     /// Adds a condition variable.

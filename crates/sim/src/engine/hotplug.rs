@@ -1,7 +1,7 @@
 //! CPUs that go off and come back.
 
 use wastenot_model::policy::{Happening, Why};
-use wastenot_model::{Context, Event};
+use wastenot_model::{Context, Event, Left, Prio, TaskId};
 
 use super::Engine;
 use super::calendar::Due;
@@ -40,6 +40,14 @@ impl<M: Mechanism> Engine<'_, M> {
         }
         let other = self.online(cpu);
         self.kernel.tell(other, Context::Task, Event::Cpu { cpu, up });
+        self.kernel.free_the_stranded(other);
+        if up {
+            // Whoever reads the History knows from then on that it idles.
+            let (idle, left) = (TaskId::idle(cpu), Left::Runnable);
+            let (prev_prio, next_prio) = (Prio::UNKNOWN, Prio::UNKNOWN);
+            let event = Event::Switch { cpu, prev: idle, next: idle, left, prev_prio, next_prio };
+            self.kernel.tell(cpu, Context::Task, event);
+        }
         self.kernel.react(other, Trigger::Happening(Happening::Cpu { cpu, up }));
         if let Some(tick) = self.kernel.tick
             && tick.idle

@@ -3,16 +3,15 @@
 use std::collections::VecDeque;
 
 use wastenot_model::policy::{
-    Context as Cx, CpuView, Effect, Happening, Note, Place, TaskView, Tick, TimerId, View, Why,
+    Context as Cx, Effect, Happening, Note, Place, TaskView, Tick, View, Why,
 };
-use wastenot_model::workload::{Random, Template, TemplateId};
 use wastenot_model::{
-    Builder, By, Change, Context, CpuId, CpuSet, Distance, Entry, Event, How, Left, Machine, Prio,
-    Sink, Span, Task, TaskId, Time, machine::Costs,
+    Builder, By, Context, CpuId, Distance, Entry, Event, How, Left, Machine, Prio, Span, TaskId,
+    Time, machine::Costs,
 };
 
 use super::calendar::{Calendar, Due};
-use super::life::{Doing, Life};
+use super::life::Life;
 use super::outcome::Fault;
 use super::speed::{FULL, Speeds};
 use super::sync::Shared;
@@ -39,7 +38,7 @@ pub struct Kernel {
     pub(crate) fault: Option<Fault>,
     /// The CPU that each timer of the policy interrupts.
     pub(crate) timers: Vec<CpuId>,
-    effects: Vec<Effect>,
+    pub(super) effects: Vec<Effect>,
 }
 
 /// What a CPU is at.
@@ -180,9 +179,7 @@ impl Kernel {
     #[inline]
     pub fn place(&mut self, task: TaskId, to: CpuId, why: Why, by: Context) {
         let here = self.cx.cpu;
-        if !self.cx.online.contains(to) || !self.cx.allowed(task, to) {
-            self.misplaced(task, to);
-        }
+        self.check_placed(task, to);
         let index = task.0 as usize - CpuId::LIMIT;
         let view = &mut self.cx.view_mut().tasks[index];
         let from = std::mem::replace(&mut view.cpu, to);
@@ -279,80 +276,13 @@ impl Kernel {
     }
 
     /// `task` pays for being moved when it next runs.
-    fn charge_move(&mut self, task: TaskId, from: CpuId, to: CpuId) {
+    pub(super) fn charge_move(&mut self, task: TaskId, from: CpuId, to: CpuId) {
         if self.costs.migration == [Span::ZERO; 4] {
             return;
         }
         let distance: Distance = self.cx.machine.distance(from, to);
         let cost = self.costs.of_move(distance);
         self.life(task).debt += cost;
-    }
-
-    /// Carries out what the policy did in `init`.
-    pub(crate) fn carry_out_init(&mut self) {
-        let timers = self.cx.timers();
-        self.timers = vec![CpuId(0); timers as usize];
-        self.calendar.reserve_timers(timers);
-        self.carry_out();
-    }
-
-    /// Carries out what the policy did besides answering.
-    #[inline]
-    pub fn carry_out(&mut self) {
-        if !self.cx.is_quiet() {
-            self.carry_out_all();
-        }
-    }
-
-    fn carry_out_all(&mut self) {
-        let here = self.cx.cpu;
-        let mut effects = std::mem::take(&mut self.effects);
-        self.cx.take(&mut effects);
-        for effect in effects.drain(..) {
-            match effect {
-                Effect::Kick { cpu, preempt } => self.kick(cpu, preempt),
-                Effect::Moved { task, from, to } => {
-                    self.tell(here, Context::Task, Event::Migrate { task, from: Some(from), to });
-                    self.charge_move(task, from, to);
-                }
-                Effect::Throttled { task, on } => {
-                    let what = Change::Throttled(on);
-                    self.tell(here, Context::Task, Event::Changed { task, what });
-                }
-                Effect::Timer { timer, cpu, at } => self.set_timer(timer, cpu, at),
-                Effect::Wake(thread) => self.wake_thread(thread),
-                Effect::Note(note) => self.notes.push((self.cx.now, here, note)),
-                Effect::Tick(tick) => self.tick = Some(tick),
-                Effect::Thread { name, cpu, work } => self.add_thread(&name, cpu, work),
-            }
-        }
-        self.effects = effects;
-    }
-
-    /// `cpu` looks for its next task: at once if `preempt`, else only if it is idle.
-    #[inline]
-    pub fn kick(&mut self, cpu: CpuId, preempt: bool) {
-        let idle = self.cx.current(cpu).is_none();
-        if !(preempt || idle) || !self.cx.cpus[cpu.index()].online {
-            return;
-        }
-        let run = &mut self.cpus[cpu.index()];
-        if cpu == self.cx.cpu || self.costs.ipi == Span::ZERO {
-            if !std::mem::replace(&mut run.need_resched, true) {
-                self.soon.push_back(cpu);
-            }
-        } else if !self.calendar.is_set(Due::Kick(cpu)) {
-            let at = self.cx.now + self.costs.ipi;
-            self.calendar.set(Due::Kick(cpu), at);
-        }
-    }
-
-    fn set_timer(&mut self, timer: TimerId, cpu: CpuId, at: Option<Time>) {
-        self.timers[timer.0 as usize] = cpu;
-        match at {
-            Some(at) => self.calendar.set(Due::Timer(timer), at.max(self.cx.now)),
-            None => self.calendar.clear(Due::Timer(timer)),
-        }
     }
 
     /// A running task goes to `to`, if that is not where it is.
@@ -372,16 +302,6 @@ impl Kernel {
         }
     }
 
-    fn wake_thread(&mut self, thread: TaskId) {
-        let here = self.cx.cpu;
-        let life = self.life(thread);
-        if life.doing != Doing::Blocked {
-            return;
-        }
-        (life.doing, life.left) = (Doing::Work, life.quantum);
-        self.react(here, wake_of(thread, Context::Hardirq));
-    }
-
     /// `cpu` reacts to `trigger` as soon as it can.
     pub(crate) fn react(&mut self, cpu: CpuId, trigger: Trigger) {
         self.cpus[cpu.index()].pending.push_back(trigger);
@@ -395,87 +315,16 @@ impl Kernel {
         self.sink.push_told(entry);
     }
 
-    fn add_thread(&mut self, name: &str, cpu: CpuId, work: Span) {
-        let mask = self.mask(&CpuSet::from_iter([cpu]));
-        let (random, blank) = (Random::stream(0, 0, 0), Template::new(name, Default::default()));
-        let mut life = Life::new(None, random);
-        (life.doing, life.quantum) = (Doing::Blocked, work);
-        let mut view = view_of(&blank, cpu, mask);
-        (view.kthread, view.own, view.place) = (true, true, Place::Asleep);
-        self.add(name, life, view);
-        let thread = TaskId::nth(self.lives.len() - 1);
-        self.tell_affinity(thread);
-    }
-
-    /// A new task of a template, in no place yet.
-    pub(crate) fn add_task(
-        &mut self,
-        id: TemplateId,
-        template: &Template,
-        from: CpuId,
-        random: Random,
-    ) -> TaskId {
-        let mask = template.affinity.as_ref().map_or(0, |cpus| self.mask(cpus));
-        let mut life = Life::new(Some(id), random);
-        life.awaited = template.awaited;
-        self.add(&template.name, life, view_of(template, from, mask));
-        TaskId::nth(self.lives.len() - 1)
-    }
-
-    /// Tells what is not ordinary about a task.
-    pub(crate) fn tell_nature(&mut self, task: TaskId) {
-        let here = self.cx.cpu;
-        self.tell_affinity(task);
-        let view = *self.cx.task(task);
-        if view.nice != 0 {
-            let what = Change::Nice(view.nice);
-            self.tell(here, Context::Task, Event::Changed { task, what });
+    #[inline]
+    pub(super) fn check_placed(&mut self, task: TaskId, to: CpuId) {
+        if !self.cx.online.contains(to) || !self.cx.allowed(task, to) {
+            self.misplaced(task, to);
         }
-        if view.group.0 != 0 {
-            let name = self.cx.groups[view.group.index()].name.clone();
-            let what = Change::Cgroup(self.sink.name(&name));
-            self.tell(here, Context::Task, Event::Changed { task, what });
-        }
-    }
-
-    pub(crate) fn tell_affinity(&mut self, task: TaskId) {
-        let mask = self.cx.task(task).mask;
-        if mask != 0 {
-            let what = Change::Affinity(self.sink.mask(&self.cx.masks[mask as usize]));
-            self.tell(self.cx.cpu, Context::Task, Event::Changed { task, what });
-        }
-    }
-
-    /// Index of this set of CPUs; sets of equal CPUs have one.
-    pub(crate) fn mask(&mut self, cpus: &CpuSet) -> u32 {
-        let masks = &mut self.cx.view_mut().masks;
-        let found = masks.iter().position(|mask| mask == cpus);
-        found.unwrap_or_else(|| {
-            masks.push(cpus.clone());
-            masks.len() - 1
-        }) as u32
-    }
-
-    fn add(&mut self, name: &str, life: Life, view: TaskView) {
-        const FIRST_TID: i32 = 1000;
-        let tid = FIRST_TID + self.lives.len() as i32;
-        let name = self.sink.name(name);
-        self.sink.task(Task { tid, pid: Some(tid), name });
-        self.lives.push(life);
-        self.cx.view_mut().tasks.push(view);
     }
 
     /// The policy's answer is none of the CPUs that it may be.
     #[cold]
     fn misplaced(&mut self, task: TaskId, to: CpuId) {
-        let usable = self.cx.online.iter().any(|cpu| self.cx.allowed(task, cpu));
-        if !usable && self.cx.online.contains(to) {
-            // None of its CPUs is left: it may use all of them again, as in the kernel.
-            self.cx.view_mut().tasks[task.0 as usize - CpuId::LIMIT].mask = 0;
-            let all = self.sink.mask(&self.cx.masks[0]);
-            let what = Change::Affinity(all);
-            return self.tell(self.cx.cpu, Context::Task, Event::Changed { task, what });
-        }
         self.fault(format!("queued {task:?} on CPU {to}, where it may not run"));
     }
 
@@ -502,41 +351,6 @@ impl Kernel {
 
 pub(crate) fn wake_of(task: TaskId, by: Context) -> Trigger {
     Trigger::Wake { task, why: Why::Wakeup { sync: false }, by }
-}
-
-pub(crate) fn view_all(machine: &Machine, groups: &[wastenot_model::workload::Group]) -> View {
-    let online = machine.online();
-    let cpus = machine.cpus.iter().map(|cpu| CpuView {
-        current: None,
-        idle_since: Time(0),
-        online: cpu.online,
-    });
-    View {
-        now: Time(0),
-        cpu: CpuId(0),
-        machine: machine.clone(),
-        cpus: cpus.collect(),
-        idle: online.clone(),
-        online,
-        tasks: Vec::new(),
-        groups: groups.to_vec(),
-        masks: vec![CpuSet::first(machine.len())],
-        seed: 0,
-    }
-}
-
-fn view_of(template: &Template, cpu: CpuId, mask: u32) -> TaskView {
-    TaskView {
-        place: Place::Nowhere,
-        cpu,
-        nice: template.nice,
-        group: template.group,
-        mask,
-        kthread: template.kthread,
-        own: false,
-        priority: template.priority,
-        job: template.job,
-    }
 }
 
 pub(crate) fn prio(nice: i8) -> Prio {

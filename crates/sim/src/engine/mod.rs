@@ -1,12 +1,14 @@
 //! The engine: takes what is due next, lets the mechanism decide, lets programs go on.
 
 pub(crate) mod calendar;
+mod effects;
 mod ending;
 mod hotplug;
 pub(crate) mod kernel;
 pub(crate) mod life;
 pub(crate) mod outcome;
 mod path;
+mod population;
 mod program;
 mod speed;
 mod sync;
@@ -20,9 +22,10 @@ use wastenot_model::{
 };
 
 use self::calendar::Due;
-use self::kernel::{view_all, wake_of};
+use self::kernel::wake_of;
 use self::life::Doing;
-use self::outcome::{End, Mark, Outcome};
+use self::outcome::{End, Fault, Mark, Outcome};
+use self::population::view_all;
 use self::program::Flow;
 use self::sync::Shared;
 use crate::mechanism::{Mechanism, Trigger};
@@ -136,7 +139,8 @@ impl<'w, M: Mechanism> Engine<'w, M> {
                 };
             }
             let Some((time, due)) = self.kernel.calendar.pop() else {
-                return End::Deadlock(self.stuck());
+                let what = "leaves tasks in its queues and lets every CPU idle".to_owned();
+                return End::Fault(Fault { time: self.kernel.now(), what });
             };
             if time > self.limit {
                 self.kernel.cx.view_mut().now = self.limit;

@@ -129,7 +129,16 @@ impl<M: Mechanism> Engine<'_, M> {
             | Step::Get(_)
             | Step::Await(_)
             | Step::Signal(_)
-            | Step::Broadcast(_) => self.meet(cpu, task, step),
+            | Step::Broadcast(_) => {
+                let (mut step, mut flow) = (step, self.meet(cpu, task, step));
+                while flow == Flow::Next
+                    && let Some(next) = self.next_at_once(task, step)
+                {
+                    step = next;
+                    flow = self.meet(cpu, task, step);
+                }
+                flow
+            }
             Step::Fork(child) => self.fork(cpu, task, child),
             Step::WaitOne | Step::WaitAll => self.wait_children(task, step == Step::WaitAll),
             Step::Exec => {
@@ -146,7 +155,11 @@ impl<M: Mechanism> Engine<'_, M> {
                 Flow::Next
             }
             Step::Affinity(id) => {
-                let mask = self.kernel.mask(&workload.affinities[id.index()]);
+                let cpus = &workload.affinities[id.index()];
+                if !cpus.iter().any(|cpu| self.kernel.cx.online.contains(cpu)) {
+                    return Flow::Next; // refused (EINVAL)
+                }
+                let mask = self.kernel.mask(cpus);
                 self.kernel.cx.view_mut().tasks[index(task)].mask = mask;
                 self.kernel.tell_affinity(task);
                 self.kernel.happens(cpu, Happening::Affinity(task));
@@ -254,6 +267,20 @@ impl<M: Mechanism> Engine<'_, M> {
         life.granted = true;
         let forever = matches!(life.doing, Doing::Spin { forever: true });
         self.active += usize::from(forever);
+    }
+
+    /// The next step of `task`, which is then done, if it and `step` put tokens at once.
+    fn next_at_once(&mut self, task: TaskId, step: Step) -> Option<Step> {
+        let pipes = &self.kernel.shared.pipes;
+        let at_once = |step: Step| matches!(step, Step::Put(id) if pipes[id.index()].at_once);
+        let life = &self.kernel.lives[index(task)];
+        let program = &self.workload.templates[life.template?.index()].program;
+        let next = *program.steps().get(life.step as usize)?;
+        if !at_once(step) || !at_once(next) {
+            return None;
+        }
+        self.kernel.life(task).step += 1;
+        Some(next)
     }
 
     fn wait(&mut self, cpu: CpuId, task: TaskId, what: Waits, how: Waiting) -> Flow {

@@ -40,6 +40,7 @@ pub(crate) struct Pipe {
     pub(crate) putters: Line,
     pub(crate) waiting: Waiting,
     pub(crate) sync: bool,
+    pub(crate) at_once: bool,
 }
 
 /// Tasks in the order in which they came, linked by [`Life::next`].
@@ -129,6 +130,7 @@ impl Shared {
                     putters: line,
                     waiting: it.waiting,
                     sync: it.sync,
+                    at_once: it.at_once,
                 })
                 .collect(),
             conditions: vec![line; workload.conditions.len()],

@@ -1,13 +1,15 @@
 //! One queue for all CPUs, first in first out, without preemption.
 //!
 //! Work-conserving: a woken task goes to an idle CPU that it may use if there is one, and a CPU
-//! that runs out takes the first that may run on it. Each decision takes constant time while no
-//! affinity is in the way; a task that the head of the queue cannot serve is searched for.
+//! that runs out takes the first that may run on it. An idle CPU that was kicked is no longer free,
+//! so that of two tasks woken at once the second goes elsewhere (as `scx_bpf_pick_idle_cpu` claims
+//! the CPU that it finds). Each decision takes constant time while no affinity is in the way, but
+//! for the search of a free CPU, 64 at a time; a task that may run on a CPU is searched for.
 
 use std::collections::VecDeque;
 
 use wastenot_model::policy::{Context, Happening, Why};
-use wastenot_model::{CpuId, Policy, TaskId};
+use wastenot_model::{CpuId, CpuSet, Policy, TaskId};
 
 use super::{Scheduler, Settings, queued_on};
 
@@ -23,6 +25,18 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
 #[derive(Debug, Default)]
 pub(super) struct GlobalFifo {
     queue: VecDeque<TaskId>,
+    /// Idle CPUs that nobody was sent to.
+    free: CpuSet,
+}
+
+impl GlobalFifo {
+    /// `cpu` if that is free, for the task's cache; else the lowest that is and that it may use.
+    fn find_free(&self, cx: &Context, task: TaskId, cpu: CpuId) -> Option<CpuId> {
+        if self.free.contains(cpu) && cx.allowed(task, cpu) {
+            return Some(cpu);
+        }
+        self.free.iter().find(|&cpu| cx.allowed(task, cpu))
+    }
 }
 
 impl Policy for GlobalFifo {
@@ -32,26 +46,24 @@ impl Policy for GlobalFifo {
     fn symmetric(&self) -> bool {
         true
     }
-    fn init(&mut self, _: &mut Context) {}
+    fn init(&mut self, cx: &mut Context) {
+        self.free = cx.online.clone();
+    }
 
-    /// Where it was if that is idle, for its cache; else the lowest idle CPU.
     fn select_cpu(&mut self, cx: &mut Context, task: TaskId, prev: CpuId, _: Why) -> CpuId {
-        if cx.is_idle(prev) && cx.allowed(task, prev) {
-            return prev;
-        }
-        let idle = cx.idle.iter().find(|&cpu| cx.allowed(task, cpu));
-        idle.unwrap_or_else(|| cx.fallback(task, prev))
+        let free = self.find_free(cx, task, prev);
+        free.unwrap_or_else(|| cx.fallback(task, prev))
     }
 
     fn enqueue(&mut self, cx: &mut Context, task: TaskId, cpu: CpuId, why: Why) {
+        let alone = self.queue.is_empty();
         self.queue.push_back(task);
-        if matches!(why, Why::Preempted | Why::Yield) {
-            return; // its CPU dispatches next anyway
+        if alone && matches!(why, Why::Preempted | Why::Yield) {
+            return; // its CPU dispatches next and takes it again
         }
-        let other = || cx.idle.iter().find(|&cpu| cx.allowed(task, cpu));
-        let idle = if cx.is_idle(cpu) { Some(cpu) } else { other() };
-        if let Some(idle) = idle {
-            cx.kick_idle(idle);
+        if let Some(free) = self.find_free(cx, task, cpu) {
+            self.free.remove(free);
+            cx.kick_idle(free);
         }
     }
 
@@ -60,8 +72,12 @@ impl Policy for GlobalFifo {
     }
 
     fn dispatch(&mut self, cx: &mut Context, cpu: CpuId) -> Option<TaskId> {
-        let at = self.queue.iter().position(|&task| cx.allowed(task, cpu))?;
-        let task = self.queue.remove(at)?;
+        let at = self.queue.iter().position(|&task| cx.allowed(task, cpu));
+        let Some(task) = at.and_then(|at| self.queue.remove(at)) else {
+            self.free.insert(cpu);
+            return None;
+        };
+        self.free.remove(cpu);
         if cx.task(task).cpu != cpu {
             cx.moved(task, cpu);
         }
@@ -72,7 +88,11 @@ impl Policy for GlobalFifo {
     fn stopping(&mut self, _: &mut Context, _: CpuId, _: TaskId, _: bool) {}
 
     fn on(&mut self, cx: &mut Context, happening: Happening) {
-        let Happening::Cpu { cpu, up: false } = happening else { return };
+        let Happening::Cpu { cpu, up } = happening else { return };
+        if up {
+            return cx.kick_idle(cpu); // it is free once it finds nobody
+        }
+        self.free.remove(cpu);
         for task in queued_on(cx, cpu) {
             let to = cx.fallback(task, cpu);
             cx.moved(task, to);

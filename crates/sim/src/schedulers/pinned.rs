@@ -1,8 +1,9 @@
-//! Every task has a CPU of its own for life: new tasks are dealt out in turn, each queue is first in
-//! first out, nobody is preempted or moved.
+//! Every task has a CPU of its own for life: new tasks are dealt out in turn, each queue is first
+//! in first out, nobody is preempted or moved unless it may not stay.
 //!
 //! What people do by hand with `taskset` when they do not trust the scheduler; with as many tasks
-//! as CPUs it is the best that can be had. Each decision takes constant time.
+//! as CPUs it is the best that can be had. A decision takes constant time; for a new task, time as
+//! the number of CPUs.
 
 use std::collections::VecDeque;
 
@@ -23,7 +24,21 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
 #[derive(Debug, Default)]
 pub(super) struct Pinned {
     queues: Vec<VecDeque<TaskId>>,
-    next: usize,
+    /// When each CPU was last dealt a task, in tasks dealt.
+    dealt: Vec<u64>,
+    deals: u64,
+}
+
+impl Pinned {
+    /// Of the CPUs that `task` may use the one that was not dealt a task for longest.
+    fn deal(&mut self, cx: &Context, task: TaskId, prev: CpuId) -> CpuId {
+        let usable = cx.online.iter().filter(|&cpu| cx.allowed(task, cpu));
+        let next = usable.min_by_key(|cpu| self.dealt[cpu.index()]);
+        let cpu = next.unwrap_or_else(|| cx.fallback(task, prev));
+        self.deals += 1;
+        self.dealt[cpu.index()] = self.deals;
+        cpu
+    }
 }
 
 impl Policy for Pinned {
@@ -35,23 +50,19 @@ impl Policy for Pinned {
     }
     fn init(&mut self, cx: &mut Context) {
         self.queues = vec![VecDeque::new(); cx.cpus.len()];
+        self.dealt = vec![0; cx.cpus.len()];
     }
 
     fn select_cpu(&mut self, cx: &mut Context, task: TaskId, prev: CpuId, why: Why) -> CpuId {
-        if why != Why::New {
-            return cx.fallback(task, prev);
-        }
-        let cpus = cx.cpus.len();
-        let turns = (0..cpus).map(|n| CpuId(((self.next + n) % cpus) as u16));
-        let mut usable = turns.filter(|&cpu| cx.online.contains(cpu) && cx.allowed(task, cpu));
-        let cpu = usable.next().unwrap_or_else(|| cx.fallback(task, prev));
-        self.next = (cpu.index() + 1) % cpus;
-        cpu
+        let stays = cx.online.contains(prev) && cx.allowed(task, prev);
+        if stays && why != Why::New { prev } else { self.deal(cx, task, prev) }
     }
 
     fn enqueue(&mut self, cx: &mut Context, task: TaskId, cpu: CpuId, _: Why) {
         self.queues[cpu.index()].push_back(task);
-        cx.kick_idle(cpu);
+        if cx.is_idle(cpu) {
+            cx.kick_idle(cpu);
+        }
     }
     fn dequeue(&mut self, _: &mut Context, task: TaskId, cpu: CpuId) {
         self.queues[cpu.index()].retain(|&queued| queued != task);
@@ -65,7 +76,7 @@ impl Policy for Pinned {
     fn on(&mut self, cx: &mut Context, happening: Happening) {
         let Happening::Cpu { cpu, up: false } = happening else { return };
         for task in std::mem::take(&mut self.queues[cpu.index()]) {
-            let to = cx.fallback(task, cpu);
+            let to = self.deal(cx, task, cpu);
             cx.moved(task, to);
             self.enqueue(cx, task, to, Why::Displaced);
         }

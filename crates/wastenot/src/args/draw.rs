@@ -40,6 +40,9 @@ pub(crate) struct Draw {
     /// cores: one colour a command instead of one a task
     #[arg(long)]
     pub(crate) color_by_command: bool,
+    /// queues: mark the CPUs that this CPU's decisions looked at (`simulate --decisions`)
+    #[arg(long, value_name = "CPU")]
+    pub(crate) considered: Option<u16>,
     /// safe for every kind of colour vision, or those of the published pictures
     #[arg(long, value_name = "safe|published", default_value = "safe")]
     #[arg(hide_possible_values = true, hide_default_value = true)]

@@ -97,6 +97,10 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
     let line = format!("`wastenot {}`", typed.join(" "));
     Some(match (file, verb) {
         (true, "compare") => Stop::new("compare needs two traces or more", line),
+        (true, "simulate") => Stop::new(
+            "simulate needs a scenario",
+            "`wastenot simulate scenarios/seeds/workpile.toml`; how to write one: docs/scenario.md",
+        ),
         (true, _) => Stop::new(
             format_args!("{verb} needs a trace to read"),
             format_args!("{line}; to record one: `wastenot doctor`"),

@@ -7,6 +7,8 @@ use clap::Args;
 use wastenot_scenario::scenario::Choice;
 
 use super::check::Face;
+use super::input::Reading;
+use super::when::WindowArgs;
 
 /// Run a scenario: any workload, any machine, any scheduler, the same every time
 #[derive(Args, Debug)]
@@ -14,17 +16,26 @@ use super::check::Face;
 A scenario is a TOML file: a machine, a workload, a scheduler, variants of them
 and figures to be measured (docs/scenario.md). scenarios/ has many.
 
+With --replay the work comes out of a trace instead, and is run under another
+scheduler: how much of the recorded time can be the scheduler's fault at most,
+and what no scheduler beats (docs/what-if.md).
+
 Exit codes: 0 simulated; 2 failed.
 
 Examples:
   wastenot simulate scenarios/seeds/scheduling-groups-cg.toml
   wastenot simulate scenarios/seeds/workpile.toml --scheduler global-fifo
-  wastenot simulate scenarios/seeds/scheduling-groups-cg.toml --variant bug -o bug.wn
+  wastenot simulate scenarios/seeds/wake-affine-h2.toml --variant after -o h2.wn
+  wastenot simulate --replay trace.dat --scheduler global-fifo
+  wastenot simulate --replay trace.dat --task 'make*' --from 50ms -o what-if.wn
   wastenot simulate --schedulers")]
 pub(crate) struct Simulate {
     /// The scenario; `-` is standard input
-    #[arg(value_name = "FILE", required_unless_present = "schedulers")]
+    #[arg(value_name = "FILE", required_unless_present_any = ["schedulers", "replay"])]
     pub(crate) file: Option<PathBuf>,
+    /// Take the work out of this trace instead of a scenario
+    #[arg(long, value_name = "TRACE", conflicts_with_all = ["file", "seeds", "variant", "resume"])]
+    pub(crate) replay: Option<PathBuf>,
     /// Only this seed
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -41,6 +52,9 @@ pub(crate) struct Simulate {
     /// Write what happened in one run (.wn, or any format of `convert`)
     #[arg(short, long, value_name = "HISTORY")]
     pub(crate) output: Option<PathBuf>,
+    /// With -o: also what the scheduler decided, and which CPUs it looked at
+    #[arg(long, requires = "output")]
+    pub(crate) decisions: bool,
     /// Replace what is there
     #[arg(long)]
     pub(crate) force: bool,
@@ -52,6 +66,25 @@ pub(crate) struct Simulate {
     pub(crate) schedulers: bool,
     #[command(flatten)]
     pub(crate) face: Face,
+    #[command(flatten)]
+    pub(crate) what_if: WhatIf,
+}
+
+/// What of a trace is run again, and where.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "With --replay")]
+pub(crate) struct WhatIf {
+    /// The run is over when these are done: a name with * and ?, or a tid; may be repeated.
+    /// Without it, when all are that are no kernel threads
+    #[arg(long, value_name = "TASK", requires = "replay")]
+    pub(crate) task: Vec<String>,
+    /// Run it on another machine than it ran on: a preset, an hwloc description, or a file
+    #[arg(long, value_name = "MACHINE", requires = "replay")]
+    pub(crate) on: Option<String>,
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
 }
 
 /// A scheduler as typed.

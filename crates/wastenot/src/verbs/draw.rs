@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use wastenot_draw::Scene;
+use wastenot_model::{CpuId, History};
 
 use super::picture::{self, Look};
 use super::select;
 use crate::args::check::Select;
-use crate::args::draw::Draw;
+use crate::args::draw::{Draw, Picture};
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
 use crate::{open, out, progress};
@@ -52,6 +53,7 @@ pub(crate) fn run(args: &Draw) -> Result<Answer, Stop> {
         silent: args.silent_cpus.into(),
         color_by_command: args.color_by_command,
         target: args.target.clone(),
+        considered: considered(args, &history)?,
     };
     let marks = picture::marks(&history, window, &select)?;
     let scene =
@@ -67,6 +69,19 @@ pub(crate) fn run(args: &Draw) -> Result<Answer, Stop> {
         }
     }
     Ok(Answer::Yes)
+}
+
+/// The CPU whose decisions are to be marked, if the trace has any.
+fn considered(args: &Draw, history: &History) -> Result<Option<CpuId>, Stop> {
+    let Some(cpu) = args.considered else { return Ok(None) };
+    if args.picture != Picture::Queues {
+        return Err(Stop::new("`--considered` marks a picture of queues", "`draw queues`"));
+    }
+    if !history.annexes.iter().any(|annex| annex.table.name == "decisions") {
+        let what = "the trace does not tell decisions";
+        return Err(Stop::new(what, "`wastenot simulate ... --decisions -o FILE.wn` does"));
+    }
+    Ok(Some(CpuId(cpu)))
 }
 
 fn format(path: &Path) -> Result<Format, Stop> {

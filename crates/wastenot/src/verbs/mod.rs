@@ -13,6 +13,7 @@ mod shell;
 mod signals;
 mod simulate;
 mod watch;
+mod what_if;
 
 use crate::args::{Cli, Verb};
 use crate::fail::{Answer, Stop};

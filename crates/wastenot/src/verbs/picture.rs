@@ -1,7 +1,7 @@
 //! Pictures of a trace with what `check` found marked in them; `draw` and `report` share them.
 
 use wastenot_draw::{Cores, Mark, MarkKind, Palette, Queues, Scene, View, Waiting};
-use wastenot_model::{History, Silent, Window};
+use wastenot_model::{CpuId, History, Silent, Window};
 
 use super::select;
 use crate::args::check::Select;
@@ -20,6 +20,7 @@ pub(crate) struct Look {
     pub(crate) silent: Silent,
     pub(crate) color_by_command: bool,
     pub(crate) target: Option<String>,
+    pub(crate) considered: Option<CpuId>,
 }
 
 impl Look {
@@ -56,7 +57,8 @@ pub(crate) fn scene(picture: Picture, history: &History, look: &Look, marks: &[M
         }
         Picture::Waiting => wastenot_draw::waiting(history, &Waiting { view, marks }),
         Picture::Queues => {
-            wastenot_draw::queues(history, &Queues { view, marks, ..Queues::default() })
+            let considered = look.considered;
+            wastenot_draw::queues(history, &Queues { view, marks, considered, ..Queues::default() })
         }
     }
 }

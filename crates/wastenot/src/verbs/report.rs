@@ -56,6 +56,7 @@ pub(crate) fn run(args: &Report) -> Result<Answer, Stop> {
         silent: args.select.silent_cpus.into(),
         color_by_command: false,
         target: None,
+        considered: None,
     };
     let page = progress::during("drawing", || {
         wastenot_draw::html(&report, &pictures(&history, &look, &picture::found(&check)))

@@ -36,7 +36,7 @@ fn all_there(history: &History, cpus: &CpuSet) -> Result<(), Stop> {
 }
 
 /// The tasks that any of `patterns` names: a tid, or a name with `*` and `?`.
-fn tasks(history: &History, patterns: &[String]) -> Result<Option<Vec<TaskId>>, Stop> {
+pub(super) fn tasks(history: &History, patterns: &[String]) -> Result<Option<Vec<TaskId>>, Stop> {
     if patterns.is_empty() {
         return Ok(None);
     }

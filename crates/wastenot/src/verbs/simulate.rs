@@ -11,14 +11,18 @@ use wastenot_scenario::Scenario;
 use wastenot_sim::{SCHEDULERS, Values};
 
 use super::check::print;
-use super::convert;
-use crate::args::simulate::Simulate;
+use super::{convert, what_if};
+use crate::args::simulate::{Simulate, WhatIf};
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
 use crate::{open, progress};
 
 /// Simulates.
 pub(crate) fn run_verb(args: &Simulate) -> Result<Answer, Stop> {
+    if let Some(trace) = args.replay.as_ref().filter(|_| !args.schedulers) {
+        return what_if::run(trace, args);
+    }
+    no_trace(&args.what_if)?;
     let Some(file) = args.file.as_ref().filter(|_| !args.schedulers) else {
         print(&schedulers(), &args.face)?;
         return Ok(Answer::Yes);
@@ -34,14 +38,35 @@ pub(crate) fn run_verb(args: &Simulate) -> Result<Answer, Stop> {
         variants: args.variant.clone(),
         scheduler: args.scheduler.as_ref().map(|scheduler| scheduler.0.clone()),
         store: args.resume.clone(),
+        ..Options::default()
     };
     let grid = Grid::new(&scenario, &options).map_err(|error| failed(&error))?;
     let experiment = match &args.output {
-        Some(output) => one(&scenario, &grid, output, args.force)?,
+        Some(output) => one(&scenario, &grid, output, args)?,
         None => all(&scenario, grid)?,
     };
     print(&experiment.report(), &args.face)?;
     Ok(Answer::Yes)
+}
+
+/// Options about a trace mean nothing without one.
+fn no_trace(options: &WhatIf) -> Result<(), Stop> {
+    let reading = &options.reading;
+    let given = [
+        ("--machine", reading.machine.is_some()),
+        ("--buffer", reading.buffer.is_some()),
+        ("--formats-from", reading.formats_from.is_some()),
+        ("--clock-hz", reading.clock_hz.is_some()),
+        ("--from", options.window.from.is_some()),
+        ("--to", options.window.to.is_some()),
+    ];
+    match given.iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((option, _)) => Err(Stop::new(
+            format_args!("{option} is about a trace, and there is none"),
+            "name one with `--replay TRACE`; a scenario says itself what it runs on",
+        )),
+    }
 }
 
 /// Runs the whole grid.
@@ -56,10 +81,13 @@ fn one(
     scenario: &Scenario,
     grid: &Grid<'_>,
     output: &Path,
-    force: bool,
+    args: &Simulate,
 ) -> Result<Experiment, Stop> {
-    let format = convert::format(output, None)?;
-    let target = Target::new(output, force)?;
+    let format = convert::format(output, None).map_err(|_| {
+        let what = format!("which format is {}?", output.display());
+        Stop::new(what, "end it in .wn, .pftrace, .parquet, .csv or .jsonl")
+    })?;
+    let target = Target::new(output, args.force)?;
     let [variant] = grid.variants() else {
         let names: Vec<&str> = grid.variants().iter().map(|it| it.name.as_str()).collect();
         let what = format!("-o takes one run, and there are {} variants", names.len());
@@ -67,7 +95,13 @@ fn one(
     };
     let seed = grid.seeds().first().copied().unwrap_or(1);
     let name = format!("{} {} seed {seed}", scenario.name, variant.name);
-    let simulate = || run(variant, seed, Time(scenario.limit.0), &name);
+    let options = wastenot_sim::Options {
+        name: name.clone(),
+        seed,
+        limit: Time(scenario.limit.0),
+        notes: args.decisions,
+    };
+    let simulate = || run(variant, &options);
     let ran = progress::during(&format!("simulating {name}"), simulate)
         .map_err(|error| failed(&error))?;
     let write = || target.write(|out| convert::fill(&ran.history, format, out));
@@ -75,7 +109,7 @@ fn one(
     Ok(Experiment::of_one(scenario, variant, seed, &ran))
 }
 
-fn failed(error: &Error) -> Stop {
+pub(super) fn failed(error: &Error) -> Stop {
     Stop::new(error, error.help())
 }
 

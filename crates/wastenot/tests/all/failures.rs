@@ -1,6 +1,6 @@
 //! What people meet when something is wrong: the right exit code and two readable lines.
 
-use wastenot_model::Clock;
+use wastenot_model::{Carries, Clock};
 use wastenot_read::Options;
 
 use crate::root;
@@ -25,6 +25,7 @@ fn desk() -> Desk {
     unknown[10] = b'9';
     desk.put("version9.dat", &unknown);
     desk.put("cycles.wn", cycles());
+    desk.put("switches.wn", switches());
     desk.put("notes.txt", "nothing of interest\n");
     desk.put("report.html", "mine\n");
     std::fs::create_dir(desk.path().join("folder")).expect("a folder");
@@ -42,12 +43,30 @@ fn cycles() -> Vec<u8> {
     bytes
 }
 
+/// A recording that tells no wakeup.
+fn switches() -> Vec<u8> {
+    let trace = std::fs::read(root().join("traces/7.2-k920-make.dat")).expect("a trace");
+    let mut history = wastenot_read::read(&trace, &Options::default()).expect("a History");
+    history.head.carries = history.head.carries.without(Carries::WAKINGS | Carries::WAKEUPS);
+    let mut bytes = Vec::new();
+    wastenot_read::write::wn(&history, &mut bytes).expect("memory");
+    bytes
+}
+
 /// `(what is typed, words of the first line, words of the second)`; all exit with 2.
 const CASES: &[(&str, &str, &str)] = &[
     ("wastenot watch --confirm 500ms --period 500ms", "not shorter than --period", "--exact"),
     ("wastenot watch --confirm 0s", "expected 1ms to 1s", "wastenot watch --help"),
     ("wastenot record --for 1ms --memory 1GiB", "--last", "wastenot record --help"),
     ("wastenot", "no verb given", "wastenot doctor"),
+    ("wastenot simulate --replay cycles.wn", "counts cycles", "--clock-hz 2.4GHz"),
+    ("wastenot simulate --replay switches.wn", "it holds no wakeup", "`wastenot record`"),
+    ("wastenot simulate --replay trace.dat a.toml", "cannot be used with", "simulate --help"),
+    ("wastenot simulate --replay trace.dat --scheduler fifo", "`fifo`", "--schedulers"),
+    ("wastenot simulate --replay trace.dat --task nobody", "no task is called", "for example"),
+    ("wastenot simulate --replay trace.dat --on abacus", "--on: there is no machine", "preset"),
+    ("wastenot simulate a.toml --from 1s", "--from is about a trace", "`--replay TRACE`"),
+    ("wastenot simulate a.toml --task make", "--replay", "simulate --help"),
     ("wastenot chekc trace.dat", "unrecognized subcommand 'chekc'", "did you mean `check`"),
     ("wastenot check", "check needs a trace to read", "wastenot check trace.dat"),
     ("wastenot draw cores", "draw needs a trace to read", "wastenot draw cores trace.dat"),

@@ -41,6 +41,37 @@ fn the_command_line_page_is_up_to_date() {
     page("cli.md", &text);
 }
 
+#[test]
+fn the_page_of_schedulers_is_up_to_date() {
+    let output = Desk::new().bash("wastenot simulate --schedulers --json");
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let rows = |name: &str| json[name].as_array().cloned().unwrap_or_default();
+    let cell = |row: &Value, name: &str| row[name].as_str().expect(name).replace('|', " \\| ");
+    let mut text = String::from(
+        "# Schedulers\n\nGenerated from the program: `wastenot simulate --schedulers`.\n",
+    );
+    for scheduler in rows("schedulers") {
+        let name = cell(&scheduler, "name");
+        let (about, source) = (cell(&scheduler, "about"), cell(&scheduler, "source"));
+        text += &format!("\n## {name}\n\n{about}. Source: {source}.\n");
+        let switches = rows("switches");
+        let own = switches.iter().filter(|row| row["scheduler"] == name.as_str());
+        let lines: Vec<String> = own
+            .map(|row| {
+                let column = |name: &str| cell(row, name);
+                let (switch, values) = (column("switch"), column("values"));
+                let (default, about) = (column("default"), column("about"));
+                format!("| `{switch}` | {values} | {default} | {about} |\n")
+            })
+            .collect();
+        if !lines.is_empty() {
+            text += "\n| switch | values | default | what it changes |\n|---|---|---|---|\n";
+            text += &lines.concat();
+        }
+    }
+    page("schedulers.md", &text);
+}
+
 /// Paths of single values, and of lists with the keys of their first object.
 fn names(path: &str, value: &Value, found: &mut Vec<(String, Vec<String>)>) {
     match value {

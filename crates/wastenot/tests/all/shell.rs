@@ -37,7 +37,9 @@ impl Desk {
             assert!(trace.is_file(), "{} is shipped", trace.display());
             symlink(trace, desk.path().join(name)).expect("a link");
         }
-        symlink(root().join("traces"), desk.path().join("traces")).expect("a link");
+        for folder in ["traces", "scenarios"] {
+            symlink(root().join(folder), desk.path().join(folder)).expect("a link");
+        }
         // `--open` must not open a browser on whoever runs the tests.
         let opener = desk.path().join(".bin/xdg-open");
         fs::create_dir(desk.path().join(".bin")).expect("a folder");

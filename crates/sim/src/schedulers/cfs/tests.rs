@@ -1,6 +1,7 @@
 //! What must hold of the fair schedulers as a whole, on simulated machines.
 
 use wastenot_model::machine::Costs;
+use wastenot_model::machine::domains::{Domains, Grouping};
 use wastenot_model::workload::{
     Group, GroupId, Hotplug, Launch, Program, Quota, Random, Step, Template, Variate, Waiting,
 };
@@ -174,7 +175,11 @@ fn hogs_spread_over_idle_cpus() {
 /// Without those threads nobody on an idle node would ever be newly idle, and under 4.1 the lowest
 /// idle CPU alone balances for a group, whether it is in a position to or not.
 fn arrived(set: &[(&str, &str)], from: u16, to: u16) -> u32 {
-    let bulldozer = machine("bulldozer64");
+    arrived_on(&machine("bulldozer64"), set, from, to)
+}
+
+/// The same on another machine of nodes of eight.
+fn arrived_on(machine: &Machine, set: &[(&str, &str)], from: u16, to: u16) -> u32 {
     let cpus = |node: u16| node * 8..node * 8 + 8;
     let both: CpuSet = cpus(from).chain(cpus(to)).map(CpuId).collect();
     let here: CpuSet = cpus(from).map(CpuId).collect();
@@ -194,8 +199,8 @@ fn arrived(set: &[(&str, &str)], from: u16, to: u16) -> u32 {
         let id = load.template(Template { affinity, ..template("kworker", &steps) });
         load.launch(id, CpuId(cpu));
     }
-    let (history, _) = run(&bulldozer, "cfs-4.1", set, &load, Span::s(2));
-    let totals = totals(&bulldozer, &history);
+    let (history, _) = run(machine, "cfs-4.1", set, &load, Span::s(2));
+    let totals = totals(machine, &history);
     cpus(to).map(|cpu| totals.tasks[usize::from(cpu)]).sum()
 }
 
@@ -227,6 +232,59 @@ fn a_node_in_both_groups_gets_nothing_from_a_node_in_one_or_little() {
         assert!(moved <= most, "{from} to {to}: {moved} of 16");
         let fixed = arrived(&[("groups", "own-balanced")], from, to);
         assert!((7..=9).contains(&fixed), "fixed, {from} to {to}: {fixed} of 16");
+    }
+}
+
+/// The published machine with nodes 0 and `other` numbered the other way round.
+fn swapped(other: usize) -> Machine {
+    let mut machine = machine("bulldozer64");
+    for table in [&mut machine.distances, &mut machine.links] {
+        let table = table.as_mut().expect("it is published");
+        table.swap(0, other);
+    }
+    let distances = machine.distances.iter_mut().flatten();
+    distances.for_each(|row| row.swap(0, other));
+    for node in machine.links.iter_mut().flatten().flatten() {
+        *node = renumbered(*node as usize, other) as u32;
+    }
+    machine
+}
+
+/// The new number of a published node.
+fn renumbered(node: usize, other: usize) -> usize {
+    match node {
+        0 => other,
+        node if node == other => 0,
+        node => node,
+    }
+}
+
+/// Pairs of nodes, by their published numbers, that lie together in every group that core 0 sees.
+fn blind_pairs(other: usize) -> Vec<(usize, usize)> {
+    let domains = Domains::of(&swapped(other), Grouping::Core0);
+    let cpu = |node| CpuId(renumbered(node, other) as u16 * 8);
+    let pairs = (0..8).flat_map(|a| (a + 1..8).map(move |b| (a, b)));
+    let blind = |a, b| domains.blind(cpu(a), cpu(b));
+    pairs.filter(|&(a, b)| blind(a, b) && blind(b, a)).collect()
+}
+
+#[test]
+fn the_blind_pair_moves_with_the_numbers_of_nodes() {
+    assert_eq!(blind_pairs(0), [(1, 2)]);
+    let other = 1;
+    let moved = [(0, 3), (0, 5), (0, 7), (4, 7)];
+    assert_eq!(blind_pairs(other), moved);
+    let machine = swapped(other);
+    let arrived = |from, to| {
+        let number = |node| renumbered(node, other) as u16;
+        arrived_on(&machine, &[], number(from), number(to))
+    };
+    for (a, b) in moved {
+        assert_eq!((arrived(a, b), arrived(b, a)), (0, 0), "{a} and {b}");
+    }
+    for (from, to) in [(1, 2), (2, 1)] {
+        let came = arrived(from, to);
+        assert!((7..=9).contains(&came), "{from} to {to}: {came} of 16");
     }
 }
 

@@ -1,0 +1,241 @@
+//! What no scheduler beats: the longest chain of what had to wait for each other, and the work that
+//! the CPUs it may use have to do.
+//!
+//! The chain is the work on as many CPUs as there are tasks. Tokens are all alike and only one task
+//! takes from each pipe, so nothing is later there than anywhere else.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
+
+use wastenot_model::workload::{Step, TemplateId, Variate};
+use wastenot_model::{CpuSet, Span, Workload};
+
+use super::Extracted;
+
+/// Most distinct affinities that are looked at, those of most work first.
+const SETS: usize = 1024;
+
+/// What no scheduler beats.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// The longest chain to the end of an awaited task.
+    pub chain: Chain,
+    /// The same for the awaited tasks of each name, longest first.
+    pub ends: Vec<End>,
+    /// The work of awaited tasks, by all CPUs.
+    pub all: Crowd,
+    /// Of the sets of CPUs that some tasks are bound to, the one with the most work a CPU.
+    pub bound: Option<Crowd>,
+}
+
+/// A chain of what had to wait for each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Chain {
+    /// Of it: sleeps, and coming late.
+    pub sleep: Span,
+    /// Of it: CPU time.
+    pub compute: Span,
+}
+
+/// The longest chain to the end of a task of some name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct End {
+    /// The name.
+    pub name: String,
+    /// How many awaited tasks have it.
+    pub tasks: usize,
+    /// The chain.
+    pub chain: Chain,
+}
+
+/// Work that only these CPUs can do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Crowd {
+    /// The CPUs.
+    pub cpus: CpuSet,
+    /// The work of awaited tasks that may run nowhere else.
+    pub work: Span,
+}
+
+impl Chain {
+    /// How long it takes.
+    pub fn span(self) -> Span {
+        self.sleep + self.compute
+    }
+}
+
+impl Crowd {
+    /// How long it takes at least.
+    pub fn span(&self) -> Span {
+        Span(self.work.0.div_ceil(self.cpus.len().max(1) as u64))
+    }
+}
+
+impl Bound {
+    /// How long the work takes at least.
+    pub fn span(&self) -> Span {
+        let bound = self.bound.as_ref().map_or(Span::ZERO, Crowd::span);
+        self.chain.span().max(self.all.span()).max(bound)
+    }
+}
+
+impl Extracted {
+    /// What no scheduler beats.
+    pub fn bound(&self) -> Bound {
+        let mut online = self.machine.online();
+        for plug in self.workload.hotplug.iter().filter(|plug| plug.up) {
+            online.insert(plug.cpu);
+        }
+        if online.is_empty() {
+            online = CpuSet::first(self.machine.len());
+        }
+        let sets = self.work_by_set(&online);
+        let all = sets.iter().fold(Span::ZERO, |all, (_, work)| all + *work);
+        let crowds = sets.iter().filter(|(cpus, _)| *cpus != online).map(|(cpus, _)| {
+            let within = sets.iter().filter(|(other, _)| other.is_subset(cpus));
+            let work = within.fold(Span::ZERO, |all, (_, work)| all + *work);
+            Crowd { cpus: cpus.clone(), work }
+        });
+        let ends = Run::of(self).ends();
+        Bound {
+            chain: ends.first().map(|end| end.chain).unwrap_or_default(),
+            ends,
+            all: Crowd { cpus: online.clone(), work: all },
+            bound: crowds.max_by_key(Crowd::span),
+        }
+    }
+
+    /// The work of awaited tasks by the CPUs that it may use.
+    fn work_by_set(&self, online: &CpuSet) -> Vec<(CpuSet, Span)> {
+        let usable = |set: &CpuSet| {
+            let set = set.and(online);
+            if set.is_empty() { online.clone() } else { set }
+        };
+        let mut sets: Vec<(CpuSet, Span)> = vec![(online.clone(), Span::ZERO)];
+        let mut known = HashMap::from([(online.clone(), 0)]);
+        let mut add = |set: &CpuSet, work: Span| {
+            let at = *known.entry(set.clone()).or_insert(sets.len());
+            if at == sets.len() {
+                sets.push((set.clone(), Span::ZERO));
+            }
+            sets[at].1 += work;
+        };
+        for template in &self.workload.templates {
+            let steps = template.program.steps();
+            if steps.last() != Some(&Step::Mark(self.done)) {
+                continue;
+            }
+            let mut set = template.affinity.as_ref().map_or_else(|| online.clone(), usable);
+            let mut work = Span::ZERO;
+            for step in steps {
+                match step {
+                    Step::Compute(Variate::Fixed(span)) => work += *span,
+                    Step::Affinity(id) => {
+                        add(&set, std::mem::take(&mut work));
+                        set = usable(&self.workload.affinities[id.index()]);
+                    }
+                    _ => {}
+                }
+            }
+            add(&set, work);
+        }
+        // What is left out may as well be done anywhere.
+        sets[1..].sort_by_key(|(_, work)| Reverse(*work));
+        let rest = sets.split_off(sets.len().min(SETS));
+        rest.iter().for_each(|(_, work)| sets[0].1 += *work);
+        sets
+    }
+}
+
+/// The work on as many CPUs as there are tasks.
+struct Run<'e> {
+    workload: &'e Workload,
+    extracted: &'e Extracted,
+    /// Next step of each task.
+    at: Vec<usize>,
+    /// Tokens in each task's pipe.
+    tokens: Vec<u32>,
+    /// Who waits for a token in its pipe.
+    waits: Vec<bool>,
+    /// Who goes on when, along which chain; in the order of coming where that is the same.
+    due: BinaryHeap<Reverse<(Span, u64, u32, Chain)>>,
+    pushed: u64,
+    ends: BTreeMap<&'e str, (usize, Chain)>,
+}
+
+impl<'e> Run<'e> {
+    fn of(extracted: &'e Extracted) -> Run<'e> {
+        let workload = &extracted.workload;
+        let count = workload.templates.len();
+        let (at, tokens, waits) = (vec![0; count], vec![0; count], vec![false; count]);
+        let (due, ends) = (BinaryHeap::new(), BTreeMap::new());
+        let mut run = Run { workload, extracted, at, tokens, waits, due, pushed: 0, ends };
+        for launch in &workload.launches {
+            let sleep = Span(launch.at.0);
+            run.go_on(launch.template, Chain { sleep, compute: Span::ZERO });
+        }
+        run
+    }
+
+    fn go_on(&mut self, task: TemplateId, chain: Chain) {
+        self.pushed += 1;
+        self.due.push(Reverse((chain.span(), self.pushed, task.0, chain)));
+    }
+
+    fn ends(mut self) -> Vec<End> {
+        while let Some(Reverse((_, _, task, chain))) = self.due.pop() {
+            self.steps(task, chain);
+        }
+        let end = |(name, (tasks, chain)): (&str, _)| End { name: name.into(), tasks, chain };
+        let mut ends: Vec<End> = self.ends.into_iter().map(end).collect();
+        ends.sort_by_key(|end| Reverse(end.chain.span()));
+        ends
+    }
+
+    /// `task` does what takes no time, up to what does.
+    fn steps(&mut self, task: u32, mut chain: Chain) {
+        let workload = self.workload;
+        let steps = workload.templates[task as usize].program.steps();
+        while let Some(step) = steps.get(self.at[task as usize]) {
+            self.at[task as usize] += 1;
+            match step {
+                Step::Compute(Variate::Fixed(span)) => chain.compute += *span,
+                Step::Sleep(Variate::Fixed(span)) => chain.sleep += *span,
+                Step::Fork(child) => {
+                    self.go_on(*child, chain);
+                    continue;
+                }
+                Step::Put(pipe) => {
+                    match std::mem::take(&mut self.waits[pipe.index()]) {
+                        true => self.go_on(TemplateId(pipe.0), chain),
+                        false => self.tokens[pipe.index()] += 1,
+                    }
+                    continue;
+                }
+                Step::Get(_) if self.tokens[task as usize] > 0 => {
+                    self.tokens[task as usize] -= 1;
+                    continue;
+                }
+                Step::Get(_) => {
+                    self.waits[task as usize] = true;
+                    return;
+                }
+                Step::Mark(mark) if *mark == self.extracted.done => {
+                    self.end(task, chain);
+                    continue;
+                }
+                _ => continue,
+            }
+            return self.go_on(TemplateId(task), chain);
+        }
+    }
+
+    fn end(&mut self, task: u32, chain: Chain) {
+        let name = self.workload.templates[task as usize].name.as_str();
+        let (tasks, longest) = self.ends.entry(name).or_default();
+        *tasks += 1;
+        if chain.span() > longest.span() {
+            *longest = chain;
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The life of one task, as the program that it grows into.
+
+use wastenot_model::workload::{Step, Variate};
+use wastenot_model::{CpuId, MaskId, NameId, Span, Time};
+
+/// One task. Its steps name tasks and sets of CPUs by their numbers in the History.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Life {
+    /// What it did.
+    pub(super) steps: Vec<Step>,
+    /// CPU time since its last step.
+    ran: Span,
+    /// While it runs: up to when its CPU time is counted.
+    counted: Option<Time>,
+    /// When it last ran.
+    pub(super) last: Time,
+    /// Since when it does not want to run.
+    pub(super) stopped: Option<Stopped>,
+    /// Its waker has put the token of the waking that is under way.
+    pub(super) token: bool,
+    /// How it came to be; nobody has seen it act as long as there is nothing.
+    pub(super) birth: Option<Birth>,
+    /// It has run.
+    pub(super) began: bool,
+    /// Where it was first seen.
+    pub(super) cpu: Option<CpuId>,
+    /// The CPUs on which it may run at first.
+    pub(super) affinity: Option<MaskId>,
+    /// Its first nice value.
+    pub(super) nice: Option<i8>,
+    /// Its first cgroup.
+    pub(super) group: Option<NameId>,
+}
+
+/// How a task comes into the workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Birth {
+    /// From outside.
+    Launched {
+        /// When.
+        at: Time,
+        /// Where.
+        from: CpuId,
+    },
+    /// By a step of another.
+    Forked,
+}
+
+/// A task left its CPU and did not want to run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stopped {
+    /// When.
+    pub(super) at: Time,
+    /// Why.
+    pub(super) why: Why,
+}
+
+/// What is known of a task that stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Why {
+    /// It sleeps.
+    Sleeps,
+    /// It sleeps, or wants to run on: the source does not tell.
+    Unsaid,
+    /// Nothing: events were lost.
+    Lost,
+}
+
+impl Life {
+    /// It begins to run.
+    pub(super) fn runs(&mut self, now: Time) {
+        self.began = true;
+        self.counted = self.counted.or(Some(now));
+    }
+
+    /// It ceases to run.
+    pub(super) fn leaves(&mut self, now: Time) {
+        self.settle(now);
+        self.counted = None;
+    }
+
+    /// It does `step`, after what it has computed up to now.
+    pub(super) fn act(&mut self, now: Time, step: Step) {
+        self.settle(now);
+        if self.ran > Span::ZERO {
+            let ran = std::mem::take(&mut self.ran);
+            self.steps.push(Step::Compute(Variate::Fixed(ran)));
+        }
+        self.steps.push(step);
+    }
+
+    /// Its steps, with what it computed after the last of them.
+    pub(super) fn finish(&mut self) -> Vec<Step> {
+        if self.ran > Span::ZERO {
+            self.steps.push(Step::Compute(Variate::Fixed(self.ran)));
+        }
+        std::mem::take(&mut self.steps)
+    }
+
+    fn settle(&mut self, now: Time) {
+        if let Some(counted) = &mut self.counted {
+            self.ran += now - std::mem::replace(counted, now);
+            self.last = now;
+        }
+    }
+}

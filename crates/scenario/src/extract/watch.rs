@@ -1,0 +1,269 @@
+//! Looks at a replay and writes down what each task did: an Observer, since only State knows what
+//! events mean.
+
+use wastenot_model::workload::{AffinityId, Hotplug, PipeId, Step, TemplateId, Variate};
+use wastenot_model::{
+    By, Carries, Change, Context, Entry, Event, History, Observer, Origin, Phase, Span, State,
+    TaskId, TaskState, Time,
+};
+
+use super::kthread;
+use super::life::{Birth, Life, Stopped, Why};
+
+/// Writes lives down.
+#[derive(Debug)]
+pub(super) struct Watch<'h> {
+    history: &'h History,
+    /// Each task's, by index.
+    pub(super) lives: Vec<Life>,
+    /// Threads that do only what the scheduler decides.
+    own: Vec<bool>,
+    /// CPUs that went off or came back.
+    pub(super) hotplug: Vec<Hotplug>,
+    /// What had to be taken for something.
+    pub(super) tally: Tally,
+}
+
+/// What had to be taken for something.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    /// Sleeps that an interrupt ended, and how long they were together.
+    pub(super) timed: (u64, Span),
+    /// Sleeps of which the source does not tell who ended them, or who had not been seen running.
+    pub(super) unknown_wakers: u64,
+    /// Wakings by whoever was current: the source does not tell interrupts from tasks.
+    pub(super) unclear: u64,
+    /// Waits for threads of the scheduler's own, which are no work.
+    pub(super) own: u64,
+    /// How often events were lost.
+    pub(super) losses: u64,
+    /// Parts of tasks' lives of which nothing is known, and how long they were together.
+    pub(super) unknown: (u64, Span),
+    /// Tasks that were seen running before anything told that they came.
+    pub(super) unannounced: u64,
+    /// Changes of cgroup, of which only the first is kept.
+    pub(super) regrouped: u64,
+    /// A quota held somebody back.
+    pub(super) throttled: bool,
+    /// Some run in a real-time or deadline class.
+    pub(super) realtime: bool,
+}
+
+impl<'h> Watch<'h> {
+    pub(super) fn new(history: &'h History) -> Watch<'h> {
+        let own = |name: &str| kthread::is_schedulers_own(name);
+        let mut own: Vec<bool> =
+            history.tasks().map(|(_, task)| own(history.name(task.name))).collect();
+        // A simulated History begins with nobody but its scheduler's own threads asleep.
+        if history.head.source.format == "simulate"
+            && let Some(start) = &history.head.start
+            && start.past.is_none()
+        {
+            for index in start.sleeping.iter().filter_map(|(task, _)| task.index()) {
+                own[index] = true;
+            }
+        }
+        Watch {
+            history,
+            lives: vec![Life::default(); history.task_count()],
+            own,
+            hotplug: Vec::new(),
+            tally: Tally::default(),
+        }
+    }
+
+    /// Of a task that is part of the work.
+    fn index(&self, task: TaskId) -> Option<usize> {
+        task.index().filter(|&index| self.own.get(index) == Some(&false))
+    }
+
+    fn is_own(&self, task: TaskId) -> bool {
+        task.index().is_some_and(|index| self.own.get(index) == Some(&true))
+    }
+
+    /// `task` came to run or to wait.
+    fn came(&mut self, state: &State, index: usize, known: &TaskState) {
+        let now = state.now();
+        let life = &mut self.lives[index];
+        life.cpu = life.cpu.or(known.cpu);
+        if !life.began {
+            (life.affinity, life.nice) = (known.mask.or(life.affinity), known.nice.or(life.nice));
+        }
+        match (life.birth, life.stopped.take()) {
+            (None, _) => self.comes_in(state, index, known),
+            (Some(_), Some(stopped)) if known.phase == Phase::Waiting => {
+                self.awakes(state, index, known, stopped);
+            }
+            (Some(_), Some(stopped)) => self.appears(now, index, stopped),
+            (Some(_), None) => {}
+        }
+        self.lives[index].token = false;
+    }
+
+    /// Nobody has seen it act before.
+    fn comes_in(&mut self, state: &State, index: usize, known: &TaskState) {
+        let (now, begin) = (state.now(), self.history.window().from);
+        // Whoever is new is placed as seen from the CPU of its creator.
+        let from = match (known.phase, known.origin, known.cpu) {
+            (Phase::Waiting, Origin::Fork, _) | (.., None) => known.waker_cpu,
+            (.., Some(cpu)) => cpu,
+        };
+        let at = match (known.phase, known.origin) {
+            _ if now == begin => begin,
+            // Where forks are told, who is new without one comes from outside.
+            (Phase::Waiting, Origin::Fork) if self.history.head.carries.has(Carries::FORKS) => now,
+            (Phase::Waiting, _) if self.acts(state, known.waker, index) => return,
+            (Phase::Waiting, _) => known.waking.map_or(now, |at| at.clamp(begin, now)),
+            // Its wakeup came before the first event.
+            _ if self.tally.losses == 0 => begin,
+            _ => now,
+        };
+        if at < now && known.phase != Phase::Waiting {
+            self.tally.unannounced += 1;
+        }
+        self.lives[index].birth = Some(Birth::Launched { at, from });
+    }
+
+    /// It was woken: by a task, which then put a token, or by something that takes its time.
+    fn awakes(&mut self, state: &State, index: usize, known: &TaskState, stopped: Stopped) {
+        let now = state.now();
+        if known.waker.task.is_some_and(|waker| self.is_own(waker)) {
+            self.tally.own += 1;
+            return;
+        }
+        let has_token = self.lives[index].token || self.acts(state, known.waker, index);
+        let step = match has_token {
+            true => Step::Get(PipeId(index as u32)),
+            false => {
+                let woken = known.waking.filter(|&at| at >= stopped.at).unwrap_or(now);
+                let span = woken - stopped.at;
+                match known.waker.in_interrupt() || known.waker.task.is_some_and(TaskId::is_idle) {
+                    true => {
+                        self.tally.timed.0 += 1;
+                        self.tally.timed.1 += span;
+                    }
+                    false => self.tally.unknown_wakers += 1,
+                }
+                Step::Sleep(Variate::Fixed(span))
+            }
+        };
+        self.lives[index].act(now, step);
+    }
+
+    /// It runs although nothing told that it wanted to.
+    fn appears(&mut self, now: Time, index: usize, stopped: Stopped) {
+        if stopped.why == Why::Unsaid {
+            return; // then it had only been preempted
+        }
+        let span = now - stopped.at;
+        self.tally.unknown.0 += 1;
+        self.tally.unknown.1 += span;
+        self.lives[index].act(now, Step::Sleep(Variate::Fixed(span)));
+    }
+
+    /// Lets `by`, if that is a task that runs, wake the sleeper or bring it into the world.
+    fn acts(&mut self, state: &State, by: By, sleeper: usize) -> bool {
+        let waker = by.task.filter(|_| !by.in_interrupt()).and_then(|waker| self.index(waker));
+        let Some(waker) = waker.filter(|&waker| waker != sleeper) else { return false };
+        if state.task(TaskId::nth(waker)).phase != Phase::Running {
+            return false;
+        }
+        self.tally.unclear += u64::from(by.context == Context::Unknown);
+        let step = match self.lives[sleeper].birth {
+            Some(_) => Step::Put(PipeId(sleeper as u32)),
+            None => {
+                self.lives[sleeper].birth = Some(Birth::Forked);
+                Step::Fork(TemplateId(sleeper as u32))
+            }
+        };
+        self.lives[waker].act(state.now(), step);
+        true
+    }
+
+    /// `task` is being woken: its waker acts now, however long it takes until it is queued.
+    fn waking(&mut self, state: &State, entry: &Entry, task: TaskId) {
+        let Some(index) = self.index(task) else { return };
+        if state.task(task).phase == Phase::Sleeping && !self.lives[index].token {
+            self.lives[index].token = self.acts(state, entry.by, index);
+        }
+    }
+
+    fn fork(&mut self, state: &State, parent: TaskId, child: TaskId) {
+        let Some(index) = self.index(child) else { return };
+        if self.lives[index].birth.is_none() {
+            self.acts(state, By::task(parent), index);
+        }
+    }
+
+    fn stops(&mut self, index: usize, at: Time, why: Why) {
+        self.lives[index].stopped = Some(Stopped { at, why });
+    }
+
+    fn changed(&mut self, state: &State, task: TaskId, what: Change) {
+        let Some(index) = self.index(task) else { return };
+        let now = state.now();
+        let life = &mut self.lives[index];
+        match what {
+            Change::Affinity(mask) if life.began => {
+                life.act(now, Step::Affinity(AffinityId(mask.0)));
+            }
+            Change::Affinity(mask) => life.affinity = Some(mask),
+            Change::Nice(nice) if life.began => life.act(now, Step::Nice(nice)),
+            Change::Nice(nice) => life.nice = Some(nice),
+            Change::Cgroup(group) if life.group.is_none() => life.group = Some(group),
+            Change::Cgroup(group) => self.tally.regrouped += u64::from(life.group != Some(group)),
+            Change::Throttled(on) => self.tally.throttled |= on,
+            Change::Policy(policy) => self.tally.realtime |= matches!(policy, 1 | 2 | 6),
+            Change::MigrationDisabled(_) | Change::Name(_) => {}
+        }
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn task(&mut self, state: &State, task: TaskId, was: &TaskState, known: &TaskState) {
+        let Some(index) = self.index(task) else { return };
+        let now = state.now();
+        if was.phase == Phase::Running && known.phase != Phase::Running {
+            self.lives[index].leaves(now);
+        }
+        let wanted = matches!(was.phase, Phase::Running | Phase::Waiting);
+        match known.phase {
+            Phase::Running | Phase::Waiting if !wanted => self.came(state, index, known),
+            Phase::Sleeping if wanted => self.stops(index, now, Why::Sleeps),
+            Phase::Unknown if wanted => {
+                let told = self.history.head.carries.has(Carries::LEFT);
+                self.stops(index, now, if told { Why::Lost } else { Why::Unsaid });
+            }
+            _ => {}
+        }
+        if known.phase == Phase::Running {
+            self.lives[index].runs(now);
+        }
+    }
+
+    fn event(&mut self, state: &State, entry: &Entry) {
+        match entry.event {
+            Event::Waking { task, .. } => self.waking(state, entry, task),
+            Event::Fork { parent, child } => self.fork(state, parent, child),
+            Event::Exec { task } => {
+                if let Some(index) = self.index(task)
+                    && state.task(task).phase == Phase::Running
+                {
+                    self.lives[index].act(state.now(), Step::Exec);
+                }
+            }
+            Event::Changed { task, what } => self.changed(state, task, what),
+            Event::Cpu { cpu, up } => self.hotplug.push(Hotplug { at: state.now(), cpu, up }),
+            Event::Lost { .. } => self.tally.losses += 1,
+            Event::Switch { next, next_prio, .. } => {
+                let realtime = next_prio.0.is_some_and(|prio| prio < 100);
+                self.tally.realtime |= realtime && self.index(next).is_some();
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, state: &State) {
+        self.lives.iter_mut().for_each(|life| life.leaves(state.now()));
+    }
+}

@@ -1,0 +1,133 @@
+//! Who is there: tasks and the policy's kernel threads as they come, and what is told of them.
+
+use wastenot_model::policy::{CpuView, Happening, Place, TaskView, View};
+use wastenot_model::workload::{Group, Random, Template, TemplateId};
+use wastenot_model::{
+    Change, Context, CpuId, CpuSet, Event, Machine, Sink, Span, Task, TaskId, Time,
+};
+
+use super::kernel::Kernel;
+use super::life::{Doing, Life};
+use crate::mechanism::Trigger;
+
+impl Kernel {
+    pub(super) fn add_thread(&mut self, name: &str, cpu: CpuId, work: Span) {
+        let mask = self.mask(&CpuSet::from_iter([cpu]));
+        let (random, blank) = (Random::stream(0, 0, 0), Template::new(name, Default::default()));
+        let mut life = Life::new(None, random);
+        (life.doing, life.quantum) = (Doing::Blocked, work);
+        let mut view = view_of(&blank, cpu, mask);
+        (view.kthread, view.own, view.place) = (true, true, Place::Asleep);
+        self.add(name, life, view);
+        let thread = TaskId::nth(self.lives.len() - 1);
+        self.tell_affinity(thread);
+    }
+
+    /// A new task of a template, in no place yet.
+    pub(crate) fn add_task(
+        &mut self,
+        id: TemplateId,
+        template: &Template,
+        from: CpuId,
+        random: Random,
+    ) -> TaskId {
+        let usable = |cpus: &&CpuSet| cpus.iter().any(|cpu| self.cx.online.contains(cpu));
+        let mask = template.affinity.as_ref().filter(usable).map_or(0, |cpus| self.mask(cpus));
+        let mut life = Life::new(Some(id), random);
+        life.awaited = template.awaited;
+        self.add(&template.name, life, view_of(template, from, mask));
+        TaskId::nth(self.lives.len() - 1)
+    }
+
+    /// Tells what is not ordinary about a task.
+    pub(crate) fn tell_nature(&mut self, task: TaskId) {
+        let here = self.cx.cpu;
+        self.tell_affinity(task);
+        let view = *self.cx.task(task);
+        if view.nice != 0 {
+            let what = Change::Nice(view.nice);
+            self.tell(here, Context::Task, Event::Changed { task, what });
+        }
+        if view.group.0 != 0 {
+            let name = self.cx.groups[view.group.index()].name.clone();
+            let what = Change::Cgroup(self.sink.name(&name));
+            self.tell(here, Context::Task, Event::Changed { task, what });
+        }
+    }
+
+    pub(crate) fn tell_affinity(&mut self, task: TaskId) {
+        let mask = self.cx.task(task).mask;
+        if mask != 0 {
+            let what = Change::Affinity(self.sink.mask(&self.cx.masks[mask as usize]));
+            self.tell(self.cx.cpu, Context::Task, Event::Changed { task, what });
+        }
+    }
+
+    /// Tasks whose CPUs are all off may use all CPUs, as in the kernel; the policy hears of it on
+    /// `cpu`.
+    pub(crate) fn free_the_stranded(&mut self, cpu: CpuId) {
+        for task in (0..self.lives.len()).map(TaskId::nth) {
+            let ended = self.life(task).ended.is_some();
+            if !ended && !self.cx.online.iter().any(|cpu| self.cx.allowed(task, cpu)) {
+                self.cx.view_mut().tasks[task.0 as usize - CpuId::LIMIT].mask = 0;
+                let what = Change::Affinity(self.sink.mask(&self.cx.masks[0]));
+                self.tell(cpu, Context::Task, Event::Changed { task, what });
+                self.react(cpu, Trigger::Happening(Happening::Affinity(task)));
+            }
+        }
+    }
+
+    /// Index of this set of CPUs; sets of equal CPUs have one.
+    pub(crate) fn mask(&mut self, cpus: &CpuSet) -> u32 {
+        let masks = &mut self.cx.view_mut().masks;
+        let found = masks.iter().position(|mask| mask == cpus);
+        found.unwrap_or_else(|| {
+            masks.push(cpus.clone());
+            masks.len() - 1
+        }) as u32
+    }
+
+    fn add(&mut self, name: &str, life: Life, view: TaskView) {
+        const FIRST_TID: i32 = 1000;
+        let tid = FIRST_TID + self.lives.len() as i32;
+        let name = self.sink.name(name);
+        self.sink.task(Task { tid, pid: Some(tid), name });
+        self.lives.push(life);
+        self.cx.view_mut().tasks.push(view);
+    }
+}
+
+pub(crate) fn view_all(machine: &Machine, groups: &[Group]) -> View {
+    let online = machine.online();
+    let cpus = machine.cpus.iter().map(|cpu| CpuView {
+        current: None,
+        idle_since: Time(0),
+        online: cpu.online,
+    });
+    View {
+        now: Time(0),
+        cpu: CpuId(0),
+        machine: machine.clone(),
+        cpus: cpus.collect(),
+        idle: online.clone(),
+        online,
+        tasks: Vec::new(),
+        groups: groups.to_vec(),
+        masks: vec![CpuSet::first(machine.len())],
+        seed: 0,
+    }
+}
+
+fn view_of(template: &Template, cpu: CpuId, mask: u32) -> TaskView {
+    TaskView {
+        place: Place::Nowhere,
+        cpu,
+        nice: template.nice,
+        group: template.group,
+        mask,
+        kthread: template.kthread,
+        own: false,
+        priority: template.priority,
+        job: template.job,
+    }
+}

@@ -1,0 +1,211 @@
+//! Numbers of CPUs mean nothing to a policy that says so: with CPUs renumbered the same happens to
+//! every task at the same time, only elsewhere.
+
+use wastenot_model::machine::Costs;
+use wastenot_model::workload::{Hotplug, Program, Random, Step, Template, Variate, Waiting};
+use wastenot_model::{CpuId, CpuSet, Event, Machine, Policy, Span, Time, Workload};
+use wastenot_sim::{End, Options, SCHEDULERS, checkers, scheduler, simulate};
+
+const END: Step = Step::End { of: 0 };
+/// When the first task comes; until then CPUs go off.
+const FIRST: Time = Time(3_000);
+
+/// New numbers of CPUs.
+struct Numbers(Vec<u16>);
+
+impl Numbers {
+    fn drawn(random: &mut Random, cpus: usize) -> Numbers {
+        let mut numbers: Vec<u16> = (0..cpus as u16).collect();
+        for n in (1..cpus).rev() {
+            numbers.swap(n, random.below(n as u64 + 1) as usize);
+        }
+        Numbers(numbers)
+    }
+    fn cpu(&self, cpu: CpuId) -> CpuId {
+        CpuId(self.0[cpu.index()])
+    }
+    fn cpus(&self, cpus: &CpuSet) -> CpuSet {
+        cpus.iter().map(|cpu| self.cpu(cpu)).collect()
+    }
+    fn machine(&self, machine: &Machine) -> Machine {
+        let mut renumbered = machine.clone();
+        for (n, cpu) in machine.cpus.iter().enumerate() {
+            renumbered.cpus[self.0[n] as usize] = *cpu;
+        }
+        renumbered
+    }
+    fn workload(&self, load: &Workload) -> Workload {
+        let mut load = load.clone();
+        load.affinities.iter_mut().for_each(|cpus| *cpus = self.cpus(cpus));
+        load.launches.iter_mut().for_each(|launch| launch.from = self.cpu(launch.from));
+        load.hotplug.iter_mut().for_each(|plug| plug.cpu = self.cpu(plug.cpu));
+        for template in &mut load.templates {
+            template.affinity = template.affinity.as_ref().map(|cpus| self.cpus(cpus));
+        }
+        load
+    }
+}
+
+/// Sets that part the CPUs; one of all now and then.
+fn parted(random: &mut Random, cpus: usize) -> Vec<CpuSet> {
+    let mut sets = vec![CpuSet::new(); 1 + random.below(3) as usize];
+    for cpu in 0..cpus {
+        let set = random.below(sets.len() as u64) as usize;
+        sets[set].insert(CpuId(cpu as u16));
+    }
+    sets.retain(|set| !set.is_empty());
+    sets
+}
+
+/// Tasks that compute, sleep, lock, fork, give way and change from set to set, a little each.
+fn anything(random: &mut Random, cpus: usize) -> Workload {
+    let mut load = Workload::new();
+    let lock = load.lock("lock", Waiting::Block);
+    let spin = load.lock("spin", Waiting::SpinThenBlock(Span::us(200)));
+    let pipe = load.pipe("pipe", Some(3), Waiting::Block);
+    let sets = parted(random, cpus);
+    let masks: Vec<_> = sets.iter().map(|set| load.affinity(set.clone())).collect();
+    let about = |us| Step::Compute(Variate::Exponential { mean: Span::us(us) });
+    let any = |random: &mut Random| random.below(sets.len() as u64) as usize;
+    for n in 0..2 + random.below(3 * cpus as u64) {
+        let set = any(random);
+        let affinity = Some(sets[set].clone());
+        let program = Program::new(vec![about(500)]).expect("one step");
+        let child = Template { affinity: affinity.clone(), ..Template::new("child", program) };
+        let child = load.template(child);
+        let other = [
+            vec![Step::Lock(lock), about(300), Step::Unlock(lock)],
+            vec![Step::Lock(spin), about(100), Step::Unlock(spin)],
+            vec![Step::Sleep(Variate::Exponential { mean: Span::ms(2) })],
+            vec![Step::Sleep(Variate::Fixed(Span::ms(1)))],
+            vec![Step::Yield],
+            vec![Step::Affinity(masks[any(random)])],
+            vec![Step::Fork(child), Step::WaitAll],
+            vec![Step::Nice(random.below(20) as i8), Step::Exec],
+        ];
+        let token = if n % 2 == 0 { Step::Put(pipe) } else { Step::Get(pipe) };
+        let mut steps = vec![Step::Loop(Some(20)), about(1500), token];
+        for _ in 0..3 {
+            steps.extend(&other[random.below(other.len() as u64) as usize]);
+        }
+        steps.push(END);
+        let program = Program::new(steps).expect("a program");
+        let awaited = false; // who finds nobody to put or take only ends with the others
+        let template = Template { affinity, awaited, ..Template::new(&format!("t{n}"), program) };
+        let template = load.template(template);
+        load.launch(template, CpuId(random.below(cpus as u64) as u16));
+        let at = if random.below(2) == 0 { 0 } else { random.below(20_000_000) };
+        load.launches.last_mut().expect("one").at = Time(FIRST.0 + at);
+    }
+    let last =
+        vec![Step::Loop(Some(60)), about(1000), Step::Sleep(Variate::Fixed(Span::ms(1))), END];
+    let affinity = Some(sets[any(random)].clone());
+    let program = Program::new(last).expect("a program");
+    let last = load.template(Template { affinity, ..Template::new("last", program) });
+    load.launch(last, CpuId(0));
+    load.launches.last_mut().expect("one").at = FIRST;
+    load.launches.sort_by_key(|launch| launch.at);
+    // CPUs that nobody has used are alike; of each set one stays.
+    for set in &sets {
+        for cpu in set.iter().skip(1).filter(|_| random.below(4) == 0).collect::<Vec<_>>() {
+            load.hotplug.push(Hotplug { at: Time(1_000), cpu, up: false });
+            let back = Time(10_000_000 + random.below(10_000_000));
+            load.hotplug.push(Hotplug { at: back, cpu, up: true });
+        }
+    }
+    load.hotplug.sort_by_key(|plug| plug.at);
+    load
+}
+
+/// What must not change.
+#[derive(Debug, PartialEq)]
+struct Figures {
+    ended: Vec<Option<Time>>,
+    /// By task: CPU time, and how often it was switched in.
+    had: Vec<(Span, u64)>,
+    switches: u64,
+    waste: u64,
+}
+
+fn figures(machine: &Machine, load: &Workload, policy: impl Policy, seed: u64) -> Figures {
+    let costs = Costs { switch: Span::us(seed % 3), ..Costs::default() };
+    let options = Options { seed, limit: Time(60_000_000_000), ..Options::default() };
+    let (history, outcome) = simulate(machine, &costs, load, policy, &options);
+    assert_eq!(outcome.end, End::Done);
+    assert_eq!(checkers::wrong(&history), Vec::<String>::new());
+    let mut had = vec![(Span::ZERO, 0); history.task_count()];
+    let mut switches = 0;
+    let mut since = vec![Time(0); machine.len()];
+    for entry in history.entries() {
+        let Event::Switch { cpu, prev, next, .. } = entry.event else { continue };
+        switches += 1;
+        if let Some(prev) = prev.index() {
+            had[prev].0 += entry.time - since[cpu.index()];
+        }
+        if let Some(next) = next.index() {
+            had[next].1 += 1;
+        }
+        since[cpu.index()] = entry.time;
+    }
+    let options = wastenot_check::Options::default();
+    let waste = wastenot_check::check(&history, &options).waste.cpu_ns;
+    Figures { ended: outcome.ended, had, switches, waste }
+}
+
+/// CPUs without siblings and as fast as each other, in nodes or not.
+fn machine(random: &mut Random, cpus: usize) -> Machine {
+    let mut machine = Machine::flat(cpus);
+    if random.below(2) == 0 {
+        for (n, cpu) in machine.cpus.iter_mut().enumerate() {
+            let node = Some(random.below(3) as u32);
+            (cpu.core, cpu.llc, cpu.node) = (Some(n as u32), node, node);
+        }
+    }
+    machine
+}
+
+#[test]
+fn renumbered_cpus_change_no_figure_of_a_symmetric_policy() {
+    let new = |name: &str| scheduler(name, &[]).expect("known");
+    let symmetric = SCHEDULERS.iter().filter(|kind| new(kind.name).symmetric());
+    let symmetric: Vec<&str> = symmetric.map(|kind| kind.name).collect();
+    assert_eq!(symmetric, ["pinned", "global-fifo", "work-conserving"]);
+    for name in symmetric {
+        for seed in 0..60 {
+            let mut random = Random::stream(seed, 8, 8);
+            let cpus = 1 + random.below(12) as usize;
+            let (machine, load) = (machine(&mut random, cpus), anything(&mut random, cpus));
+            let numbers = Numbers::drawn(&mut random, cpus);
+            let before = figures(&machine, &load, new(name), seed);
+            let (machine, load) = (numbers.machine(&machine), numbers.workload(&load));
+            let after = figures(&machine, &load, new(name), seed);
+            assert!(name == "pinned" || before.waste == 0, "{name} seed {seed} is no yardstick");
+            let differ = before.ended.iter().zip(&after.ended).position(|(a, b)| a != b);
+            let what = format!("{name} seed {seed}: {:?}, task {differ:?}", numbers.0);
+            assert_eq!((before.switches, before.waste), (after.switches, after.waste), "{what}");
+            assert!(before == after, "{what}");
+        }
+    }
+}
+
+/// The first may use both CPUs, the second, which comes later, only this one.
+fn one_is_bound(to: u16) -> Workload {
+    let mut load = Workload::new();
+    let work = || Program::new(vec![Step::Compute(Variate::Fixed(Span::ms(5)))]).expect("one");
+    let affinity = Some(CpuSet::from_iter([CpuId(to)]));
+    for template in
+        [Template::new("free", work()), Template { affinity, ..Template::new("bound", work()) }]
+    {
+        let template = load.template(template);
+        load.launch(template, CpuId(0));
+    }
+    load
+}
+
+#[test]
+fn cpus_that_a_later_affinity_tells_apart_are_not_alike() {
+    let new = || scheduler("global-fifo", &[]).expect("known");
+    let ended = |to| figures(&Machine::flat(2), &one_is_bound(to), new(), 0).ended;
+    let (together, apart) = (Some(Time(10_000_000)), Some(Time(5_000_000)));
+    assert_eq!((ended(0)[1], ended(1)[1]), (together, apart));
+}
