@@ -3,7 +3,7 @@
 //!
 //! Threads that meet at a barrier as OpenMP does spin for S before they block, so that a CPU with n
 //! of them takes n grains and n-1 spins a round; a pipeline that spins on flags waits for n-1
-//! slices of `cfs-4.1` a step.
+//! slices of `cfs-4.1` a step, each of whole ticks.
 
 use std::path::Path;
 
@@ -15,6 +15,8 @@ use wastenot_lab::{Grid, Options};
 const SPIN_MS: f64 = 1.1;
 /// A step of the pipeline of p threads takes this and that by p, in ms: its `spin_pipeline`.
 const STEP_MS: (f64, f64) = (0.108, 5.87);
+/// From one tick to the next, in ms.
+const TICK_MS: f64 = 4.0;
 /// Simulated time of a run with the bug, and of one without, of which the first 0.3 s pass until
 /// threads have spread.
 const BUG_MS: f64 = 4_000.0;
@@ -51,7 +53,9 @@ impl Case {
             Program::Barrier(grain) => many * grain + others * SPIN_MS,
             Program::Pipeline(factor) => {
                 let step = factor * (STEP_MS.0 + STEP_MS.1 / f64::from(self.threads));
-                step + others * (24.0 / many).max(3.0)
+                // A slice is seen to be over at the first tick after its end.
+                let slice = (24.0 / many).max(3.0);
+                step + others * ((slice / TICK_MS).floor() + 1.0) * TICK_MS
             }
         }
     }

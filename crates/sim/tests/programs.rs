@@ -81,6 +81,23 @@ fn a_pipe_holds_as_much_as_it_has_room_for() {
 }
 
 #[test]
+fn a_flag_that_is_spun_on_changes_only_where_its_spinners_run() {
+    // On one CPU, in turns of 4 ms (a slice of 3 ms, seen to be over at the tick): the reader takes
+    // one token a turn, since the writer that waits for room has to run to put the next.
+    let mut load = Workload::new();
+    let flag = load.pipe("flag", Some(1), Waiting::Spin);
+    let write = [Step::Loop(Some(10)), compute(Span::us(10)), Step::Put(flag), END];
+    let read = [Step::Loop(Some(10)), Step::Get(flag), compute(Span::us(10)), END];
+    for steps in [write, read] {
+        let task = load.template(template("t", &steps));
+        load.launch(task, CpuId(0));
+    }
+    let outcome = run(1, "cfs-4.1", &load);
+    assert_eq!(outcome.end, End::Done);
+    assert!((72..80).contains(&(outcome.time.0 / 1_000_000)), "{:?}", outcome.time);
+}
+
+#[test]
 fn a_parent_waits_for_its_children() {
     let mut load = Workload::new();
     let child = load.template(template("child", &[compute(Span::ms(3))]));

@@ -50,7 +50,8 @@ fn xine(arguments: &Arguments, maker: &mut Maker) {
         Step::Get(from_x),
         shown,
     ]);
-    let draw = forever([Step::Get(to_x), Step::Compute(arguments.variate("draw")), Step::Put(from_x)]);
+    let draw =
+        forever([Step::Get(to_x), Step::Compute(arguments.variate("draw")), Step::Put(from_x)]);
 
     let decode = maker.kind("decode", decode);
     let display = maker.kind_with("display", display, |template| template.awaited = false);

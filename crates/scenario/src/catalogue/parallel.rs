@@ -108,7 +108,10 @@ fn spin_pipeline(arguments: &Arguments, maker: &mut Maker) {
         let last = thread + 1 == threads;
         let flag = (!last).then(|| maker.pipe(&format!("flag{thread}"), Some(1), Waiting::Spin));
         let wait = before.map(Step::Get);
-        let steps = wait.into_iter().chain([Step::Compute(Variate::around(step, 0.05))]).chain(flag.map(Step::Put));
+        let steps = wait
+            .into_iter()
+            .chain([Step::Compute(Variate::around(step, 0.05))])
+            .chain(flag.map(Step::Put));
         let work = times(arguments.count("steps"), steps);
         match thread {
             0 => master = work,
