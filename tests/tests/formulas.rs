@@ -63,14 +63,14 @@ impl Case {
     /// The same on so many CPUs, the least and the most that the formula allows.
     ///
     /// At a barrier all wait for the CPU with the most threads. Others that do not divide evenly
-    /// are moved between CPUs while they run, for which there is no formula: now one has a CPU alone,
-    /// now it shares.
+    /// are moved between CPUs while they run, for which there is no formula: now one has a CPU
+    /// alone, now it shares.
     fn formula_ms(&self, cpus: u32) -> (f64, f64) {
         let n = self.threads.div_ceil(cpus);
         let most = match self.program {
             // Measured, and beyond the formula: three threads a CPU take 36 ms a step for 24, seven
-            // take 48 for 24. Which neighbours of the pipeline share a CPU then is such that a round
-            // of slices does not hand a step on to each.
+            // take 48 for 24. Which neighbours of the pipeline share a CPU then is such that a
+            // round of slices does not hand a step on to each.
             Program::Pipeline(_) if matches!(n, 3 | 7) => 2.0 * self.round_ms(n),
             _ => self.round_ms(n),
         };

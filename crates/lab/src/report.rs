@@ -79,7 +79,8 @@ impl Experiment {
             ("max", "max", Unit::None),
             ("published", "published", Unit::None),
             ("formula", "formula", Unit::None),
-            ("band", "band", Unit::None),
+            ("band", "", Unit::None),
+            ("within", "band", Unit::None),
             ("in_band", "in band", Unit::None),
         ];
         let mut table = Table::new("figures", "Figures", &columns);
@@ -95,6 +96,7 @@ impl Experiment {
                 figure.published.into(),
                 figure.formula.as_ref().map(|formula| formula.value).into(),
                 figure.band.map(|(low, high)| vec![low, high]).into(),
+                figure.band.map(|(low, high)| format!("{low} to {high}")).into(),
                 worked.in_band().into(),
             ]);
         }

@@ -42,7 +42,7 @@ impl Mechanism for OneLock {
     }
 }
 
-/// CPU 0 decides for all: others write to it, and it interrupts them when they have something to do.
+/// CPU 0 decides for all: others write to it, and it interrupts them when there is work for them.
 struct Dispatcher {
     inner: Direct<Box<dyn Policy>>,
     mailbox: MailboxId,

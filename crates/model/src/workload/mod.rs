@@ -187,7 +187,7 @@ pub struct Pipe {
     pub tokens: u32,
     /// How tasks wait for a token, or for room.
     pub waiting: Waiting,
-    /// Whether a wakeup through it tells the scheduler that the waker is about to sleep (`WF_SYNC`),
+    /// Whether a wakeup through it tells the scheduler that the waker will sleep soon (`WF_SYNC`),
     /// as those of pipes and sockets do.
     pub sync: bool,
     /// Whether tokens that a task puts into several such pipes, one step after the other, wake at

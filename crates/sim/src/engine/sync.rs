@@ -167,8 +167,8 @@ impl Shared {
         Answer::Wait(Waits::Barrier(id), barrier.waiting)
     }
 
-    /// `task` puts a token. Whoever spins for it takes it where it runs: a flag in memory stays as it
-    /// is until then, so that nobody gets a step ahead while it does not run.
+    /// `task` puts a token. Whoever spins for it takes it where it runs: a flag in memory stays as
+    /// it is until then, so that nobody gets a step ahead while it does not run.
     pub(crate) fn put(
         &mut self,
         lives: &mut [Life],

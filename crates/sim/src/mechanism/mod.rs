@@ -1,8 +1,8 @@
 //! Mechanisms: when a decision is taken, and what it costs.
 //!
 //! Whatever makes a kernel act is a [`Trigger`]; what it does then is a path: a program of steps
-//! that take locks, touch cache lines, work, interrupt other CPUs, leave messages. While a CPU is in
-//! a path it runs no task and takes no other trigger: interrupts are off, as they are in a
+//! that take locks, touch cache lines, work, interrupt other CPUs, leave messages. While a CPU is
+//! in a path it runs no task and takes no other trigger: interrupts are off, as they are in a
 //! scheduler.
 
 mod direct;

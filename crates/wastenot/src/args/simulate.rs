@@ -76,10 +76,10 @@ pub(crate) struct Simulate {
 pub(crate) struct WhatIf {
     /// The run is over when these are done: a name with * and ?, or a tid; may be repeated.
     /// Without it, when all are that are no kernel threads
-    #[arg(long, value_name = "TASK", requires = "replay")]
+    #[arg(long, value_name = "TASK")]
     pub(crate) task: Vec<String>,
     /// Run it on another machine than it ran on: a preset, an hwloc description, or a file
-    #[arg(long, value_name = "MACHINE", requires = "replay")]
+    #[arg(long, value_name = "MACHINE")]
     pub(crate) on: Option<String>,
     #[command(flatten)]
     pub(crate) window: WindowArgs,

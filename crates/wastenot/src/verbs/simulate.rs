@@ -53,6 +53,8 @@ pub(crate) fn run_verb(args: &Simulate) -> Result<Answer, Stop> {
 fn no_trace(options: &WhatIf) -> Result<(), Stop> {
     let reading = &options.reading;
     let given = [
+        ("--task", !options.task.is_empty()),
+        ("--on", options.on.is_some()),
         ("--machine", reading.machine.is_some()),
         ("--buffer", reading.buffer.is_some()),
         ("--formats-from", reading.formats_from.is_some()),

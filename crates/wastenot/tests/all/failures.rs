@@ -66,7 +66,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("wastenot simulate --replay trace.dat --task nobody", "no task is called", "for example"),
     ("wastenot simulate --replay trace.dat --on abacus", "--on: there is no machine", "preset"),
     ("wastenot simulate a.toml --from 1s", "--from is about a trace", "`--replay TRACE`"),
-    ("wastenot simulate a.toml --task make", "--replay", "simulate --help"),
+    ("wastenot simulate a.toml --task make", "--task is about a trace", "`--replay TRACE`"),
     ("wastenot chekc trace.dat", "unrecognized subcommand 'chekc'", "did you mean `check`"),
     ("wastenot check", "check needs a trace to read", "wastenot check trace.dat"),
     ("wastenot draw cores", "draw needs a trace to read", "wastenot draw cores trace.dat"),

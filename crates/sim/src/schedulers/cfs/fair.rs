@@ -310,7 +310,7 @@ impl Cfs {
         let place = &self.entities[entity as usize];
         let old = self.rules.era == super::rules::Era::V4;
         let at = &self.queues[queue as usize];
-        // From 5.13 on, and in the stable 5.10, all tasks of the CPU share a latency (`ALT_PERIOD`).
+        // From 5.13 on, and in stable 5.10, all tasks of the CPU share a latency (`ALT_PERIOD`).
         let nr = if old { at.entities } else { self.queues[at.cpu as usize].tasks };
         let nr = u64::from(nr) + u64::from(!place.on);
         let mut slice = match nr > tunables.latency / tunables.min_granularity {
