@@ -76,7 +76,7 @@ impl Case {
         };
         let least = match self.program {
             Program::Barrier(_) => most,
-            Program::Pipeline(_) if self.threads % cpus == 0 => self.round_ms(n),
+            Program::Pipeline(_) if self.threads.is_multiple_of(cpus) => self.round_ms(n),
             Program::Apart | Program::Pipeline(_) => self.round_ms((self.threads / cpus).max(1)),
         };
         (least, most)
