@@ -83,7 +83,7 @@ pub(crate) fn write(folder: &Path, output: &Path, figures: bool) -> Result<Strin
     }
     bar.finish_and_clear();
     let elsewhere = if figures { String::new() } else { elsewhere.section() };
-    let whole = format!("{}{page}{elsewhere}", head(inside, banded, &out));
+    let whole = format!("{}{page}{elsewhere}", head(inside, banded, &out, figures));
     let temporary = output.with_extension("md.part");
     fs::write(&temporary, whole).map_err(|e| format!("{}: {e}", temporary.display()))?;
     fs::rename(&temporary, output).map_err(|e| format!("{}: {e}", output.display()))?;
@@ -197,7 +197,7 @@ fn sensitivities(file: &Path, text: &str) -> Result<BTreeMap<String, Vec<Sensiti
     Ok(all)
 }
 
-fn head(inside: usize, banded: usize, out: &[(String, Worked)]) -> String {
+fn head(inside: usize, banded: usize, out: &[(String, Worked)], figures: bool) -> String {
     let mut text = format!(
         "# The table of the seeds\n\n\
          Every number that the seeds publish beside what the same experiment gives here. Written by \
@@ -209,6 +209,10 @@ fn head(inside: usize, banded: usize, out: &[(String, Worked)]) -> String {
          +{:.0} %, seed 1).\n",
         TURN * 100.0
     );
+    if figures {
+        text += "\nThis time only the figures were measured, neither sensitivities nor what fixes do \
+                 elsewhere.\n";
+    }
     if !out.is_empty() {
         text += "\n## Not in the band\n\n| scenario | figure | ours | band | formula |\n\
                  |---|---|---|---|---|\n";
