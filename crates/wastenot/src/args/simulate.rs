@@ -10,7 +10,7 @@ use super::check::Face;
 use super::input::Reading;
 use super::when::WindowArgs;
 
-/// Run a scenario: any workload, any machine, any scheduler, the same every time
+/// Run any workload on any machine under any scheduler, always alike
 #[derive(Args, Debug)]
 #[command(after_help = "\
 A scenario is a TOML file: a machine, a workload, a scheduler, variants of them
