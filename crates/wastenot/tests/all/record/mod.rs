@@ -111,7 +111,7 @@ fn a_recording_knows_what_was_so_at_its_start() {
     let Some(_machine) = machine("a_recording_knows_what_was_so_at_its_start") else { return };
     let desk = Desk::new();
     // It sleeps before the recording begins, and for all of it, pinned.
-    let line = "taskset -c 0 sleep 60 & sleep 0.2; wastenot record -o a.wn -- \
+    let line = "taskset -c 0 sleep 60 & echo $! >sleeper; sleep 0.2; wastenot record -o a.wn -- \
         sh -c 'ls / >ls.txt; nice -n 5 sh -c \"sleep 0.1\"'; kill %1";
     let (text, code) = said(&desk.bash(line));
     assert_eq!(code, 0, "{text}");
@@ -120,8 +120,11 @@ fn a_recording_knows_what_was_so_at_its_start() {
     assert!(history.head.carries.has(carried), "{}", history.head.carries);
     let start = history.head.start.as_ref().expect("a start");
     assert!(!start.cpus.contains(&CpuMode::Unknown), "{:?}", start.cpus);
+    // By its tid: other tests have sleepers, too.
+    let tid = std::fs::read_to_string(desk.path().join("sleeper")).expect("its tid");
     let sleeper = history.tasks().find(|(id, task)| {
         history.task_name(*id) == "sleep"
+            && task.tid.to_string() == tid.trim()
             && start.sleeping.iter().any(|(other, _)| other == id)
             && task.pid.is_some()
     });
