@@ -1,17 +1,17 @@
 """What bench/simulate measured, in words: what README shows of the latest run."""
 
-import re
 import statistics
+
+import table as table_of_readers
 
 BEGIN, END = "<!-- latest simulate -->", "<!-- end of latest simulate -->"
 
 
 def table(result):
     machine = result["machine"]
-    load = ", ".join(f"{value:.1f}" for value in (result["load_before"][0], result["load_after"][0]))
-    changed = " with changes" if result["changed_since"] else ""
+    measured, load = table_of_readers.origin(result)
     lines = [
-        f"{result['date'][:10]}, commit {result['commit']}{changed}. {machine['cpu']}, "
+        f"{measured}. {machine['cpu']}, "
         f"{machine['cpus']} CPUs, Linux {machine['kernel']}, load before and after: {load}. "
         f"{result['tools']['rustc']}. {result['rounds']} rounds (growth: at most 3); medians of CPU "
         "time, (least .. most).",
@@ -71,9 +71,5 @@ def simso(all_runs):
 
 def into(path, text, name):
     """Puts the table between its marks."""
-    with open(path, encoding="utf-8") as file:
-        readme = file.read()
-    block = f"{BEGIN}\nRaw: [`runs/{name}`](runs/{name}). {text}{END}"
-    readme = re.sub(f"{BEGIN}.*{END}", lambda _: block, readme, flags=re.DOTALL)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(readme)
+    raw = f"Raw: [`runs/{name}`](runs/{name}). {text}"
+    table_of_readers.replace(path, BEGIN, END, raw)

@@ -6,12 +6,18 @@ import statistics
 BEGIN, END = "<!-- latest run -->", "<!-- end of latest run -->"
 
 
-def table(result):
-    machine = result["machine"]
+def origin(result):
+    """When and from what it was measured, and how busy the machine was."""
     load = ", ".join(f"{value:.1f}" for value in (result["load_before"][0], result["load_after"][0]))
     changed = " with changes" if result["changed_since"] else ""
+    return f"{result['date'][:10]}, commit {result['commit']}{changed}", load
+
+
+def table(result):
+    machine = result["machine"]
+    measured, load = origin(result)
     lines = [
-        f"{result['date'][:10]}, commit {result['commit']}{changed}. {machine['cpu']}, "
+        f"{measured}. {machine['cpu']}, "
         f"{machine['cpus']} CPUs, {machine['memory']}, Linux {machine['kernel']}, load before and "
         f"after: {load}. {', '.join(str(tool) for tool in result['tools'].values())}. "
         f"Medians of {result['runs']} runs; (least .. most).",
@@ -71,9 +77,14 @@ def spread(values):
 
 def into(path, text, name):
     """Puts the table between its marks."""
+    replace(path, BEGIN, END, f"Raw: `runs/{name}`. {text}")
+
+
+def replace(path, begin, end, text):
+    """Puts the text between two marks of a page."""
     with open(path, encoding="utf-8") as file:
-        readme = file.read()
-    block = f"{BEGIN}\nRaw: `runs/{name}`. {text}{END}"
-    readme = re.sub(f"{BEGIN}.*{END}", lambda _: block, readme, flags=re.DOTALL)
+        page = file.read()
+    block = f"{begin}\n{text}{end}"
+    page = re.sub(f"{begin}.*{end}", lambda _: block, page, flags=re.DOTALL)
     with open(path, "w", encoding="utf-8") as file:
-        file.write(readme)
+        file.write(page)
