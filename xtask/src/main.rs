@@ -1,7 +1,9 @@
 //! `cargo xtask seeds`: runs every scenario of the seeds and writes docs/seeds.md.
 
+mod elsewhere;
 mod knobs;
 mod seeds;
+mod trial;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

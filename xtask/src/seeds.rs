@@ -7,40 +7,19 @@ use std::path::Path;
 
 use indicatif::ProgressBar;
 use toml::Table;
-use wastenot_lab::{Experiment, Grid, Options, Worked};
+use wastenot_lab::{Experiment, Worked};
 
+use crate::elsewhere::Elsewhere;
 use crate::knobs::{self, TURN};
+use crate::trial::Trial;
 
 /// Seeds with which sensitivities are measured: of the same seed, so that one does.
 const SENSITIVITY_SEEDS: u64 = 1;
-/// Seeds with which fixes are tried elsewhere.
-const ELSEWHERE_SEEDS: u64 = 3;
 /// A figure that changes by less of itself than this share of the turn does not count as sensitive.
 const INSENSITIVE: f64 = 0.02;
 
-/// The fix of each fault. Turned on alone it must leave every other experiment as it was.
-const FIXES: [(&str, &str); 5] = [
-    ("imbalance", "minimum"),
-    ("groups", "own-balanced"),
-    ("numa-levels", "keep"),
-    ("wakeup", "longest-idle"),
-    ("wake-affine-idle", "after"),
-];
-/// Figures below this (shares that are left) change by so much of this at most.
-const SMALL: f64 = 0.1;
 /// What `cargo test -p wastenot-tests seeds` holds Histories to.
 const GOLDEN: &str = "tests/golden/simulate.txt";
-/// More than this share of a figure is a change.
-const CHANGE: f64 = 0.05;
-
-/// What fixes do to the figures of other experiments.
-#[derive(Default)]
-struct Elsewhere {
-    compared: usize,
-    /// Scenario, figure, fix, before, after.
-    changed: Vec<(String, String, String, f64, f64)>,
-}
-
 /// What one knob does to one figure: the elasticity.
 struct Sensitivity {
     knob: String,
@@ -62,12 +41,12 @@ pub(crate) fn write(folder: &Path, output: &Path, figures: bool) -> Result<Strin
     let golden = fs::read_to_string(GOLDEN).map_err(|error| format!("{GOLDEN}: {error}"))?;
     for file in &files {
         bar.set_message(file.display().to_string());
-        let text = fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
-        let experiment = run(file, &text, &[], &[])?;
+        let trial = Trial::new(file)?;
+        let experiment = trial.run(&[])?;
         check_digests(&experiment, &golden)?;
-        let sensitivities = if figures { BTreeMap::new() } else { sensitivities(file, &text)? };
+        let sensitivities = if figures { BTreeMap::new() } else { sensitivities(&trial)? };
         if !figures {
-            elsewhere.look(file, &text)?;
+            elsewhere.look(&trial)?;
         }
         for worked in &experiment.figures {
             if let Some(inside_band) = worked.in_band() {
@@ -90,20 +69,6 @@ pub(crate) fn write(folder: &Path, output: &Path, figures: bool) -> Result<Strin
     Ok(format!("{}: {inside} of {banded} figures lie in their band", output.display()))
 }
 
-fn run(
-    file: &Path,
-    text: &str,
-    seeds: &[u64],
-    switches: &[(String, String)],
-) -> Result<Experiment, String> {
-    let name = file.display().to_string();
-    let scenario = wastenot_scenario::scenario(&name, text).map_err(|e| e.to_string())?;
-    let (seeds, switches) = (seeds.to_vec(), switches.to_vec());
-    let options = Options { seeds, switches, ..Options::default() };
-    let grid = Grid::new(&scenario, &options).map_err(|e| format!("{name}: {e}"))?;
-    grid.run(|_| {}).map_err(|e| format!("{name}: {e}"))
-}
-
 /// The first seed of each variant gives the History that the tests hold it to, which run in another
 /// profile.
 fn check_digests(experiment: &Experiment, golden: &str) -> Result<(), String> {
@@ -119,65 +84,16 @@ fn check_digests(experiment: &Experiment, golden: &str) -> Result<(), String> {
     Ok(())
 }
 
-impl Elsewhere {
-    /// Turns on each fix that the scenario is not about.
-    fn look(&mut self, file: &Path, text: &str) -> Result<(), String> {
-        let seeds: Vec<u64> = (1..=ELSEWHERE_SEEDS).collect();
-        let before = run(file, text, &seeds, &[])?;
-        for (switch, value) in FIXES.iter().filter(|(switch, _)| !text.contains(switch)) {
-            let fix = [((*switch).to_owned(), (*value).to_owned())];
-            let after = run(file, text, &seeds, &fix)?;
-            let ran = |it: &Experiment| -> Vec<u64> {
-                it.variants.iter().flat_map(|it| &it.cells).map(|cell| cell.digest).collect()
-            };
-            if ran(&before) == ran(&after) && !text.contains("cfs") {
-                continue; // its scheduler has no such switch
-            }
-            for worked in before.figures.iter().filter(|it| it.figure.band.is_some()) {
-                let name = &worked.figure.name;
-                let other = after.figure(name).and_then(|other| other.value);
-                let Some((was, is)) = worked.value.zip(other) else { continue };
-                self.compared += 1;
-                let scale = was.abs().max(SMALL);
-                if (is - was).abs() > CHANGE * scale {
-                    let fix = format!("{switch}={value}");
-                    let scenario = before.scenario.clone();
-                    self.changed.push((scenario, name.clone(), fix, was, is));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn section(&self) -> String {
-        let mut text = format!(
-            "\n## Fixes elsewhere\n\nEach fix, turned on alone in every experiment that is not \
-             about it: {} figures were compared, {}\nchanged by more than {:.0} %.\n",
-            self.compared,
-            self.changed.len(),
-            CHANGE * 100.0
-        );
-        if !self.changed.is_empty() {
-            text += "\n| scenario | figure | fix | without | with |\n|---|---|---|---|---|\n";
-        }
-        for (scenario, figure, fix, was, is) in &self.changed {
-            let (was, is) = (number(*was), number(*is));
-            let _ = writeln!(text, "| {scenario} | {figure} | {fix} | {was} | {is} |");
-        }
-        text
-    }
-}
-
 /// For each figure what turning each knob does to it, strongest first.
-fn sensitivities(file: &Path, text: &str) -> Result<BTreeMap<String, Vec<Sensitivity>>, String> {
-    let table: Table = text.parse().map_err(|e| format!("{}: {e}", file.display()))?;
+fn sensitivities(trial: &Trial) -> Result<BTreeMap<String, Vec<Sensitivity>>, String> {
+    let table: Table = trial.text.parse().map_err(|e| format!("{}: {e}", trial.file))?;
     let seeds: Vec<u64> = (1..=SENSITIVITY_SEEDS).collect();
-    let before = run(file, text, &seeds, &[])?;
+    let before = trial.run(&seeds)?;
     let mut all: BTreeMap<String, Vec<Sensitivity>> = BTreeMap::new();
     for knob in knobs::of(&table) {
         let Some(turned) = knob.turn(&table) else { continue };
         // What cannot be turned (a count that must divide another) is no knob.
-        let Ok(after) = run(file, &turned.to_string(), &seeds, &[]) else { continue };
+        let Ok(after) = trial.with_text(turned.to_string()).run(&seeds) else { continue };
         for worked in &before.figures {
             let name = &worked.figure.name;
             let other = after.figure(name).and_then(|other| other.value);
@@ -288,7 +204,7 @@ fn band(worked: &Worked) -> String {
 }
 
 /// Three or four digits that matter.
-fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     let digits = match value.abs() {
         0.0 => 0,
         small if small < 0.01 => 4,

@@ -72,17 +72,19 @@ pub fn run(variant: &Variant, options: &Options) -> Result<Run, Error> {
     let policy = scheduler(&choice.name, &choice.switches).map_err(Error::Scheduler)?;
     let (history, outcome) =
         simulate(&variant.machine, &variant.costs, &variant.workload, policy, options);
-    let (what, help) = match &outcome.end {
-        End::Done | End::Limit => return Ok(Run { history, outcome }),
-        end => bad_end(end, &history),
-    };
-    Err(Error::Run { variant: variant.name.clone(), seed: options.seed, what, help })
+    match bad_end(&outcome.end, &history) {
+        None => Ok(Run { history, outcome }),
+        Some((what, help)) => {
+            Err(Error::Run { variant: variant.name.clone(), seed: options.seed, what, help })
+        }
+    }
 }
 
-pub(crate) fn bad_end(end: &End, history: &History) -> (String, String) {
+/// What went wrong and what to do about it; `None` if the run ended as it should.
+pub(crate) fn bad_end(end: &End, history: &History) -> Option<(String, String)> {
     const SHOWN: usize = 4;
-    match end {
-        End::Done | End::Limit => (String::new(), String::new()),
+    Some(match end {
+        End::Done | End::Limit => return None,
         End::Deadlock(stuck) => {
             let each = stuck.iter().take(SHOWN).map(|it| {
                 let task = history.task_label(it.task);
@@ -104,7 +106,7 @@ pub(crate) fn bad_end(end: &End, history: &History) -> (String, String) {
             format!("at {} the scheduler {}", fault.time, fault.what),
             "this is a bug of the scheduler: try another one".into(),
         ),
-    }
+    })
 }
 
 impl Run {

@@ -7,7 +7,7 @@ use wastenot_model::report::Unit;
 use wastenot_model::{History, Machine, Report, Span, Table, TaskId, Time, Value};
 use wastenot_scenario::extract::{self, Bound, Chain, Extracted};
 use wastenot_scenario::scenario::Choice;
-use wastenot_sim::{End, Options, scheduler, simulate};
+use wastenot_sim::{Options, scheduler, simulate};
 
 use crate::Error;
 use crate::cell::{Run, bad_end};
@@ -108,8 +108,7 @@ fn replayed(
     let costs = Costs::default();
     let (history, outcome) =
         simulate(&extracted.machine, &costs, &extracted.workload, policy, &options);
-    if !matches!(outcome.end, End::Done | End::Limit) {
-        let (what, help) = bad_end(&outcome.end, &history);
+    if let Some((what, help)) = bad_end(&outcome.end, &history) {
         return Err(Error::Replay { scheduler: label, what, help });
     }
     let done = outcome.marks.iter().filter(|mark| mark.mark == extracted.done);

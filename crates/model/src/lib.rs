@@ -20,6 +20,7 @@
 pub mod dsq;
 mod history;
 mod ids;
+mod kthread;
 mod loss;
 pub mod machine;
 pub mod policy;
@@ -37,6 +38,7 @@ pub use history::state::replay::{Silent, Start, replay};
 pub use history::state::{Contradiction, CpuMode, CpuState, Origin, Phase, State, TaskState};
 pub use history::{Annex, CHUNK_ROWS, Clock, Head, History, MaskId, NameId, Source, Task};
 pub use ids::{CpuId, CpuSet, TaskId};
+pub use kthread::is_kernel_thread;
 pub use loss::{Loss, LossKind, Severity};
 pub use machine::{Cpu, Distance, Machine};
 pub use policy::Policy;

@@ -8,7 +8,9 @@
 //!
 //! A trace does not tell kernel threads from others either: names tell them ([`is_kernels`]).
 
-use wastenot_model::{CpuId, CpuMode, Phase, Span, State, Task, TaskId, TaskState, Time};
+use wastenot_model::{
+    CpuId, CpuMode, Phase, Span, State, Task, TaskId, TaskState, Time, is_kernel_thread,
+};
 
 use super::LISTED;
 use super::idle::Part;
@@ -188,9 +190,8 @@ fn is_free(part: Part<'_>, state: &State, task: TaskId, known: &TaskState) -> bo
     everywhere && users && part.scope.has_task(task) && part.movable.is_movable(task, known)
 }
 
-/// Whether a task of this name is one of the kernel's: `kworker/u8:2`, `jbd2/sda1-8`, `kswapd0`.
-/// Programs can have such names, too: then too few are compared, not too many.
+/// Whether a task is probably one of the kernel's. Whatever has a `/` in its name counts, too, as
+/// file systems' and drivers' threads have: then too few are compared, not too many.
 fn is_kernels(task: &Task, name: &str) -> bool {
-    const OTHERS: [&str; 6] = ["kthreadd", "kswapd", "kcompactd", "khugepaged", "ksmd", "rcu_"];
-    task.tid == 2 || name.contains('/') || OTHERS.iter().any(|other| name.starts_with(other))
+    task.tid == 2 || name.contains('/') || is_kernel_thread(name)
 }

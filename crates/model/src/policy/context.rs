@@ -82,7 +82,12 @@ impl View {
     /// One task, which is no idle task.
     #[inline]
     pub fn task(&self, task: TaskId) -> &TaskView {
-        &self.tasks[task.0 as usize - CpuId::LIMIT]
+        &self.tasks[task.ordinal()]
+    }
+    /// The same, to be changed: by the engine alone.
+    #[inline]
+    pub fn task_mut(&mut self, task: TaskId) -> &mut TaskView {
+        &mut self.tasks[task.ordinal()]
     }
     /// Whether `task` may run on `cpu`, which may be offline.
     #[inline]
@@ -242,8 +247,7 @@ impl Context {
     /// A queued task is now on the queue of `to`.
     #[inline]
     pub fn moved(&mut self, task: TaskId, to: CpuId) {
-        let index = task.0 as usize - CpuId::LIMIT;
-        let from = std::mem::replace(&mut self.view.tasks[index].cpu, to);
+        let from = std::mem::replace(&mut self.view.task_mut(task).cpu, to);
         self.effects.push(Effect::Moved { task, from, to });
     }
     /// A queued task is held back by a quota (`on`), or no longer.

@@ -7,7 +7,6 @@
 //! takes from a pipe; so whatever order another scheduler finds, nobody waits for ever.
 
 mod bound;
-mod kthread;
 mod life;
 mod said;
 mod watch;

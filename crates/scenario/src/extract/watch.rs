@@ -7,7 +7,6 @@ use wastenot_model::{
     TaskId, TaskState, Time,
 };
 
-use super::kthread;
 use super::life::{Birth, Life, Stopped, Why};
 
 /// Writes lives down.
@@ -51,9 +50,10 @@ pub(super) struct Tally {
 
 impl<'h> Watch<'h> {
     pub(super) fn new(history: &'h History) -> Watch<'h> {
-        let own = |name: &str| kthread::is_schedulers_own(name);
+        // Linux's stoppers push running tasks away.
+        let stopper = |name: &str| name.starts_with("migration/");
         let mut own: Vec<bool> =
-            history.tasks().map(|(_, task)| own(history.name(task.name))).collect();
+            history.tasks().map(|(_, task)| stopper(history.name(task.name))).collect();
         // A simulated History begins with nobody but its scheduler's own threads asleep.
         if history.head.source.format == "simulate"
             && let Some(start) = &history.head.start

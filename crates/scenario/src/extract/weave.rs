@@ -8,12 +8,12 @@ use wastenot_model::workload::{
 };
 use wastenot_model::{
     CpuId, CpuMode, CpuSet, History, Machine, MaskId, NameId, Silent, Span, Start, TaskId, Time,
-    Workload,
+    Workload, is_kernel_thread,
 };
 
 use super::life::{Birth, Life};
 use super::watch::Watch;
-use super::{Extracted, Options, kthread, said};
+use super::{Extracted, Options, said};
 
 /// The workload of those who were seen to act.
 pub(super) fn weave(history: &History, options: &Options<'_>, watch: Watch<'_>) -> Extracted {
@@ -21,7 +21,7 @@ pub(super) fn weave(history: &History, options: &Options<'_>, watch: Watch<'_>) 
     let begin = history.window().from;
     let mut ids = Ids::of(&lives);
     let kernels: Vec<bool> =
-        history.tasks().map(|(_, task)| kthread::is_kernels(history.name(task.name))).collect();
+        history.tasks().map(|(_, task)| is_kernel_thread(history.name(task.name))).collect();
     let awaited = awaited(&lives, &kernels, options.awaited);
     let machine = machine_of(history);
     let mut workload = Workload::new();

@@ -89,7 +89,7 @@ impl Calendar {
             Due::Path(cpu) => of_cpu(cpu, 3),
             Due::Mail(cpu) => of_cpu(cpu, 4),
             Due::Timer(timer) => timers + timer.0,
-            Due::Alarm(task) => timers + self.timers + task.0 - CpuId::LIMIT as u32,
+            Due::Alarm(task) => timers + self.timers + task.ordinal() as u32,
         }
     }
 

@@ -1,7 +1,7 @@
 //! What is said at the end: who waits for whom, and what only a simulator knows.
 
 use wastenot_model::report::Unit;
-use wastenot_model::{Annex, CpuId, Table, TaskId, Value};
+use wastenot_model::{Annex, Table, TaskId, Value};
 
 use super::Engine;
 use super::life::Waits;
@@ -56,7 +56,7 @@ impl<M: Mechanism> Engine<'_, M> {
             let mut table = Table::new("marks", "Moments that programs marked", &columns);
             for mark in &self.marks {
                 let name = self.workload.marks[mark.mark.index()].as_str();
-                let task = mark.task.0 - CpuId::LIMIT as u32;
+                let task = mark.task.ordinal() as u32;
                 table.push(vec![mark.time.into(), task.into(), name.into(), mark.late.into()]);
             }
             self.kernel.sink.annex(Annex { table });
@@ -76,7 +76,7 @@ impl<M: Mechanism> Engine<'_, M> {
                     (*time).into(),
                     (*cpu).into(),
                     note.what.into(),
-                    note.task.map(|task| Value::from(task.0 - CpuId::LIMIT as u32)).into(),
+                    note.task.map(|task| Value::from(task.ordinal() as u32)).into(),
                     note.considered.to_string().into(),
                     note.outcome.clone().into(),
                 ]);

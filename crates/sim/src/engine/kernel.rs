@@ -134,14 +134,14 @@ impl Kernel {
         self.cx.now
     }
     pub(crate) fn life(&mut self, task: TaskId) -> &mut Life {
-        &mut self.lives[task.0 as usize - CpuId::LIMIT]
+        &mut self.lives[task.ordinal()]
     }
     pub(crate) fn run(&mut self, cpu: CpuId) -> &mut CpuRun {
         &mut self.cpus[cpu.index()]
     }
     /// Who created `task`, if a task did.
     pub fn parent(&self, task: TaskId) -> Option<TaskId> {
-        self.lives[task.0 as usize - CpuId::LIMIT].parent
+        self.lives[task.ordinal()].parent
     }
 
     /// How whom `cpu` runs leaves it. It is preempted if nothing else was said.
@@ -164,7 +164,7 @@ impl Kernel {
             Leaves::Sleeps => Place::Asleep,
             Leaves::Ends => Place::Nowhere,
         };
-        self.cx.view_mut().tasks[task.0 as usize - CpuId::LIMIT].place = place;
+        self.cx.view_mut().task_mut(task).place = place;
     }
 
     /// Tells that `task` is being woken on `cpu`.
@@ -180,7 +180,7 @@ impl Kernel {
     pub fn place(&mut self, task: TaskId, to: CpuId, why: Why, by: Context) {
         let here = self.cx.cpu;
         self.check_placed(task, to);
-        let index = task.0 as usize - CpuId::LIMIT;
+        let index = task.ordinal();
         let view = &mut self.cx.view_mut().tasks[index];
         let from = std::mem::replace(&mut view.cpu, to);
         view.place = Place::Queued;
@@ -206,7 +206,7 @@ impl Kernel {
         if let Some(task) = prev
             && prev == next
         {
-            self.cx.view_mut().tasks[task.0 as usize - CpuId::LIMIT].place = Place::Running;
+            self.cx.view_mut().task_mut(task).place = Place::Running;
             self.cpus[cpu.index()].settled = self.now();
             return;
         }
@@ -230,7 +230,7 @@ impl Kernel {
         let view = self.cx.view_mut();
         view.cpus[cpu.index()].current = next;
         if let Some(next) = next {
-            view.tasks[next.0 as usize - CpuId::LIMIT].place = Place::Running;
+            view.task_mut(next).place = Place::Running;
         }
         match (prev, next) {
             (None, Some(_)) => view.idle.remove(cpu),

@@ -5,7 +5,7 @@ use wastenot_model::workload::{
 };
 use wastenot_model::{Span, TaskId, Time};
 
-/// The life of a task, 152 bytes.
+/// The life of a task.
 #[derive(Clone, Debug)]
 pub(crate) struct Life {
     /// What it is; a kernel thread of the policy has none.
@@ -35,7 +35,7 @@ pub(crate) struct Life {
     pub(crate) unreaped: u32,
     /// The node on which it first ran.
     pub(crate) home: Option<u32>,
-    /// Where its next segment is prepared; of a kernel thread of the policy: work per wakeup.
+    /// Of a kernel thread of the policy: CPU time of one wakeup.
     pub(crate) quantum: Span,
     pub(crate) ended: Option<Time>,
 }

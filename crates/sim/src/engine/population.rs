@@ -69,7 +69,7 @@ impl Kernel {
         for task in (0..self.lives.len()).map(TaskId::nth) {
             let ended = self.life(task).ended.is_some();
             if !ended && !self.cx.online.iter().any(|cpu| self.cx.allowed(task, cpu)) {
-                self.cx.view_mut().tasks[task.0 as usize - CpuId::LIMIT].mask = 0;
+                self.cx.view_mut().task_mut(task).mask = 0;
                 let what = Change::Affinity(self.sink.mask(&self.cx.masks[0]));
                 self.tell(cpu, Context::Task, Event::Changed { task, what });
                 self.react(cpu, Trigger::Happening(Happening::Affinity(task)));

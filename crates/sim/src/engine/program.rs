@@ -147,7 +147,7 @@ impl<M: Mechanism> Engine<'_, M> {
             }
             Step::Yield => Flow::Leave(Leaves::Runnable(Why::Yield)),
             Step::Nice(nice) => {
-                let view = &mut self.kernel.cx.view_mut().tasks[index(task)];
+                let view = self.kernel.cx.view_mut().task_mut(task);
                 let was = std::mem::replace(&mut view.nice, nice);
                 let what = Change::Nice(nice);
                 self.kernel.tell(cpu, Context::Task, Event::Changed { task, what });
@@ -160,7 +160,7 @@ impl<M: Mechanism> Engine<'_, M> {
                     return Flow::Next; // refused (EINVAL)
                 }
                 let mask = self.kernel.mask(cpus);
-                self.kernel.cx.view_mut().tasks[index(task)].mask = mask;
+                self.kernel.cx.view_mut().task_mut(task).mask = mask;
                 self.kernel.tell_affinity(task);
                 self.kernel.happens(cpu, Happening::Affinity(task));
                 match self.kernel.cx.allowed(task, cpu) {
@@ -169,7 +169,7 @@ impl<M: Mechanism> Engine<'_, M> {
                 }
             }
             Step::Mark(mark) => {
-                let (time, beat) = (self.kernel.now(), life_beat(&self.kernel, task));
+                let (time, beat) = (self.kernel.now(), self.kernel.life(task).beat);
                 let late = beat.map_or(Span::ZERO, |beat| time - beat);
                 self.marks.push(Mark { time, task, mark, late });
                 Flow::Next
@@ -273,7 +273,7 @@ impl<M: Mechanism> Engine<'_, M> {
     fn next_at_once(&mut self, task: TaskId, step: Step) -> Option<Step> {
         let pipes = &self.kernel.shared.pipes;
         let at_once = |step: Step| matches!(step, Step::Put(id) if pipes[id.index()].at_once);
-        let life = &self.kernel.lives[index(task)];
+        let life = &self.kernel.lives[task.ordinal()];
         let program = &self.workload.templates[life.template?.index()].program;
         let next = *program.steps().get(life.step as usize)?;
         if !at_once(step) || !at_once(next) {
@@ -413,12 +413,4 @@ impl<M: Mechanism> Engine<'_, M> {
         self.kernel.run(cpu).pending.push_back(Trigger::Select { task, why });
         Flow::Next
     }
-}
-
-fn index(task: TaskId) -> usize {
-    task.0 as usize - CpuId::LIMIT
-}
-
-fn life_beat(kernel: &Kernel, task: TaskId) -> Option<Time> {
-    kernel.lives[index(task)].beat
 }

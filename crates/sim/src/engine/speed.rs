@@ -65,8 +65,7 @@ impl Kernel {
         let busy = |&sibling: &CpuId| {
             let current = self.cx.current(sibling);
             current.is_some_and(|task| {
-                let spins =
-                    matches!(self.lives[task.0 as usize - CpuId::LIMIT].doing, Doing::Spin { .. });
+                let spins = matches!(self.lives[task.ordinal()].doing, Doing::Spin { .. });
                 !(speeds.spin_yields && spins)
             })
         };
@@ -74,7 +73,7 @@ impl Kernel {
             speed = speed * speeds.smt / FULL;
         }
         if let (Some(hops), Some(task)) = (&speeds.hops, self.cx.current(cpu)) {
-            let home = self.lives[task.0 as usize - CpuId::LIMIT].home;
+            let home = self.lives[task.ordinal()].home;
             let here = self.cx.machine.cpus[cpu.index()].node;
             let away = home.zip(here).and_then(|(a, b)| hops.between(a as usize, b as usize));
             if let Some(away @ 1..) = away {

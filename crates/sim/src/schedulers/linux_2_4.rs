@@ -53,12 +53,12 @@ struct Cpu {
 
 impl Linux24 {
     fn task(&mut self, task: TaskId) -> &mut Task {
-        let index = task.0 as usize - CpuId::LIMIT;
+        let index = task.ordinal();
         self.tasks.resize(self.tasks.len().max(index + 1), Task::default());
         &mut self.tasks[index]
     }
     fn counter(&self, task: TaskId) -> i32 {
-        self.tasks[task.0 as usize - CpuId::LIMIT].counter
+        self.tasks[task.ordinal()].counter
     }
 
     /// How much `task` deserves `cpu`; 0 once its slice is used up.
@@ -110,7 +110,7 @@ impl Linux24 {
     fn best(&self, cx: &Context, cpu: CpuId) -> Option<(i32, TaskId)> {
         let mut best: Option<(i32, TaskId)> = None;
         for &task in &self.runnable {
-            let state = &self.tasks[task.0 as usize - CpuId::LIMIT];
+            let state = &self.tasks[task.ordinal()];
             if state.running || !cx.allowed(task, cpu) {
                 continue;
             }
@@ -197,7 +197,7 @@ impl Policy for Linux24 {
         (state.running, state.yields) = (true, false);
         self.cpus[cpu.index()].current = Some(task);
         // Who was displaced may be welcome elsewhere.
-        let waits = |before: TaskId| !self.tasks[before.0 as usize - CpuId::LIMIT].running;
+        let waits = |before: TaskId| !self.tasks[before.ordinal()].running;
         let before = before.filter(|&before| before != task && waits(before));
         if let Some(other) = before.and_then(|before| self.target(cx, before, cpu)) {
             self.tell(cx, other);

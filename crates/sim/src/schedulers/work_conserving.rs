@@ -53,7 +53,7 @@ struct Cpu {
 }
 
 fn number(task: TaskId) -> u32 {
-    task.0 - CpuId::LIMIT as u32
+    task.ordinal() as u32
 }
 
 impl WorkConserving {

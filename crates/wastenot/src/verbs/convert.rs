@@ -13,7 +13,10 @@ use crate::{open, progress};
 
 /// Converts.
 pub(crate) fn run(args: &Convert) -> Result<Answer, Stop> {
-    let format = format(&args.output, args.format)?;
+    let format = match args.format {
+        Some(format) => format,
+        None => by_ending(&args.output, "say `--format wn`, perfetto, parquet, csv or jsonl")?,
+    };
     let target = Target::new(&args.output, args.force)?;
     let mut history = open::history(&args.file, &args.reading)?;
     if !history.head.clock.nanoseconds && format != Format::Wn {
@@ -36,14 +39,15 @@ pub(crate) fn run(args: &Convert) -> Result<Answer, Stop> {
     Ok(Answer::Yes)
 }
 
-pub(super) fn format(file: &Path, told: Option<Format>) -> Result<Format, Stop> {
+/// The format that the ending of `file` names; `help` says what else there is to do.
+pub(super) fn by_ending(file: &Path, help: &'static str) -> Result<Format, Stop> {
     let ending = file.extension().and_then(|ending| ending.to_str());
-    if let Some(format) = told.or_else(|| Format::by_ending(ending?)) {
+    if let Some(format) = ending.and_then(Format::by_ending) {
         return Ok(format);
     }
     let ending = ending.map_or("no ending".to_owned(), |ending| format!("`.{ending}`"));
     let what = format!("which format is {}? It has {ending}", file.display());
-    Err(Stop::new(what, "say `--format wn`, perfetto, parquet, csv or jsonl"))
+    Err(Stop::new(what, help))
 }
 
 pub(super) fn fill(

@@ -17,6 +17,9 @@ use crate::fail::{Answer, Stop};
 use crate::out::Target;
 use crate::{open, progress};
 
+/// What to do about an ending that is no format's.
+pub(super) const ENDINGS: &str = "end it in .wn, .pftrace, .parquet, .csv or .jsonl";
+
 /// Simulates.
 pub(crate) fn run_verb(args: &Simulate) -> Result<Answer, Stop> {
     if let Some(trace) = args.replay.as_ref().filter(|_| !args.schedulers) {
@@ -85,10 +88,7 @@ fn one(
     output: &Path,
     args: &Simulate,
 ) -> Result<Experiment, Stop> {
-    let format = convert::format(output, None).map_err(|_| {
-        let what = format!("which format is {}?", output.display());
-        Stop::new(what, "end it in .wn, .pftrace, .parquet, .csv or .jsonl")
-    })?;
+    let format = convert::by_ending(output, ENDINGS)?;
     let target = Target::new(output, args.force)?;
     let [variant] = grid.variants() else {
         let names: Vec<&str> = grid.variants().iter().map(|it| it.name.as_str()).collect();

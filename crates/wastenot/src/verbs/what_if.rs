@@ -6,7 +6,7 @@ use wastenot_lab::{Error, Question, what_if};
 use wastenot_read::write::edit;
 
 use super::check::print;
-use super::simulate::failed;
+use super::simulate::{ENDINGS, failed};
 use super::{convert, select};
 use crate::args::simulate::Simulate;
 use crate::fail::{Answer, Stop};
@@ -16,7 +16,7 @@ use crate::{open, progress};
 /// Answers what would have been.
 pub(super) fn run(trace: &Path, args: &Simulate) -> Result<Answer, Stop> {
     let output = args.output.as_deref();
-    let output = output.map(|file| Ok::<_, Stop>((convert::format(file, None)?, file)));
+    let output = output.map(|file| Ok::<_, Stop>((convert::by_ending(file, ENDINGS)?, file)));
     let output = match output.transpose()? {
         Some((format, file)) => Some((format, Target::new(file, args.force)?)),
         None => None,

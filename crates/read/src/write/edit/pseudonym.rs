@@ -3,53 +3,8 @@
 use std::collections::HashMap;
 
 use sha2::{Digest, Sha256};
+use wastenot_model::is_kernel_thread;
 
-/// Kernel threads that are the same on every machine; those that end in `/` go on.
-const KERNEL: &[&str] = &[
-    "backlog_napi/",
-    "cpuhp/",
-    "idle_inject/",
-    "irq/",
-    "irq_work/",
-    "jbd2/",
-    "kauditd",
-    "kcompactd",
-    "kdevtmpfs",
-    "khugepaged",
-    "khungtaskd",
-    "kprobe-optimizer",
-    "ksmd",
-    "ksoftirqd/",
-    "kswapd",
-    "kthreadd",
-    "ktimers/",
-    "kworker/",
-    "migration/",
-    "mm_percpu_wq",
-    "napi/",
-    "oom_reaper",
-    "posixcputmr/",
-    "pool_workqueue_release",
-    "rcu_exp_gp_kthread_worker",
-    "rcu_exp_par_gp_kthread_worker/",
-    "rcu_gp",
-    "rcu_par_gp",
-    "rcu_preempt",
-    "rcu_sched",
-    "rcu_tasks_kthread",
-    "rcu_tasks_rude_kthread",
-    "rcu_tasks_trace_kthread",
-    "rcub/",
-    "rcuc/",
-    "rcuog/",
-    "rcuop/",
-    "rcuos/",
-    "stopper/",
-    "swapper/",
-    "watchdog/",
-    "watchdogd",
-    "writeback",
-];
 /// What stands for a name that the recorder did not have.
 const NAMELESS: &[&str] = &["<...>", "<unknown>", ""];
 
@@ -69,7 +24,7 @@ impl Pseudonyms {
     /// For a command. Kernel threads keep theirs; of others a `/N` at the end stays, since a
     /// thread that is named after its CPU counts as pinned to it.
     pub(super) fn command(&mut self, name: &str) -> String {
-        if NAMELESS.contains(&name) || is_kernel(name) {
+        if NAMELESS.contains(&name) || is_kernel_thread(name) {
             return name.to_owned();
         }
         match per_cpu(name) {
@@ -106,19 +61,6 @@ impl Pseudonyms {
 
 fn key(kind: &str, text: &str) -> String {
     format!("{kind}:{text}")
-}
-
-fn is_kernel(name: &str) -> bool {
-    KERNEL.iter().any(|known| match known.ends_with('/') {
-        true => name.starts_with(known),
-        false => name == *known || numbered(name, known),
-    })
-}
-
-/// `kswapd0`, `kcompactd1`: one a node.
-fn numbered(name: &str, known: &str) -> bool {
-    let number = name.strip_prefix(known);
-    number.is_some_and(|n| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// `stem/N`, `stem/N:...`: the stem and N.

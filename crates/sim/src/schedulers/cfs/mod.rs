@@ -124,11 +124,11 @@ impl Cfs {
     }
     #[inline]
     fn entity_of(&self, task: TaskId) -> u32 {
-        self.base + task.0 - CpuId::LIMIT as u32
+        self.base + task.ordinal() as u32
     }
     #[inline]
     fn task_of(&self, entity: u32) -> TaskId {
-        TaskId(entity - self.base + CpuId::LIMIT as u32)
+        TaskId::nth((entity - self.base) as usize)
     }
     /// The entity of the group that `entity` is in, unless that is the root.
     #[inline]
@@ -164,7 +164,7 @@ impl Cfs {
 
     /// Room for a task that is not known yet.
     fn welcome(&mut self, cx: &Context, task: TaskId) {
-        let index = task.0 as usize - CpuId::LIMIT;
+        let index = task.ordinal();
         while self.tasks.len() <= index {
             let fresh = Task {
                 group: 0,
@@ -308,7 +308,7 @@ impl Policy for Cfs {
             }
             Why::New | Why::Wakeup { .. } | Why::Exec | Why::Displaced => {
                 self.take_away(self.cpu_of(entity));
-                let group = self.tasks[task.0 as usize - CpuId::LIMIT].group;
+                let group = self.tasks[task.ordinal()].group;
                 self.settle_on(entity, group, at);
                 let arrival = match why {
                     Why::New => Arrival::New,
@@ -455,7 +455,7 @@ impl Cfs {
         self.rebuild_domains(cx, self.rules.keep_numa);
         let mut next = self.rqs[cpu as usize].first;
         while next != END && !up {
-            let task = TaskId(next + CpuId::LIMIT as u32);
+            let task = TaskId::nth(next as usize);
             next = self.tasks[next as usize].after;
             let to = self.fallback(cx, task, cpu);
             if to != cpu_id(cpu) {
@@ -467,7 +467,7 @@ impl Cfs {
     /// A queued task goes to another CPU (`detach_task`, `attach_task`).
     fn move_queued(&mut self, cx: &mut Context, task: TaskId, to: u32) {
         self.dequeue_task(task, false);
-        let group = self.tasks[task.0 as usize - CpuId::LIMIT].group;
+        let group = self.tasks[task.ordinal()].group;
         self.settle_on(self.entity_of(task), group, to);
         self.enqueue_task(task, Arrival::Moved);
         cx.moved(task, cpu_id(to));

@@ -224,7 +224,7 @@ impl Cfs {
     fn set_throttled(&mut self, cx: &mut Context, queue: u32, on: bool) {
         let mut next = self.rqs[self.queues[queue as usize].cpu as usize].first;
         while next != END {
-            let task = TaskId(next + CpuId::LIMIT as u32);
+            let task = TaskId::nth(next as usize);
             next = self.tasks[next as usize].after;
             if self.is_below(self.entity_of(task), queue) {
                 cx.throttled(task, on);

@@ -4,8 +4,8 @@
 //! waker that shares the cache, 2 a synchronous waker that is alone, 3 an idle previous CPU (from
 //! 5.11 on), 4 weights.
 
+use wastenot_model::TaskId;
 use wastenot_model::policy::{Context, Note};
-use wastenot_model::{CpuId, TaskId};
 
 use super::rules::{Era, Wakeup};
 use super::{Cfs, cpu_id, mask};
@@ -165,7 +165,7 @@ impl Cfs {
             (self.queue_load(here) as i64, self.queue_load(prev) as i64);
         let of = |cfs: &Cfs, task: TaskId| {
             let weight = cfs.entities[cfs.entity_of(task) as usize].weight as i64;
-            (cfs.tasks[task.0 as usize - CpuId::LIMIT].group, weight)
+            (cfs.tasks[task.ordinal()].group, weight)
         };
         if let Some(waker) = waker.filter(|_| sync) {
             let (group, weight) = of(self, waker);

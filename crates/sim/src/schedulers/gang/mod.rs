@@ -83,12 +83,12 @@ struct Task {
 
 impl Gang {
     fn of(&mut self, task: TaskId) -> &mut Task {
-        let index = task.0 as usize - CpuId::LIMIT;
+        let index = task.ordinal();
         self.tasks.resize(self.tasks.len().max(index + 1), Task::default());
         &mut self.tasks[index]
     }
     fn seen(&self, task: TaskId) -> Task {
-        self.tasks[task.0 as usize - CpuId::LIMIT]
+        self.tasks[task.ordinal()]
     }
     fn has_runnable(&self, row: usize) -> bool {
         self.matrix.tasks(row).any(|task| self.seen(task).runnable)

@@ -78,14 +78,14 @@ impl Tasks {
     }
 
     fn of(&mut self, task: TaskId) -> &mut Task {
-        &mut self.tasks[task.0 as usize - CpuId::LIMIT]
+        &mut self.tasks[task.ordinal()]
     }
     pub(super) fn prio(&self, task: TaskId) -> u8 {
-        self.tasks[task.0 as usize - CpuId::LIMIT].prio
+        self.tasks[task.ordinal()].prio
     }
     /// Whether its cache remembers it.
     pub(super) fn is_hot(&self, task: TaskId, now: Time) -> bool {
-        now - self.tasks[task.0 as usize - CpuId::LIMIT].since < HOT
+        now - self.tasks[task.ordinal()].since < HOT
     }
 
     /// A child shares its parent's slice with it; a first task is neutral.

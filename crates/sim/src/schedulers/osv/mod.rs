@@ -138,7 +138,7 @@ impl<M: Measure> Osv<M> {
 }
 
 fn number(task: TaskId) -> u32 {
-    task.0 - CpuId::LIMIT as u32
+    task.ordinal() as u32
 }
 
 impl<M: Measure> Policy for Osv<M> {

@@ -67,7 +67,7 @@ impl Cfs {
             let links = &self.tasks[index as usize];
             next = if old { links.after } else { links.before };
             looks -= 1;
-            let task = TaskId(index + CpuId::LIMIT as u32);
+            let task = TaskId::nth(index as usize);
             if !self.may_pull(cx, look, task) {
                 continue;
             }
@@ -165,7 +165,7 @@ impl Cfs {
         };
         while next != END {
             let links = &self.tasks[next as usize];
-            let task = TaskId(next + CpuId::LIMIT as u32);
+            let task = TaskId::nth(next as usize);
             next = if self.rules.era == Era::V4 { links.after } else { links.before };
             let entity = self.entity_of(task);
             let queue = self.entities[entity as usize].queue;

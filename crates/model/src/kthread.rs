@@ -1,0 +1,100 @@
+//! Kernel threads, by their names: traces do not tell who is one.
+
+/// Names of the kernel's threads. Each may be followed by a number, of a CPU, a node or a device,
+/// or by a `/` and anything.
+const KNOWN: &[&str] = &[
+    "backlog_napi",
+    "cpuhp",
+    "idle_inject",
+    "irq",
+    "irq_work",
+    "jbd2",
+    "kauditd",
+    "kblockd",
+    "kcompactd",
+    "kdevtmpfs",
+    "khugepaged",
+    "khungtaskd",
+    "khvcd",
+    "kprobe-optimizer",
+    "ksmd",
+    "ksoftirqd",
+    "kswapd",
+    "kthreadd",
+    "ktimers",
+    "kworker",
+    "migration",
+    "mm_percpu_wq",
+    "napi",
+    "oom_reaper",
+    "pool_workqueue_release",
+    "posixcputmr",
+    "rcu_exp_gp_kthread_worker",
+    "rcu_exp_par_gp_kthread_worker",
+    "rcu_gp",
+    "rcu_par_gp",
+    "rcu_preempt",
+    "rcu_sched",
+    "rcu_tasks_kthread",
+    "rcu_tasks_rude_kthread",
+    "rcu_tasks_trace_kthread",
+    "rcub",
+    "rcuc",
+    "rcuog",
+    "rcuop",
+    "rcuos",
+    "scsi_eh_",
+    "stopper",
+    "swapper",
+    "watchdog",
+    "watchdogd",
+    "writeback",
+];
+/// The kernel cuts names here (`TASK_COMM_LEN` less the zero at the end).
+const COMM_BYTES: usize = 15;
+/// Cut so short a name could be anybody's.
+const TELLING_BYTES: usize = 9;
+
+/// Whether a task of this name is a kernel thread. A program that calls itself so counts as one.
+pub fn is_kernel_thread(name: &str) -> bool {
+    let stem = name.split('/').next().unwrap_or_default();
+    let cut = |known: &&str| {
+        name.len() == COMM_BYTES && stem.len() >= TELLING_BYTES && known.starts_with(stem)
+    };
+    let numbered = |known: &&str| {
+        stem.strip_prefix(known).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    KNOWN.iter().any(|known| numbered(known) || cut(known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernel_threads_are_known_by_their_names() {
+        for name in [
+            "kworker/0:1",
+            "kworker/u8:2-events_unbound",
+            "ksoftirqd/3",
+            "migration/12",
+            "rcu_sched",
+            "rcu_preempt",
+            "irq/24-nvme0q1",
+            "kcompactd0",
+            "jbd2/vda1-8",
+            "scsi_eh_0",
+            "rcuop/7",
+            "kthreadd",
+            "rcu_tasks_trace",
+            "rcu_exp_par_gp_",
+        ] {
+            assert!(is_kernel_thread(name), "{name}");
+        }
+        let others =
+            ["make", "cc1plus", "irqbalance", "wl", "kwin", "sh", "t2", "", "rcu", "kswapd-top"];
+        for name in others {
+            assert!(!is_kernel_thread(name), "{name}");
+        }
+    }
+}
