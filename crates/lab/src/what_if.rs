@@ -1,7 +1,7 @@
 //! What if: the work of a History under another scheduler, and what none could beat.
 
 use wastenot_check::waste::Figures;
-use wastenot_check::{Movable, waste};
+use wastenot_check::{Movable, Recorder, waste};
 use wastenot_model::machine::Costs;
 use wastenot_model::report::Unit;
 use wastenot_model::{History, Machine, Report, Span, Table, TaskId, Time, Value};
@@ -69,8 +69,10 @@ pub fn what_if(history: &History, question: &Question) -> Result<WhatIf, Error> 
     let choice = choice.unwrap_or(Choice { name: YARDSTICK.into(), switches: Vec::new() });
     scheduler(&choice.name, &choice.switches).map_err(Error::Scheduler)?;
     let movable = Movable::survey(history);
+    let recorder = Recorder::of(history);
     let options = extract::Options {
         awaited: question.awaited.as_deref(),
+        recorder: &|task| is_recorder(history, recorder.as_ref(), task),
         pinned: &|task| movable.pinned(task).is_some(),
     };
     let mut extracted = extract::extract(history, &options).map_err(Error::Extract)?;
@@ -94,6 +96,12 @@ pub fn what_if(history: &History, question: &Question) -> Result<WhatIf, Error> 
     })
 }
 
+/// Whether `task` belongs to who made the recording: our own say so, others go by their names.
+fn is_recorder(history: &History, known: Option<&Recorder<'_>>, task: TaskId) -> bool {
+    const OTHERS: [&str; 3] = ["trace-cmd", "perf", "wastenot"];
+    known.is_some_and(|known| known.has(task)) || OTHERS.contains(&&*history.task_name(task))
+}
+
 /// Runs the work under the scheduler of `choice`.
 fn replayed(
     extracted: &Extracted,
@@ -105,7 +113,8 @@ fn replayed(
     let label = policy.name();
     let limit = extracted.recorded.0.saturating_mul(PATIENCE);
     let options = Options { name: name.into(), seed, limit: Time(limit), notes: false };
-    let costs = Costs::default();
+    // What else it cost stands in the CPU time of tasks.
+    let costs = Costs { ipi: extracted.ipi, ..Costs::default() };
     let (history, outcome) =
         simulate(&extracted.machine, &costs, &extracted.workload, policy, &options);
     if let Some((what, help)) = bad_end(&outcome.end, &history) {
@@ -151,6 +160,10 @@ impl WhatIf {
         let cpus = crowd.map(|crowd| crowd.cpus.to_string());
         report.measure("bound.affinity_cpus", "", cpus, Unit::None);
         report.measure("work_cpu_ns", "CPU time of the work", extracted.work, Unit::Ns);
+        report.measure("awaited_cpu_ns", "of it waited for", extracted.awaited_work, Unit::Ns);
+        let held = Some(extracted.held).filter(|held| *held > Span::ZERO);
+        let label = if held.is_some() { "held back by quotas" } else { "" };
+        report.measure("throttled_ns", label, extracted.held, Unit::Ns);
         report.measure("unknown_ns", "", extracted.unknown, Unit::Ns);
         report.measure("tasks", "tasks", extracted.tasks, Unit::None);
         report.measure("awaited", "waited for", extracted.awaited, Unit::None);

@@ -17,6 +17,7 @@ pub use kernel::{Kernel, Leaves};
 
 use wastenot_model::machine::Costs;
 use wastenot_model::policy::{Happening, Place, Why};
+use wastenot_model::workload::Synchrony;
 use wastenot_model::{
     Builder, Context, CpuId, CpuMode, History, Machine, Start, TaskId, Time, Window, Workload,
 };
@@ -56,6 +57,8 @@ pub(crate) struct Engine<'w, M> {
     next_hotplug: usize,
     steps_at_once: u64,
     marks: Vec<Mark>,
+    /// When wakers of whom began, or ceased, to say that they are about to sleep.
+    synchrony: Vec<Synchrony>,
 }
 
 impl<'w, M: Mechanism> Engine<'w, M> {
@@ -95,6 +98,7 @@ impl<'w, M: Mechanism> Engine<'w, M> {
             next_hotplug: 0,
             steps_at_once: 0,
             marks: Vec::new(),
+            synchrony: Vec::new(),
         }
     }
 
