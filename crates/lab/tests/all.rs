@@ -1,5 +1,6 @@
 //! What must hold of experiments.
 
+mod again;
 mod what_if;
 
 use std::fs;

@@ -3,14 +3,15 @@
 //! A run is over when its job is done, so it is asked about those whose work has a beginning or an
 //! end. Whoever was there before the recording and goes on after it (init, daemons, hogs, whoever
 //! switched recording on and off) is as long as the recording under every scheduler, and would only
-//! say that nothing can be gained. A job that is recorded in its midst has no such tasks: then it
-//! is asked about those who wait for each other.
+//! say that nothing can be gained. So would a hog, which runs from one end of the recording to the
+//! other without ever sleeping, and whoever waits until it is killed. A job that is recorded in its
+//! midst has neither beginning nor end: then it is asked about those who wait for each other.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use wastenot_model::workload::Natures;
-use wastenot_model::{History, Span, TaskId, is_kernel_thread};
+use wastenot_model::{History, Span, TaskId, Window, is_kernel_thread};
 
 use super::Options;
 use super::life::Life;
@@ -19,6 +20,8 @@ use super::watch::Watch;
 /// Who is asked about must have done at least one in so many parts of the work of all that are no
 /// kernel threads: a run of hours is not asked about a `date` in it.
 const PART: u64 = 100;
+/// A hog is there before so small a part of the recording is over, and until so much is left.
+const END: u64 = 20;
 
 /// For whom the run waits, and why.
 #[derive(Debug)]
@@ -43,11 +46,11 @@ pub(super) enum Why {
     Named,
     /// The scenario waits for them of which the History is a run.
     Told,
-    /// They came or ended within the recording.
+    /// They came or ended within the recording, and are no hogs.
     Passing,
-    /// None of weight did; other tasks woke these.
+    /// None of weight is left so; other tasks woke these.
     Woken,
-    /// No other task woke anybody of weight; these are no kernel threads.
+    /// None of weight is left so; these are no kernel threads.
     Ordinary,
     /// There are only kernel threads.
     All,
@@ -81,6 +84,7 @@ impl Awaited {
 
 /// Everybody, by index.
 struct Crew<'w> {
+    window: Window,
     names: Vec<&'w str>,
     lives: &'w [Life],
     work: Vec<Span>,
@@ -93,6 +97,7 @@ impl<'w> Crew<'w> {
         let names: Vec<&str> = history.tasks().map(|(_, task)| history.name(task.name)).collect();
         let named = names.iter().zip(&watch.lives);
         Crew {
+            window: history.window(),
             kernels: named.map(|(name, life)| life.kthread || is_kernel_thread(name)).collect(),
             recorders: history.tasks().map(|(task, _)| (options.recorder)(task)).collect(),
             work: watch.lives.iter().map(Life::work).collect(),
@@ -114,15 +119,27 @@ impl<'w> Crew<'w> {
         let least = Span(self.work_of(&all).0 / PART);
         let weighs = |chosen: &[bool]| chosen.contains(&true) && self.work_of(chosen) >= least;
         let passes = |it: usize| self.lives[it].born || self.lives[it].ended;
-        let passing = self.choose(|it| ordinary(it) && passes(it));
+        let hogs = self.hogs();
+        let endless = |it: usize| hogs[it] || self.lives[it].outlived.iter().any(|&it| hogs[it]);
+        let passing = self.choose(|it| ordinary(it) && passes(it) && !endless(it));
         if weighs(&passing) {
             return (Why::Passing, passing);
         }
-        let woken = self.choose(|it| ordinary(it) && self.lives[it].was_woken());
+        let woken = self.choose(|it| ordinary(it) && self.lives[it].was_woken() && !endless(it));
         if weighs(&woken) {
             return (Why::Woken, woken);
         }
         (Why::Ordinary, all)
+    }
+
+    /// Those who would run from one end of the recording to the other, and never sleep.
+    fn hogs(&self) -> Vec<bool> {
+        let Window { from, to } = self.window;
+        let end = Span((to - from).0 / END);
+        let early = |life: &Life| life.first.is_some_and(|first| first <= from + end);
+        let late = |life: &Life| life.last + end >= to;
+        let hogs = self.lives.iter().map(|life| !life.slept && early(life) && late(life));
+        hogs.collect()
     }
 
     fn work_of(&self, chosen: &[bool]) -> Span {

@@ -71,20 +71,21 @@ fn who(extracted: &Extracted, whom: &Awaited) -> String {
         Why::Named => "those that were named",
         Why::Told => "those for whom the scenario waits",
         Why::Passing => {
-            "those that came or ended within the recording, without kernel threads and the recorder"
+            "those that came or ended within the recording, but kernel threads, the recorder, and \
+             who runs from one end to the other"
         }
         Why::Woken => {
-            "those that other tasks woke, since hardly anybody came or ended within the recording"
+            "those that other tasks woke, since hardly any other came or ended within the recording"
         }
-        Why::Ordinary => "all that are no kernel threads, since none is more of a job than others",
+        Why::Ordinary => "all but kernel threads, since none has a beginning or an end in it",
         Why::All => "all, since only kernel threads are there",
     };
     let others = match tasks - awaited {
         0 => return format!("the run is over when all {tasks} tasks have done what was recorded"),
         others => others,
     };
-    let mut named = whom.others.iter().take(NAMED).map(|name| format!("`{name}`"));
-    let named: Vec<String> = named.by_ref().collect();
+    let named = whom.others.iter().take(NAMED).map(|name| format!("`{name}`"));
+    let named: Vec<String> = named.collect();
     let more = if whom.others.len() > NAMED { ", ..." } else { "" };
     let named = match named.is_empty() {
         true => "kernel threads".into(),

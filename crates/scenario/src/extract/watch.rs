@@ -102,6 +102,7 @@ impl<'h> Watch<'h> {
         let now = state.now();
         let life = &mut self.lives[index];
         life.cpu = life.cpu.or(known.cpu);
+        life.first = life.first.or(Some(now));
         if !life.began {
             (life.affinity, life.nice) = (known.mask.or(life.affinity), known.nice.or(life.nice));
         }
@@ -197,6 +198,9 @@ impl<'h> Watch<'h> {
             }
         };
         self.lives[waker].act(state.now(), step);
+        if self.lives[waker].ended {
+            self.lives[sleeper].outlived.push(waker);
+        }
         Some(pipe)
     }
 
@@ -235,6 +239,7 @@ impl<'h> Watch<'h> {
     }
 
     fn stops(&mut self, index: usize, at: Time, why: Why) {
+        self.lives[index].slept |= why == Why::Sleeps;
         self.lives[index].stopped = Some(Stopped { at, why });
     }
 
