@@ -144,6 +144,14 @@ impl Life {
         })
     }
 
+    /// Those that it forked, by index.
+    pub(super) fn children(&self) -> impl Iterator<Item = usize> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Fork(child) => Some(child.index()),
+            _ => None,
+        })
+    }
+
     /// Whether another task woke it.
     pub(super) fn was_woken(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, Step::Get(_)))

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use wastenot_model::workload::{
-    AffinityId, Group, GroupId, Hotplug, Launch, MarkId, Nature, Pipe, Program, Step, Template,
+    AffinityId, Group, GroupId, Hotplug, Launch, Nature, Pipe, PipeId, Program, Step, Template,
     TemplateId, Variate, Waiting,
 };
 use wastenot_model::{
     CpuId, CpuMode, CpuSet, History, Machine, MaskId, NameId, Silent, Span, Start, TaskId, Time,
-    Workload,
+    Window, Workload,
 };
 
 use super::awaited::Awaited;
@@ -20,8 +20,9 @@ use super::{Extracted, Options, said};
 pub(super) fn weave(history: &History, options: &Options<'_>, watch: Watch<'_>) -> Extracted {
     let whom = Awaited::of(history, options, &watch);
     let Watch { mut lives, mut hotplug, tally, natures, .. } = watch;
-    let begin = history.window().from;
+    let Window { from: begin, to: end } = history.window();
     let mut ids = Ids::of(&lives);
+    let kept = kept(&lives, &whom.tasks);
     let machine = machine_of(history);
     let mut workload = Workload::new();
     let done = workload.mark("done");
@@ -44,9 +45,18 @@ pub(super) fn weave(history: &History, options: &Options<'_>, watch: Watch<'_>) 
             steps.push(Step::Mark(done));
             last = last.max(life.last);
         }
+        if let Some(stopped) = life.stopped {
+            // It goes on sleeping: load that has blocked counts in some schedulers, and load that
+            // is gone does not. A simulation ends with those for whom it waits, so they must end.
+            steps.push(match kept[index] {
+                true => Step::Sleep(Variate::Fixed(end - stopped.at)),
+                false => Step::Get(pipe_of(ids.template(index), PipeId(0))),
+            });
+        }
         let program = Program::new(steps).expect("no step of a life begins or ends a loop");
         let mut template = Template::new(&history.task_name(task), program);
         template.nice = life.nice.unwrap_or(0).clamp(-20, 19);
+        template.awaited = kept[index];
         template.kthread = whom.kernels[index];
         match history.task(task).and_then(|task| natures.tasks.get(&task.tid)) {
             Some(nature) => is_also(&mut template, nature),
@@ -73,7 +83,6 @@ pub(super) fn weave(history: &History, options: &Options<'_>, watch: Watch<'_>) 
     workload.launches.sort_by_key(|launch| launch.at);
     hotplug.iter_mut().for_each(|it: &mut Hotplug| it.at = Time((it.at - begin).0));
     workload.hotplug = hotplug;
-    keep_for_children(&mut workload, done);
     let mut extracted = Extracted {
         done,
         recorded: last - begin,
@@ -99,25 +108,24 @@ fn is_also(template: &mut Template, nature: &Nature) {
 }
 
 /// A simulation ends when no awaited task is left: so it waits for whoever has yet to fork one.
-fn keep_for_children(workload: &mut Workload, done: MarkId) {
-    let mut parents = vec![None; workload.templates.len()];
-    for (parent, template) in workload.templates.iter_mut().enumerate() {
-        template.awaited = template.program.steps().last() == Some(&Step::Mark(done));
-        for step in template.program.steps() {
-            if let Step::Fork(child) = step {
-                parents[child.index()] = Some(parent);
-            }
+fn kept(lives: &[Life], awaited: &[bool]) -> Vec<bool> {
+    let mut parents = vec![None; lives.len()];
+    for (parent, life) in lives.iter().enumerate() {
+        for child in life.children() {
+            parents[child] = Some(parent);
         }
     }
-    for child in 0..parents.len() {
-        let mut at = workload.templates[child].awaited.then_some(child);
+    let mut kept = awaited.to_vec();
+    for child in 0..lives.len() {
+        let mut at = awaited[child].then_some(child);
         while let Some(parent) = at.and_then(|child| parents[child]) {
-            if std::mem::replace(&mut workload.templates[parent].awaited, true) {
+            if std::mem::replace(&mut kept[parent], true) {
                 break; // and so are those before it
             }
             at = Some(parent);
         }
     }
+    kept
 }
 
 /// The machine with the CPUs that were online at the start, all equally fast.
