@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use wastenot_model::workload::Natures;
-use wastenot_model::{History, Span, TaskId, Window, is_kernel_thread};
+use wastenot_model::{History, Span, TaskId, is_kernel_thread};
 
 use super::Options;
 use super::life::Life;
@@ -20,8 +20,8 @@ use super::watch::Watch;
 /// Who is asked about must have done at least one in so many parts of the work of all that are no
 /// kernel threads: a run of hours is not asked about a `date` in it.
 const PART: u64 = 100;
-/// A hog is there before so small a part of the recording is over, and until so much is left.
-const END: u64 = 20;
+/// A hog runs for all but one in so many parts of the recording.
+const REST: u64 = 20;
 
 /// For whom the run waits, and why.
 #[derive(Debug)]
@@ -84,7 +84,8 @@ impl Awaited {
 
 /// Everybody, by index.
 struct Crew<'w> {
-    window: Window,
+    /// How long the recording is.
+    whole: Span,
     names: Vec<&'w str>,
     lives: &'w [Life],
     work: Vec<Span>,
@@ -97,7 +98,7 @@ impl<'w> Crew<'w> {
         let names: Vec<&str> = history.tasks().map(|(_, task)| history.name(task.name)).collect();
         let named = names.iter().zip(&watch.lives);
         Crew {
-            window: history.window(),
+            whole: history.window().span(),
             kernels: named.map(|(name, life)| life.kthread || is_kernel_thread(name)).collect(),
             recorders: history.tasks().map(|(task, _)| (options.recorder)(task)).collect(),
             work: watch.lives.iter().map(Life::work).collect(),
@@ -132,13 +133,12 @@ impl<'w> Crew<'w> {
         (Why::Ordinary, all)
     }
 
-    /// Those who would run from one end of the recording to the other, and never sleep.
+    /// Those who run from one end of the recording to the other, and never sleep. Who never sleeps
+    /// and is kept waiting is none: that may be the scheduler's fault.
     fn hogs(&self) -> Vec<bool> {
-        let Window { from, to } = self.window;
-        let end = Span((to - from).0 / END);
-        let early = |life: &Life| life.first.is_some_and(|first| first <= from + end);
-        let late = |life: &Life| life.last + end >= to;
-        let hogs = self.lives.iter().map(|life| !life.slept && early(life) && late(life));
+        let least = Span(self.whole.0 - self.whole.0 / REST);
+        let hogs =
+            self.lives.iter().zip(&self.work).map(|(life, work)| !life.slept && *work >= least);
         hogs.collect()
     }
 

@@ -30,8 +30,6 @@ pub(super) struct Life {
     pub(super) kthread: bool,
     /// It slept.
     pub(super) slept: bool,
-    /// When it was first seen to run or to want to.
-    pub(super) first: Option<Time>,
     /// Whose end woke it, by index.
     pub(super) outlived: Vec<usize>,
     /// It ended within the recording.

@@ -102,7 +102,6 @@ impl<'h> Watch<'h> {
         let now = state.now();
         let life = &mut self.lives[index];
         life.cpu = life.cpu.or(known.cpu);
-        life.first = life.first.or(Some(now));
         if !life.began {
             (life.affinity, life.nice) = (known.mask.or(life.affinity), known.nice.or(life.nice));
         }

@@ -200,6 +200,9 @@ struct Groups(BTreeMap<String, GroupId>);
 impl Groups {
     fn of(&mut self, name: Option<NameId>, history: &History, to: &mut Workload) -> GroupId {
         let Some(path) = name.map(|name| history.name(name)) else { return GroupId(0) };
+        if path == "/" {
+            return GroupId(0);
+        }
         let mut parent = GroupId(0);
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         for end in ends.filter(|&end| end > 0).take(DEPTH) {
