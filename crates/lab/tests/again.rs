@@ -170,8 +170,12 @@ machine = "numa:2 l3:1 core:2 pu:1"
 scheduler = { name = "cfs-4.1" }
 pipes = { p = { capacity = 1 }, q = {} }
 tasks = [
-    { name = "a", count = 4, program = ["loop 100", "compute 0.2ms +-50%", "put p", "get q", "end"] },
-    { name = "a2", count = 3, program = ["loop forever", "get p", "compute 0.1ms +-50%", "put q", "end"], background = true },
+    { name = "a", count = 4, program = [
+        "loop 100", "compute 0.2ms +-50%", "put p", "get q", "end",
+    ] },
+    { name = "a2", count = 3, background = true, program = [
+        "loop forever", "get p", "compute 0.1ms +-50%", "put q", "end",
+    ] },
 ]"#,
     ),
     (
@@ -181,7 +185,9 @@ machine = "flat(1,4)"
 scheduler = { name = "global-fifo" }
 costs = { ipi = "200us" }
 barriers = { b = { parties = 4 } }
-tasks = [{ name = "a", count = 4, program = ["loop 50", "compute 1ms +-30%", "barrier b", "end"] }]"#,
+tasks = [{ name = "a", count = 4, program = [
+    "loop 50", "compute 1ms +-30%", "barrier b", "end",
+] }]"#,
     ),
 ];
 
@@ -253,11 +259,16 @@ tasks = [
         r#"
 machine = "numa:2 l3:1 core:2 pu:2"
 scheduler = { name = "cfs-4.1" }
-costs = { switch = "2us", ipi = "3us", migration = ["1us", "5us", "20us", "50us"], cold = "10us", smt = 0.6 }
 tasks = [
     { use = "omp_barrier", name = "a", threads = 12, rounds = 100, grain = "1ms +-30%" },
     { name = "b", count = 2, background = true, program = ["compute 10s"] },
-]"#,
+]
+[costs]
+switch = "2us"
+ipi = "3us"
+migration = ["1us", "5us", "20us", "50us"]
+cold = "10us"
+smt = 0.6"#,
     ),
     (
         "CPUs that go off and come back",
@@ -273,7 +284,9 @@ tasks = [{ use = "omp_barrier", name = "a", threads = 4, rounds = 100, grain = "
 machine = "flat(1,4)"
 scheduler = { name = "eevdf-6.12" }
 tasks = [
-    { name = "a", count = 3, program = ["compute 20ms", "cpus 0-1", "compute 40ms", "nice 5", "compute 40ms"] },
+    { name = "a", count = 3, program = [
+        "compute 20ms", "cpus 0-1", "compute 40ms", "nice 5", "compute 40ms",
+    ] },
     { name = "b", nice = -5, background = true, program = ["compute 10s"] },
 ]"#,
     ),

@@ -54,7 +54,9 @@ scheduler = { name = "pinned" }
 tasks = [
     { name = "job", at = "20ms", program = ["loop 20", "fork piece", "end", "wait all"] },
     { name = "piece", forked = true, program = ["compute 3ms"] },
-    { name = "daemon", background = true, program = ["loop forever", "sleep 9ms", "compute 0.1ms", "end"] },
+    { name = "daemon", background = true, program = [
+        "loop forever", "sleep 9ms", "compute 0.1ms", "end",
+    ] },
     { name = "hog", from = 1, background = true, program = ["compute 10s"] },
     { name = "trace-cmd", at = "30ms", background = true, program = ["compute 1ms", "sleep 10s"] },
 ]"#;

@@ -31,6 +31,9 @@ pub(super) fn assumptions(
             if simulated { "" } else { "; no waker says that it is about to sleep" }
         ),
     ];
+    if simulated {
+        said.push("what was to happen at the same instant may come in another order".into());
+    }
     said.extend(sleeps(tally));
     said.push(who(extracted, whom));
     said.extend(untold(history, tally, pinned));
