@@ -34,7 +34,7 @@ pub struct Kernel {
     pub(crate) tick: Option<Tick>,
     /// CPUs that have something to do at this very instant, in order.
     pub(crate) soon: VecDeque<CpuId>,
-    pub(crate) notes: Vec<(Time, CpuId, Note)>,
+    pub(crate) notes: Vec<(Time, Note)>,
     pub(crate) fault: Option<Fault>,
     /// The CPU that each timer of the policy interrupts.
     pub(crate) timers: Vec<CpuId>,
