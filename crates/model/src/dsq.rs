@@ -51,7 +51,8 @@ impl<K: Copy + PartialOrd> Ordered<K> {
         if self.at.len() <= member as usize {
             self.at.resize(member as usize + 1, NOWHERE);
         }
-        debug_assert_eq!(self.queue_of(member), None, "a member is in one queue at most");
+        let fresh = self.at[member as usize].queue == NOWHERE.queue;
+        assert!(fresh, "a member is in one queue at most");
         self.arrivals += 1;
         let entry = Entry { key, arrival: self.arrivals, member };
         let hole = self.heaps[queue].len();

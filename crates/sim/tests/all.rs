@@ -2,7 +2,9 @@
 
 mod bsp;
 mod every;
+mod faults;
 mod gang;
+mod hotplug;
 mod linux_2_4;
 mod linux_2_6_o1;
 mod lives;

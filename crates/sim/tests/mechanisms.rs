@@ -10,11 +10,17 @@ use wastenot_sim::{
 };
 
 /// Every path holds one lock for a while: a global run queue.
-struct OneLock {
+pub(crate) struct OneLock {
     inner: Direct<Box<dyn Policy>>,
     held: Span,
     lock: LockId,
     waiting_max: usize,
+}
+
+impl OneLock {
+    pub(crate) fn new(inner: Direct<Box<dyn Policy>>, held: Span) -> OneLock {
+        OneLock { inner, held, lock: LockId(0), waiting_max: 0 }
+    }
 }
 
 impl Mechanism for OneLock {
@@ -105,9 +111,7 @@ fn policy(name: &str) -> Direct<Box<dyn Policy>> {
 fn all_cpus_queue_for_one_lock_when_all_wake_at_once() {
     let mut ends = Vec::new();
     for cpus in [1, 2, 4, 8] {
-        let held = Span::us(10);
-        let inner = policy("pinned");
-        let mut mechanism = OneLock { inner, held, lock: LockId(0), waiting_max: 0 };
+        let mut mechanism = OneLock::new(policy("pinned"), Span::us(10));
         let (history, outcome) = simulate_mechanism(
             &Machine::flat(cpus),
             &Costs::default(),
