@@ -13,7 +13,7 @@ use crate::mechanisms::OneLock;
 const END: Step = Step::End { of: 0 };
 
 /// A workload of everything, on `cpus` CPUs, of which all but CPU 0 may go off for a while.
-fn anything(random: &mut Random, cpus: usize, hotplug: bool) -> Workload {
+pub(crate) fn anything(random: &mut Random, cpus: usize, hotplug: bool) -> Workload {
     let mut load = Workload::new();
     let lock = load.lock("lock", Waiting::Block);
     let spin = load.lock("spin", Waiting::SpinThenBlock(Span::us(200)));

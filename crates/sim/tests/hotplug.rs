@@ -111,13 +111,14 @@ fn runs_of_own(history: &History) -> Vec<(Time, CpuId, TaskId)> {
 fn the_schedulers_own_threads_stay_on_their_cpus() {
     let mut machine = Machine::flat(4);
     for (n, cpu) in machine.cpus.iter_mut().enumerate() {
-        (cpu.core, cpu.llc, cpu.node) = (Some(n as u32 / 2), Some(0), Some(0));
+        let pair = Some(n as u32 / 2);
+        (cpu.core, cpu.llc, cpu.node) = (pair, pair, Some(0));
     }
     for name in ["cfs-4.1", "cfs-5.10", "cfs-6.1", "eevdf-6.12", "osv", "osv-vruntime"] {
         for ipi in [0, 5] {
             let (history, _) = run(&machine, Span::us(ipi), name, &unequal());
             let began = runs_of_own(&history);
-            assert!(!began.is_empty(), "{name}: the test is of threads that run");
+                assert!(!began.is_empty(), "{name}: the test is of threads that run");
             // CPUs go off shortly before such a thread runs, while it runs, and after.
             for &(time, cpu, _) in began.iter().take(3) {
                 for offset in [-4_000, -1_000, 0, 1_000, 3_000] {

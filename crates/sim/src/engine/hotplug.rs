@@ -4,7 +4,7 @@
 //! it is off only when whom it ran has left and it idles. From the moment it is to go nobody is
 //! placed there any more, but the policy hears of it last: then it clears the queue.
 
-use wastenot_model::policy::{Happening, Why};
+use wastenot_model::policy::{Happening, Place, Why};
 use wastenot_model::workload::Hotplug;
 use wastenot_model::{Context, CpuId, Event, Left, Prio, Span, TaskId};
 
@@ -50,7 +50,7 @@ impl<M: Mechanism> Engine<'_, M> {
     fn threads_sleep(&self, cpu: CpuId) -> bool {
         let views = self.kernel.cx.tasks.iter().take_while(|view| view.own);
         let mut bound = views.zip(&self.kernel.lives).filter(|(view, _)| view.cpu == cpu);
-        bound.all(|(_, life)| life.doing == Doing::Blocked)
+        bound.all(|(view, life)| view.place == Place::Asleep && life.doing == Doing::Blocked)
     }
 
     fn goes_off(&mut self, cpu: CpuId) {

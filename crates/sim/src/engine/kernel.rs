@@ -293,13 +293,13 @@ impl Kernel {
     /// A running task goes to `to`, if that is not where it is and it is not about to sleep.
     pub fn send(&mut self, task: TaskId, to: CpuId, why: Why) {
         let view = self.cx.task(task);
-        if view.place != Place::Running {
+        let (place, cpu) = (view.place, view.cpu);
+        let sleeps = self.run(cpu).leaves.is_some_and(|how| !how.is_runnable());
+        if place != Place::Running || sleeps {
             return;
         }
-        let cpu = view.cpu;
         self.check_placed(task, to);
-        let sleeps = self.run(cpu).leaves.is_some_and(|how| !how.is_runnable());
-        if cpu != to && !sleeps {
+        if cpu != to {
             self.run(cpu).leaves = Some(Leaves::Displaced { to, why });
         }
     }
