@@ -10,6 +10,7 @@ mod linux_2_6_o1;
 mod lives;
 mod mechanisms;
 mod osv;
+mod places;
 mod programs;
 mod renumber;
 mod work_conserving;

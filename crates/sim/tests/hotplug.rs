@@ -118,7 +118,7 @@ fn the_schedulers_own_threads_stay_on_their_cpus() {
         for ipi in [0, 5] {
             let (history, _) = run(&machine, Span::us(ipi), name, &unequal());
             let began = runs_of_own(&history);
-                assert!(!began.is_empty(), "{name}: the test is of threads that run");
+            assert!(!began.is_empty(), "{name}: the test is of threads that run");
             // CPUs go off shortly before such a thread runs, while it runs, and after.
             for &(time, cpu, _) in began.iter().take(3) {
                 for offset in [-4_000, -1_000, 0, 1_000, 3_000] {

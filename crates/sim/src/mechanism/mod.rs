@@ -28,7 +28,8 @@ pub enum Trigger {
         /// Whether the current task does it, or an interrupt.
         by: By,
     },
-    /// A running task might be better off elsewhere: it executes a new program, or may not stay.
+    /// A running task might be better off elsewhere: it executes a new program, or may not stay,
+    /// since its affinity changed or its CPU is to go off ([`Kernel::send`]).
     Select {
         /// Which.
         task: TaskId,
