@@ -10,9 +10,9 @@ use wastenot_model::{
 /// What is wrong with `history`; empty if nothing is.
 ///
 /// No event contradicts what was known; time never goes back; a CPU runs one task, which runs
-/// nowhere else; one that is off runs nobody and does not idle; where each task is is known at every
-/// instant, and its life is the sum of its runs, waits, sleeps and of the time before it was first
-/// queued.
+/// nowhere else; one that is off runs nobody and does not idle; at every instant it is known where
+/// each task is, and its life is the sum of its runs, waits, sleeps and of the time before it was
+/// first queued.
 pub fn wrong(history: &History) -> Vec<String> {
     let mut checker = Checker::default();
     replay(history, Silent::Unknown, &mut checker);

@@ -102,7 +102,7 @@ fn no_scheduler_does_what_none_may() {
 #[test]
 fn no_scheduler_needs_decisions_to_take_no_time() {
     for kind in SCHEDULERS {
-        for seed in 0..20 {
+        for seed in 0..40 {
             let mut random = Random::stream(seed, 9, 9);
             let cpus = 2 + random.below(7) as usize;
             let load = anything(&mut random, cpus, seed % 2 == 0);
@@ -112,6 +112,31 @@ fn no_scheduler_needs_decisions_to_take_no_time() {
                 (machine(cpus, seed % 4 < 2), OneLock::new(inner, Span::us(2)));
             let costs = Costs::default();
             let run = simulate_mechanism(&machine, &costs, &load, mechanism, &options);
+            assert_ends_well(&run, &format!("{} seed {seed}", kind.name));
+        }
+    }
+}
+
+/// CPUs go off and come back while it is still being decided where the tasks of others go.
+#[test]
+fn cpus_may_go_off_faster_than_decisions_are_taken() {
+    for kind in SCHEDULERS {
+        for seed in 0..20 {
+            let mut random = Random::stream(seed, 9, 9);
+            let cpus = 2 + random.below(7) as usize;
+            let mut load = anything(&mut random, cpus, false);
+            let any = |random: &mut Random| CpuId(random.below(cpus as u64) as u16);
+            let plug = |n: u64, random: &mut Random| {
+                let at = Time(5_000_000 + n * 40_000);
+                Hotplug { at, cpu: any(random), up: random.below(2) == 0 }
+            };
+            load.hotplug = (0..100).map(|n| plug(n, &mut random)).collect();
+            let ipi = if seed % 2 == 0 { Span::us(30) } else { Span::ZERO };
+            let costs = Costs { ipi, ..Costs::default() };
+            let options = Options { seed, limit: Time(60_000_000_000), ..Options::default() };
+            let inner = Direct(scheduler(kind.name, &[]).expect("known"));
+            let lock = OneLock::new(inner, Span::us(50));
+            let run = simulate_mechanism(&Machine::flat(cpus), &costs, &load, lock, &options);
             assert_ends_well(&run, &format!("{} seed {seed}", kind.name));
         }
     }

@@ -149,6 +149,26 @@ fn messages_take_time_and_only_their_reader_gets_them() {
     assert!(wakings.map(|entry| entry.cpu).all(|cpu| cpu == DISPATCHER));
 }
 
+/// Its paths never end, and take no time.
+struct Endless;
+
+impl Mechanism for Endless {
+    fn name(&self) -> String {
+        "endless".into()
+    }
+    fn init(&mut self, _: &mut Kernel) {}
+    fn step(&mut self, _: &mut Kernel, _: CpuId, _: Trigger, _: u32) -> Step {
+        Step::Work(Span::ZERO)
+    }
+}
+
+#[test]
+fn a_path_without_end_ends_the_run() {
+    let (machine, costs, load) = (Machine::flat(1), Costs::default(), in_step(1, 1));
+    let run = simulate_mechanism(&machine, &costs, &load, Endless, &Options::default());
+    assert!(matches!(run.1.end, End::Fault(_)), "{:?}", run.1.end);
+}
+
 /// Lets a test look at its mechanism afterwards.
 struct Borrowed<'m, M>(&'m mut M);
 

@@ -38,9 +38,9 @@ const JITTER: u32 = 1;
 /// and more for each task.
 const STEPS_AT_ONCE: u64 = 1 << 20;
 const STEPS_OF_TASK: u64 = 64;
-/// What CPUs may react to at one instant, for each of these steps: one leads to few reactions,
-/// unless the policy goes in a circle.
-const REACTIONS_OF_STEP: u64 = 8;
+/// What CPUs may do at one instant for each of these steps: one leads to few acts, unless the
+/// policy goes in a circle.
+const ACTS_OF_STEP: u64 = 8;
 
 /// A simulation that is running.
 #[derive(Debug)]
@@ -58,8 +58,9 @@ pub(crate) struct Engine<'w, M> {
     active: usize,
     next_launch: usize,
     next_hotplug: usize,
-    /// Steps of programs, and all that CPUs did, at this instant.
+    /// Steps of programs that were done at this instant.
     steps_at_once: u64,
+    /// And all that CPUs did.
     acts_at_once: u64,
     marks: Vec<Mark>,
 }
@@ -199,10 +200,7 @@ impl<'w, M: Mechanism> Engine<'w, M> {
     /// `cpu` does whatever it has to do at this instant.
     fn attend(&mut self, cpu: CpuId) {
         while self.kernel.end.is_none() {
-            self.acts_at_once += 1;
-            if self.acts_at_once > REACTIONS_OF_STEP * STEPS_AT_ONCE {
-                self.check_decides();
-            }
+            self.count_act();
             self.kernel.cx.view_mut().cpu = cpu;
             if self.kernel.run(cpu).path.is_some() {
                 if !self.path_goes_on(cpu) {
@@ -248,12 +246,21 @@ impl<'w, M: Mechanism> Engine<'w, M> {
         }
     }
 
+    /// A CPU does something at this instant.
+    #[inline]
+    fn count_act(&mut self) {
+        self.acts_at_once += 1;
+        if self.acts_at_once > ACTS_OF_STEP * STEPS_AT_ONCE {
+            self.check_decides();
+        }
+    }
+
     /// Decisions are taken for ever without time passing.
     #[cold]
     fn check_decides(&mut self) {
         let (tasks, cpus) = (self.kernel.lives.len() as u64, self.kernel.cpus.len() as u64);
         let steps = STEPS_AT_ONCE + (STEPS_OF_TASK + cpus) * tasks;
-        if self.acts_at_once > REACTIONS_OF_STEP * steps {
+        if self.acts_at_once > ACTS_OF_STEP * steps {
             self.kernel.fault("decides for ever without any time passing".to_owned());
         }
     }

@@ -36,7 +36,8 @@ pub enum Trigger {
         /// Why.
         why: Why,
     },
-    /// The CPU needs its next task: who ran there leaves, or is to be preempted.
+    /// The CPU needs its next task: who ran there leaves, or is to be preempted. Nobody comes to a
+    /// CPU that is offline, and whoever leaves it goes elsewhere: it is about to go off.
     Schedule,
     /// The tick.
     Tick,
