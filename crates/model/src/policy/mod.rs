@@ -41,8 +41,8 @@ pub enum Happening {
     Timer(TimerId),
     /// A kernel thread of the policy has run for as long as it said; it sleeps again after this.
     Ran(TaskId),
-    /// A CPU came up, or is about to go off: nobody runs there any more, and who is queued there
-    /// has to be moved.
+    /// A CPU came up, or has gone off: nobody runs there any more, and who is queued there has to
+    /// be moved.
     Cpu {
         /// Which.
         cpu: CpuId,

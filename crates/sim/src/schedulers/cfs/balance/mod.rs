@@ -250,6 +250,9 @@ impl Cfs {
         idle: Phase,
         designated: &mut bool,
     ) -> u32 {
+        if !cx.online.contains(cpu_id(cpu)) {
+            return 0; // it is about to go off (`cpu_active_mask`)
+        }
         let mut look = Look {
             cpu,
             to: cpu,
@@ -265,8 +268,8 @@ impl Cfs {
         for (word, span) in self.considered.iter_mut().zip(span) {
             *word = *span;
         }
-        for (word, online) in self.considered.iter_mut().zip(&self.online) {
-            *word &= online;
+        for (n, word) in self.considered.iter_mut().enumerate() {
+            *word &= cx.online.words().get(n).copied().unwrap_or(0);
         }
         let (moved, outcome) = self.look_until_settled(cx, &mut look, designated);
         cx.note(|_| Note {
