@@ -1,14 +1,41 @@
 //! What is told at the end: what only a simulator knows.
 
 use wastenot_model::report::Unit;
-use wastenot_model::{Annex, Table, Value};
+use wastenot_model::workload::{Nature, Natures, Synchrony};
+use wastenot_model::{Annex, Table, TaskId, Value};
 
 use super::Engine;
+use super::population::tid;
 use crate::mechanism::Mechanism;
 
 impl<M: Mechanism> Engine<'_, M> {
-    /// Marks and decisions, which no other source has.
+    /// From now on wakers of `task` are about to sleep, or are not.
+    pub(super) fn note_synchrony(&mut self, task: TaskId, sync: bool) {
+        self.synchrony.push(Synchrony { at: self.kernel.now(), tid: tid(task), sync });
+    }
+
+    /// What tasks are, where that is not ordinary.
+    fn natures(&mut self) -> Natures {
+        let workload = self.workload;
+        let lives = self.kernel.lives.iter().enumerate();
+        let tasks = lives.filter_map(|(n, life)| {
+            let nature = Nature::of(&workload.templates[life.template?.index()]);
+            (nature != Nature::default()).then_some((tid(TaskId::nth(n)), nature))
+        });
+        let grouped = workload.groups.len() > 1;
+        Natures {
+            tasks: tasks.collect(),
+            groups: if grouped { workload.groups.clone() } else { Vec::new() },
+            synchrony: std::mem::take(&mut self.synchrony),
+            ipi: self.kernel.costs.ipi,
+        }
+    }
+
+    /// What tasks are, marks and decisions, which no other source has.
     pub(super) fn tell_annexes(&mut self) {
+        for annex in self.natures().annexes() {
+            self.kernel.sink.annex(annex);
+        }
         if !self.marks.is_empty() {
             let columns = [
                 ("time_ns", "time", Unit::At),

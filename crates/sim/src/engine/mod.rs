@@ -18,6 +18,7 @@ pub use kernel::{Kernel, Leaves};
 
 use wastenot_model::machine::Costs;
 use wastenot_model::policy::{Happening, Place, Why};
+use wastenot_model::workload::Synchrony;
 use wastenot_model::{
     Builder, Context, CpuId, CpuMode, History, Machine, Start, TaskId, Time, Window, Workload,
 };
@@ -63,6 +64,8 @@ pub(crate) struct Engine<'w, M> {
     /// And all that CPUs did.
     acts_at_once: u64,
     marks: Vec<Mark>,
+    /// When wakers of whom began, or ceased, to say that they are about to sleep.
+    synchrony: Vec<Synchrony>,
 }
 
 impl<'w, M: Mechanism> Engine<'w, M> {
@@ -103,6 +106,7 @@ impl<'w, M: Mechanism> Engine<'w, M> {
             steps_at_once: 0,
             acts_at_once: 0,
             marks: Vec::new(),
+            synchrony: Vec::new(),
         }
     }
 

@@ -88,13 +88,18 @@ impl Kernel {
     }
 
     fn add(&mut self, name: &str, life: Life, view: TaskView) {
-        const FIRST_TID: i32 = 1000;
-        let tid = FIRST_TID + self.lives.len() as i32;
+        let tid = tid(TaskId::nth(self.lives.len()));
         let name = self.sink.name(name);
         self.sink.task(Task { tid, pid: Some(tid), name });
         self.lives.push(life);
         self.cx.view_mut().tasks.push(view);
     }
+}
+
+/// Under which number `task` goes in the History; none is used twice.
+pub(super) fn tid(task: TaskId) -> i32 {
+    const FIRST: i32 = 1000;
+    FIRST + task.ordinal() as i32
 }
 
 pub(crate) fn view_all(machine: &Machine, groups: &[Group]) -> View {

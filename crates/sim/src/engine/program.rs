@@ -320,6 +320,9 @@ impl<M: Mechanism> Engine<'_, M> {
             Doing::Blocked => {
                 life.doing = Doing::Steps;
                 self.active += 1;
+                if std::mem::replace(&mut life.sync, sync) != sync {
+                    self.note_synchrony(task, sync);
+                }
                 let by = Context::Task;
                 let trigger = Trigger::Wake { task, why: Why::Wakeup { sync }, by };
                 self.kernel.run(cpu).pending.push_back(trigger);

@@ -75,7 +75,7 @@ pub(crate) struct Simulate {
 #[command(next_help_heading = "With --replay")]
 pub(crate) struct WhatIf {
     /// The run is over when these are done: a name with * and ?, or a tid; may be repeated.
-    /// Without it, when all are that are no kernel threads
+    /// Without it, when those are that came or ended within the recording
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Vec<String>,
     /// Run it on another machine than it ran on: a preset, an hwloc description, or a file
