@@ -252,7 +252,7 @@ fn number(cell: Option<&Value>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Builder, Head, Machine, Sink};
+    use crate::{Builder, Head, Machine};
 
     fn told(annexes: Vec<Annex>) -> Natures {
         let mut sink = Builder::new(Head::new(Machine::flat(1)));

@@ -64,11 +64,11 @@ impl Kernel {
     }
 
     /// Tasks whose CPUs are all off may use all CPUs, as in the kernel; the policy hears of it on
-    /// `cpu`.
+    /// `cpu`. Its own threads are parked: they sleep until their CPU is back.
     pub(crate) fn free_the_stranded(&mut self, cpu: CpuId) {
         for task in (0..self.lives.len()).map(TaskId::nth) {
-            let ended = self.life(task).ended.is_some();
-            if !ended && !self.cx.online.iter().any(|cpu| self.cx.allowed(task, cpu)) {
+            let stays = self.life(task).ended.is_some() || self.cx.task(task).own;
+            if !stays && !self.cx.online.iter().any(|cpu| self.cx.allowed(task, cpu)) {
                 self.cx.view_mut().task_mut(task).mask = 0;
                 let what = Change::Affinity(self.sink.mask(&self.cx.masks[0]));
                 self.tell(cpu, Context::Task, Event::Changed { task, what });

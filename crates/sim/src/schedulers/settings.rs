@@ -26,8 +26,6 @@ pub enum Values {
     Span,
     /// A whole number.
     Count,
-    /// Any number.
-    Number,
 }
 
 impl Values {
@@ -36,7 +34,6 @@ impl Values {
             Values::Words(words) => words.contains(&value),
             Values::Span => Span::parse(value).is_some(),
             Values::Count => value.parse::<u32>().is_ok(),
-            Values::Number => value.parse::<f64>().is_ok_and(f64::is_finite),
         }
     }
     fn describe(self) -> String {
@@ -44,7 +41,6 @@ impl Values {
             Values::Words(words) => words.join(" | "),
             Values::Span => "a length of time such as `2ms`".into(),
             Values::Count => "a whole number".into(),
-            Values::Number => "a number".into(),
         }
     }
 }
@@ -129,10 +125,6 @@ impl Settings {
     }
     /// A whole number.
     pub fn count(&self, name: &str) -> u32 {
-        self.word(name).parse().unwrap_or_default()
-    }
-    /// A number.
-    pub fn number(&self, name: &str) -> f64 {
         self.word(name).parse().unwrap_or_default()
     }
 }
