@@ -169,6 +169,8 @@ tasks = [{ name = "a", group = "g", program = ["compute 100ms"] }]"#,
     assert_eq!(answer.at_most(), Some(0.0));
     assert_eq!(answer.asked.makespan, Some(extracted.recorded));
     assert!(says(&answer, "what quotas held back"));
+    let verdict = answer.report().verdict;
+    assert!(verdict.contains("held back by a quota"), "{verdict}");
 }
 
 #[test]

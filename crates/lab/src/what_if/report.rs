@@ -83,9 +83,13 @@ impl WhatIf {
         let bound = &self.bound;
         let is_most = |span: Span| span.0 as f64 >= MOST * self.extracted.recorded.0 as f64;
         if let Some(end) = bound.ends.first().filter(|end| is_most(end.chain.span())) {
-            let how = if end.chain.sleep > end.chain.compute { "sleeps" } else { "is busy" };
+            let how = match (end.chain.sleep > end.chain.compute, self.extracted.held) {
+                (false, _) => "is busy",
+                (true, Span::ZERO) => "sleeps",
+                (true, _) => "sleeps, or is held back by a quota",
+            };
             return Some(format!(
-                ", because `{}` {how}, or waits for who does, from one end to the other (`--task` \
+                ", because `{}` {how}, or waits for such a task, from one end to the other (`--task` \
                  says whom to wait for)",
                 end.name
             ));

@@ -84,6 +84,9 @@ fn who(extracted: &Extracted, whom: &Awaited) -> String {
         Why::All => "all, since only kernel threads are there",
     };
     let others = match tasks - awaited {
+        0 if tasks == 1 => {
+            return "the run is over when its task has done what was recorded".into();
+        }
         0 => return format!("the run is over when all {tasks} tasks have done what was recorded"),
         others => others,
     };
