@@ -53,16 +53,37 @@ fn every_scenario_gives_the_history_it_always_gave_and_the_required_orderings() 
         let (lu, ua, cg, bt) = (ratio("lu"), ratio("ua"), ratio("cg"), ratio("bt"));
         assert!(lu > ua && ua > cg && cg > bt, "{family}: lu {lu} ua {ua} cg {cg} bt {bt}");
         assert!(bt > 0.97 * ratio("ep"), "{family}: bt {bt} ep {}", ratio("ep"));
-        for app in ["bt", "cg", "ep", "ft", "is", "lu", "mg", "sp", "ua"] {
-            let left = value(&format!("{family}-{app}"), "waste-left");
-            assert!(left <= 0.1, "{family}-{app}: {left} of the waste is left");
-        }
     }
+    each_fix_takes_the_waste_away(&all);
     for name in ["overload-on-wakeup-q18", "overload-on-wakeup-full"] {
         assert!(value(name, "busy-wakeups") > 0.0, "{name}: the fault does not show");
         assert_eq!(value(name, "busy-wakeups-left"), 0.0, "{name}");
     }
     assert_eq!(value("wake-affine-ua", "prev-idle-wakeups-left"), 0.0);
+}
+
+/// Nine tenths of the time that CPUs idle while tasks wait; and with all fixes together as good as
+/// nothing is lost against a CPU for each thread.
+fn each_fix_takes_the_waste_away(all: &[Experiment]) {
+    // Jobs that come back from I/O wait until an idle CPU of another node balances: the fault of
+    // wakeups, which is not mended there.
+    const KNOWN: &[(&str, f64)] = &[("group-imbalance-make", 0.3)];
+    let (mut faults, mut apps) = (0, 0);
+    for experiment in all {
+        let name = experiment.scenario.as_str();
+        let value = |figure| experiment.figure(figure).and_then(|worked| worked.value);
+        if let Some(left) = value("waste-left") {
+            let known = KNOWN.iter().find(|known| known.0 == name);
+            let most = known.map_or(0.1, |known| known.1);
+            assert!(left <= most, "{name}: {left} of the waste is left");
+            faults += 1;
+        }
+        if let Some(ratio) = value("all-fixes") {
+            assert!((0.97..=1.03).contains(&ratio), "{name}: {ratio} of the time when pinned");
+            apps += 1;
+        }
+    }
+    assert_eq!((faults, apps), (22, 18), "figures that say so");
 }
 
 /// Digests of all Histories against the committed ones; `SNAPSHOTS=overwrite` writes them anew.

@@ -253,10 +253,10 @@ impl Kernel {
     fn switched(&mut self, cpu: CpuId, prev: Option<TaskId>, next: Option<TaskId>) {
         let now = self.now();
         if prev.is_none() != next.is_none() {
-            if let Some(Tick { period, idle: false }) = self.tick {
+            if let Some(tick) = self.tick.filter(|tick| !tick.idle) {
                 match next {
                     Some(_) => {
-                        let at = Time((now.0 / period.0 + 1) * period.0);
+                        let at = tick.after(now, cpu, self.cpus.len());
                         self.calendar.set(Due::Tick(cpu), at);
                     }
                     None => self.calendar.clear(Due::Tick(cpu)),

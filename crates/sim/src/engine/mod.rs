@@ -117,8 +117,9 @@ impl<'w, M: Mechanism> Engine<'w, M> {
         if let Some(tick) = self.kernel.tick
             && tick.idle
         {
+            let cpus = self.kernel.cx.machine.len();
             for cpu in self.kernel.cx.online.clone().iter() {
-                self.kernel.calendar.set(Due::Tick(cpu), Time(tick.period.0));
+                self.kernel.calendar.set(Due::Tick(cpu), tick.after(Time(0), cpu, cpus));
             }
         }
         let end = self.until_the_end();

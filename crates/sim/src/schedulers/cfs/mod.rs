@@ -14,6 +14,7 @@ mod balance;
 mod eevdf;
 mod entity;
 mod fair;
+mod list;
 mod load;
 mod mask;
 mod pelt;

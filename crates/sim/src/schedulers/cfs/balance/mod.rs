@@ -372,7 +372,7 @@ impl Cfs {
         let patience = domain.cache_nice_tries + 2;
         let moves_tasks = self.rules.era != Era::V6 || matches!(look.amount, Amount::Tasks(_));
         let domain = self.domain(look);
-        if look.idle == Phase::Newly || domain.failed <= patience || !moves_tasks {
+        if domain.failed <= patience || !moves_tasks {
             self.reset_interval(look);
             return (0, "failed");
         }
@@ -445,7 +445,9 @@ impl Cfs {
         }
         let holds = |domain: &super::topology::Domain| mask::contains(&domain.span, cpu);
         let Some(level) = self.topology.chains[to as usize].iter().position(holds) else { return };
-        if self.pull_one(cx, cpu as u32, to) {
+        let pushed = self.pull_one(cx, cpu as u32, to);
+        // From 4.7 on (d02c071183e1); before, the next balancing takes tasks whose cache is warm.
+        if pushed && self.rules.era != Era::V4 {
             self.topology.chains[to as usize][level].failed = 0;
         }
     }
