@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use wastenot_lab::{Experiment, Grid, Options};
+use wastenot_model::{Span, Time, Value};
 
 const GOLDEN: &str = "golden/simulate.txt";
 
@@ -108,4 +109,47 @@ fn golden(all: &[Experiment]) {
         "Histories changed; if that was meant, run with SNAPSHOTS=overwrite:\n{}",
         changed.join("\n")
     );
+}
+
+/// A decision of a CPU: when, the CPUs that it looked at, and what came of it.
+type Decision = (i64, String, String);
+
+/// What CPU 0 decided from 0.2 s to 0.7 s.
+fn decisions(scenario: &str, variant: &str) -> Vec<Decision> {
+    let file = root().join("scenarios/seeds").join(scenario).with_extension("toml");
+    let text = fs::read_to_string(file).expect("a scenario");
+    let scenario = wastenot_scenario::scenario(scenario, &text).expect("a scenario");
+    let variant = scenario.variants.iter().find(|it| it.name == variant).expect("a variant");
+    let limit = Time(Span::ms(700).0);
+    let options = wastenot_sim::Options { limit, notes: true, ..Default::default() };
+    let ran = wastenot_lab::run(variant, &options).expect("it runs");
+    let mut tables = ran.history.annexes.iter().map(|annex| &annex.table);
+    let table = tables.find(|table| table.name == "decisions").expect("decisions");
+    let at = |name| table.columns.iter().position(|it| it.name == name).expect("a column");
+    let [time, cpu, looked_at, outcome] = ["time_ns", "cpu", "considered", "outcome"].map(at);
+    let of_0 = table.rows.iter().filter(|row| row[cpu] == Value::Int(0));
+    let all = of_0.filter_map(|row| match (&row[time], &row[looked_at], &row[outcome]) {
+        (Value::Int(time), Value::Text(cpus), Value::Text(outcome)) => {
+            Some((*time, cpus.clone(), outcome.clone()))
+        }
+        _ => None,
+    });
+    all.filter(|(time, ..)| *time >= 200_000_000).collect()
+}
+
+/// Figure 5 of "A Decade of Wasted Cores": core 0 balances every 4 ms in vain, since its sibling and
+/// its node are all it looks at.
+#[test]
+fn without_levels_between_nodes_a_cpu_looks_at_its_own_node_only() {
+    let lost = decisions("missing-domains-bt", "bug");
+    for (time, cpus, outcome) in &lost {
+        assert!(["0-1", "0-7"].contains(&cpus.as_str()), "at {time} ns: {cpus}");
+        assert_eq!(outcome, "balanced", "at {time} ns");
+    }
+    let sibling = lost.iter().filter(|(_, cpus, _)| cpus == "0-1").map(|(time, ..)| *time);
+    let sibling: Vec<i64> = sibling.collect();
+    let each_tick = sibling.windows(2).filter(|two| two[1] - two[0] == 4_000_000).count();
+    assert!(each_tick * 10 > sibling.len() * 8, "{each_tick} of {} after 4 ms", sibling.len());
+    let kept = decisions("missing-domains-bt", "fix");
+    assert!(kept.iter().any(|(_, cpus, _)| cpus == "0-63"), "all nodes where levels are kept");
 }

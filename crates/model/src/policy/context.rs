@@ -183,6 +183,8 @@ pub enum Effect {
 /// A decision, for the annex `decisions`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
+    /// The CPU for which it was decided, which another one may have done.
+    pub cpu: CpuId,
     /// What was decided: `newidle`, `periodic`, `wakeup`, ...
     pub what: &'static str,
     /// Whose, where it is one task's.

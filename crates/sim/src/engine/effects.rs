@@ -43,7 +43,7 @@ impl Kernel {
                 }
                 Effect::Timer { timer, cpu, at } => self.set_timer(timer, cpu, at),
                 Effect::Wake(thread) => self.wake_thread(thread),
-                Effect::Note(note) => self.notes.push((self.cx.now, here, note)),
+                Effect::Note(note) => self.notes.push((self.cx.now, note)),
                 Effect::Tick(tick) => self.tick = Some(tick),
                 Effect::Thread { name, cpu, work } => self.add_thread(&name, cpu, work),
             }

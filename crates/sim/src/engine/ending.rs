@@ -34,10 +34,10 @@ impl<M: Mechanism> Engine<'_, M> {
                 ("outcome", "outcome", Unit::None),
             ];
             let mut table = Table::new("decisions", "Decisions", &columns);
-            for (time, cpu, note) in &self.kernel.notes {
+            for (time, note) in &self.kernel.notes {
                 table.push(vec![
                     (*time).into(),
-                    (*cpu).into(),
+                    note.cpu.into(),
                     note.what.into(),
                     note.task.map(|task| Value::from(task.ordinal() as u32)).into(),
                     note.considered.to_string().into(),

@@ -34,7 +34,7 @@ pub struct Kernel {
     pub(crate) tick: Option<Tick>,
     /// CPUs that have something to do at this very instant, in order.
     pub(crate) soon: VecDeque<CpuId>,
-    pub(crate) notes: Vec<(Time, CpuId, Note)>,
+    pub(crate) notes: Vec<(Time, Note)>,
     /// Why it ends now, if it has to.
     pub(crate) end: Option<End>,
     /// The CPU that each timer of the policy interrupts.

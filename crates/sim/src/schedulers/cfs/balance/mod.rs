@@ -273,6 +273,7 @@ impl Cfs {
         }
         let (moved, outcome) = self.look_until_settled(cx, &mut look, designated);
         cx.note(|_| Note {
+            cpu: cpu_id(cpu),
             what: if idle == Phase::Newly { "newidle" } else { "periodic" },
             task: None,
             considered: mask::to_set(&self.topology.chains[cpu as usize][level].span),
