@@ -90,12 +90,18 @@ fn names(path: &str, value: &Value, found: &mut Vec<(String, Vec<String>)>) {
 }
 
 #[test]
-fn the_page_on_json_names_all_that_is_printed_and_nothing_else() {
-    let output = Desk::laid().bash("wastenot check trace.dat --json");
+fn the_pages_on_json_name_all_that_is_printed_and_nothing_else() {
+    let simulate = "wastenot simulate scenarios/seeds/scheduling-groups-cg.toml --json";
+    json_page("check.md", "wastenot check trace.dat --json");
+    json_page("simulate.md", simulate);
+}
+
+fn json_page(page: &str, line: &str) {
+    let output = Desk::laid().bash(line);
     let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let mut printed = Vec::new();
     names("", &json, &mut printed);
-    let text = fs::read_to_string(root().join("docs/reference/check.md")).expect("check.md");
+    let text = fs::read_to_string(root().join("docs/reference").join(page)).expect(page);
     let entries: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("| `")).collect();
     let name_of = |entry: &str| entry.split('`').next().unwrap_or_default().to_owned();
     let covers = |entry: &str, path: &str| match name_of(entry).strip_suffix('*') {
@@ -107,9 +113,9 @@ fn the_page_on_json_names_all_that_is_printed_and_nothing_else() {
             continue;
         }
         let entry = entries.iter().find(|entry| covers(entry, path));
-        let entry = entry.unwrap_or_else(|| panic!("check.md lacks `{path}`"));
+        let entry = entry.unwrap_or_else(|| panic!("{page} lacks `{path}`"));
         for key in keys {
-            assert!(entry.contains(&format!("`{key}`")), "check.md lacks `{key}` of `{path}`");
+            assert!(entry.contains(&format!("`{key}`")), "{page} lacks `{key}` of `{path}`");
         }
     }
     for entry in entries {
