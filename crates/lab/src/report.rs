@@ -46,23 +46,24 @@ impl Experiment {
         let banded: Vec<Option<bool>> = banded.map(Worked::in_band).collect();
         let count = |answer| banded.iter().filter(|&&inside| inside == answer).count();
         let (inside, unknown) = (count(Some(true)), count(None));
-        match (inside, unknown, banded.len()) {
+        let judged = match (inside, unknown, banded.len()) {
             (_, _, 0) if about.is_empty() => format!(
                 "{} of {}, simulated with {} each.",
                 counted(self.variants.len(), "variant"),
                 self.scenario,
                 counted(self.seeds.len(), "seed")
             ),
-            (_, _, 0) => about,
-            (1, _, 1) => format!("{about} Its figure lies in its band."),
-            (_, 1, 1) => format!("{about} Its figure is unknown."),
-            (_, _, 1) => format!("{about} Its figure does not lie in its band."),
-            (inside, 0, all) => format!("{about} {inside} of {all} figures lie in their band."),
+            (_, _, 0) => String::new(),
+            (1, _, 1) => "Its figure lies in its band.".into(),
+            (_, 1, 1) => "Its figure is unknown.".into(),
+            (_, _, 1) => "Its figure does not lie in its band.".into(),
+            (inside, 0, all) => format!("{inside} of {all} figures lie in their band."),
             (inside, unknown, all) => format!(
-                "{about} {inside} of {all} figures lie in their band, {unknown} {} unknown.",
+                "{inside} of {all} figures lie in their band, {unknown} {} unknown.",
                 if unknown == 1 { "is" } else { "are" }
             ),
-        }
+        };
+        format!("{about} {judged}").trim().to_owned()
     }
 
     /// What the scenario tells of its own schedulers is no answer then.
