@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 use wastenot_check::waste;
 use wastenot_model::{History, Silent, replay};
 use wastenot_scenario::scenario::Variant;
-use wastenot_sim::{End, Options, Outcome, scheduler, simulate};
+use wastenot_sim::{End, Options, Outcome, simulate};
 
 use crate::Error;
+use crate::choice::policy;
 use crate::tally::Tally;
 
 /// A run in full.
@@ -68,8 +69,7 @@ pub struct Kind {
 
 /// Runs `variant` once.
 pub fn run(variant: &Variant, options: &Options) -> Result<Run, Error> {
-    let choice = &variant.scheduler;
-    let policy = scheduler(&choice.name, &choice.switches).map_err(Error::Scheduler)?;
+    let policy = policy(&variant.scheduler)?;
     let (history, outcome) =
         simulate(&variant.machine, &variant.costs, &variant.workload, policy, options);
     match bad_end(&outcome.end, &history) {

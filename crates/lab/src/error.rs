@@ -45,6 +45,18 @@ pub enum Error {
         /// What to look at.
         help: String,
     },
+    /// The file of results is something else.
+    #[error("{}: no file of results, so that nothing is added to it", file.display())]
+    Foreign {
+        /// Which.
+        file: PathBuf,
+    },
+    /// It cannot be told which program runs, hence not which results are its own.
+    #[error("cannot read the program that runs, to know its results again: {error}")]
+    Program {
+        /// Why.
+        error: io::Error,
+    },
     /// The file of results cannot be read or written.
     #[error("{}: {error}", file.display())]
     Store {
@@ -63,6 +75,8 @@ impl Error {
             Error::Variant { known, .. } => format!("its variants are {}", known.join(", ")),
             Error::Extract(error) => error.help(),
             Error::Run { help, .. } | Error::Replay { help, .. } => help.clone(),
+            Error::Foreign { .. } => "name a new file, or one that `--resume` made".into(),
+            Error::Program { .. } => "run it without a file of results".into(),
             Error::Store { .. } => "name another file, or none".into(),
         }
     }

@@ -1,8 +1,12 @@
 //! An experiment: all cells, and the scenario's figures worked out from them.
 
-use wastenot_scenario::scenario::{Figure, Measure, Over, Pick, Quantity, Scenario, Variant};
+use wastenot_model::{Machine, Span};
+use wastenot_scenario::scenario::{Figure, Measure, Over, Pick, Quantity, Variant};
 
-use crate::cell::{Cell, Kind, Run};
+use crate::Grid;
+use crate::cell::{Cell, Kind};
+use crate::choice::label;
+use crate::number::number;
 
 /// What came of a scenario.
 #[derive(Clone, Debug)]
@@ -13,12 +17,17 @@ pub struct Experiment {
     pub about: String,
     /// Where its numbers are from.
     pub source: String,
+    /// Whether all ran under another scheduler than the scenario's, so that what it expects is
+    /// not held against it.
+    pub instead: bool,
     /// Its seeds.
     pub seeds: Vec<u64>,
     /// Each variant with a cell for each seed.
     pub variants: Vec<Outcome>,
     /// The figures of variants that were run.
     pub figures: Vec<Worked>,
+    /// What was left out of the scenario, or taken for granted.
+    pub notes: Vec<String>,
 }
 
 /// A variant and its cells, one a seed.
@@ -26,8 +35,20 @@ pub struct Experiment {
 pub struct Outcome {
     /// The variant.
     pub name: String,
+    /// Other variants that are the same.
+    pub same: Vec<String>,
+    /// The label of its scheduler: `osv thyst=5ms`.
+    pub scheduler: String,
+    /// The machine that it ran on.
+    pub machine: Machine,
     /// In the order of the seeds.
     pub cells: Vec<Cell>,
+}
+
+impl Outcome {
+    fn is(&self, variant: &str) -> bool {
+        self.name == variant || self.same.iter().any(|name| name == variant)
+    }
 }
 
 /// A figure with its value.
@@ -42,28 +63,72 @@ pub struct Worked {
 }
 
 impl Worked {
-    /// Whether it lies in its band; `None` where there is none, or no value.
+    /// Whether it lies in its band; `None` where there is none, or its value is unknown.
     pub fn in_band(&self) -> Option<bool> {
         let (low, high) = self.figure.band?;
-        Some(self.value.is_some_and(|value| (low..=high).contains(&value)))
+        self.value.map(|value| (low..=high).contains(&value))
     }
-    /// Smallest and largest of the known values.
+    /// Smallest and largest of the known values, where the picked one is a value of that kind.
     pub fn range(&self) -> Option<(f64, f64)> {
+        if matches!(self.figure.pick, Pick::Spread | Pick::ShareAtLeast(_)) {
+            return None;
+        }
         let mut known = self.values.iter().flatten().copied();
         let first = known.next()?;
         Some(known.fold((first, first), |(low, high), value| (low.min(value), high.max(value))))
     }
+
+    /// A value as people read it: a length of time, or a number with as many digits as show whether
+    /// it lies in the band.
+    pub fn show(&self, value: f64) -> String {
+        let band = self.figure.band;
+        if !self.is_time() {
+            return number(value, band);
+        }
+        let hidden = |limit: f64| limit != value && self.show_given(limit) == nanoseconds(value);
+        match band.is_some_and(|(low, high)| hidden(low) || hidden(high)) {
+            true => format!("{value:.0} ns"),
+            false => nanoseconds(value),
+        }
+    }
+    /// A number that the scenario gives, as it is written there.
+    pub fn show_given(&self, value: f64) -> String {
+        if self.is_time() { nanoseconds(value) } else { value.to_string() }
+    }
+    /// Smallest and largest as people read them, where they differ.
+    pub fn show_range(&self) -> Option<String> {
+        let (low, high) = self.range().map(|(low, high)| (self.show(low), self.show(high)))?;
+        (low != high).then(|| format!("{low} to {high}"))
+    }
+    /// Its band as people read it; one that is open above has no upper end.
+    pub fn show_band(&self) -> Option<String> {
+        let (low, high) = self.figure.band?;
+        let open = high >= 1e6 || (high >= 1000.0 && low <= 1.0);
+        Some(match open && !self.is_time() {
+            true => format!("at least {}", self.show_given(low)),
+            false => format!("{} to {}", self.show_given(low), self.show_given(high)),
+        })
+    }
+    fn is_time(&self) -> bool {
+        let same_kind = !matches!(self.figure.pick, Pick::Spread | Pick::ShareAtLeast(_));
+        self.figure.over == Over::Nothing && self.figure.quantity.measure.is_time() && same_kind
+    }
 }
 
 impl Experiment {
-    pub(crate) fn new(
-        scenario: &Scenario,
-        cells: Vec<(String, Vec<Cell>)>,
-        seeds: &[u64],
-    ) -> Experiment {
-        let variants: Vec<Outcome> =
-            cells.into_iter().map(|(name, cells)| Outcome { name, cells }).collect();
-        let ran = |name: &str| variants.iter().any(|variant| variant.name == name);
+    /// What came of a grid: of each variant the cells, one for each of `seeds`.
+    pub(crate) fn new(grid: &Grid, cells: Vec<Vec<Cell>>, seeds: &[u64]) -> Experiment {
+        let scenario = grid.scenario;
+        let of_each = grid.variants.iter().zip(&grid.same).zip(cells);
+        let outcome = |((variant, same), cells): ((&Variant, &Vec<String>), Vec<Cell>)| Outcome {
+            name: variant.name.clone(),
+            same: same.clone(),
+            scheduler: label(&variant.scheduler),
+            machine: variant.machine.clone(),
+            cells,
+        };
+        let variants: Vec<Outcome> = of_each.map(outcome).collect();
+        let ran = |name: &str| variants.iter().any(|variant| variant.is(name));
         let figures = scenario.figures.iter().filter(|figure| {
             ran(&figure.quantity.variant)
                 && match &figure.over {
@@ -71,20 +136,20 @@ impl Experiment {
                     _ => true,
                 }
         });
+        let figures = figures.map(|figure| match grid.instead {
+            true => Figure { band: None, published: None, formula: None, ..figure.clone() },
+            false => figure.clone(),
+        });
         Experiment {
             scenario: scenario.name.clone(),
             about: scenario.about.clone(),
             source: scenario.source.clone(),
+            instead: grid.instead,
             seeds: seeds.to_vec(),
             figures: figures.map(|figure| work_out(figure, &variants)).collect(),
             variants,
+            notes: scenario.notes.clone(),
         }
-    }
-
-    /// The experiment of a single run.
-    pub fn of_one(scenario: &Scenario, variant: &Variant, seed: u64, run: &Run) -> Experiment {
-        let cells = vec![(variant.name.clone(), vec![run.cell(variant)])];
-        Experiment::new(scenario, cells, &[seed])
     }
 
     /// The figure of this name.
@@ -93,12 +158,16 @@ impl Experiment {
     }
 }
 
-fn work_out(figure: &Figure, variants: &[Outcome]) -> Worked {
+fn nanoseconds(value: f64) -> String {
+    Span(value as u64).to_string()
+}
+
+fn work_out(figure: Figure, variants: &[Outcome]) -> Worked {
     let cells = |quantity: &Quantity| {
-        variants.iter().find(|variant| variant.name == quantity.variant).map(|it| &it.cells)
+        variants.iter().find(|variant| variant.is(&quantity.variant)).map(|it| &it.cells)
     };
     let Some(mine) = cells(&figure.quantity) else {
-        return Worked { figure: figure.clone(), values: Vec::new(), value: None };
+        return Worked { figure, values: Vec::new(), value: None };
     };
     let values: Vec<Option<f64>> = (0..mine.len())
         .map(|seed| {
@@ -113,7 +182,7 @@ fn work_out(figure: &Figure, variants: &[Outcome]) -> Worked {
         })
         .collect();
     let value = pick(figure.pick, &values);
-    Worked { figure: figure.clone(), values, value }
+    Worked { figure, values, value }
 }
 
 /// Of the values of all seeds the one that is asked for; unknown if any of them is.

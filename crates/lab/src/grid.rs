@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 use wastenot_model::Time;
 use wastenot_scenario::scenario::{Choice, Scenario, Variant};
-use wastenot_sim::{SCHEDULERS, scheduler};
+use wastenot_sim::SCHEDULERS;
 
+use crate::choice::policy;
 use crate::experiment::Experiment;
-use crate::store::{self, Store};
-use crate::{Cell, Error, run};
+use crate::store::Store;
+use crate::{Cell, Error, Run, run};
 
 /// Which cells to run.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +20,8 @@ pub struct Options {
     pub seeds: Vec<u64>,
     /// Only these variants; all if there are none.
     pub variants: Vec<String>,
-    /// Another scheduler for all of them.
+    /// Another scheduler for all of them. Variants that are then the same run once, and what the
+    /// scenario expects is not held against them.
     pub scheduler: Option<Choice>,
     /// Switches that are set wherever the scheduler has them and the scenario does not set them.
     pub switches: Vec<(String, String)>,
@@ -30,8 +32,12 @@ pub struct Options {
 /// Every variant with every seed.
 #[derive(Debug)]
 pub struct Grid<'s> {
-    scenario: &'s Scenario,
-    variants: Vec<Variant>,
+    pub(crate) scenario: &'s Scenario,
+    pub(crate) variants: Vec<Variant>,
+    /// Of each variant the names of others that are the same.
+    pub(crate) same: Vec<Vec<String>>,
+    /// Whether another scheduler takes the place of the scenario's.
+    pub(crate) instead: bool,
     seeds: Vec<u64>,
     store: Option<PathBuf>,
 }
@@ -54,14 +60,19 @@ impl<'s> Grid<'s> {
                 variant.scheduler.clone_from(choice);
             }
             set(&mut variant.scheduler, &options.switches);
-            let choice = &variant.scheduler;
-            scheduler(&choice.name, &choice.switches).map_err(Error::Scheduler)?;
+            policy(&variant.scheduler)?;
         }
+        let instead = options.scheduler.is_some();
+        let (variants, same) = match instead {
+            true => without_repetitions(variants),
+            false => (variants.clone(), vec![Vec::new(); variants.len()]),
+        };
         let seeds = match options.seeds.is_empty() {
             true => (1..=u64::from(scenario.seeds)).collect(),
             false => options.seeds.clone(),
         };
-        Ok(Grid { scenario, variants, seeds, store: options.store.clone() })
+        let store = options.store.clone();
+        Ok(Grid { scenario, variants, same, instead, seeds, store })
     }
 
     /// How many cells there are.
@@ -96,11 +107,15 @@ impl<'s> Grid<'s> {
                 cell
             })
             .collect();
-        let mut results = results?.into_iter();
-        let per_variant = self.seeds.len();
-        let names = self.variants.iter().map(|variant| variant.name.clone());
-        let cells = names.map(|name| (name, results.by_ref().take(per_variant).collect()));
-        Ok(Experiment::new(self.scenario, cells.collect(), &self.seeds))
+        let results = results?;
+        let cells = results.chunks(self.seeds.len()).map(<[Cell]>::to_vec);
+        Ok(Experiment::new(&self, cells.collect(), &self.seeds))
+    }
+
+    /// The experiment of a single run, of the first variant.
+    pub fn of_one(&self, seed: u64, run: &Run) -> Experiment {
+        let cells = self.variants.iter().take(1).map(|variant| vec![run.cell(variant)]);
+        Experiment::new(self, cells.collect(), &[seed])
     }
 
     fn cell(&self, variant: &Variant, seed: u64, store: Option<&Store>) -> Result<Cell, Error> {
@@ -112,7 +127,7 @@ impl<'s> Grid<'s> {
             notes: false,
         };
         let Some(store) = store else { return Ok(run(variant, &options)?.cell(variant)) };
-        let key = store::key(variant, seed, limit);
+        let key = store.key(variant, seed, limit);
         if let Some(cell) = store.get(&key) {
             return Ok(cell.clone());
         }
@@ -120,6 +135,25 @@ impl<'s> Grid<'s> {
         store.put(key, &cell)?;
         Ok(cell)
     }
+}
+
+/// Each variant once, with the names of those that are no other.
+fn without_repetitions(all: Vec<Variant>) -> (Vec<Variant>, Vec<Vec<String>>) {
+    let (mut variants, mut same): (Vec<Variant>, Vec<Vec<String>>) = Default::default();
+    for variant in all {
+        let is = |other: &Variant| {
+            let named = Variant { name: variant.name.clone(), ..other.clone() };
+            named == variant
+        };
+        match variants.iter().position(is) {
+            Some(first) => same[first].push(variant.name),
+            None => {
+                variants.push(variant);
+                same.push(Vec::new());
+            }
+        }
+    }
+    (variants, same)
 }
 
 fn set(choice: &mut Choice, switches: &[(String, String)]) {

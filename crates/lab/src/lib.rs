@@ -6,16 +6,20 @@
 //! work of a History is run under another scheduler: [`what_if`].
 
 mod cell;
+mod choice;
 mod error;
 mod experiment;
 mod grid;
+mod number;
 mod report;
 mod store;
 mod tally;
 mod what_if;
 
 pub use cell::{Cell, Kind, Run, run};
+pub use choice::scenario;
 pub use error::Error;
 pub use experiment::{Experiment, Outcome, Worked};
 pub use grid::{Grid, Options};
+pub use number::number;
 pub use what_if::{Question, Replayed, WhatIf, what_if};

@@ -1,9 +1,10 @@
 //! An experiment in words and tables.
 
 use wastenot_model::report::Unit;
-use wastenot_model::{Report, Table, Value};
+use wastenot_model::{Machine, Report, Span, Table, Value};
 
 use crate::experiment::{Experiment, Outcome, Worked};
+use crate::number::ranges;
 
 impl Experiment {
     /// The answer of `wastenot simulate`.
@@ -11,9 +12,11 @@ impl Experiment {
         let title = format!("{}: simulated", self.scenario);
         let mut report = Report::new("simulate/1", title);
         report.measure("scenario", "", self.scenario.as_str(), Unit::None);
-        report.measure("seeds", "Seeds", self.seeds.len(), Unit::None);
+        report.measure("seeds", "", self.seeds.clone(), Unit::None);
+        let label = if self.seeds.len() == 1 { "Seed" } else { "Seeds" };
+        report.measure("", label, ranges(&self.seeds), Unit::None);
         report.verdict = self.verdict();
-        report.tables.push(self.variants_table());
+        report.tables = vec![self.schedulers_table(), self.variants_table()];
         if !self.figures.is_empty() {
             report.tables.push(self.figures_table());
         }
@@ -22,6 +25,7 @@ impl Experiment {
              unless [costs] says so"
                 .into(),
         );
+        report.assumptions.extend(self.notes.iter().cloned());
         let limited = self.variants.iter().filter(|it| it.cells.iter().any(|cell| !cell.done));
         let limited: Vec<&str> = limited.map(|it| it.name.as_str()).collect();
         if !limited.is_empty() {
@@ -35,30 +39,96 @@ impl Experiment {
 
     fn verdict(&self) -> String {
         let about = self.about.split_whitespace().collect::<Vec<_>>().join(" ");
-        let banded: Vec<bool> = self.figures.iter().filter_map(Worked::in_band).collect();
-        let inside = banded.iter().filter(|&&inside| inside).count();
-        match (inside, banded.len()) {
-            (_, 0) if about.is_empty() => format!(
+        if self.instead {
+            return self.verdict_of_another_scheduler();
+        }
+        let banded = self.figures.iter().filter(|worked| worked.figure.band.is_some());
+        let banded: Vec<Option<bool>> = banded.map(Worked::in_band).collect();
+        let count = |answer| banded.iter().filter(|&&inside| inside == answer).count();
+        let (inside, unknown) = (count(Some(true)), count(None));
+        let judged = match (inside, unknown, banded.len()) {
+            (_, _, 0) if about.is_empty() => format!(
                 "{} of {}, simulated with {} each.",
                 counted(self.variants.len(), "variant"),
                 self.scenario,
                 counted(self.seeds.len(), "seed")
             ),
-            (_, 0) => about,
-            (1, 1) => format!("{about} Its figure lies in its band."),
-            (0, 1) => format!("{about} Its figure does not lie in its band."),
-            (inside, all) => format!("{about} {inside} of {all} figures lie in their band."),
+            (_, _, 0) => String::new(),
+            (1, _, 1) => "Its figure lies in its band.".into(),
+            (_, 1, 1) => "Its figure is unknown.".into(),
+            (_, _, 1) => "Its figure does not lie in its band.".into(),
+            (inside, 0, all) => format!("{inside} of {all} figures lie in their band."),
+            (inside, unknown, all) => format!(
+                "{inside} of {all} figures lie in their band, {unknown} {} unknown.",
+                if unknown == 1 { "is" } else { "are" }
+            ),
+        };
+        format!("{about} {judged}").trim().to_owned()
+    }
+
+    /// What the scenario tells of its own schedulers is no answer then.
+    fn verdict_of_another_scheduler(&self) -> String {
+        let scheduler = self.variants.first().map_or("", |variant| variant.scheduler.as_str());
+        let same = self.variants.iter().filter(|variant| !variant.same.is_empty());
+        let same =
+            same.map(|it| format!(" {} are then the same and ran once.", listed(&names(it))));
+        format!(
+            "{}: all of it under {scheduler} instead of what it says, so that what it expects is \
+             not held against it.{}",
+            self.scenario,
+            same.collect::<String>()
+        )
+    }
+
+    /// Who scheduled what where: each scheduler once, with its variants.
+    fn schedulers_table(&self) -> Table {
+        const SHOWN: usize = 4;
+        let columns = [
+            ("", "scheduler", Unit::None),
+            ("", "machine", Unit::None),
+            ("", "variants", Unit::None),
+        ];
+        let mut table = Table::new("", "Schedulers", &columns);
+        table.shown = usize::MAX;
+        let mut rows: Vec<(&str, &Machine, Vec<&str>)> = Vec::new();
+        for it in &self.variants {
+            let is = |row: &&mut (&str, &Machine, Vec<&str>)| {
+                row.0 == it.scheduler && *row.1 == it.machine
+            };
+            match rows.iter_mut().find(is) {
+                Some((_, _, variants)) => variants.extend(names(it)),
+                None => rows.push((&it.scheduler, &it.machine, names(it))),
+            }
         }
+        for (scheduler, machine, variants) in rows {
+            let machine = match machine.name.as_str() {
+                "" => counted(machine.len(), "CPU"),
+                name => format!("{name} ({})", counted(machine.len(), "CPU")),
+            };
+            let shown = variants.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+            let variants = match variants.len().saturating_sub(SHOWN) {
+                0 => shown,
+                more => format!("{shown} and {more} more"),
+            };
+            table.push(vec![scheduler.into(), machine.into(), variants.into()]);
+        }
+        table
     }
 
     fn variants_table(&self) -> Table {
+        let several = self.seeds.len() > 1;
         let columns = [
-            ("name", "variant", Unit::None),
+            ("name", "", Unit::None),
+            ("same", "", Unit::None),
+            ("scheduler", "", Unit::None),
+            ("machine", "", Unit::None),
+            ("cpus", "", Unit::None),
+            ("", "variant", Unit::None),
             ("completion_ns", "", Unit::None),
             ("waste", "", Unit::None),
-            ("completion_median", "completion", Unit::Ns),
-            ("completion_spread", "min to max", Unit::None),
-            ("waste_median", "waste", Unit::Ns),
+            ("", "completion", Unit::Ns),
+            ("", if several { "min to max" } else { "" }, Unit::None),
+            ("", "waste", Unit::Ns),
             ("migrations", "migrations", Unit::None),
             ("rows", "events", Unit::None),
             ("digest", "", Unit::None),
@@ -72,35 +142,44 @@ impl Experiment {
     }
 
     fn figures_table(&self) -> Table {
+        let any = |has: fn(&Worked) -> bool, label| match self.figures.iter().any(has) {
+            true => label,
+            false => "",
+        };
+        let banded = |worked: &Worked| worked.figure.band.is_some();
         let columns = [
             ("name", "figure", Unit::None),
-            ("value", "value", Unit::None),
-            ("min", "min", Unit::None),
-            ("max", "max", Unit::None),
-            ("published", "published", Unit::None),
-            ("formula", "formula", Unit::None),
+            ("value", "", Unit::None),
+            ("min", "", Unit::None),
+            ("max", "", Unit::None),
+            ("published", "", Unit::None),
+            ("formula", "", Unit::None),
             ("band", "", Unit::None),
-            ("within", "band", Unit::None),
-            ("in_band", "in band", Unit::None),
+            ("in_band", "", Unit::None),
+            ("", "value", Unit::None),
+            ("", any(|it| it.show_range().is_some(), "min to max"), Unit::None),
+            ("", any(|it| it.figure.published.is_some(), "published"), Unit::None),
+            ("", any(|it| it.figure.formula.is_some(), "formula"), Unit::None),
+            ("", any(banded, "band"), Unit::None),
+            ("", any(banded, "in band"), Unit::None),
         ];
         let mut table = Table::new("figures", "Figures", &columns);
         table.shown = 60;
-        for worked in &self.figures {
-            let figure = &worked.figure;
-            let range = worked.range();
-            table.push(vec![
-                figure.name.as_str().into(),
-                worked.value.into(),
-                range.map(|(low, _)| low).into(),
-                range.map(|(_, high)| high).into(),
-                figure.published.into(),
-                figure.formula.as_ref().map(|formula| formula.value).into(),
-                figure.band.map(|(low, high)| vec![low, high]).into(),
-                figure.band.map(|(low, high)| format!("{low} to {high}")).into(),
-                worked.in_band().into(),
-            ]);
-        }
+        self.figures.iter().for_each(|worked| table.push(figure_row(worked)));
         table
+    }
+}
+
+/// What a variant is called, and what it is called as well.
+fn names(variant: &Outcome) -> Vec<&str> {
+    std::iter::once(&variant.name).chain(&variant.same).map(String::as_str).collect()
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(names: &[&str]) -> String {
+    match names {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => names.concat(),
     }
 }
 
@@ -122,10 +201,16 @@ fn variant_row(variant: &Outcome) -> Vec<Value> {
         let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value)));
         Value::Map(pairs.collect())
     };
-    let shown = |ns: u64| wastenot_model::Span(ns).to_string();
-    let spread = min.zip(max).map(|(min, max)| format!("{} to {}", shown(min), shown(max)));
+    let ends = min.zip(max).map(|(min, max)| (Span(min).to_string(), Span(max).to_string()));
+    let ends = ends.filter(|(min, max)| min != max);
+    let spread = ends.map_or(String::new(), |(min, max)| format!("{min} to {max}"));
     vec![
         variant.name.as_str().into(),
+        variant.same.clone().into(),
+        variant.scheduler.as_str().into(),
+        variant.machine.name.as_str().into(),
+        variant.machine.len().into(),
+        names(variant).join(", ").into(),
         map(&[("median", middle), ("min", min), ("max", max)]),
         map(&[("cpu_ns", waste)]),
         middle.into(),
@@ -134,6 +219,34 @@ fn variant_row(variant: &Outcome) -> Vec<Value> {
         median(migrations.collect()).into(),
         median(rows.collect()).into(),
         variant.cells.first().map(|cell| format!("{:016x}", cell.digest)).into(),
+    ]
+}
+
+fn figure_row(worked: &Worked) -> Vec<Value> {
+    let (figure, range) = (&worked.figure, worked.range());
+    let formula = figure.formula.as_ref().map(|formula| formula.value);
+    let given = |value: Option<f64>| value.map_or(String::new(), |it| worked.show_given(it));
+    let inside = match (figure.band, worked.in_band()) {
+        (None, _) => "",
+        (_, None) => "unknown",
+        (_, Some(true)) => "yes",
+        (_, Some(false)) => "no",
+    };
+    vec![
+        figure.name.as_str().into(),
+        worked.value.into(),
+        range.map(|(low, _)| low).into(),
+        range.map(|(_, high)| high).into(),
+        figure.published.into(),
+        formula.into(),
+        figure.band.map(|(low, high)| vec![low, high]).into(),
+        worked.in_band().into(),
+        worked.value.map_or("unknown".to_owned(), |value| worked.show(value)).into(),
+        worked.show_range().unwrap_or_default().into(),
+        given(figure.published).into(),
+        given(formula).into(),
+        worked.show_band().unwrap_or_default().into(),
+        inside.into(),
     ]
 }
 

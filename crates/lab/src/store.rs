@@ -2,7 +2,7 @@
 //! run that is interrupted goes on where it was.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -17,6 +17,7 @@ use crate::{Cell, Error};
 /// The file.
 pub(crate) struct Store {
     path: PathBuf,
+    program: &'static str,
     file: Mutex<File>,
     known: HashMap<String, Cell>,
 }
@@ -27,32 +28,24 @@ struct Line {
     cell: Cell,
 }
 
-/// Changes with whatever changes what a run gives: the program and everything that goes into the
-/// run.
-pub(crate) fn key(variant: &Variant, seed: u64, limit: Span) -> String {
-    hex(format!("{} {seed} {limit:?} {variant:?}", program()).as_bytes())
-}
-
-/// The program that runs, to the byte: another build may simulate otherwise.
-fn program() -> &'static str {
-    static PROGRAM: OnceLock<String> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let bytes = std::env::current_exe().and_then(std::fs::read).unwrap_or_default();
-        hex(&bytes)
-    })
-}
-
-fn hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
-}
-
 impl Store {
     pub(crate) fn open(path: &Path) -> Result<Store, Error> {
         let failed = |error| Error::Store { file: path.to_owned(), error };
+        let program = program()?;
         let mut open = OpenOptions::new();
         let mut file = open.read(true).append(true).create(true).open(path).map_err(failed)?;
-        let known = read(&mut file).map_err(failed)?;
-        Ok(Store { path: path.to_owned(), file: Mutex::new(file), known })
+        let known = match file.metadata().map_err(failed)?.is_file() {
+            true => read(&mut file).map_err(failed)?,
+            false => None,
+        };
+        let known = known.ok_or_else(|| Error::Foreign { file: path.to_owned() })?;
+        Ok(Store { path: path.to_owned(), program, file: Mutex::new(file), known })
+    }
+
+    /// Changes with whatever changes what a run gives: the program and everything that goes into
+    /// the run.
+    pub(crate) fn key(&self, variant: &Variant, seed: u64, limit: Span) -> String {
+        hex(format!("{} {seed} {limit:?} {variant:?}", self.program).as_bytes())
     }
 
     pub(crate) fn get(&self, key: &str) -> Option<&Cell> {
@@ -69,9 +62,30 @@ impl Store {
     }
 }
 
+/// The program that runs, to the byte: another build may simulate otherwise.
+fn program() -> Result<&'static str, Error> {
+    static PROGRAM: OnceLock<String> = OnceLock::new();
+    match PROGRAM.get() {
+        Some(program) => Ok(program),
+        None => {
+            let program = digest(std::env::current_exe())?;
+            Ok(PROGRAM.get_or_init(|| program))
+        }
+    }
+}
+
+fn digest(program: io::Result<PathBuf>) -> Result<String, Error> {
+    let bytes = program.and_then(fs::read).map_err(|error| Error::Program { error })?;
+    Ok(hex(&bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Lines that are whole; what an interrupted run left behind them is begun anew on a line of its
-/// own.
-fn read(file: &mut File) -> io::Result<HashMap<String, Cell>> {
+/// own. `None` if the file is of something else.
+fn read(file: &mut File) -> io::Result<Option<HashMap<String, Cell>>> {
     let mut known = HashMap::new();
     file.seek(SeekFrom::Start(0))?;
     let mut ended = true;
@@ -80,11 +94,39 @@ fn read(file: &mut File) -> io::Result<HashMap<String, Cell>> {
         ended = true;
         match serde_json::from_slice::<Line>(&line) {
             Ok(Line { key, cell }) => drop(known.insert(key, cell)),
+            Err(error) if !is_ours(&line, &error) => return Ok(None),
             Err(_) => ended = line.is_empty(),
         }
     }
     if !ended {
         file.write_all(b"\n")?;
     }
-    Ok(known)
+    Ok(Some(known))
+}
+
+/// Whether a line that holds no cell may still be one of ours: cut short, or of another version.
+fn is_ours(line: &[u8], error: &serde_json::Error) -> bool {
+    const BEGIN: &[u8] = b"{\"key\":\"";
+    let length = line.len().min(BEGIN.len());
+    let begins = line[..length] == BEGIN[..length];
+    let other = || {
+        let value: Option<serde_json::Value> = serde_json::from_slice(line).ok();
+        value.is_some_and(|value| value["cell"].is_object())
+    };
+    line.is_empty() || (begins && (error.is_eof() || other()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_cannot_be_read_has_no_results_of_its_own() {
+        let missing = digest(Ok("/nowhere/wastenot".into())).expect_err("missing");
+        assert!(missing.to_string().starts_with("cannot read the program"), "{missing}");
+        assert!(missing.help().contains("without"), "{}", missing.help());
+        let unknown = digest(Err(io::ErrorKind::NotFound.into())).expect_err("unknown");
+        assert!(matches!(unknown, Error::Program { .. }), "{unknown}");
+        assert_eq!(program().expect("this test").len(), 32);
+    }
 }

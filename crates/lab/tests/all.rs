@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wastenot_lab::{Cell, Error, Experiment, Grid, Options, run};
 use wastenot_model::Time;
+use wastenot_model::report::Value;
 use wastenot_model::workload::{Program, Step, Template};
 use wastenot_model::{CpuId, Workload};
 use wastenot_scenario::scenario::{Choice, Scenario};
@@ -202,4 +203,183 @@ fn a_deadlock_is_an_error_that_says_who_waits_for_whom() {
         assert!(said.contains(words), "{said}");
     }
     assert!(error.help().contains("unlock"), "{}", error.help());
+}
+
+#[test]
+fn a_file_that_is_no_store_is_refused_and_left_as_it_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("file");
+    let scenario = scenario();
+    for text in [
+        TEXT,
+        "\n\n[[tasks]]\n",
+        "[1, 2]\n",
+        "{\"key\":5}\n",
+        "{\"key\":\"x\"}\n{\"key\":\"y\"}\n",
+        "{\"time\": 1",
+        "\0\0\0",
+    ] {
+        fs::write(&path, text).expect("written");
+        let ran = Grid::new(&scenario, &stored(&path)).expect("a grid").run(|_| {});
+        let error = ran.expect_err(text);
+        assert!(matches!(error, Error::Foreign { .. }), "{error}");
+        assert!(error.to_string().contains("no file of results"), "{error}");
+        assert!(error.help().contains("a new file"), "{}", error.help());
+        assert_eq!(fs::read_to_string(&path).expect("the file"), text);
+    }
+}
+
+#[test]
+fn a_store_that_was_cut_in_its_first_line_or_is_of_another_version_is_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("cells.jsonl");
+    let variants = vec!["scheduler=pinned".to_owned()];
+    let options = Options { variants, seeds: vec![4], ..stored(&path) };
+    for text in ["", "{\"k", "{\"key\":\"51f4", "{\"key\":\"51f4\",\"cell\":{\"old\":1}}\n"] {
+        fs::write(&path, text).expect("written");
+        for _ in 0..2 {
+            experiment(&options);
+        }
+        let after = fs::read_to_string(&path).expect("the cells");
+        assert!(after.starts_with(text), "{after}");
+        assert_eq!(after.matches("\"time_ns\"").count(), 1, "run once, then known\n{after}");
+    }
+}
+
+/// The error of a scenario read with built-in schedulers only, and what to do.
+fn misread(from: &str, to: &str) -> (String, String) {
+    let text = TEXT.replace(from, to);
+    assert_ne!(text, TEXT);
+    let error = wastenot_lab::scenario("meet.toml", &text).expect_err(to);
+    (error.to_string(), error.help())
+}
+
+#[test]
+fn a_scheduler_that_there_is_not_is_named_with_its_line_when_the_scenario_is_read() {
+    let name = "name = \"${scheduler}\"";
+    let (what, help) = misread(name, "name = \"cfs-41\"");
+    assert_eq!(what, "meet.toml:12: there is no scheduler `cfs-41`");
+    assert_eq!(help, "did you mean `cfs-4.1`?");
+    let (what, help) = misread(name, "name = \"cfs-4.1\"\ngroup = \"own\"");
+    assert_eq!(what, "meet.toml:13: cfs-4.1 has no switch `group`");
+    assert_eq!(help, "did you mean `groups`?");
+    let (what, help) = misread(name, "name = \"gang\"\n\nquantum = \"0ms\"");
+    assert_eq!(what, "meet.toml:14: gang: `quantum` cannot be `0ms`");
+    assert!(help.contains("`10us`"), "{help}");
+    assert!(wastenot_lab::scenario("meet.toml", TEXT).is_ok());
+}
+
+/// Two variants that differ in their scheduler only, figures of every kind.
+const FIGURES: &str = r#"
+schema = "wastenot.scenario/1"
+about = "the story of osv"
+machine = "smp4"
+limit = "500ms"
+scheduler = { name = "osv" }
+
+[[tasks]]
+name = "work"
+count = 6
+program = ["compute 10ms +-10%"]
+
+[[variants]]
+name = "bug"
+
+[[variants]]
+name = "fix"
+scheduler = { thyst = "5ms" }
+
+[[variants]]
+name = "long"
+tasks = [{ name = "work", program = ["compute 10s"] }]
+
+[[figures]]
+name = "spread"
+measure = "completion"
+variant = "bug"
+pick = "spread"
+published = 1.2
+formula = 1.2
+band = [0, 100]
+
+[[figures]]
+name = "ratio"
+measure = "completion"
+variant = "bug"
+over = { variant = "fix" }
+band = [0.0, 1000]
+
+[[figures]]
+name = "long"
+measure = "completion"
+variant = "long"
+band = [0, 1e9]
+"#;
+
+fn figures(options: &Options) -> Experiment {
+    let scenario = wastenot_lab::scenario("kinds.toml", FIGURES).expect("a scenario");
+    Grid::new(&scenario, options).expect("a grid").run(|_| {}).expect("an experiment")
+}
+
+#[test]
+fn an_unknown_value_is_neither_in_its_band_nor_out_of_it() {
+    let experiment = figures(&Options::default());
+    let long = experiment.figure("long").expect("a figure");
+    assert_eq!((long.value, long.in_band()), (None, None));
+    let report = experiment.report();
+    let json = serde_json::to_value(&report).expect("JSON");
+    assert!(json["figures"][2]["in_band"].is_null() && json["figures"][2]["band"].is_array());
+    assert_eq!(json["figures"][1]["in_band"], true);
+    let text = report.text();
+    let line = text.lines().find(|line| line.starts_with("  long ") && line.contains("s to"));
+    assert!(line.is_some_and(|line| line.ends_with("unknown")), "{text}");
+    assert!(report.verdict.ends_with("2 of 3 figures lie in their band, 1 is unknown."), "{text}");
+}
+
+#[test]
+fn a_spread_has_no_smallest_and_largest() {
+    let experiment = figures(&Options::default());
+    let spread = experiment.figure("spread").expect("a figure");
+    assert!(spread.value.is_some_and(|value| (1.0..2.0).contains(&value)), "{spread:?}");
+    assert_eq!(spread.range(), None);
+    assert!(experiment.figure("ratio").is_some_and(|ratio| ratio.range().is_some()));
+}
+
+#[test]
+fn a_report_says_what_was_run() {
+    let options = Options { seeds: vec![1, 2, 3, 7], ..Options::default() };
+    let report = figures(&options).report();
+    let (text, json) = (report.text(), serde_json::to_value(&report).expect("JSON"));
+    for words in ["Seeds  1-3, 7", "osv           smp4 (4 CPUs) bug, long", "osv thyst=5ms smp4"] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+    assert_eq!(json["seeds"], serde_json::json!([1, 2, 3, 7]));
+    let fix = &json["variants"][1];
+    assert_eq!((&fix["name"], &fix["scheduler"]), (&"fix".into(), &"osv thyst=5ms".into()));
+    assert_eq!((&fix["machine"], &fix["cpus"]), (&"smp4".into(), &4.into()));
+    let completion = fix["completion_ns"].as_object().expect("an object");
+    assert!(["median", "min", "max"].iter().all(|name| completion[*name].is_u64()), "{fix}");
+    assert!(fix["waste"]["cpu_ns"].is_u64(), "{fix}");
+}
+
+#[test]
+fn under_another_scheduler_nothing_is_judged_and_what_is_the_same_runs_once() {
+    let scheduler = Some(Choice { name: "pinned".into(), switches: Vec::new() });
+    let experiment = figures(&Options { scheduler, ..Options::default() });
+    let names: Vec<&str> = experiment.variants.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["bug", "long"]);
+    assert_eq!(experiment.variants[0].same, ["fix"]);
+    let report = experiment.report();
+    assert!(!report.verdict.contains("the story of osv"), "{}", report.verdict);
+    assert!(!report.verdict.contains("in their band"), "{}", report.verdict);
+    assert!(report.verdict.contains("bug and fix are then the same"), "{}", report.verdict);
+    let json = serde_json::to_value(&report).expect("JSON");
+    assert_eq!(json["variants"][0]["same"], serde_json::json!(["fix"]));
+    for figure in json["figures"].as_array().expect("figures") {
+        for expectation in ["in_band", "band", "published", "formula"] {
+            assert!(figure[expectation].is_null(), "{figure}");
+        }
+    }
+    assert_eq!(json["figures"][1]["value"], 1.0, "bug over fix, the same run");
+    assert_eq!(report.table("variants").expect("a table").rows[0][0], Value::from("bug"));
 }

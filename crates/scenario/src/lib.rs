@@ -22,7 +22,6 @@ pub mod extract;
 mod grid;
 mod hwloc;
 mod lscpu;
-mod nearest;
 mod preset;
 mod rtapp;
 pub mod scenario;
@@ -36,8 +35,8 @@ pub use catalogue::{Argument, ArgumentKind, CATALOGUE, Family, Function};
 pub use error::Error;
 pub use extract::{Extracted, extract};
 pub use preset::{Preset, presets};
-pub use rtapp::{RtApp, from_rtapp};
-pub use scenario::{Scenario, scenario};
+pub use rtapp::{RtApp, from_rtapp, is_rtapp};
+pub use scenario::{Scenario, scenario, scenario_for};
 pub use sys::{COMMAND as SYS_COMMAND, from_sys};
 
 /// Most nodes that a machine may have.
@@ -82,7 +81,7 @@ pub fn fuzz_one(data: &[u8]) {
         lscpu::read("data", &text),
         sys::read("data", &text),
     ];
-    for result in [scenario("data", &text).err(), from_rtapp("data", &text).err()] {
+    for result in [scenario("data", &text).err(), from_rtapp("data", &text, None).err()] {
         let Some(error) = result else { continue };
         assert!(!error.to_string().is_empty() && !error.help().is_empty());
     }

@@ -4,7 +4,7 @@ use wastenot_model::Machine;
 
 use crate::error::{Error, shown};
 use crate::grid::{Grid, ONE};
-use crate::nearest::nearest;
+use wastenot_model::nearest;
 
 /// A machine, or a family of machines, with a name.
 #[derive(Clone, Copy, Debug)]

@@ -37,17 +37,17 @@ struct Row<'a> {
 impl Serialize for Row<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let names = self.columns.iter().map(|column| &column.name);
-        to.collect_map(names.zip(self.cells))
+        to.collect_map(names.zip(self.cells).filter(|(name, _)| !name.is_empty()))
     }
 }
 
 /// The whole report. Keys: `schema`, `verdict`, the measures, the tables by name, `findings`,
-/// `losses`, `assumptions`. Tables may have a row for each of a million tasks, so nothing is built
-/// of them on the way.
+/// `losses`, `assumptions`; what has no name is only for people. Tables may have a row for each of
+/// a million tasks, so nothing is built of them on the way.
 impl Serialize for Report {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut measures = Map::new();
-        for measure in &self.measures {
+        for measure in self.measures.iter().filter(|measure| !measure.name.is_empty()) {
             insert(&mut measures, &measure.name, json!(measure.value));
         }
         let findings: Vec<Json> = self.findings.iter().map(finding).collect();
@@ -58,7 +58,7 @@ impl Serialize for Report {
         for (name, value) in &measures {
             object.serialize_entry(name, value)?;
         }
-        for table in &self.tables {
+        for table in self.tables.iter().filter(|table| !table.name.is_empty()) {
             object.serialize_entry(&table.name, table)?;
         }
         object.serialize_entry("findings", &findings)?;
@@ -99,5 +99,29 @@ fn insert(object: &mut Map<String, Json>, name: &str, value: Json) {
                 insert(inner, rest, value);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Report, Table, Unit};
+
+    #[test]
+    fn what_has_no_name_is_only_for_people() {
+        let mut report = Report::new("try/1", "a try");
+        report.measure("seeds", "", vec![1, 2], Unit::None);
+        report.measure("", "seeds", "1-2", Unit::None);
+        let columns = [("n", "", Unit::None), ("", "number", Unit::None)];
+        for name in ["t", ""] {
+            let mut table = Table::new(name, "Table", &columns);
+            table.push(vec![5.into(), "five".into()]);
+            report.tables.push(table);
+        }
+        let json = serde_json::to_value(&report).expect("JSON");
+        assert_eq!(json["seeds"], serde_json::json!([1, 2]));
+        assert_eq!(json["t"], serde_json::json!([{ "n": 5 }]));
+        assert!(json.get("").is_none(), "{json}");
+        let text = report.text();
+        assert!(text.contains("seeds  1-2") && text.matches("five").count() == 2, "{text}");
     }
 }

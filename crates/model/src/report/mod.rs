@@ -65,7 +65,7 @@ pub enum Value {
 /// One figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
-    /// Its name; the last word is the unit (`waste.cpu_ns`).
+    /// Its name; the last word is the unit (`waste.cpu_ns`). Empty if it is only for people.
     pub name: String,
     /// Its value.
     pub value: Value,
@@ -78,7 +78,7 @@ pub struct Measure {
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Its name in JSON and CSV.
+    /// Its name in JSON and CSV; empty if it is only for people.
     pub name: String,
     /// Its heading for people; empty if it is not shown to them.
     pub label: String,
@@ -89,7 +89,7 @@ pub struct Column {
 /// A table with declared columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// Its name in JSON.
+    /// Its name in JSON; empty if it is only for people.
     pub name: String,
     /// Its heading for people.
     pub label: String,

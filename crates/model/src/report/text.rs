@@ -55,8 +55,8 @@ impl Report {
 }
 
 impl Table {
-    /// The first `shown` rows, numbers to the right, cut to [`COLUMNS`]. Columns without a label
-    /// are for machines.
+    /// The first `shown` rows, numbers to the right, within [`COLUMNS`]: what is too wide goes on
+    /// in the next line, and nothing is cut. Columns without a label are for machines.
     pub fn text(&self) -> String {
         let shown = &self.rows[..self.rows.len().min(self.shown)];
         let columns = self.shown_columns();
@@ -64,10 +64,17 @@ impl Table {
             columns.map(|(index, column)| Lane::new(column, index, shown)).collect();
         fit(&mut lanes);
         let mut out = String::new();
-        for line in 0..=shown.len() {
-            let cells = lanes.iter().map(|lane| lane.cell(line));
-            out += format!("  {}", cells.collect::<Vec<_>>().join(" ")).trim_end();
-            out += "\n";
+        for row in 0..=shown.len() {
+            let cells: Vec<Vec<String>> = lanes.iter().map(|lane| lane.cell(row)).collect();
+            let lines = cells.iter().map(Vec::len).max().unwrap_or(0);
+            for line in 0..lines {
+                let piece = |(lane, cell): (&Lane, &Vec<String>)| {
+                    lane.pad(cell.get(line).map_or("", String::as_str))
+                };
+                let pieces: Vec<String> = lanes.iter().zip(&cells).map(piece).collect();
+                out += format!("  {}", pieces.join(" ")).trim_end();
+                out += "\n";
+            }
         }
         if self.rows.len() > shown.len() {
             out += &format!("  ... and {} more\n", self.rows.len() - shown.len());
@@ -92,19 +99,51 @@ impl Lane {
         let right = column.unit != Unit::None || rows.iter().any(|row| number(&row[index]));
         Lane { cells, width, right }
     }
-    fn cell(&self, line: usize) -> String {
-        pad(&shorten(&self.cells[line], self.width), self.width, self.right)
+    /// A cell in pieces as wide as the lane.
+    fn cell(&self, row: usize) -> Vec<String> {
+        broken(&self.cells[row], self.width)
+    }
+    /// As narrow as its pieces are.
+    fn shrink(&mut self) {
+        let pieces = (0..self.cells.len()).flat_map(|row| self.cell(row));
+        self.width = pieces.map(|piece| width(&piece)).max().unwrap_or(0);
+    }
+    fn pad(&self, text: &str) -> String {
+        let space = " ".repeat(self.width.saturating_sub(width(text)));
+        if self.right { space + text } else { text.to_owned() + &space }
+    }
+    /// As narrow as it gets without breaking words, and numbers not at all.
+    fn least(&self) -> usize {
+        let widest = |cell: &String| match self.right {
+            true => width(cell),
+            false => words(cell).map(|word| width(word.trim_end())).max().unwrap_or(0),
+        };
+        self.cells.iter().map(widest).max().unwrap_or(0)
     }
 }
 
-/// Narrows the widest column until the line fits.
+/// Narrows the widest lane until the line fits; words are broken only where nothing else is left.
 fn fit(lanes: &mut [Lane]) {
+    const LEAST: usize = 4;
     let room = COLUMNS.saturating_sub(1 + lanes.len());
-    while lanes.iter().map(|lane| lane.width).sum::<usize>() > room {
-        match lanes.iter_mut().max_by_key(|lane| lane.width) {
-            Some(widest) if widest.width > 4 => widest.width -= 1,
-            _ => return,
+    let least: Vec<usize> = lanes.iter().map(Lane::least).collect();
+    let whole: Vec<usize> = lanes.iter().map(|lane| lane.width).collect();
+    let all = |lanes: &[Lane]| lanes.iter().map(|lane| lane.width).sum::<usize>();
+    while all(lanes) > room {
+        let widest = |least: &dyn Fn(usize) -> usize| {
+            let wide = (0..lanes.len()).filter(|&n| lanes[n].width > least(n));
+            wide.max_by_key(|&n| lanes[n].width)
+        };
+        match widest(&|n| least[n]).or_else(|| widest(&|_| LEAST)) {
+            Some(narrowed) => lanes[narrowed].width -= 1,
+            None => break,
         }
+    }
+    // What is left where words end goes to the first that can use it.
+    lanes.iter_mut().for_each(Lane::shrink);
+    for (n, whole) in whole.into_iter().enumerate() {
+        lanes[n].width = whole.min(lanes[n].width + room.saturating_sub(all(lanes)));
+        lanes[n].shrink();
     }
 }
 
@@ -112,16 +151,27 @@ fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-fn shorten(text: &str, room: usize) -> String {
-    if width(text) <= room {
-        return text.to_owned();
-    }
-    text.chars().take(room.saturating_sub(2)).chain("..".chars()).collect()
+/// Where a cell may be broken: behind spaces, and behind the bars and commas of lists.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive([' ', '|', ','])
 }
 
-fn pad(text: &str, room: usize, right: bool) -> String {
-    let space = " ".repeat(room.saturating_sub(width(text)));
-    if right { space + text } else { text.to_owned() + &space }
+/// `text` in pieces of at most `room` characters.
+fn broken(text: &str, room: usize) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    for word in words(text) {
+        let last = pieces.last().map_or(0, |piece| width(piece));
+        if last > 0 && last + width(word.trim_end()) > room {
+            pieces.push(String::new());
+        }
+        for char in word.chars() {
+            if pieces.last().is_some_and(|piece| width(piece) >= room) && char != ' ' {
+                pieces.push(String::new());
+            }
+            pieces.last_mut().into_iter().for_each(|piece| piece.push(char));
+        }
+    }
+    pieces.iter().map(|piece| piece.trim_end().to_owned()).collect()
 }
 
 /// Breaks lines at spaces; lines after the first begin with `indent`.
@@ -168,5 +218,55 @@ mod tests {
         let text = report.text();
         assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
         assert!(text.contains("1.235 ms"));
+    }
+
+    fn table(columns: &[(&str, &str, Unit)], rows: &[&[&str]]) -> String {
+        let mut table = Table::new("t", "Table", columns);
+        rows.iter().for_each(|row| table.push(row.iter().map(|&cell| cell.into()).collect()));
+        table.text()
+    }
+
+    #[test]
+    fn what_is_too_wide_goes_on_in_the_next_line_at_spaces_bars_and_commas() {
+        let columns = [("n", "name", Unit::None), ("v", "values", Unit::None)];
+        let name = "imbalance-of-loads-between-groups-of-cpus";
+        let text = table(&columns, &[&[name, "average|minimum|minimum-literal|v5.5"], &["b", "x"]]);
+        let under = " ".repeat(2 + name.len() + 1);
+        let expected = format!(
+            "  name{}values\n  {name} average|minimum|\n{under}minimum-literal|v5.5\n  b{}x\n",
+            " ".repeat(name.len() - 3),
+            " ".repeat(name.len()),
+        );
+        assert_eq!(text, expected);
+        let names = ["g=5ms scheduler=linux-2.4 s=12", "g=5ms scheduler=gang alternative=on s=12"];
+        let text = table(
+            &columns,
+            &names
+                .map(|name| vec![name, "1.2 s to 3.4 s and more of it all"])
+                .each_ref()
+                .map(|row| &row[..]),
+        );
+        for word in names.iter().flat_map(|name| name.split(' ')) {
+            assert!(text.contains(word), "{word} is whole\n{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_of_a_cell_is_lost_however_narrow_its_column() {
+        let columns = [("a", "a", Unit::None), ("b", "b", Unit::None), ("c", "c", Unit::None)];
+        let long: String = ('a'..='z').cycle().take(100).collect();
+        let text = table(&columns, &[&[&long, &long, "1 2 3"]]);
+        assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
+        assert_eq!(text.matches(|c: char| c.is_ascii_lowercase()).count(), 200 + 3, "{text}");
+        assert!(!text.contains(".."), "{text}");
+    }
+
+    #[test]
+    fn a_number_is_not_broken_while_words_can_be() {
+        let columns = [("a", "words", Unit::None), ("b", "time", Unit::Ns)];
+        let mut table = Table::new("t", "Table", &columns);
+        table.push(vec!["word ".repeat(30).into(), 1_234_567u64.into()]);
+        let text = table.text();
+        assert!(text.contains("1.235 ms") && text.lines().count() > 2, "{text}");
     }
 }

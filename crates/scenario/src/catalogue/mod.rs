@@ -17,10 +17,10 @@ use wastenot_model::workload::{Variate, Waiting};
 use wastenot_model::{CpuSet, Machine, Span};
 
 use crate::error::shown;
-use crate::nearest::nearest;
 use crate::scenario::fields::{self, Fields};
 use crate::scenario::node::{Node, Wrong, wrong};
 use crate::scenario::program;
+use wastenot_model::nearest;
 
 pub(crate) use maker::Maker;
 

@@ -8,45 +8,74 @@ mod json;
 
 use std::collections::BTreeSet;
 
+use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Group, GroupId, Launch, Program, Step, Template, TemplateId};
-use wastenot_model::{CpuId, CpuSet, Span, Time, Workload};
+use wastenot_model::{CpuId, CpuSet, Machine, Span, Time, Workload};
 
 use crate::Error;
 use crate::error::shown;
-use crate::nearest::nearest;
 use crate::scenario::fields::{expected, integer, table, text};
 use crate::scenario::names::{Kind, Names};
 use crate::scenario::node::{Entry, Node, Table, Value, Wrong, wrong};
-use crate::scenario::verify::{Budget, Lines, verify};
+use crate::scenario::verify::{Budget, Lines, TASKS, verify};
+use crate::scenario::{Choice, Scenario, USUAL_LIMIT, Variant, stem};
 use events::Events;
+use wastenot_model::nearest;
 
 /// What a file of rt-app describes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RtApp {
+    /// What it is called: the file's name without its ending.
+    pub name: String,
+    /// Where it runs.
+    pub machine: Machine,
     /// Its threads.
     pub workload: Workload,
     /// Its duration; `None` where it runs until all threads have ended.
     pub limit: Option<Span>,
-    /// What was left out, a sentence each.
+    /// What was left out or taken for granted, a sentence each.
     pub notes: Vec<String>,
+}
+
+impl RtApp {
+    /// A scenario of one variant: this under a scheduler. Nothing of it varies, so that one seed
+    /// does.
+    pub fn scenario(self, scheduler: Choice) -> Scenario {
+        let RtApp { name, machine, workload, limit, notes } = self;
+        let (costs, limit) = (Costs::default(), limit.unwrap_or(USUAL_LIMIT));
+        let variant = Variant { name: "rt-app".into(), machine, costs, workload, scheduler };
+        let (about, source) = (String::new(), "rt-app".into());
+        let (variants, figures) = (vec![variant], Vec::new());
+        Scenario { name, about, source, seeds: 1, limit, variants, figures, notes }
+    }
 }
 
 /// Longest file that is read.
 const BYTES: usize = 1024 * 1024;
 /// Most threads.
-const THREADS: i64 = 100_000;
+const THREADS: i64 = TASKS as i64;
+/// Where threads run whose file names no CPU beyond it, and nobody another machine.
+const USUAL_MACHINE: &str = "smp4";
 
-/// Reads a file of rt-app. `file` is its name in messages.
-pub fn from_rtapp(file: &str, text: &str) -> Result<RtApp, Error> {
-    read(text).map_err(|wrong| wrong.into_error(file, text))
+/// Reads a file of rt-app. `file` is its name in messages. Files do not say what they run on: if
+/// `machine` does not either, it has as many CPUs as they name, and four at least.
+pub fn from_rtapp(file: &str, text: &str, machine: Option<Machine>) -> Result<RtApp, Error> {
+    let read = read(stem(file), text, machine);
+    read.map_err(|wrong| wrong.into_error(file, text))
 }
 
-fn read(text: &str) -> Result<RtApp, Wrong> {
+/// Whether a file is rather one of rt-app than a scenario: JSON, maybe after a comment.
+pub fn is_rtapp(file: &str, text: &str) -> bool {
+    let begin = text.trim_start_matches('\u{feff}').trim_start();
+    file.ends_with(".json") || begin.starts_with('{') || begin.starts_with('/')
+}
+
+fn read(name: &str, text: &str, machine: Option<Machine>) -> Result<RtApp, Wrong> {
     if text.len() > BYTES {
         return Err(wrong(BYTES, "more than a MiB", "describe fewer threads"));
     }
     let file = json::read(text)?;
-    let mut import = Import { workload: Workload::new(), ..Import::default() };
+    let mut import = Import { workload: Workload::new(), machine, ..Import::default() };
     let mut limit = None;
     for Entry { key, at, node } in &file.entries {
         match key.as_str() {
@@ -59,10 +88,12 @@ fn read(text: &str) -> Result<RtApp, Wrong> {
     let missing = || wrong(0, "no `tasks`", "rt-app's files have an object `tasks`");
     let (_, tasks) = table(file.get("tasks").ok_or_else(missing)?, "tasks")?;
     import.tasks(tasks)?;
+    let machine = import.machine()?;
     let mut workload = import.workload;
     workload.launches.sort_by_key(|launch| launch.at);
     verify(&workload, &import.lines, &mut Budget::default())?;
-    Ok(RtApp { workload, limit, notes: import.notes.into_iter().collect() })
+    let notes = import.notes.into_iter().collect();
+    Ok(RtApp { name: name.into(), machine, workload, limit, notes })
 }
 
 /// Keys that say how a thread or phase is scheduled, with what becomes of them.
@@ -101,6 +132,10 @@ enum Property {
 #[derive(Default)]
 struct Import {
     workload: Workload,
+    /// What it is to run on, if that was said.
+    machine: Option<Machine>,
+    /// The last CPU that was named.
+    last: CpuId,
     names: Names,
     lines: Lines,
     notes: BTreeSet<String>,
@@ -109,6 +144,45 @@ struct Import {
 impl Import {
     fn note(&mut self, what: &str) {
         self.notes.insert(format!("left out: {what}"));
+    }
+
+    /// The machine that was named, or one that has the CPUs that were.
+    fn machine(&mut self) -> Result<Machine, Wrong> {
+        if let Some(machine) = self.machine.take() {
+            return Ok(machine);
+        }
+        let named =
+            |text: &str| crate::machine(text).map_err(|e| wrong(0, e.to_string(), e.help()));
+        let usual = named(USUAL_MACHINE)?;
+        let cpus = self.last.index() + 1;
+        let (machine, why) = match cpus <= usual.len() {
+            true => (usual, "the file says none"),
+            false => (named(&format!("flat(1,{cpus})"))?, "it has the CPUs that the file names"),
+        };
+        self.notes.insert(format!("machine: {}, {why}; `--machine` names another", machine.name));
+        Ok(machine)
+    }
+
+    fn cpus(&mut self, node: &Node) -> Result<CpuSet, Wrong> {
+        let Value::Array(values) = &node.value else {
+            return Err(expected(node, "cpus", "a list: [0, 2]"));
+        };
+        let mut cpus = CpuSet::default();
+        for value in values {
+            let cpu = CpuId(integer(value, "cpus", 0..=CpuId::LIMIT as i64 - 1)? as u16);
+            if let Some(machine) = &self.machine
+                && machine.cpu(cpu).is_none_or(|cpu| !cpu.online)
+            {
+                let what = format!("the machine has no CPU {cpu}");
+                return Err(wrong(value.at, what, format!("its CPUs are {}", machine.online())));
+            }
+            self.last = self.last.max(cpu);
+            cpus.insert(cpu);
+        }
+        match cpus.is_empty() {
+            true => Err(expected(node, "cpus", "a list of at least one CPU: [0, 2]")),
+            false => Ok(cpus),
+        }
     }
 
     /// The duration; all else concerns the program rt-app itself.
@@ -179,7 +253,7 @@ impl Import {
         let unbalanced = |_| wrong(at, "loops nested too deep", "use fewer");
         let mut template = Template::new(name, Program::new(steps).map_err(unbalanced)?);
         template.nice = thread.get("priority").map_or(Ok(0), |node| self.nice(node, thread))?;
-        template.affinity = thread.get("cpus").map(cpus).transpose()?;
+        template.affinity = thread.get("cpus").map(|node| self.cpus(node)).transpose()?;
         if let Some(node) = thread.get("taskgroup") {
             template.group = self.group(text(node, "taskgroup")?, node.at)?;
         }
@@ -204,7 +278,8 @@ impl Import {
             let Some(times) = loops(phase, 1)? else { continue };
             // A phase without CPUs has those of its thread.
             if let Some(node) = phase.get("cpus").or(thread.get("cpus")).filter(|_| some_bound) {
-                let set = self.workload.affinity(cpus(node)?);
+                let cpus = self.cpus(node)?;
+                let set = self.workload.affinity(cpus);
                 events.push(*at, Step::Affinity(set));
             }
             if let Some(node) = phase.get("priority") {
@@ -299,20 +374,6 @@ fn loops(of: &Table, default: i64) -> Result<Option<Option<u32>>, Wrong> {
         -1 => Some(None),
         times => Some(Some(times as u32)),
     })
-}
-
-fn cpus(node: &Node) -> Result<CpuSet, Wrong> {
-    let Value::Array(values) = &node.value else {
-        return Err(expected(node, "cpus", "a list: [0, 2]"));
-    };
-    let last = CpuId::LIMIT as i64 - 1;
-    let cpus = values.iter().map(|value| integer(value, "cpus", 0..=last));
-    let cpus: CpuSet =
-        cpus.map(|cpu| cpu.map(|cpu| CpuId(cpu as u16))).collect::<Result<_, _>>()?;
-    match cpus.is_empty() {
-        true => Err(expected(node, "cpus", "a list of at least one CPU: [0, 2]")),
-        false => Ok(cpus),
-    }
 }
 
 fn unknown(what: &str, key: &str, at: usize, known: &[&str]) -> Wrong {

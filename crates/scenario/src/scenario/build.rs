@@ -8,24 +8,29 @@ use super::fields::{Fields, expected, number, read_span, span, table, text};
 use super::names::{Kind, Names};
 use super::node::{Entry, Node, Table, Value, Wrong, wrong};
 use super::schema::{BARRIER, COSTS, GROUP, HOTPLUG, LOCK, PIPE, SCENARIO};
-use super::{Choice, Variant, program, tasks, verify};
+use super::{Choice, Fits, Unfit, Variant, program, tasks, verify};
 use crate::error::shown;
 
 /// Most tasks that all variants together launch.
 const TASKS: usize = 200_000;
 
 /// Reads variants, and what they have in common only once.
-#[derive(Default)]
-pub(super) struct Variants {
+pub(super) struct Variants<'a> {
+    fits: &'a Fits<'a>,
     machine: Option<(String, Machine)>,
     tasks: usize,
     budget: verify::Budget,
 }
 
-impl Variants {
+impl<'a> Variants<'a> {
+    pub(super) fn new(fits: &'a Fits<'a>) -> Variants<'a> {
+        Variants { fits, machine: None, tasks: 0, budget: verify::Budget::default() }
+    }
+
     pub(super) fn read(&mut self, name: &str, at: usize, table: &Table) -> Result<Variant, Wrong> {
         let fields = Fields::new(&SCENARIO, at, table);
         let machine = self.machine(fields.need("machine", "\"bulldozer64\"")?)?;
+        let (costs, scheduler) = (costs(&fields)?, choice(&fields, self.fits)?);
         let mut draft = tasks::Draft::new(&machine);
         shared(&fields, &mut draft.workload, &mut draft.names)?;
         tasks::read(fields.list("tasks")?, &mut draft)?;
@@ -41,8 +46,7 @@ impl Variants {
         draft.workload.hotplug.sort_by_key(|event| event.at);
         verify::verify(&draft.workload, &draft.lines, &mut self.budget)?;
         let workload = draft.workload;
-        let costs = costs(&fields)?;
-        Ok(Variant { name: name.into(), costs, workload, scheduler: choice(&fields)?, machine })
+        Ok(Variant { name: name.into(), costs, workload, scheduler, machine })
     }
 
     /// Variants mostly run on one machine.
@@ -60,7 +64,7 @@ impl Variants {
     }
 }
 
-fn choice(fields: &Fields) -> Result<Choice, Wrong> {
+fn choice(fields: &Fields, fits: &Fits) -> Result<Choice, Wrong> {
     let (at, table) = table(fields.need("scheduler", "{ name = \"cfs-6.1\" }")?, "scheduler")?;
     let mut choice = Choice { name: String::new(), switches: Vec::new() };
     for Entry { key, node, .. } in &table.entries {
@@ -73,6 +77,10 @@ fn choice(fields: &Fields) -> Result<Choice, Wrong> {
     if choice.name.is_empty() {
         return Err(wrong(at, "[scheduler] has no `name`", "add `name = \"cfs-6.1\"`"));
     }
+    fits(&choice).map_err(|Unfit { switch, what, help }| {
+        let at = table.get(switch.as_deref().unwrap_or("name")).map_or(at, |node| node.at);
+        wrong(at, what, help)
+    })?;
     Ok(choice)
 }
 

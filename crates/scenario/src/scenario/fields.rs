@@ -5,7 +5,7 @@ use wastenot_model::Span;
 use super::node::{Node, Table, Value, Wrong, wrong};
 use super::schema::Section;
 use crate::error::shown;
-use crate::nearest::nearest;
+use wastenot_model::nearest;
 
 /// Longest time that may be written: anything beyond is a slip of a unit.
 pub(crate) const LONGEST: Span = Span::s(1_000_000);

@@ -7,7 +7,7 @@ use super::fields::{Fields, expected, list, number, read_span, text};
 use super::node::{Node, Value, Wrong, wrong};
 use super::schema::{FIGURE, FORMULA, QUANTITY};
 use crate::error::shown;
-use crate::nearest::nearest;
+use wastenot_model::nearest;
 
 /// A number that a scenario gives: for each seed a quantity, maybe over another, and one of those.
 #[derive(Clone, Debug, PartialEq)]
@@ -296,7 +296,11 @@ fn band(node: &Node) -> Result<(f64, f64), Wrong> {
     match list(node, "band")? {
         [low, high] => {
             let (low, high) = (number(low, "band")?, number(high, "band")?);
-            (low <= high).then_some((low, high)).ok_or_else(|| expected(node, "band", help))
+            let backwards = || {
+                let what = format!("`band` goes down, from {low} to {high}");
+                wrong(node.at, what, format!("the lower number comes first: [{high}, {low}]"))
+            };
+            (low <= high).then_some((low, high)).ok_or_else(backwards)
         }
         _ => Err(expected(node, "band", help)),
     }

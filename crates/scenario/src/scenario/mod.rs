@@ -45,6 +45,8 @@ pub struct Scenario {
     pub variants: Vec<Variant>,
     /// What to measure.
     pub figures: Vec<Figure>,
+    /// What was left out of another tool's file, or taken for granted, a sentence each.
+    pub notes: Vec<String>,
 }
 
 /// One run of a scenario, but for the seed.
@@ -71,19 +73,40 @@ pub struct Choice {
     pub switches: Vec<(String, String)>,
 }
 
+/// Why a [`Choice`] cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfit {
+    /// The switch that is wrong, or has the wrong value; `None` if the scheduler is.
+    pub switch: Option<String>,
+    /// What is wrong.
+    pub what: String,
+    /// What to write instead.
+    pub help: String,
+}
+
 /// Longest file that is read.
 const BYTES: usize = 256 * 1024;
 /// Longest text that all variants together may be.
 const BYTES_OF_VARIANTS: usize = 4 * 1024 * 1024;
 /// Longest run.
 const LIMIT: Span = Span::s(24 * 3600);
+/// A run's limit unless set.
+pub(crate) const USUAL_LIMIT: Span = Span::s(600);
 
-/// Reads a scenario. `file` is the name of its file.
+/// Reads a scenario, whatever its schedulers are called. `file` is the name of its file.
 pub fn scenario(file: &str, text: &str) -> Result<Scenario, Error> {
-    read(file, text).map_err(|wrong| wrong.into_error(file, text))
+    scenario_for(file, text, &|_| Ok(()))
 }
 
-fn read(file: &str, text: &str) -> Result<Scenario, Wrong> {
+/// Reads a scenario of schedulers that `fits` knows.
+pub fn scenario_for(file: &str, text: &str, fits: &Fits) -> Result<Scenario, Error> {
+    read(file, text, fits).map_err(|wrong| wrong.into_error(file, text))
+}
+
+/// Says whether there is such a scheduler, with such switches.
+pub type Fits<'a> = dyn Fn(&Choice) -> Result<(), Unfit> + 'a;
+
+fn read(file: &str, text: &str, fits: &Fits) -> Result<Scenario, Wrong> {
     if text.len() > BYTES {
         return Err(wrong(BYTES, format!("more than {} KiB", BYTES / 1024), "use the catalogue"));
     }
@@ -95,19 +118,19 @@ fn read(file: &str, text: &str) -> Result<Scenario, Wrong> {
         let help = format!("this version reads \"{}\"", schema::VERSION);
         return Err(wrong(version.at, "a scenario of another schema", help));
     }
-    let limit = fields.span("limit")?.unwrap_or(Span::s(600));
+    let limit = fields.span("limit")?.unwrap_or(USUAL_LIMIT);
     if limit == Span::ZERO || limit > LIMIT {
         let at = fields.get("limit").map_or(0, |node| node.at);
         return Err(wrong(at, "`limit` is no length of a run", "write up to \"86400s\""));
     }
+    let seeds = fields.get("seeds").map_or(Ok(5), |node| integer(node, "seeds", 1..=10_000))?;
     let drafts = variants::of(&fields, &table)?;
     if drafts.len().saturating_mul(text.len()) > BYTES_OF_VARIANTS {
         let what = format!("{} variants of {} bytes are too many", drafts.len(), text.len());
         return Err(wrong(0, what, "sweep fewer values, or write several scenarios"));
     }
-    let variants = variants::resolve(&drafts)?;
+    let variants = variants::resolve(&drafts, fits)?;
     let figures = figure::read(fields.list("figures")?, &variants)?;
-    let seeds = fields.get("seeds").map_or(Ok(5), |node| integer(node, "seeds", 1..=10_000))?;
     Ok(Scenario {
         name: stem(file).into(),
         about: fields.text("about")?.unwrap_or_default().trim().into(),
@@ -116,13 +139,14 @@ fn read(file: &str, text: &str) -> Result<Scenario, Wrong> {
         limit,
         variants,
         figures,
+        notes: Vec::new(),
     })
 }
 
-/// `a/b.toml` is called `b`.
-fn stem(file: &str) -> &str {
+/// `a/b.toml` and `a/b.json` are called `b`.
+pub(crate) fn stem(file: &str) -> &str {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
-    name.strip_suffix(".toml").unwrap_or(name)
+    name.strip_suffix(".toml").or_else(|| name.strip_suffix(".json")).unwrap_or(name)
 }
 
 impl Wrong {

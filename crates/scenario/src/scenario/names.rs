@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::node::{Wrong, wrong};
 use super::program::is_name;
 use crate::error::shown;
-use crate::nearest::nearest;
+use wastenot_model::nearest;
 
 /// What has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -10,7 +10,7 @@ use super::fields::{LONGEST, read_span, text};
 use super::names::{Kind, Names};
 use super::node::{Node, Wrong, wrong};
 use crate::error::shown;
-use crate::nearest::nearest;
+use wastenot_model::nearest;
 
 /// A form that something can be written in.
 #[derive(Clone, Copy, Debug)]
@@ -255,7 +255,7 @@ pub(crate) fn read_variate(text: &str) -> Result<Variate, String> {
     };
     let percent = share.trim().strip_suffix('%').and_then(|percent| percent.trim().parse().ok());
     let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
-    let percent: f64 = percent.ok_or("write how much it varies: `2ms +-5%`")?;
+    let percent: f64 = percent.ok_or("it varies by 0 to 100 per cent: `2ms +-5%`")?;
     Ok(Variate::around(read_span(mean)?, percent / 100.0))
 }
 
@@ -281,6 +281,9 @@ pub(crate) fn cpus(at: usize, list: &str, machine: &Machine) -> Result<Option<Cp
     let form =
         || wrong(at, format!("`{}` is no list of CPUs", shown(list)), "write `0-3,8` or `all`");
     let cpus = CpuSet::parse(list).ok_or_else(form)?;
+    if cpus.is_empty() {
+        return Err(wrong(at, "an empty list of CPUs", "write `0-3,8` or `all`"));
+    }
     let usable = cpus.and(&machine.online());
     if usable.is_empty() {
         let what = format!("none of the CPUs `{}` is one of the machine", shown(list));

@@ -8,12 +8,10 @@ use super::names::{Kind, Names};
 use super::node::{Node, Value, Wrong, wrong};
 use super::program;
 use super::schema::TASK;
-use super::verify::Lines;
+use super::verify::{Lines, TASKS};
 use crate::catalogue::{self, Function, Maker};
 use crate::error::shown;
 
-/// Most tasks that one variant launches.
-const TASKS: usize = 100_000;
 /// Most different things that programs mark, or sets of CPUs that they change to.
 const NOTED: usize = 1000;
 
@@ -60,7 +58,7 @@ pub(super) fn read(nodes: &[Node], draft: &mut Draft) -> Result<(), Wrong> {
                 own += 1;
             }
         }
-        if draft.workload.launches.len() > TASKS {
+        if draft.workload.launches.len() as u64 > TASKS {
             let what = format!("more than {TASKS} tasks");
             return Err(wrong(node.at, what, "write fewer"));
         }
@@ -163,8 +161,8 @@ fn affinity(fields: &Fields, machine: &Machine) -> Result<Option<CpuSet>, Wrong>
             if text.trim() == "all" {
                 return Ok(None);
             }
-            let nodes =
-                CpuSet::parse(&text).ok_or_else(|| expected(node, "nodes", "a list: \"1,2\""))?;
+            let nodes = CpuSet::parse(&text).filter(|nodes| !nodes.is_empty());
+            let nodes = nodes.ok_or_else(|| expected(node, "nodes", "a list: \"1,2\""))?;
             let of = |cpu: &CpuId| {
                 let node = machine.cpus[cpu.index()].node;
                 node.is_some_and(|node| node < 8192 && nodes.contains(CpuId(node as u16)))

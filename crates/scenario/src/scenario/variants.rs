@@ -4,9 +4,9 @@ use super::build;
 use super::fields::{Fields, expected, list, text};
 use super::node::{Entry, Node, Table, Value, Wrong, wrong};
 use super::schema::{HEAD, SCENARIO, VARIANT};
-use super::{Draft, Variant};
+use super::{Draft, Fits, Variant};
 use crate::error::shown;
-use crate::nearest::nearest;
+use wastenot_model::nearest;
 
 /// Most variants of a scenario.
 const VARIANTS: usize = 256;
@@ -109,8 +109,8 @@ fn unknown_parameter(name: &str, at: usize, known: &[String]) -> Wrong {
 }
 
 /// Reads every variant.
-pub(super) fn resolve(drafts: &[Draft]) -> Result<Vec<Variant>, Wrong> {
-    let mut maker = build::Variants::default();
+pub(super) fn resolve(drafts: &[Draft], fits: &Fits) -> Result<Vec<Variant>, Wrong> {
+    let mut maker = build::Variants::new(fits);
     let mut variants = Vec::with_capacity(drafts.len());
     for draft in drafts {
         let mut table = draft.table.clone();
@@ -130,6 +130,10 @@ fn substitute(table: &mut Table) -> Result<(), Wrong> {
                 let value = node.word().filter(|word| word.len() <= VALUE);
                 let help = format!("parameters are numbers and texts of up to {VALUE} bytes");
                 let value = value.ok_or_else(|| wrong(*at, "no value of a parameter", help))?;
+                if value.contains("${") {
+                    let what = format!("the parameter `{}` holds another one", shown(key));
+                    return Err(wrong(*at, what, "write its value out: parameters do not nest"));
+                }
                 values.push((key.clone(), value));
             }
         }

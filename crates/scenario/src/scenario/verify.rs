@@ -12,7 +12,9 @@ use super::node::{Wrong, wrong};
 
 /// Steps that a loop may do without any time passing.
 const TIMELESS: u64 = 100_000;
-/// More tasks than anyone counts.
+/// Most tasks that a workload may have over its whole run: each costs memory from then on.
+pub(crate) const TASKS: u64 = 100_000;
+/// As often as time allows.
 const FOREVER: u64 = u64::MAX;
 
 /// Where the steps of each template stand; those of the catalogue all where they are used.
@@ -43,15 +45,28 @@ impl Lines {
 
 /// Refuses what cannot run.
 pub(crate) fn verify(workload: &Workload, lines: &Lines, budget: &mut Budget) -> Result<(), Wrong> {
+    somebody_is_there(workload, lines)?;
+    let tasks = count(workload, lines)?;
     for (template, of) in workload.templates.iter().enumerate() {
         let at = |step| lines.of(template, step);
         loops_take_time(workload, &of.program, &at)?;
         locks_are_given_back(workload, &of.program, &at)?;
     }
-    let tasks = count(workload, lines)?;
     barriers_open(workload, lines, &tasks)?;
     somebody_answers(workload, lines, &tasks)?;
     dry_run::run(workload, lines, budget)
+}
+
+/// A run of nobody ends before it begins.
+fn somebody_is_there(workload: &Workload, lines: &Lines) -> Result<(), Wrong> {
+    if !workload.launches.is_empty() {
+        return Ok(());
+    }
+    let help = match workload.templates.is_empty() {
+        true => "add [[tasks]] with a name and a program",
+        false => "launch one: at least 1 of it, and not only by `fork`",
+    };
+    Err(wrong(lines.of(0, 0), "nobody does anything: no task is launched", help))
 }
 
 /// A loop that takes no time would hold up the simulation at one instant.
@@ -155,7 +170,7 @@ fn locks_are_given_back(
     }
 }
 
-/// How many tasks of each template there will be.
+/// How many tasks of each template there will be; more than [`TASKS`] in all are refused.
 fn count(workload: &Workload, lines: &Lines) -> Result<Vec<u64>, Wrong> {
     let templates = &workload.templates;
     let forks: Vec<BTreeMap<usize, u64>> =
@@ -168,12 +183,16 @@ fn count(workload: &Workload, lines: &Lines) -> Result<Vec<u64>, Wrong> {
     let mut parents = vec![0; templates.len()];
     forks.iter().flat_map(BTreeMap::keys).for_each(|&child| parents[child] += 1);
     let mut ready: Vec<usize> = (0..templates.len()).filter(|&n| parents[n] == 0).collect();
-    let mut counted = 0;
+    let (mut counted, mut all) = (0, workload.launches.len() as u64);
     while let Some(parent) = ready.pop() {
         counted += 1;
         for (&child, &times) in &forks[parent] {
             let more = tasks[parent].saturating_mul(times);
             tasks[child] = tasks[child].saturating_add(more);
+            all = all.saturating_add(if more == FOREVER { 0 } else { more });
+            if all > TASKS {
+                return Err(too_many(workload, lines, parent, child));
+            }
             parents[child] -= 1;
             if parents[child] == 0 {
                 ready.push(child);
@@ -191,11 +210,24 @@ fn count(workload: &Workload, lines: &Lines) -> Result<Vec<u64>, Wrong> {
         let forks_it = |n: &usize| parents[*n] > 0 && forks[*n].contains_key(&child);
         parent = (0..templates.len()).find(forks_it).unwrap_or(child);
     }
-    let is = |step: &Step| *step == Step::Fork(TemplateId(child as u32));
-    let step = templates[parent].program.steps().iter().position(is).unwrap_or_default();
     let name = &templates[parent].name;
     let what = format!("`{name}` forks itself, through others or at once, without end");
-    Err(wrong(lines.of(parent, step), what, "let one task fork the others"))
+    let at = fork_of(workload, lines, parent, child);
+    Err(wrong(at, what, "let one task fork the others"))
+}
+
+fn too_many(workload: &Workload, lines: &Lines, parent: usize, child: usize) -> Wrong {
+    let name = &workload.templates[child].name;
+    let what = format!("with those of `{name}` that are forked here there are too many tasks");
+    let help = format!("a run has at most {TASKS} tasks, forked ones included: fork fewer");
+    wrong(fork_of(workload, lines, parent, child), what, help)
+}
+
+/// Where `parent` forks `child`.
+fn fork_of(workload: &Workload, lines: &Lines, parent: usize, child: usize) -> usize {
+    let is = |step: &Step| *step == Step::Fork(TemplateId(child as u32));
+    let steps = workload.templates[parent].program.steps();
+    lines.of(parent, steps.iter().position(is).unwrap_or_default())
 }
 
 fn forked_by(program: &Program) -> BTreeMap<usize, u64> {

@@ -2,12 +2,13 @@
 
 use wastenot_model::workload::{AffinityId, Step, Variate};
 use wastenot_model::{CpuSet, Span, Time};
-use wastenot_scenario::{Error, RtApp, from_rtapp};
+use wastenot_scenario::scenario::Choice;
+use wastenot_scenario::{Error, RtApp, from_rtapp, is_rtapp};
 
 const FILE: &str = include_str!("../data/rtapp.json");
 
 fn read(text: &str) -> RtApp {
-    from_rtapp("try.json", text).unwrap_or_else(|e| panic!("{e}\nhelp: {}", e.help()))
+    from_rtapp("try.json", text, None).unwrap_or_else(|e| panic!("{e}\nhelp: {}", e.help()))
 }
 
 /// The steps of one thread with these events, in order, inside its loop.
@@ -92,10 +93,49 @@ fn what_is_wrong_is_named_with_its_line() {
         ("{\"tasks\": {\"t\": {\"cpus\": []}}}", 1, "`cpus`", "at least one"),
         ("{\"tasks\": {\"t\": {\"phases\": {}, \"run\": 5}}}", 1, "beside `phases`", "into"),
     ] {
-        let error = from_rtapp("try.json", text).expect_err(text);
+        let error = from_rtapp("try.json", text, None).expect_err(text);
         let Error::Wrong { line: found, .. } = &error else { panic!("{error:?}") };
         assert_eq!(*found, line, "{error}");
         assert!(error.to_string().contains(what), "{error}\nnot: {what}");
         assert!(error.help().contains(help), "{}\nnot: {help}", error.help());
     }
+}
+
+#[test]
+fn it_runs_on_the_machine_that_is_named_or_has_the_cpus_that_it_names() {
+    let bound = |cpu: u32| {
+        format!("{{\"tasks\": {{\n\"t\": {{\"loop\": 1, \"run\": 5, \"cpus\": [{cpu}]}}}}}}")
+    };
+    let machine = |text: &str| wastenot_scenario::machine(text).expect("a machine");
+    for (cpu, cpus, name) in [(0, 4, "smp4"), (3, 4, "smp4"), (11, 12, "flat(1,12)")] {
+        let file = read(&bound(cpu));
+        assert_eq!((file.machine.len(), file.machine.name.as_str()), (cpus, name));
+        let note = file.notes.iter().find(|note| note.starts_with("machine: "));
+        assert!(note.is_some_and(|note| note.contains(name)), "{:?}", file.notes);
+    }
+    let file = from_rtapp("a/try.json", &bound(11), Some(machine("bulldozer64"))).expect("fits");
+    assert_eq!((file.name.as_str(), file.machine.len()), ("try", 64));
+    assert!(file.notes.is_empty(), "{:?}", file.notes);
+    let error = from_rtapp("try.json", &bound(11), Some(machine("smp4"))).expect_err("no CPU 11");
+    assert_eq!(error.to_string(), "try.json:2: the machine has no CPU 11");
+    assert_eq!(error.help(), "its CPUs are 0-3");
+}
+
+#[test]
+fn it_is_a_scenario_of_one_variant() {
+    let choice = Choice { name: "pinned".into(), switches: Vec::new() };
+    let file = read(FILE);
+    let scenario = file.clone().scenario(choice.clone());
+    let [variant] = &scenario.variants[..] else { panic!("one variant") };
+    assert_eq!((&variant.workload, &variant.machine), (&file.workload, &file.machine));
+    assert_eq!((scenario.name.as_str(), scenario.limit), ("try", Span::s(2)));
+    assert_eq!((&variant.scheduler, &scenario.notes), (&choice, &file.notes));
+}
+
+#[test]
+fn json_is_told_from_a_scenario_by_its_ending_or_its_beginning() {
+    for (file, text) in [("a.json", ""), ("-", " \n{"), ("a", "\u{feff}/* x */ {")] {
+        assert!(is_rtapp(file, text), "{file} {text}");
+    }
+    assert!(!is_rtapp("a.toml", "# {\nschema = 1"));
 }

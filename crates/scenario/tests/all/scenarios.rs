@@ -2,8 +2,8 @@
 
 use wastenot_model::workload::{Program, Step, TemplateId, Variate, Waiting};
 use wastenot_model::{CpuId, CpuSet, Span, Time, Workload};
-use wastenot_scenario::scenario::{Measure, Over, Pick};
-use wastenot_scenario::{CATALOGUE, Error, Scenario, scenario};
+use wastenot_scenario::scenario::{Choice, Measure, Over, Pick, Unfit};
+use wastenot_scenario::{CATALOGUE, Error, Scenario, scenario, scenario_for};
 
 /// A scenario on four CPUs with these further lines.
 fn with(rest: &str) -> String {
@@ -281,6 +281,77 @@ fn wrong_keys_and_values_are_named_with_line_and_suggestion() {
     }
 }
 
+/// A chain of tasks in which each forks the next so often.
+fn forks(of_each: &[&str]) -> String {
+    let mut text = program(&format!("\"fork t1 x {}\"", of_each[0]));
+    for (n, times) in of_each.iter().enumerate().skip(1) {
+        let lines = format!("\"fork t{} x {times}\"", n + 1);
+        text += &(program(&lines).replace("\"t\"", &format!("\"t{n}\"")) + "forked = true\n");
+    }
+    let last = program("\"compute 1ms\"").replace("\"t\"", &format!("\"t{}\"", of_each.len()));
+    text + &last + "forked = true\n"
+}
+
+#[test]
+fn more_tasks_than_memory_holds_are_refused_where_they_are_forked() {
+    for (of_each, line, child) in [
+        (&["1000", "1000", "1000"][..], 6, "t2"),
+        (&["100000"], 3, "t1"),
+        (&["99999", "2"], 6, "t2"),
+        (&["4000000000"], 3, "t1"),
+        (&["4000000000", "4000000000", "4000000000"], 3, "t1"),
+    ] {
+        let text: &'static str = Box::leak(forks(of_each).into());
+        let what: &'static str = Box::leak(format!("those of `{child}` that are forked").into());
+        refused((text, line, what, "at most 100000 tasks"));
+    }
+    assert_eq!(workload(&forks(&["99999"])).templates.len(), 2, "that many there may be");
+    let often = "[[tasks]]\nuse = \"make_j\"\njobs = 1000000\n";
+    refused((often, 1, "too many tasks", "fork fewer"));
+}
+
+#[test]
+fn a_run_of_nobody_is_refused() {
+    let forked: &'static str = Box::leak((program("\"compute 1ms\"") + "forked = true\n").into());
+    refused((forked, 3, "no task is launched", "not only by `fork`"));
+    refused(("[[tasks]]\nuse = \"stress_ng\"\n", 1, "nobody does anything", "launch"));
+    let error = scenario("try.toml", &with("")).expect_err("nobody");
+    assert_eq!(error.to_string(), "try.toml:1: nobody does anything: no task is launched");
+    assert!(error.help().contains("add [[tasks]]"), "{}", error.help());
+}
+
+#[test]
+fn parameters_do_not_nest() {
+    let nested = "[parameters]\na = \"${b}\"\nb = \"x\"\n[[tasks]]\nname = \"${a}\"\n";
+    refused((nested, 2, "the parameter `a` holds another one", "write its value out"));
+}
+
+#[test]
+fn empty_lists_of_cpus_and_nodes_are_no_lists() {
+    let none: &'static str = Box::leak((program("\"compute 1ms\"") + "cpus = \"\"").into());
+    refused((none, 4, "an empty list of CPUs", "write `0-3,8` or `all`"));
+    let none: &'static str = Box::leak((program("\"compute 1ms\"") + "nodes = \"\"").into());
+    refused((none, 4, "`nodes` is ``", "a list: \"1,2\""));
+}
+
+#[test]
+fn a_scheduler_that_does_not_fit_is_named_with_the_line_of_what_is_wrong() {
+    let text = with("").replace("pinned\" }", "cfs\",\nhz = 300 }") + &program("\"compute 1ms\"");
+    for (switch, line) in [(None, 3), (Some("hz"), 4)] {
+        let unfit = || {
+            let switch = switch.map(str::to_owned);
+            Err(Unfit { switch, what: "wrong".into(), help: "right".into() })
+        };
+        let fits = |choice: &Choice| {
+            assert_eq!((&*choice.name, choice.switches.len()), ("cfs", 1));
+            unfit()
+        };
+        let error = scenario_for("try.toml", &text, &fits).expect_err("refused");
+        assert_eq!(error.to_string(), format!("try.toml:{line}: wrong"));
+        assert_eq!(error.help(), "right");
+    }
+}
+
 #[test]
 fn wrong_figures_are_named_with_line_and_suggestion() {
     const FIGURE: &str = "[[tasks]]\nname = \"work\"\nprogram = [\"compute 1ms\"]\n[[figures]]\n\
@@ -294,7 +365,13 @@ fn wrong_figures_are_named_with_line_and_suggestion() {
         (figure("measure = \"waste\"\nof = \"wirk\""), 7, "no task `wirk`", "`work`"),
         (figure("measure = \"marks\"\nof = \"m\""), 7, "no mark `m`", "has"),
         (figure("measure = \"waste\"\nwithin = \"1ms\""), 7, "for marks", "take it out"),
-        (figure("measure = \"waste\"\nband = [2, 1]"), 7, "`band`", "the lower first"),
+        (
+            figure("measure = \"waste\"\nband = [3, 1]"),
+            7,
+            "`band` goes down, from 3 to 1",
+            "the lower number comes first: [1, 3]",
+        ),
+        (figure("measure = \"waste\"\nband = [3]"), 7, "`band` is a list", "two numbers"),
         (figure("measure = \"waste\"\nover = 0"), 7, "`over` is `0`", "greater than zero"),
         (figure("measure = \"waste\"\npick = \"best\""), 7, "`pick` is `best`", "median | min"),
     ] {
@@ -308,6 +385,8 @@ fn programs_that_cannot_be_are_refused() {
         ("\"compte 2ms\"", "cannot read the step \"compte 2ms\"", "write \"compute TIME\""),
         ("\"compute 2\"", "cannot read", "a time needs a unit: `2ns`, `2us`, `2ms` or `2s`"),
         ("\"compute 2ms +-5\"", "cannot read", "`2ms +-5%`"),
+        ("\"compute 2ms +-500%\"", "cannot read", "varies by 0 to 100 per cent"),
+        ("\"cpus \"", "an empty list of CPUs", "write `0-3,8` or `all`"),
         ("\"compute uniform(2ms, 1ms)\"", "cannot read", "the shorter time comes first"),
         ("\"sleep 99999999s\"", "cannot read", "the longest is"),
         ("\"every 0ms\"", "cannot read", "zero"),
@@ -399,9 +478,10 @@ fn who_serves_for_ever_need_not_end() {
 #[test]
 fn every_function_of_the_catalogue_expands_with_its_defaults() {
     for function in CATALOGUE.iter().flat_map(|family| family.functions) {
-        let workload = workload(&format!("[[tasks]]\nuse = \"{}\"\n", function.name));
-        let stress = function.name == "stress_ng";
-        assert_eq!(workload.launches.is_empty(), stress, "{}", function.name);
+        // It makes nothing unless told what.
+        let some = if function.name == "stress_ng" { "cpu = 1\n" } else { "" };
+        let workload = workload(&format!("[[tasks]]\nuse = \"{}\"\n{some}", function.name));
+        assert!(!workload.launches.is_empty(), "{}", function.name);
         let named = workload.templates.iter().all(|t| t.name.starts_with(function.name));
         assert!(named, "{} names its tasks after itself", function.name);
     }

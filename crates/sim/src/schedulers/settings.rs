@@ -1,6 +1,6 @@
 //! Switches of schedulers: what can be set, to what, and what was set.
 
-use wastenot_model::Span;
+use wastenot_model::{Span, nearest};
 
 use super::{SCHEDULERS, Scheduler};
 
@@ -28,17 +28,30 @@ pub enum Values {
     Count,
 }
 
-impl Values {
-    fn fit(self, value: &str) -> bool {
-        match self {
+/// The shortest slice or quantum: below it a run is nothing but switches.
+const SHORTEST: Span = Span::us(10);
+
+impl Switch {
+    fn fits(&self, value: &str) -> bool {
+        match self.values {
             Values::Words(words) => words.contains(&value),
-            Values::Span => Span::parse(value).is_some(),
+            Values::Span => Span::parse(value).is_some_and(|span| span >= self.shortest()),
             Values::Count => value.parse::<u32>().is_ok(),
         }
     }
-    fn describe(self) -> String {
-        match self {
+    /// Only what is off unless set can be set to nothing.
+    fn shortest(&self) -> Span {
+        match Span::parse(self.default) {
+            Some(Span::ZERO) | None => Span::ZERO,
+            Some(_) => SHORTEST,
+        }
+    }
+    fn describe(&self) -> String {
+        match self.values {
             Values::Words(words) => words.join(" | "),
+            Values::Span if self.shortest() > Span::ZERO => {
+                "a length of time of at least `10us`, such as `2ms`".into()
+            }
             Values::Span => "a length of time such as `2ms`".into(),
             Values::Count => "a whole number".into(),
         }
@@ -55,6 +68,8 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub struct WrongSetting {
+    /// Which of the settings; the scheduler's name if none.
+    switch: Option<String>,
     what: String,
     help: String,
 }
@@ -65,41 +80,66 @@ impl WrongSetting {
         &self.help
     }
 
+    /// The switch that is wrong, or has the wrong value; `None` if the scheduler is.
+    pub fn switch(&self) -> Option<&str> {
+        self.switch.as_deref()
+    }
+
     pub(super) fn unknown_scheduler(name: &str) -> WrongSetting {
         let names: Vec<&str> = SCHEDULERS.iter().map(|scheduler| scheduler.name).collect();
         WrongSetting {
-            what: format!("there is no scheduler `{name}`"),
-            help: format!("the schedulers are {}", names.join(", ")),
+            switch: None,
+            what: format!("there is no scheduler `{}`", shown(name)),
+            help: meant(name, &names, "the schedulers are"),
+        }
+    }
+    fn unknown_switch(scheduler: &Scheduler, name: &str) -> WrongSetting {
+        let names: Vec<&str> = scheduler.switches.iter().map(|switch| switch.name).collect();
+        WrongSetting {
+            switch: Some(name.into()),
+            what: format!("{} has no switch `{}`", scheduler.name, shown(name)),
+            help: match names.is_empty() {
+                true => format!("{} has no switches", scheduler.name),
+                false => meant(name, &names, "its switches are"),
+            },
+        }
+    }
+    fn unfit(scheduler: &Scheduler, switch: &Switch, value: &str) -> WrongSetting {
+        let name = switch.name;
+        WrongSetting {
+            switch: Some(name.into()),
+            what: format!("{}: `{name}` cannot be `{}`", scheduler.name, shown(value)),
+            help: format!("`{name}` is {}", switch.describe()),
         }
     }
 }
 
+/// The one that was probably meant, or all that there are.
+fn meant(typed: &str, known: &[&str], all: &str) -> String {
+    match nearest(typed, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("{all} {}", known.join(", ")),
+    }
+}
+
+/// What was typed, short enough for a message.
+fn shown(text: &str) -> String {
+    const CHARS: usize = 100;
+    text.chars().take(CHARS).collect()
+}
+
 impl Settings {
-    pub(super) fn of(
-        scheduler: &Scheduler,
-        set: &[(String, String)],
-    ) -> Result<Settings, WrongSetting> {
+    /// The defaults of a scheduler with these set otherwise.
+    pub fn of(scheduler: &Scheduler, set: &[(String, String)]) -> Result<Settings, WrongSetting> {
         let switches = scheduler.switches.iter();
         let mut values: Vec<(&str, String)> =
             switches.map(|switch| (switch.name, switch.default.to_owned())).collect();
         for (name, value) in set {
             let at = scheduler.switches.iter().position(|switch| switch.name == name.as_str());
-            let Some(at) = at else {
-                let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
-                return Err(WrongSetting {
-                    what: format!("{} has no switch `{name}`", scheduler.name),
-                    help: match names.is_empty() {
-                        true => format!("{} has no switches", scheduler.name),
-                        false => format!("its switches are {}", names.join(", ")),
-                    },
-                });
-            };
+            let at = at.ok_or_else(|| WrongSetting::unknown_switch(scheduler, name))?;
             let switch = &scheduler.switches[at];
-            if !switch.values.fit(value) {
-                return Err(WrongSetting {
-                    what: format!("{}: `{name}` cannot be `{value}`", scheduler.name),
-                    help: format!("`{name}` is {}", switch.values.describe()),
-                });
+            if !switch.fits(value) {
+                return Err(WrongSetting::unfit(scheduler, switch, value));
             }
             values[at].1.clone_from(value);
         }
@@ -126,5 +166,47 @@ impl Settings {
     /// A whole number.
     pub fn count(&self, name: &str) -> u32 {
         self.word(name).parse().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scheduler;
+
+    fn refused(name: &str, switch: &str, value: &str) -> (String, String) {
+        let set = [(switch.to_owned(), value.to_owned())];
+        let error = scheduler(name, &set).err().expect("refused");
+        (error.to_string(), error.help().to_owned())
+    }
+
+    #[test]
+    fn a_slice_of_no_time_is_refused_with_the_shortest_there_is() {
+        for (name, switch) in
+            [("gang", "quantum"), ("work-conserving", "slice"), ("osv", "tau"), ("osv", "thyst")]
+        {
+            for value in ["0ms", "1ns", "9.999us"] {
+                let (what, help) = refused(name, switch, value);
+                assert_eq!(what, format!("{name}: `{switch}` cannot be `{value}`"));
+                assert!(help.contains("at least `10us`"), "{help}");
+            }
+            let set = [(switch.to_owned(), "10us".to_owned())];
+            assert!(scheduler(name, &set).is_ok(), "{name} {switch}");
+        }
+    }
+
+    #[test]
+    fn what_is_off_unless_set_can_be_set_to_nothing() {
+        let set = [("clock-jump".to_owned(), "0ms".to_owned())];
+        assert!(scheduler("osv-vruntime", &set).is_ok());
+    }
+
+    #[test]
+    fn a_typo_is_told_what_was_meant_and_which_setting_it_is() {
+        let error = scheduler("cfs-41", &[]).err().expect("refused");
+        assert_eq!((error.switch(), error.help()), (None, "did you mean `cfs-4.1`?"));
+        let set = [("group".to_owned(), "own".to_owned())];
+        let error = scheduler("cfs-4.1", &set).err().expect("refused");
+        assert_eq!((error.switch(), error.help()), (Some("group"), "did you mean `groups`?"));
+        assert_eq!(refused("cfs-4.1", "hz", "300").1, "`hz` is 100 | 250 | 1000");
     }
 }

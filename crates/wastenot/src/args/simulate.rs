@@ -12,9 +12,14 @@ use super::when::WindowArgs;
 
 /// Run any workload on any machine under any scheduler, always alike
 #[derive(Args, Debug)]
+#[command(mut_arg("json", |arg| arg.help("One JSON object (docs/reference/simulate.md)")))]
+#[command(mut_arg("machine", |arg| arg.help(MACHINE)))]
 #[command(after_help = "\
 A scenario is a TOML file: a machine, a workload, a scheduler, variants of them
 and figures to be measured (docs/scenario.md). scenarios/ has many.
+
+A file of rt-app is a workload only: --machine and --scheduler say the rest
+(docs/simulate.md).
 
 With --replay the work comes out of a trace instead, and is run under another
 scheduler: how much of the recorded time can be the scheduler's fault at most,
@@ -26,11 +31,12 @@ Examples:
   wastenot simulate scenarios/seeds/scheduling-groups-cg.toml
   wastenot simulate scenarios/seeds/workpile.toml --scheduler global-fifo
   wastenot simulate scenarios/seeds/wake-affine-h2.toml --variant after -o h2.wn
+  wastenot simulate scenarios/rt-app/player.json --machine smp4 --scheduler osv
   wastenot simulate --replay trace.dat --scheduler global-fifo
   wastenot simulate --replay trace.dat --task 'make*' --from 50ms -o what-if.wn
   wastenot simulate --schedulers")]
 pub(crate) struct Simulate {
-    /// The scenario; `-` is standard input
+    /// The scenario, or a file of rt-app (JSON); `-` is standard input
     #[arg(value_name = "FILE", required_unless_present_any = ["schedulers", "replay"])]
     pub(crate) file: Option<PathBuf>,
     /// Take the work out of this trace instead of a scenario
@@ -49,7 +55,7 @@ pub(crate) struct Simulate {
     /// Another scheduler for all: NAME, or NAME,SWITCH=VALUE,...
     #[arg(long, value_name = "NAME")]
     pub(crate) scheduler: Option<Scheduler>,
-    /// Write what happened in one run (.wn, or any format of `convert`)
+    /// Write what happened in one run (.wn, or any format of `convert`): seed 1 unless --seed
     #[arg(short, long, value_name = "HISTORY")]
     pub(crate) output: Option<PathBuf>,
     /// With -o: also what the scheduler decided, and which CPUs it looked at
@@ -69,6 +75,11 @@ pub(crate) struct Simulate {
     #[command(flatten)]
     pub(crate) what_if: WhatIf,
 }
+
+/// What `--machine` says here.
+const MACHINE: &str = "With a file of rt-app: the machine it runs on; with --replay: the machine \
+                       the trace was recorded on. A preset, an hwloc description, or a file \
+                       (hwloc XML, `lscpu -p`, /sys)";
 
 /// What of a trace is run again, and where.
 #[derive(Args, Debug)]

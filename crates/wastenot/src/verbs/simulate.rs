@@ -8,6 +8,7 @@ use wastenot_lab::{Error, Experiment, Grid, Options, run};
 use wastenot_model::report::Unit;
 use wastenot_model::{Report, Table, Time};
 use wastenot_scenario::Scenario;
+use wastenot_scenario::scenario::Choice;
 use wastenot_sim::{SCHEDULERS, Values};
 
 use super::check::print;
@@ -16,6 +17,9 @@ use crate::args::simulate::{Simulate, WhatIf};
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
 use crate::{open, progress};
+
+/// The scheduler of files of rt-app, unless another one is named: Linux as it is now.
+const RTAPP_SCHEDULER: &str = "eevdf-6.12";
 
 /// What to do about an ending that is no format's.
 pub(super) const ENDINGS: &str = "end it in .wn, .pftrace, .parquet, .csv or .jsonl";
@@ -30,7 +34,7 @@ pub(crate) fn run_verb(args: &Simulate) -> Result<Answer, Stop> {
         print(&schedulers(), &args.face)?;
         return Ok(Answer::Yes);
     };
-    let scenario = read(file)?;
+    let (scenario, scheduler) = read(file, args)?;
     let seeds = match (args.seed, args.seeds) {
         (Some(seed), _) => vec![seed],
         (None, Some(count)) => (1..=u64::from(count)).collect(),
@@ -39,7 +43,7 @@ pub(crate) fn run_verb(args: &Simulate) -> Result<Answer, Stop> {
     let options = Options {
         seeds,
         variants: args.variant.clone(),
-        scheduler: args.scheduler.as_ref().map(|scheduler| scheduler.0.clone()),
+        scheduler,
         store: args.resume.clone(),
         ..Options::default()
     };
@@ -58,7 +62,6 @@ fn no_trace(options: &WhatIf) -> Result<(), Stop> {
     let given = [
         ("--task", !options.task.is_empty()),
         ("--on", options.on.is_some()),
-        ("--machine", reading.machine.is_some()),
         ("--buffer", reading.buffer.is_some()),
         ("--formats-from", reading.formats_from.is_some()),
         ("--clock-hz", reading.clock_hz.is_some()),
@@ -95,6 +98,10 @@ fn one(
         let what = format!("-o takes one run, and there are {} variants", names.len());
         return Err(Stop::new(what, format!("add `--variant`, one of {}", names.join(", "))));
     };
+    if let Some(count) = args.seeds.filter(|count| *count > 1) {
+        let what = format!("-o takes one run, and --seeds {count} asks for {count}");
+        return Err(Stop::new(what, "name one with `--seed 1`"));
+    }
     let seed = grid.seeds().first().copied().unwrap_or(1);
     let name = format!("{} {} seed {seed}", scenario.name, variant.name);
     let options = wastenot_sim::Options {
@@ -108,14 +115,35 @@ fn one(
         .map_err(|error| failed(&error))?;
     let write = || target.write(|out| convert::fill(&ran.history, format, out));
     progress::during("writing", write)?;
-    Ok(Experiment::of_one(scenario, variant, seed, &ran))
+    Ok(grid.of_one(seed, &ran))
 }
 
 pub(super) fn failed(error: &Error) -> Stop {
     Stop::new(error, error.help())
 }
 
-fn read(file: &Path) -> Result<Scenario, Stop> {
+/// What is to run, and what takes the place of its own schedulers.
+fn read(file: &Path, args: &Simulate) -> Result<(Scenario, Option<Choice>), Stop> {
+    let (name, text) = read_text(file)?;
+    let machine = args.what_if.reading.machine.as_deref();
+    let choice = args.scheduler.as_ref().map(|scheduler| scheduler.0.clone());
+    let wrong = |error: wastenot_scenario::Error| Stop::new(&error, error.help());
+    if wastenot_scenario::is_rtapp(&name, &text) {
+        let machine = machine.map(|text| open::machine("--machine", text)).transpose()?;
+        let read = wastenot_scenario::from_rtapp(&name, &text, machine).map_err(wrong)?;
+        let usual = || Choice { name: RTAPP_SCHEDULER.into(), switches: Vec::new() };
+        return Ok((read.scenario(choice.unwrap_or_else(usual)), None));
+    }
+    if machine.is_some() {
+        return Err(Stop::new(
+            "--machine is about a trace or a file of rt-app, and this is a scenario",
+            "a scenario says itself what it runs on: change its `machine`",
+        ));
+    }
+    Ok((wastenot_lab::scenario(&name, &text).map_err(wrong)?, choice))
+}
+
+fn read_text(file: &Path) -> Result<(String, String), Stop> {
     let name = open::shown(file);
     let text = if file == Path::new("-") {
         let mut text = String::new();
@@ -127,7 +155,7 @@ fn read(file: &Path) -> Result<Scenario, Stop> {
         let help = "name a scenario (TOML); scenarios/ has many, docs/scenario.md says how";
         Stop::io(format_args!("cannot read {name}"), &error, help)
     })?;
-    wastenot_scenario::scenario(&name, &text).map_err(|error| Stop::new(&error, error.help()))
+    Ok((name, text))
 }
 
 /// What can be chosen, and set.

@@ -28,6 +28,18 @@ fn desk() -> Desk {
     desk.put("switches.wn", switches());
     desk.put("notes.txt", "nothing of interest\n");
     desk.put("report.html", "mine\n");
+    let scenario = |scheduler: &str| {
+        format!(
+            "schema = \"wastenot.scenario/1\"\nmachine = \"smp4\"\nscheduler = {{ {scheduler} }}\n\
+             [[tasks]]\nname = \"a\"\nprogram = [\"compute 1ms\"]\n"
+        )
+    };
+    desk.put("one.toml", scenario("name = \"osv\""));
+    desk.put("cfs.toml", scenario("name = \"cfs-41\""));
+    desk.put("hz.toml", scenario("name = \"cfs-4.1\",\n hz = 300"));
+    desk.put("group.toml", scenario("name = \"cfs-4.1\", group = \"own\""));
+    desk.put("bad.json", "{\"tasks\": {\"t\": {\n\"rum\": 5}}}");
+    desk.put("bound.json", "{\"tasks\": {\"t\": {\"loop\": 1, \"run\": 5, \"cpus\": [9]}}}");
     std::fs::create_dir(desk.path().join("folder")).expect("a folder");
     desk
 }
@@ -67,6 +79,21 @@ const CASES: &[(&str, &str, &str)] = &[
     ("wastenot simulate --replay trace.dat --from 1ms --to 1001us", "in this part", "`--from`"),
     ("wastenot simulate --replay trace.dat --on abacus", "--on: there is no machine", "preset"),
     ("wastenot simulate a.toml --from 1s", "--from is about a trace", "`--replay TRACE`"),
+    ("wastenot simulate cfs.toml", "cfs.toml:3: there is no scheduler `cfs-41`", "`cfs-4.1`"),
+    ("wastenot simulate hz.toml", "hz.toml:4: cfs-4.1: `hz` cannot be `300`", "100 | 250 | 1000"),
+    ("wastenot simulate group.toml", "cfs-4.1 has no switch `group`", "did you mean `groups`"),
+    ("wastenot simulate one.toml --scheduler osvv", "no scheduler `osvv`", "did you mean `osv`"),
+    ("wastenot simulate one.toml --scheduler gang,quantum=0ms", "cannot be `0ms`", "`10us`"),
+    ("wastenot simulate one.toml --machine smp4", "this is a scenario", "change its `machine`"),
+    ("wastenot simulate one.toml -o x.wn --seeds 3", "-o takes one run", "`--seed 1`"),
+    ("wastenot simulate one.toml --resume one.toml", "one.toml: no file of results", "a new file"),
+    ("wastenot simulate bad.json", "bad.json:2: a thread has no `rum`", "`run`"),
+    (
+        "wastenot simulate bound.json --machine smp4",
+        "bound.json:1: the machine has no CPU 9",
+        "0-3",
+    ),
+    ("wastenot simulate bound.json --machine hal9", "--machine: there is no machine", "preset"),
     ("wastenot simulate a.toml --task make", "--task is about a trace", "`--replay TRACE`"),
     ("wastenot chekc trace.dat", "unrecognized subcommand 'chekc'", "did you mean `check`"),
     ("wastenot check", "check needs a trace to read", "wastenot check trace.dat"),

@@ -93,6 +93,8 @@ fn names(path: &str, value: &Value, found: &mut Vec<(String, Vec<String>)>) {
 fn the_pages_on_json_name_all_that_is_printed_and_nothing_else() {
     names_all("check.md", "wastenot check trace.dat --json");
     names_all("replay.md", "wastenot simulate --replay trace.dat --scheduler cfs-4.1 --json");
+    let simulate = "wastenot simulate scenarios/seeds/scheduling-groups-cg.toml --json";
+    names_all("simulate.md", simulate);
 }
 
 /// The page names what `line` prints, and nothing else.

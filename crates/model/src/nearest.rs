@@ -5,10 +5,7 @@ const CHARS: usize = 64;
 
 /// The nearest of the known names, if at most a third of what was typed has to be edited, and
 /// something of it is left.
-pub(crate) fn nearest<'a>(
-    typed: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed: Vec<char> = typed.to_lowercase().chars().take(CHARS).collect();
     let distance = |name: &str| edits(&typed, &name.chars().take(CHARS).collect::<Vec<_>>());
     let best = known.into_iter().map(|name| (distance(name), name)).min()?;
