@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use wastenot_lab::{Question, Run, WhatIf, run, what_if};
-use wastenot_model::Time;
+use wastenot_model::{Time, Window};
+use wastenot_read::write::edit;
 use wastenot_scenario::Scenario;
 use wastenot_scenario::scenario::Variant;
 use wastenot_sim::Options;
@@ -231,6 +232,25 @@ tasks = [
     assert_eq!(ends, ["a"]);
     let said = &answer.extracted.assumptions;
     assert!(said.iter().any(|it| it.contains("for whom the scenario waits")), "{said:?}");
+}
+
+#[test]
+fn a_part_of_such_a_run_waits_for_those_of_them_whose_job_it_is() {
+    let text = r#"
+machine = "flat(1,2)"
+scheduler = { name = "pinned" }
+tasks = [
+    { name = "a", at = "20ms", program = ["loop 10", "compute 2ms", "sleep 1ms", "end"] },
+    { name = "hog", program = ["compute 100ms"] },
+    { name = "noise", at = "30ms", background = true, program = ["compute 10ms"] },
+]"#;
+    let scenario = small("whom", text);
+    let (variant, mut ran) = first_run(&scenario);
+    let window = Window { from: Time(10_000_000), to: Time(90_000_000) };
+    ran.history = edit::window(&ran.history, window);
+    let ends = again(variant, &ran).bound.ends;
+    let ends: Vec<&str> = ends.iter().map(|end| end.name.as_str()).collect();
+    assert_eq!(ends, ["a"]);
 }
 
 /// What events tell: it must come back without anything beside them.

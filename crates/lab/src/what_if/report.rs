@@ -89,8 +89,8 @@ impl WhatIf {
                 (true, _) => "sleeps, or is held back by a quota",
             };
             return Some(format!(
-                ", because `{}` {how}, or waits for such a task, from one end to the other (`--task` \
-                 says whom to wait for)",
+                ", because `{}` {how}, or waits for such a task, from one end to the other \
+                 (`--task` says whom to wait for)",
                 end.name
             ));
         }

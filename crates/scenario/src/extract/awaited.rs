@@ -15,7 +15,7 @@ use wastenot_model::{History, Span, TaskId, is_kernel_thread};
 
 use super::life::Life;
 use super::watch::Watch;
-use super::{Options, is_simulated};
+use super::{Options, is_part, is_simulated};
 
 /// Who is asked about must have done at least one in so many parts of the work of all that are no
 /// kernel threads: a run of hours is not asked about a `date` in it.
@@ -64,8 +64,8 @@ impl Awaited {
         let named = options.awaited.map(|tasks| tasks.iter().collect::<BTreeSet<_>>());
         let (why, tasks) = match named {
             Some(named) => (Why::Named, crew.choose(|it| named.contains(&TaskId::nth(it)))),
-            None if is_simulated(history) => (Why::Told, crew.choose(told)),
-            None => crew.job(),
+            None if is_simulated(history) && !is_part(history) => (Why::Told, crew.choose(told)),
+            None => crew.job(|it| !is_simulated(history) || told(it)),
         };
         let (why, tasks) = match tasks.contains(&true) || why == Why::Named {
             true => (why, tasks),
@@ -113,9 +113,9 @@ impl<'w> Crew<'w> {
         self.lives.iter().enumerate().map(|(it, life)| ran(life) && holds(it)).collect()
     }
 
-    /// Those whose job was recorded, as far as anything tells.
-    fn job(&self) -> (Why, Vec<bool>) {
-        let ordinary = |it: usize| !self.kernels[it] && !self.recorders[it];
+    /// Those whose job was recorded, as far as anything tells, of whom this holds.
+    fn job(&self, holds: impl Fn(usize) -> bool) -> (Why, Vec<bool>) {
+        let ordinary = |it: usize| holds(it) && !self.kernels[it] && !self.recorders[it];
         let all = self.choose(ordinary);
         let least = Span(self.work_of(&all).0 / PART);
         let weighs = |chosen: &[bool]| chosen.contains(&true) && self.work_of(chosen) >= least;
