@@ -344,13 +344,38 @@ fn what_was_lost_is_sleep_of_that_length_and_stands_in_the_report() {
     assert!(says(&answer, "events were lost"));
 }
 
+fn trace(name: &str) -> History {
+    let path = format!("{}/../../traces/{name}", env!("CARGO_MANIFEST_DIR"));
+    let bytes = std::fs::read(&path).expect("a trace");
+    wastenot_read::read(&bytes, &wastenot_read::Options::default()).expect("readable")
+}
+
+#[test]
+fn recordings_are_asked_about_their_job_and_not_about_whoever_was_there_before() {
+    for (name, job, least) in [
+        ("7.2-t4x4-barrier.dat", "ua-3", 0.4),
+        ("7.2-b8x2-barrier.dat", "ua-3", 0.4),
+        ("5.10-t4x4-barrier.dat", "ua-3", 0.3),
+        ("7.2-k920-make.dat", "cc1", 0.05),
+        ("6.12-t4x4-pipe.dat", "stC-2", 0.09),
+        ("6.12-t4x4-lost.dat", "stC-2", 0.06),
+        ("host-6.18-2cpu-messaging.dat", "sched-messaging", 0.25),
+    ] {
+        let answer = answer(&trace(name));
+        let awaited = awaited(&answer);
+        assert!(awaited.contains(&job), "{name}: {awaited:?}");
+        for other in ["init", "<...>", "cryptomgr_test", "trace-cmd", "R", "hog"] {
+            assert!(!awaited.contains(&other), "{name} waits for {other}");
+        }
+        let share = answer.at_most().expect("the same machine");
+        assert!(share > least, "{name}: {share}");
+    }
+}
+
 #[test]
 fn losses_are_those_of_a_check() {
     for name in ["6.12-t4x4-overwrite.dat", "host-6.18-2cpu-messaging.dat"] {
-        let path = format!("{}/../../traces/{name}", env!("CARGO_MANIFEST_DIR"));
-        let bytes = std::fs::read(&path).expect("a trace");
-        let history = wastenot_read::read(&bytes, &wastenot_read::Options::default());
-        let history = history.expect("readable");
+        let history = trace(name);
         let options = wastenot_check::Options::default();
         let checked = wastenot_check::check(&history, &options).report(&history, &options);
         assert!(!checked.losses.is_empty(), "{name}");
