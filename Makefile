@@ -36,9 +36,11 @@ bench: setup
 	@bench/run
 	@bench/simulate
 
-# Every number of the seeds, simulated: docs/seeds.md.
+# Every number of the seeds, simulated, and pictures of the cases: docs/seeds.md.
 seeds: setup
-	@$(CARGO) run --release --quiet --package xtask -- seeds scenarios/seeds docs/seeds.md
+	@$(CARGO) build --release --quiet --package wastenot --package xtask
+	@docs/pictures/draw
+	@target/release/xtask seeds scenarios/seeds docs/seeds.md
 
 # The readers under libFuzzer (nightly, cargo-fuzz): fuzz/README.md.
 fuzz:

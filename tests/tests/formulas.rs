@@ -2,8 +2,9 @@
 //! and other numbers of threads too, from the same code.
 //!
 //! Threads that meet at a barrier as OpenMP does spin for S before they block, so that a CPU with n
-//! of them takes n grains and n-1 spins a round; a pipeline that spins on flags waits for n-1
-//! slices of `cfs-4.1` a step, each of whole ticks.
+//! of them takes n grains and n-1 spins a round. Those that spin for good wait for n-1 slices of
+//! `cfs-4.1` a round: 24 ms / n, at least 3 ms; here each lasts until the first tick after its end.
+//! A pipeline that spins on flags has the same formula, but does not always keep to it: [`Beyond`].
 
 use std::path::Path;
 
@@ -30,8 +31,23 @@ enum Program {
     Apart,
     /// A barrier after each grain of so many ms.
     Barrier(f64),
+    /// The same where threads spin for good.
+    SpinBarrier(f64),
     /// A step of this factor of its usual length.
     Pipeline(f64),
+}
+
+/// How far those that spin for good may be from their formula, which is of threads that all meet
+/// and of CPUs with equally many.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Beyond {
+    /// They are not.
+    No,
+    /// They take up to twice as long. In a pipeline a thread goes on only when its neighbour has
+    /// taken what it made: two neighbours on one CPU need a slice each for every step. And of seven
+    /// a CPU pairs of CPUs keep 15 and 13, since the balancer tolerates 17 %; in the fuller pair
+    /// the odd one goes to and fro, and misses turns.
+    Twice,
 }
 
 /// A scenario with its threads and lengths changed.
@@ -48,14 +64,15 @@ impl Case {
     /// Time of a round with n threads on a CPU, in ms.
     fn round_ms(&self, n: u32) -> f64 {
         let (many, others) = (f64::from(n), f64::from(n - 1));
+        // A slice is seen to be over at the first tick after its end.
+        let slice = (((24.0 / many).max(3.0) / TICK_MS).floor() + 1.0) * TICK_MS;
         match self.program {
             Program::Apart => many,
             Program::Barrier(grain) => many * grain + others * SPIN_MS,
+            Program::SpinBarrier(grain) => grain + others * slice,
             Program::Pipeline(factor) => {
                 let step = factor * (STEP_MS.0 + STEP_MS.1 / f64::from(self.threads));
-                // A slice is seen to be over at the first tick after its end.
-                let slice = (24.0 / many).max(3.0);
-                step + others * ((slice / TICK_MS).floor() + 1.0) * TICK_MS
+                step + others * slice
             }
         }
     }
@@ -66,20 +83,21 @@ impl Case {
     /// are moved between CPUs while they run, for which there is no formula: now one has a CPU
     /// alone, now it shares.
     fn formula_ms(&self, cpus: u32) -> (f64, f64) {
-        let n = self.threads.div_ceil(cpus);
-        let most = match self.program {
-            // Measured, and beyond the formula: three threads a CPU take 36 ms a step for 24, seven
-            // take 48 for 24. Which neighbours of the pipeline share a CPU then is such that a
-            // round of slices does not hand a step on to each.
-            Program::Pipeline(_) if matches!(n, 3 | 7) => 2.0 * self.round_ms(n),
-            _ => self.round_ms(n),
-        };
+        let most = self.round_ms(self.threads.div_ceil(cpus));
         let least = match self.program {
-            Program::Barrier(_) => most,
-            Program::Pipeline(_) if self.threads.is_multiple_of(cpus) => self.round_ms(n),
+            Program::Barrier(_) | Program::SpinBarrier(_) => most,
             Program::Apart | Program::Pipeline(_) => self.round_ms((self.threads / cpus).max(1)),
         };
         (least, most)
+    }
+
+    fn beyond(&self) -> Beyond {
+        let uneven = !self.threads.is_multiple_of(self.cpus[1]);
+        match self.program {
+            Program::Pipeline(_) if uneven => Beyond::Twice,
+            Program::SpinBarrier(_) if self.threads == 56 => Beyond::Twice,
+            _ => Beyond::No,
+        }
     }
 
     /// The scenario's text, with what differs changed.
@@ -99,6 +117,12 @@ impl Case {
                 set("grain", format!("{} +-5%", ns(grain)).into());
                 set("rounds", i64::from(rounds).into());
             }
+            Program::SpinBarrier(grain) => {
+                set("use", "spin_barrier".into());
+                set("grain", ns(grain).into());
+                set("rounds", i64::from(rounds).into());
+                tasks.remove("steps");
+            }
             Program::Pipeline(factor) => {
                 set("serial", ns(STEP_MS.0 * factor).into());
                 set("shared", ns(STEP_MS.1 * factor).into());
@@ -110,7 +134,7 @@ impl Case {
 
     /// Time of a round, measured over about so many ms.
     fn simulated_ms(&self, variant: &str, cpus: u32, over_ms: f64) -> f64 {
-        let rounds = (over_ms / self.formula_ms(cpus).1) as u32;
+        let rounds = (over_ms / self.formula_ms(cpus).1).max(1.0) as u32;
         // A pipeline is filled first, which takes a step a thread.
         let filled =
             if matches!(self.program, Program::Pipeline(_)) { 20 * self.threads } else { 0 };
@@ -134,6 +158,9 @@ impl Case {
         let fix = self.simulated_ms("fix", without, FIX_MS);
         let (bugs, fixes) = (self.formula_ms(with), self.formula_ms(without));
         let (ratio, ratios) = (bug / fix, (bugs.0 / fixes.1, bugs.1 / fixes.0));
+        let times = if self.beyond() == Beyond::Twice { 2.0 } else { 1.0 };
+        let above = |(least, most)| (least, most * times);
+        let (bugs, fixes, ratios) = (above(bugs), above(fixes), above(ratios));
         let all_near = near(bug, bugs) && near(fix, fixes) && near(ratio, ratios);
         let what = format!(
             "{ratio:.2} for {ratios:.2?}: {bug:.3} ms for {bugs:.3?}, {fix:.3} for {fixes:.3?}: \
@@ -155,13 +182,14 @@ const EIGHT_NODES: [u32; 2] = [8, 64];
 /// Each scenario as it is, at half and twice its grain, and with as many threads as make one less
 /// and one more a CPU.
 fn cases() -> Vec<Case> {
-    use Program::{Apart, Barrier, Pipeline};
+    use Program::{Apart, Barrier, Pipeline, SpinBarrier};
     let mut cases = Vec::new();
     for (name, program) in [
         ("cg", [Barrier(1.36), Barrier(0.68), Barrier(2.72)]),
         ("ua", [Barrier(0.67), Barrier(0.335), Barrier(1.34)]),
         ("bt", [Barrier(20.0), Barrier(10.0), Barrier(40.0)]),
         ("lu", [Pipeline(1.0), Pipeline(0.5), Pipeline(2.0)]),
+        ("lu", [SpinBarrier(0.5), SpinBarrier(0.25), SpinBarrier(1.0)]),
         ("ep", [Apart; 3]),
     ] {
         cases.push((format!("scheduling-groups-{name}"), program, TWO_NODES));
@@ -171,6 +199,7 @@ fn cases() -> Vec<Case> {
         ("ua", [Barrier(0.14), Barrier(0.07), Barrier(0.28)]),
         ("bt", [Barrier(8.2), Barrier(4.1), Barrier(16.4)]),
         ("lu", [Pipeline(1.0), Pipeline(0.5), Pipeline(2.0)]),
+        ("lu", [SpinBarrier(0.2), SpinBarrier(0.1), SpinBarrier(0.4)]),
         ("ep", [Apart; 3]),
     ] {
         cases.push((format!("missing-domains-{name}"), program, EIGHT_NODES));

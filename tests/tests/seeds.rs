@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use wastenot_lab::{Experiment, Grid, Options};
+use wastenot_model::{Span, Time, Value};
 
 const GOLDEN: &str = "golden/simulate.txt";
 
@@ -53,16 +54,37 @@ fn every_scenario_gives_the_history_it_always_gave_and_the_required_orderings() 
         let (lu, ua, cg, bt) = (ratio("lu"), ratio("ua"), ratio("cg"), ratio("bt"));
         assert!(lu > ua && ua > cg && cg > bt, "{family}: lu {lu} ua {ua} cg {cg} bt {bt}");
         assert!(bt > 0.97 * ratio("ep"), "{family}: bt {bt} ep {}", ratio("ep"));
-        for app in ["bt", "cg", "ep", "ft", "is", "lu", "mg", "sp", "ua"] {
-            let left = value(&format!("{family}-{app}"), "waste-left");
-            assert!(left <= 0.1, "{family}-{app}: {left} of the waste is left");
-        }
     }
+    each_fix_takes_the_waste_away(&all);
     for name in ["overload-on-wakeup-q18", "overload-on-wakeup-full"] {
         assert!(value(name, "busy-wakeups") > 0.0, "{name}: the fault does not show");
         assert_eq!(value(name, "busy-wakeups-left"), 0.0, "{name}");
     }
     assert_eq!(value("wake-affine-ua", "prev-idle-wakeups-left"), 0.0);
+}
+
+/// Nine tenths of the time that CPUs idle while tasks wait; and with all fixes together as good as
+/// nothing is lost against a CPU for each thread.
+fn each_fix_takes_the_waste_away(all: &[Experiment]) {
+    // Jobs that come back from I/O wait until an idle CPU of another node balances: the fault of
+    // wakeups, which is not mended there.
+    const KNOWN: &[(&str, f64)] = &[("group-imbalance-make", 0.3)];
+    let (mut faults, mut apps) = (0, 0);
+    for experiment in all {
+        let name = experiment.scenario.as_str();
+        let value = |figure| experiment.figure(figure).and_then(|worked| worked.value);
+        if let Some(left) = value("waste-left") {
+            let known = KNOWN.iter().find(|known| known.0 == name);
+            let most = known.map_or(0.1, |known| known.1);
+            assert!(left <= most, "{name}: {left} of the waste is left");
+            faults += 1;
+        }
+        if let Some(ratio) = value("all-fixes") {
+            assert!((0.97..=1.03).contains(&ratio), "{name}: {ratio} of the time when pinned");
+            apps += 1;
+        }
+    }
+    assert_eq!((faults, apps), (22, 18), "figures that say so");
 }
 
 /// Digests of all Histories against the committed ones; `SNAPSHOTS=overwrite` writes them anew.
@@ -87,4 +109,47 @@ fn golden(all: &[Experiment]) {
         "Histories changed; if that was meant, run with SNAPSHOTS=overwrite:\n{}",
         changed.join("\n")
     );
+}
+
+/// A decision of a CPU: when, the CPUs that it looked at, and what came of it.
+type Decision = (i64, String, String);
+
+/// What CPU 0 decided from 0.2 s to 0.7 s.
+fn decisions(scenario: &str, variant: &str) -> Vec<Decision> {
+    let file = root().join("scenarios/seeds").join(scenario).with_extension("toml");
+    let text = fs::read_to_string(file).expect("a scenario");
+    let scenario = wastenot_scenario::scenario(scenario, &text).expect("a scenario");
+    let variant = scenario.variants.iter().find(|it| it.name == variant).expect("a variant");
+    let limit = Time(Span::ms(700).0);
+    let options = wastenot_sim::Options { limit, notes: true, ..Default::default() };
+    let ran = wastenot_lab::run(variant, &options).expect("it runs");
+    let mut tables = ran.history.annexes.iter().map(|annex| &annex.table);
+    let table = tables.find(|table| table.name == "decisions").expect("decisions");
+    let at = |name| table.columns.iter().position(|it| it.name == name).expect("a column");
+    let [time, cpu, looked_at, outcome] = ["time_ns", "cpu", "considered", "outcome"].map(at);
+    let of_0 = table.rows.iter().filter(|row| row[cpu] == Value::Int(0));
+    let all = of_0.filter_map(|row| match (&row[time], &row[looked_at], &row[outcome]) {
+        (Value::Int(time), Value::Text(cpus), Value::Text(outcome)) => {
+            Some((*time, cpus.clone(), outcome.clone()))
+        }
+        _ => None,
+    });
+    all.filter(|(time, ..)| *time >= 200_000_000).collect()
+}
+
+/// Figure 5 of "A Decade of Wasted Cores": core 0 balances every 4 ms in vain, since its sibling and
+/// its node are all it looks at.
+#[test]
+fn without_levels_between_nodes_a_cpu_looks_at_its_own_node_only() {
+    let lost = decisions("missing-domains-bt", "bug");
+    for (time, cpus, outcome) in &lost {
+        assert!(["0-1", "0-7"].contains(&cpus.as_str()), "at {time} ns: {cpus}");
+        assert_eq!(outcome, "balanced", "at {time} ns");
+    }
+    let sibling = lost.iter().filter(|(_, cpus, _)| cpus == "0-1").map(|(time, ..)| *time);
+    let sibling: Vec<i64> = sibling.collect();
+    let each_tick = sibling.windows(2).filter(|two| two[1] - two[0] == 4_000_000).count();
+    assert!(each_tick * 10 > sibling.len() * 8, "{each_tick} of {} after 4 ms", sibling.len());
+    let kept = decisions("missing-domains-bt", "fix");
+    assert!(kept.iter().any(|(_, cpus, _)| cpus == "0-63"), "all nodes where levels are kept");
 }

@@ -4,18 +4,19 @@
 use std::fmt::Write;
 
 use wastenot_lab::Experiment;
-use wastenot_scenario::scenario::Variant;
+use wastenot_scenario::scenario::{Choice, Over, Variant};
+use wastenot_sim::SCHEDULERS;
 
 use crate::seeds::number;
 use crate::trial::Trial;
 
-/// The fix of each fault.
-const FIXES: [(&str, &str); 5] = [
-    ("imbalance", "minimum"),
-    ("groups", "own-balanced"),
-    ("numa-levels", "keep"),
-    ("wakeup", "longest-idle"),
-    ("wake-affine-idle", "after"),
+/// Each fault as a switch: what has it, and what mends it.
+const FAULTS: [(&str, &str, &str); 5] = [
+    ("imbalance", "average", "minimum"),
+    ("groups", "core0", "own-balanced"),
+    ("numa-levels", "lose", "keep"),
+    ("wakeup", "llc", "longest-idle"),
+    ("wake-affine-idle", "before", "after"),
 ];
 /// Seeds with which they are tried.
 const SEEDS: u64 = 3;
@@ -43,32 +44,39 @@ struct Change {
 }
 
 impl Elsewhere {
-    /// Turns on each fix that the scenario is not about and that its schedulers have.
+    /// Mends each fault in every variant that has it and is not about it.
     pub(crate) fn look(&mut self, trial: &Trial) -> Result<(), String> {
         let seeds: Vec<u64> = (1..=SEEDS).collect();
         let plain = trial.variants(&[])?;
-        for (switch, value) in FIXES {
-            let fix = [(switch.to_owned(), value.to_owned())];
-            let set =
-                |variant: &Variant| variant.scheduler.switches.iter().any(|it| it.0 == switch);
-            let about_it = plain.iter().any(set);
-            let has_it = trial.variants(&fix)?.iter().any(set);
-            if has_it && !about_it {
-                let (before, after) = (trial.run(&seeds)?, trial.run_with(&seeds, &fix)?);
-                self.compare(&before, &after, &format!("{switch}={value}"));
+        for (switch, faulty, mended) in FAULTS {
+            let has_it = |variant: &&Variant| has_by_default(&variant.scheduler, switch, faulty);
+            let names: Vec<&str> = plain.iter().filter(has_it).map(|it| &*it.name).collect();
+            if names.is_empty() {
+                continue;
             }
+            let fix = [(switch.to_owned(), mended.to_owned())];
+            let (before, after) = (trial.run(&seeds)?, trial.run_with(&seeds, &fix)?);
+            self.compare(&before, &after, &names, &format!("{switch}={mended}"));
         }
         Ok(())
     }
 
-    fn compare(&mut self, before: &Experiment, after: &Experiment, fix: &str) {
-        let differs = digests(before) != digests(after);
+    /// Figures all of whose variants are among `names`, or have no such switch.
+    fn compare(&mut self, before: &Experiment, after: &Experiment, names: &[&str], fix: &str) {
         for worked in before.figures.iter().filter(|it| it.figure.band.is_some()) {
+            let mut variants = vec![worked.figure.quantity.variant.as_str()];
+            if let Over::Quantity(over) = &worked.figure.over {
+                variants.push(&over.variant);
+            }
             let figure = worked.figure.name.clone();
             let other = after.figure(&figure).and_then(|other| other.value);
             let Some((without, with)) = worked.value.zip(other) else { continue };
+            if !variants.iter().all(|variant| names.contains(variant)) {
+                continue;
+            }
             self.compared += 1;
-            self.at_work += usize::from(differs);
+            let ran = |it| digests(it, &variants);
+            self.at_work += usize::from(ran(before) != ran(after));
             if (with - without).abs() > CHANGE * without.abs().max(SMALL) {
                 let (scenario, fix) = (before.scenario.clone(), fix.to_owned());
                 self.changed.push(Change { scenario, figure, fix, without, with });
@@ -79,8 +87,8 @@ impl Elsewhere {
     /// The part of the page.
     pub(crate) fn section(&self) -> String {
         let mut text = format!(
-            "\n## Fixes elsewhere\n\nEach fix, turned on alone in every experiment that is not \
-             about it: {} figures were compared (in {} of\nthem it changed what was run), {} changed \
+            "\n## Fixes elsewhere\n\nEach fix, turned on alone wherever the fault is and nobody asks \
+             about it: {} figures were compared\n(in {} of them it changed what was run), {} changed \
              by more than {:.0} %.\n",
             self.compared,
             self.at_work,
@@ -98,6 +106,15 @@ impl Elsewhere {
     }
 }
 
-fn digests(experiment: &Experiment) -> Vec<u64> {
-    experiment.variants.iter().flat_map(|it| &it.cells).map(|cell| cell.digest).collect()
+/// Whether `choice` has a fault because nobody said otherwise.
+fn has_by_default(choice: &Choice, switch: &str, faulty: &str) -> bool {
+    let set = choice.switches.iter().any(|(name, _)| name == switch);
+    let kind = SCHEDULERS.iter().find(|kind| kind.name == choice.name);
+    let known = kind.and_then(|kind| kind.switches.iter().find(|it| it.name == switch));
+    !set && known.is_some_and(|known| known.default == faulty)
+}
+
+fn digests(experiment: &Experiment, variants: &[&str]) -> Vec<u64> {
+    let ran = experiment.variants.iter().filter(|it| variants.contains(&it.name.as_str()));
+    ran.flat_map(|it| &it.cells).map(|cell| cell.digest).collect()
 }

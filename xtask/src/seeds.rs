@@ -8,6 +8,7 @@ use std::path::Path;
 use indicatif::ProgressBar;
 use toml::Table;
 use wastenot_lab::{Experiment, Worked};
+use wastenot_scenario::scenario::Figure;
 
 use crate::elsewhere::Elsewhere;
 use crate::knobs::{self, TURN};
@@ -18,6 +19,10 @@ const SENSITIVITY_SEEDS: u64 = 1;
 /// A figure that changes by less of itself than this share of the turn does not count as sensitive.
 const INSENSITIVE: f64 = 0.02;
 
+/// A formula that is further off than this share does not predict the figure.
+const NEAR: f64 = 0.25;
+/// Where `docs/pictures/draw` draws, beside the page.
+const PICTURES: &str = "pictures";
 /// What `cargo test -p wastenot-tests seeds` holds Histories to.
 const GOLDEN: &str = "tests/golden/simulate.txt";
 /// What one knob does to one figure: the elasticity.
@@ -120,7 +125,7 @@ fn head(inside: usize, banded: usize, out: &[(String, Worked)], figures: bool) -
          `make seeds`;\nnot by hand. {inside} of {banded} figures lie in their band.\n\n\
          Ours is the median over the seeds of random numbers that the scenario names, unless a figure \
          says\notherwise, with the smallest and the largest. *Formula* is what reasoning predicts \
-         without a simulator.\n*Sensitive to* names the two parameters that change the figure most: \
+         without a simulator, and how far ours is from it.\n*Sensitive to* names the two parameters that change the figure most: \
          -0.5 means that a parameter\nthat is 1 % larger makes the figure 0.5 % smaller (measured at \
          +{:.0} %, seed 1).\n",
         TURN * 100.0
@@ -167,31 +172,50 @@ fn section(
         let range = range
             .map_or(String::new(), |(low, high)| format!(" ({} to {})", number(low), number(high)));
         let inside = worked.in_band().map_or("", |inside| if inside { "in" } else { "**out**" });
-        let formula = figure.formula.as_ref().map_or(String::new(), |formula| {
-            let text =
-                if formula.text.is_empty() { String::new() } else { format!(": {}", formula.text) };
-            format!("{}{text}", number(formula.value))
-        });
         let sensitive = sensitivities.get(&figure.name).map_or(String::new(), |list| {
             let two = list.iter().take(2).map(|it| format!("{} {:+.2}", it.knob, it.elasticity));
             two.collect::<Vec<_>>().join(", ")
         });
         let _ = writeln!(
             page,
-            "| {} | {} | {}{range} | {} | {inside} | {formula} | {sensitive} |",
+            "| {} | {} | {}{range} | {} | {inside} | {} | {sensitive} |",
             figure.name,
             figure.published.map_or(String::new(), number),
             worked.value.map_or("unknown".into(), number),
             band(worked),
+            formula(worked),
         );
     }
-    let whys: Vec<String> = (experiment.figures.iter())
-        .filter(|worked| !worked.figure.why.is_empty())
-        .map(|worked| format!("- {}: {}", worked.figure.name, worked.figure.why))
-        .collect();
-    if !whys.is_empty() {
-        let _ = write!(page, "\n{}\n", whys.join("\n"));
+    let mut whys: Vec<(&str, Vec<&str>)> = Vec::new();
+    for Figure { name, why, .. } in experiment.figures.iter().map(|worked| &worked.figure) {
+        match whys.iter_mut().find(|(known, _)| known == why) {
+            Some((_, names)) => names.push(name),
+            None => whys.push((why, vec![name])),
+        }
     }
+    whys.retain(|(why, _)| !why.is_empty());
+    if !whys.is_empty() {
+        page.push('\n');
+    }
+    for (why, names) in whys {
+        let _ = writeln!(page, "- {}: {why}", names.join(", "));
+    }
+    let picture = format!("{PICTURES}/{}.png", experiment.scenario);
+    if Path::new("docs").join(&picture).exists() {
+        let _ = writeln!(page, "\n![{}]({picture})", experiment.scenario);
+    }
+}
+
+/// What reasoning predicts, and how far ours is from it.
+fn formula(worked: &Worked) -> String {
+    let Some(formula) = &worked.figure.formula else { return String::new() };
+    let text = if formula.text.is_empty() { String::new() } else { format!(": {}", formula.text) };
+    let off = worked.value.map_or(String::new(), |value| {
+        let off = value / formula.value - 1.0;
+        let strong = if off.abs() > NEAR { "**" } else { "" };
+        format!(" ({strong}{:+.0} %{strong})", off * 100.0)
+    });
+    format!("{}{off}{text}", number(formula.value))
 }
 
 fn band(worked: &Worked) -> String {

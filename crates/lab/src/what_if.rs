@@ -1,10 +1,13 @@
 //! What if: the work of a History under another scheduler, and what none could beat.
 
 use wastenot_check::waste::Figures;
-use wastenot_check::{Movable, waste};
+use wastenot_check::{Movable, Recorder, waste};
 use wastenot_model::machine::Costs;
 use wastenot_model::report::Unit;
-use wastenot_model::{History, Machine, Report, Span, Table, TaskId, Time, Value};
+use wastenot_model::workload::{Group, GroupId};
+use wastenot_model::{
+    History, Loss, Machine, Report, Silent, Span, Table, TaskId, Time, Value, replay,
+};
 use wastenot_scenario::extract::{self, Bound, Chain, Extracted};
 use wastenot_scenario::scenario::Choice;
 use wastenot_sim::{Options, scheduler, simulate};
@@ -14,6 +17,8 @@ use crate::cell::{Run, bad_end};
 
 /// The scheduler that is shown beside every other.
 const YARDSTICK: &str = "work-conserving";
+/// Schedulers that look at cgroups and sessions.
+const GROUPING: [&str; 4] = ["cfs-4.1", "cfs-5.10", "cfs-6.1", "eevdf-6.12"];
 /// A run that takes so many times as long as the recorded one is given up.
 const PATIENCE: u64 = 100;
 
@@ -43,6 +48,8 @@ pub struct WhatIf {
     pub moved: bool,
     /// What was wasted in the History.
     pub waste: Figures,
+    /// What of it was lost or is suspect.
+    pub losses: Vec<Loss>,
     /// The run under the scheduler that was asked for.
     pub asked: Replayed,
     /// The run under the yardstick, where that is another one.
@@ -69,8 +76,10 @@ pub fn what_if(history: &History, question: &Question) -> Result<WhatIf, Error> 
     let choice = choice.unwrap_or(Choice { name: YARDSTICK.into(), switches: Vec::new() });
     scheduler(&choice.name, &choice.switches).map_err(Error::Scheduler)?;
     let movable = Movable::survey(history);
+    let recorder = Recorder::of(history);
     let options = extract::Options {
         awaited: question.awaited.as_deref(),
+        recorder: &|task| is_recorder(history, recorder.as_ref(), task),
         pinned: &|task| movable.pinned(task).is_some(),
     };
     let mut extracted = extract::extract(history, &options).map_err(Error::Extract)?;
@@ -84,6 +93,7 @@ pub fn what_if(history: &History, question: &Question) -> Result<WhatIf, Error> 
         bound: extracted.bound(),
         moved: question.machine.is_some(),
         waste: waste::measure(history, &wastenot_check::Options::default()),
+        losses: losses(history),
         asked: replayed(&extracted, &choice, question.seed, &name)?,
         yardstick: match other {
             true => Some(replayed(&extracted, &yardstick, question.seed, &name)?),
@@ -92,6 +102,19 @@ pub fn what_if(history: &History, question: &Question) -> Result<WhatIf, Error> 
         extracted,
         name,
     })
+}
+
+/// What of `history` was lost or is suspect.
+fn losses(history: &History) -> Vec<Loss> {
+    let mut contradictions = waste::Contradictions::default();
+    replay(history, Silent::Unknown, &mut contradictions);
+    contradictions.losses(history)
+}
+
+/// Whether `task` belongs to who made the recording: our own say so, others go by their names.
+fn is_recorder(history: &History, known: Option<&Recorder<'_>>, task: TaskId) -> bool {
+    const OTHERS: [&str; 3] = ["trace-cmd", "perf", "wastenot"];
+    known.is_some_and(|known| known.has(task)) || OTHERS.contains(&&*history.task_name(task))
 }
 
 /// Runs the work under the scheduler of `choice`.
@@ -105,7 +128,8 @@ fn replayed(
     let label = policy.name();
     let limit = extracted.recorded.0.saturating_mul(PATIENCE);
     let options = Options { name: name.into(), seed, limit: Time(limit), notes: false };
-    let costs = Costs::default();
+    // What else it cost stands in the CPU time of tasks.
+    let costs = Costs { ipi: extracted.ipi, ..Costs::default() };
     let (history, outcome) =
         simulate(&extracted.machine, &costs, &extracted.workload, policy, &options);
     if let Some((what, help)) = bad_end(&outcome.end, &history) {
@@ -133,7 +157,7 @@ impl WhatIf {
     /// The answer of `wastenot simulate --replay`.
     pub fn report(&self) -> Report {
         let title = format!("{}: its work under {}", self.name, self.asked.scheduler);
-        let mut report = Report::new("replay/1", title);
+        let mut report = Report::new("simulate.replay/1", title);
         report.verdict = self.verdict();
         let (extracted, bound) = (&self.extracted, &self.bound);
         report.measure("recorded.makespan_ns", "recorded", extracted.recorded, Unit::Ns);
@@ -151,11 +175,17 @@ impl WhatIf {
         let cpus = crowd.map(|crowd| crowd.cpus.to_string());
         report.measure("bound.affinity_cpus", "", cpus, Unit::None);
         report.measure("work_cpu_ns", "CPU time of the work", extracted.work, Unit::Ns);
+        report.measure("awaited_cpu_ns", "of it waited for", extracted.awaited_work, Unit::Ns);
+        let held = Some(extracted.held).filter(|held| *held > Span::ZERO);
+        let label = if held.is_some() { "held back by quotas" } else { "" };
+        report.measure("throttled_ns", label, extracted.held, Unit::Ns);
         report.measure("unknown_ns", "", extracted.unknown, Unit::Ns);
         report.measure("tasks", "tasks", extracted.tasks, Unit::None);
         report.measure("awaited", "waited for", extracted.awaited, Unit::None);
         report.tables = vec![self.runs(), self.chains()];
+        report.losses.clone_from(&self.losses);
         report.assumptions.clone_from(&extracted.assumptions);
+        report.assumptions.extend(self.unread());
         report.assumptions.push(
             "a work-conserving run is no bound: doing work as soon as a CPU is free may delay \
              what others wait for (Graham 1969), so it may even be longer than the recorded run"
@@ -172,9 +202,10 @@ impl WhatIf {
         };
         let recorded = self.extracted.recorded;
         let Some(share) = self.at_most() else {
+            let machine = self.machine();
             return format!(
-                "On this machine {simulated} for what took {recorded}; no scheduler finishes it \
-                 there before {bound}."
+                "On {machine} {simulated} for what took {recorded}; no scheduler finishes it there \
+                 before {bound}."
             );
         };
         let unless = match self.extracted.unknown {
@@ -184,8 +215,48 @@ impl WhatIf {
         let share = per_cent(share);
         format!(
             "At most {share} of this run can be the scheduler's fault{unless}: it took {recorded}, \
-             and no scheduler finishes the same work before {bound}. Simulated, {simulated}."
+             and no scheduler finishes the same work before {bound}{}. Simulated, {simulated}.",
+            self.limit().unwrap_or_default()
         )
+    }
+
+    /// What keeps the run so long, where that is one chain.
+    fn limit(&self) -> Option<String> {
+        /// Nearly all of it.
+        const MOST: f64 = 0.99;
+        let chain = self.bound.chain;
+        let most = |span: Span, of: Span| span.0 as f64 >= MOST * of.0 as f64;
+        let limits = most(chain.span(), self.extracted.recorded);
+        let end = self.bound.ends.first().filter(|_| limits)?;
+        let (name, sleeps) = (&end.name, chain.sleep > chain.compute);
+        let how =
+            if sleeps { "sleeps, or waits for who does," } else { "is busy, or waits for who is," };
+        Some(format!(
+            ", because `{name}` {how} from one end to the other (`--task` says whom to wait for)"
+        ))
+    }
+
+    /// The machine in words.
+    fn machine(&self) -> String {
+        let machine = &self.extracted.machine;
+        let cpus = machine.len();
+        match (machine.name.as_str(), cpus) {
+            ("", 1) => "a machine of one CPU".into(),
+            ("", _) => format!("a machine of {cpus} CPUs"),
+            (name, _) => name.into(),
+        }
+    }
+
+    /// What the scheduler does not look at.
+    fn unread(&self) -> Option<String> {
+        let groups = &self.extracted.workload.groups;
+        let shared = groups.iter().any(|group| group.shares != Group::root().shares);
+        let nested = self.extracted.workload.templates.iter().any(|it| it.group != GroupId(0));
+        let name = &self.asked.scheduler;
+        (nested && !GROUPING.contains(&name.as_str())).then(|| {
+            let shares = if shared { ", nor their shares" } else { "" };
+            format!("{name} does not look at cgroups and sessions{shares}")
+        })
     }
 
     fn runs(&self) -> Table {

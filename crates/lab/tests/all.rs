@@ -1,5 +1,7 @@
 //! What must hold of experiments.
 
+mod again;
+mod recorded;
 mod what_if;
 
 use std::fs;

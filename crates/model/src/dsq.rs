@@ -1,7 +1,7 @@
 //! Queues for policies: first in first out, and ordered by a key.
 //!
 //! [`Ordered`] is a set of queues over one population, of which each member is in one queue at
-//! most: the rule that every scheduler lives by, kept by the structure.
+//! most: the rule that every scheduler lives by, kept by the structure: it refuses a second queue.
 
 /// Queues numbered from 0, each ordered by key and, among equal keys, by arrival.
 ///
@@ -48,10 +48,10 @@ impl<K: Copy + PartialOrd> Ordered<K> {
     /// Puts `member`, which is in no queue, into `queue`.
     #[inline]
     pub fn insert(&mut self, queue: usize, member: u32, key: K) {
-        if self.at.len() <= member as usize {
-            self.at.resize(member as usize + 1, NOWHERE);
+        match self.at.get(member as usize) {
+            Some(at) => assert!(at.queue == NOWHERE.queue, "a member is in one queue at most"),
+            None => self.at.resize(member as usize + 1, NOWHERE),
         }
-        debug_assert_eq!(self.queue_of(member), None, "a member is in one queue at most");
         self.arrivals += 1;
         let entry = Entry { key, arrival: self.arrivals, member };
         let hole = self.heaps[queue].len();
@@ -178,6 +178,14 @@ mod tests {
         queues.remove(3);
         let left: Vec<u32> = std::iter::from_fn(|| queues.pop(0)).map(|(_, m)| m).collect();
         assert_eq!(left, (0..50).filter(|&member| member != 3).collect::<Vec<u32>>());
+    }
+
+    #[test]
+    #[should_panic(expected = "in one queue at most")]
+    fn a_member_is_in_one_queue_at_most() {
+        let mut queues = Ordered::new(2);
+        queues.insert(0, 5, 1);
+        queues.insert(1, 5, 1);
     }
 
     #[test]

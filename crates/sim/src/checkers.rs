@@ -9,8 +9,10 @@ use wastenot_model::{
 
 /// What is wrong with `history`; empty if nothing is.
 ///
-/// No event contradicts what was known; time never goes back; no task is in two places and no CPU
-/// runs two; the life of each task is the sum of its runs, waits and sleeps.
+/// No event contradicts what was known; time never goes back; a CPU runs one task, which runs
+/// nowhere else; one that is off runs nobody and does not idle; at every instant it is known where
+/// each task is, and its life is the sum of its runs, waits, sleeps and of the time before it was
+/// first queued.
 pub fn wrong(history: &History) -> Vec<String> {
     let mut checker = Checker::default();
     replay(history, Silent::Unknown, &mut checker);
@@ -35,10 +37,30 @@ struct Life {
     born: Time,
     since: Time,
     phase: Phase,
+    new: Span,
     run: Span,
     wait: Span,
     sleep: Span,
     ended: Option<Time>,
+}
+
+impl Life {
+    fn begin(time: Time, phase: Phase) -> Life {
+        let (born, since, zero) = (time, time, Span::ZERO);
+        Life { born, since, phase, new: zero, run: zero, wait: zero, sleep: zero, ended: None }
+    }
+
+    /// It was in its phase until `time`.
+    fn pass(&mut self, time: Time) {
+        let spent = time - std::mem::replace(&mut self.since, time);
+        match self.phase {
+            Phase::New => self.new += spent,
+            Phase::Running => self.run += spent,
+            Phase::Waiting => self.wait += spent,
+            Phase::Sleeping => self.sleep += spent,
+            Phase::Unknown | Phase::Dead => {}
+        }
+    }
 }
 
 impl Checker {
@@ -47,47 +69,37 @@ impl Checker {
             self.wrong.push(what);
         }
     }
-
-    fn life(&mut self, task: TaskId) -> Option<&mut Option<Life>> {
-        let index = task.index()?;
-        if self.lives.len() <= index {
-            self.lives.resize(index + 1, None);
-        }
-        self.lives.get_mut(index)
-    }
 }
 
 impl Observer for Checker {
     fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
         let time = state.now();
-        let Some(slot) = self.life(task) else { return };
-        let life = slot.get_or_insert(Life {
-            born: time,
-            since: time,
-            phase: now.phase,
-            run: Span::ZERO,
-            wait: Span::ZERO,
-            sleep: Span::ZERO,
-            ended: None,
-        });
-        if life.phase != was.phase && life.since != life.born {
-            let what = format!("{time} {task:?}: was {:?}, known as {:?}", was.phase, life.phase);
-            return self.complain(what);
+        let Some(index) = task.index() else { return };
+        if self.lives.len() <= index {
+            self.lives.resize(index + 1, None);
         }
-        let spent = time - life.since;
-        match life.phase {
-            Phase::Running => life.run += spent,
-            Phase::Waiting => life.wait += spent,
-            Phase::Sleeping => life.sleep += spent,
-            _ => {}
+        let slot = &mut self.lives[index];
+        if slot.is_none() && now.phase == Phase::Unknown {
+            return; // it has not begun
         }
-        (life.since, life.phase) = (time, now.phase);
+        let life = slot.get_or_insert(Life::begin(time, was.phase));
+        let known = life.phase;
+        life.pass(time);
+        life.phase = now.phase;
         if now.phase == Phase::Dead {
             life.ended = Some(time);
         }
+        if known != was.phase {
+            let was = was.phase;
+            self.complain(format!("{time} {task:?} was {was:?}, known as {known:?}"));
+        }
+        if now.phase == Phase::Unknown {
+            self.complain(format!("{time} {task:?} is nowhere"));
+        }
     }
 
-    fn cpu(&mut self, state: &State, cpu: CpuId, _: &CpuState, now: &CpuState) {
+    fn cpu(&mut self, state: &State, cpu: CpuId, was: &CpuState, now: &CpuState) {
+        let time = state.now();
         if self.on.len() <= cpu.index() {
             self.on.resize(cpu.index() + 1, None);
         }
@@ -98,8 +110,17 @@ impl Observer for Checker {
         if let Some(task) = runs {
             let known = state.task(task);
             if known.phase != Phase::Running || known.cpu != Some(cpu) {
-                self.complain(format!("{} CPU {cpu} runs {task:?}: {known:?}", state.now()));
+                self.complain(format!("{time} CPU {cpu} runs {task:?}: {known:?}"));
             }
+            let other = self.on.iter().position(|&on| on == Some(task));
+            if let Some(other) = other.filter(|&other| other != cpu.index()) {
+                self.complain(format!("{time} CPU {cpu} runs {task:?}, as does CPU {other}"));
+            }
+        }
+        if was.mode == CpuMode::Offline && !matches!(now.mode, CpuMode::Offline | CpuMode::Unknown)
+        {
+            let mode = now.mode;
+            self.complain(format!("{time} CPU {cpu} is {mode:?} without having come up"));
         }
         self.on[cpu.index()] = runs;
     }
@@ -116,27 +137,137 @@ impl Observer for Checker {
     }
 
     fn end(&mut self, state: &State) {
-        let running: Vec<TaskId> = self.on.iter().flatten().copied().collect();
-        let mut sorted = running.clone();
-        sorted.sort_unstable();
-        sorted.dedup();
-        if sorted.len() != running.len() {
-            self.complain(format!("at the end a task runs on two CPUs: {running:?}"));
-        }
         for (n, life) in std::mem::take(&mut self.lives).into_iter().enumerate() {
             let Some(mut life) = life else { continue };
             let end = life.ended.unwrap_or(state.now());
-            match life.phase {
-                Phase::Running => life.run += end - life.since,
-                Phase::Waiting => life.wait += end - life.since,
-                Phase::Sleeping => life.sleep += end - life.since,
-                _ => {}
-            }
-            let sum = life.run + life.wait + life.sleep;
+            life.pass(end);
+            let sum = life.new + life.run + life.wait + life.sleep;
             if sum != end - life.born {
                 let task = TaskId::nth(n);
                 self.complain(format!("{task:?} lived {} but spent {sum}", end - life.born));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wastenot_model::{
+        Builder, By, Carries, Event, Head, How, Left, Machine, Prio, Sink, Start, Task, Window,
+    };
+
+    const CPU: CpuId = CpuId(0);
+    const OTHER: CpuId = CpuId(1);
+
+    /// Two idle CPUs, and what happens there to tasks of which none has begun.
+    fn history(events: &[(u64, CpuId, Event)]) -> History {
+        let mut sink = Builder::new(Head::new(Machine::flat(2)));
+        let all = Carries::ALL.iter().fold(Carries::NONE, |all, (carry, ..)| all | *carry);
+        sink.head().carries = all.without(Carries::LOSSES);
+        let cpus = vec![CpuMode::Idle; 2];
+        sink.head().start = Some(Start { cpus, ..Start::default() });
+        let name = sink.name("t");
+        for tid in 1..4 {
+            sink.task(Task { tid, pid: None, name });
+        }
+        for &(time, cpu, event) in events {
+            sink.push_told(Entry { time: Time(time), cpu, by: By::UNKNOWN, event });
+        }
+        sink.head().window = Window { from: Time(0), to: Time(100) };
+        sink.finish()
+    }
+
+    fn queued(task: usize, cpu: CpuId) -> Event {
+        let (task, prio) = (TaskId::nth(task), Prio::UNKNOWN);
+        Event::Queued { task, on: Some(cpu), how: How::New, prio }
+    }
+    fn switch(cpu: CpuId, prev: Option<usize>, next: Option<usize>, left: Left) -> Event {
+        let task = |task: Option<usize>| task.map_or(TaskId::idle(cpu), TaskId::nth);
+        let (prev_prio, next_prio) = (Prio::UNKNOWN, Prio::UNKNOWN);
+        Event::Switch { cpu, prev: task(prev), next: task(next), left, prev_prio, next_prio }
+    }
+    fn runs(cpu: CpuId, task: usize) -> Event {
+        switch(cpu, None, Some(task), Left::Runnable)
+    }
+
+    #[track_caller]
+    fn assert_wrong(events: &[(u64, CpuId, Event)], what: &str) {
+        let wrong = wrong(&history(events));
+        assert!(wrong.iter().any(|wrong| wrong.contains(what)), "{wrong:?}");
+    }
+
+    #[test]
+    fn nothing_is_wrong_with_what_can_happen() {
+        let (parent, child) = (TaskId::nth(0), TaskId::nth(1));
+        let events = [
+            (1, CPU, queued(0, CPU)),
+            (2, CPU, runs(CPU, 0)),
+            (3, CPU, Event::Fork { parent, child }),
+            (4, CPU, queued(1, OTHER)),
+            (5, OTHER, runs(OTHER, 1)),
+            (6, OTHER, switch(OTHER, Some(1), None, Left::Sleeping)),
+            (7, CPU, Event::Cpu { cpu: OTHER, up: false }),
+            (8, CPU, Event::Cpu { cpu: OTHER, up: true }),
+            (9, CPU, switch(CPU, Some(0), None, Left::Dead)),
+        ];
+        assert_eq!(wrong(&history(&events)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn time_that_goes_back_is_wrong() {
+        assert_wrong(&[(5, CPU, queued(0, CPU)), (4, CPU, runs(CPU, 0))], "time goes back");
+    }
+
+    #[test]
+    fn contradictions_are_wrong() {
+        let begun = [(1, CPU, queued(0, CPU)), (2, CPU, runs(CPU, 0))];
+        let other_prev = (3, CPU, switch(CPU, Some(1), None, Left::Sleeping));
+        assert_wrong(&[begun[0], begun[1], other_prev], "OtherPrev");
+        let asleep = (3, CPU, switch(CPU, Some(0), None, Left::Sleeping));
+        assert_wrong(&[begun[0], begun[1], asleep, (4, CPU, runs(CPU, 0))], "RanAsleep");
+        let twice = (3, OTHER, runs(OTHER, 0));
+        assert_wrong(&[begun[0], begun[1], twice], "RanTwice");
+        let dead = (3, CPU, switch(CPU, Some(0), None, Left::Dead));
+        assert_wrong(&[begun[0], begun[1], dead, (4, CPU, runs(CPU, 0))], "Undead");
+    }
+
+    #[test]
+    fn a_cpu_that_is_off_runs_nobody_and_does_not_idle() {
+        let begun = [(1, CPU, queued(0, OTHER)), (2, OTHER, Event::Cpu { cpu: OTHER, up: false })];
+        assert_wrong(&[begun[0], begun[1], (3, OTHER, runs(OTHER, 0))], "without having come up");
+        let idles = switch(OTHER, Some(1), None, Left::Sleeping);
+        assert_wrong(&[begun[0], begun[1], (3, OTHER, idles)], "without having come up");
+    }
+
+    #[test]
+    fn a_task_is_never_nowhere() {
+        let off = Event::Cpu { cpu: CPU, up: false };
+        let events = [(1, CPU, queued(0, CPU)), (2, CPU, runs(CPU, 0)), (3, OTHER, off)];
+        assert_wrong(&events, "is nowhere");
+        assert_wrong(&events, "lived 99 ns but spent 2 ns");
+    }
+
+    /// What State never says, whatever the History: told by hand.
+    #[test]
+    fn what_is_told_of_tasks_and_cpus_has_to_agree() {
+        struct Lies(Checker);
+        impl Observer for Lies {
+            fn cpu(&mut self, state: &State, cpu: CpuId, was: &CpuState, now: &CpuState) {
+                self.0.cpu(state, cpu, was, now);
+                if let CpuMode::Busy(task) = now.mode {
+                    self.0.cpu(state, OTHER, was, now);
+                    let runs = state.task(task);
+                    self.0.task(state, task, &runs, &runs);
+                    let waits = TaskState { phase: Phase::Waiting, ..runs };
+                    self.0.task(state, task, &waits, &runs);
+                }
+            }
+        }
+        let mut lies = Lies(Checker::default());
+        let history = history(&[(1, CPU, queued(0, CPU)), (2, CPU, runs(CPU, 0))]);
+        replay(&history, Silent::Unknown, &mut lies);
+        let told = |what: &str| lies.0.wrong.iter().any(|wrong| wrong.contains(what));
+        assert!(told("as does CPU 0") && told("CPU 1 runs") && told("known as Running"));
     }
 }

@@ -2,12 +2,15 @@
 
 mod bsp;
 mod every;
+mod faults;
 mod gang;
+mod hotplug;
 mod linux_2_4;
 mod linux_2_6_o1;
 mod lives;
 mod mechanisms;
 mod osv;
+mod places;
 mod programs;
 mod renumber;
 mod work_conserving;

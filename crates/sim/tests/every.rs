@@ -3,13 +3,17 @@
 
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Hotplug, Program, Random, Step, Template, Variate, Waiting};
-use wastenot_model::{CpuId, CpuSet, Machine, Span, Time, Workload};
-use wastenot_sim::{End, Options, SCHEDULERS, checkers, scheduler, simulate};
+use wastenot_model::{CpuId, CpuSet, History, Machine, Span, Time, Workload};
+use wastenot_sim::{
+    Direct, End, Options, Outcome, SCHEDULERS, checkers, scheduler, simulate, simulate_mechanism,
+};
+
+use crate::mechanisms::OneLock;
 
 const END: Step = Step::End { of: 0 };
 
 /// A workload of everything, on `cpus` CPUs, of which all but CPU 0 may go off for a while.
-fn anything(random: &mut Random, cpus: usize, hotplug: bool) -> Workload {
+pub(crate) fn anything(random: &mut Random, cpus: usize, hotplug: bool) -> Workload {
     let mut load = Workload::new();
     let lock = load.lock("lock", Waiting::Block);
     let spin = load.lock("spin", Waiting::SpinThenBlock(Span::us(200)));
@@ -62,26 +66,119 @@ fn anything(random: &mut Random, cpus: usize, hotplug: bool) -> Workload {
     load
 }
 
+/// Flat, or with cores of two CPUs.
+fn machine(cpus: usize, cores: bool) -> Machine {
+    let mut machine = Machine::flat(cpus);
+    for (cpu, it) in machine.cpus.iter_mut().enumerate().filter(|_| cores) {
+        it.core = Some(cpu as u32 / 2);
+    }
+    machine
+}
+
+#[track_caller]
+fn assert_ends_well((history, outcome): &(History, Outcome), which: &str) {
+    assert_eq!(outcome.end, End::Done, "{which}");
+    assert_eq!(checkers::wrong(history), Vec::<String>::new(), "{which}");
+}
+
 #[test]
 fn no_scheduler_does_what_none_may() {
     for kind in SCHEDULERS {
         for seed in 0..30 {
             let mut random = Random::stream(seed, 9, 9);
             let cpus = 2 + random.below(7) as usize;
-            let mut machine = Machine::flat(cpus);
-            if seed % 2 == 0 {
-                for (cpu, it) in machine.cpus.iter_mut().enumerate() {
-                    it.core = Some(cpu as u32 / 2);
-                }
-            }
             let load = anything(&mut random, cpus, seed % 3 == 0);
             let ipi = if seed % 5 < 2 { Span::us(3) } else { Span::ZERO };
             let costs = Costs { ipi, switch: Span::us(1), ..Costs::default() };
             let options = Options { seed, limit: Time(60_000_000_000), ..Options::default() };
             let policy = scheduler(kind.name, &[]).expect("known");
-            let (history, outcome) = simulate(&machine, &costs, &load, policy, &options);
-            assert_eq!(outcome.end, End::Done, "{} seed {seed}", kind.name);
-            assert_eq!(checkers::wrong(&history), Vec::<String>::new(), "{}", kind.name);
+            let machine = machine(cpus, seed % 2 == 0);
+            let run = simulate(&machine, &costs, &load, policy, &options);
+            assert_ends_well(&run, &format!("{} seed {seed}", kind.name));
+        }
+    }
+}
+
+#[test]
+fn no_scheduler_needs_decisions_to_take_no_time() {
+    for kind in SCHEDULERS {
+        for seed in 0..40 {
+            let mut random = Random::stream(seed, 9, 9);
+            let cpus = 2 + random.below(7) as usize;
+            let load = anything(&mut random, cpus, seed % 2 == 0);
+            let options = Options { seed, limit: Time(60_000_000_000), ..Options::default() };
+            let inner = Direct(scheduler(kind.name, &[]).expect("known"));
+            let (machine, mechanism) =
+                (machine(cpus, seed % 4 < 2), OneLock::new(inner, Span::us(2)));
+            let costs = Costs::default();
+            let run = simulate_mechanism(&machine, &costs, &load, mechanism, &options);
+            assert_ends_well(&run, &format!("{} seed {seed}", kind.name));
+        }
+    }
+}
+
+/// CPUs go off and come back while it is still being decided where the tasks of others go.
+#[test]
+fn cpus_may_go_off_faster_than_decisions_are_taken() {
+    for kind in SCHEDULERS {
+        for seed in 0..20 {
+            let mut random = Random::stream(seed, 9, 9);
+            let cpus = 2 + random.below(7) as usize;
+            let mut load = anything(&mut random, cpus, false);
+            let any = |random: &mut Random| CpuId(random.below(cpus as u64) as u16);
+            let plug = |n: u64, random: &mut Random| {
+                let at = Time(5_000_000 + n * 40_000);
+                Hotplug { at, cpu: any(random), up: random.below(2) == 0 }
+            };
+            load.hotplug = (0..100).map(|n| plug(n, &mut random)).collect();
+            let ipi = if seed % 2 == 0 { Span::us(30) } else { Span::ZERO };
+            let costs = Costs { ipi, ..Costs::default() };
+            let options = Options { seed, limit: Time(60_000_000_000), ..Options::default() };
+            let inner = Direct(scheduler(kind.name, &[]).expect("known"));
+            let lock = OneLock::new(inner, Span::us(50));
+            let run = simulate_mechanism(&Machine::flat(cpus), &costs, &load, lock, &options);
+            assert_ends_well(&run, &format!("{} seed {seed}", kind.name));
+        }
+    }
+}
+
+#[test]
+fn who_lets_no_cpu_idle_does_not_when_cpus_go_off_either() {
+    for name in ["global-fifo", "work-conserving"] {
+        for seed in 0..60 {
+            let mut random = Random::stream(seed, 9, 9);
+            let cpus = 2 + random.below(7) as usize;
+            let load = anything(&mut random, cpus, true);
+            let options = Options { seed, ..Options::default() };
+            let policy = scheduler(name, &[]).expect("known");
+            let run = simulate(&Machine::flat(cpus), &Costs::default(), &load, policy, &options);
+            assert_ends_well(&run, &format!("{name} seed {seed}"));
+            let found = wastenot_check::check(&run.0, &wastenot_check::Options::default());
+            assert_eq!(found.waste.cpu_ns, 0, "{name} seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn one_cpu_is_enough_and_a_thousand_are_not_too_many() {
+    for kind in SCHEDULERS {
+        for cpus in [1, 1024] {
+            let mut load = Workload::new();
+            for nice in [-20, 0, 19] {
+                let steps = vec![
+                    Step::Loop(Some(3)),
+                    Step::Compute(Variate::Fixed(Span::us(700))),
+                    Step::Sleep(Variate::Exponential { mean: Span::us(500) }),
+                    END,
+                ];
+                let program = Program::new(steps).expect("a program");
+                let template = load.template(Template { nice, ..Template::new("t", program) });
+                (0..cpus.max(2)).for_each(|n| load.launch(template, CpuId((n % cpus) as u16)));
+            }
+            let policy = scheduler(kind.name, &[]).expect("known");
+            let machine = Machine::flat(cpus);
+            let run = simulate(&machine, &Costs::default(), &load, policy, &Options::default());
+            assert_ends_well(&run, &format!("{} on {cpus} CPUs", kind.name));
         }
     }
 }
@@ -104,8 +201,7 @@ fn who_is_bound_to_a_cpu_that_goes_off_may_run_elsewhere() {
         load.hotplug.push(Hotplug { at: Time(10_300_000), cpu: CpuId(1), up: false });
         let policy = scheduler(kind.name, &[]).expect("a scheduler");
         let (machine, costs) = (Machine::flat(2), Costs::default());
-        let (history, outcome) = simulate(&machine, &costs, &load, policy, &Options::default());
-        assert_eq!(outcome.end, End::Done, "{}", kind.name);
-        assert_eq!(checkers::wrong(&history), Vec::<String>::new(), "{}", kind.name);
+        let run = simulate(&machine, &costs, &load, policy, &Options::default());
+        assert_ends_well(&run, kind.name);
     }
 }

@@ -10,11 +10,17 @@ use wastenot_sim::{
 };
 
 /// Every path holds one lock for a while: a global run queue.
-struct OneLock {
+pub(crate) struct OneLock {
     inner: Direct<Box<dyn Policy>>,
     held: Span,
     lock: LockId,
     waiting_max: usize,
+}
+
+impl OneLock {
+    pub(crate) fn new(inner: Direct<Box<dyn Policy>>, held: Span) -> OneLock {
+        OneLock { inner, held, lock: LockId(0), waiting_max: 0 }
+    }
 }
 
 impl Mechanism for OneLock {
@@ -105,9 +111,7 @@ fn policy(name: &str) -> Direct<Box<dyn Policy>> {
 fn all_cpus_queue_for_one_lock_when_all_wake_at_once() {
     let mut ends = Vec::new();
     for cpus in [1, 2, 4, 8] {
-        let held = Span::us(10);
-        let inner = policy("pinned");
-        let mut mechanism = OneLock { inner, held, lock: LockId(0), waiting_max: 0 };
+        let mut mechanism = OneLock::new(policy("pinned"), Span::us(10));
         let (history, outcome) = simulate_mechanism(
             &Machine::flat(cpus),
             &Costs::default(),
@@ -143,6 +147,26 @@ fn messages_take_time_and_only_their_reader_gets_them() {
     assert_eq!(outcome.time, Time(6_000_000 + 3 * 2_000));
     let wakings = history.entries().filter(|entry| matches!(entry.event, Event::Waking { .. }));
     assert!(wakings.map(|entry| entry.cpu).all(|cpu| cpu == DISPATCHER));
+}
+
+/// Its paths never end, and take no time.
+struct Endless;
+
+impl Mechanism for Endless {
+    fn name(&self) -> String {
+        "endless".into()
+    }
+    fn init(&mut self, _: &mut Kernel) {}
+    fn step(&mut self, _: &mut Kernel, _: CpuId, _: Trigger, _: u32) -> Step {
+        Step::Work(Span::ZERO)
+    }
+}
+
+#[test]
+fn a_path_without_end_ends_the_run() {
+    let (machine, costs, load) = (Machine::flat(1), Costs::default(), in_step(1, 1));
+    let run = simulate_mechanism(&machine, &costs, &load, Endless, &Options::default());
+    assert!(matches!(run.1.end, End::Fault(_)), "{:?}", run.1.end);
 }
 
 /// Lets a test look at its mechanism afterwards.

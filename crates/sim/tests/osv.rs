@@ -1,9 +1,9 @@
 //! What the tests of OSv publish of its schedulers, and what follows from the formula.
 
 use wastenot_model::machine::Costs;
-use wastenot_model::workload::{Program, Step, Template, Variate};
-use wastenot_model::{CpuId, Event, Machine, Span, Time, Workload};
-use wastenot_sim::{Options, scheduler, simulate};
+use wastenot_model::workload::{Program, Step, Template, Variate, Waiting};
+use wastenot_model::{CpuId, CpuSet, Event, Machine, Span, Time, Workload};
+use wastenot_sim::{End, Options, scheduler, simulate};
 
 use crate::lives::{Life, Seen, assert_near, live, live_with};
 
@@ -93,6 +93,8 @@ fn a_thread_that_sleeps_half_the_time_has_its_fair_half() {
     // 32 ms, near 20 s for less.
     for (n, tight, intermittent) in [
         (1, 1.93..2.07, 1.93..2.07),
+        (2, 1.93..2.07, 1.93..2.07),
+        (4, 1.93..2.07, 1.93..2.07),
         (8, 1.93..2.07, 1.93..2.07),
         (16, 1.88..2.12, 1.88..2.12),
         (32, 1.83..1.95, 2.07..2.18),
@@ -112,10 +114,46 @@ fn copies_of_a_loop_share_a_cpu_and_end_together() {
     for copies in [2, 3] {
         let lives = vec![Life { run: Span::s(10), ..Life::hog() }; copies];
         let seen = one_cpu(&[], &lives, 40);
-        for n in 0..copies {
-            let took = seen.ended(n).expect("ends").0 as f64 / 10e9;
-            assert_near(took, copies as f64, 0.02);
+        let took = (0..copies).map(|n| seen.ended(n).expect("ends").0 as f64 / 10e9);
+        let took: Vec<f64> = took.collect();
+        took.iter().for_each(|&took| assert_near(took, copies as f64, 0.02));
+        let last = took.iter().copied().fold(0.0, f64::max);
+        let first = took.iter().copied().fold(f64::MAX, f64::min);
+        assert!(last / first - 1.0 <= 0.01, "{took:?}");
+    }
+}
+
+#[test]
+fn passing_a_token_switches_as_often_as_under_the_old_heuristic() {
+    // On one CPU, one each, and as they like.
+    let (zero, one) = (CpuSet::from_iter([CpuId(0)]), CpuSet::from_iter([CpuId(1)]));
+    for (first, second) in
+        [(Some(zero.clone()), Some(zero.clone())), (Some(zero), Some(one)), (None, None)]
+    {
+        let mut load = Workload::new();
+        let [there, back] = ["there", "back"].map(|it| load.pipe(it, Some(1), Waiting::Block));
+        let (put, get) = (Step::Put, Step::Get);
+        for (affinity, pass) in
+            [(first, [put(there), get(back)]), (second, [get(there), put(back)])]
+        {
+            let compute = Step::Compute(Variate::Fixed(Span(1)));
+            let steps = [&[Step::Loop(Some(1000)), compute], &pass[..], &[Step::End { of: 0 }]];
+            let program = Program::new(steps.concat()).expect("a program");
+            let template = Template { affinity, ..Template::new("t", program) };
+            let template = load.template(template);
+            load.launch(template, CpuId(0));
         }
+        let switches = ["osv", "osv-vruntime"].map(|name| {
+            let policy = scheduler(name, &[]).expect("known");
+            let (machine, options) = (Machine::flat(2), Options::default());
+            let costs = Costs { switch: Span(382), ..Costs::default() };
+            let (history, outcome) = simulate(&machine, &costs, &load, policy, &options);
+            assert_eq!(outcome.end, End::Done);
+            let switch = |event: &Event| matches!(event, Event::Switch { .. });
+            history.entries().filter(|entry| switch(&entry.event)).count()
+        });
+        assert!(switches[0] >= 2000, "{switches:?}: each pass is one");
+        assert_eq!(switches[0], switches[1]);
     }
 }
 

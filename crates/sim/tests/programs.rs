@@ -2,8 +2,8 @@
 
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Program, Step, Template, Variate, Waiting};
-use wastenot_model::{CpuId, CpuSet, History, Machine, Span, Time, Workload};
-use wastenot_sim::{End, Options, Outcome, checkers, scheduler, simulate};
+use wastenot_model::{CpuId, CpuSet, History, Machine, Span, TaskId, Time, Workload};
+use wastenot_sim::{End, Options, Outcome, Stuck, checkers, scheduler, simulate};
 
 const END: Step = Step::End { of: 0 };
 
@@ -110,6 +110,18 @@ fn a_parent_waits_for_its_children() {
 }
 
 #[test]
+fn a_child_is_waited_for_once() {
+    let mut load = Workload::new();
+    let child = load.template(template("child", &[compute(Span::ms(10))]));
+    let (fork, after) = (Step::Fork(child), load.mark("after"));
+    let steps = [fork, Step::WaitAll, fork, Step::WaitOne, Step::Mark(after)];
+    let parent = load.template(template("parent", &steps));
+    load.launch(parent, CpuId(0));
+    let outcome = run(4, "global-fifo", &load);
+    assert_eq!(outcome.marks[0].time, Time(20_000_000));
+}
+
+#[test]
 fn beats_catch_up_and_what_is_late_is_left_out() {
     let mut load = Workload::new();
     let shown = load.mark("shown");
@@ -188,22 +200,6 @@ fn a_task_that_may_not_stay_moves_away() {
 }
 
 #[test]
-fn nobody_stays_on_a_cpu_that_is_off() {
-    use wastenot_model::workload::Hotplug;
-    let mut load = Workload::new();
-    let task = load.template(template("t", &[compute(Span::ms(10))]));
-    (0..2).for_each(|_| load.launch(task, CpuId(0)));
-    let at = |ms: u64| Time(ms * 1_000_000);
-    load.hotplug = vec![
-        Hotplug { at: at(4), cpu: CpuId(0), up: false },
-        Hotplug { at: at(6), cpu: CpuId(0), up: true },
-    ];
-    let (history, outcome) = run_on(&Machine::flat(2), &Costs::default(), "global-fifo", &load);
-    assert_eq!((outcome.end, outcome.time), (End::Done, at(12)));
-    assert_eq!(history.task_count(), 2);
-}
-
-#[test]
 fn a_deadlock_is_reported_with_who_waits_for_whom() {
     let mut load = Workload::new();
     let (a, b) = (load.lock("a", Waiting::Block), load.lock("b", Waiting::Spin));
@@ -213,12 +209,125 @@ fn a_deadlock_is_reported_with_who_waits_for_whom() {
         load.launch(task, CpuId(0));
     }
     let End::Deadlock(stuck) = run(2, "pinned", &load).end else { panic!("no deadlock") };
-    let words: Vec<(String, Option<u32>)> = stuck
-        .iter()
-        .map(|it| (it.waits_for.clone(), it.held_by.map(|task| task.0 - 8192)))
-        .collect();
-    let expected = [("the lock `b`", Some(1)), ("the lock `a`", Some(0))];
-    assert_eq!(words, expected.map(|(what, who)| (what.to_owned(), who)));
+    assert_eq!(words(&stuck), [(0, "the lock `b`", Some(1)), (1, "the lock `a`", Some(0))]);
+}
+
+/// Who waits for what, and who has it; tasks by number.
+fn words(stuck: &[Stuck]) -> Vec<(usize, &str, Option<usize>)> {
+    let number = |task: TaskId| task.index().expect("no idle task");
+    let words = |it| {
+        let Stuck { task, waits_for, held_by }: &Stuck = it;
+        (number(*task), waits_for.as_str(), held_by.map(number))
+    };
+    stuck.iter().map(words).collect()
+}
+
+/// Computes for ever, and nobody waits for its end.
+fn stressor() -> Template {
+    let steps = [Step::Loop(None), compute(Span::ms(10)), END];
+    Template { awaited: false, ..template("stressor", &steps) }
+}
+
+#[test]
+fn a_deadlock_is_reported_at_once_whoever_else_goes_on() {
+    for waiting in [Waiting::Block, Waiting::Spin, Waiting::SpinThenBlock(Span::us(5))] {
+        let mut load = Workload::new();
+        let stressor = load.template(stressor());
+        load.launch(stressor, CpuId(0));
+        let locks = ["a", "b", "c"].map(|name| load.lock(name, waiting));
+        for n in 0..3 {
+            let (first, then) = (Step::Lock(locks[n]), Step::Lock(locks[(n + 1) % 3]));
+            let task = load.template(template("t", &[first, compute(Span::ms(1)), then]));
+            load.launch(task, CpuId(0));
+        }
+        // Who waits for one of them is no part of it.
+        let other = [compute(Span::us(500)), Step::Lock(locks[0])];
+        let other = load.template(template("other", &other));
+        load.launch(other, CpuId(0));
+        let outcome = run(5, "pinned", &load);
+        let End::Deadlock(stuck) = outcome.end else { panic!("{:?}", outcome.end) };
+        let expected = [
+            (1, "the lock `b`", Some(2)),
+            (2, "the lock `c`", Some(3)),
+            (3, "the lock `a`", Some(1)),
+        ];
+        assert_eq!((words(&stuck), outcome.time), (expected.to_vec(), Time(1_000_000)));
+    }
+}
+
+#[test]
+fn who_takes_a_lock_twice_waits_for_itself() {
+    let mut load = Workload::new();
+    let lock = load.lock("l", Waiting::Block);
+    for template in [template("t", &[Step::Lock(lock), Step::Lock(lock)]), stressor()] {
+        let template = load.template(template);
+        load.launch(template, CpuId(0));
+    }
+    let End::Deadlock(stuck) = run(2, "pinned", &load).end else { panic!("no deadlock") };
+    assert_eq!(words(&stuck), [(0, "the lock `l`", Some(0))]);
+}
+
+#[test]
+fn spinners_that_keep_others_from_running_are_named_and_not_the_scheduler() {
+    let mut load = Workload::new();
+    let barrier = load.barrier("b", 3, Waiting::Spin);
+    let task = load.template(template("t", &[compute(Span::ms(1)), Step::Barrier(barrier)]));
+    (0..3).for_each(|_| load.launch(task, CpuId(0)));
+    let outcome = run(2, "global-fifo", &load);
+    let End::Deadlock(stuck) = outcome.end else { panic!("{:?}", outcome.end) };
+    let there = "the barrier `b` (2 of 3 are there)";
+    assert_eq!(words(&stuck), [(0, there, None), (1, there, None), (2, "CPU 0", Some(0))]);
+}
+
+#[test]
+fn at_the_limit_it_is_told_who_waits_in_vain() {
+    let mut load = Workload::new();
+    let lock = load.lock("kept", Waiting::Block);
+    let barrier = load.barrier("b", 3, Waiting::Spin);
+    let pipe = load.pipe("empty", Some(1), Waiting::Block);
+    let (never, late) = (load.condition("never"), load.condition("late"));
+    let child = load.template(template("child", &[Step::Await(never)]));
+    let programs: [&[Step]; 8] = [
+        &[Step::Lock(lock)],
+        &[compute(Span::ms(1)), Step::Lock(lock)],
+        &[Step::Barrier(barrier)],
+        &[Step::Get(pipe)],
+        &[Step::Fork(child), Step::WaitAll],
+        // These may yet go on: the last one will call, once it has slept for long enough.
+        &[Step::Await(late)],
+        &[Step::Loop(None), compute(Span::ms(1)), sleep(Span::ms(1)), END],
+        &[sleep(Span::s(1000)), Step::Signal(late)],
+    ];
+    for steps in programs {
+        let task = load.template(template("t", steps));
+        load.launch(task, CpuId(0));
+    }
+    let stressor = load.template(stressor());
+    load.launch(stressor, CpuId(0));
+    let policy = scheduler("pinned", &[]).expect("a scheduler");
+    let options = Options { limit: Time(Span::s(1).0), ..Options::default() };
+    let (_, outcome) = simulate(&Machine::flat(10), &Costs::default(), &load, policy, &options);
+    assert_eq!(outcome.end, End::Limit);
+    let expected = [
+        (1, "the lock `kept`", Some(0)),
+        (2, "the barrier `b` (1 of 3 are there)", None),
+        (3, "a token in the pipe `empty`", None),
+        (4, "all its children", None),
+        (5, "the condition `never`", None),
+    ];
+    assert_eq!(words(&outcome.stuck), expected);
+}
+
+#[test]
+fn what_is_due_in_a_hundred_years_is_not_due_now() {
+    let mut load = Workload::new();
+    let task = load.template(template("t", &[sleep(Span(1 << 61))]));
+    load.launch(task, CpuId(0));
+    assert_eq!(run(1, "pinned", &load).end, End::Limit);
+    let policy = scheduler("pinned", &[]).expect("a scheduler");
+    let options = Options { limit: Time::MAX, ..Options::default() };
+    let (_, outcome) = simulate(&Machine::flat(1), &Costs::default(), &load, policy, &options);
+    assert_eq!(outcome.end, End::Limit);
 }
 
 #[test]

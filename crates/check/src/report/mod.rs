@@ -4,7 +4,7 @@ mod measures;
 mod tables;
 mod words;
 
-use wastenot_model::{Finding, History, Loss, LossKind, Report, Span, Unit, Value};
+use wastenot_model::{Finding, History, LossKind, Report, Span, Unit, Value};
 
 use self::measures::{selection, trace};
 use self::tables::histogram;
@@ -38,10 +38,7 @@ impl Check {
             self.depth_table(),
         ];
         report.findings = self.findings(history);
-        report.losses = history.losses().to_vec();
-        if self.contradictions.total() > 0 {
-            report.losses.push(self.contradiction_loss());
-        }
+        report.losses = self.contradictions.losses(history);
         report.assumptions = self.assumptions(history, options);
         if !history.head.clock.nanoseconds {
             forget_times(&mut report);
@@ -125,18 +122,6 @@ impl Check {
             help: Some("a lost wakeup, a late interrupt or vCPU, deep or forced idle".to_owned()),
         });
         violations.chain(not_started).collect()
-    }
-
-    fn contradiction_loss(&self) -> Loss {
-        let found = &self.contradictions;
-        let note = format!(
-            "events of the recording contradict each other: another previous task in a switch {}, \
-             runs of sleeping tasks {}, on two CPUs {}, after death {}",
-            found.other_prev, found.ran_asleep, found.ran_twice, found.undead
-        );
-        let mut loss = Loss::new(LossKind::Contradiction, note);
-        (loss.count, loss.time) = (Some(found.total()), found.first);
-        loss
     }
 
     fn assumptions(&self, history: &History, options: &Options) -> Vec<String> {

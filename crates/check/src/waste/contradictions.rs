@@ -1,6 +1,6 @@
 //! Events that cannot all be true.
 
-use wastenot_model::{Contradiction, Entry, Observer, State, Time};
+use wastenot_model::{Contradiction, Entry, History, Loss, LossKind, Observer, State, Time};
 
 /// Events that contradict what was known: lost events that nobody reported, or skewed clocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,6 +21,24 @@ impl Contradictions {
     /// All of them.
     pub fn total(&self) -> u64 {
         self.other_prev + self.ran_asleep + self.ran_twice + self.undead
+    }
+
+    /// Everything in `history`, where they were found, that was lost or is suspect.
+    pub fn losses(&self, history: &History) -> Vec<Loss> {
+        let mut losses = history.losses().to_vec();
+        losses.extend((self.total() > 0).then(|| self.loss()));
+        losses
+    }
+
+    fn loss(&self) -> Loss {
+        let note = format!(
+            "events of the recording contradict each other: another previous task in a switch {}, \
+             runs of sleeping tasks {}, on two CPUs {}, after death {}",
+            self.other_prev, self.ran_asleep, self.ran_twice, self.undead
+        );
+        let mut loss = Loss::new(LossKind::Contradiction, note);
+        (loss.count, loss.time) = (Some(self.total()), self.first);
+        loss
     }
 }
 

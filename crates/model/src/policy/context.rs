@@ -17,6 +17,8 @@ pub enum Place {
     Queued,
     /// It runs on its CPU.
     Running,
+    /// It has left its CPU, wants to run on, and is about to be queued on another.
+    Moving,
 }
 
 /// What a policy may know of a task.
@@ -181,6 +183,8 @@ pub enum Effect {
 /// A decision, for the annex `decisions`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
+    /// The CPU for which it was decided, which another one may have done.
+    pub cpu: CpuId,
     /// What was decided: `newidle`, `periodic`, `wakeup`, ...
     pub what: &'static str,
     /// Whose, where it is one task's.
@@ -258,7 +262,8 @@ impl Context {
     pub fn timer(&mut self, timer: TimerId, cpu: CpuId, at: Option<Time>) {
         self.effects.push(Effect::Timer { timer, cpu, at });
     }
-    /// Wakes one of the policy's own kernel threads.
+    /// Wakes one of the policy's own kernel threads. One whose CPU is off is parked: it does not run,
+    /// and [`super::Happening::Ran`] is told at once.
     pub fn wake(&mut self, thread: TaskId) {
         self.effects.push(Effect::Wake(thread));
     }

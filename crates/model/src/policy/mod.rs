@@ -8,7 +8,7 @@ mod context;
 
 pub use context::{Context, CpuView, Effect, Note, Place, TaskView, View};
 
-use crate::{CpuId, Span, TaskId};
+use crate::{CpuId, Span, TaskId, Time};
 
 /// Why a task is put somewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +41,8 @@ pub enum Happening {
     Timer(TimerId),
     /// A kernel thread of the policy has run for as long as it said; it sleeps again after this.
     Ran(TaskId),
-    /// A CPU came up, or is about to go off: nobody runs there any more, and who is queued there
-    /// has to be moved.
+    /// A CPU came up, or has gone off: nobody runs there any more, and who is queued there has to
+    /// be moved.
     Cpu {
         /// Which.
         cpu: CpuId,
@@ -76,12 +76,21 @@ pub struct Tick {
     pub period: Span,
     /// Whether idle CPUs tick too; otherwise they are tickless.
     pub idle: bool,
+    /// Whether the CPUs' ticks are spread evenly over the period; otherwise all come at once.
+    pub staggered: bool,
 }
 
 impl Tick {
-    /// So many a second, tickless when idle.
+    /// So many a second, tickless when idle, on all CPUs at once.
     pub fn hz(hz: u64) -> Tick {
-        Tick { period: Span(1_000_000_000 / hz), idle: false }
+        Tick { period: Span(1_000_000_000 / hz), idle: false, staggered: false }
+    }
+    /// The first tick of `cpu`, one of so many, after `now`.
+    pub fn after(&self, now: Time, cpu: CpuId, cpus: usize) -> Time {
+        let share = if self.staggered { cpu.index() as u64 + 1 } else { 0 };
+        let first = self.period.0 * share / (cpus as u64 + 1);
+        let since = now.0.checked_sub(first);
+        Time(first + since.map_or(0, |since| (since / self.period.0 + 1) * self.period.0))
     }
 }
 

@@ -3,9 +3,11 @@
 //! Written by hand, made by a catalogue or taken out of a History; the simulator and the real
 //! runner execute the same.
 
+mod nature;
 mod program;
 mod variate;
 
+pub use nature::{Nature, Natures, Synchrony};
 pub use program::{MAX_DEPTH, Program, Step, Unbalanced};
 pub use variate::{Random, Variate};
 

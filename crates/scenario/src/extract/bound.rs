@@ -11,6 +11,7 @@ use wastenot_model::workload::{Step, TemplateId, Variate};
 use wastenot_model::{CpuSet, Span, Workload};
 
 use super::Extracted;
+use super::life::taker;
 
 /// Most distinct affinities that are looked at, those of most work first.
 const SETS: usize = 1024;
@@ -122,7 +123,8 @@ impl Extracted {
         };
         for template in &self.workload.templates {
             let steps = template.program.steps();
-            if steps.last() != Some(&Step::Mark(self.done)) {
+            // Who is waited for may go on sleeping after what was recorded of its work.
+            if !steps.iter().rev().take(2).any(|step| *step == Step::Mark(self.done)) {
                 continue;
             }
             let mut set = template.affinity.as_ref().map_or_else(|| online.clone(), usable);
@@ -153,9 +155,9 @@ struct Run<'e> {
     extracted: &'e Extracted,
     /// Next step of each task.
     at: Vec<usize>,
-    /// Tokens in each task's pipe.
+    /// Tokens in each pipe.
     tokens: Vec<u32>,
-    /// Who waits for a token in its pipe.
+    /// Whether somebody waits for a token in it.
     waits: Vec<bool>,
     /// Who goes on when, along which chain; in the order of coming where that is the same.
     due: BinaryHeap<Reverse<(Span, u64, u32, Chain)>>,
@@ -166,8 +168,8 @@ struct Run<'e> {
 impl<'e> Run<'e> {
     fn of(extracted: &'e Extracted) -> Run<'e> {
         let workload = &extracted.workload;
-        let count = workload.templates.len();
-        let (at, tokens, waits) = (vec![0; count], vec![0; count], vec![false; count]);
+        let (count, pipes) = (workload.templates.len(), workload.pipes.len());
+        let (at, tokens, waits) = (vec![0; count], vec![0; pipes], vec![false; pipes]);
         let (due, ends) = (BinaryHeap::new(), BTreeMap::new());
         let mut run = Run { workload, extracted, at, tokens, waits, due, pushed: 0, ends };
         for launch in &workload.launches {
@@ -207,17 +209,17 @@ impl<'e> Run<'e> {
                 }
                 Step::Put(pipe) => {
                     match std::mem::take(&mut self.waits[pipe.index()]) {
-                        true => self.go_on(TemplateId(pipe.0), chain),
+                        true => self.go_on(taker(*pipe), chain),
                         false => self.tokens[pipe.index()] += 1,
                     }
                     continue;
                 }
-                Step::Get(_) if self.tokens[task as usize] > 0 => {
-                    self.tokens[task as usize] -= 1;
+                Step::Get(pipe) if self.tokens[pipe.index()] > 0 => {
+                    self.tokens[pipe.index()] -= 1;
                     continue;
                 }
-                Step::Get(_) => {
-                    self.waits[task as usize] = true;
+                Step::Get(pipe) => {
+                    self.waits[pipe.index()] = true;
                     return;
                 }
                 Step::Mark(mark) if *mark == self.extracted.done => {

@@ -1,6 +1,6 @@
 //! The life of one task, as the program that it grows into.
 
-use wastenot_model::workload::{Step, Variate};
+use wastenot_model::workload::{PipeId, Step, TemplateId, Variate};
 use wastenot_model::{CpuId, MaskId, NameId, Span, Time};
 
 /// One task. Its steps name tasks and sets of CPUs by their numbers in the History.
@@ -16,10 +16,24 @@ pub(super) struct Life {
     pub(super) last: Time,
     /// Since when it does not want to run.
     pub(super) stopped: Option<Stopped>,
-    /// Its waker has put the token of the waking that is under way.
-    pub(super) token: bool,
+    /// Where its waker has put the token of the waking that is under way.
+    pub(super) token: Option<PipeId>,
+    /// Its wakers are about to sleep.
+    pub(super) sync: bool,
+    /// Since when a quota holds it back that would run.
+    held: Option<Time>,
     /// How it came to be; nobody has seen it act as long as there is nothing.
     pub(super) birth: Option<Birth>,
+    /// It came into being within the recording.
+    pub(super) born: bool,
+    /// It was seen to be made a kernel thread.
+    pub(super) kthread: bool,
+    /// It slept.
+    pub(super) slept: bool,
+    /// Whose end woke it, by index.
+    pub(super) outlived: Vec<usize>,
+    /// It ended within the recording.
+    pub(super) ended: bool,
     /// It has run.
     pub(super) began: bool,
     /// Where it was first seen.
@@ -66,6 +80,16 @@ pub(super) enum Why {
     Lost,
 }
 
+/// Who takes tokens out of `pipe`, of which every task has two.
+pub(super) fn taker(pipe: PipeId) -> TemplateId {
+    TemplateId(pipe.0 / 2)
+}
+
+/// The same pipe of another task.
+pub(super) fn pipe_of(task: TemplateId, pipe: PipeId) -> PipeId {
+    PipeId(task.0 * 2 + pipe.0 % 2)
+}
+
 impl Life {
     /// It begins to run.
     pub(super) fn runs(&mut self, now: Time) {
@@ -87,6 +111,48 @@ impl Life {
             self.steps.push(Step::Compute(Variate::Fixed(ran)));
         }
         self.steps.push(step);
+    }
+
+    /// From now on a quota holds it back.
+    pub(super) fn hold(&mut self, now: Time) {
+        self.held = self.held.or(Some(now));
+    }
+
+    /// A quota no longer holds it back: for how long it did. It sleeps as long again, since no
+    /// scheduler may let it run.
+    pub(super) fn release(&mut self, now: Time) -> Span {
+        let held = self.held.take().map_or(Span::ZERO, |since| now - since);
+        if held > Span::ZERO {
+            self.act(now, Step::Sleep(Variate::Fixed(held)));
+        }
+        held
+    }
+
+    /// The token that its waker puts into one of its pipes: one for those who are about to sleep,
+    /// one for all others.
+    pub(super) fn token_of(&self, task: usize) -> PipeId {
+        PipeId((task * 2 + usize::from(self.sync)) as u32)
+    }
+
+    /// CPU time that it has had.
+    pub(super) fn work(&self) -> Span {
+        self.steps.iter().fold(self.ran, |work, step| match step {
+            Step::Compute(Variate::Fixed(span)) => work + *span,
+            _ => work,
+        })
+    }
+
+    /// Those that it forked, by index.
+    pub(super) fn children(&self) -> impl Iterator<Item = usize> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Fork(child) => Some(child.index()),
+            _ => None,
+        })
+    }
+
+    /// Whether another task woke it.
+    pub(super) fn was_woken(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Get(_)))
     }
 
     /// Its steps, with what it computed after the last of them.

@@ -3,9 +3,11 @@
 //! What tasks computed between the points where they blocked, who woke whom after how much CPU time
 //! of his own, who forked whom; a sleep that no task ended keeps its length. Wakeups become tokens:
 //! each task has a pipe into which whoever wakes it puts one, and from which it takes one where it
-//! slept. Every step was done in the History in an order that the steps allow, and only its task
-//! takes from a pipe; so whatever order another scheduler finds, nobody waits for ever.
+//! slept, and a second one for wakers who are about to sleep. Every step was done in the History in
+//! an order that the steps allow, and only its task takes from a pipe; so whatever order another
+//! scheduler finds, nobody waits for ever.
 
+mod awaited;
 mod bound;
 mod life;
 mod said;
@@ -27,8 +29,11 @@ use watch::Watch;
 /// What is meant, where the History does not tell.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// The run is over when these are done; all that are no kernel threads if nothing is said.
+    /// The run is over when these are done. If nothing is said: those for whom the scenario waits,
+    /// of which this is a run, or those who came or ended within the recording.
     pub awaited: Option<&'a [TaskId]>,
+    /// Who made the recording.
+    pub recorder: &'a dyn Fn(TaskId) -> bool,
     /// Who may run only where it was first seen, of those whose affinity the History does not
     /// tell.
     pub pinned: &'a dyn Fn(TaskId) -> bool,
@@ -36,7 +41,7 @@ pub struct Options<'a> {
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { awaited: None, pinned: &|_| false }
+        Options { awaited: None, recorder: &|_| false, pinned: &|_| false }
     }
 }
 
@@ -64,6 +69,12 @@ pub struct Extracted {
     pub awaited: usize,
     /// CPU time of all.
     pub work: Span,
+    /// CPU time of those the run waits for.
+    pub awaited_work: Span,
+    /// How long quotas held tasks back, all together.
+    pub held: Span,
+    /// How long it takes until a CPU that another one kicks looks up, where that is known.
+    pub ipi: Span,
     /// How much of tasks' lives is unknown, and taken for sleep.
     pub unknown: Span,
     /// What was taken for granted.
@@ -96,6 +107,13 @@ fn tells_enough(history: &History) -> Result<(), Error> {
         );
     }
     if !history.entries().any(|entry| matches!(entry.event, Event::Switch { .. })) {
+        if history.head.start.as_ref().is_some_and(|start| start.past.is_some()) {
+            let window = history.window();
+            return wrong(
+                format!("nobody was switched in this part of it ({})", window.span()),
+                "take a longer one: `--from`, `--to`",
+            );
+        }
         return wrong("it holds no switch: who ran when is unknown".into(), events);
     }
     let carries = history.head.carries;

@@ -1,8 +1,9 @@
 //! What was taken for granted, in words.
 
-use wastenot_model::{Carries, CpuId, CpuMode, History, Silent, Start};
+use wastenot_model::{Carries, CpuId, CpuMode, History, Silent, Span, Start};
 
 use super::Extracted;
+use super::awaited::{Awaited, Why};
 use super::watch::Tally;
 
 /// What holds of every History, then what this one does not tell.
@@ -10,21 +11,31 @@ pub(super) fn assumptions(
     history: &History,
     extracted: &Extracted,
     tally: &Tally,
+    whom: &Awaited,
     pinned: usize,
 ) -> Vec<String> {
+    let simulated = history.head.source.format == "simulate";
     let mut said: Vec<String> = vec![
         "the work is what tasks did between waits; whoever looked for something in a loop \
          (busy-waiting) worked"
             .into(),
         "CPUs are as fast as they were: caches, memory and busy siblings cost what they cost then"
             .into(),
-        "interrupts and the scheduler itself take no time".into(),
-        "whoever wakes a task does so after as much CPU time of its own, and a sleeper takes its \
-         wakeups in the order in which they come; no waker says that it is about to sleep"
-            .into(),
+        match extracted.ipi {
+            Span::ZERO => "interrupts and the scheduler itself take no time".into(),
+            ipi => format!("a CPU that another one kicks looks up after {ipi}, as it did then"),
+        },
+        format!(
+            "whoever wakes a task does so after as much CPU time of its own, and a sleeper takes \
+             its wakeups in the order in which they come{}",
+            if simulated { "" } else { "; no waker says that it is about to sleep" }
+        ),
     ];
+    if simulated {
+        said.push("what was to happen at the same instant may come in another order".into());
+    }
     said.extend(sleeps(tally));
-    said.push(who(extracted));
+    said.push(who(extracted, whom));
     said.extend(untold(history, tally, pinned));
     said
 }
@@ -57,16 +68,40 @@ fn sleeps(tally: &Tally) -> impl Iterator<Item = String> + use<> {
     [timed, unknown, unclear, own].into_iter().flatten()
 }
 
-fn who(extracted: &Extracted) -> String {
+fn who(extracted: &Extracted, whom: &Awaited) -> String {
     let (tasks, awaited) = (extracted.tasks, extracted.awaited);
-    match tasks - awaited {
-        0 => format!("the run is over when all {tasks} tasks have done what was recorded"),
-        others => format!(
-            "the run is over when {awaited} of {tasks} tasks have done what was recorded; {others} \
-             others (kernel threads, or not named) run beside them"
-        ),
-    }
+    let why = match whom.why {
+        Why::Named => "those that were named",
+        Why::Told => "those for whom the scenario waits",
+        Why::Passing => {
+            "those that came or ended within the recording, but kernel threads, the recorder, and \
+             who runs from one end to the other"
+        }
+        Why::Woken => {
+            "those that other tasks woke, since hardly any other came or ended within the recording"
+        }
+        Why::Ordinary => "all but kernel threads, since none has a beginning or an end in it",
+        Why::All => "all, since only kernel threads are there",
+    };
+    let others = match tasks - awaited {
+        0 => return format!("the run is over when all {tasks} tasks have done what was recorded"),
+        others => others,
+    };
+    let named = whom.others.iter().take(NAMED).map(|name| format!("`{name}`"));
+    let named: Vec<String> = named.collect();
+    let more = if whom.others.len() > NAMED { ", ..." } else { "" };
+    let named = match named.is_empty() {
+        true => "kernel threads".into(),
+        false => format!("{}{more}", named.join(", ")),
+    };
+    format!(
+        "the run is over when {awaited} of {tasks} tasks have done what was recorded: {why}; \
+         {others} others ({named}) run beside them"
+    )
 }
+
+/// How many of the others are named.
+const NAMED: usize = 4;
 
 /// What the source does not tell, and what of it is not replayed.
 fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
@@ -80,14 +115,18 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
     }
     if !carries.has(Carries::CGROUPS) {
         said.push("cgroups and sessions are not recorded: all tasks are in one group".into());
-    } else {
-        said.push("cgroups have equal shares, and no quotas".into());
+    } else if history.head.source.format != "simulate" {
+        said.push("shares of cgroups are not recorded: all have equal ones".into());
     }
     if !carries.has(Carries::TOPOLOGY) {
         said.push("what CPUs share is not recorded: `--machine` names it".into());
     }
-    if tally.throttled {
-        said.push("quotas held tasks back; here they do not".into());
+    let (held, span) = tally.held;
+    if held > 0 {
+        said.push(format!(
+            "what quotas held back is no scheduler's fault: such waits keep their length under \
+             every scheduler, as sleeps: {held}, {span} together"
+        ));
     }
     if tally.regrouped > 0 {
         said.push(format!("changes of cgroup are not repeated: {}", tally.regrouped));

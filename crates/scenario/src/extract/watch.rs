@@ -1,13 +1,18 @@
 //! Looks at a replay and writes down what each task did: an Observer, since only State knows what
 //! events mean.
 
-use wastenot_model::workload::{AffinityId, Hotplug, PipeId, Step, TemplateId, Variate};
+use std::collections::HashMap;
+
+use wastenot_model::workload::{AffinityId, Hotplug, Natures, PipeId, Step, TemplateId, Variate};
 use wastenot_model::{
     By, Carries, Change, Context, Entry, Event, History, Observer, Origin, Phase, Span, State,
     TaskId, TaskState, Time,
 };
 
 use super::life::{Birth, Life, Stopped, Why};
+
+/// The parent of all kernel threads but the idle tasks.
+const KTHREADD: i32 = 2;
 
 /// Writes lives down.
 #[derive(Debug)]
@@ -17,6 +22,12 @@ pub(super) struct Watch<'h> {
     pub(super) lives: Vec<Life>,
     /// Threads that do only what the scheduler decides.
     own: Vec<bool>,
+    /// What no event tells.
+    pub(super) natures: Natures,
+    /// How much of [`Natures::synchrony`] is past.
+    synced: usize,
+    /// Tasks by tid, where synchrony is told.
+    tids: HashMap<i32, usize>,
     /// CPUs that went off or came back.
     pub(super) hotplug: Vec<Hotplug>,
     /// What had to be taken for something.
@@ -42,8 +53,8 @@ pub(super) struct Tally {
     pub(super) unannounced: u64,
     /// Changes of cgroup, of which only the first is kept.
     pub(super) regrouped: u64,
-    /// A quota held somebody back.
-    pub(super) throttled: bool,
+    /// How often a quota held somebody back, and how long together.
+    pub(super) held: (u64, Span),
     /// Some run in a real-time or deadline class.
     pub(super) realtime: bool,
 }
@@ -63,7 +74,12 @@ impl<'h> Watch<'h> {
                 own[index] = true;
             }
         }
+        let natures = Natures::told(history);
+        let tids = history.tasks().map(|(id, task)| (task.tid, id.ordinal()));
         Watch {
+            tids: tids.filter(|_| !natures.synchrony.is_empty()).collect(),
+            natures,
+            synced: 0,
             history,
             lives: vec![Life::default(); history.task_count()],
             own,
@@ -97,7 +113,9 @@ impl<'h> Watch<'h> {
             (Some(_), Some(stopped)) => self.appears(now, index, stopped),
             (Some(_), None) => {}
         }
-        self.lives[index].token = false;
+        let life = &mut self.lives[index];
+        life.token = None;
+        life.born |= known.origin == Origin::Fork && known.phase == Phase::Waiting;
     }
 
     /// Nobody has seen it act before.
@@ -112,7 +130,7 @@ impl<'h> Watch<'h> {
             _ if now == begin => begin,
             // Where forks are told, who is new without one comes from outside.
             (Phase::Waiting, Origin::Fork) if self.history.head.carries.has(Carries::FORKS) => now,
-            (Phase::Waiting, _) if self.acts(state, known.waker, index) => return,
+            (Phase::Waiting, _) if self.acts(state, known.waker, index).is_some() => return,
             (Phase::Waiting, _) => known.waking.map_or(now, |at| at.clamp(begin, now)),
             // Its wakeup came before the first event.
             _ if self.tally.losses == 0 => begin,
@@ -131,10 +149,10 @@ impl<'h> Watch<'h> {
             self.tally.own += 1;
             return;
         }
-        let has_token = self.lives[index].token || self.acts(state, known.waker, index);
-        let step = match has_token {
-            true => Step::Get(PipeId(index as u32)),
-            false => {
+        let token = self.lives[index].token.or_else(|| self.acts(state, known.waker, index));
+        let step = match token {
+            Some(pipe) => Step::Get(pipe),
+            None => {
                 let woken = known.waking.filter(|&at| at >= stopped.at).unwrap_or(now);
                 let span = woken - stopped.at;
                 match known.waker.in_interrupt() || known.waker.task.is_some_and(TaskId::is_idle) {
@@ -161,41 +179,66 @@ impl<'h> Watch<'h> {
         self.lives[index].act(now, Step::Sleep(Variate::Fixed(span)));
     }
 
-    /// Lets `by`, if that is a task that runs, wake the sleeper or bring it into the world.
-    fn acts(&mut self, state: &State, by: By, sleeper: usize) -> bool {
-        let waker = by.task.filter(|_| !by.in_interrupt()).and_then(|waker| self.index(waker));
-        let Some(waker) = waker.filter(|&waker| waker != sleeper) else { return false };
-        if state.task(TaskId::nth(waker)).phase != Phase::Running {
-            return false;
+    /// Lets `by`, if that is a task that runs, wake the sleeper or bring it into the world: then
+    /// through this pipe.
+    fn acts(&mut self, state: &State, by: By, sleeper: usize) -> Option<PipeId> {
+        let waker = by.task.filter(|_| !by.in_interrupt()).and_then(|waker| self.index(waker))?;
+        if waker == sleeper || state.task(TaskId::nth(waker)).phase != Phase::Running {
+            return None;
         }
         self.tally.unclear += u64::from(by.context == Context::Unknown);
+        self.synchronise(state.now());
+        let pipe = self.lives[sleeper].token_of(sleeper);
         let step = match self.lives[sleeper].birth {
-            Some(_) => Step::Put(PipeId(sleeper as u32)),
+            Some(_) => Step::Put(pipe),
             None => {
                 self.lives[sleeper].birth = Some(Birth::Forked);
                 Step::Fork(TemplateId(sleeper as u32))
             }
         };
         self.lives[waker].act(state.now(), step);
-        true
+        if self.lives[waker].ended {
+            self.lives[sleeper].outlived.push(waker);
+        }
+        Some(pipe)
+    }
+
+    /// Whose wakers are about to sleep at this time.
+    fn synchronise(&mut self, now: Time) {
+        while let Some(it) = self.natures.synchrony.get(self.synced).filter(|it| it.at <= now) {
+            self.synced += 1;
+            if let Some(&task) = self.tids.get(&it.tid) {
+                self.lives[task].sync = it.sync;
+            }
+        }
     }
 
     /// `task` is being woken: its waker acts now, however long it takes until it is queued.
     fn waking(&mut self, state: &State, entry: &Entry, task: TaskId) {
         let Some(index) = self.index(task) else { return };
-        if state.task(task).phase == Phase::Sleeping && !self.lives[index].token {
+        if state.task(task).phase == Phase::Sleeping && self.lives[index].token.is_none() {
             self.lives[index].token = self.acts(state, entry.by, index);
         }
     }
 
     fn fork(&mut self, state: &State, parent: TaskId, child: TaskId) {
         let Some(index) = self.index(child) else { return };
+        self.lives[index].born = true;
+        self.lives[index].kthread |= self.history.task(parent).is_some_and(|it| it.tid == KTHREADD);
         if self.lives[index].birth.is_none() {
             self.acts(state, By::task(parent), index);
         }
     }
 
+    /// A quota holds it back no longer.
+    fn release(&mut self, index: usize, now: Time) {
+        let held = self.lives[index].release(now);
+        self.tally.held.0 += u64::from(held > Span::ZERO);
+        self.tally.held.1 += held;
+    }
+
     fn stops(&mut self, index: usize, at: Time, why: Why) {
+        self.lives[index].slept |= why == Why::Sleeps;
         self.lives[index].stopped = Some(Stopped { at, why });
     }
 
@@ -212,9 +255,8 @@ impl<'h> Watch<'h> {
             Change::Nice(nice) => life.nice = Some(nice),
             Change::Cgroup(group) if life.group.is_none() => life.group = Some(group),
             Change::Cgroup(group) => self.tally.regrouped += u64::from(life.group != Some(group)),
-            Change::Throttled(on) => self.tally.throttled |= on,
             Change::Policy(policy) => self.tally.realtime |= matches!(policy, 1 | 2 | 6),
-            Change::MigrationDisabled(_) | Change::Name(_) => {}
+            Change::Throttled(_) | Change::MigrationDisabled(_) | Change::Name(_) => {}
         }
     }
 }
@@ -226,6 +268,10 @@ impl Observer for Watch<'_> {
         if was.phase == Phase::Running && known.phase != Phase::Running {
             self.lives[index].leaves(now);
         }
+        let is_held = |it: &TaskState| it.phase == Phase::Waiting && it.throttled;
+        if is_held(was) && !is_held(known) {
+            self.release(index, now);
+        }
         let wanted = matches!(was.phase, Phase::Running | Phase::Waiting);
         match known.phase {
             Phase::Running | Phase::Waiting if !wanted => self.came(state, index, known),
@@ -236,8 +282,11 @@ impl Observer for Watch<'_> {
             }
             _ => {}
         }
-        if known.phase == Phase::Running {
-            self.lives[index].runs(now);
+        match known.phase {
+            Phase::Running => self.lives[index].runs(now),
+            Phase::Waiting if known.throttled => self.lives[index].hold(now),
+            Phase::Dead => self.lives[index].ended = true,
+            _ => {}
         }
     }
 
@@ -250,6 +299,11 @@ impl Observer for Watch<'_> {
                     && state.task(task).phase == Phase::Running
                 {
                     self.lives[index].act(state.now(), Step::Exec);
+                }
+            }
+            Event::Exit { task } => {
+                if let Some(index) = self.index(task) {
+                    self.lives[index].ended = true;
                 }
             }
             Event::Changed { task, what } => self.changed(state, task, what),

@@ -3,30 +3,33 @@
 use std::collections::BTreeMap;
 
 use wastenot_model::workload::{
-    AffinityId, Group, GroupId, Hotplug, Launch, MarkId, Pipe, PipeId, Program, Step, Template,
+    AffinityId, Group, GroupId, Hotplug, Launch, Nature, Pipe, PipeId, Program, Step, Template,
     TemplateId, Variate, Waiting,
 };
 use wastenot_model::{
     CpuId, CpuMode, CpuSet, History, Machine, MaskId, NameId, Silent, Span, Start, TaskId, Time,
-    Workload, is_kernel_thread,
+    Window, Workload,
 };
 
-use super::life::{Birth, Life};
+use super::awaited::Awaited;
+use super::life::{Birth, Life, pipe_of, taker};
 use super::watch::Watch;
 use super::{Extracted, Options, said};
 
 /// The workload of those who were seen to act.
 pub(super) fn weave(history: &History, options: &Options<'_>, watch: Watch<'_>) -> Extracted {
-    let Watch { mut lives, mut hotplug, tally, .. } = watch;
-    let begin = history.window().from;
+    let whom = Awaited::of(history, options, &watch);
+    let Watch { mut lives, mut hotplug, tally, natures, .. } = watch;
+    let Window { from: begin, to: end } = history.window();
     let mut ids = Ids::of(&lives);
-    let kernels: Vec<bool> =
-        history.tasks().map(|(_, task)| is_kernel_thread(history.name(task.name))).collect();
-    let awaited = awaited(&lives, &kernels, options.awaited);
+    let kept = kept(&lives, &whom.tasks);
     let machine = machine_of(history);
     let mut workload = Workload::new();
     let done = workload.mark("done");
     let mut groups = Groups::default();
+    if !natures.groups.is_empty() {
+        workload.groups.clone_from(&natures.groups);
+    }
     let (mut work, mut pinned) = (Span::ZERO, 0);
     let mut last = begin;
     for (index, life) in lives.iter_mut().enumerate().filter(|(_, life)| life.birth.is_some()) {
@@ -38,23 +41,39 @@ pub(super) fn weave(history: &History, options: &Options<'_>, watch: Watch<'_>) 
             }
             ids.rename(step, &mut workload, history);
         }
-        if awaited[index] {
+        if whom.tasks[index] {
             steps.push(Step::Mark(done));
             last = last.max(life.last);
         }
-        let label = history.task_label(task);
+        if let Some(stopped) = life.stopped {
+            // It goes on sleeping: load that has blocked counts in some schedulers, and load that
+            // is gone does not. A simulation ends with those for whom it waits, so they must end.
+            steps.push(match kept[index] {
+                true => Step::Sleep(Variate::Fixed(end - stopped.at)),
+                false => Step::Get(pipe_of(ids.template(index), PipeId(0))),
+            });
+        }
         let program = Program::new(steps).expect("no step of a life begins or ends a loop");
         let mut template = Template::new(&history.task_name(task), program);
         template.nice = life.nice.unwrap_or(0).clamp(-20, 19);
-        template.kthread = kernels[index];
-        template.group = groups.of(life.group, history, &mut workload);
+        template.awaited = kept[index];
+        template.kthread = whom.kernels[index];
+        match history.task(task).and_then(|task| natures.tasks.get(&task.tid)) {
+            Some(nature) => is_also(&mut template, nature),
+            None if natures.groups.is_empty() => {
+                template.group = groups.of(life.group, history, &mut workload);
+            }
+            None => {}
+        }
         template.affinity = life.affinity.and_then(|mask| known_set(history, mask));
         if template.affinity.is_none() && (options.pinned)(task) {
             template.affinity = life.cpu.map(|cpu| CpuSet::from_iter([cpu]));
             pinned += 1;
         }
         workload.template(template);
-        workload.pipes.push(token_pipe(label));
+        for sync in [false, true] {
+            workload.pipes.push(token_pipe(history.task_label(task), sync));
+        }
         if let Some(Birth::Launched { at, from }) = life.birth {
             let (at, template) = (Time((at - begin).0), ids.template(index));
             let from = or_first(from, machine.len());
@@ -64,60 +83,49 @@ pub(super) fn weave(history: &History, options: &Options<'_>, watch: Watch<'_>) 
     workload.launches.sort_by_key(|launch| launch.at);
     hotplug.iter_mut().for_each(|it: &mut Hotplug| it.at = Time((it.at - begin).0));
     workload.hotplug = hotplug;
-    keep_for_children(&mut workload, done);
-    let awaited = awaited.iter().filter(|&&awaited| awaited).count();
     let mut extracted = Extracted {
         done,
         recorded: last - begin,
         tasks: workload.templates.len(),
-        awaited,
+        awaited: whom.tasks.iter().filter(|&&awaited| awaited).count(),
         work,
+        awaited_work: whom.work,
+        held: tally.held.1,
+        ipi: natures.ipi,
         unknown: tally.unknown.1,
         assumptions: Vec::new(),
         machine,
         workload,
     };
-    extracted.assumptions = said::assumptions(history, &extracted, &tally, pinned);
+    extracted.assumptions = said::assumptions(history, &extracted, &tally, &whom, pinned);
     extracted
 }
 
-/// For whom the run waits: whom it was said to, or who is no kernel thread; all if there is none.
-fn awaited(lives: &[Life], kernels: &[bool], told: Option<&[TaskId]>) -> Vec<bool> {
-    let ran = |index: usize| lives[index].birth.is_some() && lives[index].began;
-    if let Some(told) = told {
-        let mut awaited = vec![false; lives.len()];
-        for index in told.iter().filter_map(|task| task.index()) {
-            awaited[index] = ran(index);
-        }
-        return awaited;
-    }
-    let ordinary: Vec<bool> = (0..lives.len()).map(|it| ran(it) && !kernels[it]).collect();
-    match ordinary.contains(&true) {
-        true => ordinary,
-        false => (0..lives.len()).map(ran).collect(),
-    }
+/// What the History tells of a task beside its events.
+fn is_also(template: &mut Template, nature: &Nature) {
+    (template.group, template.kthread) = (nature.group, nature.kthread);
+    (template.priority, template.job) = (nature.priority, nature.job);
 }
 
 /// A simulation ends when no awaited task is left: so it waits for whoever has yet to fork one.
-fn keep_for_children(workload: &mut Workload, done: MarkId) {
-    let mut parents = vec![None; workload.templates.len()];
-    for (parent, template) in workload.templates.iter_mut().enumerate() {
-        template.awaited = template.program.steps().last() == Some(&Step::Mark(done));
-        for step in template.program.steps() {
-            if let Step::Fork(child) = step {
-                parents[child.index()] = Some(parent);
-            }
+fn kept(lives: &[Life], awaited: &[bool]) -> Vec<bool> {
+    let mut parents = vec![None; lives.len()];
+    for (parent, life) in lives.iter().enumerate() {
+        for child in life.children() {
+            parents[child] = Some(parent);
         }
     }
-    for child in 0..parents.len() {
-        let mut at = workload.templates[child].awaited.then_some(child);
+    let mut kept = awaited.to_vec();
+    for child in 0..lives.len() {
+        let mut at = awaited[child].then_some(child);
         while let Some(parent) = at.and_then(|child| parents[child]) {
-            if std::mem::replace(&mut workload.templates[parent].awaited, true) {
+            if std::mem::replace(&mut kept[parent], true) {
                 break; // and so are those before it
             }
             at = Some(parent);
         }
     }
+    kept
 }
 
 /// The machine with the CPUs that were online at the start, all equally fast.
@@ -130,10 +138,11 @@ fn machine_of(history: &History) -> Machine {
     machine
 }
 
-/// The pipe of a task. Which wakers said that they were about to sleep is not known.
-fn token_pipe(name: String) -> Pipe {
+/// A pipe of a task: for wakers who are about to sleep, or for all others. Where these wake several
+/// at once they are not preempted in between, as at a barrier.
+fn token_pipe(name: String, sync: bool) -> Pipe {
     let (capacity, waiting) = (None, Waiting::Block);
-    Pipe { name, capacity, tokens: 0, waiting, sync: false, at_once: true }
+    Pipe { name, capacity, tokens: 0, waiting, sync, at_once: !sync }
 }
 
 fn known_set(history: &History, mask: MaskId) -> Option<CpuSet> {
@@ -172,9 +181,8 @@ impl Ids {
 
     fn rename(&mut self, step: &mut Step, workload: &mut Workload, history: &History) {
         match step {
-            Step::Fork(TemplateId(id)) | Step::Put(PipeId(id)) | Step::Get(PipeId(id)) => {
-                *id = self.templates[*id as usize];
-            }
+            Step::Fork(id) => *id = self.template(id.index()),
+            Step::Put(id) | Step::Get(id) => *id = pipe_of(self.template(taker(*id).index()), *id),
             Step::Affinity(id) => {
                 let all = || CpuSet::first(history.cpu_count());
                 let set = || known_set(history, MaskId(id.0)).unwrap_or_else(all);
@@ -192,6 +200,9 @@ struct Groups(BTreeMap<String, GroupId>);
 impl Groups {
     fn of(&mut self, name: Option<NameId>, history: &History, to: &mut Workload) -> GroupId {
         let Some(path) = name.map(|name| history.name(name)) else { return GroupId(0) };
+        if path == "/" {
+            return GroupId(0);
+        }
         let mut parent = GroupId(0);
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         for end in ends.filter(|&end| end > 0).take(DEPTH) {

@@ -30,6 +30,10 @@ pub(crate) enum Due {
     Mail(CpuId),
 }
 
+/// The last instant that is told from others: some 73 years. What is due later is due then.
+pub(crate) const LAST: Time = Time(u64::MAX >> KIND_BITS);
+const KIND_BITS: u32 = 3;
+
 const LAUNCH: u32 = 0;
 const HOTPLUG: u32 = 1;
 const FIRST_CPU: u32 = 2;
@@ -56,7 +60,7 @@ impl Calendar {
     pub(crate) fn set(&mut self, due: Due, time: Time) {
         let slot = self.slot(due);
         self.queue.remove(slot);
-        self.queue.insert(0, slot, time.0 << 3 | due.kind());
+        self.queue.insert(0, slot, time.min(LAST).0 << KIND_BITS | due.kind());
     }
     /// `due` does not happen.
     #[inline]
@@ -73,7 +77,7 @@ impl Calendar {
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<(Time, Due)> {
         let (key, slot) = self.queue.pop(0)?;
-        Some((Time(key >> 3), self.due(slot)))
+        Some((Time(key >> KIND_BITS), self.due(slot)))
     }
 
     #[inline]
@@ -117,7 +121,7 @@ impl Calendar {
 }
 
 impl Due {
-    /// Order at one instant, in three bits.
+    /// Order at one instant, in [`KIND_BITS`] bits.
     #[inline]
     fn kind(self) -> u64 {
         match self {
@@ -152,6 +156,15 @@ mod tests {
             assert_eq!(calendar.due(calendar.slot(due)), due);
             assert!(all[..n].iter().all(|&other| calendar.slot(other) != calendar.slot(due)));
         }
+    }
+
+    #[test]
+    fn what_is_due_after_the_last_instant_is_due_then() {
+        let mut calendar = Calendar::new(1);
+        calendar.set(Due::Tick(CpuId(0)), Time(1 << 61));
+        calendar.set(Due::Launch, Time(7));
+        assert_eq!(calendar.pop(), Some((Time(7), Due::Launch)));
+        assert_eq!(calendar.pop(), Some((LAST, Due::Tick(CpuId(0)))));
     }
 
     #[test]

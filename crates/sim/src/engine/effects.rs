@@ -1,11 +1,12 @@
 //! What a policy does besides answering, carried out.
 
-use wastenot_model::policy::{Effect, TimerId};
+use wastenot_model::policy::{Effect, Happening, TimerId};
 use wastenot_model::{Change, Context, CpuId, Event, Span, TaskId, Time};
 
 use super::calendar::Due;
 use super::kernel::{Kernel, wake_of};
 use super::life::Doing;
+use crate::mechanism::Trigger;
 
 impl Kernel {
     /// Carries out what the policy did in `init`.
@@ -42,7 +43,7 @@ impl Kernel {
                 }
                 Effect::Timer { timer, cpu, at } => self.set_timer(timer, cpu, at),
                 Effect::Wake(thread) => self.wake_thread(thread),
-                Effect::Note(note) => self.notes.push((self.cx.now, here, note)),
+                Effect::Note(note) => self.notes.push((self.cx.now, note)),
                 Effect::Tick(tick) => self.tick = Some(tick),
                 Effect::Thread { name, cpu, work } => self.add_thread(&name, cpu, work),
             }
@@ -78,10 +79,14 @@ impl Kernel {
 
     fn wake_thread(&mut self, thread: TaskId) {
         let here = self.cx.cpu;
-        let life = self.life(thread);
-        if life.doing != Doing::Blocked {
+        if self.life(thread).doing != Doing::Blocked {
             return;
         }
+        if !self.cx.online.contains(self.cx.task(thread).cpu) {
+            let over = Happening::Ran(thread); // it is parked: there is nothing for it to do
+            return self.react(here, Trigger::Happening(over));
+        }
+        let life = self.life(thread);
         (life.doing, life.left) = (Doing::Work, life.quantum);
         self.react(here, wake_of(thread, Context::Hardirq));
     }

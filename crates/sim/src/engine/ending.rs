@@ -1,51 +1,41 @@
-//! What is said at the end: who waits for whom, and what only a simulator knows.
+//! What is told at the end: what only a simulator knows.
 
 use wastenot_model::report::Unit;
+use wastenot_model::workload::{Nature, Natures, Synchrony};
 use wastenot_model::{Annex, Table, TaskId, Value};
 
 use super::Engine;
-use super::life::Waits;
-use super::outcome::Stuck;
+use super::population::tid;
 use crate::mechanism::Mechanism;
 
 impl<M: Mechanism> Engine<'_, M> {
-    /// Who waits for what, and whom.
-    pub(super) fn stuck(&self) -> Vec<Stuck> {
-        let lives = self.kernel.lives.iter().enumerate();
-        let waiting = lives.filter_map(|(n, life)| Some((TaskId::nth(n), life.waits?)));
-        waiting.map(|(task, waits)| self.stuck_on(task, waits)).collect()
+    /// From now on wakers of `task` are about to sleep, or are not.
+    pub(super) fn note_synchrony(&mut self, task: TaskId, sync: bool) {
+        self.synchrony.push(Synchrony { at: self.kernel.now(), tid: tid(task), sync });
     }
 
-    fn stuck_on(&self, task: TaskId, waits: Waits) -> Stuck {
+    /// What tasks are, where that is not ordinary.
+    fn natures(&mut self) -> Natures {
         let workload = self.workload;
-        let (waits_for, held_by) = match waits {
-            Waits::Lock(id) => {
-                let owner = self.kernel.shared.locks[id.index()].owner;
-                (format!("the lock `{}`", workload.locks[id.index()].name), owner)
-            }
-            Waits::Barrier(id) => {
-                let barrier = &self.kernel.shared.barriers[id.index()];
-                let name = &workload.barriers[id.index()].name;
-                let (here, parties) = (barrier.line.length, barrier.parties);
-                (format!("the barrier `{name}` ({here} of {parties} are there)"), None)
-            }
-            Waits::Room(id) => {
-                (format!("room in the pipe `{}`", workload.pipes[id.index()].name), None)
-            }
-            Waits::Token(id) => {
-                (format!("a token in the pipe `{}`", workload.pipes[id.index()].name), None)
-            }
-            Waits::Condition(id) => {
-                (format!("the condition `{}`", workload.conditions[id.index()].name), None)
-            }
-            Waits::Child => ("one of its children".to_owned(), None),
-            Waits::Children => ("all its children".to_owned(), None),
-        };
-        Stuck { task, waits_for, held_by }
+        let lives = self.kernel.lives.iter().enumerate();
+        let tasks = lives.filter_map(|(n, life)| {
+            let nature = Nature::of(&workload.templates[life.template?.index()]);
+            (nature != Nature::default()).then_some((tid(TaskId::nth(n)), nature))
+        });
+        let grouped = workload.groups.len() > 1;
+        Natures {
+            tasks: tasks.collect(),
+            groups: if grouped { workload.groups.clone() } else { Vec::new() },
+            synchrony: std::mem::take(&mut self.synchrony),
+            ipi: self.kernel.costs.ipi,
+        }
     }
 
-    /// Marks and decisions, which no other source has.
+    /// What tasks are, marks and decisions, which no other source has.
     pub(super) fn tell_annexes(&mut self) {
+        for annex in self.natures().annexes() {
+            self.kernel.sink.annex(annex);
+        }
         if !self.marks.is_empty() {
             let columns = [
                 ("time_ns", "time", Unit::At),
@@ -71,10 +61,10 @@ impl<M: Mechanism> Engine<'_, M> {
                 ("outcome", "outcome", Unit::None),
             ];
             let mut table = Table::new("decisions", "Decisions", &columns);
-            for (time, cpu, note) in &self.kernel.notes {
+            for (time, note) in &self.kernel.notes {
                 table.push(vec![
                     (*time).into(),
-                    (*cpu).into(),
+                    note.cpu.into(),
                     note.what.into(),
                     note.task.map(|task| Value::from(task.ordinal() as u32)).into(),
                     note.considered.to_string().into(),

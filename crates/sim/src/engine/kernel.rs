@@ -12,7 +12,7 @@ use wastenot_model::{
 
 use super::calendar::{Calendar, Due};
 use super::life::Life;
-use super::outcome::Fault;
+use super::outcome::{End, Fault};
 use super::speed::{FULL, Speeds};
 use super::sync::Shared;
 use crate::mechanism::{Hardware, Trigger};
@@ -34,8 +34,9 @@ pub struct Kernel {
     pub(crate) tick: Option<Tick>,
     /// CPUs that have something to do at this very instant, in order.
     pub(crate) soon: VecDeque<CpuId>,
-    pub(crate) notes: Vec<(Time, CpuId, Note)>,
-    pub(crate) fault: Option<Fault>,
+    pub(crate) notes: Vec<(Time, Note)>,
+    /// Why it ends now, if it has to.
+    pub(crate) end: Option<End>,
     /// The CPU that each timer of the policy interrupts.
     pub(crate) timers: Vec<CpuId>,
     pub(super) effects: Vec<Effect>,
@@ -49,6 +50,8 @@ pub(crate) struct CpuRun {
     /// The path that it is in, and how many steps of it are done.
     pub(crate) path: Option<(Trigger, u32)>,
     pub(crate) need_resched: bool,
+    /// It is to go off, and does once it has nothing left to do.
+    pub(crate) goes_off: bool,
     /// How whom it runs leaves, once it has to.
     pub(crate) leaves: Option<Leaves>,
     /// When the progress of whom it runs was last settled.
@@ -104,6 +107,7 @@ impl Kernel {
             pending: VecDeque::new(),
             path: None,
             need_resched: false,
+            goes_off: false,
             leaves: None,
             settled: Time(0),
             speed: FULL,
@@ -122,7 +126,7 @@ impl Kernel {
             tick: None,
             soon: VecDeque::new(),
             notes: Vec::new(),
-            fault: None,
+            end: None,
             timers: Vec::new(),
             effects: Vec::new(),
         }
@@ -160,7 +164,8 @@ impl Kernel {
     #[inline]
     pub fn stopped(&mut self, task: TaskId, how: Leaves) {
         let place = match how {
-            Leaves::Runnable(_) | Leaves::Displaced { .. } => Place::Queued,
+            Leaves::Runnable(_) => Place::Queued,
+            Leaves::Displaced { .. } => Place::Moving,
             Leaves::Sleeps => Place::Asleep,
             Leaves::Ends => Place::Nowhere,
         };
@@ -248,10 +253,10 @@ impl Kernel {
     fn switched(&mut self, cpu: CpuId, prev: Option<TaskId>, next: Option<TaskId>) {
         let now = self.now();
         if prev.is_none() != next.is_none() {
-            if let Some(Tick { period, idle: false }) = self.tick {
+            if let Some(tick) = self.tick.filter(|tick| !tick.idle) {
                 match next {
                     Some(_) => {
-                        let at = Time((now.0 / period.0 + 1) * period.0);
+                        let at = tick.after(now, cpu, self.cpus.len());
                         self.calendar.set(Due::Tick(cpu), at);
                     }
                     None => self.calendar.clear(Due::Tick(cpu)),
@@ -285,11 +290,16 @@ impl Kernel {
         self.life(task).debt += cost;
     }
 
-    /// A running task goes to `to`, if that is not where it is.
+    /// A running task goes to `to`, if that is not where it is and it is not about to sleep.
     pub fn send(&mut self, task: TaskId, to: CpuId, why: Why) {
         let view = self.cx.task(task);
-        if view.place == Place::Running && view.cpu != to {
-            let cpu = view.cpu;
+        let (place, cpu) = (view.place, view.cpu);
+        let sleeps = self.run(cpu).leaves.is_some_and(|how| !how.is_runnable());
+        if place != Place::Running || sleeps {
+            return;
+        }
+        self.check_placed(task, to);
+        if cpu != to {
             self.run(cpu).leaves = Some(Leaves::Displaced { to, why });
         }
     }
@@ -315,9 +325,15 @@ impl Kernel {
         self.sink.push_told(entry);
     }
 
+    /// Whether `task` may be on `cpu` now.
+    #[inline]
+    pub fn may_be(&self, task: TaskId, cpu: CpuId) -> bool {
+        self.cx.online.contains(cpu) && self.cx.allowed(task, cpu)
+    }
+
     #[inline]
     pub(super) fn check_placed(&mut self, task: TaskId, to: CpuId) {
-        if !self.cx.online.contains(to) || !self.cx.allowed(task, to) {
+        if !self.may_be(task, to) {
             self.misplaced(task, to);
         }
     }
@@ -338,9 +354,9 @@ impl Kernel {
     }
 
     #[cold]
-    fn fault(&mut self, what: String) {
+    pub(super) fn fault(&mut self, what: String) {
         let time = self.now();
-        self.fault.get_or_insert(Fault { time, what });
+        self.end.get_or_insert(End::Fault(Fault { time, what }));
     }
 
     /// Makes a policy hear of something.

@@ -19,6 +19,8 @@ pub(crate) struct Life {
     /// What it waits for may be over although it has not noticed yet.
     pub(crate) granted: bool,
     pub(crate) awaited: bool,
+    /// Whether its last waker said that it was about to sleep.
+    pub(crate) sync: bool,
     /// It has lost its cache since it last ran, or was moved: CPU time to be paid.
     pub(crate) debt: Span,
     /// Rounds left of the loops that it is in.
@@ -79,6 +81,7 @@ impl Life {
             depth: 0,
             granted: false,
             awaited: false,
+            sync: false,
             debt: Span::ZERO,
             rounds: [0; MAX_DEPTH],
             random,

@@ -11,12 +11,14 @@ mod path;
 mod population;
 mod program;
 mod speed;
+mod stuck;
 mod sync;
 
 pub use kernel::{Kernel, Leaves};
 
 use wastenot_model::machine::Costs;
 use wastenot_model::policy::{Happening, Place, Why};
+use wastenot_model::workload::Synchrony;
 use wastenot_model::{
     Builder, Context, CpuId, CpuMode, History, Machine, Start, TaskId, Time, Window, Workload,
 };
@@ -24,7 +26,7 @@ use wastenot_model::{
 use self::calendar::Due;
 use self::kernel::wake_of;
 use self::life::Doing;
-use self::outcome::{End, Fault, Mark, Outcome};
+use self::outcome::{End, Mark, Outcome};
 use self::population::view_all;
 use self::program::Flow;
 use self::sync::Shared;
@@ -33,10 +35,13 @@ use crate::{Options, head};
 
 /// Purpose of the random streams of tasks: what they draw from while they run.
 const JITTER: u32 = 1;
-/// Steps that may be done at one instant before somebody is said to do them for ever; and more for
-/// each task.
+/// Steps of programs that may be done at one instant before somebody is said to do them for ever;
+/// and more for each task.
 const STEPS_AT_ONCE: u64 = 1 << 20;
 const STEPS_OF_TASK: u64 = 64;
+/// What CPUs may do at one instant for each of these steps: one leads to few acts, unless the
+/// policy goes in a circle.
+const ACTS_OF_STEP: u64 = 8;
 
 /// A simulation that is running.
 #[derive(Debug)]
@@ -54,8 +59,13 @@ pub(crate) struct Engine<'w, M> {
     active: usize,
     next_launch: usize,
     next_hotplug: usize,
+    /// Steps of programs that were done at this instant.
     steps_at_once: u64,
+    /// And all that CPUs did.
+    acts_at_once: u64,
     marks: Vec<Mark>,
+    /// When wakers of whom began, or ceased, to say that they are about to sleep.
+    synchrony: Vec<Synchrony>,
 }
 
 impl<'w, M: Mechanism> Engine<'w, M> {
@@ -87,14 +97,16 @@ impl<'w, M: Mechanism> Engine<'w, M> {
             mechanism,
             workload,
             seed: options.seed,
-            limit: options.limit,
+            limit: options.limit.min(Time(calendar::LAST.0 - 1)),
             born: vec![0; workload.templates.len()],
             awaited: 0,
             active: 0,
             next_launch: 0,
             next_hotplug: 0,
             steps_at_once: 0,
+            acts_at_once: 0,
             marks: Vec::new(),
+            synchrony: Vec::new(),
         }
     }
 
@@ -109,8 +121,9 @@ impl<'w, M: Mechanism> Engine<'w, M> {
         if let Some(tick) = self.kernel.tick
             && tick.idle
         {
+            let cpus = self.kernel.cx.machine.len();
             for cpu in self.kernel.cx.online.clone().iter() {
-                self.kernel.calendar.set(Due::Tick(cpu), Time(tick.period.0));
+                self.kernel.calendar.set(Due::Tick(cpu), tick.after(Time(0), cpu, cpus));
             }
         }
         let end = self.until_the_end();
@@ -121,12 +134,10 @@ impl<'w, M: Mechanism> Engine<'w, M> {
         let waits = self.waits_for_somebody();
         loop {
             while let Some(cpu) = self.kernel.soon.pop_front() {
-                if let Err(end) = self.attend(cpu) {
+                self.attend(cpu);
+                if let Some(end) = self.kernel.end.take() {
                     return end;
                 }
-            }
-            if let Some(fault) = self.kernel.fault.take() {
-                return End::Fault(fault);
             }
             let all_here = self.next_launch == self.workload.launches.len();
             if waits && self.awaited == 0 && all_here {
@@ -135,12 +146,11 @@ impl<'w, M: Mechanism> Engine<'w, M> {
             if self.active == 0 && all_here {
                 return match self.awaited {
                     0 => End::Done,
-                    _ => End::Deadlock(self.stuck()),
+                    _ => End::Deadlock(self.waiting()),
                 };
             }
             let Some((time, due)) = self.kernel.calendar.pop() else {
-                let what = "leaves tasks in its queues and lets every CPU idle".to_owned();
-                return End::Fault(Fault { time: self.kernel.now(), what });
+                return self.standstill();
             };
             if time > self.limit {
                 self.kernel.cx.view_mut().now = self.limit;
@@ -148,7 +158,7 @@ impl<'w, M: Mechanism> Engine<'w, M> {
             }
             if time > self.kernel.now() {
                 self.kernel.cx.view_mut().now = time;
-                self.steps_at_once = 0;
+                (self.steps_at_once, self.acts_at_once) = (0, 0);
             }
             self.happen(due);
         }
@@ -163,7 +173,7 @@ impl<'w, M: Mechanism> Engine<'w, M> {
                 self.kernel.soon.push_back(cpu);
             }
             Due::Alarm(task) => {
-                let cpu = self.online(self.kernel.cx.task(task).cpu);
+                let cpu = self.online_or_first(self.kernel.cx.task(task).cpu);
                 let life = self.kernel.life(task);
                 if life.doing == Doing::Sleep {
                     life.doing = Doing::Steps;
@@ -182,7 +192,7 @@ impl<'w, M: Mechanism> Engine<'w, M> {
                 }
             }
             Due::Timer(timer) => {
-                let cpu = self.online(self.kernel.timers[timer.0 as usize]);
+                let cpu = self.online_or_first(self.kernel.timers[timer.0 as usize]);
                 self.kernel.react(cpu, Trigger::Happening(Happening::Timer(timer)));
             }
             Due::Path(cpu) => self.kernel.soon.push_back(cpu),
@@ -193,42 +203,70 @@ impl<'w, M: Mechanism> Engine<'w, M> {
     }
 
     /// `cpu` does whatever it has to do at this instant.
-    fn attend(&mut self, cpu: CpuId) -> Result<(), End> {
-        loop {
+    fn attend(&mut self, cpu: CpuId) {
+        while self.kernel.end.is_none() {
+            self.count_act();
             self.kernel.cx.view_mut().cpu = cpu;
             if self.kernel.run(cpu).path.is_some() {
                 if !self.path_goes_on(cpu) {
-                    return Ok(());
+                    return;
                 }
                 continue;
             }
             let run = self.kernel.run(cpu);
             if let Some(trigger) = run.pending.pop_front() {
                 if !self.path(cpu, trigger) {
-                    return Ok(());
+                    return;
                 }
                 continue;
             }
             if run.need_resched || run.leaves.is_some() {
                 if !self.path(cpu, Trigger::Schedule) {
-                    return Ok(());
+                    return;
                 }
                 continue;
             }
-            let Some(task) = self.kernel.cx.current(cpu) else { return Ok(()) };
+            if run.goes_off && self.kernel.cx.current(cpu).is_none() {
+                return self.gone(cpu);
+            }
+            let Some(task) = self.kernel.cx.current(cpu) else { return };
             match self.proceed(cpu, task) {
-                Flow::Runs => return Ok(()),
+                Flow::Runs => return,
                 Flow::Leave(how) => self.kernel.run(cpu).leaves = Some(how),
                 Flow::Next => {}
             }
             self.steps_at_once += 1;
-            let tasks = self.kernel.lives.len() as u64;
-            if self.steps_at_once > STEPS_AT_ONCE + STEPS_OF_TASK * tasks {
-                return Err(End::Livelock { task });
+            if self.steps_at_once > STEPS_AT_ONCE {
+                self.check_proceeds(task);
             }
-            if self.kernel.fault.is_some() {
-                return Ok(());
-            }
+        }
+    }
+
+    /// Steps are done for ever without time passing.
+    #[cold]
+    fn check_proceeds(&mut self, task: TaskId) {
+        let tasks = self.kernel.lives.len() as u64;
+        if self.steps_at_once > STEPS_AT_ONCE + STEPS_OF_TASK * tasks {
+            self.kernel.end.get_or_insert(End::Livelock { task });
+        }
+    }
+
+    /// A CPU does something at this instant.
+    #[inline]
+    fn count_act(&mut self) {
+        self.acts_at_once += 1;
+        if self.acts_at_once > ACTS_OF_STEP * STEPS_AT_ONCE {
+            self.check_decides();
+        }
+    }
+
+    /// Decisions are taken for ever without time passing.
+    #[cold]
+    fn check_decides(&mut self) {
+        let (tasks, cpus) = (self.kernel.lives.len() as u64, self.kernel.cpus.len() as u64);
+        let steps = STEPS_AT_ONCE + (STEPS_OF_TASK + cpus) * tasks;
+        if self.acts_at_once > ACTS_OF_STEP * steps {
+            self.kernel.fault("decides for ever without any time passing".to_owned());
         }
     }
 
@@ -240,7 +278,7 @@ impl<'w, M: Mechanism> Engine<'w, M> {
             let at = next.at.max(self.kernel.now());
             self.kernel.calendar.set(Due::Launch, at);
         }
-        let from = self.online(launch.from);
+        let from = self.online_or_first(launch.from);
         self.kernel.cx.view_mut().cpu = from;
         let task = self.birth(launch.template, from, None);
         self.kernel.tell_nature(task);
@@ -249,7 +287,7 @@ impl<'w, M: Mechanism> Engine<'w, M> {
     }
 
     /// `cpu`, or the first that is online if it is not.
-    fn online(&self, cpu: CpuId) -> CpuId {
+    fn online_or_first(&self, cpu: CpuId) -> CpuId {
         let cx = &self.kernel.cx;
         let online = cx.online.contains(cpu).then_some(cpu);
         online.or_else(|| cx.online.iter().next()).unwrap_or(cpu)
@@ -264,10 +302,11 @@ impl<'w, M: Mechanism> Engine<'w, M> {
         let time = self.kernel.now();
         let ended = self.kernel.lives.iter().map(|life| life.ended).collect();
         let rows = self.kernel.sink.rows();
+        let stuck = if end == End::Limit { self.stuck() } else { Vec::new() };
         self.tell_annexes();
         self.kernel.sink.head().window = Window { from: Time(0), to: time };
         let history = self.kernel.sink.finish();
-        (history, Outcome { end, time, marks: self.marks, ended, rows })
+        (history, Outcome { end, time, stuck, marks: self.marks, ended, rows })
     }
 
     /// Whether a task that is about to leave its CPU was woken before it could: then it stays.

@@ -10,6 +10,8 @@ pub struct Outcome {
     pub end: End,
     /// When.
     pub time: Time,
+    /// At the limit: who can never go on, whatever the others do. A deadlock is told at once.
+    pub stuck: Vec<Stuck>,
     /// Moments that programs marked, in the order of time.
     pub marks: Vec<Mark>,
     /// When each task ended, by [`TaskId::index`].
@@ -25,7 +27,7 @@ pub enum End {
     Done,
     /// The limit on simulated time was reached.
     Limit,
-    /// Nobody can go on: who waits for what.
+    /// Nobody can go on, or these tasks wait for one another: who waits for what.
     Deadlock(Vec<Stuck>),
     /// A task does steps for ever without time passing.
     Livelock {
@@ -41,9 +43,9 @@ pub enum End {
 pub struct Stuck {
     /// Which.
     pub task: TaskId,
-    /// For what, in words: `the lock \`l\``.
+    /// For what, in words: `the lock \`l\``, `CPU 3`.
     pub waits_for: String,
-    /// Who would have to act, where that is one task.
+    /// Who has it, where that is one task.
     pub held_by: Option<TaskId>,
 }
 

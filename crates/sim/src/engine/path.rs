@@ -52,6 +52,10 @@ impl<M: Mechanism> Engine<'_, M> {
                 step => self.kernel.begin(cpu, step),
             };
             turn += 1;
+            self.count_act();
+            if self.kernel.end.is_some() {
+                return false;
+            }
             match takes {
                 Takes::Nothing => {}
                 Takes::Time(span) => {

@@ -64,11 +64,11 @@ impl Kernel {
     }
 
     /// Tasks whose CPUs are all off may use all CPUs, as in the kernel; the policy hears of it on
-    /// `cpu`.
+    /// `cpu`. Its own threads are parked: they sleep until their CPU is back.
     pub(crate) fn free_the_stranded(&mut self, cpu: CpuId) {
         for task in (0..self.lives.len()).map(TaskId::nth) {
-            let ended = self.life(task).ended.is_some();
-            if !ended && !self.cx.online.iter().any(|cpu| self.cx.allowed(task, cpu)) {
+            let stays = self.life(task).ended.is_some() || self.cx.task(task).own;
+            if !stays && !self.cx.online.iter().any(|cpu| self.cx.allowed(task, cpu)) {
                 self.cx.view_mut().task_mut(task).mask = 0;
                 let what = Change::Affinity(self.sink.mask(&self.cx.masks[0]));
                 self.tell(cpu, Context::Task, Event::Changed { task, what });
@@ -88,13 +88,18 @@ impl Kernel {
     }
 
     fn add(&mut self, name: &str, life: Life, view: TaskView) {
-        const FIRST_TID: i32 = 1000;
-        let tid = FIRST_TID + self.lives.len() as i32;
+        let tid = tid(TaskId::nth(self.lives.len()));
         let name = self.sink.name(name);
         self.sink.task(Task { tid, pid: Some(tid), name });
         self.lives.push(life);
         self.cx.view_mut().tasks.push(view);
     }
+}
+
+/// Under which number `task` goes in the History; none is used twice.
+pub(super) fn tid(task: TaskId) -> i32 {
+    const FIRST: i32 = 1000;
+    FIRST + task.ordinal() as i32
 }
 
 pub(crate) fn view_all(machine: &Machine, groups: &[Group]) -> View {

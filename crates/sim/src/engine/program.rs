@@ -1,8 +1,8 @@
 //! Programs, executed: what a task does while it runs.
 
 use wastenot_model::policy::{Happening, Place, Why};
-use wastenot_model::workload::{Random, Step, TemplateId, Waiting};
-use wastenot_model::{Change, Context, CpuId, Event, Span, TaskId, Time};
+use wastenot_model::workload::{MarkId, Random, Step, TemplateId, Waiting};
+use wastenot_model::{Change, Context, CpuId, CpuSet, Event, Span, TaskId, Time};
 
 use super::calendar::Due;
 use super::kernel::{Kernel, Leaves};
@@ -146,34 +146,9 @@ impl<M: Mechanism> Engine<'_, M> {
                 self.reselect(cpu, task, Why::Exec)
             }
             Step::Yield => Flow::Leave(Leaves::Runnable(Why::Yield)),
-            Step::Nice(nice) => {
-                let view = self.kernel.cx.view_mut().task_mut(task);
-                let was = std::mem::replace(&mut view.nice, nice);
-                let what = Change::Nice(nice);
-                self.kernel.tell(cpu, Context::Task, Event::Changed { task, what });
-                self.kernel.happens(cpu, Happening::Nice { task, was });
-                Flow::Next
-            }
-            Step::Affinity(id) => {
-                let cpus = &workload.affinities[id.index()];
-                if !cpus.iter().any(|cpu| self.kernel.cx.online.contains(cpu)) {
-                    return Flow::Next; // refused (EINVAL)
-                }
-                let mask = self.kernel.mask(cpus);
-                self.kernel.cx.view_mut().task_mut(task).mask = mask;
-                self.kernel.tell_affinity(task);
-                self.kernel.happens(cpu, Happening::Affinity(task));
-                match self.kernel.cx.allowed(task, cpu) {
-                    true => Flow::Next,
-                    false => self.reselect(cpu, task, Why::Displaced),
-                }
-            }
-            Step::Mark(mark) => {
-                let (time, beat) = (self.kernel.now(), self.kernel.life(task).beat);
-                let late = beat.map_or(Span::ZERO, |beat| time - beat);
-                self.marks.push(Mark { time, task, mark, late });
-                Flow::Next
-            }
+            Step::Nice(nice) => self.renice(cpu, task, nice),
+            Step::Affinity(id) => self.bind(cpu, task, &workload.affinities[id.index()]),
+            Step::Mark(mark) => self.mark(task, mark),
         }
     }
 
@@ -192,6 +167,36 @@ impl<M: Mechanism> Engine<'_, M> {
         let due = life.beat.map_or(now, |beat| beat + period);
         life.beat = Some(due);
         self.sleep(task, due)
+    }
+
+    fn renice(&mut self, cpu: CpuId, task: TaskId, nice: i8) -> Flow {
+        let view = self.kernel.cx.view_mut().task_mut(task);
+        let was = std::mem::replace(&mut view.nice, nice);
+        let what = Change::Nice(nice);
+        self.kernel.tell(cpu, Context::Task, Event::Changed { task, what });
+        self.kernel.happens(cpu, Happening::Nice { task, was });
+        Flow::Next
+    }
+
+    fn bind(&mut self, cpu: CpuId, task: TaskId, cpus: &CpuSet) -> Flow {
+        if !cpus.iter().any(|cpu| self.kernel.cx.online.contains(cpu)) {
+            return Flow::Next; // refused (EINVAL)
+        }
+        let mask = self.kernel.mask(cpus);
+        self.kernel.cx.view_mut().task_mut(task).mask = mask;
+        self.kernel.tell_affinity(task);
+        self.kernel.happens(cpu, Happening::Affinity(task));
+        match self.kernel.cx.allowed(task, cpu) {
+            true => Flow::Next,
+            false => self.reselect(cpu, task, Why::Displaced),
+        }
+    }
+
+    fn mark(&mut self, task: TaskId, mark: MarkId) -> Flow {
+        let (time, beat) = (self.kernel.now(), self.kernel.life(task).beat);
+        let late = beat.map_or(Span::ZERO, |beat| time - beat);
+        self.marks.push(Mark { time, task, mark, late });
+        Flow::Next
     }
 
     /// Locks, barriers, pipes, conditions.
@@ -301,6 +306,9 @@ impl<M: Mechanism> Engine<'_, M> {
         if flow == Flow::Next && self.kernel.speeds.spin_yields() {
             self.kernel.siblings_changed(cpu);
         }
+        if let Waits::Lock(lock) = what {
+            self.notice_circle(task, lock);
+        }
         flow
     }
 
@@ -312,6 +320,9 @@ impl<M: Mechanism> Engine<'_, M> {
             Doing::Blocked => {
                 life.doing = Doing::Steps;
                 self.active += 1;
+                if std::mem::replace(&mut life.sync, sync) != sync {
+                    self.note_synchrony(task, sync);
+                }
                 let by = Context::Task;
                 let trigger = Trigger::Wake { task, why: Why::Wakeup { sync }, by };
                 self.kernel.run(cpu).pending.push_back(trigger);
@@ -397,7 +408,10 @@ impl<M: Mechanism> Engine<'_, M> {
                     life.unreaped -= 1;
                     true
                 }
-                Some(Waits::Children) => life.children == 0,
+                Some(Waits::Children) if life.children == 0 => {
+                    life.unreaped = 0;
+                    true
+                }
                 _ => false,
             };
             if over {

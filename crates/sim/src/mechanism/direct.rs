@@ -32,6 +32,9 @@ impl<P: Policy> Mechanism for Direct<P> {
                 }
                 self.put(kernel, task, why, by);
             }
+            Trigger::Select { task, .. } if kernel.cx.current(cpu) != Some(task) => {
+                // It has left meanwhile.
+            }
             Trigger::Select { task, why } => {
                 let to = self.0.select_cpu(&mut kernel.cx, task, cpu, why);
                 kernel.carry_out();
@@ -69,9 +72,28 @@ impl<P: Policy> Direct<P> {
         kernel.carry_out();
     }
 
+    /// How `task` leaves `cpu`: affinities and CPUs may have changed since that was decided.
+    #[inline]
+    fn leaving(&mut self, kernel: &mut Kernel, cpu: CpuId, task: TaskId, how: Leaves) -> Leaves {
+        let (to, why) = match how {
+            Leaves::Displaced { to, why } => (to, why),
+            Leaves::Runnable(_) => (cpu, Why::Displaced),
+            Leaves::Sleeps | Leaves::Ends => return how,
+        };
+        if kernel.may_be(task, to) {
+            return how;
+        }
+        let to = self.0.select_cpu(&mut kernel.cx, task, cpu, why);
+        kernel.carry_out();
+        Leaves::Displaced { to, why }
+    }
+
     #[inline]
     fn schedule(&mut self, kernel: &mut Kernel, cpu: CpuId) {
-        let leaves = kernel.leaves(cpu);
+        let mut leaves = kernel.leaves(cpu);
+        if let Some((task, how)) = &mut leaves {
+            *how = self.leaving(kernel, cpu, *task, *how);
+        }
         if let Some((task, how)) = leaves {
             self.0.stopping(&mut kernel.cx, cpu, task, how.is_runnable());
             kernel.stopped(task, how);

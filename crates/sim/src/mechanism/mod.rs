@@ -28,14 +28,16 @@ pub enum Trigger {
         /// Whether the current task does it, or an interrupt.
         by: By,
     },
-    /// A running task might be better off elsewhere: it executes a new program, or may not stay.
+    /// A running task might be better off elsewhere: it executes a new program, or may not stay,
+    /// since its affinity changed or its CPU is to go off ([`Kernel::send`]).
     Select {
         /// Which.
         task: TaskId,
         /// Why.
         why: Why,
     },
-    /// The CPU needs its next task: who ran there leaves, or is to be preempted.
+    /// The CPU needs its next task: who ran there leaves, or is to be preempted. Nobody comes to a
+    /// CPU that is offline, and whoever leaves it goes elsewhere: it is about to go off.
     Schedule,
     /// The tick.
     Tick,

@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use wastenot_model::policy::{Context, Happening, Why};
+use wastenot_model::policy::{Context, Happening, Place, Why};
 use wastenot_model::{CpuId, CpuSet, Policy, TaskId};
 
 use super::{Scheduler, Settings, queued_on};
@@ -32,10 +32,17 @@ pub(super) struct GlobalFifo {
 impl GlobalFifo {
     /// `cpu` if that is free, for the task's cache; else the lowest that is and that it may use.
     fn find_free(&self, cx: &Context, task: TaskId, cpu: CpuId) -> Option<CpuId> {
-        if self.free.contains(cpu) && cx.allowed(task, cpu) {
-            return Some(cpu);
+        let usable = |cpu: &CpuId| cx.online.contains(*cpu) && cx.allowed(task, *cpu);
+        let here = Some(cpu).filter(|&cpu| self.free.contains(cpu));
+        here.filter(usable).or_else(|| self.free.iter().find(usable))
+    }
+
+    /// Sends a free CPU for `task`, which waits, if there is one.
+    fn send(&mut self, cx: &mut Context, task: TaskId, cpu: CpuId) {
+        if let Some(free) = self.find_free(cx, task, cpu) {
+            self.free.remove(free);
+            cx.kick_idle(free);
         }
-        self.free.iter().find(|&cpu| cx.allowed(task, cpu))
     }
 }
 
@@ -61,10 +68,7 @@ impl Policy for GlobalFifo {
         if alone && matches!(why, Why::Preempted | Why::Yield) {
             return; // its CPU dispatches next and takes it again
         }
-        if let Some(free) = self.find_free(cx, task, cpu) {
-            self.free.remove(free);
-            cx.kick_idle(free);
-        }
+        self.send(cx, task, cpu);
     }
 
     fn dequeue(&mut self, _: &mut Context, task: TaskId, _: CpuId) {
@@ -88,14 +92,24 @@ impl Policy for GlobalFifo {
     fn stopping(&mut self, _: &mut Context, _: CpuId, _: TaskId, _: bool) {}
 
     fn on(&mut self, cx: &mut Context, happening: Happening) {
-        let Happening::Cpu { cpu, up } = happening else { return };
-        if up {
-            return cx.kick_idle(cpu); // it is free once it finds nobody
-        }
-        self.free.remove(cpu);
-        for task in queued_on(cx, cpu) {
-            let to = cx.fallback(task, cpu);
-            cx.moved(task, to);
+        match happening {
+            Happening::Cpu { cpu, up: true } => cx.kick_idle(cpu), // free once it finds nobody
+            Happening::Cpu { cpu, up: false } => {
+                self.free.remove(cpu);
+                for task in queued_on(cx, cpu) {
+                    let to = cx.fallback(task, cpu);
+                    cx.moved(task, to);
+                }
+                // Whoever it was sent for needs another one.
+                for at in 0..self.queue.len() {
+                    let task = self.queue[at];
+                    self.send(cx, task, cx.task(task).cpu);
+                }
+            }
+            Happening::Affinity(task) if cx.task(task).place == Place::Queued => {
+                self.send(cx, task, cx.task(task).cpu);
+            }
+            _ => {}
         }
     }
 }

@@ -6,29 +6,52 @@
 //! up to twice as much. A decision looks at every runnable task and a new epoch at every task: the
 //! cost grows with their number, which is why 2.6 replaced it.
 //!
+//! CPUs do not tick at once: each sets its timer up in a slice of the period of its own
+//! (`setup_APIC_timer`), so that tasks that began together do not end their slices together. Alpha
+//! is taken to do the same.
+//!
 //! Left out: real-time classes, the bonus of one point for threads of one process, and that a child
 //! leaves the rest of its slice to its parent.
 
 use wastenot_model::policy::{Context, Happening, Tick, Why};
 use wastenot_model::{CpuId, Policy, TaskId};
 
-use super::{Scheduler, Settings, queued_on};
+use super::{Scheduler, Settings, Switch, Values, queued_on};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "linux-2.4",
     about: "one queue, goodness, counters recalculated when all are used up",
     source: "Linux 2.4.21 kernel/sched.c",
-    switches: &[],
-    make: |_: &Settings| Box::new(Linux24::default()),
+    switches: &[Switch {
+        name: "arch",
+        about: "whose ticks and penalty for changing CPUs: 100 a second and 15, or 1024 and 20",
+        values: Values::Words(&["i386", "alpha"]),
+        default: "i386",
+    }],
+    make: |settings: &Settings| {
+        let arch = if settings.word("arch") == "alpha" { ALPHA } else { I386 };
+        let name = settings.label(&SCHEDULER);
+        Box::new(Linux24 { name, arch, runnable: Vec::new(), tasks: Vec::new(), cpus: Vec::new() })
+    },
 };
 
-const HZ: u64 = 100;
-/// What a task has ahead on the CPU where it last ran, on SMP i386.
-const PROC_CHANGE_PENALTY: i32 = 15;
+/// What differs between architectures.
+#[derive(Clone, Copy, Debug)]
+struct Arch {
+    /// `HZ`.
+    hz: u64,
+    /// What a task has ahead on the CPU where it last ran (`PROC_CHANGE_PENALTY`).
+    penalty: i32,
+}
+
+const I386: Arch = Arch { hz: 100, penalty: 15 };
+const ALPHA: Arch = Arch { hz: 1024, penalty: 20 };
 
 /// The policy.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Linux24 {
+    name: String,
+    arch: Arch,
     /// Who is runnable, those that run among them, the last woken first.
     runnable: Vec<TaskId>,
     tasks: Vec<Task>,
@@ -68,7 +91,7 @@ impl Linux24 {
             return 0;
         }
         let view = cx.task(task);
-        let stays = if view.cpu == cpu { PROC_CHANGE_PENALTY } else { 0 };
+        let stays = if view.cpu == cpu { self.arch.penalty } else { 0 };
         counter + stays + 20 - i32::from(view.nice)
     }
 
@@ -125,28 +148,32 @@ impl Linux24 {
     /// A new epoch: half of what is left and a new slice for everybody.
     fn recalculate(&mut self, cx: &Context) {
         for (task, view) in self.tasks.iter_mut().zip(&cx.tasks) {
-            task.counter = renewed(task.counter, view.nice);
+            task.counter = task.counter / 2 + self.arch.slice(view.nice);
         }
     }
 }
 
-/// What a task has in a new epoch.
-fn renewed(counter: i32, nice: i8) -> i32 {
-    counter / 2 + slice(nice)
-}
-
-/// Ticks of a whole slice: 60 ms at nice 0.
-fn slice(nice: i8) -> i32 {
-    (20 - i32::from(nice)) / 4 + 1
+impl Arch {
+    /// Ticks of a whole slice, which is about 50 ms long at nice 0 whatever `HZ` is
+    /// (`NICE_TO_TICKS`).
+    fn slice(self, nice: i8) -> i32 {
+        let left = 20 - i32::from(nice);
+        1 + match self.hz {
+            ..200 => left / 4,
+            200..400 => left / 2,
+            400..800 => left,
+            _ => left * 2,
+        }
+    }
 }
 
 impl Policy for Linux24 {
     fn name(&self) -> String {
-        SCHEDULER.name.into()
+        self.name.clone()
     }
     fn init(&mut self, cx: &mut Context) {
         self.cpus = vec![Cpu::default(); cx.cpus.len()];
-        cx.set_tick(Tick::hz(HZ));
+        cx.set_tick(Tick { staggered: true, ..Tick::hz(self.arch.hz) });
     }
 
     fn select_cpu(&mut self, cx: &mut Context, task: TaskId, prev: CpuId, _: Why) -> CpuId {
@@ -243,7 +270,7 @@ impl Policy for Linux24 {
                 }
             }
             Happening::Fork { parent: None, child } => {
-                self.task(child).counter = slice(cx.task(child).nice);
+                self.task(child).counter = self.arch.slice(cx.task(child).nice);
             }
             _ => {}
         }
@@ -255,17 +282,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slices_are_6_ticks_at_nice_0_and_never_none() {
-        assert_eq!([-20, 0, 19].map(slice), [11, 6, 1]);
-    }
-
-    #[test]
-    fn who_sleeps_has_less_than_two_slices() {
-        let mut counter = 0;
-        let seen = [0; 6].map(|_| {
-            counter = renewed(counter, 0);
-            counter
-        });
-        assert_eq!(seen, [6, 9, 10, 11, 11, 11]);
+    fn slices_are_60_ms_or_40_ms_at_nice_0_and_never_none() {
+        assert_eq!([-20, 0, 19].map(|nice| I386.slice(nice)), [11, 6, 1]);
+        assert_eq!([-20, 0, 19].map(|nice| ALPHA.slice(nice)), [81, 41, 3]);
     }
 }

@@ -26,8 +26,6 @@ pub enum Values {
     Span,
     /// A whole number.
     Count,
-    /// Any number.
-    Number,
 }
 
 /// The shortest slice or quantum: below it a run is nothing but switches.
@@ -39,7 +37,6 @@ impl Switch {
             Values::Words(words) => words.contains(&value),
             Values::Span => Span::parse(value).is_some_and(|span| span >= self.shortest()),
             Values::Count => value.parse::<u32>().is_ok(),
-            Values::Number => value.parse::<f64>().is_ok_and(f64::is_finite),
         }
     }
     /// Only what is off unless set can be set to nothing.
@@ -57,7 +54,6 @@ impl Switch {
             }
             Values::Span => "a length of time such as `2ms`".into(),
             Values::Count => "a whole number".into(),
-            Values::Number => "a number".into(),
         }
     }
 }
@@ -169,10 +165,6 @@ impl Settings {
     }
     /// A whole number.
     pub fn count(&self, name: &str) -> u32 {
-        self.word(name).parse().unwrap_or_default()
-    }
-    /// A number.
-    pub fn number(&self, name: &str) -> f64 {
         self.word(name).parse().unwrap_or_default()
     }
 }

@@ -188,7 +188,6 @@ fn schedulers() -> Report {
                 Values::Words(words) => words.join("|"),
                 Values::Span => "time".into(),
                 Values::Count => "whole number".into(),
-                Values::Number => "number".into(),
             };
             switches.push(vec![
                 name.into(),

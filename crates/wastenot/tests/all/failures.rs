@@ -76,6 +76,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("wastenot simulate --replay trace.dat a.toml", "cannot be used with", "simulate --help"),
     ("wastenot simulate --replay trace.dat --scheduler fifo", "`fifo`", "global-fifo"),
     ("wastenot simulate --replay trace.dat --task nobody", "no task is called", "for example"),
+    ("wastenot simulate --replay trace.dat --from 1ms --to 1001us", "in this part", "`--from`"),
     ("wastenot simulate --replay trace.dat --on abacus", "--on: there is no machine", "preset"),
     ("wastenot simulate a.toml --from 1s", "--from is about a trace", "`--replay TRACE`"),
     ("wastenot simulate cfs.toml", "cfs.toml:3: there is no scheduler `cfs-41`", "`cfs-4.1`"),

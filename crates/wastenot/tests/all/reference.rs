@@ -91,12 +91,14 @@ fn names(path: &str, value: &Value, found: &mut Vec<(String, Vec<String>)>) {
 
 #[test]
 fn the_pages_on_json_name_all_that_is_printed_and_nothing_else() {
+    names_all("check.md", "wastenot check trace.dat --json");
     let simulate = "wastenot simulate scenarios/seeds/scheduling-groups-cg.toml --json";
-    json_page("check.md", "wastenot check trace.dat --json");
-    json_page("simulate.md", simulate);
+    names_all("simulate.md", simulate);
+    names_all("replay.md", "wastenot simulate --replay trace.dat --scheduler cfs-4.1 --json");
 }
 
-fn json_page(page: &str, line: &str) {
+/// The page names what `line` prints, and nothing else.
+fn names_all(page: &str, line: &str) {
     let output = Desk::laid().bash(line);
     let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let mut printed = Vec::new();
@@ -119,6 +121,9 @@ fn json_page(page: &str, line: &str) {
         }
     }
     for entry in entries {
-        assert!(printed.iter().any(|(path, _)| covers(entry, path)), "nobody prints {entry}");
+        assert!(
+            printed.iter().any(|(path, _)| covers(entry, path)),
+            "nobody prints {entry} of {page}"
+        );
     }
 }

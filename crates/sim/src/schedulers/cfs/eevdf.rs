@@ -39,7 +39,7 @@ impl Cfs {
         let running = running.filter(|&entity| owed(entity));
         let protected = |entity: &u32| {
             let place = &self.entities[*entity as usize];
-            place.lag == place.deadline && place.vruntime < place.deadline
+            place.protected_until == place.deadline && place.vruntime < place.deadline
         };
         if let Some(running) = running.filter(protected) {
             return Some(running);

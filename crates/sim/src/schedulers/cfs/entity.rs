@@ -29,6 +29,9 @@ pub(super) struct Entity {
     pub(super) deadline: i64,
     /// EEVDF: how far it was behind when it left.
     pub(super) lag: i64,
+    /// EEVDF: what its deadline was when it was picked; nobody who only woke goes before it until
+    /// then.
+    pub(super) protected_until: i64,
 }
 
 /// The entities of one group on one CPU (`struct cfs_rq`).
@@ -95,7 +98,7 @@ pub(super) const END: u32 = u32::MAX;
 pub(super) struct Rq {
     pub(super) online: bool,
     pub(super) capacity: u64,
-    /// Its runnable tasks, most lately enqueued first.
+    /// Its runnable tasks: the list of [`super::list`].
     pub(super) first: u32,
     pub(super) last: u32,
     /// Tasks to run, throttled ones not counted.

@@ -7,7 +7,7 @@
 use wastenot_model::TaskId;
 use wastenot_model::policy::Context;
 
-use super::entity::END;
+use super::rules::Era;
 use super::{Cfs, weight};
 
 /// How an entity comes onto a queue.
@@ -77,6 +77,9 @@ impl Cfs {
             let entity = self.pick_entity(queue)?;
             self.set_next(queue, entity);
             if entity >= self.base {
+                if self.rules.era != Era::V4 {
+                    self.list_to_front(cpu, entity); // most lately run first, from 4.16 on
+                }
                 return Some(self.task_of(entity));
             }
             queue = entity;
@@ -256,7 +259,7 @@ impl Cfs {
         picked.exec_start = self.now;
         picked.ran_before = picked.ran;
         if self.rules.eevdf {
-            picked.lag = picked.deadline; // until then it is protected (`RUN_TO_PARITY`)
+            picked.protected_until = picked.deadline; // `RUN_TO_PARITY`
         }
         let at = &mut self.queues[queue as usize];
         at.current = Some(entity);
@@ -308,7 +311,7 @@ impl Cfs {
     fn slice(&self, queue: u32, entity: u32) -> u64 {
         let tunables = &self.rules.tunables;
         let place = &self.entities[entity as usize];
-        let old = self.rules.era == super::rules::Era::V4;
+        let old = self.rules.era == Era::V4;
         let at = &self.queues[queue as usize];
         // From 5.13 on, and in stable 5.10, all tasks of the CPU share a latency (`ALT_PERIOD`).
         let nr = if old { at.entities } else { self.queues[at.cpu as usize].tasks };
@@ -357,30 +360,6 @@ impl Cfs {
                 return Some(entity);
             }
             queue = entity;
-        }
-    }
-
-    fn list_add(&mut self, cpu: u32, entity: u32) {
-        let task = entity - self.base;
-        let first = std::mem::replace(&mut self.rqs[cpu as usize].first, task);
-        let links = &mut self.tasks[task as usize];
-        (links.before, links.after) = (END, first);
-        match first {
-            END => self.rqs[cpu as usize].last = task,
-            first => self.tasks[first as usize].before = task,
-        }
-    }
-
-    fn list_remove(&mut self, cpu: u32, entity: u32) {
-        let task = entity - self.base;
-        let (before, after) = (self.tasks[task as usize].before, self.tasks[task as usize].after);
-        match before {
-            END => self.rqs[cpu as usize].first = after,
-            before => self.tasks[before as usize].after = after,
-        }
-        match after {
-            END => self.rqs[cpu as usize].last = before,
-            after => self.tasks[after as usize].before = before,
         }
     }
 }

@@ -14,6 +14,7 @@ mod balance;
 mod eevdf;
 mod entity;
 mod fair;
+mod list;
 mod load;
 mod mask;
 mod pelt;
@@ -451,6 +452,8 @@ impl Cfs {
         mask::set(&mut self.online, cpu as usize, up);
         self.rqs[cpu as usize].online = up;
         self.rqs[cpu as usize].idle_since = self.now;
+        // Its stopper is parked, and was asked to do nothing that still matters.
+        (self.rqs[cpu as usize].stopping, self.rqs[cpu as usize].push) = (false, None);
         self.note_idle(cpu);
         self.rebuild_domains(cx, self.rules.keep_numa);
         let mut next = self.rqs[cpu as usize].first;

@@ -62,7 +62,8 @@ impl Cfs {
     }
 
     fn chosen(&self, cx: &mut Context, task: TaskId, prev: u32, cpu: u32) -> u32 {
-        cx.note(|_| Note {
+        cx.note(|cx| Note {
+            cpu: cx.cpu,
             what: "wakeup",
             task: Some(task),
             considered: mask::to_set(match self.rules.wakeup {

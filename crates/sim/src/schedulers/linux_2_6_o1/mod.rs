@@ -167,7 +167,7 @@ impl Policy for Linux26 {
             balancing: balance::Balancing::of(cx, CpuId(cpu as u16)),
         };
         self.queues = (0..cx.cpus.len()).map(queue).collect();
-        cx.set_tick(Tick { period: self.tick, idle: true });
+        cx.set_tick(Tick { period: self.tick, idle: true, staggered: false });
     }
 
     fn select_cpu(&mut self, cx: &mut Context, task: TaskId, prev: CpuId, why: Why) -> CpuId {

@@ -105,7 +105,9 @@ impl Cfs {
         match self.rules.imbalance {
             Imbalance::MinimumLiteral => true,
             Imbalance::Minimum => {
-                standing.class == Class::Imbalanced || standing.sum.least > busiest.sum.least
+                // Of equals the one that has more to give: what is moved is measured by that.
+                let rank = |it: &Standing| (it.sum.least, it.sum.most);
+                standing.class == Class::Imbalanced || rank(standing) > rank(busiest)
             }
             Imbalance::Average | Imbalance::Rework => {
                 (standing.class, standing.average) > (busiest.class, busiest.average)

@@ -250,6 +250,9 @@ impl Cfs {
         idle: Phase,
         designated: &mut bool,
     ) -> u32 {
+        if !cx.online.contains(cpu_id(cpu)) {
+            return 0; // it is about to go off (`cpu_active_mask`)
+        }
         let mut look = Look {
             cpu,
             to: cpu,
@@ -265,11 +268,12 @@ impl Cfs {
         for (word, span) in self.considered.iter_mut().zip(span) {
             *word = *span;
         }
-        for (word, online) in self.considered.iter_mut().zip(&self.online) {
-            *word &= online;
+        for (n, word) in self.considered.iter_mut().enumerate() {
+            *word &= cx.online.words().get(n).copied().unwrap_or(0);
         }
         let (moved, outcome) = self.look_until_settled(cx, &mut look, designated);
         cx.note(|_| Note {
+            cpu: cpu_id(cpu),
             what: if idle == Phase::Newly { "newidle" } else { "periodic" },
             task: None,
             considered: mask::to_set(&self.topology.chains[cpu as usize][level].span),
@@ -369,7 +373,7 @@ impl Cfs {
         let patience = domain.cache_nice_tries + 2;
         let moves_tasks = self.rules.era != Era::V6 || matches!(look.amount, Amount::Tasks(_));
         let domain = self.domain(look);
-        if look.idle == Phase::Newly || domain.failed <= patience || !moves_tasks {
+        if domain.failed <= patience || !moves_tasks {
             self.reset_interval(look);
             return (0, "failed");
         }
@@ -442,7 +446,9 @@ impl Cfs {
         }
         let holds = |domain: &super::topology::Domain| mask::contains(&domain.span, cpu);
         let Some(level) = self.topology.chains[to as usize].iter().position(holds) else { return };
-        if self.pull_one(cx, cpu as u32, to) {
+        let pushed = self.pull_one(cx, cpu as u32, to);
+        // From 4.7 on (d02c071183e1); before, the next balancing takes tasks whose cache is warm.
+        if pushed && self.rules.era != Era::V4 {
             self.topology.chains[to as usize][level].failed = 0;
         }
     }

@@ -54,24 +54,19 @@ impl Cfs {
     }
 
     fn pull_round(&mut self, cx: &mut Context, look: &mut Look, busiest: u32) -> u32 {
-        let rq = &self.rqs[busiest as usize];
-        let (mut looks, mut moved) = (NR_MIGRATE.min(rq.nr), 0);
-        // Most lately enqueued first; from 4.16 on the one that has waited longest for balancing.
-        let old = self.rules.era == Era::V4;
-        let mut next = if old { rq.first } else { rq.last };
-        while next != END && looks > 0 && look.amount.left() {
+        let (mut looks, mut moved) = (NR_MIGRATE.min(self.rqs[busiest as usize].nr), 0);
+        while looks > 0 && look.amount.left() {
             if look.idle != Phase::Busy && self.rqs[busiest as usize].nr <= 1 {
                 break; // never the last one
             }
-            let index = next;
-            let links = &self.tasks[index as usize];
-            next = if old { links.after } else { links.before };
+            let Some(entity) = self.list_next(busiest) else { break };
             looks -= 1;
-            let task = TaskId::nth(index as usize);
-            if !self.may_pull(cx, look, task) {
+            let task = self.task_of(entity);
+            let may = self.may_pull(cx, look, task);
+            let Some(left) = may.then(|| self.left_after(look, task)).flatten() else {
+                self.list_pass_over(busiest, entity);
                 continue;
-            }
-            let Some(left) = self.left_after(look, task) else { continue };
+            };
             self.move_queued(cx, task, look.to);
             look.amount = left;
             moved += 1; // on, even if newly idle: these kernels have no CONFIG_PREEMPT

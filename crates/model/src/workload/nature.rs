@@ -1,0 +1,308 @@
+//! What tasks are that no event tells, as annexes of the History that comes of them: a simulator
+//! writes them, and whoever takes the work out of that History again reads them.
+//!
+//! Costs are not among them but one: what a task loses by being switched or moved stands in its
+//! CPU time. Quotas are not: what they hold back is told by events.
+
+use std::collections::BTreeMap;
+
+use super::{Group, GroupId, Template};
+use crate::report::Unit;
+use crate::{Annex, History, Span, Table, Time, Value};
+
+/// Deepest nesting that is believed.
+const DEPTH: usize = 32;
+
+/// What a task is that no event tells.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Nature {
+    /// The session or cgroup.
+    pub group: GroupId,
+    /// Whether it is a kernel thread.
+    pub kthread: bool,
+    /// Whether the work is done only when it is.
+    pub awaited: bool,
+    /// Priority of OSv.
+    pub priority: f64,
+    /// The parallel job that it belongs to.
+    pub job: Option<u32>,
+}
+
+impl Default for Nature {
+    fn default() -> Nature {
+        Nature::of(&Template::new("", Default::default()))
+    }
+}
+
+impl Nature {
+    /// Of the tasks of `template`.
+    pub fn of(template: &Template) -> Nature {
+        let Template { group, kthread, awaited, priority, job, .. } = *template;
+        Nature { group, kthread, awaited, priority, job }
+    }
+}
+
+/// From `at` on, whoever wakes the task is about to sleep (`WF_SYNC`), or is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Synchrony {
+    /// When.
+    pub at: Time,
+    /// The task, by its tid.
+    pub tid: i32,
+    /// Whether its wakers are about to sleep. None is before this is said.
+    pub sync: bool,
+}
+
+/// Everything that a simulated History tells beside its events. Tasks go by their tids, of which a
+/// simulator uses none twice: numbers of tasks change when a part is cut out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Natures {
+    /// Sessions and cgroups, without quotas; none if there is only the root.
+    pub groups: Vec<Group>,
+    /// Tasks that are not as [`Nature::default`] says.
+    pub tasks: BTreeMap<i32, Nature>,
+    /// In the order of time.
+    pub synchrony: Vec<Synchrony>,
+    /// How long it takes until a CPU that another one kicks looks up.
+    pub ipi: Span,
+}
+
+impl Natures {
+    /// What `history` tells. What makes no sense is left out: files may be damaged.
+    pub fn told(history: &History) -> Natures {
+        let groups = groups_told(history);
+        let known = groups.len().max(1);
+        let columns = ["tid", "group", "kthread", "awaited", "priority", "job"];
+        let tasks = rows(history, "tasks", columns).filter_map(|row| {
+            let ordinary = Nature::default();
+            let group = whole(row[1]).filter(|&group| (group as usize) < known);
+            let nature = Nature {
+                group: group.map_or(ordinary.group, GroupId),
+                kthread: flag(row[2]).unwrap_or(ordinary.kthread),
+                awaited: flag(row[3]).unwrap_or(ordinary.awaited),
+                priority: number(row[4]).unwrap_or(ordinary.priority),
+                job: whole(row[5]),
+            };
+            Some((tid(row[0])?, nature))
+        });
+        let synchrony = rows(history, "synchrony", ["at_ns", "tid", "sync"]);
+        let synchrony = synchrony.filter_map(|row| {
+            Some(Synchrony { at: Time(time(row[0])?), tid: tid(row[1])?, sync: flag(row[2])? })
+        });
+        let ipi = rows(history, "costs", ["ipi_ns"]).find_map(|row| time(row[0]));
+        let mut natures = Natures {
+            tasks: tasks.collect(),
+            synchrony: synchrony.collect(),
+            ipi: Span(ipi.unwrap_or(0)),
+            groups,
+        };
+        natures.synchrony.sort_by_key(|it| it.at);
+        natures
+    }
+
+    /// As annexes; none of what is ordinary.
+    pub fn annexes(&self) -> Vec<Annex> {
+        let mut tables = Vec::new();
+        if !self.groups.is_empty() {
+            tables.push(self.group_table());
+        }
+        if !self.tasks.is_empty() {
+            tables.push(self.task_table());
+        }
+        if !self.synchrony.is_empty() {
+            tables.push(self.synchrony_table());
+        }
+        if self.ipi > Span::ZERO {
+            let columns = [("ipi_ns", "IPI", Unit::Ns)];
+            let mut table = Table::new("costs", "What no task's CPU time holds", &columns);
+            table.push(vec![self.ipi.into()]);
+            tables.push(table);
+        }
+        tables.into_iter().map(|table| Annex { table }).collect()
+    }
+
+    fn group_table(&self) -> Table {
+        let columns = [
+            ("name", "name", Unit::None),
+            ("parent", "in", Unit::None),
+            ("session", "session", Unit::None),
+            ("shares", "shares", Unit::None),
+        ];
+        let mut table = Table::new("groups", "Sessions and cgroups", &columns);
+        for group in &self.groups {
+            let parent = group.parent.map(|parent| parent.0);
+            let name = group.name.as_str();
+            table.push(vec![name.into(), parent.into(), group.session.into(), group.shares.into()]);
+        }
+        table
+    }
+
+    fn task_table(&self) -> Table {
+        let columns = [
+            ("tid", "tid", Unit::None),
+            ("group", "group", Unit::None),
+            ("kthread", "kernel thread", Unit::None),
+            ("awaited", "waited for", Unit::None),
+            ("priority", "priority", Unit::None),
+            ("job", "job", Unit::None),
+        ];
+        let mut table = Table::new("tasks", "What tasks are", &columns);
+        for (&tid, nature) in &self.tasks {
+            table.push(vec![
+                tid.into(),
+                nature.group.0.into(),
+                nature.kthread.into(),
+                nature.awaited.into(),
+                nature.priority.into(),
+                nature.job.into(),
+            ]);
+        }
+        table
+    }
+
+    fn synchrony_table(&self) -> Table {
+        let columns = [
+            ("at_ns", "from", Unit::At),
+            ("tid", "tid", Unit::None),
+            ("sync", "its wakers are about to sleep", Unit::None),
+        ];
+        let mut table = Table::new("synchrony", "Whose wakers are about to sleep", &columns);
+        for it in &self.synchrony {
+            table.push(vec![it.at.into(), it.tid.into(), it.sync.into()]);
+        }
+        table
+    }
+}
+
+/// Groups of which each lies in one that leads to the root, the first.
+fn groups_told(history: &History) -> Vec<Group> {
+    let columns = ["name", "parent", "session", "shares"];
+    let told = rows(history, "groups", columns).enumerate().map(|(n, row)| Group {
+        name: match row[0] {
+            Some(Value::Text(name)) => name.clone(),
+            _ => format!("g-{n}"), // taken out of a file that goes elsewhere
+        },
+        parent: whole(row[1]).map(GroupId),
+        session: flag(row[2]).unwrap_or(false),
+        shares: whole(row[3]).unwrap_or(1024).clamp(2, 262_144),
+        quota: None,
+    });
+    let mut groups: Vec<Group> = told.collect();
+    for n in 0..groups.len() {
+        let up = |group: &usize| groups.get(*group)?.parent.map(GroupId::index);
+        let leads_to_root = std::iter::successors(Some(n), up).take(DEPTH).any(|group| group == 0);
+        if n == 0 {
+            groups[n].parent = None;
+        } else if !leads_to_root {
+            groups[n].parent = Some(GroupId(0));
+        }
+    }
+    groups
+}
+
+/// Cells of these columns, row by row, of the annexes of this name.
+fn rows<'h, const N: usize>(
+    history: &'h History,
+    name: &'static str,
+    columns: [&'static str; N],
+) -> impl Iterator<Item = [Option<&'h Value>; N]> {
+    let tables = history.annexes.iter().map(|annex| &annex.table);
+    tables.filter(move |table| table.name == name).flat_map(move |table| {
+        let place = |name: &str| table.columns.iter().position(|column| column.name == name);
+        let places = columns.map(place);
+        table.rows.iter().map(move |row| places.map(|at| at.and_then(|at| row.get(at))))
+    })
+}
+
+fn whole(cell: Option<&Value>) -> Option<u32> {
+    match cell {
+        Some(Value::Int(n)) => u32::try_from(*n).ok(),
+        _ => None,
+    }
+}
+
+fn tid(cell: Option<&Value>) -> Option<i32> {
+    match cell {
+        Some(Value::Int(n)) => i32::try_from(*n).ok(),
+        _ => None,
+    }
+}
+
+fn time(cell: Option<&Value>) -> Option<u64> {
+    match cell {
+        Some(Value::Int(n)) => u64::try_from(*n).ok(),
+        _ => None,
+    }
+}
+
+fn flag(cell: Option<&Value>) -> Option<bool> {
+    match cell {
+        Some(Value::Bool(yes)) => Some(*yes),
+        _ => None,
+    }
+}
+
+fn number(cell: Option<&Value>) -> Option<f64> {
+    match cell {
+        Some(Value::Num(n)) if n.is_finite() && *n > 0.0 => Some(*n),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Builder, Head, Machine};
+
+    fn told(annexes: Vec<Annex>) -> Natures {
+        let mut sink = Builder::new(Head::new(Machine::flat(1)));
+        annexes.into_iter().for_each(|annex| sink.annex(annex));
+        Natures::told(&sink.finish())
+    }
+
+    fn some() -> Natures {
+        let group = |name: &str, parent, session, shares| {
+            let (name, parent) = (name.to_owned(), Some(GroupId(parent)));
+            Group { name, parent, session, shares, quota: None }
+        };
+        let odd = Nature {
+            group: GroupId(2),
+            kthread: true,
+            awaited: false,
+            priority: 0.25,
+            job: Some(7),
+        };
+        Natures {
+            groups: vec![Group::root(), group("a", 0, true, 1024), group("b", 1, false, 77)],
+            tasks: BTreeMap::from([(1003, odd)]),
+            synchrony: vec![
+                Synchrony { at: Time(5), tid: 1003, sync: true },
+                Synchrony { at: Time(9), tid: 1003, sync: false },
+            ],
+            ipi: Span::us(2),
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        assert_eq!(told(some().annexes()), some());
+        assert_eq!(Natures::default().annexes(), Vec::new());
+        assert_eq!(told(Vec::new()), Natures::default());
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_left_out() {
+        let mut annexes = some().annexes();
+        annexes[0].table.rows[1][1] = Value::Int(2); // in each other
+        annexes[1].table.rows[0][1] = Value::Int(3); // there is no such group
+        annexes[1].table.rows[0][4] = Value::Num(-1.0);
+        annexes[2].table.rows[0][1] = Value::Text("x".into());
+        annexes[3].table.columns.clear();
+        let natures = told(annexes);
+        assert_eq!(natures.groups[1].parent, Some(GroupId(0)));
+        assert_eq!(natures.groups[2].parent, Some(GroupId(1)));
+        let nature = natures.tasks[&1003];
+        assert_eq!((nature.group, nature.priority), (GroupId(0), 1.0));
+        assert_eq!((natures.synchrony.len(), natures.ipi), (1, Span::ZERO));
+    }
+}

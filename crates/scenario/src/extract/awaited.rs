@@ -1,0 +1,168 @@
+//! For whom a run waits.
+//!
+//! A run is over when its job is done, so it is asked about those whose work has a beginning or an
+//! end. Whoever was there before the recording and goes on after it (init, daemons, hogs, whoever
+//! switched recording on and off) is as long as the recording under every scheduler, and would only
+//! say that nothing can be gained. So would a hog, which runs from one end of the recording to the
+//! other without ever sleeping, and whoever waits until it is killed. A job that is recorded in its
+//! midst has neither beginning nor end: then it is asked about those who wait for each other.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use wastenot_model::workload::Natures;
+use wastenot_model::{History, Span, TaskId, is_kernel_thread};
+
+use super::Options;
+use super::life::Life;
+use super::watch::Watch;
+
+/// Who is asked about must have done at least one in so many parts of the work of all that are no
+/// kernel threads: a run of hours is not asked about a `date` in it.
+const PART: u64 = 100;
+/// A hog runs for all but one in so many parts of the recording.
+const REST: u64 = 20;
+
+/// For whom the run waits, and why.
+#[derive(Debug)]
+pub(super) struct Awaited {
+    /// Whether it waits for them, by index.
+    pub(super) tasks: Vec<bool>,
+    /// Who is a kernel thread.
+    pub(super) kernels: Vec<bool>,
+    /// Why for them.
+    pub(super) why: Why,
+    /// Their CPU time.
+    pub(super) work: Span,
+    /// Names of some that are no kernel threads and are not waited for, those of most CPU time
+    /// first.
+    pub(super) others: Vec<String>,
+}
+
+/// Why it waits for those.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Why {
+    /// They were named.
+    Named,
+    /// The scenario waits for them of which the History is a run.
+    Told,
+    /// They came or ended within the recording, and are no hogs.
+    Passing,
+    /// None of weight is left so; other tasks woke these.
+    Woken,
+    /// None of weight is left so; these are no kernel threads.
+    Ordinary,
+    /// There are only kernel threads.
+    All,
+}
+
+impl Awaited {
+    /// Those of `history`, which was watched.
+    pub(super) fn of(history: &History, options: &Options<'_>, watch: &Watch<'_>) -> Awaited {
+        let crew = Crew::of(history, options, watch);
+        let told = |it: usize| is_awaited(history, &watch.natures, TaskId::nth(it));
+        let named = options.awaited.map(|tasks| tasks.iter().collect::<BTreeSet<_>>());
+        let (why, tasks) = match named {
+            Some(named) => (Why::Named, crew.choose(|it| named.contains(&TaskId::nth(it)))),
+            None if is_simulated(history) => (Why::Told, crew.choose(told)),
+            None => crew.job(),
+        };
+        let (why, tasks) = match tasks.contains(&true) || why == Why::Named {
+            true => (why, tasks),
+            false => (Why::All, crew.choose(|_| true)),
+        };
+        let others = crew.choose(|it| !tasks[it] && !crew.kernels[it]);
+        Awaited {
+            work: crew.work_of(&tasks),
+            others: crew.names(&others),
+            kernels: crew.kernels,
+            tasks,
+            why,
+        }
+    }
+}
+
+/// Everybody, by index.
+struct Crew<'w> {
+    /// How long the recording is.
+    whole: Span,
+    names: Vec<&'w str>,
+    lives: &'w [Life],
+    work: Vec<Span>,
+    kernels: Vec<bool>,
+    recorders: Vec<bool>,
+}
+
+impl<'w> Crew<'w> {
+    fn of(history: &'w History, options: &Options<'_>, watch: &'w Watch<'_>) -> Crew<'w> {
+        let names: Vec<&str> = history.tasks().map(|(_, task)| history.name(task.name)).collect();
+        let named = names.iter().zip(&watch.lives);
+        Crew {
+            whole: history.window().span(),
+            kernels: named.map(|(name, life)| life.kthread || is_kernel_thread(name)).collect(),
+            recorders: history.tasks().map(|(task, _)| (options.recorder)(task)).collect(),
+            work: watch.lives.iter().map(Life::work).collect(),
+            lives: &watch.lives,
+            names,
+        }
+    }
+
+    /// Those that ran, of whom this holds.
+    fn choose(&self, holds: impl Fn(usize) -> bool) -> Vec<bool> {
+        let ran = |life: &Life| life.birth.is_some() && life.began;
+        self.lives.iter().enumerate().map(|(it, life)| ran(life) && holds(it)).collect()
+    }
+
+    /// Those whose job was recorded, as far as anything tells.
+    fn job(&self) -> (Why, Vec<bool>) {
+        let ordinary = |it: usize| !self.kernels[it] && !self.recorders[it];
+        let all = self.choose(ordinary);
+        let least = Span(self.work_of(&all).0 / PART);
+        let weighs = |chosen: &[bool]| chosen.contains(&true) && self.work_of(chosen) >= least;
+        let passes = |it: usize| self.lives[it].born || self.lives[it].ended;
+        let hogs = self.hogs();
+        let endless = |it: usize| hogs[it] || self.lives[it].outlived.iter().any(|&it| hogs[it]);
+        let passing = self.choose(|it| ordinary(it) && passes(it) && !endless(it));
+        if weighs(&passing) {
+            return (Why::Passing, passing);
+        }
+        let woken = self.choose(|it| ordinary(it) && self.lives[it].was_woken() && !endless(it));
+        if weighs(&woken) {
+            return (Why::Woken, woken);
+        }
+        (Why::Ordinary, all)
+    }
+
+    /// Those who run from one end of the recording to the other, and never sleep. Who never sleeps
+    /// and is kept waiting is none: that may be the scheduler's fault.
+    fn hogs(&self) -> Vec<bool> {
+        let least = Span(self.whole.0 - self.whole.0 / REST);
+        let hogs =
+            self.lives.iter().zip(&self.work).map(|(life, work)| !life.slept && *work >= least);
+        hogs.collect()
+    }
+
+    fn work_of(&self, chosen: &[bool]) -> Span {
+        let chosen = chosen.iter().zip(&self.work).filter(|(chosen, _)| **chosen);
+        chosen.fold(Span::ZERO, |sum, (_, work)| sum + *work)
+    }
+
+    /// Their names, those of most CPU time first.
+    fn names(&self, chosen: &[bool]) -> Vec<String> {
+        let mut order: Vec<usize> = (0..chosen.len()).filter(|&it| chosen[it]).collect();
+        order.sort_by_key(|&it| Reverse(self.work[it]));
+        let mut met = BTreeSet::new();
+        let names = order.into_iter().map(|it| self.names[it]);
+        names.filter(|name| met.insert(*name)).map(str::to_owned).collect()
+    }
+}
+
+/// Whether a simulator made it, which tells whom it waited for.
+fn is_simulated(history: &History) -> bool {
+    history.head.source.format == "simulate"
+}
+
+fn is_awaited(history: &History, natures: &Natures, task: TaskId) -> bool {
+    let nature = history.task(task).and_then(|task| natures.tasks.get(&task.tid));
+    nature.is_none_or(|nature| nature.awaited)
+}
