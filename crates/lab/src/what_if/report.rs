@@ -76,20 +76,27 @@ impl WhatIf {
         )
     }
 
-    /// What keeps the run so long, where that is one chain.
+    /// What keeps the run so long, where one thing does.
     fn limit(&self) -> Option<String> {
         /// Nearly all of it.
         const MOST: f64 = 0.99;
-        let chain = self.bound.chain;
-        let most = |span: Span, of: Span| span.0 as f64 >= MOST * of.0 as f64;
-        let limits = most(chain.span(), self.extracted.recorded);
-        let end = self.bound.ends.first().filter(|_| limits)?;
-        let (name, sleeps) = (&end.name, chain.sleep > chain.compute);
-        let how =
-            if sleeps { "sleeps, or waits for who does," } else { "is busy, or waits for who is," };
-        Some(format!(
-            ", because `{name}` {how} from one end to the other (`--task` says whom to wait for)"
-        ))
+        let bound = &self.bound;
+        let is_most = |span: Span| span.0 as f64 >= MOST * self.extracted.recorded.0 as f64;
+        if let Some(end) = bound.ends.first().filter(|end| is_most(end.chain.span())) {
+            let how = match (end.chain.sleep > end.chain.compute, self.extracted.held) {
+                (false, _) => "is busy",
+                (true, Span::ZERO) => "sleeps",
+                (true, _) => "sleeps, or is held back by a quota",
+            };
+            return Some(format!(
+                ", because `{}` {how}, or waits for such a task, from one end to the other (`--task` \
+                 says whom to wait for)",
+                end.name
+            ));
+        }
+        let crowds = std::iter::once(&bound.all).chain(&bound.bound);
+        let full = crowds.into_iter().find(|crowd| is_most(crowd.span()))?;
+        Some(format!(", because the work of CPUs {} fills them", full.cpus))
     }
 
     /// The machine in words.

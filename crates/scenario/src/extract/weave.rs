@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use wastenot_model::workload::{
-    AffinityId, Group, GroupId, Hotplug, Launch, MarkId, Nature, Natures, Pipe, PipeId, Program,
-    Step, Template, TemplateId, Variate, Waiting,
+    AffinityId, Group, GroupId, Hotplug, Launch, MarkId, Natures, Pipe, PipeId, Program, Step,
+    Template, TemplateId, Variate, Waiting,
 };
 use wastenot_model::{
     CpuId, CpuMode, CpuSet, History, Machine, MaskId, NameId, Silent, Span, Start, TaskId, Time,
@@ -14,7 +14,7 @@ use wastenot_model::{
 use super::awaited::Awaited;
 use super::life::{Birth, Life, pipe_of, taker};
 use super::watch::Watch;
-use super::{Extracted, Options, said};
+use super::{Extracted, Options, is_simulated, said};
 
 /// The workload of those who were seen to act.
 pub(super) fn weave(history: &History, options: &Options<'_>, watch: Watch<'_>) -> Extracted {
@@ -102,13 +102,16 @@ impl<'a> Loom<'a> {
         template.nice = life.nice.unwrap_or(0).clamp(-20, 19);
         template.awaited = self.kept[index];
         template.kthread = self.whom.kernels[index];
-        match history.task(task).and_then(|task| self.natures.tasks.get(&task.tid)) {
-            Some(nature) => is_also(&mut template, nature),
-            None if self.natures.groups.is_empty() => {
-                template.group = self.groups.of(life.group, history, &mut self.workload);
-            }
-            None => {}
+        let told = history.task(task).and_then(|task| self.natures.tasks.get(&task.tid));
+        let nature = told.copied().unwrap_or_default();
+        if is_simulated(history) {
+            template.kthread = nature.kthread;
+            (template.priority, template.job) = (nature.priority, nature.job);
         }
+        template.group = match self.natures.groups.is_empty() {
+            true => self.groups.of(life.group, history, &mut self.workload),
+            false => nature.group,
+        };
         template.affinity = life.affinity.and_then(|mask| known_set(history, mask));
         if template.affinity.is_none() && (self.options.pinned)(task) {
             template.affinity = life.cpu.map(|cpu| CpuSet::from_iter([cpu]));
@@ -147,12 +150,6 @@ impl<'a> Loom<'a> {
         }
         steps
     }
-}
-
-/// What the History tells of a task beside its events.
-fn is_also(template: &mut Template, nature: &Nature) {
-    (template.group, template.kthread) = (nature.group, nature.kthread);
-    (template.priority, template.job) = (nature.priority, nature.job);
 }
 
 /// A simulation ends when no awaited task is left: so it waits for whoever has yet to fork one.
