@@ -128,7 +128,7 @@ fn replayed(
     let costs = Costs { ipi: extracted.ipi, ..Costs::default() };
     let (history, outcome) =
         simulate(&extracted.machine, &costs, &extracted.workload, policy, &options);
-    if let Some((what, help)) = bad_end(&outcome.end, &history) {
+    if let Some((what, help)) = bad_end(&outcome, &history) {
         return Err(Error::Replay { scheduler: label, what, help });
     }
     let done = outcome.marks.iter().filter(|mark| mark.mark == extracted.done);

@@ -12,7 +12,7 @@ use super::when::WindowArgs;
 
 /// Run any workload on any machine under any scheduler, always alike
 #[derive(Args, Debug)]
-#[command(mut_arg("json", |arg| arg.help("One JSON object (docs/reference/simulate.md)")))]
+#[command(mut_arg("json", |arg| arg.help(JSON)))]
 #[command(mut_arg("machine", |arg| arg.help(MACHINE)))]
 #[command(after_help = "\
 A scenario is a TOML file: a machine, a workload, a scheduler, variants of them
@@ -76,6 +76,8 @@ pub(crate) struct Simulate {
     pub(crate) what_if: WhatIf,
 }
 
+/// What `--json` says here.
+const JSON: &str = "One JSON object (docs/reference/simulate.md; of --replay: replay.md)";
 /// What `--machine` says here.
 const MACHINE: &str = "With a file of rt-app: the machine it runs on; with --replay: the machine \
                        the trace was recorded on. A preset, an hwloc description, or a file \

@@ -97,7 +97,11 @@ fn every_link_in_the_pages_leads_somewhere() {
         .into_iter()
         .chain(["bench/README.md", "traces/README.md", "fuzz/README.md"])
         .chain(["docs/reference/check.md", "docs/reference/cli.md", "docs/reference/formats.md"])
-        .chain(["docs/reference/schedulers.md", "docs/reference/simulate.md"])
+        .chain([
+            "docs/reference/schedulers.md",
+            "docs/reference/simulate.md",
+            "docs/reference/replay.md",
+        ])
         .chain(["docs/scenario.md", "docs/simulate.md"])
         .chain(["docs/seeds.md", "docs/record.md", "docs/watch.md"])
     {
