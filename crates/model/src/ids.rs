@@ -44,8 +44,8 @@ impl TaskId {
     pub fn index(self) -> Option<usize> {
         (self.0 as usize).checked_sub(CpuId::LIMIT)
     }
-    /// The n of [`TaskId::nth`]: an index into an array over tasks. An idle task has none: where one
-    /// may come, ask [`TaskId::index`].
+    /// The n of [`TaskId::nth`]: an index into an array over tasks. An idle task has none: where
+    /// one may come, ask [`TaskId::index`].
     pub fn ordinal(self) -> usize {
         self.0 as usize - CpuId::LIMIT
     }

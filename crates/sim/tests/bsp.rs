@@ -133,8 +133,8 @@ fn one_queue_for_all_comes_closer_to_gangs_than_expected() {
 }
 
 /// A scheduler that ran whoever wakes at once would need a third to two thirds of a gang's time.
-/// These do not: the last to arrive at a barrier has not slept, so that nothing speaks for it against
-/// the stressors of its CPU, and all wait for it.
+/// These do not: the last to arrive at a barrier has not slept, so that nothing speaks for it
+/// against the stressors of its CPU, and all wait for it.
 #[test]
 fn a_job_that_blocks_is_held_up_by_the_one_that_does_not() {
     for who in

@@ -262,8 +262,8 @@ impl Context {
     pub fn timer(&mut self, timer: TimerId, cpu: CpuId, at: Option<Time>) {
         self.effects.push(Effect::Timer { timer, cpu, at });
     }
-    /// Wakes one of the policy's own kernel threads. One whose CPU is off is parked: it does not run,
-    /// and [`super::Happening::Ran`] is told at once.
+    /// Wakes one of the policy's own kernel threads. One whose CPU is off is parked: it does not
+    /// run, and [`super::Happening::Ran`] is told at once.
     pub fn wake(&mut self, thread: TaskId) {
         self.effects.push(Effect::Wake(thread));
     }

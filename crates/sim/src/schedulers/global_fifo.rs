@@ -17,6 +17,7 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "global-fifo",
     about: "one queue for all, first in first out, no preemption",
     source: "ours; the queue of sched_ext's scx_simple",
+    groups: false,
     switches: &[],
     make: |_: &Settings| Box::new(GlobalFifo::default()),
 };

@@ -22,6 +22,7 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "linux-2.4",
     about: "one queue, goodness, counters recalculated when all are used up",
     source: "Linux 2.4.21 kernel/sched.c",
+    groups: false,
     switches: &[Switch {
         name: "arch",
         about: "whose ticks and penalty for changing CPUs: 100 a second and 15, or 1024 and 20",

@@ -24,6 +24,9 @@ pub struct Scheduler {
     pub about: &'static str,
     /// Where it is from: kernel files, papers.
     pub source: &'static str,
+    /// Whether it looks at sessions, cgroups, their shares and quotas; to others all tasks are in
+    /// one group.
+    pub groups: bool,
     /// What can be set.
     pub switches: &'static [Switch],
     make: fn(&Settings) -> Box<dyn Policy>,

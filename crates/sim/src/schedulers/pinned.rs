@@ -16,6 +16,7 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "pinned",
     about: "each task bound to a CPU of its own, dealt out in turn",
     source: "ours; taskset(1) by hand",
+    groups: false,
     switches: &[],
     make: |_: &Settings| Box::new(Pinned::default()),
 };

@@ -19,6 +19,7 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "work-conserving",
     about: "the yardstick: no CPU idle that a task could use, turns in the order of waiting",
     source: "ours; augmenting paths after Berge 1957",
+    groups: false,
     switches: &[Switch {
         name: "slice",
         about: "how long a task runs while others wait",

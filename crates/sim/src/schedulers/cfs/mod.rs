@@ -4,9 +4,9 @@
 //! The facts are those of kernel/sched/{core,fair,pelt,topology}.c of Linux 4.1, 5.10, 6.1, 6.12;
 //! what decides where a task runs follows them step by step, in integers as they do. Left out:
 //! capacities that other classes take, energy-aware and asymmetric placement, NUMA balancing, core
-//! scheduling, `LAST_BUDDY`; of 6.12 the delayed dequeue, the class of groups whose SMT siblings are
-//! busy, and that a new weight moves deadline and lag of who is queued. The cost of balancing, which
-//! the kernel measures, is taken to be [`balance::SCAN_COST`] for each CPU of a domain.
+//! scheduling, `LAST_BUDDY`; of 6.12 the delayed dequeue, the class of groups whose SMT siblings
+//! are busy, and that a new weight moves deadline and lag of who is queued. The cost of balancing,
+//! which the kernel measures, is taken to be [`balance::SCAN_COST`] for each CPU of a domain.
 //!
 //! Growth: a wakeup looks at one cache (a word of bits for 64 CPUs), queues grow as the logarithm
 //! of their length, balancing of a domain looks at each of its CPUs.

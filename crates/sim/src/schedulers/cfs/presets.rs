@@ -9,6 +9,7 @@ pub(in crate::schedulers) const CFS_4_1: Scheduler = Scheduler {
     name: "cfs-4.1",
     about: "the Completely Fair Scheduler of Linux 4.1, with its four faults",
     source: "kernel/sched/{fair,core,proc}.c of Linux 4.1; Lozi et al., EuroSys 2016",
+    groups: true,
     switches: &switches(["average", "core0", "lose", "llc", "before", "on", "off", "250", "cfs"]),
     make: |settings: &Settings| Box::new(Cfs::new(Rules::of("cfs-4.1", Era::V4, settings))),
 };
@@ -18,6 +19,7 @@ pub(in crate::schedulers) const CFS_5_10: Scheduler = Scheduler {
     name: "cfs-5.10",
     about: "the Completely Fair Scheduler of Linux 5.10",
     source: "kernel/sched/{fair,pelt,topology}.c of Linux 5.10; commits 0b0695f2b34a, 11f10e5420f6",
+    groups: true,
     switches: &switches([
         "v5.5",
         "own-balanced",
@@ -37,6 +39,7 @@ pub(in crate::schedulers) const CFS_6_1: Scheduler = Scheduler {
     name: "cfs-6.1",
     about: "the Completely Fair Scheduler of Linux 6.1",
     source: "kernel/sched/{fair,pelt,topology}.c of Linux 6.1; commit d8fcb81f1acf",
+    groups: true,
     switches: &switches(["v5.5", "own-balanced", "keep", "llc", "after", "on", "on", "250", "cfs"]),
     make: |settings: &Settings| Box::new(Cfs::new(Rules::of("cfs-6.1", Era::V6, settings))),
 };
@@ -46,6 +49,7 @@ pub(in crate::schedulers) const EEVDF_6_12: Scheduler = Scheduler {
     name: "eevdf-6.12",
     about: "earliest eligible virtual deadline first, of Linux 6.12",
     source: "kernel/sched/fair.c of Linux 6.12; Stoica and Abdel-Wahab 1995",
+    groups: true,
     switches: &switches([
         "v5.5",
         "own-balanced",

@@ -240,8 +240,8 @@ fn every_pair_of_nodes_shares_work_with_groups_as_each_sees_them() {
 
 #[test]
 fn a_node_in_both_groups_gets_nothing_from_a_node_in_one_or_little() {
-    // The reasoning has 7 to 4 blind, too; one task arrives: the CPU that balances hands a task that
-    // may not run there to another one of its group where it may, and that is on node 4.
+    // The reasoning has 7 to 4 blind, too; one task arrives: the CPU that balances hands a task
+    // that may not run there to another one of its group where it may, and that is on node 4.
     for (from, to, most) in [(1, 6, 0), (6, 1, 0), (4, 7, 3), (7, 4, 1)] {
         let moved = arrived(&[], from, to);
         assert!(moved <= most, "{from} to {to}: {moved} of 16");

@@ -24,6 +24,7 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "gang",
     about: "Ousterhout's matrix: all tasks of a job at the same time, row after row",
     source: "J. Ousterhout, Scheduling Techniques for Concurrent Systems, 1982",
+    groups: false,
     switches: &[
         Switch {
             name: "quantum",

@@ -25,6 +25,7 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "linux-2.6-o1",
     about: "active and expired arrays a CPU, bonus for sleepers, balancing by queue length",
     source: "Linux 2.6.9 kernel/sched.c",
+    groups: false,
     switches: &[
         Switch {
             name: "hz",

@@ -20,6 +20,7 @@ pub(in super::super) const SCHEDULER: Scheduler = Scheduler {
     name: "osv",
     about: "OSv: least decaying average of runtime first, per-CPU queues",
     source: "OSv commit dbc0d5073 (core/sched.cc, include/sched.hh), November 2013",
+    groups: false,
     switches: &[
         Switch {
             name: "tau",

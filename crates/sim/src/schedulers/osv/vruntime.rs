@@ -17,6 +17,7 @@ pub(in super::super) const SCHEDULER: Scheduler = Scheduler {
     name: "osv-vruntime",
     about: "OSv before that: least cumulative runtime first, with corrections",
     source: "OSv, the parent of commit dbc0d5073 (core/sched.cc)",
+    groups: false,
     switches: &[
         Switch {
             name: "wake-floor",
