@@ -114,7 +114,7 @@ fn golden(all: &[Experiment]) {
 /// A decision of a CPU: when, the CPUs that it looked at, and what came of it.
 type Decision = (i64, String, String);
 
-/// What CPU 0 decided from 0.2 s to 0.7 s.
+/// What CPU 0 decided up to 0.7 s.
 fn decisions(scenario: &str, variant: &str) -> Vec<Decision> {
     let file = root().join("scenarios/seeds").join(scenario).with_extension("toml");
     let text = fs::read_to_string(file).expect("a scenario");
@@ -128,20 +128,21 @@ fn decisions(scenario: &str, variant: &str) -> Vec<Decision> {
     let at = |name| table.columns.iter().position(|it| it.name == name).expect("a column");
     let [time, cpu, looked_at, outcome] = ["time_ns", "cpu", "considered", "outcome"].map(at);
     let of_0 = table.rows.iter().filter(|row| row[cpu] == Value::Int(0));
-    let all = of_0.filter_map(|row| match (&row[time], &row[looked_at], &row[outcome]) {
+    of_0.filter_map(|row| match (&row[time], &row[looked_at], &row[outcome]) {
         (Value::Int(time), Value::Text(cpus), Value::Text(outcome)) => {
             Some((*time, cpus.clone(), outcome.clone()))
         }
         _ => None,
-    });
-    all.filter(|(time, ..)| *time >= 200_000_000).collect()
+    })
+    .collect()
 }
 
 /// Figure 5 of "A Decade of Wasted Cores": core 0 balances every 4 ms in vain, since its sibling and
 /// its node are all it looks at.
 #[test]
 fn without_levels_between_nodes_a_cpu_looks_at_its_own_node_only() {
-    let lost = decisions("missing-domains-bt", "bug");
+    let mut lost = decisions("missing-domains-bt", "bug");
+    lost.retain(|(time, ..)| *time >= 200_000_000); // since all threads are there
     for (time, cpus, outcome) in &lost {
         assert!(["0-1", "0-7"].contains(&cpus.as_str()), "at {time} ns: {cpus}");
         assert_eq!(outcome, "balanced", "at {time} ns");

@@ -41,7 +41,7 @@ pub(crate) fn write(folder: &Path, output: &Path, figures: bool) -> Result<Strin
         .collect();
     files.sort();
     let bar = ProgressBar::new(files.len() as u64);
-    let (mut page, mut inside, mut banded, mut out) = (String::new(), 0, 0, Vec::new());
+    let (mut page, mut count) = (String::new(), Count::default());
     let mut elsewhere = Elsewhere::default();
     let golden = fs::read_to_string(GOLDEN).map_err(|error| format!("{GOLDEN}: {error}"))?;
     for file in &files {
@@ -53,25 +53,22 @@ pub(crate) fn write(folder: &Path, output: &Path, figures: bool) -> Result<Strin
         if !figures {
             elsewhere.look(&trial)?;
         }
-        for worked in &experiment.figures {
-            if let Some(inside_band) = worked.in_band() {
-                banded += 1;
-                inside += usize::from(inside_band);
-                if !inside_band {
-                    out.push((experiment.scenario.clone(), worked.clone()));
-                }
-            }
-        }
+        count.add(&experiment);
         section(&mut page, &experiment, &sensitivities);
         bar.inc(1);
     }
     bar.finish_and_clear();
     let elsewhere = if figures { String::new() } else { elsewhere.section() };
-    let whole = format!("{}{page}{elsewhere}", head(inside, banded, &out, figures));
+    let whole = format!("{}{page}{elsewhere}", count.head(figures));
     let temporary = output.with_extension("md.part");
     fs::write(&temporary, whole).map_err(|e| format!("{}: {e}", temporary.display()))?;
     fs::rename(&temporary, output).map_err(|e| format!("{}: {e}", output.display()))?;
-    Ok(format!("{}: {inside} of {banded} figures lie in their band", output.display()))
+    Ok(format!(
+        "{}: {} of {} figures lie in their band",
+        output.display(),
+        count.inside,
+        count.banded
+    ))
 }
 
 /// The first seed of each variant gives the History that the tests hold it to, which run in another
@@ -118,26 +115,63 @@ fn sensitivities(trial: &Trial) -> Result<BTreeMap<String, Vec<Sensitivity>>, St
     Ok(all)
 }
 
-fn head(inside: usize, banded: usize, out: &[(String, Worked)], figures: bool) -> String {
-    let mut text = format!(
-        "# The table of the seeds\n\n\
-         Every number that the seeds publish beside what the same experiment gives here. Written by \
-         `make seeds`;\nnot by hand. {inside} of {banded} figures lie in their band.\n\n\
-         Ours is the median over the seeds of random numbers that the scenario names, unless a figure \
-         says\notherwise, with the smallest and the largest. *Formula* is what reasoning predicts \
-         without a simulator, and how far ours is from it.\n*Sensitive to* names the two parameters that change the figure most: \
-         -0.5 means that a parameter\nthat is 1 % larger makes the figure 0.5 % smaller (measured at \
-         +{:.0} %, seed 1).\n",
-        TURN * 100.0
-    );
-    if figures {
-        text += "\nThis time only the figures were measured, neither sensitivities nor what fixes do \
-                 elsewhere.\n";
+/// How many figures there are, and which lie outside.
+#[derive(Default)]
+struct Count {
+    inside: usize,
+    banded: usize,
+    /// Figures with a formula, and those that agree with it.
+    formulas: usize,
+    near: usize,
+    /// Scenario and figure.
+    out: Vec<(String, Worked)>,
+}
+
+impl Count {
+    fn add(&mut self, experiment: &Experiment) {
+        for worked in &experiment.figures {
+            if worked.figure.band.is_some() {
+                self.banded += 1;
+                match worked.in_band() {
+                    Some(true) => self.inside += 1,
+                    _ => self.out.push((experiment.scenario.clone(), worked.clone())),
+                }
+            }
+            if let Some(off) = off(worked) {
+                self.formulas += 1;
+                self.near += usize::from(off.abs() <= NEAR);
+            }
+        }
     }
-    if !out.is_empty() {
-        text += "\n## Not in the band\n\n| scenario | figure | ours | band | formula |\n\
-                 |---|---|---|---|---|\n";
-        for (scenario, worked) in out {
+
+    /// The beginning of the page; `figures`: nothing else was measured.
+    fn head(&self, figures: bool) -> String {
+        let mut text = format!(
+            "# The table of the seeds\n\n\
+             Every number that the seeds publish beside what the same experiment gives here. Written by \
+             `make seeds`;\nnot by hand. {} of {} figures lie in their band; {} of {} that have a formula \
+             are within {:.0} % of it.\n\n\
+             Ours is the median over the seeds of random numbers that the scenario names, unless a figure \
+             says\notherwise, with the smallest and the largest. *Formula* is what reasoning predicts \
+             without a simulator,\nand how far ours is from it. *Sensitive to* names the two parameters \
+             that change the figure most: -0.5 means\nthat a parameter that is 1 % larger makes the figure \
+             0.5 % smaller (measured at +{:.0} %, seed 1).\n",
+            self.inside,
+            self.banded,
+            self.near,
+            self.formulas,
+            NEAR * 100.0,
+            TURN * 100.0
+        );
+        if figures {
+            text += "\nThis time only the figures were measured, neither sensitivities nor what fixes do \
+                     elsewhere.\n";
+        }
+        if !self.out.is_empty() {
+            text += "\n## Not in the band\n\n| scenario | figure | ours | band | formula |\n\
+                     |---|---|---|---|---|\n";
+        }
+        for (scenario, worked) in &self.out {
             let figure = &worked.figure;
             let _ = writeln!(
                 text,
@@ -148,8 +182,8 @@ fn head(inside: usize, banded: usize, out: &[(String, Worked)], figures: bool) -
                 figure.formula.as_ref().map_or(String::new(), |formula| number(formula.value)),
             );
         }
+        text
     }
-    text
 }
 
 fn section(
@@ -206,12 +240,16 @@ fn section(
     }
 }
 
+/// How far a figure is from its formula, as a share of that.
+fn off(worked: &Worked) -> Option<f64> {
+    Some(worked.value? / worked.figure.formula.as_ref()?.value - 1.0)
+}
+
 /// What reasoning predicts, and how far ours is from it.
 fn formula(worked: &Worked) -> String {
     let Some(formula) = &worked.figure.formula else { return String::new() };
     let text = if formula.text.is_empty() { String::new() } else { format!(": {}", formula.text) };
-    let off = worked.value.map_or(String::new(), |value| {
-        let off = value / formula.value - 1.0;
+    let off = off(worked).map_or(String::new(), |off| {
         let strong = if off.abs() > NEAR { "**" } else { "" };
         format!(" ({strong}{:+.0} %{strong})", off * 100.0)
     });

@@ -43,7 +43,7 @@ impl Trial {
         seeds: &[u64],
         switches: &[(String, String)],
     ) -> Result<Experiment, String> {
-        self.in_grid(seeds, switches, |grid| grid.run(|_| {}).map_err(|e| self.said(e)))?
+        self.in_grid(seeds, switches, |grid| grid.run(|_| {}).map_err(|e| self.said(&e)))?
     }
 
     /// The variants as they are with these switches.
@@ -62,10 +62,10 @@ impl Trial {
         let (seeds, switches) = (seeds.to_vec(), switches.to_vec());
         let store = Some(self.store.clone());
         let options = Options { seeds, switches, store, ..Options::default() };
-        Ok(then(Grid::new(&scenario, &options).map_err(|e| self.said(e))?))
+        Ok(then(Grid::new(&scenario, &options).map_err(|e| self.said(&e))?))
     }
 
-    fn said(&self, error: wastenot_lab::Error) -> String {
+    fn said(&self, error: &wastenot_lab::Error) -> String {
         format!("{}: {error}", self.file)
     }
 }

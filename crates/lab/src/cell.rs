@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use wastenot_check::waste;
 use wastenot_model::{History, Silent, replay};
 use wastenot_scenario::scenario::Variant;
-use wastenot_sim::{End, Options, Outcome, simulate};
+use wastenot_sim::{End, Options, Outcome, Stuck, checkers, simulate};
 
 use crate::Error;
 use crate::choice::policy;
@@ -72,7 +72,11 @@ pub fn run(variant: &Variant, options: &Options) -> Result<Run, Error> {
     let policy = policy(&variant.scheduler)?;
     let (history, outcome) =
         simulate(&variant.machine, &variant.costs, &variant.workload, policy, options);
-    match bad_end(&outcome.end, &history) {
+    if cfg!(debug_assertions) {
+        let wrong = checkers::wrong(&history);
+        assert!(wrong.is_empty(), "{}, seed {}: {wrong:#?}", variant.name, options.seed);
+    }
+    match bad_end(&outcome, &history) {
         None => Ok(Run { history, outcome }),
         Some((what, help)) => {
             Err(Error::Run { variant: variant.name.clone(), seed: options.seed, what, help })
@@ -80,24 +84,13 @@ pub fn run(variant: &Variant, options: &Options) -> Result<Run, Error> {
     }
 }
 
-/// What went wrong and what to do about it; `None` if the run ended as it should.
-pub(crate) fn bad_end(end: &End, history: &History) -> Option<(String, String)> {
-    const SHOWN: usize = 4;
-    Some(match end {
+/// What went wrong and what to do about it; `None` if the run ended as it should. One that reached
+/// its limit did, unless somebody who is waited for can never go on.
+pub(crate) fn bad_end(outcome: &Outcome, history: &History) -> Option<(String, String)> {
+    Some(match &outcome.end {
+        End::Limit if !outcome.stuck.is_empty() => deadlock(&outcome.stuck, history),
         End::Done | End::Limit => return None,
-        End::Deadlock(stuck) => {
-            let each = stuck.iter().take(SHOWN).map(|it| {
-                let task = history.task_label(it.task);
-                let held = it.held_by.map(|owner| history.task_label(owner));
-                let held = held.map_or_else(String::new, |owner| format!(", held by {owner}"));
-                format!("{task} waits for {}{held}", it.waits_for)
-            });
-            let listed = each.collect::<Vec<_>>().join("; ");
-            let more = stuck.len().saturating_sub(SHOWN);
-            let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-            let what = format!("deadlock: {listed}{more}");
-            (what, "let somebody unlock, put, signal or arrive".into())
-        }
+        End::Deadlock(stuck) => deadlock(stuck, history),
         End::Livelock { task } => (
             format!("{} goes on for ever without any time passing", history.task_label(*task)),
             "put a `compute`, a `sleep` or something to wait for into its loop".into(),
@@ -107,6 +100,28 @@ pub(crate) fn bad_end(end: &End, history: &History) -> Option<(String, String)> 
             "this is a bug of the scheduler: try another one".into(),
         ),
     })
+}
+
+/// Who waits for whom, and how that could end. Those that wait for a CPU come first: the others
+/// spin, and wait for them.
+fn deadlock(stuck: &[Stuck], history: &History) -> (String, String) {
+    const SHOWN: usize = 4;
+    let mut stuck: Vec<&Stuck> = stuck.iter().collect();
+    stuck.sort_by_key(|it| !it.for_cpu);
+    let each = stuck.iter().take(SHOWN).map(|it| {
+        let task = history.task_label(it.task);
+        let held = it.held_by.map(|owner| history.task_label(owner));
+        let held = held.map_or_else(String::new, |owner| format!(", held by {owner}"));
+        format!("{task} waits for {}{held}", it.waits_for)
+    });
+    let listed = each.collect::<Vec<_>>().join("; ");
+    let more = stuck.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    let help = match stuck.first().is_some_and(|it| it.for_cpu) {
+        true => "let those that spin block, or have fewer of them than CPUs",
+        false => "let somebody unlock, put, signal or arrive",
+    };
+    (format!("deadlock: {listed}{more}"), help.into())
 }
 
 impl Run {

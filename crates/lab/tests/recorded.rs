@@ -110,6 +110,18 @@ tasks = [
 }
 
 #[test]
+fn work_that_fills_all_cpus_is_named_as_the_limit() {
+    let history = recorded(
+        r#"
+machine = "flat(1,2)"
+scheduler = { name = "global-fifo" }
+tasks = [{ name = "a", count = 4, program = ["compute 10ms"] }]"#,
+    );
+    let verdict = answer(&history).report().verdict;
+    assert!(verdict.contains("because the work of CPUs 0-1 fills them"), "{verdict}");
+}
+
+#[test]
 fn who_is_kept_waiting_until_the_end_is_no_hog() {
     let history = recorded(
         r#"
@@ -157,6 +169,8 @@ tasks = [{ name = "a", group = "g", program = ["compute 100ms"] }]"#,
     assert_eq!(answer.at_most(), Some(0.0));
     assert_eq!(answer.asked.makespan, Some(extracted.recorded));
     assert!(says(&answer, "what quotas held back"));
+    let verdict = answer.report().verdict;
+    assert!(verdict.contains("held back by a quota"), "{verdict}");
 }
 
 #[test]

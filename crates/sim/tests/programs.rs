@@ -216,7 +216,7 @@ fn a_deadlock_is_reported_with_who_waits_for_whom() {
 fn words(stuck: &[Stuck]) -> Vec<(usize, &str, Option<usize>)> {
     let number = |task: TaskId| task.index().expect("no idle task");
     let words = |it| {
-        let Stuck { task, waits_for, held_by }: &Stuck = it;
+        let Stuck { task, waits_for, held_by, .. }: &Stuck = it;
         (number(*task), waits_for.as_str(), held_by.map(number))
     };
     stuck.iter().map(words).collect()

@@ -13,9 +13,9 @@ use std::collections::BTreeSet;
 use wastenot_model::workload::Natures;
 use wastenot_model::{History, Span, TaskId, is_kernel_thread};
 
-use super::Options;
 use super::life::Life;
 use super::watch::Watch;
+use super::{Options, is_simulated};
 
 /// Who is asked about must have done at least one in so many parts of the work of all that are no
 /// kernel threads: a run of hours is not asked about a `date` in it.
@@ -155,11 +155,6 @@ impl<'w> Crew<'w> {
         let names = order.into_iter().map(|it| self.names[it]);
         names.filter(|name| met.insert(*name)).map(str::to_owned).collect()
     }
-}
-
-/// Whether a simulator made it, which tells whom it waited for.
-fn is_simulated(history: &History) -> bool {
-    history.head.source.format == "simulate"
 }
 
 fn is_awaited(history: &History, natures: &Natures, task: TaskId) -> bool {

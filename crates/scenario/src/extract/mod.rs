@@ -94,6 +94,16 @@ pub fn extract(history: &History, options: &Options<'_>) -> Result<Extracted, Er
     Ok(extracted)
 }
 
+/// Whether a simulator made it, which tells more than events.
+fn is_simulated(history: &History) -> bool {
+    history.head.source.format == "simulate"
+}
+
+/// Whether it is a part of a longer one.
+fn is_part(history: &History) -> bool {
+    history.head.start.as_ref().is_some_and(|start| start.past.is_some())
+}
+
 /// Work cannot be told from waiting without these.
 fn tells_enough(history: &History) -> Result<(), Error> {
     let wrong = |what: String, help: &str| Err(Error::NoWork { what, help: help.into() });
@@ -107,7 +117,7 @@ fn tells_enough(history: &History) -> Result<(), Error> {
         );
     }
     if !history.entries().any(|entry| matches!(entry.event, Event::Switch { .. })) {
-        if history.head.start.as_ref().is_some_and(|start| start.past.is_some()) {
+        if is_part(history) {
             let window = history.window();
             return wrong(
                 format!("nobody was switched in this part of it ({})", window.span()),

@@ -2,9 +2,9 @@
 
 use wastenot_model::{Carries, CpuId, CpuMode, History, Silent, Span, Start};
 
-use super::Extracted;
 use super::awaited::{Awaited, Why};
 use super::watch::Tally;
+use super::{Extracted, is_part, is_simulated};
 
 /// What holds of every History, then what this one does not tell.
 pub(super) fn assumptions(
@@ -14,7 +14,7 @@ pub(super) fn assumptions(
     whom: &Awaited,
     pinned: usize,
 ) -> Vec<String> {
-    let simulated = history.head.source.format == "simulate";
+    let simulated = is_simulated(history);
     let mut said: Vec<String> = vec![
         "the work is what tasks did between waits; whoever looked for something in a loop \
          (busy-waiting) worked"
@@ -84,6 +84,9 @@ fn who(extracted: &Extracted, whom: &Awaited) -> String {
         Why::All => "all, since only kernel threads are there",
     };
     let others = match tasks - awaited {
+        0 if tasks == 1 => {
+            return "the run is over when its task has done what was recorded".into();
+        }
         0 => return format!("the run is over when all {tasks} tasks have done what was recorded"),
         others => others,
     };
@@ -115,8 +118,11 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
     }
     if !carries.has(Carries::CGROUPS) {
         said.push("cgroups and sessions are not recorded: all tasks are in one group".into());
-    } else if history.head.source.format != "simulate" {
+    } else if !is_simulated(history) {
         said.push("shares of cgroups are not recorded: all have equal ones".into());
+        if is_part(history) {
+            said.push("cgroups that were told before this part begins are not known in it".into());
+        }
     }
     if !carries.has(Carries::TOPOLOGY) {
         said.push("what CPUs share is not recorded: `--machine` names it".into());

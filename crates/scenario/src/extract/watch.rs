@@ -9,6 +9,7 @@ use wastenot_model::{
     TaskId, TaskState, Time,
 };
 
+use super::is_simulated;
 use super::life::{Birth, Life, Stopped, Why};
 
 /// The parent of all kernel threads but the idle tasks.
@@ -66,7 +67,7 @@ impl<'h> Watch<'h> {
         let mut own: Vec<bool> =
             history.tasks().map(|(_, task)| stopper(history.name(task.name))).collect();
         // A simulated History begins with nobody but its scheduler's own threads asleep.
-        if history.head.source.format == "simulate"
+        if is_simulated(history)
             && let Some(start) = &history.head.start
             && start.past.is_none()
         {

@@ -3,83 +3,29 @@
 use std::collections::BTreeMap;
 
 use wastenot_model::workload::{
-    AffinityId, Group, GroupId, Hotplug, Launch, Nature, Pipe, PipeId, Program, Step, Template,
-    TemplateId, Variate, Waiting,
+    AffinityId, Group, GroupId, Hotplug, Launch, MarkId, Natures, Pipe, PipeId, Program, Step,
+    Template, TemplateId, Variate, Waiting,
 };
 use wastenot_model::{
     CpuId, CpuMode, CpuSet, History, Machine, MaskId, NameId, Silent, Span, Start, TaskId, Time,
-    Window, Workload,
+    Workload,
 };
 
 use super::awaited::Awaited;
 use super::life::{Birth, Life, pipe_of, taker};
 use super::watch::Watch;
-use super::{Extracted, Options, said};
+use super::{Extracted, Options, is_simulated, said};
 
 /// The workload of those who were seen to act.
 pub(super) fn weave(history: &History, options: &Options<'_>, watch: Watch<'_>) -> Extracted {
     let whom = Awaited::of(history, options, &watch);
     let Watch { mut lives, mut hotplug, tally, natures, .. } = watch;
-    let Window { from: begin, to: end } = history.window();
-    let mut ids = Ids::of(&lives);
-    let kept = kept(&lives, &whom.tasks);
-    let machine = machine_of(history);
-    let mut workload = Workload::new();
-    let done = workload.mark("done");
-    let mut groups = Groups::default();
-    if !natures.groups.is_empty() {
-        workload.groups.clone_from(&natures.groups);
-    }
-    let (mut work, mut pinned) = (Span::ZERO, 0);
-    let mut last = begin;
+    let begin = history.window().from;
+    let mut loom = Loom::new(history, options, &lives, whom, natures);
     for (index, life) in lives.iter_mut().enumerate().filter(|(_, life)| life.birth.is_some()) {
-        let task = TaskId::nth(index);
-        let mut steps = life.finish();
-        for step in &mut steps {
-            if let Step::Compute(Variate::Fixed(span)) = step {
-                work += *span;
-            }
-            ids.rename(step, &mut workload, history);
-        }
-        if whom.tasks[index] {
-            steps.push(Step::Mark(done));
-            last = last.max(life.last);
-        }
-        if let Some(stopped) = life.stopped {
-            // It goes on sleeping: load that has blocked counts in some schedulers, and load that
-            // is gone does not. A simulation ends with those for whom it waits, so they must end.
-            steps.push(match kept[index] {
-                true => Step::Sleep(Variate::Fixed(end - stopped.at)),
-                false => Step::Get(pipe_of(ids.template(index), PipeId(0))),
-            });
-        }
-        let program = Program::new(steps).expect("no step of a life begins or ends a loop");
-        let mut template = Template::new(&history.task_name(task), program);
-        template.nice = life.nice.unwrap_or(0).clamp(-20, 19);
-        template.awaited = kept[index];
-        template.kthread = whom.kernels[index];
-        match history.task(task).and_then(|task| natures.tasks.get(&task.tid)) {
-            Some(nature) => is_also(&mut template, nature),
-            None if natures.groups.is_empty() => {
-                template.group = groups.of(life.group, history, &mut workload);
-            }
-            None => {}
-        }
-        template.affinity = life.affinity.and_then(|mask| known_set(history, mask));
-        if template.affinity.is_none() && (options.pinned)(task) {
-            template.affinity = life.cpu.map(|cpu| CpuSet::from_iter([cpu]));
-            pinned += 1;
-        }
-        workload.template(template);
-        for sync in [false, true] {
-            workload.pipes.push(token_pipe(history.task_label(task), sync));
-        }
-        if let Some(Birth::Launched { at, from }) = life.birth {
-            let (at, template) = (Time((at - begin).0), ids.template(index));
-            let from = or_first(from, machine.len());
-            workload.launches.push(Launch { at, template, from });
-        }
+        loom.add(index, life);
     }
+    let Loom { mut workload, done, work, pinned, last, whom, natures, .. } = loom;
     workload.launches.sort_by_key(|launch| launch.at);
     hotplug.iter_mut().for_each(|it: &mut Hotplug| it.at = Time((it.at - begin).0));
     workload.hotplug = hotplug;
@@ -94,17 +40,116 @@ pub(super) fn weave(history: &History, options: &Options<'_>, watch: Watch<'_>) 
         ipi: natures.ipi,
         unknown: tally.unknown.1,
         assumptions: Vec::new(),
-        machine,
+        machine: machine_of(history),
         workload,
     };
     extracted.assumptions = said::assumptions(history, &extracted, &tally, &whom, pinned);
     extracted
 }
 
-/// What the History tells of a task beside its events.
-fn is_also(template: &mut Template, nature: &Nature) {
-    (template.group, template.kthread) = (nature.group, nature.kthread);
-    (template.priority, template.job) = (nature.priority, nature.job);
+/// A workload in the making.
+struct Loom<'a> {
+    history: &'a History,
+    options: &'a Options<'a>,
+    natures: Natures,
+    whom: Awaited,
+    /// Whose ends the simulation needs.
+    kept: Vec<bool>,
+    ids: Ids,
+    groups: Groups,
+    workload: Workload,
+    done: MarkId,
+    work: Span,
+    /// Tasks that go by their names to the CPU where they were seen.
+    pinned: usize,
+    /// When the last that is waited for ran for the last time.
+    last: Time,
+}
+
+impl<'a> Loom<'a> {
+    fn new(
+        history: &'a History,
+        options: &'a Options<'a>,
+        lives: &[Life],
+        whom: Awaited,
+        natures: Natures,
+    ) -> Loom<'a> {
+        let mut workload = Workload::new();
+        if !natures.groups.is_empty() {
+            workload.groups.clone_from(&natures.groups);
+        }
+        Loom {
+            history,
+            options,
+            natures,
+            kept: kept(lives, &whom.tasks),
+            whom,
+            ids: Ids::of(lives),
+            groups: Groups::default(),
+            done: workload.mark("done"),
+            workload,
+            work: Span::ZERO,
+            pinned: 0,
+            last: history.window().from,
+        }
+    }
+
+    fn add(&mut self, index: usize, life: &mut Life) {
+        let (history, task) = (self.history, TaskId::nth(index));
+        let steps = self.steps(index, life);
+        let program = Program::new(steps).expect("no step of a life begins or ends a loop");
+        let mut template = Template::new(&history.task_name(task), program);
+        template.nice = life.nice.unwrap_or(0).clamp(-20, 19);
+        template.awaited = self.kept[index];
+        template.kthread = self.whom.kernels[index];
+        let told = history.task(task).and_then(|task| self.natures.tasks.get(&task.tid));
+        let nature = told.copied().unwrap_or_default();
+        if is_simulated(history) {
+            template.kthread = nature.kthread;
+            (template.priority, template.job) = (nature.priority, nature.job);
+        }
+        template.group = match self.natures.groups.is_empty() {
+            true => self.groups.of(life.group, history, &mut self.workload),
+            false => nature.group,
+        };
+        template.affinity = life.affinity.and_then(|mask| known_set(history, mask));
+        if template.affinity.is_none() && (self.options.pinned)(task) {
+            template.affinity = life.cpu.map(|cpu| CpuSet::from_iter([cpu]));
+            self.pinned += 1;
+        }
+        self.workload.template(template);
+        for sync in [false, true] {
+            self.workload.pipes.push(token_pipe(history.task_label(task), sync));
+        }
+        if let Some(Birth::Launched { at, from }) = life.birth {
+            let at = Time((at - history.window().from).0);
+            let (template, from) = (self.ids.template(index), or_first(from, history.cpu_count()));
+            self.workload.launches.push(Launch { at, template, from });
+        }
+    }
+
+    fn steps(&mut self, index: usize, life: &mut Life) -> Vec<Step> {
+        let mut steps = life.finish();
+        for step in &mut steps {
+            if let Step::Compute(Variate::Fixed(span)) = step {
+                self.work += *span;
+            }
+            self.ids.rename(step, &mut self.workload, self.history);
+        }
+        if self.whom.tasks[index] {
+            steps.push(Step::Mark(self.done));
+            self.last = self.last.max(life.last);
+        }
+        if let Some(stopped) = life.stopped {
+            // It goes on sleeping: load that has blocked counts in some schedulers, and load that
+            // is gone does not. A simulation ends with those for whom it waits, so they must end.
+            steps.push(match self.kept[index] {
+                true => Step::Sleep(Variate::Fixed(self.history.window().to - stopped.at)),
+                false => Step::Get(pipe_of(self.ids.template(index), PipeId(0))),
+            });
+        }
+        steps
+    }
 }
 
 /// A simulation ends when no awaited task is left: so it waits for whoever has yet to fork one.
@@ -116,8 +161,8 @@ fn kept(lives: &[Life], awaited: &[bool]) -> Vec<bool> {
         }
     }
     let mut kept = awaited.to_vec();
-    for child in 0..lives.len() {
-        let mut at = awaited[child].then_some(child);
+    for (child, awaited) in awaited.iter().enumerate() {
+        let mut at = awaited.then_some(child);
         while let Some(parent) = at.and_then(|child| parents[child]) {
             if std::mem::replace(&mut kept[parent], true) {
                 break; // and so are those before it

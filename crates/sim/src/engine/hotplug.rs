@@ -94,7 +94,8 @@ impl<M: Mechanism> Engine<'_, M> {
         self.kernel.tell(cpu, Context::Task, event);
         self.kernel.react(other, Trigger::Happening(Happening::Cpu { cpu, up: true }));
         if let Some(tick) = self.kernel.tick.filter(|tick| tick.idle) {
-            self.kernel.calendar.set(Due::Tick(cpu), self.kernel.cx.now + tick.period);
+            let at = tick.after(self.kernel.now(), cpu, self.kernel.cpus.len());
+            self.kernel.calendar.set(Due::Tick(cpu), at);
         }
     }
 }

@@ -45,6 +45,8 @@ pub struct Stuck {
     pub task: TaskId,
     /// For what, in words: `the lock \`l\``, `CPU 3`.
     pub waits_for: String,
+    /// Whether that is a CPU, whose task spins.
+    pub for_cpu: bool,
     /// Who has it, where that is one task.
     pub held_by: Option<TaskId>,
 }

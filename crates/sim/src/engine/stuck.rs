@@ -117,12 +117,13 @@ impl<M: Mechanism> Engine<'_, M> {
     fn waiting_of(&self, task: TaskId) -> Option<Stuck> {
         if let Some(waits) = self.waits(task) {
             let (waits_for, held_by) = self.said(waits);
-            return Some(Stuck { task, waits_for, held_by });
+            return Some(Stuck { task, waits_for, for_cpu: false, held_by });
         }
         let view = self.kernel.cx.task(task);
         (view.place == Place::Queued && !view.own).then(|| Stuck {
             task,
             waits_for: format!("CPU {}", view.cpu),
+            for_cpu: true,
             held_by: self.kernel.cx.current(view.cpu),
         })
     }

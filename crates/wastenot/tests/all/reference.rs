@@ -95,6 +95,8 @@ fn the_pages_on_json_name_all_that_is_printed_and_nothing_else() {
     let simulate = "wastenot simulate scenarios/seeds/scheduling-groups-cg.toml --json";
     names_all("simulate.md", simulate);
     names_all("replay.md", "wastenot simulate --replay trace.dat --scheduler cfs-4.1 --json");
+    let simulate = "wastenot simulate scenarios/seeds/scheduling-groups-cg.toml --json";
+    names_all("simulate.md", simulate);
 }
 
 /// The page names what `line` prints, and nothing else.

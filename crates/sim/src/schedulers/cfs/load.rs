@@ -285,8 +285,9 @@ impl Cfs {
 #[cfg(test)]
 mod tests {
     use super::super::entity::{Entity, Queue, TaskGroup};
+    use super::super::presets;
     use super::super::rules::Rules;
-    use super::super::{Tunables, presets};
+    use super::super::rules::Tunables;
     use super::*;
     use crate::schedulers::Settings;
 

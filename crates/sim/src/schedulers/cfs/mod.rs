@@ -4,8 +4,9 @@
 //! The facts are those of kernel/sched/{core,fair,pelt,topology}.c of Linux 4.1, 5.10, 6.1, 6.12;
 //! what decides where a task runs follows them step by step, in integers as they do. Left out:
 //! capacities that other classes take, energy-aware and asymmetric placement, NUMA balancing, core
-//! scheduling, `LAST_BUDDY`, and the delayed dequeue of 6.12. The cost of balancing, which the
-//! kernel measures, is taken to be [`balance::SCAN_COST`] for each CPU of a domain.
+//! scheduling, `LAST_BUDDY`; of 6.12 the delayed dequeue, the class of groups whose SMT siblings are
+//! busy, and that a new weight moves deadline and lag of who is queued. The cost of balancing, which
+//! the kernel measures, is taken to be [`balance::SCAN_COST`] for each CPU of a domain.
 //!
 //! Growth: a wakeup looks at one cache (a word of bits for 64 CPUs), queues grow as the logarithm
 //! of their length, balancing of a domain looks at each of its CPUs.
@@ -14,6 +15,7 @@ mod balance;
 mod eevdf;
 mod entity;
 mod fair;
+mod hotplug;
 mod list;
 mod load;
 mod mask;
@@ -41,7 +43,7 @@ use fair::Arrival;
 use mask::Words;
 use pelt::Average;
 use quota::Pool;
-use rules::{Rules, Tunables};
+use rules::Rules;
 use topology::Topology;
 
 /// CPU time of the thread that moves a running task away: waking, two locks, a move. An assumption;
@@ -228,17 +230,6 @@ impl Cfs {
         }
         self.base = self.entities.len() as u32;
         self.order = Ordered::new(self.queues.len());
-    }
-
-    fn rebuild_domains(&mut self, cx: &Context, numa: bool) {
-        let mut machine = cx.machine.clone();
-        for (cpu, known) in machine.cpus.iter_mut().enumerate() {
-            known.online = mask::contains(&self.online, cpu);
-        }
-        self.topology = Topology::of(&machine, &self.rules, numa, self.jiffies);
-        let online = mask::iter(&self.online).count();
-        self.rules.tunables = Tunables::of(online);
-        self.idle_cores = vec![true; self.width as usize];
     }
 }
 
@@ -446,48 +437,5 @@ impl Cfs {
             self.dequeue_task(task, false);
             self.put_prev(task);
         }
-    }
-
-    fn hotplug(&mut self, cx: &mut Context, cpu: u32, up: bool) {
-        mask::set(&mut self.online, cpu as usize, up);
-        self.rqs[cpu as usize].online = up;
-        self.rqs[cpu as usize].idle_since = self.now;
-        // Its stopper is parked, and was asked to do nothing that still matters.
-        (self.rqs[cpu as usize].stopping, self.rqs[cpu as usize].push) = (false, None);
-        self.note_idle(cpu);
-        self.rebuild_domains(cx, self.rules.keep_numa);
-        let mut next = self.rqs[cpu as usize].first;
-        while next != END && !up {
-            let task = TaskId::nth(next as usize);
-            next = self.tasks[next as usize].after;
-            let to = self.fallback(cx, task, cpu);
-            if to != cpu_id(cpu) {
-                self.move_queued(cx, task, u32::from(to.0));
-            }
-        }
-    }
-
-    /// A queued task goes to another CPU (`detach_task`, `attach_task`).
-    fn move_queued(&mut self, cx: &mut Context, task: TaskId, to: u32) {
-        self.dequeue_task(task, false);
-        let group = self.tasks[task.ordinal()].group;
-        self.settle_on(self.entity_of(task), group, to);
-        self.enqueue_task(task, Arrival::Moved);
-        cx.moved(task, cpu_id(to));
-        self.check_preempt(cx, to, task);
-    }
-
-    /// Where a task goes that may not run where it should: its node, else anywhere
-    /// (`select_fallback_rq`).
-    fn fallback(&self, cx: &Context, task: TaskId, from: u32) -> CpuId {
-        let node = cx.machine.cpus[from as usize].node;
-        let near = |cpu: &usize| node.is_some() && cx.machine.cpus[*cpu].node == node;
-        let usable = |cpu: &usize| {
-            let cpu = CpuId(*cpu as u16);
-            cx.online.contains(cpu) && cx.allowed(task, cpu)
-        };
-        let near = mask::iter(&self.online).filter(usable).find(near);
-        let any = near.or_else(|| mask::iter(&self.online).find(usable));
-        any.map_or_else(|| cx.fallback(task, cpu_id(from)), |cpu| CpuId(cpu as u16))
     }
 }

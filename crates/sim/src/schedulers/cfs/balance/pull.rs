@@ -5,6 +5,7 @@ use wastenot_model::policy::Context;
 use wastenot_model::{CpuId, TaskId};
 
 use super::super::entity::END;
+use super::super::fair::Arrival;
 use super::super::rules::{Era, Imbalance, MIGRATION_COST, NR_MIGRATE};
 use super::super::{Cfs, cpu_id, mask};
 use super::{Amount, Look, Phase};
@@ -171,5 +172,15 @@ impl Cfs {
             }
         }
         false
+    }
+
+    /// A queued task goes to another CPU (`detach_task`, `attach_task`).
+    pub(in super::super) fn move_queued(&mut self, cx: &mut Context, task: TaskId, to: u32) {
+        self.dequeue_task(task, false);
+        let group = self.tasks[task.ordinal()].group;
+        self.settle_on(self.entity_of(task), group, to);
+        self.enqueue_task(task, Arrival::Moved);
+        cx.moved(task, cpu_id(to));
+        self.check_preempt(cx, to, task);
     }
 }

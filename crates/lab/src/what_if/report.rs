@@ -1,159 +1,16 @@
-//! What if: the work of a History under another scheduler, and what none could beat.
+//! The answer of a what-if in words and tables.
 
-use wastenot_check::waste::Figures;
-use wastenot_check::{Movable, Recorder, waste};
-use wastenot_model::machine::Costs;
 use wastenot_model::report::Unit;
 use wastenot_model::workload::{Group, GroupId};
-use wastenot_model::{
-    History, Loss, Machine, Report, Silent, Span, Table, TaskId, Time, Value, replay,
-};
-use wastenot_scenario::extract::{self, Bound, Chain, Extracted};
-use wastenot_scenario::scenario::Choice;
-use wastenot_sim::{Options, scheduler, simulate};
+use wastenot_model::{Report, Span, Table, Value};
+use wastenot_scenario::extract::Chain;
 
-use crate::Error;
-use crate::cell::{Run, bad_end};
+use super::{Replayed, WhatIf};
 
-/// The scheduler that is shown beside every other.
-const YARDSTICK: &str = "work-conserving";
 /// Schedulers that look at cgroups and sessions.
 const GROUPING: [&str; 4] = ["cfs-4.1", "cfs-5.10", "cfs-6.1", "eevdf-6.12"];
-/// A run that takes so many times as long as the recorded one is given up.
-const PATIENCE: u64 = 100;
-
-/// What is asked.
-#[derive(Clone, Debug, Default)]
-pub struct Question {
-    /// The scheduler; the yardstick if none is named.
-    pub scheduler: Option<Choice>,
-    /// Another machine than the one it ran on.
-    pub machine: Option<Machine>,
-    /// The run is over when these are done, instead of all that are no kernel threads.
-    pub awaited: Option<Vec<TaskId>>,
-    /// Seed of what schedulers draw.
-    pub seed: u64,
-}
-
-/// The answer.
-#[derive(Debug)]
-pub struct WhatIf {
-    /// What the trace is called.
-    pub name: String,
-    /// The work, on the machine where it is run.
-    pub extracted: Extracted,
-    /// What no scheduler beats there.
-    pub bound: Bound,
-    /// Whether that is another machine than the one it ran on.
-    pub moved: bool,
-    /// What was wasted in the History.
-    pub waste: Figures,
-    /// What of it was lost or is suspect.
-    pub losses: Vec<Loss>,
-    /// The run under the scheduler that was asked for.
-    pub asked: Replayed,
-    /// The run under the yardstick, where that is another one.
-    pub yardstick: Option<Replayed>,
-}
-
-/// The work under a scheduler.
-#[derive(Debug)]
-pub struct Replayed {
-    /// The scheduler, with its switches.
-    pub scheduler: String,
-    /// From the start until the last task that is waited for had done its work; unknown if the
-    /// run was given up.
-    pub makespan: Option<Span>,
-    /// What was wasted.
-    pub waste: Figures,
-    /// The run.
-    pub run: Run,
-}
-
-/// Answers `question` about `history`.
-pub fn what_if(history: &History, question: &Question) -> Result<WhatIf, Error> {
-    let choice = question.scheduler.clone();
-    let choice = choice.unwrap_or(Choice { name: YARDSTICK.into(), switches: Vec::new() });
-    scheduler(&choice.name, &choice.switches).map_err(Error::Scheduler)?;
-    let movable = Movable::survey(history);
-    let recorder = Recorder::of(history);
-    let options = extract::Options {
-        awaited: question.awaited.as_deref(),
-        recorder: &|task| is_recorder(history, recorder.as_ref(), task),
-        pinned: &|task| movable.pinned(task).is_some(),
-    };
-    let mut extracted = extract::extract(history, &options).map_err(Error::Extract)?;
-    if let Some(machine) = &question.machine {
-        extracted = extracted.on(machine.clone());
-    }
-    let name = history.head.source.name.clone();
-    let other = choice.name != YARDSTICK || !choice.switches.is_empty();
-    let yardstick = Choice { name: YARDSTICK.into(), switches: Vec::new() };
-    Ok(WhatIf {
-        bound: extracted.bound(),
-        moved: question.machine.is_some(),
-        waste: waste::measure(history, &wastenot_check::Options::default()),
-        losses: losses(history),
-        asked: replayed(&extracted, &choice, question.seed, &name)?,
-        yardstick: match other {
-            true => Some(replayed(&extracted, &yardstick, question.seed, &name)?),
-            false => None,
-        },
-        extracted,
-        name,
-    })
-}
-
-/// What of `history` was lost or is suspect.
-fn losses(history: &History) -> Vec<Loss> {
-    let mut contradictions = waste::Contradictions::default();
-    replay(history, Silent::Unknown, &mut contradictions);
-    contradictions.losses(history)
-}
-
-/// Whether `task` belongs to who made the recording: our own say so, others go by their names.
-fn is_recorder(history: &History, known: Option<&Recorder<'_>>, task: TaskId) -> bool {
-    const OTHERS: [&str; 3] = ["trace-cmd", "perf", "wastenot"];
-    known.is_some_and(|known| known.has(task)) || OTHERS.contains(&&*history.task_name(task))
-}
-
-/// Runs the work under the scheduler of `choice`.
-fn replayed(
-    extracted: &Extracted,
-    choice: &Choice,
-    seed: u64,
-    name: &str,
-) -> Result<Replayed, Error> {
-    let policy = scheduler(&choice.name, &choice.switches).map_err(Error::Scheduler)?;
-    let label = policy.name();
-    let limit = extracted.recorded.0.saturating_mul(PATIENCE);
-    let options = Options { name: name.into(), seed, limit: Time(limit), notes: false };
-    // What else it cost stands in the CPU time of tasks.
-    let costs = Costs { ipi: extracted.ipi, ..Costs::default() };
-    let (history, outcome) =
-        simulate(&extracted.machine, &costs, &extracted.workload, policy, &options);
-    if let Some((what, help)) = bad_end(&outcome.end, &history) {
-        return Err(Error::Replay { scheduler: label, what, help });
-    }
-    let done = outcome.marks.iter().filter(|mark| mark.mark == extracted.done);
-    let last = done.clone().map(|mark| mark.time).max();
-    let all = done.count() == extracted.awaited;
-    Ok(Replayed {
-        scheduler: label,
-        makespan: last.filter(|_| all).map(|last| Span(last.0)),
-        waste: waste::measure(&history, &wastenot_check::Options::default()),
-        run: Run { history, outcome },
-    })
-}
 
 impl WhatIf {
-    /// How much of the recorded run no bound explains: at most so much was the scheduler's doing.
-    pub fn at_most(&self) -> Option<f64> {
-        let (recorded, bound) = (self.extracted.recorded.0, self.bound.span().0);
-        let saved = recorded.saturating_sub(bound) as f64;
-        (!self.moved && recorded > 0).then(|| saved / recorded as f64)
-    }
-
     /// The answer of `wastenot simulate --replay`.
     pub fn report(&self) -> Report {
         let title = format!("{}: its work under {}", self.name, self.asked.scheduler);
@@ -176,8 +33,7 @@ impl WhatIf {
         report.measure("bound.affinity_cpus", "", cpus, Unit::None);
         report.measure("work_cpu_ns", "CPU time of the work", extracted.work, Unit::Ns);
         report.measure("awaited_cpu_ns", "of it waited for", extracted.awaited_work, Unit::Ns);
-        let held = Some(extracted.held).filter(|held| *held > Span::ZERO);
-        let label = if held.is_some() { "held back by quotas" } else { "" };
+        let label = if extracted.held > Span::ZERO { "held back by quotas" } else { "" };
         report.measure("throttled_ns", label, extracted.held, Unit::Ns);
         report.measure("unknown_ns", "", extracted.unknown, Unit::Ns);
         report.measure("tasks", "tasks", extracted.tasks, Unit::None);
@@ -220,20 +76,27 @@ impl WhatIf {
         )
     }
 
-    /// What keeps the run so long, where that is one chain.
+    /// What keeps the run so long, where one thing does.
     fn limit(&self) -> Option<String> {
         /// Nearly all of it.
         const MOST: f64 = 0.99;
-        let chain = self.bound.chain;
-        let most = |span: Span, of: Span| span.0 as f64 >= MOST * of.0 as f64;
-        let limits = most(chain.span(), self.extracted.recorded);
-        let end = self.bound.ends.first().filter(|_| limits)?;
-        let (name, sleeps) = (&end.name, chain.sleep > chain.compute);
-        let how =
-            if sleeps { "sleeps, or waits for who does," } else { "is busy, or waits for who is," };
-        Some(format!(
-            ", because `{name}` {how} from one end to the other (`--task` says whom to wait for)"
-        ))
+        let bound = &self.bound;
+        let is_most = |span: Span| span.0 as f64 >= MOST * self.extracted.recorded.0 as f64;
+        if let Some(end) = bound.ends.first().filter(|end| is_most(end.chain.span())) {
+            let how = match (end.chain.sleep > end.chain.compute, self.extracted.held) {
+                (false, _) => "is busy",
+                (true, Span::ZERO) => "sleeps",
+                (true, _) => "sleeps, or is held back by a quota",
+            };
+            return Some(format!(
+                ", because `{}` {how}, or waits for such a task, from one end to the other (`--task` \
+                 says whom to wait for)",
+                end.name
+            ));
+        }
+        let crowds = std::iter::once(&bound.all).chain(&bound.bound);
+        let full = crowds.into_iter().find(|crowd| is_most(crowd.span()))?;
+        Some(format!(", because the work of CPUs {} fills them", full.cpus))
     }
 
     /// The machine in words.
@@ -280,9 +143,7 @@ impl WhatIf {
         row("no scheduler beats", Some(self.bound.span()), None);
         table
     }
-}
 
-impl WhatIf {
     fn chains(&self) -> Table {
         let columns = [
             ("name", "tasks", Unit::None),
