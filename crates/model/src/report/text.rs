@@ -112,31 +112,34 @@ impl Lane {
         let space = " ".repeat(self.width.saturating_sub(width(text)));
         if self.right { space + text } else { text.to_owned() + &space }
     }
-    /// As narrow as it gets without breaking words, and numbers not at all.
-    fn least(&self) -> usize {
+    /// As narrow as it gets if only broken behind these; numbers are not at all.
+    fn least(&self, behind: &[char]) -> usize {
         let widest = |cell: &String| match self.right {
             true => width(cell),
-            false => words(cell).map(|word| width(word.trim_end())).max().unwrap_or(0),
+            false => {
+                cell.split_inclusive(behind).map(|part| width(part.trim_end())).max().unwrap_or(0)
+            }
         };
         self.cells.iter().map(widest).max().unwrap_or(0)
     }
 }
 
+/// Where a cell may be broken: behind spaces and the bars and commas of lists; where that does not
+/// do, within names; and anywhere.
+const BREAKS: [&[char]; 2] = [&[' ', '|', ','], &[' ', '|', ',', '-', '_', '/', ':', '=']];
+
 /// Narrows the widest lane until the line fits; words are broken only where nothing else is left.
 fn fit(lanes: &mut [Lane]) {
     const LEAST: usize = 4;
     let room = COLUMNS.saturating_sub(1 + lanes.len());
-    let least: Vec<usize> = lanes.iter().map(Lane::least).collect();
     let whole: Vec<usize> = lanes.iter().map(|lane| lane.width).collect();
     let all = |lanes: &[Lane]| lanes.iter().map(|lane| lane.width).sum::<usize>();
-    while all(lanes) > room {
-        let widest = |least: &dyn Fn(usize) -> usize| {
-            let wide = (0..lanes.len()).filter(|&n| lanes[n].width > least(n));
-            wide.max_by_key(|&n| lanes[n].width)
-        };
-        match widest(&|n| least[n]).or_else(|| widest(&|_| LEAST)) {
-            Some(narrowed) => lanes[narrowed].width -= 1,
-            None => break,
+    let least = BREAKS.map(|behind| lanes.iter().map(|lane| lane.least(behind)).collect());
+    for least in least.into_iter().chain([vec![LEAST; lanes.len()]]) {
+        while all(lanes) > room {
+            let wide = (0..lanes.len()).filter(|&n| lanes[n].width > least[n]);
+            let Some(widest) = wide.max_by_key(|&n| lanes[n].width) else { break };
+            lanes[widest].width -= 1;
         }
     }
     // What is left where words end goes to the first that can use it.
@@ -151,27 +154,37 @@ fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Where a cell may be broken: behind spaces, and behind the bars and commas of lists.
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split_inclusive([' ', '|', ','])
-}
-
 /// `text` in pieces of at most `room` characters.
 fn broken(text: &str, room: usize) -> Vec<String> {
     let mut pieces = vec![String::new()];
-    for word in words(text) {
-        let last = pieces.last().map_or(0, |piece| width(piece));
-        if last > 0 && last + width(word.trim_end()) > room {
-            pieces.push(String::new());
+    lay(text, room, &BREAKS, &mut pieces);
+    pieces.iter().map(|piece| piece.trim_end().to_owned()).collect()
+}
+
+/// Adds `text` to the last of the pieces and to further ones.
+fn lay(text: &str, room: usize, breaks: &[&[char]], pieces: &mut Vec<String>) {
+    let Some((behind, rest)) = breaks.split_first() else {
+        for char in text.chars() {
+            add(&char.to_string(), room, pieces);
         }
-        for char in word.chars() {
-            if pieces.last().is_some_and(|piece| width(piece) >= room) && char != ' ' {
-                pieces.push(String::new());
-            }
-            pieces.last_mut().into_iter().for_each(|piece| piece.push(char));
+        return;
+    };
+    for part in text.split_inclusive(*behind) {
+        match width(part.trim_end()) <= room {
+            true => add(part, room, pieces),
+            false => lay(part, room, rest, pieces),
         }
     }
-    pieces.iter().map(|piece| piece.trim_end().to_owned()).collect()
+}
+
+/// Adds a part to the last piece if it fits there, and else begins another.
+fn add(part: &str, room: usize, pieces: &mut Vec<String>) {
+    match pieces.last_mut() {
+        Some(last) if last.is_empty() || width(last) + width(part.trim_end()) <= room => {
+            last.push_str(part);
+        }
+        _ => pieces.push(part.to_owned()),
+    }
 }
 
 /// Breaks lines at spaces; lines after the first begin with `indent`.
@@ -259,6 +272,16 @@ mod tests {
         assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
         assert_eq!(text.matches(|c: char| c.is_ascii_lowercase()).count(), 200 + 3, "{text}");
         assert!(!text.contains(".."), "{text}");
+    }
+
+    #[test]
+    fn a_name_is_broken_behind_its_dashes_rather_than_anywhere() {
+        let columns = [("a", "task", Unit::None), ("b", "what", Unit::None)];
+        let (name, other) = ("a-name-that-is-longer-than-its-column-is-wide", "x".repeat(30));
+        let text = table(&columns, &[&[name, &other]]);
+        let lines: Vec<&str> = text.lines().skip(1).collect();
+        let first = format!("  a-name-that-is-longer-than-its-column- {other}");
+        assert_eq!(lines, [&first, "  is-wide"]);
     }
 
     #[test]
