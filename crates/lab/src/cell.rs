@@ -95,6 +95,10 @@ pub(crate) fn bad_end(outcome: &Outcome, history: &History) -> Option<(String, S
             format!("{} goes on for ever without any time passing", history.task_label(*task)),
             "put a `compute`, a `sleep` or something to wait for into its loop".into(),
         ),
+        End::Crowd { parent } => (
+            format!("there are a million tasks, and {} forks more", history.task_label(*parent)),
+            "let it fork fewer, or a smaller `limit` end the run".into(),
+        ),
         End::Fault(fault) => (
             format!("at {} the scheduler {}", fault.time, fault.what),
             "this is a bug of the scheduler: try another one".into(),

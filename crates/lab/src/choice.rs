@@ -1,6 +1,7 @@
 //! Schedulers as chosen: made, checked where a scenario names them, and put in words.
 
 use wastenot_model::Policy;
+use wastenot_model::workload::{Group, GroupId, Workload};
 use wastenot_scenario::scenario::{Choice, Scenario, Unfit};
 use wastenot_scenario::scenario_for;
 use wastenot_sim::{SCHEDULERS, Settings, WrongSetting, scheduler};
@@ -16,6 +17,22 @@ pub fn scenario(file: &str, text: &str) -> Result<Scenario, wastenot_scenario::E
     };
     let fits = |choice: &Choice| scheduler(&choice.name, &choice.switches).map(drop);
     scenario_for(file, text, &|choice| fits(choice).map_err(unfit))
+}
+
+/// What of `workload` the scheduler of a choice does not look at: cgroups, and what is set for
+/// groups. Sessions alone are not worth a word: only autogroup makes something of them.
+pub(crate) fn unread(choice: &Choice, workload: &Workload) -> Option<String> {
+    let plain = Group::root();
+    let told = workload
+        .groups
+        .iter()
+        .skip(1)
+        .any(|group| !group.session || group.quota.is_some() || group.shares != plain.shares);
+    let used = workload.templates.iter().any(|template| template.group != GroupId(0));
+    let reads = SCHEDULERS.iter().any(|kind| kind.name == choice.name && kind.groups);
+    (told && used && !reads).then(|| {
+        format!("{} does not look at groups: neither at shares nor at quotas", choice.name)
+    })
 }
 
 /// The scheduler of a choice; a fresh one for each run.

@@ -5,7 +5,7 @@ use wastenot_scenario::scenario::{Figure, Measure, Over, Pick, Quantity, Variant
 
 use crate::Grid;
 use crate::cell::{Cell, Kind};
-use crate::choice::label;
+use crate::choice::{label, unread};
 use crate::number::number;
 
 /// What came of a scenario.
@@ -41,6 +41,8 @@ pub struct Outcome {
     pub scheduler: String,
     /// The machine that it ran on.
     pub machine: Machine,
+    /// What its scheduler does not look at.
+    pub unread: Option<String>,
     /// In the order of the seeds.
     pub cells: Vec<Cell>,
 }
@@ -125,6 +127,7 @@ impl Experiment {
             same: same.clone(),
             scheduler: label(&variant.scheduler),
             machine: variant.machine.clone(),
+            unread: unread(&variant.scheduler, &variant.workload),
             cells,
         };
         let variants: Vec<Outcome> = of_each.map(outcome).collect();

@@ -26,6 +26,9 @@ impl Experiment {
                 .into(),
         );
         report.assumptions.extend(self.notes.iter().cloned());
+        let mut unread: Vec<&String> = self.variants.iter().flat_map(|it| &it.unread).collect();
+        unread.dedup();
+        report.assumptions.extend(unread.into_iter().cloned());
         let limited = self.variants.iter().filter(|it| it.cells.iter().any(|cell| !cell.done));
         let limited: Vec<&str> = limited.map(|it| it.name.as_str()).collect();
         if !limited.is_empty() {

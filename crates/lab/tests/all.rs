@@ -383,3 +383,16 @@ fn under_another_scheduler_nothing_is_judged_and_what_is_the_same_runs_once() {
     assert_eq!(json["figures"][1]["value"], 1.0, "bug over fix, the same run");
     assert_eq!(report.table("variants").expect("a table").rows[0][0], Value::from("bug"));
 }
+
+#[test]
+fn quotas_that_a_scheduler_does_not_look_at_are_an_assumption() {
+    let text = TEXT.replace("name = \"team\"", "name = \"team\"\ngroup = \"box\"")
+        + "\n[groups.box]\nquota = \"50ms/100ms\"\n";
+    let scenario = wastenot_scenario::scenario("box.toml", &text).expect("a scenario");
+    let grid = Grid::new(&scenario, &Options { seeds: vec![1], ..Options::default() });
+    let report = grid.expect("a grid").run(|_| {}).expect("an experiment").report();
+    let unread: Vec<&String> =
+        report.assumptions.iter().filter(|it| it.contains("does not look at groups")).collect();
+    let named = |name: &str| unread.iter().any(|it| it.starts_with(name));
+    assert!(named("global-fifo") && named("pinned") && unread.len() == 2, "{unread:?}");
+}

@@ -319,9 +319,9 @@ fn cgroups_become_groups_within_each_other() {
     );
     assert_eq!((group("b").name.as_str(), parent("b").parent), ("/user.slice", None));
     assert_eq!(group("c").parent, None);
-    assert!(says(&answer, "global-fifo does not look at cgroups"));
+    assert!(says(&answer, "global-fifo does not look at groups"));
     let grouping = what_if(&history, &question("cfs-4.1")).expect("work");
-    assert!(!says(&grouping, "does not look at cgroups"));
+    assert!(!says(&grouping, "does not look at groups"));
 }
 
 #[test]

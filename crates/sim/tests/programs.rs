@@ -110,6 +110,18 @@ fn a_parent_waits_for_its_children() {
 }
 
 #[test]
+fn who_forks_for_ever_is_stopped() {
+    let mut load = Workload::new();
+    let child = load.template(template("child", &[compute(Span::us(1))]));
+    let steps = [Step::Loop(None), Step::Fork(child), compute(Span::us(1)), END];
+    let parent = load.template(template("parent", &steps));
+    load.launch(parent, CpuId(0));
+    let outcome = run(2, "global-fifo", &load);
+    assert!(matches!(outcome.end, End::Crowd { parent } if parent == TaskId::nth(0)));
+    assert!(outcome.ended.len() <= 1_000_000, "{} tasks", outcome.ended.len());
+}
+
+#[test]
 fn a_child_is_waited_for_once() {
     let mut load = Workload::new();
     let child = load.template(template("child", &[compute(Span::ms(10))]));

@@ -1,8 +1,8 @@
 //! What if: the work of a History under another scheduler, and what none could beat.
 
-use wastenot_check::waste::Figures;
 mod report;
 
+use wastenot_check::waste::Figures;
 use wastenot_check::{Movable, Recorder, waste};
 use wastenot_model::machine::Costs;
 use wastenot_model::{History, Loss, Machine, Silent, Span, TaskId, Time, replay};
@@ -10,8 +10,8 @@ use wastenot_scenario::extract::{self, Bound, Extracted};
 use wastenot_scenario::scenario::Choice;
 use wastenot_sim::{Options, scheduler, simulate};
 
-use crate::Error;
 use crate::cell::{Run, bad_end};
+use crate::{Error, choice};
 
 /// The scheduler that is shown beside every other.
 const YARDSTICK: &str = "work-conserving";
@@ -57,6 +57,8 @@ pub struct WhatIf {
 pub struct Replayed {
     /// The scheduler, with its switches.
     pub scheduler: String,
+    /// What of the work it does not look at.
+    pub unread: Option<String>,
     /// From the start until the last task that is waited for had done its work; unknown if the
     /// run was given up.
     pub makespan: Option<Span>,
@@ -120,8 +122,7 @@ fn replayed(
     seed: u64,
     name: &str,
 ) -> Result<Replayed, Error> {
-    let policy = scheduler(&choice.name, &choice.switches).map_err(Error::Scheduler)?;
-    let label = policy.name();
+    let (policy, label) = (choice::policy(choice)?, choice::label(choice));
     let limit = extracted.recorded.0.saturating_mul(PATIENCE);
     let options = Options { name: name.into(), seed, limit: Time(limit), notes: false };
     // What else it cost stands in the CPU time of tasks.
@@ -136,6 +137,7 @@ fn replayed(
     let all = done.count() == extracted.awaited;
     Ok(Replayed {
         scheduler: label,
+        unread: choice::unread(choice, &extracted.workload),
         makespan: last.filter(|_| all).map(|last| Span(last.0)),
         waste: waste::measure(&history, &wastenot_check::Options::default()),
         run: Run { history, outcome },

@@ -1,14 +1,10 @@
 //! The answer of a what-if in words and tables.
 
 use wastenot_model::report::Unit;
-use wastenot_model::workload::{Group, GroupId};
 use wastenot_model::{Report, Span, Table, Value};
 use wastenot_scenario::extract::Chain;
 
 use super::{Replayed, WhatIf};
-
-/// Schedulers that look at cgroups and sessions.
-const GROUPING: [&str; 4] = ["cfs-4.1", "cfs-5.10", "cfs-6.1", "eevdf-6.12"];
 
 impl WhatIf {
     /// The answer of `wastenot simulate --replay`.
@@ -41,7 +37,7 @@ impl WhatIf {
         report.tables = vec![self.runs(), self.chains()];
         report.losses.clone_from(&self.losses);
         report.assumptions.clone_from(&extracted.assumptions);
-        report.assumptions.extend(self.unread());
+        report.assumptions.extend(self.asked.unread.clone());
         report.assumptions.push(
             "a work-conserving run is no bound: doing work as soon as a CPU is free may delay \
              what others wait for (Graham 1969), so it may even be longer than the recorded run"
@@ -108,18 +104,6 @@ impl WhatIf {
             ("", _) => format!("a machine of {cpus} CPUs"),
             (name, _) => name.into(),
         }
-    }
-
-    /// What the scheduler does not look at.
-    fn unread(&self) -> Option<String> {
-        let groups = &self.extracted.workload.groups;
-        let shared = groups.iter().any(|group| group.shares != Group::root().shares);
-        let nested = self.extracted.workload.templates.iter().any(|it| it.group != GroupId(0));
-        let name = &self.asked.scheduler;
-        (nested && !GROUPING.contains(&name.as_str())).then(|| {
-            let shares = if shared { ", nor their shares" } else { "" };
-            format!("{name} does not look at cgroups and sessions{shares}")
-        })
     }
 
     fn runs(&self) -> Table {

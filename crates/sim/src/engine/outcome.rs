@@ -34,6 +34,11 @@ pub enum End {
         /// Which.
         task: TaskId,
     },
+    /// Tasks go on forking: there are more than a History holds of simulated ones.
+    Crowd {
+        /// Who would have forked the next one.
+        parent: TaskId,
+    },
     /// The policy did what no scheduler may do.
     Fault(Fault),
 }

@@ -7,10 +7,13 @@ use wastenot_model::{Change, Context, CpuId, CpuSet, Event, Span, TaskId, Time};
 use super::calendar::Due;
 use super::kernel::{Kernel, Leaves};
 use super::life::{Doing, Waits};
-use super::outcome::Mark;
+use super::outcome::{End, Mark};
 use super::sync::Answer;
 use super::{Engine, JITTER};
 use crate::mechanism::{Mechanism, Trigger};
+
+/// Most tasks of a run: each takes memory until the end, and a loop may fork for ever.
+const TASKS: usize = 1_000_000;
 
 /// What comes of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -340,6 +343,10 @@ impl<M: Mechanism> Engine<'_, M> {
     }
 
     fn fork(&mut self, cpu: CpuId, parent: TaskId, template: TemplateId) -> Flow {
+        if self.kernel.lives.len() >= TASKS {
+            self.kernel.end.get_or_insert(End::Crowd { parent });
+            return Flow::Next;
+        }
         self.kernel.life(parent).children += 1;
         let child = self.birth(template, cpu, Some(parent));
         self.kernel.tell(cpu, Context::Task, Event::Fork { parent, child });

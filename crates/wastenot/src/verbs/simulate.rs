@@ -162,11 +162,13 @@ fn read_text(file: &Path) -> Result<(String, String), Stop> {
 fn schedulers() -> Report {
     let mut report = Report::new("schedulers/1", "Built-in schedulers");
     report.verdict = "Set switches in a scenario's [scheduler], or with \
-                      `--scheduler NAME,SWITCH=VALUE`."
+                      `--scheduler NAME,SWITCH=VALUE`. Groups: whether it looks at sessions and \
+                      cgroups, their shares and quotas."
         .into();
     let columns = [
         ("name", "name", Unit::None),
         ("about", "what it is", Unit::None),
+        ("groups", "groups", Unit::None),
         ("source", "", Unit::None),
     ];
     let mut table = Table::new("schedulers", "Schedulers", &columns);
@@ -182,7 +184,8 @@ fn schedulers() -> Report {
     switches.shown = usize::MAX;
     for scheduler in SCHEDULERS {
         let (name, about) = (scheduler.name, scheduler.about);
-        table.push(vec![name.into(), about.into(), scheduler.source.into()]);
+        let (groups, source) = (scheduler.groups.into(), scheduler.source.into());
+        table.push(vec![name.into(), about.into(), groups, source]);
         for switch in scheduler.switches {
             let values = match switch.values {
                 Values::Words(words) => words.join("|"),

@@ -53,7 +53,11 @@ fn the_page_of_schedulers_is_up_to_date() {
     for scheduler in rows("schedulers") {
         let name = cell(&scheduler, "name");
         let (about, source) = (cell(&scheduler, "about"), cell(&scheduler, "source"));
-        text += &format!("\n## {name}\n\n{about}. Source: {source}.\n");
+        let groups = match scheduler["groups"].as_bool().expect("groups") {
+            true => "Looks at sessions and cgroups, their shares and quotas.",
+            false => "To it all tasks are in one group.",
+        };
+        text += &format!("\n## {name}\n\n{about}. Source: {source}. {groups}\n");
         let switches = rows("switches");
         let own = switches.iter().filter(|row| row["scheduler"] == name.as_str());
         let lines: Vec<String> = own
@@ -95,8 +99,6 @@ fn the_pages_on_json_name_all_that_is_printed_and_nothing_else() {
     let simulate = "wastenot simulate scenarios/seeds/scheduling-groups-cg.toml --json";
     names_all("simulate.md", simulate);
     names_all("replay.md", "wastenot simulate --replay trace.dat --scheduler cfs-4.1 --json");
-    let simulate = "wastenot simulate scenarios/seeds/scheduling-groups-cg.toml --json";
-    names_all("simulate.md", simulate);
 }
 
 /// The page names what `line` prints, and nothing else.
