@@ -3,11 +3,10 @@
 
 use std::fmt::Write;
 
-use wastenot_lab::Experiment;
+use wastenot_lab::{Experiment, number};
 use wastenot_scenario::scenario::{Choice, Over, Variant};
 use wastenot_sim::SCHEDULERS;
 
-use crate::seeds::number;
 use crate::trial::Trial;
 
 /// Each fault as a switch: what has it, and what mends it.
@@ -99,7 +98,7 @@ impl Elsewhere {
             text += "\n| scenario | figure | fix | without | with |\n|---|---|---|---|---|\n";
         }
         for Change { scenario, figure, fix, without, with } in &self.changed {
-            let (without, with) = (number(*without), number(*with));
+            let (without, with) = (number(*without, None), number(*with, None));
             let _ = writeln!(text, "| {scenario} | {figure} | {fix} | {without} | {with} |");
         }
         text

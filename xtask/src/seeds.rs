@@ -177,9 +177,9 @@ impl Count {
                 text,
                 "| [{scenario}](#{scenario}) | {} | {} | {} | {} |",
                 figure.name,
-                worked.value.map_or("unknown".into(), number),
-                band(worked),
-                figure.formula.as_ref().map_or(String::new(), |formula| number(formula.value)),
+                ours(worked),
+                worked.show_band().unwrap_or_default(),
+                figure.formula.as_ref().map_or(String::new(), |it| worked.show_given(it.value)),
             );
         }
         text
@@ -202,9 +202,7 @@ fn section(
     );
     for worked in &experiment.figures {
         let figure = &worked.figure;
-        let range = worked.range().filter(|(low, high)| low != high);
-        let range = range
-            .map_or(String::new(), |(low, high)| format!(" ({} to {})", number(low), number(high)));
+        let range = worked.show_range().map_or(String::new(), |range| format!(" ({range})"));
         let inside = worked.in_band().map_or("", |inside| if inside { "in" } else { "**out**" });
         let sensitive = sensitivities.get(&figure.name).map_or(String::new(), |list| {
             let two = list.iter().take(2).map(|it| format!("{} {:+.2}", it.knob, it.elasticity));
@@ -214,9 +212,9 @@ fn section(
             page,
             "| {} | {} | {}{range} | {} | {inside} | {} | {sensitive} |",
             figure.name,
-            figure.published.map_or(String::new(), number),
-            worked.value.map_or("unknown".into(), number),
-            band(worked),
+            figure.published.map_or(String::new(), |value| worked.show_given(value)),
+            ours(worked),
+            worked.show_band().unwrap_or_default(),
             formula(worked),
         );
     }
@@ -253,26 +251,9 @@ fn formula(worked: &Worked) -> String {
         let strong = if off.abs() > NEAR { "**" } else { "" };
         format!(" ({strong}{:+.0} %{strong})", off * 100.0)
     });
-    format!("{}{off}{text}", number(formula.value))
+    format!("{}{off}{text}", worked.show_given(formula.value))
 }
 
-fn band(worked: &Worked) -> String {
-    worked.figure.band.map_or(String::new(), |(low, high)| match (low, high) {
-        (low, high) if high >= 1e6 || (high >= 1000.0 && low <= 1.0) => {
-            format!("at least {}", number(low))
-        }
-        (low, high) => format!("{} to {}", number(low), number(high)),
-    })
-}
-
-/// Three or four digits that matter.
-pub(crate) fn number(value: f64) -> String {
-    let digits = match value.abs() {
-        0.0 => 0,
-        small if small < 0.01 => 4,
-        small if small < 10.0 => 2,
-        large if large < 100.0 => 1,
-        _ => 0,
-    };
-    format!("{value:.digits$}")
+fn ours(worked: &Worked) -> String {
+    worked.value.map_or("unknown".into(), |value| worked.show(value))
 }

@@ -58,7 +58,7 @@ impl Trial {
         then: impl FnOnce(Grid<'_>) -> T,
     ) -> Result<T, String> {
         let scenario: Scenario =
-            wastenot_scenario::scenario(&self.file, &self.text).map_err(|e| e.to_string())?;
+            wastenot_lab::scenario(&self.file, &self.text).map_err(|e| e.to_string())?;
         let (seeds, switches) = (seeds.to_vec(), switches.to_vec());
         let store = Some(self.store.clone());
         let options = Options { seeds, switches, store, ..Options::default() };

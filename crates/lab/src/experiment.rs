@@ -8,6 +8,9 @@ use crate::cell::{Cell, Kind};
 use crate::choice::{label, unread};
 use crate::number::number;
 
+/// A band up to here or further is meant to be open.
+const OPEN: f64 = 1e6;
+
 /// What came of a scenario.
 #[derive(Clone, Debug)]
 pub struct Experiment {
@@ -102,11 +105,10 @@ impl Worked {
         let (low, high) = self.range().map(|(low, high)| (self.show(low), self.show(high)))?;
         (low != high).then(|| format!("{low} to {high}"))
     }
-    /// Its band as people read it; one that is open above has no upper end.
+    /// Its band as people read it; one that ends at [`OPEN`] or above has no upper end.
     pub fn show_band(&self) -> Option<String> {
         let (low, high) = self.figure.band?;
-        let open = high >= 1e6 || (high >= 1000.0 && low <= 1.0);
-        Some(match open && !self.is_time() {
+        Some(match high >= OPEN && !self.is_time() {
             true => format!("at least {}", self.show_given(low)),
             false => format!("{} to {}", self.show_given(low), self.show_given(high)),
         })

@@ -216,7 +216,7 @@ pub(crate) const FIGURE: Section = Section {
         key("over", "table | TIME | number", "what it is divided by, for each seed; nothing"),
         key("pick", "PICK", "one number of all seeds; median"),
         key("published", "number", "what the source says"),
-        key("band", "[low, high]", "where it should lie"),
+        key("band", "[low, high]", "where it should lie; from 1e6 on the upper end is open"),
         key("formula", "number | table", "what reasoning predicts"),
         key("why", "text", "why it is what it is, in a sentence"),
     ],
