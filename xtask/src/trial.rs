@@ -1,5 +1,5 @@
-//! A scenario on trial: run as it is, with a knob turned, with a fix. What was run before is not run
-//! again, so that an interrupted table goes on where it was.
+//! A scenario on trial: run as it is, with a knob turned, with a fix. What was run before is not
+//! run again, so that an interrupted table goes on where it was.
 
 use std::fs;
 use std::path::{Path, PathBuf};
