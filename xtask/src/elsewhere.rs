@@ -9,13 +9,48 @@ use wastenot_sim::SCHEDULERS;
 
 use crate::trial::Trial;
 
-/// Each fault as a switch: what has it, and what mends it.
-const FAULTS: [(&str, &str, &str); 5] = [
-    ("imbalance", "average", "minimum"),
-    ("groups", "core0", "own-balanced"),
-    ("numa-levels", "lose", "keep"),
-    ("wakeup", "llc", "longest-idle"),
-    ("wake-affine-idle", "before", "after"),
+/// A fault, as a switch of the schedulers that have it.
+struct Fault {
+    switch: &'static str,
+    faulty: &'static str,
+    mended: &'static str,
+    /// How its fix can reach figures that are about something else.
+    reach: &'static str,
+}
+
+const FAULTS: [Fault; 5] = [
+    Fault {
+        switch: "imbalance",
+        faulty: "average",
+        mended: "minimum",
+        reach: "minima change more often than averages, so that more is moved everywhere",
+    },
+    Fault {
+        switch: "groups",
+        faulty: "core0",
+        mended: "own-balanced",
+        reach: "every CPU may balance, not only the first idle one of its group, so that tasks are \
+                moved sooner everywhere",
+    },
+    Fault {
+        switch: "numa-levels",
+        faulty: "lose",
+        mended: "keep",
+        reach: "it does nothing where no CPU goes off",
+    },
+    Fault {
+        switch: "wakeup",
+        faulty: "llc",
+        mended: "longest-idle",
+        reach: "whoever blocks comes back on an idle CPU of any node, whatever domains and groups \
+                say: faults of balancing then hurt only programs that never block",
+    },
+    Fault {
+        switch: "wake-affine-idle",
+        faulty: "before",
+        mended: "after",
+        reach: "a woken task stays on its previous CPU more often",
+    },
 ];
 /// Seeds with which they are tried.
 const SEEDS: u64 = 3;
@@ -47,7 +82,7 @@ impl Elsewhere {
     pub(crate) fn look(&mut self, trial: &Trial) -> Result<(), String> {
         let seeds: Vec<u64> = (1..=SEEDS).collect();
         let plain = trial.variants(&[])?;
-        for (switch, faulty, mended) in FAULTS {
+        for Fault { switch, faulty, mended, .. } in FAULTS {
             let has_it = |variant: &&Variant| has_by_default(&variant.scheduler, switch, faulty);
             let names: Vec<&str> = plain.iter().filter(has_it).map(|it| &*it.name).collect();
             if names.is_empty() {
@@ -101,7 +136,14 @@ impl Elsewhere {
             let (without, with) = (number(*without, None), number(*with, None));
             let _ = writeln!(text, "| {scenario} | {figure} | {fix} | {without} | {with} |");
         }
-        text
+        for Fault { switch, reach, .. } in FAULTS {
+            let of_it = |change: &&Change| change.fix.starts_with(switch);
+            let count = self.changed.iter().filter(of_it).count();
+            if count > 0 {
+                let _ = write!(text, "\n- {switch} ({count}): {reach}.");
+            }
+        }
+        text + "\n"
     }
 }
 
