@@ -66,11 +66,14 @@ fn signals_to_the_recording_are_for_its_command_but_for_its_trigger() {
     let Some(_machine) = machine(test) else { return };
     let desk = Desk::new();
     let hears = "trap \"echo USR1\" USR1; trap \"echo USR2\" USR2; trap \"echo CONT\" CONT; \
-        trap \"echo WINCH\" WINCH; trap \"echo ALRM\" ALRM; trap \"exit 9\" HUP; \
+        trap \"echo WINCH\" WINCH; trap \"echo ALRM\" ALRM; trap \"exit 9\" HUP; touch hears; \
         for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 0.1; done";
     let kills = "for s in USR1 USR2 CONT WINCH ALRM; do kill -$s $!; sleep 0.3; done";
     let line = |options: &str, end: &str| {
-        format!("wastenot record {options} -- sh -c '{hears}' & sleep 0.5; {kills}; {end} wait $!")
+        format!(
+            "rm -f hears; wastenot record {options} -- sh -c '{hears}' & \
+             while [ ! -e hears ]; do sleep 0.05; done; {kills}; {end} wait $!"
+        )
     };
     let (text, code) = said(&desk.bash(&line("-o a.wn", "kill -HUP $!;")));
     assert_eq!(code, 9, "{text}");
