@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use wastenot_lab::{Experiment, number};
 use wastenot_scenario::scenario::{Choice, Over, Variant};
-use wastenot_sim::SCHEDULERS;
+use wastenot_sim::Scheduler;
 
 use crate::trial::Trial;
 
@@ -95,7 +95,7 @@ impl Elsewhere {
         Ok(())
     }
 
-    /// Figures all of whose variants are among `names`, or have no such switch.
+    /// Figures all of whose variants are among `names`, those that have the fault by default.
     fn compare(&mut self, before: &Experiment, after: &Experiment, names: &[&str], fix: &str) {
         for worked in before.figures.iter().filter(|it| it.figure.band.is_some()) {
             let mut variants = vec![worked.figure.quantity.variant.as_str()];
@@ -150,8 +150,7 @@ impl Elsewhere {
 /// Whether `choice` has a fault because nobody said otherwise.
 fn has_by_default(choice: &Choice, switch: &str, faulty: &str) -> bool {
     let set = choice.switches.iter().any(|(name, _)| name == switch);
-    let kind = SCHEDULERS.iter().find(|kind| kind.name == choice.name);
-    let known = kind.and_then(|kind| kind.switches.iter().find(|it| it.name == switch));
+    let known = Scheduler::named(&choice.name).and_then(|kind| kind.switch(switch));
     !set && known.is_some_and(|known| known.default == faulty)
 }
 

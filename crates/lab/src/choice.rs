@@ -4,7 +4,7 @@ use wastenot_model::Policy;
 use wastenot_model::workload::{Group, GroupId, Workload};
 use wastenot_scenario::scenario::{Choice, Scenario, Unfit};
 use wastenot_scenario::scenario_for;
-use wastenot_sim::{SCHEDULERS, Settings, WrongSetting, scheduler};
+use wastenot_sim::{Scheduler, Settings, WrongSetting, scheduler};
 
 use crate::Error;
 
@@ -29,7 +29,7 @@ pub(crate) fn unread(choice: &Choice, workload: &Workload) -> Option<String> {
         .skip(1)
         .any(|group| !group.session || group.quota.is_some() || group.shares != plain.shares);
     let used = workload.templates.iter().any(|template| template.group != GroupId(0));
-    let reads = SCHEDULERS.iter().any(|kind| kind.name == choice.name && kind.groups);
+    let reads = Scheduler::named(&choice.name).is_some_and(|kind| kind.groups);
     (told && used && !reads).then(|| {
         format!("{} does not look at groups: neither at shares nor at quotas", choice.name)
     })
@@ -43,7 +43,7 @@ pub(crate) fn policy(choice: &Choice) -> Result<Box<dyn Policy>, Error> {
 /// The label of a choice: the scheduler and what is set otherwise than by default, as in
 /// `osv thyst=5ms`.
 pub(crate) fn label(choice: &Choice) -> String {
-    let kind = SCHEDULERS.iter().find(|kind| kind.name == choice.name);
+    let kind = Scheduler::named(&choice.name);
     let label = kind.and_then(|kind| Some(Settings::of(kind, &choice.switches).ok()?.label(kind)));
     label.unwrap_or_else(|| choice.name.clone())
 }

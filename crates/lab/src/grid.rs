@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 use wastenot_model::Time;
 use wastenot_scenario::scenario::{Choice, Scenario, Variant};
-use wastenot_sim::SCHEDULERS;
+use wastenot_sim::Scheduler;
 
 use crate::choice::policy;
 use crate::experiment::Experiment;
@@ -157,10 +157,9 @@ fn without_repetitions(all: Vec<Variant>) -> (Vec<Variant>, Vec<Vec<String>>) {
 }
 
 fn set(choice: &mut Choice, switches: &[(String, String)]) {
-    let Some(kind) = SCHEDULERS.iter().find(|kind| kind.name == choice.name) else { return };
+    let Some(kind) = Scheduler::named(&choice.name) else { return };
     for (name, value) in switches {
-        let known = kind.switches.iter().any(|switch| switch.name == name);
-        if known && !choice.switches.iter().any(|(set, _)| set == name) {
+        if kind.switch(name).is_some() && !choice.switches.iter().any(|(set, _)| set == name) {
             choice.switches.push((name.clone(), value.clone()));
         }
     }

@@ -8,7 +8,7 @@ use wastenot_model::machine::Costs;
 use wastenot_model::{History, Loss, Machine, Silent, Span, TaskId, Time, replay};
 use wastenot_scenario::extract::{self, Bound, Extracted};
 use wastenot_scenario::scenario::Choice;
-use wastenot_sim::{Options, scheduler, simulate};
+use wastenot_sim::{Options, simulate};
 
 use crate::cell::{Run, bad_end};
 use crate::{Error, choice};
@@ -72,7 +72,7 @@ pub struct Replayed {
 pub fn what_if(history: &History, question: &Question) -> Result<WhatIf, Error> {
     let choice = question.scheduler.clone();
     let choice = choice.unwrap_or(Choice { name: YARDSTICK.into(), switches: Vec::new() });
-    scheduler(&choice.name, &choice.switches).map_err(Error::Scheduler)?;
+    choice::policy(&choice)?;
     let movable = Movable::survey(history);
     let recorder = Recorder::of(history);
     let options = extract::Options {

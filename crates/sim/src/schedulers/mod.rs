@@ -32,6 +32,17 @@ pub struct Scheduler {
     make: fn(&Settings) -> Box<dyn Policy>,
 }
 
+impl Scheduler {
+    /// The built-in scheduler of this name.
+    pub fn named(name: &str) -> Option<&'static Scheduler> {
+        SCHEDULERS.iter().find(|scheduler| scheduler.name == name)
+    }
+    /// What can be set of it by this name.
+    pub fn switch(&self, name: &str) -> Option<&'static Switch> {
+        self.switches.iter().find(|switch| switch.name == name)
+    }
+}
+
 /// Every scheduler, in the order of help.
 pub const SCHEDULERS: &[Scheduler] = &[
     cfs::CFS_4_1,
@@ -50,7 +61,7 @@ pub const SCHEDULERS: &[Scheduler] = &[
 
 /// The scheduler `name` with these switches set; a fresh one for each run.
 pub fn scheduler(name: &str, set: &[(String, String)]) -> Result<Box<dyn Policy>, WrongSetting> {
-    let found = SCHEDULERS.iter().find(|scheduler| scheduler.name == name);
+    let found = Scheduler::named(name);
     let scheduler = found.ok_or_else(|| WrongSetting::unknown_scheduler(name))?;
     Ok((scheduler.make)(&Settings::of(scheduler, set)?))
 }
