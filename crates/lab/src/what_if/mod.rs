@@ -70,8 +70,8 @@ pub struct Replayed {
 
 /// Answers `question` about `history`.
 pub fn what_if(history: &History, question: &Question) -> Result<WhatIf, Error> {
-    let choice = question.scheduler.clone();
-    let choice = choice.unwrap_or(Choice { name: YARDSTICK.into(), switches: Vec::new() });
+    let yardstick = Choice { name: YARDSTICK.into(), switches: Vec::new() };
+    let choice = question.scheduler.clone().unwrap_or_else(|| yardstick.clone());
     choice::policy(&choice)?;
     let movable = Movable::survey(history);
     let recorder = Recorder::of(history);
@@ -85,15 +85,13 @@ pub fn what_if(history: &History, question: &Question) -> Result<WhatIf, Error> 
         extracted = extracted.on(machine.clone());
     }
     let name = history.head.source.name.clone();
-    let other = choice.name != YARDSTICK || !choice.switches.is_empty();
-    let yardstick = Choice { name: YARDSTICK.into(), switches: Vec::new() };
     Ok(WhatIf {
         bound: extracted.bound(),
         moved: question.machine.is_some(),
         waste: waste::measure(history, &wastenot_check::Options::default()),
         losses: losses(history),
         asked: replayed(&extracted, &choice, question.seed, &name)?,
-        yardstick: match other {
+        yardstick: match choice != yardstick {
             true => Some(replayed(&extracted, &yardstick, question.seed, &name)?),
             false => None,
         },
