@@ -13,12 +13,18 @@ const LAW: &[(&str, u8, &[&str])] = &[
     ("wastenot-check", 1, &["wastenot-model"]),
     ("wastenot-draw", 1, &["wastenot-model"]),
     ("wastenot-sim", 1, &["wastenot-model"]),
+    ("wastenot-rota", 1, &["wastenot-model"]),
     (
         "wastenot-record",
         2,
         &["wastenot-model", "wastenot-read", "wastenot-scenario", "wastenot-check"],
     ),
-    ("wastenot-lab", 3, &["wastenot-model", "wastenot-scenario", "wastenot-check", "wastenot-sim"]),
+    ("wastenot-prove", 2, &["wastenot-model", "wastenot-rota"]),
+    (
+        "wastenot-lab",
+        3,
+        &["wastenot-model", "wastenot-scenario", "wastenot-check", "wastenot-sim", "wastenot-rota"],
+    ),
     (
         "wastenot",
         4,
@@ -31,6 +37,8 @@ const LAW: &[(&str, u8, &[&str])] = &[
             "wastenot-record",
             "wastenot-lab",
             "wastenot-sim",
+            "wastenot-rota",
+            "wastenot-prove",
         ],
     ),
 ];

@@ -1,0 +1,2 @@
+//! Proofs about policies: what has to hold, who decides whether it does, and what a text that is
+//! wrong leads to.

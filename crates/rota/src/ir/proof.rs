@@ -1,0 +1,72 @@
+//! What is to be proved, and the protocol that the proof is about.
+
+use super::Num;
+use crate::syntax::Span;
+
+/// Something that a text claims.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claim {
+    /// What.
+    pub kind: ClaimKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The properties (docs/rota.md says what each means).
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClaimKind {
+    /// Every task that is put somewhere can be found there by a CPU that may run it.
+    NoLostTask,
+    /// While a task waits and a CPU that would take it sleeps, somebody is on the way.
+    NoLostWakeup,
+    /// Theorem 2: an idle CPU fails only as often as others were faster.
+    WorkConservation,
+    /// Theorem 1: without events no violation outlasts so many rounds.
+    Rounds(Bound),
+    /// Levels nest, cover the machine and end with it; leaders are there and not held up.
+    Hierarchy,
+    /// A task in a queue that is first in first out waits for no more dispatches than stand before
+    /// it, and direct runs.
+    Wait,
+    /// The key of ordered queues never falls, but where it is carried over to another queue.
+    VtMonotone,
+    /// A task is put no further than this from the least key of its queue.
+    Lag(Num),
+    /// Periodic balancing comes to an end when nothing happens.
+    Settles,
+}
+
+/// How many rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// `idle_cpus`: as many as CPUs are idle.
+    IdleCpus,
+    /// `idle_cpus + periodic_moves`: and one for each task that periodic balancing moves meanwhile.
+    IdleCpusAndMoves,
+}
+
+/// How queues and idle CPUs keep from missing each other. Every field is `false` in what is
+/// emitted; `true` is a fault that a text asks for in order to see what comes of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Protocol {
+    /// An idle CPU is looked for before the task is in its queue (`enqueue: kick, insert`).
+    pub kick_first: bool,
+    /// A CPU looks for tasks first and says that it is idle afterwards (`idle: no_rescan`).
+    pub no_rescan: bool,
+    /// A CPU that took a task does not pass the wakeup on (`dispatch: no_chain`).
+    pub no_chain: bool,
+    /// A steal trusts what was read without the lock (`steal: unchecked`).
+    pub unchecked: bool,
+    /// Groups of nodes are those of Linux before 4.12, made from CPU 0's point of view
+    /// (`groups: cpu0`).
+    pub groups_from_cpu0: bool,
+    /// Where it stands.
+    pub span: Span,
+}
+
+impl Protocol {
+    /// Whether nothing unsafe is asked for.
+    pub fn is_safe(&self) -> bool {
+        *self == Protocol { span: self.span, ..Protocol::default() }
+    }
+}

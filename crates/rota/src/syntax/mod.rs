@@ -1,0 +1,19 @@
+//! From text to tree and back: lexer, parser, formatter, and the grammar itself.
+
+pub mod ast;
+
+/// A part of a text: bytes from `start` up to `end`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    /// First byte.
+    pub start: u32,
+    /// Byte after the last.
+    pub end: u32,
+}
+
+impl Span {
+    /// From the beginning of one to the end of the other.
+    pub fn to(self, end: Span) -> Span {
+        Span { start: self.start, end: end.end }
+    }
+}
