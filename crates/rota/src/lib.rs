@@ -7,6 +7,7 @@
 mod diagnostic;
 pub mod eval;
 pub mod ir;
+mod lower;
 pub mod syntax;
 mod tree;
 
