@@ -12,4 +12,5 @@ pub mod syntax;
 mod tree;
 
 pub use diagnostic::Diagnostic;
+pub use syntax::parse;
 pub use tree::Tree;

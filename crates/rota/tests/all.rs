@@ -1,1 +1,6 @@
 //! Tests of the whole crate.
+
+#[path = "all/parse.rs"]
+mod parse;
+#[path = "all/texts.rs"]
+mod texts;
