@@ -2,5 +2,7 @@
 
 #[path = "all/parse.rs"]
 mod parse;
+#[path = "all/policies.rs"]
+mod policies;
 #[path = "all/texts.rs"]
 mod texts;
