@@ -4,12 +4,15 @@
 //! the emitter makes BPF C of it for sched_ext, and the prover (`wastenot-prove`) shows that no CPU
 //! goes idle while a task waits that it may run, or how one does.
 
+pub mod codes;
 mod diagnostic;
 pub mod eval;
 pub mod ir;
+mod render;
 pub mod syntax;
 mod tree;
 
 pub use diagnostic::Diagnostic;
-pub use syntax::parse;
+pub use render::{line_and_column, render};
+pub use syntax::{parse, text};
 pub use tree::Tree;

@@ -1,5 +1,7 @@
 //! Tests of the whole crate.
 
+#[path = "all/codes.rs"]
+mod codes;
 #[path = "all/parse.rs"]
 mod parse;
 #[path = "all/texts.rs"]

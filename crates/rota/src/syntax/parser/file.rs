@@ -33,11 +33,12 @@ impl Parser<'_> {
             "}" => {
                 let help = "leave it out, or look for the `{` that it should close";
                 let span = self.now().span;
-                return self.fault("R011", span, "this `}` closes nothing", "here", help);
+                return self.fault("R010", span, "this `}` closes nothing", "here", help);
             }
             _ if self.now().kind == Kind::Name => return self.unknown(&PARTS, "`policy`"),
             _ => {
-                return self.expected("`policy` or `partition`", "begin with `policy NAME { ... }`");
+                return self
+                    .expected("`policy` or `partition`", "begin with `policy NAME { ... }`");
             }
         }
         Ok(())
