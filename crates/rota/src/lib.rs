@@ -14,5 +14,5 @@ mod tree;
 
 pub use diagnostic::Diagnostic;
 pub use render::{line_and_column, render};
-pub use syntax::{parse, text};
+pub use syntax::{format, parse, text};
 pub use tree::Tree;

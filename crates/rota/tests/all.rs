@@ -2,6 +2,8 @@
 
 #[path = "all/codes.rs"]
 mod codes;
+#[path = "all/format.rs"]
+mod format;
 #[path = "all/parse.rs"]
 mod parse;
 #[path = "all/texts.rs"]

@@ -122,6 +122,7 @@ impl Parser<'_> {
     }
 
     fn parentheses(&mut self) -> Read<Sub> {
+        self.layout.groups.push(self.at);
         self.step();
         let inner = self.whole_expr()?;
         self.need(")")?;

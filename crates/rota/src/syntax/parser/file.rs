@@ -67,7 +67,6 @@ impl Parser<'_> {
         let policy = self.name("the name of a policy")?;
         self.need("for")?;
         let tasks = self.tasks()?;
-        self.eat(";");
         Ok(Partition { name, cpus, policy, tasks, span: self.since(from) })
     }
 
@@ -94,8 +93,12 @@ impl Parser<'_> {
 
     fn range(&mut self) -> Read<(u64, u64)> {
         let first = self.whole("the number of a CPU")?;
-        let last = if self.eat("-") { self.whole("the number of a CPU")? } else { first };
-        Ok((first, last))
+        if !self.is("-") {
+            return Ok((first, first));
+        }
+        self.layout.tight.push(self.at);
+        self.step();
+        Ok((first, self.whole("the number of a CPU")?))
     }
 
     /// `"cgroup" STRING | "rest"`

@@ -44,6 +44,12 @@ pub(crate) struct Layout {
     pub(crate) begins: Vec<usize>,
     /// `{`, its `}`, and how many pieces stand between them.
     pub(crate) blocks: Vec<(usize, usize, usize)>,
+    /// `;` and `,` between pieces.
+    pub(crate) separators: Vec<usize>,
+    /// `(` of expressions, not of calls.
+    pub(crate) groups: Vec<usize>,
+    /// `-` of ranges.
+    pub(crate) tight: Vec<usize>,
 }
 
 /// Reads a text, and keeps what the formatter needs.
@@ -330,7 +336,10 @@ impl<'a> Parser<'a> {
                 Err(Told) => self.skip(from, resumes),
             }
             count += 1;
-            while between.iter().any(|symbol| self.eat(symbol)) {}
+            while between.contains(&self.word()) {
+                self.layout.separators.push(self.at);
+                self.step();
+            }
         }
         self.layout.blocks.push((open, self.at, count));
         self.step();
