@@ -1,5 +1,9 @@
 //! Tests of the whole crate.
 
+#[path = "all/codes.rs"]
+mod codes;
+#[path = "all/format.rs"]
+mod format;
 #[path = "all/parse.rs"]
 mod parse;
 #[path = "all/policies.rs"]
