@@ -6,6 +6,7 @@
 
 mod diagnostic;
 pub mod eval;
+pub mod interpret;
 pub mod ir;
 pub mod syntax;
 mod tree;
