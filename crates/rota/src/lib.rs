@@ -8,8 +8,10 @@ mod diagnostic;
 pub mod eval;
 pub mod interpret;
 pub mod ir;
+mod lower;
 pub mod syntax;
 mod tree;
 
 pub use diagnostic::Diagnostic;
+pub use syntax::parse;
 pub use tree::Tree;
