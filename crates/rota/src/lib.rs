@@ -7,6 +7,7 @@
 pub mod codes;
 mod diagnostic;
 pub mod eval;
+pub mod interpret;
 pub mod ir;
 mod lower;
 mod render;

@@ -4,6 +4,8 @@
 mod codes;
 #[path = "all/format.rs"]
 mod format;
+#[path = "all/interpret/mod.rs"]
+mod interpret;
 #[path = "all/parse.rs"]
 mod parse;
 #[path = "all/policies.rs"]
