@@ -8,6 +8,7 @@ pub mod codes;
 mod diagnostic;
 pub mod eval;
 pub mod ir;
+mod lower;
 mod render;
 pub mod syntax;
 mod tree;
@@ -16,3 +17,9 @@ pub use diagnostic::Diagnostic;
 pub use render::{line_and_column, render};
 pub use syntax::{format, parse, text};
 pub use tree::Tree;
+
+/// What a text means, or everything that is wrong with it.
+pub fn compile(text: &str) -> Result<ir::Program, Vec<Diagnostic>> {
+    let (file, faults) = parse(text);
+    if faults.is_empty() { lower::lower(&file) } else { Err(faults) }
+}
