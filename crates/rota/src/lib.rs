@@ -21,5 +21,12 @@ pub use tree::Tree;
 /// What a text means, or everything that is wrong with it.
 pub fn compile(text: &str) -> Result<ir::Program, Vec<Diagnostic>> {
     let (file, faults) = parse(text);
-    if faults.is_empty() { lower::lower(&file) } else { Err(faults) }
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    lower::lower(&file).map_err(|mut faults| {
+        faults.sort_by_key(|fault| fault.span);
+        faults.truncate(syntax::FAULTS);
+        faults
+    })
 }
