@@ -7,6 +7,7 @@
 pub mod codes;
 mod diagnostic;
 pub mod eval;
+pub mod interpret;
 pub mod ir;
 mod lower;
 mod render;
@@ -18,7 +19,7 @@ pub use render::{line_and_column, render};
 pub use syntax::{format, parse, text};
 pub use tree::Tree;
 
-/// What a text means, or everything that is wrong with it.
+/// What a text means, or everything that is wrong with it, in the order of the text.
 pub fn compile(text: &str) -> Result<ir::Program, Vec<Diagnostic>> {
     let (file, faults) = parse(text);
     if !faults.is_empty() {
