@@ -4,5 +4,6 @@
 mod error;
 pub mod smt;
 pub mod solver;
+pub mod wakeup;
 
 pub use error::Error;

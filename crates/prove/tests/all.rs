@@ -3,3 +3,6 @@
 #[cfg(test)]
 #[path = "all/solvers.rs"]
 mod solvers;
+#[cfg(test)]
+#[path = "all/wakeup.rs"]
+mod wakeup;
