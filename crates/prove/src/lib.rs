@@ -1,6 +1,9 @@
 //! Proofs about policies: what has to hold, who decides whether it does, and what a text that is
 //! wrong leads to.
 
+pub mod cache;
+pub mod certificate;
+mod digest;
 mod error;
 pub mod smt;
 pub mod solver;

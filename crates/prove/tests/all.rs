@@ -1,6 +1,9 @@
 //! Tests of the whole crate.
 
 #[cfg(test)]
+#[path = "all/certificate.rs"]
+mod certificate;
+#[cfg(test)]
 #[path = "all/solvers.rs"]
 mod solvers;
 #[cfg(test)]

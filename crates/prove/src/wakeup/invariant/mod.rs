@@ -9,6 +9,8 @@ mod steps;
 
 use steps::{Step, steps};
 
+#[cfg(doc)]
+use super::Chain;
 use super::Variant;
 use crate::smt::{
     Script, Sort, Term, and, call, equal, exists, forall, implies, int, name, not, or,
@@ -23,8 +25,8 @@ pub struct Obligation {
     pub script: Script,
 }
 
-/// All that has to be shown of a variant. With [`super::Chain::One`] and [`super::Chain::OneAnywhere`] there is
-/// none: this invariant is not about them.
+/// All that has to be shown of a variant. Of [`Chain::One`] and [`Chain::OneAnywhere`] the
+/// invariant knows nothing, and fails.
 pub fn obligations(variant: Variant) -> Vec<Obligation> {
     let about = |name: &str, about: &str| (format!("wakeup-{name}"), format!("{about}\n{MEANING}"));
     let mut all = Vec::new();

@@ -160,9 +160,9 @@ fn steps_of_takers(variant: Variant) -> Vec<Step> {
         (relation, and([s.of(relation, over), other_than("c", "me")]))
     };
     let owed = match variant.chain {
-        Chain::Not => Term::Bool(false),
+        Chain::Not | Chain::One | Chain::OneAnywhere => Term::Bool(false),
         Chain::Each => and([s.of("takes", &["c", "t"]), s.of("waits", &["t"])]),
-        _ => or([s.of("owes", &["c", "t"]), s.of("claimed", &["c", "t"])]),
+        Chain::Owed => or([s.of("owes", &["c", "t"]), s.of("claimed", &["c", "t"])]),
     };
     let nobody_left = forall(
         [("x", sort("x"))],
