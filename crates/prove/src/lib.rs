@@ -4,9 +4,14 @@
 pub mod cache;
 pub mod certificate;
 mod digest;
+pub mod encode;
 mod error;
+pub mod explore;
+mod machines;
+pub mod obligations;
 pub mod smt;
 pub mod solver;
 pub mod wakeup;
 
 pub use error::Error;
+pub use machines::{Small, machines};
