@@ -2,6 +2,9 @@
 //! wrong leads to.
 
 mod counterexample;
+pub mod cache;
+pub mod certificate;
+mod digest;
 pub mod encode;
 mod error;
 pub mod explore;
@@ -10,6 +13,7 @@ pub mod obligations;
 pub mod smt;
 pub mod solver;
 mod verdict;
+pub mod wakeup;
 
 pub use error::Error;
 pub use machines::{Small, machines};
