@@ -5,6 +5,7 @@
 //! goes idle while a task waits that it may run, or how one does.
 
 mod diagnostic;
+pub mod emit;
 pub mod eval;
 pub mod ir;
 pub mod syntax;
