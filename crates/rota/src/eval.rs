@@ -61,7 +61,10 @@ pub struct Frame {
     pub slots: Vec<Option<CpuId>>,
     /// [`Num::Local`].
     pub locals: Vec<i64>,
-    items: Vec<CpuId>,
+    /// [`Num::Seen`], where time has passed since; without it things are as they were.
+    pub seen: Vec<i64>,
+    /// [`Place::Item`], by depth.
+    pub items: Vec<CpuId>,
 }
 
 const MISSING: &str = "typing lets nobody name a place that the handler does not have";
@@ -184,6 +187,10 @@ impl Frame {
                 let (a, time) = (self.num(look, per, a), self.num(look, per, time));
                 decayed(a, time, self.num(look, per, half))
             }
+            Num::Seen(index, now) => match self.seen.get(*index) {
+                Some(then) => *then,
+                None => self.num(look, per, now),
+            },
             Num::Until(period) => until(look.now(), self.num(look, per, period)),
             Num::Fold { aggregate, item, set, body } => {
                 let cpus = self.set(look, set);

@@ -176,6 +176,9 @@ pub enum Num {
     Decayed(Box<Num>, Box<Num>, Box<Num>),
     /// The time from now to the next multiple of a period.
     Until(Box<Num>),
+    /// In a balance's `recheck`: what a number was when the filter was asked. `seen(x)`; numbered
+    /// from 0 in each balance.
+    Seen(usize, Box<Num>),
     /// An aggregate over CPUs, each bound to [`Place::Item`] of `item`.
     Fold {
         /// Which.

@@ -7,9 +7,11 @@
 
 mod expr;
 mod proof;
+mod visit;
 
 pub use expr::{Aggregate, Bool, Comparison, Event, Level, Num, Place, QueueAt, Set};
 pub use proof::{Bound, Claim, ClaimKind, Protocol};
+pub use visit::{Visitor, visit, visit_balance, visit_block, visit_bool, visit_num};
 
 use crate::syntax::Span;
 

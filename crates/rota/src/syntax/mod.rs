@@ -1,6 +1,16 @@
 //! From text to tree and back: lexer, parser, formatter, and the grammar itself.
 
 pub mod ast;
+mod format;
+mod lexer;
+mod number;
+mod parser;
+mod text;
+pub mod words;
+
+pub use format::format;
+pub use parser::parse;
+pub use text::{BYTES, text};
 
 /// A part of a text: bytes from `start` up to `end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,0 +1,167 @@
+//! Who runs where and who waits where, at one instant, on a small machine.
+
+use wastenot_model::CpuId;
+use wastenot_rota::Tree;
+use wastenot_rota::eval::{Frame, Look};
+use wastenot_rota::ir::{Level, Policy};
+
+use crate::Small;
+
+/// Where a task is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Place {
+    /// In a queue of a group.
+    Waits {
+        /// Which queue of the policy.
+        queue: usize,
+        /// Whose.
+        group: usize,
+    },
+    /// On a CPU.
+    Runs(CpuId),
+    /// Asleep, or not there yet.
+    Away,
+}
+
+/// A task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Task {
+    /// Where it is.
+    pub place: Place,
+    /// On which CPUs it may run: bit n is CPU n.
+    pub mask: u32,
+    /// Its weight.
+    pub weight: i64,
+}
+
+impl Task {
+    /// Whether it may run on `cpu`.
+    pub fn allowed(&self, cpu: CpuId) -> bool {
+        self.mask >> cpu.0 & 1 == 1
+    }
+}
+
+/// All tasks, and what the policy keeps of CPUs. Tasks in a queue stand there in the order of their
+/// numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Situation {
+    /// The tasks.
+    pub tasks: Vec<Task>,
+    /// `vars[cpu][var]`
+    pub vars: Vec<Vec<i64>>,
+}
+
+impl Situation {
+    /// Whether `cpu` runs nobody.
+    pub fn is_idle(&self, cpu: CpuId) -> bool {
+        self.tasks.iter().all(|task| task.place != Place::Runs(cpu))
+    }
+    /// Who waits in a queue.
+    pub fn waiting(&self, queue: usize, group: usize) -> impl Iterator<Item = usize> + '_ {
+        let here = Place::Waits { queue, group };
+        (0..self.tasks.len()).filter(move |&task| self.tasks[task].place == here)
+    }
+    /// A task that waits in some queue and may run on `cpu`: with an idle `cpu`, a violation.
+    pub fn wanted_by(&self, cpu: CpuId) -> Option<usize> {
+        let waits = |task: &Task| matches!(task.place, Place::Waits { .. }) && task.allowed(cpu);
+        self.tasks.iter().position(waits)
+    }
+}
+
+/// A policy on a small machine: what does not change from situation to situation.
+#[derive(Clone, Debug)]
+pub struct World<'p> {
+    /// The policy.
+    pub policy: &'p Policy,
+    /// The machine.
+    pub small: &'p Small,
+    /// The level of each queue.
+    pub per: Vec<Level>,
+    params: Vec<i64>,
+}
+
+impl<'p> World<'p> {
+    /// `policy` with its default parameters on a machine.
+    pub fn new(policy: &'p Policy, small: &'p Small) -> World<'p> {
+        let per = policy.queues.iter().map(|queue| queue.per).collect();
+        let params = policy.params.iter().map(|param| param.value).collect();
+        World { policy, small, per, params }
+    }
+    /// The CPUs, ascending from 0.
+    pub fn cpus(&self) -> &'p [CpuId] {
+        self.small.tree.cpus()
+    }
+    /// The groups.
+    pub fn tree(&self) -> &'p Tree {
+        &self.small.tree
+    }
+    /// What names stand for before anything is bound.
+    pub fn frame(&self) -> Frame {
+        Frame { params: self.params.clone(), ..Frame::default() }
+    }
+    /// A situation as expressions see it, about one task or none.
+    pub fn look<'a>(&'a self, situation: &'a Situation, task: Option<usize>) -> Looking<'a> {
+        Looking { tree: self.tree(), situation, task }
+    }
+    /// The variables of CPUs as they begin.
+    pub fn vars(&self) -> Vec<Vec<i64>> {
+        let vars = self.policy.cpu_vars.iter().map(|var| var.value).collect();
+        vec![vars; self.cpus().len()]
+    }
+}
+
+/// What expressions see of a situation. Keys and times are not part of it: no property that is
+/// explored depends on them.
+#[derive(Clone, Copy, Debug)]
+pub struct Looking<'a> {
+    tree: &'a Tree,
+    situation: &'a Situation,
+    task: Option<usize>,
+}
+
+impl Looking<'_> {
+    fn task(&self) -> Option<&Task> {
+        self.situation.tasks.get(self.task?)
+    }
+}
+
+impl Look for Looking<'_> {
+    fn tree(&self) -> &Tree {
+        self.tree
+    }
+    fn queued(&self, queue: usize, group: usize) -> i64 {
+        self.situation.waiting(queue, group).count() as i64
+    }
+    fn queued_weight(&self, queue: usize, group: usize) -> i64 {
+        let tasks = self.situation.waiting(queue, group);
+        tasks.map(|task| self.situation.tasks[task].weight).sum()
+    }
+    fn min_key(&self, _: usize, _: usize) -> i64 {
+        0
+    }
+    fn running(&self, cpu: CpuId) -> Option<i64> {
+        let mut tasks = self.situation.tasks.iter();
+        tasks.find(|task| task.place == Place::Runs(cpu)).map(|task| task.weight)
+    }
+    fn cpu_var(&self, var: usize, cpu: CpuId) -> i64 {
+        self.situation.vars[cpu.index()][var]
+    }
+    fn now(&self) -> i64 {
+        0
+    }
+    fn task_var(&self, _: usize) -> i64 {
+        0
+    }
+    fn weight(&self) -> i64 {
+        self.task().map_or(100, |task| task.weight)
+    }
+    fn job(&self) -> i64 {
+        0
+    }
+    fn ran(&self) -> i64 {
+        0
+    }
+    fn allowed(&self, cpu: CpuId) -> bool {
+        self.task().is_some_and(|task| task.allowed(cpu))
+    }
+}

@@ -1,0 +1,271 @@
+//! Taking tasks from the queues of others: who is looked at, who is chosen, who comes.
+
+use wastenot_model::policy::{Context, Note, View};
+use wastenot_model::{CpuId, CpuSet, TaskId};
+
+use super::handler::at;
+use super::scheduler::Scheduler;
+use super::state::{Seen, State};
+use crate::Tree;
+use crate::eval::{At, Frame, widen};
+use crate::ir::{Balance, Bool, Choose, Level};
+
+/// For each group of a queue's level, and each level of the balance: the groups that are looked at,
+/// in the order of their numbers from the own one on.
+pub(super) type Candidates = Vec<Vec<Vec<usize>>>;
+
+/// Who is looked at by whom: whoever shares a level, once, but oneself.
+pub(super) fn candidates(tree: &Tree, balance: &Balance, per: Level) -> Candidates {
+    let count = tree.count(per);
+    let of = |own: usize| {
+        let mut left: Vec<usize> = (1..count).map(|step| (own + step) % count).collect();
+        let shares = |level: Level, group: usize| {
+            let wide = |group| widen(tree, At { level: per, group }, level);
+            level >= per && wide(group) == wide(own)
+        };
+        let within = |&level: &Level| left.extract_if(.., |group| shares(level, *group)).collect();
+        balance.levels.iter().map(within).collect()
+    };
+    (0..count).map(of).collect()
+}
+
+/// Who is asked, and by whom.
+struct Looking<'s> {
+    view: &'s View,
+    state: &'s State,
+    per: &'s [Level],
+    frame: &'s mut Frame,
+}
+
+impl Looking<'_> {
+    fn holds(&mut self, condition: &Bool, task: Option<TaskId>) -> bool {
+        if let Bool::Const(value) = condition {
+            return *value;
+        }
+        let seen = Seen { view: self.view, state: self.state, task, ran: 0 };
+        self.frame.bool(&seen, self.per, condition)
+    }
+
+    fn key(&mut self, key: &crate::ir::Num) -> i64 {
+        let seen = Seen { view: self.view, state: self.state, task: None, ran: 0 };
+        self.frame.num(&seen, self.per, key)
+    }
+
+    /// The groups that pass the filter, best first. `cpu` is where it is decided.
+    fn passing(&mut self, balance: &Balance, groups: &[usize], cpu: CpuId) -> Vec<usize> {
+        let (tree, per) = (&self.state.tree, self.per[balance.from]);
+        let mut passing: Vec<(i128, Level, usize, usize)> = Vec::new();
+        for (order, &group) in groups.iter().enumerate() {
+            let first = tree.members(per, group)[0];
+            self.frame.other = Some(At { level: per, group });
+            if !tree.sees(cpu, first) || !self.holds(&balance.filter, None) {
+                continue;
+            }
+            let (rank, distance) = match &balance.choose {
+                Choose::Any => (0, Level::Cpu),
+                Choose::Best { key, greatest, near } => {
+                    let key = i128::from(self.key(key));
+                    let distance = if *near { tree.distance(cpu, first) } else { Level::Cpu };
+                    (if *greatest { -key } else { key }, distance)
+                }
+            };
+            passing.push((rank, distance, order, group));
+        }
+        passing.sort_unstable();
+        passing.into_iter().map(|(.., group)| group).collect()
+    }
+
+    /// The first task of a queue that may run on one of `cpus`, and of which `recheck` holds.
+    fn first(
+        &mut self,
+        balance: &Balance,
+        group: usize,
+        cpus: &[CpuId],
+    ) -> Option<(TaskId, CpuId)> {
+        let queue = &self.state.queues[balance.from][group];
+        let mut entry = queue.after(None);
+        while let Some(next) = entry {
+            let task = TaskId::nth(next.task as usize);
+            let cpu = cpus.iter().find(|&&cpu| self.state.may(self.view, task, cpu));
+            if let Some(&cpu) = cpu
+                && self.holds(&balance.recheck, Some(task))
+            {
+                return Some((task, cpu));
+            }
+            entry = queue.after(Some(&next));
+        }
+        None
+    }
+}
+
+impl Scheduler {
+    fn looking<'s>(&'s mut self, view: &'s View) -> (Looking<'s>, &'s crate::ir::Policy) {
+        let Scheduler { state, per, frame, policy, .. } = self;
+        (Looking { view, state, per, frame }, policy)
+    }
+
+    /// A task for `cpu`, which found none: one attempt at all levels.
+    pub(super) fn steal(&mut self, cx: &mut Context, cpu: CpuId) -> Option<TaskId> {
+        let balance = self.policy.idle.clone()?;
+        if self.state.waiting[balance.from] == 0 {
+            self.note(cx, cpu, "idle balance", None, &[], || "nobody waits".into());
+            return None;
+        }
+        let per = self.per[balance.from];
+        let own = self.state.tree.group(per, cpu);
+        self.frame.me = Some(at(&self.state, cpu));
+        for level in 0..balance.levels.len() {
+            let groups = std::mem::take(&mut self.stolen_from[own][level]);
+            let stolen = self.steal_at(cx, cpu, &balance, &groups);
+            self.stolen_from[own][level] = groups;
+            if stolen.is_some() {
+                return stolen;
+            }
+        }
+        None
+    }
+
+    /// One attempt at one level.
+    fn steal_at(
+        &mut self,
+        cx: &mut Context,
+        cpu: CpuId,
+        balance: &Balance,
+        groups: &[usize],
+    ) -> Option<TaskId> {
+        let unchecked = self.policy.protocol.unchecked;
+        let (mut looking, _) = self.looking(cx);
+        let passing = looking.passing(balance, groups, cpu);
+        let tries = balance.retry.map_or(usize::MAX, |retry| retry as usize).saturating_add(1);
+        let mut found = None;
+        for &group in passing.iter().take(tries) {
+            looking.frame.other = Some(At { level: looking.per[balance.from], group });
+            let first = match unchecked {
+                false => looking.first(balance, group, &[cpu]).map(|(task, _)| task),
+                true => head(looking.view, looking.state, balance.from, group, cpu),
+            };
+            if let Some(task) = first {
+                found = Some((task, group));
+                break;
+            }
+        }
+        let Some((task, group)) = found else {
+            self.note(cx, cpu, "idle balance", None, groups, || match passing.is_empty() {
+                true => "nobody passed the filter".into(),
+                false => format!("failed {}", passing.len().min(tries)),
+            });
+            return None;
+        };
+        let own = self.state.tree.group(self.per[balance.from], cpu);
+        let into = (balance.into.unwrap_or(balance.from), own);
+        self.rebase(balance, task, group, into);
+        self.state.remove(task, true);
+        self.note(cx, cpu, "idle balance", Some(task), groups, || format!("took from {group}"));
+        Some(task)
+    }
+
+    /// What the task was ahead of the least of its queue it is ahead of the least of `into`.
+    fn rebase(&mut self, balance: &Balance, task: TaskId, from: usize, into: (usize, usize)) {
+        let Some(var) = balance.rebase else { return };
+        let least = |(queue, group): (usize, usize)| self.state.queues[queue][group].key_min();
+        let by = least(into).saturating_sub(least((balance.from, from)));
+        let var = &mut self.state.task(task).vars[var];
+        *var = var.saturating_add(by);
+    }
+
+    /// A regular balance, done by `leader` for its group of the victims' level.
+    pub(super) fn balance(&mut self, cx: &mut Context, index: usize, leader: CpuId) {
+        let balance = self.policy.periodic[index].balance.clone();
+        let per = self.per[balance.from];
+        let own = self.state.tree.group(per, leader);
+        self.frame.me = Some(At { level: per, group: own });
+        for level in 0..balance.levels.len() {
+            let groups = std::mem::take(&mut self.pulled_from[index][own][level]);
+            let moved = self.pull(cx, leader, &balance, own, &groups);
+            self.note(cx, leader, "balance", None, &groups, || match moved {
+                None => "nobody passed the filter".into(),
+                Some((moved, from)) => format!("moved {moved} from {from}"),
+            });
+            self.pulled_from[index][own][level] = groups;
+            if moved.is_some_and(|(moved, _)| moved > 0) {
+                return;
+            }
+        }
+    }
+
+    /// Tasks that come into the own queue from the candidate that is chosen: how many, from where.
+    fn pull(
+        &mut self,
+        cx: &mut Context,
+        leader: CpuId,
+        balance: &Balance,
+        own: usize,
+        groups: &[usize],
+    ) -> Option<(u64, usize)> {
+        let into = balance.into.unwrap_or(balance.from);
+        let cpus = self.state.tree.members(self.per[into], own).to_vec();
+        let (mut looking, _) = self.looking(cx);
+        let passing = looking.passing(balance, groups, leader);
+        let tries = balance.retry.map_or(usize::MAX, |retry| retry as usize).saturating_add(1);
+        let mut result = None;
+        for &group in passing.iter().take(tries) {
+            let other = Some(At { level: self.per[balance.from], group });
+            let (mut moved, mut most) = (0, i64::MAX);
+            while moved < most {
+                let (mut looking, _) = self.looking(cx);
+                looking.frame.other = other;
+                let count = looking.key(&balance.count);
+                most = most.min(count);
+                if count < 1 || !looking.holds(&balance.filter, None) {
+                    break;
+                }
+                let Some((task, cpu)) = looking.first(balance, group, &cpus) else { break };
+                self.rebase(balance, task, group, (into, own));
+                self.state.remove(task, false);
+                self.insert(cx, task, into, own);
+                if cx.task(task).cpu != cpu {
+                    cx.moved(task, cpu);
+                }
+                self.wake(cx, task, into, own, Level::Machine);
+                moved += 1;
+            }
+            result = Some((moved as u64, group));
+            if moved > 0 {
+                break;
+            }
+        }
+        result
+    }
+
+    /// Tells what came of looking at the CPUs of `groups`, if somebody wants to know.
+    pub(super) fn note(
+        &self,
+        cx: &mut Context,
+        cpu: CpuId,
+        what: &'static str,
+        task: Option<TaskId>,
+        groups: &[usize],
+        outcome: impl FnOnce() -> String,
+    ) {
+        let per = self.policy.idle.as_ref().map_or(Level::Cpu, |idle| self.per[idle.from]);
+        let tree = &self.state.tree;
+        cx.note(|_| Note {
+            cpu,
+            what,
+            task,
+            considered: considered(tree, per, groups),
+            outcome: outcome(),
+        });
+    }
+}
+
+fn considered(tree: &Tree, per: Level, groups: &[usize]) -> CpuSet {
+    groups.iter().flat_map(|&group| tree.members(per, group)).copied().collect()
+}
+
+/// The first of a queue, if it can run on `cpu`: who trusts what was read looks at nobody else.
+fn head(view: &View, state: &State, queue: usize, group: usize, cpu: CpuId) -> Option<TaskId> {
+    let first = state.queues[queue][group].after(None)?;
+    let task = TaskId::nth(first.task as usize);
+    state.may(view, task, cpu).then_some(task)
+}

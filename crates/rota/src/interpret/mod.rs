@@ -1,0 +1,234 @@
+//! The interpreter: a program as a [`wastenot_model::Policy`], in the simulator's words.
+//!
+//! sched_ext's calls become the events of the text: `select_cpu` runs the handler of `new` or
+//! `wake`, whose decision `enqueue` carries out; `enqueue` of who ran runs `preempt` or `yield`;
+//! `stopping` runs `stop`, and `block` or `exit`. Who was displaced is treated as preempted. Every
+//! decision is taken in the moment: what is read is as it is, so that the faults which only an old
+//! value makes do not show here (the explorer shows them).
+
+mod balance;
+mod handler;
+mod params;
+mod parts;
+mod queue;
+mod scheduler;
+mod state;
+mod weight;
+
+pub use params::Error;
+
+use wastenot_model::policy::{Context, Happening, Place, Tick, View, Why};
+use wastenot_model::{CpuId, Policy, TaskId};
+
+use self::handler::Decision;
+use self::scheduler::Scheduler;
+use crate::ir::{Event, Program};
+
+/// Ticks of a kernel that is configured for 250 Hz, for policies that want ticks.
+const HZ: u64 = 250;
+
+/// Policies at work, each on its CPUs.
+#[derive(Debug)]
+pub struct Interpreter {
+    name: String,
+    program: Program,
+    params: Vec<Vec<i64>>,
+    /// One for each partition.
+    parts: Vec<Scheduler>,
+    /// By CPU number.
+    part_of: Vec<usize>,
+    /// By ordinal of a task that is about to be queued: under whom, and what was decided.
+    decided: Vec<Option<(usize, Decision)>>,
+}
+
+impl Interpreter {
+    /// Runs `program` with these parameters set otherwise than it says: `("slice", "5ms")`.
+    pub fn new(program: Program, params: &[(String, String)]) -> Result<Interpreter, Error> {
+        let values = params::of(&program, params)?;
+        let mut name = program.policies[0].name.clone();
+        for (param, value) in params {
+            name.push_str(&format!(" {param}={value}"));
+        }
+        let (parts, part_of, decided) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Interpreter { name, program, params: values, parts, part_of, decided })
+    }
+
+    /// Under whom `task` comes: whose rule names its group, unless it can run on none of their
+    /// CPUs; then the first who has one.
+    fn part(&self, view: &View, task: TaskId) -> usize {
+        if self.parts.len() == 1 {
+            return 0;
+        }
+        let named = parts::named(&self.program, view, view.task(task).group);
+        if self.parts[named].may(view, task) {
+            return named;
+        }
+        self.parts.iter().position(|part| part.may(view, task)).unwrap_or(named)
+    }
+
+    fn of(&mut self, cpu: CpuId) -> &mut Scheduler {
+        &mut self.parts[self.part_of[cpu.index()]]
+    }
+
+    /// Runs the handler that says where `task` goes.
+    fn decide(
+        &mut self,
+        view: &View,
+        event: Event,
+        task: TaskId,
+        at: (CpuId, CpuId),
+    ) -> (usize, Decision) {
+        let part = self.part(view, task);
+        (part, self.parts[part].handle(view, event, task, at, 0))
+    }
+
+    /// Places `task`, which was last on `cpu`.
+    fn place(&mut self, cx: &mut Context, event: Event, task: TaskId, cpu: CpuId) {
+        let (part, decision) = self.decide(cx, event, task, (cpu, cpu));
+        if !self.parts[part].place(cx, task, decision) {
+            // A CPU that goes off meanwhile is claimed by nobody a second time.
+            let (part, decision) = self.decide(cx, event, task, (cpu, cpu));
+            self.parts[part].place(cx, task, decision);
+        }
+    }
+
+    /// `task`, which waits and may not stay, is placed anew.
+    fn displace(&mut self, cx: &mut Context, task: TaskId) {
+        let cpu = cx.task(task).cpu;
+        let to = cx.fallback(task, cpu);
+        if to != cpu {
+            cx.moved(task, to);
+        }
+        self.place(cx, Event::Preempt, task, to);
+    }
+
+    fn decision(&mut self, task: TaskId) -> &mut Option<(usize, Decision)> {
+        let index = task.ordinal();
+        self.decided.resize(self.decided.len().max(index + 1), None);
+        &mut self.decided[index]
+    }
+
+    /// `cpu` went off.
+    fn goes_off(&mut self, cx: &mut Context, cpu: CpuId) {
+        for task in self.of(cpu).goes_off(cx, cpu) {
+            self.displace(cx, task);
+        }
+        let stays = |task: &TaskId| {
+            let view = cx.task(*task);
+            view.place == Place::Queued && view.cpu == cpu
+        };
+        let left: Vec<TaskId> = (0..cx.tasks.len()).map(TaskId::nth).filter(stays).collect();
+        for task in left {
+            let part = self.part(cx, task);
+            if self.parts[part].state.task(task).at.is_none() {
+                // Under somebody else, who has no CPU for it any more; or on its way to a CPU.
+                let was = self.parts.iter_mut().any(|part| part.leave(task));
+                if was {
+                    self.displace(cx, task);
+                    continue;
+                }
+            }
+            let to = cx.fallback(task, cpu);
+            cx.moved(task, to);
+        }
+        self.parts.iter_mut().for_each(|part| part.pass_on(cx, true));
+    }
+}
+
+impl Policy for Interpreter {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn init(&mut self, cx: &mut Context) {
+        let cpus = parts::cpus(&self.program, &cx.machine);
+        self.part_of = vec![0; cx.cpus.len()];
+        for (part, cpus) in cpus.iter().enumerate() {
+            cpus.iter().for_each(|cpu| self.part_of[cpu.index()] = part);
+            let policy = self.program.partitions.get(part).map_or(0, |it| it.policy);
+            let (ir, params) = (&self.program.policies[policy], &self.params[policy]);
+            self.parts.push(Scheduler::new(ir.clone(), params.clone(), cpus, cx));
+        }
+        let ticks = |policy: &crate::ir::Policy| !policy.handlers[Event::Tick as usize].is_empty();
+        if self.program.policies.iter().any(ticks) {
+            cx.set_tick(Tick::hz(HZ));
+        }
+    }
+
+    fn select_cpu(&mut self, cx: &mut Context, task: TaskId, prev: CpuId, why: Why) -> CpuId {
+        let event = match why {
+            Why::New => Event::New,
+            Why::Wakeup { .. } => Event::Wake,
+            Why::Exec | Why::Preempted | Why::Yield | Why::Displaced => {
+                return cx.fallback(task, prev);
+            }
+        };
+        let (part, decision) = self.decide(cx, event, task, (prev, cx.cpu));
+        let placed = decision.placed;
+        *self.decision(task) = Some((part, decision));
+        match placed {
+            Some(placed) => self.parts[part].named(cx, task, placed, prev),
+            None => cx.fallback(task, prev),
+        }
+    }
+
+    fn enqueue(&mut self, cx: &mut Context, task: TaskId, cpu: CpuId, why: Why) {
+        let decided = self.decision(task).take();
+        let event = match why {
+            Why::New | Why::Wakeup { .. } => {
+                let placed = decided
+                    .is_some_and(|(part, decision)| self.parts[part].place(cx, task, decision));
+                if placed {
+                    return;
+                }
+                Event::Preempt
+            }
+            Why::Yield => Event::Yield,
+            Why::Preempted | Why::Displaced | Why::Exec => Event::Preempt,
+        };
+        self.place(cx, event, task, cpu);
+    }
+
+    fn dequeue(&mut self, _: &mut Context, task: TaskId, _: CpuId) {
+        self.parts.iter_mut().any(|part| part.leave(task));
+    }
+
+    fn dispatch(&mut self, cx: &mut Context, cpu: CpuId) -> Option<TaskId> {
+        let task = self.of(cpu).dispatch(cx, cpu)?;
+        if cx.task(task).cpu != cpu {
+            cx.moved(task, cpu);
+        }
+        Some(task)
+    }
+
+    fn running(&mut self, cx: &mut Context, cpu: CpuId, task: TaskId) {
+        self.of(cpu).running(cx, cpu, task);
+    }
+
+    fn stopping(&mut self, cx: &mut Context, cpu: CpuId, task: TaskId, runnable: bool) {
+        self.of(cpu).stopping(cx, cpu, task, runnable);
+    }
+
+    fn tick(&mut self, cx: &mut Context, cpu: CpuId) {
+        self.of(cpu).tick(cx, cpu);
+    }
+
+    fn on(&mut self, cx: &mut Context, happening: Happening) {
+        match happening {
+            Happening::Timer(timer) => {
+                self.parts.iter_mut().any(|part| part.expired(cx, timer));
+            }
+            Happening::Cpu { cpu, up: true } => cx.kick_idle(cpu), // idle once it finds nobody
+            Happening::Cpu { cpu, up: false } => self.goes_off(cx, cpu),
+            Happening::Exit(task) => {
+                self.parts.iter_mut().for_each(|part| part.state.task(task).ends = true);
+            }
+            Happening::Affinity(task) if cx.task(task).place == Place::Queued => {
+                if self.parts.iter_mut().any(|part| part.leave(task)) {
+                    self.displace(cx, task);
+                }
+            }
+            _ => {}
+        }
+    }
+}

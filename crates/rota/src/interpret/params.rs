@@ -1,0 +1,114 @@
+//! Parameters of policies, set by whoever runs them.
+
+use wastenot_model::{Span, nearest};
+
+use crate::ir::{Dimension, Program, Variable};
+
+/// Why a policy cannot be run like this.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file holds no policy.
+    #[error("there is no policy in it")]
+    Empty,
+    /// No policy of the file has such a parameter.
+    #[error("{policy} has no parameter `{name}`")]
+    UnknownParameter {
+        /// Whose.
+        policy: String,
+        /// As typed.
+        name: String,
+        /// What to write instead.
+        help: String,
+    },
+    /// The parameter is a number of something else.
+    #[error("{policy}: `{name}` cannot be `{value}`")]
+    WrongValue {
+        /// Whose.
+        policy: String,
+        /// Which.
+        name: String,
+        /// As typed.
+        value: String,
+        /// What to write instead.
+        help: String,
+    },
+}
+
+impl Error {
+    /// What to write instead.
+    pub fn help(&self) -> &str {
+        match self {
+            Error::Empty => "begin with `policy NAME { ... }`",
+            Error::UnknownParameter { help, .. } | Error::WrongValue { help, .. } => help,
+        }
+    }
+    /// The parameter that is wrong.
+    pub fn parameter(&self) -> Option<&str> {
+        match self {
+            Error::Empty => None,
+            Error::UnknownParameter { name, .. } | Error::WrongValue { name, .. } => Some(name),
+        }
+    }
+}
+
+/// The parameters of each policy of `program`, with these set otherwise than the text says. One
+/// name sets all policies that have it.
+pub(super) fn of(program: &Program, set: &[(String, String)]) -> Result<Vec<Vec<i64>>, Error> {
+    let first = program.policies.first().ok_or(Error::Empty)?;
+    let mut all: Vec<Vec<i64>> =
+        program.policies.iter().map(|it| it.params.iter().map(|it| it.value).collect()).collect();
+    for (name, value) in set {
+        let mut known = false;
+        for (policy, values) in program.policies.iter().zip(&mut all) {
+            let at = policy.params.iter().position(|param| param.name == *name);
+            let Some(at) = at else { continue };
+            known = true;
+            let number = parse(&policy.params[at], value);
+            values[at] = number.ok_or_else(|| wrong(&policy.name, &policy.params[at], value))?;
+        }
+        if !known {
+            let params = program.policies.iter().flat_map(|policy| &policy.params);
+            let names: Vec<&str> = params.map(|param| param.name.as_str()).collect();
+            let (policy, name) = (first.name.clone(), shown(name));
+            let help = meant(&name, &names);
+            return Err(Error::UnknownParameter { policy, name, help });
+        }
+    }
+    Ok(all)
+}
+
+fn parse(param: &Variable, text: &str) -> Option<i64> {
+    let whole = |text: &str| text.replace('_', "").parse::<i64>().ok().filter(|&it| it >= 0);
+    match param.dimension {
+        Dimension::Count | Dimension::Weight => whole(text),
+        Dimension::Time => i64::try_from(Span::parse(text)?.0).ok(),
+        Dimension::Ratio => whole(text.strip_suffix('%')?),
+    }
+}
+
+fn wrong(policy: &str, param: &Variable, value: &str) -> Error {
+    let like = match param.dimension {
+        Dimension::Count => "a whole number, as in `4`",
+        Dimension::Weight => "a weight, as in `100`",
+        Dimension::Time => "a time with its unit, as in `5ms`",
+        Dimension::Ratio => "a share, as in `25%`",
+    };
+    let (policy, name, value) = (policy.to_owned(), param.name.clone(), shown(value));
+    let help = format!("`{name}` is {like}");
+    Error::WrongValue { policy, name, value, help }
+}
+
+fn meant(typed: &str, names: &[&str]) -> String {
+    match nearest(typed, names.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if names.is_empty() => "it has no parameters".into(),
+        None => format!("its parameters are {}", names.join(", ")),
+    }
+}
+
+/// What was typed, short enough for a message.
+fn shown(text: &str) -> String {
+    const CHARS: usize = 100;
+    text.chars().take(CHARS).collect()
+}

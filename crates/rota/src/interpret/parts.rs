@@ -1,0 +1,93 @@
+//! Who has which CPUs, and whose tasks are whose.
+
+use wastenot_model::policy::View;
+use wastenot_model::{CpuId, CpuSet, Machine};
+
+use crate::Tree;
+use crate::ir::{Cpus, Program};
+
+/// The CPUs of each part, in the order of the text; a program without partitions has one part. Of
+/// two parts that name a CPU the first has it, and CPUs that nobody names go to the part that has
+/// the rest, or to the first: each CPU is somebody's.
+pub(super) fn cpus(program: &Program, machine: &Machine) -> Vec<CpuSet> {
+    if program.partitions.is_empty() {
+        return vec![CpuSet::first(machine.len())];
+    }
+    let whole = Tree::of(machine, &CpuSet::first(machine.len()));
+    let mut free = CpuSet::first(machine.len());
+    let mut parts = Vec::new();
+    for partition in &program.partitions {
+        let named: CpuSet = match &partition.cpus {
+            Cpus::List(ranges) => {
+                let within = |cpu: &CpuId| {
+                    ranges.iter().any(|&(first, last)| (first..=last).contains(&cpu.0))
+                };
+                free.iter().filter(within).collect()
+            }
+            Cpus::Group(level, group) if (*group as usize) < whole.count(*level) => {
+                let members = whole.members(*level, *group as usize);
+                members.iter().copied().filter(|&cpu| free.contains(cpu)).collect()
+            }
+            Cpus::Group(..) | Cpus::Rest => CpuSet::new(),
+        };
+        named.iter().for_each(|cpu| free.remove(cpu));
+        parts.push(named);
+    }
+    let rest = program.partitions.iter().position(|it| it.cpus == Cpus::Rest).unwrap_or(0);
+    parts[rest] = parts[rest].or(&free);
+    parts
+}
+
+/// The part whose rule names the group of a task: the first that does, else the one that has
+/// everybody else's, else the first.
+pub(super) fn named(
+    program: &Program,
+    view: &View,
+    group: wastenot_model::workload::GroupId,
+) -> usize {
+    let name = view.groups.get(group.index()).map_or("", |group| group.name.as_str());
+    let rules = program.partitions.iter().map(|partition| partition.tasks.as_deref());
+    let matching = rules.clone().position(|rule| rule.is_some_and(|rule| matches(rule, name)));
+    let rest = || rules.clone().position(|rule| rule.is_none());
+    matching.or_else(rest).unwrap_or(0)
+}
+
+/// Whether `name` is like `pattern`, in which `*` is any text and `?` one letter.
+fn matches(pattern: &str, name: &str) -> bool {
+    let (pattern, name): (Vec<char>, Vec<char>) =
+        (pattern.chars().collect(), name.chars().collect());
+    let (mut p, mut n) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while n < name.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p, n));
+                p += 1;
+            }
+            Some(&letter) if letter == '?' || letter == name[n] => (p, n) = (p + 1, n + 1),
+            _ => {
+                let Some((at, from)) = star else { return false };
+                star = Some((at, from + 1));
+                (p, n) = (at + 1, from + 1);
+            }
+        }
+    }
+    pattern[p..].iter().all(|&letter| letter == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn a_star_is_any_text_and_a_question_mark_one_letter() {
+        for (pattern, name) in
+            [("web*", "web"), ("*b?t*", "a/batch"), ("**", ""), ("a*b*c", "abbc")]
+        {
+            assert!(matches(pattern, name), "{pattern} {name}");
+        }
+        for (pattern, name) in [("web", "web1"), ("?", ""), ("a*b", "ac"), ("", "a")] {
+            assert!(!matches(pattern, name), "{pattern} {name}");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! What one policy knows: its queues, its CPUs, and what it keeps of tasks.
+
+use wastenot_model::policy::View;
+use wastenot_model::{CpuId, CpuSet, TaskId, Time};
+
+use super::queue::{Entry, Queue};
+use super::weight;
+use crate::Tree;
+use crate::eval::Look;
+use crate::ir::{self, Level};
+
+/// Queues, CPUs and tasks of one policy.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) tree: Tree,
+    /// By queue of the text, then by group of its level.
+    pub(super) queues: Vec<Vec<Queue>>,
+    /// How many tasks wait in all queues of a name.
+    pub(super) waiting: Vec<usize>,
+    /// CPUs that sleep and that nobody was sent to: the protocol's own flags.
+    pub(super) idle: CpuSet,
+    /// By number, those of others too.
+    pub(super) cpus: Vec<Cpu>,
+    /// By ordinal.
+    pub(super) tasks: Vec<Task>,
+    arrivals: u64,
+    /// What variables of new tasks begin with.
+    initial: Vec<i64>,
+}
+
+/// What is known of a CPU.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cpu {
+    /// Whom it runs.
+    pub(super) current: Option<TaskId>,
+    /// Who runs there next: its local queue.
+    pub(super) next: Option<TaskId>,
+    pub(super) vars: Vec<i64>,
+}
+
+/// What is known of a task.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Task {
+    pub(super) vars: Vec<i64>,
+    /// How long it may run, in ns, once it does; `None` is for as long as it wants.
+    pub(super) slice: Option<i64>,
+    /// Since when it runs.
+    pub(super) since: Time,
+    /// Where it waits: queue, group, place.
+    pub(super) at: Option<(usize, usize, Entry)>,
+    /// It is about to end.
+    pub(super) ends: bool,
+}
+
+impl State {
+    pub(super) fn new(policy: &ir::Policy, tree: Tree, view: &View) -> State {
+        let queues =
+            policy.queues.iter().map(|queue| vec![Queue::default(); tree.count(queue.per)]);
+        let first = |vars: &[ir::Variable]| vars.iter().map(|var| var.value).collect::<Vec<i64>>();
+        let cpu = Cpu { vars: first(&policy.cpu_vars), ..Cpu::default() };
+        State {
+            queues: queues.collect(),
+            waiting: vec![0; policy.queues.len()],
+            idle: tree.cpus().iter().copied().filter(|&cpu| view.online.contains(cpu)).collect(),
+            cpus: vec![cpu; view.cpus.len()],
+            tasks: Vec::new(),
+            arrivals: 0,
+            initial: first(&policy.task_vars),
+            tree,
+        }
+    }
+
+    pub(super) fn task(&mut self, task: TaskId) -> &mut Task {
+        let index = task.ordinal();
+        if self.tasks.len() <= index {
+            let new = Task { vars: self.initial.clone(), ..Task::default() };
+            self.tasks.resize(index + 1, new);
+        }
+        &mut self.tasks[index]
+    }
+
+    /// `task` waits from now on, with what its key is now.
+    pub(super) fn insert(
+        &mut self,
+        view: &View,
+        task: TaskId,
+        queue: usize,
+        group: usize,
+        key: i64,
+    ) {
+        self.arrivals += 1;
+        let (arrival, weight) = (self.arrivals, weight::of_nice(view.task(task).nice));
+        let entry = Entry { key, arrival, task: task.ordinal() as u32, weight };
+        self.queues[queue][group].insert(entry);
+        self.waiting[queue] += 1;
+        self.task(task).at = Some((queue, group, entry));
+    }
+
+    /// `task` waits no more; `taken`: since it runs next.
+    pub(super) fn remove(&mut self, task: TaskId, taken: bool) {
+        if let Some((queue, group, entry)) = self.task(task).at.take() {
+            self.queues[queue][group].remove(&entry, taken);
+            self.waiting[queue] -= 1;
+        }
+    }
+
+    /// The first task of a queue that may run on `cpu`.
+    pub(super) fn first(
+        &self,
+        view: &View,
+        queue: usize,
+        group: usize,
+        cpu: CpuId,
+    ) -> Option<TaskId> {
+        let waiting = self.queues[queue][group].iter();
+        let mut tasks = waiting.map(|entry| TaskId::nth(entry.task as usize));
+        tasks.find(|&task| self.may(view, task, cpu))
+    }
+
+    /// Whether `task` may run on `cpu` now, and this policy has that CPU.
+    pub(super) fn may(&self, view: &View, task: TaskId, cpu: CpuId) -> bool {
+        self.tree.has(cpu) && view.online.contains(cpu) && view.allowed(task, cpu)
+    }
+
+    /// The idle CPU nearest to `near` that passes.
+    pub(super) fn nearest_idle(
+        &self,
+        by: &[Level],
+        near: CpuId,
+        pass: impl Fn(CpuId) -> bool,
+    ) -> Option<CpuId> {
+        if self.idle.is_empty() {
+            return None;
+        }
+        let pass = |cpu: &&CpuId| self.idle.contains(**cpu) && pass(**cpu);
+        let narrow = by.iter().filter(|&&level| level < Level::Machine);
+        let groups = std::iter::once(&Level::Cpu).chain(narrow);
+        let groups = groups.map(|&level| self.tree.members(level, self.tree.group(level, near)));
+        let mut groups = groups.chain([self.tree.cpus()]);
+        groups.find_map(|cpus| cpus.iter().find(pass).copied())
+    }
+}
+
+/// The policy's state as an expression sees it: as it is now.
+pub(super) struct Seen<'s> {
+    pub(super) view: &'s View,
+    pub(super) state: &'s State,
+    /// Whom it is about.
+    pub(super) task: Option<TaskId>,
+    /// For how long that one ran.
+    pub(super) ran: i64,
+}
+
+const NO_TASK: &str = "typing lets nobody name a task where there is none";
+
+impl Look for Seen<'_> {
+    fn tree(&self) -> &Tree {
+        &self.state.tree
+    }
+    fn queued(&self, queue: usize, group: usize) -> i64 {
+        self.state.queues[queue][group].len() as i64
+    }
+    fn queued_weight(&self, queue: usize, group: usize) -> i64 {
+        self.state.queues[queue][group].weight()
+    }
+    fn min_key(&self, queue: usize, group: usize) -> i64 {
+        self.state.queues[queue][group].key_min()
+    }
+    fn running(&self, cpu: CpuId) -> Option<i64> {
+        let state = &self.state.cpus[cpu.index()];
+        let task = state.current.or(state.next)?;
+        Some(weight::of_nice(self.view.task(task).nice))
+    }
+    fn cpu_var(&self, var: usize, cpu: CpuId) -> i64 {
+        self.state.cpus[cpu.index()].vars[var]
+    }
+    fn now(&self) -> i64 {
+        self.view.now.0 as i64
+    }
+    fn task_var(&self, var: usize) -> i64 {
+        self.state.tasks[self.task.expect(NO_TASK).ordinal()].vars[var]
+    }
+    fn weight(&self) -> i64 {
+        weight::of_nice(self.view.task(self.task.expect(NO_TASK)).nice)
+    }
+    fn job(&self) -> i64 {
+        i64::from(self.view.task(self.task.expect(NO_TASK)).job.unwrap_or(0))
+    }
+    fn ran(&self) -> i64 {
+        self.ran
+    }
+    fn allowed(&self, cpu: CpuId) -> bool {
+        self.state.may(self.view, self.task.expect(NO_TASK), cpu)
+    }
+}

@@ -1,0 +1,316 @@
+//! Balances: where to look, whom to take from, how many.
+
+use super::scope::{Meaning, Scope};
+use super::{Lowering, suggest};
+use crate::Diagnostic;
+use crate::ir::{
+    Balance, BalanceSpans, Bool, Choose, Dimension, Level, Num, Periodic, Place, QueueAt,
+};
+use crate::syntax::{Span, ast};
+
+/// The clauses of a balance, each once.
+struct Clauses<'a> {
+    levels: (&'a [ast::Name], Span),
+    filter: (&'a ast::Name, &'a ast::Name, &'a ast::Expr),
+    choose: Option<(&'a ast::Name, Option<&'a ast::Expr>, Option<&'a ast::Name>)>,
+    steal: &'a ast::Steal,
+    retry: Option<(Option<u64>, Span)>,
+}
+
+impl Lowering<'_> {
+    pub(super) fn balance(&mut self, balance: &ast::Balance) {
+        match &balance.when {
+            ast::When::Idle => {
+                if let Some(first) = self.policy.idle.as_ref().map(|idle| idle.spans.whole) {
+                    let message = "there are two `balance idle`";
+                    let help = "put both into one: levels are tried one after the other";
+                    let twice = Diagnostic::new("R407", balance.span, message, "again", help);
+                    return self.report(twice.and(first, "the first"));
+                }
+                self.policy.idle = self.body(balance, false);
+            }
+            ast::When::Every { period, leader } => {
+                let scope = self.scope();
+                let period_num = self.number_of(period, &scope, Dimension::Time);
+                if period_num == Some(Num::Const(0)) {
+                    let help = "give it some time: `balance every 50ms`";
+                    self.fault("R211", period.span, "a period of no time", "0", help);
+                }
+                let leader = match leader {
+                    Some(name) => self.level(name).map(Some),
+                    None => Some(None),
+                };
+                let body = self.body(balance, true);
+                if let (Some(period), Some(leader), Some(balance)) = (period_num, leader, body) {
+                    self.policy.periodic.push(Periodic { period, leader, balance });
+                }
+            }
+        }
+    }
+
+    fn body(&mut self, balance: &ast::Balance, periodic: bool) -> Option<Balance> {
+        let clauses = self.clauses(balance)?;
+        let (me, other, condition) = clauses.filter;
+        let from = self.stolen_from(&clauses)?;
+        let per = self.policy.queues[from].per;
+        let my_level = if periodic { per } else { Level::Cpu };
+        let scope = self.balance_scope((me, my_level), (other, per));
+        let levels = self.levels(&clauses, per);
+        let filter = self.condition(condition, &scope);
+        let choose = self.choose(&clauses, &scope);
+        let into = self.into(clauses.steal, &scope, periodic);
+        let count = self.count(clauses.steal, &scope, periodic);
+        let recheck = self.recheck(clauses.steal, &scope);
+        let rebase = self.rebase(clauses.steal, from);
+        let spans = BalanceSpans {
+            whole: balance.span,
+            levels: clauses.levels.1,
+            filter: condition.span,
+            choose: clauses.choose.map_or(balance.span, |(how, ..)| how.span),
+            steal: clauses.steal.span,
+            retry: clauses.retry.map_or(balance.span, |(_, span)| span),
+        };
+        Some(Balance {
+            levels: levels?,
+            from,
+            filter: filter?,
+            choose: choose?,
+            count: count?,
+            into: into?,
+            recheck: recheck?,
+            rebase: rebase?,
+            retry: clauses.retry.and_then(|(count, _)| count),
+            spans,
+        })
+    }
+
+    /// Sorts clauses; says which are missing or there twice.
+    fn clauses<'a>(&mut self, balance: &'a ast::Balance) -> Option<Clauses<'a>> {
+        let (mut levels, mut filter, mut choose, mut steal, mut retry) =
+            (None, None, None, None, None);
+        for clause in &balance.clauses {
+            let again = match clause {
+                ast::Clause::Level(names, span) => {
+                    levels.replace((names.as_slice(), *span)).map(|_| *span)
+                }
+                ast::Clause::Filter { me, other, condition } => {
+                    filter.replace((me, other, condition)).map(|_| me.span)
+                }
+                ast::Clause::Choose { how, key, tie } => {
+                    choose.replace((how, key.as_ref(), tie.as_ref())).map(|_| how.span)
+                }
+                ast::Clause::Steal(clause) => steal.replace(&**clause).map(|_| clause.span),
+                ast::Clause::Retry { count, span } => retry.replace((*count, *span)).map(|_| *span),
+            };
+            if let Some(span) = again {
+                let message = "this clause is there twice";
+                self.fault("R407", span, message, "again", "leave one of them out");
+            }
+        }
+        let missing = [
+            ("level", levels.is_none(), "level machine"),
+            ("filter", filter.is_none(), "filter(me, v) = queued(v.ready) >= 1"),
+            ("steal", steal.is_none(), "steal 1 where me in allowed(t)"),
+        ];
+        for (name, _, example) in missing.iter().filter(|(_, missing, _)| *missing) {
+            let message = format!("the balance has no `{name}`");
+            let help = format!("write `{example}`");
+            self.fault("R408", balance.span, message, "in here", help);
+        }
+        Some(Clauses { levels: levels?, filter: filter?, choose, steal: steal?, retry })
+    }
+
+    /// The queue that tasks are taken from: the one that is named, or the only one of the
+    /// candidate's that the filter asks about.
+    fn stolen_from(&mut self, clauses: &Clauses<'_>) -> Option<usize> {
+        let (_, other, condition) = clauses.filter;
+        if let Some(from) = &clauses.steal.from {
+            let ast::ExprKind::Field(_, queue) = &from.kind else {
+                let help = format!("write `steal 1 from {}.ready`", other.text);
+                self.fault("R404", from.span, "a queue has to stand here", "no queue", help);
+                return None;
+            };
+            let scope = self.any_level(other, &queue.text);
+            return self.queue_at(from, &scope).map(|at| at.queue);
+        }
+        let mut named = Vec::new();
+        queues_of(condition, &other.text, &mut named);
+        let mut queues: Vec<usize> =
+            named.iter().filter_map(|name| self.queue_named(name)).collect();
+        queues.sort_unstable();
+        queues.dedup();
+        match queues.as_slice() {
+            [queue] => Some(*queue),
+            several => {
+                let message = "from which queue?";
+                let label = match several.len() {
+                    0 => format!("the filter asks about no queue of `{}`", other.text),
+                    _ => format!("the filter asks about several queues of `{}`", other.text),
+                };
+                let help = format!("say it: `steal 1 from {}.ready`", other.text);
+                self.fault("R409", clauses.steal.span, message, label, help);
+                None
+            }
+        }
+    }
+
+    /// A scope in which the candidate is whatever has such a queue.
+    fn any_level(&self, other: &ast::Name, queue: &str) -> Scope {
+        let level = self.queue_named(queue).map_or(Level::Cpu, |at| self.policy.queues[at].per);
+        let mut scope = self.scope();
+        scope.bind(&other.text, Meaning::Place(Place::Other, level));
+        scope
+    }
+
+    fn levels(&mut self, clauses: &Clauses<'_>, per: Level) -> Option<Vec<Level>> {
+        let mut levels: Vec<Level> = Vec::new();
+        for name in clauses.levels.0 {
+            let level = self.level(name)?;
+            if level <= per {
+                let message = format!("a {} has one such queue at most", level.name());
+                let help = format!("queues are per {}: name wider levels", per.name());
+                self.fault("R406", name.span, message, "nobody to take from", help);
+                return None;
+            }
+            if levels.last().is_some_and(|last| *last >= level) {
+                let message = "levels go from narrow to wide";
+                let help = "the order is cpu, smt, llc, node, machine";
+                self.fault("R406", name.span, message, "not wider than the one before", help);
+                return None;
+            }
+            levels.push(level);
+        }
+        Some(levels)
+    }
+
+    fn choose(&mut self, clauses: &Clauses<'_>, scope: &Scope) -> Option<Choose> {
+        let Some((how, key, tie)) = clauses.choose else { return Some(Choose::Any) };
+        if let Some(tie) = tie.filter(|tie| tie.text != clauses.filter.0.text) {
+            let message = format!("near `{}`?", tie.text);
+            let help = format!("write `tie near({})`", clauses.filter.0.text);
+            self.fault("R101", tie.span, message, "not who takes", help);
+        }
+        match (how.text.as_str(), key) {
+            ("any", None) => Some(Choose::Any),
+            ("argmax" | "argmin", Some(key)) => {
+                let (key, _) = self.num(key, scope)?;
+                let greatest = how.text == "argmax";
+                Some(Choose::Best { key, greatest, near: tie.is_some() })
+            }
+            _ => {
+                let known = ["any", "argmax", "argmin"];
+                let help = suggest(&how.text, known, "write `argmax queued(v.ready)`, or `any`");
+                self.fault("R410", how.span, "how is one chosen?", "not like this", help);
+                None
+            }
+        }
+    }
+
+    /// `None`: onto the CPU.
+    #[allow(clippy::option_option)]
+    fn into(&mut self, steal: &ast::Steal, scope: &Scope, periodic: bool) -> Option<Option<usize>> {
+        let Some(into) = &steal.into else {
+            if periodic {
+                let message = "a CPU that balances regularly may be busy";
+                let help = "say into which queue: `steal 1 into me.ready`";
+                self.fault("R411", steal.span, message, "onto which CPU?", help);
+                return None;
+            }
+            return Some(None);
+        };
+        if !periodic {
+            let message = "who is idle takes one task, and runs it";
+            let help = "leave out `into`: what lay in a queue could be taken back at once";
+            self.fault("R411", into.span, message, "not into a queue", help);
+            return None;
+        }
+        let QueueAt { queue, at } = self.queue_at(into, scope)?;
+        if !is_mine(&at) {
+            let message = "tasks are taken for oneself";
+            self.fault("R411", into.span, message, "not my queue", "write `into me.ready`");
+            return None;
+        }
+        Some(Some(queue))
+    }
+
+    fn count(&mut self, steal: &ast::Steal, scope: &Scope, periodic: bool) -> Option<Num> {
+        let count = self.number_of(&steal.count, scope, Dimension::Count)?;
+        if !periodic && count != Num::Const(1) {
+            let message = "who is idle takes one task";
+            let help = "write `steal 1`: more would wait in a local queue where nobody finds them; \
+                        batches belong into `balance every`";
+            self.fault("R411", steal.count.span, message, "not one", help);
+            return None;
+        }
+        Some(count)
+    }
+
+    /// What is asked under the lock, but for whether the task may run here, which always is.
+    fn recheck(&mut self, steal: &ast::Steal, scope: &Scope) -> Option<Bool> {
+        let Some(expr) = &steal.recheck else { return Some(Bool::Const(true)) };
+        let mut inner = scope.clone();
+        (inner.task, inner.seen) = (true, true);
+        self.seen = 0;
+        inner.bind("t", Meaning::Task);
+        let condition = self.condition(expr, &inner)?;
+        Some(without_allowed(condition))
+    }
+
+    #[allow(clippy::option_option)]
+    fn rebase(&mut self, steal: &ast::Steal, from: usize) -> Option<Option<usize>> {
+        let Some(name) = &steal.rebase else { return Some(None) };
+        let key = self.policy.queues[from].key;
+        match key.filter(|key| self.policy.task_vars[*key].name == name.text) {
+            Some(key) => Some(Some(key)),
+            None => {
+                let message = format!("the queue is not ordered by `{}`", name.text);
+                let help = "only what a queue is ordered by is carried over to another";
+                self.fault("R401", name.span, message, "not its order", help);
+                None
+            }
+        }
+    }
+}
+
+/// Names of queues of `of` in an expression.
+fn queues_of(expr: &ast::Expr, of: &str, into: &mut Vec<String>) {
+    use ast::ExprKind;
+    match &expr.kind {
+        ExprKind::Number(..) | ExprKind::Name(_) => {}
+        ExprKind::Field(inner, field) => match &inner.kind {
+            ExprKind::Name(name) if name == of => into.push(field.text.clone()),
+            _ => queues_of(inner, of, into),
+        },
+        ExprKind::Call(_, args) => args.iter().for_each(|arg| queues_of(arg, of, into)),
+        ExprKind::Not(inner) => queues_of(inner, of, into),
+        ExprKind::Binary(a, _, b) => {
+            queues_of(a, of, into);
+            queues_of(b, of, into);
+        }
+        ExprKind::Over { set, body, .. } => {
+            queues_of(set, of, into);
+            queues_of(body, of, into);
+        }
+    }
+}
+
+fn is_mine(place: &Place) -> bool {
+    match place {
+        Place::Me => true,
+        Place::Of(_, inner) => is_mine(inner),
+        Place::Machine => true,
+        _ => false,
+    }
+}
+
+/// A condition without the parts that are asked anyway.
+fn without_allowed(condition: Bool) -> Bool {
+    match condition {
+        Bool::Allowed(Place::Me) => Bool::Const(true),
+        Bool::And(a, b) => match (without_allowed(*a), without_allowed(*b)) {
+            (Bool::Const(true), other) | (other, Bool::Const(true)) => other,
+            (a, b) => Bool::And(Box::new(a), Box::new(b)),
+        },
+        other => other,
+    }
+}

@@ -1,0 +1,560 @@
+//! Expressions: every name known, every dimension right, metrics put in.
+
+use super::scope::{Meaning, Scope};
+use super::{EXPRESSIONS, Lowering, no, suggest};
+use crate::Diagnostic;
+use crate::ir::{Aggregate, Bool, Comparison, Dimension, Level, Num, Place, QueueAt, Set};
+use crate::syntax::ast::{Expr, ExprKind, Name, Operator, Unit};
+
+/// A number and its dimension; `None` is a plain number, which fits all but times.
+type Typed = (Num, Option<Dimension>);
+
+/// What is called like a function and gives a number or a condition.
+const CALLS: [&str; 14] = [
+    "queued", "weight", "min_vt", "running", "idle", "cpus", "min", "max", "half", "scaled",
+    "decayed", "until", "allowed", "seen",
+];
+
+impl Lowering<'_> {
+    /// A number of this dimension.
+    pub(super) fn number_of(
+        &mut self,
+        expr: &Expr,
+        scope: &Scope,
+        wanted: Dimension,
+    ) -> Option<Num> {
+        let (num, dimension) = self.num(expr, scope)?;
+        let fits = match dimension {
+            Some(dimension) => dimension == wanted,
+            None => wanted != Dimension::Time || num == Num::Const(0),
+        };
+        if !fits {
+            let (is, wants) = (word(dimension), word(Some(wanted)));
+            let help = match (wanted, dimension) {
+                (Dimension::Time, None) => "give it a unit: ns, us, ms or s".to_owned(),
+                _ => format!("write something that is a {wants}"),
+            };
+            let message = format!("a {wants} has to stand here");
+            self.fault("R204", expr.span, message, format!("this is a {is}"), help);
+            return None;
+        }
+        Some(num)
+    }
+
+    /// A number.
+    pub(super) fn num(&mut self, expr: &Expr, scope: &Scope) -> Option<Typed> {
+        self.count_expression(expr)?;
+        match &expr.kind {
+            ExprKind::Number(value, unit) => Some(self.number(*value, *unit, expr)),
+            ExprKind::Name(name) => self.named(name, expr, scope),
+            ExprKind::Field(of, field) => self.field(of, field, expr, scope),
+            ExprKind::Call(name, args) => self.call(name, args, expr, scope),
+            ExprKind::Binary(a, operator, b) => self.binary(a, *operator, b, expr, scope),
+            ExprKind::Over { operator, name, set, body } => {
+                self.fold(operator, name, set, body, expr, scope)
+            }
+            ExprKind::Not(_) => self.no_number(expr, "a condition"),
+        }
+    }
+
+    fn number(&mut self, value: u64, unit: Option<Unit>, expr: &Expr) -> Typed {
+        let (by, dimension) = match unit {
+            None => (1, None),
+            Some(Unit::Nanosecond) => (1, Some(Dimension::Time)),
+            Some(Unit::Microsecond) => (1_000, Some(Dimension::Time)),
+            Some(Unit::Millisecond) => (1_000_000, Some(Dimension::Time)),
+            Some(Unit::Second) => (1_000_000_000, Some(Dimension::Time)),
+            Some(Unit::Percent) => (1, Some(Dimension::Ratio)),
+        };
+        (Num::Const(self.literal(value, by, expr.span)), dimension)
+    }
+
+    fn named(&mut self, name: &str, expr: &Expr, scope: &Scope) -> Option<Typed> {
+        match scope.get(name) {
+            Some(Meaning::Num(num, dimension)) => Some((num.clone(), Some(*dimension))),
+            Some(Meaning::Place(..)) => self.no_number(expr, "a CPU or a group of CPUs"),
+            Some(Meaning::Maybe(_)) => self.no_number(expr, "a CPU, if one was found"),
+            Some(Meaning::Task) => self.no_number(expr, "a task"),
+            None if name == "now" => Some((Num::Now, Some(Dimension::Time))),
+            None => {
+                let name = Name { text: name.to_owned(), span: expr.span };
+                let known = scope.names().chain(["now", "machine", "here"]);
+                let help = suggest(&name.text, known, "declare it as a parameter of the policy");
+                self.fault("R101", expr.span, no("number", &name), "not known here", help);
+                None
+            }
+        }
+    }
+
+    fn no_number(&mut self, expr: &Expr, is: &str) -> Option<Typed> {
+        let help = "write a number, or something that is counted: `queued(v.ready)`";
+        self.fault("R205", expr.span, "a number has to stand here", format!("this is {is}"), help);
+        None
+    }
+
+    fn field(&mut self, of: &Expr, field: &Name, expr: &Expr, scope: &Scope) -> Option<Typed> {
+        if self.is_task(of, scope) {
+            return self.task_field(field, scope);
+        }
+        let (place, level) = self.place(of, scope)?;
+        if let Some(queue) = self.queue_named(&field.text) {
+            let label = format!("`{}` is a queue", self.policy.queues[queue].name);
+            let help = "ask how many wait in it: `queued(v.ready)`";
+            self.fault("R205", expr.span, "a number has to stand here", label, help);
+            return None;
+        }
+        let known = self.policy.cpu_vars.iter();
+        let var = known.clone().position(|variable| variable.name == field.text);
+        let Some(var) = var else {
+            let names: Vec<&str> = known.map(|variable| variable.name.as_str()).collect();
+            let help = suggest(&field.text, names, "declare it: `cpu { x: count = 0 shared }`");
+            self.fault("R101", field.span, no("variable of CPUs", field), "not declared", help);
+            return None;
+        };
+        if level != Level::Cpu {
+            let message = format!("`{}` is a variable of each CPU", field.text);
+            let label = format!("this is a group: a {}", level.name());
+            self.fault("R402", of.span, message, label, "name a CPU, or fold: `sum c in g : c.x`");
+            return None;
+        }
+        Some((Num::CpuVar(var, place), Some(self.policy.cpu_vars[var].dimension)))
+    }
+
+    fn task_field(&mut self, field: &Name, scope: &Scope) -> Option<Typed> {
+        match field.text.as_str() {
+            "weight" => return Some((Num::Weight, Some(Dimension::Weight))),
+            "job" => return Some((Num::Job, Some(Dimension::Count))),
+            "prev" if scope.prev => {
+                let help = "write `t.prev` where a CPU may stand";
+                let message = "a number has to stand here";
+                self.fault("R205", field.span, message, "this is a CPU", help);
+                return None;
+            }
+            _ => {}
+        }
+        let known = self.policy.task_vars.iter();
+        let var = known.clone().position(|variable| variable.name == field.text);
+        if var.is_none() {
+            let names = known.map(|variable| variable.name.as_str());
+            let names: Vec<&str> = names.chain(["prev", "weight", "job"]).collect();
+            let help =
+                suggest(&field.text, names, "declare it: `task { vt: time = 0 owner queue }`");
+            self.fault("R101", field.span, no("variable of tasks", field), "not declared", help);
+        }
+        let var = var?;
+        Some((Num::TaskVar(var), Some(self.policy.task_vars[var].dimension)))
+    }
+
+    fn is_task(&self, expr: &Expr, scope: &Scope) -> bool {
+        matches!(&expr.kind, ExprKind::Name(name)
+            if matches!(scope.get(name), Some(Meaning::Task)))
+    }
+
+    fn call(&mut self, name: &Name, args: &[Expr], expr: &Expr, scope: &Scope) -> Option<Typed> {
+        if let Some(metric) = self.metrics.iter().position(|metric| metric.name.text == name.text) {
+            let [arg] = self.arity(name, args)?;
+            return self.metric(metric, arg, scope);
+        }
+        let count = Some(Dimension::Count);
+        Some(match name.text.as_str() {
+            "queued" => {
+                let [queue] = self.arity(name, args)?;
+                (Num::Queued(self.queue_at(queue, scope)?), count)
+            }
+            "weight" => {
+                let [arg] = self.arity(name, args)?;
+                let num = match self.looks_like_queue(arg) {
+                    true => Num::QueuedWeight(self.queue_at(arg, scope)?),
+                    false => Num::RunningWeight(self.place(arg, scope)?.0),
+                };
+                (num, Some(Dimension::Weight))
+            }
+            "min_vt" => {
+                let [queue] = self.arity(name, args)?;
+                let at = self.queue_at(queue, scope)?;
+                (Num::MinKey(at.clone()), Some(self.key_dimension(&at, queue)?))
+            }
+            "running" => {
+                let [place] = self.arity(name, args)?;
+                (Num::Running(self.place(place, scope)?.0), count)
+            }
+            "cpus" => {
+                let [place] = self.arity(name, args)?;
+                (Num::Cpus(self.place(place, scope)?.0), count)
+            }
+            "min" | "max" => {
+                let [a, b] = self.arity(name, args)?;
+                let (a, b, dimension) = self.alike(a, b, expr, scope)?;
+                let num = if name.text == "min" { Num::Min(a, b) } else { Num::Max(a, b) };
+                (num, dimension)
+            }
+            "half" => {
+                let [of] = self.arity(name, args)?;
+                let (num, dimension) = self.num(of, scope)?;
+                (Num::Over(Box::new(num), 2), dimension)
+            }
+            "scaled" => {
+                let [time, weight] = self.arity(name, args)?;
+                let time = self.number_of(time, scope, Dimension::Time)?;
+                let weight = self.number_of(weight, scope, Dimension::Weight)?;
+                (Num::Scaled(Box::new(time), Box::new(weight)), Some(Dimension::Time))
+            }
+            "decayed" => {
+                let [of, time, half] = self.arity(name, args)?;
+                let (of, dimension) = self.num(of, scope)?;
+                let time = self.number_of(time, scope, Dimension::Time)?;
+                let half = self.number_of(half, scope, Dimension::Time)?;
+                (Num::Decayed(Box::new(of), Box::new(time), Box::new(half)), dimension)
+            }
+            "seen" if scope.seen => {
+                let [of] = self.arity(name, args)?;
+                let (num, dimension) = self.num(of, scope)?;
+                self.seen += 1;
+                (Num::Seen(self.seen - 1, Box::new(num)), dimension)
+            }
+            "until" => {
+                let [period] = self.arity(name, args)?;
+                let period = self.number_of(period, scope, Dimension::Time)?;
+                (Num::Until(Box::new(period)), Some(Dimension::Time))
+            }
+            "idle" | "allowed" | "exists" | "forall" => {
+                return self.no_number(expr, "a condition");
+            }
+            "smt" | "llc" | "node" | "home" | "near" => {
+                return self.no_number(expr, "a CPU or a group of CPUs");
+            }
+            _ => {
+                let metrics: Vec<String> =
+                    self.metrics.iter().map(|metric| metric.name.text.clone()).collect();
+                let known = CALLS.into_iter().chain(metrics.iter().map(String::as_str));
+                let help = suggest(&name.text, known, "declare a metric, or write it out");
+                self.fault("R101", name.span, no("metric", name), "not known", help);
+                return None;
+            }
+        })
+    }
+
+    /// The value of a metric: its text, with the place put in.
+    fn metric(&mut self, index: usize, arg: &Expr, scope: &Scope) -> Option<Typed> {
+        let metric = self.metrics[index];
+        let (place, level) = self.place(arg, scope)?;
+        let wanted = self.level(&metric.level)?;
+        let (place, level) = match level <= wanted {
+            true => (widened(place, level, wanted), wanted),
+            false => {
+                let message =
+                    format!("`{}` is a metric of each {}", metric.name.text, wanted.name());
+                let label = format!("this is a {}", level.name());
+                self.fault("R402", arg.span, message, label, "fold: `sum c in g : load(c)`");
+                return None;
+            }
+        };
+        let dimension = self.dimension(&metric.dimension)?;
+        let mut inner = self.scope();
+        inner.depth = scope.depth;
+        inner.bind(&metric.of.text, Meaning::Place(place, level));
+        // A metric may use those before it, and so none can use itself.
+        let later = self.metrics.split_off(index);
+        let value = self.number_of(&metric.value, &inner, dimension);
+        self.metrics.extend(later);
+        Some((value?, Some(dimension)))
+    }
+
+    fn arity<'e, const N: usize>(
+        &mut self,
+        name: &Name,
+        args: &'e [Expr],
+    ) -> Option<[&'e Expr; N]> {
+        let array: Option<[&Expr; N]> = args.iter().collect::<Vec<_>>().try_into().ok();
+        if array.is_none() {
+            let message = format!("`{}` takes {N}, not {}", name.text, args.len());
+            let help = format!("give it {N} in the parentheses");
+            self.fault("R206", name.span, message, "called here", help);
+        }
+        array
+    }
+
+    /// Two numbers of one dimension.
+    fn alike(
+        &mut self,
+        a: &Expr,
+        b: &Expr,
+        whole: &Expr,
+        scope: &Scope,
+    ) -> Option<(Box<Num>, Box<Num>, Option<Dimension>)> {
+        let (left, right) = (self.num(a, scope), self.num(b, scope));
+        let ((left, first), (right, second)) = (left?, right?);
+        let plain = |num: &Num, other: Option<Dimension>| {
+            other != Some(Dimension::Time) || *num == Num::Const(0)
+        };
+        let dimension = match (first, second) {
+            (a, b) if a == b => a,
+            (None, other) if plain(&left, other) => other,
+            (other, None) if plain(&right, other) => other,
+            (first, second) => {
+                let message = format!("a {} and a {} do not mix", word(first), word(second));
+                let help = match (first, second) {
+                    (None, _) | (_, None) => "give the number a unit: ns, us, ms or s",
+                    _ => "only numbers of one dimension are added and compared",
+                };
+                let fault = Diagnostic::new("R204", whole.span, message, "here", help)
+                    .and(a.span, format!("a {}", word(first)))
+                    .and(b.span, format!("a {}", word(second)));
+                self.report(fault);
+                return None;
+            }
+        };
+        Some((Box::new(left), Box::new(right), dimension))
+    }
+
+    fn binary(
+        &mut self,
+        a: &Expr,
+        operator: Operator,
+        b: &Expr,
+        whole: &Expr,
+        scope: &Scope,
+    ) -> Option<Typed> {
+        match operator {
+            Operator::Add => {
+                let (a, b, dimension) = self.alike(a, b, whole, scope)?;
+                Some((Num::Add(a, b), dimension))
+            }
+            Operator::Subtract => {
+                let (a, b, dimension) = self.alike(a, b, whole, scope)?;
+                Some((Num::Sub(a, b), dimension))
+            }
+            Operator::Multiply => self.times(a, b, whole, scope),
+            Operator::Divide => {
+                let (a, dimension) = self.num(a, scope)?;
+                match self.num(b, scope)? {
+                    (Num::Const(by), None) if by > 0 => {
+                        Some((Num::Over(Box::new(a), by), dimension))
+                    }
+                    _ => {
+                        let help = "virtual time is `scaled(ran, t.weight)`";
+                        let message = "numbers are divided by constants only";
+                        self.fault("R207", b.span, message, "no number above zero", help);
+                        None
+                    }
+                }
+            }
+            _ => self.no_number(whole, "a condition"),
+        }
+    }
+
+    fn times(&mut self, a: &Expr, b: &Expr, whole: &Expr, scope: &Scope) -> Option<Typed> {
+        let (left, right) = (self.num(a, scope)?, self.num(b, scope)?);
+        let (by, (num, dimension)) = match (left, right) {
+            ((Num::Const(by), None), other) => (Num::Const(by), other),
+            (other, (Num::Const(by), None)) => (Num::Const(by), other),
+            ((Num::Const(by), Some(Dimension::Ratio)), (num, dimension))
+            | ((num, dimension), (Num::Const(by), Some(Dimension::Ratio))) => {
+                let times = Num::Times(Box::new(num), by);
+                return Some((Num::Over(Box::new(times), 100), dimension));
+            }
+            _ => {
+                let help = "multiply by a number that is written there: `3 * x`, `x * 50%`";
+                let message = "one side of `*` has to be a number";
+                self.fault("R207", whole.span, message, "neither side is one", help);
+                return None;
+            }
+        };
+        let Num::Const(by) = by else { return None };
+        Some((Num::Times(Box::new(num), by), dimension))
+    }
+
+    fn fold(
+        &mut self,
+        operator: &Name,
+        name: &Name,
+        set: &Expr,
+        body: &Expr,
+        whole: &Expr,
+        scope: &Scope,
+    ) -> Option<Typed> {
+        let lowered = self.set(set, scope);
+        let (inner, item) = member(scope, &name.text);
+        let aggregate = match operator.text.as_str() {
+            "sum" => Aggregate::Sum,
+            "min" => Aggregate::Min,
+            "max" => Aggregate::Max,
+            "mean" => Aggregate::Mean,
+            "count" => {
+                let body = Box::new(self.condition(body, &inner)?);
+                return Some((Num::Count { item, set: lowered?, body }, Some(Dimension::Count)));
+            }
+            "exists" | "forall" => return self.no_number(whole, "a condition"),
+            _ => return self.no_number(whole, "a CPU"),
+        };
+        let (body, dimension) = self.num(body, &inner)?;
+        let body = Box::new(body);
+        Some((Num::Fold { aggregate, item, set: lowered?, body }, dimension))
+    }
+
+    /// A condition.
+    pub(super) fn condition(&mut self, expr: &Expr, scope: &Scope) -> Option<Bool> {
+        self.count_expression(expr)?;
+        match &expr.kind {
+            ExprKind::Not(inner) => Some(Bool::Not(Box::new(self.condition(inner, scope)?))),
+            ExprKind::Binary(a, Operator::And, b) => {
+                let (a, b) = (self.condition(a, scope), self.condition(b, scope));
+                Some(Bool::And(Box::new(a?), Box::new(b?)))
+            }
+            ExprKind::Binary(a, Operator::Or, b) => {
+                let (a, b) = (self.condition(a, scope), self.condition(b, scope));
+                Some(Bool::Or(Box::new(a?), Box::new(b?)))
+            }
+            ExprKind::Binary(a, Operator::In, b) => self.within(a, b, scope),
+            ExprKind::Binary(a, operator, b) => self.compare(a, *operator, b, expr, scope),
+            ExprKind::Call(name, args) if name.text == "idle" => {
+                let [place] = self.arity(name, args)?;
+                Some(Bool::Idle(self.cpu(place, scope)?))
+            }
+            ExprKind::Over { operator, name, set, body }
+                if ["exists", "forall"].contains(&operator.text.as_str()) =>
+            {
+                let lowered = self.set(set, scope);
+                let (inner, item) = member(scope, &name.text);
+                let body = Box::new(self.condition(body, &inner)?);
+                let all = operator.text == "forall";
+                Some(Bool::Quantified { all, item, set: lowered?, body })
+            }
+            _ => {
+                let help = "compare: `queued(v.ready) >= 1`";
+                let message = "a condition has to stand here";
+                self.fault("R208", expr.span, message, "neither true nor false", help);
+                None
+            }
+        }
+    }
+
+    fn within(&mut self, a: &Expr, b: &Expr, scope: &Scope) -> Option<Bool> {
+        if let ExprKind::Call(name, args) = &b.kind
+            && name.text == "allowed"
+        {
+            let [task] = self.arity(name, args)?;
+            self.task(task, scope)?;
+            return Some(Bool::Allowed(self.cpu(a, scope)?));
+        }
+        let (a, b) = (self.place(a, scope)?.0, self.place(b, scope)?.0);
+        Some(Bool::Within(a, b))
+    }
+
+    fn compare(
+        &mut self,
+        a: &Expr,
+        operator: Operator,
+        b: &Expr,
+        whole: &Expr,
+        scope: &Scope,
+    ) -> Option<Bool> {
+        let equal = matches!(operator, Operator::Equal | Operator::NotEqual);
+        if equal && self.is_place(a, scope) && self.is_place(b, scope) {
+            let (a, b) = (self.place(a, scope)?, self.place(b, scope)?);
+            let same = Bool::And(
+                Box::new(Bool::Within(a.0.clone(), b.0.clone())),
+                Box::new(Bool::Within(b.0, a.0)),
+            );
+            let not = operator == Operator::NotEqual;
+            return Some(if not { Bool::Not(Box::new(same)) } else { same });
+        }
+        let (a, b, _) = self.alike(a, b, whole, scope)?;
+        let (a, how, b) = match operator {
+            Operator::Less => (a, Comparison::Less, b),
+            Operator::LessOrEqual => (a, Comparison::LessOrEqual, b),
+            Operator::Greater => (b, Comparison::Less, a),
+            Operator::GreaterOrEqual => (b, Comparison::LessOrEqual, a),
+            Operator::Equal => (a, Comparison::Equal, b),
+            Operator::NotEqual => (a, Comparison::NotEqual, b),
+            _ => {
+                let help = "compare: `queued(v.ready) >= 1`";
+                let message = "a condition has to stand here";
+                self.fault("R208", whole.span, message, "this is a number", help);
+                return None;
+            }
+        };
+        Some(Bool::Compare(*a, how, *b))
+    }
+
+    /// CPUs to be gone through.
+    pub(super) fn set(&mut self, expr: &Expr, scope: &Scope) -> Option<Set> {
+        if let ExprKind::Call(name, args) = &expr.kind
+            && name.text == "allowed"
+        {
+            let [task] = self.arity(name, args)?;
+            self.task(task, scope)?;
+            return Some(Set::Allowed);
+        }
+        if self.looks_like_queue(expr) {
+            let help = "what waits in a queue is not looked through without its lock: count it, \
+                        `queued(v.ready) >= 1`; whether it may run here is asked when it is taken";
+            let message = "a queue is no set of CPUs";
+            self.fault("R403", expr.span, message, "a queue", help);
+            return None;
+        }
+        Some(Set::In(self.place(expr, scope)?.0))
+    }
+
+    /// The task of the handler.
+    pub(super) fn task(&mut self, expr: &Expr, scope: &Scope) -> Option<()> {
+        if self.is_task(expr, scope) {
+            return Some(());
+        }
+        let help = "name the task of the handler, as in `on wake(t)`";
+        self.fault("R205", expr.span, "a task has to stand here", "no task", help);
+        None
+    }
+
+    fn key_dimension(&mut self, at: &QueueAt, expr: &Expr) -> Option<Dimension> {
+        let queue = &self.policy.queues[at.queue];
+        match queue.key {
+            Some(key) => Some(self.policy.task_vars[key].dimension),
+            None => {
+                let message = format!("`{}` is not ordered, and so has no least key", queue.name);
+                let help = "declare it `ordered(VARIABLE)`";
+                self.fault("R401", expr.span, message, "first in, first out", help);
+                None
+            }
+        }
+    }
+
+    fn count_expression(&mut self, expr: &Expr) -> Option<()> {
+        self.expressions += 1;
+        if self.expressions == EXPRESSIONS {
+            let message = "the policy is too large once its metrics are put in";
+            let help =
+                format!("{EXPRESSIONS} expressions are the most: use fewer, simpler metrics");
+            self.fault("R209", expr.span, message, "too much from here on", help);
+        }
+        (self.expressions < EXPRESSIONS).then_some(())
+    }
+}
+
+/// The scope within a fold, and the depth of its member.
+pub(super) fn member(scope: &Scope, name: &str) -> (Scope, usize) {
+    let mut inner = scope.clone();
+    let item = inner.depth;
+    inner.depth += 1;
+    inner.bind(name, Meaning::Place(Place::Item(item), Level::Cpu));
+    (inner, item)
+}
+
+/// The group of a level that a place is in.
+pub(super) fn widened(place: Place, level: Level, to: Level) -> Place {
+    match to {
+        _ if level >= to => place,
+        Level::Machine => Place::Machine,
+        _ => Place::Of(to, Box::new(place)),
+    }
+}
+
+fn word(dimension: Option<Dimension>) -> &'static str {
+    match dimension {
+        None => "plain number",
+        Some(Dimension::Count) => "count",
+        Some(Dimension::Time) => "time",
+        Some(Dimension::Weight) => "weight",
+        Some(Dimension::Ratio) => "ratio",
+    }
+}

@@ -1,0 +1,131 @@
+//! Handlers: each event once, all there that must be, and where a CPU looks when it dispatches.
+
+use super::paths;
+use super::scope::{Meaning, Scope};
+use super::{Lowering, suggest};
+use crate::Diagnostic;
+use crate::ir::{self, Dimension, Event, Level, Num, Place};
+use crate::syntax::{Span, ast};
+
+/// Events that every policy has to handle. What runs or stops needs no word.
+const NEEDED: [Event; 6] =
+    [Event::New, Event::Wake, Event::Preempt, Event::Yield, Event::Block, Event::Exit];
+
+impl<'a> Lowering<'a> {
+    pub(super) fn handlers(
+        &mut self,
+        policy: &ast::Policy,
+        handlers: impl Iterator<Item = &'a ast::Handler>,
+    ) {
+        let mut seen: Vec<(String, Span)> = Vec::new();
+        for handler in handlers {
+            for (name, args) in &handler.events {
+                let twice = seen.iter().find(|(known, _)| *known == name.text).cloned();
+                if let Some((_, first)) = twice {
+                    let message = format!("`{}` is handled twice", name.text);
+                    let help = "put both into one handler";
+                    let twice = Diagnostic::new("R302", name.span, message, "again", help);
+                    self.report(twice.and(first, "the first"));
+                    continue;
+                }
+                seen.push((name.text.clone(), name.span));
+                match Event::named(&name.text) {
+                    Some(event) => self.handler(event, name, args, &handler.body),
+                    None if name.text == "dispatch" => self.dispatch(name, args, &handler.body),
+                    None => self.unknown_event(name),
+                }
+            }
+        }
+        let missing = |name: &str| !seen.iter().any(|(known, _)| known == name);
+        let needed = NEEDED.iter().map(|event| event.name()).chain(["dispatch"]);
+        let lacking: Vec<&str> = needed.filter(|name| missing(name)).collect();
+        if !lacking.is_empty() {
+            let message = format!("`{}` does not handle {}", policy.name.text, lacking.join(", "));
+            let help = match lacking.as_slice() {
+                ["dispatch"] => "write `on dispatch(c) { take c.ready else balance idle }`".into(),
+                _ => format!("write `on {}(t) {{ ... }}`; each has to be there", lacking[0]),
+            };
+            let label = "every event that concerns a task has to be handled";
+            self.fault("R303", policy.name.span, message, label, help);
+        }
+    }
+
+    fn unknown_event(&mut self, name: &ast::Name) {
+        let known = Event::ALL.map(Event::name).into_iter().chain(["dispatch"]);
+        let otherwise = "events are new, wake, preempt, yield, block, exit, start, stop, tick and \
+                         dispatch";
+        let help = suggest(&name.text, known, otherwise);
+        let message = format!("there is no event `{}`", name.text);
+        self.fault("R102", name.span, message, "no event", help);
+    }
+
+    fn handler(&mut self, event: Event, name: &ast::Name, args: &[ast::Name], body: &ast::Block) {
+        let mut scope = self.scope();
+        (scope.task, scope.prev, scope.here) = (true, true, true);
+        let wanted: &[&str] = if event == Event::Stop { &["t", "ran"] } else { &["t"] };
+        if args.len() != wanted.len() {
+            let message = format!("`{}` has {} to name", name.text, wanted.len());
+            let help = format!("write `on {}({})`", name.text, wanted.join(", "));
+            return self.fault("R304", name.span, message, "named differently", help);
+        }
+        scope.bind(&args[0].text, Meaning::Task);
+        if let Some(ran) = args.get(1) {
+            scope.bind(&ran.text, Meaning::Num(Num::Ran, Dimension::Time));
+        }
+        (self.cpu_slots, self.num_slots) = (0, 0);
+        let statements = self.block(body, &mut scope);
+        paths::check(&statements, event, body.span, &mut self.found);
+        self.policy.handlers[event as usize] = statements.into_iter().map(|s| s.stmt).collect();
+    }
+
+    fn dispatch(&mut self, name: &ast::Name, args: &[ast::Name], body: &ast::Block) {
+        let [cpu] = args else {
+            let help = "write `on dispatch(c)`";
+            let message = "`dispatch` has one thing to name: the CPU";
+            return self.fault("R304", name.span, message, "named differently", help);
+        };
+        let mut scope = self.scope();
+        scope.bind(&cpu.text, Meaning::Place(Place::Me, Level::Cpu));
+        let [ast::Statement { kind: ast::StatementKind::Attempts(attempts), .. }] =
+            body.statements.as_slice()
+        else {
+            let help = "write `take c.ready else balance idle`";
+            let message = "`dispatch` is one chain of places to look for a task";
+            return self.fault("R305", body.span, message, "not a chain", help);
+        };
+        for attempt in attempts {
+            let lowered = match attempt {
+                ast::Attempt::Take(queue) => {
+                    self.queue_at(queue, &scope).map(|at| ir::Attempt::Take(at, queue.span))
+                }
+                ast::Attempt::Balance(span) if self.policy.idle.is_none() => {
+                    let message = "there is no `balance idle { ... }` to be done here";
+                    let help = "write one: level, filter, choose, steal, retry";
+                    self.fault("R405", *span, message, "not declared", help);
+                    None
+                }
+                ast::Attempt::Balance(_) => Some(ir::Attempt::Balance),
+            };
+            self.policy.dispatch.extend(lowered);
+        }
+        let balances = self.policy.dispatch.contains(&ir::Attempt::Balance);
+        if let Some(idle) = self.policy.idle.as_ref().filter(|_| !balances) {
+            let span = idle.spans.whole;
+            let message = "`balance idle` is never done";
+            let help = "end `on dispatch(c)` with `else balance idle`";
+            self.fault("R405", span, message, "nobody comes here", help);
+        }
+    }
+
+    /// A scope for balances: who takes, and from whom.
+    pub(super) fn balance_scope(
+        &self,
+        (me, my_level): (&ast::Name, Level),
+        (other, level): (&ast::Name, Level),
+    ) -> Scope {
+        let mut scope = self.scope();
+        scope.bind(&me.text, Meaning::Place(Place::Me, my_level));
+        scope.bind(&other.text, Meaning::Place(Place::Other, level));
+        scope
+    }
+}

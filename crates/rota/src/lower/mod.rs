@@ -1,0 +1,155 @@
+//! From the tree of a text to [`ir`]: names, dimensions, handlers, balances, claims.
+//!
+//! Everything that can be wrong with a text that reads well is found here, and all of it at once:
+//! whatever does not make sense is reported and left out, and the rest is looked at all the same.
+
+mod balance;
+mod claims;
+mod declare;
+mod expr;
+mod handlers;
+mod partitions;
+mod paths;
+mod places;
+mod scope;
+mod statements;
+
+use crate::Diagnostic;
+use crate::ir::{self, Event, Program, Protocol};
+use crate::syntax::{Span, ast};
+
+use self::scope::Scope;
+
+/// Expressions of a policy once its metrics are put in: more are refused, since a metric that uses
+/// another one twice doubles it.
+const EXPRESSIONS: usize = 10_000;
+
+/// What the text means, or everything that is wrong with it.
+pub(crate) fn lower(file: &ast::File) -> Result<Program, Vec<Diagnostic>> {
+    let mut found = Vec::new();
+    let mut policies = Vec::new();
+    for policy in &file.policies {
+        let mut lowering = Lowering::new(policy);
+        lowering.policy(policy);
+        policies.push(lowering.policy);
+        found.append(&mut lowering.found);
+    }
+    let partitions = partitions::lower(file, &mut found);
+    // A handler of several events, or a metric that is used twice, is wrong once.
+    let mut told: Vec<(&str, Span)> = Vec::new();
+    found.retain(|fault| {
+        let key = (fault.code, fault.span);
+        let new = !told.contains(&key);
+        told.push(key);
+        new
+    });
+    if found.is_empty() { Ok(Program { policies, partitions }) } else { Err(found) }
+}
+
+/// One policy on its way.
+struct Lowering<'a> {
+    /// What is there so far.
+    policy: ir::Policy,
+    /// Metrics, which are put in where they are named.
+    metrics: Vec<&'a ast::Metric>,
+    found: Vec<Diagnostic>,
+    /// Expressions made so far.
+    expressions: usize,
+    /// Slots given out in the handler at hand.
+    cpu_slots: usize,
+    num_slots: usize,
+    /// Numbers of the balance at hand that are remembered.
+    seen: usize,
+}
+
+impl<'a> Lowering<'a> {
+    fn new(policy: &ast::Policy) -> Lowering<'a> {
+        let policy = ir::Policy {
+            name: policy.name.text.clone(),
+            params: Vec::new(),
+            task_vars: Vec::new(),
+            cpu_vars: Vec::new(),
+            queues: Vec::new(),
+            handlers: [const { Vec::new() }; Event::COUNT],
+            dispatch: Vec::new(),
+            idle: None,
+            periodic: Vec::new(),
+            protocol: Protocol::default(),
+            claims: Vec::new(),
+            span: policy.span,
+        };
+        Lowering {
+            policy,
+            metrics: Vec::new(),
+            found: Vec::new(),
+            expressions: 0,
+            cpu_slots: 0,
+            num_slots: 0,
+            seen: 0,
+        }
+    }
+
+    /// Declarations come first, so that the order of the text does not matter.
+    fn policy(&mut self, policy: &'a ast::Policy) {
+        self.declare(policy);
+        for item in &policy.items {
+            match item {
+                ast::Item::Balance(balance) => self.balance(balance),
+                ast::Item::Protocol(settings, span) => self.protocol(settings, *span),
+                ast::Item::Prove(claims) => claims.iter().for_each(|claim| self.claim(claim)),
+                _ => {}
+            }
+        }
+        let handlers = policy.items.iter().filter_map(|item| match item {
+            ast::Item::On(handler) => Some(handler),
+            _ => None,
+        });
+        self.handlers(policy, handlers);
+    }
+
+    /// Says that something is wrong.
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.found.push(diagnostic);
+    }
+
+    /// The same, for the usual one.
+    fn fault(
+        &mut self,
+        code: &'static str,
+        span: Span,
+        message: impl Into<String>,
+        label: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.report(Diagnostic::new(code, span, message, label, help));
+    }
+
+    /// The scope of a policy without any handler: its parameters.
+    fn scope(&self) -> Scope {
+        Scope::of(&self.policy.params)
+    }
+
+    /// The level of this name.
+    fn level(&mut self, name: &ast::Name) -> Option<ir::Level> {
+        let level = ir::Level::named(&name.text);
+        if level.is_none() {
+            let known = ir::Level::ALL.map(ir::Level::name);
+            let help = suggest(&name.text, known, "levels are cpu, smt, llc, node and machine");
+            self.fault("R102", name.span, no("level", name), "no level", help);
+        }
+        level
+    }
+}
+
+/// `there is no queue \`redy\``
+fn no(what: &str, name: &ast::Name) -> String {
+    format!("there is no {what} `{}`", name.text)
+}
+
+/// The nearest known name, or else what there is.
+fn suggest<'n>(typed: &str, known: impl IntoIterator<Item = &'n str>, otherwise: &str) -> String {
+    match wastenot_model::nearest(typed, known) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => otherwise.to_owned(),
+    }
+}

@@ -1,0 +1,165 @@
+//! Every path through a handler: its task is placed once, and nobody who was claimed is forgotten.
+//!
+//! This is `no_lost_task` as typing, after Bossa's event types (Muller, Lawall, Duchesne, "A
+//! Framework for Simplifying the Development of Kernel Schedulers", HASE 2005): each event says
+//! where its task must be afterwards.
+
+use std::collections::BTreeSet;
+
+use super::statements::Spanned;
+use crate::Diagnostic;
+use crate::ir::{Bool, Event, Place, Stmt};
+use crate::syntax::Span;
+
+/// Paths that differ in what matters here; more are not looked at, and refused.
+const PATHS: usize = 1024;
+
+/// What is known of one path so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Path {
+    /// Where the task was placed.
+    placed: Option<Span>,
+    /// CPUs that were claimed, and where.
+    claimed: Vec<(usize, Claimed, Span)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Claimed {
+    /// Nobody asked yet whether one was found.
+    Unasked,
+    /// One was found, and nobody sent there.
+    Found,
+    /// None was found, or it was sent for.
+    Settled,
+}
+
+/// Reports paths of a handler that place their task never or twice, and claims that are forgotten.
+pub(super) fn check(
+    statements: &[Spanned],
+    event: Event,
+    whole: Span,
+    found: &mut Vec<Diagnostic>,
+) {
+    let mut checker = Checker { event, found };
+    let ends = checker.block(statements, BTreeSet::from([Path::default()]));
+    if ends.len() >= PATHS {
+        let help = "make it simpler: fewer branches after one another";
+        let message = "the handler has too many paths";
+        found.push(Diagnostic::new("R306", whole, message, "more than 1024", help));
+        return;
+    }
+    if event.places() && ends.iter().any(|path| path.placed.is_none()) {
+        let message = format!("the task of `{}` is lost on some path", event.name());
+        let help = "put it into a queue or run it on an idle CPU, on every path: \
+                    `put t in home(t).ready`";
+        found.push(Diagnostic::new("R307", whole, message, "a path ends without it placed", help));
+    }
+    let forgotten = |path: &Path| {
+        let claims = path.claimed.iter();
+        claims.clone().find(|(_, state, _)| *state != Claimed::Settled).map(|(.., span)| *span)
+    };
+    if let Some(span) = ends.iter().find_map(forgotten) {
+        let message = "a CPU is claimed and then forgotten: nobody wakes it";
+        let help = "use it: `if c { run t on c } else { ... }`, or `kick c`";
+        found.push(Diagnostic::new("R308", span, message, "its idle flag is taken here", help));
+    }
+}
+
+struct Checker<'f> {
+    event: Event,
+    found: &'f mut Vec<Diagnostic>,
+}
+
+impl Checker<'_> {
+    fn block(&mut self, statements: &[Spanned], mut paths: BTreeSet<Path>) -> BTreeSet<Path> {
+        for statement in statements {
+            paths = match &statement.branches {
+                Some(branches) => {
+                    let (yes, no) = split(&branches.condition, paths);
+                    let mut joined = self.block(&branches.then, yes);
+                    joined.extend(self.block(&branches.otherwise, no));
+                    joined
+                }
+                None => self.statement(statement, paths),
+            };
+            if paths.len() >= PATHS {
+                return paths;
+            }
+        }
+        paths
+    }
+
+    fn statement(&mut self, statement: &Spanned, paths: BTreeSet<Path>) -> BTreeSet<Path> {
+        let span = statement.span;
+        match &statement.stmt {
+            Stmt::Put(_) => self.place(span, paths, None),
+            Stmt::Run { slot, .. } => self.place(span, paths, Some(*slot)),
+            Stmt::Claim { slot, .. } => map(paths, |path| {
+                path.claimed.push((*slot, Claimed::Unasked, span));
+            }),
+            Stmt::Kick { cpu: Place::Slot(slot), .. } => settle(paths, *slot),
+            Stmt::SetTask(..) => {
+                if let Some(placed) = paths.iter().find_map(|path| path.placed) {
+                    let message = "the task is in a queue already, and others may look at it";
+                    let help = "set its variables before it is put there";
+                    let fault = Diagnostic::new("R309", span, message, "set here", help);
+                    self.found.push(fault.and(placed, "put there here"));
+                }
+                paths
+            }
+            _ => paths,
+        }
+    }
+
+    fn place(&mut self, span: Span, paths: BTreeSet<Path>, slot: Option<usize>) -> BTreeSet<Path> {
+        if !self.event.places() {
+            let message = format!("`{}` places nobody", self.event.name());
+            let help = match self.event {
+                Event::Block | Event::Exit => "the task sleeps or has ended: leave this out",
+                _ => "the task runs: `preempt` or `yield` place it when it stops",
+            };
+            self.found.push(Diagnostic::new("R310", span, message, "not here", help));
+        } else if let Some(first) = paths.iter().find_map(|path| path.placed) {
+            let message = "the task is placed twice on one path";
+            let help = "leave one of them out, or put them into branches of an `if`";
+            let fault = Diagnostic::new("R307", span, message, "again here", help);
+            self.found.push(fault.and(first, "the first"));
+        }
+        let placed = map(paths, |path| path.placed = Some(span));
+        match slot {
+            Some(slot) => settle(placed, slot),
+            None => placed,
+        }
+    }
+}
+
+/// Who goes into which branch: whether a CPU was found is known in each.
+fn split(condition: &Bool, paths: BTreeSet<Path>) -> (BTreeSet<Path>, BTreeSet<Path>) {
+    let Bool::Found(slot) = condition else { return (paths.clone(), paths) };
+    let with = |state: Claimed| {
+        map(paths.clone(), |path| {
+            path.claimed.iter_mut().filter(|claim| claim.0 == *slot).for_each(|claim| {
+                if claim.1 == Claimed::Unasked {
+                    claim.1 = state;
+                }
+            });
+        })
+    };
+    (with(Claimed::Found), with(Claimed::Settled))
+}
+
+fn settle(paths: BTreeSet<Path>, slot: usize) -> BTreeSet<Path> {
+    map(paths, |path| {
+        path.claimed.iter_mut().filter(|claim| claim.0 == slot).for_each(|claim| {
+            claim.1 = Claimed::Settled;
+        });
+    })
+}
+
+fn map(paths: BTreeSet<Path>, change: impl Fn(&mut Path)) -> BTreeSet<Path> {
+    let changed = paths.into_iter().map(|mut path| {
+        change(&mut path);
+        path
+    });
+    changed.collect()
+}

@@ -1,0 +1,164 @@
+//! Numbers: digits, `_` between them, and a unit.
+
+use super::ast::Unit;
+use super::lexer::is_of_name;
+use super::words::UNITS;
+use wastenot_model::nearest;
+
+/// A number of a text.
+pub(crate) struct Digits {
+    /// How many bytes it has.
+    pub(crate) length: usize,
+    /// What it says.
+    pub(crate) value: Result<(u64, Option<Unit>), Fault>,
+}
+
+/// Why it says nothing.
+pub(crate) struct Fault {
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
+    pub(crate) label: String,
+    pub(crate) help: String,
+    /// What it probably is a number of.
+    pub(crate) unit: Option<Unit>,
+}
+
+/// How others write our units.
+const ALIASES: [(&str, &str); 16] = [
+    ("sec", "s"),
+    ("secs", "s"),
+    ("second", "s"),
+    ("seconds", "s"),
+    ("msec", "ms"),
+    ("msecs", "ms"),
+    ("millis", "ms"),
+    ("milliseconds", "ms"),
+    ("usec", "us"),
+    ("usecs", "us"),
+    ("micros", "us"),
+    ("microseconds", "us"),
+    ("nsec", "ns"),
+    ("nsecs", "ns"),
+    ("nanos", "ns"),
+    ("nanoseconds", "ns"),
+];
+
+/// Reads the number that a text begins with.
+pub(crate) fn read(text: &str) -> Digits {
+    let digits = until(text, |letter| letter == '_' || letter.is_ascii_digit());
+    let rest = &text[digits..];
+    if rest.starts_with('.') && rest[1..].starts_with(|c: char| c.is_ascii_digit()) {
+        return broken(text, digits);
+    }
+    let suffix = match rest.chars().next() {
+        Some('%') => 1,
+        Some('µ' | 'μ') => 2 + until(&rest[2..], is_of_name),
+        _ => until(rest, is_of_name),
+    };
+    let (length, unit) = (digits + suffix, &rest[..suffix]);
+    let value = match unit {
+        "" => Ok(None),
+        _ => named(unit).map(Some).ok_or_else(|| no_unit(&text[..digits], unit)),
+    };
+    let value = value.and_then(|unit| {
+        let value = text[..digits].replace('_', "").parse::<u64>().ok();
+        let fits = value.and_then(|value| value.checked_mul(size(unit)));
+        match (value, fits) {
+            (Some(value), Some(all)) if i64::try_from(all).is_ok() => Ok((value, unit)),
+            _ => Err(too_large(unit)),
+        }
+    });
+    Digits { length, value }
+}
+
+/// How many of the smallest one is: nanoseconds, per cent, pieces.
+fn size(unit: Option<Unit>) -> u64 {
+    match unit {
+        Some(Unit::Microsecond) => 1_000,
+        Some(Unit::Millisecond) => 1_000_000,
+        Some(Unit::Second) => 1_000_000_000,
+        None | Some(Unit::Nanosecond | Unit::Percent) => 1,
+    }
+}
+
+fn named(unit: &str) -> Option<Unit> {
+    match unit {
+        "ns" => Some(Unit::Nanosecond),
+        "us" => Some(Unit::Microsecond),
+        "ms" => Some(Unit::Millisecond),
+        "s" => Some(Unit::Second),
+        "%" => Some(Unit::Percent),
+        _ => None,
+    }
+}
+
+fn no_unit(digits: &str, unit: &str) -> Fault {
+    let lower = unit.to_lowercase();
+    let micro = unit.starts_with(['µ', 'μ']).then_some("us");
+    let alias = ALIASES.iter().find(|(other, _)| *other == lower).map(|(_, own)| *own);
+    let own = micro.or(alias).or_else(|| nearest(unit, UNITS));
+    let help = match own {
+        Some(own) => format!("write `{digits}{own}`"),
+        None => format!("the units are {}", UNITS.join(", ")),
+    };
+    Fault {
+        code: "R004",
+        message: format!("no unit `{}`", shortened(unit)),
+        label: "of what?".into(),
+        help,
+        unit: own.and_then(named),
+    }
+}
+
+/// `1.5ms`
+fn broken(text: &str, digits: usize) -> Digits {
+    let fraction = 1 + until(&text[digits + 1..], |letter| letter.is_ascii_digit());
+    let unit = &text[digits + fraction..];
+    let unit = &unit[..until(unit, is_of_name)];
+    let length = digits + fraction + unit.len();
+    let smaller = match unit {
+        "s" => "in ms, us or ns",
+        "ms" => "in us or ns",
+        "us" => "in ns",
+        _ => "as a ratio of per cent: `150%` for 1.5",
+    };
+    let fault = Fault {
+        code: "R004",
+        message: format!("`{}` is not a whole number", shortened(&text[..length])),
+        label: "numbers have no point".into(),
+        help: format!("write it {smaller}"),
+        unit: named(unit),
+    };
+    Digits { length, value: Err(fault) }
+}
+
+fn too_large(unit: Option<Unit>) -> Fault {
+    let most = i64::MAX as u64 / size(unit);
+    let name = unit.map_or("", |unit| match unit {
+        Unit::Nanosecond => "ns",
+        Unit::Microsecond => "us",
+        Unit::Millisecond => "ms",
+        Unit::Second => "s",
+        Unit::Percent => "%",
+    });
+    Fault {
+        code: "R004",
+        message: "a number too large to count with".into(),
+        label: "more than 63 bits".into(),
+        help: format!("write at most {most}{name}"),
+        unit,
+    }
+}
+
+/// A word that is short enough to be said.
+fn shortened(word: &str) -> String {
+    match word.char_indices().nth(20) {
+        Some((at, _)) => format!("{}...", &word[..at]),
+        None => word.to_string(),
+    }
+}
+
+/// How many bytes of the beginning are such characters.
+fn until(text: &str, such: impl Fn(char) -> bool) -> usize {
+    text.find(|letter| !such(letter)).unwrap_or(text.len())
+}

@@ -1,0 +1,117 @@
+//! What a file is made of: policies and partitions.
+
+use super::{Braces, Parser, Read, Told};
+use crate::syntax::ast::{Cpus, File, Partition, Policy, Tasks};
+use crate::syntax::lexer::Kind;
+use crate::syntax::words::{self, PARTS};
+
+const ITEMS: Braces = Braces {
+    between: &[";"],
+    resumes: |parser| parser.begins_item(),
+    outer: |parser| parser.begins_part(),
+};
+
+impl Parser<'_> {
+    /// `{ policy | partition }`
+    pub(super) fn file(&mut self) -> File {
+        let mut file = File::default();
+        while !self.at_end() && !self.is_full() {
+            let from = self.at;
+            self.layout.begins.push(from);
+            if self.part(&mut file).is_err() {
+                self.skip(from, Self::begins_part);
+                while self.eat("}") {}
+            }
+        }
+        file
+    }
+
+    fn part(&mut self, file: &mut File) -> Read<()> {
+        match self.word() {
+            "policy" => file.policies.push(self.policy()?),
+            "partition" => file.partitions.push(self.partition()?),
+            "}" => {
+                let help = "leave it out, or look for the `{` that it should close";
+                let span = self.now().span;
+                return self.fault("R010", span, "this `}` closes nothing", "here", help);
+            }
+            _ if self.now().kind == Kind::Name => return self.unknown(&PARTS, "`policy`"),
+            _ => {
+                return self
+                    .expected("`policy` or `partition`", "begin with `policy NAME { ... }`");
+            }
+        }
+        Ok(())
+    }
+
+    /// `"policy" NAME [ "(" [ param { "," param } ] ")" ] "{" { item } "}"`
+    fn policy(&mut self) -> Read<Policy> {
+        let from = self.step();
+        let name = self.name("the name of the policy")?;
+        let mut params = Vec::new();
+        if self.eat("(") && !self.eat(")") {
+            params = self.list(Self::param)?;
+            self.need(")")?;
+        }
+        let items = self.braces(ITEMS, Parser::item)?;
+        Ok(Policy { name, params, items, span: self.since(from) })
+    }
+
+    /// `"partition" NAME "on" cpus "runs" NAME "for" tasks`
+    fn partition(&mut self) -> Read<Partition> {
+        let from = self.step();
+        let name = self.name("the name of the partition")?;
+        self.need("on")?;
+        let cpus = self.cpus()?;
+        self.need("runs")?;
+        let policy = self.name("the name of a policy")?;
+        self.need("for")?;
+        let tasks = self.tasks()?;
+        Ok(Partition { name, cpus, policy, tasks, span: self.since(from) })
+    }
+
+    /// `"cpus" N ["-" N] { "," ... } | level N | "rest"`
+    fn cpus(&mut self) -> Read<Cpus> {
+        let from = self.now();
+        if self.eat("rest") {
+            return Ok(Cpus::Rest(from.span));
+        }
+        if self.eat("cpus") {
+            let ranges = self.list(Self::range)?;
+            return Ok(Cpus::List(ranges, self.since(from)));
+        }
+        if !words::LEVELS.contains(&self.word()) {
+            return self.unless_name(&["cpus", "rest", "cpu", "smt", "llc", "node", "machine"]);
+        }
+        let level = self.take();
+        Ok(Cpus::Group(level, self.whole("the number of the group")?))
+    }
+
+    fn unless_name<T>(&mut self, known: &[&'static str]) -> Read<T> {
+        self.one_of(known, "`cpus`, a level or `rest`").and(Err(Told))
+    }
+
+    fn range(&mut self) -> Read<(u64, u64)> {
+        let first = self.whole("the number of a CPU")?;
+        if !self.is("-") {
+            return Ok((first, first));
+        }
+        self.layout.tight.push(self.at);
+        self.step();
+        Ok((first, self.whole("the number of a CPU")?))
+    }
+
+    /// `"cgroup" STRING | "rest"`
+    fn tasks(&mut self) -> Read<Tasks> {
+        let word = self.one_of(&["cgroup", "rest"], "`cgroup` or `rest`")?;
+        if word.text == "rest" {
+            return Ok(Tasks::Rest(word.span));
+        }
+        if self.now().kind != Kind::Quoted {
+            return self.expected("the name of a cgroup in quotes", "write `cgroup \"web*\"`");
+        }
+        let token = self.step();
+        let name = self.says(token).trim_matches('"').to_string();
+        Ok(Tasks::Cgroup(name, token.span))
+    }
+}

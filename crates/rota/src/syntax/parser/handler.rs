@@ -1,0 +1,193 @@
+//! What handlers do: blocks and statements.
+
+use super::{Braces, Parser, Read, shortened};
+use crate::syntax::ast::{Attempt, Block, Expr, ExprKind, Statement, StatementKind};
+use crate::syntax::lexer::Kind;
+use crate::syntax::words::STATEMENTS;
+
+const BLOCK: Braces = Braces {
+    between: &[";"],
+    resumes: |parser| parser.now().first,
+    outer: |parser| parser.begins_outer(),
+};
+
+impl Parser<'_> {
+    /// `"{" { stmt } "}"`
+    pub(super) fn block(&mut self) -> Read<Block> {
+        let from = self.now();
+        let statements = self.braces(BLOCK, Parser::statement)?;
+        Ok(Block { statements, span: self.since(from) })
+    }
+
+    /// One statement: it begins a line, or stands after `;`.
+    fn statement(&mut self) -> Read<Statement> {
+        let from = self.now();
+        let after = self.says(self.last());
+        if !from.first && after != "{" && after != ";" {
+            let word = shortened(self.word());
+            let message = format!("expected the end of the statement, but `{word}` stands there");
+            let help = "begin a new line, or write `;` between statements";
+            return self.fault("R011", from.span, message, "one statement too many", help);
+        }
+        let kind = self.statement_kind()?;
+        Ok(Statement { kind, span: self.since(from) })
+    }
+
+    fn statement_kind(&mut self) -> Read<StatementKind> {
+        if self.names_variable() && self.now().kind == Kind::Name {
+            return self.set();
+        }
+        match self.word() {
+            "let" => self.binding(),
+            "put" => self.put(),
+            "run" => self.run(),
+            "kick" => {
+                self.step();
+                let cpu = self.postfix()?;
+                Ok(StatementKind::Kick { cpu, preempt: self.option("preempt") })
+            }
+            "if" => self.branch(),
+            "take" | "balance" => self.attempts(),
+            _ => self.no_statement(),
+        }
+    }
+
+    /// Tells what else stands where a statement should begin.
+    fn no_statement<T>(&mut self) -> Read<T> {
+        let (token, word) = (self.now(), self.word());
+        if token.kind != Kind::Name {
+            return self.expected("a statement", "write one of let, put, run, kick, if, take");
+        }
+        if self.next_is("=") || self.next_is("==") {
+            let message = "`=` compares and sets nothing";
+            let help = format!("write `let {word} = ...`, or `{word} := ...` of a variable");
+            return self.fault("R014", self.next().span, message, "here", help);
+        }
+        self.unknown(&STATEMENTS, "a statement")
+    }
+
+    /// `target ( ":=" | "+=" ) expr`
+    fn set(&mut self) -> Read<StatementKind> {
+        let target = self.postfix()?;
+        if self.is("=") || self.is("==") {
+            let help = "write `:=` to set a variable";
+            let span = self.now().span;
+            return self.fault("R014", span, "`=` compares and sets nothing", "here", help);
+        }
+        let foreign = ["-=", "*=", "/="].contains(&self.word());
+        let add = self.is("+=");
+        if add || foreign || self.is(":=") {
+            self.step();
+            return Ok(StatementKind::Set { target, add, value: self.expr()? });
+        }
+        self.expected("`:=` or `+=`", "")
+    }
+
+    /// `"let" NAME "=" ( expr | idle )`
+    fn binding(&mut self) -> Read<StatementKind> {
+        self.step();
+        let name = self.name("a name")?;
+        self.need("=")?;
+        if !(self.is("idle") && self.next().kind == Kind::Name) {
+            return Ok(StatementKind::Let(name, self.expr()?));
+        }
+        self.step();
+        if !self.eat("cpu") {
+            return self.unknown(&["cpu"], "`cpu`");
+        }
+        self.need("in")?;
+        self.need("allowed")?;
+        self.need("(")?;
+        let task = self.name("the name of a task")?;
+        self.need(")")?;
+        let within = if self.eat("within") { Some(self.level()?) } else { None };
+        self.need("near")?;
+        let near = self.postfix()?;
+        self.need("by")?;
+        self.need("[")?;
+        let by = self.list(Self::level)?;
+        self.need("]")?;
+        Ok(StatementKind::LetIdle { name, task, within, near, by })
+    }
+
+    /// `"put" NAME "in" queueref [ "slice" expr ] [ "wake" "within" level ]`
+    fn put(&mut self) -> Read<StatementKind> {
+        self.step();
+        let task = self.name("the name of a task")?;
+        self.need("in")?;
+        let queue = self.queue_at()?;
+        let slice = self.slice()?;
+        let mut within = None;
+        if self.option("wake") {
+            self.need("within")?;
+            within = Some(self.level()?);
+        }
+        Ok(StatementKind::Put { task, queue, slice, within })
+    }
+
+    /// `"run" NAME "on" NAME [ "slice" expr ]`
+    fn run(&mut self) -> Read<StatementKind> {
+        self.step();
+        let task = self.name("the name of a task")?;
+        self.need("on")?;
+        let on = self.name("the name of an idle CPU")?;
+        Ok(StatementKind::Run { task, on, slice: self.slice()? })
+    }
+
+    fn slice(&mut self) -> Read<Option<Expr>> {
+        if self.option("slice") { self.expr().map(Some) } else { Ok(None) }
+    }
+
+    /// `PLACE "." QUEUE`
+    pub(super) fn queue_at(&mut self) -> Read<Expr> {
+        let from = self.now();
+        let place = self.postfix()?;
+        if matches!(place.kind, ExprKind::Field(..)) {
+            return Ok(place);
+        }
+        let help = "write where the queue is: `home(t).ready`, `c.ready`, `machine.ready`";
+        let message = "a queue without its place";
+        let span = self.since(from);
+        self.fault("R015", span, message, "which of these queues?", help)
+    }
+
+    /// `"if" expr block [ "else" ( block | if ) ]`
+    fn branch(&mut self) -> Read<StatementKind> {
+        self.step();
+        let condition = self.expr()?;
+        let then = self.block()?;
+        let mut otherwise = None;
+        if self.eat("else") {
+            otherwise = Some(if self.is("if") { self.otherwise_if()? } else { self.block()? });
+        }
+        Ok(StatementKind::If { condition, then, otherwise })
+    }
+
+    /// `else if ...` as a block of one statement.
+    fn otherwise_if(&mut self) -> Read<Block> {
+        let from = self.now();
+        let kind = self.deeper(Self::branch)?;
+        let span = self.since(from);
+        Ok(Block { statements: vec![Statement { kind, span }], span })
+    }
+
+    /// `attempt { "else" attempt }`
+    fn attempts(&mut self) -> Read<StatementKind> {
+        let mut attempts = vec![self.attempt()?];
+        while self.eat("else") {
+            attempts.push(self.attempt()?);
+        }
+        Ok(StatementKind::Attempts(attempts))
+    }
+
+    /// `"take" queueref | "balance" "idle"`
+    fn attempt(&mut self) -> Read<Attempt> {
+        let from = self.now();
+        if self.eat("balance") {
+            self.need("idle")?;
+            return Ok(Attempt::Balance(self.since(from)));
+        }
+        self.one_of(&["take", "balance"], "`take` or `balance idle`")?;
+        Ok(Attempt::Take(self.queue_at()?))
+    }
+}

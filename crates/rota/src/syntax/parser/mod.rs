@@ -1,0 +1,388 @@
+//! From tokens to the tree: recursive descent, one function a rule of the grammar.
+//!
+//! A fault is told where it is met; then the parser goes on with the next statement, clause, item
+//! or policy. So one run finds several faults, and none twice.
+
+mod balance;
+mod expr;
+mod file;
+mod handler;
+mod item;
+
+use wastenot_model::nearest;
+
+use super::Span;
+use super::ast::{File, Name};
+use super::lexer::{self, Kind, Token};
+use super::words;
+use crate::Diagnostic;
+
+/// More faults than this nobody reads.
+const FAULTS: usize = 20;
+/// How deep blocks and expressions may nest.
+const DEPTH: u32 = 64;
+
+/// Reads a text. Without diagnostics the tree is whole; with some it holds what was understood.
+pub fn parse(text: &str) -> (File, Vec<Diagnostic>) {
+    let parsed = read(text);
+    (parsed.file, parsed.faults)
+}
+
+/// A text that was read.
+pub(crate) struct Parsed {
+    pub(crate) file: File,
+    pub(crate) faults: Vec<Diagnostic>,
+    pub(crate) tokens: Vec<Token>,
+    pub(crate) comments: Vec<Span>,
+    pub(crate) layout: Layout,
+}
+
+/// What of the tree the lines of a text should show: places are indexes of tokens.
+#[derive(Default)]
+pub(crate) struct Layout {
+    /// Where a part, item, variable, statement or clause begins.
+    pub(crate) begins: Vec<usize>,
+    /// `{`, its `}`, and how many pieces stand between them.
+    pub(crate) blocks: Vec<(usize, usize, usize)>,
+    /// `;` and `,` between pieces.
+    pub(crate) separators: Vec<usize>,
+    /// `(` of expressions, not of calls.
+    pub(crate) groups: Vec<usize>,
+    /// `-` of ranges.
+    pub(crate) tight: Vec<usize>,
+}
+
+/// Reads a text, and keeps what the formatter needs.
+pub(crate) fn read(text: &str) -> Parsed {
+    if let Err(fault) = super::text::check(text) {
+        let (file, faults) = (File::default(), vec![fault]);
+        let (tokens, comments, layout) = Default::default();
+        return Parsed { file, faults, tokens, comments, layout };
+    }
+    let lexer::Tokens { tokens, comments, mut faults } = lexer::tokens(text);
+    let (layout, found) = (Layout::default(), Vec::new());
+    let (at, depth, lost) = (0, 0, None);
+    let mut parser = Parser { text, tokens: &tokens, at, depth, lost, found, layout };
+    let file = parser.file();
+    let Parser { found, layout, .. } = parser;
+    // What cannot be cut into tokens is told once, not again as what the grammar misses there.
+    let told = |fault: &Diagnostic| faults.iter().any(|known| touch(known.span, fault.span));
+    let found: Vec<Diagnostic> = found.into_iter().filter(|fault| !told(fault)).collect();
+    faults.extend(found);
+    faults.sort_by_key(|fault| fault.span);
+    faults.truncate(FAULTS);
+    Parsed { file, faults, tokens, comments, layout }
+}
+
+/// Whether two spans share a byte or meet.
+fn touch(a: Span, b: Span) -> bool {
+    a.start <= b.end && b.start <= a.end
+}
+
+/// A fault was told; whoever called goes on elsewhere.
+#[derive(Debug)]
+struct Told;
+
+type Read<T> = Result<T, Told>;
+
+/// How pieces stand between `{` and `}`.
+#[derive(Clone, Copy)]
+struct Braces {
+    /// Symbols that may follow a piece.
+    between: &'static [&'static str],
+    /// Whether reading can begin again here after a piece that failed.
+    resumes: fn(&Parser<'_>) -> bool,
+    /// Whether something begins here that cannot stand inside: the `}` is missing.
+    outer: fn(&Parser<'_>) -> bool,
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    tokens: &'a [Token],
+    at: usize,
+    depth: u32,
+    /// Where a `{` without `}` was told: there the blocks around it end, too, and say nothing.
+    lost: Option<usize>,
+    found: Vec<Diagnostic>,
+    layout: Layout,
+}
+
+/// Looking at tokens and taking them.
+impl<'a> Parser<'a> {
+    fn now(&self) -> Token {
+        self.tokens[self.at]
+    }
+
+    /// The token after this one; at the end the end.
+    fn next(&self) -> Token {
+        self.tokens[(self.at + 1).min(self.tokens.len() - 1)]
+    }
+
+    fn says(&self, token: Token) -> &'a str {
+        &self.text[token.span.start as usize..token.span.end as usize]
+    }
+
+    /// What the token at hand says; empty at the end.
+    fn word(&self) -> &'a str {
+        self.says(self.now())
+    }
+
+    fn is(&self, word: &str) -> bool {
+        self.word() == word
+    }
+
+    fn next_is(&self, word: &str) -> bool {
+        self.says(self.next()) == word
+    }
+
+    fn at_end(&self) -> bool {
+        self.now().kind == Kind::End
+    }
+
+    /// Goes on, but never beyond the end.
+    fn step(&mut self) -> Token {
+        let token = self.now();
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+        token
+    }
+
+    /// Takes this word or symbol if it stands here.
+    fn eat(&mut self, word: &str) -> bool {
+        let here = self.is(word);
+        if here {
+            self.step();
+        }
+        here
+    }
+
+    /// Takes the word that begins an option, such as `slice`. What is set or asked for a field is
+    /// the name of something and begins the next statement.
+    fn option(&mut self, word: &str) -> bool {
+        !self.names_variable() && self.eat(word)
+    }
+
+    /// Whether here something is set or asked for a field.
+    fn names_variable(&self) -> bool {
+        [".", ":=", "+="].iter().any(|after| self.next_is(after))
+    }
+
+    /// The span from a token up to the last one taken.
+    fn since(&self, from: Token) -> Span {
+        from.span.to(self.last().span)
+    }
+
+    /// The last token taken.
+    fn last(&self) -> Token {
+        self.tokens[self.at.saturating_sub(1)]
+    }
+}
+
+/// What must stand here.
+impl Parser<'_> {
+    /// This word or symbol.
+    fn need(&mut self, word: &str) -> Read<Token> {
+        if self.is(word) { Ok(self.step()) } else { self.expected(&format!("`{word}`"), "") }
+    }
+
+    /// A name that the text chooses.
+    fn name(&mut self, what: &str) -> Read<Name> {
+        let token = self.now();
+        if token.kind != Kind::Name {
+            return self.expected(what, "");
+        }
+        let word = self.word();
+        if words::is_reserved(word) {
+            let message = format!("`{word}` is a word of the language and no name");
+            let help = format!("choose another name, such as `{word}_1`");
+            return self.fault("R012", token.span, message, format!("{what} is expected"), help);
+        }
+        Ok(self.take())
+    }
+
+    /// One of these words.
+    fn one_of(&mut self, known: &[&'static str], what: &str) -> Read<Name> {
+        let word = self.word();
+        if known.contains(&word) {
+            return Ok(self.take());
+        }
+        if self.now().kind != Kind::Name {
+            return self.expected(what, &format!("write one of {}", known.join(", ")));
+        }
+        self.unknown(known, what)
+    }
+
+    /// Tells that this name is none of these words.
+    fn unknown<T>(&mut self, known: &[&'static str], what: &str) -> Read<T> {
+        let (token, word) = (self.now(), self.word());
+        if word == "core" && known.contains(&"cpu") {
+            let message = "`core` is not what runs a task";
+            let help = "write `cpu`: a core is a set of SMT siblings, `smt`";
+            return self.fault("R009", token.span, message, "here", help);
+        }
+        let help = match nearest(word, known.iter().copied()) {
+            Some(near) => format!("write `{near}`"),
+            None => format!("write one of {}", known.join(", ")),
+        };
+        let message = format!("unknown word `{}`", shortened(word));
+        self.fault("R008", token.span, message, format!("{what} is expected"), help)
+    }
+
+    /// The name at hand.
+    fn take(&mut self) -> Name {
+        let token = self.step();
+        Name { text: self.says(token).to_string(), span: token.span }
+    }
+
+    /// Something, and more of it after commas.
+    fn list<T>(&mut self, one: impl Fn(&mut Self) -> Read<T>) -> Read<Vec<T>> {
+        let mut all = vec![one(self)?];
+        while self.eat(",") {
+            all.push(one(self)?);
+        }
+        Ok(all)
+    }
+
+    /// A whole number without unit.
+    fn whole(&mut self, what: &str) -> Read<u64> {
+        match self.now().kind {
+            Kind::Number(value, None) => {
+                self.step();
+                Ok(value)
+            }
+            _ => self.expected(what, ""),
+        }
+    }
+}
+
+/// Telling faults and going on after them.
+impl<'a> Parser<'a> {
+    /// Tells that something else stands here than what the grammar wants.
+    fn expected<T>(&mut self, what: &str, help: &str) -> Read<T> {
+        let (token, word) = (self.now(), shortened(self.word()));
+        let found = match token.kind {
+            Kind::End => "the text ends".to_string(),
+            _ if token.first => "the line ends".to_string(),
+            _ => format!("`{word}` stands there"),
+        };
+        let after = token.kind == Kind::End || token.first;
+        let (span, label) = match after && self.at > 0 {
+            true => (self.last().span, "after this".to_string()),
+            false => (token.span, format!("{what} is expected")),
+        };
+        let help = if help.is_empty() { format!("write {what}") } else { help.to_string() };
+        self.fault("R007", span, format!("expected {what}, but {found}"), label, help)
+    }
+
+    /// Tells a fault.
+    fn fault<T>(
+        &mut self,
+        code: &'static str,
+        span: Span,
+        message: impl Into<String>,
+        label: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Read<T> {
+        self.tell(Diagnostic::new(code, span, message, label, help))
+    }
+
+    fn tell<T>(&mut self, fault: Diagnostic) -> Read<T> {
+        if self.found.last().is_none_or(|last| last.span != fault.span) {
+            self.found.push(fault);
+        }
+        Err(Told)
+    }
+
+    /// Whether enough was told.
+    fn is_full(&self) -> bool {
+        self.found.len() >= FAULTS
+    }
+
+    /// Does something one level deeper.
+    fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        if self.depth == DEPTH {
+            return self.too_deep();
+        }
+        self.depth += 1;
+        let result = inner(self);
+        self.depth -= 1;
+        result
+    }
+
+    fn too_deep<T>(&mut self) -> Read<T> {
+        let message = format!("nested more than {DEPTH} deep");
+        let help = "give parts of it names with `let` or `metric`";
+        self.fault("R013", self.now().span, message, "here", help)
+    }
+
+    /// Pieces between `{` and `}`. One that fails is skipped.
+    fn braces<T>(
+        &mut self,
+        rules: Braces,
+        mut piece: impl FnMut(&mut Self) -> Read<T>,
+    ) -> Read<Vec<T>> {
+        let Braces { between, resumes, outer } = rules;
+        let (open, opened) = (self.at, self.need("{")?);
+        let mut pieces = Vec::new();
+        let mut count = 0;
+        while !self.is("}") {
+            if self.at_end() || outer(self) {
+                return self.unclosed(opened);
+            }
+            let from = self.at;
+            self.layout.begins.push(from);
+            match self.deeper(&mut piece) {
+                Ok(piece) => pieces.push(piece),
+                Err(Told) if self.is_full() => return Err(Told),
+                Err(Told) => self.skip(from, resumes),
+            }
+            count += 1;
+            while between.contains(&self.word()) {
+                self.layout.separators.push(self.at);
+                self.step();
+            }
+        }
+        self.layout.blocks.push((open, self.at, count));
+        self.step();
+        Ok(pieces)
+    }
+
+    /// Whether a policy or partition begins here: whatever is open was not closed.
+    fn begins_part(&self) -> bool {
+        let word = self.now().first && words::PARTS.contains(&self.word());
+        word && self.next().kind == Kind::Name
+    }
+
+    fn unclosed<T>(&mut self, opened: Token) -> Read<T> {
+        if self.lost.replace(self.at) == Some(self.at) {
+            return Err(Told);
+        }
+        let help = "write `}` where it should end";
+        self.fault("R010", opened.span, "this `{` is not closed", "opened here", help)
+    }
+
+    /// Goes on to where reading can begin again; at least one token on.
+    fn skip(&mut self, from: usize, resumes: fn(&Self) -> bool) {
+        let mut open = 0_u32;
+        if self.at == from && !self.is("}") && !self.is("{") {
+            self.step();
+        }
+        while !self.at_end() && !self.begins_part() {
+            match self.word() {
+                "{" => open += 1,
+                "}" if open == 0 => return,
+                "}" => open -= 1,
+                _ if open == 0 && resumes(self) => return,
+                _ => {}
+            }
+            self.step();
+        }
+    }
+}
+
+/// A word that is short enough to be said.
+fn shortened(word: &str) -> String {
+    match word.char_indices().nth(40) {
+        Some((at, _)) => format!("{}...", &word[..at]),
+        None => word.to_string(),
+    }
+}

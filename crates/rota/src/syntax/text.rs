@@ -1,0 +1,48 @@
+//! Which bytes are a text at all.
+
+use super::Span;
+use crate::Diagnostic;
+
+/// The longest text.
+pub const BYTES: usize = 1 << 20;
+
+/// The text that a file holds.
+pub fn text(bytes: &[u8]) -> Result<&str, Diagnostic> {
+    if bytes.len() > BYTES {
+        return Err(too_long(bytes.len()));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to();
+        let message =
+            format!("not a text: byte {at} is {:#04x}, which UTF-8 never holds", bytes[at]);
+        let help = "save it as UTF-8";
+        Diagnostic::new("R001", Span::default(), message, "", help)
+    })?;
+    check(text).map(|()| text)
+}
+
+/// Whether a text is one that is read.
+pub(crate) fn check(text: &str) -> Result<(), Diagnostic> {
+    if text.len() > BYTES {
+        return Err(too_long(text.len()));
+    }
+    match text.char_indices().find(|(_, letter)| is_binary(*letter)) {
+        None => Ok(()),
+        Some((at, letter)) => {
+            let span = Span { start: at as u32, end: (at + letter.len_utf8()) as u32 };
+            let message = format!("not a text: byte {at} is the control character {letter:?}");
+            let help = "leave it out; is this a Rota file?";
+            Err(Diagnostic::new("R001", span, message, "here", help))
+        }
+    }
+}
+
+fn is_binary(letter: char) -> bool {
+    letter.is_control() && !matches!(letter, '\t' | '\n' | '\r')
+}
+
+fn too_long(bytes: usize) -> Diagnostic {
+    let message = format!("a text of {bytes} bytes: at most {BYTES} are read");
+    let help = "a policy is a page long; split it, or check that this is a Rota file";
+    Diagnostic::new("R001", Span::default(), message, "", help)
+}

@@ -1,0 +1,4 @@
+//! The interpreter under the simulator.
+
+mod built;
+mod known;
