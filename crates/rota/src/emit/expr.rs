@@ -87,6 +87,8 @@ impl Writer<'_> {
             Num::Scaled(time, weight) => self.call("scaled", &[time, weight]),
             Num::Decayed(a, time, half) => self.call("decayed", &[a, time, half]),
             Num::Until(period) => self.call("until", &[period]),
+            // Re-checks alone see the past, and those are refused.
+            Num::Seen(_, now) => self.num(now),
             Num::Fold { aggregate, item, set, body } => {
                 self.bind(*item);
                 let text = Quote(self.policy).num(num);

@@ -93,8 +93,7 @@ impl Writer<'_> {
     fn claim(&mut self, slot: usize, within: Option<Level>, near: &Place, by: &[Level]) -> String {
         self.cpus = self.cpus.max(slot + 1);
         let near = self.cpu(near);
-        let by: Vec<String> =
-            by.iter().map(|level| format!("BY({})", constant(*level))).collect();
+        let by: Vec<String> = by.iter().map(|level| format!("BY({})", constant(*level))).collect();
         let by = if by.is_empty() { "0".into() } else { by.join(" | ") };
         let within = constant(within.unwrap_or(Level::Machine));
         format!("f->cpu{slot} = idle_cpu(f, {near}, {by}, {within});")
@@ -140,11 +139,13 @@ impl Writer<'_> {
 
     fn put(&mut self, put: &Put) -> String {
         let queue = &self.policy.queues[put.queue.queue];
-        let (at, wake) = (self.queue(&put.queue), constant(put.wake));
+        let (kind, per) = (self.kind(put.queue.queue), constant(queue.per));
+        let (group, wake) = (self.group(&put.queue.at, queue.per), constant(put.wake));
         let key = queue.key.map(|var| format!("f->t->{}, ", self.task_var(var)));
         let word = if key.is_some() { "put_by" } else { "put" };
         let slice = self.slice(put.slice.as_ref());
-        format!("{word}(f, {at}, {}{slice}, {wake});", key.unwrap_or_default())
+        let key = key.unwrap_or_default();
+        format!("{word}(f, {kind}, {per}, {group}, {key}{slice}, {wake});")
     }
 
     fn slice(&mut self, slice: Option<&Num>) -> String {

@@ -36,7 +36,8 @@ impl Quote<'_> {
     pub(super) fn num(self, num: &Num) -> String {
         let of = |word: &str, place: &Place| format!("{word}({})", self.place(place));
         let at = |word: &str, queue: &QueueAt| format!("{word}({})", self.queue(queue));
-        let two = |word: &str, a: &Num, b: &Num| format!("{word}({}, {})", self.num(a), self.num(b));
+        let two =
+            |word: &str, a: &Num, b: &Num| format!("{word}({}, {})", self.num(a), self.num(b));
         match num {
             Num::Const(value) => value.to_string(),
             Num::Param(param) => self.0.params[*param].name.clone(),
@@ -67,6 +68,7 @@ impl Quote<'_> {
                 format!("decayed({}, {}, {})", self.num(a), self.num(time), self.num(half))
             }
             Num::Until(period) => format!("until({})", self.num(period)),
+            Num::Seen(_, now) => format!("seen({})", self.num(now)),
             Num::Fold { aggregate, item, set, body } => {
                 format!("{} x{item} in {}: {}", aggregate.word(), self.set(set), self.num(body))
             }

@@ -53,7 +53,8 @@ impl Tables {
             for &cpu in tree.cpus() {
                 tables.part_of[cpu.index()] = part as u16;
             }
-            let spans = Level::ALL.map(|level| tables.level(tree, level, first[level as usize], cpus));
+            let spans =
+                Level::ALL.map(|level| tables.level(tree, level, first[level as usize], cpus));
             for (first, span) in first.iter_mut().zip(spans) {
                 *first += span.count;
             }

@@ -19,6 +19,9 @@ struct search {
 	struct task_struct *p;
 	u32 level; /* where to look */
 	u32 group;
+	bool inside; /* only for one in this group: */
+	u32 per;
+	u32 in;
 	bool claims; /* only for one whose idle flag is set, which is claimed, */
 	u32 kind;    /* and who would look into this queue, or ANY, */
 	u32 of;	     /* of this group */
@@ -29,7 +32,7 @@ static long search_step(u32 n, struct search *s)
 {
 	s32 cpu = nth(s->level, s->group, n);
 
-	if (!allowed(s->p, cpu))
+	if (!allowed(s->p, cpu) || (s->inside && group(s->per, cpu) != s->in))
 		return 0;
 	if (s->claims && (!looks(s->kind, s->of, cpu) || !claim(cpu)))
 		return 0;
@@ -97,7 +100,7 @@ static void kick(s32 cpu, u64 flags)
 static bool wake_for(struct task_struct *p, struct task *t, u32 within)
 {
 	struct search s = { .p = p, .claims = true, .kind = t->kind, .of = t->group };
-	s32 cpu = nearest(&s, t->prev, BY_ALL, within);
+	s32 cpu = nearest(&s, t->at, BY_ALL, within);
 
 	if (cpu < 0)
 		return false;

@@ -12,6 +12,7 @@ typedef int s32;
 typedef unsigned long long u64;
 typedef long long s64;
 typedef _Bool bool;
+enum { false, true };
 
 #define SEC(name) __attribute__((section(name), used))
 #define KFUNC __attribute__((section(".ksyms")))
@@ -46,6 +47,7 @@ struct task_struct {
 	const struct cpumask *cpus_ptr;
 	struct cpumask cpus_mask;
 	int nr_cpus_allowed;
+	unsigned int __state;
 	int tgid;
 	struct css_set *cgroups;
 	struct sched_ext_entity scx;
@@ -91,24 +93,51 @@ extern bool __scx_bpf_dsq_insert_vtime(struct task_struct *p,
 				       struct scx_bpf_dsq_insert_vtime_args *args) KFUNC WEAK;
 extern void scx_bpf_dsq_insert_vtime(struct task_struct *p, u64 id, u64 slice, u64 vtime,
 				     u64 flags) KFUNC WEAK;
+extern void scx_bpf_dsq_move_set_vtime(struct bpf_iter_scx_dsq *it, u64 vtime) KFUNC WEAK;
+extern bool scx_bpf_dsq_move_vtime(struct bpf_iter_scx_dsq *it, struct task_struct *p, u64 id,
+				   u64 flags) KFUNC WEAK;
+extern bool scx_bpf_dsq_move(struct bpf_iter_scx_dsq *it, struct task_struct *p, u64 id,
+			     u64 flags) KFUNC WEAK;
 extern void scx_bpf_dump_bstr(char *format, u64 *data, u32 size) KFUNC WEAK;
 
+struct bpf_timer {
+	u64 opaque[2];
+} __attribute__((aligned(8)));
+
 /* Helpers have numbers. */
+static void *(*bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
 static u64 (*bpf_ktime_get_ns)(void) = (void *)5;
 static u32 (*bpf_get_smp_processor_id)(void) = (void *)8;
 static long (*bpf_probe_read_kernel_str)(void *to, u32 size, const void *from) = (void *)115;
 static void *(*bpf_task_storage_get)(void *map, struct task_struct *p, void *value,
 				     u64 flags) = (void *)156;
+static long (*bpf_timer_init)(struct bpf_timer *timer, void *map, u64 flags) = (void *)169;
+static long (*bpf_timer_set_callback)(struct bpf_timer *timer, void *call) = (void *)170;
+static long (*bpf_timer_start)(struct bpf_timer *timer, u64 after, u64 flags) = (void *)171;
 static long (*bpf_loop)(u32 count, void *step, void *state, u64 flags) = (void *)181;
 
-#define MAP_TYPE(number) int(*type)[number]
+/* Maps: libbpf reads their numbers from the types of arrays. */
 #define TASK_STORAGE(name, held)                                                               \
 	struct {                                                                               \
-		MAP_TYPE(29);                                                                  \
+		int(*type)[29];                                                                \
 		int(*map_flags)[1]; /* no preallocation */                                     \
 		int *key;                                                                      \
 		held *value;                                                                   \
 	} name SEC(".maps")
+#define MAP(name, number, size, from, held)                                                    \
+	struct {                                                                               \
+		int(*type)[number];                                                            \
+		int(*max_entries)[size];                                                       \
+		from *key;                                                                     \
+		held *value;                                                                   \
+	} name SEC(".maps")
+enum { HASH = 1, ARRAY = 2 };
+
+/* Without this clang describes the mask as a forward declaration. */
+static u32 keep_types(void)
+{
+	return __builtin_preserve_type_info(*(struct cpumask *)0, 0);
+}
 
 struct sched_ext_ops {
 	s32 (*select_cpu)(struct task_struct *p, s32 prev, u64 flags);

@@ -10,6 +10,7 @@ RODATA u64 SCX_KICK_PREEMPT = 2;
 RODATA u64 SCX_ENQ_WAKEUP = 1;
 RODATA u64 SCX_DEQ_SLEEP = 1;
 RODATA u32 SCX_TASK_QUEUED = 1;
+RODATA u32 TASK_DEAD = 0x80;
 
 /*
  * The machine, filled by the loader. Groups of a level are numbered over all partitions: those of

@@ -1,8 +1,6 @@
 /*
  * The operations of sched_ext.
  */
-enum { NEW, WAKE, PREEMPT, YIELD };
-
 /* A task that is about to be placed. False if no partition has a CPU for it. */
 static bool open(struct frame *f, struct task_struct *p, s32 here)
 {
@@ -15,8 +13,14 @@ static bool open(struct frame *f, struct task_struct *p, s32 here)
 	f->t = t;
 	f->here = here;
 	f->part = part_of_task(p);
-	if (part(t->prev) != f->part)
-		t->prev = nth(MACHINE, groups_in(f->part, MACHINE).first, 0);
+	if (part(t->prev) != f->part) {
+		/* It was elsewhere: it begins on the lowest of its CPUs here. */
+		s.found = -1;
+		search_in(&s, MACHINE, nth(MACHINE, f->part, 0));
+		t->prev = s.found < 0 ? nth(MACHINE, f->part, 0) : s.found;
+	}
+	if (part(here) != f->part)
+		f->here = t->prev;
 	f->home = nearest(&s, t->prev, BY_ALL, MACHINE);
 	if (f->home < 0) {
 		/* None of its CPUs is of its partition: it is served where the kernel has it. */
@@ -37,8 +41,8 @@ static void place(struct frame *f, u32 event)
 		event = NEW;
 		first_seen(f);
 	}
-	t->gave = false;
-	placed(f, event);
+	t->gave = t->waits = t->owed = false;
+@UNWEIGH@	placed(f, event);
 }
 
 /* A task that is in the hands of a policy, on a CPU. */
@@ -120,8 +124,11 @@ int rota_dispatch(u64 *ctx)
 	 * found: it is as if it were the last of all that this CPU may take, and not idle. */
 	bool stays = prev && (prev->scx.flags & SCX_TASK_QUEUED);
 
-	if (!stays)
+	if (!stays) {
 		set_idle(cpu, 1);
+		if ((u32)cpu < MAX_CPUS)
+			runs[cpu] = 0;
+	}
 	if (dispatched(&f, stays)) {
 		set_idle(cpu, 0);
 		chain(f.part);
@@ -154,9 +161,11 @@ int rota_running(u64 *ctx)
 		return 0;
 	f.t->since = bpf_ktime_get_ns();
 	f.t->prev = cpu;
-	f.t->owed = false;
 	if ((u32)cpu < MAX_CPUS)
 		runs[cpu] = p->scx.weight;
+	if (f.t->waits) {
+		f.t->waits = f.t->owed = false;
+@LEFT@	}
 @RUNNING@	return 0;
 }
 
@@ -171,9 +180,9 @@ int rota_stopping(u64 *ctx)
 		return 0;
 	f.ran = bpf_ktime_get_ns() - f.t->since;
 	f.t->ran = ctx[1];
-	if ((u32)cpu < MAX_CPUS)
+@STOPPING@	if ((u32)cpu < MAX_CPUS)
 		runs[cpu] = 0;
-@STOPPING@	return 0;
+	return 0;
 }
 
 @OPTIONAL@SEC("struct_ops/init_task")
@@ -225,12 +234,14 @@ static s32 make(u32 part, u32 kind, u32 level)
 	return m.error;
 }
 
+u32 types;
+
 SEC("struct_ops.s/init")
 s32 rota_init(u64 *ctx)
 {
 	s32 error = 0;
 
-	keep_types();
+	types = keep_types();
 @INIT@	return error;
 }
 

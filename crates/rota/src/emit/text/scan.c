@@ -13,6 +13,8 @@ struct scan {
 	s32 best;    /* which is this group, */
 	u32 away;    /* so far away */
 	u32 retries; /* how many more may be tried */
+	s64 moved;   /* how many tasks came, */
+	s64 most;    /* of so many at most */
 	bool near;   /* whether the nearest of equals is best */
 	bool took;
 	u64 tried[MAX_CPUS / 64]; /* groups that were tried: one bit each */
@@ -72,6 +74,31 @@ static void consider(struct scan *s, u32 group, s64 key)
 	s->key = key;
 	s->away = away;
 }
+
+/* `v` is the candidate that was chosen. */
+static void face_best(struct scan *s)
+{
+	s->f->other = s->from == CPU ? nth(CPU, s->best, 0) : s->best;
+}
+
+/* The lowest CPU of a group that a task may use, or -1. */
+static s32 lowest_allowed(struct task_struct *p, u32 level, u32 of)
+{
+	struct search s = { .p = p, .found = -1 };
+
+	search_in(&s, level, nth(level, of, 0));
+	return s.found;
+}
+
+/* A task waits in another queue from now on. */
+static void moved(struct task *t, u32 kind, u32 group, s64 key, s32 cpu)
+{
+@MOVED@	t->kind = kind;
+	t->group = group;
+	t->key = key;
+	t->at = cpu;
+	t->put = bpf_ktime_get_ns();
+@CAME@}
 
 /* steal 1: the first task that may run here, onto this CPU. */
 static bool steal(struct frame *f, u32 kind, u32 group)

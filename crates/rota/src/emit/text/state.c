@@ -7,8 +7,11 @@ struct task {
 	u32 group; /* of which group, */
 	s64 key;   /* where in it, 0 in one that is first in first out, */
 	u64 put;   /* since when, */
-	u32 wake;  /* and within which level of `prev` a CPU is woken for it */
+	s32 at;	   /* near which CPU, */
+	u32 wake;  /* and within which level of that one a CPU is woken for it */
+	s64 weighed; /* its weight, while its queue counts it */
 	bool owed; /* a CPU has still to be woken for it */
+	bool waits; /* it is in that queue */
 	bool ran;  /* it was on a CPU a moment ago and still wants to run */
 	bool gave; /* it gave way */
 @TASK_VARS@};
