@@ -37,7 +37,8 @@ impl Parser<'_> {
             }
             _ if self.now().kind == Kind::Name => return self.unknown(&PARTS, "`policy`"),
             _ => {
-                return self.expected("`policy` or `partition`", "begin with `policy NAME { ... }`");
+                return self
+                    .expected("`policy` or `partition`", "begin with `policy NAME { ... }`");
             }
         }
         Ok(())
