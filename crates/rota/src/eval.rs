@@ -63,7 +63,8 @@ pub struct Frame {
     pub locals: Vec<i64>,
     /// [`Num::Seen`], where time has passed since; without it things are as they were.
     pub seen: Vec<i64>,
-    items: Vec<CpuId>,
+    /// [`Place::Item`], by depth.
+    pub items: Vec<CpuId>,
 }
 
 const MISSING: &str = "typing lets nobody name a place that the handler does not have";

@@ -4,14 +4,30 @@
 //! the emitter makes BPF C of it for sched_ext, and the prover (`wastenot-prove`) shows that no CPU
 //! goes idle while a task waits that it may run, or how one does.
 
+pub mod codes;
 mod diagnostic;
 pub mod eval;
 pub mod interpret;
 pub mod ir;
 mod lower;
+mod render;
 pub mod syntax;
 mod tree;
 
 pub use diagnostic::Diagnostic;
-pub use syntax::parse;
+pub use render::{line_and_column, render};
+pub use syntax::{format, parse, text};
 pub use tree::Tree;
+
+/// What a text means, or everything that is wrong with it, in the order of the text.
+pub fn compile(text: &str) -> Result<ir::Program, Vec<Diagnostic>> {
+    let (file, mut found) = parse(text);
+    match lower::lower(&file) {
+        Ok(program) if found.is_empty() => return Ok(program),
+        // What was not read is missed further on: that says nothing new.
+        Err(faults) if found.is_empty() => found = faults,
+        _ => {}
+    }
+    found.sort_by_key(|fault| fault.span);
+    Err(found)
+}

@@ -95,6 +95,25 @@ impl Tree {
     pub fn sees(&self, to: CpuId, from: CpuId) -> bool {
         !self.blind.get(to.index()).is_some_and(|blind| blind.contains(from))
     }
+    /// From which groups of level `per` a CPU may take: those in its group of level `within`, but
+    /// for its own and those in its group of level `beyond`, which come before.
+    pub fn victims(
+        &self,
+        cpu: CpuId,
+        per: Level,
+        within: Level,
+        beyond: Option<Level>,
+    ) -> impl Iterator<Item = usize> + '_ {
+        let shares =
+            move |level: Level, other: CpuId| self.group(level, cpu) == self.group(level, other);
+        (0..self.count(per)).filter(move |&group| {
+            let first = self.members(per, group)[0];
+            group != self.group(per, cpu)
+                && shares(within, first)
+                && !beyond.is_some_and(|level| shares(level, first))
+                && self.sees(cpu, first)
+        })
+    }
     /// How far apart two CPUs are: the narrowest of all levels that they share.
     pub fn distance(&self, a: CpuId, b: CpuId) -> Level {
         self.distance_by(&Level::ALL, a, b)

@@ -1,8 +1,14 @@
 //! Tests of the whole crate.
 
+#[path = "all/codes.rs"]
+mod codes;
+#[path = "all/format.rs"]
+mod format;
 #[path = "all/interpret/mod.rs"]
 mod interpret;
 #[path = "all/parse.rs"]
 mod parse;
+#[path = "all/policies.rs"]
+mod policies;
 #[path = "all/texts.rs"]
 mod texts;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame, widen};
-use wastenot_rota::ir::{Event, Level, Place as Where, Put, Set, Stmt};
+use wastenot_rota::ir::{Event, Level, Put, Set, Stmt};
 
 use super::situation::{Place, Situation, Task, World};
 
@@ -146,14 +146,5 @@ impl<'p> Walk<'_, 'p> {
                 self.world.tree().members(level, group).to_vec()
             }
         }
-    }
-}
-
-/// Whether a place says where the task was, or is at home.
-pub fn is_home(place: &Where) -> bool {
-    match place {
-        Where::Home => true,
-        Where::Of(_, inner) => is_home(inner),
-        _ => false,
     }
 }

@@ -135,7 +135,7 @@ impl<'a> Lowering<'a> {
         if level.is_none() {
             let known = ir::Level::ALL.map(ir::Level::name);
             let help = suggest(&name.text, known, "levels are cpu, smt, llc, node and machine");
-            self.fault("R102", name.span, no(&"level", name), "no level", help);
+            self.fault("R102", name.span, no("level", name), "no level", help);
         }
         level
     }

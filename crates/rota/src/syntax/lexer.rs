@@ -183,7 +183,7 @@ impl Lexer<'_> {
         let foreign = FOREIGN.iter().find(|(written, _)| rest.starts_with(written));
         if let Some((written, right)) = foreign.filter(|_| !rest.starts_with("!=")) {
             let help = format!("write `{right}`");
-            self.fault("R007", written.len(), format!("`{written}` means nothing here"), help);
+            self.fault("R003", written.len(), format!("`{written}` means nothing here"), help);
             // Where one symbol or word is meant, it is taken for that: no second fault follows.
             return self.token(Kind::Symbol, written.len());
         }
@@ -205,7 +205,7 @@ impl Lexer<'_> {
         } else {
             (format!("`{word}` means nothing here"), "leave it out".to_string())
         };
-        self.fault("R003", length, message, help);
+        self.fault("R002", length, message, help);
         self.at += length;
     }
 }

@@ -1,12 +1,14 @@
 //! From text to tree and back: lexer, parser, formatter, and the grammar itself.
 
 pub mod ast;
+mod format;
 mod lexer;
 mod number;
 mod parser;
 mod text;
 pub mod words;
 
+pub use format::format;
 pub use parser::parse;
 pub use text::{BYTES, text};
 

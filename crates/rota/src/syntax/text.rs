@@ -44,5 +44,5 @@ fn is_binary(letter: char) -> bool {
 fn too_long(bytes: usize) -> Diagnostic {
     let message = format!("a text of {bytes} bytes: at most {BYTES} are read");
     let help = "a policy is a page long; split it, or check that this is a Rota file";
-    Diagnostic::new("R002", Span::default(), message, "", help)
+    Diagnostic::new("R001", Span::default(), message, "", help)
 }

@@ -84,7 +84,7 @@ impl Parser<'_> {
     fn chained<T>(&mut self) -> Read<T> {
         let help = "compare two and two: `a <= b and b <= c`";
         let span = self.now().span;
-        self.fault("R017", span, "comparisons do not chain", "a second comparison", help)
+        self.fault("R016", span, "comparisons do not chain", "a second comparison", help)
     }
 
     /// `primary { "." NAME }`
@@ -115,13 +115,14 @@ impl Parser<'_> {
             _ if self.is("(") => self.parentheses(),
             _ if self.is("-") => {
                 let help = "subtract instead: `a - b`, or compare the other way round";
-                self.fault("R018", token.span, "no number is negative", "here", help)
+                self.fault("R017", token.span, "no number is negative", "here", help)
             }
             _ => self.expected("an expression", "write a number, a name or a call"),
         }
     }
 
     fn parentheses(&mut self) -> Read<Sub> {
+        self.layout.groups.push(self.at);
         self.step();
         let inner = self.whole_expr()?;
         self.need(")")?;

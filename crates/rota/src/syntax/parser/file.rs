@@ -33,7 +33,7 @@ impl Parser<'_> {
             "}" => {
                 let help = "leave it out, or look for the `{` that it should close";
                 let span = self.now().span;
-                return self.fault("R011", span, "this `}` closes nothing", "here", help);
+                return self.fault("R010", span, "this `}` closes nothing", "here", help);
             }
             _ if self.now().kind == Kind::Name => return self.unknown(&PARTS, "`policy`"),
             _ => {
@@ -67,7 +67,6 @@ impl Parser<'_> {
         let policy = self.name("the name of a policy")?;
         self.need("for")?;
         let tasks = self.tasks()?;
-        self.eat(";");
         Ok(Partition { name, cpus, policy, tasks, span: self.since(from) })
     }
 
@@ -94,8 +93,12 @@ impl Parser<'_> {
 
     fn range(&mut self) -> Read<(u64, u64)> {
         let first = self.whole("the number of a CPU")?;
-        let last = if self.eat("-") { self.whole("the number of a CPU")? } else { first };
-        Ok((first, last))
+        if !self.is("-") {
+            return Ok((first, first));
+        }
+        self.layout.tight.push(self.at);
+        self.step();
+        Ok((first, self.whole("the number of a CPU")?))
     }
 
     /// `"cgroup" STRING | "rest"`

@@ -27,7 +27,7 @@ impl Parser<'_> {
             let word = shortened(self.word());
             let message = format!("expected the end of the statement, but `{word}` stands there");
             let help = "begin a new line, or write `;` between statements";
-            return self.fault("R012", from.span, message, "one statement too many", help);
+            return self.fault("R011", from.span, message, "one statement too many", help);
         }
         let kind = self.statement_kind()?;
         Ok(Statement { kind, span: self.since(from) })
@@ -61,7 +61,7 @@ impl Parser<'_> {
         if self.next_is("=") || self.next_is("==") {
             let message = "`=` compares and sets nothing";
             let help = format!("write `let {word} = ...`, or `{word} := ...` of a variable");
-            return self.fault("R015", self.next().span, message, "here", help);
+            return self.fault("R014", self.next().span, message, "here", help);
         }
         self.unknown(&STATEMENTS, "a statement")
     }
@@ -72,7 +72,7 @@ impl Parser<'_> {
         if self.is("=") || self.is("==") {
             let help = "write `:=` to set a variable";
             let span = self.now().span;
-            return self.fault("R015", span, "`=` compares and sets nothing", "here", help);
+            return self.fault("R014", span, "`=` compares and sets nothing", "here", help);
         }
         let foreign = ["-=", "*=", "/="].contains(&self.word());
         let add = self.is("+=");
@@ -148,7 +148,7 @@ impl Parser<'_> {
         let help = "write where the queue is: `home(t).ready`, `c.ready`, `machine.ready`";
         let message = "a queue without its place";
         let span = self.since(from);
-        self.fault("R016", span, message, "which of these queues?", help)
+        self.fault("R015", span, message, "which of these queues?", help)
     }
 
     /// `"if" expr block [ "else" ( block | if ) ]`

@@ -46,7 +46,7 @@ impl Parser<'_> {
             }
             "protocol" => {
                 let help = "write `unsafe protocol { ... }`: nothing else can be set of it";
-                self.fault("R010", from.span, "`unsafe` is missing", "before this", help)
+                self.fault("R007", from.span, "`unsafe` is missing", "before this", help)
             }
             "prove" => {
                 self.step();
@@ -55,7 +55,7 @@ impl Parser<'_> {
             word if EVENTS.contains(&word) && self.next_is("(") => {
                 let message = format!("`on` is missing before `{word}`");
                 let help = format!("write `on {word}(...) {{ ... }}`");
-                self.fault("R010", from.span, message, "a handler begins here", help)
+                self.fault("R007", from.span, message, "a handler begins here", help)
             }
             _ if from.kind == Kind::Name => self.unknown(&ITEMS[..8], "an item of the policy"),
             _ => {

@@ -44,6 +44,12 @@ pub(crate) struct Layout {
     pub(crate) begins: Vec<usize>,
     /// `{`, its `}`, and how many pieces stand between them.
     pub(crate) blocks: Vec<(usize, usize, usize)>,
+    /// `;` and `,` between pieces.
+    pub(crate) separators: Vec<usize>,
+    /// `(` of expressions, not of calls.
+    pub(crate) groups: Vec<usize>,
+    /// `-` of ranges.
+    pub(crate) tight: Vec<usize>,
 }
 
 /// Reads a text, and keeps what the formatter needs.
@@ -188,7 +194,7 @@ impl Parser<'_> {
         if words::is_reserved(word) {
             let message = format!("`{word}` is a word of the language and no name");
             let help = format!("choose another name, such as `{word}_1`");
-            return self.fault("R013", token.span, message, format!("{what} is expected"), help);
+            return self.fault("R012", token.span, message, format!("{what} is expected"), help);
         }
         Ok(self.take())
     }
@@ -264,7 +270,7 @@ impl<'a> Parser<'a> {
             false => (token.span, format!("{what} is expected")),
         };
         let help = if help.is_empty() { format!("write {what}") } else { help.to_string() };
-        self.fault("R010", span, format!("expected {what}, but {found}"), label, help)
+        self.fault("R007", span, format!("expected {what}, but {found}"), label, help)
     }
 
     /// Tells a fault.
@@ -305,7 +311,7 @@ impl<'a> Parser<'a> {
     fn too_deep<T>(&mut self) -> Read<T> {
         let message = format!("nested more than {DEPTH} deep");
         let help = "give parts of it names with `let` or `metric`";
-        self.fault("R014", self.now().span, message, "here", help)
+        self.fault("R013", self.now().span, message, "here", help)
     }
 
     /// Pieces between `{` and `}`. One that fails is skipped.
@@ -330,7 +336,10 @@ impl<'a> Parser<'a> {
                 Err(Told) => self.skip(from, resumes),
             }
             count += 1;
-            while between.iter().any(|symbol| self.eat(symbol)) {}
+            while between.contains(&self.word()) {
+                self.layout.separators.push(self.at);
+                self.step();
+            }
         }
         self.layout.blocks.push((open, self.at, count));
         self.step();
@@ -348,7 +357,7 @@ impl<'a> Parser<'a> {
             return Err(Told);
         }
         let help = "write `}` where it should end";
-        self.fault("R011", opened.span, "this `{` is not closed", "opened here", help)
+        self.fault("R010", opened.span, "this `{` is not closed", "opened here", help)
     }
 
     /// Goes on to where reading can begin again; at least one token on.

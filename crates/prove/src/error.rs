@@ -1,0 +1,94 @@
+//! Why nothing can be said.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::solver::Kind;
+
+/// Why nothing can be said. That a solver does not know is no error but an answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A program was named as a solver, and is none.
+    #[error("{} is not {}", program.display(), kind.name())]
+    NotASolver {
+        /// What it should be.
+        kind: Kind,
+        /// What was named.
+        program: PathBuf,
+    },
+    /// A solver that was there does not start.
+    #[error("{solver} does not start: {error}")]
+    Start {
+        /// Which.
+        solver: String,
+        /// What the kernel said.
+        error: io::Error,
+    },
+    /// A solver does not accept a script of ours.
+    #[error("{solver} refuses the script: {why}")]
+    Refused {
+        /// Which.
+        solver: String,
+        /// In its words.
+        why: String,
+    },
+    /// A solver was ended by a signal.
+    #[error("{solver} was ended by signal {signal}: {said}")]
+    Crashed {
+        /// Which.
+        solver: String,
+        /// The signal.
+        signal: i32,
+        /// Its last words.
+        said: String,
+    },
+    /// A solver said something that is no answer.
+    #[error("{solver} gave no answer, but: {said}")]
+    Garbage {
+        /// Which.
+        solver: String,
+        /// What it said.
+        said: String,
+    },
+    /// Two solvers contradict each other.
+    #[error("{sat} says sat and {unsat} says unsat: {about}")]
+    Disagree {
+        /// What was asked.
+        about: String,
+        /// Who says that it can all hold.
+        sat: String,
+        /// Who says that it cannot.
+        unsat: String,
+    },
+    /// A file cannot be read or written.
+    #[error("{}: {}", file.display(), error)]
+    File {
+        /// Which.
+        file: PathBuf,
+        /// What the kernel said.
+        error: io::Error,
+    },
+}
+
+impl Error {
+    /// What to do.
+    pub fn help(&self) -> String {
+        match self {
+            Error::NotASolver { kind, .. } => format!(
+                "set WASTENOT_{} to a program that is, or unset it; {}",
+                kind.name().to_uppercase(),
+                kind.recipe()
+            ),
+            Error::Start { .. } | Error::Crashed { .. } | Error::Garbage { .. } => {
+                "install it anew, or ask another solver (--solver)".to_owned()
+            }
+            Error::Refused { .. } => "this is a bug of wastenot: report the policy".to_owned(),
+            Error::Disagree { .. } => {
+                "nothing is proved: this is a bug of a solver or of wastenot; report the policy"
+                    .to_owned()
+            }
+            Error::File { .. } => "choose another folder".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! An attempt of an idle CPU, step by step, while others may wake tasks.
+//!
+//! What is looked for is one that fails although a task waits all the time that the CPU may run,
+//! and nobody else took one: what Theorem 2 says there is not (docs/proofs.md).
+
+use wastenot_model::CpuId;
+use wastenot_rota::eval::{At, Frame};
+use wastenot_rota::ir::{Attempt, Balance, Level, Num, Visitor, visit_bool};
+
+use super::handler;
+use super::situation::{Situation, World};
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The CPU looks into a queue that it takes from, and finds nobody who may run there.
+    Took {
+        /// Which queue.
+        queue: usize,
+        /// Whose.
+        group: usize,
+    },
+    /// The CPU reads what the filter asks of a candidate.
+    Read {
+        /// Whose queue.
+        group: usize,
+        /// Whether it passed the filter.
+        passed: bool,
+    },
+    /// The CPU locks the queue of a candidate and finds nobody it may have.
+    Tried {
+        /// Whose queue.
+        group: usize,
+        /// Somebody is there who may run on the CPU: it is the re-check that says no.
+        refused: bool,
+    },
+    /// A task is woken and waits.
+    Woken {
+        /// Which.
+        task: usize,
+        /// Where it was last.
+        prev: CpuId,
+        /// In which queue.
+        queue: usize,
+        /// Whose.
+        group: usize,
+    },
+    /// The CPU goes to sleep.
+    GivesUp,
+}
+
+/// How an attempt of `cpu`, which is idle, can fail from here on, though a task waits in every
+/// instant that it may run and nobody takes one; `wakes` tasks at most are woken meanwhile.
+pub fn failing(
+    world: &World<'_>,
+    situation: &Situation,
+    cpu: CpuId,
+    wakes: usize,
+) -> Option<Vec<Step>> {
+    let mut attempt = Running { world, cpu, steps: Vec::new() };
+    let at = Pc { attempt: 0, scan: None, situation: situation.clone(), wakes };
+    attempt.fails(&at).then_some(attempt.steps)
+}
+
+/// Where an attempt is.
+#[derive(Clone)]
+struct Pc {
+    /// Index into the policy's dispatch.
+    attempt: usize,
+    /// How far a balance is.
+    scan: Option<Scan>,
+    situation: Situation,
+    /// How many tasks may still be woken.
+    wakes: usize,
+}
+
+/// How far a balance is at one of its levels.
+#[derive(Clone)]
+struct Scan {
+    level: usize,
+    /// Candidates that were not read yet.
+    unread: Vec<usize>,
+    /// Candidates that passed and were not tried yet, with what the re-check remembers.
+    passed: Vec<(usize, Vec<i64>)>,
+    /// How many may still be tried.
+    tries: u64,
+}
+
+struct Running<'w, 'p> {
+    world: &'w World<'p>,
+    cpu: CpuId,
+    steps: Vec<Step>,
+}
+
+impl Running<'_, '_> {
+    /// Whether the attempt can fail; `steps` says how.
+    fn fails(&mut self, at: &Pc) -> bool {
+        let steps = self.steps.len();
+        if self.goes_on(at) {
+            return true;
+        }
+        self.steps.truncate(steps);
+        if at.wakes == 0 {
+            return false;
+        }
+        for woken in handler::wakes(self.world, &at.situation, self.cpu) {
+            let (task, prev, queue, group) = (woken.task, woken.prev, woken.queue, woken.group);
+            self.steps.push(Step::Woken { task, prev, queue, group });
+            let next = Pc { situation: woken.after, wakes: at.wakes - 1, ..at.clone() };
+            if self.fails(&next) {
+                return true;
+            }
+            self.steps.truncate(steps);
+        }
+        false
+    }
+
+    /// The next step of the CPU itself.
+    fn goes_on(&mut self, at: &Pc) -> bool {
+        match &at.scan {
+            Some(scan) => self.scans(at, scan),
+            None => self.next_attempt(at),
+        }
+    }
+
+    fn next_attempt(&mut self, at: &Pc) -> bool {
+        let policy = self.world.policy;
+        match (policy.dispatch.get(at.attempt), &policy.idle) {
+            (None, _) => {
+                self.steps.push(Step::GivesUp);
+                true
+            }
+            (Some(Attempt::Take(queue, _)), _) => {
+                let look = self.world.look(&at.situation, None);
+                let group = self.frame().queue(&look, queue, self.world.per[queue.queue]);
+                if self.finds(&at.situation, queue.queue, group) {
+                    return false;
+                }
+                self.steps.push(Step::Took { queue: queue.queue, group });
+                self.fails(&Pc { attempt: at.attempt + 1, ..at.clone() })
+            }
+            (Some(Attempt::Balance), Some(balance)) => {
+                let scan = Some(self.begin(balance, 0));
+                self.goes_on(&Pc { scan, ..at.clone() })
+            }
+            (Some(Attempt::Balance), None) => {
+                self.fails(&Pc { attempt: at.attempt + 1, ..at.clone() })
+            }
+        }
+    }
+
+    fn begin(&self, balance: &Balance, level: usize) -> Scan {
+        let per = self.world.per[balance.from];
+        let beyond = level.checked_sub(1).map(|before| balance.levels[before]);
+        let victims = self.world.tree().victims(self.cpu, per, balance.levels[level], beyond);
+        let mut unread: Vec<usize> = victims.collect();
+        unread.reverse();
+        let tries = balance.retry.map_or(u64::MAX, |retry| retry.saturating_add(1));
+        Scan { level, unread, passed: Vec::new(), tries }
+    }
+
+    fn scans(&mut self, at: &Pc, scan: &Scan) -> bool {
+        let Some(balance) = &self.world.policy.idle else { return false };
+        if let Some(&group) = scan.unread.last() {
+            return self.reads(at, scan, balance, group);
+        }
+        if scan.passed.is_empty() || scan.tries == 0 {
+            let level = scan.level + 1;
+            let next = match level < balance.levels.len() {
+                true => Pc { scan: Some(self.begin(balance, level)), ..at.clone() },
+                false => Pc { scan: None, attempt: at.attempt + 1, ..at.clone() },
+            };
+            return self.goes_on(&next);
+        }
+        // Which is tried first matters only if not all are, or something happens meanwhile.
+        let any = balance.retry.is_some() || at.wakes > 0;
+        let orders = if any { scan.passed.len() } else { 1 };
+        (0..orders).any(|index| self.tries(at, scan, balance, index))
+    }
+
+    fn reads(&mut self, at: &Pc, scan: &Scan, balance: &Balance, group: usize) -> bool {
+        let look = self.world.look(&at.situation, None);
+        let mut frame = self.balance_frame(balance, group);
+        let passed = frame.bool(&look, &self.world.per, &balance.filter);
+        self.steps.push(Step::Read { group, passed });
+        let mut next = scan.clone();
+        next.unread.pop();
+        if passed {
+            let remembered = remembered(balance);
+            let seen = remembered.iter().map(|num| frame.num(&look, &self.world.per, num));
+            next.passed.push((group, seen.collect()));
+        }
+        self.fails(&Pc { scan: Some(next), ..at.clone() })
+    }
+
+    fn tries(&mut self, at: &Pc, scan: &Scan, balance: &Balance, index: usize) -> bool {
+        let mut next = scan.clone();
+        let (group, seen) = next.passed.remove(index);
+        next.tries -= 1;
+        let steps = self.steps.len();
+        let there = self.finds(&at.situation, balance.from, group);
+        let refused = there && !self.rechecks(&at.situation, balance, group, seen);
+        if there && !refused {
+            return false;
+        }
+        self.steps.push(Step::Tried { group, refused });
+        let fails = self.fails(&Pc { scan: Some(next), ..at.clone() });
+        if !fails {
+            self.steps.truncate(steps);
+        }
+        fails
+    }
+
+    /// Whether the re-check lets a task go that may run here: the first of them is asked about.
+    fn rechecks(
+        &self,
+        situation: &Situation,
+        balance: &Balance,
+        group: usize,
+        seen: Vec<i64>,
+    ) -> bool {
+        let mut tasks = situation.waiting(balance.from, group);
+        let task = tasks.find(|&task| situation.tasks[task].allowed(self.cpu));
+        let look = self.world.look(situation, task);
+        let mut frame = Frame { seen, ..self.balance_frame(balance, group) };
+        frame.bool(&look, &self.world.per, &balance.recheck)
+    }
+
+    fn finds(&self, situation: &Situation, queue: usize, group: usize) -> bool {
+        let mut tasks = situation.waiting(queue, group);
+        tasks.any(|task| situation.tasks[task].allowed(self.cpu))
+    }
+
+    fn frame(&self) -> Frame {
+        let me = At { level: Level::Cpu, group: self.cpu.index() };
+        Frame { me: Some(me), here: Some(self.cpu), ..self.world.frame() }
+    }
+
+    fn balance_frame(&self, balance: &Balance, group: usize) -> Frame {
+        let other = At { level: self.world.per[balance.from], group };
+        Frame { other: Some(other), ..self.frame() }
+    }
+}
+
+/// The numbers that the re-check remembers, in their order.
+fn remembered(balance: &Balance) -> Vec<Num> {
+    struct Seen(Vec<(usize, Num)>);
+    impl Visitor for Seen {
+        fn num(&mut self, num: &Num) {
+            if let Num::Seen(index, inner) = num {
+                self.0.push((*index, (**inner).clone()));
+            }
+        }
+    }
+    let mut seen = Seen(Vec::new());
+    visit_bool(&balance.recheck, &mut seen);
+    seen.0.sort_by_key(|(index, _)| *index);
+    seen.0.into_iter().map(|(_, num)| num).collect()
+}

@@ -1,0 +1,41 @@
+//! Several solvers asked the same: they have to agree.
+
+use std::time::Duration;
+
+use super::{Answer, Reply, Seek, Solver};
+use crate::Error;
+use crate::smt::Script;
+
+/// The reply of each.
+///
+/// # Errors
+/// One fails, or one says sat and another unsat: then one of them is wrong, or our script means
+/// different things to them, and nothing that was proved can be relied on.
+pub fn ask_all(
+    solvers: &[Solver],
+    script: &Script,
+    seek: Seek,
+    timeout: Duration,
+) -> Result<Vec<Reply>, Error> {
+    let replies = solvers
+        .iter()
+        .map(|solver| solver.ask(script, seek, timeout))
+        .collect::<Result<Vec<Reply>, Error>>()?;
+    let said = |sought: fn(&Answer) -> bool| {
+        solvers
+            .iter()
+            .zip(&replies)
+            .find(|(_, reply)| sought(&reply.answer))
+            .map(|(solver, _)| solver)
+    };
+    let sat = said(|answer| matches!(answer, Answer::Sat(_)));
+    let unsat = said(|answer| *answer == Answer::Unsat);
+    match (sat, unsat) {
+        (Some(sat), Some(unsat)) => Err(Error::Disagree {
+            about: script.about(),
+            sat: sat.to_string(),
+            unsat: unsat.to_string(),
+        }),
+        _ => Ok(replies),
+    }
+}

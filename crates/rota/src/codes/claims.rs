@@ -1,0 +1,5 @@
+//! R6xx: claims.
+
+use super::Code;
+
+pub(super) const CODES: &[Code] = &[];

@@ -1,0 +1,5 @@
+//! R3xx: handlers, and where they place their task.
+
+use super::Code;
+
+pub(super) const CODES: &[Code] = &[];

@@ -1,0 +1,73 @@
+//! What can be wrong with a text, by code: `wastenot rota explain R101`, and the table of
+//! docs/reference/rota.md. One file a family; the tests compile every example.
+
+mod balance;
+mod claims;
+mod handlers;
+mod names;
+mod partitions;
+mod text;
+mod types;
+
+/// One kind of fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Code {
+    /// `R101`
+    pub code: &'static str,
+    /// What is wrong, in a few words.
+    pub title: &'static str,
+    /// Why it is wrong, and what to write instead: Markdown.
+    pub about: &'static str,
+    /// A file that has this fault and no other.
+    pub wrong: &'static str,
+    /// The same without it.
+    pub right: &'static str,
+}
+
+/// The families, by the second character of their codes.
+const FAMILIES: [(&str, &[Code]); 7] = [
+    ("Text and grammar", text::CODES),
+    ("Names", names::CODES),
+    ("Dimensions and types", types::CODES),
+    ("Handlers and placement", handlers::CODES),
+    ("Queues, balance and levels", balance::CODES),
+    ("Partitions and protocol", partitions::CODES),
+    ("Claims", claims::CODES),
+];
+
+/// Every family with its codes, in order.
+pub fn families() -> impl Iterator<Item = (&'static str, &'static [Code])> {
+    FAMILIES.into_iter()
+}
+
+/// Every code, in order.
+pub fn all() -> impl Iterator<Item = &'static Code> {
+    families().flat_map(|(_, codes)| codes)
+}
+
+/// The code of that name, however its letter is written.
+pub fn named(name: &str) -> Option<&'static Code> {
+    all().find(|code| code.code.eq_ignore_ascii_case(name))
+}
+
+impl Code {
+    /// All that is known of it, as Markdown.
+    pub fn page(&self) -> String {
+        let Code { code, title, about, wrong, right } = self;
+        let (wrong, right) = (shown(wrong), shown(right));
+        format!(
+            "# {code}: {title}\n\n{about}\n\nWrong:\n\n```rota\n{wrong}```\n\n\
+             Right:\n\n```rota\n{right}```\n"
+        )
+    }
+}
+
+/// A text as it can be printed: what is no text is escaped.
+fn shown(text: &str) -> String {
+    let shown = |letter: char| match letter {
+        '\n' => "\n".to_string(),
+        letter if letter.is_control() => letter.escape_default().to_string(),
+        letter => letter.to_string(),
+    };
+    text.chars().map(shown).collect()
+}

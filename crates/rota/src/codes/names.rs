@@ -1,0 +1,5 @@
+//! R1xx: names that nobody defined, or twice.
+
+use super::Code;
+
+pub(super) const CODES: &[Code] = &[];

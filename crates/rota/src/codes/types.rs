@@ -1,0 +1,5 @@
+//! R2xx: dimensions and types.
+
+use super::Code;
+
+pub(super) const CODES: &[Code] = &[];

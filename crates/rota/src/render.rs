@@ -1,0 +1,143 @@
+//! Diagnostics as a reader sees them: rustc's own renderer, fed with what it can bear. Lines may be
+//! a megabyte long; of such the part around the fault is shown.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+
+use crate::Diagnostic;
+use crate::syntax::Span;
+
+/// Longer lines are cut.
+const LINE_BYTES: usize = 400;
+/// What is shown of a cut line before and after where a fault begins.
+const BEFORE: usize = 60;
+const AFTER: usize = 120;
+
+/// Shows diagnostics of the text of a file. Without colour they are plain text; lines are fit for
+/// so many columns.
+pub fn render(
+    diagnostics: &[Diagnostic],
+    name: &str,
+    text: &str,
+    colour: bool,
+    width: usize,
+) -> String {
+    let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+    let renderer = renderer.term_width(width.max(40));
+    let mut shown = String::new();
+    for diagnostic in diagnostics {
+        shown += &renderer.render(&[group(diagnostic, name, text)]);
+        shown += "\n\n";
+    }
+    shown
+}
+
+/// Line and column of a place, both from 1, the column in characters.
+pub fn line_and_column(text: &str, at: u32) -> (usize, usize) {
+    let before = &text[..text.floor_char_boundary(at as usize)];
+    let line = before.matches('\n').count();
+    let begins = before.rfind('\n').map_or(0, |end| end + 1);
+    (line + 1, before[begins..].chars().count() + 1)
+}
+
+fn group<'a>(diagnostic: &'a Diagnostic, name: &'a str, text: &str) -> Group<'a> {
+    let (line, column) = line_and_column(text, diagnostic.span.start);
+    let title = Level::ERROR.primary_title(&diagnostic.message).id(diagnostic.code);
+    let mut group = title.element(Origin::path(name).line(line).char_column(column));
+    if !diagnostic.label.is_empty() {
+        group = group.element(snippet(diagnostic, text));
+    }
+    if !diagnostic.help.is_empty() {
+        group = group.element(Level::HELP.message(&diagnostic.help));
+    }
+    group
+}
+
+fn snippet<'a>(
+    diagnostic: &'a Diagnostic,
+    text: &str,
+) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
+    let main = std::iter::once(&diagnostic.span);
+    let spans: Vec<Span> =
+        main.chain(diagnostic.others.iter().map(|(span, _)| span)).copied().collect();
+    let excerpt = Excerpt::of(text, &spans);
+    let mut annotations =
+        vec![AnnotationKind::Primary.span(excerpt.place(diagnostic.span)).label(&diagnostic.label)];
+    for (span, label) in &diagnostic.others {
+        annotations.push(AnnotationKind::Context.span(excerpt.place(*span)).label(label));
+    }
+    Snippet::source(excerpt.text).line_start(excerpt.first_line).annotations(annotations)
+}
+
+/// The lines of a text that have to do with a fault, long ones cut.
+struct Excerpt {
+    text: String,
+    /// The number of its first line.
+    first_line: usize,
+    pieces: Vec<Piece>,
+}
+
+/// A part of a line: bytes `from..to` of the text, which begin at `at` in the excerpt.
+struct Piece {
+    from: usize,
+    to: usize,
+    at: usize,
+}
+
+impl Excerpt {
+    /// The lines from the first to the last of these places.
+    fn of(text: &str, spans: &[Span]) -> Excerpt {
+        let starts = spans.iter().map(|span| span.start as usize);
+        let first = text.floor_char_boundary(starts.clone().min().unwrap_or(0));
+        let last = spans.iter().map(|span| span.end as usize).max().unwrap_or(0);
+        let last = text.floor_char_boundary(last);
+        let begin = text[..first].rfind('\n').map_or(0, |end| end + 1);
+        let end = text[last..].find('\n').map_or(text.len(), |end| last + end);
+        let first_line = text[..begin].matches('\n').count() + 1;
+        let mut excerpt = Excerpt { text: String::new(), first_line, pieces: Vec::new() };
+        let mut at = begin;
+        for line in text[begin..end.max(begin)].split('\n') {
+            let inside = |place: &usize| (at..=at + line.len()).contains(place);
+            excerpt.push(text, at, at + line.len(), starts.clone().find(inside));
+            at += line.len() + 1;
+        }
+        excerpt
+    }
+
+    /// Adds a line, of which `place` must be seen.
+    fn push(&mut self, text: &str, from: usize, to: usize, place: Option<usize>) {
+        if !self.pieces.is_empty() {
+            self.text.push('\n');
+        }
+        if to - from <= LINE_BYTES {
+            return self.push_piece(text, from, to);
+        }
+        // Where no fault begins the beginning stands for the line.
+        let place = place.unwrap_or(from);
+        let cut = text.floor_char_boundary(place.saturating_sub(BEFORE)).max(from);
+        let end = text.floor_char_boundary(place + AFTER).min(to);
+        if cut > from {
+            self.text.push_str("...");
+        }
+        self.push_piece(text, cut, end);
+        if end < to {
+            self.text.push_str("...");
+        }
+    }
+
+    fn push_piece(&mut self, text: &str, from: usize, to: usize) {
+        self.pieces.push(Piece { from, to, at: self.text.len() });
+        self.text.push_str(&text[from..to]);
+    }
+
+    /// Where something of the text stands in the excerpt; what was cut is next to the cut.
+    fn place(&self, span: Span) -> std::ops::Range<usize> {
+        let place = |at: u32| {
+            let at = at as usize;
+            let next = self.pieces.partition_point(|piece| piece.from <= at);
+            let piece = &self.pieces[next.saturating_sub(1)];
+            piece.at + at.clamp(piece.from, piece.to) - piece.from
+        };
+        let (start, end) = (place(span.start), place(span.end));
+        start..end.max(start)
+    }
+}

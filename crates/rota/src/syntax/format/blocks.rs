@@ -1,0 +1,154 @@
+//! Which blocks stand on the line of what they belong to, and which on lines of their own.
+
+use std::collections::BTreeSet;
+
+use super::{Source, WIDTH};
+use crate::syntax::Span;
+
+/// The blocks that have lines of their own, by the index of their `{`, and how pieces stand.
+pub(super) struct Blocks {
+    open: BTreeSet<usize>,
+    close: BTreeSet<usize>,
+    /// Beginnings of pieces that stand inside of a line.
+    inline: BTreeSet<usize>,
+}
+
+impl Blocks {
+    pub(super) fn of(source: &Source<'_>, comments: &[Span]) -> Blocks {
+        let mut blocks: Vec<Block> = source.layout.blocks.iter().map(Block::from).collect();
+        blocks.sort_by_key(|block| block.open);
+        let (open, close, inline) = Default::default();
+        let found = Blocks { open, close, inline };
+        let mut search = Search { source, comments, blocks: &blocks, found };
+        search.pieces(0, source.tokens.len() - 1, 0);
+        search.found
+    }
+
+    /// Whether the lines of a block begin after this token.
+    pub(super) fn opens(&self, token: usize) -> bool {
+        self.open.contains(&token)
+    }
+
+    /// Whether they end before it.
+    pub(super) fn closes(&self, token: usize) -> bool {
+        self.close.contains(&token)
+    }
+
+    /// Whether the piece that begins here goes on with a line.
+    pub(super) fn is_inline(&self, token: usize) -> bool {
+        self.inline.contains(&token)
+    }
+}
+
+/// `{`, `}`, and how many pieces stand between them.
+struct Block {
+    open: usize,
+    close: usize,
+    count: usize,
+}
+
+impl From<&(usize, usize, usize)> for Block {
+    fn from((open, close, count): &(usize, usize, usize)) -> Block {
+        Block { open: *open, close: *close, count: *count }
+    }
+}
+
+struct Search<'a> {
+    source: &'a Source<'a>,
+    comments: &'a [Span],
+    blocks: &'a [Block],
+    found: Blocks,
+}
+
+impl<'a> Search<'a> {
+    /// Looks at the pieces between two tokens.
+    fn pieces(&mut self, from: usize, to: usize, depth: usize) {
+        let mut begin = from;
+        while begin < to {
+            let end = self.end(begin, to);
+            if depth > 0 && self.is_flat(begin, end, depth) {
+                let begins = &self.source.layout.begins;
+                let first = begins.partition_point(|piece| *piece <= begin);
+                let inside = begins[first..].iter().take_while(|piece| **piece < end);
+                self.found.inline.extend(inside);
+            } else {
+                self.blocks_of(begin, end, depth);
+            }
+            begin = end;
+        }
+    }
+
+    /// Gives the blocks of a piece lines of their own.
+    fn blocks_of(&mut self, begin: usize, end: usize, depth: usize) {
+        let mut at = begin;
+        for block in self.within(begin, end) {
+            if block.open < at {
+                continue;
+            }
+            if block.count > 0 || self.has_comment(block.open, block.close) {
+                self.found.open.insert(block.open);
+                self.found.close.insert(block.close);
+                self.pieces(block.open + 1, block.close, depth + 1);
+            }
+            at = block.close;
+        }
+    }
+
+    /// The token after the piece that begins here.
+    fn end(&self, begin: usize, to: usize) -> usize {
+        let mut at = begin + 1;
+        while at < to {
+            let block = self.within(at, at + 1).first();
+            match block {
+                Some(block) => at = block.close + 1,
+                None if self.source.layout.begins.binary_search(&at).is_ok() => return at,
+                None => at += 1,
+            }
+        }
+        to
+    }
+
+    /// The blocks whose `{` is among these tokens.
+    fn within(&self, from: usize, to: usize) -> &'a [Block] {
+        let first = self.blocks.partition_point(|block| block.open < from);
+        let last = self.blocks.partition_point(|block| block.open < to);
+        &self.blocks[first..last]
+    }
+
+    /// Whether a piece was written on one line, with blocks of one piece each, and fits.
+    fn is_flat(&self, begin: usize, end: usize, depth: usize) -> bool {
+        let source = self.source;
+        let blocks = self.within(begin, end);
+        let last = (begin..end).rev().find(|token| !source.parts(*token)).unwrap_or(begin);
+        let short = blocks.iter().all(|block| block.count <= 1 && !self.spans_lines(block));
+        short
+            && !(begin + 1..end).any(|token| source.breaks(token))
+            && !self.has_comment(begin, last)
+            && 4 * depth + self.width(begin, end) <= WIDTH
+    }
+
+    /// Whether something that is written begins a line inside of a block that is not empty.
+    fn spans_lines(&self, block: &Block) -> bool {
+        let mut inside = block.open + 1..=block.close;
+        block.count > 0 && inside.any(|token| self.source.tokens[token].first)
+    }
+
+    fn has_comment(&self, from: usize, to: usize) -> bool {
+        let (from, to) = (self.source.tokens[from].span, self.source.tokens[to].span);
+        let first = self.comments.partition_point(|comment| comment.start < from.start);
+        self.comments.get(first).is_some_and(|comment| comment.start < to.start)
+    }
+
+    /// How wide these tokens are on one line.
+    fn width(&self, begin: usize, end: usize) -> usize {
+        let mut written = (begin..end).filter(|token| !self.source.parts(*token));
+        let Some(mut before) = written.next() else { return 0 };
+        let mut width = self.source.says(before).chars().count();
+        for token in written {
+            width += usize::from(self.source.blank_between(before, token));
+            width += self.source.says(token).chars().count();
+            before = token;
+        }
+        width
+    }
+}

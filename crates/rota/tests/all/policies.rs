@@ -1,0 +1,24 @@
+//! The policies that come with the project mean something.
+
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn every_policy_compiles() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies");
+    let mut count = 0;
+    for folder in [root.clone(), root.join("wrong")] {
+        for entry in fs::read_dir(folder).expect("the folder is there") {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_none_or(|ending| ending != "rota") {
+                continue;
+            }
+            let text = fs::read_to_string(&path).expect("a text");
+            if let Err(found) = wastenot_rota::compile(&text) {
+                panic!("{}: {found:#?}", path.display());
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 0);
+}
