@@ -7,7 +7,7 @@ use std::path::Path;
 use wastenot_model::Policy;
 use wastenot_model::workload::{Group, GroupId, Workload};
 use wastenot_rota::interpret::Interpreter;
-use wastenot_rota::{Diagnostic, compile};
+use wastenot_rota::{Diagnostic, compile, line_and_column};
 use wastenot_scenario::scenario::{Choice, Scenario, Unfit};
 use wastenot_scenario::scenario_for;
 use wastenot_sim::{Scheduler, Settings, scheduler};
@@ -31,7 +31,9 @@ pub fn resolve(choice: &mut Choice, folder: &Path) -> Result<(), Error> {
     if choice.name.ends_with(".rota") && choice.text.is_none() {
         let text = fs::read(folder.join(&choice.name));
         let text = text.map_err(|error| Error::NoPolicy { file: choice.name.clone(), error })?;
-        choice.text = Some(String::from_utf8_lossy(&text).into_owned());
+        let file = || choice.name.clone();
+        let text = wastenot_rota::text(&text).map_err(|fault| first(file(), "", &[fault]))?;
+        choice.text = Some(text.to_owned());
     }
     policy(choice).map(drop)
 }
@@ -82,16 +84,15 @@ fn first(file: String, text: &str, faults: &[Diagnostic]) -> Error {
         let wrong = wastenot_rota::interpret::Error::Empty;
         return Error::Parameter { file, wrong };
     };
-    let before = &text.as_bytes()[..text.len().min(fault.span.start as usize)];
-    let line = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    let (line, column) = line_and_column(text, fault.span.start);
     let more = match faults.len() - 1 {
         0 => String::new(),
         more => format!(" (and {more} more)"),
     };
     Error::Policy {
         file,
-        line: before.iter().filter(|&&byte| byte == b'\n').count() + 1,
-        column: String::from_utf8_lossy(&before[line..]).chars().count() + 1,
+        line,
+        column,
         code: fault.code,
         what: fault.message.clone(),
         more,
