@@ -5,10 +5,11 @@
 
 use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame};
-use wastenot_rota::ir::{Attempt, Balance, Level, Num, Visitor, visit_bool};
+use wastenot_rota::ir::{Attempt, Balance, Level};
 
 use super::handler;
 use super::situation::{Situation, World};
+use crate::obligations::remembered;
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -240,20 +241,4 @@ impl Running<'_, '_> {
         let other = At { level: self.world.per[balance.from], group };
         Frame { other: Some(other), ..self.frame() }
     }
-}
-
-/// The numbers that the re-check remembers, in their order.
-fn remembered(balance: &Balance) -> Vec<Num> {
-    struct Seen(Vec<(usize, Num)>);
-    impl Visitor for Seen {
-        fn num(&mut self, num: &Num) {
-            if let Num::Seen(index, inner) = num {
-                self.0.push((*index, (**inner).clone()));
-            }
-        }
-    }
-    let mut seen = Seen(Vec::new());
-    visit_bool(&balance.recheck, &mut seen);
-    seen.0.sort_by_key(|(index, _)| *index);
-    seen.0.into_iter().map(|(_, num)| num).collect()
 }
