@@ -107,3 +107,37 @@ fn a_parameter_that_is_not_there_is_told_what_was_meant() {
     assert_eq!(what, "ws: `slice` cannot be `5`");
     assert!(help.contains("a time with its unit"), "{help}");
 }
+
+/// A CPU that tries the longest queue only, whose tasks are bound elsewhere, fails again and again
+/// while somebody waits for it in a shorter one.
+#[test]
+fn whoever_does_not_try_all_queues_is_charged_for_it() {
+    let on = |cpu: u16, name: &str, steps: Vec<Step>| Template {
+        affinity: Some(CpuSet::from_iter([CpuId(cpu)])),
+        ..Template::new(name, Program::new(steps).expect("a program"))
+    };
+    let ms = |ms| Step::Compute(Variate::Fixed(Span::ms(ms)));
+    let turns = vec![Step::Loop(Some(50)), ms(1), Step::Yield, Step::End { of: 0 }];
+    let mut load = Workload::new();
+    let crowd = load.template(on(0, "crowd", turns));
+    let hog = load.template(on(1, "hog", vec![ms(100)]));
+    let short = load.template(on(2, "short", vec![ms(5)]));
+    let free = load.template(computes("free", Span::ms(10)));
+    (0..4).for_each(|_| load.launch(crowd, CpuId(0)));
+    [(hog, 1), (short, 2), (free, 1)].map(|(task, cpu)| load.launch(task, CpuId(cpu)));
+    let right = policy("work-stealing");
+    let wrong = right.replace("retry untried", "retry 0");
+    assert_ne!(right, wrong);
+    let options = Options { notes: true, ..Options::default() };
+    let charged = |text: &str| {
+        let (machine, costs) = (Machine::flat(3), Costs::default());
+        let (history, _) = simulate(&machine, &costs, &load, interpreter(text), &options);
+        checkers::attempts(&history).expect("it tells its steps")
+    };
+    let right = charged(&right);
+    assert_eq!((right.wrong.len(), right.failed_max), (0, 0));
+    assert!(right.failed > 0 && right.violations > 0);
+    let wrong = charged(&wrong);
+    assert!(wrong.failed_max > 10, "{wrong:?}");
+    assert!(wrong.wrong[0].contains("CPU 2 failed 2 times"), "{wrong:?}");
+}
