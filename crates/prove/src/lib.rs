@@ -1,20 +1,23 @@
 //! Proofs about policies: what has to hold, who decides whether it does, and what a text that is
 //! wrong leads to.
 
-mod counterexample;
 pub mod cache;
 pub mod certificate;
+mod counterexample;
 mod digest;
 pub mod encode;
 mod error;
 pub mod explore;
 mod machines;
 pub mod obligations;
+mod report;
 pub mod smt;
 pub mod solver;
 mod verdict;
 pub mod wakeup;
 
+pub use counterexample::Counterexample;
 pub use error::Error;
 pub use machines::{Small, machines};
+pub use report::report;
 pub use verdict::{Finding, Judged, Options, Outcome, Scope, Verdict, judge};
