@@ -6,6 +6,8 @@ mod codes;
 mod format;
 #[path = "all/interpret/mod.rs"]
 mod interpret;
+#[path = "all/page.rs"]
+mod page;
 #[path = "all/parse.rs"]
 mod parse;
 #[path = "all/policies.rs"]

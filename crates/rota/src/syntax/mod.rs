@@ -8,6 +8,7 @@ mod number;
 mod parser;
 mod sample;
 mod text;
+pub mod vocabulary;
 pub mod words;
 
 pub use format::format;
