@@ -6,6 +6,7 @@
 
 pub mod codes;
 mod diagnostic;
+pub mod emit;
 pub mod eval;
 pub mod interpret;
 pub mod ir;
