@@ -6,6 +6,8 @@ mod codes;
 mod emit;
 #[path = "all/format.rs"]
 mod format;
+#[path = "all/hostile.rs"]
+mod hostile;
 #[path = "all/interpret/mod.rs"]
 mod interpret;
 #[path = "all/page.rs"]
