@@ -1,6 +1,6 @@
 //! Writes the first corpus of a format: files of the tests' encoders, whole and damaged.
 //!
-//! `corpus FAMILY FOLDER`, FAMILY being `trace_dat`, `perf_data`, `perfetto`, `text`, `own` or `rota`.
+//! `corpus FAMILY FOLDER`, FAMILY being `trace_dat`, `perf_data`, `perfetto`, `text` or `own`.
 
 use std::path::Path;
 

@@ -43,6 +43,7 @@ pub fn fuzz_one(data: &[u8]) {
             let inside = source.get(span.start as usize..span.end as usize).is_some();
             assert!(inside, "{fault:?} is in the text and between characters");
         }
+        assert!(codes::named(fault.code).is_some(), "{fault:?} can be explained");
         assert!(!fault.message.is_empty() && !fault.help.is_empty(), "{fault:?} says what to do");
         assert!(!render(&[fault], "data", source, false, 80).is_empty());
     }

@@ -113,37 +113,10 @@ fn the_examples_of_the_page_compile_and_are_in_their_one_form() {
     }
 }
 
-/// A policy with all that the examples speak of, and the handlers that they lack.
-fn around(example: &str) -> String {
-    let mut text = String::from(
-        "policy p {\n task { vt: time = 0 owner queue }\n cpu { jobs: count = 0 owner cpu }\n \
-         queue ready : fifo per cpu\n queue q : ordered(vt) per llc\n",
-    );
-    for handler in [
-        "new(t) { put t in home(t).ready }",
-        "wake(t) { put t in home(t).ready }",
-        "preempt(t) { put t in home(t).ready }",
-        "yield(t) { put t in home(t).ready }",
-        "block(t) { }",
-        "exit(t) { }",
-        "dispatch(c) { take c.ready else balance idle }",
-    ] {
-        let event = handler.split('(').next().expect("a name");
-        if !example.contains(&format!("on {event}(")) {
-            text += &format!(" on {handler}\n");
-        }
-    }
-    if !example.starts_with("balance idle") {
-        text += " balance idle { level machine; filter(me, v) = queued(v.ready) >= 1; choose any\n \
-                 steal 1 where me in allowed(t); retry untried }\n";
-    }
-    format!("{text} {example}\n}}\n")
-}
-
 #[test]
 fn every_word_of_the_tables_can_be_used_as_its_example_does() {
     for entry in [EVENTS, PLACES, CALLS, CLAIMS].concat() {
-        let text = around(entry.example);
+        let text = codes::whole(entry.example);
         if let Err(faults) = compile(&text) {
             panic!("{}: {faults:#?}\n{text}", entry.form);
         }
