@@ -1,0 +1,265 @@
+//! What was found, as a Report.
+
+use wastenot_model::report::Unit;
+use wastenot_model::{Report, Table, Value};
+use wastenot_rota::ir::Policy;
+
+use crate::{Finding, Judged, Options, Outcome, Scope, Verdict};
+
+/// What every proof takes for granted.
+const ASSUMPTIONS: [&str; 5] = [
+    "a queue is put into, taken from and stolen from under its lock, and all else is read without: \
+     every read may be older than the one before",
+    "atomic operations on idle flags and queues are sequentially consistent",
+    "affinities change only while a task is in no queue, and no CPU goes on or off",
+    "the kernel's queues, the verifier and the JIT do what they say",
+    "a task that was given to a CPU directly is that CPU's; it may wait there up to a slice",
+];
+
+/// What no proof here is about.
+const NOT_COVERED: &str = "not covered: real-time, deadline and stop class tasks in the way; bypass \
+     mode; migration-disabled tasks; latency in ms; fairness under arbitrary arrivals; cache effects";
+
+/// The verdicts on the policies of one file.
+pub fn report(
+    file: &str,
+    judged: &[(&Policy, Vec<Verdict>)],
+    options: &Options,
+    line: impl Fn(u32) -> usize,
+) -> Report {
+    let mut report = Report::new("prove/1", format!("Proofs: {file}"));
+    report.verdict = verdict(judged);
+    report.tables = vec![claims(judged, &line)];
+    report.tables.extend(judged.iter().flat_map(|(policy, verdicts)| {
+        verdicts.iter().filter_map(|verdict| counterexample(policy, verdict))
+    }));
+    report.tables.extend([follows(judged, &line), obligations(judged, &line)]);
+    report.assumptions = assumptions(judged, options);
+    let refuted = judged.iter().flat_map(|(_, verdicts)| verdicts);
+    if refuted.clone().any(|it| matches!(it.outcome, Outcome::Refuted(_))) {
+        let see = format!("wastenot prove {file} --cex cex.wn && wastenot draw cores cex.wn");
+        report.next = Some(see);
+    }
+    report
+}
+
+fn verdict(judged: &[(&Policy, Vec<Verdict>)]) -> String {
+    let all = || judged.iter().flat_map(|(_, verdicts)| verdicts);
+    let named = |of: fn(&Outcome) -> bool| {
+        let names = all().filter(|it| of(&it.outcome)).map(|it| it.claim.kind.name());
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let no = named(|it| matches!(it, Outcome::Refuted(_) | Outcome::Contradicted(_)));
+    let open = named(|it| matches!(it, Outcome::Unknown(_)));
+    if all().next().is_none() {
+        return "Nothing is claimed: write `prove work_conservation` into the policy.".into();
+    }
+    if !no.is_empty() {
+        return format!("Refuted: {no}.");
+    }
+    if !open.is_empty() {
+        return format!("Cannot tell: {open}.");
+    }
+    let any = all().all(|it| matches!(it.outcome, Outcome::Proved(Scope::Any)));
+    let of = if any { "for any number of CPUs" } else { "up to the number of CPUs that is given" };
+    format!("Proved, in the model and under the assumptions below, {of}.")
+}
+
+/// `any n`, `n <= 4`
+fn label(scope: Scope) -> String {
+    match scope {
+        Scope::Any => "any n".to_owned(),
+        Scope::UpTo(bounds) => format!("n <= {}", bounds.cpus),
+    }
+}
+
+fn claims(judged: &[(&Policy, Vec<Verdict>)], line: &impl Fn(u32) -> usize) -> Table {
+    let columns = [
+        ("policy", "policy", Unit::None),
+        ("line", "line", Unit::None),
+        ("claim", "claim", Unit::None),
+        ("outcome", "", Unit::None),
+        ("scope", "", Unit::None),
+        ("", "answer", Unit::None),
+        ("why", "", Unit::None),
+        ("situations", "situations", Unit::None),
+        ("time_ns", "time", Unit::Ns),
+        ("meaning", "", Unit::None),
+    ];
+    let mut table = Table::new("claims", "Claims", &columns);
+    table.shown = usize::MAX;
+    for (policy, verdict) in each(judged) {
+        let (outcome, scope, why) = match &verdict.outcome {
+            Outcome::Proved(scope) => ("proved", Some(label(*scope)), None),
+            Outcome::Refuted(found) => ("refuted", None, Some(found.why())),
+            Outcome::Contradicted(what) => ("refuted", None, Some(format!("not so: {what}"))),
+            Outcome::Unknown(why) => ("unknown", None, Some(why.clone())),
+        };
+        let shown = match &scope {
+            Some(scope) => format!("{outcome}, {scope}"),
+            None => outcome.to_owned(),
+        };
+        table.push(vec![
+            policy.name.clone().into(),
+            line(verdict.claim.span.start).into(),
+            verdict.claim.kind.name().into(),
+            outcome.into(),
+            scope.into(),
+            shown.into(),
+            why.into(),
+            verdict.looked.into(),
+            Value::from(verdict.took.as_nanos() as u64),
+            verdict.claim.kind.meaning().into(),
+        ]);
+    }
+    table
+}
+
+/// For people: what holds is told once for all obligations of a name, what does not each by itself.
+fn follows(judged: &[(&Policy, Vec<Verdict>)], line: &impl Fn(u32) -> usize) -> Table {
+    let columns = [
+        ("", "obligation", Unit::None),
+        ("", "line", Unit::None),
+        ("", "answer", Unit::None),
+        ("", "what holds", Unit::None),
+    ];
+    let mut table = Table::new("", "What they follow from", &columns);
+    table.shown = usize::MAX;
+    let all: Vec<&Judged> = each(judged).flat_map(|(_, verdict)| &verdict.obligations).collect();
+    for (n, one) in all.iter().enumerate() {
+        let alike = |other: &&&Judged| {
+            let (a, b) = (&other.obligation, &one.obligation);
+            a.name == b.name && a.model_only == b.model_only && other.finding == one.finding
+        };
+        let holds = one.finding == Finding::Holds;
+        if holds && all[..n].iter().any(|other| alike(&other)) {
+            continue;
+        }
+        let mut places: Vec<u32> = vec![one.obligation.span.start];
+        if holds {
+            places = all.iter().filter(alike).map(|other| other.obligation.span.start).collect();
+        }
+        let mut lines: Vec<usize> = places.into_iter().map(line).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+        let answer = match (&one.finding, one.obligation.model_only) {
+            (Finding::Holds, true) => "model only",
+            (Finding::Holds, false) => "holds",
+            (Finding::Fails, _) => "fails",
+            (Finding::Open(_), _) => "open",
+        };
+        let what = match holds {
+            true => about(one.obligation.name).unwrap_or(&one.obligation.what),
+            false => &one.obligation.what,
+        };
+        let name = one.obligation.name;
+        table.push(vec![name.into(), lines.join(", ").into(), answer.into(), what.into()]);
+    }
+    table
+}
+
+/// What obligations of a name say together, where there are several.
+fn about(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "served" => "for each task that is put somewhere a CPU that may run it looks there",
+        "woken" => "whoever may run a task that is put and would find it is woken if it sleeps",
+        "protocol" => "every step of the wakeup protocol keeps its invariant",
+        "reached" => "an idle CPU looks wherever a task may wait that it may run",
+        "in_order" => "queues are first in, first out",
+        "first" => "a CPU that may run a task that is put takes from there first",
+        "rises" => "no handler lets a key fall",
+        _ => return None,
+    })
+}
+
+/// For programs: all of them.
+fn obligations(judged: &[(&Policy, Vec<Verdict>)], line: &impl Fn(u32) -> usize) -> Table {
+    let columns = [
+        ("policy", "", Unit::None),
+        ("claim", "", Unit::None),
+        ("obligation", "", Unit::None),
+        ("line", "", Unit::None),
+        ("holds", "", Unit::None),
+        ("scope", "", Unit::None),
+        ("model_only", "", Unit::None),
+        ("why", "", Unit::None),
+        ("what", "", Unit::None),
+        ("time_ns", "", Unit::Ns),
+    ];
+    let mut table = Table::new("obligations", "", &columns);
+    for (policy, verdict) in each(judged) {
+        for judged in &verdict.obligations {
+            let (holds, why) = match &judged.finding {
+                Finding::Holds => (Value::Bool(true), None),
+                Finding::Fails => (Value::Bool(false), None),
+                Finding::Open(why) => (Value::Unknown, Some(why.clone())),
+            };
+            let obligation = &judged.obligation;
+            let scope = (judged.finding == Finding::Holds).then(|| label(Scope::Any));
+            table.push(vec![
+                policy.name.clone().into(),
+                verdict.claim.kind.name().into(),
+                obligation.name.into(),
+                line(obligation.span.start).into(),
+                holds,
+                scope.into(),
+                obligation.model_only.into(),
+                why.into(),
+                obligation.what.clone().into(),
+                Value::from(judged.took.as_nanos() as u64),
+            ]);
+        }
+    }
+    table
+}
+
+fn counterexample(policy: &Policy, verdict: &Verdict) -> Option<Table> {
+    let Outcome::Refuted(found) = &verdict.outcome else { return None };
+    let name = verdict.claim.kind.name();
+    let label = format!("Against {name}, on {}", found.machine());
+    let columns = [("step", "step", Unit::None), ("what", "what happens", Unit::None)];
+    let mut table = Table::new(&format!("against_{name}"), &label, &columns);
+    table.shown = usize::MAX;
+    for words in found.situation_in_words(policy) {
+        table.push(vec!["at first".into(), words.into()]);
+    }
+    for (n, words) in found.steps_in_words(policy).into_iter().enumerate() {
+        table.push(vec![(n + 1).to_string().into(), words.into()]);
+    }
+    table.push(vec!["so".into(), found.why().into()]);
+    Some(table)
+}
+
+fn assumptions(judged: &[(&Policy, Vec<Verdict>)], options: &Options) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    match options.solvers.as_slice() {
+        [] => all.push(
+            "no solver was asked: what is proved is proved of small machines only".to_owned(),
+        ),
+        solvers => {
+            let names: Vec<String> = solvers.iter().map(ToString::to_string).collect();
+            all.push(format!("asked: {}", names.join(", ")));
+        }
+    }
+    if let Some(bounds) =
+        each(judged).filter_map(|(_, it)| it.explored).min_by_key(|bounds| bounds.cpus)
+    {
+        all.push(format!(
+            "the explorer looked at every machine of at most {} CPUs with at most {} tasks",
+            bounds.cpus, bounds.tasks
+        ));
+    }
+    if judged.iter().any(|(policy, _)| !policy.protocol.is_safe()) {
+        all.push("the protocol is unsafe by request: nothing of this is ever emitted".to_owned());
+    }
+    all.extend(ASSUMPTIONS.map(str::to_owned));
+    all.push(NOT_COVERED.to_owned());
+    all
+}
+
+fn each<'j>(
+    judged: &'j [(&'j Policy, Vec<Verdict>)],
+) -> impl Iterator<Item = (&'j Policy, &'j Verdict)> {
+    judged.iter().flat_map(|(policy, all)| all.iter().map(move |verdict| (*policy, verdict)))
+}
