@@ -42,12 +42,15 @@
 
 mod explore;
 pub mod invariant;
+
+mod lost;
 mod search;
 mod state;
 mod symmetry;
 mod trace;
 
 pub use explore::{Explored, explore};
+pub use lost::Lost;
 pub use search::{Bounds, Searched, search, systems};
 pub use trace::{Step, Trace};
 use wastenot_rota::ir::Protocol;

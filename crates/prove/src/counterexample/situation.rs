@@ -1,0 +1,204 @@
+//! A situation and what follows from it, in words and as a History.
+
+use wastenot_model::{
+    Change, CpuId, CpuMode, CpuSet, Event, History, How, Left, Prio, Sink, Start, TaskId,
+};
+use wastenot_rota::ir::{Level, Policy};
+
+use super::telling::Telling;
+use crate::explore::{Found, Place, Step};
+
+impl Found {
+    /// What it begins with, a line for each CPU and each task that waits.
+    pub(super) fn situation_in_words(&self, policy: &Policy) -> Vec<String> {
+        let cpus = self.small.tree.cpus().iter().map(|&cpu| {
+            let mut tasks = self.situation.tasks.iter().enumerate();
+            match tasks.find(|(_, task)| task.place == Place::Runs(cpu)) {
+                Some((task, _)) => {
+                    format!("CPU {cpu} runs task {task}{}", self.nature(task))
+                }
+                None => format!("CPU {cpu} is idle"),
+            }
+        });
+        let tasks = self.situation.tasks.iter().enumerate();
+        let others = tasks.filter_map(|(n, task)| match task.place {
+            Place::Waits { queue, group } => Some(format!(
+                "task {n}{} waits in {}",
+                self.nature(n),
+                self.queue(policy, queue, group)
+            )),
+            Place::Away => Some(format!("task {n}{} sleeps", self.nature(n))),
+            Place::Runs(_) => None,
+        });
+        cpus.chain(others).collect()
+    }
+
+    /// What happens, a line for each step.
+    pub(super) fn steps_in_words(&self, policy: &Policy) -> Vec<String> {
+        let steps = self.steps.iter();
+        steps.map(|step| format!("{} {}", self.actor(step), self.step(policy, step))).collect()
+    }
+
+    /// As a History: the situation is its start, each step takes a microsecond, and the annex
+    /// `steps` says what was done that is no event.
+    pub(super) fn history(&self, policy: &Policy) -> History {
+        let machine = &self.small.machine;
+        let mut telling = Telling::new(machine, policy, &self.why, start(self, policy));
+        telling.tasks((0..self.situation.tasks.len()).map(|n| format!("task{n}")));
+        for (n, task) in self.situation.tasks.iter().enumerate() {
+            let what = Change::Affinity(telling.builder.mask(&mask(task.mask)));
+            telling.event(self.cpu, Event::Changed { task: TaskId::nth(n), what });
+        }
+        for step in &self.steps {
+            self.tell(policy, step, &mut telling);
+            let (cpu, task) = match step {
+                Step::Moved { by, task, .. } => (*by, Some(*task)),
+                Step::Woken { task, .. } | Step::Stole { task, .. } => (self.cpu, Some(*task)),
+                _ => (self.cpu, None),
+            };
+            telling.step(Some(cpu), task, self.step(policy, step));
+        }
+        telling.finish()
+    }
+
+    /// What a step is in events.
+    fn tell(&self, policy: &Policy, step: &Step, telling: &mut Telling) {
+        let cpu = self.cpu;
+        match *step {
+            Step::Woken { task, prev, queue, group } => {
+                let (task, prio) = (TaskId::nth(task), Prio::UNKNOWN);
+                let on = Some(nominal(self, policy, queue, group));
+                if self.situation.tasks[task.ordinal()].place == Place::Away {
+                    telling.event(prev, Event::Waking { task, prev: Some(prev), prio });
+                    telling.event(prev, Event::Queued { task, on, how: How::Wakeup, prio });
+                }
+            }
+            Step::Moved { by, task, from, into } => {
+                let balance = policy.periodic.first().map(|periodic| &periodic.balance);
+                let Some((here, there)) = balance.map(|it| (it.from, it.into.unwrap_or(it.from)))
+                else {
+                    return;
+                };
+                let from = Some(nominal(self, policy, here, from));
+                let to = nominal(self, policy, there, into);
+                telling.event(by, Event::Migrate { task: TaskId::nth(task), from, to });
+            }
+            Step::Stole { task, group } => {
+                let queue = policy.idle.as_ref().map_or(0, |balance| balance.from);
+                let from = Some(nominal(self, policy, queue, group));
+                let task = TaskId::nth(task);
+                telling.event(cpu, Event::Migrate { task, from, to: cpu });
+                telling.switch(cpu, TaskId::idle(cpu), task, Left::Runnable);
+            }
+            Step::Took { .. } | Step::Read { .. } | Step::Tried { .. } | Step::GivesUp => {}
+        }
+    }
+
+    /// Who does a step.
+    fn actor(&self, step: &Step) -> String {
+        match step {
+            Step::Moved { by, .. } => format!("CPU {by}"),
+            Step::Woken { task, .. } => format!("task {task}"),
+            _ => format!("CPU {}", self.cpu),
+        }
+    }
+
+    fn step(&self, policy: &Policy, step: &Step) -> String {
+        let from = policy.idle.as_ref().map_or(0, |balance| balance.from);
+        match step {
+            Step::Took { queue, group } => {
+                format!(
+                    "takes from {}: nobody there may run here",
+                    self.queue(policy, *queue, *group)
+                )
+            }
+            Step::Read { group, passed } => format!(
+                "reads {}: the filter says {}",
+                self.queue(policy, from, *group),
+                if *passed { "yes" } else { "no" }
+            ),
+            Step::Tried { group, refused: false } => {
+                format!("locks {}: nobody there may run here", self.queue(policy, from, *group))
+            }
+            Step::Tried { group, refused: true } => {
+                format!("locks {}: the re-check says no", self.queue(policy, from, *group))
+            }
+            Step::Stole { group, task } => format!(
+                "takes task {task} from {}, and does not ask whether it may run here",
+                self.queue(policy, from, *group)
+            ),
+            Step::Moved { task, from: group, into, .. } => {
+                let balance = policy.periodic.first().map(|periodic| &periodic.balance);
+                let (from, to) = balance.map_or((0, 0), |it| (it.from, it.into.unwrap_or(it.from)));
+                format!(
+                    "moves task {task} from {} to {}",
+                    self.queue(policy, from, *group),
+                    self.queue(policy, to, *into)
+                )
+            }
+            Step::Woken { queue, group, .. } => {
+                format!("is woken and waits in {}", self.queue(policy, *queue, *group))
+            }
+            Step::GivesUp => "goes to sleep".to_owned(),
+        }
+    }
+
+    /// `` `ready` of CPU 1 ``
+    fn queue(&self, policy: &Policy, queue: usize, group: usize) -> String {
+        let kind = &policy.queues[queue];
+        match kind.per {
+            Level::Machine => format!("`{}`", kind.name),
+            Level::Cpu => format!("`{}` of CPU {group}", kind.name),
+            level => format!("`{}` of {} {group}", kind.name, level.name()),
+        }
+    }
+
+    /// Affinity and weight, where they are not as usual.
+    fn nature(&self, task: usize) -> String {
+        let task = &self.situation.tasks[task];
+        let all = (1 << self.small.tree.cpus().len()) - 1;
+        let mut nature = Vec::new();
+        if task.mask != all {
+            nature.push(format!("only on {}", mask(task.mask)));
+        }
+        if self.situation.tasks.iter().any(|other| other.weight != task.weight) {
+            nature.push(format!("weight {}", task.weight));
+        }
+        if nature.is_empty() { String::new() } else { format!(" ({})", nature.join(", ")) }
+    }
+}
+
+fn mask(mask: u32) -> CpuSet {
+    (0..32).filter(|bit| mask >> bit & 1 == 1).map(CpuId).collect()
+}
+
+fn start(found: &Found, policy: &Policy) -> Start {
+    let tasks = || found.situation.tasks.iter().enumerate();
+    let runs = |cpu: CpuId| tasks().find(|(_, task)| task.place == Place::Runs(cpu));
+    let mode = |&cpu: &CpuId| match runs(cpu) {
+        Some((task, _)) => CpuMode::Busy(TaskId::nth(task)),
+        None => CpuMode::Idle,
+    };
+    let waiting = tasks().filter_map(|(n, task)| match task.place {
+        Place::Waits { queue, group } => {
+            Some((TaskId::nth(n), Some(nominal(found, policy, queue, group))))
+        }
+        _ => None,
+    });
+    let asleep = tasks().filter(|(_, task)| task.place == Place::Away);
+    Start {
+        cpus: found.small.tree.cpus().iter().map(mode).collect(),
+        waiting: waiting.collect(),
+        sleeping: asleep.map(|(n, _)| (TaskId::nth(n), None)).collect(),
+        ..Start::default()
+    }
+}
+
+/// Where a task that waits in a queue is told to wait: on a CPU whose it is, and which is not the
+/// one that it waits for in vain, if there is another.
+fn nominal(found: &Found, policy: &Policy, queue: usize, group: usize) -> CpuId {
+    let members = found.small.tree.members(policy.queues[queue].per, group);
+    let busy = members.iter().find(|&&cpu| !found.situation.is_idle(cpu));
+    let other = members.iter().find(|&&cpu| cpu != found.cpu);
+    *busy.or(other).unwrap_or(&members[0])
+}
