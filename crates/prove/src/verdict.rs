@@ -100,7 +100,7 @@ fn judge_claim(policy: &Policy, claim: &Claim, options: &Options) -> Result<Verd
         .and_then(|searched| searched.found)
         .map(|found| Counterexample::Situation(Box::new(found)));
     let found = found.or_else(|| match claim.kind {
-        ClaimKind::NoLostWakeup => Lost::under(&policy.protocol).map(Counterexample::Wakeup),
+        ClaimKind::NoLostWakeup => Lost::of(policy).map(Counterexample::Wakeup),
         _ => None,
     });
     let judged: Result<Vec<Judged>, Error> =
