@@ -20,7 +20,7 @@ impl Writer<'_> {
             Place::Here => (Level::Cpu, "f->here".into()),
             Place::Prev => (Level::Cpu, "f->t->prev".into()),
             Place::Home if self.places => (Level::Cpu, "f->home".into()),
-            Place::Home => (Level::Cpu, "home(f->p, f->t->prev)".into()),
+            Place::Home => (Level::Cpu, "home_of(f->p, f->t->prev)".into()),
             Place::Slot(slot) => (Level::Cpu, format!("f->cpu{slot}")),
             Place::Item(item) => (Level::Cpu, format!("f->x{item}")),
             Place::Machine => (Level::Machine, "f->part".into()),

@@ -105,16 +105,16 @@ struct bpf_timer {
 } __attribute__((aligned(8)));
 
 /* Helpers have numbers. */
-static void *(*bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
-static u64 (*bpf_ktime_get_ns)(void) = (void *)5;
-static u32 (*bpf_get_smp_processor_id)(void) = (void *)8;
-static long (*bpf_probe_read_kernel_str)(void *to, u32 size, const void *from) = (void *)115;
-static void *(*bpf_task_storage_get)(void *map, struct task_struct *p, void *value,
+static void *(*const bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
+static u64 (*const bpf_ktime_get_ns)(void) = (void *)5;
+static u32 (*const bpf_get_smp_processor_id)(void) = (void *)8;
+static long (*const bpf_probe_read_kernel_str)(void *to, u32 size, const void *from) = (void *)115;
+static void *(*const bpf_task_storage_get)(void *map, struct task_struct *p, void *value,
 				     u64 flags) = (void *)156;
-static long (*bpf_timer_init)(struct bpf_timer *timer, void *map, u64 flags) = (void *)169;
-static long (*bpf_timer_set_callback)(struct bpf_timer *timer, void *call) = (void *)170;
-static long (*bpf_timer_start)(struct bpf_timer *timer, u64 after, u64 flags) = (void *)171;
-static long (*bpf_loop)(u32 count, void *step, void *state, u64 flags) = (void *)181;
+static long (*const bpf_timer_init)(struct bpf_timer *timer, void *map, u64 flags) = (void *)169;
+static long (*const bpf_timer_set_callback)(struct bpf_timer *timer, void *call) = (void *)170;
+static long (*const bpf_timer_start)(struct bpf_timer *timer, u64 after, u64 flags) = (void *)171;
+static long (*const bpf_loop)(u32 count, void *step, void *state, u64 flags) = (void *)181;
 
 /* Maps: libbpf reads their numbers from the types of arrays. */
 #define TASK_STORAGE(name, held)                                                               \
