@@ -1,22 +1,50 @@
-//! Schedulers as chosen: made, checked where a scenario names them, and put in words.
+//! Schedulers as chosen, built in or written in Rota: made, checked where a scenario names them,
+//! and put in words.
+
+use std::fs;
+use std::path::Path;
 
 use wastenot_model::Policy;
 use wastenot_model::workload::{Group, GroupId, Workload};
+use wastenot_rota::interpret::Interpreter;
+use wastenot_rota::{Diagnostic, compile, line_and_column};
 use wastenot_scenario::scenario::{Choice, Scenario, Unfit};
 use wastenot_scenario::scenario_for;
-use wastenot_sim::{Scheduler, Settings, WrongSetting, scheduler};
+use wastenot_sim::{Scheduler, Settings, scheduler};
 
 use crate::Error;
 
-/// Reads a scenario of built-in schedulers. `file` is the name of its file.
+/// Reads a scenario. `file` is the name of its file: policies that it names lie beside it.
 pub fn scenario(file: &str, text: &str) -> Result<Scenario, wastenot_scenario::Error> {
-    let unfit = |wrong: WrongSetting| Unfit {
-        switch: wrong.switch().map(str::to_owned),
-        what: wrong.to_string(),
-        help: wrong.help().to_owned(),
+    let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+    let unfit = |error: Error| Unfit {
+        switch: switch(&error).map(str::to_owned),
+        what: error.to_string(),
+        help: error.help(),
     };
-    let fits = |choice: &Choice| scheduler(&choice.name, &choice.switches).map(drop);
-    scenario_for(file, text, &|choice| fits(choice).map_err(unfit))
+    scenario_for(file, text, &|choice| resolve(choice, folder).map_err(unfit))
+}
+
+/// Reads the text of the policy that `choice` names, if it names one, which lies in `folder`; and
+/// sees whether there is such a scheduler, with such switches.
+pub fn resolve(choice: &mut Choice, folder: &Path) -> Result<(), Error> {
+    if choice.name.ends_with(".rota") && choice.text.is_none() {
+        let text = fs::read(folder.join(&choice.name));
+        let text = text.map_err(|error| Error::NoPolicy { file: choice.name.clone(), error })?;
+        let file = || choice.name.clone();
+        let text = wastenot_rota::text(&text).map_err(|fault| first(file(), "", &[fault]))?;
+        choice.text = Some(text.to_owned());
+    }
+    policy(choice).map(drop)
+}
+
+/// The switch that is wrong, or has the wrong value.
+fn switch(error: &Error) -> Option<&str> {
+    match error {
+        Error::Scheduler(wrong) => wrong.switch(),
+        Error::Parameter { wrong, .. } => wrong.parameter(),
+        _ => None,
+    }
 }
 
 /// What of `workload` the scheduler of a choice does not look at: cgroups, and what is set for
@@ -37,12 +65,47 @@ pub(crate) fn unread(choice: &Choice, workload: &Workload) -> Option<String> {
 
 /// The scheduler of a choice; a fresh one for each run.
 pub(crate) fn policy(choice: &Choice) -> Result<Box<dyn Policy>, Error> {
-    scheduler(&choice.name, &choice.switches).map_err(Error::Scheduler)
+    match &choice.text {
+        Some(text) => Ok(Box::new(interpreter(choice, text)?)),
+        None => scheduler(&choice.name, &choice.switches).map_err(Error::Scheduler),
+    }
+}
+
+fn interpreter(choice: &Choice, text: &str) -> Result<Interpreter, Error> {
+    let file = || choice.name.clone();
+    let program = compile(text).map_err(|faults| first(file(), text, &faults))?;
+    Interpreter::new(program, &choice.switches)
+        .map_err(|wrong| Error::Parameter { file: file(), wrong })
+}
+
+/// The first fault of a text, and how many there are besides.
+fn first(file: String, text: &str, faults: &[Diagnostic]) -> Error {
+    let Some(fault) = faults.first() else {
+        let wrong = wastenot_rota::interpret::Error::Empty;
+        return Error::Parameter { file, wrong };
+    };
+    let (line, column) = line_and_column(text, fault.span.start);
+    let more = match faults.len() - 1 {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    Error::Policy {
+        file,
+        line,
+        column,
+        code: fault.code,
+        what: fault.message.clone(),
+        more,
+        help: fault.help.clone(),
+    }
 }
 
 /// The label of a choice: the scheduler and what is set otherwise than by default, as in
-/// `osv thyst=5ms`.
+/// `osv thyst=5ms`, and for policies `ws slice=5ms`.
 pub(crate) fn label(choice: &Choice) -> String {
+    if choice.text.is_some() {
+        return policy(choice).map_or_else(|_| choice.name.clone(), |policy| policy.name());
+    }
     let kind = Scheduler::named(&choice.name);
     let label = kind.and_then(|kind| Some(Settings::of(kind, &choice.switches).ok()?.label(kind)));
     label.unwrap_or_else(|| choice.name.clone())

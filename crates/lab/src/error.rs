@@ -12,6 +12,40 @@ pub enum Error {
     /// No scheduler of this name, or it has no such switch.
     #[error("{0}")]
     Scheduler(WrongSetting),
+    /// The file of a policy cannot be read.
+    #[error("cannot read the policy {file}: {error}")]
+    NoPolicy {
+        /// As named.
+        file: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// A policy that means nothing: its first fault.
+    #[error("{file}:{line}:{column}: {code}: {what}{more}")]
+    Policy {
+        /// As named.
+        file: String,
+        /// Line of the text, from 1.
+        line: usize,
+        /// Character of the line, from 1.
+        column: usize,
+        /// What `rota explain` takes.
+        code: &'static str,
+        /// What is wrong.
+        what: String,
+        /// How many other faults there are, in words.
+        more: String,
+        /// What to write instead.
+        help: String,
+    },
+    /// A policy that cannot be run with these parameters.
+    #[error("{file}: {wrong}")]
+    Parameter {
+        /// As named.
+        file: String,
+        /// What is wrong.
+        wrong: wastenot_rota::interpret::Error,
+    },
     /// The scenario has no such variant.
     #[error("there is no variant `{name}`")]
     Variant {
@@ -72,6 +106,9 @@ impl Error {
     pub fn help(&self) -> String {
         match self {
             Error::Scheduler(wrong) => wrong.help().to_owned(),
+            Error::NoPolicy { .. } => "name a file that ends in .rota; policies/ has many".into(),
+            Error::Policy { help, .. } => help.clone(),
+            Error::Parameter { wrong, .. } => wrong.help().to_owned(),
             Error::Variant { known, .. } => format!("its variants are {}", known.join(", ")),
             Error::Extract(error) => error.help(),
             Error::Run { help, .. } | Error::Replay { help, .. } => help.clone(),

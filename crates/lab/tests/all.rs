@@ -158,7 +158,7 @@ fn unknown_names_are_refused_with_those_that_there_are() {
 
     let choice = |name: &str, switches: &[(&str, &str)]| {
         let switches = switches.iter().map(|&(name, value)| (name.into(), value.into())).collect();
-        let scheduler = Some(Choice { name: name.into(), switches });
+        let scheduler = Some(Choice { switches, ..Choice::named(name) });
         refused(&Options { scheduler, ..Options::default() })
     };
     let (what, help) = choice("cfs-4.2", &[]);
@@ -364,7 +364,7 @@ fn a_report_says_what_was_run() {
 
 #[test]
 fn under_another_scheduler_nothing_is_judged_and_what_is_the_same_runs_once() {
-    let scheduler = Some(Choice { name: "pinned".into(), switches: Vec::new() });
+    let scheduler = Some(Choice::named("pinned"));
     let experiment = figures(&Options { scheduler, ..Options::default() });
     let names: Vec<&str> = experiment.variants.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["bug", "long"]);

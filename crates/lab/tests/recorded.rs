@@ -24,7 +24,7 @@ fn recorded(text: &str) -> History {
 }
 
 fn question(name: &str) -> Question {
-    let scheduler = Some(Choice { name: name.into(), switches: Vec::new() });
+    let scheduler = Some(Choice::named(name));
     Question { scheduler, seed: 1, ..Question::default() }
 }
 

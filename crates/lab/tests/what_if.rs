@@ -13,7 +13,7 @@ use wastenot_sim::{End, Options, Outcome, scheduler, simulate};
 const END: Step = Step::End { of: 0 };
 
 fn choice(name: &str) -> Choice {
-    Choice { name: name.into(), switches: Vec::new() }
+    Choice::named(name)
 }
 
 fn question(name: &str) -> Question {

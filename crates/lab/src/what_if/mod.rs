@@ -70,7 +70,7 @@ pub struct Replayed {
 
 /// Answers `question` about `history`.
 pub fn what_if(history: &History, question: &Question) -> Result<WhatIf, Error> {
-    let yardstick = Choice { name: YARDSTICK.into(), switches: Vec::new() };
+    let yardstick = Choice::named(YARDSTICK);
     let choice = question.scheduler.clone().unwrap_or_else(|| yardstick.clone());
     choice::policy(&choice)?;
     let movable = Movable::survey(history);

@@ -185,7 +185,8 @@ pub enum Effect {
 pub struct Note {
     /// The CPU for which it was decided, which another one may have done.
     pub cpu: CpuId,
-    /// What was decided: `newidle`, `periodic`, `wakeup`, ...
+    /// What was decided: `newidle`, `periodic`, `wakeup`, ...; or a step of the protocol
+    /// ([`Note::PUT`] and those after it).
     pub what: &'static str,
     /// Whose, where it is one task's.
     pub task: Option<TaskId>,
@@ -193,6 +194,19 @@ pub struct Note {
     pub considered: CpuSet,
     /// What came of it: `balanced`, `moved 3`, `pinned`, ...
     pub outcome: String,
+}
+
+/// Steps of the protocol between those who put tasks into queues and CPUs that look there, told by
+/// policies whose queues are everybody's.
+impl Note {
+    /// A task waits in a queue from now on; considered are the CPUs that may take it there.
+    pub const PUT: &'static str = "put";
+    /// A CPU took a task out of a queue in order to run it.
+    pub const TAKE: &'static str = "take";
+    /// A CPU looked everywhere and found nobody.
+    pub const FAILED: &'static str = "failed";
+    /// A task left its queue otherwise.
+    pub const LEFT: &'static str = "left";
 }
 
 /// What a policy is given with each call: the [`View`], and where its effects go.

@@ -222,6 +222,7 @@ impl Scheduler {
                 let Some((task, cpu)) = looking.first(balance, group, &cpus) else { break };
                 self.rebase(balance, task, group, (into, own));
                 self.state.remove(task, false);
+                self.step(cx, leader, Note::LEFT, Some(task));
                 self.insert(cx, task, into, own);
                 if cx.task(task).cpu != cpu {
                     cx.moved(task, cpu);

@@ -122,7 +122,7 @@ impl Interpreter {
             let part = self.part(cx, task);
             if self.parts[part].state.task(task).at.is_none() {
                 // Under somebody else, who has no CPU for it any more; or on its way to a CPU.
-                let was = self.parts.iter_mut().any(|part| part.leave(task));
+                let was = self.parts.iter_mut().any(|part| part.leave(cx, task));
                 if was {
                     self.displace(cx, task);
                     continue;
@@ -189,8 +189,8 @@ impl Policy for Interpreter {
         self.place(cx, event, task, cpu);
     }
 
-    fn dequeue(&mut self, _: &mut Context, task: TaskId, _: CpuId) {
-        self.parts.iter_mut().any(|part| part.leave(task));
+    fn dequeue(&mut self, cx: &mut Context, task: TaskId, _: CpuId) {
+        self.parts.iter_mut().any(|part| part.leave(cx, task));
     }
 
     fn dispatch(&mut self, cx: &mut Context, cpu: CpuId) -> Option<TaskId> {
@@ -224,7 +224,7 @@ impl Policy for Interpreter {
                 self.parts.iter_mut().for_each(|part| part.state.task(task).ends = true);
             }
             Happening::Affinity(task) if cx.task(task).place == Place::Queued => {
-                if self.parts.iter_mut().any(|part| part.leave(task)) {
+                if self.parts.iter_mut().any(|part| part.leave(cx, task)) {
                     self.displace(cx, task);
                 }
             }

@@ -4,7 +4,7 @@
 //! and kicks that one. Whoever dispatches sets its own flag before it looks; if it takes a task
 //! while more wait, it passes the wakeup on (docs/rota.md says why each step is needed).
 
-use wastenot_model::policy::{Context, TimerId, View};
+use wastenot_model::policy::{Context, Note, TimerId, View};
 use wastenot_model::{CpuId, CpuSet, Span, TaskId};
 
 use super::balance::{Candidates, candidates};
@@ -203,10 +203,31 @@ impl Scheduler {
     }
 
     /// `task` waits in a queue, with what its key is now.
-    pub(super) fn insert(&mut self, view: &View, task: TaskId, queue: usize, group: usize) {
+    pub(super) fn insert(&mut self, cx: &mut Context, task: TaskId, queue: usize, group: usize) {
         let key = self.policy.queues[queue].key;
         let key = key.map_or(0, |var| self.state.task(task).vars[var]);
-        self.state.insert(view, task, queue, group, key);
+        self.state.insert(cx, task, queue, group, key);
+        let (state, looks) = (&self.state, &self.looks[queue][group]);
+        let name = &self.policy.queues[queue].name;
+        cx.note(|view| Note {
+            cpu: view.task(task).cpu,
+            what: Note::PUT,
+            task: Some(task),
+            considered: looks.iter().filter(|&cpu| state.may(view, task, cpu)).collect(),
+            outcome: format!("{name} {group}"),
+        });
+    }
+
+    /// Tells of a step of the protocol.
+    pub(super) fn step(
+        &self,
+        cx: &mut Context,
+        cpu: CpuId,
+        what: &'static str,
+        task: Option<TaskId>,
+    ) {
+        let (considered, outcome) = (CpuSet::new(), String::new());
+        cx.note(|_| Note { cpu, what, task, considered, outcome });
     }
 
     /// Claims the idle CPU nearest to `task` that would find it in its queue, and kicks it.
@@ -256,6 +277,7 @@ impl Scheduler {
     pub(super) fn dispatch(&mut self, cx: &mut Context, cpu: CpuId) -> Option<TaskId> {
         if let Some(task) = self.state.cpus[cpu.index()].next.take() {
             self.state.idle.remove(cpu);
+            self.step(cx, cpu, Note::TAKE, Some(task));
             return Some(task);
         }
         let protocol = self.policy.protocol;
@@ -265,9 +287,11 @@ impl Scheduler {
         let Some(task) = self.find(cx, cpu) else {
             self.state.idle.insert(cpu);
             self.arm(cx, cpu, None);
+            self.step(cx, cpu, Note::FAILED, None);
             return None;
         };
         self.state.idle.remove(cpu);
+        self.step(cx, cpu, Note::TAKE, Some(task));
         if !protocol.no_chain {
             self.pass_on(cx, false);
         }
@@ -380,31 +404,37 @@ impl Scheduler {
 
     /// Who has to be placed anew now that `cpu` is off: its next task, and those in queues of
     /// groups of which all CPUs are off.
-    pub(super) fn goes_off(&mut self, view: &View, cpu: CpuId) -> Vec<TaskId> {
+    pub(super) fn goes_off(&mut self, cx: &mut Context, cpu: CpuId) -> Vec<TaskId> {
         self.state.idle.remove(cpu);
         self.armed[cpu.index()] = false;
         let mut tasks: Vec<TaskId> = self.state.cpus[cpu.index()].next.take().into_iter().collect();
         for (queue, per) in self.per.iter().enumerate() {
             let group = self.state.tree.group(*per, cpu);
             let mut members = self.state.tree.members(*per, group).iter();
-            if !members.any(|&cpu| view.online.contains(cpu)) {
+            if !members.any(|&cpu| cx.online.contains(cpu)) {
                 let waiting = self.state.queues[queue][group].iter();
                 tasks.extend(waiting.map(|entry| TaskId::nth(entry.task as usize)));
             }
         }
-        tasks.iter().for_each(|&task| self.state.remove(task, false));
+        for &task in &tasks {
+            self.state.remove(task, false);
+            self.step(cx, cpu, Note::LEFT, Some(task));
+        }
         tasks
     }
 
     /// `task`, which waits, leaves wherever it is. Whether it was here.
-    pub(super) fn leave(&mut self, task: TaskId) -> bool {
+    pub(super) fn leave(&mut self, cx: &mut Context, task: TaskId) -> bool {
         let next = self.state.cpus.iter_mut().find(|cpu| cpu.next == Some(task));
         if let Some(cpu) = next {
             cpu.next = None;
             return true;
         }
         let waits = self.state.task(task).at.is_some();
-        self.state.remove(task, false);
+        if waits {
+            self.state.remove(task, false);
+            self.step(cx, cx.task(task).cpu, Note::LEFT, Some(task));
+        }
         waits
     }
 }

@@ -66,7 +66,7 @@ impl<'a> Variants<'a> {
 
 fn choice(fields: &Fields, fits: &Fits) -> Result<Choice, Wrong> {
     let (at, table) = table(fields.need("scheduler", "{ name = \"cfs-6.1\" }")?, "scheduler")?;
-    let mut choice = Choice { name: String::new(), switches: Vec::new() };
+    let mut choice = Choice::default();
     for Entry { key, node, .. } in &table.entries {
         let value = node.word().ok_or_else(|| expected(node, key, "a word or a number"))?;
         match key.as_str() {
@@ -77,7 +77,7 @@ fn choice(fields: &Fields, fits: &Fits) -> Result<Choice, Wrong> {
     if choice.name.is_empty() {
         return Err(wrong(at, "[scheduler] has no `name`", "add `name = \"cfs-6.1\"`"));
     }
-    fits(&choice).map_err(|Unfit { switch, what, help }| {
+    fits(&mut choice).map_err(|Unfit { switch, what, help }| {
         let at = table.get(switch.as_deref().unwrap_or("name")).map_or(at, |node| node.at);
         wrong(at, what, help)
     })?;

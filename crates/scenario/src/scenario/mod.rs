@@ -65,12 +65,21 @@ pub struct Variant {
 }
 
 /// A scheduler by name, with what is set.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
-    /// Its name.
+    /// Its name, or the file of a policy.
     pub name: String,
     /// Switches and their values, as written.
     pub switches: Vec<(String, String)>,
+    /// What stands in that file, once it was read.
+    pub text: Option<String>,
+}
+
+impl Choice {
+    /// A scheduler by name, with nothing set.
+    pub fn named(name: &str) -> Choice {
+        Choice { name: name.into(), ..Choice::default() }
+    }
 }
 
 /// Why a [`Choice`] cannot be had.
@@ -103,8 +112,8 @@ pub fn scenario_for(file: &str, text: &str, fits: &Fits) -> Result<Scenario, Err
     read(file, text, fits).map_err(|wrong| wrong.into_error(file, text))
 }
 
-/// Says whether there is such a scheduler, with such switches.
-pub type Fits<'a> = dyn Fn(&Choice) -> Result<(), Unfit> + 'a;
+/// Says whether there is such a scheduler, with such switches, and reads its text if it has one.
+pub type Fits<'a> = dyn Fn(&mut Choice) -> Result<(), Unfit> + 'a;
 
 fn read(file: &str, text: &str, fits: &Fits) -> Result<Scenario, Wrong> {
     if text.len() > BYTES {

@@ -107,7 +107,7 @@ pub(crate) const SCHEDULER: Section = Section {
     title: "[scheduler]",
     about: "Who decides. Every other key is a switch of that scheduler. A variant that gives a \
             name begins with that scheduler's defaults, one that gives none changes switches.",
-    keys: &[key("name", "text", "the scheduler")],
+    keys: &[key("name", "text", "the scheduler, or a policy (`x.rota`) beside this file")],
 };
 
 pub(crate) const GROUP: Section = Section {

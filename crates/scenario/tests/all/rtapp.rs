@@ -123,7 +123,7 @@ fn it_runs_on_the_machine_that_is_named_or_has_the_cpus_that_it_names() {
 
 #[test]
 fn it_is_a_scenario_of_one_variant() {
-    let choice = Choice { name: "pinned".into(), switches: Vec::new() };
+    let choice = Choice::named("pinned");
     let file = read(FILE);
     let scenario = file.clone().scenario(choice.clone());
     let [variant] = &scenario.variants[..] else { panic!("one variant") };

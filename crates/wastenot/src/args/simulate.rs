@@ -30,6 +30,7 @@ Exit codes: 0 simulated; 2 failed.
 Examples:
   wastenot simulate scenarios/seeds/scheduling-groups-cg.toml
   wastenot simulate scenarios/seeds/workpile.toml --scheduler global-fifo
+  wastenot simulate scenarios/seeds/workpile.toml --scheduler policies/work-stealing.rota
   wastenot simulate scenarios/seeds/wake-affine-h2.toml --variant after -o h2.wn
   wastenot simulate scenarios/rt-app/player.json --machine smp4 --scheduler osv
   wastenot simulate --replay trace.dat --scheduler global-fifo
@@ -52,7 +53,7 @@ pub(crate) struct Simulate {
     /// Only this variant; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) variant: Vec<String>,
-    /// Another scheduler for all: NAME, or NAME,SWITCH=VALUE,...
+    /// Another scheduler for all: NAME or FILE.rota, or NAME,SWITCH=VALUE,...
     #[arg(long, value_name = "NAME")]
     pub(crate) scheduler: Option<Scheduler>,
     /// Write what happened in one run (.wn, or any format of `convert`): seed 1 unless --seed
@@ -117,6 +118,6 @@ impl FromStr for Scheduler {
         };
         let switches: Option<Vec<_>> = words.map(pair).collect();
         let switches = switches.ok_or("write switches as SWITCH=VALUE, with commas between")?;
-        Ok(Scheduler(Choice { name, switches }))
+        Ok(Scheduler(Choice { name, switches, text: None }))
     }
 }

@@ -126,12 +126,12 @@ pub(super) fn failed(error: &Error) -> Stop {
 fn read(file: &Path, args: &Simulate) -> Result<(Scenario, Option<Choice>), Stop> {
     let (name, text) = read_text(file)?;
     let machine = args.what_if.reading.machine.as_deref();
-    let choice = args.scheduler.as_ref().map(|scheduler| scheduler.0.clone());
+    let choice = chosen(args)?;
     let wrong = |error: wastenot_scenario::Error| Stop::new(&error, error.help());
     if wastenot_scenario::is_rtapp(&name, &text) {
         let machine = machine.map(|text| open::machine("--machine", text)).transpose()?;
         let read = wastenot_scenario::from_rtapp(&name, &text, machine).map_err(wrong)?;
-        let usual = || Choice { name: RTAPP_SCHEDULER.into(), switches: Vec::new() };
+        let usual = || Choice::named(RTAPP_SCHEDULER);
         return Ok((read.scenario(choice.unwrap_or_else(usual)), None));
     }
     if machine.is_some() {
@@ -141,6 +141,14 @@ fn read(file: &Path, args: &Simulate) -> Result<(Scenario, Option<Choice>), Stop
         ));
     }
     Ok((wastenot_lab::scenario(&name, &text).map_err(wrong)?, choice))
+}
+
+/// The scheduler that was asked for, with its text if it is a file.
+pub(super) fn chosen(args: &Simulate) -> Result<Option<Choice>, Stop> {
+    let Some(scheduler) = &args.scheduler else { return Ok(None) };
+    let mut choice = scheduler.0.clone();
+    wastenot_lab::resolve(&mut choice, Path::new("")).map_err(|error| failed(&error))?;
+    Ok(Some(choice))
 }
 
 fn read_text(file: &Path) -> Result<(String, String), Stop> {
@@ -162,7 +170,8 @@ fn read_text(file: &Path) -> Result<(String, String), Stop> {
 fn schedulers() -> Report {
     let mut report = Report::new("schedulers/1", "Built-in schedulers");
     report.verdict = "Set switches in a scenario's [scheduler], or with \
-                      `--scheduler NAME,SWITCH=VALUE`. Groups: whether it looks at sessions and \
+                      `--scheduler NAME,SWITCH=VALUE`. A file of a policy (`x.rota`) can be named \
+                      too; its parameters are its switches. Groups: whether it looks at sessions and \
                       cgroups, their shares and quotas."
         .into();
     let columns = [

@@ -6,7 +6,7 @@ use wastenot_lab::{Error, Question, what_if};
 use wastenot_read::write::edit;
 
 use super::check::print;
-use super::simulate::{ENDINGS, failed};
+use super::simulate::{ENDINGS, chosen, failed};
 use super::{convert, select};
 use crate::args::simulate::Simulate;
 use crate::fail::{Answer, Stop};
@@ -23,11 +23,7 @@ pub(super) fn run(trace: &Path, args: &Simulate) -> Result<Answer, Stop> {
     };
     let what = &args.what_if;
     // Asked before the trace is read: a typing error must not cost a minute.
-    let choice = args.scheduler.as_ref().map(|scheduler| scheduler.0.clone());
-    if let Some(choice) = &choice {
-        let known = wastenot_sim::scheduler(&choice.name, &choice.switches);
-        known.map_err(|wrong| failed(&Error::Scheduler(wrong)))?;
-    }
+    let choice = chosen(args)?;
     let machine = what.on.as_deref().map(|text| open::machine("--on", text)).transpose()?;
     let mut history = open::history(trace, &what.reading)?;
     let window = what.window.of(&history)?;

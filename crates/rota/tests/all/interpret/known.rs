@@ -2,24 +2,27 @@
 
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Program, Step, Template, Variate};
-use wastenot_model::{CpuId, History, Machine, Span, Workload};
+use wastenot_model::{CpuId, CpuSet, History, Machine, Policy, Span, Workload};
+use wastenot_rota::compile;
 use wastenot_rota::interpret::Interpreter;
-use wastenot_rota::ir::Policy;
 use wastenot_sim::{End, Options, Outcome, checkers, simulate};
 
-use super::built::{program, virtual_time, work_stealing};
+use super::{interpreter, policy};
+
+fn computes(name: &str, span: Span) -> Template {
+    let steps = vec![Step::Compute(Variate::Fixed(span))];
+    Template::new(name, Program::new(steps).expect("a program"))
+}
 
 fn hogs(count: usize, span: Span) -> Workload {
     let mut load = Workload::new();
-    let steps = vec![Step::Compute(Variate::Fixed(span))];
-    let hog = load.template(Template::new("hog", Program::new(steps).expect("a program")));
+    let hog = load.template(computes("hog", span));
     (0..count).for_each(|_| load.launch(hog, CpuId(0)));
     load
 }
 
 #[track_caller]
-fn run(policy: Policy, machine: &Machine, load: &Workload) -> (History, Outcome) {
-    let policy = Interpreter::new(program(policy), &[]).expect("no parameters are set");
+fn run(policy: Interpreter, machine: &Machine, load: &Workload) -> (History, Outcome) {
     let options = Options::default();
     let (history, outcome) = simulate(machine, &Costs::default(), load, policy, &options);
     assert_eq!(outcome.end, End::Done);
@@ -27,13 +30,114 @@ fn run(policy: Policy, machine: &Machine, load: &Workload) -> (History, Outcome)
     (history, outcome)
 }
 
+fn ended_ms(outcome: &Outcome) -> Vec<u64> {
+    outcome.ended.iter().map(|at| at.expect("all ended").0 / 1_000_000).collect()
+}
+
 #[test]
 fn three_tasks_on_two_cpus_take_as_long_as_the_work_shared() {
-    for policy in [work_stealing(), virtual_time()] {
-        let (history, outcome) = run(policy, &Machine::flat(2), &hogs(3, Span::ms(40)));
-        // Slices of 20 ms: 60 ms. Of 5 ms: the last one is alone for at most one slice.
-        assert!((60..=65).contains(&(outcome.time.0 / 1_000_000)), "{}", outcome.time);
+    for (name, ms) in [("work-stealing", 60..=60), ("fair-vtime", 60..=65)] {
+        let load = hogs(3, Span::ms(40));
+        let (history, outcome) = run(interpreter(&policy(name)), &Machine::flat(2), &load);
+        assert!(ms.contains(&(outcome.time.0 / 1_000_000)), "{name} {}", outcome.time);
         let found = wastenot_check::check(&history, &wastenot_check::Options::default());
         assert_eq!(found.waste.cpu_ns, 0);
     }
+}
+
+#[test]
+fn two_tasks_on_one_cpu_take_turns_of_a_slice() {
+    let text = policy("work-stealing");
+    let (_, outcome) = run(interpreter(&text), &Machine::flat(1), &hogs(2, Span::ms(30)));
+    assert_eq!(ended_ms(&outcome), [50, 60]); // 20 + 20 + 10 + 10
+    let program = compile(&text).expect("it means something");
+    let set = [("slice".to_owned(), "30ms".to_owned())];
+    let policy = Interpreter::new(program, &set).expect("there is such a parameter");
+    assert_eq!(policy.name(), "ws slice=30ms");
+    let (_, outcome) = run(policy, &Machine::flat(1), &hogs(2, Span::ms(30)));
+    assert_eq!(ended_ms(&outcome), [30, 60]);
+}
+
+#[test]
+fn virtual_time_shares_a_cpu_by_weight() {
+    let mut load = Workload::new();
+    let heavy = load.template(Template { nice: -5, ..computes("heavy", Span::ms(300)) });
+    let light = load.template(computes("light", Span::ms(300)));
+    [heavy, light].into_iter().for_each(|it| load.launch(it, CpuId(0)));
+    let (_, outcome) = run(interpreter(&policy("fair-vtime")), &Machine::flat(1), &load);
+    // Nice -5 weighs 305 against 100: when its 300 ms are done, the other had 98 ms, give or take
+    // a slice.
+    let ended = ended_ms(&outcome);
+    assert!((393..=408).contains(&ended[0]) && ended[1] == 600, "{ended:?}");
+}
+
+#[test]
+fn a_queue_full_of_bound_tasks_does_not_hide_the_one_that_is_not() {
+    let mut load = Workload::new();
+    let bound = Template {
+        affinity: Some(CpuSet::from_iter([CpuId(0)])),
+        ..computes("bound", Span::ms(10))
+    };
+    let bound = load.template(bound);
+    (0..5).for_each(|_| load.launch(bound, CpuId(0)));
+    let free = load.template(computes("free", Span::ms(10)));
+    (0..2).for_each(|_| load.launch(free, CpuId(0)));
+    // Whole slices after one another, or slices of 5 ms in turn.
+    for (name, ended) in [("work-stealing", [10, 20]), ("fair-vtime", [15, 20])] {
+        let (_, outcome) = run(interpreter(&policy(name)), &Machine::flat(2), &load);
+        assert_eq!(ended_ms(&outcome)[5..], ended, "{name}");
+        assert_eq!(outcome.time.0, 50_000_000, "{name}");
+    }
+}
+
+#[test]
+fn a_parameter_that_is_not_there_is_told_what_was_meant() {
+    let new = |name: &str, value: &str| {
+        let program = compile(&policy("work-stealing")).expect("it means something");
+        let set = [(name.to_owned(), value.to_owned())];
+        let error = Interpreter::new(program, &set).expect_err("refused");
+        (error.to_string(), error.help().to_owned())
+    };
+    let (what, help) = new("slices", "5ms");
+    assert_eq!(
+        (what.as_str(), help.as_str()),
+        ("ws has no parameter `slices`", "did you mean `slice`?")
+    );
+    let (what, help) = new("slice", "5");
+    assert_eq!(what, "ws: `slice` cannot be `5`");
+    assert!(help.contains("a time with its unit"), "{help}");
+}
+
+/// A CPU that tries the longest queue only, whose tasks are bound elsewhere, fails again and again
+/// while somebody waits for it in a shorter one.
+#[test]
+fn whoever_does_not_try_all_queues_is_charged_for_it() {
+    let on = |cpu: u16, name: &str, steps: Vec<Step>| Template {
+        affinity: Some(CpuSet::from_iter([CpuId(cpu)])),
+        ..Template::new(name, Program::new(steps).expect("a program"))
+    };
+    let ms = |ms| Step::Compute(Variate::Fixed(Span::ms(ms)));
+    let turns = vec![Step::Loop(Some(50)), ms(1), Step::Yield, Step::End { of: 0 }];
+    let mut load = Workload::new();
+    let crowd = load.template(on(0, "crowd", turns));
+    let hog = load.template(on(1, "hog", vec![ms(100)]));
+    let short = load.template(on(2, "short", vec![ms(5)]));
+    let free = load.template(computes("free", Span::ms(10)));
+    (0..4).for_each(|_| load.launch(crowd, CpuId(0)));
+    [(hog, 1), (short, 2), (free, 1)].map(|(task, cpu)| load.launch(task, CpuId(cpu)));
+    let right = policy("work-stealing");
+    let wrong = right.replace("retry untried", "retry 0");
+    assert_ne!(right, wrong);
+    let options = Options { notes: true, ..Options::default() };
+    let charged = |text: &str| {
+        let (machine, costs) = (Machine::flat(3), Costs::default());
+        let (history, _) = simulate(&machine, &costs, &load, interpreter(text), &options);
+        checkers::attempts(&history).expect("it tells its steps")
+    };
+    let right = charged(&right);
+    assert_eq!((right.wrong.len(), right.failed_max), (0, 0));
+    assert!(right.failed > 0 && right.violations > 0);
+    let wrong = charged(&wrong);
+    assert!(wrong.failed_max > 10, "{wrong:?}");
+    assert!(wrong.wrong[0].contains("CPU 2 failed 2 times"), "{wrong:?}");
 }

@@ -2,6 +2,10 @@
 //!
 //! They are Observers of State like any other, and know nothing of the engine.
 
+mod attempts;
+
+pub use attempts::{Attempts, attempts};
+
 use wastenot_model::{
     Contradiction, CpuId, CpuMode, CpuState, Entry, History, Observer, Phase, Silent, Span, State,
     TaskId, TaskState, Time, replay,

@@ -1,0 +1,121 @@
+//! What queues and CPUs are like: functions, and what is known of them.
+
+use wastenot_rota::ir::Level;
+
+use super::{Encoder, Names, cpu_sort, level_sort};
+use crate::smt::{Sort, Term, and, at_most, call, choice, equal, forall, int, name};
+
+/// Weights are 1 to 10 000 (`CGROUP_WEIGHT_MIN`, `_MAX`: include/linux/cgroup.h).
+const WEIGHT_MAX: i64 = 10_000;
+
+impl Encoder<'_> {
+    /// How many wait in the queue of the group that `cpu` is in.
+    pub fn queued(&mut self, queue: usize, cpu: Term, names: &Names) -> Term {
+        let (per, text) = (self.policy.queues[queue].per, self.policy.queues[queue].name.clone());
+        let count = format!("queued.{text}{}", names.when);
+        if self.state(&count, per) {
+            let all = over_groups(&count, per, |value| at_most(int(0), value));
+            self.assert("Nobody or some wait.", all);
+        }
+        self.of_group(&count, per, cpu)
+    }
+
+    /// The weights of those who wait there.
+    pub fn queued_weight(&mut self, queue: usize, cpu: Term, names: &Names) -> Term {
+        let (per, text) = (self.policy.queues[queue].per, self.policy.queues[queue].name.clone());
+        let weight = format!("weight.{text}{}", names.when);
+        let waiting = self.queued(queue, cpu.clone(), names);
+        self.state(&weight, per);
+        let value = self.of_group(&weight, per, cpu);
+        let most = Term::Op(crate::smt::Op::Times, vec![int(WEIGHT_MAX), waiting.clone()]);
+        let bounds = and([at_most(waiting, value.clone()), at_most(value.clone(), most)]);
+        if !self.is_bound(&value) {
+            self.assert("Each who waits weighs 1 to 10 000.", bounds);
+        }
+        value
+    }
+
+    /// The least key of the queue.
+    pub fn min_key(&mut self, queue: usize, cpu: Term, names: &Names) -> Term {
+        let (per, text) = (self.policy.queues[queue].per, self.policy.queues[queue].name.clone());
+        let key = format!("min.{text}{}", names.when);
+        self.state(&key, per);
+        self.of_group(&key, per, cpu)
+    }
+
+    /// Whether a CPU runs a task.
+    pub fn runs(&mut self, cpu: Term, names: &Names) -> Term {
+        let runs = format!("runs{}", names.when);
+        self.function(&runs, &[cpu_sort()], Sort::Bool);
+        call(&runs, [cpu])
+    }
+
+    /// The weight of the task that a CPU runs; 0 if it runs none.
+    pub fn running_weight(&mut self, cpu: Term, names: &Names) -> Term {
+        let weight = format!("running{}", names.when);
+        let runs = self.runs(cpu.clone(), names);
+        self.function(&weight, &[cpu_sort()], Sort::Int);
+        let value = call(&weight, [cpu]);
+        let some = and([at_most(int(1), value.clone()), at_most(value.clone(), int(WEIGHT_MAX))]);
+        let bounds = choice(runs, some, equal(value.clone(), int(0)));
+        if !self.is_bound(&value) {
+            self.assert("Who runs weighs 1 to 10 000.", bounds);
+        }
+        value
+    }
+
+    /// How many CPUs a group has.
+    pub fn size(&mut self, level: Level, cpu: Term) -> Term {
+        if level == Level::Cpu {
+            return int(1);
+        }
+        let size = format!("cpus.{}", level.name());
+        if self.state(&size, level) {
+            let all = over_groups(&size, level, |value| at_most(int(1), value));
+            self.assert("A group has a CPU at least.", all);
+        }
+        self.of_group(&size, level, cpu)
+    }
+
+    /// A variable of a CPU.
+    pub fn cpu_var(&mut self, var: usize, cpu: Term, names: &Names) -> Term {
+        let var = format!("var.{}{}", self.policy.cpu_vars[var].name, names.when);
+        self.function(&var, &[cpu_sort()], Sort::Int);
+        call(&var, [cpu])
+    }
+
+    /// Whether a term holds a variable of a quantifier, of which nothing can be said outside.
+    fn is_bound(&self, term: &Term) -> bool {
+        match term {
+            Term::Name(text) => !self.declared.contains(text),
+            Term::Call(_, inner) | Term::Op(_, inner) => {
+                inner.iter().any(|term| self.is_bound(term))
+            }
+            Term::Int(_) | Term::Bool(_) => false,
+            Term::Quantified { .. } => true,
+        }
+    }
+
+    /// Declares a function of groups; whether it is new.
+    fn state(&mut self, called: &str, level: Level) -> bool {
+        if !matches!(level, Level::Cpu | Level::Machine) {
+            self.level(level);
+        }
+        let takes: Vec<Sort> = level_sort(level).into_iter().collect();
+        self.function(called, &takes, Sort::Int)
+    }
+
+    fn of_group(&mut self, called: &str, level: Level, cpu: Term) -> Term {
+        match self.group(level, cpu) {
+            Some(group) => call(called, [group]),
+            None => name(called),
+        }
+    }
+}
+
+fn over_groups(called: &str, level: Level, holds: impl Fn(Term) -> Term) -> Term {
+    match level_sort(level) {
+        Some(sort) => forall([("g", sort)], holds(call(called, [name("g")]))),
+        None => holds(name(called)),
+    }
+}

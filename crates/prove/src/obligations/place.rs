@@ -1,0 +1,202 @@
+//! Claims about where tasks are put and who finds them there: `no_lost_task`, `no_lost_wakeup` as
+//! far as the text decides it, `hierarchy`, `wait`.
+
+use wastenot_rota::ir::Policy;
+use wastenot_rota::ir::{Attempt, Level, Num, Stmt, Visitor, visit};
+
+use super::sites::{Site, candidate, sites, takes, taking};
+use super::{Obligation, Question};
+use crate::encode::{Encoder, Names, NotEncoded, cpu_sort};
+use crate::smt::{Script, and, at_most, forall, implies, int, name, not, or};
+
+/// Every task that is put somewhere can be found there by a CPU that may run it. That each path
+/// places its task once is typing.
+pub(super) fn no_lost_task(policy: &Policy) -> Vec<Obligation> {
+    let each = sites(policy).into_iter().map(|site| {
+        let queue = &policy.queues[site.put.queue.queue].name;
+        Obligation {
+            name: "served",
+            what: format!(
+                "for a task put into `{queue}` by `{}` there is a CPU that may run it and looks \
+                 there",
+                site.event.name()
+            ),
+            span: site.put.span,
+            question: Question::of(served(policy, &site)),
+            model_only: false,
+        }
+    });
+    each.collect()
+}
+
+fn served(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
+    let about = "Not so: for a task that is put there, some CPU that may run it looks there.";
+    let queue = site.put.queue.queue;
+    let mut encoder = Encoder::new(policy, about);
+    let names = site.names(&mut encoder, "put");
+    let target = site.target(&mut encoder, &names)?;
+    let any = Names {
+        me: Some((Level::Cpu, name("c"))),
+        other: Some((policy.queues[queue].per, target.clone())),
+        here: Some(name("c")),
+        ..Names::default()
+    };
+    let able = encoder.allowed(name("c"));
+    let takes = takes(&mut encoder, queue, &any, &target)?;
+    let candidate = candidate(&mut encoder, queue, &any, &target);
+    let mut finds = vec![takes];
+    if let Some(balance) = policy.idle.as_ref().filter(|balance| balance.from == queue) {
+        let filter = encoder.bool(&balance.filter, &any)?;
+        finds.push(and([candidate, filter]));
+    }
+    let waiting = encoder.queued(queue, target, &Names::default());
+    encoder.assert("It waits there.", at_most(int(1), waiting));
+    let idle = encoder.runs(name("c"), &Names::default());
+    let nobody = forall([("c", cpu_sort())], implies(and([able, not(idle)]), not(or(finds))));
+    encoder.assert("No CPU that may run it looks there when it is idle.", nobody);
+    let idle = encoder.runs(name("c"), &Names::default());
+    encoder.assert("CPUs run nobody, sooner or later.", forall([("c", cpu_sort())], not(idle)));
+    Ok(encoder.finish())
+}
+
+/// Whoever is woken for a task is found among all CPUs that would take it.
+pub(super) fn no_lost_wakeup(policy: &Policy) -> Vec<Obligation> {
+    let each = sites(policy).into_iter().map(|site| {
+        let what = format!(
+            "whoever may run a task of `{}` and would find it is woken for it if it sleeps",
+            site.event.name()
+        );
+        let question = Question::of(woken(policy, &site));
+        Obligation { name: "woken", what, span: site.put.span, question, model_only: false }
+    });
+    let protocol = &policy.protocol;
+    let safe = !protocol.kick_first && !protocol.no_rescan && !protocol.no_chain;
+    let follows = Obligation {
+        name: "protocol",
+        what: "insert, then claim and kick; flag, then scan; who took a task passes the wakeup on"
+            .into(),
+        span: protocol.span,
+        question: Question::settled(safe),
+        model_only: false,
+    };
+    each.chain([follows]).collect()
+}
+
+fn woken(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
+    let about = "Not so: whoever would find the task is among those that may be woken for it.";
+    let queue = site.put.queue.queue;
+    let mut encoder = Encoder::new(policy, about);
+    let names = site.names(&mut encoder, "put");
+    let target = site.target(&mut encoder, &names)?;
+    let (taking, me, _) = taking(&mut encoder, policy.queues[queue].per);
+    let able = encoder.allowed(me.clone());
+    encoder.assert("It may run here.", able);
+    let takes = takes(&mut encoder, queue, &taking, &target)?;
+    let candidate = candidate(&mut encoder, queue, &taking, &target);
+    encoder.assert("I would look there.", or([takes, candidate]));
+    let prev = names.prev.unwrap_or_else(|| me.clone());
+    let inside = encoder.same(site.put.wake, prev, me);
+    encoder.assert("I am not looked for.", not(inside));
+    Ok(encoder.finish())
+}
+
+/// Levels nest, cover and part the CPUs because of how groups are made; the rest is here.
+pub(super) fn hierarchy(policy: &Policy) -> Vec<Obligation> {
+    let mut all = Vec::new();
+    let finite = slices_end(policy);
+    if let Some(balance) = &policy.idle {
+        all.push(Obligation {
+            name: "covers",
+            what: "the last level is the machine, or the partition".into(),
+            span: balance.spans.levels,
+            question: Question::settled(balance.levels.last() == Some(&Level::Machine)),
+            model_only: false,
+        });
+    }
+    for periodic in policy.periodic.iter().filter(|periodic| periodic.leader.is_some()) {
+        all.push(Obligation {
+            name: "leader",
+            what: "the leader is the lowest CPU that is online, and no task keeps it for ever"
+                .into(),
+            span: periodic.balance.spans.whole,
+            question: Question::settled(finite),
+            model_only: false,
+        });
+    }
+    all
+}
+
+/// Whether every slice ends.
+fn slices_end(policy: &Policy) -> bool {
+    struct Slices(bool);
+    impl Visitor for Slices {
+        fn stmt(&mut self, stmt: &Stmt) {
+            let endless = match stmt {
+                Stmt::Put(put) => put.slice.is_none(),
+                Stmt::Run { slice, .. } => slice.is_none(),
+                _ => false,
+            };
+            self.0 &= !endless;
+        }
+        fn num(&mut self, _: &Num) {}
+    }
+    let mut slices = Slices(true);
+    visit(policy, &mut slices);
+    slices.0
+}
+
+/// A task waits no longer than there are dispatches before it: its queue is first in first out, and
+/// whoever may run it begins with that queue.
+pub(super) fn wait(policy: &Policy) -> Vec<Obligation> {
+    let mut all = Vec::new();
+    for queue in &policy.queues {
+        all.push(Obligation {
+            name: "in_order",
+            what: format!("`{}` is first in, first out", queue.name),
+            span: queue.span,
+            question: Question::settled(queue.key.is_none()),
+            model_only: false,
+        });
+    }
+    for site in sites(policy) {
+        let queue = &policy.queues[site.put.queue.queue].name;
+        all.push(Obligation {
+            name: "first",
+            what: format!(
+                "a CPU that may run a task put into `{queue}` by `{}` takes from there first",
+                site.event.name()
+            ),
+            span: site.put.span,
+            question: Question::of(first(policy, &site)),
+            model_only: false,
+        });
+        all.push(Obligation {
+            name: "ends",
+            what: "whoever runs before it does not run for ever".into(),
+            span: site.put.span,
+            question: Question::settled(slices_end(policy)),
+            model_only: false,
+        });
+    }
+    all
+}
+
+fn first(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
+    let about = "Not so: some CPU that may run the task takes from its queue before all else.";
+    let queue = site.put.queue.queue;
+    let mut encoder = Encoder::new(policy, about);
+    let names = site.names(&mut encoder, "put");
+    let target = site.target(&mut encoder, &names)?;
+    let any = Names { me: Some((Level::Cpu, name("c"))), ..Names::default() };
+    let able = encoder.allowed(name("c"));
+    let first = match policy.dispatch.first() {
+        Some(Attempt::Take(at, _)) if at.queue == queue => {
+            let own = encoder.queue_cpu(at, &any)?;
+            encoder.same(policy.queues[queue].per, own, target)
+        }
+        _ => crate::smt::Term::Bool(false),
+    };
+    let nobody = forall([("c", cpu_sort())], implies(able, not(first)));
+    encoder.assert("Nobody who may run it begins there.", nobody);
+    Ok(encoder.finish())
+}

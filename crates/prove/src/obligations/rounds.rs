@@ -1,0 +1,64 @@
+//! `rounds`: Theorem 1, and `settles`: periodic balancing comes to an end.
+
+use wastenot_rota::ir::Policy;
+use wastenot_rota::ir::{Bound, Periodic};
+
+use super::conserve::work_conservation;
+use super::{Obligation, Question};
+use crate::encode::{Encoder, Names, NotEncoded};
+use crate::smt::{Script, int, less, not};
+
+/// What Theorem 2 needs is enough for Theorem 1, but for steps of others that hide a task: those of
+/// periodic balancing.
+pub(super) fn rounds(policy: &Policy, bound: Bound) -> Vec<Obligation> {
+    let mut all = work_conservation(policy);
+    if bound == Bound::IdleCpus {
+        let span = policy.periodic.first().map_or(policy.span, |it| it.balance.spans.whole);
+        all.push(Obligation {
+            name: "stable",
+            what: "nobody but an idle CPU moves tasks while others look for them".into(),
+            span,
+            question: Question::settled(policy.periodic.is_empty()),
+            model_only: false,
+        });
+    }
+    all
+}
+
+/// Every move makes queues more alike: the sum of the squares of their lengths falls.
+pub(super) fn settles(policy: &Policy) -> Vec<Obligation> {
+    let each = policy.periodic.iter().map(|periodic| Obligation {
+        name: "evens_out",
+        what: "a task is moved only from a queue that is longer by two".into(),
+        span: periodic.balance.spans.filter,
+        question: Question::of(evens_out(policy, periodic)),
+        // The guard is read before each move, but not under the locks of both queues.
+        model_only: true,
+    });
+    each.collect()
+}
+
+fn evens_out(policy: &Policy, periodic: &Periodic) -> Result<Script, NotEncoded> {
+    let balance = &periodic.balance;
+    if balance.into != Some(balance.from) {
+        return Err(NotEncoded("moves between queues of different kinds"));
+    }
+    let about = "Not so: a task is moved only from a queue that is longer by two.";
+    let mut encoder = Encoder::new(policy, about);
+    let per = policy.queues[balance.from].per;
+    let (me, cpu) = (encoder.cpu("me"), encoder.cpu("v"));
+    let names = Names {
+        me: Some((per, me.clone())),
+        other: Some((per, cpu.clone())),
+        here: Some(me.clone()),
+        ..Names::default()
+    };
+    let own = encoder.same(per, me.clone(), cpu.clone());
+    encoder.assert("It is another group.", not(own));
+    let filter = encoder.bool(&balance.filter, &names)?;
+    encoder.assert("It passes the filter.", filter);
+    let longer = encoder.queued(balance.from, cpu, &names);
+    let mine = encoder.queued(balance.from, me, &names);
+    encoder.assert("It is not longer by two.", less(longer - mine, int(2)));
+    Ok(encoder.finish())
+}

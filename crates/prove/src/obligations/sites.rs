@@ -1,0 +1,183 @@
+//! Where tasks come to wait, in the language of solvers: what may be assumed of one that does.
+
+use wastenot_rota::ir::Policy;
+use wastenot_rota::ir::{Event, Level, Place, Put, Set, Stmt};
+
+use crate::encode::{Encoder, Names, NotEncoded};
+use crate::smt::{Term, and, implies, or};
+
+/// A `put`, and what the CPUs in its slots are.
+#[derive(Clone, Debug)]
+pub(super) struct Site<'p> {
+    pub(super) event: Event,
+    pub(super) put: &'p Put,
+    slots: Vec<Slot<'p>>,
+}
+
+/// What is known of a CPU in a slot.
+#[derive(Clone, Copy, Debug)]
+enum Slot<'p> {
+    /// The task may run there.
+    Allowed,
+    /// It is in this place.
+    In(&'p Place),
+    /// Nothing.
+    Nothing,
+}
+
+/// Every `put` of a policy.
+pub(super) fn sites(policy: &Policy) -> Vec<Site<'_>> {
+    let mut found = Vec::new();
+    for event in Event::ALL.into_iter().filter(|event| event.places()) {
+        let mut slots = Vec::new();
+        block(&policy.handlers[event as usize], event, &mut slots, &mut found);
+    }
+    found
+}
+
+fn block<'p>(body: &'p [Stmt], event: Event, slots: &mut Vec<Slot<'p>>, found: &mut Vec<Site<'p>>) {
+    for stmt in body {
+        match stmt {
+            Stmt::Claim { slot, .. } => fill(slots, *slot, Slot::Allowed),
+            Stmt::Pick { slot, set: Set::Allowed, .. } => fill(slots, *slot, Slot::Allowed),
+            Stmt::Pick { slot, set: Set::In(place), .. } => fill(slots, *slot, Slot::In(place)),
+            Stmt::Put(put) => found.push(Site { event, put, slots: slots.clone() }),
+            Stmt::If { then, otherwise, .. } => {
+                block(then, event, slots, found);
+                block(otherwise, event, slots, found);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn fill<'p>(slots: &mut Vec<Slot<'p>>, slot: usize, with: Slot<'p>) {
+    slots.resize(slots.len().max(slot + 1), Slot::Nothing);
+    slots[slot] = with;
+}
+
+impl Site<'_> {
+    /// What names stand for at this `put`, for a task that was last somewhere. `called` makes its
+    /// CPUs differ from those of other sites.
+    pub(super) fn names(&self, encoder: &mut Encoder<'_>, called: &str) -> Names {
+        let prev = encoder.cpu(&format!("prev.{called}"));
+        let home = encoder.cpu(&format!("home.{called}"));
+        let (stays, able) = (encoder.allowed(prev.clone()), encoder.allowed(home.clone()));
+        let stays = implies(stays, crate::smt::equal(home.clone(), prev.clone()));
+        encoder.assert("Home is where it was if it may run there, else where it may.", stays);
+        encoder.assert("It may run at home.", able);
+        let here = encoder.cpu(&format!("here.{called}"));
+        let (prev, home, here) = (Some(prev), Some(home), Some(here));
+        let mut names = Names { prev, home, here, ..Names::default() };
+        for (n, slot) in self.slots.iter().enumerate() {
+            let cpu = encoder.cpu(&format!("slot.{called}.{n}"));
+            let known = match slot {
+                Slot::Allowed => Some(encoder.allowed(cpu.clone())),
+                Slot::In(place) => encoder
+                    .place(place, &names)
+                    .ok()
+                    .map(|(level, of)| encoder.same(level, of, cpu.clone())),
+                Slot::Nothing => None,
+            };
+            known.into_iter().for_each(|known| encoder.assert("What was found.", known));
+            names.slots.push(Some(cpu));
+        }
+        names
+    }
+
+    /// A CPU whose group's queue the task is put into.
+    pub(super) fn target(
+        &self,
+        encoder: &mut Encoder<'_>,
+        names: &Names,
+    ) -> Result<Term, NotEncoded> {
+        encoder.queue_cpu(&self.put.queue, names)
+    }
+}
+
+/// That the task may have come to wait in the queue of the group of `cpu`: what some `put` or some
+/// move of periodic balancing leads to. `None`: nothing ever puts a task into such a queue.
+pub(super) fn may_wait(encoder: &mut Encoder<'_>, queue: usize, cpu: &Term) -> Option<Term> {
+    let policy = encoder.policy();
+    let per = policy.queues[queue].per;
+    let mut ways = Vec::new();
+    for (n, site) in sites(policy).into_iter().enumerate() {
+        if site.put.queue.queue != queue {
+            continue;
+        }
+        let names = site.names(encoder, &n.to_string());
+        let way = match site.target(encoder, &names) {
+            Ok(target) => encoder.same(per, target, cpu.clone()),
+            // What cannot be said is possible.
+            Err(NotEncoded(_)) => Term::Bool(true),
+        };
+        ways.push(way);
+    }
+    for (n, periodic) in policy.periodic.iter().enumerate() {
+        if periodic.balance.into == Some(queue) {
+            // Whoever moves tasks moves those that it may run itself.
+            let mover = encoder.cpu(&format!("mover.{n}"));
+            let able = encoder.allowed(mover.clone());
+            ways.push(and([able, encoder.same(per, mover, cpu.clone())]));
+        }
+    }
+    (!ways.is_empty()).then(|| or(ways))
+}
+
+/// Whether `me` takes from the queue of the group of `cpu` when it dispatches.
+pub(super) fn takes(
+    encoder: &mut Encoder<'_>,
+    queue: usize,
+    names: &Names,
+    cpu: &Term,
+) -> Result<Term, NotEncoded> {
+    let policy = encoder.policy();
+    let per = policy.queues[queue].per;
+    let mut ways = Vec::new();
+    for attempt in &policy.dispatch {
+        if let wastenot_rota::ir::Attempt::Take(at, _) = attempt
+            && at.queue == queue
+        {
+            let own = encoder.queue_cpu(at, names)?;
+            ways.push(encoder.same(per, own, cpu.clone()));
+        }
+    }
+    Ok(or(ways))
+}
+
+/// Whether the group of `cpu` is a candidate of `me` when it balances.
+pub(super) fn candidate(
+    encoder: &mut Encoder<'_>,
+    queue: usize,
+    names: &Names,
+    cpu: &Term,
+) -> Term {
+    let policy = encoder.policy();
+    let Some(balance) = policy.idle.as_ref().filter(|balance| balance.from == queue) else {
+        return Term::Bool(false);
+    };
+    let Some((_, me)) = names.me.clone() else { return Term::Bool(false) };
+    let own = encoder.same(policy.queues[queue].per, me.clone(), cpu.clone());
+    let within = balance.levels.iter();
+    let within: Vec<Term> =
+        within.map(|level| encoder.same(*level, me.clone(), cpu.clone())).collect();
+    let mut all = vec![crate::smt::not(own), or(within)];
+    if policy.protocol.groups_from_cpu0 {
+        let sort = crate::encode::cpu_sort;
+        encoder.function("sees", &[sort(), sort()], crate::smt::Sort::Bool);
+        all.push(crate::smt::call("sees", [me, cpu.clone()]));
+    }
+    and(all)
+}
+
+/// Names in a balance: who is idle, and a CPU of the candidate.
+pub(super) fn taking(encoder: &mut Encoder<'_>, other: Level) -> (Names, Term, Term) {
+    let (me, cpu) = (encoder.cpu("me"), encoder.cpu("v"));
+    let names = Names {
+        me: Some((Level::Cpu, me.clone())),
+        other: Some((other, cpu.clone())),
+        here: Some(me.clone()),
+        ..Names::default()
+    };
+    (names, me, cpu)
+}

@@ -1,0 +1,203 @@
+//! Violations of work conservation charged in attempts: what the proofs of Rota promise.
+//!
+//! A violation is an idle CPU and a task that waits where that CPU may take it. In real time it may
+//! last: interrupts are late, decisions take time. But from its start to its end the CPU makes at
+//! most one complete attempt more than tasks were taken from under its eyes: each further one that
+//! fails has to be somebody else's success (Theorem 2 in docs/rota.md).
+
+use wastenot_model::policy::Note;
+use wastenot_model::{CpuSet, History, Table, Value};
+
+/// What came of charging all violations of a History.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Attempts {
+    /// Complete attempts that found nobody.
+    pub failed: u64,
+    /// Violations: an idle CPU while somebody waited whom it may take.
+    pub violations: u64,
+    /// Most attempts that failed within one of them.
+    pub failed_max: u64,
+    /// What is wrong; the first few.
+    pub wrong: Vec<String>,
+}
+
+/// Most complaints that are kept.
+const KEPT: usize = 20;
+
+/// Charges every violation of `history`, whose annex `decisions` tells the steps of the protocol;
+/// `None` if it does not.
+pub fn attempts(history: &History) -> Option<Attempts> {
+    let mut tables = history.annexes.iter().map(|annex| &annex.table);
+    let table = tables.find(|table| table.name == "decisions")?;
+    let steps = Steps::of(table)?;
+    let mut charge = Charge::default();
+    for row in &table.rows {
+        charge.step(&steps, row);
+    }
+    Some(charge.found)
+}
+
+/// Where the columns are.
+struct Steps {
+    time: usize,
+    cpu: usize,
+    what: usize,
+    task: usize,
+    considered: usize,
+}
+
+impl Steps {
+    fn of(table: &Table) -> Option<Steps> {
+        let at = |name| table.columns.iter().position(|column| column.name == name);
+        Some(Steps {
+            time: at("time_ns")?,
+            cpu: at("cpu")?,
+            what: at("what")?,
+            task: at("task")?,
+            considered: at("considered")?,
+        })
+    }
+}
+
+/// A CPU that may be idle while somebody waits for it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cpu {
+    busy: bool,
+    /// Tasks that wait where it may take them.
+    waiting: u64,
+    /// Attempts that failed since the violation began, and tasks that others removed.
+    failed: u64,
+    removed: u64,
+}
+
+#[derive(Default)]
+struct Charge {
+    cpus: Vec<Cpu>,
+    /// By task: the CPUs that may take it where it waits.
+    waiting: Vec<Option<CpuSet>>,
+    found: Attempts,
+}
+
+impl Charge {
+    fn step(&mut self, steps: &Steps, row: &[Value]) {
+        let number = |at: usize| match row[at] {
+            Value::Int(number) => usize::try_from(number).ok(),
+            _ => None,
+        };
+        let text = |at: usize| match &row[at] {
+            Value::Text(text) => text.as_str(),
+            _ => "",
+        };
+        let (Some(cpu), task) = (number(steps.cpu), number(steps.task)) else { return };
+        match (text(steps.what), task) {
+            (Note::PUT, Some(task)) => {
+                let cpus = CpuSet::parse(text(steps.considered)).unwrap_or_default();
+                self.put(task, cpus);
+            }
+            (Note::TAKE, Some(task)) => {
+                self.left(task, Some(cpu));
+                self.cpu(cpu).busy = true;
+            }
+            (Note::LEFT, Some(task)) => self.left(task, None),
+            (Note::FAILED, _) => self.failed(cpu, number(steps.time).unwrap_or_default()),
+            _ => {}
+        }
+    }
+
+    fn cpu(&mut self, cpu: usize) -> &mut Cpu {
+        self.cpus.resize(self.cpus.len().max(cpu + 1), Cpu::default());
+        &mut self.cpus[cpu]
+    }
+
+    fn put(&mut self, task: usize, cpus: CpuSet) {
+        for cpu in cpus.iter() {
+            let state = self.cpu(cpu.index());
+            state.waiting += 1;
+            if !state.busy && state.waiting == 1 {
+                (state.failed, state.removed) = (0, 0);
+                self.found.violations += 1;
+            }
+        }
+        self.waiting.resize(self.waiting.len().max(task + 1), None);
+        self.waiting[task] = Some(cpus);
+    }
+
+    /// `task` waits no more, since it was taken or moved.
+    fn left(&mut self, task: usize, by: Option<usize>) {
+        let Some(cpus) = self.waiting.get_mut(task).and_then(Option::take) else { return };
+        for cpu in cpus.iter().map(wastenot_model::CpuId::index) {
+            let state = self.cpu(cpu);
+            state.waiting -= 1;
+            state.removed += u64::from(by != Some(cpu));
+        }
+    }
+
+    fn failed(&mut self, cpu: usize, time: usize) {
+        self.found.failed += 1;
+        let state = self.cpu(cpu);
+        if std::mem::take(&mut state.busy) {
+            (state.failed, state.removed) = (0, 0);
+            self.found.violations += u64::from(self.cpus[cpu].waiting > 0);
+            return;
+        }
+        if state.waiting == 0 {
+            return;
+        }
+        state.failed += 1;
+        let Cpu { failed, removed, waiting, .. } = *state;
+        self.found.failed_max = self.found.failed_max.max(failed);
+        if failed > removed + 1 && self.found.wrong.len() < KEPT {
+            self.found.wrong.push(format!(
+                "{time} ns: CPU {cpu} failed {failed} times while {waiting} wait for it and \
+                 others took {removed}"
+            ));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wastenot_model::report::Unit;
+    use wastenot_model::{Annex, Builder, Head, Machine};
+
+    fn charged(steps: &[(u32, &'static str, Option<u32>, &str)]) -> Attempts {
+        let columns =
+            ["time_ns", "cpu", "what", "task", "considered"].map(|name| (name, "", Unit::None));
+        let mut table = Table::new("decisions", "Decisions", &columns);
+        for (time, &(cpu, what, task, considered)) in steps.iter().enumerate() {
+            let task = task.map(Value::from).into();
+            let time = Value::from(time as u32);
+            table.push(vec![time, cpu.into(), what.into(), task, considered.into()]);
+        }
+        let mut sink = Builder::new(Head::new(Machine::flat(2)));
+        sink.annex(Annex { table });
+        attempts(&sink.finish()).expect("it tells steps")
+    }
+
+    const PUT: (u32, &str, Option<u32>, &str) = (0, Note::PUT, Some(7), "0-1");
+
+    #[test]
+    fn an_idle_cpu_may_fail_once_and_once_for_each_task_that_others_took() {
+        let failed = (1, Note::FAILED, None, "");
+        assert_eq!(charged(&[PUT, failed]).wrong, Vec::<String>::new());
+        assert_eq!(charged(&[PUT, failed, failed]).wrong.len(), 1);
+        let other = (0, Note::PUT, Some(8), "0-1");
+        let taken = (0, Note::TAKE, Some(8), "");
+        let found = charged(&[PUT, other, failed, taken, failed]);
+        assert_eq!((found.wrong.len(), found.failed_max), (0, 2));
+        assert_eq!(charged(&[PUT, other, failed, taken, failed, failed]).wrong.len(), 1);
+    }
+
+    #[test]
+    fn whoever_is_busy_or_may_not_take_it_is_charged_nothing() {
+        let failed = (1, Note::FAILED, None, "");
+        let elsewhere = (0, Note::PUT, Some(7), "0");
+        assert_eq!(charged(&[elsewhere, failed, failed]).failed_max, 0);
+        let left = (0, Note::LEFT, Some(7), "");
+        assert_eq!(charged(&[PUT, left, failed, failed]).failed_max, 0);
+        let busy = (1, Note::TAKE, Some(7), "");
+        let found = charged(&[PUT, busy, (0, Note::PUT, Some(9), "0-1"), failed, failed]);
+        assert_eq!((found.failed_max, found.failed), (1, 2));
+    }
+}

@@ -1,0 +1,77 @@
+//! Policies in Rota on the scenarios of the seeds.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use wastenot_model::Time;
+use wastenot_scenario::scenario::{Choice, Variant};
+use wastenot_sim::checkers;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
+    let files = fs::read_dir(root().join(folder)).expect("a folder");
+    let mut files: Vec<PathBuf> = files
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|it| it == ending))
+        .collect();
+    files.sort();
+    files
+}
+
+fn choice(file: &str) -> Choice {
+    let mut choice = Choice::named(file);
+    wastenot_lab::resolve(&mut choice, &root()).unwrap_or_else(|error| panic!("{error}"));
+    choice
+}
+
+/// Every machine and workload of the seeds once, under `scheduler`.
+fn seeds(scheduler: &Choice) -> Vec<(String, Variant)> {
+    let mut all: Vec<(String, Variant)> = Vec::new();
+    for file in files("scenarios/seeds", "toml") {
+        let name = file.display().to_string();
+        let text = fs::read_to_string(&file).expect("a scenario");
+        let scenario = wastenot_lab::scenario(&name, &text).unwrap_or_else(|e| panic!("{e}"));
+        for variant in scenario.variants {
+            let variant = Variant { scheduler: scheduler.clone(), ..variant };
+            let is = |other: &Variant| {
+                (&other.machine, &other.costs, &other.workload)
+                    == (&variant.machine, &variant.costs, &variant.workload)
+            };
+            if !all.iter().any(|(_, other)| is(other)) {
+                all.push((format!("{} {}", scenario.name, variant.name), variant));
+            }
+        }
+    }
+    all
+}
+
+/// The promise of `prove`, watched from outside: charged in attempts, not in ns. Of long runs the
+/// beginning is looked at.
+#[test]
+fn every_violation_is_over_after_an_attempt_and_one_for_each_task_that_others_took() {
+    const ROWS: u64 = 200_000;
+    for policy in ["policies/work-stealing.rota", "policies/fair-vtime.rota"] {
+        let all = seeds(&choice(policy));
+        assert!(all.len() > 43, "{} workloads", all.len());
+        all.par_iter().for_each(|(name, variant)| {
+            let mut options = wastenot_sim::Options { seed: 1, ..Default::default() };
+            options.limit = Time(600_000_000_000);
+            let ran =
+                wastenot_lab::run(variant, &options).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let rows = ran.outcome.rows as u64;
+            let part = u128::from(ran.outcome.time.0) * u128::from(ROWS) / u128::from(rows.max(1));
+            options.limit = Time(u64::try_from(part).unwrap_or(u64::MAX));
+            options.notes = true;
+            let ran =
+                wastenot_lab::run(variant, &options).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let charged = checkers::attempts(&ran.history).expect("it tells its steps");
+            assert_eq!(charged.wrong, Vec::<String>::new(), "{policy} {name}");
+            let found = wastenot_check::check(&ran.history, &wastenot_check::Options::default());
+            assert!(found.waste.cpu_ns == 0 || variant.costs.ipi.0 > 0, "{policy} {name}: waste");
+        });
+    }
+}
