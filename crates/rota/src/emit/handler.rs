@@ -152,7 +152,7 @@ impl Writer<'_> {
         match slice {
             Some(slice) => {
                 let slice = self.num(slice);
-                format!("slice({slice})")
+                format!("slice_of({slice})")
             }
             None => "SCX_SLICE_INF".into(),
         }

@@ -53,7 +53,7 @@ static void commit(struct task_struct *p)
 	decided.any = false;
 }
 
-static void place(struct task_struct *p)
+static void about_to_place(struct task_struct *p)
 {
 	decided.placing = p;
 	decided.any = false;
@@ -65,7 +65,7 @@ static void wakes(bool is_new)
 
 	this_cpu = number();
 	p = task();
-	place(p);
+	about_to_place(p);
 	if (p->nr_cpus_allowed > 1) {
 		p->cpu = OP(select_cpu, (u64)p, p->cpu, SCX_ENQ_WAKEUP);
 		printf(" at %d", p->cpu);
@@ -104,7 +104,8 @@ static void looks_for_next(void)
 	p->cpu = cpu;
 	runs_now[cpu] = p;
 	OP(running, (u64)p);
-	printf(" runs %d %llu", p->number, p->scx.slice);
+	/* Nobody is interrupted sooner than after 10 us in a simulation. */
+	printf(" runs %d %llu", p->number, p->scx.slice < 10000 ? 10000 : p->scx.slice);
 }
 
 /* Who runs on a CPU stops: p, y, b, x for preempted, yields, blocks, exits. */
@@ -121,7 +122,7 @@ static void stops(void)
 	OP(stopping, (u64)p, how == 'p' || how == 'y');
 	runs_now[cpu] = NULL;
 	if (how == 'p' || how == 'y') {
-		place(p);
+		about_to_place(p);
 		OP(enqueue, (u64)p, 0);
 		commit(p);
 		rota_switch((u64[]){ 0, (u64)p, 0 });

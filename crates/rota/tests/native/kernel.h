@@ -35,13 +35,23 @@ struct sched_ext_entity {
 	u64 slice;
 };
 
+struct kernfs_node {
+	u64 id;
+};
+struct cgroup {
+	struct kernfs_node *kn;
+};
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
 struct task_struct {
 	const struct cpumask *cpus_ptr;
 	struct cpumask cpus_mask;
 	int nr_cpus_allowed;
 	unsigned int __state;
 	int tgid;
-	u64 cgroup;
+	struct css_set *cgroups;
 	struct sched_ext_entity scx;
 	/* Of these stand-ins. */
 	int number;
