@@ -56,7 +56,7 @@ pub(super) fn write(program: &Program) -> String {
     let policies: Vec<Written> = program.policies.iter().map(Written::of).collect();
     let parts = Parts { program, policies: &policies };
     let policy: String = policies.iter().map(one).collect();
-    let chain = CHAIN.replace("@CHAIN@", &parts.chain());
+    let chain = CHAIN.replace("@CHAIN@", &or_false(parts.chain()));
     let mut after =
         [&policy, "\n", &parts.glue(), &chain, "\n", &parts.periods(), &parts.ops()].concat();
     let weighs = policy.contains("queued_weight(");
@@ -254,6 +254,13 @@ impl Parts<'_> {
         let items = most(|w| w.items);
         let mut text = String::new();
         text.extend((0..cpus).map(|n| format!("\ts32 cpu{n}; /* let, -1 if none was found */\n")));
+        let mut owed: Vec<usize> =
+            self.policies.iter().flat_map(|written| written.writer.owed.clone()).collect();
+        owed.sort_unstable();
+        owed.dedup();
+        text.extend(
+            owed.iter().map(|n| format!("\ts32 owed{n}; /* cpu{n} and one, until used */\n")),
+        );
         text.extend((0..numbers).map(|n| format!("\ts64 number{n}; /* let */\n")));
         text.extend((0..items).map(|n| format!("\ts32 x{n}; /* a member of a set */\n")));
         text
@@ -322,6 +329,7 @@ impl Parts<'_> {
         });
         let dispatched = self
             .by_part("f->part", |written| format!("\treturn {}(f, stays);\n", written.dispatch));
+        let dispatched = or_false(dispatched);
         format!(
             "/*\n * Which policy it is.\n */\nenum {{ NEW, WAKE, PREEMPT, YIELD }};\n\n\
              {part}\
@@ -487,6 +495,12 @@ impl Parts<'_> {
             regular.len()
         )
     }
+}
+
+/// The body of a function that answers: no partition, no.
+fn or_false(body: String) -> String {
+    let switch = body.starts_with("\tswitch");
+    if switch { body + "\treturn false;\n" } else { body }
 }
 
 /// A condition on `cpu`: it takes from that queue, or balances from it.
