@@ -136,7 +136,7 @@ fn whoever_does_not_try_all_queues_is_charged_for_it() {
     };
     let right = charged(&right);
     assert_eq!((right.wrong.len(), right.failed_max), (0, 0));
-    assert!(right.failed > 0 && right.violations > 0);
+    assert!(right.failed > 0, "{right:?}");
     let wrong = charged(&wrong);
     assert!(wrong.failed_max > 10, "{wrong:?}");
     assert!(wrong.wrong[0].contains("CPU 2 failed 2 times"), "{wrong:?}");
