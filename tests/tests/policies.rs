@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
+use wastenot_lab::{Grid, Options};
 use wastenot_model::Time;
 use wastenot_scenario::scenario::{Choice, Variant};
 use wastenot_sim::checkers;
@@ -76,4 +77,25 @@ fn beginning(run: impl Fn(wastenot_sim::Options) -> wastenot_lab::Run) -> Time {
     const PROBE: u64 = 50_000_000;
     let ran = run(wastenot_sim::Options { limit: Time(PROBE), ..Default::default() });
     Time((PROBE * ROWS / (ran.outcome.rows as u64 + 1)).min(600_000_000_000))
+}
+
+/// Each policy on the scenario that is its own: it does what it is for.
+#[test]
+fn every_policy_has_a_scenario_whose_figures_lie_in_their_bands() {
+    let stem = |file: &PathBuf| file.file_stem().expect("a name").to_owned();
+    let policies: Vec<_> = files("policies", "rota").iter().map(stem).collect();
+    let scenarios = files("scenarios/rota", "toml");
+    assert_eq!(policies, scenarios.iter().map(stem).collect::<Vec<_>>());
+    scenarios.par_iter().for_each(|file| {
+        let name = file.display().to_string();
+        let text = fs::read_to_string(file).expect("a scenario");
+        let scenario = wastenot_lab::scenario(&name, &text).unwrap_or_else(|e| panic!("{e}"));
+        let grid = Grid::new(&scenario, &Options::default()).expect("its schedulers exist");
+        let experiment = grid.run(|_| {}).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(!experiment.figures.is_empty(), "{name} measures nothing");
+        for worked in &experiment.figures {
+            let (figure, value) = (&worked.figure.name, worked.value);
+            assert_eq!(worked.in_band(), Some(true), "{name}: {figure} is {value:?}");
+        }
+    });
 }
