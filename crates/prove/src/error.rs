@@ -61,6 +61,20 @@ pub enum Error {
         /// Who says that it cannot.
         unsat: String,
     },
+    /// A certificate says something that none says.
+    #[error("{}: {why}", file.display())]
+    Manifest {
+        /// Which file of it.
+        file: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// A file of a certificate is not the one that was written.
+    #[error("{} is not what the certificate was made with", file.display())]
+    Altered {
+        /// Which.
+        file: PathBuf,
+    },
     /// A file cannot be read or written.
     #[error("{}: {}", file.display(), error)]
     File {
@@ -87,6 +101,9 @@ impl Error {
             Error::Disagree { .. } => {
                 "nothing is proved: this is a bug of a solver or of wastenot; report the policy"
                     .to_owned()
+            }
+            Error::Manifest { .. } | Error::Altered { .. } => {
+                "make the certificate anew: wastenot prove FILE --certificate DIR".to_owned()
             }
             Error::File { .. } => "choose another folder".to_owned(),
         }

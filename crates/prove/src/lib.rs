@@ -1,6 +1,10 @@
 //! Proofs about policies: what has to hold, who decides whether it does, and what a text that is
 //! wrong leads to.
 
+mod counterexample;
+pub mod cache;
+pub mod certificate;
+mod digest;
 pub mod encode;
 mod error;
 pub mod explore;
@@ -8,6 +12,9 @@ mod machines;
 pub mod obligations;
 pub mod smt;
 pub mod solver;
+mod verdict;
+pub mod wakeup;
 
 pub use error::Error;
 pub use machines::{Small, machines};
+pub use verdict::{Finding, Judged, Options, Outcome, Scope, Verdict, judge};

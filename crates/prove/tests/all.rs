@@ -1,5 +1,11 @@
 //! Tests of the whole crate.
 
 #[cfg(test)]
+#[path = "all/certificate.rs"]
+mod certificate;
+#[cfg(test)]
 #[path = "all/solvers.rs"]
 mod solvers;
+#[cfg(test)]
+#[path = "all/wakeup.rs"]
+mod wakeup;

@@ -6,6 +6,7 @@
 
 pub mod codes;
 mod diagnostic;
+pub mod emit;
 pub mod eval;
 pub mod interpret;
 pub mod ir;
@@ -21,13 +22,13 @@ pub use tree::Tree;
 
 /// What a text means, or everything that is wrong with it, in the order of the text.
 pub fn compile(text: &str) -> Result<ir::Program, Vec<Diagnostic>> {
-    let (file, mut found) = parse(text);
-    match lower::lower(&file) {
-        Ok(program) if found.is_empty() => return Ok(program),
-        // What was not read is missed further on: that says nothing new.
-        Err(faults) if found.is_empty() => found = faults,
-        _ => {}
+    let (file, faults) = parse(text);
+    if !faults.is_empty() {
+        return Err(faults);
     }
-    found.sort_by_key(|fault| fault.span);
-    Err(found)
+    lower::lower(&file).map_err(|mut faults| {
+        faults.sort_by_key(|fault| fault.span);
+        faults.truncate(syntax::FAULTS);
+        faults
+    })
 }

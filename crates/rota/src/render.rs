@@ -40,12 +40,21 @@ pub fn line_and_column(text: &str, at: u32) -> (usize, usize) {
 }
 
 fn group<'a>(diagnostic: &'a Diagnostic, name: &'a str, text: &str) -> Group<'a> {
-    let (line, column) = line_and_column(text, diagnostic.span.start);
     let title = Level::ERROR.primary_title(&diagnostic.message).id(diagnostic.code);
-    let mut group = title.element(Origin::path(name).line(line).char_column(column));
-    if !diagnostic.label.is_empty() {
-        group = group.element(snippet(diagnostic, text));
-    }
+    let mut group = if diagnostic.label.is_empty() {
+        title.element(Origin::path(name))
+    } else {
+        let excerpt = Excerpt::of(diagnostic, text);
+        let (line, column) = line_and_column(text, diagnostic.span.start);
+        let origin = Origin::path(name).line(line).char_column(column);
+        let is_cut = excerpt.is_cut;
+        let snippet = snippet(diagnostic, excerpt);
+        match is_cut {
+            // The renderer would count columns from where the line was cut.
+            true => title.element(origin).element(snippet),
+            false => title.element(snippet.path(name)),
+        }
+    };
     if !diagnostic.help.is_empty() {
         group = group.element(Level::HELP.message(&diagnostic.help));
     }
@@ -54,12 +63,8 @@ fn group<'a>(diagnostic: &'a Diagnostic, name: &'a str, text: &str) -> Group<'a>
 
 fn snippet<'a>(
     diagnostic: &'a Diagnostic,
-    text: &str,
+    excerpt: Excerpt,
 ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
-    let main = std::iter::once(&diagnostic.span);
-    let spans: Vec<Span> =
-        main.chain(diagnostic.others.iter().map(|(span, _)| span)).copied().collect();
-    let excerpt = Excerpt::of(text, &spans);
     let mut annotations =
         vec![AnnotationKind::Primary.span(excerpt.place(diagnostic.span)).label(&diagnostic.label)];
     for (span, label) in &diagnostic.others {
@@ -74,6 +79,8 @@ struct Excerpt {
     /// The number of its first line.
     first_line: usize,
     pieces: Vec<Piece>,
+    /// Whether a part of a line is missing.
+    is_cut: bool,
 }
 
 /// A part of a line: bytes `from..to` of the text, which begin at `at` in the excerpt.
@@ -84,8 +91,10 @@ struct Piece {
 }
 
 impl Excerpt {
-    /// The lines from the first to the last of these places.
-    fn of(text: &str, spans: &[Span]) -> Excerpt {
+    /// The lines from the first to the last place of a fault.
+    fn of(diagnostic: &Diagnostic, text: &str) -> Excerpt {
+        let others = diagnostic.others.iter().map(|(span, _)| span);
+        let spans: Vec<&Span> = std::iter::once(&diagnostic.span).chain(others).collect();
         let starts = spans.iter().map(|span| span.start as usize);
         let first = text.floor_char_boundary(starts.clone().min().unwrap_or(0));
         let last = spans.iter().map(|span| span.end as usize).max().unwrap_or(0);
@@ -93,7 +102,8 @@ impl Excerpt {
         let begin = text[..first].rfind('\n').map_or(0, |end| end + 1);
         let end = text[last..].find('\n').map_or(text.len(), |end| last + end);
         let first_line = text[..begin].matches('\n').count() + 1;
-        let mut excerpt = Excerpt { text: String::new(), first_line, pieces: Vec::new() };
+        let (shown, pieces, is_cut) = (String::new(), Vec::new(), false);
+        let mut excerpt = Excerpt { text: shown, first_line, pieces, is_cut };
         let mut at = begin;
         for line in text[begin..end.max(begin)].split('\n') {
             let inside = |place: &usize| (at..=at + line.len()).contains(place);
@@ -111,6 +121,7 @@ impl Excerpt {
         if to - from <= LINE_BYTES {
             return self.push_piece(text, from, to);
         }
+        self.is_cut = true;
         // Where no fault begins the beginning stands for the line.
         let place = place.unwrap_or(from);
         let cut = text.floor_char_boundary(place.saturating_sub(BEFORE)).max(from);

@@ -2,6 +2,8 @@
 
 #[path = "all/codes.rs"]
 mod codes;
+#[path = "all/emit/mod.rs"]
+mod emit;
 #[path = "all/format.rs"]
 mod format;
 #[path = "all/interpret/mod.rs"]

@@ -100,6 +100,30 @@ fn bytes(file: &Path) -> Result<Bytes, Stop> {
     Ok(Bytes::Owned(bytes))
 }
 
+/// The text of a policy; of what is too long for one only as much as shows that.
+pub(crate) fn policy(file: &Path) -> Result<Vec<u8>, Stop> {
+    let name = shown(file);
+    let failed = |error: io::Error| {
+        Stop::io(format_args!("cannot open {name}"), &error, "check the path and its permissions")
+    };
+    let mut bytes = Vec::new();
+    let limit = wastenot_rota::syntax::BYTES as u64 + 1;
+    if file == Path::new("-") {
+        let stdin = io::stdin().lock();
+        if stdin.is_terminal() {
+            return Err(Stop::new("standard input is a terminal", "`... | wastenot rota check -`"));
+        }
+        stdin.take(limit).read_to_end(&mut bytes).map_err(failed)?;
+        return Ok(bytes);
+    }
+    let opened = File::open(file).map_err(failed)?;
+    if opened.metadata().map_err(failed)?.is_dir() {
+        return Err(Stop::new(format_args!("{name} is a directory"), "name the texts in it"));
+    }
+    opened.take(limit).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
 fn stdin() -> io::Result<Option<Vec<u8>>> {
     let mut stdin = io::stdin().lock();
     if stdin.is_terminal() {

@@ -44,11 +44,46 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "wastenot: {text}");
 }
 
+/// Shows something in its own form on stderr, before a failure is told.
+pub(crate) fn complain(text: &str) {
+    // Where stderr is closed there is nobody left to tell.
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Replaces the text of a file that is there, by way of a temporary file beside it: nobody sees
+/// half of it. Links stay links, and its permissions what they are.
+pub(crate) fn rewrite(path: &Path, text: &str) -> Result<(), Stop> {
+    let failed = |error: &io::Error| {
+        let what = format!("cannot write {}", path.display());
+        Stop::io(what, error, "is it yours, and its folder?")
+    };
+    let replace = || {
+        let path = path.canonicalize()?;
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        let permissions = path.metadata()?.permissions();
+        let mut file = tempfile::Builder::new().prefix(".wastenot-").tempfile_in(folder)?;
+        file.write_all(text.as_bytes())?;
+        file.as_file().set_permissions(permissions)?;
+        file.as_file().sync_data()?;
+        file.persist(&path).map_err(|error| error.error)
+    };
+    replace().map(drop).map_err(|error| failed(&error))
+}
+
 /// Whether colour helps: a terminal that can, and nobody said NO_COLOR.
 pub(crate) fn colour() -> bool {
+    colour_on(&stdout())
+}
+
+/// The same of what goes to stderr.
+pub(crate) fn colour_of_errors() -> bool {
+    colour_on(&io::stderr())
+}
+
+fn colour_on(face: &impl IsTerminal) -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-    stdout().is_terminal() && !set("NO_COLOR") && !dumb
+    face.is_terminal() && !set("NO_COLOR") && !dumb
 }
 
 /// Width and height of the terminal in characters; 80 x 24 where there is none.

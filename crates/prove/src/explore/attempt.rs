@@ -7,7 +7,8 @@ use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame};
 use wastenot_rota::ir::{Attempt, Balance, Level};
 
-use super::handler;
+use super::handler::{self, Woken};
+use super::periodic::{self, Moved};
 use super::situation::{Situation, World};
 use crate::obligations::remembered;
 
@@ -35,6 +36,24 @@ pub enum Step {
         /// Somebody is there who may run on the CPU: it is the re-check that says no.
         refused: bool,
     },
+    /// The CPU takes a task that it may not.
+    Stole {
+        /// Whose queue.
+        group: usize,
+        /// Which.
+        task: usize,
+    },
+    /// Periodic balancing moves a task.
+    Moved {
+        /// Which CPU does it.
+        by: CpuId,
+        /// Which.
+        task: usize,
+        /// From whose queue.
+        from: usize,
+        /// Into whose.
+        into: usize,
+    },
     /// A task is woken and waits.
     Woken {
         /// Which.
@@ -50,16 +69,31 @@ pub enum Step {
     GivesUp,
 }
 
-/// How an attempt of `cpu`, which is idle, can fail from here on, though a task waits in every
-/// instant that it may run and nobody takes one; `wakes` tasks at most are woken meanwhile.
+impl From<&Moved> for Step {
+    fn from(moved: &Moved) -> Step {
+        let Moved { by, task, from, into, .. } = *moved;
+        Step::Moved { by, task, from, into }
+    }
+}
+
+/// What others may do during an attempt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Events {
+    /// So many tasks are woken at most.
+    pub wakes: usize,
+    /// So many are moved by periodic balancing at most.
+    pub moves: usize,
+}
+
+/// How an attempt of `cpu`, which is idle, can fail from here on, though nobody takes a task.
 pub fn failing(
     world: &World<'_>,
     situation: &Situation,
     cpu: CpuId,
-    wakes: usize,
+    events: Events,
 ) -> Option<Vec<Step>> {
     let mut attempt = Running { world, cpu, steps: Vec::new() };
-    let at = Pc { attempt: 0, scan: None, situation: situation.clone(), wakes };
+    let at = Pc { attempt: 0, scan: None, situation: situation.clone(), events };
     attempt.fails(&at).then_some(attempt.steps)
 }
 
@@ -71,8 +105,8 @@ struct Pc {
     /// How far a balance is.
     scan: Option<Scan>,
     situation: Situation,
-    /// How many tasks may still be woken.
-    wakes: usize,
+    /// What may still happen.
+    events: Events,
 }
 
 /// How far a balance is at one of its levels.
@@ -101,19 +135,35 @@ impl Running<'_, '_> {
             return true;
         }
         self.steps.truncate(steps);
-        if at.wakes == 0 {
-            return false;
-        }
-        for woken in handler::wakes(self.world, &at.situation, self.cpu) {
-            let (task, prev, queue, group) = (woken.task, woken.prev, woken.queue, woken.group);
-            self.steps.push(Step::Woken { task, prev, queue, group });
-            let next = Pc { situation: woken.after, wakes: at.wakes - 1, ..at.clone() };
-            if self.fails(&next) {
-                return true;
+        self.fails_after_another(at)
+    }
+
+    /// Whether it can fail if something happens now.
+    fn fails_after_another(&mut self, at: &Pc) -> bool {
+        let Events { wakes, moves } = at.events;
+        let mut next = Vec::new();
+        if wakes > 0 {
+            let events = Events { wakes: wakes - 1, moves };
+            for woken in handler::wakes(self.world, &at.situation, self.cpu) {
+                let Woken { task, prev, queue, group, after } = woken;
+                next.push((Step::Woken { task, prev, queue, group }, after, events));
             }
-            self.steps.truncate(steps);
         }
-        false
+        if moves > 0 {
+            let events = Events { wakes, moves: moves - 1 };
+            for moved in periodic::moves(self.world, &at.situation) {
+                next.push((Step::from(&moved), moved.after, events));
+            }
+        }
+        let steps = self.steps.len();
+        next.into_iter().any(|(step, situation, events)| {
+            self.steps.push(step);
+            let fails = self.fails(&Pc { situation, events, ..at.clone() });
+            if !fails {
+                self.steps.truncate(steps);
+            }
+            fails
+        })
     }
 
     /// The next step of the CPU itself.
@@ -174,7 +224,7 @@ impl Running<'_, '_> {
             return self.goes_on(&next);
         }
         // Which is tried first matters only if not all are, or something happens meanwhile.
-        let any = balance.retry.is_some() || at.wakes > 0;
+        let any = balance.retry.is_some() || at.events != Events::default();
         let orders = if any { scan.passed.len() } else { 1 };
         (0..orders).any(|index| self.tries(at, scan, balance, index))
     }

@@ -229,7 +229,8 @@ mod tests {
         assert_eq!(z3.int("g", &[a]), None);
         let cvc5 = model(
             "((define-fun a () Cpu (as @Cpu_0 Cpu))
-              (define-fun g (($x1 Cpu)) Bool (let ((b (= (as @Cpu_0 Cpu) $x1))) (and b (not false)))))",
+              (define-fun g (($x1 Cpu)) Bool
+                (let ((b (= (as @Cpu_0 Cpu) $x1))) (and b (not false)))))",
         );
         let a = cvc5.value("a", &[]).unwrap();
         assert_eq!(cvc5.holds("g", &[a]), Some(true));

@@ -245,8 +245,8 @@ pub(super) fn variables(over: &[(String, Sort)]) -> Sexp {
 /// with a dot behind it where it has a meaning already. Bars and backslashes, which no name of
 /// SMT-LIB can hold, become dots.
 pub(super) fn symbol(name: &str) -> String {
-    const TAKEN: &str = " true false not and or xor => = distinct ite + - * / < <= > >= div mod abs \
-        let forall exists match as par _ ! assert check-sat Bool Int Real Array select store \
+    const TAKEN: &str = " true false not and or xor => = distinct ite + - * / < <= > >= div mod \
+        abs let forall exists match as par _ ! assert check-sat Bool Int Real Array select store \
         to_real to_int is_int String RegExp Float64 RoundingMode BINARY DECIMAL HEXADECIMAL \
         NUMERAL STRING ";
     let simple = |c: char| c.is_ascii_alphanumeric() || "~!@$%^&*_-+=<>.?/".contains(c);

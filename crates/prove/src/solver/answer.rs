@@ -20,6 +20,11 @@ pub enum Answer {
 }
 
 impl Answer {
+    /// Whether it is either, and stays so.
+    pub fn is_certain(&self) -> bool {
+        !matches!(self, Answer::Unknown(_))
+    }
+
     /// Its word in SMT-LIB.
     pub fn word(&self) -> &'static str {
         match self {
@@ -41,6 +46,14 @@ pub struct Reply {
     pub took: Duration,
     /// All that it said.
     pub(crate) text: String,
+}
+
+impl Reply {
+    /// What a solver said before, read again.
+    pub(crate) fn read(text: &str, seek: Seek, took: Duration) -> Option<Reply> {
+        let (answer, proof) = parse(text, seek).ok()?;
+        Some(Reply { answer, proof, took, text: text.to_owned() })
+    }
 }
 
 /// What is asked behind `(check-sat)`. Whatever cannot be answered then is an `(error ...)` that
@@ -67,7 +80,7 @@ pub(super) fn read(solver: &Solver, seek: Seek, told: &Told) -> Result<Reply, Er
 
 /// The answer in a text. The error is what the solver says against the script; empty if the text
 /// is no answer at all.
-pub(crate) fn parse(text: &str, seek: Seek) -> Result<(Answer, Option<String>), String> {
+fn parse(text: &str, seek: Seek) -> Result<(Answer, Option<String>), String> {
     let text = text.trim_start();
     let end = text.find(|c: char| c.is_whitespace()).unwrap_or(text.len());
     let (word, rest) = text.split_at(end);

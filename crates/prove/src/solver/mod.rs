@@ -89,10 +89,15 @@ impl Solver {
 
     /// Asks what a file of SMT-LIB asks, which ends with `(check-sat)`.
     pub fn ask_text(&self, script: &str, seek: Seek, timeout: Duration) -> Result<Reply, Error> {
-        let text = format!("{}{script}{}", self.settings(seek), answer::and_then(self.kind, seek));
+        let text = self.asked(script, seek);
         let told = process::run(&self.program, &self.arguments(timeout), &text, timeout)
             .map_err(|error| Error::Start { solver: self.to_string(), error })?;
         answer::read(self, seek, &told)
+    }
+
+    /// All that it is told, but for its time limit.
+    pub(crate) fn asked(&self, script: &str, seek: Seek) -> String {
+        format!("{}{script}{}", self.settings(seek), answer::and_then(self.kind, seek))
     }
 
     /// What changes its answers, besides the script: SMT-LIB that stands before it.

@@ -1,8 +1,12 @@
 //! Real solvers, where there are any: those of this machine, and any that are named.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::time::Duration;
 
 use wastenot_prove::Error;
+use wastenot_prove::cache::Cache;
 use wastenot_prove::smt::{
     Script, Sort, and, at_most, call, distinct, equal, exists, forall, int, less, name, not,
 };
@@ -24,7 +28,7 @@ pub(crate) fn solvers(test: &str) -> Vec<Solver> {
 }
 
 /// Every CPU has less than `limit`, and two differ.
-fn two_differ(limit: i64) -> Script {
+pub(crate) fn two_differ(limit: i64) -> Script {
     let mut script = Script::new("Can two counts differ?");
     let cpu = || Sort::named("Cpu");
     let queued = |cpu: &str| call("queued", [name(cpu)]);
@@ -71,6 +75,20 @@ fn solvers_agree() {
 }
 
 #[test]
+fn an_answer_is_kept_and_not_asked_for_again() {
+    for solver in solvers("an_answer_is_kept_and_not_asked_for_again") {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::open(folder.path()).unwrap();
+        let asked = |limit, seek| cache.ask(&solver, &two_differ(limit), seek, TIMEOUT).unwrap();
+        let first = asked(2, Seek::Model);
+        // The time that the solver took tells the kept answer from a new one.
+        assert_eq!(asked(2, Seek::Model), first, "{solver}");
+        assert_ne!(asked(1, Seek::Model).answer, first.answer, "{solver}");
+        assert_eq!(asked(2, Seek::Model), first, "{solver}");
+    }
+}
+
+#[test]
 fn a_script_that_means_nothing_is_refused() {
     for solver in solvers("a_script_that_means_nothing_is_refused") {
         let mut script = Script::new("Who is foo?");
@@ -91,6 +109,54 @@ fn no_answer_in_time_is_an_answer() {
         assert!(matches!(reply.answer, Answer::Unknown(_)), "{solver}: {:?}", reply.answer);
         assert!(reply.took < Duration::from_secs(30), "{solver}");
     }
+}
+
+/// A program that says that it is a solver, and then does this.
+fn fake(folder: &Path, kind: Kind, does: &str) -> Solver {
+    let says = match kind {
+        Kind::Z3 => "Z3 version 9.9 - 64 bit",
+        Kind::Cvc5 => "This is cvc5 version 9.9 [git]",
+    };
+    let program = folder.join(kind.name());
+    let script =
+        format!("#!/bin/sh\nif [ \"$1\" = --version ]; then echo '{says}'; exit; fi\n{does}");
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let places = Places { path: folder.into(), ..Places::default() };
+    let solver = places.find(kind).unwrap().unwrap();
+    assert_eq!((solver.program(), solver.version.as_str()), (program.as_path(), "9.9"));
+    solver
+}
+
+#[test]
+fn a_solver_that_crashes_or_talks_nonsense_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = |does| {
+        let solver = fake(folder.path(), Kind::Z3, does);
+        solver.ask(&two_differ(1), Seek::Model, TIMEOUT).unwrap_err()
+    };
+    let crashed = error("echo ouch >&2; kill -SEGV $$");
+    assert!(matches!(&crashed, Error::Crashed { signal: 11, said, .. } if said == "ouch"));
+    let garbage = error("echo saturday");
+    assert!(matches!(&garbage, Error::Garbage { said, .. } if said == "saturday"), "{garbage}");
+    let endless = error("yes '(' | head -c 3000000");
+    assert!(matches!(&endless, Error::Garbage { said, .. } if said.len() <= 200), "{endless}");
+    assert!(matches!(error("echo sat; echo '((define-fun'"), Error::Garbage { .. }));
+    assert!(matches!(error("exit 3"), Error::Garbage { .. }));
+}
+
+#[test]
+fn solvers_that_contradict_each_other_are_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let unsat = fake(folder.path(), Kind::Z3, "echo unsat");
+    let unknown = fake(folder.path(), Kind::Cvc5, "echo unknown");
+    let both = |other: &Solver| {
+        ask_all(&[unsat.clone(), other.clone()], &two_differ(1), Seek::Refutation, TIMEOUT)
+    };
+    assert_eq!(both(&unknown).unwrap().len(), 2);
+    let sat = fake(folder.path(), Kind::Cvc5, "echo sat");
+    let error = both(&sat).unwrap_err();
+    assert!(error.to_string().starts_with("cvc5 9.9 says sat and z3 9.9 says unsat"), "{error}");
 }
 
 #[test]

@@ -45,21 +45,39 @@ pub fn all() -> impl Iterator<Item = &'static Code> {
     families().flat_map(|(_, codes)| codes)
 }
 
-/// The code of that name, however its letter is written.
+/// The code of that name: `R008`, `r8`, `8`.
 pub fn named(name: &str) -> Option<&'static Code> {
-    all().find(|code| code.code.eq_ignore_ascii_case(name))
+    let number: u32 = name.strip_prefix(['R', 'r']).unwrap_or(name).parse().ok()?;
+    all().find(|code| code.code[1..].parse() == Ok(number))
 }
 
 impl Code {
     /// All that is known of it, as Markdown.
     pub fn page(&self) -> String {
         let Code { code, title, about, wrong, right } = self;
-        let (wrong, right) = (shown(wrong), shown(right));
+        let (about, wrong, right) = (wrapped(about), shown(wrong), shown(right));
         format!(
             "# {code}: {title}\n\n{about}\n\nWrong:\n\n```rota\n{wrong}```\n\n\
              Right:\n\n```rota\n{right}```\n"
         )
     }
+}
+
+/// Words in lines that fit a terminal.
+fn wrapped(text: &str) -> String {
+    let (mut lines, mut width) = (String::new(), 0);
+    for word in text.split_whitespace() {
+        let letters = word.chars().count();
+        let fits = width + 1 + letters <= 78;
+        match (width, fits) {
+            (0, _) => {}
+            (_, true) => lines.push(' '),
+            (_, false) => lines.push('\n'),
+        }
+        width = if fits && width > 0 { width + 1 + letters } else { letters };
+        lines += word;
+    }
+    lines
 }
 
 /// A text as it can be printed: what is no text is escaped.

@@ -96,7 +96,8 @@ impl Lexer<'_> {
                 self.at += 1;
             }
             ' ' | '\t' | '\r' => self.at += 1,
-            '_' | 'a'..='z' | 'A'..='Z' => self.token(Kind::Name, length(rest, is_of_name)),
+            '_' => self.word(),
+            letter if letter.is_alphabetic() => self.word(),
             '0'..='9' => self.number(),
             '"' => self.quoted(),
             '/' if rest.starts_with("//") => self.comment(),
@@ -111,6 +112,18 @@ impl Lexer<'_> {
         self.found.tokens.push(Token { kind, span, first: self.first });
         self.first = false;
         self.at += length;
+    }
+
+    /// A name; its letters may be none that names have.
+    fn word(&mut self) {
+        let rest = &self.text[self.at..];
+        let length = length(rest, |letter| is_of_name(letter) || letter.is_alphabetic());
+        if let Some(strange) = rest[..length].chars().find(|letter| !is_of_name(*letter)) {
+            let message = format!("names have no `{strange}`");
+            let help = "write names with a to z, A to Z, digits and `_`".to_string();
+            self.fault("R002", length, message, help);
+        }
+        self.token(Kind::Name, length);
     }
 
     fn span(&self, length: usize) -> Span {
@@ -198,14 +211,8 @@ impl Lexer<'_> {
         let rest = &self.text[self.at..];
         let length = length(rest, is_strange);
         let word: String = rest[..length].chars().take(20).collect();
-        let letters = word.chars().any(char::is_alphabetic);
-        let (message, help) = if letters {
-            let help = "write names with a to z, A to Z, digits and `_`".to_string();
-            (format!("`{word}`: names have no such letters"), help)
-        } else {
-            (format!("`{word}` means nothing here"), "leave it out".to_string())
-        };
-        self.fault("R002", length, message, help);
+        let message = format!("`{word}` means nothing here");
+        self.fault("R002", length, message, "leave it out".to_string());
         self.at += length;
     }
 }
@@ -223,5 +230,5 @@ pub(crate) fn is_of_name(letter: char) -> bool {
 
 /// Whether no token can begin with this.
 fn is_strange(letter: char) -> bool {
-    !(letter.is_ascii_alphanumeric() || letter.is_whitespace() || letter.is_ascii_punctuation())
+    !(letter.is_alphanumeric() || letter.is_whitespace() || letter.is_ascii_punctuation())
 }

@@ -9,7 +9,7 @@ mod text;
 pub mod words;
 
 pub use format::format;
-pub use parser::parse;
+pub use parser::{FAULTS, parse};
 pub use text::{BYTES, text};
 
 /// A part of a text: bytes from `start` up to `end`.

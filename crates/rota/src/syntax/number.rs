@@ -116,20 +116,28 @@ fn broken(text: &str, digits: usize) -> Digits {
     let unit = &text[digits + fraction..];
     let unit = &unit[..until(unit, is_of_name)];
     let length = digits + fraction + unit.len();
-    let smaller = match unit {
-        "s" => "in ms, us or ns",
-        "ms" => "in us or ns",
-        "us" => "in ns",
-        _ => "as a ratio of per cent: `150%` for 1.5",
+    let help = match in_smaller(&text[..digits], &text[digits + 1..digits + fraction], unit) {
+        Some(number) => format!("write `{number}`"),
+        None => "numbers are whole; ratios are written in per cent: `150%` for 1.5".into(),
     };
     let fault = Fault {
         code: "R004",
         message: format!("`{}` is not a whole number", shortened(&text[..length])),
         label: "numbers have no point".into(),
-        help: format!("write it {smaller}"),
+        help,
         unit: named(unit),
     };
     Digits { length, value: Err(fault) }
+}
+
+/// A number with a point as a whole one of a smaller unit.
+fn in_smaller(whole: &str, fraction: &str, unit: &str) -> Option<String> {
+    let at = ["s", "ms", "us", "ns"].iter().position(|known| *known == unit)?;
+    let smaller = ["ms", "us", "ns"].iter().skip(at).zip([3, 6, 9]);
+    let (smaller, digits) = smaller.into_iter().find(|(_, digits)| fraction.len() <= *digits)?;
+    let number = format!("{whole}{fraction:0<digits$}");
+    let number = number.trim_start_matches(['0', '_']);
+    (number.len() < 20).then(|| format!("{number}{smaller}"))
 }
 
 fn too_large(unit: Option<Unit>) -> Fault {

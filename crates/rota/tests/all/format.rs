@@ -13,3 +13,9 @@ fn shows() {
         assert_eq!(parse(&once).1, []);
     }
 }
+#[test]
+fn compiles() {
+    for text in [STEALING, FAIR] {
+        println!("{:?}", wastenot_rota::compile(text).map(|_| ()));
+    }
+}

@@ -16,15 +16,16 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Begin here", &["doctor", "report"]),
     ("Observe", &["record", "watch", "check", "draw", "compare", "convert"]),
     ("Imagine", &["simulate"]),
+    ("Prove", &["rota"]),
     ("Also", &["completions", "man"]),
 ];
 
 /// `wastenot --help`.
 pub(crate) fn overview(command: &Command) -> String {
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-    let mut text = format!("{about}\n\nUsage: wastenot VERB ...\n");
+    let mut text = format!("{about}\n\nUsage: wastenot VERB ...\n\n");
     for (group, verbs) in GROUPS {
-        let _ = writeln!(text, "\n{group}:");
+        let _ = writeln!(text, "{group}:");
         for verb in verbs.iter().filter_map(|name| command.find_subcommand(name)) {
             let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
             let _ = writeln!(text, "  {:<12} {about}", verb.get_name());
@@ -53,6 +54,9 @@ fn misuse(error: &Error, words: &[OsString]) -> Stop {
         error.kind(),
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     );
+    if missing && verb == "rota" {
+        return Stop::new("rota: what to do?", "`wastenot rota check`, `fmt` or `explain`");
+    }
     if missing {
         return Stop::new(
             "no verb given",
@@ -89,7 +93,12 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
         typed.push("cores".into());
     }
     if file {
-        typed.push(if verb == "compare" { "before.dat after.dat" } else { "trace.dat" }.into());
+        let file = match verb {
+            "compare" => "before.dat after.dat",
+            "rota" => "my.rota",
+            _ => "trace.dat",
+        };
+        typed.push(file.into());
     }
     if output {
         typed.push("-o trace.pftrace".into());
@@ -101,6 +110,7 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
             "simulate needs a scenario",
             "`wastenot simulate scenarios/seeds/workpile.toml`; how to write one: docs/scenario.md",
         ),
+        (true, "rota") => Stop::new("rota needs a text to read", line),
         (true, _) => Stop::new(
             format_args!("{verb} needs a trace to read"),
             format_args!("{line}; to record one: `wastenot doctor`"),

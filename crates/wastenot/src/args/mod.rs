@@ -12,6 +12,7 @@ pub(crate) mod input;
 pub(crate) mod quantity;
 pub(crate) mod record;
 pub(crate) mod report;
+pub(crate) mod rota;
 pub(crate) mod shell;
 pub(crate) mod simulate;
 pub(crate) mod watch;
@@ -43,6 +44,7 @@ pub(crate) enum Verb {
     Compare(compare::Compare),
     Convert(convert::Convert),
     Simulate(simulate::Simulate),
+    Rota(rota::Rota),
     Completions(shell::Completions),
     Man(shell::Man),
 }

@@ -8,6 +8,7 @@ mod draw;
 mod picture;
 mod record;
 mod report;
+mod rota;
 mod select;
 mod shell;
 mod signals;
@@ -30,6 +31,7 @@ pub(crate) fn run(cli: Cli) -> Result<Answer, Stop> {
         Verb::Compare(args) => compare::run(&args),
         Verb::Convert(args) => convert::run(&args),
         Verb::Simulate(args) => simulate::run_verb(&args),
+        Verb::Rota(args) => rota::run(&args),
         Verb::Completions(args) => shell::completions(&args),
         Verb::Man(args) => shell::man(&args),
     }

@@ -7,14 +7,25 @@ use snapbox::Assert;
 use crate::root;
 use crate::shell::{Desk, said};
 
-/// All verbs, as the overview lists them.
+/// All verbs, as the overview lists them, each followed by its own verbs.
 pub(crate) fn verbs(desk: &Desk) -> Vec<String> {
     let (overview, code) = said(&desk.bash("wastenot --help"));
     assert_eq!(code, 0, "{overview}");
     let entry = |line: &str| line.strip_prefix("  ")?.split_whitespace().next().map(str::to_owned);
     let verbs: Vec<String> = overview.lines().filter_map(entry).collect();
     assert!(verbs.len() > 2, "{overview}");
-    verbs
+    verbs.into_iter().flat_map(|verb| with_own(desk, verb)).collect()
+}
+
+/// A verb, and those that its help lists: `rota`, `rota check`.
+fn with_own(desk: &Desk, verb: String) -> Vec<String> {
+    let (help, _) = said(&desk.bash(&format!("wastenot {verb} --help")));
+    let own = help.split_once("\nCommands:\n").map_or("", |(_, rest)| rest);
+    let own = own.lines().take_while(|line| !line.is_empty());
+    let own = own.filter_map(|line| line.split_whitespace().next());
+    let own: Vec<String> =
+        own.filter(|own| *own != "help").map(|own| format!("{verb} {own}")).collect();
+    std::iter::once(verb).chain(own).collect()
 }
 
 #[test]

@@ -9,6 +9,17 @@ use tempfile::TempDir;
 
 use crate::root;
 
+/// A policy that is all right.
+const POLICY: &str = "\
+policy turns(slice: time = 10ms) {
+    queue ready: fifo per machine
+    on new(t), wake(t), preempt(t), yield(t) { put t in machine.ready slice slice }
+    on block(t), exit(t) { }
+    on dispatch(c) { take machine.ready }
+    prove no_lost_task
+}
+";
+
 /// A folder to type in.
 pub(crate) struct Desk {
     folder: TempDir,
@@ -40,6 +51,7 @@ impl Desk {
         for folder in ["traces", "scenarios"] {
             symlink(root().join(folder), desk.path().join(folder)).expect("a link");
         }
+        desk.put("my.rota", POLICY);
         // `--open` must not open a browser on whoever runs the tests.
         let opener = desk.path().join(".bin/xdg-open");
         fs::create_dir(desk.path().join(".bin")).expect("a folder");

@@ -1,6 +1,6 @@
 //! How CPUs take tasks from each other: `balance` and its clauses.
 
-use super::{Braces, Parser, Read};
+use super::{Braces, Parser, Read, Told};
 use crate::syntax::ast::{Balance, Clause, Steal, When};
 use crate::syntax::lexer::Kind;
 use crate::syntax::words::CLAUSES;
@@ -15,8 +15,9 @@ impl Parser<'_> {
     /// `"balance" ( "idle" | "every" expr [ "on" "leader" "(" level ")" ] ) "{" { clause } "}"`
     pub(super) fn balance(&mut self) -> Read<Balance> {
         let from = self.step();
-        let when = self.when()?;
+        let when = self.head(Self::when)?;
         let clauses = self.braces(CLAUSES_BETWEEN, Parser::clause)?;
+        let when = when.ok_or(Told)?;
         Ok(Balance { when, clauses, span: self.since(from) })
     }
 

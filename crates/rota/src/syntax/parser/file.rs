@@ -3,7 +3,7 @@
 use super::{Braces, Parser, Read, Told};
 use crate::syntax::ast::{Cpus, File, Partition, Policy, Tasks};
 use crate::syntax::lexer::Kind;
-use crate::syntax::words::{self, PARTS};
+use crate::syntax::words::PARTS;
 
 const ITEMS: Braces = Braces {
     between: &[";"],
@@ -47,13 +47,17 @@ impl Parser<'_> {
     /// `"policy" NAME [ "(" [ param { "," param } ] ")" ] "{" { item } "}"`
     fn policy(&mut self) -> Read<Policy> {
         let from = self.step();
-        let name = self.name("the name of the policy")?;
-        let mut params = Vec::new();
-        if self.eat("(") && !self.eat(")") {
-            params = self.list(Self::param)?;
-            self.need(")")?;
-        }
+        let head = self.head(|parser| {
+            let name = parser.name("the name of the policy")?;
+            let mut params = Vec::new();
+            if parser.eat("(") && !parser.eat(")") {
+                params = parser.list(Self::param)?;
+                parser.need(")")?;
+            }
+            if parser.is("{") { Ok((name, params)) } else { parser.expected("`{`", "") }
+        })?;
         let items = self.braces(ITEMS, Parser::item)?;
+        let (name, params) = head.ok_or(Told)?;
         Ok(Policy { name, params, items, span: self.since(from) })
     }
 
@@ -80,15 +84,9 @@ impl Parser<'_> {
             let ranges = self.list(Self::range)?;
             return Ok(Cpus::List(ranges, self.since(from)));
         }
-        if !words::LEVELS.contains(&self.word()) {
-            return self.unless_name(&["cpus", "rest", "cpu", "smt", "llc", "node", "machine"]);
-        }
-        let level = self.take();
+        let known = ["cpus", "rest", "cpu", "smt", "llc", "node", "machine"];
+        let level = self.one_of(&known, "`cpus`, a level or `rest`")?;
         Ok(Cpus::Group(level, self.whole("the number of the group")?))
-    }
-
-    fn unless_name<T>(&mut self, known: &[&'static str]) -> Read<T> {
-        self.one_of(known, "`cpus`, a level or `rest`").and(Err(Told))
     }
 
     fn range(&mut self) -> Read<(u64, u64)> {

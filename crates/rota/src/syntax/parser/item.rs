@@ -1,6 +1,6 @@
 //! The items of a policy: variables, queues, metrics, handlers, the protocol, claims.
 
-use super::{Braces, Parser, Read};
+use super::{Braces, Parser, Read, Told};
 use crate::syntax::ast::{
     Claim, Expr, ExprKind, Handler, Item, Metric, Name, Queue, Setting, Variable,
 };
@@ -111,7 +111,8 @@ impl Parser<'_> {
         };
         if dimension.text == "time" && unit.is_none() && value != 0 {
             let help = format!("write `{value}ms`, or ns, us, s");
-            return self.fault("R004", token.span, "a time needs a unit", "of what?", help);
+            let _: Read<()> =
+                self.fault("R004", token.span, "a time needs a unit", "of what?", help);
         }
         self.step();
         Ok(Expr { kind: ExprKind::Number(value, unit), span: token.span })
@@ -153,8 +154,9 @@ impl Parser<'_> {
     /// `"on" event { "," event } block`
     fn handler(&mut self) -> Read<Handler> {
         let from = self.step();
-        let events = self.list(Self::event)?;
+        let events = self.head(|parser| parser.list(Self::event))?;
         let body = self.block()?;
+        let events = events.ok_or(Told)?;
         Ok(Handler { events, body, span: self.since(from) })
     }
 

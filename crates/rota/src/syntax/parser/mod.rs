@@ -17,8 +17,8 @@ use super::lexer::{self, Kind, Token};
 use super::words;
 use crate::Diagnostic;
 
-/// More faults than this nobody reads.
-const FAULTS: usize = 20;
+/// More faults of one text are not told: nobody reads them.
+pub const FAULTS: usize = 20;
 /// How deep blocks and expressions may nest.
 const DEPTH: u32 = 64;
 
@@ -163,7 +163,7 @@ impl<'a> Parser<'a> {
 
     /// Whether here something is set or asked for a field.
     fn names_variable(&self) -> bool {
-        [".", ":=", "+="].iter().any(|after| self.next_is(after))
+        [".", ":=", "+=", "-=", "*=", "/="].contains(&self.says(self.next()))
     }
 
     /// The span from a token up to the last one taken.
@@ -188,7 +188,7 @@ impl Parser<'_> {
     fn name(&mut self, what: &str) -> Read<Name> {
         let token = self.now();
         if token.kind != Kind::Name {
-            return self.expected(what, "");
+            return self.expected(what, &format!("write {what}: letters, digits and `_`"));
         }
         let word = self.word();
         if words::is_reserved(word) {
@@ -199,16 +199,17 @@ impl Parser<'_> {
         Ok(self.take())
     }
 
-    /// One of these words.
+    /// One of these words. Another word is told, and taken for the one that was meant.
     fn one_of(&mut self, known: &[&'static str], what: &str) -> Read<Name> {
         let word = self.word();
         if known.contains(&word) {
             return Ok(self.take());
         }
-        if self.now().kind != Kind::Name {
+        if self.now().kind != Kind::Name || self.now().first {
             return self.expected(what, &format!("write one of {}", known.join(", ")));
         }
-        self.unknown(known, what)
+        let _: Read<()> = self.unknown(known, what);
+        Ok(self.take())
     }
 
     /// Tells that this name is none of these words.
@@ -249,8 +250,22 @@ impl Parser<'_> {
                 self.step();
                 Ok(value)
             }
-            _ => self.expected(what, ""),
+            _ => self.expected(what, "write a whole number"),
         }
+    }
+
+    /// What stands before a block. After a fault in it reading goes on with the block.
+    fn head<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<Option<T>> {
+        let head = read(self);
+        if head.is_err() {
+            while !self.is("{") {
+                if self.at_end() || self.is("}") || self.begins_outer() {
+                    return Err(Told);
+                }
+                self.step();
+            }
+        }
+        Ok(head.ok())
     }
 }
 
@@ -266,8 +281,8 @@ impl<'a> Parser<'a> {
         };
         let after = token.kind == Kind::End || token.first;
         let (span, label) = match after && self.at > 0 {
-            true => (self.last().span, "after this".to_string()),
-            false => (token.span, format!("{what} is expected")),
+            true => (self.last().span, "after this"),
+            false => (token.span, "here"),
         };
         let help = if help.is_empty() { format!("write {what}") } else { help.to_string() };
         self.fault("R007", span, format!("expected {what}, but {found}"), label, help)

@@ -1,0 +1,205 @@
+//! Answers kept by what was asked: the same question to the same solver is asked once.
+//!
+//! An answer is one small file, named by the SHA-256 of the script, the solver, its version and
+//! what it was told. Only `sat` and `unsat` are kept: more time may turn `unknown` into either.
+//! A file that is cut, was changed or is of another version is as good as none, and is written
+//! anew.
+//!
+//! The folder does not grow without bound: no file is larger than [`ENTRY_MAX`] bytes, and when
+//! there are more than [`ENTRIES_MAX`], or they take more than [`BYTES_MAX`], the oldest go until
+//! half of that is left. That is looked at when the folder is opened and every
+//! [`STORES_BETWEEN`] answers.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime};
+
+use crate::Error;
+use crate::digest::digest;
+use crate::smt::Script;
+use crate::solver::{Reply, Seek, Solver};
+
+/// The first word of every file.
+const VERSION: &str = "wastenot.answer/1";
+/// No answer of more bytes is kept.
+const ENTRY_MAX: usize = 1 << 20;
+/// No more answers are kept.
+const ENTRIES_MAX: usize = 8_192;
+/// No more bytes are kept.
+const BYTES_MAX: u64 = 128 << 20;
+/// After so many new answers the folder is looked at again.
+const STORES_BETWEEN: usize = 512;
+/// What is left of a write that was interrupted goes after this.
+const LEFT_BEHIND: Duration = Duration::from_secs(3_600);
+
+/// A folder of answers. Several processes may use it at once.
+#[derive(Debug)]
+pub struct Cache {
+    folder: PathBuf,
+    stored: AtomicUsize,
+}
+
+impl Cache {
+    /// Makes the folder if there is none, and throws away what is too much.
+    ///
+    /// # Errors
+    /// The folder cannot be made or read.
+    pub fn open(folder: &Path) -> Result<Cache, Error> {
+        let cache = Cache { folder: folder.to_owned(), stored: AtomicUsize::new(0) };
+        let opened = fs::create_dir_all(folder).and_then(|()| cache.shrink(ENTRIES_MAX, BYTES_MAX));
+        opened.map_err(|error| Error::File { file: folder.to_owned(), error })?;
+        Ok(cache)
+    }
+
+    /// What [`Solver::ask`] says, or said once. A cache that cannot be written is no reason to have
+    /// no answer.
+    ///
+    /// # Errors
+    /// Those of [`Solver::ask`].
+    pub fn ask(
+        &self,
+        solver: &Solver,
+        script: &Script,
+        seek: Seek,
+        timeout: Duration,
+    ) -> Result<Reply, Error> {
+        let asked = solver.asked(&script.to_string(), seek);
+        let key = digest(format!("{VERSION}\n{solver}\n{asked}").as_bytes());
+        if let Some(reply) = self.get(&key, seek) {
+            return Ok(reply);
+        }
+        let reply = solver.ask(script, seek, timeout)?;
+        if reply.answer.is_certain() {
+            self.put(&key, &reply).ok();
+        }
+        Ok(reply)
+    }
+
+    fn get(&self, key: &str, seek: Seek) -> Option<Reply> {
+        let file = fs::read_to_string(self.folder.join(key)).ok()?;
+        let (head, text) = file.split_once('\n')?;
+        let mut words = head.split(' ');
+        let known = words.next() == Some(VERSION) && words.next() == Some(key);
+        let took_ns = words.next()?.parse().ok()?;
+        let whole = words.next() == Some(&digest(text.as_bytes()));
+        let reply = || Reply::read(text, seek, Duration::from_nanos(took_ns));
+        if known && whole { reply() } else { None }
+    }
+
+    fn put(&self, key: &str, reply: &Reply) -> io::Result<()> {
+        if reply.text.len() > ENTRY_MAX {
+            return Ok(());
+        }
+        let took_ns = reply.took.as_nanos();
+        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        writeln!(file, "{VERSION} {key} {took_ns} {}", digest(reply.text.as_bytes()))?;
+        file.write_all(reply.text.as_bytes())?;
+        file.persist(self.folder.join(key))?;
+        if self.stored.fetch_add(1, Ordering::Relaxed) % STORES_BETWEEN == STORES_BETWEEN - 1 {
+            self.shrink(ENTRIES_MAX, BYTES_MAX)?;
+        }
+        Ok(())
+    }
+
+    /// Halves what is there if it is more than this.
+    fn shrink(&self, entries_max: usize, bytes_max: u64) -> io::Result<()> {
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            // Another process may have removed it since.
+            let Ok(about) = entry.metadata() else { continue };
+            let written = about.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if is_key(&name) {
+                entries.push((written, entry.path(), about.len()));
+            } else if name.starts_with(".tmp") && written.elapsed().is_ok_and(|t| t > LEFT_BEHIND) {
+                fs::remove_file(entry.path()).ok();
+            }
+        }
+        let mut count = entries.len();
+        let mut bytes: u64 = entries.iter().map(|(_, _, bytes)| bytes).sum();
+        if count <= entries_max && bytes <= bytes_max {
+            return Ok(());
+        }
+        entries.sort();
+        for (_, file, size) in entries {
+            if count <= entries_max / 2 && bytes <= bytes_max / 2 {
+                break;
+            }
+            fs::remove_file(file).ok();
+            count -= 1;
+            bytes -= size;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a file is ours, by its name.
+fn is_key(name: &str) -> bool {
+    name.len() == 64 && name.bytes().all(|digit| digit.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::Answer;
+
+    fn reply() -> Reply {
+        Reply::read("unsat\n((because))\n", Seek::Proof, Duration::from_nanos(5)).unwrap()
+    }
+
+    #[test]
+    fn what_was_put_comes_back_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::open(&folder.path().join("new/folder")).unwrap();
+        let key = digest(b"question");
+        assert_eq!(cache.get(&key, Seek::Proof), None);
+        cache.put(&key, &reply()).unwrap();
+        assert_eq!(cache.get(&key, Seek::Proof), Some(reply()));
+        assert_eq!(reply().answer, Answer::Unsat);
+    }
+
+    #[test]
+    fn a_file_that_was_changed_is_none_and_is_written_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::open(folder.path()).unwrap();
+        let key = digest(b"question");
+        cache.put(&key, &reply()).unwrap();
+        let file = folder.path().join(&key);
+        let whole = fs::read(&file).unwrap();
+        for end in 0..whole.len() {
+            fs::write(&file, &whole[..end]).unwrap();
+            assert_eq!(cache.get(&key, Seek::Proof), None, "cut to {end} bytes");
+        }
+        let turned = String::from_utf8(whole).unwrap().replace("unsat", "sat");
+        fs::write(&file, turned).unwrap();
+        assert_eq!(cache.get(&key, Seek::Proof), None);
+        fs::write(&file, [0xff, 0xfe]).unwrap();
+        assert_eq!(cache.get(&key, Seek::Proof), None);
+        cache.put(&key, &reply()).unwrap();
+        assert_eq!(cache.get(&key, Seek::Proof), Some(reply()));
+    }
+
+    #[test]
+    fn the_oldest_go_and_what_is_not_ours_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::open(folder.path()).unwrap();
+        fs::write(folder.path().join("notes"), "mine").unwrap();
+        let keys: Vec<String> = (0..8).map(|n| digest(format!("{n}").as_bytes())).collect();
+        for (age, key) in keys.iter().rev().enumerate() {
+            cache.put(key, &reply()).unwrap();
+            let file = fs::File::options().append(true).open(folder.path().join(key)).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(age as u64)).unwrap();
+        }
+        cache.shrink(8, u64::MAX).unwrap();
+        assert!(keys.iter().all(|key| cache.get(key, Seek::Proof).is_some()));
+        cache.shrink(7, u64::MAX).unwrap();
+        let left = keys.iter().filter(|key| cache.get(key, Seek::Proof).is_some());
+        assert_eq!(left.collect::<Vec<_>>(), keys[..3].iter().collect::<Vec<_>>());
+        cache.shrink(8, 1).unwrap();
+        assert!(keys.iter().all(|key| cache.get(key, Seek::Proof).is_none()));
+        assert!(folder.path().join("notes").exists());
+    }
+}

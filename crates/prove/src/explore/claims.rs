@@ -1,0 +1,225 @@
+//! What breaks a claim: a test of one situation each.
+
+use wastenot_model::CpuId;
+use wastenot_rota::eval::{At, Frame};
+use wastenot_rota::ir::{Bound, ClaimKind, Level, Policy};
+
+use super::attempt::{Events, Step, failing};
+use super::periodic::circle;
+use super::placing::placed;
+use super::search::Bounds;
+use super::situation::{Place, Situation, World};
+
+/// A test of situations.
+pub(super) struct Test {
+    /// How many tasks are woken meanwhile: so many are away.
+    pub(super) wakes: usize,
+    /// How many are moved by periodic balancing meanwhile.
+    moves: usize,
+    /// Whether one task says it all.
+    alone: bool,
+    pub(super) breaks: fn(&World<'_>, &Situation, &Test) -> Option<Broken>,
+}
+
+/// How a situation breaks a claim.
+pub(super) struct Broken {
+    pub(super) cpu: CpuId,
+    pub(super) steps: Vec<Step>,
+    pub(super) why: String,
+}
+
+impl Test {
+    fn plain(breaks: fn(&World<'_>, &Situation, &Test) -> Option<Broken>) -> Test {
+        Test { wakes: 0, moves: 0, alone: false, breaks }
+    }
+    /// Whether it is worth a look with so many tasks.
+    pub(super) fn fits(&self, tasks: usize, bounds: Bounds) -> bool {
+        let events = self.wakes + self.moves;
+        events <= bounds.events && tasks > self.wakes && !(self.alone && tasks > 1)
+    }
+    fn events(&self) -> Events {
+        Events { wakes: self.wakes, moves: self.moves }
+    }
+}
+
+/// The tests of a claim, the plainest first. None: it is a claim about numbers or words, which no
+/// situation breaks.
+pub(super) fn tests(policy: &Policy, claim: &ClaimKind) -> Vec<Test> {
+    match claim {
+        ClaimKind::NoLostTask => vec![Test { alone: true, ..Test::plain(lost) }],
+        ClaimKind::NoLostWakeup => vec![Test { alone: true, ..Test::plain(not_woken) }],
+        ClaimKind::WorkConservation => {
+            let mut tests = conserving(policy, fails);
+            tests.push(Test { wakes: 1, ..Test::plain(fails) });
+            tests
+        }
+        // A round is one without events of the kernel.
+        ClaimKind::Rounds(bound) => {
+            let mut tests = conserving(policy, all_fail);
+            if *bound == Bound::IdleCpus && !policy.periodic.is_empty() {
+                tests.push(Test { moves: 1, ..Test::plain(all_fail) });
+            }
+            tests
+        }
+        ClaimKind::Settles if !policy.periodic.is_empty() => vec![Test::plain(runs_in_a_circle)],
+        _ => Vec::new(),
+    }
+}
+
+fn conserving(
+    policy: &Policy,
+    breaks: fn(&World<'_>, &Situation, &Test) -> Option<Broken>,
+) -> Vec<Test> {
+    let mut tests = vec![Test::plain(breaks)];
+    if policy.protocol.unchecked {
+        tests.push(Test::plain(steals_what_it_may_not));
+    }
+    tests.push(Test::plain(passes_for_nobody));
+    tests
+}
+
+/// An idle CPU fails though somebody waits.
+fn fails(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Broken> {
+    for &cpu in world.cpus() {
+        let Some(task) = wanted(situation, cpu) else { continue };
+        if let Some(steps) = failing(world, situation, cpu, test.events()) {
+            let why = format!(
+                "CPU {cpu} is idle and goes to sleep, though task {task} waits all the time and \
+                 may run there"
+            );
+            return Some(Broken { cpu, steps, why });
+        }
+    }
+    None
+}
+
+/// Every idle CPU fails though somebody waits for one of them.
+fn all_fail(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Broken> {
+    let wanting = world.cpus().iter().find_map(|&cpu| Some((cpu, wanted(situation, cpu)?)));
+    let (cpu, task) = wanting?;
+    let idle = world.cpus().iter().filter(|&&cpu| situation.is_idle(cpu));
+    let mut steps = Vec::new();
+    for &other in idle {
+        let failed = failing(world, situation, other, test.events())?;
+        if other == cpu {
+            steps = failed;
+        }
+    }
+    let why = format!(
+        "a whole round passes in which no idle CPU takes a task, though task {task} waits and CPU \
+         {cpu} is idle"
+    );
+    Some(Broken { cpu, steps, why })
+}
+
+fn wanted(situation: &Situation, cpu: CpuId) -> Option<usize> {
+    situation.is_idle(cpu).then(|| situation.wanted_by(cpu)).flatten()
+}
+
+/// Nobody who may run the task ever finds it.
+fn lost(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Broken> {
+    let Place::Waits { queue, .. } = situation.tasks[0].place else { return None };
+    let able = world.cpus().iter().filter(|&&cpu| situation.tasks[0].allowed(cpu));
+    let mut first = None;
+    for &cpu in able {
+        let steps = failing(world, situation, cpu, test.events())?;
+        first.get_or_insert((cpu, steps));
+    }
+    let (cpu, steps) = first?;
+    let name = &world.policy.queues[queue].name;
+    let why = format!("no CPU that may run task 0 ever finds it in `{name}`");
+    Some(Broken { cpu, steps, why })
+}
+
+/// A CPU that would find the task sleeps on, since nobody looks for it.
+fn not_woken(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Broken> {
+    let Place::Waits { queue, group } = situation.tasks[0].place else { return None };
+    let tree = world.tree();
+    for placed in placed(world, situation.tasks[0].mask) {
+        if (placed.queue, placed.group) != (queue, group) {
+            continue;
+        }
+        let wake = placed.put.wake;
+        for &cpu in world.cpus().iter().filter(|&&cpu| situation.tasks[0].allowed(cpu)) {
+            let looked_for = tree.group(wake, cpu) == tree.group(wake, placed.prev);
+            if looked_for || failing(world, situation, cpu, test.events()).is_some() {
+                continue;
+            }
+            let why = format!(
+                "task 0 waits and CPU {cpu}, which sleeps and would take it, is never woken: only \
+                 CPUs of the {} of CPU {} are looked for",
+                wake.name(),
+                placed.prev
+            );
+            let step = Step::Woken { task: 0, prev: placed.prev, queue, group };
+            return Some(Broken { cpu, steps: vec![step], why });
+        }
+    }
+    None
+}
+
+/// A candidate passes the filter although nobody waits there.
+fn passes_for_nobody(world: &World<'_>, situation: &Situation, _: &Test) -> Option<Broken> {
+    each_candidate(world, situation, |cpu, group, passed| {
+        let queue = world.policy.idle.as_ref()?.from;
+        let empty = situation.waiting(queue, group).next().is_none();
+        (passed && empty).then(|| {
+            let steps = vec![Step::Read { group, passed }, Step::Tried { group, refused: false }];
+            let why = format!("CPU {cpu} tries a queue in which it saw nobody wait");
+            Broken { cpu, steps, why }
+        })
+    })
+}
+
+/// A steal that is not checked takes a task that may not run there.
+fn steals_what_it_may_not(world: &World<'_>, situation: &Situation, _: &Test) -> Option<Broken> {
+    each_candidate(world, situation, |cpu, group, passed| {
+        let queue = world.policy.idle.as_ref()?.from;
+        let task = situation.waiting(queue, group).next()?;
+        let wrong = passed && !situation.tasks[task].allowed(cpu);
+        wrong.then(|| {
+            let steps = vec![Step::Read { group, passed }, Step::Stole { group, task }];
+            let why = format!("CPU {cpu} runs task {task}, which may not run there");
+            Broken { cpu, steps, why }
+        })
+    })
+}
+
+/// Every idle CPU, every candidate, and whether it passes the filter.
+fn each_candidate(
+    world: &World<'_>,
+    situation: &Situation,
+    mut of: impl FnMut(CpuId, usize, bool) -> Option<Broken>,
+) -> Option<Broken> {
+    let balance = world.policy.idle.as_ref()?;
+    let per = world.per[balance.from];
+    for &cpu in world.cpus().iter().filter(|&&cpu| situation.is_idle(cpu)) {
+        for (n, &level) in balance.levels.iter().enumerate() {
+            let beyond = n.checked_sub(1).map(|before| balance.levels[before]);
+            for group in world.tree().victims(cpu, per, level, beyond) {
+                let me = At { level: Level::Cpu, group: cpu.index() };
+                let mut frame = Frame {
+                    me: Some(me),
+                    other: Some(At { level: per, group }),
+                    here: Some(cpu),
+                    ..world.frame()
+                };
+                let look = world.look(situation, None);
+                let passed = frame.bool(&look, &world.per, &balance.filter);
+                if let Some(broken) = of(cpu, group, passed) {
+                    return Some(broken);
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Periodic balancing moves tasks for ever though nothing happens.
+fn runs_in_a_circle(world: &World<'_>, situation: &Situation, _: &Test) -> Option<Broken> {
+    let moves = circle(world, situation)?;
+    let cpu = moves.first()?.by;
+    let steps = moves.iter().map(Step::from).collect();
+    let why = format!("after {} moves everything is as before, and so on for ever", moves.len());
+    Some(Broken { cpu, steps, why })
+}

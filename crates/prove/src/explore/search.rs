@@ -1,0 +1,205 @@
+//! Every situation on every small machine, the smallest first.
+
+use wastenot_model::CpuId;
+use wastenot_rota::ir::{ClaimKind, Num, Policy, Visitor, visit};
+
+use super::attempt::Step;
+use super::claims::{self, Test};
+use super::placing::waits;
+use super::situation::{Place, Situation, Task, World};
+use crate::{Small, machines};
+
+/// How far the search goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// CPUs.
+    pub cpus: usize,
+    /// Tasks.
+    pub tasks: usize,
+    /// Tasks that are woken, or moved by periodic balancing, during an attempt.
+    pub events: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds { cpus: 4, tasks: 3, events: 1 }
+    }
+}
+
+/// What breaks a claim.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The machine.
+    pub small: Small,
+    /// What it begins with.
+    pub situation: Situation,
+    /// The CPU that it is about.
+    pub cpu: CpuId,
+    /// What happens.
+    pub steps: Vec<Step>,
+    /// What is wrong with that, in one sentence.
+    pub why: String,
+}
+
+/// What a search came to.
+#[derive(Clone, Debug)]
+pub struct Searched {
+    /// The smallest counterexample, fewest CPUs first and then fewest tasks; `None` is none within
+    /// the bounds.
+    pub found: Option<Found>,
+    /// How many situations were looked at.
+    pub looked: u64,
+}
+
+/// Looks for a counterexample of a claim. `None`: it is not one that situations can break.
+pub fn search(policy: &Policy, claim: &ClaimKind, bounds: Bounds) -> Option<Searched> {
+    let tests = claims::tests(policy, claim);
+    if tests.is_empty() {
+        return None;
+    }
+    let mut looked = 0;
+    for cpus in 1..=bounds.cpus {
+        let machines = machines(policy, cpus);
+        for tasks in 1..=bounds.tasks {
+            for test in tests.iter().filter(|test| test.fits(tasks, bounds)) {
+                for small in &machines {
+                    let world = World::new(policy, small);
+                    let mut all = Situations { world: &world, test, looked: &mut looked };
+                    if let Some(found) = all.of(tasks) {
+                        return Some(Searched { found: Some(found), looked });
+                    }
+                }
+            }
+        }
+    }
+    Some(Searched { found: None, looked })
+}
+
+/// All situations of some tasks on one machine.
+struct Situations<'w, 'p> {
+    world: &'w World<'p>,
+    test: &'w Test,
+    looked: &'w mut u64,
+}
+
+impl Situations<'_, '_> {
+    /// Tasks are alike but for what they are, so each multiset is looked at once.
+    fn of(&mut self, tasks: usize) -> Option<Found> {
+        let kinds = kinds(self.world, self.test.wakes > 0);
+        let vars = self.world.vars();
+        let mut situation = Situation { tasks: Vec::with_capacity(tasks), vars };
+        self.fill(&kinds, 0, tasks, &mut situation)
+    }
+
+    fn fill(
+        &mut self,
+        kinds: &[Task],
+        from: usize,
+        left: usize,
+        situation: &mut Situation,
+    ) -> Option<Found> {
+        if left == 0 {
+            let away = situation.tasks.iter().filter(|task| task.place == Place::Away);
+            if away.count() != self.test.wakes {
+                return None;
+            }
+            *self.looked += 1;
+            let broken = (self.test.breaks)(self.world, situation, self.test)?;
+            let (small, situation) = (self.world.small.clone(), situation.clone());
+            let (cpu, steps, why) = (broken.cpu, broken.steps, broken.why);
+            return Some(Found { small, situation, cpu, steps, why });
+        }
+        for (index, kind) in kinds.iter().enumerate().skip(from) {
+            if let Place::Runs(cpu) = kind.place
+                && !situation.is_idle(cpu)
+            {
+                continue;
+            }
+            situation.tasks.push(*kind);
+            let found = self.fill(kinds, index, left - 1, situation);
+            if found.is_some() {
+                return found;
+            }
+            situation.tasks.pop();
+        }
+        None
+    }
+}
+
+/// Everything that one task can be: its affinity, and where it is.
+fn kinds(world: &World<'_>, away: bool) -> Vec<Task> {
+    let cpus = world.cpus();
+    let weights = weights(world.policy);
+    let mut kinds = Vec::new();
+    // Affinities to many CPUs first: what is found then is plainer.
+    let mut masks: Vec<u32> = (1..1 << cpus.len()).collect();
+    masks.sort_by_key(|mask: &u32| std::cmp::Reverse(mask.count_ones()));
+    for mask in masks {
+        let waiting = waits(world, mask).into_iter();
+        let waiting = waiting.map(|(queue, group)| Place::Waits { queue, group });
+        let able = cpus.iter().filter(|cpu| mask >> cpu.0 & 1 == 1);
+        let running = able.map(|&cpu| Place::Runs(cpu));
+        let mut places: Vec<Place> = waiting.chain(running).collect();
+        if away {
+            places.push(Place::Away);
+        }
+        for place in places {
+            kinds.extend(weights.iter().map(|&weight| Task { place, mask, weight }));
+        }
+    }
+    kinds
+}
+
+/// Weights matter to policies that look at them only.
+fn weights(policy: &Policy) -> &'static [i64] {
+    struct Reads(bool);
+    impl Visitor for Reads {
+        fn num(&mut self, num: &Num) {
+            self.0 |= matches!(num, Num::QueuedWeight(_) | Num::RunningWeight(_));
+        }
+    }
+    let mut reads = Reads(false);
+    visit(policy, &mut reads);
+    if reads.0 { &[1, 100] } else { &[100] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn conserving(text: &str) -> Searched {
+        let program = wastenot_rota::compile(text).expect("it compiles");
+        let bounds = Bounds { cpus: 3, tasks: 3, events: 1 };
+        search(&program.policies[0], &ClaimKind::WorkConservation, bounds).expect("it is explored")
+    }
+
+    const WS: &str = include_str!("../../../../policies/work-stealing.rota");
+
+    #[test]
+    fn work_stealing_is_work_conserving_on_small_machines() {
+        let Searched { found, looked } = conserving(WS);
+        assert!(found.is_none(), "{found:?}");
+        assert!(looked > 1000, "{looked}");
+    }
+
+    #[test]
+    fn two_tasks_at_least_is_one_too_many() {
+        let text = WS.replace("queued(v.ready) >= 1", "queued(v.ready) >= 2");
+        let found = conserving(&text).found.expect("a counterexample");
+        assert_eq!((found.small.tree.cpus().len(), found.situation.tasks.len()), (2, 1));
+    }
+
+    #[test]
+    fn one_try_is_not_enough_beside_a_pinned_task() {
+        let text = WS.replace("retry untried", "retry 0");
+        let found = conserving(&text).found.expect("a counterexample");
+        assert_eq!((found.small.tree.cpus().len(), found.situation.tasks.len()), (3, 2));
+    }
+
+    #[test]
+    fn a_balance_that_ends_with_the_cache_leaves_the_rest() {
+        let text = WS.replace("level machine", "level llc");
+        let found = conserving(&text).found.expect("a counterexample");
+        assert_eq!(found.small.machine.name, "2 CPUs, llc 1+1");
+    }
+}

@@ -1,0 +1,253 @@
+//! The protocol for any number of CPUs, tasks, queues and enqueuers: an invariant that holds at the
+//! start, that every step keeps, and from which it follows that no wakeup is lost.
+//!
+//! A state is a set of relations; a step changes some of them. CPUs, tasks and queues are sorts of
+//! any size. `takes(c, t)` is that CPU c would take task t, being allowed and reading its queue; it
+//! and the queue of a task may change whenever the task is put, so affinities may change too.
+
+mod steps;
+
+use steps::{Step, steps};
+
+#[cfg(doc)]
+use super::Chain;
+use super::Variant;
+use crate::smt::{
+    Script, Sort, Term, and, call, equal, exists, forall, implies, int, name, not, or,
+};
+
+/// One thing to show: that this script cannot hold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Obligation {
+    /// Its name: letters, digits and dashes.
+    pub name: String,
+    /// What it says, and what to give to a solver: unsat is what is hoped for.
+    pub script: Script,
+}
+
+/// All that has to be shown of a variant. Of [`Chain::One`] and [`Chain::OneAnywhere`] the
+/// invariant knows nothing, and fails.
+pub fn obligations(variant: Variant) -> Vec<Obligation> {
+    let about = |name: &str, about: &str| (format!("wakeup-{name}"), format!("{about}\n{MEANING}"));
+    let mut all = Vec::new();
+    let (name, text) = about("start", "Does the invariant hold when all CPUs are busy?");
+    let mut script = declared(&text);
+    script.assert("All CPUs are busy and no task waits.", start());
+    script.assert("The invariant does not hold.", not(invariant(&Names(&[]))));
+    all.push(Obligation { name, script });
+    for step in steps(variant) {
+        let question = format!("Is the invariant kept when {}?", step.about);
+        let (name, text) = about(step.name, &question);
+        all.push(Obligation { name, script: kept(&step, &text) });
+    }
+    let (name, text) = about("goal", "Does it follow that somebody is on the way?");
+    let mut script = declared(&text);
+    script.assert("The invariant holds.", invariant(&Names(&[])));
+    script.assert("Nobody is on the way to somebody.", not(goal()));
+    all.push(Obligation { name, script });
+    all
+}
+
+/// For each step, whether it can be taken at all from where the invariant holds: sat is what is
+/// hoped for, else its obligation would say nothing.
+pub fn premises(variant: Variant) -> Vec<Obligation> {
+    let premise = |step: &Step| {
+        let about = format!("Can it be that {}?\n{MEANING}", step.about);
+        let mut script = declared(&about);
+        script.assert("The invariant holds before.", invariant(&Names(&[])));
+        script.assert("The step can be taken.", step.guard.clone());
+        Obligation { name: format!("wakeup-{}-can", step.name), script }
+    };
+    steps(variant).iter().map(premise).collect()
+}
+
+const MEANING: &str = "\nFor any number of CPUs, tasks, queues and enqueuers (`any n`).\n\
+    waits(t)       task t is in its queue, at(t)\n\
+    takes(c, t)    CPU c may run t and reads its queue; a put of t looks for exactly these\n\
+    looks(t)       the enqueuer of t looks for an idle CPU; seen(t, c): it has looked at c\n\
+    idle(c)        the cell of c says idle; claimed(c, t): it says claimed for t\n\
+    kicked(c)      a kick of c is on its way\n\
+    phase(c)       0 busy, 1 asleep, 2 scans, 3 took a task, 4 passes wakeups on\n\
+    visited(c, q)  this scan of c found nothing in queue q\n\
+    owes(c, t)     c has to hand on the wakeup of t; tried(c, t, x): it has looked at x for that\n\
+    local(c)       c was given a task directly\n\
+    `.next` is what a relation is after the step.";
+
+const BUSY: i64 = 0;
+const ASLEEP: i64 = 1;
+const SCANS: i64 = 2;
+const TOOK: i64 = 3;
+const PASSES: i64 = 4;
+
+/// The relations of a state: name, and what each is about.
+const RELATIONS: [(&str, &[&str]); 12] = [
+    ("waits", &["t"]),
+    ("takes", &["c", "t"]),
+    ("looks", &["t"]),
+    ("seen", &["t", "c"]),
+    ("idle", &["c"]),
+    ("claimed", &["c", "t"]),
+    ("kicked", &["c"]),
+    ("visited", &["c", "q"]),
+    ("owes", &["c", "t"]),
+    ("tried", &["c", "t", "x"]),
+    ("local", &["c"]),
+    ("new_takes", &["c"]),
+];
+
+/// Who takes part in a step.
+const ACTORS: [&str; 5] = ["me", "other", "it", "here", "maybe"];
+
+/// A name says what it stands for.
+fn sort(variable: &str) -> Sort {
+    match variable {
+        "c" | "d" | "x" | "me" | "other" => Sort::named("Cpu"),
+        "t" | "it" => Sort::named("Task"),
+        "q" | "here" => Sort::named("Queue"),
+        _ => Sort::Bool,
+    }
+}
+
+fn declared(about: &str) -> Script {
+    let mut script = Script::new(about);
+    script.sort("Cpu").sort("Task").sort("Queue");
+    for (relation, over) in RELATIONS {
+        script.declare(relation, over.iter().map(|variable| sort(variable)), Sort::Bool);
+    }
+    script.declare("at", [sort("t")], sort("q"));
+    script.declare("phase", [sort("c")], Sort::Int);
+    for actor in ACTORS {
+        script.declare(actor, [], sort(actor));
+    }
+    script
+}
+
+/// Reads relations before a step, or after it: those that the step changes by their new name.
+struct Names<'a>(&'a [Change]);
+
+type Change = (&'static str, Term);
+
+impl Names<'_> {
+    fn of(&self, relation: &str, over: &[&str]) -> Term {
+        let changed = self.0.iter().any(|(changed, _)| *changed == relation);
+        let relation = if changed { format!("{relation}.next") } else { relation.to_owned() };
+        call(&relation, over.iter().map(|variable| name(variable)))
+    }
+
+    fn phase(&self, cpu: &str, phases: &[i64]) -> Term {
+        or(phases.iter().map(|phase| equal(self.of("phase", &[cpu]), int(*phase))))
+    }
+
+    fn visited_its_queue(&self, cpu: &str, task: &str) -> Term {
+        let changed = self.0.iter().any(|(changed, _)| *changed == "visited");
+        let visited = if changed { "visited.next" } else { "visited" };
+        call(visited, [name(cpu), self.of("at", &[task])])
+    }
+}
+
+/// Nobody who could take a waiting task is idle unseen: the enqueuer has still to look at that CPU,
+/// or somebody has the wakeup and will take the task or hand it on.
+fn invariant(s: &Names<'_>) -> Term {
+    let over = |variables: &[&'static str], body| {
+        forall(variables.iter().map(|variable| (*variable, sort(variable))), body)
+    };
+    let rests =
+        or([s.phase("c", &[ASLEEP]), and([s.phase("c", &[SCANS]), s.visited_its_queue("c", "t")])]);
+    let missed =
+        and([s.of("waits", &["t"]), s.of("takes", &["c", "t"]), s.of("idle", &["c"]), rests]);
+    let on_the_way = and([
+        s.of("takes", &["d", "t"]),
+        or([
+            s.of("claimed", &["d", "t"]),
+            and([
+                s.of("owes", &["d", "t"]),
+                or([
+                    and([s.phase("d", &[SCANS]), not(s.visited_its_queue("d", "t"))]),
+                    s.phase("d", &[TOOK]),
+                    and([s.phase("d", &[PASSES]), not(s.of("tried", &["d", "t", "c"]))]),
+                ]),
+            ]),
+        ]),
+    ]);
+    let looked_for = and([s.of("looks", &["t"]), not(s.of("seen", &["t", "c"]))]);
+    let found = or([looked_for, exists([("d", sort("d"))], on_the_way)]);
+    and([
+        over(&["t", "c"], implies(missed, found)),
+        over(
+            &["c", "t"],
+            implies(
+                s.of("claimed", &["c", "t"]),
+                and([
+                    not(s.of("idle", &["c"])),
+                    not(s.of("local", &["c"])),
+                    s.phase("c", &[ASLEEP, SCANS, TOOK]),
+                ]),
+            ),
+        ),
+        over(
+            &["c"],
+            implies(
+                s.of("idle", &["c"]),
+                and([not(s.of("local", &["c"])), s.phase("c", &[ASLEEP, SCANS, TOOK])]),
+            ),
+        ),
+        over(
+            &["c"],
+            implies(
+                and([s.phase("c", &[ASLEEP, SCANS]), not(s.of("idle", &["c"]))]),
+                s.of("kicked", &["c"]),
+            ),
+        ),
+    ])
+}
+
+fn start() -> Term {
+    let s = Names(&[]);
+    let cpus = and([
+        s.phase("c", &[BUSY]),
+        not(s.of("idle", &["c"])),
+        not(s.of("local", &["c"])),
+        not(s.of("claimed", &["c", "t"])),
+    ]);
+    let tasks = and([not(s.of("waits", &["t"])), not(s.of("looks", &["t"]))]);
+    forall([("c", sort("c")), ("t", sort("t"))], and([cpus, tasks]))
+}
+
+/// While t waits and c sleeps that would take it: c is kicked, or the enqueuer of t looks for
+/// somebody, or somebody who may take t was claimed and is kicked or took something else, will
+/// look into its queue, or hands its wakeup on.
+fn goal() -> Term {
+    let s = Names(&[]);
+    let violation =
+        and([s.of("waits", &["t"]), s.of("takes", &["c", "t"]), s.phase("c", &[ASLEEP])]);
+    let kicked =
+        and([s.of("claimed", &["d", "t"]), or([s.of("kicked", &["d"]), s.phase("d", &[TOOK])])]);
+    let looks = and([s.phase("d", &[SCANS]), not(s.visited_its_queue("d", "t"))]);
+    let passes = and([s.of("owes", &["d", "t"]), s.phase("d", &[TOOK, PASSES])]);
+    let somebody =
+        exists([("d", sort("d"))], and([s.of("takes", &["d", "t"]), or([kicked, looks, passes])]));
+    let on_the_way = or([s.of("kicked", &["c"]), s.of("looks", &["t"]), somebody]);
+    forall([("t", sort("t")), ("c", sort("c"))], implies(violation, on_the_way))
+}
+
+fn kept(step: &Step, about: &str) -> Script {
+    let mut script = declared(about);
+    script.assert("The invariant holds before.", invariant(&Names(&[])));
+    script.assert("The step can be taken.", step.guard.clone());
+    for (relation, value) in &step.changes {
+        let over: &[&str] = match *relation {
+            "at" => &["t"],
+            "phase" => &["c"],
+            _ => RELATIONS.iter().find(|(name, _)| name == relation).map_or(&[], |(_, over)| over),
+        };
+        let gives = match *relation {
+            "at" => sort("q"),
+            "phase" => Sort::Int,
+            _ => Sort::Bool,
+        };
+        let takes = over.iter().map(|variable| (*variable, sort(variable)));
+        script.define(&format!("{relation}.next"), takes, gives, value.clone());
+    }
+    script.assert("The invariant does not hold after.", not(invariant(&Names(&step.changes))));
+    script
+}

@@ -1,0 +1,148 @@
+//! No lost wakeup: while a task waits and a CPU sleeps that would take it, somebody is on the way.
+//!
+//! # The protocol
+//! Every CPU has a *cell* that says `busy`, `idle`, or `claimed for t`. It is ours: sched_ext's own
+//! idle mask is refreshed on idle-to-idle transitions without `ops.update_idle` being called
+//! (kernel/sched/ext_idle.c), so nobody could look again there. Cells change by atomic exchange.
+//!
+//! - *Put* t: insert it. Then look at the cells of the CPUs that may take it, one after the other;
+//!   the first that is `idle` becomes `claimed for t`, and that CPU is kicked.
+//! - *Dispatch* on c: c's cell becomes `idle`; if it was `claimed for t`, c *owes* t. Then c scans
+//!   the queues that it reads, each at its own instant. If it finds nothing it sleeps. If it takes
+//!   a task, its cell becomes `busy`; if it was `claimed for t` meanwhile, c owes t too. For each t
+//!   that it owes and that still waits c looks for another idle CPU, claims it for t and kicks it,
+//!   as the enqueuer of t did (the *chain*). Then it runs what it took.
+//! - A kick wakes whoever sleeps, is kept by whoever scans, and is nothing to whoever is busy.
+//!
+//! A wakeup belongs to a task and is handed on until that task is taken, or until none is idle that
+//! may take it. That is what affinities need. A CPU that took a task and wakes *one* CPU for *some*
+//! task that is left ([`Chain::One`]) loses wakeups: it may owe two tasks that it alone of those
+//! awake may take, since it says `idle` anew after it was claimed. `explore` shows how.
+//!
+//! # What is proved
+//! [`invariant`]: for any number of CPUs, tasks, queues and enqueuers, any affinities and any
+//! queues read by any CPUs: that of the protocol, provided that a put looks for exactly the CPUs
+//! that may take the task, that is which are allowed and whose dispatch would find it. Whether a
+//! policy's puts do that is a question to the policy ([`System::blind_spots`] answers for one
+//! machine).
+//! [`explore`]: the same for a few CPUs and tasks, every interleaving, without that premise.
+//!
+//! Cells and queues are taken as sequentially consistent. Tasks given to a claimed CPU directly
+//! (`run t on c`) are part of both; that such a task may have to wait behind another one in the
+//! CPU's local queue is not a lost wakeup, and is not covered.
+
+mod explore;
+pub mod invariant;
+mod state;
+mod symmetry;
+mod trace;
+
+pub use explore::{Explored, explore};
+pub use trace::{Step, Trace};
+use wastenot_rota::ir::Protocol;
+
+/// So many CPUs, and so many tasks, a [`System`] can have.
+pub const SIZE_MAX: usize = 4;
+
+/// CPUs, one bit each.
+pub type Cpus = u8;
+
+/// CPUs and tasks that follow the protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct System {
+    /// How many CPUs, at most [`SIZE_MAX`].
+    pub cpus: usize,
+    /// Tasks, at most [`SIZE_MAX`].
+    pub tasks: Vec<Task>,
+    /// Whether a task is put again after it has run; else it runs once.
+    pub again: bool,
+    /// Queues that these tasks are put in.
+    pub queues: Vec<Queue>,
+    /// How many tasks are put at once.
+    pub enqueuers: usize,
+    /// How CPUs and enqueuers keep from missing each other.
+    pub variant: Variant,
+}
+
+/// A task, and what its put does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// Where it may run.
+    pub allowed: Cpus,
+    /// For whom its put looks: of these, those that are allowed and read its queue.
+    pub woken: Cpus,
+    /// Among whom an idle CPU is looked for first, to run it directly; of these, those allowed.
+    pub direct: Cpus,
+    /// Where it waits: index into [`System::queues`].
+    pub queue: usize,
+}
+
+/// A queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queue {
+    /// Whose dispatch looks into it.
+    pub readers: Cpus,
+    /// Whether tasks leave it in the order in which they came; else in any order.
+    pub fifo: bool,
+}
+
+/// The protocol, or what is left of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// An idle CPU is looked for before the task is in its queue.
+    pub kick_first: bool,
+    /// A CPU scans first and says that it is idle afterwards.
+    pub no_rescan: bool,
+    /// What a CPU does that took a task.
+    pub chain: Chain,
+}
+
+/// How a CPU that took a task passes wakeups on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chain {
+    /// For each task that it owes: the protocol.
+    Owed,
+    /// For each task that it could have taken.
+    Each,
+    /// For one task of those that it could have taken, if an idle CPU may take that.
+    One,
+    /// For one task of all that wait anywhere, if an idle CPU may take that.
+    OneAnywhere,
+    /// Not at all.
+    Not,
+}
+
+impl Variant {
+    /// What a text asks for.
+    pub fn of(protocol: &Protocol) -> Variant {
+        Variant {
+            kick_first: protocol.kick_first,
+            no_rescan: protocol.no_rescan,
+            chain: if protocol.no_chain { Chain::Not } else { Chain::Owed },
+        }
+    }
+}
+
+impl System {
+    /// Who would take a task: who is allowed and would find it.
+    pub fn takers(&self, task: usize) -> Cpus {
+        let task = &self.tasks[task];
+        task.allowed & self.queues[task.queue].readers & self.all()
+    }
+
+    /// For whom the put of a task looks.
+    pub fn woken(&self, task: usize) -> Cpus {
+        self.takers(task) & self.tasks[task].woken
+    }
+
+    /// Those who would take a task and for whom its put does not look: there a wakeup is lost as
+    /// soon as they are the ones who sleep. The invariant needs that there are none.
+    pub fn blind_spots(&self) -> Vec<(usize, Cpus)> {
+        let missed = |task| (task, self.takers(task) & !self.woken(task));
+        (0..self.tasks.len()).map(missed).filter(|(_, cpus)| *cpus != 0).collect()
+    }
+
+    fn all(&self) -> Cpus {
+        ((1u32 << self.cpus) - 1) as Cpus
+    }
+}

@@ -1,0 +1,241 @@
+//! Dispatch and balancing as C.
+
+use super::Writer;
+use super::expr::constant;
+use super::quote::Quote;
+use crate::ir::{Attempt, Balance, Choose, Level, Periodic};
+
+impl Writer<'_> {
+    /// `on dispatch(c) { ... }`
+    pub(super) fn dispatch(&mut self) -> String {
+        let policy = self.policy;
+        let mut idle = None;
+        if policy.dispatch.iter().any(|attempt| matches!(attempt, Attempt::Balance)) {
+            idle = policy.idle.as_ref().map(|balance| self.balance_idle(balance));
+        }
+        let (mut words, mut code) = (Vec::new(), String::new());
+        for attempt in &policy.dispatch {
+            match attempt {
+                Attempt::Take(at, _) => {
+                    words.push(format!("take {}", Quote(policy).queue(at)).replace("me.", "c."));
+                    let at = self.queue(at);
+                    code += &format!("\tif (take(f, {at}))\n\t\treturn true;\n");
+                }
+                Attempt::Balance => {
+                    words.push("balance idle".into());
+                    let Some(name) = &idle else { continue };
+                    code += &format!("\tif (!stays && {name}(f, f->me))\n\t\treturn true;\n");
+                }
+            }
+        }
+        code += "\treturn false;\n";
+        let name = self.named("dispatch");
+        let clause = format!("on dispatch(c) {{ {} }}", words.join(" else "));
+        self.define(&clause, &format!("static bool {name}(struct frame *f, bool stays)"), &code);
+        name
+    }
+
+    /// `balance idle { ... }`
+    fn balance_idle(&mut self, balance: &Balance) -> String {
+        let kind = self.kind(balance.from);
+        self.attempts("idle", "balance idle", balance, |_, _| {
+            ("steal 1".into(), format!("\ts->took = steal(s->f, {kind}, s->best);\n"))
+        })
+    }
+
+    /// `balance every PERIOD on leader(LEVEL) { ... }`
+    pub(super) fn balance_every(&mut self, index: usize, periodic: &Periodic) -> String {
+        let (balance, word) = (&periodic.balance, format!("every_{}", index + 1));
+        self.me = self.policy.queues[balance.from].per;
+        let period = self.named(&format!("period_{word}"));
+        let clause = format!("every {}", Quote(self.policy).num(&periodic.period));
+        let value = self.num(&periodic.period);
+        self.define(
+            &clause,
+            &format!("static s64 {period}(struct frame *f)"),
+            &format!("\treturn {value};\n"),
+        );
+        let name = self.attempts(&word, &clause, balance, |writer, filter| {
+            let name = writer.pull(&word, balance, filter);
+            let code = format!(
+                "\ts->moved = 0;\n\ts->most = 0x7fffffffffffffffLL;\n\
+                 \tbpf_loop(MAX_CPUS, {name}, s, 0);\n\ts->took = s->moved > 0;\n"
+            );
+            ("as many as came".into(), code)
+        });
+        self.me = Level::Cpu;
+        name
+    }
+
+    /// Functions that try one candidate after the other, level by level. `attempt` says what an
+    /// attempt is, given the filter's name.
+    fn attempts(
+        &mut self,
+        word: &str,
+        clause: &str,
+        balance: &Balance,
+        attempt: impl FnOnce(&mut Self, &str) -> (String, String),
+    ) -> String {
+        self.other = self.policy.queues[balance.from].per;
+        let per = constant(self.other);
+        let (filter, scan) = self.scan(word, balance);
+        let name = self.named(&format!("balance_{word}"));
+        let (steal, body) = attempt(self, &filter);
+        let (retry, again, retries) = match balance.retry {
+            None => ("untried".into(), String::new(), String::new()),
+            Some(retry) => (
+                retry.to_string(),
+                "\tif (!s->retries--)\n\t\treturn stop();\n".into(),
+                format!("\ts->retries = {};\n", retry.min(u64::from(u32::MAX))),
+            ),
+        };
+        self.define(
+            &format!("{steal} retry {retry}"),
+            &format!("static long {name}_step(u32 n, struct scan *s)"),
+            &format!(
+                "\tif (!{scan}(s))\n\t\treturn stop();\n{body}\
+                 \tif (s->took)\n\t\treturn stop();\n{again}\treturn 0;\n"
+            ),
+        );
+        self.define(
+            "one level: candidates are tried until one gives a task or nobody is left",
+            &format!("static bool {name}_level(struct scan *s, u32 level)"),
+            &format!(
+                "\tu32 n = groups_in(s->f->part, s->from).count;\n\n\
+                 \ts->nearer = s->level;\n\ts->level = level;\n{retries}\
+                 \tif (n)\n\t\tbpf_loop(n, {name}_step, s, 0);\n\treturn s->took;\n"
+            ),
+        );
+        let tries: Vec<String> = balance
+            .levels
+            .iter()
+            .map(|level| format!("{name}_level(&s, {})", constant(*level)))
+            .collect();
+        let levels: Vec<&str> = balance.levels.iter().map(|level| level.name()).collect();
+        self.define(
+            &format!("{clause} {{ level {} }}", levels.join(", ")),
+            &format!("static bool {name}(struct frame *f, s32 cpu)"),
+            &format!(
+                "\tstruct scan s = scan_for(f, cpu, {per});\n\n\treturn {};\n",
+                tries.join(" || ")
+            ),
+        );
+        self.other = Level::Cpu;
+        name
+    }
+
+    /// Functions that move tasks one by one from the best candidate into a queue of mine.
+    fn pull(&mut self, word: &str, balance: &Balance, filter: &str) -> String {
+        let into = balance.into.unwrap_or(balance.from);
+        let queue = &self.policy.queues[into];
+        let (level, to, from) = (constant(queue.per), self.kind(into), self.kind(balance.from));
+        let name = self.named(&format!("pull_{word}"));
+        let carry = balance.rebase.map(|var| self.task_var(var));
+        let carried = carry.as_ref().map_or(String::new(), |var| {
+            format!("\tt->{var} = rebased(t->{var}, {from}, s->best, {to}, into);\n")
+        });
+        let key = queue.key.map(|var| self.task_var(var));
+        let insert = match &key {
+            Some(var) => format!(
+                "\tscx_bpf_dsq_move_set_vtime(it, t->{var});\n\
+                 \tif (!scx_bpf_dsq_move_vtime(it, p, queue(f->part, {to}, into), 0))"
+            ),
+            None => format!("\tif (!scx_bpf_dsq_move(it, p, queue(f->part, {to}, into), 0))"),
+        };
+        let (save, back) = match &carry {
+            Some(var) => (
+                format!("\ts64 before = t->{var};\n"),
+                format!(" {{\n\t\tt->{var} = before;\n\t\treturn false;\n\t}}\n"),
+            ),
+            None => (String::new(), "\n\t\treturn false;\n".into()),
+        };
+        let key = key.map_or("0".into(), |var| format!("t->{var}"));
+        let rebase = carry.as_ref().map_or(String::new(), |_| " rebase".into());
+        self.define(
+            &format!("into {}{rebase}", queue.name),
+            &format!(
+                "static bool {name}_one(struct scan *s, struct bpf_iter_scx_dsq *it,\n\
+                 \t\t\tstruct task_struct *p, struct task *t, s32 cpu)"
+            ),
+            &format!(
+                "\tstruct frame *f = s->f;\n\tu32 into = group({level}, s->cpu);\n{save}\n\
+                 {carried}{insert}{back}\
+                 \tmoved(t, {to}, into, {key}, cpu);\n\treturn true;\n"
+            ),
+        );
+        let text = Quote(self.policy).num(&balance.count);
+        let count = self.num(&balance.count);
+        self.define(
+            &format!("steal {text}: one by one, each time as things are by then"),
+            &format!("static long {name}(u32 n, struct scan *s)"),
+            &format!(
+                "\tu64 id = queue(s->f->part, {from}, s->best);\n\
+                 \tstruct frame *f = s->f;\n\tstruct bpf_iter_scx_dsq it;\n\
+                 \tstruct task_struct *p;\n\tstruct task *t;\n\tbool came = false;\n\
+                 \ts64 count;\n\ts32 cpu;\n\n\
+                 \tface_best(s);\n\tcount = {count};\n\
+                 \tif (s->moved >= s->most || count < 1 || !{filter}(f))\n\t\treturn stop();\n\
+                 \ts->most = lesser(s->most, count);\n\
+                 \tif (!bpf_iter_scx_dsq_new(&it, id, 0)) {{\n\
+                 \t\twhile (!came && (p = bpf_iter_scx_dsq_next(&it))) {{\n\
+                 \t\t\tcpu = lowest_allowed(p, {level}, group({level}, s->cpu));\n\
+                 \t\t\tt = task_of(p);\n\
+                 \t\t\tif (cpu < 0 || !t || !{name}_one(s, &it, p, t, cpu))\n\
+                 \t\t\t\tcontinue;\n\
+                 \t\t\tcame = true;\n\t\t\twake_for(p, t, MACHINE);\n\t\t}}\n\t}}\n\
+                 \tbpf_iter_scx_dsq_destroy(&it);\n\
+                 \tif (!came)\n\t\treturn stop();\n\ts->moved++;\n\treturn 0;\n"
+            ),
+        );
+        name
+    }
+
+    /// Functions that find the best untried candidate. Gives the names of the filter and of the
+    /// one that does so.
+    fn scan(&mut self, word: &str, balance: &Balance) -> (String, String) {
+        let filter = self.named(&format!("filter_{word}"));
+        let condition = self.bool(&balance.filter);
+        let clause = format!("filter(me, v) = {}", Quote(self.policy).bool(&balance.filter));
+        let body = format!("\treturn {condition};\n");
+        self.define(&clause, &format!("static bool {filter}(struct frame *f)"), &body);
+
+        let name = self.named(&format!("scan_{word}"));
+        let (key, near) = self.choose(word, &balance.choose);
+        self.define(
+            "one candidate",
+            &format!("static long {name}_step(u32 n, struct scan *s)"),
+            &format!(
+                "\ts32 group = candidate(s, n);\n\n\
+                 \tif (group >= 0 && {filter}(s->f))\n\t\tconsider(s, group, {key});\n\treturn 0;\n"
+            ),
+        );
+        self.define(
+            "the best of the candidates",
+            &format!("static bool {name}(struct scan *s)"),
+            &format!(
+                "\tu32 n = groups_in(s->f->part, s->from).count;\n\n\
+                 \ts->best = -1;\n\ts->near = {near};\n\
+                 \tif (n)\n\t\tbpf_loop(n, {name}_step, s, 0);\n\
+                 \tif (s->best < 0)\n\t\treturn false;\n\
+                 \ttry(s, s->best);\n\treturn true;\n"
+            ),
+        );
+        (filter, name)
+    }
+
+    /// What is greatest for the best candidate, and whether the nearest of equals is better.
+    fn choose(&mut self, word: &str, choose: &Choose) -> (String, bool) {
+        let Choose::Best { key, greatest, near } = choose else { return ("0".into(), false) };
+        let name = self.named(&format!("choose_{word}"));
+        let text = Quote(self.policy).num(key);
+        let key = self.num(key);
+        let (how, key) = if *greatest { ("argmax", key) } else { ("argmin", format!("~({key})")) };
+        let tie = if *near { " tie near(me)" } else { "" };
+        self.define(
+            &format!("choose {how} {text}{tie}"),
+            &format!("static s64 {name}(struct frame *f)"),
+            &format!("\treturn {key};\n"),
+        );
+        (format!("{name}(s->f)"), *near)
+    }
+}

@@ -1,0 +1,160 @@
+//! Handlers as C: one function for each body, one statement for each of the text's.
+
+use std::fmt::Write;
+
+use super::Writer;
+use super::expr::constant;
+use super::quote::Quote;
+use crate::ir::{Event, Level, Num, Place, Put, Set, Stmt};
+
+impl Writer<'_> {
+    /// The functions of all handlers that do something, those of equal bodies once, and of each
+    /// event the function's name.
+    pub(super) fn handlers(&mut self) -> [Option<String>; Event::COUNT] {
+        let handlers = &self.policy.handlers;
+        let mut names = [const { None }; Event::COUNT];
+        for event in Event::ALL {
+            let body = &handlers[event as usize];
+            if body.is_empty() || names[event as usize].is_some() {
+                continue;
+            }
+            let same = |other: &Event| {
+                other.places() == event.places() && handlers[*other as usize] == *body
+            };
+            let events: Vec<&str> =
+                Event::ALL.iter().filter(|other| same(other)).map(|other| other.name()).collect();
+            let name = self.named(&format!("on_{}", events.join("_")));
+            let heads: Vec<String> = events.iter().map(|event| format!("on {event}(t)")).collect();
+            self.places = event.places();
+            let mut code = String::new();
+            self.block(body, 1, &mut code);
+            self.define(&heads.join(", "), &format!("static void {name}(struct frame *f)"), &code);
+            for other in Event::ALL.iter().filter(|other| same(other)) {
+                names[*other as usize] = Some(name.clone());
+            }
+        }
+        self.places = false;
+        names
+    }
+
+    /// A function and the clause that it comes from; what it calls comes before it.
+    pub(super) fn define(&mut self, clause: &str, head: &str, body: &str) {
+        write!(self.functions, "/* {clause} */\n{head}\n{{\n{body}}}\n\n").expect("text grows");
+    }
+
+    fn block(&mut self, stmts: &[Stmt], depth: usize, code: &mut String) {
+        for stmt in stmts {
+            self.stmt(stmt, depth, code);
+        }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt, depth: usize, code: &mut String) {
+        let tab = "\t".repeat(depth);
+        let line = match stmt {
+            Stmt::Claim { slot, within, near, by } => self.claim(*slot, *within, near, by),
+            Stmt::Pick { slot, set, item, key, greatest } => {
+                self.pick(*slot, (set, *item), key, *greatest)
+            }
+            Stmt::Let(slot, value) => {
+                self.numbers = self.numbers.max(slot + 1);
+                format!("f->number{slot} = {};", self.num(value))
+            }
+            Stmt::SetTask(var, value) => {
+                format!("f->t->{} = {};", self.task_var(*var), self.num(value))
+            }
+            Stmt::SetCpu { var, cpu, value, add } => {
+                let word = if *add { "add" } else { "set" };
+                let name = self.cpu_var(*var);
+                format!("{name}_{word}({}, {});", self.cpu(cpu), self.num(value))
+            }
+            Stmt::Put(put) => self.put(put),
+            Stmt::Run { slot, slice, .. } => {
+                let slice = self.slice(slice.as_ref());
+                format!("run_on(f, f->cpu{slot}, {slice});")
+            }
+            Stmt::Kick { cpu, preempt } => {
+                let how = if *preempt { "SCX_KICK_PREEMPT" } else { "SCX_KICK_IDLE" };
+                format!("kick({}, {how});", self.cpu(cpu))
+            }
+            Stmt::If { condition, then, otherwise } => {
+                let condition = self.bool(condition);
+                writeln!(code, "{tab}if ({condition}) {{").expect("text grows");
+                self.block(then, depth + 1, code);
+                if !otherwise.is_empty() {
+                    writeln!(code, "{tab}}} else {{").expect("text grows");
+                    self.block(otherwise, depth + 1, code);
+                }
+                "}".into()
+            }
+        };
+        writeln!(code, "{tab}{line}").expect("text grows");
+    }
+
+    fn claim(&mut self, slot: usize, within: Option<Level>, near: &Place, by: &[Level]) -> String {
+        self.cpus = self.cpus.max(slot + 1);
+        let near = self.cpu(near);
+        let by: Vec<String> = by.iter().map(|level| format!("BY({})", constant(*level))).collect();
+        let by = if by.is_empty() { "0".into() } else { by.join(" | ") };
+        let within = constant(within.unwrap_or(Level::Machine));
+        format!("f->cpu{slot} = idle_cpu(f, {near}, {by}, {within});")
+    }
+
+    fn pick(
+        &mut self,
+        slot: usize,
+        (set, item): (&Set, usize),
+        key: &Num,
+        greatest: bool,
+    ) -> String {
+        self.cpus = self.cpus.max(slot + 1);
+        self.items = self.items.max(item + 1);
+        let text = format!(
+            "{} x{item} in {}: {}",
+            if greatest { "argmax" } else { "argmin" },
+            Quote(self.policy).set(set),
+            Quote(self.policy).num(key)
+        );
+        let (key, sign) = (self.num(key), if greatest { "<=" } else { ">=" });
+        let (level, group) = self.members(set);
+        let name = self.function("pick");
+        let skip = match set {
+            Set::In(_) => String::new(),
+            Set::Allowed => format!("\tif (!allowed(f->p, f->x{item}))\n\t\treturn 0;\n"),
+        };
+        write!(
+            self.functions,
+            "/* {text} */\nstatic long {name}_step(u32 n, struct fold *s)\n{{\n\
+             \tstruct frame *f = s->f;\n\ts64 key;\n\n\
+             \tf->x{item} = nth({level}, s->group, n);\n{skip}\tkey = {key};\n\
+             \tif (s->met && key {sign} s->value)\n\t\treturn 0;\n\
+             \ts->value = key;\n\ts->cpu = f->x{item};\n\ts->met++;\n\treturn 0;\n}}\n\n\
+             static s32 {name}(struct frame *f)\n{{\n\
+             \tstruct fold s = {{ .f = f, .group = {group}, .cpu = f->t->prev }};\n\
+             \tu32 n = cpus({level}, s.group);\n\n\
+             \tif (n)\n\t\tbpf_loop(n, {name}_step, &s, 0);\n\treturn s.cpu;\n}}\n\n"
+        )
+        .expect("text grows");
+        format!("f->cpu{slot} = {name}(f);")
+    }
+
+    fn put(&mut self, put: &Put) -> String {
+        let queue = &self.policy.queues[put.queue.queue];
+        let (kind, per) = (self.kind(put.queue.queue), constant(queue.per));
+        let (group, wake) = (self.group(&put.queue.at, queue.per), constant(put.wake));
+        let key = queue.key.map(|var| format!("f->t->{}, ", self.task_var(var)));
+        let word = if key.is_some() { "put_by" } else { "put" };
+        let slice = self.slice(put.slice.as_ref());
+        let key = key.unwrap_or_default();
+        format!("{word}(f, {kind}, {per}, {group}, {key}{slice}, {wake});")
+    }
+
+    fn slice(&mut self, slice: Option<&Num>) -> String {
+        match slice {
+            Some(slice) => {
+                let slice = self.num(slice);
+                format!("slice({slice})")
+            }
+            None => "SCX_SLICE_INF".into(),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+/*
+ * A CPU that was woken may have taken another task than the one that it was woken for. So whoever
+ * took a task looks whether work still waits that a sleeping CPU would take, and wakes that one.
+ */
+struct chain {
+	u32 part;
+	u32 kind;
+	u32 first; /* number of the first group that has such a queue */
+	bool found;
+};
+
+/* Whether any CPU of the partition sleeps: mostly none does, and that is all there is to see. */
+static long sleeper_step(u32 n, struct chain *c)
+{
+	s32 cpu = nth(MACHINE, c->first, n);
+
+	if ((u32)cpu >= MAX_CPUS || !*(volatile u32 *)&idle[cpu])
+		return 0;
+	c->found = true;
+	return stop();
+}
+
+/* Wakes a CPU for the first task of one queue for which there is one. */
+static long waiting_step(u32 n, struct chain *c)
+{
+	u64 id = queue(c->part, c->kind, c->first + n);
+	struct bpf_iter_scx_dsq it;
+	struct task_struct *p;
+	struct task *t;
+
+	if (scx_bpf_dsq_nr_queued(id) <= 0)
+		return 0;
+	if (!bpf_iter_scx_dsq_new(&it, id, 0)) {
+		while (!c->found && (p = bpf_iter_scx_dsq_next(&it))) {
+			t = task_of(p);
+			c->found = t && wake_for(p, t, MACHINE);
+		}
+	}
+	bpf_iter_scx_dsq_destroy(&it);
+	return c->found ? stop() : 0;
+}
+
+static bool chain_through(struct chain *c, u32 kind, u32 level)
+{
+	struct span all = groups_in(c->part, level);
+	u32 n = all.count;
+
+	c->kind = kind;
+	c->first = all.first;
+	if (n)
+		bpf_loop(n, waiting_step, c, 0);
+	return c->found;
+}
+
+/* Those of all queues of the policy of a partition. */
+static bool chain_queues(struct chain *c)
+{
+@CHAIN@}
+
+static void chain(u32 part)
+{
+	struct chain c = { .part = part, .first = groups_in(part, MACHINE).first };
+	u32 n = cpus(MACHINE, c.first);
+
+	if (n)
+		bpf_loop(n, sleeper_step, &c, 0);
+	if (!c.found)
+		return;
+	c.found = false;
+	if (chain_queues(&c))
+		count(CHAIN);
+}

@@ -1,0 +1,120 @@
+/*
+ * Idle flags: a claim is one atomic exchange, so that of two who want a CPU one gets it.
+ */
+static bool claim(s32 cpu)
+{
+	if ((u32)cpu >= MAX_CPUS || !*(volatile u32 *)&idle[cpu])
+		return false;
+	return __sync_lock_test_and_set(&idle[cpu], 0);
+}
+
+static void set_idle(s32 cpu, u32 whether)
+{
+	if ((u32)cpu < MAX_CPUS)
+		__sync_lock_test_and_set(&idle[cpu], whether);
+}
+
+/* For the nearest CPU that a task may use. */
+struct search {
+	struct task_struct *p;
+	u32 level; /* where to look */
+	u32 group;
+	bool inside; /* only for one in this group: */
+	u32 per;
+	u32 in;
+	bool claims; /* only for one whose idle flag is set, which is claimed, */
+	u32 kind;    /* and who would look into this queue, or ANY, */
+	u32 of;	     /* of this group */
+	s32 found;
+};
+
+static long search_step(u32 n, struct search *s)
+{
+	s32 cpu = nth(s->level, s->group, n);
+
+	if (!allowed(s->p, cpu) || (s->inside && group(s->per, cpu) != s->in))
+		return 0;
+	if (s->claims && (!looks(s->kind, s->of, cpu) || !claim(cpu)))
+		return 0;
+	s->found = cpu;
+	return stop();
+}
+
+static bool search_in(struct search *s, u32 level, s32 near)
+{
+	u32 n;
+
+	s->level = level;
+	s->group = group(level, near);
+	n = cpus(level, s->group);
+	if (n)
+		bpf_loop(n, search_step, s, 0);
+	return s->found >= 0;
+}
+
+#define BY(level) (1u << (level))
+#define BY_ALL (~0u)
+
+/* The CPU nearest to `near`, by some levels, of those within one; -1 if there is none. */
+static s32 nearest(struct search *s, s32 near, u32 by, u32 within)
+{
+	by |= BY(within);
+	s->found = -1;
+	if (search_in(s, CPU, near))
+		return s->found;
+	if (within >= SMT && (by & BY(SMT)) && search_in(s, SMT, near))
+		return s->found;
+	if (within >= LLC && (by & BY(LLC)) && search_in(s, LLC, near))
+		return s->found;
+	if (within >= NODE && (by & BY(NODE)) && search_in(s, NODE, near))
+		return s->found;
+	if (within >= MACHINE)
+		search_in(s, MACHINE, near);
+	return s->found;
+}
+
+/* let CPU = idle cpu in allowed(t) within LEVEL near PLACE by [LEVEL, ...] */
+static s32 idle_cpu(struct frame *f, s32 near, u32 by, u32 within)
+{
+	struct search s = { .p = f->p, .claims = true, .kind = ANY };
+
+	return nearest(&s, near, by, within);
+}
+
+/* home(t) */
+static s32 home(struct task_struct *p, s32 prev)
+{
+	struct search s = { .p = p };
+	s32 cpu = nearest(&s, prev, BY_ALL, MACHINE);
+
+	return cpu < 0 ? prev : cpu;
+}
+
+static void kick(s32 cpu, u64 flags)
+{
+	scx_bpf_kick_cpu(cpu, flags);
+	count(KICK);
+}
+
+/* Wakes one idle CPU that may have a waiting task and would look where it waits. */
+static bool wake_for(struct task_struct *p, struct task *t, u32 within)
+{
+	struct search s = { .p = p, .claims = true, .kind = t->kind, .of = t->group };
+	s32 cpu = nearest(&s, t->at, BY_ALL, within);
+
+	if (cpu < 0)
+		return false;
+	kick(cpu, SCX_KICK_IDLE);
+	return true;
+}
+
+/* The second half of a put: its task is in the queue by now. */
+static void wake_owed(struct task_struct *p)
+{
+	struct task *t = task_of(p);
+
+	if (!t || !t->owed)
+		return;
+	t->owed = false;
+	wake_for(p, t, t->wake);
+}

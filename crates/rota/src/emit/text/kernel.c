@@ -1,0 +1,161 @@
+/*
+ * The kernel, as far as this file uses it. libbpf and the verifier match types and functions by
+ * name against the running kernel, so that declaring the members in use is enough.
+ */
+#ifdef WASTENOT_NATIVE
+#include "kernel.h" /* stand-ins of the same names: tests run the policy outside the kernel */
+#else
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef int s32;
+typedef unsigned long long u64;
+typedef long long s64;
+typedef _Bool bool;
+enum { false, true };
+
+#define SEC(name) __attribute__((section(name), used))
+#define KFUNC __attribute__((section(".ksyms")))
+#define WEAK __attribute__((weak))
+#define CORE __attribute__((preserve_access_index))
+#define RODATA const volatile
+
+/* Kfunc arguments are compared by kind: this has to be a struct, no forward declaration. */
+struct cpumask {
+	unsigned long bits[1];
+} CORE;
+
+struct sched_ext_entity {
+	u32 flags;
+	u32 weight;
+	u64 slice;
+} CORE;
+
+struct kernfs_node {
+	u64 id;
+} CORE;
+
+struct cgroup {
+	struct kernfs_node *kn;
+} CORE;
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+} CORE;
+
+struct task_struct {
+	const struct cpumask *cpus_ptr;
+	struct cpumask cpus_mask;
+	int nr_cpus_allowed;
+	unsigned int __state;
+	int tgid;
+	struct css_set *cgroups;
+	struct sched_ext_entity scx;
+} CORE;
+
+/* Has to be an enum, as in the kernel, or CO-RE does not find it. */
+enum scx_exit_kind { SCX_EXIT_NONE };
+
+struct scx_exit_info {
+	enum scx_exit_kind kind;
+	const char *reason;
+	const char *msg;
+} CORE;
+
+struct scx_init_task_args;
+struct scx_exit_task_args;
+struct scx_dump_ctx;
+
+struct bpf_iter_scx_dsq {
+	u64 opaque[6];
+};
+
+/* In every kernel with sched_ext since 6.13. */
+extern s32 scx_bpf_create_dsq(u64 id, s32 node) KFUNC;
+extern void scx_bpf_dsq_insert(struct task_struct *p, u64 id, u64 slice, u64 flags) KFUNC;
+extern bool scx_bpf_dsq_move_to_local(u64 id) KFUNC;
+extern s32 scx_bpf_dsq_nr_queued(u64 id) KFUNC;
+extern void scx_bpf_kick_cpu(s32 cpu, u64 flags) KFUNC;
+extern s32 scx_bpf_task_cpu(const struct task_struct *p) KFUNC;
+extern bool bpf_cpumask_test_cpu(u32 cpu, const struct cpumask *mask) KFUNC;
+extern int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, u64 id, u64 flags) KFUNC;
+extern struct task_struct *bpf_iter_scx_dsq_next(struct bpf_iter_scx_dsq *it) KFUNC;
+extern void bpf_iter_scx_dsq_destroy(struct bpf_iter_scx_dsq *it) KFUNC;
+
+/* Not in every kernel: the loader looks which of two forms there is. */
+struct scx_bpf_dsq_insert_vtime_args {
+	u64 dsq_id;
+	u64 slice;
+	u64 vtime;
+	u64 enq_flags;
+} CORE;
+extern bool __scx_bpf_dsq_insert_vtime(struct task_struct *p,
+				       struct scx_bpf_dsq_insert_vtime_args *args) KFUNC WEAK;
+extern void scx_bpf_dsq_insert_vtime(struct task_struct *p, u64 id, u64 slice, u64 vtime,
+				     u64 flags) KFUNC WEAK;
+extern void scx_bpf_dsq_move_set_vtime(struct bpf_iter_scx_dsq *it, u64 vtime) KFUNC WEAK;
+extern bool scx_bpf_dsq_move_vtime(struct bpf_iter_scx_dsq *it, struct task_struct *p, u64 id,
+				   u64 flags) KFUNC WEAK;
+extern bool scx_bpf_dsq_move(struct bpf_iter_scx_dsq *it, struct task_struct *p, u64 id,
+			     u64 flags) KFUNC WEAK;
+extern void scx_bpf_dump_bstr(char *format, u64 *data, u32 size) KFUNC WEAK;
+
+struct bpf_timer {
+	u64 opaque[2];
+} __attribute__((aligned(8)));
+
+/* Helpers have numbers. */
+static void *(*bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
+static u64 (*bpf_ktime_get_ns)(void) = (void *)5;
+static u32 (*bpf_get_smp_processor_id)(void) = (void *)8;
+static long (*bpf_probe_read_kernel_str)(void *to, u32 size, const void *from) = (void *)115;
+static void *(*bpf_task_storage_get)(void *map, struct task_struct *p, void *value,
+				     u64 flags) = (void *)156;
+static long (*bpf_timer_init)(struct bpf_timer *timer, void *map, u64 flags) = (void *)169;
+static long (*bpf_timer_set_callback)(struct bpf_timer *timer, void *call) = (void *)170;
+static long (*bpf_timer_start)(struct bpf_timer *timer, u64 after, u64 flags) = (void *)171;
+static long (*bpf_loop)(u32 count, void *step, void *state, u64 flags) = (void *)181;
+
+/* Maps: libbpf reads their numbers from the types of arrays. */
+#define TASK_STORAGE(name, held)                                                               \
+	struct {                                                                               \
+		int(*type)[29];                                                                \
+		int(*map_flags)[1]; /* no preallocation */                                     \
+		int *key;                                                                      \
+		held *value;                                                                   \
+	} name SEC(".maps")
+#define MAP(name, number, size, from, held)                                                    \
+	struct {                                                                               \
+		int(*type)[number];                                                            \
+		int(*max_entries)[size];                                                       \
+		from *key;                                                                     \
+		held *value;                                                                   \
+	} name SEC(".maps")
+enum { HASH = 1, ARRAY = 2 };
+
+/* Without this clang describes the mask as a forward declaration. */
+static u32 keep_types(void)
+{
+	return __builtin_preserve_type_info(*(struct cpumask *)0, 0);
+}
+
+struct sched_ext_ops {
+	s32 (*select_cpu)(struct task_struct *p, s32 prev, u64 flags);
+	void (*enqueue)(struct task_struct *p, u64 flags);
+	void (*dispatch)(s32 cpu, struct task_struct *prev);
+	void (*running)(struct task_struct *p);
+	void (*stopping)(struct task_struct *p, bool runnable);
+	void (*quiescent)(struct task_struct *p, u64 flags);
+	void (*tick)(struct task_struct *p);
+	bool (*yield)(struct task_struct *from, struct task_struct *to);
+	void (*update_idle)(s32 cpu, bool idle);
+	s32 (*init_task)(struct task_struct *p, struct scx_init_task_args *args);
+	void (*exit_task)(struct task_struct *p, struct scx_exit_task_args *args);
+	s32 (*init)(void);
+	void (*exit)(struct scx_exit_info *info);
+	void (*dump)(struct scx_dump_ctx *context);
+	u64 flags;
+	u32 timeout_ms;
+	char name[128];
+};
+#endif

@@ -1,0 +1,88 @@
+/*
+ * Constants of the running kernel. The loader looks each up in its BTF by name; what stands here
+ * is what they were when this was written.
+ */
+RODATA u64 SCX_DSQ_LOCAL = 0x8000000000000002ULL;
+RODATA u64 SCX_DSQ_LOCAL_ON = 0xc000000000000000ULL;
+RODATA u64 SCX_SLICE_INF = ~0ULL;
+RODATA u64 SCX_KICK_IDLE = 1;
+RODATA u64 SCX_KICK_PREEMPT = 2;
+RODATA u64 SCX_ENQ_WAKEUP = 1;
+RODATA u64 SCX_DEQ_SLEEP = 1;
+RODATA u32 SCX_TASK_QUEUED = 1;
+RODATA u32 TASK_DEAD = 0x80;
+
+/*
+ * The machine, filled by the loader. Groups of a level are numbered over all partitions: those of
+ * the first partition first, in each in the order of their lowest CPU. CPUs are groups of level
+ * CPU. `members` says where the CPUs of a group stand in `member`, ascending; `groups` which groups
+ * a partition has. A partition always has a CPU. CPUs of nobody have `part_of` NOBODY.
+ */
+enum { CPU, SMT, LLC, NODE, MACHINE, LEVELS };
+
+struct span {
+	u16 first;
+	u16 count;
+};
+
+RODATA u16 part_of[MAX_CPUS];
+RODATA u16 group_of[LEVELS][MAX_CPUS];
+RODATA u16 member[LEVELS][MAX_CPUS];
+RODATA struct span members[LEVELS][MAX_CPUS];
+RODATA struct span groups[PARTS][LEVELS];
+
+static u32 part(s32 cpu)
+{
+	if ((u32)cpu >= MAX_CPUS)
+		return NOBODY;
+	return part_of[cpu];
+}
+
+/* The group of a level that a CPU is in. */
+static u32 group(u32 level, s32 cpu)
+{
+	if (level >= LEVELS || (u32)cpu >= MAX_CPUS)
+		return 0;
+	return group_of[level][cpu];
+}
+
+/* How many CPUs a group has. */
+static u32 cpus(u32 level, u32 group)
+{
+	if (level >= LEVELS || group >= MAX_CPUS)
+		return 0;
+	return members[level][group].count;
+}
+
+/* The nth CPU of a group. */
+static s32 nth(u32 level, u32 group, u32 n)
+{
+	if (level >= LEVELS || group >= MAX_CPUS)
+		return 0;
+	n += members[level][group].first;
+	if (n >= MAX_CPUS)
+		return 0;
+	return member[level][n];
+}
+
+/* How many groups of a level a partition has, and the number of the first. */
+static struct span groups_in(u32 part, u32 level)
+{
+	struct span none = {};
+
+	if (part >= PARTS || level >= LEVELS)
+		return none;
+	none.first = groups[part][level].first;
+	none.count = groups[part][level].count;
+	return none;
+}
+
+/* The narrowest level on which two CPUs meet. */
+static u32 distance(s32 a, s32 b)
+{
+	return a == b				? CPU
+	       : group(SMT, a) == group(SMT, b) ? SMT
+	       : group(LLC, a) == group(LLC, b) ? LLC
+	       : group(NODE, a) == group(NODE, b) ? NODE
+						  : MACHINE;
+}

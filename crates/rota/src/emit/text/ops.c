@@ -1,0 +1,303 @@
+/*
+ * The operations of sched_ext.
+ */
+/* A task that is about to be placed. False if no partition has a CPU for it. */
+static bool open(struct frame *f, struct task_struct *p, s32 here)
+{
+	struct task *t = task_of(p);
+	struct search s = { .p = p };
+
+	if (!t)
+		return false;
+	f->p = p;
+	f->t = t;
+	f->here = here;
+	f->part = part_of_task(p);
+	if (part(t->prev) != f->part) {
+		/* It was elsewhere: it begins on the lowest of its CPUs here. */
+		s.found = -1;
+		search_in(&s, MACHINE, nth(MACHINE, f->part, 0));
+		t->prev = s.found < 0 ? nth(MACHINE, f->part, 0) : s.found;
+	}
+	if (part(here) != f->part)
+		f->here = t->prev;
+	f->home = nearest(&s, t->prev, BY_ALL, MACHINE);
+	if (f->home < 0) {
+		/* None of its CPUs is of its partition: it is served where the kernel has it. */
+		t->prev = f->home = scx_bpf_task_cpu(p);
+		f->part = part(f->home);
+	}
+	f->on = f->home;
+	return f->part < PARTS;
+}
+
+/* Each task is new to a policy once. */
+static void place(struct frame *f, u32 event)
+{
+	struct task *t = f->t;
+
+	if (t->part != f->part + 1) {
+		t->part = f->part + 1;
+		event = NEW;
+		first_seen(f);
+	}
+	t->gave = t->waits = t->owed = false;
+@UNWEIGH@	placed(f, event);
+}
+
+/* A task that is in the hands of a policy, on a CPU. */
+static bool view(struct frame *f, struct task_struct *p, s32 here)
+{
+	struct task *t = task_of(p);
+
+	if (!t || !t->part)
+		return false;
+	f->p = p;
+	f->t = t;
+	f->part = t->part - 1;
+	f->here = here;
+	return true;
+}
+
+SEC("struct_ops/select_cpu")
+s32 rota_select_cpu(u64 *ctx)
+{
+	struct task_struct *p = (void *)ctx[0];
+	struct frame f = {};
+
+	if (!open(&f, p, bpf_get_smp_processor_id()))
+		return (s32)ctx[1];
+	place(&f, WAKE);
+	return f.on;
+}
+
+SEC("struct_ops/enqueue")
+int rota_enqueue(u64 *ctx)
+{
+	struct task_struct *p = (void *)ctx[0];
+	bool wakes = ctx[1] & SCX_ENQ_WAKEUP, ran;
+	struct frame f = {};
+
+	if (!open(&f, p, wakes ? (s32)bpf_get_smp_processor_id() : scx_bpf_task_cpu(p))) {
+		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, 0, 0);
+		return 0;
+	}
+	ran = f.t->ran;
+	f.t->ran = false;
+	place(&f, wakes ? WAKE : f.t->gave ? YIELD : PREEMPT);
+	/* It waits elsewhere because something about it changed: no tracepoint follows. */
+	if (!wakes && !ran)
+		wake_owed(p);
+	return 0;
+}
+
+/* The kernel inserts a task when select_cpu or enqueue has returned. These are the first places
+ * after that: here a CPU is woken for it, so that insertion comes before the claim. */
+SEC("tp_btf/sched_wakeup")
+int rota_wakeup(u64 *ctx)
+{
+	wake_owed((void *)ctx[0]);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int rota_wakeup_new(u64 *ctx)
+{
+	wake_owed((void *)ctx[0]);
+	return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int rota_switch(u64 *ctx)
+{
+	wake_owed((void *)ctx[1]);
+	return 0;
+}
+
+SEC("struct_ops/dispatch")
+int rota_dispatch(u64 *ctx)
+{
+	s32 cpu = (s32)ctx[0];
+	struct task_struct *prev = (void *)ctx[1];
+	struct frame f = { .me = cpu, .here = cpu, .part = part(cpu) };
+	/* The kernel puts who ran back in a queue only after this, and only if somebody else was
+	 * found: it is as if it were the last of all that this CPU may take, and not idle. */
+	bool stays = prev && (prev->scx.flags & SCX_TASK_QUEUED);
+
+	if (!stays) {
+		set_idle(cpu, 1);
+		if ((u32)cpu < MAX_CPUS)
+			runs[cpu] = 0;
+	}
+	if (dispatched(&f, stays)) {
+		set_idle(cpu, 0);
+		chain(f.part);
+	}
+	return 0;
+}
+
+/* A hint: a CPU that another class of the kernel took does not sleep. What it was woken for goes
+ * to somebody else. */
+SEC("struct_ops/update_idle")
+int rota_update_idle(u64 *ctx)
+{
+	s32 cpu = (s32)ctx[0];
+
+	if (!ctx[1]) {
+		set_idle(cpu, 0);
+		chain(part(cpu));
+	}
+	return 0;
+}
+
+SEC("struct_ops/running")
+int rota_running(u64 *ctx)
+{
+	struct task_struct *p = (void *)ctx[0];
+	s32 cpu = scx_bpf_task_cpu(p);
+	struct frame f = {};
+
+	if (!view(&f, p, cpu))
+		return 0;
+	f.t->since = bpf_ktime_get_ns();
+	f.t->prev = cpu;
+	if ((u32)cpu < MAX_CPUS)
+		runs[cpu] = p->scx.weight;
+	if (f.t->waits) {
+		f.t->waits = f.t->owed = false;
+@LEFT@	}
+@RUNNING@	return 0;
+}
+
+SEC("struct_ops/stopping")
+int rota_stopping(u64 *ctx)
+{
+	struct task_struct *p = (void *)ctx[0];
+	s32 cpu = scx_bpf_task_cpu(p);
+	struct frame f = {};
+
+	if (!view(&f, p, cpu))
+		return 0;
+	f.ran = bpf_ktime_get_ns() - f.t->since;
+	f.t->ran = ctx[1];
+@STOPPING@	if ((u32)cpu < MAX_CPUS)
+		runs[cpu] = 0;
+	return 0;
+}
+
+@OPTIONAL@SEC("struct_ops/init_task")
+s32 rota_init_task(u64 *ctx)
+{
+	struct task_struct *p = (void *)ctx[0];
+	struct task *t = bpf_task_storage_get(&tasks, p, 0, 1);
+
+	if (!t)
+		return -12; /* no memory */
+	t->prev = scx_bpf_task_cpu(p);
+	return 0;
+}
+
+/* Makes the queues of a kind: one for each group, and one for the pinned tasks of each CPU. */
+struct make {
+	u32 part;
+	u32 kind;
+	u32 first;
+	s32 error;
+};
+
+static long make_step(u32 n, struct make *m)
+{
+	m->error = scx_bpf_create_dsq(queue(m->part, m->kind, m->first + n), -1);
+	return m->error ? stop() : 0;
+}
+
+static long make_pinned_step(u32 n, struct make *m)
+{
+	s32 cpu = nth(MACHINE, m->first, n);
+
+	m->error = scx_bpf_create_dsq(queue_pinned(m->part, m->kind, cpu), -1);
+	return m->error ? stop() : 0;
+}
+
+static s32 make(u32 part, u32 kind, u32 level)
+{
+	struct span all = groups_in(part, level);
+	struct make m = { .part = part, .kind = kind, .first = all.first };
+	u32 n = all.count;
+
+	if (n)
+		bpf_loop(n, make_step, &m, 0);
+	m.first = groups_in(part, MACHINE).first;
+	n = cpus(MACHINE, m.first);
+	if (n && !m.error)
+		bpf_loop(n, make_pinned_step, &m, 0);
+	return m.error;
+}
+
+u32 types;
+
+SEC("struct_ops.s/init")
+s32 rota_init(u64 *ctx)
+{
+	s32 error = 0;
+
+	types = keep_types();
+@INIT@	return error;
+}
+
+/* Why the kernel let go of us, for the loader to tell. */
+u32 exit_kind;
+char exit_reason[128];
+char exit_message[1024];
+
+SEC("struct_ops.s/exit")
+int rota_exit(u64 *ctx)
+{
+	struct scx_exit_info *info = (void *)ctx[0];
+
+	bpf_probe_read_kernel_str(exit_reason, sizeof(exit_reason), info->reason);
+	bpf_probe_read_kernel_str(exit_message, sizeof(exit_message), info->msg);
+	exit_kind = info->kind;
+	return 0;
+}
+
+/* One line for each CPU whose state is worth one, in the kernel's dump after an error. */
+static long dump_step(u32 cpu, void *unused)
+{
+	static char format[] = "cpu %llu: idle flag %llu, weight running %llu\n";
+	u64 data[3] = { cpu };
+
+	if (cpu >= MAX_CPUS || part_of[cpu] == NOBODY)
+		return 0;
+	data[1] = idle[cpu];
+	data[2] = runs[cpu];
+	if (scx_bpf_dump_bstr)
+		scx_bpf_dump_bstr(format, data, sizeof(data));
+	return 0;
+}
+
+SEC("struct_ops/dump")
+int rota_dump(u64 *ctx)
+{
+	bpf_loop(MAX_CPUS, dump_step, 0, 0);
+	return 0;
+}
+
+SEC(".struct_ops.link")
+struct sched_ext_ops rota_ops = {
+	.select_cpu = (void *)rota_select_cpu,
+	.enqueue = (void *)rota_enqueue,
+	.dispatch = (void *)rota_dispatch,
+	.update_idle = (void *)rota_update_idle,
+	.running = (void *)rota_running,
+	.stopping = (void *)rota_stopping,
+@OPS@	.init_task = (void *)rota_init_task,
+	.init = (void *)rota_init,
+	.exit = (void *)rota_exit,
+	.dump = (void *)rota_dump,
+	.flags = 1, /* SCX_OPS_KEEP_BUILTIN_IDLE */
+	.timeout_ms = 10000,
+	.name = "@NAME@",
+};
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";

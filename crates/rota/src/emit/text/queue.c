@@ -1,0 +1,124 @@
+/*
+ * Queues. The number of one says of which partition, which queue of the text and which group it
+ * is. A task with one CPU waits in a queue of that CPU, which no filter sees: nobody else could
+ * have it. Its own CPU takes from both in the order in which the text's one queue would have been.
+ */
+static u64 queue(u32 part, u32 kind, u32 group)
+{
+	return (u64)part << 32 | (u64)kind << 24 | group;
+}
+
+static u64 queue_pinned(u32 part, u32 kind, s32 cpu)
+{
+	return queue(part, kind, cpu) | 1 << 23;
+}
+
+static s64 queued(u32 part, u32 kind, u32 group)
+{
+	s32 n = scx_bpf_dsq_nr_queued(queue(part, kind, group));
+
+	return n < 0 ? 0 : n;
+}
+
+#define ANYWHERE (-1)
+
+/* The task of a queue that is first of those that may run on a CPU, or on any. */
+static struct task *first_for(u64 id, s32 cpu)
+{
+	struct bpf_iter_scx_dsq it;
+	struct task_struct *p;
+	struct task *t = 0;
+
+	if (!bpf_iter_scx_dsq_new(&it, id, 0)) {
+		while (!t && (p = bpf_iter_scx_dsq_next(&it))) {
+			if (cpu == ANYWHERE || allowed(p, cpu))
+				t = task_of(p);
+		}
+	}
+	bpf_iter_scx_dsq_destroy(&it);
+	return t;
+}
+
+/* Whether one task would be before another in one queue. */
+static bool is_before(struct task *a, struct task *b)
+{
+	if (!a || !b)
+		return a;
+	return a->key < b->key || (a->key == b->key && a->put <= b->put);
+}
+
+/* Near which CPU a task waits in the queue of a group: the nearest to where it was of that group,
+ * or of all. */
+static s32 waits_at(struct frame *f, u32 level, u32 of)
+{
+	struct search s = { .p = f->p, .inside = true, .per = level, .in = of };
+	s32 cpu;
+
+	if (group(level, f->home) == of)
+		return f->home;
+	cpu = nearest(&s, f->t->prev, BY_ALL, MACHINE);
+	return cpu < 0 ? f->home : cpu;
+}
+
+/* Notes where a task is about to wait, and that a CPU is owed to it. Gives the queue's number. The
+ * kernel inserts it when the operation that this is part of has returned: rota_wakeup(). */
+static u64 waits(struct frame *f, u32 kind, u32 level, u32 group, s64 key, u32 wake)
+{
+	struct task *t = f->t;
+
+	t->kind = kind;
+	t->group = group;
+	t->key = key;
+	t->put = bpf_ktime_get_ns();
+	t->at = f->on = waits_at(f, level, group);
+	t->wake = wake;
+	t->owed = t->waits = true;
+@WEIGH@	count(PUT);
+	return pinned(f->p) ? queue_pinned(f->part, kind, f->home) : queue(f->part, kind, group);
+}
+
+/* put t in QUEUE slice SLICE wake within LEVEL, of a queue that is first in first out. */
+static void put(struct frame *f, u32 kind, u32 level, u32 group, u64 slice, u32 wake)
+{
+	scx_bpf_dsq_insert(f->p, waits(f, kind, level, group, 0, wake), slice, 0);
+}
+
+/* The same, of an ordered queue. */
+static void put_by(struct frame *f, u32 kind, u32 level, u32 group, s64 key, u64 slice, u32 wake)
+{
+	u64 id = waits(f, kind, level, group, key, wake);
+	struct scx_bpf_dsq_insert_vtime_args args = { id, slice, key, 0 };
+
+	if (__scx_bpf_dsq_insert_vtime)
+		__scx_bpf_dsq_insert_vtime(f->p, &args);
+	else
+		scx_bpf_dsq_insert_vtime(f->p, id, slice, key, 0);
+}
+
+/* run t on CPU slice SLICE */
+static void run_on(struct frame *f, s32 cpu, u64 slice)
+{
+	f->on = cpu;
+	if ((u32)cpu < MAX_CPUS)
+		runs[cpu] = f->p->scx.weight;
+	scx_bpf_dsq_insert(f->p, SCX_DSQ_LOCAL_ON | cpu, slice, 0);
+	kick(cpu, SCX_KICK_IDLE);
+	count(RUN);
+}
+
+/* take QUEUE */
+static bool take(struct frame *f, u32 kind, u32 group)
+{
+	u64 shared = queue(f->part, kind, group), own = queue_pinned(f->part, kind, f->me);
+	bool took;
+
+	if (scx_bpf_dsq_nr_queued(own) <= 0)
+		took = scx_bpf_dsq_move_to_local(shared);
+	else if (is_before(first_for(own, f->me), first_for(shared, f->me)))
+		took = scx_bpf_dsq_move_to_local(own) || scx_bpf_dsq_move_to_local(shared);
+	else
+		took = scx_bpf_dsq_move_to_local(shared) || scx_bpf_dsq_move_to_local(own);
+	if (took)
+		count(TAKE);
+	return took;
+}

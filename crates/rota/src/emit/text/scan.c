@@ -1,0 +1,110 @@
+/*
+ * Balancing: a scan reads the queues of others without locks and keeps the best of those that pass
+ * the filter; a steal then moves one task, under the lock of its queue, or fails.
+ */
+struct scan {
+	struct frame *f;
+	s32 cpu;     /* on whose behalf */
+	u32 from;    /* the level of the queues that are stolen from */
+	u32 mine;    /* its own group of that level */
+	u32 level;   /* candidates share a group of this level with it, */
+	u32 nearer;  /* and none of this one, where all were tried already */
+	s64 key;     /* of the best candidate so far, */
+	s32 best;    /* which is this group, */
+	u32 away;    /* so far away */
+	u32 retries; /* how many more may be tried */
+	s64 moved;   /* how many tasks came, */
+	s64 most;    /* of so many at most */
+	bool near;   /* whether the nearest of equals is best */
+	bool took;
+	u64 tried[MAX_CPUS / 64]; /* groups that were tried: one bit each */
+};
+
+static bool tried(struct scan *s, u32 group)
+{
+	u32 word = group / 64;
+
+	if (word >= MAX_CPUS / 64)
+		return true;
+	return s->tried[word] >> (group % 64) & 1;
+}
+
+static void try(struct scan *s, u32 group)
+{
+	u32 word = group / 64;
+
+	if (word < MAX_CPUS / 64)
+		s->tried[word] |= 1ULL << (group % 64);
+	count(SELECT);
+}
+
+static struct scan scan_for(struct frame *f, s32 cpu, u32 from)
+{
+	struct scan s = { .f = f, .cpu = cpu, .from = from };
+
+	s.mine = group(from, cpu);
+	return s;
+}
+
+/* The nth group after my own, if it is a candidate on this level and untried, else -1. */
+static s32 candidate(struct scan *s, u32 n)
+{
+	struct span all = groups_in(s->f->part, s->from);
+	u32 at = s->mine + 1 + n;
+	s32 cpu;
+
+	if (at >= (u32)all.first + all.count)
+		at -= all.count;
+	cpu = nth(s->from, at, 0);
+	if (tried(s, at) || group(s->level, cpu) != group(s->level, s->cpu) ||
+	    group(s->nearer, cpu) == group(s->nearer, s->cpu))
+		return -1;
+	s->f->other = s->from == CPU ? cpu : (s32)at;
+	return at;
+}
+
+/* Keeps a candidate that passed the filter if it is better than the best. */
+static void consider(struct scan *s, u32 group, s64 key)
+{
+	u32 away = s->near ? distance(s->cpu, nth(s->from, group, 0)) : 0;
+
+	if (s->best >= 0 && (key < s->key || (key == s->key && away >= s->away)))
+		return;
+	s->best = group;
+	s->key = key;
+	s->away = away;
+}
+
+/* `v` is the candidate that was chosen. */
+static void face_best(struct scan *s)
+{
+	s->f->other = s->from == CPU ? nth(CPU, s->best, 0) : s->best;
+}
+
+/* The lowest CPU of a group that a task may use, or -1. */
+static s32 lowest_allowed(struct task_struct *p, u32 level, u32 of)
+{
+	struct search s = { .p = p, .found = -1 };
+
+	search_in(&s, level, nth(level, of, 0));
+	return s.found;
+}
+
+/* A task waits in another queue from now on. */
+static void moved(struct task *t, u32 kind, u32 group, s64 key, s32 cpu)
+{
+@MOVED@	t->kind = kind;
+	t->group = group;
+	t->key = key;
+	t->at = cpu;
+	t->put = bpf_ktime_get_ns();
+@CAME@}
+
+/* steal 1: the first task that may run here, onto this CPU. */
+static bool steal(struct frame *f, u32 kind, u32 group)
+{
+	bool took = scx_bpf_dsq_move_to_local(queue(f->part, kind, group));
+
+	count(took ? STEAL_OK : STEAL_FAIL);
+	return took;
+}

@@ -1,0 +1,76 @@
+//! `wastenot rota fmt`, `wastenot rota check`, `wastenot rota explain`
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// Write policies in Rota: find their faults, format them
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Rota is a language for schedulers: docs/reference/rota.md.
+
+Examples:
+  wastenot rota check my.rota
+  wastenot rota fmt my.rota
+  wastenot rota explain R008")]
+pub(crate) struct Rota {
+    #[command(subcommand)]
+    pub(crate) what: What,
+}
+
+/// What can be done with texts.
+#[derive(Debug, Subcommand)]
+pub(crate) enum What {
+    Check(Check),
+    Fmt(Fmt),
+    Explain(Explain),
+}
+
+/// What the help says of FILE.
+const FILE: &str = "A text in Rota; `-` is standard input";
+
+/// Tell all that is wrong with policies, short of proving them
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Exits with 1 where something is wrong.
+
+Examples:
+  wastenot rota check my.rota
+  wastenot rota check my.rota --json")]
+pub(crate) struct Check {
+    #[arg(value_name = "FILE", required = true, help = FILE)]
+    pub(crate) files: Vec<PathBuf>,
+    /// One JSON object: wastenot.rota/1
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Write policies in their one form, in place
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Tells which files it changed. Comments and blank lines stay; nothing changes
+that means anything. Files with faults in their grammar are left alone.
+
+Examples:
+  wastenot rota fmt my.rota
+  wastenot rota fmt --check my.rota
+  wastenot rota fmt - < my.rota")]
+pub(crate) struct Fmt {
+    /// A text in Rota; `-` is standard input, and the result standard output
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Change nothing; tell which files would be, and exit with 1 if any
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+/// Explain a code of the messages, or list all
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  wastenot rota explain
+  wastenot rota explain R008")]
+pub(crate) struct Explain {
+    /// Such as R008; without one all are listed
+    pub(crate) code: Option<String>,
+}

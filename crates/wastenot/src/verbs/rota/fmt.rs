@@ -1,0 +1,55 @@
+//! `wastenot rota fmt`: texts in their one form.
+
+use std::path::Path;
+
+use wastenot_rota::{Diagnostic, format};
+
+use super::{Source, faults};
+use crate::args::rota::Fmt;
+use crate::fail::{Answer, Stop};
+use crate::out;
+
+/// Formats files. One that cannot be read does not keep the others from it.
+pub(super) fn run(args: &Fmt) -> Result<Answer, Stop> {
+    let (mut changed, mut failed) = (Vec::new(), Vec::new());
+    for file in &args.files {
+        let source = Source::read(file)?;
+        let formatted = match &source.fault {
+            Some(fault) => Err(vec![fault.clone()]),
+            None => format(&source.text),
+        };
+        match formatted {
+            Ok(text) if args.check => {
+                if text != source.text {
+                    changed.push(source.name);
+                }
+            }
+            Ok(text) if file == Path::new("-") => out::print(&text)?,
+            Ok(text) if text != source.text => {
+                out::rewrite(file, &text)?;
+                changed.push(source.name);
+            }
+            Ok(_) => {}
+            Err(found) => failed.push((source, found)),
+        }
+    }
+    let names: String = changed.iter().map(|name| format!("{name}\n")).collect();
+    out::print(&names)?;
+    refuse(&failed)?;
+    Ok(if args.check && !changed.is_empty() { Answer::No } else { Answer::Yes })
+}
+
+/// Tells what is wrong with what could not be read.
+fn refuse(failed: &[(Source, Vec<Diagnostic>)]) -> Result<(), Stop> {
+    let Some((first, _)) = failed.first() else { return Ok(()) };
+    for (source, found) in failed {
+        out::complain(&source.shown(found, out::colour_of_errors()));
+    }
+    let count = failed.iter().map(|(_, found)| found.len()).sum();
+    let names = match failed.len() {
+        1 => first.name.clone(),
+        files => format!("{} and {} more", first.name, files - 1),
+    };
+    let what = format!("{names}: left alone: {} in the grammar", faults(count));
+    Err(Stop::new(what, "mend what is told above, and format again"))
+}
