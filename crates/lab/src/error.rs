@@ -13,7 +13,7 @@ pub enum Error {
     #[error("{0}")]
     Scheduler(WrongSetting),
     /// The file of a policy cannot be read.
-    #[error("cannot read the policy {file}: {error}")]
+    #[error("cannot read the policy {file}: {}", in_words(error))]
     NoPolicy {
         /// As named.
         file: String,
@@ -116,5 +116,14 @@ impl Error {
             Error::Program { .. } => "run it without a file of results".into(),
             Error::Store { .. } => "name another file, or none".into(),
         }
+    }
+}
+
+fn in_words(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such file",
+        io::ErrorKind::PermissionDenied => "permission denied",
+        io::ErrorKind::IsADirectory => "it is a directory",
+        _ => "reading it fails",
     }
 }

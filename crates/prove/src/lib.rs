@@ -1,9 +1,9 @@
 //! Proofs about policies: what has to hold, who decides whether it does, and what a text that is
 //! wrong leads to.
 
-mod counterexample;
 pub mod cache;
 pub mod certificate;
+mod counterexample;
 mod digest;
 pub mod encode;
 mod error;
