@@ -10,11 +10,14 @@ mod error;
 pub mod explore;
 mod machines;
 pub mod obligations;
+mod report;
 pub mod smt;
 pub mod solver;
 mod verdict;
 pub mod wakeup;
 
+pub use counterexample::Counterexample;
 pub use error::Error;
 pub use machines::{Small, machines};
+pub use report::report;
 pub use verdict::{Finding, Judged, Options, Outcome, Scope, Verdict, judge};

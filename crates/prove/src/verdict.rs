@@ -2,18 +2,22 @@
 
 use std::time::{Duration, Instant};
 
-use wastenot_rota::ir::{Claim, Policy};
+use wastenot_rota::ir::{Claim, ClaimKind, Policy};
 
-use crate::Error;
-use crate::explore::{Bounds, Found, search};
+use crate::cache::Cache;
+use crate::explore::{Bounds, search};
 use crate::obligations::{Obligation, Question, obligations};
 use crate::solver::{Answer, Seek, Solver, ask_all};
+use crate::wakeup::Lost;
+use crate::{Counterexample, Error};
 
 /// How to judge.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Options {
     /// Whom to ask; of several the answers are compared.
     pub solvers: Vec<Solver>,
+    /// Where answers are kept.
+    pub cache: Option<Cache>,
     /// How long each may think about each question.
     pub patience: Duration,
     /// How far the explorer goes.
@@ -41,7 +45,7 @@ pub enum Outcome {
     /// It does.
     Proved(Scope),
     /// It does not: this happens.
-    Refuted(Box<Found>),
+    Refuted(Counterexample),
     /// It does not: the text says so. The sentence is what does not hold.
     Contradicted(String),
     /// Nobody knows, for this reason.
@@ -92,12 +96,18 @@ fn judge_claim(policy: &Policy, claim: &Claim, options: &Options) -> Result<Verd
     let searched = search(policy, &claim.kind, options.bounds);
     let looked = searched.as_ref().map_or(0, |searched| searched.looked);
     let explored = searched.is_some();
-    let found = searched.and_then(|searched| searched.found);
+    let found = searched
+        .and_then(|searched| searched.found)
+        .map(|found| Counterexample::Situation(Box::new(found)));
+    let found = found.or_else(|| match claim.kind {
+        ClaimKind::NoLostWakeup => Lost::under(&policy.protocol).map(Counterexample::Wakeup),
+        _ => None,
+    });
     let judged: Result<Vec<Judged>, Error> =
         obligations(policy, &claim.kind).into_iter().map(|it| judge_one(it, options)).collect();
     let judged = judged?;
     let outcome = match found {
-        Some(found) => Outcome::Refuted(Box::new(found)),
+        Some(found) => Outcome::Refuted(found),
         None => outcome(&judged, explored.then_some(options.bounds)),
     };
     let (claim, took) = (claim.clone(), begun.elapsed());
@@ -116,7 +126,11 @@ fn judge_one(obligation: Obligation, options: &Options) -> Result<Judged, Error>
             Finding::Open("there is no solver to be asked".into())
         }
         Question::Unsatisfiable(script) => {
-            let replies = ask_all(&options.solvers, script, Seek::Refutation, options.patience)?;
+            let (seek, patience) = (Seek::Refutation, options.patience);
+            let replies = ask_all(&options.solvers, script, |solver| match &options.cache {
+                Some(cache) => cache.ask(solver, script, seek, patience),
+                None => solver.ask(script, seek, patience),
+            })?;
             let answers: Vec<&Answer> = replies.iter().map(|reply| &reply.answer).collect();
             match answers.as_slice() {
                 answers if answers.contains(&&Answer::Unsat) => Finding::Holds,

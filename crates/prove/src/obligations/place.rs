@@ -8,6 +8,7 @@ use super::sites::{Site, candidate, sites, takes, taking};
 use super::{Obligation, Question};
 use crate::encode::{Encoder, Names, NotEncoded, cpu_sort};
 use crate::smt::{Script, and, at_most, forall, implies, int, name, not, or};
+use crate::wakeup::{Variant, invariant};
 
 /// Every task that is put somewhere can be found there by a CPU that may run it. That each path
 /// places its task once is typing.
@@ -69,17 +70,15 @@ pub(super) fn no_lost_wakeup(policy: &Policy) -> Vec<Obligation> {
         let question = Question::of(woken(policy, &site));
         Obligation { name: "woken", what, span: site.put.span, question, model_only: false }
     });
-    let protocol = &policy.protocol;
-    let safe = !protocol.kick_first && !protocol.no_rescan && !protocol.no_chain;
-    let follows = Obligation {
+    let kept = invariant::obligations(Variant::of(&policy.protocol)).into_iter();
+    let kept = kept.map(|step| Obligation {
         name: "protocol",
-        what: "insert, then claim and kick; flag, then scan; who took a task passes the wakeup on"
-            .into(),
-        span: protocol.span,
-        question: Question::settled(safe),
+        what: step.script.about().lines().next().unwrap_or_default().to_owned(),
+        span: policy.protocol.span,
+        question: Question::Unsatisfiable(step.script),
         model_only: false,
-    };
-    each.chain([follows]).collect()
+    });
+    each.chain(kept).collect()
 }
 
 fn woken(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {

@@ -1,12 +1,10 @@
 //! Several solvers asked the same: they have to agree.
 
-use std::time::Duration;
-
-use super::{Answer, Reply, Seek, Solver};
+use super::{Answer, Reply, Solver};
 use crate::Error;
 use crate::smt::Script;
 
-/// The reply of each.
+/// The reply of each, however they are asked.
 ///
 /// # Errors
 /// One fails, or one says sat and another unsat: then one of them is wrong, or our script means
@@ -14,13 +12,9 @@ use crate::smt::Script;
 pub fn ask_all(
     solvers: &[Solver],
     script: &Script,
-    seek: Seek,
-    timeout: Duration,
+    ask: impl Fn(&Solver) -> Result<Reply, Error>,
 ) -> Result<Vec<Reply>, Error> {
-    let replies = solvers
-        .iter()
-        .map(|solver| solver.ask(script, seek, timeout))
-        .collect::<Result<Vec<Reply>, Error>>()?;
+    let replies = solvers.iter().map(ask).collect::<Result<Vec<Reply>, Error>>()?;
     let said = |sought: fn(&Answer) -> bool| {
         solvers
             .iter()

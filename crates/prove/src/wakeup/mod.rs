@@ -33,11 +33,13 @@
 
 mod explore;
 pub mod invariant;
+mod lost;
 mod state;
 mod symmetry;
 mod trace;
 
 pub use explore::{Explored, explore};
+pub use lost::Lost;
 pub use trace::{Step, Trace};
 use wastenot_rota::ir::Protocol;
 

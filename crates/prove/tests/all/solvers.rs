@@ -68,7 +68,11 @@ fn what_cannot_hold_is_refuted_and_cvc5_says_why() {
 fn solvers_agree() {
     let solvers = solvers("solvers_agree");
     for (limit, word) in [(1, "unsat"), (2, "sat")] {
-        for reply in ask_all(&solvers, &two_differ(limit), Seek::Model, TIMEOUT).unwrap() {
+        for reply in ask_all(&solvers, &two_differ(limit), |one| {
+            one.ask(&two_differ(limit), Seek::Model, TIMEOUT)
+        })
+        .unwrap()
+        {
             assert_eq!(reply.answer.word(), word);
         }
     }
@@ -151,7 +155,9 @@ fn solvers_that_contradict_each_other_are_an_error() {
     let unsat = fake(folder.path(), Kind::Z3, "echo unsat");
     let unknown = fake(folder.path(), Kind::Cvc5, "echo unknown");
     let both = |other: &Solver| {
-        ask_all(&[unsat.clone(), other.clone()], &two_differ(1), Seek::Refutation, TIMEOUT)
+        ask_all(&[unsat.clone(), other.clone()], &two_differ(1), |one| {
+            one.ask(&two_differ(1), Seek::Refutation, TIMEOUT)
+        })
     };
     assert_eq!(both(&unknown).unwrap().len(), 2);
     let sat = fake(folder.path(), Kind::Cvc5, "echo sat");

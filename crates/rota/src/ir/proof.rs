@@ -36,6 +36,55 @@ pub enum ClaimKind {
     Settles,
 }
 
+impl ClaimKind {
+    /// Its word.
+    pub fn name(&self) -> &'static str {
+        match self {
+            ClaimKind::NoLostTask => "no_lost_task",
+            ClaimKind::NoLostWakeup => "no_lost_wakeup",
+            ClaimKind::WorkConservation => "work_conservation",
+            ClaimKind::Rounds(_) => "rounds",
+            ClaimKind::Hierarchy => "hierarchy",
+            ClaimKind::Wait => "wait",
+            ClaimKind::VtMonotone => "vt_monotone",
+            ClaimKind::Lag(_) => "lag",
+            ClaimKind::Settles => "settles",
+        }
+    }
+    /// What it says, in one sentence.
+    pub fn meaning(&self) -> &'static str {
+        match self {
+            ClaimKind::NoLostTask => {
+                "every task that is put somewhere is found there by a CPU that may run it"
+            }
+            ClaimKind::NoLostWakeup => {
+                "while a task waits and a CPU that would take it sleeps, somebody is on the way"
+            }
+            ClaimKind::WorkConservation => {
+                "an idle CPU that fails k times while tasks wait that it may run was outrun by k \
+                 takes of others"
+            }
+            ClaimKind::Rounds(Bound::IdleCpus) => {
+                "without events, no CPU is idle while a task waits that it may run after as many \
+                 rounds as CPUs were idle"
+            }
+            ClaimKind::Rounds(Bound::IdleCpusAndMoves) => {
+                "without events, no CPU is idle while a task waits that it may run after as many \
+                 rounds as CPUs were idle and tasks were moved by periodic balancing"
+            }
+            ClaimKind::Hierarchy => {
+                "levels nest and end with the machine; leaders are there and not held up"
+            }
+            ClaimKind::Wait => {
+                "a task waits for no more dispatches than tasks stand before it, and direct runs"
+            }
+            ClaimKind::VtMonotone => "keys of ordered queues do not fall",
+            ClaimKind::Lag(_) => "a task that slept is put no further behind the least key",
+            ClaimKind::Settles => "without events, periodic balancing comes to an end",
+        }
+    }
+}
+
 /// How many rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {

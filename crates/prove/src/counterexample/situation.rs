@@ -1,20 +1,16 @@
-//! A counterexample as a History, which can be drawn and checked like any other, and in words.
+//! A situation and what follows from it, in words and as a History.
 
-use wastenot_model::report::Unit;
 use wastenot_model::{
-    Annex, Builder, By, Carries, Change, Clock, Context, CpuId, CpuMode, CpuSet, Entry, Event,
-    Head, History, How, Left, Prio, Sink, Source, Start, Table, TaskId, Time, Value, Window,
+    Change, CpuId, CpuMode, CpuSet, Event, History, How, Left, Prio, Sink, Start, TaskId,
 };
 use wastenot_rota::ir::{Level, Policy};
 
+use super::telling::Telling;
 use crate::explore::{Found, Place, Step};
-
-/// Every step takes so long: a microsecond, in ns.
-const STEP_NS: u64 = 1_000;
 
 impl Found {
     /// What it begins with, a line for each CPU and each task that waits.
-    pub fn situation_in_words(&self, policy: &Policy) -> Vec<String> {
+    pub(super) fn situation_in_words(&self, policy: &Policy) -> Vec<String> {
         let cpus = self.small.tree.cpus().iter().map(|&cpu| {
             let mut tasks = self.situation.tasks.iter().enumerate();
             match tasks.find(|(_, task)| task.place == Place::Runs(cpu)) {
@@ -38,15 +34,64 @@ impl Found {
     }
 
     /// What happens, a line for each step.
-    pub fn steps_in_words(&self, policy: &Policy) -> Vec<String> {
+    pub(super) fn steps_in_words(&self, policy: &Policy) -> Vec<String> {
         let steps = self.steps.iter();
         steps.map(|step| format!("{} {}", self.actor(step), self.step(policy, step))).collect()
     }
 
     /// As a History: the situation is its start, each step takes a microsecond, and the annex
     /// `steps` says what was done that is no event.
-    pub fn history(&self, policy: &Policy) -> History {
-        Telling::new(self, policy).tell()
+    pub(super) fn history(&self, policy: &Policy) -> History {
+        let machine = &self.small.machine;
+        let mut telling = Telling::new(machine, policy, &self.why, start(self, policy));
+        telling.tasks((0..self.situation.tasks.len()).map(|n| format!("task{n}")));
+        for (n, task) in self.situation.tasks.iter().enumerate() {
+            let what = Change::Affinity(telling.builder.mask(&mask(task.mask)));
+            telling.event(self.cpu, Event::Changed { task: TaskId::nth(n), what });
+        }
+        for step in &self.steps {
+            self.tell(policy, step, &mut telling);
+            let (cpu, task) = match step {
+                Step::Moved { by, task, .. } => (*by, Some(*task)),
+                Step::Woken { task, .. } | Step::Stole { task, .. } => (self.cpu, Some(*task)),
+                _ => (self.cpu, None),
+            };
+            telling.step(Some(cpu), task, self.step(policy, step));
+        }
+        telling.finish()
+    }
+
+    /// What a step is in events.
+    fn tell(&self, policy: &Policy, step: &Step, telling: &mut Telling) {
+        let cpu = self.cpu;
+        match *step {
+            Step::Woken { task, prev, queue, group } => {
+                let (task, prio) = (TaskId::nth(task), Prio::UNKNOWN);
+                let on = Some(nominal(self, policy, queue, group));
+                if self.situation.tasks[task.ordinal()].place == Place::Away {
+                    telling.event(prev, Event::Waking { task, prev: Some(prev), prio });
+                    telling.event(prev, Event::Queued { task, on, how: How::Wakeup, prio });
+                }
+            }
+            Step::Moved { by, task, from, into } => {
+                let balance = policy.periodic.first().map(|periodic| &periodic.balance);
+                let Some((here, there)) = balance.map(|it| (it.from, it.into.unwrap_or(it.from)))
+                else {
+                    return;
+                };
+                let from = Some(nominal(self, policy, here, from));
+                let to = nominal(self, policy, there, into);
+                telling.event(by, Event::Migrate { task: TaskId::nth(task), from, to });
+            }
+            Step::Stole { task, group } => {
+                let queue = policy.idle.as_ref().map_or(0, |balance| balance.from);
+                let from = Some(nominal(self, policy, queue, group));
+                let task = TaskId::nth(task);
+                telling.event(cpu, Event::Migrate { task, from, to: cpu });
+                telling.switch(cpu, TaskId::idle(cpu), task, Left::Runnable);
+            }
+            Step::Took { .. } | Step::Read { .. } | Step::Tried { .. } | Step::GivesUp => {}
+        }
     }
 
     /// Who does a step.
@@ -125,113 +170,6 @@ impl Found {
 
 fn mask(mask: u32) -> CpuSet {
     (0..32).filter(|bit| mask >> bit & 1 == 1).map(CpuId).collect()
-}
-
-/// A History on its way.
-struct Telling<'f> {
-    found: &'f Found,
-    policy: &'f Policy,
-    builder: Builder,
-    now: Time,
-    steps: Table,
-}
-
-impl<'f> Telling<'f> {
-    fn new(found: &'f Found, policy: &'f Policy) -> Telling<'f> {
-        let mut head = Head::new(found.small.machine.clone());
-        head.clock = Clock { name: "steps".into(), nanoseconds: true };
-        let all = Carries::ALL.iter().fold(Carries::NONE, |all, (carry, ..)| all | *carry);
-        head.carries = all.without(Carries::FREQ | Carries::LOSSES);
-        head.source = Source {
-            format: "prove".into(),
-            name: format!("{}: {}", policy.name, found.why),
-            kernel: None,
-            notes: vec![("policy".into(), policy.name.clone())],
-        };
-        head.window = Window { from: Time(0), to: Time(0) };
-        head.start = Some(start(found, policy));
-        let columns = [
-            ("time_ns", "time", Unit::At),
-            ("cpu", "CPU", Unit::None),
-            ("task", "task", Unit::None),
-            ("step", "step", Unit::None),
-        ];
-        let steps = Table::new("steps", "Steps", &columns);
-        Telling { found, policy, builder: Builder::new(head), now: Time(STEP_NS), steps }
-    }
-
-    fn tell(mut self) -> History {
-        for n in 0..self.found.situation.tasks.len() {
-            let name = self.builder.name(&format!("task{n}"));
-            self.builder.task(wastenot_model::Task::new(n as i32 + 1, name));
-        }
-        for (n, task) in self.found.situation.tasks.iter().enumerate() {
-            let what = Change::Affinity(self.builder.mask(&mask(task.mask)));
-            self.push(self.found.cpu, Event::Changed { task: TaskId::nth(n), what });
-        }
-        for step in &self.found.steps {
-            self.step(step);
-            let cpu = match step {
-                Step::Moved { by, .. } => *by,
-                _ => self.found.cpu,
-            };
-            let task = match step {
-                Step::Moved { task, .. } | Step::Woken { task, .. } | Step::Stole { task, .. } => {
-                    Value::from(*task)
-                }
-                _ => Value::Unknown,
-            };
-            let words = self.found.step(self.policy, step);
-            self.steps.push(vec![self.now.into(), cpu.into(), task, words.into()]);
-            self.now.0 += STEP_NS;
-        }
-        // What follows from the last step is seen for as long as all before.
-        let last = Time(self.now.0 * 2);
-        self.builder.head().window.to = last;
-        self.builder.annex(Annex { table: self.steps });
-        self.builder.finish()
-    }
-
-    fn step(&mut self, step: &Step) {
-        let cpu = self.found.cpu;
-        match *step {
-            Step::Woken { task, prev, queue, group } => {
-                let (task, prio) = (TaskId::nth(task), Prio::UNKNOWN);
-                self.push(prev, Event::Waking { task, prev: Some(prev), prio });
-                let on = Some(self.nominal(queue, group));
-                self.push(prev, Event::Queued { task, on, how: How::Wakeup, prio });
-            }
-            Step::Moved { by, task, from, into } => {
-                let balance = self.policy.periodic.first().map(|periodic| &periodic.balance);
-                let Some((here, there)) = balance.map(|it| (it.from, it.into.unwrap_or(it.from)))
-                else {
-                    return;
-                };
-                let (from, to) = (Some(self.nominal(here, from)), self.nominal(there, into));
-                self.push(by, Event::Migrate { task: TaskId::nth(task), from, to });
-            }
-            Step::Stole { task, group } => {
-                let queue = self.policy.idle.as_ref().map_or(0, |balance| balance.from);
-                let from = Some(self.nominal(queue, group));
-                let task = TaskId::nth(task);
-                self.push(cpu, Event::Migrate { task, from, to: cpu });
-                let (prev, prio) = (TaskId::idle(cpu), Prio::UNKNOWN);
-                let (prev_prio, next_prio, left) = (prio, prio, Left::Runnable);
-                let event = Event::Switch { cpu, prev, next: task, left, prev_prio, next_prio };
-                self.push(cpu, event);
-            }
-            Step::Took { .. } | Step::Read { .. } | Step::Tried { .. } | Step::GivesUp => {}
-        }
-    }
-
-    fn push(&mut self, cpu: CpuId, event: Event) {
-        let by = By { task: None, context: Context::Task };
-        self.builder.push(Entry { time: self.now, cpu, by, event });
-    }
-
-    fn nominal(&self, queue: usize, group: usize) -> CpuId {
-        nominal(self.found, self.policy, queue, group)
-    }
 }
 
 fn start(found: &Found, policy: &Policy) -> Start {
