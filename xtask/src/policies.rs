@@ -59,10 +59,12 @@ const OWN: &str = "\n## Each on a scenario of its own\n\n\
 fn head() -> String {
     let mut page = format!(
         "# Policies, simulated\n\n\
-         Completion times of two policies that are proved work-conserving beside schedulers of \
-         Linux, on the\nworkloads of the seeds that ran on a machine of 64 CPUs ({MACHINE}). Written \
-         by `make policies`; not by hand.\nMedians of {SEEDS} seeds; in parentheses the CPU time that \
-         CPUs were idle while tasks waited elsewhere, where\nthere was any.\n\n\
+         Completion times of two policies beside schedulers of Linux, on the workloads of the \
+         seeds that ran on a\nmachine of 64 CPUs ({MACHINE}). Of the two it is proved, in a model \
+         and under listed assumptions, that no idle\nCPU stays idle while a task that it may run \
+         waits, beyond a stated number of balancing attempts. Written by\n`make policies`; not by \
+         hand. Medians of {SEEDS} seeds; in parentheses the CPU time that CPUs were idle while \
+         tasks\nwaited elsewhere, where there was any.\n\n\
          *With faults* is Linux 4.1 as it was; *mended* has the four fixes of \"A Decade of Wasted \
          Cores\"; *pinned* is\na CPU for each thread, dealt out in turn. CPUs move for nothing here: \
          caches and memory cost nothing, unless\nthe scenario says so, so that what work conservation \
