@@ -44,15 +44,17 @@ pub struct Found {
 /// What a search came to.
 #[derive(Clone, Debug)]
 pub struct Searched {
-    /// The smallest counterexample, fewest CPUs first and then fewest tasks; `None` is none within
-    /// the bounds.
+    /// The smallest counterexample, fewest CPUs first and then fewest tasks; `None` is none.
     pub found: Option<Found>,
     /// How many situations were looked at.
     pub looked: u64,
+    /// Machines of so many CPUs were looked at with all tasks within the bounds.
+    pub cpus: usize,
 }
 
-/// Looks for a counterexample of a claim. `None`: it is not one that situations can break.
-pub fn search(policy: &Policy, claim: &ClaimKind, bounds: Bounds) -> Option<Searched> {
+/// Looks for a counterexample of a claim, at so many situations at most. `None`: it is not one that
+/// situations can break.
+pub fn search(policy: &Policy, claim: &ClaimKind, bounds: Bounds, most: u64) -> Option<Searched> {
     let tests = claims::tests(policy, claim);
     if tests.is_empty() {
         return None;
@@ -64,15 +66,16 @@ pub fn search(policy: &Policy, claim: &ClaimKind, bounds: Bounds) -> Option<Sear
             for test in tests.iter().filter(|test| test.fits(tasks, bounds)) {
                 for small in &machines {
                     let world = World::new(policy, small);
-                    let mut all = Situations { world: &world, test, looked: &mut looked };
-                    if let Some(found) = all.of(tasks) {
-                        return Some(Searched { found: Some(found), looked });
+                    let mut all = Situations { world: &world, test, looked: &mut looked, most };
+                    let found = all.of(tasks);
+                    if found.is_some() || looked >= most {
+                        return Some(Searched { found, looked, cpus: cpus - 1 });
                     }
                 }
             }
         }
     }
-    Some(Searched { found: None, looked })
+    Some(Searched { found: None, looked, cpus: bounds.cpus })
 }
 
 /// All situations of some tasks on one machine.
@@ -80,6 +83,7 @@ struct Situations<'w, 'p> {
     world: &'w World<'p>,
     test: &'w Test,
     looked: &'w mut u64,
+    most: u64,
 }
 
 impl Situations<'_, '_> {
@@ -100,7 +104,7 @@ impl Situations<'_, '_> {
     ) -> Option<Found> {
         if left == 0 {
             let away = situation.tasks.iter().filter(|task| task.place == Place::Away);
-            if away.count() != self.test.wakes {
+            if away.count() != self.test.wakes || *self.looked >= self.most {
                 return None;
             }
             *self.looked += 1;
@@ -110,6 +114,9 @@ impl Situations<'_, '_> {
             return Some(Found { small, situation, cpu, steps, why });
         }
         for (index, kind) in kinds.iter().enumerate().skip(from) {
+            if *self.looked >= self.most {
+                return None;
+            }
             if let Place::Runs(cpu) = kind.place
                 && !situation.is_idle(cpu)
             {
@@ -170,14 +177,15 @@ mod tests {
     fn conserving(text: &str) -> Searched {
         let program = wastenot_rota::compile(text).expect("it compiles");
         let bounds = Bounds { cpus: 3, tasks: 3, events: 1 };
-        search(&program.policies[0], &ClaimKind::WorkConservation, bounds).expect("it is explored")
+        search(&program.policies[0], &ClaimKind::WorkConservation, bounds, u64::MAX)
+            .expect("it is explored")
     }
 
     const WS: &str = include_str!("../../../../policies/work-stealing.rota");
 
     #[test]
     fn work_stealing_is_work_conserving_on_small_machines() {
-        let Searched { found, looked } = conserving(WS);
+        let Searched { found, looked, .. } = conserving(WS);
         assert!(found.is_none(), "{found:?}");
         assert!(looked > 1000, "{looked}");
     }
