@@ -21,20 +21,25 @@ const MENDED: &[(&str, &str)] = &[
     ("numa-levels", "keep"),
     ("wakeup", "longest-idle"),
 ];
-/// Columns: how they are headed, and who schedules.
-const COLUMNS: [(&str, &str, &[(&str, &str)]); 6] = [
-    ("cfs-4.1 with faults", "cfs-4.1", &[]),
-    ("cfs-4.1 mended", "cfs-4.1", MENDED),
-    ("eevdf-6.12", "eevdf-6.12", &[]),
-    ("pinned", "pinned", &[]),
-    ("work-stealing", "policies/work-stealing.rota", &[]),
-    ("fair-vtime", "policies/fair-vtime.rota", &[]),
+/// A column: how it is headed, and who schedules.
+struct Column {
+    head: &'static str,
+    name: &'static str,
+    switches: &'static [(&'static str, &'static str)],
+}
+
+const COLUMNS: [Column; 6] = [
+    Column { head: "cfs-4.1 with faults", name: "cfs-4.1", switches: &[] },
+    Column { head: "cfs-4.1 mended", name: "cfs-4.1", switches: MENDED },
+    Column { head: "eevdf-6.12", name: "eevdf-6.12", switches: &[] },
+    Column { head: "pinned", name: "pinned", switches: &[] },
+    Column { head: "work-stealing", name: "policies/work-stealing.rota", switches: &[] },
+    Column { head: "fair-vtime", name: "policies/fair-vtime.rota", switches: &[] },
 ];
 
 /// Runs all scenarios of `seeds` and of `own`, and writes the page. What was done, in a line.
 pub(crate) fn write(seeds: &Path, own: &Path, output: &Path) -> Result<String, String> {
-    let choices = COLUMNS.map(|(_, name, switches)| choice(name, switches));
-    let choices: Vec<Choice> = choices.into_iter().collect::<Result<_, _>>()?;
+    let choices: Vec<Choice> = COLUMNS.iter().map(choice).collect::<Result<_, _>>()?;
     let (mut page, mut rows) = (head(), 0);
     let workloads_of = files(seeds)?;
     let bar = ProgressBar::new(workloads_of.len() as u64);
@@ -70,18 +75,18 @@ fn head() -> String {
          caches and memory cost nothing, unless\nthe scenario says so, so that what work conservation \
          costs in locality does not show.\n\n| workload |"
     );
-    COLUMNS.iter().for_each(|(name, ..)| {
-        let _ = write!(page, " {name} |");
+    COLUMNS.iter().for_each(|column| {
+        let _ = write!(page, " {} |", column.head);
     });
     page += "\n|---|";
     COLUMNS.iter().for_each(|_| page += "---|");
     page + "\n"
 }
 
-fn choice(name: &str, switches: &[(&str, &str)]) -> Result<Choice, String> {
+fn choice(column: &Column) -> Result<Choice, String> {
     let owned = |(name, value): &(&str, &str)| (String::from(*name), String::from(*value));
-    let switches = switches.iter().map(owned).collect();
-    let mut choice = Choice { switches, ..Choice::named(name) };
+    let switches = column.switches.iter().map(owned).collect();
+    let mut choice = Choice { switches, ..Choice::named(column.name) };
     wastenot_lab::resolve(&mut choice, Path::new("")).map_err(|error| error.to_string())?;
     Ok(choice)
 }

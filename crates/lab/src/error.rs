@@ -21,20 +21,14 @@ pub enum Error {
         error: io::Error,
     },
     /// A policy that means nothing: its first fault.
-    #[error("{file}:{line}:{column}: {code}: {what}{more}")]
+    #[error("{at}: {code}: {what}")]
     Policy {
-        /// As named.
-        file: String,
-        /// Line of the text, from 1.
-        line: usize,
-        /// Character of the line, from 1.
-        column: usize,
+        /// File, line and column, both from 1.
+        at: String,
         /// What `rota explain` takes.
         code: &'static str,
-        /// What is wrong.
+        /// What is wrong, and how many other faults there are.
         what: String,
-        /// How many other faults there are, in words.
-        more: String,
         /// What to write instead.
         help: String,
     },
