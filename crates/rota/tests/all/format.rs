@@ -19,6 +19,8 @@ task{ a: count = 0 owner queue,b :time=3ms owner queue }
 
   on wake( t ){   // here
      if a{ run t on c }else{ kick here;kick here }
+     if a{ kick here;kick here }else if b{ kick here } else{
+     kick c }
      let x = a +
 b // why
 
@@ -49,11 +51,15 @@ policy p(slice: time = 20ms) {
     // Of the handler.
 
     on wake(t) {  // here
+        if a { run t on c } else {
+            kick here
+            kick here
+        }
         if a {
-            run t on c
-        } else {
             kick here
             kick here
+        } else if b { kick here } else {
+            kick c
         }
         let x = a +
             b  // why
@@ -88,6 +94,16 @@ fn a_block_that_does_not_fit_its_line_gets_lines() {
     let name = "a".repeat(80);
     let tidy = format(&format!("policy p {{\n on tick(t) {{ kick {name} }}\n}}")).unwrap();
     assert_eq!(tidy.lines().nth(2), Some(&*format!("        kick {name}")));
+}
+
+#[test]
+fn where_a_line_of_two_blocks_is_too_long_both_get_lines() {
+    let name = "a".repeat(40);
+    let line = format!("if a {{ kick {name} }} else {{ kick {name} }}");
+    let tidy = format(&format!("policy p {{\n on tick(t) {{\n{line}\n}}\n}}")).unwrap();
+    let lines: Vec<&str> = tidy.lines().map(str::trim).collect();
+    let kick = format!("kick {name}");
+    assert_eq!(lines[2..7], ["if a {", &kick, "} else {", &kick, "}"]);
 }
 
 #[test]
