@@ -11,8 +11,10 @@ mod handler;
 mod params;
 mod parts;
 mod queue;
+mod queueing;
 mod scheduler;
 mod state;
+mod timers;
 mod weight;
 
 pub use params::Error;
@@ -66,6 +68,12 @@ impl Interpreter {
         self.parts.iter().position(|part| part.may(view, task)).unwrap_or(named)
     }
 
+    /// Where `task` waits: which queue of its policy, of which group, and by which key.
+    pub fn waits(&self, task: TaskId) -> Option<(usize, usize, i64)> {
+        let at = |part: &Scheduler| part.state.tasks.get(task.ordinal())?.at;
+        self.parts.iter().find_map(at).map(|(queue, group, entry)| (queue, group, entry.key))
+    }
+
     fn of(&mut self, cpu: CpuId) -> &mut Scheduler {
         &mut self.parts[self.part_of[cpu.index()]]
     }
@@ -100,6 +108,14 @@ impl Interpreter {
             cx.moved(task, to);
         }
         self.place(cx, Event::Preempt, task, to);
+    }
+
+    /// Who waits where it may not run any more must not wait there.
+    fn affinity_changed(&mut self, cx: &mut Context, task: TaskId) {
+        let waits = cx.task(task).place == Place::Queued;
+        if waits && self.parts.iter_mut().any(|part| part.leave(cx, task)) {
+            self.displace(cx, task);
+        }
     }
 
     fn decision(&mut self, task: TaskId) -> &mut Option<(usize, Decision)> {
@@ -223,11 +239,7 @@ impl Policy for Interpreter {
             Happening::Exit(task) => {
                 self.parts.iter_mut().for_each(|part| part.state.task(task).ends = true);
             }
-            Happening::Affinity(task) if cx.task(task).place == Place::Queued => {
-                if self.parts.iter_mut().any(|part| part.leave(cx, task)) {
-                    self.displace(cx, task);
-                }
-            }
+            Happening::Affinity(task) => self.affinity_changed(cx, task),
             _ => {}
         }
     }
