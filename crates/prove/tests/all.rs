@@ -3,11 +3,11 @@
 #[cfg(test)]
 #[path = "all/certificate.rs"]
 mod certificate;
+#[path = "all/gallery.rs"]
+mod gallery;
 #[cfg(test)]
 #[path = "all/solvers.rs"]
 mod solvers;
 #[cfg(test)]
 #[path = "all/wakeup.rs"]
 mod wakeup;
-#[path = "all/gallery.rs"]
-mod gallery;
