@@ -342,7 +342,7 @@ fn a_scheduler_that_does_not_fit_is_named_with_the_line_of_what_is_wrong() {
             let switch = switch.map(str::to_owned);
             Err(Unfit { switch, what: "wrong".into(), help: "right".into() })
         };
-        let fits = |choice: &Choice| {
+        let fits = |choice: &mut Choice| {
             assert_eq!((&*choice.name, choice.switches.len()), ("cfs", 1));
             unfit()
         };
