@@ -242,8 +242,8 @@ fn assumptions(judged: &[(&Policy, Vec<Verdict>)], options: &Options) -> Vec<Str
             all.push(format!("asked: {}", names.join(", ")));
         }
     }
-    if let Some(bounds) =
-        each(judged).filter_map(|(_, it)| it.explored).min_by_key(|bounds| bounds.cpus)
+    let proved = each(judged).filter(|(_, it)| matches!(it.outcome, Outcome::Proved(_)));
+    if let Some(bounds) = proved.filter_map(|(_, it)| it.explored).min_by_key(|bounds| bounds.cpus)
     {
         all.push(format!(
             "the explorer looked at every machine of at most {} CPUs with at most {} tasks",

@@ -118,7 +118,7 @@ fn judge_claim(policy: &Policy, claim: &Claim, options: &Options) -> Result<Verd
     let found = searched.and_then(|searched| searched.found);
     let found = found.map(|found| Counterexample::Situation(Box::new(found)));
     let found = found.or_else(|| match claim.kind {
-        ClaimKind::NoLostWakeup => Lost::under(&policy.protocol).map(Counterexample::Wakeup),
+        ClaimKind::NoLostWakeup => Lost::of(policy).map(Counterexample::Wakeup),
         _ => None,
     });
     let outcome = match found {

@@ -1,7 +1,8 @@
 //! Every situation on every small machine, the smallest first.
 
 use wastenot_model::CpuId;
-use wastenot_rota::ir::{ClaimKind, Num, Policy, Visitor, visit};
+use wastenot_rota::eval::{At, Frame};
+use wastenot_rota::ir::{Attempt, ClaimKind, Level, Num, Policy, Visitor, visit};
 
 use super::attempt::Step;
 use super::claims::{self, Test};
@@ -44,11 +45,12 @@ pub struct Found {
 /// What a search came to.
 #[derive(Clone, Debug)]
 pub struct Searched {
-    /// The smallest counterexample, fewest CPUs first and then fewest tasks; `None` is none.
+    /// The smallest counterexample: fewest CPUs first, where an event during an attempt counts as
+    /// one; then, if there is one, at rest; then fewest tasks. `None` is none.
     pub found: Option<Found>,
     /// How many situations were looked at.
     pub looked: u64,
-    /// Machines of so many CPUs were looked at with all tasks within the bounds.
+    /// All machines of so many CPUs were looked at, with all tasks and events within the bounds.
     pub cpus: usize,
 }
 
@@ -60,16 +62,21 @@ pub fn search(policy: &Policy, claim: &ClaimKind, bounds: Bounds, most: u64) -> 
         return None;
     }
     let mut looked = 0;
-    for cpus in 1..=bounds.cpus {
-        let machines = machines(policy, cpus);
-        for tasks in 1..=bounds.tasks {
+    let all: Vec<Vec<Small>> = (0..=bounds.cpus).map(|cpus| machines(policy, cpus)).collect();
+    for size in 1..=bounds.cpus + bounds.events {
+        let rests = [true, false].into_iter();
+        let tasks = rests.flat_map(|rests| (1..=bounds.tasks).map(move |tasks| (rests, tasks)));
+        for (rests, tasks) in tasks {
             for test in tests.iter().filter(|test| test.fits(tasks, bounds)) {
-                for small in &machines {
+                let machines = size.checked_sub(test.size()).and_then(|cpus| all.get(cpus));
+                for small in machines.into_iter().flatten() {
                     let world = World::new(policy, small);
-                    let mut all = Situations { world: &world, test, looked: &mut looked, most };
+                    let looked = &mut looked;
+                    let mut all = Situations { world: &world, test, rests, looked, most };
                     let found = all.of(tasks);
-                    if found.is_some() || looked >= most {
-                        return Some(Searched { found, looked, cpus: cpus - 1 });
+                    if found.is_some() || *looked >= most {
+                        let cpus = size.saturating_sub(1 + bounds.events);
+                        return Some(Searched { found, looked: *looked, cpus });
                     }
                 }
             }
@@ -82,6 +89,8 @@ pub fn search(policy: &Policy, claim: &ClaimKind, bounds: Bounds, most: u64) -> 
 struct Situations<'w, 'p> {
     world: &'w World<'p>,
     test: &'w Test,
+    /// Only situations at rest, which come first: they are plainer. Or only the others.
+    rests: bool,
     looked: &'w mut u64,
     most: u64,
 }
@@ -105,6 +114,9 @@ impl Situations<'_, '_> {
         if left == 0 {
             let away = situation.tasks.iter().filter(|task| task.place == Place::Away);
             if away.count() != self.test.wakes || *self.looked >= self.most {
+                return None;
+            }
+            if self.test.rests_matter() && at_rest(self.world, situation) != self.rests {
                 return None;
             }
             *self.looked += 1;
@@ -131,6 +143,25 @@ impl Situations<'_, '_> {
         }
         None
     }
+}
+
+/// Whether no idle CPU is about to take a task from a queue of its own.
+fn at_rest(world: &World<'_>, situation: &Situation) -> bool {
+    let look = world.look(situation, None);
+    let takes = world.policy.dispatch.iter().filter_map(|attempt| match attempt {
+        Attempt::Take(queue, _) => Some(queue),
+        Attempt::Balance => None,
+    });
+    let finds = |cpu: CpuId| {
+        let me = Some(At { level: Level::Cpu, group: cpu.index() });
+        let frame = Frame { me, here: Some(cpu), ..world.frame() };
+        takes.clone().any(|queue| {
+            let group = frame.queue(&look, queue, world.per[queue.queue]);
+            let mut waiting = situation.waiting(queue.queue, group);
+            waiting.any(|task| situation.tasks[task].allowed(cpu))
+        })
+    };
+    !world.cpus().iter().any(|&cpu| situation.is_idle(cpu) && finds(cpu))
 }
 
 /// Everything that one task can be: its affinity, and where it is.

@@ -73,7 +73,7 @@ pub(super) fn no_lost_wakeup(policy: &Policy) -> Vec<Obligation> {
     let kept = invariant::obligations(Variant::of(&policy.protocol)).into_iter();
     let kept = kept.map(|step| Obligation {
         name: "protocol",
-        what: step.script.about().lines().next().unwrap_or_default().to_owned(),
+        what: step.what,
         span: policy.protocol.span,
         question: Question::Unsatisfiable(step.script),
         model_only: false,

@@ -20,7 +20,7 @@ impl Writer<'_> {
             Place::Here => (Level::Cpu, "f->here".into()),
             Place::Prev => (Level::Cpu, "f->t->prev".into()),
             Place::Home if self.places => (Level::Cpu, "f->home".into()),
-            Place::Home => (Level::Cpu, "home(f->p, f->t->prev)".into()),
+            Place::Home => (Level::Cpu, "home_of(f->p, f->t->prev)".into()),
             Place::Slot(slot) => (Level::Cpu, format!("f->cpu{slot}")),
             Place::Item(item) => (Level::Cpu, format!("f->x{item}")),
             Place::Machine => (Level::Machine, "f->part".into()),
@@ -67,7 +67,7 @@ impl Writer<'_> {
             Num::Weight => "(s64)f->p->scx.weight".into(),
             Num::Job => "(s64)f->p->tgid".into(),
             Num::Ran => "f->ran".into(),
-            Num::Now => "(s64)bpf_ktime_get_ns()".into(),
+            Num::Now => "f->now".into(),
             Num::Cpus(place) => match self.place(place) {
                 (Level::Cpu, _) => "1".into(),
                 (level, group) => format!("(s64)cpus({}, {group})", constant(level)),
@@ -86,7 +86,7 @@ impl Writer<'_> {
             Num::Over(a, by) => format!("over({}, {by})", self.num(a)),
             Num::Scaled(time, weight) => self.call("scaled", &[time, weight]),
             Num::Decayed(a, time, half) => self.call("decayed", &[a, time, half]),
-            Num::Until(period) => self.call("until", &[period]),
+            Num::Until(period) => format!("until(f->now, {})", self.num(period)),
             // Re-checks alone see the past, and those are refused.
             Num::Seen(_, now) => self.num(now),
             Num::Fold { aggregate, item, set, body } => {

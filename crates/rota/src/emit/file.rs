@@ -12,12 +12,17 @@ const CLAIM: &str = include_str!("text/claim.c");
 const QUEUE: &str = include_str!("text/queue.c");
 const KEYS: &str = include_str!("text/keys.c");
 const PERIOD: &str = include_str!("text/period.c");
+const TIMER: &str = include_str!("text/timer.c");
+const MAP: &str = include_str!("text/map.c");
+const PART: &str = include_str!("text/part.c");
 const OPTIONAL: &str = include_str!("text/optional.c");
 const SCAN: &str = include_str!("text/scan.c");
 const CHAIN: &str = include_str!("text/chain.c");
 const OPS: &str = include_str!("text/ops.c");
-const TEXTS: [&str; 12] =
-    [KERNEL, MACHINE, STATE, NUMBER, CLAIM, QUEUE, KEYS, SCAN, CHAIN, PERIOD, OPTIONAL, OPS];
+const TEXTS: [&str; 15] = [
+    KERNEL, TIMER, MAP, MACHINE, STATE, NUMBER, CLAIM, QUEUE, KEYS, SCAN, PART, CHAIN, PERIOD,
+    OPTIONAL, OPS,
+];
 
 /// Whether a name is in use in `text/`.
 pub(super) fn taken(name: &str) -> bool {
@@ -51,7 +56,7 @@ pub(super) fn write(program: &Program) -> String {
     let policies: Vec<Written> = program.policies.iter().map(Written::of).collect();
     let parts = Parts { program, policies: &policies };
     let policy: String = policies.iter().map(one).collect();
-    let chain = CHAIN.replace("@CHAIN@", &parts.chain());
+    let chain = CHAIN.replace("@CHAIN@", &or_false(parts.chain()));
     let mut after =
         [&policy, "\n", &parts.glue(), &chain, "\n", &parts.periods(), &parts.ops()].concat();
     let weighs = policy.contains("queued_weight(");
@@ -63,24 +68,63 @@ pub(super) fn write(program: &Program) -> String {
     let state = STATE.replace("@TASK_VARS@", &parts.task_vars()).replace("@FRAME@", &parts.frame());
     let after = parts.looks() + &after;
     let state = needed(&state, &after);
-    [&parts.head(), KERNEL, "\n", MACHINE, "\n", &parts.kinds(), &state, "\n", &after].concat()
+    let machine = needed(MACHINE, &[state.as_str(), &after].concat());
+    let timed = after.contains("bpf_timer");
+    let maps = if after.contains("MAP(") { MAP } else { "" };
+    let kernel = KERNEL.replace("@MAPS@", &[maps, if timed { TIMER } else { "" }].concat());
+    [&parts.head(), kernel.as_str(), "\n", &machine, "\n", &parts.kinds(), &state, "\n", &after]
+        .concat()
 }
 
-/// Of a text those functions that are used by what comes after, or by each other.
+/// Of a text those functions and structs that are used by what comes after, or by each other.
 fn needed(text: &str, after: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
-    let pieces: Vec<&str> = text.split_inclusive("\n}\n").collect();
-    for piece in pieces.into_iter().rev() {
-        let line = piece.lines().find(|line| line.starts_with("static ") && line.ends_with(')'));
-        let name = line.and_then(|line| line.split('(').next()?.rsplit([' ', '*']).next());
-        let used =
-            |name: &str| std::iter::once(&after).chain(&kept).any(|text| mentions(text, name));
-        if name.is_none_or(used) {
+    for piece in pieces(text).into_iter().rev() {
+        let texts = || std::iter::once(after).chain(kept.iter().copied());
+        let used = match defines(piece) {
+            Some(Defined::Function(name)) => texts().any(|text| mentions(text, name)),
+            Some(Defined::Struct(head)) => texts().any(|text| text.contains(head)),
+            None => true,
+        };
+        if used {
             kept.push(piece);
         }
     }
     kept.reverse();
     kept.concat()
+}
+
+/// A text cut after every function and struct.
+fn pieces(text: &str) -> Vec<&str> {
+    let (mut pieces, mut rest) = (Vec::new(), text);
+    while let Some(end) = ["\n}\n", "\n};\n"]
+        .into_iter()
+        .filter_map(|end| rest.find(end).map(|at| at + end.len()))
+        .min()
+    {
+        let (piece, after) = rest.split_at(end);
+        pieces.push(piece);
+        rest = after;
+    }
+    pieces.push(rest);
+    pieces
+}
+
+/// What a piece of text is there for.
+enum Defined<'t> {
+    Function(&'t str),
+    /// `struct NAME`
+    Struct(&'t str),
+}
+
+fn defines(piece: &str) -> Option<Defined<'_>> {
+    piece.lines().find_map(|line| {
+        if line.starts_with("static ") && line.ends_with(')') {
+            return Some(Defined::Function(line.split('(').next()?.rsplit([' ', '*']).next()?));
+        }
+        let head = line.strip_suffix(" {").filter(|line| line.starts_with("struct "));
+        head.map(Defined::Struct)
+    })
 }
 
 /// Whether a text calls a function, or hands it on.
@@ -210,6 +254,13 @@ impl Parts<'_> {
         let items = most(|w| w.items);
         let mut text = String::new();
         text.extend((0..cpus).map(|n| format!("\ts32 cpu{n}; /* let, -1 if none was found */\n")));
+        let mut owed: Vec<usize> =
+            self.policies.iter().flat_map(|written| written.writer.owed.clone()).collect();
+        owed.sort_unstable();
+        owed.dedup();
+        text.extend(
+            owed.iter().map(|n| format!("\ts32 owed{n}; /* cpu{n} and one, until used */\n")),
+        );
         text.extend((0..numbers).map(|n| format!("\ts64 number{n}; /* let */\n")));
         text.extend((0..items).map(|n| format!("\ts32 x{n}; /* a member of a set */\n")));
         text
@@ -246,8 +297,19 @@ impl Parts<'_> {
         })
     }
 
+    /// Which partition a task belongs to: that of its cgroup, or the one with everybody else's.
+    fn part_of_task(&self) -> String {
+        let parts = &self.program.partitions;
+        if parts.len() < 2 {
+            return "static u32 part_of_task(struct task_struct *p)\n{\n\treturn 0;\n}\n\n".into();
+        }
+        let rest = parts.iter().position(|part| part.tasks.is_none()).unwrap_or(0);
+        PART.replace("@REST@", &rest.to_string())
+    }
+
     /// What the operations call.
     fn glue(&self) -> String {
+        let part = self.part_of_task();
         let first = self.by_part("f->part", |written| {
             let vars = written.writer.policy.task_vars.iter().enumerate();
             vars.map(|(var, ir)| {
@@ -265,12 +327,12 @@ impl Parts<'_> {
             }
             text + "\t}\n"
         });
-        let part = "\treturn 0;\n";
         let dispatched = self
             .by_part("f->part", |written| format!("\treturn {}(f, stays);\n", written.dispatch));
+        let dispatched = or_false(dispatched);
         format!(
             "/*\n * Which policy it is.\n */\nenum {{ NEW, WAKE, PREEMPT, YIELD }};\n\n\
-             static u32 part_of_task(struct task_struct *p)\n{{\n{part}}}\n\n\
+             {part}\
              /* Variables begin with what the text says. */\n\
              static void first_seen(struct frame *f)\n{{\n{first}}}\n\n\
              static void placed(struct frame *f, u32 event)\n{{\n{placed}}}\n\n\
@@ -426,13 +488,19 @@ impl Parts<'_> {
             "enum {{ BALANCES = {} }};\n\n\
              /* What each regular balance is. */\n\
              static void balance_now(u32 balance, s32 cpu)\n{{\n\
-             \tstruct frame f = {{ .here = cpu }};\n\n\tswitch (balance) {{\n{now}\t}}\n}}\n\n\
+             \tstruct frame f = {{ .here = cpu, .now = bpf_ktime_get_ns() }};\n\n\tswitch (balance) {{\n{now}\t}}\n}}\n\n\
              static u64 period_of(u32 balance, s32 cpu)\n{{\n\
-             \tstruct frame f = {{ .here = cpu }};\n\n\tswitch (balance) {{\n{period}\t}}\n\
+             \tstruct frame f = {{ .here = cpu, .now = bpf_ktime_get_ns() }};\n\n\tswitch (balance) {{\n{period}\t}}\n\
              \treturn ~0ULL >> 1;\n}}\n\n{PERIOD}\n",
             regular.len()
         )
     }
+}
+
+/// The body of a function that answers: no partition, no.
+fn or_false(body: String) -> String {
+    let switch = body.starts_with("\tswitch");
+    if switch { body + "\treturn false;\n" } else { body }
 }
 
 /// A condition on `cpu`: it takes from that queue, or balances from it.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::Writer;
 use super::expr::constant;
 use super::quote::Quote;
-use crate::ir::{Event, Level, Num, Place, Put, Set, Stmt};
+use crate::ir::{Bool, Event, Level, Num, Place, Put, Set, Stmt};
 
 impl Writer<'_> {
     /// The functions of all handlers that do something, those of equal bodies once, and of each
@@ -27,7 +27,13 @@ impl Writer<'_> {
             let heads: Vec<String> = events.iter().map(|event| format!("on {event}(t)")).collect();
             self.places = event.places();
             let mut code = String::new();
+            let before = self.owed.len();
+            self.owe(body);
             self.block(body, 1, &mut code);
+            for slot in &self.owed[before..] {
+                let kick = format!("kick(f->owed{slot} - 1, SCX_KICK_IDLE);");
+                code += &format!("\tif (f->owed{slot}) /* claimed for nothing */\n\t\t{kick}\n");
+            }
             self.define(&heads.join(", "), &format!("static void {name}(struct frame *f)"), &code);
             for other in Event::ALL.iter().filter(|other| same(other)) {
                 names[*other as usize] = Some(name.clone());
@@ -42,6 +48,20 @@ impl Writer<'_> {
         write!(self.functions, "/* {clause} */\n{head}\n{{\n{body}}}\n\n").expect("text grows");
     }
 
+    /// Notes the slots of those claims that some path may leave unused.
+    fn owe(&mut self, stmts: &[Stmt]) {
+        for (n, stmt) in stmts.iter().enumerate() {
+            match stmt {
+                Stmt::Claim { slot, .. } if !uses(*slot, &stmts[n + 1..]) => self.owed.push(*slot),
+                Stmt::If { then, otherwise, .. } => {
+                    self.owe(then);
+                    self.owe(otherwise);
+                }
+                _ => {}
+            }
+        }
+    }
+
     fn block(&mut self, stmts: &[Stmt], depth: usize, code: &mut String) {
         for stmt in stmts {
             self.stmt(stmt, depth, code);
@@ -51,7 +71,7 @@ impl Writer<'_> {
     fn stmt(&mut self, stmt: &Stmt, depth: usize, code: &mut String) {
         let tab = "\t".repeat(depth);
         let line = match stmt {
-            Stmt::Claim { slot, within, near, by } => self.claim(*slot, *within, near, by),
+            Stmt::Claim { slot, within, near, by } => self.claim(*slot, *within, (near, by), &tab),
             Stmt::Pick { slot, set, item, key, greatest } => {
                 self.pick(*slot, (set, *item), key, *greatest)
             }
@@ -70,11 +90,16 @@ impl Writer<'_> {
             Stmt::Put(put) => self.put(put),
             Stmt::Run { slot, slice, .. } => {
                 let slice = self.slice(slice.as_ref());
-                format!("run_on(f, f->cpu{slot}, {slice});")
+                let used = self.used(*slot, &tab);
+                format!("{used}run_on(f, f->cpu{slot}, {slice});")
             }
             Stmt::Kick { cpu, preempt } => {
                 let how = if *preempt { "SCX_KICK_PREEMPT" } else { "SCX_KICK_IDLE" };
-                format!("kick({}, {how});", self.cpu(cpu))
+                let used = match cpu {
+                    Place::Slot(slot) => self.used(*slot, &tab),
+                    _ => String::new(),
+                };
+                format!("{used}kick({}, {how});", self.cpu(cpu))
             }
             Stmt::If { condition, then, otherwise } => {
                 let condition = self.bool(condition);
@@ -90,13 +115,28 @@ impl Writer<'_> {
         writeln!(code, "{tab}{line}").expect("text grows");
     }
 
-    fn claim(&mut self, slot: usize, within: Option<Level>, near: &Place, by: &[Level]) -> String {
+    fn used(&self, slot: usize, tab: &str) -> String {
+        let owed = self.owed.contains(&slot);
+        if owed { format!("f->owed{slot} = 0;\n{tab}") } else { String::new() }
+    }
+
+    fn claim(
+        &mut self,
+        slot: usize,
+        within: Option<Level>,
+        (near, by): (&Place, &[Level]),
+        tab: &str,
+    ) -> String {
         self.cpus = self.cpus.max(slot + 1);
         let near = self.cpu(near);
         let by: Vec<String> = by.iter().map(|level| format!("BY({})", constant(*level))).collect();
         let by = if by.is_empty() { "0".into() } else { by.join(" | ") };
         let within = constant(within.unwrap_or(Level::Machine));
-        format!("f->cpu{slot} = idle_cpu(f, {near}, {by}, {within});")
+        let owed = match self.owed.contains(&slot) {
+            true => format!("\n{tab}f->owed{slot} = f->cpu{slot} + 1;"),
+            false => String::new(),
+        };
+        format!("f->cpu{slot} = idle_cpu(f, {near}, {by}, {within});{owed}")
     }
 
     fn pick(
@@ -152,9 +192,20 @@ impl Writer<'_> {
         match slice {
             Some(slice) => {
                 let slice = self.num(slice);
-                format!("slice({slice})")
+                format!("slice_of({slice})")
             }
             None => "SCX_SLICE_INF".into(),
         }
     }
+}
+
+/// Whether every path on which a slot holds a CPU sends somebody there.
+fn uses(slot: usize, stmts: &[Stmt]) -> bool {
+    stmts.iter().any(|stmt| match stmt {
+        Stmt::Run { slot: used, .. } => *used == slot,
+        Stmt::Kick { cpu, .. } => *cpu == Place::Slot(slot),
+        Stmt::If { condition: Bool::Found(found), then, .. } if *found == slot => uses(slot, then),
+        Stmt::If { then, otherwise, .. } => uses(slot, then) && uses(slot, otherwise),
+        _ => false,
+    })
 }

@@ -36,6 +36,8 @@ struct Writer<'a> {
     cpus: usize,
     numbers: usize,
     items: usize,
+    /// Slots of CPUs that may be claimed and not used.
+    owed: Vec<usize>,
     /// The levels of `me` and of the candidate.
     me: Level,
     other: Level,
@@ -52,6 +54,7 @@ impl<'a> Writer<'a> {
             cpus: 0,
             numbers: 0,
             items: 0,
+            owed: Vec::new(),
             me: Level::Cpu,
             other: Level::Cpu,
             places: false,

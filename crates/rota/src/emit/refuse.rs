@@ -8,7 +8,7 @@ pub(super) fn faults(program: &Program) -> Vec<Diagnostic> {
     let mut faults: Vec<Diagnostic> = program.policies.iter().flat_map(of_policy).collect();
     if program.policies.len() > 1 && program.partitions.is_empty() {
         faults.push(Diagnostic::new(
-            "R604",
+            "R503",
             program.policies[1].span,
             "a file with several policies says nothing of who gets which CPUs",
             "the kernel would not know whom to ask",
@@ -22,7 +22,7 @@ fn of_policy(policy: &Policy) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     if !policy.protocol.is_safe() {
         faults.push(Diagnostic::new(
-            "R601",
+            "R701",
             policy.protocol.span,
             "an unsafe protocol is never emitted",
             "this loses wakeups on purpose",
@@ -33,7 +33,7 @@ fn of_policy(policy: &Policy) -> Vec<Diagnostic> {
     for balance in policy.idle.iter().chain(periodic) {
         if balance.recheck != Bool::Const(true) {
             faults.push(Diagnostic::new(
-                "R602",
+                "R702",
                 balance.spans.steal,
                 "the kernel asks nothing again under the lock but whether the task may run here",
                 "this holds in the model only",
@@ -50,7 +50,7 @@ fn batch(balance: &Balance) -> Option<Diagnostic> {
     let fine = balance.count == Num::Const(1) && balance.into.is_none();
     (!fine).then(|| {
         Diagnostic::new(
-            "R603",
+            "R411",
             balance.spans.steal,
             "an idle CPU takes one task, onto itself",
             "this moves more, or into a queue",

@@ -68,6 +68,12 @@ impl Interpreter {
         self.parts.iter().position(|part| part.may(view, task)).unwrap_or(named)
     }
 
+    /// Where `task` waits: which queue of its policy, of which group, and by which key.
+    pub fn waits(&self, task: TaskId) -> Option<(usize, usize, i64)> {
+        let at = |part: &Scheduler| part.state.tasks.get(task.ordinal())?.at;
+        self.parts.iter().find_map(at).map(|(queue, group, entry)| (queue, group, entry.key))
+    }
+
     fn of(&mut self, cpu: CpuId) -> &mut Scheduler {
         &mut self.parts[self.part_of[cpu.index()]]
     }

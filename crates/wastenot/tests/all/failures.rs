@@ -175,6 +175,17 @@ const CASES: &[(&str, &str, &str)] = &[
         "--json stands behind `--`",
         "options first",
     ),
+    ("wastenot rota", "what to do?", "`wastenot rota check`, `fmt` or `explain`"),
+    ("wastenot rota fmt", "rota needs a text to read", "`wastenot rota fmt my.rota`"),
+    ("wastenot rota chekc a.rota", "unrecognized subcommand 'chekc'", "did you mean `check`"),
+    (
+        "wastenot rota check missing.rota",
+        "cannot open missing.rota: no such file",
+        "check the path",
+    ),
+    ("wastenot rota check folder", "folder is a directory", "name the texts"),
+    ("wastenot rota explain R018", "there is no code `R018`", "did you mean `R008`"),
+    ("wastenot rota explain why", "there is no code `why`", "`wastenot rota explain`"),
     ("wastenot man nothing", "no verb `nothing`", "wastenot --help"),
 ];
 

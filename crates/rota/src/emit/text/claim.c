@@ -82,7 +82,7 @@ static s32 idle_cpu(struct frame *f, s32 near, u32 by, u32 within)
 }
 
 /* home(t) */
-static s32 home(struct task_struct *p, s32 prev)
+static s32 home_of(struct task_struct *p, s32 prev)
 {
 	struct search s = { .p = p };
 	s32 cpu = nearest(&s, prev, BY_ALL, MACHINE);

@@ -100,21 +100,13 @@ extern bool scx_bpf_dsq_move(struct bpf_iter_scx_dsq *it, struct task_struct *p,
 			     u64 flags) KFUNC WEAK;
 extern void scx_bpf_dump_bstr(char *format, u64 *data, u32 size) KFUNC WEAK;
 
-struct bpf_timer {
-	u64 opaque[2];
-} __attribute__((aligned(8)));
-
 /* Helpers have numbers. */
-static void *(*bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
-static u64 (*bpf_ktime_get_ns)(void) = (void *)5;
-static u32 (*bpf_get_smp_processor_id)(void) = (void *)8;
-static long (*bpf_probe_read_kernel_str)(void *to, u32 size, const void *from) = (void *)115;
-static void *(*bpf_task_storage_get)(void *map, struct task_struct *p, void *value,
+static u64 (*const bpf_ktime_get_ns)(void) = (void *)5;
+static u32 (*const bpf_get_smp_processor_id)(void) = (void *)8;
+static long (*const bpf_probe_read_kernel_str)(void *to, u32 size, const void *from) = (void *)115;
+static void *(*const bpf_task_storage_get)(void *map, struct task_struct *p, void *value,
 				     u64 flags) = (void *)156;
-static long (*bpf_timer_init)(struct bpf_timer *timer, void *map, u64 flags) = (void *)169;
-static long (*bpf_timer_set_callback)(struct bpf_timer *timer, void *call) = (void *)170;
-static long (*bpf_timer_start)(struct bpf_timer *timer, u64 after, u64 flags) = (void *)171;
-static long (*bpf_loop)(u32 count, void *step, void *state, u64 flags) = (void *)181;
+static long (*const bpf_loop)(u32 count, void *step, void *state, u64 flags) = (void *)181;
 
 /* Maps: libbpf reads their numbers from the types of arrays. */
 #define TASK_STORAGE(name, held)                                                               \
@@ -124,15 +116,7 @@ static long (*bpf_loop)(u32 count, void *step, void *state, u64 flags) = (void *
 		int *key;                                                                      \
 		held *value;                                                                   \
 	} name SEC(".maps")
-#define MAP(name, number, size, from, held)                                                    \
-	struct {                                                                               \
-		int(*type)[number];                                                            \
-		int(*max_entries)[size];                                                       \
-		from *key;                                                                     \
-		held *value;                                                                   \
-	} name SEC(".maps")
-enum { HASH = 1, ARRAY = 2 };
-
+@MAPS@
 /* Without this clang describes the mask as a forward declaration. */
 static u32 keep_types(void)
 {

@@ -106,15 +106,15 @@ static s64 decayed(s64 value, s64 time, s64 half)
 }
 
 /* until(period): to its next multiple, never 0. */
-static s64 until(s64 period)
+static s64 until(s64 now, s64 period)
 {
 	u64 length = period < 1 ? 1 : period;
 
-	return length - bpf_ktime_get_ns() % length;
+	return length - (u64)now % length;
 }
 
 /* A slice is never 0: the kernel would take that for the one before. */
-static u64 slice(s64 ns)
+static u64 slice_of(s64 ns)
 {
 	return ns < 1 ? 1 : ns;
 }

@@ -12,6 +12,7 @@ static bool open(struct frame *f, struct task_struct *p, s32 here)
 	f->p = p;
 	f->t = t;
 	f->here = here;
+	f->now = bpf_ktime_get_ns();
 	f->part = part_of_task(p);
 	if (part(t->prev) != f->part) {
 		/* It was elsewhere: it begins on the lowest of its CPUs here. */
@@ -56,6 +57,7 @@ static bool view(struct frame *f, struct task_struct *p, s32 here)
 	f->t = t;
 	f->part = t->part - 1;
 	f->here = here;
+	f->now = bpf_ktime_get_ns();
 	return true;
 }
 
@@ -119,7 +121,9 @@ int rota_dispatch(u64 *ctx)
 {
 	s32 cpu = (s32)ctx[0];
 	struct task_struct *prev = (void *)ctx[1];
-	struct frame f = { .me = cpu, .here = cpu, .part = part(cpu) };
+	struct frame f = {
+		.me = cpu, .here = cpu, .part = part(cpu), .now = bpf_ktime_get_ns()
+	};
 	/* The kernel puts who ran back in a queue only after this, and only if somebody else was
 	 * found: it is as if it were the last of all that this CPU may take, and not idle. */
 	bool stays = prev && (prev->scx.flags & SCX_TASK_QUEUED);
@@ -159,7 +163,7 @@ int rota_running(u64 *ctx)
 
 	if (!view(&f, p, cpu))
 		return 0;
-	f.t->since = bpf_ktime_get_ns();
+	f.t->since = f.now;
 	f.t->prev = cpu;
 	if ((u32)cpu < MAX_CPUS)
 		runs[cpu] = p->scx.weight;
@@ -178,7 +182,7 @@ int rota_stopping(u64 *ctx)
 
 	if (!view(&f, p, cpu))
 		return 0;
-	f.ran = bpf_ktime_get_ns() - f.t->since;
+	f.ran = f.now - f.t->since;
 	f.t->ran = ctx[1];
 @STOPPING@	if ((u32)cpu < MAX_CPUS)
 		runs[cpu] = 0;

@@ -69,7 +69,7 @@ static u64 waits(struct frame *f, u32 kind, u32 level, u32 group, s64 key, u32 w
 	t->kind = kind;
 	t->group = group;
 	t->key = key;
-	t->put = bpf_ktime_get_ns();
+	t->put = f->now;
 	t->at = f->on = waits_at(f, level, group);
 	t->wake = wake;
 	t->owed = t->waits = true;

@@ -53,6 +53,7 @@ struct frame {
 	s32 home;  /* where the task ran last, or the nearest to it where it may run */
 	s32 on;	   /* where the task goes: what select_cpu answers */
 	s64 ran;   /* for how long it did */
+	s64 now;   /* when this began: one event sees one time */
 @FRAME@};
 
 /* Ends a bpf_loop. Opaque, or clang proves too much to the verifier. */

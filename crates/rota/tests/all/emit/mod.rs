@@ -1,9 +1,33 @@
-//! Emitted C: what clang makes of it, and what holds of its text.
-
-use std::path::PathBuf;
-use std::process::Command;
-use std::{env, fs};
-
-use wastenot_rota::emit::emit;
+//! Emitted C: what clang makes of it, what holds of its text, and what it does.
 
 mod compiles;
+mod native;
+mod refused;
+mod schedule;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use wastenot_rota::ir::Program;
+
+/// The policies that come with the project, by name.
+fn policies() -> Vec<(String, Program)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies");
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("the folder is there")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "rota"))
+        .collect();
+    paths.sort();
+    let read = |path: PathBuf| {
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        let text = fs::read_to_string(&path).expect("a text");
+        (name, wastenot_rota::compile(&text).expect("it means something"))
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// A place for what a test makes.
+fn scratch(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}

@@ -1,0 +1,11 @@
+/* The partition of a cgroup, by its number: the loader looks which names are meant. */
+MAP(part_of_cgroup, HASH, 4096, u64, u32);
+
+static u32 part_of_task(struct task_struct *p)
+{
+	u64 cgroup = p->cgroups->dfl_cgrp->kn->id;
+	u32 *part = bpf_map_lookup_elem(&part_of_cgroup, &cgroup);
+
+	return part && *part < PARTS ? *part : @REST@;
+}
+
