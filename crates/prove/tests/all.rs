@@ -9,3 +9,5 @@ mod solvers;
 #[cfg(test)]
 #[path = "all/wakeup.rs"]
 mod wakeup;
+#[path = "all/gallery.rs"]
+mod gallery;
