@@ -3,6 +3,7 @@
 
 mod balance;
 mod claims;
+mod emit;
 mod handlers;
 mod names;
 mod partitions;
@@ -25,7 +26,7 @@ pub struct Code {
 }
 
 /// The families, by the second character of their codes.
-const FAMILIES: [(&str, &[Code]); 7] = [
+const FAMILIES: [(&str, &[Code]); 8] = [
     ("Text and grammar", text::CODES),
     ("Names", names::CODES),
     ("Dimensions and types", types::CODES),
@@ -33,6 +34,7 @@ const FAMILIES: [(&str, &[Code]); 7] = [
     ("Queues, balance and levels", balance::CODES),
     ("Partitions and protocol", partitions::CODES),
     ("Claims", claims::CODES),
+    ("Emitting", emit::CODES),
 ];
 
 /// Every family with its codes, in order.

@@ -2,8 +2,10 @@
 
 mod compiles;
 mod native;
+mod protocol;
 mod refused;
 mod schedule;
+mod text;
 
 use std::fs;
 use std::path::{Path, PathBuf};
