@@ -2,6 +2,7 @@
 
 mod compiles;
 mod native;
+mod numbers;
 mod protocol;
 mod refused;
 mod schedule;
