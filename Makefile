@@ -1,5 +1,5 @@
 # The menu. `make demo` is the first five minutes, `make test` is what CI runs.
-.PHONY: setup demo test check bench seeds fuzz
+.PHONY: setup demo test check bench seeds policies fuzz
 
 CARGO ?= cargo
 TRACE := traces/7.2-s4x16x2-make.dat
@@ -41,6 +41,11 @@ seeds: setup
 	@$(CARGO) build --release --quiet --package wastenot --package xtask
 	@docs/pictures/draw
 	@target/release/xtask seeds scenarios/seeds docs/seeds.md
+
+# Policies in Rota on the workloads of the seeds, and on their own: docs/rota-simulated.md.
+policies: setup
+	@$(CARGO) build --release --quiet --package xtask
+	@target/release/xtask policies scenarios/seeds scenarios/rota docs/rota-simulated.md
 
 # The readers under libFuzzer (nightly, cargo-fuzz): fuzz/README.md.
 fuzz:

@@ -200,6 +200,49 @@ fn machines_under_fuzz() {
     fuzz("machines", wastenot_scenario::fuzz_one, move |seed| case_of(&seeds, seed));
 }
 
+/// A text with pieces left out, doubled, exchanged, or put in from another one.
+fn spliced(text: &str, other: &str, rng: &mut Rng) -> String {
+    let cut = |text: &str| -> Vec<String> {
+        let ends = |letter: char| !letter.is_alphanumeric() && letter != '_';
+        text.split_inclusive(ends).map(str::to_owned).collect()
+    };
+    let (mut pieces, others) = (cut(text), cut(other));
+    for _ in 0..=rng.below(6) {
+        let (at, to) = (rng.below(pieces.len() + 1), rng.below(pieces.len() + 1));
+        match rng.below(4) {
+            0 if at < pieces.len() => drop(pieces.remove(at)),
+            1 if at < pieces.len() => pieces.insert(to, pieces[at].clone()),
+            2 if at.max(to) < pieces.len() => pieces.swap(at, to),
+            _ if !others.is_empty() => pieces.insert(at, others[rng.below(others.len())].clone()),
+            _ => {}
+        }
+    }
+    pieces.concat()
+}
+
+#[test]
+fn policies_under_fuzz() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../policies");
+    let files = [folder.to_owned(), format!("{folder}/wrong")];
+    let files = files.iter().flat_map(|folder| std::fs::read_dir(folder).expect("policies"));
+    let mut paths: Vec<_> = files.map(|file| file.expect("a file").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "rota"));
+    paths.sort();
+    let texts = paths.iter().map(|path| std::fs::read_to_string(path).expect("a text"));
+    let texts: Vec<String> = texts.collect();
+    fuzz("rota", wastenot_rota::fuzz_one, move |seed| {
+        let mut rng = Rng::new(seed);
+        let random = wastenot_rota::syntax::sample(seed);
+        let policy = &texts[rng.below(texts.len())];
+        match seed % 4 {
+            0 => random.into_bytes(),
+            1 => spliced(&random, policy, &mut rng).into_bytes(),
+            2 => spliced(policy, &random, &mut rng).into_bytes(),
+            _ => case_of(&[policy.clone().into_bytes()], seed),
+        }
+    });
+}
+
 #[test]
 fn what_was_once_found_stays_found() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/finds");
@@ -207,7 +250,9 @@ fn what_was_once_found_stays_found() {
     let pool = pool.build().expect("a thread");
     for file in std::fs::read_dir(folder).expect("fuzz/finds is there") {
         let bytes = std::fs::read(file.expect("a file").path()).expect("readable");
-        for target in [read_and_measure as fn(&[u8]), wastenot_scenario::fuzz_one] {
+        let targets =
+            [read_and_measure as fn(&[u8]), wastenot_scenario::fuzz_one, wastenot_rota::fuzz_one];
+        for target in targets {
             let bytes = bytes.clone();
             pool.install(|| run_one("find", target, bytes)).expect("it was mended");
         }

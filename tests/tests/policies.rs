@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
+use wastenot_lab::{Grid, Options};
 use wastenot_model::Time;
 use wastenot_scenario::scenario::{Choice, Variant};
 use wastenot_sim::checkers;
@@ -53,25 +54,48 @@ fn seeds(scheduler: &Choice) -> Vec<(String, Variant)> {
 /// beginning is looked at.
 #[test]
 fn every_violation_is_over_after_an_attempt_and_one_for_each_task_that_others_took() {
-    const ROWS: u64 = 200_000;
     for policy in ["policies/work-stealing.rota", "policies/fair-vtime.rota"] {
         let all = seeds(&choice(policy));
         assert!(all.len() > 43, "{} workloads", all.len());
         all.par_iter().for_each(|(name, variant)| {
-            let mut options = wastenot_sim::Options { seed: 1, ..Default::default() };
-            options.limit = Time(600_000_000_000);
-            let ran =
-                wastenot_lab::run(variant, &options).unwrap_or_else(|e| panic!("{name}: {e}"));
-            let rows = ran.outcome.rows as u64;
-            let part = u128::from(ran.outcome.time.0) * u128::from(ROWS) / u128::from(rows.max(1));
-            options.limit = Time(u64::try_from(part).unwrap_or(u64::MAX));
-            options.notes = true;
-            let ran =
-                wastenot_lab::run(variant, &options).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let run = |options: wastenot_sim::Options| {
+                wastenot_lab::run(variant, &options).unwrap_or_else(|e| panic!("{name}: {e}"))
+            };
+            let limit = beginning(run);
+            let ran = run(wastenot_sim::Options { limit, notes: true, ..Default::default() });
             let charged = checkers::attempts(&ran.history).expect("it tells its steps");
             assert_eq!(charged.wrong, Vec::<String>::new(), "{policy} {name}");
             let found = wastenot_check::check(&ran.history, &wastenot_check::Options::default());
             assert!(found.waste.cpu_ns == 0 || variant.costs.ipi.0 > 0, "{policy} {name}: waste");
         });
     }
+}
+
+/// How long it takes until there are as many rows as a test can bear.
+fn beginning(run: impl Fn(wastenot_sim::Options) -> wastenot_lab::Run) -> Time {
+    const ROWS: u64 = 100_000;
+    const PROBE: u64 = 50_000_000;
+    let ran = run(wastenot_sim::Options { limit: Time(PROBE), ..Default::default() });
+    Time((PROBE * ROWS / (ran.outcome.rows as u64 + 1)).min(600_000_000_000))
+}
+
+/// Each policy on the scenario that is its own: it does what it is for.
+#[test]
+fn every_policy_has_a_scenario_whose_figures_lie_in_their_bands() {
+    let stem = |file: &PathBuf| file.file_stem().expect("a name").to_owned();
+    let policies: Vec<_> = files("policies", "rota").iter().map(stem).collect();
+    let scenarios = files("scenarios/rota", "toml");
+    assert_eq!(policies, scenarios.iter().map(stem).collect::<Vec<_>>());
+    scenarios.par_iter().for_each(|file| {
+        let name = file.display().to_string();
+        let text = fs::read_to_string(file).expect("a scenario");
+        let scenario = wastenot_lab::scenario(&name, &text).unwrap_or_else(|e| panic!("{e}"));
+        let grid = Grid::new(&scenario, &Options::default()).expect("its schedulers exist");
+        let experiment = grid.run(|_| {}).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(!experiment.figures.is_empty(), "{name} measures nothing");
+        for worked in &experiment.figures {
+            let (figure, value) = (&worked.figure.name, worked.value);
+            assert_eq!(worked.in_band(), Some(true), "{name}: {figure} is {value:?}");
+        }
+    });
 }

@@ -1,14 +1,17 @@
-//! `cargo xtask seeds`: runs every scenario of the seeds and writes docs/seeds.md.
+//! `cargo xtask seeds`: runs every scenario of the seeds and writes docs/seeds.md; `cargo xtask
+//! policies`: runs policies in Rota on them and writes docs/rota-simulated.md.
 
 mod elsewhere;
 mod knobs;
+mod policies;
 mod seeds;
 mod trial;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: xtask seeds SCENARIOS OUTPUT.md [figures]";
+const USAGE: &str = "usage: xtask seeds SCENARIOS OUTPUT.md [figures]\n       \
+                     xtask policies SCENARIOS OWN OUTPUT.md";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -17,6 +20,9 @@ fn main() -> ExitCode {
         ["seeds", scenarios, output] => seeds::write(scenarios.as_ref(), output.as_ref(), false),
         ["seeds", scenarios, output, "figures"] => {
             seeds::write(scenarios.as_ref(), output.as_ref(), true)
+        }
+        ["policies", scenarios, own, output] => {
+            policies::write(scenarios.as_ref(), own.as_ref(), output.as_ref())
         }
         _ => Err(USAGE.to_owned()),
     };

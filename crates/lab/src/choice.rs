@@ -90,12 +90,9 @@ fn first(file: String, text: &str, faults: &[Diagnostic]) -> Error {
         more => format!(" (and {more} more)"),
     };
     Error::Policy {
-        file,
-        line,
-        column,
+        at: format!("{file}:{line}:{column}"),
         code: fault.code,
-        what: fault.message.clone(),
-        more,
+        what: format!("{}{more}", fault.message),
         help: fault.help.clone(),
     }
 }

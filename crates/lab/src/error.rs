@@ -13,7 +13,7 @@ pub enum Error {
     #[error("{0}")]
     Scheduler(WrongSetting),
     /// The file of a policy cannot be read.
-    #[error("cannot read the policy {file}: {error}")]
+    #[error("cannot read the policy {file}: {}", in_words(error))]
     NoPolicy {
         /// As named.
         file: String,
@@ -21,20 +21,14 @@ pub enum Error {
         error: io::Error,
     },
     /// A policy that means nothing: its first fault.
-    #[error("{file}:{line}:{column}: {code}: {what}{more}")]
+    #[error("{at}: {code}: {what}")]
     Policy {
-        /// As named.
-        file: String,
-        /// Line of the text, from 1.
-        line: usize,
-        /// Character of the line, from 1.
-        column: usize,
+        /// File, line and column, both from 1.
+        at: String,
         /// What `rota explain` takes.
         code: &'static str,
-        /// What is wrong.
+        /// What is wrong, and how many other faults there are.
         what: String,
-        /// How many other faults there are, in words.
-        more: String,
         /// What to write instead.
         help: String,
     },
@@ -116,5 +110,14 @@ impl Error {
             Error::Program { .. } => "run it without a file of results".into(),
             Error::Store { .. } => "name another file, or none".into(),
         }
+    }
+}
+
+fn in_words(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such file",
+        io::ErrorKind::PermissionDenied => "permission denied",
+        io::ErrorKind::IsADirectory => "it is a directory",
+        _ => "reading it fails",
     }
 }

@@ -340,3 +340,18 @@ fn what_does_not_tell_enough_is_refused() {
     let error = what_if(&history, &question("fifo")).expect_err("unknown");
     assert!(error.to_string().contains("fifo"), "{error}");
 }
+
+#[test]
+fn a_policy_in_rota_can_be_asked_for() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies");
+    let mut choice = choice("work-stealing.rota");
+    wastenot_lab::resolve(&mut choice, &folder).expect("it is there");
+    for (name, load) in loads() {
+        let (history, _) = ran(&Machine::flat(4), &load, "global-fifo", 1);
+        let question = Question { scheduler: Some(choice.clone()), ..Question::default() };
+        let answer = what_if(&history, &question).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(answer.asked.scheduler, "ws");
+        let makespan = answer.asked.makespan.expect("it is over");
+        assert!(makespan >= answer.bound.span(), "{name}");
+    }
+}

@@ -4,7 +4,7 @@ use wastenot_model::report::Unit;
 use wastenot_model::{Report, Table, Value};
 use wastenot_rota::ir::Policy;
 
-use crate::{Finding, Options, Outcome, Scope, Verdict};
+use crate::{Finding, Judged, Options, Outcome, Scope, Verdict};
 
 /// What every proof takes for granted.
 const ASSUMPTIONS: [&str; 5] = [
@@ -29,10 +29,11 @@ pub fn report(
 ) -> Report {
     let mut report = Report::new("prove/1", format!("Proofs: {file}"));
     report.verdict = verdict(judged);
-    report.tables = vec![claims(judged, &line), obligations(judged, &line)];
+    report.tables = vec![claims(judged, &line)];
     report.tables.extend(judged.iter().flat_map(|(policy, verdicts)| {
         verdicts.iter().filter_map(|verdict| counterexample(policy, verdict))
     }));
+    report.tables.extend([follows(judged, &line), obligations(judged, &line)]);
     report.assumptions = assumptions(judged, options);
     let refuted = judged.iter().flat_map(|(_, verdicts)| verdicts);
     if refuted.clone().any(|it| matches!(it.outcome, Outcome::Refuted(_))) {
@@ -114,47 +115,95 @@ fn claims(judged: &[(&Policy, Vec<Verdict>)], line: &impl Fn(u32) -> usize) -> T
     table
 }
 
+/// For people: what holds is told once for all obligations of a name, what does not each by itself.
+fn follows(judged: &[(&Policy, Vec<Verdict>)], line: &impl Fn(u32) -> usize) -> Table {
+    let columns = [
+        ("", "obligation", Unit::None),
+        ("", "line", Unit::None),
+        ("", "answer", Unit::None),
+        ("", "what holds", Unit::None),
+    ];
+    let mut table = Table::new("", "What they follow from", &columns);
+    table.shown = usize::MAX;
+    let all: Vec<&Judged> = each(judged).flat_map(|(_, verdict)| &verdict.obligations).collect();
+    for (n, one) in all.iter().enumerate() {
+        let alike = |other: &&&Judged| {
+            let (a, b) = (&other.obligation, &one.obligation);
+            a.name == b.name && a.model_only == b.model_only && other.finding == one.finding
+        };
+        let holds = one.finding == Finding::Holds;
+        if holds && all[..n].iter().any(|other| alike(&other)) {
+            continue;
+        }
+        let mut places: Vec<u32> = vec![one.obligation.span.start];
+        if holds {
+            places = all.iter().filter(alike).map(|other| other.obligation.span.start).collect();
+        }
+        let mut lines: Vec<usize> = places.into_iter().map(line).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+        let answer = match (&one.finding, one.obligation.model_only) {
+            (Finding::Holds, true) => "model only",
+            (Finding::Holds, false) => "holds",
+            (Finding::Fails, _) => "fails",
+            (Finding::Open(_), _) => "open",
+        };
+        let what = match holds {
+            true => about(one.obligation.name).unwrap_or(&one.obligation.what),
+            false => &one.obligation.what,
+        };
+        let name = one.obligation.name;
+        table.push(vec![name.into(), lines.join(", ").into(), answer.into(), what.into()]);
+    }
+    table
+}
+
+/// What obligations of a name say together, where there are several.
+fn about(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "served" => "for each task that is put somewhere a CPU that may run it looks there",
+        "woken" => "whoever may run a task that is put and would find it is woken if it sleeps",
+        "protocol" => "every step of the wakeup protocol keeps its invariant",
+        "reached" => "an idle CPU looks wherever a task may wait that it may run",
+        "in_order" => "queues are first in, first out",
+        "first" => "a CPU that may run a task that is put takes from there first",
+        "rises" => "no handler lets a key fall",
+        _ => return None,
+    })
+}
+
+/// For programs: all of them.
 fn obligations(judged: &[(&Policy, Vec<Verdict>)], line: &impl Fn(u32) -> usize) -> Table {
     let columns = [
         ("policy", "", Unit::None),
         ("claim", "", Unit::None),
-        ("obligation", "obligation", Unit::None),
-        ("line", "line", Unit::None),
+        ("obligation", "", Unit::None),
+        ("line", "", Unit::None),
         ("holds", "", Unit::None),
-        ("", "answer", Unit::None),
+        ("scope", "", Unit::None),
         ("model_only", "", Unit::None),
         ("why", "", Unit::None),
-        ("what", "what holds", Unit::None),
+        ("what", "", Unit::None),
         ("time_ns", "", Unit::Ns),
     ];
-    let mut table = Table::new("obligations", "What they follow from", &columns);
-    table.shown = usize::MAX;
-    let mut seen: Vec<&str> = Vec::new();
+    let mut table = Table::new("obligations", "", &columns);
     for (policy, verdict) in each(judged) {
         for judged in &verdict.obligations {
-            let (holds, shown, why) = match &judged.finding {
-                Finding::Holds => (Value::Bool(true), "holds", None),
-                Finding::Fails => (Value::Bool(false), "fails", None),
-                Finding::Open(why) => (Value::Unknown, "open", Some(why.clone())),
+            let (holds, why) = match &judged.finding {
+                Finding::Holds => (Value::Bool(true), None),
+                Finding::Fails => (Value::Bool(false), None),
+                Finding::Open(why) => (Value::Unknown, Some(why.clone())),
             };
             let obligation = &judged.obligation;
-            // What several claims follow from is shown to people once.
-            let again = seen.contains(&obligation.what.as_str());
-            seen.push(&obligation.what);
-            if again && judged.finding == Finding::Holds {
-                continue;
-            }
-            let shown = match (shown, obligation.model_only) {
-                ("holds", true) => "model only",
-                (shown, _) => shown,
-            };
+            let scope = (judged.finding == Finding::Holds).then(|| label(Scope::Any));
             table.push(vec![
                 policy.name.clone().into(),
                 verdict.claim.kind.name().into(),
                 obligation.name.into(),
                 line(obligation.span.start).into(),
                 holds,
-                shown.into(),
+                scope.into(),
                 obligation.model_only.into(),
                 why.into(),
                 obligation.what.clone().into(),
@@ -168,7 +217,7 @@ fn obligations(judged: &[(&Policy, Vec<Verdict>)], line: &impl Fn(u32) -> usize)
 fn counterexample(policy: &Policy, verdict: &Verdict) -> Option<Table> {
     let Outcome::Refuted(found) = &verdict.outcome else { return None };
     let name = verdict.claim.kind.name();
-    let label = format!("Against {name}, on {}: {}", found.machine(), found.why());
+    let label = format!("Against {name}, on {}", found.machine());
     let columns = [("step", "step", Unit::None), ("what", "what happens", Unit::None)];
     let mut table = Table::new(&format!("against_{name}"), &label, &columns);
     table.shown = usize::MAX;
@@ -178,6 +227,7 @@ fn counterexample(policy: &Policy, verdict: &Verdict) -> Option<Table> {
     for (n, words) in found.steps_in_words(policy).into_iter().enumerate() {
         table.push(vec![(n + 1).to_string().into(), words.into()]);
     }
+    table.push(vec!["so".into(), found.why().into()]);
     Some(table)
 }
 
@@ -192,11 +242,14 @@ fn assumptions(judged: &[(&Policy, Vec<Verdict>)], options: &Options) -> Vec<Str
             all.push(format!("asked: {}", names.join(", ")));
         }
     }
-    let bounds = options.bounds;
-    all.push(format!(
-        "the explorer looked at every machine of at most {} CPUs with at most {} tasks",
-        bounds.cpus, bounds.tasks
-    ));
+    let proved = each(judged).filter(|(_, it)| matches!(it.outcome, Outcome::Proved(_)));
+    if let Some(bounds) = proved.filter_map(|(_, it)| it.explored).min_by_key(|bounds| bounds.cpus)
+    {
+        all.push(format!(
+            "the explorer looked at every machine of at most {} CPUs with at most {} tasks",
+            bounds.cpus, bounds.tasks
+        ));
+    }
     if judged.iter().any(|(policy, _)| !policy.protocol.is_safe()) {
         all.push("the protocol is unsafe by request: nothing of this is ever emitted".to_owned());
     }

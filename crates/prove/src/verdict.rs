@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use rayon::prelude::*;
 use wastenot_rota::ir::{Claim, ClaimKind, Policy};
 
 use crate::cache::Cache;
@@ -35,6 +36,8 @@ pub struct Verdict {
     pub obligations: Vec<Judged>,
     /// Situations that the explorer looked at.
     pub looked: u64,
+    /// How far it came, where it looked at all.
+    pub explored: Option<Bounds>,
     /// How long it took.
     pub took: Duration,
 }
@@ -83,35 +86,47 @@ pub enum Finding {
     Open(String),
 }
 
+/// Situations that are looked at before a solver is asked: enough for most counterexamples.
+const FIRST_LOOK: u64 = 30_000;
+/// Situations that are looked at where solvers do not know: some minutes.
+const LAST_LOOK: u64 = 30_000_000;
+
 /// Judges every claim of `policy`, in the order of the text.
 ///
 /// # Errors
 /// A solver fails, or two disagree.
 pub fn judge(policy: &Policy, options: &Options) -> Result<Vec<Verdict>, Error> {
-    policy.claims.iter().map(|claim| judge_claim(policy, claim, options)).collect()
+    policy.claims.par_iter().map(|claim| judge_claim(policy, claim, options)).collect()
 }
 
+/// First a short look at small machines, then solvers, then, where they do not know, a long look.
 fn judge_claim(policy: &Policy, claim: &Claim, options: &Options) -> Result<Verdict, Error> {
     let begun = Instant::now();
-    let searched = search(policy, &claim.kind, options.bounds);
+    let look = |most: u64| search(policy, &claim.kind, options.bounds, most);
+    let mut searched = look(FIRST_LOOK);
+    let judged: Result<Vec<Judged>, Error> =
+        obligations(policy, &claim.kind).into_par_iter().map(|it| judge_one(it, options)).collect();
+    let judged = judged?;
+    let proved = judged.iter().all(|it| it.finding == Finding::Holds);
+    if searched.as_ref().is_some_and(|it| it.found.is_none() && it.looked >= FIRST_LOOK) && !proved
+    {
+        searched = look(LAST_LOOK);
+    }
     let looked = searched.as_ref().map_or(0, |searched| searched.looked);
-    let explored = searched.is_some();
-    let found = searched
-        .and_then(|searched| searched.found)
-        .map(|found| Counterexample::Situation(Box::new(found)));
+    let explored =
+        searched.as_ref().map(|searched| Bounds { cpus: searched.cpus, ..options.bounds });
+    let found = searched.and_then(|searched| searched.found);
+    let found = found.map(|found| Counterexample::Situation(Box::new(found)));
     let found = found.or_else(|| match claim.kind {
-        ClaimKind::NoLostWakeup => Lost::under(&policy.protocol).map(Counterexample::Wakeup),
+        ClaimKind::NoLostWakeup => Lost::of(policy).map(Counterexample::Wakeup),
         _ => None,
     });
-    let judged: Result<Vec<Judged>, Error> =
-        obligations(policy, &claim.kind).into_iter().map(|it| judge_one(it, options)).collect();
-    let judged = judged?;
     let outcome = match found {
         Some(found) => Outcome::Refuted(found),
-        None => outcome(&judged, explored.then_some(options.bounds)),
+        None => outcome(&judged, explored),
     };
     let (claim, took) = (claim.clone(), begun.elapsed());
-    Ok(Verdict { claim, outcome, obligations: judged, looked, took })
+    Ok(Verdict { claim, outcome, obligations: judged, looked, explored, took })
 }
 
 fn judge_one(obligation: Obligation, options: &Options) -> Result<Judged, Error> {

@@ -70,6 +70,10 @@ pub struct Frame {
 const MISSING: &str = "typing lets nobody name a place that the handler does not have";
 
 impl Frame {
+    /// A frame that knows nothing but parameters.
+    pub fn new(params: Vec<i64>) -> Frame {
+        Frame { params, ..Frame::default() }
+    }
     /// Binds [`Place::Item`] of a depth to a CPU.
     pub fn bind(&mut self, item: usize, cpu: CpuId) {
         self.items.resize(self.items.len().max(item + 1), cpu);

@@ -32,3 +32,22 @@ pub fn compile(text: &str) -> Result<ir::Program, Vec<Diagnostic>> {
         faults
     })
 }
+
+/// Reads, compiles, formats and shows whatever it is: the entry for fuzzing. Must not panic, hang,
+/// or allocate in proportion to a number in the data.
+pub fn fuzz_one(data: &[u8]) {
+    let Ok(source) = text(data) else { return };
+    for fault in compile(source).err().unwrap_or_default() {
+        let places = std::iter::once(&fault.span).chain(fault.others.iter().map(|(span, _)| span));
+        for span in places {
+            let inside = source.get(span.start as usize..span.end as usize).is_some();
+            assert!(inside, "{fault:?} is in the text and between characters");
+        }
+        assert!(codes::named(fault.code).is_some(), "{fault:?} can be explained");
+        assert!(!fault.message.is_empty() && !fault.help.is_empty(), "{fault:?} says what to do");
+        assert!(!render(&[fault], "data", source, false, 80).is_empty());
+    }
+    if let Ok(once) = format(source) {
+        assert_eq!(format(&once).as_ref(), Ok(&once), "formatting twice is formatting once");
+    }
+}

@@ -6,8 +6,12 @@ mod codes;
 mod emit;
 #[path = "all/format.rs"]
 mod format;
+#[path = "all/hostile.rs"]
+mod hostile;
 #[path = "all/interpret/mod.rs"]
 mod interpret;
+#[path = "all/page.rs"]
+mod page;
 #[path = "all/parse.rs"]
 mod parse;
 #[path = "all/policies.rs"]

@@ -22,7 +22,8 @@ impl Report {
             let line = format!("  {:label_width$}  {value}", measure.label);
             out += &wrap(&line, &" ".repeat(label_width + 4));
         }
-        for table in self.tables.iter().filter(|table| !table.rows.is_empty()) {
+        let people = |table: &&Table| table.shown_columns().next().is_some();
+        for table in self.tables.iter().filter(|it| !it.rows.is_empty()).filter(people) {
             out += &format!("\n{}\n{}\n", table.label, "-".repeat(width(&table.label)));
             out += &table.text();
         }

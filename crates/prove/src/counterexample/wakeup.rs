@@ -1,6 +1,6 @@
 //! A lost wakeup as a History.
 
-use wastenot_model::{CpuId, CpuMode, Event, History, How, Left, Machine, Prio, Start, TaskId};
+use wastenot_model::{CpuId, CpuMode, Event, History, How, Left, Prio, Start, TaskId};
 use wastenot_rota::ir::Policy;
 
 use super::telling::Telling;
@@ -15,12 +15,7 @@ impl Lost {
             sleeping: (0..self.tasks).map(|task| (TaskId::nth(task), None)).collect(),
             ..Start::default()
         };
-        let mut machine = Machine::flat(self.cpus);
-        machine.name = match self.cpus {
-            1 => "1 CPU".to_owned(),
-            cpus => format!("{cpus} CPUs"),
-        };
-        let mut telling = Telling::new(&machine, policy, "a wakeup is lost", start);
+        let mut telling = Telling::new(&self.machine, policy, "a wakeup is lost", start);
         let tasks = (0..self.tasks).map(|task| format!("task{task}"));
         telling.tasks(tasks.chain(cpus.iter().map(|cpu| format!("other{cpu}"))));
         let mut runs: Vec<Option<TaskId>> = cpus.iter().map(|&cpu| Some(other(cpu))).collect();
@@ -69,6 +64,7 @@ impl Lost {
                 switch(telling, cpu, Some(TaskId::nth(task)));
                 (Some(to), Some(task))
             }
+            Step::Move { task, .. } => (None, Some(task)),
             Step::Claim { task, cpu }
             | Step::RunDirect { task, cpu }
             | Step::LookInVain { task, cpu }

@@ -32,10 +32,18 @@ impl Test {
     fn plain(breaks: fn(&World<'_>, &Situation, &Test) -> Option<Broken>) -> Test {
         Test { wakes: 0, moves: 0, alone: false, breaks }
     }
+    /// How many events happen meanwhile.
+    pub(super) fn size(&self) -> usize {
+        self.wakes + self.moves
+    }
     /// Whether it is worth a look with so many tasks.
     pub(super) fn fits(&self, tasks: usize, bounds: Bounds) -> bool {
-        let events = self.wakes + self.moves;
-        events <= bounds.events && tasks > self.wakes && !(self.alone && tasks > 1)
+        self.size() <= bounds.events && tasks > self.wakes && !(self.alone && tasks > 1)
+    }
+    /// Whether it matters that idle CPUs have taken what is theirs; else situations at rest are all
+    /// there is to look at.
+    pub(super) fn rests_matter(&self) -> bool {
+        !self.alone
     }
     fn events(&self) -> Events {
         Events { wakes: self.wakes, moves: self.moves }
@@ -47,7 +55,7 @@ impl Test {
 pub(super) fn tests(policy: &Policy, claim: &ClaimKind) -> Vec<Test> {
     match claim {
         ClaimKind::NoLostTask => vec![Test { alone: true, ..Test::plain(lost) }],
-        ClaimKind::NoLostWakeup => vec![Test { alone: true, ..Test::plain(not_woken) }],
+        ClaimKind::NoLostWakeup => vec![Test::plain(not_woken)],
         ClaimKind::WorkConservation => {
             let mut tests = conserving(policy, fails);
             tests.push(Test { wakes: 1, ..Test::plain(fails) });
@@ -131,28 +139,37 @@ fn lost(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Broken>
     Some(Broken { cpu, steps, why })
 }
 
-/// A CPU that would find the task sleeps on, since nobody looks for it.
+/// A CPU that would find a task sleeps on, since nobody looks for it: those who are looked for are
+/// busy.
 fn not_woken(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Broken> {
-    let Place::Waits { queue, group } = situation.tasks[0].place else { return None };
     let tree = world.tree();
-    for placed in placed(world, situation.tasks[0].mask) {
-        if (placed.queue, placed.group) != (queue, group) {
-            continue;
-        }
-        let wake = placed.put.wake;
-        for &cpu in world.cpus().iter().filter(|&&cpu| situation.tasks[0].allowed(cpu)) {
-            let looked_for = tree.group(wake, cpu) == tree.group(wake, placed.prev);
-            if looked_for || failing(world, situation, cpu, test.events()).is_some() {
+    for (n, task) in situation.tasks.iter().enumerate() {
+        let Place::Waits { queue, group } = task.place else { continue };
+        for placed in placed(world, task.mask) {
+            if (placed.queue, placed.group) != (queue, group) {
                 continue;
             }
-            let why = format!(
-                "task 0 waits and CPU {cpu}, which sleeps and would take it, is never woken: only \
-                 CPUs of the {} of CPU {} are looked for",
-                wake.name(),
-                placed.prev
-            );
-            let step = Step::Woken { task: 0, prev: placed.prev, queue, group };
-            return Some(Broken { cpu, steps: vec![step], why });
+            let wake = placed.put.wake;
+            let near = |cpu: CpuId| tree.group(wake, cpu) == tree.group(wake, placed.prev);
+            let mut idle = world
+                .cpus()
+                .iter()
+                .copied()
+                .filter(|&cpu| task.allowed(cpu) && situation.is_idle(cpu));
+            let takes = |cpu| failing(world, situation, cpu, test.events()).is_none();
+            if idle.clone().any(near) {
+                continue;
+            }
+            if let Some(cpu) = idle.find(|&cpu| takes(cpu)) {
+                let why = format!(
+                    "task {n} waits and CPU {cpu}, which sleeps and would take it, is never woken: \
+                     only CPUs of the {} of CPU {} are looked for",
+                    wake.name(),
+                    placed.prev
+                );
+                let step = Step::Woken { task: n, prev: placed.prev, queue, group };
+                return Some(Broken { cpu, steps: vec![step], why });
+            }
         }
     }
     None

@@ -1,7 +1,8 @@
 //! Every situation on every small machine, the smallest first.
 
 use wastenot_model::CpuId;
-use wastenot_rota::ir::{ClaimKind, Num, Policy, Visitor, visit};
+use wastenot_rota::eval::{At, Frame};
+use wastenot_rota::ir::{Attempt, ClaimKind, Level, Num, Policy, Visitor, visit};
 
 use super::attempt::Step;
 use super::claims::{self, Test};
@@ -44,42 +45,54 @@ pub struct Found {
 /// What a search came to.
 #[derive(Clone, Debug)]
 pub struct Searched {
-    /// The smallest counterexample, fewest CPUs first and then fewest tasks; `None` is none within
-    /// the bounds.
+    /// The smallest counterexample: fewest CPUs first, where an event during an attempt counts as
+    /// one; then, if there is one, at rest; then fewest tasks. `None` is none.
     pub found: Option<Found>,
     /// How many situations were looked at.
     pub looked: u64,
+    /// All machines of so many CPUs were looked at, with all tasks and events within the bounds.
+    pub cpus: usize,
 }
 
-/// Looks for a counterexample of a claim. `None`: it is not one that situations can break.
-pub fn search(policy: &Policy, claim: &ClaimKind, bounds: Bounds) -> Option<Searched> {
+/// Looks for a counterexample of a claim, at so many situations at most. `None`: it is not one that
+/// situations can break.
+pub fn search(policy: &Policy, claim: &ClaimKind, bounds: Bounds, most: u64) -> Option<Searched> {
     let tests = claims::tests(policy, claim);
     if tests.is_empty() {
         return None;
     }
     let mut looked = 0;
-    for cpus in 1..=bounds.cpus {
-        let machines = machines(policy, cpus);
-        for tasks in 1..=bounds.tasks {
+    let all: Vec<Vec<Small>> = (0..=bounds.cpus).map(|cpus| machines(policy, cpus)).collect();
+    for size in 1..=bounds.cpus + bounds.events {
+        let rests = [true, false].into_iter();
+        let tasks = rests.flat_map(|rests| (1..=bounds.tasks).map(move |tasks| (rests, tasks)));
+        for (rests, tasks) in tasks {
             for test in tests.iter().filter(|test| test.fits(tasks, bounds)) {
-                for small in &machines {
+                let machines = size.checked_sub(test.size()).and_then(|cpus| all.get(cpus));
+                for small in machines.into_iter().flatten() {
                     let world = World::new(policy, small);
-                    let mut all = Situations { world: &world, test, looked: &mut looked };
-                    if let Some(found) = all.of(tasks) {
-                        return Some(Searched { found: Some(found), looked });
+                    let looked = &mut looked;
+                    let mut all = Situations { world: &world, test, rests, looked, most };
+                    let found = all.of(tasks);
+                    if found.is_some() || *looked >= most {
+                        let cpus = size.saturating_sub(1 + bounds.events);
+                        return Some(Searched { found, looked: *looked, cpus });
                     }
                 }
             }
         }
     }
-    Some(Searched { found: None, looked })
+    Some(Searched { found: None, looked, cpus: bounds.cpus })
 }
 
 /// All situations of some tasks on one machine.
 struct Situations<'w, 'p> {
     world: &'w World<'p>,
     test: &'w Test,
+    /// Only situations at rest, which come first: they are plainer. Or only the others.
+    rests: bool,
     looked: &'w mut u64,
+    most: u64,
 }
 
 impl Situations<'_, '_> {
@@ -100,7 +113,10 @@ impl Situations<'_, '_> {
     ) -> Option<Found> {
         if left == 0 {
             let away = situation.tasks.iter().filter(|task| task.place == Place::Away);
-            if away.count() != self.test.wakes {
+            if away.count() != self.test.wakes || *self.looked >= self.most {
+                return None;
+            }
+            if self.test.rests_matter() && at_rest(self.world, situation) != self.rests {
                 return None;
             }
             *self.looked += 1;
@@ -110,6 +126,9 @@ impl Situations<'_, '_> {
             return Some(Found { small, situation, cpu, steps, why });
         }
         for (index, kind) in kinds.iter().enumerate().skip(from) {
+            if *self.looked >= self.most {
+                return None;
+            }
             if let Place::Runs(cpu) = kind.place
                 && !situation.is_idle(cpu)
             {
@@ -124,6 +143,25 @@ impl Situations<'_, '_> {
         }
         None
     }
+}
+
+/// Whether no idle CPU is about to take a task from a queue of its own.
+fn at_rest(world: &World<'_>, situation: &Situation) -> bool {
+    let look = world.look(situation, None);
+    let takes = world.policy.dispatch.iter().filter_map(|attempt| match attempt {
+        Attempt::Take(queue, _) => Some(queue),
+        Attempt::Balance => None,
+    });
+    let finds = |cpu: CpuId| {
+        let me = Some(At { level: Level::Cpu, group: cpu.index() });
+        let frame = Frame { me, here: Some(cpu), ..world.frame() };
+        takes.clone().any(|queue| {
+            let group = frame.queue(&look, queue, world.per[queue.queue]);
+            let mut waiting = situation.waiting(queue.queue, group);
+            waiting.any(|task| situation.tasks[task].allowed(cpu))
+        })
+    };
+    !world.cpus().iter().any(|&cpu| situation.is_idle(cpu) && finds(cpu))
 }
 
 /// Everything that one task can be: its affinity, and where it is.
@@ -170,14 +208,15 @@ mod tests {
     fn conserving(text: &str) -> Searched {
         let program = wastenot_rota::compile(text).expect("it compiles");
         let bounds = Bounds { cpus: 3, tasks: 3, events: 1 };
-        search(&program.policies[0], &ClaimKind::WorkConservation, bounds).expect("it is explored")
+        search(&program.policies[0], &ClaimKind::WorkConservation, bounds, u64::MAX)
+            .expect("it is explored")
     }
 
     const WS: &str = include_str!("../../../../policies/work-stealing.rota");
 
     #[test]
     fn work_stealing_is_work_conserving_on_small_machines() {
-        let Searched { found, looked } = conserving(WS);
+        let Searched { found, looked, .. } = conserving(WS);
         assert!(found.is_none(), "{found:?}");
         assert!(looked > 1000, "{looked}");
     }

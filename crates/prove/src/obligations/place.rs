@@ -73,7 +73,7 @@ pub(super) fn no_lost_wakeup(policy: &Policy) -> Vec<Obligation> {
     let kept = invariant::obligations(Variant::of(&policy.protocol)).into_iter();
     let kept = kept.map(|step| Obligation {
         name: "protocol",
-        what: step.script.about().lines().next().unwrap_or_default().to_owned(),
+        what: step.what,
         span: policy.protocol.span,
         question: Question::Unsatisfiable(step.script),
         model_only: false,
@@ -145,7 +145,7 @@ fn slices_end(policy: &Policy) -> bool {
 }
 
 /// A task waits no longer than there are dispatches before it: its queue is first in first out, and
-/// whoever may run it begins with that queue.
+/// whoever may run it begins with that queue. How long a dispatch is in coming is another matter.
 pub(super) fn wait(policy: &Policy) -> Vec<Obligation> {
     let mut all = Vec::new();
     for queue in &policy.queues {
@@ -167,13 +167,6 @@ pub(super) fn wait(policy: &Policy) -> Vec<Obligation> {
             ),
             span: site.put.span,
             question: Question::of(first(policy, &site)),
-            model_only: false,
-        });
-        all.push(Obligation {
-            name: "ends",
-            what: "whoever runs before it does not run for ever".into(),
-            span: site.put.span,
-            question: Question::settled(slices_end(policy)),
             model_only: false,
         });
     }

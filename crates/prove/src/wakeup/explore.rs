@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::state::State;
 use super::symmetry::{Renaming, automorphisms, canonical};
 use super::trace::{Step, Trace};
-use super::{SIZE_MAX, System};
+use super::{QUEUES_MAX, SIZE_MAX, System};
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Explored {
 /// If the system has more than [`SIZE_MAX`] CPUs or tasks, or a task without a queue.
 pub fn explore(system: &System, states_max: usize) -> Explored {
     assert!(system.cpus <= SIZE_MAX && system.tasks.len() <= SIZE_MAX, "a system is small");
-    assert!(system.queues.len() <= 8, "a system is small");
+    assert!(system.queues.len() <= QUEUES_MAX, "a system is small");
     explore_but_for(system, &automorphisms(system), states_max)
 }
 
@@ -120,6 +120,7 @@ mod tests {
                 cpus: 2,
                 again: tasks.len() == 1,
                 tasks,
+                moves: Vec::new(),
                 queues: readers.map(|readers| Queue { readers, fifo }).to_vec(),
                 enqueuers: 2,
                 variant: Variant { kick_first, no_rescan, chain: chains[chain] },

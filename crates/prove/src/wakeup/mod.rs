@@ -21,30 +21,45 @@
 //!
 //! # What is proved
 //! [`invariant`]: for any number of CPUs, tasks, queues and enqueuers, any affinities and any
-//! queues read by any CPUs: that of the protocol, provided that a put looks for exactly the CPUs
-//! that may take the task, that is which are allowed and whose dispatch would find it. Whether a
-//! policy's puts do that is a question to the policy ([`System::blind_spots`] answers for one
-//! machine).
-//! [`explore`]: the same for a few CPUs and tasks, every interleaving, without that premise.
+//! queues read by any CPUs, that the protocol loses no wakeup, provided that
+//! 1. a put looks for exactly the CPUs that would take the task: which are allowed and whose
+//!    dispatch reads its queue. Whether a policy's puts do is a question to the policy
+//!    ([`System::blind_spots`] answers it for one machine);
+//! 2. a scan that takes nothing has read every queue that the CPU reads, each at an instant at
+//!    which it held no task that may run there (`retry untried`, a filter that lets pass whatever
+//!    holds such a task);
+//! 3. whoever moves a task into another queue then looks for an idle CPU as a put does: a CPU may
+//!    have read the new queue before, and read the old one after;
+//! 4. a handler that claimed a CPU runs a task there or kicks it, on every path.
+//!
+//! [`explore`] and [`search`]: the same for a few CPUs and tasks, every interleaving, without the
+//! first premise.
 //!
 //! Cells and queues are taken as sequentially consistent. Tasks given to a claimed CPU directly
 //! (`run t on c`) are part of both; that such a task may have to wait behind another one in the
-//! CPU's local queue is not a lost wakeup, and is not covered.
+//! CPU's local queue is not a lost wakeup, and is not covered. Queues are read, and
+//! cells looked at, in any order.
 
 mod explore;
 pub mod invariant;
+
 mod lost;
+mod search;
 mod state;
 mod symmetry;
 mod trace;
 
 pub use explore::{Explored, explore};
 pub use lost::Lost;
+pub use search::{Bounds, Searched, search, systems};
 pub use trace::{Step, Trace};
 use wastenot_rota::ir::Protocol;
 
 /// So many CPUs, and so many tasks, a [`System`] can have.
 pub const SIZE_MAX: usize = 4;
+
+/// So many queues.
+pub const QUEUES_MAX: usize = 8;
 
 /// CPUs, one bit each.
 pub type Cpus = u8;
@@ -60,6 +75,8 @@ pub struct System {
     pub again: bool,
     /// Queues that these tasks are put in.
     pub queues: Vec<Queue>,
+    /// How waiting tasks are moved from queue to queue.
+    pub moves: Vec<Move>,
     /// How many tasks are put at once.
     pub enqueuers: usize,
     /// How CPUs and enqueuers keep from missing each other.
@@ -86,6 +103,20 @@ pub struct Queue {
     pub readers: Cpus,
     /// Whether tasks leave it in the order in which they came; else in any order.
     pub fifo: bool,
+}
+
+/// What periodic balancing may do at any time: the first task of a queue that somebody may run who
+/// balances goes into another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// Out of this queue.
+    pub from: usize,
+    /// Into this one.
+    pub into: usize,
+    /// For these CPUs.
+    pub by: Cpus,
+    /// Whether an idle CPU is looked for and kicked afterwards, as after a put.
+    pub wakes: bool,
 }
 
 /// The protocol, or what is left of it.
@@ -128,8 +159,12 @@ impl Variant {
 impl System {
     /// Who would take a task: who is allowed and would find it.
     pub fn takers(&self, task: usize) -> Cpus {
-        let task = &self.tasks[task];
-        task.allowed & self.queues[task.queue].readers & self.all()
+        self.takers_in(self.tasks[task].queue, task)
+    }
+
+    /// The same, if it waits in this queue.
+    fn takers_in(&self, queue: usize, task: usize) -> Cpus {
+        self.tasks[task].allowed & self.queues[queue].readers & self.all()
     }
 
     /// For whom the put of a task looks.

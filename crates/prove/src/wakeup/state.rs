@@ -1,7 +1,7 @@
 //! One instant of the protocol, and what can happen next.
 
 use super::trace::Step;
-use super::{Chain, Cpus, SIZE_MAX, System};
+use super::{Chain, Cpus, Move, SIZE_MAX, System};
 
 /// Tasks, one bit each.
 type Tasks = u8;
@@ -55,6 +55,8 @@ pub(super) enum Cell {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Task {
     pub(super) at: At,
+    /// Where it waits, if it does.
+    pub(super) queue: u8,
     pub(super) looks: Looks,
 }
 
@@ -87,7 +89,7 @@ impl State {
         let cpu = Cpu { phase, cell, kicked: false, visited: 0, owed: 0, looked: 0 };
         State {
             cpus: [cpu; SIZE_MAX],
-            tasks: [Task { at: At::Away, looks: Looks::No }; SIZE_MAX],
+            tasks: [Task { at: At::Away, queue: 0, looks: Looks::No }; SIZE_MAX],
             waiting: [NOBODY; SIZE_MAX],
         }
     }
@@ -102,8 +104,10 @@ impl State {
         };
         let quiet = self.tasks[..system.tasks.len()].iter().all(settled)
             && self.cpus[..system.cpus].iter().all(still);
-        let pairs =
-            || self.waiters().flat_map(|task| members(system.takers(task)).map(move |c| (c, task)));
+        let pairs = || {
+            self.waiters()
+                .flat_map(|task| members(self.takers(system, task)).map(move |cpu| (cpu, task)))
+        };
         let asleep = |cpu: usize| self.cpus[cpu].phase == Phase::Asleep;
         if quiet { pairs().find(|&(cpu, _)| asleep(cpu)) } else { None }
     }
@@ -116,6 +120,9 @@ impl State {
         for cpu in 0..system.cpus {
             self.next_of_cpu(system, cpu, &mut push);
         }
+        for at in &system.moves {
+            self.next_of_move(system, at, &mut push);
+        }
     }
 
     fn next_of_task(&self, system: &System, task: usize, push: &mut impl FnMut(Step, State)) {
@@ -123,7 +130,8 @@ impl State {
         let it = &mut next.tasks[task];
         match (it.at, it.looks) {
             (At::Away, Looks::No) if self.enqueuers() < system.enqueuers => {
-                *it = Task { at: At::Comes, looks: Looks::Direct(0) };
+                let queue = system.tasks[task].queue as u8;
+                *it = Task { at: At::Comes, queue, looks: Looks::Direct(0) };
                 next.go_on(system, task);
                 next.next_of_task(system, task, push);
             }
@@ -148,7 +156,7 @@ impl State {
         let direct = system.tasks[task].direct & system.tasks[task].allowed & system.all();
         match self.tasks[task].looks {
             Looks::Direct(seen) => direct & !seen,
-            Looks::Wake(seen) => system.woken(task) & !seen,
+            Looks::Wake(seen) => self.woken(system, task) & !seen,
             Looks::No => 0,
         }
     }
@@ -165,16 +173,64 @@ impl State {
     }
 
     fn insert(mut self, system: &System, task: usize, push: &mut impl FnMut(Step, State)) {
-        let end = self.waiters().filter(|&t| system.tasks[t].queue <= system.tasks[task].queue);
-        let end = end.count();
-        self.waiting.copy_within(end..SIZE_MAX - 1, end + 1);
-        self.waiting[end] = task as u8;
-        self.tasks[task].at = At::Waits;
+        let queue = system.tasks[task].queue;
+        self.append(task, queue);
         if !system.variant.kick_first {
             self.tasks[task].looks = Looks::Wake(0);
             self.go_on(system, task);
         }
-        push(Step::Insert { task, queue: system.tasks[task].queue }, self);
+        push(Step::Insert { task, queue }, self);
+    }
+
+    /// A task comes last in its queue.
+    fn append(&mut self, task: usize, queue: usize) {
+        let end = self.waiters().filter(|&other| self.tasks[other].queue as usize <= queue);
+        let end = end.count();
+        self.waiting.copy_within(end..SIZE_MAX - 1, end + 1);
+        self.waiting[end] = task as u8;
+        (self.tasks[task].at, self.tasks[task].queue) = (At::Waits, queue as u8);
+    }
+
+    fn leave(&mut self, task: usize) {
+        if let Some(place) = self.waiting.iter().position(|&waits| waits == task as u8) {
+            self.waiting.copy_within(place + 1.., place);
+            self.waiting[SIZE_MAX - 1] = NOBODY;
+        }
+        self.tasks[task].queue = 0;
+    }
+
+    fn next_of_move(&self, system: &System, at: &Move, push: &mut impl FnMut(Step, State)) {
+        let (from, into) = (at.from, at.into);
+        let movable = |&task: &usize| {
+            self.tasks[task].queue as usize == from && system.tasks[task].allowed & at.by != 0
+        };
+        let Some(task) = self.waiters().find(movable) else { return };
+        // Left out, to have fewer states: a task that is moved twice, or while its enqueuer looks.
+        let at_home = system.tasks[task].queue == from;
+        if !at_home || self.tasks[task].looks != Looks::No {
+            return;
+        }
+        let mut next = *self;
+        next.leave(task);
+        next.append(task, into);
+        if at.wakes {
+            next.tasks[task].looks = Looks::Wake(0);
+            next.go_on(system, task);
+        }
+        push(Step::Move { task, from, into }, next);
+    }
+
+    /// Who would take a task where it is.
+    fn takers(&self, system: &System, task: usize) -> Cpus {
+        system.takers_in(self.tasks[task].queue as usize, task)
+    }
+
+    /// Who is looked for: as its put does, or all once it was moved.
+    fn woken(&self, system: &System, task: usize) -> Cpus {
+        match self.tasks[task].queue as usize == system.tasks[task].queue {
+            true => system.woken(task),
+            false => self.takers(system, task),
+        }
     }
 
     /// The enqueuer looks at one cell.
@@ -186,7 +242,7 @@ impl State {
             Looks::Direct(_) if idle => {
                 next.cpus[cpu].cell = Cell::Busy;
                 next.cpus[cpu].kicked = true;
-                next.tasks[task] = Task { at: At::Local(cpu as u8), looks: Looks::No };
+                next.tasks[task] = Task { at: At::Local(cpu as u8), queue: 0, looks: Looks::No };
                 return push(Step::RunDirect { task, cpu }, next);
             }
             Looks::Wake(_) if idle => {
@@ -272,7 +328,8 @@ impl State {
         };
         for queue in (0..system.queues.len()).filter(unread) {
             let mut found = self.waiters().filter(|&task| {
-                system.tasks[task].queue == queue && system.takers(task) & bit(cpu) != 0
+                let waits_here = self.tasks[task].queue as usize == queue;
+                waits_here && self.takers(system, task) & bit(cpu) != 0
             });
             let first = found.next();
             let others = found.filter(|_| !system.queues[queue].fifo);
@@ -304,10 +361,7 @@ impl State {
 
     fn taken(&self, system: &System, cpu: usize, task: usize) -> State {
         let mut next = *self;
-        if let Some(place) = self.waiting.iter().position(|&waits| waits == task as u8) {
-            next.waiting.copy_within(place + 1.., place);
-            next.waiting[SIZE_MAX - 1] = NOBODY;
-        }
+        next.leave(task);
         next.tasks[task].at = runs(system, cpu);
         next.cpus[cpu].phase = Phase::Took;
         next.cpus[cpu].visited = 0;
@@ -316,19 +370,15 @@ impl State {
 
     /// Which tasks a CPU that took one looks for others for.
     fn choose_owed(&mut self, system: &System, cpu: usize) {
-        let could = |task: &usize| system.takers(*task) & bit(cpu) != 0;
-        let waiting = self.waiters().fold(0, |all, task| all | bit(task));
-        self.cpus[cpu].owed &= match system.variant.chain {
-            Chain::Owed => waiting,
-            _ => 0,
+        let could = |task: &usize| self.takers(system, *task) & bit(cpu) != 0;
+        let set = |tasks: &mut dyn Iterator<Item = usize>| tasks.fold(0, |all, t| all | bit(t));
+        let owed = match system.variant.chain {
+            Chain::Owed => self.cpus[cpu].owed & set(&mut self.waiters()),
+            Chain::Each | Chain::One => set(&mut self.waiters().filter(could)),
+            Chain::OneAnywhere => set(&mut self.waiters()),
+            Chain::Not => 0,
         };
-        match system.variant.chain {
-            Chain::Owed | Chain::Not => {}
-            Chain::Each | Chain::One => {
-                self.cpus[cpu].owed = self.waiters().filter(could).fold(0, |all, t| all | bit(t));
-            }
-            Chain::OneAnywhere => self.cpus[cpu].owed = waiting,
-        }
+        self.cpus[cpu].owed = owed;
         self.rest(cpu);
     }
 
@@ -345,7 +395,7 @@ impl State {
         let me = &self.cpus[cpu];
         let task = me.owed.trailing_zeros() as usize;
         let one = matches!(system.variant.chain, Chain::One | Chain::OneAnywhere);
-        let left = system.woken(task) & !bit(cpu) & !me.looked;
+        let left = self.woken(system, task) & !bit(cpu) & !me.looked;
         if left == 0 || !self.waiters().any(|waits| waits == task) {
             let mut next = *self;
             next.cpus[cpu].owed &= !bit(task);

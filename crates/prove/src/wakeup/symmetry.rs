@@ -5,14 +5,14 @@
 //! cells are looked at and queues are read is explored as any order, so no name matters there.
 
 use super::state::{At, Cell, Looks, NOBODY, State, Task, members};
-use super::{Cpus, SIZE_MAX, System};
+use super::{Cpus, Move, QUEUES_MAX, SIZE_MAX, System};
 
 /// New names, by old name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Renaming {
     cpus: [usize; SIZE_MAX],
     tasks: [usize; SIZE_MAX],
-    queues: [usize; 8],
+    queues: [usize; QUEUES_MAX],
 }
 
 /// Those that leave the system as it is, the identity among them.
@@ -31,7 +31,7 @@ fn renaming(
     cpus: [usize; SIZE_MAX],
     tasks: [usize; SIZE_MAX],
 ) -> Option<Renaming> {
-    let mut queues = [usize::MAX; 8];
+    let mut queues = [usize::MAX; QUEUES_MAX];
     let moved = |set: Cpus| {
         members(set).filter(|cpu| *cpu < system.cpus).fold(0, |all, cpu| all | 1 << cpus[cpu])
     };
@@ -62,7 +62,12 @@ fn renaming(
             }
         }
     }
-    Some(Renaming { cpus, tasks, queues })
+    let moves = |one: &Move| {
+        let (from, into, by) = (queues[one.from], queues[one.into], moved(one.by));
+        let alike = |at: &Move| (at.from, at.into) == (from, into) && by == at.by & system.all();
+        system.moves.iter().any(|at| alike(at) && at.wakes == one.wakes)
+    };
+    system.moves.iter().all(moves).then_some(Renaming { cpus, tasks, queues })
 }
 
 /// The least of the names that a state can have; its own if there are no others.
@@ -97,18 +102,23 @@ fn renamed(state: &State, system: &System, names: &Renaming) -> State {
             Looks::Direct(seen) => Looks::Direct(cpu_set(seen)),
             Looks::Wake(seen) => Looks::Wake(cpu_set(seen)),
         };
-        new.tasks[names.tasks[task]] = Task { at, looks };
+        let queue = match at {
+            At::Waits | At::Comes => names.queues[old.queue as usize] as u8,
+            _ => old.queue,
+        };
+        new.tasks[names.tasks[task]] = Task { at, queue, looks };
     }
     for waits in new.waiting.iter_mut().filter(|waits| **waits != NOBODY) {
         *waits = names.tasks[*waits as usize] as u8;
     }
     let waiting = new.waiting.iter().take_while(|task| **task != NOBODY).count();
-    new.waiting[..waiting].sort_by_key(|task| system.tasks[*task as usize].queue);
+    let queues = new.tasks.map(|task| task.queue);
+    new.waiting[..waiting].sort_by_key(|task| queues[*task as usize]);
     new
 }
 
 /// All orders of the first `count` names.
-fn permutations(count: usize) -> Vec<[usize; SIZE_MAX]> {
+pub(super) fn permutations(count: usize) -> Vec<[usize; SIZE_MAX]> {
     let mut all = vec![std::array::from_fn(|name| name)];
     for place in 0..count {
         let swapped = |order: &[usize; SIZE_MAX]| {

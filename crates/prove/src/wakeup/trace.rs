@@ -14,6 +14,8 @@ pub enum Step {
     RunDirect { task: usize, cpu: usize },
     /// The enqueuer looks at the CPU, which is not idle or claimed already.
     LookInVain { task: usize, cpu: usize },
+    /// Periodic balancing moves the task to another queue.
+    Move { task: usize, from: usize, into: usize },
     /// The CPU begins to dispatch: it was kicked, or what it ran has ended.
     Arm { cpu: usize, kicked: bool },
     /// The CPU finds nothing in the queue that it may run.
@@ -40,6 +42,9 @@ impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Step::Insert { task, queue } => write!(f, "task {task} is put into queue {queue}"),
+            Step::Move { task, from, into } => {
+                write!(f, "task {task} is moved from queue {from} to queue {into}")
+            }
             Step::Claim { task, cpu } => {
                 write!(f, "the enqueuer of task {task} claims cpu {cpu} for it and kicks it")
             }

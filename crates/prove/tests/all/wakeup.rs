@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use wastenot_prove::solver::{Answer, Seek};
 use wastenot_prove::wakeup::invariant::{obligations, premises};
-use wastenot_prove::wakeup::{Chain, Explored, Queue, System, Task, Variant, explore};
+use wastenot_prove::wakeup::{
+    Bounds, Chain, Explored, Move, Queue, System, Task, Variant, explore, search,
+};
+use wastenot_rota::ir::{Policy, Protocol};
 
 use crate::solvers::solvers;
 
@@ -28,6 +31,7 @@ fn shared(cpus: usize, tasks: usize, again: bool, variant: Variant) -> System {
         cpus,
         tasks: vec![anywhere(0xff, 0); tasks],
         again,
+        moves: Vec::new(),
         queues: vec![Queue { readers: 0xff, fifo: true }],
         enqueuers: tasks,
         variant,
@@ -45,6 +49,7 @@ fn affine(chain: Chain) -> System {
         cpus: 3,
         tasks: vec![anywhere(0b001, 0), anywhere(0b011, 1), anywhere(0b101, 1)],
         again: false,
+        moves: Vec::new(),
         queues: vec![Queue { readers: 0xff, fifo: true }; 2],
         enqueuers: 3,
         variant: Variant { chain, ..SAFE },
@@ -165,4 +170,99 @@ fn a_put_that_does_not_look_for_all_who_would_take_the_task_loses_wakeups() {
     system.queues[0].readers = 0b01;
     assert_eq!(system.blind_spots(), []);
     assert_eq!(all(&system).lost, None);
+}
+
+/// Both CPUs read both queues, but one after the other, and a task goes the other way meanwhile.
+#[test]
+fn a_task_that_is_moved_is_put_anew() {
+    let mut system = shared(2, 1, true, SAFE);
+    system.queues = vec![Queue { readers: 0xff, fifo: true }; 2];
+    let moved = |wakes| Move { from: 0, into: 1, by: 0xff, wakes };
+    system.moves = vec![moved(false)];
+    let lost = all(&system).lost.unwrap().to_string();
+    assert!(lost.contains("task 0 is moved from queue 0 to queue 1\n"), "{lost}");
+    system.moves = vec![moved(true)];
+    assert_eq!(all(&system).lost, None);
+}
+
+fn policy(name: &str) -> String {
+    let file = format!("{}/../../policies/{name}.rota", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(file).unwrap()
+}
+
+fn compiled(text: &str) -> Policy {
+    wastenot_rota::compile(text).unwrap().policies.remove(0)
+}
+
+#[test]
+fn policies_lose_no_wakeup_and_their_broken_variants_do() {
+    let bounds = Bounds { cpus: 2, tasks: 2, states: STATES_MAX };
+    for name in ["work-stealing", "fair-vtime"] {
+        let text = policy(name);
+        let safe = compiled(&text);
+        let found = search(&safe, bounds);
+        assert!(found.complete && found.lost.is_none(), "{name}: {found:?}");
+        assert!(found.systems > 20, "{name}: {} systems", found.systems);
+
+        let smallest = |break_it: fn(&mut Protocol)| {
+            let mut broken = safe.clone();
+            break_it(&mut broken.protocol);
+            let (small, system, trace) = search(&broken, bounds).lost.unwrap();
+            (small.machine.cpus.len(), system.tasks.len(), trace.steps.len())
+        };
+        assert_eq!(smallest(|protocol| protocol.kick_first = true), (1, 1, 5), "{name}");
+        assert_eq!(smallest(|protocol| protocol.no_rescan = true), (1, 1, 5), "{name}");
+        let no_chain = smallest(|protocol| protocol.no_chain = true);
+        assert_eq!((no_chain.0, no_chain.1), (2, 2), "{name}");
+    }
+}
+
+/// The gallery's: a put looks within the cache, CPUs steal from anywhere.
+#[test]
+fn a_policy_that_wakes_within_the_cache_only_loses_a_wakeup() {
+    let text = policy("fair-vtime");
+    let near = text.replace("put t in home(t).q slice slice", "$0 wake within llc");
+    let near = near.replace("$0", "put t in home(t).q slice slice");
+    let bounds = Bounds { cpus: 2, tasks: 2, states: STATES_MAX };
+    let (small, system, trace) = search(&compiled(&near), bounds).lost.unwrap();
+    assert_eq!((small.machine.cpus.len(), system.tasks.len()), (2, 1), "{trace}");
+    assert!(!system.blind_spots().is_empty());
+}
+
+/// The policies of a folder, by the name of their file.
+fn folder(name: &str) -> Vec<(String, Policy)> {
+    let folder = format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"));
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "rota") {
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            let program = wastenot_rota::compile(&std::fs::read_to_string(path).unwrap());
+            let policies = program.map_or_else(|_| Vec::new(), |program| program.policies);
+            found.extend(policies.into_iter().map(|policy| (name.clone(), policy)));
+        }
+    }
+    found.sort_by(|left, right| left.0.cmp(&right.0));
+    found
+}
+
+#[test]
+fn of_all_policies_just_those_lose_wakeups_that_say_so() {
+    let bounds = Bounds { cpus: 2, tasks: 1, states: STATES_MAX };
+    let right = folder("policies");
+    assert!(right.len() > 10, "{}", right.len());
+    for (name, policy) in right {
+        let found = search(&policy, bounds);
+        assert!(found.complete && found.lost.is_none(), "{name}: {found:?}");
+    }
+    let smallest = |(name, policy): (String, Policy)| {
+        // A chain needs somebody who took a task, and another task.
+        let tasks = if policy.protocol.no_chain { 2 } else { 1 };
+        let (small, system, _) = search(&policy, Bounds { tasks, ..bounds }).lost?;
+        Some((name, small.machine.cpus.len(), system.tasks.len()))
+    };
+    let lost: Vec<_> = folder("policies/wrong").into_iter().filter_map(smallest).collect();
+    let expected =
+        [("kick-first", 1, 1), ("no-chain", 2, 2), ("no-rescan", 1, 1), ("wake-in-cache", 2, 1)];
+    assert_eq!(lost, expected.map(|(name, cpus, tasks)| (name.to_owned(), cpus, tasks)));
 }

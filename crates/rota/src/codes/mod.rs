@@ -3,7 +3,7 @@
 
 mod balance;
 mod claims;
-mod emit;
+mod emitted;
 mod handlers;
 mod names;
 mod partitions;
@@ -19,7 +19,7 @@ pub struct Code {
     pub title: &'static str,
     /// Why it is wrong, and what to write instead: Markdown.
     pub about: &'static str,
-    /// A file that has this fault and no other.
+    /// What has this fault and no other: a file, items of a policy or partitions ([`whole`]).
     pub wrong: &'static str,
     /// The same without it.
     pub right: &'static str,
@@ -34,7 +34,7 @@ const FAMILIES: [(&str, &[Code]); 8] = [
     ("Queues, balance and levels", balance::CODES),
     ("Partitions and protocol", partitions::CODES),
     ("Claims", claims::CODES),
-    ("Emitting", emit::CODES),
+    ("What cannot be emitted", emitted::CODES),
 ];
 
 /// Every family with its codes, in order.
@@ -80,6 +80,41 @@ fn wrapped(text: &str) -> String {
         lines += word;
     }
     lines
+}
+
+/// What a policy needs and an example may lack, by the words that show that it has it.
+const NEEDED: [(&str, &str); 11] = [
+    ("task {", "task { vt: time = 0 owner queue }"),
+    ("cpu {", "cpu { jobs: count = 0 owner cpu }"),
+    ("queue ready", "queue ready : fifo per cpu"),
+    ("queue q", "queue q : ordered(vt) per llc"),
+    ("on new(", "on new(t) { put t in home(t).ready }"),
+    ("on wake(", "on wake(t) { put t in home(t).ready }"),
+    ("on preempt(", "on preempt(t) { put t in home(t).ready }"),
+    ("on yield(", "on yield(t) { put t in home(t).q }"),
+    ("on block(", "on block(t) { }"),
+    ("on exit(", "on exit(t) { }"),
+    ("on dispatch(", "on dispatch(c) { take c.ready else take c.q else balance idle }"),
+];
+const BALANCE: &str = "balance idle {\n    level machine\n    filter(me, v) = queued(v.ready) >= 1\n    \
+                       choose any\n    steal 1 where me in allowed(t)\n    retry untried\n}";
+
+/// An example as a whole file: items stand in a policy `p` that has all else, partitions after it.
+pub fn whole(example: &str) -> String {
+    if example.starts_with("policy") {
+        return example.to_owned();
+    }
+    let (items, partitions) = match example.starts_with("partition") {
+        true => ("", example),
+        false => (example, ""),
+    };
+    let lacks = |word: &str| !items.contains(word);
+    let needed = NEEDED.iter().filter(|(word, _)| lacks(word)).map(|(_, item)| *item);
+    let mut text = format!("policy p {{\n{}\n{items}", needed.collect::<Vec<_>>().join("\n"));
+    if lacks("balance idle {") && (lacks("on dispatch(") || !lacks("balance idle")) {
+        text += &format!("\n{BALANCE}");
+    }
+    text + "\n}\n" + partitions
 }
 
 /// A text as it can be printed: what is no text is escaped.

@@ -106,9 +106,15 @@ impl Scheduler {
 
     /// A task for `cpu`, which found none: one attempt at all levels.
     pub(super) fn steal(&mut self, cx: &mut Context, cpu: CpuId) -> Option<TaskId> {
-        let balance = self.policy.idle.clone()?;
+        let balance = self.policy.idle.take()?; // given back at once
+        let stolen = self.steal_by(cx, cpu, &balance);
+        self.policy.idle = Some(balance);
+        stolen
+    }
+
+    fn steal_by(&mut self, cx: &mut Context, cpu: CpuId, balance: &Balance) -> Option<TaskId> {
         if self.state.waiting[balance.from] == 0 {
-            self.note(cx, cpu, "idle balance", None, &[], || "nobody waits".into());
+            self.note(cx, cpu, balance, (None, &[]), || "nobody waits".into());
             return None;
         }
         let per = self.per[balance.from];
@@ -116,7 +122,7 @@ impl Scheduler {
         self.frame.me = Some(at(&self.state, cpu));
         for level in 0..balance.levels.len() {
             let groups = std::mem::take(&mut self.stolen_from[own][level]);
-            let stolen = self.steal_at(cx, cpu, &balance, &groups);
+            let stolen = self.steal_at(cx, cpu, balance, &groups);
             self.stolen_from[own][level] = groups;
             if stolen.is_some() {
                 return stolen;
@@ -150,7 +156,7 @@ impl Scheduler {
             }
         }
         let Some((task, group)) = found else {
-            self.note(cx, cpu, "idle balance", None, groups, || match passing.is_empty() {
+            self.note(cx, cpu, balance, (None, groups), || match passing.is_empty() {
                 true => "nobody passed the filter".into(),
                 false => format!("failed {}", passing.len().min(tries)),
             });
@@ -160,7 +166,7 @@ impl Scheduler {
         let into = (balance.into.unwrap_or(balance.from), own);
         self.rebase(balance, task, group, into);
         self.state.remove(task, true);
-        self.note(cx, cpu, "idle balance", Some(task), groups, || format!("took from {group}"));
+        self.note(cx, cpu, balance, (Some(task), groups), || format!("took from {group}"));
         Some(task)
     }
 
@@ -182,7 +188,7 @@ impl Scheduler {
         for level in 0..balance.levels.len() {
             let groups = std::mem::take(&mut self.pulled_from[index][own][level]);
             let moved = self.pull(cx, leader, &balance, own, &groups);
-            self.note(cx, leader, "balance", None, &groups, || match moved {
+            self.note(cx, leader, &balance, (None, &groups), || match moved {
                 None => "nobody passed the filter".into(),
                 Some((moved, from)) => format!("moved {moved} from {from}"),
             });
@@ -239,23 +245,19 @@ impl Scheduler {
     }
 
     /// Tells what came of looking at the CPUs of `groups`, if somebody wants to know.
-    pub(super) fn note(
+    fn note(
         &self,
         cx: &mut Context,
         cpu: CpuId,
-        what: &'static str,
-        task: Option<TaskId>,
-        groups: &[usize],
+        balance: &Balance,
+        (task, groups): (Option<TaskId>, &[usize]),
         outcome: impl FnOnce() -> String,
     ) {
-        let per = self.policy.idle.as_ref().map_or(Level::Cpu, |idle| self.per[idle.from]);
-        let tree = &self.state.tree;
-        cx.note(|_| Note {
-            cpu,
-            what,
-            task,
-            considered: considered(tree, per, groups),
-            outcome: outcome(),
+        let (tree, per) = (&self.state.tree, self.per[balance.from]);
+        let what = if balance.into.is_some() { "balance" } else { "idle balance" };
+        cx.note(|_| {
+            let considered = considered(tree, per, groups);
+            Note { cpu, what, task, considered, outcome: outcome() }
         });
     }
 }

@@ -11,8 +11,10 @@ mod handler;
 mod params;
 mod parts;
 mod queue;
+mod queueing;
 mod scheduler;
 mod state;
+mod timers;
 mod weight;
 
 pub use params::Error;
@@ -106,6 +108,14 @@ impl Interpreter {
             cx.moved(task, to);
         }
         self.place(cx, Event::Preempt, task, to);
+    }
+
+    /// Who waits where it may not run any more must not wait there.
+    fn affinity_changed(&mut self, cx: &mut Context, task: TaskId) {
+        let waits = cx.task(task).place == Place::Queued;
+        if waits && self.parts.iter_mut().any(|part| part.leave(cx, task)) {
+            self.displace(cx, task);
+        }
     }
 
     fn decision(&mut self, task: TaskId) -> &mut Option<(usize, Decision)> {
@@ -229,11 +239,7 @@ impl Policy for Interpreter {
             Happening::Exit(task) => {
                 self.parts.iter_mut().for_each(|part| part.state.task(task).ends = true);
             }
-            Happening::Affinity(task) if cx.task(task).place == Place::Queued => {
-                if self.parts.iter_mut().any(|part| part.leave(cx, task)) {
-                    self.displace(cx, task);
-                }
-            }
+            Happening::Affinity(task) => self.affinity_changed(cx, task),
             _ => {}
         }
     }

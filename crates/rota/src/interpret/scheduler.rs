@@ -5,7 +5,7 @@
 //! while more wait, it passes the wakeup on (docs/rota.md says why each step is needed).
 
 use wastenot_model::policy::{Context, Note, TimerId, View};
-use wastenot_model::{CpuId, CpuSet, Span, TaskId};
+use wastenot_model::{CpuId, CpuSet, TaskId};
 
 use super::balance::{Candidates, candidates};
 use super::handler::{Decision, Handler, Placed, at};
@@ -13,10 +13,6 @@ use super::state::{Seen, State};
 use crate::Tree;
 use crate::eval::{At, Frame};
 use crate::ir::{Attempt, Event, Level, Policy, QueueAt};
-
-/// Nobody is interrupted sooner, whatever a slice or a period comes to: a text must not hold time
-/// up. A tenth of the shortest tick of any kernel.
-const SHORTEST: i64 = 10_000;
 
 /// One policy at work.
 #[derive(Debug)]
@@ -31,13 +27,13 @@ pub(super) struct Scheduler {
     /// Whom each regular balance looks at.
     pub(super) pulled_from: Vec<Candidates>,
     /// By queue and group: the CPUs that look there.
-    looks: Vec<Vec<CpuSet>>,
+    pub(super) looks: Vec<Vec<CpuSet>>,
     /// The timer of the slice of the first CPU; the others follow.
-    slices: TimerId,
+    pub(super) slices: TimerId,
     /// By CPU number: whether that is armed.
-    armed: Vec<bool>,
+    pub(super) armed: Vec<bool>,
     /// Timers of regular balances: which balance, for which group of its leaders' level.
-    periods: Vec<(TimerId, usize, At)>,
+    pub(super) periods: Vec<(TimerId, usize, At)>,
 }
 
 impl Scheduler {
@@ -66,8 +62,7 @@ impl Scheduler {
         }
         let armed = vec![false; cx.cpus.len()];
         let state = State::new(&policy, tree, cx);
-        let mut frame = Frame::default();
-        frame.params = params;
+        let frame = Frame::new(params);
         let looks = Vec::new();
         let mut scheduler = Scheduler {
             policy,
@@ -112,7 +107,7 @@ impl Scheduler {
     }
 
     /// `cpu` if this policy has it; else one that the task may use, or any.
-    fn own(&self, view: &View, task: TaskId, cpu: CpuId) -> CpuId {
+    pub(super) fn own(&self, view: &View, task: TaskId, cpu: CpuId) -> CpuId {
         let tree = &self.state.tree;
         if tree.has(cpu) {
             return cpu;
@@ -202,77 +197,6 @@ impl Scheduler {
         true
     }
 
-    /// `task` waits in a queue, with what its key is now.
-    pub(super) fn insert(&mut self, cx: &mut Context, task: TaskId, queue: usize, group: usize) {
-        let key = self.policy.queues[queue].key;
-        let key = key.map_or(0, |var| self.state.task(task).vars[var]);
-        self.state.insert(cx, task, queue, group, key);
-        let (state, looks) = (&self.state, &self.looks[queue][group]);
-        let name = &self.policy.queues[queue].name;
-        cx.note(|view| Note {
-            cpu: view.task(task).cpu,
-            what: Note::PUT,
-            task: Some(task),
-            considered: looks.iter().filter(|&cpu| state.may(view, task, cpu)).collect(),
-            outcome: format!("{name} {group}"),
-        });
-    }
-
-    /// Tells of a step of the protocol.
-    pub(super) fn step(
-        &self,
-        cx: &mut Context,
-        cpu: CpuId,
-        what: &'static str,
-        task: Option<TaskId>,
-    ) {
-        let (considered, outcome) = (CpuSet::new(), String::new());
-        cx.note(|_| Note { cpu, what, task, considered, outcome });
-    }
-
-    /// Claims the idle CPU nearest to `task` that would find it in its queue, and kicks it.
-    pub(super) fn wake(
-        &mut self,
-        cx: &mut Context,
-        task: TaskId,
-        queue: usize,
-        group: usize,
-        within: Level,
-    ) -> bool {
-        let (state, tree) = (&self.state, &self.state.tree);
-        if state.idle.is_empty() {
-            return false;
-        }
-        let near = self.own(cx, task, cx.task(task).cpu);
-        let (root, looks) = (tree.group(within, near), &self.looks[queue][group]);
-        let finds = |cpu| {
-            looks.contains(cpu) && tree.group(within, cpu) == root && state.may(cx, task, cpu)
-        };
-        let Some(cpu) = state.nearest_idle(&Level::ALL, near, finds) else { return false };
-        self.state.idle.remove(cpu);
-        cx.kick_idle(cpu);
-        true
-    }
-
-    /// Wakes an idle CPU for one of those that wait, or for as many as there are idle CPUs.
-    pub(super) fn pass_on(&mut self, cx: &mut Context, all: bool) {
-        for queue in 0..self.per.len() {
-            if self.state.waiting[queue] == 0 || self.state.idle.is_empty() {
-                continue;
-            }
-            for group in 0..self.state.queues[queue].len() {
-                let mut entry = self.state.queues[queue][group].after(None);
-                while let Some(next) = entry {
-                    let task = TaskId::nth(next.task as usize);
-                    if self.wake(cx, task, queue, group, Level::Machine) && !all {
-                        return;
-                    }
-                    entry = self.state.queues[queue][group].after(Some(&next));
-                }
-            }
-        }
-    }
-
     /// Who runs next on `cpu`.
     pub(super) fn dispatch(&mut self, cx: &mut Context, cpu: CpuId) -> Option<TaskId> {
         if let Some(task) = self.state.cpus[cpu.index()].next.take() {
@@ -352,90 +276,6 @@ impl Scheduler {
         for (cpu, preempt) in decision.kicks {
             if preempt { cx.preempt(cpu) } else { cx.kick_idle(cpu) }
         }
-    }
-
-    /// Interrupts `cpu` after a slice.
-    fn arm(&mut self, cx: &mut Context, cpu: CpuId, after: Option<i64>) {
-        let armed = std::mem::replace(&mut self.armed[cpu.index()], after.is_some());
-        if armed || after.is_some() {
-            let number = self.state.tree.group(Level::Cpu, cpu) as u32;
-            let at = after.map(|after| cx.now + Span(after.max(SHORTEST) as u64));
-            cx.timer(TimerId(self.slices.0 + number), cpu, at);
-        }
-    }
-
-    /// Arms the timer of a regular balance, on its leader.
-    fn arm_period(&mut self, cx: &mut Context, n: usize) {
-        let (timer, index, at) = self.periods[n];
-        let leader = self.leader(cx, at);
-        self.frame.me = Some(at);
-        let seen = Seen { view: cx, state: &self.state, task: None, ran: 0 };
-        let period = self.frame.num(&seen, &self.per, &self.policy.periodic[index].period);
-        let due = Span(period.max(SHORTEST) as u64);
-        cx.timer(timer, leader, Some(cx.now + due));
-    }
-
-    /// The lowest CPU of a group that is online, or the lowest.
-    fn leader(&self, view: &View, at: At) -> CpuId {
-        let members = self.state.tree.members(at.level, at.group);
-        let online = members.iter().find(|&&cpu| view.online.contains(cpu));
-        *online.unwrap_or(&members[0])
-    }
-
-    /// Whether it was one of its timers that expired.
-    pub(super) fn expired(&mut self, cx: &mut Context, timer: TimerId) -> bool {
-        let cpus = self.state.tree.cpus();
-        if let Some(&cpu) = cpus.get(timer.0.wrapping_sub(self.slices.0) as usize) {
-            self.armed[cpu.index()] = false;
-            cx.preempt(cpu);
-            return true;
-        }
-        let Some(n) = self.periods.iter().position(|&(known, ..)| known == timer) else {
-            return false;
-        };
-        let (_, index, at) = self.periods[n];
-        let leader = self.leader(cx, at);
-        if cx.online.contains(leader) {
-            self.balance(cx, index, leader);
-        }
-        self.arm_period(cx, n);
-        true
-    }
-
-    /// Who has to be placed anew now that `cpu` is off: its next task, and those in queues of
-    /// groups of which all CPUs are off.
-    pub(super) fn goes_off(&mut self, cx: &mut Context, cpu: CpuId) -> Vec<TaskId> {
-        self.state.idle.remove(cpu);
-        self.armed[cpu.index()] = false;
-        let mut tasks: Vec<TaskId> = self.state.cpus[cpu.index()].next.take().into_iter().collect();
-        for (queue, per) in self.per.iter().enumerate() {
-            let group = self.state.tree.group(*per, cpu);
-            let mut members = self.state.tree.members(*per, group).iter();
-            if !members.any(|&cpu| cx.online.contains(cpu)) {
-                let waiting = self.state.queues[queue][group].iter();
-                tasks.extend(waiting.map(|entry| TaskId::nth(entry.task as usize)));
-            }
-        }
-        for &task in &tasks {
-            self.state.remove(task, false);
-            self.step(cx, cpu, Note::LEFT, Some(task));
-        }
-        tasks
-    }
-
-    /// `task`, which waits, leaves wherever it is. Whether it was here.
-    pub(super) fn leave(&mut self, cx: &mut Context, task: TaskId) -> bool {
-        let next = self.state.cpus.iter_mut().find(|cpu| cpu.next == Some(task));
-        if let Some(cpu) = next {
-            cpu.next = None;
-            return true;
-        }
-        let waits = self.state.task(task).at.is_some();
-        if waits {
-            self.state.remove(task, false);
-            self.step(cx, cx.task(task).cpu, Note::LEFT, Some(task));
-        }
-        waits
     }
 }
 

@@ -200,7 +200,7 @@ impl Lowering<'_> {
             _ => {
                 let known = ["any", "argmax", "argmin"];
                 let help = suggest(&how.text, known, "write `argmax queued(v.ready)`, or `any`");
-                self.fault("R410", how.span, "how is one chosen?", "not like this", help);
+                self.fault("R102", how.span, "how is one chosen?", "not like this", help);
                 None
             }
         }

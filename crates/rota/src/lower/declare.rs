@@ -96,7 +96,7 @@ impl<'a> Lowering<'a> {
         let crate::ir::Num::Const(value) = value else {
             let help = "write a number: `slice: time = 20ms`";
             let message = format!("`{}` has to begin with a number", variable.name.text);
-            self.fault("R202", variable.value.span, message, "no number", help);
+            self.fault("R205", variable.value.span, message, "no number", help);
             return None;
         };
         Some(Variable {

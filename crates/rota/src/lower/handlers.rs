@@ -31,7 +31,9 @@ impl<'a> Lowering<'a> {
                 seen.push((name.text.clone(), name.span));
                 match Event::named(&name.text) {
                     Some(event) => self.handler(event, name, args, &handler.body),
-                    None if name.text == "dispatch" => self.dispatch(name, args, &handler.body),
+                    None if name.text == "dispatch" => {
+                        self.dispatch(name, args, &handler.body, declares_balance(policy));
+                    }
                     None => self.unknown_event(name),
                 }
             }
@@ -73,12 +75,16 @@ impl<'a> Lowering<'a> {
             scope.bind(&ran.text, Meaning::Num(Num::Ran, Dimension::Time));
         }
         (self.cpu_slots, self.num_slots) = (0, 0);
+        let told = self.found.len();
         let statements = self.block(body, &mut scope);
-        paths::check(&statements, event, body.span, &mut self.found);
+        // Of a statement that makes no sense nobody knows what it places.
+        if self.found.len() == told {
+            paths::check(&statements, event, body.span, &mut self.found);
+        }
         self.policy.handlers[event as usize] = statements.into_iter().map(|s| s.stmt).collect();
     }
 
-    fn dispatch(&mut self, name: &ast::Name, args: &[ast::Name], body: &ast::Block) {
+    fn dispatch(&mut self, name: &ast::Name, args: &[ast::Name], body: &ast::Block, balance: bool) {
         let [cpu] = args else {
             let help = "write `on dispatch(c)`";
             let message = "`dispatch` has one thing to name: the CPU";
@@ -98,7 +104,7 @@ impl<'a> Lowering<'a> {
                 ast::Attempt::Take(queue) => {
                     self.queue_at(queue, &scope).map(|at| ir::Attempt::Take(at, queue.span))
                 }
-                ast::Attempt::Balance(span) if self.policy.idle.is_none() => {
+                ast::Attempt::Balance(span) if !balance => {
                     let message = "there is no `balance idle { ... }` to be done here";
                     let help = "write one: level, filter, choose, steal, retry";
                     self.fault("R405", *span, message, "not declared", help);
@@ -128,4 +134,10 @@ impl<'a> Lowering<'a> {
         scope.bind(&other.text, Meaning::Place(Place::Other, level));
         scope
     }
+}
+
+/// Whether the text has a `balance idle`, be it right or wrong.
+fn declares_balance(policy: &ast::Policy) -> bool {
+    let idle = |balance: &ast::Balance| matches!(balance.when, ast::When::Idle);
+    policy.items.iter().any(|item| matches!(item, ast::Item::Balance(it) if idle(it)))
 }

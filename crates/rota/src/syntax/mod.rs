@@ -2,14 +2,18 @@
 
 pub mod ast;
 mod format;
+pub mod grammar;
 mod lexer;
 mod number;
 mod parser;
+mod sample;
 mod text;
+pub mod vocabulary;
 pub mod words;
 
 pub use format::format;
 pub use parser::{FAULTS, parse};
+pub use sample::sample;
 pub use text::{BYTES, text};
 
 /// A part of a text: bytes from `start` up to `end`.

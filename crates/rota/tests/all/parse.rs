@@ -1,9 +1,11 @@
 //! What texts are read as, and what is said of wrong ones.
 
+use proptest::prelude::*;
 use wastenot_rota::syntax::ast::{Attempt, ExprKind, Item, Operator, StatementKind};
-use wastenot_rota::{Diagnostic, parse};
+use wastenot_rota::syntax::{FAULTS, sample};
+use wastenot_rota::{Diagnostic, parse, render};
 
-use crate::texts::{FAIR, STEALING};
+use crate::texts::{FAIR, STEALING, mutated};
 
 fn faults(text: &str) -> Vec<Diagnostic> {
     parse(text).1
@@ -105,4 +107,45 @@ fn an_open_brace_is_told_once_where_it_opens() {
     assert_eq!(faults(text)[0].span.start as usize, text.find("{ kick").unwrap());
     assert_eq!(told("policy p {\npolicy q { }\n"), [("R010", "{")]);
     assert_eq!(told("policy p { }\n}\npolicy q { }\n"), [("R010", "}")]);
+}
+
+/// Whether every place that is told is in the text, between characters, and not after its end.
+fn places_are_right(text: &str, faults: &[Diagnostic]) {
+    for fault in faults {
+        let others = fault.others.iter().map(|(span, _)| span);
+        for span in std::iter::once(&fault.span).chain(others) {
+            let (start, end) = (span.start as usize, span.end as usize);
+            assert!(start <= end && text.get(start..end).is_some(), "{fault:?} in {text}");
+        }
+        assert!(!fault.message.is_empty() && !fault.help.is_empty(), "{fault:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 1_000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn every_text_of_the_grammar_is_read(seed: u64) {
+        let text = sample(seed);
+        prop_assert_eq!(faults(&text), [], "{}", text);
+    }
+
+    #[test]
+    fn damaged_texts_get_faults_with_places(seed: u64, places: Vec<(u32, u8)>) {
+        let text = mutated(&sample(seed), &places);
+        let found = faults(&text);
+        prop_assert!(found.len() <= FAULTS);
+        places_are_right(&text, &found);
+        let shown = render(&found, "p.rota", &text, true, 80);
+        prop_assert!(found.is_empty() || shown.contains("p.rota"));
+    }
+
+    #[test]
+    fn any_text_gets_faults_with_places(text: String) {
+        places_are_right(&text, &faults(&text));
+    }
 }

@@ -22,3 +22,20 @@ fn every_policy_compiles() {
     }
     assert!(count > 0);
 }
+
+#[test]
+fn every_policy_has_the_formatters_form() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies");
+    for entry in fs::read_dir(&root).expect("the folder is there") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_some_and(|ending| ending == "rota") {
+            let text = fs::read_to_string(&path).expect("a text");
+            let formatted = wastenot_rota::format(&text).expect("it can be read");
+            if std::env::var("SNAPSHOTS").is_ok_and(|value| value == "overwrite") {
+                fs::write(&path, formatted).expect("policies are writable");
+            } else {
+                assert_eq!(text, formatted, "{}", path.display());
+            }
+        }
+    }
+}

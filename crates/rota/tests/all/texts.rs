@@ -52,3 +52,32 @@ policy vrt(slice: time = 5ms, lag: time = 20ms) {
         rounds(<= idle_cpus + periodic_moves)
 }
 ";
+
+/// The tree of a text without its places.
+pub(crate) fn meaning(text: &str) -> String {
+    let (file, faults) = wastenot_rota::parse(text);
+    assert_eq!(faults, [], "{text}");
+    let shown = format!("{file:?}");
+    let mut pieces = shown.split("Span { ");
+    let first = pieces.next().expect("one piece").to_owned();
+    pieces.fold(first, |all, piece| all + piece.split_once('}').map_or(piece, |(_, rest)| rest))
+}
+
+/// A text with pieces cut out, doubled or exchanged for others.
+pub(crate) fn mutated(text: &str, places: &[(u32, u8)]) -> String {
+    const OTHERS: [&str; 16] = [
+        "{", "}", "(", ")", ";", "\n", "=", ":=", "policy", "on", "// ", "\"", "20msec", "é",
+        "not", "<",
+    ];
+    let mut text = text.to_owned();
+    for (place, how) in places.iter().take(6) {
+        let at = text.floor_char_boundary(*place as usize % (text.len() + 1));
+        let end = text.ceil_char_boundary((at + usize::from(how >> 5)).min(text.len()));
+        let other = OTHERS[usize::from(how & 15)];
+        match how & 16 {
+            0 => text.replace_range(at..end, ""),
+            _ => text.insert_str(at, other),
+        }
+    }
+    text
+}

@@ -16,7 +16,7 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Begin here", &["doctor", "report"]),
     ("Observe", &["record", "watch", "check", "draw", "compare", "convert"]),
     ("Imagine", &["simulate"]),
-    ("Prove", &["rota"]),
+    ("Prove", &["prove", "rota"]),
     ("Also", &["completions", "man"]),
 ];
 

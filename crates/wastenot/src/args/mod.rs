@@ -9,6 +9,7 @@ pub(crate) mod doctor;
 pub(crate) mod draw;
 pub(crate) mod help;
 pub(crate) mod input;
+pub(crate) mod prove;
 pub(crate) mod quantity;
 pub(crate) mod record;
 pub(crate) mod report;
@@ -44,6 +45,7 @@ pub(crate) enum Verb {
     Compare(compare::Compare),
     Convert(convert::Convert),
     Simulate(simulate::Simulate),
+    Prove(prove::Prove),
     Rota(rota::Rota),
     Completions(shell::Completions),
     Man(shell::Man),

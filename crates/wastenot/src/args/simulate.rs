@@ -30,10 +30,10 @@ Exit codes: 0 simulated; 2 failed.
 Examples:
   wastenot simulate scenarios/seeds/scheduling-groups-cg.toml
   wastenot simulate scenarios/seeds/workpile.toml --scheduler global-fifo
-  wastenot simulate scenarios/seeds/workpile.toml --scheduler policies/work-stealing.rota
   wastenot simulate scenarios/seeds/wake-affine-h2.toml --variant after -o h2.wn
   wastenot simulate scenarios/rt-app/player.json --machine smp4 --scheduler osv
   wastenot simulate --replay trace.dat --scheduler global-fifo
+  wastenot simulate --replay trace.dat --scheduler policies/gang.rota
   wastenot simulate --replay trace.dat --task 'make*' --from 50ms -o what-if.wn
   wastenot simulate --schedulers")]
 pub(crate) struct Simulate {

@@ -6,6 +6,7 @@ mod convert;
 mod doctor;
 mod draw;
 mod picture;
+mod prove;
 mod record;
 mod report;
 mod rota;
@@ -31,6 +32,7 @@ pub(crate) fn run(cli: Cli) -> Result<Answer, Stop> {
         Verb::Compare(args) => compare::run(&args),
         Verb::Convert(args) => convert::run(&args),
         Verb::Simulate(args) => simulate::run_verb(&args),
+        Verb::Prove(args) => prove::run(&args),
         Verb::Rota(args) => rota::run(&args),
         Verb::Completions(args) => shell::completions(&args),
         Verb::Man(args) => shell::man(&args),

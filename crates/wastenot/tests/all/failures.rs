@@ -38,6 +38,9 @@ fn desk() -> Desk {
     desk.put("cfs.toml", scenario("name = \"cfs-41\""));
     desk.put("hz.toml", scenario("name = \"cfs-4.1\",\n hz = 300"));
     desk.put("group.toml", scenario("name = \"cfs-4.1\", group = \"own\""));
+    desk.put("rota.toml", scenario("name = \"turns.rota\",\n slices = 5"));
+    desk.put("turns.rota", std::fs::read(root().join("policies/work-stealing.rota")).expect("one"));
+    desk.put("typo.rota", "policy a() {\n  queue q : fifi per cpu\n}\n");
     desk.put("bad.json", "{\"tasks\": {\"t\": {\n\"rum\": 5}}}");
     desk.put("bound.json", "{\"tasks\": {\"t\": {\"loop\": 1, \"run\": 5, \"cpus\": [9]}}}");
     std::fs::create_dir(desk.path().join("folder")).expect("a folder");
@@ -84,6 +87,23 @@ const CASES: &[(&str, &str, &str)] = &[
     ("wastenot simulate group.toml", "cfs-4.1 has no switch `group`", "did you mean `groups`"),
     ("wastenot simulate one.toml --scheduler osvv", "no scheduler `osvv`", "did you mean `osv`"),
     ("wastenot simulate one.toml --scheduler gang,quantum=0ms", "cannot be `0ms`", "`10us`"),
+    (
+        "wastenot simulate rota.toml",
+        "rota.toml:4: turns.rota: ws has no parameter `slices`",
+        "did you mean `slice`?",
+    ),
+    (
+        "wastenot simulate one.toml --scheduler turns.rota,slice=5",
+        "turns.rota: ws: `slice` cannot be `5`",
+        "a time with its unit",
+    ),
+    (
+        "wastenot simulate one.toml --scheduler turn.rota",
+        "cannot read the policy turn.rota: no such file",
+        "policies/",
+    ),
+    ("wastenot simulate one.toml --scheduler typo.rota", "typo.rota:2:13: R", "fifo"),
+    ("wastenot simulate --replay trace.dat --scheduler typo.rota", "typo.rota:2:13: R", "fifo"),
     ("wastenot simulate one.toml --machine smp4", "this is a scenario", "change its `machine`"),
     ("wastenot simulate one.toml -o x.wn --seeds 3", "-o takes one run", "`--seed 1`"),
     ("wastenot simulate one.toml --resume one.toml", "one.toml: no file of results", "a new file"),
@@ -155,6 +175,17 @@ const CASES: &[(&str, &str, &str)] = &[
         "--json stands behind `--`",
         "options first",
     ),
+    ("wastenot rota", "what to do?", "`wastenot rota check`, `fmt` or `explain`"),
+    ("wastenot rota fmt", "rota needs a text to read", "`wastenot rota fmt my.rota`"),
+    ("wastenot rota chekc a.rota", "unrecognized subcommand 'chekc'", "did you mean `check`"),
+    (
+        "wastenot rota check missing.rota",
+        "cannot open missing.rota: no such file",
+        "check the path",
+    ),
+    ("wastenot rota check folder", "folder is a directory", "name the texts"),
+    ("wastenot rota explain R018", "there is no code `R018`", "did you mean `R008`"),
+    ("wastenot rota explain why", "there is no code `why`", "`wastenot rota explain`"),
     ("wastenot man nothing", "no verb `nothing`", "wastenot --help"),
 ];
 

@@ -10,6 +10,7 @@ mod layers;
 mod licences;
 mod record;
 mod reference;
+mod rota;
 mod shell;
 mod tidy;
 mod watch;

@@ -101,6 +101,7 @@ fn every_link_in_the_pages_leads_somewhere() {
             "docs/reference/schedulers.md",
             "docs/reference/simulate.md",
             "docs/reference/replay.md",
+            "docs/reference/rota.md",
         ])
         .chain(["docs/scenario.md", "docs/simulate.md"])
         .chain(["docs/seeds.md", "docs/record.md", "docs/watch.md"])

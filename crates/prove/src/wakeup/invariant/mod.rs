@@ -21,42 +21,44 @@ use crate::smt::{
 pub struct Obligation {
     /// Its name: letters, digits and dashes.
     pub name: String,
-    /// What it says, and what to give to a solver: unsat is what is hoped for.
+    /// What it says.
+    pub what: String,
+    /// What to give to a solver: unsat is what is hoped for.
     pub script: Script,
 }
 
 /// All that has to be shown of a variant. Of [`Chain::One`] and [`Chain::OneAnywhere`] the
 /// invariant knows nothing, and fails.
 pub fn obligations(variant: Variant) -> Vec<Obligation> {
-    let about = |name: &str, about: &str| (format!("wakeup-{name}"), format!("{about}\n{MEANING}"));
     let mut all = Vec::new();
-    let (name, text) = about("start", "Does the invariant hold when all CPUs are busy?");
-    let mut script = declared(&text);
-    script.assert("All CPUs are busy and no task waits.", start());
-    script.assert("The invariant does not hold.", not(invariant(&Names(&[]))));
-    all.push(Obligation { name, script });
+    let mut start = declared("Does the invariant hold when all CPUs are busy?");
+    start.assert("All CPUs are busy and no task waits.", all_busy());
+    start.assert("The invariant does not hold.", not(invariant(&Names(&[]))));
+    all.push(obligation("start", "the wakeups' invariant holds when all CPUs are busy", start));
     for step in steps(variant) {
-        let question = format!("Is the invariant kept when {}?", step.about);
-        let (name, text) = about(step.name, &question);
-        all.push(Obligation { name, script: kept(&step, &text) });
+        let what = format!("the wakeups' invariant is kept when {}", step.about);
+        all.push(obligation(step.name, &what, kept(&step)));
     }
-    let (name, text) = about("goal", "Does it follow that somebody is on the way?");
-    let mut script = declared(&text);
-    script.assert("The invariant holds.", invariant(&Names(&[])));
-    script.assert("Nobody is on the way to somebody.", not(goal()));
-    all.push(Obligation { name, script });
+    let mut goal = declared("Does it follow that somebody is on the way?");
+    goal.assert("The invariant holds.", invariant(&Names(&[])));
+    goal.assert("Nobody is on the way to somebody.", not(on_the_way()));
+    all.push(obligation("goal", "from the wakeups' invariant it follows that none is lost", goal));
     all
+}
+
+fn obligation(name: &str, what: &str, script: Script) -> Obligation {
+    Obligation { name: format!("wakeup-{name}"), what: what.to_owned(), script }
 }
 
 /// For each step, whether it can be taken at all from where the invariant holds: sat is what is
 /// hoped for, else its obligation would say nothing.
 pub fn premises(variant: Variant) -> Vec<Obligation> {
     let premise = |step: &Step| {
-        let about = format!("Can it be that {}?\n{MEANING}", step.about);
-        let mut script = declared(&about);
+        let what = format!("it can be that {}", step.about);
+        let mut script = declared(&format!("Can it be that {}?", step.about));
         script.assert("The invariant holds before.", invariant(&Names(&[])));
         script.assert("The step can be taken.", step.guard.clone());
-        Obligation { name: format!("wakeup-{}-can", step.name), script }
+        obligation(&format!("{}-can", step.name), &what, script)
     };
     steps(variant).iter().map(premise).collect()
 }
@@ -109,7 +111,7 @@ fn sort(variable: &str) -> Sort {
 }
 
 fn declared(about: &str) -> Script {
-    let mut script = Script::new(about);
+    let mut script = Script::new(&format!("{about}\n{MEANING}"));
     script.sort("Cpu").sort("Task").sort("Queue");
     for (relation, over) in RELATIONS {
         script.declare(relation, over.iter().map(|variable| sort(variable)), Sort::Bool);
@@ -201,7 +203,7 @@ fn invariant(s: &Names<'_>) -> Term {
     ])
 }
 
-fn start() -> Term {
+fn all_busy() -> Term {
     let s = Names(&[]);
     let cpus = and([
         s.phase("c", &[BUSY]),
@@ -216,7 +218,7 @@ fn start() -> Term {
 /// While t waits and c sleeps that would take it: c is kicked, or the enqueuer of t looks for
 /// somebody, or somebody who may take t was claimed and is kicked or took something else, will
 /// look into its queue, or hands its wakeup on.
-fn goal() -> Term {
+fn on_the_way() -> Term {
     let s = Names(&[]);
     let violation =
         and([s.of("waits", &["t"]), s.of("takes", &["c", "t"]), s.phase("c", &[ASLEEP])]);
@@ -230,8 +232,8 @@ fn goal() -> Term {
     forall([("t", sort("t")), ("c", sort("c"))], implies(violation, on_the_way))
 }
 
-fn kept(step: &Step, about: &str) -> Script {
-    let mut script = declared(about);
+fn kept(step: &Step) -> Script {
+    let mut script = declared(&format!("Is the invariant kept when {}?", step.about));
     script.assert("The invariant holds before.", invariant(&Names(&[])));
     script.assert("The step can be taken.", step.guard.clone());
     for (relation, value) in &step.changes {

@@ -176,6 +176,12 @@ fn steps_of_takers(variant: Variant) -> Vec<Step> {
     let step = |name, about, guard, changes: Vec<Change>| Step { name, about, guard, changes };
     vec![
         step(
+            "remove",
+            "a task leaves its queue to be put anew: it is moved, or its affinity changes",
+            s.of("waits", &["it"]),
+            vec![unset("waits")],
+        ),
+        step(
             "take",
             "a CPU takes a task",
             and([s.phase("me", &[SCANS]), s.of("waits", &["it"]), s.of("takes", &["me", "it"])]),

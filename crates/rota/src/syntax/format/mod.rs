@@ -61,7 +61,7 @@ impl<'a> Source<'a> {
     /// Whether a line break before this token, inside of a piece, is kept.
     fn breaks(&self, token: usize) -> bool {
         let joins = match self.says(token) {
-            "{" | ")" | "]" | "," | ":" | "." => true,
+            "{" | "}" | ")" | "]" | "," | ":" | "." => true,
             "else" => self.says(token - 1) == "}",
             _ => self.parts(token),
         };
@@ -75,7 +75,8 @@ impl<'a> Source<'a> {
             return false;
         }
         match self.says(token) {
-            ")" | "]" | "," | ":" | "." => false,
+            ")" | "]" | "," | "." => false,
+            ":" => self.layout.wide.binary_search(&token).is_ok(),
             "(" => self.layout.groups.binary_search(&token).is_ok(),
             _ => true,
         }
@@ -103,7 +104,8 @@ impl Writer<'_> {
         {
             let text = self.source.slice(*comment);
             match self.line_ends(comment.start) {
-                0 if self.end > 0 => self.lines.comment(text),
+                // What stood between two comments of one line may be no longer there.
+                0 if self.end > 0 && !self.lines.is_ended() => self.lines.comment(text),
                 ends => {
                     let inside = self.is_inside(token);
                     self.lines.begin(inside, ends > 1 && !inside);

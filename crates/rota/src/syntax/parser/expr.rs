@@ -159,7 +159,7 @@ impl Parser<'_> {
         let name = self.name("a name for each of the set")?;
         self.need("in")?;
         let set = self.with_fields()?;
-        self.need(":")?;
+        self.colon()?;
         let body = self.whole_expr()?;
         let height = set.height.max(body.height);
         let (set, body) = (Box::new(set.expr), Box::new(body.expr));

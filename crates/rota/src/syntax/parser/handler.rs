@@ -3,7 +3,7 @@
 use super::{Braces, Parser, Read, shortened};
 use crate::syntax::ast::{Attempt, Block, Expr, ExprKind, Statement, StatementKind};
 use crate::syntax::lexer::Kind;
-use crate::syntax::words::STATEMENTS;
+use crate::syntax::words::{self, STATEMENTS};
 
 const BLOCK: Braces = Braces {
     between: &[";"],
@@ -34,7 +34,8 @@ impl Parser<'_> {
     }
 
     fn statement_kind(&mut self) -> Read<StatementKind> {
-        if self.names_variable() && self.now().kind == Kind::Name {
+        let home = self.is("home") && self.next_is("(");
+        if self.now().kind == Kind::Name && (home || self.names_variable()) {
             return self.set();
         }
         match self.word() {
@@ -88,7 +89,7 @@ impl Parser<'_> {
         self.step();
         let name = self.name("a name")?;
         self.need("=")?;
-        if !(self.is("idle") && self.next().kind == Kind::Name) {
+        if !self.finds_idle() {
             return Ok(StatementKind::Let(name, self.expr()?));
         }
         self.step();
@@ -108,6 +109,14 @@ impl Parser<'_> {
         let by = self.list(Self::level)?;
         self.need("]")?;
         Ok(StatementKind::LetIdle { name, task, within, near, by })
+    }
+
+    /// Whether `idle cpu in` stands here, or is meant.
+    fn finds_idle(&self) -> bool {
+        let (next, word) = (self.next(), self.says(self.next()));
+        let cpu = ["cpu", "core"].contains(&word) && self.word_after(2) == "in";
+        let meant = next.kind == Kind::Name && !next.first && !words::is_reserved(word);
+        self.is("idle") && (cpu || meant)
     }
 
     /// `"put" NAME "in" queueref [ "slice" expr ] [ "wake" "within" level ]`
@@ -157,7 +166,7 @@ impl Parser<'_> {
         let condition = self.expr()?;
         let then = self.block()?;
         let mut otherwise = None;
-        if self.eat("else") {
+        if self.option("else") {
             otherwise = Some(if self.is("if") { self.otherwise_if()? } else { self.block()? });
         }
         Ok(StatementKind::If { condition, then, otherwise })
@@ -174,7 +183,7 @@ impl Parser<'_> {
     /// `attempt { "else" attempt }`
     fn attempts(&mut self) -> Read<StatementKind> {
         let mut attempts = vec![self.attempt()?];
-        while self.eat("else") {
+        while self.option("else") {
             attempts.push(self.attempt()?);
         }
         Ok(StatementKind::Attempts(attempts))

@@ -122,7 +122,7 @@ impl Parser<'_> {
     fn queue(&mut self) -> Read<Queue> {
         let from = self.step();
         let name = self.name("the name of the queue")?;
-        self.need(":")?;
+        self.colon()?;
         let order = self.one_of(&ORDERS, "`fifo` or `ordered(NAME)`")?;
         let mut key = None;
         if order.text == "ordered" {
@@ -144,7 +144,7 @@ impl Parser<'_> {
         self.need(":")?;
         let level = self.level()?;
         self.need(")")?;
-        self.need(":")?;
+        self.colon()?;
         let dimension = self.dimension()?;
         self.need("=")?;
         let value = self.expr()?;
@@ -186,7 +186,7 @@ impl Parser<'_> {
     }
 
     fn sets_after_comma(&self) -> bool {
-        self.tokens.get(self.at + 2).is_some_and(|token| self.says(*token) == ":")
+        self.word_after(2) == ":"
     }
 
     /// `NAME [ "(" [ NAME ] "<=" expr ")" ]`

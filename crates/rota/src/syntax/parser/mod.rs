@@ -50,6 +50,8 @@ pub(crate) struct Layout {
     pub(crate) groups: Vec<usize>,
     /// `-` of ranges.
     pub(crate) tight: Vec<usize>,
+    /// `:` before which a blank stands: of queues, metrics and folds, not of parameters.
+    pub(crate) wide: Vec<usize>,
 }
 
 /// Reads a text, and keeps what the formatter needs.
@@ -135,6 +137,11 @@ impl<'a> Parser<'a> {
         self.says(self.next()) == word
     }
 
+    /// What stands so many tokens further on.
+    fn word_after(&self, tokens: usize) -> &'a str {
+        self.tokens.get(self.at + tokens).map_or("", |token| self.says(*token))
+    }
+
     fn at_end(&self) -> bool {
         self.now().kind == Kind::End
     }
@@ -182,6 +189,12 @@ impl Parser<'_> {
     /// This word or symbol.
     fn need(&mut self, word: &str) -> Read<Token> {
         if self.is(word) { Ok(self.step()) } else { self.expected(&format!("`{word}`"), "") }
+    }
+
+    /// `:` as it stands between what is declared and what it is.
+    fn colon(&mut self) -> Read<Token> {
+        self.layout.wide.push(self.at);
+        self.need(":")
     }
 
     /// A name that the text chooses.

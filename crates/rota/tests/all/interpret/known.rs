@@ -1,8 +1,8 @@
 //! Known answers on workloads that one can work out by hand.
 
 use wastenot_model::machine::Costs;
-use wastenot_model::workload::{Program, Step, Template, Variate};
-use wastenot_model::{CpuId, CpuSet, History, Machine, Policy, Span, Workload};
+use wastenot_model::workload::{Group, GroupId, Hotplug, Program, Step, Template, Variate};
+use wastenot_model::{CpuId, CpuSet, History, Machine, Policy, Span, Time, Workload};
 use wastenot_rota::compile;
 use wastenot_rota::interpret::Interpreter;
 use wastenot_sim::{End, Options, Outcome, checkers, simulate};
@@ -108,6 +108,72 @@ fn a_parameter_that_is_not_there_is_told_what_was_meant() {
     assert!(help.contains("a time with its unit"), "{help}");
 }
 
+#[test]
+fn a_tick_can_end_a_turn() {
+    let text = "policy ticks() {
+        queue q : fifo per machine
+        on new(t), wake(t) { put t in machine.q slice forever }
+        on preempt(t), yield(t) { put t in machine.q slice forever }
+        on block(t), exit(t) { }
+        on tick(t) { kick here preempt }
+        on dispatch(c) { take c.q }
+    }";
+    let (history, outcome) = run(interpreter(text), &Machine::flat(1), &hogs(2, Span::ms(12)));
+    assert_eq!(ended_ms(&outcome), [20, 24]); // turns of 4 ms
+    assert_eq!(history.task_count(), 2);
+}
+
+/// The web has CPU 0, all else CPUs 1 and 2.
+const PARTED: &str = "
+    policy fifo() {
+        queue q : fifo per machine
+        on new(t), wake(t) {
+            let c = idle cpu in allowed(t) near t.prev by [machine]
+            if c { run t on c slice forever } else { put t in machine.q slice forever }
+        }
+        on preempt(t), yield(t) { put t in machine.q slice forever }
+        on block(t), exit(t) { }
+        on dispatch(c) { take c.q }
+    }
+    partition front on cpus 0 runs fifo for cgroup \"web*\"
+    partition back on rest runs fifo for rest";
+
+#[test]
+fn tasks_run_in_the_partition_of_their_group() {
+    let mut load = Workload::new();
+    load.groups.push(Group { name: "web/1".into(), parent: Some(GroupId(0)), ..Group::root() });
+    let web = load.template(Template { group: GroupId(1), ..computes("web", Span::ms(10)) });
+    let other = load.template(computes("other", Span::ms(10)));
+    (0..3).for_each(|_| load.launch(web, CpuId(2)));
+    (0..3).for_each(|_| load.launch(other, CpuId(0)));
+    let (_, outcome) = run(interpreter(PARTED), &Machine::flat(3), &load);
+    assert_eq!(ended_ms(&outcome), [10, 20, 30, 10, 10, 20]);
+}
+
+#[test]
+fn whoever_may_run_only_in_another_partition_runs_there() {
+    let mut load = Workload::new();
+    load.groups.push(Group { name: "web/1".into(), parent: Some(GroupId(0)), ..Group::root() });
+    let affinity = Some(CpuSet::from_iter([CpuId(2)]));
+    let web = Template { group: GroupId(1), affinity, ..computes("web", Span::ms(10)) };
+    let web = load.template(web);
+    (0..2).for_each(|_| load.launch(web, CpuId(0)));
+    let (_, outcome) = run(interpreter(PARTED), &Machine::flat(3), &load);
+    assert_eq!(ended_ms(&outcome), [10, 20]);
+}
+
+#[test]
+fn who_waits_where_all_cpus_go_off_goes_on_elsewhere() {
+    let mut load = Workload::new();
+    load.groups.push(Group { name: "web/1".into(), parent: Some(GroupId(0)), ..Group::root() });
+    let web = load.template(Template { group: GroupId(1), ..computes("web", Span::ms(10)) });
+    (0..3).for_each(|_| load.launch(web, CpuId(0)));
+    load.hotplug.push(Hotplug { at: Time(5_000_000), cpu: CpuId(0), up: false });
+    let (_, outcome) = run(interpreter(PARTED), &Machine::flat(3), &load);
+    // The first has 5 ms left when it comes to CPU 1 or 2; the others follow it there.
+    assert_eq!(outcome.time.0, 20_000_000, "{outcome:?}");
+}
+
 /// A CPU that tries the longest queue only, whose tasks are bound elsewhere, fails again and again
 /// while somebody waits for it in a shorter one.
 #[test]
@@ -124,7 +190,9 @@ fn whoever_does_not_try_all_queues_is_charged_for_it() {
     let short = load.template(on(2, "short", vec![ms(5)]));
     let free = load.template(computes("free", Span::ms(10)));
     (0..4).for_each(|_| load.launch(crowd, CpuId(0)));
-    [(hog, 1), (short, 2), (free, 1)].map(|(task, cpu)| load.launch(task, CpuId(cpu)));
+    for (task, cpu) in [(hog, 1), (short, 2), (free, 1)] {
+        load.launch(task, CpuId(cpu));
+    }
     let right = policy("work-stealing");
     let wrong = right.replace("retry untried", "retry 0");
     assert_ne!(right, wrong);
@@ -136,7 +204,7 @@ fn whoever_does_not_try_all_queues_is_charged_for_it() {
     };
     let right = charged(&right);
     assert_eq!((right.wrong.len(), right.failed_max), (0, 0));
-    assert!(right.failed > 0 && right.violations > 0);
+    assert!(right.failed > 0, "{right:?}");
     let wrong = charged(&wrong);
     assert!(wrong.failed_max > 10, "{wrong:?}");
     assert!(wrong.wrong[0].contains("CPU 2 failed 2 times"), "{wrong:?}");

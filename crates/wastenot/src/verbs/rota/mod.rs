@@ -24,17 +24,17 @@ pub(crate) fn run(args: &Rota) -> Result<Answer, Stop> {
 }
 
 /// A file that should hold a text.
-struct Source {
+pub(super) struct Source {
     /// How it is called in messages.
-    name: String,
+    pub(super) name: String,
     /// Empty where it is no UTF-8.
-    text: String,
+    pub(super) text: String,
     /// Why it is none.
-    fault: Option<Diagnostic>,
+    pub(super) fault: Option<Diagnostic>,
 }
 
 impl Source {
-    fn read(file: &Path) -> Result<Source, Stop> {
+    pub(super) fn read(file: &Path) -> Result<Source, Stop> {
         let name = open::shown(file);
         let bytes = open::policy(file)?;
         let fault = text(&bytes).err();
@@ -42,7 +42,7 @@ impl Source {
     }
 
     /// Faults as people read them, and where more is said of them.
-    fn shown(&self, faults: &[Diagnostic], colour: bool) -> String {
+    pub(super) fn shown(&self, faults: &[Diagnostic], colour: bool) -> String {
         let codes: BTreeSet<&str> = faults.iter().map(|fault| fault.code).collect();
         let shown = render(faults, &self.name, &self.text, colour, out::size().0);
         let first = codes.first().map_or("", |code| *code);

@@ -1,0 +1,246 @@
+//! What a policy makes of the protocol on small machines: who would find which task, and for whom
+//! its put looks. Fewest CPUs first, then fewest tasks.
+
+use std::collections::BTreeSet;
+
+use wastenot_model::CpuId;
+use wastenot_rota::eval::{At, Frame};
+use wastenot_rota::ir::{Attempt, Level, Policy, Stmt};
+
+use super::symmetry::permutations;
+use super::{Cpus, Move, Queue, SIZE_MAX, System, Task, Trace, Variant, explore};
+use crate::explore::{Situation, World, placed};
+use crate::{Small, machines};
+
+/// How far to look.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// CPUs, at most [`SIZE_MAX`].
+    pub cpus: usize,
+    /// Tasks, at most [`SIZE_MAX`].
+    pub tasks: usize,
+    /// States of all systems together.
+    pub states: usize,
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Searched {
+    /// A machine, what the policy makes of the protocol there, and how it loses a wakeup. None has
+    /// fewer CPUs, of those none fewer tasks.
+    pub lost: Option<(Small, System, Trace)>,
+    /// How many systems were explored.
+    pub systems: usize,
+    /// How many states they have.
+    pub states: usize,
+    /// Whether all within the bounds were explored.
+    pub complete: bool,
+}
+
+/// Looks for a lost wakeup. Each task comes once, all at once if they will.
+pub fn search(policy: &Policy, bounds: Bounds) -> Searched {
+    let mut searched = Searched { lost: None, systems: 0, states: 0, complete: true };
+    for cpus in 1..=bounds.cpus.min(SIZE_MAX) {
+        let machines = machines(policy, cpus);
+        for tasks in 1..=bounds.tasks.min(SIZE_MAX) {
+            for small in &machines {
+                for system in systems(policy, small, tasks) {
+                    let left = bounds.states.saturating_sub(searched.states);
+                    let explored = explore(&system, left);
+                    searched.systems += 1;
+                    searched.states += explored.states;
+                    searched.complete &= explored.complete;
+                    if let Some(trace) = explored.lost {
+                        searched.lost = Some((small.clone(), system, trace));
+                        return searched;
+                    }
+                }
+            }
+        }
+    }
+    searched
+}
+
+/// A place where a task can come to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Kind {
+    allowed: Cpus,
+    woken: Cpus,
+    direct: Cpus,
+    /// Which queue of the policy, and whose.
+    queue: (usize, usize),
+}
+
+/// What the policy makes of so many tasks on a machine: every choice of affinities and of where
+/// they were last. Of those that are alike but for the names of CPUs, one.
+pub fn systems(policy: &Policy, small: &Small, tasks: usize) -> Vec<System> {
+    let world = World::new(policy, small);
+    let kinds: Vec<Kind> = kinds(&world).into_iter().collect();
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    let mut choice = vec![0; tasks];
+    loop {
+        let chosen = choice.iter().filter_map(|&kind| kinds.get(kind).copied());
+        let chosen: Vec<Kind> = chosen.collect();
+        let system = (chosen.len() == tasks).then(|| system(&world, &chosen)).flatten();
+        if let Some(system) = system.filter(|system| seen.insert(shape(system))) {
+            found.push(system);
+        }
+        // The next multiset: choices never fall.
+        let Some(place) = choice.iter().rposition(|&kind| kind + 1 < kinds.len()) else {
+            return found;
+        };
+        let next = choice[place] + 1;
+        choice[place..].fill(next);
+    }
+}
+
+fn kinds(world: &World<'_>) -> BTreeSet<Kind> {
+    let mut kinds = BTreeSet::new();
+    for mask in 1..1u32 << world.cpus().len() {
+        for placed in placed(world, mask) {
+            let tree = world.tree();
+            let scope = tree.group(placed.put.wake, placed.prev);
+            let queue = (placed.queue, placed.group);
+            let allowed = mask as Cpus;
+            let handler = &world.policy.handlers[placed.event as usize];
+            kinds.insert(Kind {
+                allowed,
+                woken: allowed & set(tree.members(placed.put.wake, scope)),
+                direct: if runs_directly(handler) { allowed } else { 0 },
+                queue,
+            });
+        }
+    }
+    kinds
+}
+
+/// Who looks into a queue: takes from it, or has it as a candidate when idle. That filters let
+/// nothing pass that they should is another obligation.
+fn readers(world: &World<'_>, (queue, group): (usize, usize)) -> Cpus {
+    let attempts = world.policy.dispatch.iter();
+    let reads =
+        |cpu: CpuId| attempts.clone().any(|attempt| looks(world, cpu, attempt, (queue, group)));
+    set_of(world.cpus().iter().copied().filter(|cpu| reads(*cpu)))
+}
+
+fn looks(world: &World<'_>, cpu: CpuId, attempt: &Attempt, at: (usize, usize)) -> bool {
+    let tree = world.tree();
+    match (attempt, &world.policy.idle) {
+        (Attempt::Take(queue, _), _) => {
+            let me = At { level: Level::Cpu, group: tree.group(Level::Cpu, cpu) };
+            let frame = Frame { me: Some(me), here: Some(cpu), ..world.frame() };
+            let empty = Situation { tasks: Vec::new(), vars: world.vars() };
+            let look = world.look(&empty, None);
+            (queue.queue, frame.queue(&look, queue, world.per[queue.queue])) == at
+        }
+        (Attempt::Balance, Some(balance)) if balance.from == at.0 => {
+            let per = world.per[balance.from];
+            let mut levels = balance.levels.iter();
+            levels.any(|&level| tree.victims(cpu, per, level, None).any(|group| group == at.1))
+        }
+        (Attempt::Balance, _) => false,
+    }
+}
+
+fn runs_directly(block: &[Stmt]) -> bool {
+    block.iter().any(|stmt| match stmt {
+        Stmt::Run { .. } => true,
+        Stmt::If { then, otherwise, .. } => runs_directly(then) || runs_directly(otherwise),
+        _ => false,
+    })
+}
+
+/// These tasks, with the queues that they can be in. `None` if those are too many.
+fn system(world: &World<'_>, kinds: &[Kind]) -> Option<System> {
+    let policy = world.policy;
+    let mut places: Vec<(usize, usize)> = Vec::new();
+    for kind in kinds {
+        if !places.contains(&kind.queue) {
+            places.push(kind.queue);
+        }
+    }
+    let homes = places.len();
+    let mut moves = Vec::new();
+    // Moves multiply states: they are explored with one task.
+    let periodic = if kinds.len() == 1 { policy.periodic.as_slice() } else { &[] };
+    for balance in periodic.iter().map(|periodic| &periodic.balance) {
+        let Some(into) = balance.into else { continue };
+        for group in 0..world.tree().count(world.per[into]) {
+            let to = (into, group);
+            let by = set(world.tree().members(world.per[into], group));
+            for from in 0..homes {
+                if places[from] == to || places[from].0 != balance.from {
+                    continue;
+                }
+                let known = places.iter().position(|place| *place == to);
+                let into = known.unwrap_or_else(|| {
+                    places.push(to);
+                    places.len() - 1
+                });
+                moves.push(Move { from, into, by, wakes: true });
+            }
+        }
+    }
+    let queue = |place: &(usize, usize)| Queue {
+        readers: readers(world, *place),
+        fifo: policy.queues[place.0].key.is_none(),
+    };
+    let task = |kind: &Kind| Task {
+        allowed: kind.allowed,
+        woken: kind.woken,
+        direct: kind.direct,
+        queue: places.iter().position(|place| *place == kind.queue).unwrap_or_default(),
+    };
+    (places.len() <= super::QUEUES_MAX).then(|| System {
+        cpus: world.cpus().len(),
+        tasks: kinds.iter().map(task).collect(),
+        again: false,
+        queues: places.iter().map(queue).collect(),
+        moves,
+        enqueuers: kinds.len(),
+        variant: Variant::of(&policy.protocol),
+    })
+}
+
+fn set(cpus: &[CpuId]) -> Cpus {
+    set_of(cpus.iter().copied())
+}
+
+fn set_of(cpus: impl Iterator<Item = CpuId>) -> Cpus {
+    cpus.fold(0, |all, cpu| all | 1 << cpu.0)
+}
+
+/// Equal only for systems that are alike but for names; some that are alike may differ.
+fn shape(system: &System) -> Vec<[u8; 6]> {
+    let renamed = |names: [usize; SIZE_MAX]| {
+        let moved = |set: Cpus| {
+            let of = |cpu: &usize| set >> cpu & 1 == 1;
+            (0..system.cpus).filter(of).fold(0, |all, cpu| all | 1 << names[cpu])
+        };
+        let task = |task: &Task| {
+            let queue = &system.queues[task.queue];
+            let (allowed, woken, direct) = (task.allowed, task.woken, task.direct);
+            let [allowed, woken, direct, readers] =
+                [allowed, woken, direct, queue.readers].map(moved);
+            [allowed, woken, direct, readers, u8::from(queue.fifo), task.queue as u8]
+        };
+        let mut tasks: Vec<[u8; 6]> = system.tasks.iter().map(task).collect();
+        tasks.sort();
+        let mut order: Vec<u8> = Vec::new();
+        for task in &mut tasks {
+            let known = order.iter().position(|queue| *queue == task[5]);
+            task[5] = known.unwrap_or_else(|| {
+                order.push(task[5]);
+                order.len() - 1
+            }) as u8;
+        }
+        let moves = system.moves.iter().map(|at| {
+            [at.from as u8, at.into as u8, at.by, moved(system.queues[at.into].readers), 0, 0xff]
+        });
+        tasks.extend(moves);
+        tasks
+    };
+    let least = permutations(system.cpus).into_iter().map(renamed).min();
+    least.unwrap_or_default()
+}

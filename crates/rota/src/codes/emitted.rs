@@ -1,0 +1,26 @@
+//! R7xx: what can be proved and simulated, but not emitted for a kernel.
+
+use super::Code;
+
+pub(super) const CODES: &[Code] = &[
+    Code {
+        code: "R701",
+        title: "an unsafe protocol is never emitted",
+        about: "`unsafe protocol` loses wakeups or steals wrongly on purpose, so that one sees what \
+                comes of it. A kernel only ever gets the safe one.",
+        wrong: "unsafe protocol { dispatch: no_chain }\n",
+        right: "prove no_lost_wakeup\n",
+    },
+    Code {
+        code: "R702",
+        title: "a re-check that the kernel does not make",
+        about: "When a task is stolen the kernel looks again, under the lock of the queue, whether \
+                there is one that may run here: `where me in allowed(t)`. It asks nothing else. A \
+                stronger `where` can be proved in the model only.",
+        wrong: "balance idle {\n    level machine\n    filter(me, v) = queued(v.ready) >= 1\n    \
+                choose any\n    steal 1 where me in allowed(t) and queued(v.ready) >= 2\n    \
+                retry untried\n}\n",
+        right: "balance idle {\n    level machine\n    filter(me, v) = queued(v.ready) >= 1\n    \
+                choose any\n    steal 1 where me in allowed(t)\n    retry untried\n}\n",
+    },
+];

@@ -1,0 +1,116 @@
+//! Tasks into queues and out of them, and CPUs woken for those that wait.
+
+use wastenot_model::policy::{Context, Note};
+use wastenot_model::{CpuId, CpuSet, TaskId};
+
+use super::scheduler::Scheduler;
+use crate::ir::Level;
+
+impl Scheduler {
+    /// `task` waits in a queue, with what its key is now.
+    pub(super) fn insert(&mut self, cx: &mut Context, task: TaskId, queue: usize, group: usize) {
+        let key = self.policy.queues[queue].key;
+        let key = key.map_or(0, |var| self.state.task(task).vars[var]);
+        self.state.insert(cx, task, queue, group, key);
+        let (state, looks) = (&self.state, &self.looks[queue][group]);
+        let name = &self.policy.queues[queue].name;
+        cx.note(|view| Note {
+            cpu: view.task(task).cpu,
+            what: Note::PUT,
+            task: Some(task),
+            considered: looks.iter().filter(|&cpu| state.may(view, task, cpu)).collect(),
+            outcome: format!("{name} {group}"),
+        });
+    }
+
+    /// Tells of a step of the protocol.
+    pub(super) fn step(
+        &self,
+        cx: &mut Context,
+        cpu: CpuId,
+        what: &'static str,
+        task: Option<TaskId>,
+    ) {
+        let (considered, outcome) = (CpuSet::new(), String::new());
+        cx.note(|_| Note { cpu, what, task, considered, outcome });
+    }
+
+    /// Claims the idle CPU nearest to `task` that would find it in its queue, and kicks it.
+    pub(super) fn wake(
+        &mut self,
+        cx: &mut Context,
+        task: TaskId,
+        queue: usize,
+        group: usize,
+        within: Level,
+    ) -> bool {
+        let (state, tree) = (&self.state, &self.state.tree);
+        if state.idle.is_empty() {
+            return false;
+        }
+        let near = self.own(cx, task, cx.task(task).cpu);
+        let (root, looks) = (tree.group(within, near), &self.looks[queue][group]);
+        let finds = |cpu| {
+            looks.contains(cpu) && tree.group(within, cpu) == root && state.may(cx, task, cpu)
+        };
+        let Some(cpu) = state.nearest_idle(&Level::ALL, near, finds) else { return false };
+        self.state.idle.remove(cpu);
+        cx.kick_idle(cpu);
+        true
+    }
+
+    /// Wakes an idle CPU for one of those that wait, or for as many as there are idle CPUs.
+    pub(super) fn pass_on(&mut self, cx: &mut Context, all: bool) {
+        for queue in 0..self.per.len() {
+            if self.state.waiting[queue] == 0 || self.state.idle.is_empty() {
+                continue;
+            }
+            for group in 0..self.state.queues[queue].len() {
+                let mut entry = self.state.queues[queue][group].after(None);
+                while let Some(next) = entry {
+                    let task = TaskId::nth(next.task as usize);
+                    if self.wake(cx, task, queue, group, Level::Machine) && !all {
+                        return;
+                    }
+                    entry = self.state.queues[queue][group].after(Some(&next));
+                }
+            }
+        }
+    }
+
+    /// Who has to be placed anew now that `cpu` is off: its next task, and those in queues of
+    /// groups of which all CPUs are off.
+    pub(super) fn goes_off(&mut self, cx: &mut Context, cpu: CpuId) -> Vec<TaskId> {
+        self.state.idle.remove(cpu);
+        self.armed[cpu.index()] = false;
+        let mut tasks: Vec<TaskId> = self.state.cpus[cpu.index()].next.take().into_iter().collect();
+        for (queue, per) in self.per.iter().enumerate() {
+            let group = self.state.tree.group(*per, cpu);
+            let mut members = self.state.tree.members(*per, group).iter();
+            if !members.any(|&cpu| cx.online.contains(cpu)) {
+                let waiting = self.state.queues[queue][group].iter();
+                tasks.extend(waiting.map(|entry| TaskId::nth(entry.task as usize)));
+            }
+        }
+        for &task in &tasks {
+            self.state.remove(task, false);
+            self.step(cx, cpu, Note::LEFT, Some(task));
+        }
+        tasks
+    }
+
+    /// `task`, which waits, leaves wherever it is. Whether it was here.
+    pub(super) fn leave(&mut self, cx: &mut Context, task: TaskId) -> bool {
+        let next = self.state.cpus.iter_mut().find(|cpu| cpu.next == Some(task));
+        if let Some(cpu) = next {
+            cpu.next = None;
+            return true;
+        }
+        let waits = self.state.task(task).at.is_some();
+        if waits {
+            self.state.remove(task, false);
+            self.step(cx, cx.task(task).cpu, Note::LEFT, Some(task));
+        }
+        waits
+    }
+}

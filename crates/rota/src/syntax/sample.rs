@@ -1,0 +1,224 @@
+//! Random texts of the grammar, for tests: they need not mean anything, but must be read.
+
+use std::collections::BTreeMap;
+
+use super::grammar::RULES;
+use super::words;
+
+/// Deeper than this every choice is for what ends soonest.
+const DEPTH: usize = 14;
+/// Names, most of which are also words of the language.
+const NAMES: [&str; 36] = [
+    "t",
+    "c",
+    "me",
+    "v",
+    "q",
+    "ready",
+    "vt",
+    "x_1",
+    "slice",
+    "wake",
+    "level",
+    "task",
+    "idle",
+    "cpu",
+    "rest",
+    "policy",
+    "partition",
+    "on",
+    "let",
+    "queue",
+    "else",
+    "near",
+    "by",
+    "tie",
+    "from",
+    "into",
+    "where",
+    "rebase",
+    "within",
+    "owner",
+    "shared",
+    "preempt",
+    "if",
+    "take",
+    "balance",
+    "forever",
+];
+const COMMENTS: [&str; 4] = ["// a comment", "//", "// größe } {", "//x;"];
+
+/// The text of a seed: another one for each, and always the same.
+pub fn sample(seed: u64) -> String {
+    let forms: BTreeMap<&str, Form> =
+        RULES.iter().map(|rule| (rule.name, Form::of(rule.form))).collect();
+    let heights = heights(&forms);
+    let random = Random(seed);
+    let mut sampler = Sampler { forms: &forms, heights, random, text: String::new() };
+    sampler.form(&forms[RULES[0].name], 0);
+    sampler.text
+}
+
+/// What a rule consists of.
+enum Form {
+    Word(String),
+    /// A rule, or a kind of token.
+    Rule(String),
+    All(Vec<Form>),
+    One(Vec<Form>),
+    Maybe(Box<Form>),
+    Many(Box<Form>),
+}
+
+impl Form {
+    fn of(text: &str) -> Form {
+        Form::choice(&mut text.split_whitespace())
+    }
+
+    /// Up to the end, or to the bracket that closes.
+    fn choice<'a>(words: &mut impl Iterator<Item = &'a str>) -> Form {
+        let mut choices = vec![Vec::new()];
+        while let Some(word) = words.next() {
+            let form = match word {
+                ")" | "]" | "}" => break,
+                "|" => {
+                    choices.push(Vec::new());
+                    continue;
+                }
+                "(" => Form::choice(words),
+                "[" => Form::Maybe(Box::new(Form::choice(words))),
+                "{" => Form::Many(Box::new(Form::choice(words))),
+                _ => match word.strip_prefix('"').and_then(|word| word.strip_suffix('"')) {
+                    Some(word) => Form::Word(word.to_string()),
+                    None => Form::Rule(word.to_string()),
+                },
+            };
+            if let Some(choice) = choices.last_mut() {
+                choice.push(form);
+            }
+        }
+        Form::One(choices.into_iter().map(Form::All).collect())
+    }
+
+    /// How deep the rules nest of the shortest text.
+    fn height(&self, heights: &BTreeMap<String, usize>) -> usize {
+        let of = |form: &Form| form.height(heights);
+        match self {
+            Form::Word(_) | Form::Maybe(_) | Form::Many(_) => 0,
+            Form::Rule(name) => heights.get(name).copied().unwrap_or(0),
+            Form::All(forms) => forms.iter().map(of).max().unwrap_or(0),
+            Form::One(forms) => forms.iter().map(of).min().unwrap_or(0),
+        }
+    }
+}
+
+/// The heights of all rules, from below.
+fn heights(forms: &BTreeMap<&str, Form>) -> BTreeMap<String, usize> {
+    let never = RULES.len() + 1;
+    let mut heights: BTreeMap<String, usize> =
+        forms.keys().map(|name| (name.to_string(), never)).collect();
+    for _ in RULES {
+        for (name, form) in forms {
+            let height = form.height(&heights).saturating_add(1).min(never);
+            heights.insert(name.to_string(), height);
+        }
+    }
+    heights
+}
+
+struct Sampler<'a> {
+    forms: &'a BTreeMap<&'a str, Form>,
+    heights: BTreeMap<String, usize>,
+    random: Random,
+    text: String,
+}
+
+impl<'a> Sampler<'a> {
+    fn form(&mut self, form: &'a Form, depth: usize) {
+        match form {
+            Form::Word(word) => self.token(word),
+            Form::Rule(name) => match self.forms.get(name.as_str()) {
+                Some(form) => self.form(form, depth + 1),
+                None => self.terminal(name),
+            },
+            Form::All(forms) => forms.iter().for_each(|form| self.form(form, depth)),
+            Form::One(forms) => {
+                let one = self.choose(forms, depth);
+                self.form(one, depth);
+            }
+            Form::Maybe(form) => {
+                if depth < DEPTH && self.random.below(3) == 0 {
+                    self.form(form, depth);
+                }
+            }
+            Form::Many(form) => {
+                while depth < DEPTH && self.random.below(5) < 3 {
+                    self.form(form, depth);
+                }
+            }
+        }
+    }
+
+    fn choose(&mut self, forms: &'a [Form], depth: usize) -> &'a Form {
+        let shortest = forms.iter().min_by_key(|form| form.height(&self.heights));
+        match shortest {
+            Some(form) if depth >= DEPTH => form,
+            _ => &forms[self.random.below(forms.len())],
+        }
+    }
+
+    fn terminal(&mut self, kind: &str) {
+        let token = match kind {
+            "NAME" => NAMES[self.random.below(NAMES.len())].to_string(),
+            "INTEGER" => self.random.below(300).to_string(),
+            "QUOTED" => "\"web*\"".to_string(),
+            "TIME" => format!("{}{}", self.random.below(1_000), self.one(&words::UNITS[..4])),
+            "END" => {
+                let end = self.one(&["\n", ";", " ; \n\n", " // end\n"]);
+                return self.text.push_str(end);
+            }
+            _ => {
+                let unit = self.one(&["", "", "ns", "us", "ms", "s", "%"]);
+                format!("{}{unit}", self.one(&["0", "1", "2_000", "99"]))
+            }
+        };
+        self.token(&token);
+    }
+
+    fn one(&mut self, words: &[&'static str]) -> &'static str {
+        words[self.random.below(words.len())]
+    }
+
+    /// A token after blanks, line ends or a comment, or right after what stands there.
+    fn token(&mut self, token: &str) {
+        let joins = |letter: Option<char>| {
+            letter
+                .is_some_and(|letter| letter.is_alphanumeric() || "_\"+-*/<>=:!%".contains(letter))
+        };
+        let tight = !joins(self.text.chars().last()) || !joins(token.chars().next());
+        match self.random.below(24) {
+            0 => self.text.push('\n'),
+            1 => self.text.push_str("\n\n\t "),
+            2 => {
+                let comment = self.one(&COMMENTS);
+                self.text.push_str(&format!(" {comment}\n"));
+            }
+            3..9 if tight => {}
+            _ => self.text.push(' '),
+        }
+        self.text.push_str(token);
+    }
+}
+
+/// splitmix64 (Steele, Lea, Flood 2014).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) as usize % bound.max(1)
+    }
+}

@@ -1,0 +1,258 @@
+//! What the grammar leaves open: events, places, calls and claims, with what each means.
+//! docs/reference/rota.md is made of it, and every example is compiled by the tests.
+
+/// A word with what belongs to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// How it is written.
+    pub form: &'static str,
+    /// What it gives, or asks for.
+    pub gives: &'static str,
+    /// What it means.
+    pub about: &'static str,
+    /// An item of a policy that uses it.
+    pub example: &'static str,
+}
+
+const fn entry(
+    form: &'static str,
+    gives: &'static str,
+    about: &'static str,
+    example: &'static str,
+) -> Entry {
+    Entry { form, gives, about, example }
+}
+
+/// What happens, and what its handler has to do.
+pub const EVENTS: &[Entry] = &[
+    entry("new(t)", "places t", "A task is new.", "on new(t) { put t in home(t).ready }"),
+    entry("wake(t)", "places t", "It was woken.", "on wake(t) { put t in home(t).ready }"),
+    entry(
+        "preempt(t)",
+        "places t",
+        "Its slice is over, or its CPU was taken from it.",
+        "on preempt(t) { put t in here.ready }",
+    ),
+    entry("yield(t)", "places t", "It gave way.", "on yield(t) { put t in home(t).ready }"),
+    entry("block(t)", "places nothing", "It sleeps.", "on block(t) { t.vt := 0 }"),
+    entry("exit(t)", "places nothing", "It has ended.", "on exit(t) { }"),
+    entry("start(t)", "places nothing", "It begins to run.", "on start(t) { t.vt += 1us }"),
+    entry(
+        "stop(t, ran)",
+        "places nothing",
+        "It no longer runs, after so long. Comes before `preempt`, `yield`, `block` and `exit`.",
+        "on stop(t, ran) { t.vt += scaled(ran, t.weight) }",
+    ),
+    entry(
+        "tick(t)",
+        "places nothing",
+        "A tick of the CPU on which it runs.",
+        "on tick(t) { if queued(here.ready) >= 1 { kick here preempt } }",
+    ),
+    entry(
+        "dispatch(c)",
+        "one chain of attempts",
+        "A CPU has nothing to run. It takes the first task that it may run of the first place \
+         that has one.",
+        "on dispatch(c) { take c.ready else take c.q else balance idle }",
+    ),
+];
+
+/// CPUs and groups of CPUs.
+pub const PLACES: &[Entry] = &[
+    entry(
+        "t.prev",
+        "cpu",
+        "Where the task ran last.",
+        "on wake(t) { let c = idle cpu in allowed(t) near t.prev by [llc, machine]\n \
+         if c { run t on c } else { put t in t.prev.q } }",
+    ),
+    entry(
+        "home(t)",
+        "cpu",
+        "`t.prev` if the task may run there, else the nearest CPU on which it may.",
+        "on wake(t) { put t in home(t).ready }",
+    ),
+    entry(
+        "here",
+        "cpu",
+        "Where the event happens: the CPU of the waker, or the one on which the task ran.",
+        "on preempt(t) { put t in here.ready }",
+    ),
+    entry(
+        "me, v",
+        "cpu, or a group",
+        "Who takes and from whom, by the names that `filter` gives them: groups of the level of \
+         the queue.",
+        "balance idle { level machine; filter(me, v) = queued(v.q) >= 1\n choose any\n \
+         steal 1 where me in allowed(t)\n retry untried }",
+    ),
+    entry(
+        "smt(x), llc(x), node(x)",
+        "a group",
+        "The group of that level that a place is in.",
+        "metric busy(c: cpu) : count = running(llc(c))",
+    ),
+    entry(
+        "machine",
+        "a group",
+        "All CPUs, or those of the partition.",
+        "metric all(c: cpu) : count = cpus(machine)",
+    ),
+];
+
+/// What is called like a function, and other values.
+pub const CALLS: &[Entry] = &[
+    entry(
+        "queued(Q)",
+        "count",
+        "How many tasks wait in a queue.",
+        "metric n(c: cpu) : count = queued(c.ready)",
+    ),
+    entry(
+        "running(P)",
+        "count",
+        "How many CPUs of a place run a task.",
+        "metric n(c: cpu) : count = running(c)",
+    ),
+    entry("cpus(P)", "count", "How many CPUs a place has.", "metric n(g: node) : count = cpus(g)"),
+    entry(
+        "weight(Q)",
+        "weight",
+        "The weights of the tasks that wait in a queue, added.",
+        "metric w(c: cpu) : weight = weight(c.ready)",
+    ),
+    entry(
+        "weight(P)",
+        "weight",
+        "The weights of the tasks that run in a place, added.",
+        "metric w(g: llc) : weight = weight(g)",
+    ),
+    entry(
+        "min_vt(Q)",
+        "as its key",
+        "The least key that an ordered queue ever gave out: it never falls, and what others read \
+         may be old.",
+        "on wake(t) { t.vt := max(t.vt, min_vt(home(t).q) - 20ms)\n put t in home(t).q }",
+    ),
+    entry(
+        "idle(c)",
+        "condition",
+        "Whether a CPU runs no task.",
+        "metric n(g: llc) : count = count c in g : idle(c)",
+    ),
+    entry(
+        "x in allowed(t)",
+        "condition",
+        "Whether the task may run on a CPU.",
+        "balance idle { level machine; filter(me, v) = queued(v.ready) >= 1\n choose any\n \
+         steal 1 where me in allowed(t)\n retry untried }",
+    ),
+    entry(
+        "x in P",
+        "condition",
+        "Whether a CPU or group is part of a place.",
+        "on tick(t) { if t.prev in llc(here) { kick here } }",
+    ),
+    entry(
+        "min(a, b), max(a, b)",
+        "as both",
+        "The lesser, the greater.",
+        "metric n(c: cpu) : count = min(queued(c.ready), 8)",
+    ),
+    entry(
+        "half(x)",
+        "as x",
+        "Half, rounded down.",
+        "metric n(c: cpu) : count = half(queued(c.ready))",
+    ),
+    entry(
+        "scaled(time, weight)",
+        "time",
+        "Virtual time: `time * 100 / weight`, rounded up.",
+        "on stop(t, ran) { t.vt += scaled(ran, t.weight) }",
+    ),
+    entry(
+        "decayed(x, time, half_life)",
+        "as x",
+        "What is left of x after a time.",
+        "on stop(t, ran) { t.vt := decayed(t.vt, ran, 32ms) }",
+    ),
+    entry(
+        "until(period)",
+        "time",
+        "From now to the next multiple of a period.",
+        "on start(t) { t.vt := until(100ms) }",
+    ),
+    entry("now", "time", "The time.", "on start(t) { t.vt := now }"),
+    entry(
+        "t.weight",
+        "weight",
+        "The task's weight: 1 to 10 000, mostly 100.",
+        "on stop(t, ran) { t.vt += scaled(ran, t.weight) }",
+    ),
+    entry(
+        "t.job",
+        "count",
+        "The number of the parallel job that the task is of; 0 if of none.",
+        "on start(t) { here.jobs := t.job }",
+    ),
+];
+
+/// What can be claimed.
+pub const CLAIMS: &[Entry] = &[
+    entry(
+        "no_lost_task",
+        "",
+        "For every queue that a task may be put in there is a CPU that may run it and takes from there.",
+        "prove no_lost_task",
+    ),
+    entry(
+        "no_lost_wakeup",
+        "",
+        "While a task waits and a CPU that would take it sleeps, somebody is on the way.",
+        "prove no_lost_wakeup",
+    ),
+    entry(
+        "work_conservation",
+        "",
+        "A CPU that is idle during k attempts, while a task waits that it may run, lost at least k tasks to others meanwhile.",
+        "prove work_conservation",
+    ),
+    entry(
+        "rounds(<= idle_cpus)",
+        "`idle_cpus`, or `idle_cpus + periodic_moves`",
+        "Without events no CPU is idle while a task waits that it may run after so many rounds.",
+        "prove rounds(<= idle_cpus)",
+    ),
+    entry(
+        "hierarchy",
+        "",
+        "Levels nest, cover the machine and end with it; leaders are online and not held up.",
+        "prove hierarchy",
+    ),
+    entry(
+        "wait(dispatches <= position + direct_runs)",
+        "",
+        "A task in a queue that is first in, first out waits for no more dispatches than tasks stand before it, and those that ran directly.",
+        "prove wait(dispatches <= position + direct_runs)",
+    ),
+    entry(
+        "vt_monotone",
+        "",
+        "The least key of an ordered queue never falls, but where it is carried over to another.",
+        "prove vt_monotone",
+    ),
+    entry(
+        "lag(<= TIME)",
+        "a time",
+        "A task is put no further than this from the least key of its queue.",
+        "prove lag(<= 20ms)",
+    ),
+    entry(
+        "settles",
+        "",
+        "Periodic balancing comes to an end when nothing happens.",
+        "prove settles",
+    ),
+];

@@ -1,0 +1,110 @@
+//! `wastenot rota`: texts of the language of schedulers, as those who write them meet it.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use serde_json::Value;
+
+use crate::shell::{Desk, said};
+
+const UNTIDY: &str = "policy p {\n queue q:fifo per cpu }\n";
+const TIDY: &str = "policy p {\n    queue q : fifo per cpu\n}\n";
+const WRONG: &str = "policy p {\n\tqeue größe : fifo per core\n}\n";
+
+#[test]
+fn faults_are_shown_with_their_place_and_what_to_write() {
+    let desk = Desk::new();
+    desk.put("wrong.rota", "policy p {\n    queue ready : fifo per core\n}\n");
+    let (text, code) = said(&desk.bash("wastenot rota check wrong.rota"));
+    let expected = "\
+error[R009]: `core` is not what runs a task
+ --> wrong.rota:2:28
+  |
+2 |     queue ready : fifo per core
+  |                            ^^^^ here
+  |
+  = help: write `cpu`: a core is a set of SMT siblings, `smt`
+
+why: `wastenot rota explain R009`
+wrong.rota: 1 fault
+";
+    assert_eq!((text.as_str(), code), (expected, 1));
+}
+
+#[test]
+fn json_tells_the_same_to_programs() {
+    let desk = Desk::laid();
+    desk.put("wrong.rota", WRONG);
+    let output = desk.bash("wastenot rota check my.rota wrong.rota --json");
+    assert_eq!(output.status.code(), Some(1));
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(json["schema"], "wastenot.rota/1");
+    assert_eq!(json["files"][0]["policies"][0], "turns");
+    assert_eq!(json["files"][0]["diagnostics"], Value::Array(Vec::new()));
+    let fault = &json["files"][1]["diagnostics"][0];
+    assert_eq!((fault["code"].as_str(), fault["line"].as_u64()), (Some("R008"), Some(2)));
+    assert_eq!((fault["column"].as_u64(), fault["end_column"].as_u64()), (Some(2), Some(6)));
+    assert_eq!((fault["start"].as_u64(), fault["end"].as_u64()), (Some(12), Some(16)));
+}
+
+#[test]
+fn fmt_writes_in_place_and_tells_what_it_changed() {
+    let desk = Desk::new();
+    desk.put("a.rota", UNTIDY);
+    desk.put("b.rota", TIDY);
+    let read = |name: &str| fs::read_to_string(desk.path().join(name)).expect("a text");
+    assert_eq!(said(&desk.bash("wastenot rota fmt --check *.rota")), ("a.rota\n".into(), 1));
+    assert_eq!(read("a.rota"), UNTIDY);
+    assert_eq!(said(&desk.bash("wastenot rota fmt *.rota")), ("a.rota\n".into(), 0));
+    assert_eq!((read("a.rota"), read("b.rota")), (TIDY.into(), TIDY.into()));
+    assert_eq!(said(&desk.bash("wastenot rota fmt --check *.rota")), (String::new(), 0));
+}
+
+#[test]
+fn fmt_of_standard_input_goes_to_standard_output() {
+    let desk = Desk::new();
+    desk.put("a.rota", UNTIDY);
+    assert_eq!(said(&desk.bash("wastenot rota fmt - < a.rota")), (TIDY.into(), 0));
+    let (text, code) = said(&desk.bash("wastenot rota fmt --check - < a.rota"));
+    assert_eq!((text.as_str(), code), ("standard input\n", 1));
+}
+
+#[test]
+fn fmt_leaves_wrong_texts_alone_and_formats_the_others() {
+    let desk = Desk::new();
+    desk.put("a.rota", WRONG);
+    desk.put("b.rota", UNTIDY);
+    let output = desk.bash("wastenot rota fmt a.rota b.rota");
+    let (text, code) = said(&output);
+    assert_eq!(code, 2, "{text}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "b.rota\n");
+    assert!(text.contains("error[R008]: unknown word `qeue`"), "{text}");
+    assert!(text.contains("a.rota: left alone"), "{text}");
+    assert_eq!(fs::read_to_string(desk.path().join("a.rota")).expect("a text"), WRONG);
+}
+
+#[test]
+fn fmt_keeps_links_and_permissions() {
+    let desk = Desk::new();
+    desk.put("real.rota", UNTIDY);
+    let real = desk.path().join("real.rota");
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).expect("ours");
+    symlink("real.rota", desk.path().join("link.rota")).expect("a link");
+    assert_eq!(said(&desk.bash("wastenot rota fmt link.rota")).1, 0);
+    assert_eq!(fs::read_to_string(&real).expect("a text"), TIDY);
+    assert!(desk.path().join("link.rota").is_symlink());
+    assert_eq!(real.metadata().expect("there").permissions().mode() & 0o777, 0o640);
+}
+
+#[test]
+fn a_code_is_explained_however_it_is_written() {
+    let desk = Desk::new();
+    for name in ["R008", "r008", "R8", "8"] {
+        let (text, code) = said(&desk.bash(&format!("wastenot rota explain {name}")));
+        assert_eq!(code, 0, "{text}");
+        assert!(text.starts_with("# R008: an unknown word\n"), "{text}");
+    }
+    let (text, _) = said(&desk.bash("wastenot rota explain"));
+    assert!(text.contains("  R008  an unknown word\n"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
