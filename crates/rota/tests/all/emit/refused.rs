@@ -14,8 +14,8 @@ fn work_stealing() -> String {
 
 #[test]
 fn an_unsafe_protocol_is_never_emitted() {
-    let text =
-        work_stealing().replace("prove", "unsafe protocol { dispatch: no_chain }\n    prove");
+    let text = work_stealing()
+        .replace("\n    prove", "\n    unsafe protocol { dispatch: no_chain }\n    prove");
     assert_eq!(codes(&text), ["R701"]);
 }
 
