@@ -293,7 +293,7 @@ impl Parts<'_> {
             if through.is_empty() {
                 return "\treturn false;\n".into();
             }
-            format!("\treturn {};\n", through.join(" || "))
+            format!("\treturn {};\n", through.join(" ||\n\t       "))
         })
     }
 
