@@ -17,7 +17,10 @@ use super::{policies, scratch};
 
 /// Compiles what is emitted of a program. `None`: there is no C compiler.
 pub(super) fn built(name: &str, program: &Program) -> Option<PathBuf> {
+    // Tests run at once, and a program that runs cannot be written anew.
+    static BUILT: AtomicUsize = AtomicUsize::new(0);
     Command::new("cc").arg("--version").output().ok()?;
+    let name = format!("{name}-{}", BUILT.fetch_add(1, Ordering::Relaxed));
     let (from, to) = (scratch(&format!("{name}.native.c")), scratch(&format!("{name}.native")));
     fs::write(&from, emit(program).expect("it can be emitted")).expect("room");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/native");
