@@ -5,6 +5,10 @@
 mod certificate;
 #[path = "all/gallery.rs"]
 mod gallery;
+#[path = "all/interpreted.rs"]
+mod interpreted;
+#[path = "all/random.rs"]
+mod random;
 #[cfg(test)]
 #[path = "all/solvers.rs"]
 mod solvers;

@@ -12,7 +12,7 @@ use wastenot_rota::ir::Program;
 
 use crate::solvers::solvers;
 
-fn texts(folder: &str) -> Vec<(PathBuf, String)> {
+pub(crate) fn texts(folder: &str) -> Vec<(PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies").join(folder);
     let mut all: Vec<(PathBuf, String)> = fs::read_dir(folder)
         .expect("the folder is there")
