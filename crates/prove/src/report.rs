@@ -4,6 +4,7 @@ use wastenot_model::report::Unit;
 use wastenot_model::{Report, Table, Value};
 use wastenot_rota::ir::Policy;
 
+use crate::explore::Bounds;
 use crate::{Finding, Judged, Options, Outcome, Scope, Verdict};
 
 /// What every proof takes for granted.
@@ -61,8 +62,19 @@ fn verdict(judged: &[(&Policy, Vec<Verdict>)]) -> String {
     if !open.is_empty() {
         return format!("Cannot tell: {open}.");
     }
-    let any = all().all(|it| matches!(it.outcome, Outcome::Proved(Scope::Any)));
-    let of = if any { "for any number of CPUs" } else { "up to the number of CPUs that is given" };
+    let bounds = all().filter_map(|it| match it.outcome {
+        Outcome::Proved(Scope::UpTo(bounds)) => Some(bounds),
+        _ => None,
+    });
+    let of = match bounds.min_by_key(|bounds| bounds.cpus) {
+        None => "for any number of CPUs".to_owned(),
+        Some(Bounds { cpus, tasks, .. }) => {
+            format!(
+                "for small machines (the labels say how small) and at most {tasks} tasks; some \
+                     of it for {cpus} CPUs at most"
+            )
+        }
+    };
     format!("Proved, in the model and under the assumptions below, {of}.")
 }
 

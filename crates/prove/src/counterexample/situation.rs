@@ -90,7 +90,11 @@ impl Found {
                 telling.event(cpu, Event::Migrate { task, from, to: cpu });
                 telling.switch(cpu, TaskId::idle(cpu), task, Left::Runnable);
             }
-            Step::Took { .. } | Step::Read { .. } | Step::Tried { .. } | Step::GivesUp => {}
+            Step::Took { .. }
+            | Step::Read { .. }
+            | Step::Tried { .. }
+            | Step::Sets { .. }
+            | Step::GivesUp => {}
         }
     }
 
@@ -139,6 +143,11 @@ impl Found {
             Step::Woken { queue, group, .. } => {
                 format!("is woken and waits in {}", self.queue(policy, *queue, *group))
             }
+            Step::Sets { event, var, before, after } => format!(
+                "in `{}` the `{}` of a task is {after}, and before it was {before}",
+                event.name(),
+                policy.task_vars[*var].name
+            ),
             Step::GivesUp => "goes to sleep".to_owned(),
         }
     }

@@ -5,7 +5,7 @@
 
 use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame};
-use wastenot_rota::ir::{Attempt, Balance, Level};
+use wastenot_rota::ir::{Attempt, Balance, Event, Level};
 
 use super::handler::{self, Woken};
 use super::periodic::{self, Moved};
@@ -53,6 +53,17 @@ pub enum Step {
         from: usize,
         /// Into whose.
         into: usize,
+    },
+    /// A handler sets the key of a task, or puts it into its queue.
+    Sets {
+        /// Of which event.
+        event: Event,
+        /// Which variable.
+        var: usize,
+        /// What it was, or the least key of the queue.
+        before: i64,
+        /// What it is.
+        after: i64,
     },
     /// A task is woken and waits.
     Woken {

@@ -2,7 +2,7 @@
 
 use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame};
-use wastenot_rota::ir::{Bound, ClaimKind, Level, Policy};
+use wastenot_rota::ir::{Attempt, Bound, ClaimKind, Level, Policy};
 
 use super::attempt::{Events, Step, failing};
 use super::periodic::circle;
@@ -69,6 +69,7 @@ pub(super) fn tests(policy: &Policy, claim: &ClaimKind) -> Vec<Test> {
             }
             tests
         }
+        ClaimKind::Wait => vec![Test { alone: true, ..Test::plain(nobody_begins_there) }],
         ClaimKind::Settles if !policy.periodic.is_empty() => vec![Test::plain(runs_in_a_circle)],
         _ => Vec::new(),
     }
@@ -136,6 +137,33 @@ fn lost(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Broken>
     let (cpu, steps) = first?;
     let name = &world.policy.queues[queue].name;
     let why = format!("no CPU that may run task 0 ever finds it in `{name}`");
+    Some(Broken { cpu, steps, why })
+}
+
+/// No CPU that may run the task takes from its queue before all else.
+fn nobody_begins_there(world: &World<'_>, situation: &Situation, _: &Test) -> Option<Broken> {
+    let task = &situation.tasks[0];
+    let Place::Waits { queue, group } = task.place else { return None };
+    let look = world.look(situation, None);
+    let first = |cpu: CpuId| match world.policy.dispatch.first() {
+        Some(Attempt::Take(at, _)) if at.queue == queue => {
+            let me = Some(At { level: Level::Cpu, group: cpu.index() });
+            let frame = Frame { me, here: Some(cpu), ..world.frame() };
+            frame.queue(&look, at, world.per[queue]) == group
+        }
+        _ => false,
+    };
+    let mut able = world.cpus().iter().copied().filter(|&cpu| task.allowed(cpu));
+    let cpu = able.clone().next()?;
+    if able.any(first) {
+        return None;
+    }
+    let name = &world.policy.queues[queue].name;
+    let why = format!(
+        "tasks that come to other queues can keep task 0 waiting for ever: no CPU that may run it \
+         takes from its `{name}` first"
+    );
+    let steps = vec![Step::Woken { task: 0, prev: cpu, queue, group }];
     Some(Broken { cpu, steps, why })
 }
 

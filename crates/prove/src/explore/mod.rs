@@ -3,6 +3,7 @@
 mod attempt;
 mod claims;
 mod handler;
+mod keys;
 mod periodic;
 mod placing;
 mod search;

@@ -6,6 +6,7 @@ use wastenot_rota::ir::{Attempt, ClaimKind, Level, Num, Policy, Visitor, visit};
 
 use super::attempt::Step;
 use super::claims::{self, Test};
+use super::keys;
 use super::placing::waits;
 use super::situation::{Place, Situation, Task, World};
 use crate::{Small, machines};
@@ -57,6 +58,9 @@ pub struct Searched {
 /// Looks for a counterexample of a claim, at so many situations at most. `None`: it is not one that
 /// situations can break.
 pub fn search(policy: &Policy, claim: &ClaimKind, bounds: Bounds, most: u64) -> Option<Searched> {
+    if matches!(claim, ClaimKind::VtMonotone | ClaimKind::Lag(_)) {
+        return keys::search(policy, claim);
+    }
     let tests = claims::tests(policy, claim);
     if tests.is_empty() {
         return None;

@@ -70,7 +70,8 @@ fn meaning(source: &Source) -> Result<Program, Stop> {
     compiled.map_err(|found| {
         let shown = source.shown(&found, false);
         let what = format!("{} means nothing\n{}", source.name, shown.trim_end());
-        Stop::new(what, format!("`wastenot rota check {}`", source.name))
+        let again = if source.name.contains(' ') { "-" } else { &source.name };
+        Stop::new(what, format!("`wastenot rota check {again}`"))
     })
 }
 
