@@ -4,10 +4,14 @@
 #[path = "all/certificate.rs"]
 mod certificate;
 #[cfg(test)]
+#[path = "all/gallery.rs"]
+mod gallery;
+#[cfg(test)]
+#[path = "all/mutants.rs"]
+mod mutants;
+#[cfg(test)]
 #[path = "all/solvers.rs"]
 mod solvers;
 #[cfg(test)]
 #[path = "all/wakeup.rs"]
 mod wakeup;
-#[path = "all/gallery.rs"]
-mod gallery;

@@ -1,0 +1,100 @@
+//! What becomes of a mutant: types first, then small machines, then a solver.
+
+use std::time::Duration;
+
+use rayon::prelude::*;
+use wastenot_rota::ir::Policy;
+
+use super::{Mutant, equivalent};
+use crate::explore::Bounds;
+use crate::obligations::obligations;
+use crate::verdict::judge_one;
+use crate::{Error, Finding, Options, Outcome, judge};
+
+/// What became of a mutant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is wrong.
+    Refuted(By),
+    /// It means the same: a solver finds no state in which it does not.
+    Equivalent,
+    /// All its claims are proved, like those of the original.
+    Proved,
+    /// Nobody knows, for this reason.
+    Open(String),
+}
+
+/// Who refuted it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum By {
+    /// Its text, without any question: paths, counts, levels, retries.
+    Type,
+    /// A counterexample on a small machine.
+    Explorer,
+    /// A state in which an obligation does not hold.
+    Solver,
+}
+
+/// The smallest machines first: most counterexamples are there.
+const LOOKS: [Bounds; 2] =
+    [Bounds { cpus: 2, tasks: 2, events: 1 }, Bounds { cpus: 3, tasks: 2, events: 1 }];
+
+/// The fates of many mutants of `original`, in their order.
+///
+/// # Errors
+/// A solver fails.
+pub fn fates(
+    original: &Policy,
+    mutants: &[Mutant],
+    options: &Options,
+) -> Result<Vec<Fate>, Error> {
+    mutants.par_iter().map(|mutant| fate(original, mutant, options)).collect()
+}
+
+/// The fate of a mutant of `original`. It helps to keep answers: mutants ask what others asked.
+///
+/// # Errors
+/// A solver fails.
+pub fn fate(
+    original: &Policy,
+    mutant: &Mutant,
+    options: &Options,
+) -> Result<Fate, Error> {
+    let policy = &mutant.policy;
+    if !wastenot_rota::faults(policy).is_empty() {
+        return Ok(Fate::Refuted(By::Type));
+    }
+    let mut contradicted = false;
+    for bounds in LOOKS {
+        let options =
+            Options { solvers: Vec::new(), cache: None, patience: Duration::ZERO, bounds };
+        let verdicts = judge(policy, &options)?;
+        let any = |of: fn(&Outcome) -> bool| verdicts.iter().any(|it| of(&it.outcome));
+        if any(|outcome| matches!(outcome, Outcome::Refuted(_))) {
+            return Ok(Fate::Refuted(By::Explorer));
+        }
+        contradicted |= any(|outcome| matches!(outcome, Outcome::Contradicted(_)));
+    }
+    if contradicted {
+        return Ok(Fate::Refuted(By::Type));
+    }
+    if equivalent::same(original, policy, options)? {
+        return Ok(Fate::Equivalent);
+    }
+    asked(policy, options)
+}
+
+/// What a solver says of any number of CPUs.
+fn asked(policy: &Policy, options: &Options) -> Result<Fate, Error> {
+    let mut fate = Fate::Proved;
+    for claim in &policy.claims {
+        for obligation in obligations(policy, &claim.kind) {
+            match judge_one(obligation, options)?.finding {
+                Finding::Holds => {}
+                Finding::Fails => return Ok(Fate::Refuted(By::Solver)),
+                Finding::Open(why) => fate = Fate::Open(why),
+            }
+        }
+    }
+    Ok(fate)
+}
