@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use wastenot_rota::ir::Policy;
 
 use super::{Mutant, equivalent};
-use crate::explore::Bounds;
+use crate::explore::{Bounds, search};
 use crate::obligations::obligations;
 use crate::verdict::judge_one;
 use crate::{Error, Finding, Options, Outcome, judge};
@@ -38,6 +38,9 @@ pub enum By {
 /// The smallest machines first: most counterexamples are there.
 const LOOKS: [Bounds; 2] =
     [Bounds { cpus: 2, tasks: 2, events: 1 }, Bounds { cpus: 3, tasks: 2, events: 1 }];
+
+/// Situations that are looked at, a claim, where a solver said that something does not hold.
+const LAST_LOOK: u64 = 300_000;
 
 /// The fates of many mutants of `original`, in their order.
 ///
@@ -81,7 +84,16 @@ pub fn fate(
     if equivalent::same(original, policy, options)? {
         return Ok(Fate::Equivalent);
     }
-    asked(policy, options)
+    let fate = asked(policy, options)?;
+    let deeper = || {
+        let mut claims = policy.claims.iter();
+        claims.any(|claim| {
+            let searched = search(policy, &claim.kind, options.bounds, LAST_LOOK);
+            searched.is_some_and(|searched| searched.found.is_some())
+        })
+    };
+    // A counterexample says more than a state that no run may reach.
+    Ok(if fate == Fate::Refuted(By::Solver) && deeper() { Fate::Refuted(By::Explorer) } else { fate })
 }
 
 /// What a solver says of any number of CPUs.

@@ -92,7 +92,10 @@ fn of(operator: &Operator, policy: &Policy) -> Vec<Mutant> {
                 }
                 n += 1;
             });
-            let Some(site) = place else { break };
+            let Some(mut site) = place else { break };
+            if way > 0 {
+                site.text += &format!(", {}", way + 1);
+            }
             if mutated != *policy {
                 let (operator, family) = (operator.name, operator.family_at(&site));
                 made.push(Mutant { operator, family, site, policy: mutated });

@@ -1,18 +1,28 @@
-//! What is asked of a text and can be asked of [`crate::ir`] alone: paths of handlers, and how many
-//! tasks a balance takes. For whoever changes a policy without writing a text.
+//! What is asked of a text and can be asked of [`crate::ir`] alone: that what is named is there,
+//! paths of handlers, and how many tasks a balance takes. For whoever changes a policy without
+//! writing a text.
+
+use std::collections::BTreeSet;
 
 use super::statements::{Branches, Spanned};
 use super::{balance, paths};
 use crate::Diagnostic;
-use crate::ir::{Event, Policy, Stmt};
+use crate::ir::{
+    Bool, Event, Num, Place, Policy, Stmt, Visitor, visit_block, visit_bool,
+};
 use crate::syntax::Span;
 
-/// What would be wrong with the text of `policy`, as far as its paths and its balances go. Nothing
-/// is, of a policy that was compiled.
+/// What would be wrong with the text of `policy`, as far as that goes. Nothing is, of a policy that was compiled.
 pub fn faults(policy: &Policy) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for event in Event::ALL {
-        let statements = spanned(&policy.handlers[event as usize], policy.span);
+        let handler = &policy.handlers[event as usize];
+        if !named(handler, &Slots::default()) {
+            let message = format!("`{}` uses a name before it is there", event.name());
+            let help = "write its `let` first";
+            found.push(Diagnostic::new("R101", policy.span, message, "not known here", help));
+        }
+        let statements = spanned(handler, policy.span);
         paths::check(&statements, event, policy.span, &mut found);
     }
     if let Some(idle) = &policy.idle {
@@ -36,4 +46,58 @@ fn spanned(block: &[Stmt], whole: Span) -> Vec<Spanned> {
         Spanned { stmt: stmt.clone(), span, branches }
     };
     block.iter().map(one).collect()
+}
+
+/// Slots that were filled, or are used.
+#[derive(Clone, Default)]
+struct Slots {
+    cpus: BTreeSet<usize>,
+    nums: BTreeSet<usize>,
+}
+
+impl Visitor for Slots {
+    fn place(&mut self, place: &Place) {
+        if let Place::Slot(slot) = place {
+            self.cpus.insert(*slot);
+        }
+    }
+    fn num(&mut self, num: &Num) {
+        if let Num::Local(slot) = num {
+            self.nums.insert(*slot);
+        }
+    }
+    fn bool(&mut self, condition: &Bool) {
+        if let Bool::Found(slot) = condition {
+            self.cpus.insert(*slot);
+        }
+    }
+}
+
+/// Whether each slot is filled before it is used.
+fn named(block: &[Stmt], filled: &Slots) -> bool {
+    let mut filled = filled.clone();
+    block.iter().all(|stmt| {
+        let mut used = Slots::default();
+        let inside = match stmt {
+            Stmt::If { condition, then, otherwise } => {
+                visit_bool(condition, &mut used);
+                named(then, &filled) && named(otherwise, &filled)
+            }
+            one => {
+                visit_block(std::slice::from_ref(one), &mut used);
+                true
+            }
+        };
+        let known = used.cpus.is_subset(&filled.cpus) && used.nums.is_subset(&filled.nums);
+        match stmt {
+            Stmt::Claim { slot, .. } | Stmt::Pick { slot, .. } => {
+                filled.cpus.insert(*slot);
+            }
+            Stmt::Let(slot, _) => {
+                filled.nums.insert(*slot);
+            }
+            _ => {}
+        }
+        inside && known
+    })
 }
