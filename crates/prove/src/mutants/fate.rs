@@ -5,7 +5,7 @@ use std::time::Duration;
 use rayon::prelude::*;
 use wastenot_rota::ir::Policy;
 
-use super::{Mutant, equivalent};
+use super::{Family, Mutant, argument, equivalent};
 use crate::explore::{Bounds, search};
 use crate::obligations::obligations;
 use crate::verdict::judge_one;
@@ -33,6 +33,36 @@ pub enum By {
     Explorer,
     /// A state in which an obligation does not hold.
     Solver,
+}
+
+/// What a fate means for the prover.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Wrong, and found to be.
+    Refuted(By),
+    /// Not wrong: it means the same.
+    Equivalent,
+    /// Not wrong: [`super::ARGUMENTS`] at this index says why.
+    Argued(usize),
+    /// Choice or tuning, and proved.
+    Tuned,
+    /// What should not be, for this reason: a hole in the prover, or a claim that depends on
+    /// tuning.
+    Unexplained(String),
+}
+
+/// How a mutant stands with that fate.
+pub fn standing(mutant: &Mutant, fate: &Fate) -> Standing {
+    match (fate, mutant.family) {
+        (Fate::Equivalent | Fate::Proved, Family::Choice) => Standing::Tuned,
+        (fate, Family::Choice) => Standing::Unexplained(format!("choice, but {fate:?}")),
+        (Fate::Refuted(by), _) => Standing::Refuted(*by),
+        (Fate::Equivalent, _) => Standing::Equivalent,
+        (fate, _) => match argument(mutant) {
+            Some(argument) => Standing::Argued(argument),
+            None => Standing::Unexplained(format!("no argument, but {fate:?}")),
+        },
+    }
 }
 
 /// The smallest machines first: most counterexamples are there.

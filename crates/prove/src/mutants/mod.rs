@@ -15,14 +15,14 @@ mod operators;
 mod site;
 mod statements;
 
-use wastenot_rota::ir::Policy;
+use wastenot_rota::ir::{Event, Policy};
 
 pub use argued::{ARGUMENTS, Argument, argument};
-pub use fate::{By, Fate, fate, fates};
+pub use fate::{By, Fate, Standing, fate, fates, standing};
 pub use operators::{OPERATORS, Operator};
 pub use site::Site;
 
-use site::walk;
+use site::{HANDLERS, walk};
 
 /// A policy that differs from a right one in one place.
 #[derive(Clone, Debug)]
@@ -93,8 +93,10 @@ fn of(operator: &Operator, policy: &Policy) -> Vec<Mutant> {
                 n += 1;
             });
             let Some(mut site) = place else { break };
-            if way > 0 {
-                site.text += &format!(", {}", way + 1);
+            if site.text == HANDLERS {
+                site.text = changed(policy, &mutated);
+            } else if way > 0 {
+                site.text += &format!(" ({})", way + 1);
             }
             if mutated != *policy {
                 let (operator, family) = (operator.name, operator.family_at(&site));
@@ -103,4 +105,14 @@ fn of(operator: &Operator, policy: &Policy) -> Vec<Mutant> {
         }
     }
     made
+}
+
+/// `new and preempt`: whose handlers differ.
+fn changed(policy: &Policy, mutated: &Policy) -> String {
+    let differs = |event: &Event| {
+        let event = *event as usize;
+        policy.handlers[event] != mutated.handlers[event]
+    };
+    let names: Vec<&str> = Event::ALL.into_iter().filter(differs).map(Event::name).collect();
+    names.join(" and ")
 }

@@ -55,6 +55,9 @@ pub(super) enum When<'a> {
 
 type Tell<'t> = &'t mut dyn FnMut(&Site, Part<'_>);
 
+/// The site of all handlers.
+pub(super) const HANDLERS: &str = "handlers";
+
 /// Tells about every part of `policy`, always in the same order.
 pub(super) fn walk(policy: &mut Policy, tell: Tell<'_>) {
     let claims_keys = |claim: &Claim| {
@@ -66,7 +69,7 @@ pub(super) fn walk(policy: &mut Policy, tell: Tell<'_>) {
         let site = site(format!("parameter {}", param.name), param.span);
         tell(&site, Part::Param(param));
     }
-    tell(&site("handlers", policy.span), Part::Handlers(&mut policy.handlers));
+    tell(&site(HANDLERS, policy.span), Part::Handlers(&mut policy.handlers));
     for event in Event::ALL {
         let body = &mut policy.handlers[event as usize];
         Walk { keys_matter, tell: &mut *tell }.block(body, event.name(), policy.span);

@@ -17,9 +17,10 @@ pub fn faults(policy: &Policy) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for event in Event::ALL {
         let handler = &policy.handlers[event as usize];
-        if !named(handler, &Slots::default()) {
-            let message = format!("`{}` uses a name before it is there", event.name());
-            let help = "write its `let` first";
+        let known = Slots { ran: event == Event::Stop, ..Slots::default() };
+        if !named(handler, &known) {
+            let message = format!("`{}` uses a name that is not there", event.name());
+            let help = "write its `let` first; `ran` is told to `stop`";
             found.push(Diagnostic::new("R101", policy.span, message, "not known here", help));
         }
         let statements = spanned(handler, policy.span);
@@ -48,11 +49,13 @@ fn spanned(block: &[Stmt], whole: Span) -> Vec<Spanned> {
     block.iter().map(one).collect()
 }
 
-/// Slots that were filled, or are used.
+/// What is known, or used.
 #[derive(Clone, Default)]
 struct Slots {
     cpus: BTreeSet<usize>,
     nums: BTreeSet<usize>,
+    /// For how long the task ran: told when it stops.
+    ran: bool,
 }
 
 impl Visitor for Slots {
@@ -62,8 +65,12 @@ impl Visitor for Slots {
         }
     }
     fn num(&mut self, num: &Num) {
-        if let Num::Local(slot) = num {
-            self.nums.insert(*slot);
+        match num {
+            Num::Local(slot) => {
+                self.nums.insert(*slot);
+            }
+            Num::Ran => self.ran = true,
+            _ => {}
         }
     }
     fn bool(&mut self, condition: &Bool) {
@@ -88,7 +95,8 @@ fn named(block: &[Stmt], filled: &Slots) -> bool {
                 true
             }
         };
-        let known = used.cpus.is_subset(&filled.cpus) && used.nums.is_subset(&filled.nums);
+        let slots = used.cpus.is_subset(&filled.cpus) && used.nums.is_subset(&filled.nums);
+        let known = slots && (filled.ran || !used.ran);
         match stmt {
             Stmt::Claim { slot, .. } | Stmt::Pick { slot, .. } => {
                 filled.cpus.insert(*slot);
