@@ -30,9 +30,7 @@ type Scripts = Vec<Result<Script, NotEncoded>>;
 fn differences(original: &Policy, mutant: &Policy) -> Option<Scripts> {
     let mut rest = mutant.clone();
     let mut scripts = Vec::new();
-    if let (Some(ours), Some(theirs), Some(rest)) =
-        (&original.idle, &mutant.idle, &mut rest.idle)
-    {
+    if let (Some(ours), Some(theirs), Some(rest)) = (&original.idle, &mutant.idle, &mut rest.idle) {
         if ours.filter != theirs.filter {
             scripts.push(filters(original, (ours, theirs), Level::Cpu));
         }

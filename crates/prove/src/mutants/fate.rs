@@ -1,15 +1,14 @@
 //! What becomes of a mutant: types first, then small machines, then a solver.
 
-use std::time::Duration;
-
 use rayon::prelude::*;
-use wastenot_rota::ir::Policy;
+use wastenot_rota::ir::{ClaimKind, Policy};
 
 use super::{Family, Mutant, argument, equivalent};
 use crate::explore::{Bounds, search};
-use crate::obligations::obligations;
+use crate::obligations::{Obligation, Question, obligations};
 use crate::verdict::judge_one;
-use crate::{Error, Finding, Options, Outcome, judge};
+use crate::wakeup::Lost;
+use crate::{Error, Finding, Options};
 
 /// What became of a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,21 +65,15 @@ pub fn standing(mutant: &Mutant, fate: &Fate) -> Standing {
 }
 
 /// The smallest machines first: most counterexamples are there.
-const LOOKS: [Bounds; 2] =
-    [Bounds { cpus: 2, tasks: 2, events: 1 }, Bounds { cpus: 3, tasks: 2, events: 1 }];
-
-/// Situations that are looked at, a claim, where a solver said that something does not hold.
-const LAST_LOOK: u64 = 300_000;
+const FIRST_LOOK: Bounds = Bounds { cpus: 2, tasks: 2, events: 1 };
+/// Situations that are looked at for a claim.
+const SITUATIONS: u64 = 300_000;
 
 /// The fates of many mutants of `original`, in their order.
 ///
 /// # Errors
 /// A solver fails.
-pub fn fates(
-    original: &Policy,
-    mutants: &[Mutant],
-    options: &Options,
-) -> Result<Vec<Fate>, Error> {
+pub fn fates(original: &Policy, mutants: &[Mutant], options: &Options) -> Result<Vec<Fate>, Error> {
     mutants.par_iter().map(|mutant| fate(original, mutant, options)).collect()
 }
 
@@ -88,54 +81,48 @@ pub fn fates(
 ///
 /// # Errors
 /// A solver fails.
-pub fn fate(
-    original: &Policy,
-    mutant: &Mutant,
-    options: &Options,
-) -> Result<Fate, Error> {
+pub fn fate(original: &Policy, mutant: &Mutant, options: &Options) -> Result<Fate, Error> {
     let policy = &mutant.policy;
     if !wastenot_rota::faults(policy).is_empty() {
         return Ok(Fate::Refuted(By::Type));
     }
-    let mut contradicted = false;
-    for bounds in LOOKS {
-        let options =
-            Options { solvers: Vec::new(), cache: None, patience: Duration::ZERO, bounds };
-        let verdicts = judge(policy, &options)?;
-        let any = |of: fn(&Outcome) -> bool| verdicts.iter().any(|it| of(&it.outcome));
-        if any(|outcome| matches!(outcome, Outcome::Refuted(_))) {
-            return Ok(Fate::Refuted(By::Explorer));
-        }
-        contradicted |= any(|outcome| matches!(outcome, Outcome::Contradicted(_)));
-    }
-    if contradicted {
-        return Ok(Fate::Refuted(By::Type));
+    if counterexample(policy, FIRST_LOOK) || loses_a_wakeup(policy) {
+        return Ok(Fate::Refuted(By::Explorer));
     }
     if equivalent::same(original, policy, options)? {
         return Ok(Fate::Equivalent);
     }
     let fate = asked(policy, options)?;
-    let deeper = || {
-        let mut claims = policy.claims.iter();
-        claims.any(|claim| {
-            let searched = search(policy, &claim.kind, options.bounds, LAST_LOOK);
-            searched.is_some_and(|searched| searched.found.is_some())
-        })
-    };
     // A counterexample says more than a state that no run may reach.
-    Ok(if fate == Fate::Refuted(By::Solver) && deeper() { Fate::Refuted(By::Explorer) } else { fate })
+    let found = matches!(fate, Fate::Refuted(_)) && counterexample(policy, options.bounds);
+    Ok(if found { Fate::Refuted(By::Explorer) } else { fate })
 }
 
-/// What a solver says of any number of CPUs.
+fn counterexample(policy: &Policy, bounds: Bounds) -> bool {
+    policy.claims.iter().any(|claim| {
+        let searched = search(policy, &claim.kind, bounds, SITUATIONS);
+        searched.is_some_and(|searched| searched.found.is_some())
+    })
+}
+
+fn loses_a_wakeup(policy: &Policy) -> bool {
+    let claimed = policy.claims.iter().any(|claim| claim.kind == ClaimKind::NoLostWakeup);
+    claimed && Lost::of(policy).is_some()
+}
+
+/// What the text says, and a solver of any number of CPUs.
 fn asked(policy: &Policy, options: &Options) -> Result<Fate, Error> {
     let mut fate = Fate::Proved;
-    for claim in &policy.claims {
-        for obligation in obligations(policy, &claim.kind) {
-            match judge_one(obligation, options)?.finding {
-                Finding::Holds => {}
-                Finding::Fails => return Ok(Fate::Refuted(By::Solver)),
-                Finding::Open(why) => fate = Fate::Open(why),
-            }
+    let claims = policy.claims.iter();
+    let all: Vec<Obligation> = claims.flat_map(|claim| obligations(policy, &claim.kind)).collect();
+    if all.iter().any(|obligation| matches!(obligation.question, Question::Fails)) {
+        return Ok(Fate::Refuted(By::Type));
+    }
+    for obligation in all {
+        match judge_one(obligation, options)?.finding {
+            Finding::Holds => {}
+            Finding::Fails => return Ok(Fate::Refuted(By::Solver)),
+            Finding::Open(why) => fate = Fate::Open(why),
         }
     }
     Ok(fate)

@@ -47,10 +47,7 @@ pub(super) enum When<'a> {
     /// By a CPU that found nobody.
     Idle,
     /// Regularly.
-    Every {
-        period: &'a mut Num,
-        leader: &'a mut Option<Level>,
-    },
+    Every { period: &'a mut Num, leader: &'a mut Option<Level> },
 }
 
 type Tell<'t> = &'t mut dyn FnMut(&Site, Part<'_>);
@@ -60,9 +57,8 @@ pub(super) const HANDLERS: &str = "handlers";
 
 /// Tells about every part of `policy`, always in the same order.
 pub(super) fn walk(policy: &mut Policy, tell: Tell<'_>) {
-    let claims_keys = |claim: &Claim| {
-        matches!(claim.kind, ClaimKind::VtMonotone | ClaimKind::Lag(_))
-    };
+    let claims_keys =
+        |claim: &Claim| matches!(claim.kind, ClaimKind::VtMonotone | ClaimKind::Lag(_));
     let keys_matter = policy.claims.iter().any(claims_keys);
     let per: Vec<_> = policy.queues.iter().map(|queue| queue.per).collect();
     for param in &mut policy.params {
@@ -96,12 +92,7 @@ fn site(text: impl Into<String>, span: Span) -> Site {
 }
 
 /// The expressions of a balance. `per` is the level of its candidates, `mine` that of who balances.
-fn balance(
-    balance: &mut Balance,
-    text: &str,
-    (per, mine): (Level, Level),
-    tell: Tell<'_>,
-) {
+fn balance(balance: &mut Balance, text: &str, (per, mine): (Level, Level), tell: Tell<'_>) {
     let own = match per {
         Level::Machine => Place::Machine,
         _ if per == mine => Place::Me,

@@ -30,7 +30,7 @@ fn every_mutant_of_the_sample_is_explained() {
     let Some(solver) = solvers.first() else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let cache = Some(Cache::open(folder.path()).expect("a cache"));
-    let bounds = Bounds { cpus: 3, tasks: 3, events: 1 };
+    let bounds = Bounds { cpus: 3, tasks: 2, events: 1 };
     let patience = Duration::from_secs(60);
     let options = Options { solvers: vec![solver.clone()], cache, patience, bounds };
     let mut refuted = BTreeSet::new();

@@ -58,7 +58,10 @@ pub(super) fn check(
     }
     let forgotten = |path: &Path| {
         let claims = path.claimed.iter();
-        claims.clone().find(|(_, state, _)| matches!(state, Claimed::Unasked | Claimed::Found)).map(|(.., span)| *span)
+        claims
+            .clone()
+            .find(|(_, state, _)| matches!(state, Claimed::Unasked | Claimed::Found))
+            .map(|(.., span)| *span)
     };
     if let Some(span) = ends.iter().find_map(forgotten) {
         let message = "a CPU is claimed and then forgotten: nobody wakes it";
@@ -165,9 +168,8 @@ fn split(condition: &Bool, paths: BTreeSet<Path>) -> (BTreeSet<Path>, BTreeSet<P
         };
         // Who asks twice is told the same.
         let none = state == Claimed::None;
-        let other = |claim: &(usize, Claimed, Span)| {
-            claim.0 == *slot && (claim.1 == Claimed::None) != none
-        };
+        let other =
+            |claim: &(usize, Claimed, Span)| claim.0 == *slot && (claim.1 == Claimed::None) != none;
         let mut paths = map(paths.clone(), known);
         paths.retain(|path| !path.claimed.iter().any(other));
         paths

@@ -7,9 +7,7 @@ use std::collections::BTreeSet;
 use super::statements::{Branches, Spanned};
 use super::{balance, paths};
 use crate::Diagnostic;
-use crate::ir::{
-    Bool, Event, Num, Place, Policy, Stmt, Visitor, visit_block, visit_bool,
-};
+use crate::ir::{Bool, Event, Num, Place, Policy, Stmt, Visitor, visit_block, visit_bool};
 use crate::syntax::Span;
 
 /// What would be wrong with the text of `policy`, as far as that goes. Nothing is, of a policy that was compiled.
