@@ -136,15 +136,16 @@ const HEAD: &str = "# Mutants\n\n\
     one place, by a\nfixed list of operators at every site of its IR that they fit, and each of \
     these mutants is judged. Written by\n`make mutants`; not by hand.\n\n\
     - *type*: the text is wrong by itself: a path that places its task never or twice, a CPU that \
-    is claimed and\n  forgotten, a name that is not there, or a claim that the text contradicts.\n\
+    is claimed and\n  forgotten, a name that is not there, or a claim that the text \
+    contradicts.\n\
     - *explorer*: a small machine has a counterexample.\n\
     - *solver*: an obligation does not hold in some state, which no small machine that was looked \
     at has.\n\
     - *equivalent*: a solver finds no state in which mutant and original differ.\n\
     - *argued*: all claims still hold; the arguments stand below.\n\n\
     Mutants of *choice* decide only who goes first, or for how long: all of them have to be proved \
-    like the original\n(*proved*), and are counted apart. Guards and steps count there, too, if all \
-    that depends on them are keys of\nwhich nothing is claimed, and kicks of CPUs that run \
+    like the original\n(*proved*), and are counted apart. Guards and steps count there, too, if \
+    all that depends on them are keys of\nwhich nothing is claimed, and kicks of CPUs that run \
     somebody.\n";
 
 const COLUMNS: &str = "| made | type | explorer | solver | equivalent | argued | proved |\n";
@@ -194,6 +195,7 @@ fn row(page: &mut String, what: &str, count: &Count) {
     let Count { made, refuted: [by_type, explorer, solver], equivalent, argued, proved } = count;
     let _ = writeln!(
         page,
-        "| {what} | {made} | {by_type} | {explorer} | {solver} | {equivalent} | {argued} | {proved} |"
+        "| {what} | {made} | {by_type} | {explorer} | {solver} | {equivalent} | {argued} \
+         | {proved} |"
     );
 }

@@ -10,7 +10,8 @@ use crate::Diagnostic;
 use crate::ir::{Bool, Event, Num, Place, Policy, Stmt, Visitor, visit_block, visit_bool};
 use crate::syntax::Span;
 
-/// What would be wrong with the text of `policy`, as far as that goes. Nothing is, of a policy that was compiled.
+/// What would be wrong with the text of `policy`, as far as that goes. Nothing is, of a policy that
+/// was compiled.
 pub fn faults(policy: &Policy) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for event in Event::ALL {
@@ -106,4 +107,70 @@ fn named(block: &[Stmt], filled: &Slots) -> bool {
         }
         inside && known
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::Bool;
+
+    const WS: &str = include_str!("../../../../policies/work-stealing.rota");
+
+    /// Codes of what is wrong once `change` was done to a right policy.
+    fn codes(change: impl Fn(&mut Policy)) -> Vec<&'static str> {
+        let mut policy = crate::compile(WS).expect("it compiles").policies.remove(0);
+        assert_eq!(faults(&policy), []);
+        change(&mut policy);
+        faults(&policy).iter().map(|fault| fault.code).collect()
+    }
+
+    /// The condition of the first branch of `wake`.
+    fn condition(policy: &mut Policy) -> &mut Bool {
+        match &mut policy.handlers[Event::Wake as usize][1] {
+            Stmt::If { condition, .. } => condition,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_claimed_cpu_is_used_where_it_was_found_only() {
+        for always in [true, false] {
+            let asked = codes(|it| *condition(it) = Bool::Const(always));
+            assert_eq!(asked, ["R301", "R308"]);
+        }
+    }
+
+    #[test]
+    fn tasks_are_lost_or_placed_twice() {
+        let wake = Event::Wake as usize;
+        assert_eq!(codes(|it| it.handlers[wake].clear()), ["R307"]);
+        let preempt = Event::Preempt as usize;
+        let twice = |it: &mut Policy| it.handlers[preempt].extend_from_within(..);
+        assert_eq!(codes(twice), ["R307"]);
+        let block = Event::Block as usize;
+        let moved = |it: &mut Policy| it.handlers[block] = it.handlers[preempt].clone();
+        assert_eq!(codes(moved), ["R310"]);
+    }
+
+    #[test]
+    fn names_are_there_before_they_are_used() {
+        let wake = Event::Wake as usize;
+        let codes_of_drop = codes(|it| {
+            it.handlers[wake].remove(0);
+        });
+        assert!(codes_of_drop.contains(&"R101"), "{codes_of_drop:?}");
+        assert_eq!(codes(|it| it.handlers[wake].insert(0, Stmt::Let(0, Num::Ran))), ["R101"]);
+        let stop = Event::Stop as usize;
+        assert!(codes(|it| it.handlers[stop].push(Stmt::Let(0, Num::Ran))).is_empty());
+    }
+
+    #[test]
+    fn who_is_idle_takes_one() {
+        let two = |it: &mut Policy| {
+            if let Some(idle) = &mut it.idle {
+                idle.count = Num::Const(2);
+            }
+        };
+        assert_eq!(codes(two), ["R411"]);
+    }
 }
