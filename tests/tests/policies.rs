@@ -73,7 +73,7 @@ fn every_violation_is_over_after_an_attempt_and_one_for_each_task_that_others_to
 
 /// How long it takes until there are as many rows as a test can bear.
 fn beginning(run: impl Fn(wastenot_sim::Options) -> wastenot_lab::Run) -> Time {
-    const ROWS: u64 = 100_000;
+    const ROWS: u64 = 40_000;
     const PROBE: u64 = 50_000_000;
     let ran = run(wastenot_sim::Options { limit: Time(PROBE), ..Default::default() });
     Time((PROBE * ROWS / (ran.outcome.rows as u64 + 1)).min(600_000_000_000))

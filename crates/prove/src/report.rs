@@ -17,8 +17,9 @@ const ASSUMPTIONS: [&str; 5] = [
 ];
 
 /// What no proof here is about.
-const NOT_COVERED: &str = "not covered: real-time, deadline and stop class tasks in the way; bypass \
-     mode; migration-disabled tasks; latency in ms; fairness under arbitrary arrivals; cache effects";
+const NOT_COVERED: &str = "not covered: real-time, deadline and stop class tasks in the way; \
+     bypass mode; migration-disabled tasks; latency in ms; fairness under arbitrary arrivals; \
+     cache effects";
 
 /// The verdicts on the policies of one file.
 pub fn report(

@@ -3,6 +3,8 @@
 #[cfg(test)]
 #[path = "all/certificate.rs"]
 mod certificate;
+#[path = "all/gallery.rs"]
+mod gallery;
 #[cfg(test)]
 #[path = "all/gallery.rs"]
 mod gallery;

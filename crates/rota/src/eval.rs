@@ -282,7 +282,7 @@ impl Comparison {
     }
 }
 
-/// A time as virtual time: `ceil(time * 100 / weight)`. Rounded up, so that whoever ran at all pays.
+/// A time as virtual time: `ceil(time * 100 / weight)`. Rounded up: whoever ran at all pays.
 pub fn scaled(time: i64, weight: i64) -> i64 {
     let (time, weight) = (i128::from(time) * 100, i128::from(weight.max(1)));
     let up = time.div_euclid(weight) + i128::from(time.rem_euclid(weight) != 0);

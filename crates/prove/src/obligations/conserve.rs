@@ -124,7 +124,7 @@ fn filter_sound(policy: &Policy, balance: &Balance) -> Result<Script, NotEncoded
 /// have happened, but that nobody took a task that may run here.
 fn blame(policy: &Policy, balance: &Balance) -> Result<Script, NotEncoded> {
     let about = "Not so: the re-check says no only after a task was taken.\n\
-                 What ends in `.then` is what the filter read; since then tasks came, and none left.";
+                 What ends in `.then` is what the filter read; since then tasks came, none left.";
     let mut encoder = Encoder::new(policy, about);
     let (now, me, cpu) = taking(&mut encoder, policy.queues[balance.from].per);
     let then = Names { when: ".then", ..now.clone() };

@@ -8,9 +8,10 @@ use super::{Kind, Solver, process};
 use crate::Error;
 
 /// cvc5's wheel holds no program, so Python is told how to be one.
-pub(super) const DRIVER: &str = include_str!("cvc5.py");
+pub(super) const DRIVER: &str = include_str!("driver.py");
 
-const VERSION_OF_MODULE: &str = "import cvc5; cvc5.InputParser; print(cvc5.__version__)";
+const VERSION_OF_MODULE: &str = "import sys; sys.path = [p for p in sys.path if p]; \
+                                 import cvc5; cvc5.InputParser; print(cvc5.__version__)";
 
 /// A version is told at once; loading a module from a cold disk takes longer.
 const PATIENCE: Duration = Duration::from_secs(20);

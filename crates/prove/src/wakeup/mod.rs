@@ -7,17 +7,19 @@
 //!
 //! - *Put* t: insert it. Then look at the cells of the CPUs that may take it, one after the other;
 //!   the first that is `idle` becomes `claimed for t`, and that CPU is kicked.
-//! - *Dispatch* on c: c's cell becomes `idle`; if it was `claimed for t`, c *owes* t. Then c scans
-//!   the queues that it reads, each at its own instant. If it finds nothing it sleeps. If it takes
-//!   a task, its cell becomes `busy`; if it was `claimed for t` meanwhile, c owes t too. For each t
-//!   that it owes and that still waits c looks for another idle CPU, claims it for t and kicks it,
-//!   as the enqueuer of t did (the *chain*). Then it runs what it took.
+//! - *Dispatch* on c: c's cell becomes `idle`. Then c scans the queues that it reads, each at its
+//!   own instant. If it finds nothing it sleeps. If it takes a task, its cell becomes `busy`. Then,
+//!   for each task t that waits, c looks for an idle CPU that would take t, claims it for t and
+//!   kicks it, as the enqueuer of t did (the *chain*): c *owes* that to t. Then it runs what it
+//!   took.
 //! - A kick wakes whoever sleeps, is kept by whoever scans, and is nothing to whoever is busy.
 //!
-//! A wakeup belongs to a task and is handed on until that task is taken, or until none is idle that
-//! may take it. That is what affinities need. A CPU that took a task and wakes *one* CPU for *some*
-//! task that is left ([`Chain::One`]) loses wakeups: it may owe two tasks that it alone of those
-//! awake may take, since it says `idle` anew after it was claimed. `explore` shows how.
+//! A wakeup belongs to a task, and is handed on until that task is taken or none is idle that
+//! would take it. That is what affinities need. To wake *one* CPU for *some* task that is left
+//! ([`Chain::One`], [`Chain::OneAnywhere`]) loses wakeups: of a task that the one could not take,
+//! and of all others once the task chosen leaves its queue without being taken. It is enough to
+//! hand on the wakeups of the tasks that one was claimed for ([`Chain::Owed`]), at most two, since
+//! a CPU says `idle` anew after it was claimed.
 //!
 //! # What is proved
 //! [`invariant`]: for any number of CPUs, tasks, queues and enqueuers, any affinities and any
@@ -133,10 +135,10 @@ pub struct Variant {
 /// How a CPU that took a task passes wakeups on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chain {
-    /// For each task that it owes: the protocol.
-    Owed,
-    /// For each task that it could have taken.
+    /// For each task that waits: the protocol.
     Each,
+    /// For each task that it was claimed for and did not take: as good, and less work.
+    Owed,
     /// For one task of those that it could have taken, if an idle CPU may take that.
     One,
     /// For one task of all that wait anywhere, if an idle CPU may take that.
@@ -151,7 +153,7 @@ impl Variant {
         Variant {
             kick_first: protocol.kick_first,
             no_rescan: protocol.no_rescan,
-            chain: if protocol.no_chain { Chain::Not } else { Chain::Owed },
+            chain: if protocol.no_chain { Chain::Not } else { Chain::Each },
         }
     }
 }

@@ -374,8 +374,8 @@ impl State {
         let set = |tasks: &mut dyn Iterator<Item = usize>| tasks.fold(0, |all, t| all | bit(t));
         let owed = match system.variant.chain {
             Chain::Owed => self.cpus[cpu].owed & set(&mut self.waiters()),
-            Chain::Each | Chain::One => set(&mut self.waiters().filter(could)),
-            Chain::OneAnywhere => set(&mut self.waiters()),
+            Chain::One => set(&mut self.waiters().filter(could)),
+            Chain::Each | Chain::OneAnywhere => set(&mut self.waiters()),
             Chain::Not => 0,
         };
         self.cpus[cpu].owed = owed;

@@ -6,8 +6,8 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R701",
         title: "an unsafe protocol is never emitted",
-        about: "`unsafe protocol` loses wakeups or steals wrongly on purpose, so that one sees what \
-                comes of it. A kernel only ever gets the safe one.",
+        about: "`unsafe protocol` loses wakeups or steals wrongly on purpose, so that one sees \
+                what comes of it. A kernel only ever gets the safe one.",
         wrong: "unsafe protocol { dispatch: no_chain }\n",
         right: "prove no_lost_wakeup\n",
     },

@@ -6,8 +6,8 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R301",
         title: "a CPU that may not have been found",
-        about: "`let c = idle cpu ...` finds an idle CPU or none. Ask with `if c`: in its block `c` is \
-                that CPU, and its idle flag is taken.",
+        about: "`let c = idle cpu ...` finds an idle CPU or none. Ask with `if c`: in its block \
+                `c` is that CPU, and its idle flag is taken.",
         wrong: "on wake(t) {\n    let c = idle cpu in allowed(t) near t.prev by [machine]\n    \
                 if c { run t on c } else { put t in home(t).ready }\n    kick c\n}\n",
         right: "on wake(t) {\n    let c = idle cpu in allowed(t) near t.prev by [machine]\n    \
@@ -25,8 +25,8 @@ pub(super) const CODES: &[Code] = &[
         title: "an event that nobody handles",
         about: "A task that is new, woken, preempted or gives way has to go somewhere; so `new`, \
                 `wake`, `preempt` and `yield` have a handler, and so do `block`, `exit` and \
-                `dispatch`. An empty one is written `on exit(t) { }`. `start`, `stop` and `tick` may \
-                be left out.",
+                `dispatch`. An empty one is written `on exit(t) { }`. `start`, `stop` and \
+                `tick` may be left out.",
         wrong: "policy p {\n    queue all : fifo per machine\n    \
                 on new(t), wake(t), preempt(t) { put t in machine.all }\n    \
                 on block(t), exit(t) { }\n    on dispatch(c) { take machine.all }\n}\n",
@@ -37,17 +37,17 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R304",
         title: "an event with other arguments",
-        about: "Events are about one task, `dispatch` about a CPU; `stop(t, ran)` also tells for how \
-                long the task ran.",
+        about: "Events are about one task, `dispatch` about a CPU; `stop(t, ran)` also tells for \
+                how long the task ran.",
         wrong: "on stop(t) { t.vt += 1ms }\n",
         right: "on stop(t, ran) { t.vt += ran }\n",
     },
     Code {
         code: "R305",
         title: "`take` outside of `dispatch`, or something else in it",
-        about: "`dispatch` is one chain of places where a CPU looks for its next task, and nothing \
-                else: `take c.ready else take c.q else balance idle`. Nobody else takes tasks out of \
-                queues.",
+        about: "`dispatch` is one chain of places where a CPU looks for its next task, and \
+                nothing else: `take c.ready else take c.q else balance idle`. Nobody else takes \
+                tasks out of queues.",
         wrong: "on tick(t) { take here.ready }\n",
         right: "on tick(t) { kick here preempt }\n",
     },
@@ -84,9 +84,9 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R307",
         title: "a task that is lost, or placed twice",
-        about: "Handlers of `new`, `wake`, `preempt` and `yield` place their task exactly once on every \
-                path, with `put` or `run`. A task that is in no queue is never run again; one in two \
-                would run twice.",
+        about: "Handlers of `new`, `wake`, `preempt` and `yield` place their task exactly once \
+                on every path, with `put` or `run`. A task that is in no queue is never run \
+                again; one in two would run twice.",
         wrong: "on wake(t) { if queued(here.ready) = 0 { put t in here.ready } }\n",
         right: "on wake(t) {\n    if queued(here.ready) = 0 { put t in here.ready } \
                 else { put t in home(t).q }\n}\n",
@@ -94,8 +94,8 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R308",
         title: "a CPU that is claimed and forgotten",
-        about: "`let c = idle cpu ...` takes the idle flag of that CPU, so that nobody else wakes it. \
-                Whoever took it uses it: runs the task there, or kicks it.",
+        about: "`let c = idle cpu ...` takes the idle flag of that CPU, so that nobody else \
+                wakes it. Whoever took it uses it: runs the task there, or kicks it.",
         wrong: "on wake(t) {\n    let c = idle cpu in allowed(t) near t.prev by [machine]\n    \
                 put t in home(t).ready\n}\n",
         right: "on wake(t) {\n    let c = idle cpu in allowed(t) near t.prev by [machine]\n    \
@@ -104,16 +104,16 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R309",
         title: "set after it was put into a queue",
-        about: "Once a task is in a queue another CPU may take it at any moment. Its variables are set \
-                before.",
+        about: "Once a task is in a queue another CPU may take it at any moment. Its variables \
+                are set before.",
         wrong: "on wake(t) {\n    put t in home(t).q\n    t.vt := 0\n}\n",
         right: "on wake(t) {\n    t.vt := 0\n    put t in home(t).q\n}\n",
     },
     Code {
         code: "R310",
         title: "placed by an event that places nobody",
-        about: "After `block` and `exit` the task sleeps or has ended; at `start`, `stop` and `tick` it \
-                runs, and `preempt` or `yield` follow when it has to go somewhere.",
+        about: "After `block` and `exit` the task sleeps or has ended; at `start`, `stop` and \
+                `tick` it runs, and `preempt` or `yield` follow when it has to go somewhere.",
         wrong: "on block(t) { put t in home(t).ready }\n",
         right: "on block(t) { }\n",
     },

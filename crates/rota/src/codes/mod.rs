@@ -96,8 +96,9 @@ const NEEDED: [(&str, &str); 11] = [
     ("on exit(", "on exit(t) { }"),
     ("on dispatch(", "on dispatch(c) { take c.ready else take c.q else balance idle }"),
 ];
-const BALANCE: &str = "balance idle {\n    level machine\n    filter(me, v) = queued(v.ready) >= 1\n    \
-                       choose any\n    steal 1 where me in allowed(t)\n    retry untried\n}";
+const BALANCE: &str = "balance idle {\n    level machine\n    filter(me, v) = queued(v.ready) >= \
+                       1\n    choose any\n    steal 1 where me in allowed(t)\n    retry \
+                       untried\n}";
 
 /// An example as a whole file: items stand in a policy `p` that has all else, partitions after it.
 pub fn whole(example: &str) -> String {

@@ -6,10 +6,10 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R101",
         title: "a name that is not known here",
-        about: "Queues, variables, metrics and parameters are known in their whole policy, wherever \
-                they are declared; metrics only after their declaration in other metrics. Names of \
-                `let`, of handlers, filters and folds are known inside of these only. Always known \
-                are `now`, `here` and `machine`.",
+        about: "Queues, variables, metrics and parameters are known in their whole policy, \
+                wherever they are declared; metrics only after their declaration in other \
+                metrics. Names of `let`, of handlers, filters and folds are known inside of \
+                these only. Always known are `now`, `here` and `machine`.",
         wrong: "on tick(t) { if queued(here.redy) >= 1 { kick here preempt } }\n",
         right: "on tick(t) { if queued(here.ready) >= 1 { kick here preempt } }\n",
     },
@@ -24,9 +24,9 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R103",
         title: "two of one name",
-        about: "Within a policy all parameters, all variables of tasks, all variables of CPUs and all \
-                queues differ in their names, and within a file all policies do. Tasks have `prev`, \
-                `weight` and `job` already. A claim stands there once.",
+        about: "Within a policy all parameters, all variables of tasks, all variables of CPUs \
+                and all queues differ in their names, and within a file all policies do. Tasks \
+                have `prev`, `weight` and `job` already. A claim stands there once.",
         wrong: "queue fast : fifo per cpu\nqueue fast : fifo per llc\n",
         right: "queue fast : fifo per cpu\nqueue near : fifo per llc\n",
     },

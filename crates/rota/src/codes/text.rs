@@ -26,20 +26,20 @@ pub(super) const CODES: &[Code] = &[
         about: "Rota writes `=` for equal, `!=` for not equal, and the words `and`, `or`, `not`. A \
                 variable is set with `:=` and added to with `+=`; for all else write it out: \
                 `x := x - 1`.",
-        wrong: "policy p {\n    queue q : fifo per cpu\n    balance idle {\n        level machine\n        \
-                filter(me, v) = queued(v.q) >= 1 && queued(v.q) == 2\n        choose any\n        \
-                steal 1\n        retry untried\n    }\n}\n",
-        right: "policy p {\n    queue q : fifo per cpu\n    balance idle {\n        level machine\n        \
-                filter(me, v) = queued(v.q) >= 1 and queued(v.q) = 2\n        choose any\n        \
-                steal 1\n        retry untried\n    }\n}\n",
+        wrong: "policy p {\n    queue q : fifo per cpu\n    balance idle {\n        level \
+                machine\n        filter(me, v) = queued(v.q) >= 1 && queued(v.q) == 2\n        \
+                choose any\n        steal 1\n        retry untried\n    }\n}\n",
+        right: "policy p {\n    queue q : fifo per cpu\n    balance idle {\n        level \
+                machine\n        filter(me, v) = queued(v.q) >= 1 and queued(v.q) = 2\n        \
+                choose any\n        steal 1\n        retry untried\n    }\n}\n",
     },
     Code {
         code: "R004",
         title: "a number that says nothing",
-        about: "Numbers are whole, without a point. Times have a unit: ns, us, ms or s; ratios have \
-                `%`; `_` may stand between digits. What is smaller than a unit is written in the \
-                next smaller one: `1500us` for 1.5 ms. No number, counted in ns where it is a time, \
-                needs more than 63 bits.",
+        about: "Numbers are whole, without a point. Times have a unit: ns, us, ms or s; ratios \
+                have `%`; `_` may stand between digits. What is smaller than a unit is written \
+                in the next smaller one: `1500us` for 1.5 ms. No number, counted in ns where it \
+                is a time, needs more than 63 bits.",
         wrong: "policy p(slice: time = 20msec) { }\n",
         right: "policy p(slice: time = 20ms) { }\n",
     },
@@ -60,24 +60,24 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R007",
         title: "something else is expected",
-        about: "The grammar wants something here that the text does not have. The message says what; \
-                the grammar stands in docs/reference/rota.md.",
+        about: "The grammar wants something here that the text does not have. The message says \
+                what; the grammar stands in docs/reference/rota.md.",
         wrong: "policy p {\n    queue ready : fifo cpu\n}\n",
         right: "policy p {\n    queue ready : fifo per cpu\n}\n",
     },
     Code {
         code: "R008",
         title: "an unknown word",
-        about: "Only certain words can stand here, and this is none of them. Mostly it is misspelt; \
-                the message names the word that is nearest, or all.",
+        about: "Only certain words can stand here, and this is none of them. Mostly it is \
+                misspelt; the message names the word that is nearest, or all.",
         wrong: "policy p {\n    qeue ready : fifo per cpu\n}\n",
         right: "policy p {\n    queue ready : fifo per cpu\n}\n",
     },
     Code {
         code: "R009",
         title: "`core` is not what runs a task",
-        about: "What runs a task is a `cpu`: a logical CPU, as the kernel counts them. A core is the \
-                set of CPUs that share one, SMT siblings; its level is named `smt`.",
+        about: "What runs a task is a `cpu`: a logical CPU, as the kernel counts them. A core is \
+                the set of CPUs that share one, SMT siblings; its level is named `smt`.",
         wrong: "policy p {\n    queue ready : fifo per core\n}\n",
         right: "policy p {\n    queue ready : fifo per cpu\n}\n",
     },
@@ -110,9 +110,9 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R013",
         title: "nested too deep",
-        about: "Blocks and expressions nest at most 64 deep; a chain such as `a + b + c` is as deep \
-                as it is long. Give parts names with `let` or `metric`. Nobody can follow a policy \
-                that needs more.",
+        about: "Blocks and expressions nest at most 64 deep; a chain such as `a + b + c` is as \
+                deep as it is long. Give parts names with `let` or `metric`. Nobody can follow \
+                a policy that needs more.",
         wrong: "policy p {\n    metric m(c: cpu) : count = \
                 1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+\
                 1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1\n}\n",
@@ -121,8 +121,8 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R014",
         title: "`=` where something is set",
-        about: "`=` compares. A variable of a task or CPU is set with `:=` and added to with `+=`; a \
-                name for a value is made with `let x = ...`.",
+        about: "`=` compares. A variable of a task or CPU is set with `:=` and added to with \
+                `+=`; a name for a value is made with `let x = ...`.",
         wrong: "policy p {\n    task { runs: count = 0 owner queue }\n    \
                 on start(t) { t.runs = 1 }\n}\n",
         right: "policy p {\n    task { runs: count = 0 owner queue }\n    \
@@ -131,9 +131,9 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R015",
         title: "a queue without its place",
-        about: "There is one queue for each CPU, LLC and so on, so that a text must say which: that \
-                of the CPU where the task was last (`home(t).ready`), that of the CPU which \
-                dispatches (`c.ready`), that of the machine (`machine.ready`).",
+        about: "There is one queue for each CPU, LLC and so on, so that a text must say which: \
+                that of the CPU where the task was last (`home(t).ready`), that of the CPU \
+                which dispatches (`c.ready`), that of the machine (`machine.ready`).",
         wrong: "policy p {\n    queue ready : fifo per cpu\n    on wake(t) { put t in ready }\n}\n",
         right: "policy p {\n    queue ready : fifo per cpu\n    \
                 on wake(t) { put t in home(t).ready }\n}\n",
@@ -150,8 +150,8 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R017",
         title: "a negative number",
-        about: "Nothing that a policy counts is negative, so there is no sign. A difference may be: \
-                subtract, or compare the other way round.",
+        about: "Nothing that a policy counts is negative, so there is no sign. A difference may \
+                be: subtract, or compare the other way round.",
         wrong: "policy p {\n    metric m(c: cpu) : count = queued(c.q) * -1\n}\n",
         right: "policy p {\n    metric m(c: cpu) : count = 0 - queued(c.q)\n}\n",
     },

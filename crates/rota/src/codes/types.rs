@@ -6,27 +6,28 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R201",
         title: "a variable with the wrong writer",
-        about: "Who writes a variable decides how old a value others may read, and so what can be \
-                proved. Variables of tasks are `owner queue`: written while the task is in no queue, \
-                or under the lock of the queue that it is in. Variables of CPUs are `owner cpu`, \
-                written by handlers that run there, or `shared`: anybody adds to them.",
+        about: "Who writes a variable decides how old a value others may read, and so what can \
+                be proved. Variables of tasks are `owner queue`: written while the task is in \
+                no queue, or under the lock of the queue that it is in. Variables of CPUs are \
+                `owner cpu`, written by handlers that run there, or `shared`: anybody adds to \
+                them.",
         wrong: "cpu { load: count = 0 owner queue }\n",
         right: "cpu { load: count = 0 shared }\n",
     },
     Code {
         code: "R203",
         title: "a number that is too large",
-        about: "Numbers have 64 bits. So that sums stay far from their end, none that is written may \
-                be above 10^17: of times, a thousand days.",
+        about: "Numbers have 64 bits. So that sums stay far from their end, none that is written \
+                may be above 10^17: of times, a thousand days.",
         wrong: "on tick(t) { t.vt := 200_000_000s }\n",
         right: "on tick(t) { t.vt := 200_000s }\n",
     },
     Code {
         code: "R204",
         title: "dimensions that do not fit",
-        about: "Every number is a count, a time, a weight or a ratio; only equals are added, compared \
-                and set. A number that is written without unit fits all but times. A time becomes \
-                virtual time by `scaled(time, weight)`.",
+        about: "Every number is a count, a time, a weight or a ratio; only equals are added, \
+                compared and set. A number that is written without unit fits all but times. A \
+                time becomes virtual time by `scaled(time, weight)`.",
         wrong: "on stop(t, ran) { t.vt += t.weight }\n",
         right: "on stop(t, ran) { t.vt += scaled(ran, t.weight) }\n",
     },
@@ -34,8 +35,8 @@ pub(super) const CODES: &[Code] = &[
         code: "R205",
         title: "a thing of another kind",
         about: "A number, a condition, a task, a CPU or group of CPUs and a queue are different \
-                things. Of a queue one asks how many wait in it, of a place how many of its CPUs run \
-                a task: `queued(c.ready)`, `running(c)`.",
+                things. Of a queue one asks how many wait in it, of a place how many of its \
+                CPUs run a task: `queued(c.ready)`, `running(c)`.",
         wrong: "on tick(t) { if here.ready >= 1 { kick here } }\n",
         right: "on tick(t) { if queued(here.ready) >= 1 { kick here } }\n",
     },
@@ -50,16 +51,18 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R207",
         title: "multiplied or divided by what may change",
-        about: "Solvers decide sums quickly, and products of two unknowns hardly ever. So one side of \
-                `*` is a number that is written there, and so is what stands after `/`, above zero. \
-                The one exception is built in: `scaled(time, weight)` is `time * 100 / weight`.",
+        about: "Solvers decide sums quickly, and products of two unknowns hardly ever. So one \
+                side of `*` is a number that is written there, and so is what stands after `/`, \
+                above zero. The one exception is built in: `scaled(time, weight)` is `time * \
+                100 / weight`.",
         wrong: "on stop(t, ran) { t.vt += ran / t.weight }\n",
         right: "on stop(t, ran) { t.vt += scaled(ran, t.weight) }\n",
     },
     Code {
         code: "R208",
         title: "no condition",
-        about: "`if`, `filter` and `where` ask something that is true or false. A number is neither.",
+        about: "`if`, `filter` and `where` ask something that is true or false. A number is \
+                neither.",
         wrong: "on tick(t) { if queued(here.ready) { kick here } }\n",
         right: "on tick(t) { if queued(here.ready) >= 1 { kick here } }\n",
     },
@@ -80,8 +83,9 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R210",
         title: "set by somebody who may not",
-        about: "A `shared` variable is added to, since between reading and setting it somebody else \
-                may have written. One that is `owner cpu` is written on its own CPU: `here`.",
+        about: "A `shared` variable is added to, since between reading and setting it somebody \
+                else may have written. One that is `owner cpu` is written on its own CPU: \
+                `here`.",
         wrong: "cpu { starts: count = 0 shared }\non start(t) { here.starts := 1 }\n",
         right: "cpu { starts: count = 0 shared }\non start(t) { here.starts += 1 }\n",
     },

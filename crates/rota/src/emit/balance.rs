@@ -47,6 +47,7 @@ impl Writer<'_> {
     pub(super) fn balance_every(&mut self, index: usize, periodic: &Periodic) -> String {
         let (balance, word) = (&periodic.balance, format!("every_{}", index + 1));
         self.me = self.policy.queues[balance.from].per;
+        self.regular = true;
         let period = self.named(&format!("period_{word}"));
         let clause = format!("every {}", Quote(self.policy).num(&periodic.period));
         let value = self.num(&periodic.period);
@@ -63,7 +64,7 @@ impl Writer<'_> {
             );
             ("as many as came".into(), code)
         });
-        self.me = Level::Cpu;
+        (self.me, self.regular) = (Level::Cpu, false);
         name
     }
 
@@ -116,8 +117,10 @@ impl Writer<'_> {
             &format!("{clause} {{ level {} }}", levels.join(", ")),
             &format!("static bool {name}(struct frame *f, s32 cpu)"),
             &format!(
-                "\tstruct scan s = scan_for(f, cpu, {per});\n\n\treturn {};\n",
-                tries.join(" || ")
+                "\tstruct scan s = {{ .f = f, .cpu = cpu, .from = {per} }};\n\n\
+                 \tbegin_scan(&s, {});\n\treturn {};\n",
+                self.regular,
+                tries.join(" ||\n\t       ")
             ),
         );
         self.other = Level::Cpu;

@@ -109,8 +109,9 @@ impl Writer<'_> {
         match condition {
             Bool::Const(value) => value.to_string(),
             Bool::Compare(a, how, b) => {
-                let (a, b) = (self.num(a), self.num(b));
-                format!("{a} {} {b}", how.sign("=="))
+                let (a, sign, b) = how.written(a, b);
+                let sign = if sign == "=" { "==" } else { sign };
+                format!("{} {sign} {}", self.num(a), self.num(b))
             }
             Bool::And(a, b) => format!("{} && {}", self.operand(a), self.operand(b)),
             Bool::Or(a, b) => format!("{} || {}", self.operand(a), self.operand(b)),

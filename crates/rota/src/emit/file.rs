@@ -56,7 +56,7 @@ pub(super) fn write(program: &Program) -> String {
     let policies: Vec<Written> = program.policies.iter().map(Written::of).collect();
     let parts = Parts { program, policies: &policies };
     let policy: String = policies.iter().map(one).collect();
-    let chain = CHAIN.replace("@CHAIN@", &or_false(parts.chain()));
+    let chain = CHAIN.replace("@CHAIN@", &parts.chain());
     let mut after =
         [&policy, "\n", &parts.glue(), &chain, "\n", &parts.periods(), &parts.ops()].concat();
     let weighs = policy.contains("queued_weight(");
@@ -285,15 +285,10 @@ impl Parts<'_> {
         self.by_part("c->part", |written| {
             let writer = &written.writer;
             let queues = writer.policy.queues.iter().enumerate();
-            let through: Vec<String> = queues
-                .map(|(queue, ir)| {
-                    format!("chain_through(c, {}, {})", writer.kind(queue), constant(ir.per))
-                })
-                .collect();
-            if through.is_empty() {
-                return "\treturn false;\n".into();
-            }
-            format!("\treturn {};\n", through.join(" || "))
+            let through = queues.map(|(queue, ir)| {
+                format!("\tchain_through(c, {}, {});\n", writer.kind(queue), constant(ir.per))
+            });
+            through.collect()
         })
     }
 

@@ -41,6 +41,8 @@ struct Writer<'a> {
     /// The levels of `me` and of the candidate.
     me: Level,
     other: Level,
+    /// Whether this is a balance that is done regularly.
+    regular: bool,
     /// Whether this is a handler that places its task, so that its home is known.
     places: bool,
 }
@@ -57,6 +59,7 @@ impl<'a> Writer<'a> {
             owed: Vec::new(),
             me: Level::Cpu,
             other: Level::Cpu,
+            regular: false,
             places: false,
         }
     }

@@ -89,7 +89,8 @@ impl Quote<'_> {
         match condition {
             Bool::Const(value) => value.to_string(),
             Bool::Compare(a, how, b) => {
-                format!("{} {} {}", self.num(a), how.sign("="), self.num(b))
+                let (a, sign, b) = how.written(a, b);
+                format!("{} {sign} {}", self.num(a), self.num(b))
             }
             Bool::And(a, b) => format!("{} and {}", self.operand(a), self.operand(b)),
             Bool::Or(a, b) => format!("{} or {}", self.operand(a), self.operand(b)),
@@ -126,13 +127,13 @@ impl Aggregate {
 }
 
 impl Comparison {
-    /// Its sign, with the one that stands for equality here.
-    pub(super) fn sign(self, equal: &'static str) -> &'static str {
-        match self {
-            Comparison::Less => "<",
-            Comparison::LessOrEqual => "<=",
-            Comparison::Equal => equal,
-            Comparison::NotEqual => "!=",
-        }
+    /// As one would write it: a constant comes last.
+    pub(super) fn written<'n>(self, a: &'n Num, b: &'n Num) -> (&'n Num, &'static str, &'n Num) {
+        let signs = match matches!(a, Num::Const(_)) {
+            true => [">", ">=", "=", "!="],
+            false => ["<", "<=", "=", "!="],
+        };
+        let sign = signs[self as usize];
+        if matches!(a, Num::Const(_)) { (b, sign, a) } else { (a, sign, b) }
     }
 }

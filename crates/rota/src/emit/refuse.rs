@@ -1,21 +1,11 @@
 //! What cannot be emitted, although it can be proved or simulated.
 
 use crate::Diagnostic;
-use crate::ir::{Balance, Bool, Num, Policy, Program};
+use crate::ir::{Bool, Policy, Program};
 
 /// Everything in a program that is against it.
 pub(super) fn faults(program: &Program) -> Vec<Diagnostic> {
-    let mut faults: Vec<Diagnostic> = program.policies.iter().flat_map(of_policy).collect();
-    if program.policies.len() > 1 && program.partitions.is_empty() {
-        faults.push(Diagnostic::new(
-            "R503",
-            program.policies[1].span,
-            "a file with several policies says nothing of who gets which CPUs",
-            "the kernel would not know whom to ask",
-            "add `partition NAME on CPUS runs POLICY for TASKS` for each policy",
-        ));
-    }
-    faults
+    program.policies.iter().flat_map(of_policy).collect()
 }
 
 fn of_policy(policy: &Policy) -> Vec<Diagnostic> {
@@ -41,20 +31,5 @@ fn of_policy(policy: &Policy) -> Vec<Diagnostic> {
             ));
         }
     }
-    faults.extend(policy.idle.as_ref().and_then(batch));
     faults
-}
-
-/// An idle CPU takes one task, onto itself: what more it took nobody could take from it.
-fn batch(balance: &Balance) -> Option<Diagnostic> {
-    let fine = balance.count == Num::Const(1) && balance.into.is_none();
-    (!fine).then(|| {
-        Diagnostic::new(
-            "R411",
-            balance.spans.steal,
-            "an idle CPU takes one task, onto itself",
-            "this moves more, or into a queue",
-            "write `steal 1` here, and move batches in `balance every`",
-        )
-    })
 }

@@ -147,7 +147,7 @@ impl Interpreter {
             let to = cx.fallback(task, cpu);
             cx.moved(task, to);
         }
-        self.parts.iter_mut().for_each(|part| part.pass_on(cx, true));
+        self.parts.iter_mut().for_each(|part| part.pass_on(cx));
     }
 }
 

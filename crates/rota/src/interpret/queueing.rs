@@ -59,8 +59,9 @@ impl Scheduler {
         true
     }
 
-    /// Wakes an idle CPU for one of those that wait, or for as many as there are idle CPUs.
-    pub(super) fn pass_on(&mut self, cx: &mut Context, all: bool) {
+    /// Wakes an idle CPU for each of those that wait, as long as there are any. For one of them
+    /// would be too few: a CPU may owe the wakeups of two (docs/proofs.md).
+    pub(super) fn pass_on(&mut self, cx: &mut Context) {
         for queue in 0..self.per.len() {
             if self.state.waiting[queue] == 0 || self.state.idle.is_empty() {
                 continue;
@@ -69,7 +70,8 @@ impl Scheduler {
                 let mut entry = self.state.queues[queue][group].after(None);
                 while let Some(next) = entry {
                     let task = TaskId::nth(next.task as usize);
-                    if self.wake(cx, task, queue, group, Level::Machine) && !all {
+                    self.wake(cx, task, queue, group, Level::Machine);
+                    if self.state.idle.is_empty() {
                         return;
                     }
                     entry = self.state.queues[queue][group].after(Some(&next));

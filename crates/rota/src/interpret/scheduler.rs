@@ -217,7 +217,7 @@ impl Scheduler {
         self.state.idle.remove(cpu);
         self.step(cx, cpu, Note::TAKE, Some(task));
         if !protocol.no_chain {
-            self.pass_on(cx, false);
+            self.pass_on(cx);
         }
         Some(task)
     }

@@ -219,8 +219,8 @@ pub struct Put {
     pub queue: QueueAt,
     /// How long it may run once it is taken, in ns; `None` is for as long as it wants.
     pub slice: Option<Num>,
-    /// An idle CPU is woken only in this group of where the task was last. [`Level::Machine`], unless
-    /// the text says less.
+    /// An idle CPU is woken only in this group of where the task was last; [`Level::Machine`]
+    /// unless the text says less.
     pub wake: Level,
     /// Where it stands.
     pub span: Span,

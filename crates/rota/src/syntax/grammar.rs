@@ -72,7 +72,10 @@ pub const RULES: &[Rule] = &[
     ),
     rule(
         "event",
-        r#"( "new" | "wake" | "preempt" | "yield" | "block" | "exit" | "start" | "stop" | "tick" | "dispatch" ) "(" [ NAME { "," NAME } ] ")""#,
+        concat!(
+            r#"( "new" | "wake" | "preempt" | "yield" | "block" | "exit" | "start" | "stop" "#,
+            r#"| "tick" | "dispatch" ) "(" [ NAME { "," NAME } ] ")""#,
+        ),
         "An event with names for what it is about: a task, or for `dispatch` a CPU.",
     ),
     rule("block", r#""{" { statement END } "}""#, "One statement after the other."),
@@ -83,7 +86,10 @@ pub const RULES: &[Rule] = &[
     ),
     rule(
         "find",
-        r#""let" NAME "=" "idle" "cpu" "in" "allowed" "(" NAME ")" [ "within" level ] "near" place "by" "[" level { "," level } "]""#,
+        concat!(
+            r#""let" NAME "=" "idle" "cpu" "in" "allowed" "(" NAME ")" [ "within" level ] "#,
+            r#""near" place "by" "[" level { "," level } "]""#,
+        ),
         "Claims the idle CPU that is nearest, if there is one. `near` orders; only `within` \
          restricts.",
     ),
@@ -118,7 +124,10 @@ pub const RULES: &[Rule] = &[
     rule("attempt", r#""take" at | "balance" "idle""#, "A queue, or those of others."),
     rule(
         "balance",
-        r#""balance" ( "idle" | "every" expr [ "on" "leader" "(" level ")" ] ) "{" { clause [ ";" ] } "}""#,
+        concat!(
+            r#""balance" ( "idle" | "every" expr [ "on" "leader" "(" level ")" ] ) "{" { "#,
+            r#"clause [ ";" ] } "}""#,
+        ),
         "How CPUs take tasks from others: when they found none, or regularly.",
     ),
     rule("clause", "levels | filter | choose | steal | retry", "A part of a balance."),
@@ -181,7 +190,10 @@ pub const RULES: &[Rule] = &[
     ),
     rule(
         "fold",
-        r#"( "exists" | "forall" | "count" | "sum" | "min" | "max" | "mean" | "argmin" | "argmax" ) NAME "in" set ":" expr"#,
+        concat!(
+            r#"( "exists" | "forall" | "count" | "sum" | "min" | "max" | "mean" | "argmin" | "#,
+            r#""argmax" ) NAME "in" set ":" expr"#,
+        ),
         "Asks something of each CPU of a set. Its expression goes as far as it can; as the last \
          operand a fold needs no parentheses.",
     ),
@@ -192,7 +204,8 @@ pub const RULES: &[Rule] = &[
 pub const TOKENS: &[(&str, &str)] = &[
     (
         "NAME",
-        "Letters a to z and A to Z, digits and `_`; no digit first, and none of `and or not in exists forall count sum min max mean argmin argmax`.",
+        "Letters a to z and A to Z, digits and `_`; no digit first, and none of `and or not in \
+         exists forall count sum min max mean argmin argmax`.",
     ),
     ("NUMBER", "Digits, with `_` between them if you like, and perhaps a unit: `ns us ms s %`."),
     ("TIME", "A NUMBER with a unit of time, or 0."),

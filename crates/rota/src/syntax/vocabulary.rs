@@ -204,7 +204,8 @@ pub const CLAIMS: &[Entry] = &[
     entry(
         "no_lost_task",
         "",
-        "For every queue that a task may be put in there is a CPU that may run it and takes from there.",
+        "For every queue that a task may be put in there is a CPU that may run it and takes from \
+         there.",
         "prove no_lost_task",
     ),
     entry(
@@ -216,7 +217,8 @@ pub const CLAIMS: &[Entry] = &[
     entry(
         "work_conservation",
         "",
-        "A CPU that is idle during k attempts, while a task waits that it may run, lost at least k tasks to others meanwhile.",
+        "A CPU that is idle during k attempts, while a task waits that it may run, lost at least \
+         k tasks to others meanwhile.",
         "prove work_conservation",
     ),
     entry(
@@ -234,7 +236,8 @@ pub const CLAIMS: &[Entry] = &[
     entry(
         "wait(dispatches <= position + direct_runs)",
         "",
-        "A task in a queue that is first in, first out waits for no more dispatches than tasks stand before it, and those that ran directly.",
+        "A task in a queue that is first in, first out waits for no more dispatches than tasks \
+         stand before it, and those that ran directly.",
         "prove wait(dispatches <= position + direct_runs)",
     ),
     entry(

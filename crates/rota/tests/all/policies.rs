@@ -1,10 +1,10 @@
-//! The policies that come with the project mean something.
+//! The policies that come with the project mean something, and are in their one form.
 
 use std::fs;
 use std::path::Path;
 
 #[test]
-fn every_policy_compiles() {
+fn every_policy_compiles_and_is_formatted() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies");
     let mut count = 0;
     for folder in [root.clone(), root.join("wrong")] {
@@ -17,6 +17,8 @@ fn every_policy_compiles() {
             if let Err(found) = wastenot_rota::compile(&text) {
                 panic!("{}: {found:#?}", path.display());
             }
+            let formatted = wastenot_rota::format(&text).expect("it reads");
+            assert!(formatted == text, "wastenot rota fmt {}", path.display());
             count += 1;
         }
     }

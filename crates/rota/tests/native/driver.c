@@ -108,6 +108,25 @@ static void looks_for_next(void)
 	printf(" runs %d %llu", p->number, p->scx.slice < 10000 ? 10000 : p->scx.slice);
 }
 
+/* The kernel asks for somebody else while who runs could go on. */
+static void slice_ends(void)
+{
+	s32 cpu = this_cpu = number();
+
+	if (!runs_now[cpu])
+		wrong("nobody could go on");
+	runs_now[cpu]->scx.flags = SCX_TASK_QUEUED;
+	dispatching = cpu;
+	OP(dispatch, cpu, (u64)runs_now[cpu]);
+	dispatching = -1;
+	if (local[cpu].first) {
+		printf(" local %d", local[cpu].first->number);
+		dsq_remove(local[cpu].first);
+	} else {
+		printf(" stays");
+	}
+}
+
 /* Who runs on a CPU stops: p, y, b, x for preempted, yields, blocks, exits. */
 static void stops(void)
 {
@@ -201,6 +220,9 @@ int main(void)
 			break;
 		case 'd':
 			looks_for_next();
+			break;
+		case 'k':
+			slice_ends();
 			break;
 		case 's':
 			stops();

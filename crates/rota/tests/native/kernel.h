@@ -305,6 +305,9 @@ static bool scx_bpf_dsq_move_to_local(u64 id)
 
 static void scx_bpf_kick_cpu(s32 cpu, u64 flags)
 {
+	/* What it is woken for has to be in its queue, or in its own local one as soon as we return. */
+	if (decided.placing && flags == 1 && !(decided.any && decided.id >> 62 == 3))
+		wrong("a CPU is woken for a task that is in no queue yet");
 	printf(" kick %d %llu", cpu, flags);
 }
 

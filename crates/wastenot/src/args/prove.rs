@@ -11,23 +11,22 @@ use super::quantity::span;
 /// Prove what a policy claims, or show how it goes wrong
 #[derive(Args, Debug)]
 #[command(after_help = "\
-What is proved is that no CPU stays idle while a task waits that it may run, beyond
-a stated number of attempts: in a model, under the assumptions that are listed
-(docs/proofs.md). A policy says itself what it claims: `prove work_conservation`.
+What is proved is that no CPU stays idle while a task waits that it may run,
+beyond a stated number of attempts: in a model, under the assumptions that are
+listed (docs/proofs.md). A policy says itself what it claims: `prove ...`.
 
-First every small machine is looked at, which needs no solver and finds the smallest
-counterexample. Then z3 and cvc5 are asked about machines of any size.
+First every small machine is looked at, which needs no solver and finds the
+smallest counterexample. Then z3 or cvc5 is asked about machines of any size, or
+both (--both). What was asked and answered can be kept (--certificate) and asked
+again (--recheck).
 
 Exit codes: 0 proved; 1 refuted; 2 failed; 3 cannot tell.
 
 Examples:
   wastenot prove policies/work-stealing.rota
+  wastenot prove policies/fair-vtime.rota --claim hierarchy --json
   wastenot prove policies/wrong/group-average.rota --cex cex.wn
-  wastenot draw cores cex.wn
-  wastenot prove policies/fair-vtime.rota --both --json
-  wastenot prove policies/wrong/no-chain.rota --allow-unsafe
-  wastenot prove policies/work-stealing.rota --certificate proof/
-  wastenot prove --recheck proof/ --solver cvc5")]
+  wastenot prove policies/wrong/no-chain.rota --allow-unsafe")]
 pub(crate) struct Prove {
     /// Policies in Rota; `-` is standard input
     #[arg(value_name = "FILE", required_unless_present = "recheck")]

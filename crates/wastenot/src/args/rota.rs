@@ -1,4 +1,4 @@
-//! `wastenot rota fmt`, `wastenot rota check`, `wastenot rota explain`
+//! `wastenot rota fmt`, `wastenot rota check`, `wastenot rota explain`, `wastenot rota emit`
 
 use std::path::PathBuf;
 
@@ -12,7 +12,8 @@ Rota is a language for schedulers: docs/reference/rota.md.
 Examples:
   wastenot rota check my.rota
   wastenot rota fmt my.rota
-  wastenot rota explain R008")]
+  wastenot rota explain R008
+  wastenot rota emit my.rota -o my.bpf.c")]
 pub(crate) struct Rota {
     #[command(subcommand)]
     pub(crate) what: What,
@@ -24,6 +25,7 @@ pub(crate) enum What {
     Check(Check),
     Fmt(Fmt),
     Explain(Explain),
+    Emit(Emit),
 }
 
 /// What the help says of FILE.
@@ -73,4 +75,26 @@ Examples:
 pub(crate) struct Explain {
     /// Such as R008; without one all are listed
     pub(crate) code: Option<String>,
+}
+
+/// Write the C of a policy, for sched_ext
+#[derive(Args, Debug)]
+#[command(after_help = "\
+One self-contained file: docs/emit.md says what is in it and what a loader has
+to fill. clang makes BPF of it:
+  clang -g -O2 -target bpf -mcpu=v3 -c my.bpf.c
+
+Examples:
+  wastenot rota emit my.rota
+  wastenot rota emit my.rota -o my.bpf.c")]
+pub(crate) struct Emit {
+    /// A text in Rota; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Where to write it; `-` is standard output
+    #[arg(short, long, value_name = "OUT", default_value = "-")]
+    pub(crate) output: PathBuf,
+    /// Replace OUT if it is there
+    #[arg(long)]
+    pub(crate) force: bool,
 }

@@ -48,7 +48,7 @@ impl Desk {
             assert!(trace.is_file(), "{} is shipped", trace.display());
             symlink(trace, desk.path().join(name)).expect("a link");
         }
-        for folder in ["traces", "scenarios"] {
+        for folder in ["traces", "scenarios", "policies"] {
             symlink(root().join(folder), desk.path().join(folder)).expect("a link");
         }
         desk.put("my.rota", POLICY);

@@ -161,7 +161,7 @@ fn steps_of_takers(variant: Variant) -> Vec<Step> {
     };
     let owed = match variant.chain {
         Chain::Not | Chain::One | Chain::OneAnywhere => Term::Bool(false),
-        Chain::Each => and([s.of("takes", &["c", "t"]), s.of("waits", &["t"])]),
+        Chain::Each => s.of("waits", &["t"]),
         Chain::Owed => or([s.of("owes", &["c", "t"]), s.of("claimed", &["c", "t"])]),
     };
     let nobody_left = forall(

@@ -1,6 +1,7 @@
 /*
  * A CPU that was woken may have taken another task than the one that it was woken for. So whoever
- * took a task looks whether work still waits that a sleeping CPU would take, and wakes that one.
+ * took a task looks for work that still waits, and wakes a sleeping CPU for each that one would
+ * take. Waking one CPU for one task is too few: it may owe the wakeups of two (docs/proofs.md).
  */
 struct chain {
 	u32 part;
@@ -20,7 +21,7 @@ static long sleeper_step(u32 n, struct chain *c)
 	return stop();
 }
 
-/* Wakes a CPU for the first task of one queue for which there is one. */
+/* Wakes a CPU for each task of one queue for which there is one. */
 static long waiting_step(u32 n, struct chain *c)
 {
 	u64 id = queue(c->part, c->kind, c->first + n);
@@ -31,16 +32,17 @@ static long waiting_step(u32 n, struct chain *c)
 	if (scx_bpf_dsq_nr_queued(id) <= 0)
 		return 0;
 	if (!bpf_iter_scx_dsq_new(&it, id, 0)) {
-		while (!c->found && (p = bpf_iter_scx_dsq_next(&it))) {
+		while ((p = bpf_iter_scx_dsq_next(&it))) {
 			t = task_of(p);
-			c->found = t && wake_for(p, t, MACHINE);
+			if (t && wake_for(p, t, MACHINE))
+				c->found = true;
 		}
 	}
 	bpf_iter_scx_dsq_destroy(&it);
-	return c->found ? stop() : 0;
+	return 0;
 }
 
-static bool chain_through(struct chain *c, u32 kind, u32 level)
+static void chain_through(struct chain *c, u32 kind, u32 level)
 {
 	struct span all = groups_in(c->part, level);
 	u32 n = all.count;
@@ -49,11 +51,10 @@ static bool chain_through(struct chain *c, u32 kind, u32 level)
 	c->first = all.first;
 	if (n)
 		bpf_loop(n, waiting_step, c, 0);
-	return c->found;
 }
 
 /* Those of all queues of the policy of a partition. */
-static bool chain_queues(struct chain *c)
+static void chain_queues(struct chain *c)
 {
 @CHAIN@}
 
@@ -67,6 +68,7 @@ static void chain(u32 part)
 	if (!c.found)
 		return;
 	c.found = false;
-	if (chain_queues(&c))
+	chain_queues(&c);
+	if (c.found)
 		count(CHAIN);
 }

@@ -17,33 +17,38 @@ struct scan {
 	s64 most;    /* of so many at most */
 	bool near;   /* whether the nearest of equals is best */
 	bool took;
-	u64 tried[MAX_CPUS / 64]; /* groups that were tried: one bit each */
+	u32 row;     /* of `attempted` */
 };
+
+/* Groups that were tried, one bit each: of the idle balance of each CPU, then of its regular ones,
+ * which may run at the same time. Too large for a stack. */
+static u64 attempted[2 * MAX_CPUS][MAX_CPUS / 64];
 
 static bool tried(struct scan *s, u32 group)
 {
 	u32 word = group / 64;
 
-	if (word >= MAX_CPUS / 64)
+	if (s->row >= 2 * MAX_CPUS || word >= MAX_CPUS / 64)
 		return true;
-	return s->tried[word] >> (group % 64) & 1;
+	return attempted[s->row][word] >> (group % 64) & 1;
 }
 
 static void try(struct scan *s, u32 group)
 {
 	u32 word = group / 64;
 
-	if (word < MAX_CPUS / 64)
-		s->tried[word] |= 1ULL << (group % 64);
+	if (s->row < 2 * MAX_CPUS && word < MAX_CPUS / 64)
+		attempted[s->row][word] |= 1ULL << (group % 64);
 	count(SELECT);
 }
 
-static struct scan scan_for(struct frame *f, s32 cpu, u32 from)
+/* A balance on behalf of a CPU begins. */
+static void begin_scan(struct scan *s, bool regular)
 {
-	struct scan s = { .f = f, .cpu = cpu, .from = from };
-
-	s.mine = group(from, cpu);
-	return s;
+	s->mine = group(s->from, s->cpu);
+	s->row = s->cpu + (regular ? MAX_CPUS : 0);
+	if (s->row < 2 * MAX_CPUS)
+		__builtin_memset(attempted[s->row], 0, sizeof(attempted[0]));
 }
 
 /* The nth group after my own, if it is a candidate on this level and untried, else -1. */

@@ -66,32 +66,45 @@ impl<'a> Search<'a> {
         let mut begin = from;
         while begin < to {
             let end = self.end(begin, to);
-            if depth > 0 && self.is_flat(begin, end, depth) {
-                let begins = &self.source.layout.begins;
-                let first = begins.partition_point(|piece| *piece <= begin);
-                let inside = begins[first..].iter().take_while(|piece| **piece < end);
-                self.found.inline.extend(inside);
-            } else {
-                self.blocks_of(begin, end, depth);
+            let one_line = depth > 0 && self.is_one_line(begin, end);
+            match one_line && 4 * depth + self.width(begin, end) <= WIDTH {
+                true => self.keep(begin, end),
+                false => self.blocks_of(begin, end, depth, one_line),
             }
             begin = end;
         }
     }
 
-    /// Gives the blocks of a piece lines of their own.
-    fn blocks_of(&mut self, begin: usize, end: usize, depth: usize) {
-        let mut at = begin;
+    /// Gives the blocks of a piece lines of their own, but for those that were written on one.
+    /// Where all were, and the line is too long, none stays there.
+    fn blocks_of(&mut self, begin: usize, end: usize, depth: usize, one_line: bool) {
+        let (mut line, mut next) = (begin, begin);
         for block in self.within(begin, end) {
-            if block.open < at {
+            let nested = block.open < next;
+            if nested || block.count == 0 && !self.has_comment(block.open, block.close) {
                 continue;
             }
-            if block.count > 0 || self.has_comment(block.open, block.close) {
+            next = block.close;
+            // Behind it ` else {` may follow.
+            let width = 4 * depth + self.width(line, block.close + 1) + 7;
+            let kept = depth > 0 && !one_line && self.is_one_line(block.open, block.close + 1);
+            if kept && width <= WIDTH {
+                self.keep(block.open, block.close);
+            } else {
                 self.found.open.insert(block.open);
                 self.found.close.insert(block.close);
                 self.pieces(block.open + 1, block.close, depth + 1);
+                line = block.close;
             }
-            at = block.close;
         }
+    }
+
+    /// Keeps pieces on their line that begin after a token.
+    fn keep(&mut self, begin: usize, end: usize) {
+        let begins = &self.source.layout.begins;
+        let first = begins.partition_point(|piece| *piece <= begin);
+        let inside = begins[first..].iter().take_while(|piece| **piece < end);
+        self.found.inline.extend(inside);
     }
 
     /// The token after the piece that begins here.
@@ -115,16 +128,13 @@ impl<'a> Search<'a> {
         &self.blocks[first..last]
     }
 
-    /// Whether a piece was written on one line, with blocks of one piece each, and fits.
-    fn is_flat(&self, begin: usize, end: usize, depth: usize) -> bool {
+    /// Whether these tokens were written on one line, with blocks of one piece each.
+    fn is_one_line(&self, begin: usize, end: usize) -> bool {
         let source = self.source;
-        let blocks = self.within(begin, end);
         let last = (begin..end).rev().find(|token| !source.parts(*token)).unwrap_or(begin);
-        let short = blocks.iter().all(|block| block.count <= 1 && !self.spans_lines(block));
-        short
+        self.within(begin, end).iter().all(|block| block.count <= 1 && !self.spans_lines(block))
             && !(begin + 1..end).any(|token| source.breaks(token))
             && !self.has_comment(begin, last)
-            && 4 * depth + self.width(begin, end) <= WIDTH
     }
 
     /// Whether something that is written begins a line inside of a block that is not empty.

@@ -2,8 +2,11 @@
 
 mod compiles;
 mod native;
+mod numbers;
+mod protocol;
 mod refused;
 mod schedule;
+mod text;
 
 use std::fs;
 use std::path::{Path, PathBuf};

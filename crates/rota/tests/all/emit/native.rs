@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{fs, thread};
 
 use wastenot_model::{CpuSet, Machine};
@@ -16,8 +17,11 @@ use super::schedule::{Player, Schedule};
 use super::{policies, scratch};
 
 /// Compiles what is emitted of a program. `None`: there is no C compiler.
-fn built(name: &str, program: &Program) -> Option<PathBuf> {
+pub(super) fn built(name: &str, program: &Program) -> Option<PathBuf> {
+    // Tests run at once, and a program that runs cannot be written anew.
+    static BUILT: AtomicUsize = AtomicUsize::new(0);
     Command::new("cc").arg("--version").output().ok()?;
+    let name = format!("{name}-{}", BUILT.fetch_add(1, Ordering::Relaxed));
     let (from, to) = (scratch(&format!("{name}.native.c")), scratch(&format!("{name}.native")));
     fs::write(&from, emit(program).expect("it can be emitted")).expect("room");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/native");
@@ -32,7 +36,7 @@ fn built(name: &str, program: &Program) -> Option<PathBuf> {
 }
 
 /// Machines of several shapes.
-fn machines() -> Vec<Machine> {
+pub(super) fn machines() -> Vec<Machine> {
     let shape = |cpus: u32, core: u32, llc: u32, node: u32, strided: bool| {
         let mut machine = Machine::flat(cpus as usize);
         for (n, cpu) in machine.cpus.iter_mut().enumerate() {
@@ -53,7 +57,7 @@ fn machines() -> Vec<Machine> {
 }
 
 /// The line that tells the driver of the machine.
-fn tables(machine: &Machine, cpus: usize) -> String {
+pub(super) fn tables(machine: &Machine, cpus: usize) -> String {
     let tree = Tree::of(machine, &CpuSet::first(cpus));
     let tables = Tables::of(&[tree]).expect("there is room");
     let mut line = format!("m {cpus}");
@@ -73,7 +77,7 @@ fn tables(machine: &Machine, cpus: usize) -> String {
 }
 
 /// What the C decides: a line for each event.
-fn decided(binary: &Path, input: String) -> Vec<String> {
+pub(super) fn decided(binary: &Path, input: String) -> Vec<String> {
     let mut child = Command::new(binary)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

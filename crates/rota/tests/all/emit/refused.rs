@@ -14,14 +14,14 @@ fn work_stealing() -> String {
 
 #[test]
 fn an_unsafe_protocol_is_never_emitted() {
-    let text =
-        work_stealing().replace("prove", "unsafe protocol { dispatch: no_chain }\n    prove");
-    assert_eq!(codes(&text), ["R601"]);
+    let unsafely = "\n    unsafe protocol { dispatch: no_chain }\n    prove ";
+    let text = work_stealing().replace("\n    prove ", unsafely);
+    assert_eq!(codes(&text), ["R701"]);
 }
 
 #[test]
 fn a_recheck_that_the_kernel_does_not_make_is_refused() {
     let text = work_stealing()
         .replace("where me in allowed(t)", "where me in allowed(t) and queued(v.ready) >= 1");
-    assert_eq!(codes(&text), ["R602"]);
+    assert_eq!(codes(&text), ["R702"]);
 }

@@ -108,12 +108,12 @@ impl Mechanism for Slow {
 fn run(name: &str, text: &str, seed: u64, slow: bool) -> History {
     let mut random = Random::stream(seed, 9, 9);
     let cpus = 2 + random.below(7) as usize;
-    let load = anything(&mut random, cpus, seed % 3 == 0);
+    let load = anything(&mut random, cpus, seed.is_multiple_of(3));
     let ipi = if seed % 5 < 2 { Span::us(3) } else { Span::ZERO };
     let costs = Costs { ipi, ..Costs::default() };
     let limit = Time(60_000_000_000);
     let options = Options { seed, limit, notes: true, ..Options::default() };
-    let machine = machine(cpus, seed % 2 == 0);
+    let machine = machine(cpus, seed.is_multiple_of(2));
     let policy: Box<dyn Policy> = Box::new(interpreter(text));
     let (history, outcome) = match slow {
         true => {
@@ -129,9 +129,9 @@ fn run(name: &str, text: &str, seed: u64, slow: bool) -> History {
 
 #[test]
 fn no_policy_loses_a_task_or_does_what_none_may() {
-    for (name, text) in policies() {
+    for (name, text) in &policies() {
         for seed in 0..40 {
-            let history = run(&name, &text, seed, seed % 4 == 1);
+            let history = run(name, text, seed, seed % 4 == 1);
             let charged = checkers::attempts(&history).expect("it tells its steps");
             assert_eq!(charged.wrong, Vec::<String>::new(), "{name} seed {seed}");
         }

@@ -1,6 +1,7 @@
 //! `wastenot rota`: texts of the language of schedulers.
 
 mod check;
+mod emit;
 mod explain;
 mod fmt;
 
@@ -20,6 +21,7 @@ pub(crate) fn run(args: &Rota) -> Result<Answer, Stop> {
         What::Check(args) => check::run(args),
         What::Fmt(args) => fmt::run(args),
         What::Explain(args) => explain::run(args),
+        What::Emit(args) => emit::run(args),
     }
 }
 

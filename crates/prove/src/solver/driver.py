@@ -1,6 +1,8 @@
 # cvc5 as a program, from its Python module: reads SMT-LIB 2 from standard input.
 # Its argument: the seconds after which it ends itself.
 import signal, sys
+
+sys.path = [folder for folder in sys.path if folder]  # not whatever lies in the current folder
 import cvc5
 
 signal.alarm(int(sys.argv[1]))

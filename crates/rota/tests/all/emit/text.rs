@@ -1,0 +1,104 @@
+//! What holds of the text itself.
+
+use std::fs;
+use std::path::Path;
+
+use wastenot_rota::emit::emit;
+
+use super::policies;
+
+/// Every file that is emitted of the policies of the project.
+fn emitted() -> Vec<(String, String)> {
+    let emit = |(name, program)| (name, emit(&program).expect("it can be emitted"));
+    policies().into_iter().map(emit).collect()
+}
+
+#[test]
+fn two_policies_are_emitted_as_they_stand_here() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    for (name, text) in emitted() {
+        if !["work-stealing", "fair-vtime"].contains(&name.as_str()) {
+            continue;
+        }
+        let path = folder.join(format!("{name}.bpf.c"));
+        let old = fs::read_to_string(&path).unwrap_or_default();
+        if old != text && std::env::var("SNAPSHOTS").is_ok_and(|action| action == "overwrite") {
+            fs::write(&path, &text).expect("room");
+            continue;
+        }
+        assert!(
+            old == text,
+            "{} is not up to date: SNAPSHOTS=overwrite cargo test -p wastenot-rota",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn the_same_program_gives_the_same_text() {
+    assert_eq!(emitted(), emitted());
+}
+
+#[test]
+fn nothing_loops_but_iterators_of_queues() {
+    for (name, text) in emitted() {
+        for line in text.lines() {
+            let loops = ["for (", "while (", "do {", "goto "].iter().any(|it| line.contains(it));
+            let iterator = line.contains("bpf_iter_scx_dsq_next(&it)");
+            assert!(!loops || iterator, "{name}: {line}");
+        }
+    }
+}
+
+#[test]
+fn every_count_of_a_loop_is_a_constant_or_guarded() {
+    for (name, text) in emitted() {
+        let lines: Vec<&str> = text.lines().collect();
+        let mut loops = 0;
+        for (n, line) in lines.iter().enumerate() {
+            let Some((_, call)) = line.split_once("bpf_loop(") else { continue };
+            if line.contains("*const bpf_loop") {
+                continue;
+            }
+            let count = call.split(',').next().expect("a first argument");
+            let constant = count.parse::<u32>().is_ok() || count == "MAX_CPUS";
+            let guard = format!("if ({count}");
+            assert!(constant || lines[n - 1].trim_start().starts_with(&guard), "{name}: {line}");
+            loops += 1;
+        }
+        assert!(loops > 5, "{name}");
+    }
+}
+
+#[test]
+fn every_function_of_a_policy_stands_under_its_clause() {
+    for (name, text) in emitted() {
+        let lines: Vec<&str> = text.lines().collect();
+        let begin = lines.iter().position(|line| line.starts_with(" * Policy ")).expect("a policy");
+        let end = lines.iter().position(|line| *line == " * Which policy it is.").expect("an end");
+        let functions = (begin..end).filter(|&n| {
+            lines[n].starts_with("static ") && lines[n].ends_with(')') && lines[n + 1] == "{"
+        });
+        let mut count = 0;
+        for n in functions {
+            let folds = lines[n].contains("(struct frame *f)") && lines[n - 1].is_empty();
+            let clause = lines[n - 1].starts_with("/* ") && lines[n - 1].ends_with(" */");
+            assert!(clause || folds || lines[n].contains("s32 cpu"), "{name}: {}", lines[n]);
+            count += usize::from(clause);
+        }
+        assert!(count > 0, "{name}");
+    }
+}
+
+#[test]
+fn tabs_indent_and_lines_are_no_longer_than_what_they_quote() {
+    for (name, text) in emitted() {
+        let mut quotes = false;
+        for line in text.lines() {
+            quotes = (quotes || line.starts_with(" * Policy ")) && line != " * Which policy it is.";
+            let width = line.chars().map(|c| if c == '\t' { 8 } else { 1 }).sum::<usize>();
+            assert!(width <= 110 || quotes, "{name}: {line}");
+            assert!(!line.starts_with("  ") && line.trim_end() == line, "{name}: `{line}`");
+        }
+    }
+}

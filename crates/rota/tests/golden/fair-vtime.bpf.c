@@ -1,0 +1,1580 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * vrt: a scheduler for sched_ext, written by `wastenot rota emit`.
+ *
+ * Each function of a policy stands under the clause that it comes from. `me` is who
+ * dispatches or balances, `v` whom it may take from, `t` the task. Build it with
+ * `clang -g -O2 -target bpf -mcpu=v3 -c`; a loader fills what is marked RODATA.
+ */
+enum { MAX_CPUS = 1024, PARTS = 1 };
+
+#define NOBODY 0xffffu /* no partition */
+#define ANY ~0u /* any queue */
+
+/*
+ * The kernel, as far as this file uses it. libbpf and the verifier match types and functions by
+ * name against the running kernel, so that declaring the members in use is enough.
+ */
+#ifdef WASTENOT_NATIVE
+#include "kernel.h" /* stand-ins of the same names: tests run the policy outside the kernel */
+#else
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef int s32;
+typedef unsigned long long u64;
+typedef long long s64;
+typedef _Bool bool;
+enum { false, true };
+
+#define SEC(name) __attribute__((section(name), used))
+#define KFUNC __attribute__((section(".ksyms")))
+#define WEAK __attribute__((weak))
+#define CORE __attribute__((preserve_access_index))
+#define RODATA const volatile
+
+/* Kfunc arguments are compared by kind: this has to be a struct, no forward declaration. */
+struct cpumask {
+	unsigned long bits[1];
+} CORE;
+
+struct sched_ext_entity {
+	u32 flags;
+	u32 weight;
+	u64 slice;
+} CORE;
+
+struct kernfs_node {
+	u64 id;
+} CORE;
+
+struct cgroup {
+	struct kernfs_node *kn;
+} CORE;
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+} CORE;
+
+struct task_struct {
+	const struct cpumask *cpus_ptr;
+	struct cpumask cpus_mask;
+	int nr_cpus_allowed;
+	unsigned int __state;
+	int tgid;
+	struct css_set *cgroups;
+	struct sched_ext_entity scx;
+} CORE;
+
+/* Has to be an enum, as in the kernel, or CO-RE does not find it. */
+enum scx_exit_kind { SCX_EXIT_NONE };
+
+struct scx_exit_info {
+	enum scx_exit_kind kind;
+	const char *reason;
+	const char *msg;
+} CORE;
+
+struct scx_init_task_args;
+struct scx_exit_task_args;
+struct scx_dump_ctx;
+
+struct bpf_iter_scx_dsq {
+	u64 opaque[6];
+};
+
+/* In every kernel with sched_ext since 6.13. */
+extern s32 scx_bpf_create_dsq(u64 id, s32 node) KFUNC;
+extern void scx_bpf_dsq_insert(struct task_struct *p, u64 id, u64 slice, u64 flags) KFUNC;
+extern bool scx_bpf_dsq_move_to_local(u64 id) KFUNC;
+extern s32 scx_bpf_dsq_nr_queued(u64 id) KFUNC;
+extern void scx_bpf_kick_cpu(s32 cpu, u64 flags) KFUNC;
+extern s32 scx_bpf_task_cpu(const struct task_struct *p) KFUNC;
+extern bool bpf_cpumask_test_cpu(u32 cpu, const struct cpumask *mask) KFUNC;
+extern int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, u64 id, u64 flags) KFUNC;
+extern struct task_struct *bpf_iter_scx_dsq_next(struct bpf_iter_scx_dsq *it) KFUNC;
+extern void bpf_iter_scx_dsq_destroy(struct bpf_iter_scx_dsq *it) KFUNC;
+
+/* Not in every kernel: the loader looks which of two forms there is. */
+struct scx_bpf_dsq_insert_vtime_args {
+	u64 dsq_id;
+	u64 slice;
+	u64 vtime;
+	u64 enq_flags;
+} CORE;
+extern bool __scx_bpf_dsq_insert_vtime(struct task_struct *p,
+				       struct scx_bpf_dsq_insert_vtime_args *args) KFUNC WEAK;
+extern void scx_bpf_dsq_insert_vtime(struct task_struct *p, u64 id, u64 slice, u64 vtime,
+				     u64 flags) KFUNC WEAK;
+extern void scx_bpf_dsq_move_set_vtime(struct bpf_iter_scx_dsq *it, u64 vtime) KFUNC WEAK;
+extern bool scx_bpf_dsq_move_vtime(struct bpf_iter_scx_dsq *it, struct task_struct *p, u64 id,
+				   u64 flags) KFUNC WEAK;
+extern bool scx_bpf_dsq_move(struct bpf_iter_scx_dsq *it, struct task_struct *p, u64 id,
+			     u64 flags) KFUNC WEAK;
+extern void scx_bpf_dump_bstr(char *format, u64 *data, u32 size) KFUNC WEAK;
+
+/* Helpers have numbers. */
+static u64 (*const bpf_ktime_get_ns)(void) = (void *)5;
+static u32 (*const bpf_get_smp_processor_id)(void) = (void *)8;
+static long (*const bpf_probe_read_kernel_str)(void *to, u32 size, const void *from) = (void *)115;
+static void *(*const bpf_task_storage_get)(void *map, struct task_struct *p, void *value,
+				     u64 flags) = (void *)156;
+static long (*const bpf_loop)(u32 count, void *step, void *state, u64 flags) = (void *)181;
+
+/* Maps: libbpf reads their numbers from the types of arrays. */
+#define TASK_STORAGE(name, held)                                                               \
+	struct {                                                                               \
+		int(*type)[29];                                                                \
+		int(*map_flags)[1]; /* no preallocation */                                     \
+		int *key;                                                                      \
+		held *value;                                                                   \
+	} name SEC(".maps")
+
+static void *(*const bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
+#define MAP(name, number, size, from, held)                                                    \
+	struct {                                                                               \
+		int(*type)[number];                                                            \
+		int(*max_entries)[size];                                                       \
+		from *key;                                                                     \
+		held *value;                                                                   \
+	} name SEC(".maps")
+enum { HASH = 1, ARRAY = 2 };
+
+struct bpf_timer {
+	u64 opaque[2];
+} __attribute__((aligned(8)));
+
+static long (*const bpf_timer_init)(struct bpf_timer *timer, void *map, u64 flags) = (void *)169;
+static long (*const bpf_timer_set_callback)(struct bpf_timer *timer, void *call) = (void *)170;
+static long (*const bpf_timer_start)(struct bpf_timer *timer, u64 after, u64 flags) = (void *)171;
+
+/* Without this clang describes the mask as a forward declaration. */
+static u32 keep_types(void)
+{
+	return __builtin_preserve_type_info(*(struct cpumask *)0, 0);
+}
+
+struct sched_ext_ops {
+	s32 (*select_cpu)(struct task_struct *p, s32 prev, u64 flags);
+	void (*enqueue)(struct task_struct *p, u64 flags);
+	void (*dispatch)(s32 cpu, struct task_struct *prev);
+	void (*running)(struct task_struct *p);
+	void (*stopping)(struct task_struct *p, bool runnable);
+	void (*quiescent)(struct task_struct *p, u64 flags);
+	void (*tick)(struct task_struct *p);
+	bool (*yield)(struct task_struct *from, struct task_struct *to);
+	void (*update_idle)(s32 cpu, bool idle);
+	s32 (*init_task)(struct task_struct *p, struct scx_init_task_args *args);
+	void (*exit_task)(struct task_struct *p, struct scx_exit_task_args *args);
+	s32 (*init)(void);
+	void (*exit)(struct scx_exit_info *info);
+	void (*dump)(struct scx_dump_ctx *context);
+	u64 flags;
+	u32 timeout_ms;
+	char name[128];
+};
+#endif
+
+/*
+ * Constants of the running kernel. The loader looks each up in its BTF by name; what stands here
+ * is what they were when this was written.
+ */
+RODATA u64 SCX_DSQ_LOCAL = 0x8000000000000002ULL;
+RODATA u64 SCX_DSQ_LOCAL_ON = 0xc000000000000000ULL;
+RODATA u64 SCX_SLICE_INF = ~0ULL;
+RODATA u64 SCX_KICK_IDLE = 1;
+RODATA u64 SCX_KICK_PREEMPT = 2;
+RODATA u64 SCX_ENQ_WAKEUP = 1;
+RODATA u64 SCX_DEQ_SLEEP = 1;
+RODATA u32 SCX_TASK_QUEUED = 1;
+RODATA u32 TASK_DEAD = 0x80;
+
+/*
+ * The machine, filled by the loader. Groups of a level are numbered over all partitions: those of
+ * the first partition first, in each in the order of their lowest CPU. CPUs are groups of level
+ * CPU. `members` says where the CPUs of a group stand in `member`, ascending; `groups` which groups
+ * a partition has. A partition always has a CPU. CPUs of nobody have `part_of` NOBODY.
+ */
+enum { CPU, SMT, LLC, NODE, MACHINE, LEVELS };
+
+struct span {
+	u16 first;
+	u16 count;
+};
+
+RODATA u16 part_of[MAX_CPUS];
+RODATA u16 group_of[LEVELS][MAX_CPUS];
+RODATA u16 member[LEVELS][MAX_CPUS];
+RODATA struct span members[LEVELS][MAX_CPUS];
+RODATA struct span groups[PARTS][LEVELS];
+
+static u32 part(s32 cpu)
+{
+	if ((u32)cpu >= MAX_CPUS)
+		return NOBODY;
+	return part_of[cpu];
+}
+
+/* The group of a level that a CPU is in. */
+static u32 group(u32 level, s32 cpu)
+{
+	if (level >= LEVELS || (u32)cpu >= MAX_CPUS)
+		return 0;
+	return group_of[level][cpu];
+}
+
+/* How many CPUs a group has. */
+static u32 cpus(u32 level, u32 group)
+{
+	if (level >= LEVELS || group >= MAX_CPUS)
+		return 0;
+	return members[level][group].count;
+}
+
+/* The nth CPU of a group. */
+static s32 nth(u32 level, u32 group, u32 n)
+{
+	if (level >= LEVELS || group >= MAX_CPUS)
+		return 0;
+	n += members[level][group].first;
+	if (n >= MAX_CPUS)
+		return 0;
+	return member[level][n];
+}
+
+/* How many groups of a level a partition has, and the number of the first. */
+static struct span groups_in(u32 part, u32 level)
+{
+	struct span none = {};
+
+	if (part >= PARTS || level >= LEVELS)
+		return none;
+	none.first = groups[part][level].first;
+	none.count = groups[part][level].count;
+	return none;
+}
+
+/* The narrowest level on which two CPUs meet. */
+static u32 distance(s32 a, s32 b)
+{
+	return a == b				? CPU
+	       : group(SMT, a) == group(SMT, b) ? SMT
+	       : group(LLC, a) == group(LLC, b) ? LLC
+	       : group(NODE, a) == group(NODE, b) ? NODE
+						  : MACHINE;
+}
+
+/* The queues of the text. */
+enum {
+	VRT_Q, /* queue q : ordered(vt) per llc */
+	KINDS
+};
+
+/* Of every task. */
+struct task {
+	s32 prev;  /* the CPU on which it ran last */
+	u32 part;  /* its partition, and one: 0 for a task that no policy has seen */
+	u64 since; /* when it began to run */
+	u32 kind;  /* the queue in which it waits or waited last, */
+	u32 group; /* of which group, */
+	s64 key;   /* where in it, 0 in one that is first in first out, */
+	u64 put;   /* since when, */
+	s32 at;	   /* near which CPU, */
+	u32 wake;  /* and within which level of that one a CPU is woken for it */
+	s64 weighed; /* its weight, while its queue counts it */
+	bool owed; /* a CPU has still to be woken for it */
+	bool waits; /* it is in that queue */
+	bool ran;  /* it was on a CPU a moment ago and still wants to run */
+	bool gave; /* it gave way */
+	s64 vrt_vt; /* t.vt: time, in ns */
+};
+
+TASK_STORAGE(tasks, struct task);
+
+static struct task *task_of(struct task_struct *p)
+{
+	return bpf_task_storage_get(&tasks, p, 0, 0);
+}
+
+/* Of every CPU: the weight of the task that it runs, 0 if none. */
+static u32 runs[MAX_CPUS];
+
+/* Of every CPU: whether it found nothing to run and sleeps, or is about to. Whoever clears a flag
+ * owes that CPU a kick. */
+static u32 idle[MAX_CPUS];
+
+/* How often each step of the protocol was taken, by each CPU: put = take + steal_ok + waiting. */
+enum { PUT, RUN, TAKE, SELECT, STEAL_OK, STEAL_FAIL, KICK, CHAIN, STEPS };
+u64 steps[MAX_CPUS][STEPS];
+
+static void count(u32 step)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+
+	if (cpu < MAX_CPUS && step < STEPS)
+		steps[cpu][step]++;
+}
+
+/* What names stand for while one event is handled. CPUs are held by number, groups by theirs. */
+struct frame {
+	struct task_struct *p;
+	struct task *t;
+	u32 part;
+	s32 me;	   /* who dispatches or balances */
+	s32 other; /* the candidate of a balance */
+	s32 here;  /* where the event happens */
+	s32 home;  /* where the task ran last, or the nearest to it where it may run */
+	s32 on;	   /* where the task goes: what select_cpu answers */
+	s64 ran;   /* for how long it did */
+	s64 now;   /* when this began: one event sees one time */
+	s32 cpu0; /* let, -1 if none was found */
+};
+
+/* Ends a bpf_loop. Opaque, or clang proves too much to the verifier. */
+static long stop(void)
+{
+	long one = 1;
+
+	asm volatile("" : "+r"(one));
+	return one;
+}
+
+static bool allowed(struct task_struct *p, s32 cpu)
+{
+	return (u32)cpu < MAX_CPUS && bpf_cpumask_test_cpu(cpu, p->cpus_ptr);
+}
+
+/* Whether a task has one CPU only. The mask of one that must not migrate now is not its own. */
+static bool pinned(struct task_struct *p)
+{
+	return p->nr_cpus_allowed == 1 || p->cpus_ptr != &p->cpus_mask;
+}
+
+/* Whether a CPU that dispatches looks into a queue of a group. */
+static bool looks(u32 kind, u32 of, s32 cpu)
+{
+	switch (kind) {
+	case VRT_Q:
+		return true;
+	}
+	return true;
+}
+
+static s64 lesser(s64 a, s64 b)
+{
+	return a < b ? a : b;
+}
+
+static s64 greater(s64 a, s64 b)
+{
+	return a > b ? a : b;
+}
+
+/* A sum that stays at the end of 64 bits instead of coming back at the other. */
+static s64 plus(s64 a, s64 b)
+{
+	s64 sum = (u64)a + b;
+
+	if (((a ^ sum) & (b ^ sum)) < 0)
+		return a < 0 ? -0x7fffffffffffffffLL - 1 : 0x7fffffffffffffffLL;
+	return sum;
+}
+
+/* A difference that does. */
+static s64 minus(s64 a, s64 b)
+{
+	s64 left = (u64)a - b;
+
+	if (((a ^ b) & (a ^ left)) < 0)
+		return a < 0 ? -0x7fffffffffffffffLL - 1 : 0x7fffffffffffffffLL;
+	return left;
+}
+
+/* a / by, rounded down. */
+static s64 over(s64 a, u64 by)
+{
+	return a < 0 ? -(s64)((~(u64)a) / by) - 1 : (s64)((u64)a / by);
+}
+
+/* a * b / by with 128 bits in between, where a is less than by: long division, bit by bit. */
+struct share {
+	u64 a;
+	u64 b;
+	u64 by; /* at most 2^62 */
+	u64 quotient;
+	u64 rest;
+};
+
+static long share_step(u32 n, struct share *s)
+{
+	s->quotient <<= 1;
+	s->rest <<= 1;
+	if (s->b >> (63 - n) & 1)
+		s->rest += s->a;
+	if (s->rest >= s->by) {
+		s->rest -= s->by;
+		s->quotient++;
+	}
+	if (s->rest >= s->by) {
+		s->rest -= s->by;
+		s->quotient++;
+	}
+	return 0;
+}
+
+static u64 share(u64 a, u64 b, u64 by, bool up)
+{
+	struct share s = { .a = a, .b = b, .by = by };
+
+	if (!(a >> 32) && !(b >> 32))
+		return (a * b + (up ? by - 1 : 0)) / by;
+	bpf_loop(64, share_step, &s, 0);
+	return s.quotient + (up && s.rest);
+}
+
+/* scaled(time, weight): virtual time, rounded up so that whoever ran at all pays. */
+static s64 scaled(s64 time, s64 weight)
+{
+	u64 most = 0x7fffffffffffffffULL, by = weight < 1 ? 1 : weight;
+	u64 size = time < 0 ? -(u64)time : time;
+	u64 whole = size / by, part = share(size % by, 100, by, time >= 0);
+
+	if (whole > (most - part) / 100)
+		return time < 0 ? -0x7fffffffffffffffLL - 1 : 0x7fffffffffffffffLL;
+	return time < 0 ? -(s64)(whole * 100 + part) : (s64)(whole * 100 + part);
+}
+
+/* A slice is never 0: the kernel would take that for the one before. */
+static u64 slice_of(s64 ns)
+{
+	return ns < 1 ? 1 : ns;
+}
+
+/*
+ * Idle flags: a claim is one atomic exchange, so that of two who want a CPU one gets it.
+ */
+static bool claim(s32 cpu)
+{
+	if ((u32)cpu >= MAX_CPUS || !*(volatile u32 *)&idle[cpu])
+		return false;
+	return __sync_lock_test_and_set(&idle[cpu], 0);
+}
+
+static void set_idle(s32 cpu, u32 whether)
+{
+	if ((u32)cpu < MAX_CPUS)
+		__sync_lock_test_and_set(&idle[cpu], whether);
+}
+
+/* For the nearest CPU that a task may use. */
+struct search {
+	struct task_struct *p;
+	u32 level; /* where to look */
+	u32 group;
+	bool inside; /* only for one in this group: */
+	u32 per;
+	u32 in;
+	bool claims; /* only for one whose idle flag is set, which is claimed, */
+	u32 kind;    /* and who would look into this queue, or ANY, */
+	u32 of;	     /* of this group */
+	s32 found;
+};
+
+static long search_step(u32 n, struct search *s)
+{
+	s32 cpu = nth(s->level, s->group, n);
+
+	if (!allowed(s->p, cpu) || (s->inside && group(s->per, cpu) != s->in))
+		return 0;
+	if (s->claims && (!looks(s->kind, s->of, cpu) || !claim(cpu)))
+		return 0;
+	s->found = cpu;
+	return stop();
+}
+
+static bool search_in(struct search *s, u32 level, s32 near)
+{
+	u32 n;
+
+	s->level = level;
+	s->group = group(level, near);
+	n = cpus(level, s->group);
+	if (n)
+		bpf_loop(n, search_step, s, 0);
+	return s->found >= 0;
+}
+
+#define BY(level) (1u << (level))
+#define BY_ALL (~0u)
+
+/* The CPU nearest to `near`, by some levels, of those within one; -1 if there is none. */
+static s32 nearest(struct search *s, s32 near, u32 by, u32 within)
+{
+	by |= BY(within);
+	s->found = -1;
+	if (search_in(s, CPU, near))
+		return s->found;
+	if (within >= SMT && (by & BY(SMT)) && search_in(s, SMT, near))
+		return s->found;
+	if (within >= LLC && (by & BY(LLC)) && search_in(s, LLC, near))
+		return s->found;
+	if (within >= NODE && (by & BY(NODE)) && search_in(s, NODE, near))
+		return s->found;
+	if (within >= MACHINE)
+		search_in(s, MACHINE, near);
+	return s->found;
+}
+
+/* let CPU = idle cpu in allowed(t) within LEVEL near PLACE by [LEVEL, ...] */
+static s32 idle_cpu(struct frame *f, s32 near, u32 by, u32 within)
+{
+	struct search s = { .p = f->p, .claims = true, .kind = ANY };
+
+	return nearest(&s, near, by, within);
+}
+
+static void kick(s32 cpu, u64 flags)
+{
+	scx_bpf_kick_cpu(cpu, flags);
+	count(KICK);
+}
+
+/* Wakes one idle CPU that may have a waiting task and would look where it waits. */
+static bool wake_for(struct task_struct *p, struct task *t, u32 within)
+{
+	struct search s = { .p = p, .claims = true, .kind = t->kind, .of = t->group };
+	s32 cpu = nearest(&s, t->at, BY_ALL, within);
+
+	if (cpu < 0)
+		return false;
+	kick(cpu, SCX_KICK_IDLE);
+	return true;
+}
+
+/* The second half of a put: its task is in the queue by now. */
+static void wake_owed(struct task_struct *p)
+{
+	struct task *t = task_of(p);
+
+	if (!t || !t->owed)
+		return;
+	t->owed = false;
+	wake_for(p, t, t->wake);
+}
+
+/*
+ * Queues. The number of one says of which partition, which queue of the text and which group it
+ * is. A task with one CPU waits in a queue of that CPU, which no filter sees: nobody else could
+ * have it. Its own CPU takes from both in the order in which the text's one queue would have been.
+ */
+static u64 queue(u32 part, u32 kind, u32 group)
+{
+	return (u64)part << 32 | (u64)kind << 24 | group;
+}
+
+static u64 queue_pinned(u32 part, u32 kind, s32 cpu)
+{
+	return queue(part, kind, cpu) | 1 << 23;
+}
+
+static s64 queued(u32 part, u32 kind, u32 group)
+{
+	s32 n = scx_bpf_dsq_nr_queued(queue(part, kind, group));
+
+	return n < 0 ? 0 : n;
+}
+
+#define ANYWHERE (-1)
+
+/* The task of a queue that is first of those that may run on a CPU, or on any. */
+static struct task *first_for(u64 id, s32 cpu)
+{
+	struct bpf_iter_scx_dsq it;
+	struct task_struct *p;
+	struct task *t = 0;
+
+	if (!bpf_iter_scx_dsq_new(&it, id, 0)) {
+		while (!t && (p = bpf_iter_scx_dsq_next(&it))) {
+			if (cpu == ANYWHERE || allowed(p, cpu))
+				t = task_of(p);
+		}
+	}
+	bpf_iter_scx_dsq_destroy(&it);
+	return t;
+}
+
+/* Whether one task would be before another in one queue. */
+static bool is_before(struct task *a, struct task *b)
+{
+	if (!a || !b)
+		return a;
+	return a->key < b->key || (a->key == b->key && a->put <= b->put);
+}
+
+/* Near which CPU a task waits in the queue of a group: the nearest to where it was of that group,
+ * or of all. */
+static s32 waits_at(struct frame *f, u32 level, u32 of)
+{
+	struct search s = { .p = f->p, .inside = true, .per = level, .in = of };
+	s32 cpu;
+
+	if (group(level, f->home) == of)
+		return f->home;
+	cpu = nearest(&s, f->t->prev, BY_ALL, MACHINE);
+	return cpu < 0 ? f->home : cpu;
+}
+
+/* Notes where a task is about to wait, and that a CPU is owed to it. Gives the queue's number. The
+ * kernel inserts it when the operation that this is part of has returned: rota_wakeup(). */
+static u64 waits(struct frame *f, u32 kind, u32 level, u32 group, s64 key, u32 wake)
+{
+	struct task *t = f->t;
+
+	t->kind = kind;
+	t->group = group;
+	t->key = key;
+	t->put = f->now;
+	t->at = f->on = waits_at(f, level, group);
+	t->wake = wake;
+	t->owed = t->waits = true;
+	count(PUT);
+	return pinned(f->p) ? queue_pinned(f->part, kind, f->home) : queue(f->part, kind, group);
+}
+
+/* The same, of an ordered queue. */
+static void put_by(struct frame *f, u32 kind, u32 level, u32 group, s64 key, u64 slice, u32 wake)
+{
+	u64 id = waits(f, kind, level, group, key, wake);
+	struct scx_bpf_dsq_insert_vtime_args args = { id, slice, key, 0 };
+
+	if (__scx_bpf_dsq_insert_vtime)
+		__scx_bpf_dsq_insert_vtime(f->p, &args);
+	else
+		scx_bpf_dsq_insert_vtime(f->p, id, slice, key, 0);
+}
+
+/* run t on CPU slice SLICE */
+static void run_on(struct frame *f, s32 cpu, u64 slice)
+{
+	f->on = cpu;
+	if ((u32)cpu < MAX_CPUS)
+		runs[cpu] = f->p->scx.weight;
+	scx_bpf_dsq_insert(f->p, SCX_DSQ_LOCAL_ON | cpu, slice, 0);
+	kick(cpu, SCX_KICK_IDLE);
+	count(RUN);
+}
+
+/* take QUEUE */
+static bool take(struct frame *f, u32 kind, u32 group)
+{
+	u64 shared = queue(f->part, kind, group), own = queue_pinned(f->part, kind, f->me);
+	bool took;
+
+	if (scx_bpf_dsq_nr_queued(own) <= 0)
+		took = scx_bpf_dsq_move_to_local(shared);
+	else if (is_before(first_for(own, f->me), first_for(shared, f->me)))
+		took = scx_bpf_dsq_move_to_local(own) || scx_bpf_dsq_move_to_local(shared);
+	else
+		took = scx_bpf_dsq_move_to_local(shared) || scx_bpf_dsq_move_to_local(own);
+	if (took)
+		count(TAKE);
+	return took;
+}
+
+/*
+ * What a queue keeps beside its tasks, by kind and group.
+ */
+static s64 key_least[KINDS][MAX_CPUS];
+
+/* min_vt(QUEUE): the least key that was taken or left behind by whoever was. It never falls. */
+static s64 min_key(u32 kind, u32 group)
+{
+	if (kind >= KINDS || group >= MAX_CPUS)
+		return 0;
+	return *(volatile s64 *)&key_least[kind][group];
+}
+
+/* A task of an ordered queue begins to run. */
+static void key_taken(struct frame *f)
+{
+	struct task *t = f->t, *head = first_for(queue(f->part, t->kind, t->group), ANYWHERE);
+	s64 key = head ? lesser(t->key, head->key) : t->key, old = min_key(t->kind, t->group);
+
+	/* Of two at once the first has its way; what the other had to say the next one will. */
+	if (key > old && t->kind < KINDS && t->group < MAX_CPUS)
+		__sync_val_compare_and_swap(&key_least[t->kind][t->group], old, key);
+}
+
+/* t.VAR, carried over from one queue to another: as far ahead of the least there as here. */
+static s64 rebased(s64 key, u32 kind, u32 from, u32 to, u32 into)
+{
+	return plus(key, minus(min_key(to, into), min_key(kind, from)));
+}
+
+/*
+ * Balancing: a scan reads the queues of others without locks and keeps the best of those that pass
+ * the filter; a steal then moves one task, under the lock of its queue, or fails.
+ */
+struct scan {
+	struct frame *f;
+	s32 cpu;     /* on whose behalf */
+	u32 from;    /* the level of the queues that are stolen from */
+	u32 mine;    /* its own group of that level */
+	u32 level;   /* candidates share a group of this level with it, */
+	u32 nearer;  /* and none of this one, where all were tried already */
+	s64 key;     /* of the best candidate so far, */
+	s32 best;    /* which is this group, */
+	u32 away;    /* so far away */
+	u32 retries; /* how many more may be tried */
+	s64 moved;   /* how many tasks came, */
+	s64 most;    /* of so many at most */
+	bool near;   /* whether the nearest of equals is best */
+	bool took;
+	u32 row;     /* of `attempted` */
+};
+
+/* Groups that were tried, one bit each: of the idle balance of each CPU, then of its regular ones,
+ * which may run at the same time. Too large for a stack. */
+static u64 attempted[2 * MAX_CPUS][MAX_CPUS / 64];
+
+static bool tried(struct scan *s, u32 group)
+{
+	u32 word = group / 64;
+
+	if (s->row >= 2 * MAX_CPUS || word >= MAX_CPUS / 64)
+		return true;
+	return attempted[s->row][word] >> (group % 64) & 1;
+}
+
+static void try(struct scan *s, u32 group)
+{
+	u32 word = group / 64;
+
+	if (s->row < 2 * MAX_CPUS && word < MAX_CPUS / 64)
+		attempted[s->row][word] |= 1ULL << (group % 64);
+	count(SELECT);
+}
+
+/* A balance on behalf of a CPU begins. */
+static void begin_scan(struct scan *s, bool regular)
+{
+	s->mine = group(s->from, s->cpu);
+	s->row = s->cpu + (regular ? MAX_CPUS : 0);
+	if (s->row < 2 * MAX_CPUS)
+		__builtin_memset(attempted[s->row], 0, sizeof(attempted[0]));
+}
+
+/* The nth group after my own, if it is a candidate on this level and untried, else -1. */
+static s32 candidate(struct scan *s, u32 n)
+{
+	struct span all = groups_in(s->f->part, s->from);
+	u32 at = s->mine + 1 + n;
+	s32 cpu;
+
+	if (at >= (u32)all.first + all.count)
+		at -= all.count;
+	cpu = nth(s->from, at, 0);
+	if (tried(s, at) || group(s->level, cpu) != group(s->level, s->cpu) ||
+	    group(s->nearer, cpu) == group(s->nearer, s->cpu))
+		return -1;
+	s->f->other = s->from == CPU ? cpu : (s32)at;
+	return at;
+}
+
+/* Keeps a candidate that passed the filter if it is better than the best. */
+static void consider(struct scan *s, u32 group, s64 key)
+{
+	u32 away = s->near ? distance(s->cpu, nth(s->from, group, 0)) : 0;
+
+	if (s->best >= 0 && (key < s->key || (key == s->key && away >= s->away)))
+		return;
+	s->best = group;
+	s->key = key;
+	s->away = away;
+}
+
+/* `v` is the candidate that was chosen. */
+static void face_best(struct scan *s)
+{
+	s->f->other = s->from == CPU ? nth(CPU, s->best, 0) : s->best;
+}
+
+/* The lowest CPU of a group that a task may use, or -1. */
+static s32 lowest_allowed(struct task_struct *p, u32 level, u32 of)
+{
+	struct search s = { .p = p, .found = -1 };
+
+	search_in(&s, level, nth(level, of, 0));
+	return s.found;
+}
+
+/* A task waits in another queue from now on. */
+static void moved(struct task *t, u32 kind, u32 group, s64 key, s32 cpu)
+{
+	t->kind = kind;
+	t->group = group;
+	t->key = key;
+	t->at = cpu;
+	t->put = bpf_ktime_get_ns();
+}
+
+/* steal 1: the first task that may run here, onto this CPU. */
+static bool steal(struct frame *f, u32 kind, u32 group)
+{
+	bool took = scx_bpf_dsq_move_to_local(queue(f->part, kind, group));
+
+	count(took ? STEAL_OK : STEAL_FAIL);
+	return took;
+}
+
+
+/*
+ * Policy vrt.
+ */
+RODATA s64 vrt_slice = 5000000; /* slice: time, in ns */
+RODATA s64 vrt_lag = 20000000; /* lag: time, in ns */
+
+/* on new(t), on wake(t) */
+static void vrt_on_new_wake(struct frame *f)
+{
+	f->t->vrt_vt = greater(f->t->vrt_vt, minus(min_key(VRT_Q, group(LLC, f->home)), vrt_lag));
+	f->cpu0 = idle_cpu(f, f->t->prev, BY(SMT) | BY(LLC) | BY(NODE) | BY(MACHINE), MACHINE);
+	if (f->cpu0 >= 0) {
+		run_on(f, f->cpu0, slice_of(vrt_slice));
+	} else {
+		put_by(f, VRT_Q, LLC, group(LLC, f->home), f->t->vrt_vt, slice_of(vrt_slice), MACHINE);
+	}
+}
+
+/* on preempt(t), on yield(t) */
+static void vrt_on_preempt_yield(struct frame *f)
+{
+	put_by(f, VRT_Q, LLC, group(LLC, f->home), f->t->vrt_vt, slice_of(vrt_slice), MACHINE);
+}
+
+/* on stop(t) */
+static void vrt_on_stop(struct frame *f)
+{
+	f->t->vrt_vt = plus(f->t->vrt_vt, scaled(f->ran, (s64)f->p->scx.weight));
+}
+
+/* filter(me, v) = queued(v.q) >= 1 */
+static bool vrt_filter_idle(struct frame *f)
+{
+	return queued(f->part, VRT_Q, f->other) >= 1;
+}
+
+/* choose argmax queued(v.q) tie near(me) */
+static s64 vrt_choose_idle(struct frame *f)
+{
+	return queued(f->part, VRT_Q, f->other);
+}
+
+/* one candidate */
+static long vrt_scan_idle_step(u32 n, struct scan *s)
+{
+	s32 group = candidate(s, n);
+
+	if (group >= 0 && vrt_filter_idle(s->f))
+		consider(s, group, vrt_choose_idle(s->f));
+	return 0;
+}
+
+/* the best of the candidates */
+static bool vrt_scan_idle(struct scan *s)
+{
+	u32 n = groups_in(s->f->part, s->from).count;
+
+	s->best = -1;
+	s->near = true;
+	if (n)
+		bpf_loop(n, vrt_scan_idle_step, s, 0);
+	if (s->best < 0)
+		return false;
+	try(s, s->best);
+	return true;
+}
+
+/* steal 1 retry untried */
+static long vrt_balance_idle_step(u32 n, struct scan *s)
+{
+	if (!vrt_scan_idle(s))
+		return stop();
+	s->took = steal(s->f, VRT_Q, s->best);
+	if (s->took)
+		return stop();
+	return 0;
+}
+
+/* one level: candidates are tried until one gives a task or nobody is left */
+static bool vrt_balance_idle_level(struct scan *s, u32 level)
+{
+	u32 n = groups_in(s->f->part, s->from).count;
+
+	s->nearer = s->level;
+	s->level = level;
+	if (n)
+		bpf_loop(n, vrt_balance_idle_step, s, 0);
+	return s->took;
+}
+
+/* balance idle { level node, machine } */
+static bool vrt_balance_idle(struct frame *f, s32 cpu)
+{
+	struct scan s = { .f = f, .cpu = cpu, .from = LLC };
+
+	begin_scan(&s, false);
+	return vrt_balance_idle_level(&s, NODE) ||
+	       vrt_balance_idle_level(&s, MACHINE);
+}
+
+/* on dispatch(c) { take llc(me).q else balance idle } */
+static bool vrt_dispatch(struct frame *f, bool stays)
+{
+	if (take(f, VRT_Q, group(LLC, f->me)))
+		return true;
+	if (!stays && vrt_balance_idle(f, f->me))
+		return true;
+	return false;
+}
+
+/* every 50000000 */
+static s64 vrt_period_every_1(struct frame *f)
+{
+	return 50000000;
+}
+
+/* filter(me, v) = queued(v.q) - queued(me.q) >= 2 */
+static bool vrt_filter_every_1(struct frame *f)
+{
+	return queued(f->part, VRT_Q, f->other) - queued(f->part, VRT_Q, f->me) >= 2;
+}
+
+/* choose argmax queued(v.q) */
+static s64 vrt_choose_every_1(struct frame *f)
+{
+	return queued(f->part, VRT_Q, f->other);
+}
+
+/* one candidate */
+static long vrt_scan_every_1_step(u32 n, struct scan *s)
+{
+	s32 group = candidate(s, n);
+
+	if (group >= 0 && vrt_filter_every_1(s->f))
+		consider(s, group, vrt_choose_every_1(s->f));
+	return 0;
+}
+
+/* the best of the candidates */
+static bool vrt_scan_every_1(struct scan *s)
+{
+	u32 n = groups_in(s->f->part, s->from).count;
+
+	s->best = -1;
+	s->near = false;
+	if (n)
+		bpf_loop(n, vrt_scan_every_1_step, s, 0);
+	if (s->best < 0)
+		return false;
+	try(s, s->best);
+	return true;
+}
+
+/* into q rebase */
+static bool vrt_pull_every_1_one(struct scan *s, struct bpf_iter_scx_dsq *it,
+			struct task_struct *p, struct task *t, s32 cpu)
+{
+	struct frame *f = s->f;
+	u32 into = group(LLC, s->cpu);
+	s64 before = t->vrt_vt;
+
+	t->vrt_vt = rebased(t->vrt_vt, VRT_Q, s->best, VRT_Q, into);
+	scx_bpf_dsq_move_set_vtime(it, t->vrt_vt);
+	if (!scx_bpf_dsq_move_vtime(it, p, queue(f->part, VRT_Q, into), 0)) {
+		t->vrt_vt = before;
+		return false;
+	}
+	moved(t, VRT_Q, into, t->vrt_vt, cpu);
+	return true;
+}
+
+/* steal min(8, half(queued(v.q) - queued(me.q))): one by one, each time as things are by then */
+static long vrt_pull_every_1(u32 n, struct scan *s)
+{
+	u64 id = queue(s->f->part, VRT_Q, s->best);
+	struct frame *f = s->f;
+	struct bpf_iter_scx_dsq it;
+	struct task_struct *p;
+	struct task *t;
+	bool came = false;
+	s64 count;
+	s32 cpu;
+
+	face_best(s);
+	count = lesser(8, over(queued(f->part, VRT_Q, f->other) - queued(f->part, VRT_Q, f->me), 2));
+	if (s->moved >= s->most || count < 1 || !vrt_filter_every_1(f))
+		return stop();
+	s->most = lesser(s->most, count);
+	if (!bpf_iter_scx_dsq_new(&it, id, 0)) {
+		while (!came && (p = bpf_iter_scx_dsq_next(&it))) {
+			cpu = lowest_allowed(p, LLC, group(LLC, s->cpu));
+			t = task_of(p);
+			if (cpu < 0 || !t || !vrt_pull_every_1_one(s, &it, p, t, cpu))
+				continue;
+			came = true;
+			wake_for(p, t, MACHINE);
+		}
+	}
+	bpf_iter_scx_dsq_destroy(&it);
+	if (!came)
+		return stop();
+	s->moved++;
+	return 0;
+}
+
+/* as many as came retry untried */
+static long vrt_balance_every_1_step(u32 n, struct scan *s)
+{
+	if (!vrt_scan_every_1(s))
+		return stop();
+	s->moved = 0;
+	s->most = 0x7fffffffffffffffLL;
+	bpf_loop(MAX_CPUS, vrt_pull_every_1, s, 0);
+	s->took = s->moved > 0;
+	if (s->took)
+		return stop();
+	return 0;
+}
+
+/* one level: candidates are tried until one gives a task or nobody is left */
+static bool vrt_balance_every_1_level(struct scan *s, u32 level)
+{
+	u32 n = groups_in(s->f->part, s->from).count;
+
+	s->nearer = s->level;
+	s->level = level;
+	if (n)
+		bpf_loop(n, vrt_balance_every_1_step, s, 0);
+	return s->took;
+}
+
+/* every 50000000 { level node } */
+static bool vrt_balance_every_1(struct frame *f, s32 cpu)
+{
+	struct scan s = { .f = f, .cpu = cpu, .from = LLC };
+
+	begin_scan(&s, true);
+	return vrt_balance_every_1_level(&s, NODE);
+}
+
+
+/*
+ * Which policy it is.
+ */
+enum { NEW, WAKE, PREEMPT, YIELD };
+
+static u32 part_of_task(struct task_struct *p)
+{
+	return 0;
+}
+
+/* Variables begin with what the text says. */
+static void first_seen(struct frame *f)
+{
+	f->t->vrt_vt = 0;
+}
+
+static void placed(struct frame *f, u32 event)
+{
+	switch (event) {
+	case NEW:
+		vrt_on_new_wake(f);
+		break;
+	case WAKE:
+		vrt_on_new_wake(f);
+		break;
+	case PREEMPT:
+		vrt_on_preempt_yield(f);
+		break;
+	case YIELD:
+		vrt_on_preempt_yield(f);
+		break;
+	}
+}
+
+static bool dispatched(struct frame *f, bool stays)
+{
+	return vrt_dispatch(f, stays);
+}
+
+/*
+ * A CPU that was woken may have taken another task than the one that it was woken for. So whoever
+ * took a task looks for work that still waits, and wakes a sleeping CPU for each that one would
+ * take. Waking one CPU for one task is too few: it may owe the wakeups of two (docs/proofs.md).
+ */
+struct chain {
+	u32 part;
+	u32 kind;
+	u32 first; /* number of the first group that has such a queue */
+	bool found;
+};
+
+/* Whether any CPU of the partition sleeps: mostly none does, and that is all there is to see. */
+static long sleeper_step(u32 n, struct chain *c)
+{
+	s32 cpu = nth(MACHINE, c->first, n);
+
+	if ((u32)cpu >= MAX_CPUS || !*(volatile u32 *)&idle[cpu])
+		return 0;
+	c->found = true;
+	return stop();
+}
+
+/* Wakes a CPU for each task of one queue for which there is one. */
+static long waiting_step(u32 n, struct chain *c)
+{
+	u64 id = queue(c->part, c->kind, c->first + n);
+	struct bpf_iter_scx_dsq it;
+	struct task_struct *p;
+	struct task *t;
+
+	if (scx_bpf_dsq_nr_queued(id) <= 0)
+		return 0;
+	if (!bpf_iter_scx_dsq_new(&it, id, 0)) {
+		while ((p = bpf_iter_scx_dsq_next(&it))) {
+			t = task_of(p);
+			if (t && wake_for(p, t, MACHINE))
+				c->found = true;
+		}
+	}
+	bpf_iter_scx_dsq_destroy(&it);
+	return 0;
+}
+
+static void chain_through(struct chain *c, u32 kind, u32 level)
+{
+	struct span all = groups_in(c->part, level);
+	u32 n = all.count;
+
+	c->kind = kind;
+	c->first = all.first;
+	if (n)
+		bpf_loop(n, waiting_step, c, 0);
+}
+
+/* Those of all queues of the policy of a partition. */
+static void chain_queues(struct chain *c)
+{
+	chain_through(c, VRT_Q, LLC);
+}
+
+static void chain(u32 part)
+{
+	struct chain c = { .part = part, .first = groups_in(part, MACHINE).first };
+	u32 n = cpus(MACHINE, c.first);
+
+	if (n)
+		bpf_loop(n, sleeper_step, &c, 0);
+	if (!c.found)
+		return;
+	c.found = false;
+	chain_queues(&c);
+	if (c.found)
+		count(CHAIN);
+}
+
+enum { BALANCES = 1 };
+
+/* What each regular balance is. */
+static void balance_now(u32 balance, s32 cpu)
+{
+	struct frame f = { .here = cpu, .now = bpf_ktime_get_ns() };
+
+	switch (balance) {
+	case 0:
+		f.part = 0;
+		f.me = group(LLC, cpu);
+		vrt_balance_every_1(&f, cpu);
+		break;
+	}
+}
+
+static u64 period_of(u32 balance, s32 cpu)
+{
+	struct frame f = { .here = cpu, .now = bpf_ktime_get_ns() };
+
+	switch (balance) {
+	case 0:
+		f.part = 0;
+		f.me = group(LLC, cpu);
+		return vrt_period_every_1(&f);
+	}
+	return ~0ULL >> 1;
+}
+
+/*
+ * Regular balances: a timer for each CPU that does one.
+ */
+struct period {
+	struct bpf_timer timer;
+};
+
+MAP(periods, ARRAY, BALANCES * MAX_CPUS, u32, struct period);
+
+static int period_due(void *map, u32 *key, struct period *period)
+{
+	u32 balance = *key / MAX_CPUS;
+	s32 cpu = *key % MAX_CPUS;
+
+	balance_now(balance, cpu);
+	bpf_timer_start(&period->timer, period_of(balance, cpu), 0);
+	return 0;
+}
+
+struct begin {
+	u32 balance;
+	u32 level;
+	u32 first;
+};
+
+/* The leader of a group is its lowest CPU. */
+static long begin_step(u32 n, struct begin *b)
+{
+	s32 cpu = nth(b->level, b->first + n, 0);
+	u32 key = b->balance * MAX_CPUS + cpu;
+	struct period *period = bpf_map_lookup_elem(&periods, &key);
+
+	if (!period)
+		return stop();
+	bpf_timer_init(&period->timer, &periods, 1); /* CLOCK_MONOTONIC */
+	bpf_timer_set_callback(&period->timer, period_due);
+	bpf_timer_start(&period->timer, period_of(b->balance, cpu), 0);
+	return 0;
+}
+
+static void begin(u32 part, u32 balance, u32 level)
+{
+	struct span all = groups_in(part, level);
+	struct begin b = { .balance = balance, .level = level, .first = all.first };
+	u32 n = all.count;
+
+	if (n)
+		bpf_loop(n, begin_step, &b, 0);
+}
+
+/*
+ * The operations of sched_ext.
+ */
+/* A task that is about to be placed. False if no partition has a CPU for it. */
+static bool open(struct frame *f, struct task_struct *p, s32 here)
+{
+	struct task *t = task_of(p);
+	struct search s = { .p = p };
+
+	if (!t)
+		return false;
+	f->p = p;
+	f->t = t;
+	f->here = here;
+	f->now = bpf_ktime_get_ns();
+	f->part = part_of_task(p);
+	if (part(t->prev) != f->part) {
+		/* It was elsewhere: it begins on the lowest of its CPUs here. */
+		s.found = -1;
+		search_in(&s, MACHINE, nth(MACHINE, f->part, 0));
+		t->prev = s.found < 0 ? nth(MACHINE, f->part, 0) : s.found;
+	}
+	if (part(here) != f->part)
+		f->here = t->prev;
+	f->home = nearest(&s, t->prev, BY_ALL, MACHINE);
+	if (f->home < 0) {
+		/* None of its CPUs is of its partition: it is served where the kernel has it. */
+		t->prev = f->home = scx_bpf_task_cpu(p);
+		f->part = part(f->home);
+	}
+	f->on = f->home;
+	return f->part < PARTS;
+}
+
+/* Each task is new to a policy once. */
+static void place(struct frame *f, u32 event)
+{
+	struct task *t = f->t;
+
+	if (t->part != f->part + 1) {
+		t->part = f->part + 1;
+		event = NEW;
+		first_seen(f);
+	}
+	t->gave = t->waits = t->owed = false;
+	placed(f, event);
+}
+
+/* A task that is in the hands of a policy, on a CPU. */
+static bool view(struct frame *f, struct task_struct *p, s32 here)
+{
+	struct task *t = task_of(p);
+
+	if (!t || !t->part)
+		return false;
+	f->p = p;
+	f->t = t;
+	f->part = t->part - 1;
+	f->here = here;
+	f->now = bpf_ktime_get_ns();
+	return true;
+}
+
+SEC("struct_ops/select_cpu")
+s32 rota_select_cpu(u64 *ctx)
+{
+	struct task_struct *p = (void *)ctx[0];
+	struct frame f = {};
+
+	if (!open(&f, p, bpf_get_smp_processor_id()))
+		return (s32)ctx[1];
+	place(&f, WAKE);
+	return f.on;
+}
+
+SEC("struct_ops/enqueue")
+int rota_enqueue(u64 *ctx)
+{
+	struct task_struct *p = (void *)ctx[0];
+	bool wakes = ctx[1] & SCX_ENQ_WAKEUP, ran;
+	struct frame f = {};
+
+	if (!open(&f, p, wakes ? (s32)bpf_get_smp_processor_id() : scx_bpf_task_cpu(p))) {
+		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, 0, 0);
+		return 0;
+	}
+	ran = f.t->ran;
+	f.t->ran = false;
+	place(&f, wakes ? WAKE : f.t->gave ? YIELD : PREEMPT);
+	/* It waits elsewhere because something about it changed: no tracepoint follows. */
+	if (!wakes && !ran)
+		wake_owed(p);
+	return 0;
+}
+
+/* The kernel inserts a task when select_cpu or enqueue has returned. These are the first places
+ * after that: here a CPU is woken for it, so that insertion comes before the claim. */
+SEC("tp_btf/sched_wakeup")
+int rota_wakeup(u64 *ctx)
+{
+	wake_owed((void *)ctx[0]);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int rota_wakeup_new(u64 *ctx)
+{
+	wake_owed((void *)ctx[0]);
+	return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int rota_switch(u64 *ctx)
+{
+	wake_owed((void *)ctx[1]);
+	return 0;
+}
+
+SEC("struct_ops/dispatch")
+int rota_dispatch(u64 *ctx)
+{
+	s32 cpu = (s32)ctx[0];
+	struct task_struct *prev = (void *)ctx[1];
+	struct frame f = {
+		.me = cpu, .here = cpu, .part = part(cpu), .now = bpf_ktime_get_ns()
+	};
+	/* The kernel puts who ran back in a queue only after this, and only if somebody else was
+	 * found: it is as if it were the last of all that this CPU may take, and not idle. */
+	bool stays = prev && (prev->scx.flags & SCX_TASK_QUEUED);
+
+	if (!stays) {
+		set_idle(cpu, 1);
+		if ((u32)cpu < MAX_CPUS)
+			runs[cpu] = 0;
+	}
+	if (dispatched(&f, stays)) {
+		set_idle(cpu, 0);
+		chain(f.part);
+	}
+	return 0;
+}
+
+/* A hint: a CPU that another class of the kernel took does not sleep. What it was woken for goes
+ * to somebody else. */
+SEC("struct_ops/update_idle")
+int rota_update_idle(u64 *ctx)
+{
+	s32 cpu = (s32)ctx[0];
+
+	if (!ctx[1]) {
+		set_idle(cpu, 0);
+		chain(part(cpu));
+	}
+	return 0;
+}
+
+SEC("struct_ops/running")
+int rota_running(u64 *ctx)
+{
+	struct task_struct *p = (void *)ctx[0];
+	s32 cpu = scx_bpf_task_cpu(p);
+	struct frame f = {};
+
+	if (!view(&f, p, cpu))
+		return 0;
+	f.t->since = f.now;
+	f.t->prev = cpu;
+	if ((u32)cpu < MAX_CPUS)
+		runs[cpu] = p->scx.weight;
+	if (f.t->waits) {
+		f.t->waits = f.t->owed = false;
+		/* steal ... rebase: it was stolen, if it waited in another group. */
+		if (f.t->kind == VRT_Q && f.t->group != group(LLC, cpu))
+			f.t->vrt_vt = rebased(f.t->vrt_vt, VRT_Q, f.t->group, VRT_Q, group(LLC, cpu));
+		key_taken(&f);
+	}
+	return 0;
+}
+
+SEC("struct_ops/stopping")
+int rota_stopping(u64 *ctx)
+{
+	struct task_struct *p = (void *)ctx[0];
+	s32 cpu = scx_bpf_task_cpu(p);
+	struct frame f = {};
+
+	if (!view(&f, p, cpu))
+		return 0;
+	f.ran = f.now - f.t->since;
+	f.t->ran = ctx[1];
+	vrt_on_stop(&f);
+	if ((u32)cpu < MAX_CPUS)
+		runs[cpu] = 0;
+	return 0;
+}
+
+SEC("struct_ops/init_task")
+s32 rota_init_task(u64 *ctx)
+{
+	struct task_struct *p = (void *)ctx[0];
+	struct task *t = bpf_task_storage_get(&tasks, p, 0, 1);
+
+	if (!t)
+		return -12; /* no memory */
+	t->prev = scx_bpf_task_cpu(p);
+	return 0;
+}
+
+/* Makes the queues of a kind: one for each group, and one for the pinned tasks of each CPU. */
+struct make {
+	u32 part;
+	u32 kind;
+	u32 first;
+	s32 error;
+};
+
+static long make_step(u32 n, struct make *m)
+{
+	m->error = scx_bpf_create_dsq(queue(m->part, m->kind, m->first + n), -1);
+	return m->error ? stop() : 0;
+}
+
+static long make_pinned_step(u32 n, struct make *m)
+{
+	s32 cpu = nth(MACHINE, m->first, n);
+
+	m->error = scx_bpf_create_dsq(queue_pinned(m->part, m->kind, cpu), -1);
+	return m->error ? stop() : 0;
+}
+
+static s32 make(u32 part, u32 kind, u32 level)
+{
+	struct span all = groups_in(part, level);
+	struct make m = { .part = part, .kind = kind, .first = all.first };
+	u32 n = all.count;
+
+	if (n)
+		bpf_loop(n, make_step, &m, 0);
+	m.first = groups_in(part, MACHINE).first;
+	n = cpus(MACHINE, m.first);
+	if (n && !m.error)
+		bpf_loop(n, make_pinned_step, &m, 0);
+	return m.error;
+}
+
+u32 types;
+
+SEC("struct_ops.s/init")
+s32 rota_init(u64 *ctx)
+{
+	s32 error = 0;
+
+	types = keep_types();
+	error = error ?: make(0, VRT_Q, LLC);
+	if (!error)
+		begin(0, 0, LLC);
+	return error;
+}
+
+/* Why the kernel let go of us, for the loader to tell. */
+u32 exit_kind;
+char exit_reason[128];
+char exit_message[1024];
+
+SEC("struct_ops.s/exit")
+int rota_exit(u64 *ctx)
+{
+	struct scx_exit_info *info = (void *)ctx[0];
+
+	bpf_probe_read_kernel_str(exit_reason, sizeof(exit_reason), info->reason);
+	bpf_probe_read_kernel_str(exit_message, sizeof(exit_message), info->msg);
+	exit_kind = info->kind;
+	return 0;
+}
+
+/* One line for each CPU whose state is worth one, in the kernel's dump after an error. */
+static long dump_step(u32 cpu, void *unused)
+{
+	static char format[] = "cpu %llu: idle flag %llu, weight running %llu\n";
+	u64 data[3] = { cpu };
+
+	if (cpu >= MAX_CPUS || part_of[cpu] == NOBODY)
+		return 0;
+	data[1] = idle[cpu];
+	data[2] = runs[cpu];
+	if (scx_bpf_dump_bstr)
+		scx_bpf_dump_bstr(format, data, sizeof(data));
+	return 0;
+}
+
+SEC("struct_ops/dump")
+int rota_dump(u64 *ctx)
+{
+	bpf_loop(MAX_CPUS, dump_step, 0, 0);
+	return 0;
+}
+
+SEC(".struct_ops.link")
+struct sched_ext_ops rota_ops = {
+	.select_cpu = (void *)rota_select_cpu,
+	.enqueue = (void *)rota_enqueue,
+	.dispatch = (void *)rota_dispatch,
+	.update_idle = (void *)rota_update_idle,
+	.running = (void *)rota_running,
+	.stopping = (void *)rota_stopping,
+	.init_task = (void *)rota_init_task,
+	.init = (void *)rota_init,
+	.exit = (void *)rota_exit,
+	.dump = (void *)rota_dump,
+	.flags = 1, /* SCX_OPS_KEEP_BUILTIN_IDLE */
+	.timeout_ms = 10000,
+	.name = "vrt",
+};
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
