@@ -16,7 +16,7 @@ use wastenot_rota::ir::Policy;
 use crate::solvers::solvers;
 
 /// Small ones that are quickly explored.
-const SAMPLE: [&str; 2] = ["global-fifo", "work-stealing"];
+const SAMPLE: [&str; 3] = ["global-fifo", "work-stealing", "fair-vtime"];
 
 fn policy(name: &str) -> Policy {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies");
