@@ -3,8 +3,6 @@
 #[cfg(test)]
 #[path = "all/certificate.rs"]
 mod certificate;
-#[path = "all/gallery.rs"]
-mod gallery;
 #[cfg(test)]
 #[path = "all/gallery.rs"]
 mod gallery;
