@@ -1,5 +1,5 @@
 # The menu. `make demo` is the first five minutes, `make test` is what CI runs.
-.PHONY: setup demo test check bench seeds policies fuzz
+.PHONY: setup demo test check bench seeds policies mutants fuzz
 
 CARGO ?= cargo
 TRACE := traces/7.2-s4x16x2-make.dat
@@ -46,6 +46,11 @@ seeds: setup
 policies: setup
 	@$(CARGO) build --release --quiet --package xtask
 	@target/release/xtask policies scenarios/seeds scenarios/rota docs/rota-simulated.md
+
+# Every right policy made wrong in every place: docs/mutants.md. Some minutes; needs z3.
+mutants: setup
+	@$(CARGO) build --release --quiet --package xtask
+	@target/release/xtask mutants policies docs/mutants.md
 
 # The readers under libFuzzer (nightly, cargo-fuzz): fuzz/README.md.
 fuzz:

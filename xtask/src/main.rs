@@ -1,8 +1,10 @@
 //! `cargo xtask seeds`: runs every scenario of the seeds and writes docs/seeds.md; `cargo xtask
-//! policies`: runs policies in Rota on them and writes docs/rota-simulated.md.
+//! policies`: runs policies in Rota on them and writes docs/rota-simulated.md; `cargo xtask
+//! mutants`: makes policies wrong, judges what comes of it and writes docs/mutants.md.
 
 mod elsewhere;
 mod knobs;
+mod mutants;
 mod policies;
 mod seeds;
 mod trial;
@@ -11,7 +13,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: xtask seeds SCENARIOS OUTPUT.md [figures]\n       \
-                     xtask policies SCENARIOS OWN OUTPUT.md";
+                     xtask policies SCENARIOS OWN OUTPUT.md\n       \
+                     xtask mutants POLICIES OUTPUT.md";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -24,6 +27,7 @@ fn main() -> ExitCode {
         ["policies", scenarios, own, output] => {
             policies::write(scenarios.as_ref(), own.as_ref(), output.as_ref())
         }
+        ["mutants", folder, output] => mutants::write(folder.as_ref(), output.as_ref()),
         _ => Err(USAGE.to_owned()),
     };
     match done {

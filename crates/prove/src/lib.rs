@@ -9,6 +9,7 @@ pub mod encode;
 mod error;
 pub mod explore;
 mod machines;
+pub mod mutants;
 pub mod obligations;
 mod report;
 pub mod smt;

@@ -129,7 +129,8 @@ fn judge_claim(policy: &Policy, claim: &Claim, options: &Options) -> Result<Verd
     Ok(Verdict { claim, outcome, obligations: judged, looked, explored, took })
 }
 
-fn judge_one(obligation: Obligation, options: &Options) -> Result<Judged, Error> {
+/// Whether an obligation holds.
+pub(crate) fn judge_one(obligation: Obligation, options: &Options) -> Result<Judged, Error> {
     let begun = Instant::now();
     let finding = match &obligation.question {
         Question::Holds => Finding::Holds,

@@ -3,12 +3,16 @@
 #[cfg(test)]
 #[path = "all/certificate.rs"]
 mod certificate;
+#[cfg(test)]
 #[path = "all/gallery.rs"]
 mod gallery;
 #[path = "all/interpreted.rs"]
 mod interpreted;
 #[path = "all/random.rs"]
 mod random;
+#[cfg(test)]
+#[path = "all/mutants.rs"]
+mod mutants;
 #[cfg(test)]
 #[path = "all/solvers.rs"]
 mod solvers;

@@ -16,6 +16,7 @@ pub mod syntax;
 mod tree;
 
 pub use diagnostic::Diagnostic;
+pub use lower::faults;
 pub use render::{line_and_column, render};
 pub use syntax::{format, parse, text};
 pub use tree::Tree;

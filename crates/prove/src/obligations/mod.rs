@@ -16,6 +16,7 @@ use crate::encode::NotEncoded;
 use crate::smt::Script;
 
 pub(crate) use conserve::remembered;
+pub(crate) use sites::{candidate_of, taking};
 
 /// Something that has to hold.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Where tasks come to wait, in the language of solvers: what may be assumed of one that does.
 
 use wastenot_rota::ir::Policy;
-use wastenot_rota::ir::{Event, Level, Place, Put, Set, Stmt};
+use wastenot_rota::ir::{Balance, Event, Level, Place, Put, Set, Stmt};
 
 use crate::encode::{Encoder, Names, NotEncoded};
 use crate::smt::{Term, and, implies, or};
@@ -152,12 +152,22 @@ pub(super) fn candidate(
     names: &Names,
     cpu: &Term,
 ) -> Term {
+    match encoder.policy().idle.as_ref().filter(|balance| balance.from == queue) {
+        Some(balance) => candidate_of(encoder, balance, names, cpu),
+        None => Term::Bool(false),
+    }
+}
+
+/// The same, in a balance of any policy that has these queues.
+pub(crate) fn candidate_of(
+    encoder: &mut Encoder<'_>,
+    balance: &Balance,
+    names: &Names,
+    cpu: &Term,
+) -> Term {
     let policy = encoder.policy();
-    let Some(balance) = policy.idle.as_ref().filter(|balance| balance.from == queue) else {
-        return Term::Bool(false);
-    };
     let Some((_, me)) = names.me.clone() else { return Term::Bool(false) };
-    let own = encoder.same(policy.queues[queue].per, me.clone(), cpu.clone());
+    let own = encoder.same(policy.queues[balance.from].per, me.clone(), cpu.clone());
     let within = balance.levels.iter();
     let within: Vec<Term> =
         within.map(|level| encoder.same(*level, me.clone(), cpu.clone())).collect();
@@ -171,7 +181,7 @@ pub(super) fn candidate(
 }
 
 /// Names in a balance: who is idle, and a CPU of the candidate.
-pub(super) fn taking(encoder: &mut Encoder<'_>, other: Level) -> (Names, Term, Term) {
+pub(crate) fn taking(encoder: &mut Encoder<'_>, other: Level) -> (Names, Term, Term) {
     let (me, cpu) = (encoder.cpu("me"), encoder.cpu("v"));
     let names = Names {
         me: Some((Level::Cpu, me.clone())),

@@ -235,11 +235,8 @@ impl Lowering<'_> {
 
     fn count(&mut self, steal: &ast::Steal, scope: &Scope, periodic: bool) -> Option<Num> {
         let count = self.number_of(&steal.count, scope, Dimension::Count)?;
-        if !periodic && count != Num::Const(1) {
-            let message = "who is idle takes one task";
-            let help = "write `steal 1`: more would wait in a local queue where nobody finds them; \
-                        batches belong into `balance every`";
-            self.fault("R411", steal.count.span, message, "not one", help);
+        if let Some(fault) = not_one(&count, steal.count.span).filter(|_| !periodic) {
+            self.report(fault);
             return None;
         }
         Some(count)
@@ -270,6 +267,14 @@ impl Lowering<'_> {
             }
         }
     }
+}
+
+/// What is wrong if an idle CPU takes so many.
+pub(super) fn not_one(count: &Num, span: Span) -> Option<Diagnostic> {
+    let message = "who is idle takes one task";
+    let help = "write `steal 1`: more would wait in a local queue where nobody finds them; \
+                batches belong into `balance every`";
+    (*count != Num::Const(1)).then(|| Diagnostic::new("R411", span, message, "not one", help))
 }
 
 /// Names of queues of `of` in an expression.

@@ -11,6 +11,7 @@ mod handlers;
 mod partitions;
 mod paths;
 mod places;
+mod plain;
 mod scope;
 mod statements;
 
@@ -18,6 +19,7 @@ use crate::Diagnostic;
 use crate::ir::{self, Event, Program, Protocol};
 use crate::syntax::{Span, ast};
 
+pub use self::plain::faults;
 use self::scope::Scope;
 
 /// Expressions of a policy once its metrics are put in: more are refused, since a metric that uses

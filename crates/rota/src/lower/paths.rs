@@ -29,8 +29,10 @@ enum Claimed {
     Unasked,
     /// One was found, and nobody sent there.
     Found,
-    /// None was found, or it was sent for.
-    Settled,
+    /// One was found, and somebody was.
+    Sent,
+    /// None was found.
+    None,
 }
 
 /// Reports paths of a handler that place their task never or twice, and claims that are forgotten.
@@ -56,7 +58,10 @@ pub(super) fn check(
     }
     let forgotten = |path: &Path| {
         let claims = path.claimed.iter();
-        claims.clone().find(|(_, state, _)| *state != Claimed::Settled).map(|(.., span)| *span)
+        claims
+            .clone()
+            .find(|(_, state, _)| matches!(state, Claimed::Unasked | Claimed::Found))
+            .map(|(.., span)| *span)
     };
     if let Some(span) = ends.iter().find_map(forgotten) {
         let message = "a CPU is claimed and then forgotten: nobody wakes it";
@@ -93,11 +98,14 @@ impl Checker<'_> {
         let span = statement.span;
         match &statement.stmt {
             Stmt::Put(_) => self.place(span, paths, None),
-            Stmt::Run { slot, .. } => self.place(span, paths, Some(*slot)),
+            Stmt::Run { slot, .. } => {
+                self.found(*slot, span, &paths);
+                self.place(span, paths, Some(*slot))
+            }
             Stmt::Claim { slot, .. } => map(paths, |path| {
                 path.claimed.push((*slot, Claimed::Unasked, span));
             }),
-            Stmt::Kick { cpu: Place::Slot(slot), .. } => settle(paths, *slot),
+            Stmt::Kick { cpu: Place::Slot(slot), .. } => send(paths, *slot),
             Stmt::SetTask(..) => {
                 if let Some(placed) = paths.iter().find_map(|path| path.placed) {
                     let message = "the task is in a queue already, and others may look at it";
@@ -108,6 +116,20 @@ impl Checker<'_> {
                 paths
             }
             _ => paths,
+        }
+    }
+
+    /// No text gets here whose CPU may not have been found: its name would not be known.
+    fn found(&mut self, slot: usize, span: Span, paths: &BTreeSet<Path>) {
+        let none = |path: &Path| {
+            let found = |claim: &&(usize, Claimed, Span)| claim.0 == slot;
+            let claim = path.claimed.iter().rev().find(found);
+            !claim.is_some_and(|claim| matches!(claim.1, Claimed::Found | Claimed::Sent))
+        };
+        if paths.iter().any(none) {
+            let message = "the CPU may not have been found";
+            let help = "ask first: `if c { run t on c } else { ... }`";
+            self.found.push(Diagnostic::new("R301", span, message, "perhaps none", help));
         }
     }
 
@@ -127,7 +149,7 @@ impl Checker<'_> {
         }
         let placed = map(paths, |path| path.placed = Some(span));
         match slot {
-            Some(slot) => settle(placed, slot),
+            Some(slot) => send(placed, slot),
             None => placed,
         }
     }
@@ -137,21 +159,28 @@ impl Checker<'_> {
 fn split(condition: &Bool, paths: BTreeSet<Path>) -> (BTreeSet<Path>, BTreeSet<Path>) {
     let Bool::Found(slot) = condition else { return (paths.clone(), paths) };
     let with = |state: Claimed| {
-        map(paths.clone(), |path| {
+        let known = |path: &mut Path| {
             path.claimed.iter_mut().filter(|claim| claim.0 == *slot).for_each(|claim| {
                 if claim.1 == Claimed::Unasked {
                     claim.1 = state;
                 }
             });
-        })
+        };
+        // Who asks twice is told the same.
+        let none = state == Claimed::None;
+        let other =
+            |claim: &(usize, Claimed, Span)| claim.0 == *slot && (claim.1 == Claimed::None) != none;
+        let mut paths = map(paths.clone(), known);
+        paths.retain(|path| !path.claimed.iter().any(other));
+        paths
     };
-    (with(Claimed::Found), with(Claimed::Settled))
+    (with(Claimed::Found), with(Claimed::None))
 }
 
-fn settle(paths: BTreeSet<Path>, slot: usize) -> BTreeSet<Path> {
+fn send(paths: BTreeSet<Path>, slot: usize) -> BTreeSet<Path> {
     map(paths, |path| {
         path.claimed.iter_mut().filter(|claim| claim.0 == slot).for_each(|claim| {
-            claim.1 = Claimed::Settled;
+            claim.1 = Claimed::Sent;
         });
     })
 }

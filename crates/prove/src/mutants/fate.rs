@@ -1,0 +1,133 @@
+//! What becomes of a mutant: types first, then small machines, then a solver.
+
+use rayon::prelude::*;
+use wastenot_rota::ir::{Claim, Policy};
+
+use super::{Family, Mutant, argument, equivalent};
+use crate::explore::{Bounds, search};
+use crate::obligations::{Question, obligations};
+use crate::verdict::judge_one;
+use crate::wakeup::Lost;
+use crate::{Error, Finding, Options};
+
+/// What became of a mutant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is wrong.
+    Refuted(By),
+    /// It means the same: a solver finds no state in which it does not.
+    Equivalent,
+    /// All its claims are proved, like those of the original.
+    Proved,
+    /// Nobody knows, for this reason.
+    Open(String),
+}
+
+/// Who refuted it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum By {
+    /// Its text, without any question: paths, counts, levels, retries.
+    Type,
+    /// A counterexample on a small machine.
+    Explorer,
+    /// A state in which an obligation does not hold.
+    Solver,
+}
+
+/// What a fate means for the prover.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Wrong, and found to be.
+    Refuted(By),
+    /// Not wrong: it means the same.
+    Equivalent,
+    /// Not wrong: [`super::ARGUMENTS`] at this index says why.
+    Argued(usize),
+    /// Choice or tuning, and proved.
+    Tuned,
+    /// What should not be, for this reason: a hole in the prover, or a claim that depends on
+    /// tuning.
+    Unexplained(String),
+}
+
+/// How a mutant stands with that fate.
+pub fn standing(mutant: &Mutant, fate: &Fate) -> Standing {
+    match (fate, mutant.family) {
+        (Fate::Equivalent | Fate::Proved, Family::Choice) => Standing::Tuned,
+        (fate, Family::Choice) => Standing::Unexplained(format!("choice, but {fate:?}")),
+        (Fate::Refuted(by), _) => Standing::Refuted(*by),
+        (Fate::Equivalent, _) => Standing::Equivalent,
+        (fate, _) => match argument(mutant) {
+            Some(argument) => Standing::Argued(argument),
+            None => Standing::Unexplained(format!("no argument, but {fate:?}")),
+        },
+    }
+}
+
+/// The smallest machines first: most counterexamples are there.
+const FIRST_LOOK: Bounds = Bounds { cpus: 2, tasks: 2, events: 1 };
+/// Situations that are looked at for a claim.
+const SITUATIONS: u64 = 10_000;
+
+/// The fates of many mutants of `original`, in their order.
+///
+/// # Errors
+/// A solver fails.
+pub fn fates(original: &Policy, mutants: &[Mutant], options: &Options) -> Result<Vec<Fate>, Error> {
+    mutants.par_iter().map(|mutant| fate(original, mutant, options)).collect()
+}
+
+/// The fate of a mutant of `original`. It helps to keep answers: mutants ask what others asked.
+///
+/// # Errors
+/// A solver fails.
+pub fn fate(original: &Policy, mutant: &Mutant, options: &Options) -> Result<Fate, Error> {
+    let policy = &mutant.policy;
+    if !wastenot_rota::faults(policy).is_empty() {
+        return Ok(Fate::Refuted(By::Type));
+    }
+    let first = |claim: &Claim| counterexample(policy, claim, FIRST_LOOK);
+    // What is wrong with the protocol itself is explored: solvers take long to find a state.
+    let lost = || !policy.protocol.is_safe() && Lost::of(policy).is_some();
+    if policy.claims.iter().any(first) || lost() {
+        return Ok(Fate::Refuted(By::Explorer));
+    }
+    if equivalent::same(original, policy, options)? {
+        return Ok(Fate::Equivalent);
+    }
+    let mut fate = Fate::Proved;
+    for claim in &policy.claims {
+        match asked(policy, claim, options)? {
+            Fate::Proved => {}
+            // A counterexample says more than a state that no run may reach.
+            Fate::Refuted(By::Solver) if counterexample(policy, claim, options.bounds) => {
+                return Ok(Fate::Refuted(By::Explorer));
+            }
+            refuted @ Fate::Refuted(_) => return Ok(refuted),
+            other => fate = other,
+        }
+    }
+    Ok(fate)
+}
+
+fn counterexample(policy: &Policy, claim: &Claim, bounds: Bounds) -> bool {
+    let searched = search(policy, &claim.kind, bounds, SITUATIONS);
+    searched.is_some_and(|searched| searched.found.is_some())
+}
+
+/// What the text says of a claim, and a solver of any number of CPUs.
+fn asked(policy: &Policy, claim: &Claim, options: &Options) -> Result<Fate, Error> {
+    let mut fate = Fate::Proved;
+    let all = obligations(policy, &claim.kind);
+    if all.iter().any(|obligation| matches!(obligation.question, Question::Fails)) {
+        return Ok(Fate::Refuted(By::Type));
+    }
+    for obligation in all {
+        match judge_one(obligation, options)?.finding {
+            Finding::Holds => {}
+            Finding::Fails => return Ok(Fate::Refuted(By::Solver)),
+            Finding::Open(why) => fate = Fate::Open(why),
+        }
+    }
+    Ok(fate)
+}

@@ -1,0 +1,118 @@
+//! Mutants: policies that are wrong in one place. A prover that proves them proves too much.
+//!
+//! A fixed list of operators ([`OPERATORS`]) is applied at every site of a policy's IR that it fits
+//! (mutation testing: DeMillo, Lipton, Sayward, "Hints on Test Data Selection", Computer 11(4),
+//! 1978). Each mutant has to be refuted, shown to be equivalent, or excused by an argument
+//! ([`argument`]). Mutants of choice and tuning, which decide only who goes first or for how long,
+//! have to be proved like the original.
+
+mod argued;
+mod balances;
+mod equivalent;
+mod expressions;
+mod fate;
+mod operators;
+mod site;
+mod statements;
+
+use wastenot_rota::ir::{Event, Policy};
+
+pub use argued::{ARGUMENTS, Argument, argument};
+pub use fate::{By, Fate, Standing, fate, fates, standing};
+pub use operators::{OPERATORS, Operator};
+pub use site::Site;
+
+use site::{HANDLERS, walk};
+
+/// A policy that differs from a right one in one place.
+#[derive(Clone, Debug)]
+pub struct Mutant {
+    /// What was done: the name of an [`Operator`].
+    pub operator: &'static str,
+    /// What it is counted with.
+    pub family: Family,
+    /// Where.
+    pub site: Site,
+    /// What came of it.
+    pub policy: Policy,
+}
+
+/// What a mutant is wrong in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Family {
+    /// Conditions: filters, re-checks, branches.
+    Guards,
+    /// What is done.
+    Steps,
+    /// What is done first.
+    Order,
+    /// Whose state is read.
+    Footprint,
+    /// How far one looks.
+    Levels,
+    /// What is done when.
+    Handlers,
+    /// Choice and tuning: no proof may depend on it.
+    Choice,
+}
+
+impl Family {
+    /// All of them.
+    pub const ALL: [Family; 7] = [
+        Family::Guards,
+        Family::Steps,
+        Family::Order,
+        Family::Footprint,
+        Family::Levels,
+        Family::Handlers,
+        Family::Choice,
+    ];
+    /// Its word.
+    pub fn name(self) -> &'static str {
+        ["guards", "steps", "order", "footprint", "levels", "handlers", "choice"][self as usize]
+    }
+}
+
+/// Every mutant of `policy`, by operator, then in the order of the IR.
+pub fn mutants(policy: &Policy) -> Vec<Mutant> {
+    OPERATORS.iter().flat_map(|operator| of(operator, policy)).collect()
+}
+
+/// All that an operator makes of a policy. One that changes nothing is none.
+fn of(operator: &Operator, policy: &Policy) -> Vec<Mutant> {
+    let mut sites = 0;
+    walk(&mut policy.clone(), &mut |_, _| sites += 1);
+    let mut made = Vec::new();
+    for at in 0..sites {
+        for way in 0.. {
+            let (mut mutated, mut place, mut n) = (policy.clone(), None, 0);
+            walk(&mut mutated, &mut |site, part| {
+                if n == at && operator.apply(part, way) {
+                    place = Some(site.clone());
+                }
+                n += 1;
+            });
+            let Some(mut site) = place else { break };
+            if site.text == HANDLERS {
+                site.text = changed(policy, &mutated);
+            } else if way > 0 {
+                site.text += &format!(" ({})", way + 1);
+            }
+            if mutated != *policy {
+                let (operator, family) = (operator.name, operator.family_at(&site));
+                made.push(Mutant { operator, family, site, policy: mutated });
+            }
+        }
+    }
+    made
+}
+
+/// `new and preempt`: whose handlers differ.
+fn changed(policy: &Policy, mutated: &Policy) -> String {
+    let differs = |event: &Event| {
+        let event = *event as usize;
+        policy.handlers[event] != mutated.handlers[event]
+    };
+    let names: Vec<&str> = Event::ALL.into_iter().filter(differs).map(Event::name).collect();
+    names.join(" and ")
+}

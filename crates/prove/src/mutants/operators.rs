@@ -1,0 +1,90 @@
+//! The list of operators. It is fixed: a figure of today can be compared with one of tomorrow.
+
+use super::site::Part;
+use super::{Family, Site, balances, expressions, statements};
+
+/// A way to make a policy wrong.
+pub struct Operator {
+    /// Its name.
+    pub name: &'static str,
+    /// What its mutants are counted with, unless their site is quiet.
+    pub family: Family,
+    /// What it does, in a few words.
+    pub what: &'static str,
+    /// Does it to a part in one of its ways; whether it fits and has so many ways.
+    change: fn(Part<'_>, usize) -> bool,
+}
+
+impl Operator {
+    pub(super) fn apply(&self, part: Part<'_>, way: usize) -> bool {
+        (self.change)(part, way)
+    }
+    /// Guards and steps that decide only who goes first are choice.
+    pub(super) fn family_at(&self, site: &Site) -> Family {
+        match self.family {
+            Family::Guards | Family::Steps if site.quiet => Family::Choice,
+            family => family,
+        }
+    }
+}
+
+const fn operator(
+    family: Family,
+    name: &'static str,
+    what: &'static str,
+    change: fn(Part<'_>, usize) -> bool,
+) -> Operator {
+    Operator { name, family, what, change }
+}
+
+/// All of them.
+pub const OPERATORS: &[Operator] = {
+    use Family::{Choice, Footprint, Guards, Handlers, Levels, Order, Steps};
+    &[
+        operator(Guards, "negate", "a guard says the contrary", expressions::negate),
+        operator(Guards, "always", "a guard says yes", expressions::always),
+        operator(Guards, "never", "a guard says no", expressions::never),
+        operator(Guards, "compare", "each other of <, <=, =, != in a guard", expressions::compare),
+        operator(Guards, "turn", "the sides of a comparison change places", expressions::turn),
+        operator(Guards, "connective", "and for or; one side alone", expressions::connective),
+        operator(Guards, "off by one", "a constant is one more, or less", expressions::off_by_one),
+        operator(Steps, "drop", "a statement is left out", statements::drop_statement),
+        operator(Steps, "no attempt", "dispatch leaves one out", statements::drop_attempt),
+        operator(Steps, "twice", "a task is put, or run, twice", statements::twice),
+        operator(Steps, "elsewhere", "put at t.prev, or here", statements::put_elsewhere),
+        operator(Steps, "retry", "0 or 1 retries", balances::retry_less),
+        operator(Steps, "count", "0, 1 or 2 tasks are taken", balances::count_other),
+        operator(Steps, "no rebase", "a key is not carried over", balances::no_rebase),
+        operator(Steps, "unchecked", "a steal trusts what it read", statements::unchecked),
+        operator(Order, "swap", "two statements change places", statements::swap_statements),
+        operator(Order, "attempts", "two attempts change places", statements::swap_attempts),
+        operator(Order, "kick first", "a put kicks, then inserts", statements::kick_first),
+        operator(Order, "no rescan", "scans, then says that it is idle", statements::no_rescan),
+        operator(Order, "no chain", "wakeups are not passed on", statements::no_chain),
+        operator(Footprint, "place", "me for other, other for me", expressions::other_place),
+        operator(Footprint, "re-check", "asks for more under the lock", expressions::asks_again),
+        operator(Footprint, "asks more", "the filter asks for more", expressions::asks_more),
+        operator(Levels, "no level", "a balance leaves one out", balances::drop_level),
+        operator(Levels, "narrow", "a balance ends before its last", balances::narrow_last),
+        operator(Levels, "wake", "a put wakes within smt, llc, node", statements::wake_within),
+        operator(Levels, "claim", "claims within smt, llc, node", statements::claim_within),
+        operator(Levels, "no leader", "everybody balances", balances::no_leader),
+        operator(Levels, "leader", "each other leader", balances::other_leader),
+        operator(Levels, "CPU 0", "groups as CPU 0 sees them", statements::groups_from_cpu0),
+        operator(Handlers, "empty", "a handler does nothing", statements::empty),
+        operator(Handlers, "exchange", "two handlers change places", statements::exchange),
+        operator(Handlers, "for ever", "a slice never ends", statements::for_ever),
+        operator(Choice, "any", "any candidate is tried first", balances::choose_any),
+        operator(Choice, "least", "argmin for argmax", balances::choose_other),
+        operator(Choice, "tie", "the nearest of equals, or not", balances::tie_other),
+        operator(Choice, "near", "idle CPUs near here, or home", statements::claim_near),
+        operator(Choice, "by", "a level of nearness is left out", statements::claim_by),
+        operator(Choice, "pick", "argmin for argmax, and back", statements::pick_other),
+        operator(Choice, "half slice", "half as long", statements::half_slice),
+        operator(Choice, "double slice", "twice as long", statements::double_slice),
+        operator(Choice, "half period", "twice as often", balances::half_period),
+        operator(Choice, "double period", "half as often", balances::double_period),
+        operator(Choice, "half parameter", "half of it", balances::half_parameter),
+        operator(Choice, "double parameter", "twice of it", balances::double_parameter),
+    ]
+};

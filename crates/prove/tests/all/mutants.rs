@@ -1,0 +1,87 @@
+//! Policies that are wrong in one place: a sample of what `make mutants` does with all of them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use wastenot_prove::Options;
+use wastenot_prove::cache::Cache;
+use wastenot_prove::explore::Bounds;
+use wastenot_prove::mutants::{
+    Family, Mutant, OPERATORS, Standing, argument, fates, mutants, standing,
+};
+use wastenot_rota::ir::Policy;
+
+use crate::solvers::solvers;
+
+/// Small ones that are quickly explored.
+const SAMPLE: [&str; 3] = ["global-fifo", "work-stealing", "fair-vtime"];
+
+fn policy(name: &str) -> Policy {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies");
+    let text = fs::read_to_string(folder.join(name).with_extension("rota")).expect("a text");
+    wastenot_rota::compile(&text).expect("it compiles").policies.remove(0)
+}
+
+#[test]
+fn every_mutant_of_the_sample_is_explained() {
+    let solvers = solvers("every_mutant_of_the_sample_is_explained");
+    let Some(solver) = solvers.first() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let cache = Some(Cache::open(folder.path()).expect("a cache"));
+    let bounds = Bounds { cpus: 3, tasks: 2, events: 1 };
+    let patience = Duration::from_secs(60);
+    let options = Options { solvers: vec![solver.clone()], cache, patience, bounds };
+    let mut refuted = BTreeSet::new();
+    for name in SAMPLE {
+        let policy = policy(name);
+        let made = mutants(&policy);
+        let fates = fates(&policy, &made, &options).expect("the solver answers");
+        for (mutant, fate) in made.iter().zip(&fates) {
+            let Mutant { operator, site, .. } = mutant;
+            match standing(mutant, fate) {
+                Standing::Unexplained(why) => panic!("{name}: {operator}, {}: {why}", site.text),
+                Standing::Refuted(by) => {
+                    refuted.insert((mutant.family, by));
+                }
+                _ => {}
+            }
+        }
+    }
+    let wrong = Family::ALL.into_iter().filter(|family| *family != Family::Choice);
+    for family in wrong {
+        assert!(refuted.iter().any(|(of, _)| *of == family), "{}", family.name());
+    }
+    assert!(refuted.iter().map(|(_, by)| by).collect::<BTreeSet<_>>().len() >= 2, "{refuted:?}");
+}
+
+#[test]
+fn mutants_differ_from_their_original_and_are_the_same_each_time() {
+    for name in SAMPLE {
+        let policy = policy(name);
+        let made = mutants(&policy);
+        assert!(made.iter().all(|mutant| mutant.policy != policy), "{name}");
+        let again = mutants(&policy);
+        assert!(made.iter().zip(&again).all(|(a, b)| a.policy == b.policy), "{name}");
+        assert_eq!(made.len(), again.len(), "{name}");
+    }
+}
+
+#[test]
+fn right_policies_have_no_faults_of_plain_ir() {
+    for name in ["cfs-like", "gang", "ule-like", "central-edf", "fair-vtime"] {
+        assert_eq!(wastenot_rota::faults(&policy(name)), [], "{name}");
+    }
+}
+
+#[test]
+fn every_operator_has_a_site_in_some_policy() {
+    let names = ["work-stealing", "cfs-like", "gang", "fair-vtime"];
+    let made: Vec<Mutant> = names.iter().flat_map(|name| mutants(&policy(name))).collect();
+    let mute = |name: &&str| !made.iter().any(|mutant| mutant.operator == *name);
+    let idle: Vec<&str> = OPERATORS.iter().map(|it| it.name).filter(mute).collect();
+    // No right policy joins conditions.
+    assert_eq!(idle, ["connective"]);
+    assert!(made.iter().any(|mutant| argument(mutant).is_none()));
+}

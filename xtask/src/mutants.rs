@@ -1,0 +1,201 @@
+//! docs/mutants.md: what becomes of every mutant of every right policy.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use indicatif::ProgressBar;
+use wastenot_prove::Options;
+use wastenot_prove::cache::Cache;
+use wastenot_prove::explore::Bounds;
+use wastenot_prove::mutants::{
+    ARGUMENTS, By, Family, OPERATORS, Standing, fates, mutants, standing,
+};
+use wastenot_prove::solver::{Kind, Places};
+use wastenot_rota::ir::Policy;
+
+/// How long a solver may think about a question.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How many mutants came to what.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    made: u64,
+    refuted: [u64; 3],
+    equivalent: u64,
+    argued: u64,
+    proved: u64,
+}
+
+/// By policy, and family of mutants.
+type Counts = Vec<(String, BTreeMap<Family, Count>)>;
+
+/// What was found of all.
+#[derive(Default)]
+struct Found {
+    counts: Counts,
+    /// By argument: by policy, how many mutants it is for.
+    argued: BTreeMap<usize, BTreeMap<String, u64>>,
+    unexplained: Vec<String>,
+}
+
+/// Judges all mutants of the policies in `folder` and writes the page. The verdict in a line. An
+/// error, but with the page written, if a mutant is not explained, or an argument is for nobody.
+pub(crate) fn write(folder: &Path, output: &Path) -> Result<String, String> {
+    let told = |error: wastenot_prove::Error| error.to_string();
+    let places = Places::from_environment();
+    let solver = places.find(Kind::Z3).map_err(told)?;
+    let solver = solver.ok_or_else(|| format!("there is no z3: {}", Kind::Z3.recipe()))?;
+    let answers = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let cache = Some(Cache::open(answers.path()).map_err(told)?);
+    let solvers = vec![solver];
+    let options = Options { solvers, cache, patience: PATIENCE, bounds: Bounds::default() };
+    let policies = policies(folder)?;
+    let mut found = Found::default();
+    let bar = ProgressBar::new(policies.len() as u64);
+    for policy in &policies {
+        bar.set_message(policy.name.clone());
+        judge(policy, &options, &mut found).map_err(told)?;
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let page = page(&found);
+    fs::write(output, page).map_err(|error| format!("{}: {error}", output.display()))?;
+    let all = sum(found.counts.iter().flat_map(|(_, families)| families.values()));
+    let unused = (0..ARGUMENTS.len()).filter(|argument| !found.argued.contains_key(argument));
+    let unused = unused.map(|argument| format!("nobody needs this: {}", ARGUMENTS[argument].why));
+    let faults: Vec<String> = found.unexplained.iter().cloned().chain(unused).collect();
+    match faults.as_slice() {
+        [] => Ok(format!("{}: {} mutants, all explained", output.display(), all.made)),
+        faults => Err(faults.join("\n")),
+    }
+}
+
+fn policies(folder: &Path) -> Result<Vec<Policy>, String> {
+    let found = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let mut files: Vec<PathBuf> = found.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "rota"));
+    files.sort();
+    let mut policies = Vec::new();
+    for file in files {
+        let name = file.display();
+        let text = fs::read_to_string(&file).map_err(|error| format!("{name}: {error}"))?;
+        let program = wastenot_rota::compile(&text).map_err(|_| format!("{name} is no policy"))?;
+        policies.extend(program.policies);
+    }
+    Ok(policies)
+}
+
+fn judge(
+    policy: &Policy,
+    options: &Options,
+    found: &mut Found,
+) -> Result<(), wastenot_prove::Error> {
+    let made = mutants(policy);
+    let fates = fates(policy, &made, options)?;
+    let mut families: BTreeMap<Family, Count> = BTreeMap::new();
+    for (mutant, fate) in made.iter().zip(&fates) {
+        let count = families.entry(mutant.family).or_default();
+        count.made += 1;
+        match standing(mutant, fate) {
+            Standing::Refuted(by) => count.refuted[by as usize] += 1,
+            Standing::Equivalent => count.equivalent += 1,
+            Standing::Tuned => count.proved += 1,
+            Standing::Argued(argument) => {
+                count.argued += 1;
+                let policies = found.argued.entry(argument).or_default();
+                *policies.entry(policy.name.clone()).or_default() += 1;
+            }
+            Standing::Unexplained(why) => {
+                let (name, site) = (&policy.name, &mutant.site.text);
+                found.unexplained.push(format!("{name}: {}, {site}: {why}", mutant.operator));
+            }
+        }
+    }
+    found.counts.push((policy.name.clone(), families));
+    Ok(())
+}
+
+fn sum<'c>(counts: impl Iterator<Item = &'c Count>) -> Count {
+    counts.fold(Count::default(), |mut all, count| {
+        all.made += count.made;
+        for by in [By::Type, By::Explorer, By::Solver] {
+            all.refuted[by as usize] += count.refuted[by as usize];
+        }
+        all.equivalent += count.equivalent;
+        all.argued += count.argued;
+        all.proved += count.proved;
+        all
+    })
+}
+
+const HEAD: &str = "# Mutants\n\n\
+    A prover that proves wrong policies is worth nothing. So every right policy is made wrong in \
+    one place, by a\nfixed list of operators at every site of its IR that they fit, and each of \
+    these mutants is judged. Written by\n`make mutants`; not by hand.\n\n\
+    - *type*: the text is wrong by itself: a path that places its task never or twice, a CPU that \
+    is claimed and\n  forgotten, a name that is not there, or a claim that the text \
+    contradicts.\n\
+    - *explorer*: a small machine has a counterexample.\n\
+    - *solver*: an obligation does not hold in some state, which no small machine that was looked \
+    at has.\n\
+    - *equivalent*: a solver finds no state in which mutant and original differ.\n\
+    - *argued*: all claims still hold; the arguments stand below.\n\n\
+    Mutants of *choice* decide only who goes first, or for how long: all of them have to be proved \
+    like the original\n(*proved*), and are counted apart. Guards and steps count there, too, if \
+    all that depends on them are keys of\nwhich nothing is claimed, and kicks of CPUs that run \
+    somebody.\n";
+
+const COLUMNS: &str = "| made | type | explorer | solver | equivalent | argued | proved |\n";
+
+fn page(found: &Found) -> String {
+    let mut page = format!("{HEAD}\n## All policies\n\n| family {COLUMNS}{}", rule(1));
+    let of =
+        |family: Family| found.counts.iter().filter_map(move |(_, families)| families.get(&family));
+    let wrong = Family::ALL.into_iter().filter(|family| *family != Family::Choice);
+    for family in wrong.clone() {
+        row(&mut page, family.name(), &sum(of(family)));
+    }
+    row(&mut page, "all of these", &sum(wrong.flat_map(of)));
+    row(&mut page, Family::Choice.name(), &sum(of(Family::Choice)));
+    let _ = write!(page, "\n## Each policy\n\n| policy | family {COLUMNS}{}", rule(2));
+    for (policy, families) in &found.counts {
+        for (family, count) in families {
+            row(&mut page, &format!("{policy} | {}", family.name()), count);
+        }
+    }
+    page += "\n## Operators\n\n| family | operator | what it does |\n|---|---|---|\n";
+    for operator in OPERATORS {
+        let (family, name, what) = (operator.family.name(), operator.name, operator.what);
+        let _ = writeln!(page, "| {family} | {name} | {what} |");
+    }
+    page += "\n## Arguments\n\nMutants that are proved, and why that is right.\n\n";
+    for (index, policies) in &found.argued {
+        let argument = &ARGUMENTS[*index];
+        let count: u64 = policies.values().sum();
+        let of: Vec<&str> = policies.keys().map(String::as_str).collect();
+        let (operators, sites) = (argument.operators.join(", "), argument.sites.join(", "));
+        let _ = writeln!(
+            page,
+            "- *{operators}* ({sites}), {count} mutants of {}. {}",
+            of.join(", "),
+            argument.why
+        );
+    }
+    page
+}
+
+fn rule(words: usize) -> String {
+    format!("|{}\n", "---|".repeat(words + 7).trim_end())
+}
+
+fn row(page: &mut String, what: &str, count: &Count) {
+    let Count { made, refuted: [by_type, explorer, solver], equivalent, argued, proved } = count;
+    let _ = writeln!(
+        page,
+        "| {what} | {made} | {by_type} | {explorer} | {solver} | {equivalent} | {argued} \
+         | {proved} |"
+    );
+}
