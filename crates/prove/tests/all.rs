@@ -8,11 +8,11 @@ mod certificate;
 mod gallery;
 #[path = "all/interpreted.rs"]
 mod interpreted;
-#[path = "all/random.rs"]
-mod random;
 #[cfg(test)]
 #[path = "all/mutants.rs"]
 mod mutants;
+#[path = "all/random.rs"]
+mod random;
 #[cfg(test)]
 #[path = "all/solvers.rs"]
 mod solvers;
