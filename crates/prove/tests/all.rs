@@ -6,11 +6,13 @@ mod certificate;
 #[cfg(test)]
 #[path = "all/gallery.rs"]
 mod gallery;
+#[cfg(test)]
 #[path = "all/interpreted.rs"]
 mod interpreted;
 #[cfg(test)]
 #[path = "all/mutants.rs"]
 mod mutants;
+#[cfg(test)]
 #[path = "all/random.rs"]
 mod random;
 #[cfg(test)]
