@@ -9,7 +9,7 @@ use crate::cache::Cache;
 use crate::explore::{Bounds, search};
 use crate::obligations::{Obligation, Question, obligations};
 use crate::solver::{Answer, Seek, Solver, ask_all};
-use crate::wakeup::Lost;
+use crate::wakeup::{self, Lost};
 use crate::{Counterexample, Error};
 
 /// How to judge.
@@ -113,20 +113,28 @@ fn judge_claim(policy: &Policy, claim: &Claim, options: &Options) -> Result<Verd
         searched = look(LAST_LOOK);
     }
     let looked = searched.as_ref().map_or(0, |searched| searched.looked);
-    let explored =
-        searched.as_ref().map(|searched| Bounds { cpus: searched.cpus, ..options.bounds });
+    let reached = searched.as_ref().filter(|searched| searched.cpus > 0);
+    let mut explored = reached.map(|searched| Bounds { cpus: searched.cpus, ..options.bounds });
     let found = searched.and_then(|searched| searched.found);
-    let found = found.map(|found| Counterexample::Situation(Box::new(found)));
-    let found = found.or_else(|| match claim.kind {
-        ClaimKind::NoLostWakeup => Lost::of(policy).map(Counterexample::Wakeup),
-        _ => None,
-    });
+    let mut found = found.map(|found| Counterexample::Situation(Box::new(found)));
+    if claim.kind == ClaimKind::NoLostWakeup && found.is_none() {
+        match Lost::of(policy) {
+            Ok(lost) => found = Some(Counterexample::Wakeup(lost)),
+            // No more is shown than both searches show.
+            Err(wakeups) => explored = explored.zip(wakeups).map(narrower),
+        }
+    }
     let outcome = match found {
         Some(found) => Outcome::Refuted(found),
         None => outcome(&judged, explored),
     };
     let (claim, took) = (claim.clone(), begun.elapsed());
     Ok(Verdict { claim, outcome, obligations: judged, looked, explored, took })
+}
+
+fn narrower((bounds, wakeups): (Bounds, wakeup::Bounds)) -> Bounds {
+    let (cpus, tasks) = (bounds.cpus.min(wakeups.cpus), bounds.tasks.min(wakeups.tasks));
+    Bounds { cpus, tasks, ..bounds }
 }
 
 /// Whether an obligation holds.

@@ -88,7 +88,7 @@ pub fn fate(original: &Policy, mutant: &Mutant, options: &Options) -> Result<Fat
     }
     let first = |claim: &Claim| counterexample(policy, claim, FIRST_LOOK);
     // What is wrong with the protocol itself is explored: solvers take long to find a state.
-    let lost = || !policy.protocol.is_safe() && Lost::of(policy).is_some();
+    let lost = || !policy.protocol.is_safe() && Lost::of(policy).is_ok();
     if policy.claims.iter().any(first) || lost() {
         return Ok(Fate::Refuted(By::Explorer));
     }

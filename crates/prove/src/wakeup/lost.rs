@@ -22,10 +22,12 @@ pub struct Lost {
 }
 
 impl Lost {
-    /// How a policy loses a wakeup; `None` if it does not with two CPUs and two tasks at most.
-    pub fn of(policy: &Policy) -> Option<Lost> {
-        let (small, system, trace) = search(policy, BOUNDS).lost?;
+    /// How a policy loses a wakeup; if it does not, within which bounds, where those were explored
+    /// to the end.
+    pub fn of(policy: &Policy) -> Result<Lost, Option<Bounds>> {
+        let searched = search(policy, BOUNDS);
+        let (small, system, trace) = searched.lost.ok_or(searched.complete.then_some(BOUNDS))?;
         let (cpus, tasks) = (system.cpus, system.tasks.len());
-        Some(Lost { machine: small.machine, cpus, tasks, trace })
+        Ok(Lost { machine: small.machine, cpus, tasks, trace })
     }
 }
