@@ -95,15 +95,16 @@ impl Tree {
     pub fn sees(&self, to: CpuId, from: CpuId) -> bool {
         !self.blind.get(to.index()).is_some_and(|blind| blind.contains(from))
     }
-    /// From which groups of level `per` a CPU may take: those in its group of level `within`, but
-    /// for its own and those in its group of level `beyond`, which come before.
+    /// From which groups of level `per` a CPU may take at the `n`th of the levels where it looks:
+    /// those in its group of that level, but for its own and those of the level before.
     pub fn victims(
         &self,
         cpu: CpuId,
         per: Level,
-        within: Level,
-        beyond: Option<Level>,
+        levels: &[Level],
+        n: usize,
     ) -> impl Iterator<Item = usize> + '_ {
+        let (within, beyond) = (levels[n], n.checked_sub(1).map(|before| levels[before]));
         let shares =
             move |level: Level, other: CpuId| self.group(level, cpu) == self.group(level, other);
         (0..self.count(per)).filter(move |&group| {

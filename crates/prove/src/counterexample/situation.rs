@@ -74,13 +74,8 @@ impl Found {
                 }
             }
             Step::Moved { by, task, from, into } => {
-                let balance = policy.periodic.first().map(|periodic| &periodic.balance);
-                let Some((here, there)) = balance.map(|it| (it.from, it.into.unwrap_or(it.from)))
-                else {
-                    return;
-                };
-                let from = Some(nominal(self, policy, here, from));
-                let to = nominal(self, policy, there, into);
+                let from = Some(nominal(self, policy, from.0, from.1));
+                let to = nominal(self, policy, into.0, into.1);
                 telling.event(by, Event::Migrate { task: TaskId::nth(task), from, to });
             }
             Step::Stole { task, group } => {
@@ -131,15 +126,11 @@ impl Found {
                 "takes task {task} from {}, and does not ask whether it may run here",
                 self.queue(policy, from, *group)
             ),
-            Step::Moved { task, from: group, into, .. } => {
-                let balance = policy.periodic.first().map(|periodic| &periodic.balance);
-                let (from, to) = balance.map_or((0, 0), |it| (it.from, it.into.unwrap_or(it.from)));
-                format!(
-                    "moves task {task} from {} to {}",
-                    self.queue(policy, from, *group),
-                    self.queue(policy, to, *into)
-                )
-            }
+            Step::Moved { task, from, into, .. } => format!(
+                "moves task {task} from {} to {}",
+                self.queue(policy, from.0, from.1),
+                self.queue(policy, into.0, into.1)
+            ),
             Step::Woken { queue, group, .. } => {
                 format!("is woken and waits in {}", self.queue(policy, *queue, *group))
             }

@@ -49,10 +49,10 @@ pub enum Step {
         by: CpuId,
         /// Which.
         task: usize,
-        /// From whose queue.
-        from: usize,
-        /// Into whose.
-        into: usize,
+        /// From which queue, and whose.
+        from: (usize, usize),
+        /// Into which, and whose.
+        into: (usize, usize),
     },
     /// A handler sets the key of a task, or puts it into its queue.
     Sets {
@@ -213,8 +213,7 @@ impl Running<'_, '_> {
 
     fn begin(&self, balance: &Balance, level: usize) -> Scan {
         let per = self.world.per[balance.from];
-        let beyond = level.checked_sub(1).map(|before| balance.levels[before]);
-        let victims = self.world.tree().victims(self.cpu, per, balance.levels[level], beyond);
+        let victims = self.world.tree().victims(self.cpu, per, &balance.levels, level);
         let mut unread: Vec<usize> = victims.collect();
         unread.reverse();
         let tries = balance.retry.map_or(u64::MAX, |retry| retry.saturating_add(1));

@@ -239,9 +239,8 @@ fn each_candidate(
     let balance = world.policy.idle.as_ref()?;
     let per = world.per[balance.from];
     for &cpu in world.cpus().iter().filter(|&&cpu| situation.is_idle(cpu)) {
-        for (n, &level) in balance.levels.iter().enumerate() {
-            let beyond = n.checked_sub(1).map(|before| balance.levels[before]);
-            for group in world.tree().victims(cpu, per, level, beyond) {
+        for n in 0..balance.levels.len() {
+            for group in world.tree().victims(cpu, per, &balance.levels, n) {
                 let me = At { level: Level::Cpu, group: cpu.index() };
                 let mut frame = Frame {
                     me: Some(me),

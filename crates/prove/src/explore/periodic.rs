@@ -13,10 +13,10 @@ pub(super) struct Moved {
     pub(super) by: CpuId,
     /// Which.
     pub(super) task: usize,
-    /// From whose queue.
-    pub(super) from: usize,
-    /// Into whose.
-    pub(super) into: usize,
+    /// From which queue, and whose.
+    pub(super) from: (usize, usize),
+    /// Into which, and whose.
+    pub(super) into: (usize, usize),
     /// What it is like then.
     pub(super) after: Situation,
 }
@@ -33,9 +33,8 @@ fn moves_of(world: &World<'_>, situation: &Situation, periodic: &Periodic) -> Ve
     let per = world.per[balance.from];
     let mut found = Vec::new();
     for by in leaders(world, periodic) {
-        for (n, &level) in balance.levels.iter().enumerate() {
-            let beyond = n.checked_sub(1).map(|before| balance.levels[before]);
-            for group in tree.victims(by, per, level, beyond) {
+        for n in 0..balance.levels.len() {
+            for group in tree.victims(by, per, &balance.levels, n) {
                 if !wants(world, situation, periodic, by, group) {
                     continue;
                 }
@@ -46,7 +45,8 @@ fn moves_of(world: &World<'_>, situation: &Situation, periodic: &Periodic) -> Ve
                 let into = tree.group(world.per[into_queue], by);
                 let mut after = situation.clone();
                 after.tasks[task].place = Place::Waits { queue: into_queue, group: into };
-                found.push(Moved { by, task, from: group, into, after });
+                let (from, into) = ((balance.from, group), (into_queue, into));
+                found.push(Moved { by, task, from, into, after });
             }
         }
     }

@@ -136,8 +136,8 @@ fn looks(world: &World<'_>, cpu: CpuId, attempt: &Attempt, at: (usize, usize)) -
         }
         (Attempt::Balance, Some(balance)) if balance.from == at.0 => {
             let per = world.per[balance.from];
-            let mut levels = balance.levels.iter();
-            levels.any(|&level| tree.victims(cpu, per, level, None).any(|group| group == at.1))
+            let mut levels = 0..balance.levels.len();
+            levels.any(|n| tree.victims(cpu, per, &balance.levels, n).any(|group| group == at.1))
         }
         (Attempt::Balance, _) => false,
     }
