@@ -1,5 +1,5 @@
 # The menu. `make demo` is the first five minutes, `make test` is what CI runs.
-.PHONY: setup demo test check bench seeds policies mutants fuzz
+.PHONY: setup demo test check bench seeds policies mutants soak fuzz
 
 CARGO ?= cargo
 TRACE := traces/7.2-s4x16x2-make.dat
@@ -35,6 +35,7 @@ bench: setup
 	@$(CARGO) build --release --quiet --package wastenot
 	@bench/run
 	@bench/simulate
+	@bench/prove
 
 # Every number of the seeds, simulated, and pictures of the cases: docs/seeds.md.
 seeds: setup
@@ -47,10 +48,17 @@ policies: setup
 	@$(CARGO) build --release --quiet --package xtask
 	@target/release/xtask policies scenarios/seeds scenarios/rota docs/rota-simulated.md
 
-# Every right policy made wrong in every place: docs/mutants.md. Some minutes; needs z3.
+# Every right policy made wrong in every place: docs/mutants.md. A minute; needs z3.
 mutants: setup
 	@$(CARGO) build --release --quiet --package xtask
 	@target/release/xtask mutants policies docs/mutants.md
+
+# The random tests at length: 10^5 policies, 10^5 schedules a policy. Hours; needs z3 or cvc5.
+soak: setup
+	@WASTENOT_POLICIES=100000 WASTENOT_QUESTIONS=1000 WASTENOT_SITUATIONS=100000 \
+	  WASTENOT_INTERLEAVED=2000 $(CARGO) test --package wastenot-prove --test all -- --nocapture \
+	  random:: ground:: interpreted:: theorems::
+	@WASTENOT_SCHEDULES=100000 $(CARGO) test --package wastenot-rota --test all -- --nocapture natively
 
 # The readers under libFuzzer (nightly, cargo-fuzz): fuzz/README.md.
 fuzz:

@@ -134,6 +134,35 @@ fn the_simulator_is_measured_in_every_way() {
 }
 
 #[test]
+fn proofs_are_measured_with_every_solver_and_without() {
+    let programs = Path::new(env!("CARGO_BIN_EXE_wastenot-bench")).parent().expect("a folder");
+    let missing = [
+        (!programs.join("wastenot").exists(), "no wastenot beside it", "cargo build -p wastenot"),
+        (
+            Command::new("python3").arg("--version").output().is_err(),
+            "no python3",
+            "apt-get install python3",
+        ),
+    ];
+    if let Some((_, why, how)) = missing.iter().find(|(missing, ..)| *missing) {
+        println!("SKIPPED proofs_are_measured_with_every_solver_and_without: {why}: {how}");
+        return;
+    }
+    let mut run = Command::new(root().join("bench/prove"));
+    let done = run.arg("--tiny").arg("--bin").arg(programs).output().expect("bench/prove starts");
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success(), "{said}{}", String::from_utf8_lossy(&done.stderr));
+    said.lines().filter(|line| line.starts_with("SKIPPED")).for_each(|line| println!("{line}"));
+    for part in ["| global-fifo |", "| nobody-takes |", "no solver"] {
+        assert!(said.contains(part), "{part} is missing in {said}");
+    }
+    for solver in ["z3", "cvc5"] {
+        let there = Command::new(solver).arg("--version").output().is_ok();
+        assert_eq!(said.contains(&format!("| {solver} alone |")), there, "{said}");
+    }
+}
+
+#[test]
 fn jobs_of_periodic_tasks_are_counted() {
     let said = said(&["periodic", "pinned", "2", "100", "5000:750,10000:1500"]);
     let answer: serde_json::Value = serde_json::from_str(&said).expect("JSON");

@@ -25,6 +25,7 @@ struct Count {
     made: u64,
     refuted: [u64; 3],
     equivalent: u64,
+    contained: u64,
     argued: u64,
     proved: u64,
 }
@@ -36,8 +37,8 @@ type Counts = Vec<(String, BTreeMap<Family, Count>)>;
 #[derive(Default)]
 struct Found {
     counts: Counts,
-    /// By argument: by policy, how many mutants it is for.
-    argued: BTreeMap<usize, BTreeMap<String, u64>>,
+    /// By argument, the mutants that it is for: policy, operator, site.
+    argued: BTreeMap<usize, Vec<[String; 3]>>,
     unexplained: Vec<String>,
 }
 
@@ -102,11 +103,13 @@ fn judge(
         match standing(mutant, fate) {
             Standing::Refuted(by) => count.refuted[by as usize] += 1,
             Standing::Equivalent => count.equivalent += 1,
+            Standing::Contained => count.contained += 1,
             Standing::Tuned => count.proved += 1,
             Standing::Argued(argument) => {
                 count.argued += 1;
-                let policies = found.argued.entry(argument).or_default();
-                *policies.entry(policy.name.clone()).or_default() += 1;
+                let (operator, site) = (mutant.operator.to_owned(), mutant.site.text.clone());
+                let mutant = [policy.name.clone(), operator, site];
+                found.argued.entry(argument).or_default().push(mutant);
             }
             Standing::Unexplained(why) => {
                 let (name, site) = (&policy.name, &mutant.site.text);
@@ -125,6 +128,7 @@ fn sum<'c>(counts: impl Iterator<Item = &'c Count>) -> Count {
             all.refuted[by as usize] += count.refuted[by as usize];
         }
         all.equivalent += count.equivalent;
+        all.contained += count.contained;
         all.argued += count.argued;
         all.proved += count.proved;
         all
@@ -142,13 +146,30 @@ const HEAD: &str = "# Mutants\n\n\
     - *solver*: an obligation does not hold in some state, which no small machine that was looked \
     at has.\n\
     - *equivalent*: a solver finds no state in which mutant and original differ.\n\
-    - *argued*: all claims still hold; the arguments stand below.\n\n\
-    Mutants of *choice* decide only who goes first, or for how long: all of them have to be proved \
-    like the original\n(*proved*), and are counted apart. Guards and steps count there, too, if \
-    all that depends on them are keys of\nwhich nothing is claimed, and kicks of CPUs that run \
-    somebody.\n";
+    - *contained*: a solver finds no state in which the mutant does what the original may not \
+    do: each of its puts\n  is one that the original may make of the same task, each task that its \
+    periodic balancing moves one that the\n  original may move. What is claimed of all that the \
+    original may do holds of it, too.\n\
+    - *argued*: all claims still hold; the arguments stand below, with each mutant that needs \
+    one.\n\n\
+    Mutants of *choice* differ in nothing that a claim sees: they decide only who goes first, or \
+    for how long. All of\nthem have to be proved like the original (*proved*), and are counted \
+    apart. Whatever the operator, a mutant is one\nof choice if its slice is that of the \
+    original: what is left if all goes that does not decide\n\n\
+    - into which queue a task is put and how far a CPU is looked for that is woken for it; which \
+    idle CPUs are claimed,\n  run a task directly, or are kicked for having been claimed;\n\
+    - where an idle CPU looks and what makes it pass on; in which order only if `wait` is claimed, \
+    or if not all are tried;\n\
+    - which tasks periodic balancing moves, from where to where;\n\
+    - keys of ordered queues, only if `vt_monotone` or `lag` is claimed;\n\
+    - whether slices end, only if `hierarchy` is claimed of a leader.\n\n\
+    So what goes is: which candidate, idle CPU or task comes first, which CPUs balance and how \
+    often,\nhow long slices are, whether somebody who runs is interrupted, and \
+    values of parameters. No mutant whose\ntext is right is both refuted and \
+    equivalent, contained or of choice: one that were would be an error here.\n";
 
-const COLUMNS: &str = "| made | type | explorer | solver | equivalent | argued | proved |\n";
+const COLUMNS: &str =
+    "| made | type | explorer | solver | equivalent | contained | argued | proved |\n";
 
 fn page(found: &Found) -> String {
     let mut page = format!("{HEAD}\n## All policies\n\n| family {COLUMNS}{}", rule(1));
@@ -172,30 +193,30 @@ fn page(found: &Found) -> String {
         let _ = writeln!(page, "| {family} | {name} | {what} |");
     }
     page += "\n## Arguments\n\nMutants that are proved, and why that is right.\n\n";
-    for (index, policies) in &found.argued {
-        let argument = &ARGUMENTS[*index];
-        let count: u64 = policies.values().sum();
-        let of: Vec<&str> = policies.keys().map(String::as_str).collect();
-        let (operators, sites) = (argument.operators.join(", "), argument.sites.join(", "));
-        let _ = writeln!(
-            page,
-            "- *{operators}* ({sites}), {count} mutants of {}. {}",
-            of.join(", "),
-            argument.why
-        );
+    for (index, mutants) in &found.argued {
+        let (argument, count) = (&ARGUMENTS[*index], mutants.len());
+        let _ = writeln!(page, "**{count} mutants.** {}\n", argument.why);
+        page += "| policy | operator | where |\n|---|---|---|\n";
+        for [policy, operator, site] in mutants {
+            let _ = writeln!(page, "| {policy} | {operator} | {site} |");
+        }
+        page.push('\n');
     }
+    page.truncate(page.trim_end().len());
+    page.push('\n');
     page
 }
 
 fn rule(words: usize) -> String {
-    format!("|{}\n", "---|".repeat(words + 7).trim_end())
+    format!("|{}\n", "---|".repeat(words + 8).trim_end())
 }
 
 fn row(page: &mut String, what: &str, count: &Count) {
-    let Count { made, refuted: [by_type, explorer, solver], equivalent, argued, proved } = count;
+    let Count { made, refuted: [by_type, explorer, solver], .. } = count;
+    let Count { equivalent, contained, argued, proved, .. } = count;
     let _ = writeln!(
         page,
-        "| {what} | {made} | {by_type} | {explorer} | {solver} | {equivalent} | {argued} \
-         | {proved} |"
+        "| {what} | {made} | {by_type} | {explorer} | {solver} | {equivalent} | {contained} \
+         | {argued} | {proved} |"
     );
 }

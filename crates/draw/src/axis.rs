@@ -15,6 +15,8 @@ impl TimeAxis {
     pub(crate) fn new(history: &History, window: Window, count: u64) -> TimeAxis {
         let start = history.window().from;
         let step = nice(window.span().0 / count.max(1));
+        let is_story = history.head.clock.name == crate::page::STEPS;
+        let step = if is_story { step.max(1_000) } else { step };
         // The smallest unit that a step is a tenth of: decimals then tell ticks apart.
         let (scale, name) = match (history.head.clock.nanoseconds, step) {
             (false, _) => (1, "clock units"),
@@ -36,6 +38,10 @@ impl TimeAxis {
         };
         let begun =
             if history.head.clock.nanoseconds { format!("{start} s") } else { start.0.to_string() };
+        if is_story {
+            let unit = "one step each microsecond".to_owned();
+            return TimeAxis { ticks: (first..=last).map(tick).collect(), unit };
+        }
         let unit =
             format!("time since the start of the recording, {name} (began at {begun}{clock})");
         TimeAxis { ticks: (first..=last).map(tick).collect(), unit }

@@ -118,6 +118,13 @@ impl Palette {
             Palette::Published => Colour::rgb(0xff0000),
         }
     }
+    /// A wait in a lane: the same, pale.
+    pub(crate) fn waits(self) -> Colour {
+        match self {
+            Palette::Safe => Colour::rgb(0xf0c7a6),
+            Palette::Published => Colour::rgb(0xffb3b3),
+        }
+    }
     /// Violations, wherever they are marked.
     pub(crate) fn waste(self) -> Colour {
         Colour::rgb(0xd0021b)

@@ -35,4 +35,4 @@ pub use page::{Mark, MarkKind, View};
 pub use picture::cores::{Cores, cores, is_target};
 pub use picture::queues::{Queues, queues};
 pub use picture::waiting::{Waiting, waiting};
-pub use scene::{Anchor, Area, Bar, Cell, Item, Lane, Plot, Scene};
+pub use scene::{Anchor, Area, Bar, Cell, Item, Lane, Plot, Scene, Sign};

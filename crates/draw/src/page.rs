@@ -50,6 +50,8 @@ const RIGHT: f64 = 26.0;
 /// Top of the plot; the title and the strip of episodes stand above.
 const TOP: f64 = 44.0;
 pub(crate) const SMALL: f64 = 7.5;
+/// The clock of what happens step by step, each as long as the others.
+pub(crate) const STEPS: &str = "steps";
 
 /// A page while it is made.
 pub(crate) struct Page<'a> {
@@ -81,6 +83,16 @@ impl<'a> Page<'a> {
         page.lanes = order.iter().enumerate().map(lane).collect();
         page.order = order;
         page
+    }
+
+    /// More lanes below, as high as the others.
+    pub(crate) fn add_lanes(&mut self, labels: Vec<String>) {
+        let Some(last) = self.lanes.last() else { return };
+        let (y, height) = (last.y, last.height);
+        let pitch = self.area.height / self.lanes.len() as f64;
+        self.area.height += pitch * labels.len() as f64;
+        let lane = |(n, label)| Lane { label, y: y + pitch * (n as f64 + 1.0), height };
+        self.lanes.extend(labels.into_iter().enumerate().map(lane));
     }
 
     /// A page without lanes.
@@ -128,6 +140,9 @@ impl<'a> Page<'a> {
         if colour {
             title += " color";
         }
+        if self.history.head.clock.name == STEPS {
+            return crate::scene::clean(&title); // how long steps take means nothing
+        }
         let duration = last - self.history.window().from;
         let duration = match self.history.head.clock.nanoseconds {
             true => format!("{:.6} seconds", duration.as_secs()),
@@ -148,10 +163,11 @@ impl<'a> Page<'a> {
             values,
             unit: axis.unit,
             cells: vec![(Colour::UNKNOWN, Cell::Mostly('/')), (Colour::OFFLINE, Cell::Mostly('x'))],
+            signs: Vec::new(),
         };
         let height = self.area.bottom() + 34.0;
-        let (items, legend) = (Vec::new(), Vec::new());
-        let mut scene = Scene { width: PAGE_WIDTH, height, title, items, plot, legend };
+        let (items, legend, story) = (Vec::new(), Vec::new(), Vec::new());
+        let mut scene = Scene { width: PAGE_WIDTH, height, title, items, plot, legend, story };
         let page = Area { x: 0.0, y: 0.0, width: PAGE_WIDTH, height };
         scene.rect(page, Colour::WHITE);
         let title = scene.title.clone();
@@ -174,6 +190,7 @@ impl<'a> Page<'a> {
             scene.legend.push((waste, "idle while a task waited".to_owned()));
         }
         let bottom = legend(&mut scene, a.bottom() + 36.0, notes);
+        let bottom = story(&mut scene, bottom);
         scene.height = bottom + 8.0;
         if let Some(Item::Rect { area, .. }) = scene.items.first_mut() {
             area.height = scene.height;
@@ -218,7 +235,7 @@ impl<'a> Page<'a> {
         if groups.len() < 2 || groups.len() * 2 > self.order.len() {
             return; // CPUs numbered in turn over sockets: a line at each lane would say nothing
         }
-        let pitch = self.area.height / self.order.len() as f64;
+        let pitch = self.area.height / self.lanes.len().max(1) as f64;
         let mut row = 0;
         for group in groups {
             let top = self.area.y + row as f64 * pitch;
@@ -314,6 +331,24 @@ fn legend(scene: &mut Scene, top: f64, notes: &[String]) -> f64 {
     for note in notes {
         scene.text((LEFT, y), SMALL, Anchor::Start, Colour::FAINT, note);
         y += 10.0;
+    }
+    y - 8.0
+}
+
+/// What happens, line by line, below all else. Returns the lower edge.
+fn story(scene: &mut Scene, top: f64) -> f64 {
+    const SIZE: f64 = 9.0;
+    const WORDS: f64 = 44.0;
+    let mut y = top + 20.0;
+    if scene.story.is_empty() {
+        return top;
+    }
+    for (when, words) in scene.story.clone() {
+        let fits = Font::new().width(&words, SIZE) / (PAGE_WIDTH - LEFT - WORDS - RIGHT);
+        let size = SIZE / fits.max(1.0);
+        scene.text((LEFT + WORDS - 8.0, y), SIZE, Anchor::End, Colour::FAINT, &when);
+        scene.text((LEFT + WORDS, y), size, Anchor::Start, Colour::TEXT, &words);
+        y += 13.0;
     }
     y - 8.0
 }

@@ -21,6 +21,8 @@ pub struct Scene {
     pub plot: Plot,
     /// What colours mean.
     pub legend: Vec<(Colour, String)>,
+    /// What happens, step by step, where the History tells: when, and the words.
+    pub story: Vec<(String, String)>,
 }
 
 /// A rectangle.
@@ -43,7 +45,8 @@ pub struct Plot {
     pub area: Area,
     /// The time that its width stands for.
     pub window: Window,
-    /// One lane a CPU, top first; none in a picture of curves.
+    /// One lane a CPU, top first; none in a picture of curves. In a story, tasks that wait have
+    /// lanes below.
     pub lanes: Vec<Lane>,
     /// Ticks of the time axis: x and label.
     pub ticks: Vec<(f64, String)>,
@@ -54,6 +57,19 @@ pub struct Plot {
     /// How a terminal without colours shows a colour; a later one wins where several are in a cell.
     /// Colours that are not here show as bars.
     pub cells: Vec<(Colour, Cell)>,
+    /// What a terminal writes into lanes.
+    pub signs: Vec<Sign>,
+}
+
+/// A word in a lane.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sign {
+    /// Index into the plot's lanes.
+    pub lane: usize,
+    /// Its middle.
+    pub x: f64,
+    /// The word.
+    pub text: String,
 }
 
 /// How a terminal shows a colour.
@@ -68,7 +84,7 @@ pub enum Cell {
 /// One line of the plot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lane {
-    /// The CPU's number.
+    /// The CPU's number, or the task's name.
     pub label: String,
     /// Its top.
     pub y: f64,

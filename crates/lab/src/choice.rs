@@ -38,6 +38,13 @@ pub fn resolve(choice: &mut Choice, folder: &Path) -> Result<(), Error> {
     policy(choice).map(drop)
 }
 
+/// Whether a choice is a policy that asks for an unsafe protocol.
+pub fn is_unsafe(choice: &Choice) -> bool {
+    let program = choice.text.as_ref().and_then(|text| compile(text).ok());
+    let policies = program.into_iter().flat_map(|program| program.policies);
+    policies.into_iter().any(|policy| !policy.protocol.is_safe())
+}
+
 /// The switch that is wrong, or has the wrong value.
 fn switch(error: &Error) -> Option<&str> {
     match error {

@@ -17,7 +17,7 @@ mod tally;
 mod what_if;
 
 pub use cell::{Cell, Kind, Run, run};
-pub use choice::{resolve, scenario};
+pub use choice::{is_unsafe, resolve, scenario};
 pub use error::Error;
 pub use experiment::{Experiment, Outcome, Worked};
 pub use grid::{Grid, Options};

@@ -61,6 +61,14 @@ pub enum Error {
         /// Who says that it cannot.
         unsat: String,
     },
+    /// A solver's model of a situation that breaks a claim breaks it not.
+    #[error("{solver} has a counterexample that does not replay: {about}")]
+    NotReplayed {
+        /// What was asked.
+        about: String,
+        /// Which.
+        solver: String,
+    },
     /// A certificate says something that none says.
     #[error("{}: {why}", file.display())]
     Manifest {
@@ -74,6 +82,40 @@ pub enum Error {
     Altered {
         /// Which.
         file: PathBuf,
+    },
+    /// A counterexample does not tell all that it has to.
+    #[error("the counterexample has no table `{table}`")]
+    NoTable {
+        /// Which is missing.
+        table: &'static str,
+    },
+    /// A counterexample says something that means nothing.
+    #[error("row {row} of the table `{table}`: `{column}` {why}")]
+    BadCell {
+        /// In which table.
+        table: &'static str,
+        /// In which row, counted from 1.
+        row: usize,
+        /// In which column.
+        column: &'static str,
+        /// What is wrong.
+        why: String,
+    },
+    /// A counterexample is larger than any is.
+    #[error("a counterexample with {what}: it has {limit} at most")]
+    TooLarge {
+        /// What there is too much of.
+        what: String,
+        /// What there may be.
+        limit: usize,
+    },
+    /// A policy has not what a counterexample is about.
+    #[error("`{policy}` does not fit the counterexample: {why}")]
+    Unfit {
+        /// Its name.
+        policy: String,
+        /// What it lacks.
+        why: String,
     },
     /// A file cannot be read or written.
     #[error("{}: {}", file.display(), error)]
@@ -98,6 +140,9 @@ impl Error {
                 "install it anew, or ask another solver (--solver)".to_owned()
             }
             Error::Refused { .. } => "this is a bug of wastenot: report the policy".to_owned(),
+            Error::NotReplayed { .. } => {
+                "nothing is refuted: this is a bug of wastenot; report the policy".to_owned()
+            }
             Error::Disagree { .. } => {
                 "nothing is proved: this is a bug of a solver or of wastenot; report the policy"
                     .to_owned()
@@ -106,6 +151,14 @@ impl Error {
                 "make the certificate anew: wastenot prove FILE --certificate DIR".to_owned()
             }
             Error::File { .. } => "choose another folder".to_owned(),
+            Error::NoTable { .. } | Error::BadCell { .. } | Error::TooLarge { .. } => {
+                "make the counterexample anew: wastenot prove FILE.rota --cex CEX.wn".to_owned()
+            }
+            Error::Unfit { .. } => {
+                "force it on a text with the queues and variables that it was found with, or prove \
+                 this one: wastenot prove FILE.rota"
+                    .to_owned()
+            }
         }
     }
 }

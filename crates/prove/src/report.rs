@@ -12,44 +12,65 @@ const ASSUMPTIONS: [&str; 5] = [
     "a queue is put into, taken from and stolen from under its lock, and all else is read without: \
      every read may be older than the one before",
     "atomic operations on idle flags and queues are sequentially consistent",
-    "affinities change only while a task is in no queue, and no CPU goes on or off",
+    "a change of affinity takes a task that waits out of its queue and puts it anew, and no CPU goes \
+     on or off",
     "the kernel's queues, the verifier and the JIT do what they say",
     "a task that was given to a CPU directly is that CPU's; it may wait there up to a slice",
 ];
+
+/// What the label says.
+const MODEL_ONLY: &str = "model only: in the model something is asked again under the lock that \
+     emitted code asks without it";
+
+fn is_model_only(judged: &Judged) -> bool {
+    judged.obligation.model_only
+}
 
 /// What no proof here is about.
 const NOT_COVERED: &str = "not covered: real-time, deadline and stop class tasks in the way; \
      bypass mode; migration-disabled tasks; latency in ms; fairness under arbitrary arrivals; \
      cache effects";
 
+/// What became of the claims of one policy, or of a program with partitions.
+#[derive(Clone, Debug)]
+pub struct Judgement<'p> {
+    /// The policy; `None` is the program as a whole.
+    pub policy: Option<&'p Policy>,
+    /// One verdict for each claim.
+    pub verdicts: Vec<Verdict>,
+}
+
 /// The verdicts on the policies of one file.
 pub fn report(
     file: &str,
-    judged: &[(&Policy, Vec<Verdict>)],
+    judged: &[Judgement<'_>],
     options: &Options,
     line: impl Fn(u32) -> usize,
 ) -> Report {
     let mut report = Report::new("prove/1", format!("Proofs: {file}"));
     report.verdict = verdict(judged);
     report.tables = vec![claims(judged, &line)];
-    report.tables.extend(judged.iter().flat_map(|(policy, verdicts)| {
-        verdicts.iter().filter_map(|verdict| counterexample(policy, verdict))
+    let policies = judged.iter().filter_map(|it| Some((it.policy?, &it.verdicts)));
+    let several = policies.clone().count() > 1;
+    report.tables.extend(policies.flat_map(|(policy, verdicts)| {
+        verdicts.iter().filter_map(move |verdict| counterexample(policy, verdict, several))
     }));
+    report.tables.extend(not_shown(judged));
     report.tables.extend([follows(judged, &line), obligations(judged, &line)]);
     report.assumptions = assumptions(judged, options);
-    let refuted = judged.iter().flat_map(|(_, verdicts)| verdicts);
-    if refuted.clone().any(|it| matches!(it.outcome, Outcome::Refuted(_))) {
-        let see = format!("wastenot prove {file} --cex cex.wn && wastenot draw cores cex.wn");
-        report.next = Some(see);
-    }
     report
 }
 
-fn verdict(judged: &[(&Policy, Vec<Verdict>)]) -> String {
-    let all = || judged.iter().flat_map(|(_, verdicts)| verdicts);
+fn verdict(judged: &[Judgement<'_>]) -> String {
+    let all = || each(judged).map(|(_, verdict)| verdict);
     let named = |of: fn(&Outcome) -> bool| {
-        let names = all().filter(|it| of(&it.outcome)).map(|it| it.claim.kind.name());
-        names.collect::<Vec<_>>().join(", ")
+        let mut names: Vec<&str> = Vec::new();
+        for name in all().filter(|it| of(&it.outcome)).map(|it| it.claim.kind.name()) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names.join(", ")
     };
     let no = named(|it| matches!(it, Outcome::Refuted(_) | Outcome::Contradicted(_)));
     let open = named(|it| matches!(it, Outcome::Unknown(_)));
@@ -86,13 +107,14 @@ fn label(scope: Scope) -> String {
     }
 }
 
-fn claims(judged: &[(&Policy, Vec<Verdict>)], line: &impl Fn(u32) -> usize) -> Table {
+fn claims(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
     let columns = [
         ("policy", "policy", Unit::None),
         ("line", "line", Unit::None),
         ("claim", "claim", Unit::None),
         ("outcome", "", Unit::None),
         ("scope", "", Unit::None),
+        ("model_only", "", Unit::None),
         ("", "answer", Unit::None),
         ("why", "", Unit::None),
         ("situations", "situations", Unit::None),
@@ -101,23 +123,26 @@ fn claims(judged: &[(&Policy, Vec<Verdict>)], line: &impl Fn(u32) -> usize) -> T
     ];
     let mut table = Table::new("claims", "Claims", &columns);
     table.shown = usize::MAX;
-    for (policy, verdict) in each(judged) {
+    for (name, verdict) in each(judged) {
         let (outcome, scope, why) = match &verdict.outcome {
             Outcome::Proved(scope) => ("proved", Some(label(*scope)), None),
             Outcome::Refuted(found) => ("refuted", None, Some(found.why())),
             Outcome::Contradicted(what) => ("refuted", None, Some(format!("not so: {what}"))),
             Outcome::Unknown(why) => ("unknown", None, Some(why.clone())),
         };
+        let model_only = scope.is_some() && verdict.obligations.iter().any(is_model_only);
         let shown = match &scope {
+            Some(scope) if model_only => format!("{outcome}, {scope}, model only"),
             Some(scope) => format!("{outcome}, {scope}"),
             None => outcome.to_owned(),
         };
         table.push(vec![
-            policy.name.clone().into(),
+            name.into(),
             line(verdict.claim.span.start).into(),
             verdict.claim.kind.name().into(),
             outcome.into(),
             scope.into(),
+            model_only.into(),
             shown.into(),
             why.into(),
             verdict.looked.into(),
@@ -128,8 +153,24 @@ fn claims(judged: &[(&Policy, Vec<Verdict>)], line: &impl Fn(u32) -> usize) -> T
     table
 }
 
+/// For people: why what has no counterexample is not proved.
+fn not_shown(judged: &[Judgement<'_>]) -> Option<Table> {
+    let columns = [("", "claim", Unit::None), ("", "why it is not proved", Unit::None)];
+    let mut table = Table::new("", "Not proved", &columns);
+    table.shown = usize::MAX;
+    for (_, verdict) in each(judged) {
+        let why = match &verdict.outcome {
+            Outcome::Contradicted(what) => format!("the text says otherwise: not so, that {what}"),
+            Outcome::Unknown(why) => why.clone(),
+            Outcome::Proved(_) | Outcome::Refuted(_) => continue,
+        };
+        table.push(vec![verdict.claim.kind.name().into(), why.into()]);
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
 /// For people: what holds is told once for all obligations of a name, what does not each by itself.
-fn follows(judged: &[(&Policy, Vec<Verdict>)], line: &impl Fn(u32) -> usize) -> Table {
+fn follows(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
     let columns = [
         ("", "obligation", Unit::None),
         ("", "line", Unit::None),
@@ -145,9 +186,15 @@ fn follows(judged: &[(&Policy, Vec<Verdict>)], line: &impl Fn(u32) -> usize) -> 
             a.name == b.name && a.model_only == b.model_only && other.finding == one.finding
         };
         let holds = one.finding == Finding::Holds;
-        if holds && all[..n].iter().any(|other| alike(&other)) {
+        let told = |other: &&&Judged| {
+            alike(other) && (holds || other.obligation.what == one.obligation.what)
+        };
+        if all[..n].iter().any(|other| told(&other)) {
             continue;
         }
+        let some_do_not = all.iter().any(|other| {
+            other.obligation.name == one.obligation.name && other.finding != Finding::Holds
+        });
         let mut places: Vec<u32> = vec![one.obligation.span.start];
         if holds {
             places = all.iter().filter(alike).map(|other| other.obligation.span.start).collect();
@@ -163,6 +210,7 @@ fn follows(judged: &[(&Policy, Vec<Verdict>)], line: &impl Fn(u32) -> usize) -> 
             (Finding::Open(_), _) => "open",
         };
         let what = match holds {
+            true if some_do_not => "all others of this name",
             true => about(one.obligation.name).unwrap_or(&one.obligation.what),
             false => &one.obligation.what,
         };
@@ -182,12 +230,13 @@ fn about(name: &str) -> Option<&'static str> {
         "in_order" => "queues are first in, first out",
         "first" => "a CPU that may run a task that is put takes from there first",
         "rises" => "no handler lets a key fall",
+        "part" => "of every partition all is proved that each of their policies claims",
         _ => return None,
     })
 }
 
 /// For programs: all of them.
-fn obligations(judged: &[(&Policy, Vec<Verdict>)], line: &impl Fn(u32) -> usize) -> Table {
+fn obligations(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
     let columns = [
         ("policy", "", Unit::None),
         ("claim", "", Unit::None),
@@ -201,7 +250,7 @@ fn obligations(judged: &[(&Policy, Vec<Verdict>)], line: &impl Fn(u32) -> usize)
         ("time_ns", "", Unit::Ns),
     ];
     let mut table = Table::new("obligations", "", &columns);
-    for (policy, verdict) in each(judged) {
+    for (name, verdict) in each(judged) {
         for judged in &verdict.obligations {
             let (holds, why) = match &judged.finding {
                 Finding::Holds => (Value::Bool(true), None),
@@ -211,7 +260,7 @@ fn obligations(judged: &[(&Policy, Vec<Verdict>)], line: &impl Fn(u32) -> usize)
             let obligation = &judged.obligation;
             let scope = (judged.finding == Finding::Holds).then(|| label(Scope::Any));
             table.push(vec![
-                policy.name.clone().into(),
+                name.into(),
                 verdict.claim.kind.name().into(),
                 obligation.name.into(),
                 line(obligation.span.start).into(),
@@ -227,12 +276,15 @@ fn obligations(judged: &[(&Policy, Vec<Verdict>)], line: &impl Fn(u32) -> usize)
     table
 }
 
-fn counterexample(policy: &Policy, verdict: &Verdict) -> Option<Table> {
+/// `several`: the file has other policies, too.
+fn counterexample(policy: &Policy, verdict: &Verdict, several: bool) -> Option<Table> {
     let Outcome::Refuted(found) = &verdict.outcome else { return None };
     let name = verdict.claim.kind.name();
-    let label = format!("Against {name}, on {}", found.machine());
+    let of = if several { format!(" of {}", policy.name) } else { String::new() };
+    let key = if several { format!("_{}", policy.name) } else { String::new() };
+    let label = format!("Against {name}{of}, on {}", found.machine());
     let columns = [("step", "step", Unit::None), ("what", "what happens", Unit::None)];
-    let mut table = Table::new(&format!("against_{name}"), &label, &columns);
+    let mut table = Table::new(&format!("against_{name}{key}"), &label, &columns);
     table.shown = usize::MAX;
     for words in found.situation_in_words(policy) {
         table.push(vec!["at first".into(), words.into()]);
@@ -244,7 +296,7 @@ fn counterexample(policy: &Policy, verdict: &Verdict) -> Option<Table> {
     Some(table)
 }
 
-fn assumptions(judged: &[(&Policy, Vec<Verdict>)], options: &Options) -> Vec<String> {
+fn assumptions(judged: &[Judgement<'_>], options: &Options) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     match options.solvers.as_slice() {
         [] => all.push(
@@ -263,16 +315,21 @@ fn assumptions(judged: &[(&Policy, Vec<Verdict>)], options: &Options) -> Vec<Str
             bounds.cpus, bounds.tasks
         ));
     }
-    if judged.iter().any(|(policy, _)| !policy.protocol.is_safe()) {
+    if judged.iter().filter_map(|it| it.policy).any(|policy| !policy.protocol.is_safe()) {
         all.push("the protocol is unsafe by request: nothing of this is ever emitted".to_owned());
+    }
+    if each(judged).any(|(_, verdict)| verdict.obligations.iter().any(is_model_only)) {
+        all.push(MODEL_ONLY.to_owned());
     }
     all.extend(ASSUMPTIONS.map(str::to_owned));
     all.push(NOT_COVERED.to_owned());
     all
 }
 
-fn each<'j>(
-    judged: &'j [(&'j Policy, Vec<Verdict>)],
-) -> impl Iterator<Item = (&'j Policy, &'j Verdict)> {
-    judged.iter().flat_map(|(policy, all)| all.iter().map(move |verdict| (*policy, verdict)))
+/// Every verdict, under its policy's name.
+fn each<'j>(judged: &'j [Judgement<'_>]) -> impl Iterator<Item = (&'j str, &'j Verdict)> {
+    judged.iter().flat_map(|it| {
+        let name = it.policy.map_or("partitions", |policy| policy.name.as_str());
+        it.verdicts.iter().map(move |verdict| (name, verdict))
+    })
 }

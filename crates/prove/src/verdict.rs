@@ -6,7 +6,8 @@ use rayon::prelude::*;
 use wastenot_rota::ir::{Claim, ClaimKind, Policy};
 
 use crate::cache::Cache;
-use crate::explore::{Bounds, search};
+use crate::explore::{Bounds, Searched, search};
+use crate::ground::{self, Beyond};
 use crate::obligations::{Obligation, Question, obligations};
 use crate::solver::{Answer, Seek, Solver, ask_all};
 use crate::wakeup::{self, Lost};
@@ -96,40 +97,94 @@ const LAST_LOOK: u64 = 30_000_000;
 /// # Errors
 /// A solver fails, or two disagree.
 pub fn judge(policy: &Policy, options: &Options) -> Result<Vec<Verdict>, Error> {
-    policy.claims.par_iter().map(|claim| judge_claim(policy, claim, options)).collect()
+    let claims = policy.claims.par_iter();
+    let searched =
+        || claims.clone().map(|claim| look(policy, claim, options, FIRST_LOOK)).collect();
+    let all = policy.claims.iter().map(|claim| obligations(policy, &claim.kind)).collect();
+    let (searched, judged): (Vec<_>, _) = rayon::join(searched, || judge_all(all, options));
+    let parts = claims.zip(searched).zip(judged?);
+    parts
+        .map(|((claim, searched), judged)| verdict(policy, claim, options, searched, judged))
+        .collect()
 }
 
-/// First a short look at small machines, then solvers, then, where they do not know, a long look.
-fn judge_claim(policy: &Policy, claim: &Claim, options: &Options) -> Result<Verdict, Error> {
+fn look(
+    policy: &Policy,
+    claim: &Claim,
+    options: &Options,
+    most: u64,
+) -> (Option<Searched>, Duration) {
     let begun = Instant::now();
-    let look = |most: u64| search(policy, &claim.kind, options.bounds, most);
-    let mut searched = look(FIRST_LOOK);
-    let judged: Result<Vec<Judged>, Error> =
-        obligations(policy, &claim.kind).into_par_iter().map(|it| judge_one(it, options)).collect();
+    let searched = search(policy, &claim.kind, options.bounds, most);
+    (searched, begun.elapsed())
+}
+
+/// Whether obligations hold, claim by claim. What several claims follow from is asked once.
+fn judge_all(claims: Vec<Vec<Obligation>>, options: &Options) -> Result<Vec<Vec<Judged>>, Error> {
+    let lengths: Vec<usize> = claims.iter().map(Vec::len).collect();
+    let all: Vec<Obligation> = claims.into_iter().flatten().collect();
+    let first = |n: usize| {
+        let alike = |other: &Obligation| other.question == all[n].question;
+        all.iter().position(alike).unwrap_or(n)
+    };
+    let judged: Result<Vec<Option<Judged>>, Error> = (0..all.len())
+        .into_par_iter()
+        .map(|n| (first(n) == n).then(|| judge_one(all[n].clone(), options)).transpose())
+        .collect();
     let judged = judged?;
+    let mut whole = (0..all.len()).map(|n| {
+        let Judged { finding, took, .. } = judged[first(n)].clone().expect("the first was asked");
+        Judged { obligation: all[n].clone(), finding, took }
+    });
+    Ok(lengths.into_iter().map(|length| whole.by_ref().take(length).collect()).collect())
+}
+
+/// What follows from a short look at small machines, and from what solvers said. Where they do not
+/// show it of all machines, they are asked about small ones with more tasks, and then there is a
+/// long look.
+fn verdict(
+    policy: &Policy,
+    claim: &Claim,
+    options: &Options,
+    (mut searched, searching): (Option<Searched>, Duration),
+    judged: Vec<Judged>,
+) -> Result<Verdict, Error> {
+    let begun = Instant::now();
+    let took = searching + judged.iter().map(|it| it.took).sum();
     let proved = judged.iter().all(|it| it.finding == Finding::Holds);
-    if searched.as_ref().is_some_and(|it| it.found.is_none() && it.looked >= FIRST_LOOK) && !proved
-    {
-        searched = look(LAST_LOOK);
+    let lost = match claim.kind {
+        ClaimKind::NoLostWakeup if !found(&searched) => Some(Lost::of(policy)),
+        _ => None,
+    };
+    let mut beyond = Beyond::default();
+    if !proved && !found(&searched) && !matches!(lost, Some(Ok(_))) {
+        if let Some(solver) = options.solvers.first().filter(|_| searched.is_some()) {
+            beyond = ground::beyond(policy, &claim.kind, solver, options)?;
+        }
+        let cut = searched.as_ref().is_some_and(|it| it.looked >= FIRST_LOOK);
+        if cut && beyond.found.is_none() {
+            searched = look(policy, claim, options, LAST_LOOK).0;
+        }
     }
     let looked = searched.as_ref().map_or(0, |searched| searched.looked);
     let reached = searched.as_ref().filter(|searched| searched.cpus > 0);
     let mut explored = reached.map(|searched| Bounds { cpus: searched.cpus, ..options.bounds });
-    let found = searched.and_then(|searched| searched.found);
-    let mut found = found.map(|found| Counterexample::Situation(Box::new(found)));
-    if claim.kind == ClaimKind::NoLostWakeup && found.is_none() {
-        match Lost::of(policy) {
-            Ok(lost) => found = Some(Counterexample::Wakeup(lost)),
-            // No more is shown than both searches show.
-            Err(wakeups) => explored = explored.zip(wakeups).map(narrower),
-        }
+    if let Some(Err(wakeups)) = lost {
+        // No more is shown than both searches show.
+        explored = explored.zip(wakeups).map(narrower);
     }
-    let outcome = match found {
-        Some(found) => Outcome::Refuted(found),
-        None => outcome(&judged, explored),
+    let situation = searched.and_then(|searched| searched.found).or(beyond.found);
+    let outcome = match (situation, lost) {
+        (Some(found), _) => Outcome::Refuted(Counterexample::Situation(Box::new(found))),
+        (None, Some(Ok(lost))) => Outcome::Refuted(Counterexample::Wakeup(lost)),
+        (None, _) => outcome(&judged, explored, beyond.bounds),
     };
-    let (claim, took) = (claim.clone(), begun.elapsed());
+    let (claim, took) = (claim.clone(), took + begun.elapsed());
     Ok(Verdict { claim, outcome, obligations: judged, looked, explored, took })
+}
+
+fn found(searched: &Option<Searched>) -> bool {
+    searched.as_ref().is_some_and(|searched| searched.found.is_some())
 }
 
 fn narrower((bounds, wakeups): (Bounds, wakeup::Bounds)) -> Bounds {
@@ -166,15 +221,16 @@ pub(crate) fn judge_one(obligation: Obligation, options: &Options) -> Result<Jud
     Ok(Judged { obligation, finding, took: begun.elapsed() })
 }
 
-/// What follows if the explorer found nothing within `explored`, where it looked.
-fn outcome(judged: &[Judged], explored: Option<Bounds>) -> Outcome {
+/// What follows if the explorer found nothing within `explored`, where it looked, nor a solver
+/// within `asked`, where it was asked.
+fn outcome(judged: &[Judged], explored: Option<Bounds>, asked: Option<Bounds>) -> Outcome {
     let text = judged.iter().find(|it| matches!(it.obligation.question, Question::Fails));
     if let Some(contradicted) = text {
         return Outcome::Contradicted(contradicted.obligation.what.clone());
     }
     if let Some(open) = judged.iter().find(|it| it.finding == Finding::Fails) {
         let what = &open.obligation.what;
-        return Outcome::Unknown(match explored {
+        return Outcome::Unknown(match asked.or(explored) {
             Some(bounds) => format!(
                 "a solver says that this need not hold: {what}; but up to {} CPUs and {} tasks \
                  nothing goes wrong",

@@ -4,8 +4,13 @@
 #[path = "all/certificate.rs"]
 mod certificate;
 #[cfg(test)]
+#[path = "all/false_proofs.rs"]
+mod false_proofs;
 #[path = "all/gallery.rs"]
 mod gallery;
+#[cfg(test)]
+#[path = "all/ground.rs"]
+mod ground;
 #[cfg(test)]
 #[path = "all/interpreted.rs"]
 mod interpreted;
@@ -13,11 +18,19 @@ mod interpreted;
 #[path = "all/mutants.rs"]
 mod mutants;
 #[cfg(test)]
+#[path = "all/partitions.rs"]
+mod partitions;
 #[path = "all/random.rs"]
 mod random;
 #[cfg(test)]
+#[path = "all/replay.rs"]
+mod replay;
+#[cfg(test)]
 #[path = "all/solvers.rs"]
 mod solvers;
+#[cfg(test)]
+#[path = "all/theorems/mod.rs"]
+mod theorems;
 #[cfg(test)]
 #[path = "all/wakeup.rs"]
 mod wakeup;

@@ -11,6 +11,7 @@ pub mod eval;
 pub mod interpret;
 pub mod ir;
 mod lower;
+pub mod partitions;
 mod render;
 pub mod syntax;
 mod tree;

@@ -28,15 +28,19 @@ impl Tree {
     /// The groups of those CPUs of `machine` that the policy has. What is not known of the machine
     /// parts nothing: CPUs without a known cache share one in their node, CPUs without a known core
     /// are cores of their own.
+    ///
+    /// Whatever the machine says, each level parts all CPUs, and its groups lie within those of the
+    /// next: a cache that reaches over several nodes counts within each of them, and so does a core
+    /// that reaches over several caches. Proofs assume it.
     pub fn of(machine: &Machine, cpus: &CpuSet) -> Tree {
-        let key = |level: Level, id: CpuId| -> [u32; 3] {
+        let key = |level: Level, id: CpuId| -> [u64; 3] {
             let cpu = &machine.cpus[id.index()];
-            let known = |value: Option<u32>| value.map_or(0, |value| value + 1);
+            let known = |value: Option<u32>| value.map_or(0, |value| u64::from(value) + 1);
+            // No core has such a number.
+            let core = cpu.core.map_or(u64::MAX - u64::from(id.0), u64::from);
             match level {
-                Level::Cpu => [u32::from(id.0), 0, 0],
-                Level::Smt if cpu.core.is_none() => [u32::from(id.0), 1, 0],
-                Level::Smt => [known(cpu.core), 0, 0],
-                // A cache that reaches over several nodes counts within each of them.
+                Level::Cpu => [u64::from(id.0), 0, 0],
+                Level::Smt => [known(cpu.node), known(cpu.llc), core],
                 Level::Llc => [known(cpu.node), known(cpu.llc), 0],
                 Level::Node => [known(cpu.node), 0, 0],
                 Level::Machine => [0; 3],
@@ -44,7 +48,7 @@ impl Tree {
         };
         let cpus: Vec<CpuId> = cpus.iter().filter(|cpu| cpu.index() < machine.len()).collect();
         let levels = Level::ALL.map(|level| {
-            let mut keys: Vec<[u32; 3]> = Vec::new();
+            let mut keys: Vec<[u64; 3]> = Vec::new();
             let mut groups = Groups { of: vec![NONE; machine.len()], members: Vec::new() };
             for &cpu in &cpus {
                 let key = key(level, cpu);
@@ -133,6 +137,8 @@ impl Tree {
 
 #[cfg(test)]
 mod tests {
+    use wastenot_model::workload::Random;
+
     use super::*;
 
     fn machine() -> Machine {
@@ -154,6 +160,35 @@ mod tests {
         assert_eq!(tree.distance(CpuId(0), CpuId(1)), Level::Smt);
         assert_eq!(tree.distance(CpuId(0), CpuId(5)), Level::Machine);
         assert_eq!(tree.nearest(CpuId(5), |cpu| cpu.0 < 7 && cpu.0 != 5), Some(CpuId(4)));
+    }
+
+    #[test]
+    fn levels_part_all_cpus_and_nest_on_every_machine() {
+        let mut random = Random::stream(7, 0, 0);
+        for _ in 0..2_000 {
+            let mut machine = Machine::flat(1 + random.below(12) as usize);
+            for cpu in &mut machine.cpus {
+                let mut some = || random.below(4).checked_sub(1).map(|n| n as u32);
+                (cpu.core, cpu.llc, cpu.node) = (some(), some(), some());
+            }
+            let all = CpuSet::first(machine.len());
+            let cpus: CpuSet = all.iter().filter(|_| random.below(4) > 0).collect();
+            let tree = Tree::of(&machine, &cpus);
+            for level in Level::ALL {
+                let groups = (0..tree.count(level)).map(|group| tree.members(level, group));
+                let mut members: Vec<CpuId> = groups.flatten().copied().collect();
+                members.sort();
+                assert_eq!(members, tree.cpus(), "{level:?} of {machine:?}");
+            }
+            for (narrow, wide) in Level::ALL.into_iter().zip(Level::ALL.into_iter().skip(1)) {
+                for group in 0..tree.count(narrow) {
+                    let members = tree.members(narrow, group).iter();
+                    let mut around = members.map(|&cpu| tree.group(wide, cpu));
+                    let first = around.next();
+                    assert!(around.all(|it| Some(it) == first), "{narrow:?} of {machine:?}");
+                }
+            }
+        }
     }
 
     #[test]

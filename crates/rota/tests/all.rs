@@ -14,7 +14,13 @@ mod interpret;
 mod page;
 #[path = "all/parse.rs"]
 mod parse;
+#[path = "all/partitions.rs"]
+mod partitions;
 #[path = "all/policies.rs"]
 mod policies;
+#[path = "all/schedule.rs"]
+mod schedule;
 #[path = "all/texts.rs"]
 mod texts;
+#[path = "all/told.rs"]
+mod told;

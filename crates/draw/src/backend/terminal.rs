@@ -68,6 +68,14 @@ impl Screen {
             let row = shares.iter().map(|cell| block(scene, cell)).collect();
             self.rows.push((lane.label.clone(), row));
         }
+        let (left, wide) = (scene.plot.area.x, scene.plot.area.width);
+        for sign in &scene.plot.signs {
+            let Some((_, row)) = self.rows.get_mut(sign.lane) else { continue };
+            let at = ((sign.x - left) / wide * count as f64).max(0.0) as usize;
+            let first = at.saturating_sub(sign.text.chars().count() / 2);
+            let cells = row.iter_mut().skip(first);
+            cells.zip(sign.text.chars()).for_each(|(cell, letter)| *cell = (letter, None));
+        }
     }
 
     /// Four rows of dots a line, `group` lanes a row of dots.
@@ -146,7 +154,27 @@ impl Screen {
         let unit = shorten(&scene.plot.unit, self.columns.saturating_sub(label + 2));
         let _ = writeln!(self.out, "{:label$}  {unit}", "");
         self.legend(scene);
+        self.story(scene);
         self.out
+    }
+
+    /// What happens, line by line; what is too long goes on in the next one.
+    fn story(&mut self, scene: &Scene) {
+        let when = scene.story.iter().map(|(when, _)| when.chars().count()).max().unwrap_or(0);
+        let room = self.columns.saturating_sub(when + 2).max(8);
+        for (at, words) in &scene.story {
+            let mut at = crate::scene::clean(at);
+            let mut line = String::new();
+            for word in crate::scene::clean(words).split(' ') {
+                if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > room {
+                    let _ = writeln!(self.out, "{:>when$}  {line}", std::mem::take(&mut at));
+                    line.clear();
+                }
+                line += if line.is_empty() { "" } else { " " };
+                line += word;
+            }
+            let _ = writeln!(self.out, "{at:>when$}  {line}");
+        }
     }
 
     /// What colours and characters mean, in two lines at most.

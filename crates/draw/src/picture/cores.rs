@@ -11,6 +11,7 @@ use wastenot_model::{
 
 use crate::lanes::{COLUMNS_PER_POINT, Lanes, Paint};
 use crate::page::{Mark, Page, View};
+use crate::picture::story::Story;
 use crate::{Colour, Item, Scene};
 
 /// How to draw [`cores`].
@@ -35,13 +36,15 @@ const NAMES: usize = 14;
 
 /// Draws what each CPU ran.
 pub fn cores(history: &History, options: &Cores) -> Scene {
-    let page = Page::with_lanes(history, &options.view);
-    let height = page.lanes.first().map_or(1.0, |lane| lane.height);
+    let mut page = Page::with_lanes(history, &options.view);
+    let (height, cpus) = (page.lanes.first().map_or(1.0, |lane| lane.height), page.lanes.len());
+    let story = Story::of(history);
+    page.add_lanes(story.as_ref().map(|story| story.lanes(history)).unwrap_or_default());
     let mut watch = Watch {
         history,
         rows: page.rows(),
-        lanes: Lanes::new(page.lanes.len(), page.window, page.area.width, height),
-        now: vec![(CpuMode::Unknown, page.window.from); page.lanes.len()],
+        lanes: Lanes::new(cpus, page.window, page.area.width, height),
+        now: vec![(CpuMode::Unknown, page.window.from); cpus],
         paints: paints(history, options),
         run: vec![0; history.task_count()],
         window: page.window,
@@ -56,7 +59,7 @@ pub fn cores(history: &History, options: &Cores) -> Scene {
     let slots = options.view.palette.tasks().iter().map(|&hex| Colour::rgb(hex));
     let fixed = [Colour::WHITE, Colour::UNKNOWN, Colour::OFFLINE, Colour::BLACK];
     let palette: Arc<[Colour]> = fixed.into_iter().chain(slots).collect();
-    scene.legend = watch.legend(options, &palette);
+    scene.legend = watch.legend(options, &palette, story.is_some());
     let column = 1.0 / COLUMNS_PER_POINT;
     // Marks of other tasks must be seen between the coloured ones, however short they ran.
     let least = |paint| if paint == OTHER { 2.5 * column } else { column };
@@ -69,6 +72,9 @@ pub fn cores(history: &History, options: &Cores) -> Scene {
         }
     }
     hatch(&page, &mut scene, dark);
+    if let Some(story) = &story {
+        story.draw(&page, &mut scene, options.view.palette, cpus);
+    }
     let dense = scene.items.iter().any(|item| matches!(item, Item::Stack { .. }));
     let mut notes = Vec::new();
     if dense {
@@ -146,8 +152,13 @@ impl Watch<'_> {
         paint
     }
 
-    /// Who ran most, with run times.
-    fn legend(&self, options: &Cores, palette: &Arc<[Colour]>) -> Vec<(Colour, String)> {
+    /// Who ran most, with run times; those mean nothing in a story.
+    fn legend(
+        &self,
+        options: &Cores,
+        palette: &Arc<[Colour]>,
+        is_story: bool,
+    ) -> Vec<(Colour, String)> {
         let by_command = options.color_by_command || options.target.is_some();
         let mut totals: BTreeMap<(Paint, String), u64> = BTreeMap::new();
         for (index, &run) in self.run.iter().enumerate().filter(|(_, run)| **run > 0) {
@@ -155,6 +166,7 @@ impl Watch<'_> {
             let label = match (self.paints[index], by_command) {
                 (OTHER, _) => "other tasks".to_owned(),
                 (_, true) if options.color_by_command => self.history.task_name(task),
+                _ if is_story => self.history.task_name(task),
                 _ => self.history.task_label(task),
             };
             *totals.entry((self.paints[index], label)).or_default() += run;
@@ -165,6 +177,9 @@ impl Watch<'_> {
         let more = totals.len().saturating_sub(NAMES);
         let entry = |((paint, label), run): ((Paint, String), u64)| {
             let label = crate::page::shorten(&label, 24);
+            if is_story {
+                return (palette[usize::from(paint)], format!("{label} runs"));
+            }
             (palette[usize::from(paint)], format!("{label}  {}", wastenot_model::Span(run)))
         };
         let mut legend: Vec<_> = totals.into_iter().take(NAMES).map(entry).collect();

@@ -2,4 +2,5 @@
 
 pub(crate) mod cores;
 pub(crate) mod queues;
+pub(crate) mod story;
 pub(crate) mod waiting;

@@ -7,3 +7,4 @@ mod hostile;
 mod made;
 mod measured;
 mod speed;
+mod story;

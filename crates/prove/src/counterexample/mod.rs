@@ -1,8 +1,9 @@
 //! A counterexample: in words, and as a History, which can be drawn and checked like any other.
 
-mod situation;
+pub(crate) mod annexes;
+pub(crate) mod situation;
 mod telling;
-mod wakeup;
+pub(crate) mod wakeup;
 
 use wastenot_model::History;
 use wastenot_rota::ir::Policy;
@@ -27,10 +28,7 @@ impl Counterexample {
     pub fn why(&self) -> String {
         match self {
             Counterexample::Situation(found) => found.why.clone(),
-            Counterexample::Wakeup(lost) => format!(
-                "task {} waits, CPU {} sleeps that would take it, and nobody is on the way",
-                lost.trace.task, lost.trace.cpu
-            ),
+            Counterexample::Wakeup(lost) => lost.why(),
         }
     }
     /// On which machine.
@@ -56,24 +54,24 @@ impl Counterexample {
     pub fn situation_in_words(&self, policy: &Policy) -> Vec<String> {
         match self {
             Counterexample::Situation(found) => found.situation_in_words(policy),
-            Counterexample::Wakeup(_) => vec!["every CPU runs another task".to_owned()],
+            Counterexample::Wakeup(lost) => lost.situation_in_words(),
         }
     }
     /// What happens, a line for each step.
     pub fn steps_in_words(&self, policy: &Policy) -> Vec<String> {
         match self {
             Counterexample::Situation(found) => found.steps_in_words(policy),
-            Counterexample::Wakeup(lost) => {
-                lost.trace.steps.iter().map(ToString::to_string).collect()
-            }
+            Counterexample::Wakeup(lost) => lost.steps_in_words(policy),
         }
     }
-    /// As a History: what it begins with is its start, each step takes a microsecond, and the annex
-    /// `steps` says what was done that is no event.
-    pub fn history(&self, policy: &Policy) -> History {
+    /// As a History: what it begins with is its start, and each step takes a microsecond. Annexes
+    /// tell the rest: what was done that is no event, and all that takes to force it
+    /// ([`crate::replay`]). `claim` is the name of the one that it breaks, `text` is that of the
+    /// policy.
+    pub fn history(&self, policy: &Policy, claim: &str, text: &str) -> History {
         match self {
-            Counterexample::Situation(found) => found.history(policy),
-            Counterexample::Wakeup(lost) => lost.history(policy),
+            Counterexample::Situation(found) => found.history(policy, claim, text),
+            Counterexample::Wakeup(lost) => lost.history(policy, claim, text),
         }
     }
 }

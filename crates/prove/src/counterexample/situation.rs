@@ -3,10 +3,18 @@
 use wastenot_model::{
     Change, CpuId, CpuMode, CpuSet, Event, History, How, Left, Prio, Sink, Start, TaskId,
 };
-use wastenot_rota::ir::{Level, Policy};
+use wastenot_rota::ir::{Event as Happens, Level, Policy};
 
+use super::annexes::{self, About, Row, Tables};
 use super::telling::Telling;
-use crate::explore::{Found, Place, Step};
+use crate::explore::{Found, Given, Place, Step, Task, Wrong};
+
+/// What is wrong if it is about a key, in tables.
+pub(crate) const KEY: &str = "key";
+/// Where tasks are, in tables.
+pub(crate) const WAITS: &str = "waits";
+pub(crate) const RUNS: &str = "runs";
+pub(crate) const AWAY: &str = "away";
 
 impl Found {
     /// What it begins with, a line for each CPU and each task that waits.
@@ -39,33 +47,103 @@ impl Found {
         steps.map(|step| format!("{} {}", self.actor(step), self.step(policy, step))).collect()
     }
 
-    /// As a History: the situation is its start, each step takes a microsecond, and the annex
-    /// `steps` says what was done that is no event.
-    pub(super) fn history(&self, policy: &Policy) -> History {
-        let machine = &self.small.machine;
-        let mut telling = Telling::new(machine, policy, &self.why, start(self, policy));
+    /// As a History: the situation is its start, each step takes a microsecond, and annexes tell
+    /// what is no event.
+    pub(super) fn history(&self, policy: &Policy, claim: &str, text: &str) -> History {
+        let tables = self.tables(policy, claim, text);
+        let at_first = self.situation_in_words(policy);
+        let mut telling = Telling::new(&self.small.machine, &tables, start(self, policy), at_first);
         telling.tasks((0..self.situation.tasks.len()).map(|n| format!("task{n}")));
         for (n, task) in self.situation.tasks.iter().enumerate() {
             let what = Change::Affinity(telling.builder.mask(&mask(task.mask)));
             telling.event(self.cpu, Event::Changed { task: TaskId::nth(n), what });
         }
-        for step in &self.steps {
+        for (step, words) in self.steps.iter().zip(self.steps_in_words(policy)) {
             self.tell(policy, step, &mut telling);
-            let (cpu, task) = match step {
-                Step::Moved { by, task, .. } => (*by, Some(*task)),
-                Step::Woken { task, .. } | Step::Stole { task, .. } => (self.cpu, Some(*task)),
-                _ => (self.cpu, None),
-            };
-            telling.step(Some(cpu), task, self.step(policy, step));
+            telling.step(Row { words, ..self.row(policy, step) });
         }
         telling.finish()
+    }
+
+    fn tables(&self, policy: &Policy, claim: &str, text: &str) -> Tables {
+        let about = About {
+            policy: policy.name.clone(),
+            claim: claim.to_owned(),
+            way: self.wrong.map_or(KEY, Wrong::name).to_owned(),
+            cpu: self.cpu,
+            why: self.why.clone(),
+            text: text.to_owned(),
+        };
+        let named = |queue: usize, group| (policy.queues[queue].name.clone(), group);
+        let task = |task: &Task| {
+            let (place, cpu, queue) = match task.place {
+                Place::Waits { queue, group } => (WAITS, None, Some(named(queue, group))),
+                Place::Runs(cpu) => (RUNS, Some(cpu), None),
+                Place::Away => (AWAY, None, None),
+            };
+            let (place, allowed, weight) = (place.to_owned(), mask(task.mask), task.weight);
+            annexes::Task { place, cpu, queue, allowed, weight, ..annexes::Task::default() }
+        };
+        let vars = self.situation.vars.iter().zip(self.small.tree.cpus());
+        let variables = vars.flat_map(|(values, &cpu)| {
+            let names = policy.cpu_vars.iter().map(|var| var.name.clone());
+            names.zip(values).map(move |(name, value)| (cpu, name, *value))
+        });
+        let given = self.steps.iter().find_map(|step| match step {
+            Step::Sets { given, .. } => Some(*given),
+            _ => None,
+        });
+        let numbers = given.map(|Given { var, least, ran, now, weight }| {
+            [("var", var), ("least", least), ("ran", ran), ("now", now), ("weight", weight)]
+        });
+        let numbers = numbers.into_iter().flatten();
+        Tables {
+            about,
+            queues: queues(policy),
+            tasks: self.situation.tasks.iter().map(task).collect(),
+            variables: variables.collect(),
+            numbers: numbers.map(|(name, value)| (name.to_owned(), value)).collect(),
+        }
+    }
+
+    /// A step as a row of a table, without its words.
+    fn row(&self, policy: &Policy, step: &Step) -> Row {
+        let from = policy.idle.as_ref().map_or(0, |balance| balance.from);
+        let named = |queue: usize, group| Some((policy.queues[queue].name.clone(), group));
+        let mut row = Row { cpu: Some(self.cpu), ..Row::default() };
+        match *step {
+            Step::Took { queue, group } => row.queue = named(queue, group),
+            Step::Read { group, passed } => {
+                (row.queue, row.passed) = (named(from, group), Some(passed));
+            }
+            Step::Tried { group, refused } => {
+                (row.queue, row.refused) = (named(from, group), Some(refused));
+            }
+            Step::Stole { group, task } => (row.queue, row.task) = (named(from, group), Some(task)),
+            Step::Moved { by, task, from, into } => {
+                (row.cpu, row.task) = (Some(by), Some(task));
+                (row.queue, row.into) = (named(from.0, from.1), named(into.0, into.1));
+            }
+            Step::Sets { event, var, before, after, .. } => {
+                row.event = Some(event.name().to_owned());
+                row.var = Some(policy.task_vars[var].name.clone());
+                (row.before, row.after) = (Some(before), Some(after));
+            }
+            Step::Woken { task, event, prev, queue, group } => {
+                (row.cpu, row.task) = (Some(prev), Some(task));
+                row.event = Some(event.name().to_owned());
+                row.queue = named(queue, group);
+            }
+            Step::GivesUp => {}
+        }
+        Row { kind: kind(step).to_owned(), ..row }
     }
 
     /// What a step is in events.
     fn tell(&self, policy: &Policy, step: &Step, telling: &mut Telling) {
         let cpu = self.cpu;
         match *step {
-            Step::Woken { task, prev, queue, group } => {
+            Step::Woken { task, prev, queue, group, .. } => {
                 let (task, prio) = (TaskId::nth(task), Prio::UNKNOWN);
                 let on = Some(nominal(self, policy, queue, group));
                 if self.situation.tasks[task.ordinal()].place == Place::Away {
@@ -131,10 +209,15 @@ impl Found {
                 self.queue(policy, from.0, from.1),
                 self.queue(policy, into.0, into.1)
             ),
-            Step::Woken { queue, group, .. } => {
-                format!("is woken and waits in {}", self.queue(policy, *queue, *group))
+            Step::Woken { event, queue, group, .. } => {
+                let how = match event {
+                    Happens::New => "is new",
+                    Happens::Wake => "is woken",
+                    _ => "has to go",
+                };
+                format!("{how} and waits in {}", self.queue(policy, *queue, *group))
             }
-            Step::Sets { event, var, before, after } => format!(
+            Step::Sets { event, var, before, after, .. } => format!(
                 "in `{}` the `{}` of a task is {after}, and before it was {before}",
                 event.name(),
                 policy.task_vars[*var].name
@@ -143,14 +226,8 @@ impl Found {
         }
     }
 
-    /// `` `ready` of CPU 1 ``
     fn queue(&self, policy: &Policy, queue: usize, group: usize) -> String {
-        let kind = &policy.queues[queue];
-        match kind.per {
-            Level::Machine => format!("`{}`", kind.name),
-            Level::Cpu => format!("`{}` of CPU {group}", kind.name),
-            level => format!("`{}` of {} {group}", kind.name, level.name()),
-        }
+        queue_in_words(policy, (queue, group))
     }
 
     /// Affinity and weight, where they are not as usual.
@@ -168,7 +245,37 @@ impl Found {
     }
 }
 
-fn mask(mask: u32) -> CpuSet {
+/// The name of a kind of step, in tables.
+pub(crate) fn kind(step: &Step) -> &'static str {
+    match step {
+        Step::Took { .. } => "takes",
+        Step::Read { .. } => "reads",
+        Step::Tried { .. } => "tries",
+        Step::Stole { .. } => "steals",
+        Step::Moved { .. } => "moves",
+        Step::Sets { .. } => "sets",
+        Step::Woken { .. } => "puts",
+        Step::GivesUp => "sleeps",
+    }
+}
+
+/// `` `ready` of CPU 1 ``
+pub(crate) fn queue_in_words(policy: &Policy, (queue, group): (usize, usize)) -> String {
+    let kind = &policy.queues[queue];
+    match kind.per {
+        Level::Machine => format!("`{}`", kind.name),
+        Level::Cpu => format!("`{}` of CPU {group}", kind.name),
+        level => format!("`{}` of {} {group}", kind.name, level.name()),
+    }
+}
+
+/// The queues of a policy, by name, and of what there is one each.
+pub(super) fn queues(policy: &Policy) -> Vec<(String, String)> {
+    let queues = policy.queues.iter();
+    queues.map(|queue| (queue.name.clone(), queue.per.name().to_owned())).collect()
+}
+
+pub(crate) fn mask(mask: u32) -> CpuSet {
     (0..32).filter(|bit| mask >> bit & 1 == 1).map(CpuId).collect()
 }
 

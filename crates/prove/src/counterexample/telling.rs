@@ -1,43 +1,49 @@
 //! A History of steps, on its way.
 
-use wastenot_model::report::Unit;
 use wastenot_model::{
     Annex, Builder, By, Carries, Clock, Context, CpuId, Entry, Event, Head, History, Left, Machine,
-    Prio, Sink, Source, Start, Table, TaskId, Time, Value, Window,
+    Prio, Sink, Source, Start, Table, TaskId, Time, Window,
 };
-use wastenot_rota::ir::Policy;
 
 use super::STEP_NS;
+use super::annexes::{self, AT_FIRST, FORMAT, Row, SO, Tables};
 
 /// Takes events and the words of each step.
 pub(super) struct Telling {
     pub(super) builder: Builder,
     now: Time,
     steps: Table,
+    why: String,
 }
 
 impl Telling {
-    pub(super) fn new(machine: &Machine, policy: &Policy, why: &str, start: Start) -> Telling {
+    /// Begins with what it is like at first, in words too.
+    pub(super) fn new(
+        machine: &Machine,
+        tables: &Tables,
+        start: Start,
+        at_first: Vec<String>,
+    ) -> Telling {
         let mut head = Head::new(machine.clone());
         head.clock = Clock { name: "steps".into(), nanoseconds: true };
         let all = Carries::ALL.iter().fold(Carries::NONE, |all, (carry, ..)| all | *carry);
         head.carries = all.without(Carries::FREQ | Carries::LOSSES);
+        let (policy, why) = (tables.about.policy.clone(), tables.about.why.clone());
         head.source = Source {
-            format: "prove".into(),
-            name: format!("{}: {why}", policy.name),
+            format: FORMAT.into(),
+            name: format!("{policy}: {why}"),
             kernel: None,
-            notes: vec![("policy".into(), policy.name.clone())],
+            notes: vec![("policy".into(), policy)],
         };
         head.window = Window { from: Time(0), to: Time(0) };
         head.start = Some(start);
-        let columns = [
-            ("time_ns", "time", Unit::At),
-            ("cpu", "CPU", Unit::None),
-            ("task", "task", Unit::None),
-            ("step", "step", Unit::None),
-        ];
-        let steps = Table::new("steps", "Steps", &columns);
-        Telling { builder: Builder::new(head), now: Time(STEP_NS), steps }
+        let mut builder = Builder::new(head);
+        tables.write().into_iter().for_each(|table| builder.annex(Annex { table }));
+        let mut steps = annexes::steps();
+        for words in at_first {
+            annexes::push(&mut steps, Time(0), Row::words(AT_FIRST, words));
+        }
+        Telling { builder, now: Time(STEP_NS), steps, why }
     }
 
     /// Tasks of these names, numbered in order.
@@ -61,16 +67,19 @@ impl Telling {
     }
 
     /// The step is over.
-    pub(super) fn step(&mut self, cpu: Option<CpuId>, task: Option<usize>, words: String) {
-        let task = task.map(Value::from);
-        self.steps.push(vec![self.now.into(), cpu.into(), task.into(), words.into()]);
+    pub(super) fn step(&mut self, row: Row) {
+        annexes::push(&mut self.steps, self.now, row);
         self.now.0 += STEP_NS;
     }
 
-    /// What follows from the last step is seen for as long as all before.
+    /// What follows from the last step is seen for a while.
     pub(super) fn finish(mut self) -> History {
-        self.builder.head().window.to = Time(self.now.0 * 2);
+        annexes::push(&mut self.steps, self.now, Row::words(SO, self.why));
+        self.builder.head().window.to = Time(self.now.0 + AFTER_NS);
         self.builder.annex(Annex { table: self.steps });
         self.builder.finish()
     }
 }
+
+/// For so long what follows from the last step is seen, in ns.
+const AFTER_NS: u64 = 2 * STEP_NS;

@@ -61,7 +61,7 @@ impl Encoder<'_> {
             Num::Weight => self.between("t.weight", int(1), int(10_000)),
             Num::Job => self.at_least("t.job", int(0)),
             Num::Ran => self.at_least("ran", int(0)),
-            Num::Now => self.at_least("now", int(0)),
+            Num::Now => self.now(names),
             Num::Cpus(place) => {
                 let (level, cpu) = self.place(place, names)?;
                 self.size(level, cpu)
@@ -133,6 +133,17 @@ impl Encoder<'_> {
         })
     }
 
+    /// The time passes between one state and the next.
+    fn now(&mut self, names: &Names) -> Term {
+        let now = self.at_least("now", int(0));
+        if names.when.is_empty() {
+            return now;
+        }
+        let then = self.at_least(&format!("now{}", names.when), int(0));
+        self.assert("Time passes.", at_most(then.clone(), now));
+        then
+    }
+
     fn param(&mut self, param: usize) -> Term {
         let called = format!("param.{}", self.policy.params[param].name);
         self.at_least(&called, int(0))
@@ -189,12 +200,12 @@ impl Encoder<'_> {
         let known = match aggregate {
             Aggregate::Min => and([reached(true), limit(true)]),
             Aggregate::Max => and([reached(false), limit(false)]),
-            // Above the least, at the greatest or below: it is rounded down.
+            // Between the least and the greatest; and where some are below it others are above.
             _ => {
-                let one = |term: Term| term + int(-1);
-                let least = at_most(one(of_each.clone()), value.clone());
-                let some = exists(over(), and([inside.clone(), least]));
-                and([some, reached(false)])
+                let some = |holds: Term| exists(over(), and([inside.clone(), holds]));
+                let below = some(less(of_each.clone(), value.clone()));
+                let above = some(less(value.clone(), of_each.clone()));
+                and([reached(true), reached(false), implies(below, above)])
             }
         };
         self.assert("What an aggregate is.", known);
@@ -268,10 +279,13 @@ impl Encoder<'_> {
     }
 
     /// A number under a name of its own. Within a fold it would have to be a function of its
-    /// member, and is not put into words.
+    /// member, and where any CPU looks, of that CPU: that is not put into words.
     fn any(&mut self, called: &str, names: &Names) -> Encoded {
         if !names.items.is_empty() {
             return Err(NotEncoded("an aggregate within an aggregate"));
+        }
+        if names.me.as_ref().is_some_and(|(_, me)| self.is_bound(me)) {
+            return Err(NotEncoded("an aggregate that any CPU reads"));
         }
         let called = self.fresh(called);
         Ok(self.number(&called))

@@ -24,6 +24,22 @@ pub struct Encoder<'p> {
     script: Script,
     declared: BTreeSet<String>,
     fresh: usize,
+    /// Reads that are each at an instant of their own.
+    apart: Option<Apart>,
+}
+
+/// Nothing is read as a snapshot: whatever is read again may have changed. All that is known is
+/// that somebody waits in one queue all the time.
+#[derive(Debug)]
+struct Apart {
+    /// Which queue.
+    queue: usize,
+    /// A CPU of the group whose it is.
+    cpu: Term,
+    /// Who is idle all the time, if anybody is.
+    idle: Option<Term>,
+    /// How many reads there were.
+    reads: usize,
 }
 
 /// What names stand for: CPUs by themselves, groups by one of their CPUs.
@@ -51,6 +67,8 @@ pub struct Names {
     pub seen: Vec<Term>,
     /// Which state is read: what its functions' names end in.
     pub when: &'static str,
+    /// How often variables of CPUs were set by now: of what they are then nothing is known.
+    pub sets: usize,
 }
 
 impl<'p> Encoder<'p> {
@@ -58,11 +76,26 @@ impl<'p> Encoder<'p> {
     pub fn new(policy: &'p Policy, about: &str) -> Encoder<'p> {
         let mut script = Script::new(about);
         script.sort("Cpu");
-        Encoder { policy, script, declared: BTreeSet::new(), fresh: 0 }
+        Encoder { policy, script, declared: BTreeSet::new(), fresh: 0, apart: None }
     }
     /// The policy.
     pub fn policy(&self) -> &'p Policy {
         self.policy
+    }
+    /// From now on every read is at an instant of its own, while somebody waits in the queue of the
+    /// group of `cpu` all the time, and `idle` runs nobody.
+    pub fn reads_apart(&mut self, queue: usize, cpu: Term, idle: Option<Term>) {
+        self.apart = Some(Apart { queue, cpu, idle, reads: 0 });
+    }
+    /// What the names of functions of the state end in when it is read now.
+    fn when(&mut self, names: &Names) -> String {
+        match &mut self.apart {
+            Some(apart) => {
+                apart.reads += 1;
+                format!("{}.{}", names.when, apart.reads)
+            }
+            None => names.when.to_owned(),
+        }
     }
     /// The script, to be asked.
     pub fn finish(self) -> Script {

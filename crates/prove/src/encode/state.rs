@@ -3,7 +3,7 @@
 use wastenot_rota::ir::Level;
 
 use super::{Encoder, Names, cpu_sort, level_sort};
-use crate::smt::{Sort, Term, and, at_most, call, choice, equal, forall, int, name};
+use crate::smt::{Sort, Term, and, at_most, call, choice, equal, forall, int, name, not};
 
 /// Weights are 1 to 10 000 (`CGROUP_WEIGHT_MIN`, `_MAX`: include/linux/cgroup.h).
 const WEIGHT_MAX: i64 = 10_000;
@@ -12,10 +12,16 @@ impl Encoder<'_> {
     /// How many wait in the queue of the group that `cpu` is in.
     pub fn queued(&mut self, queue: usize, cpu: Term, names: &Names) -> Term {
         let (per, text) = (self.policy.queues[queue].per, self.policy.queues[queue].name.clone());
-        let count = format!("queued.{text}{}", names.when);
+        let count = format!("queued.{text}{}", self.when(names));
         if self.state(&count, per) {
             let all = over_groups(&count, per, |value| at_most(int(0), value));
             self.assert("Nobody or some wait.", all);
+            if let Some(apart) = &self.apart
+                && apart.queue == queue
+            {
+                let waits = self.of_group(&count, per, apart.cpu.clone());
+                self.assert("Somebody waits there all the time.", at_most(int(1), waits));
+            }
         }
         self.of_group(&count, per, cpu)
     }
@@ -23,7 +29,7 @@ impl Encoder<'_> {
     /// The weights of those who wait there.
     pub fn queued_weight(&mut self, queue: usize, cpu: Term, names: &Names) -> Term {
         let (per, text) = (self.policy.queues[queue].per, self.policy.queues[queue].name.clone());
-        let weight = format!("weight.{text}{}", names.when);
+        let weight = format!("weight.{text}{}", self.when(names));
         let waiting = self.queued(queue, cpu.clone(), names);
         self.state(&weight, per);
         let value = self.of_group(&weight, per, cpu);
@@ -38,21 +44,24 @@ impl Encoder<'_> {
     /// The least key of the queue.
     pub fn min_key(&mut self, queue: usize, cpu: Term, names: &Names) -> Term {
         let (per, text) = (self.policy.queues[queue].per, self.policy.queues[queue].name.clone());
-        let key = format!("min.{text}{}", names.when);
+        let key = format!("min.{text}{}", self.when(names));
         self.state(&key, per);
         self.of_group(&key, per, cpu)
     }
 
     /// Whether a CPU runs a task.
     pub fn runs(&mut self, cpu: Term, names: &Names) -> Term {
-        let runs = format!("runs{}", names.when);
-        self.function(&runs, &[cpu_sort()], Sort::Bool);
+        let runs = format!("runs{}", self.when(names));
+        let new = self.function(&runs, &[cpu_sort()], Sort::Bool);
+        if new && let Some(idle) = self.apart.as_ref().and_then(|apart| apart.idle.clone()) {
+            self.assert("I am idle all the time.", not(call(&runs, [idle])));
+        }
         call(&runs, [cpu])
     }
 
     /// The weight of the task that a CPU runs; 0 if it runs none.
     pub fn running_weight(&mut self, cpu: Term, names: &Names) -> Term {
-        let weight = format!("running{}", names.when);
+        let weight = format!("running{}", self.when(names));
         let runs = self.runs(cpu.clone(), names);
         self.function(&weight, &[cpu_sort()], Sort::Int);
         let value = call(&weight, [cpu]);
@@ -79,13 +88,15 @@ impl Encoder<'_> {
 
     /// A variable of a CPU.
     pub fn cpu_var(&mut self, var: usize, cpu: Term, names: &Names) -> Term {
-        let var = format!("var.{}{}", self.policy.cpu_vars[var].name, names.when);
+        let set = if names.sets == 0 { String::new() } else { format!(".set{}", names.sets) };
+        let name = &self.policy.cpu_vars[var].name;
+        let var = format!("var.{name}{}{set}", self.when(names));
         self.function(&var, &[cpu_sort()], Sort::Int);
         call(&var, [cpu])
     }
 
     /// Whether a term holds a variable of a quantifier, of which nothing can be said outside.
-    fn is_bound(&self, term: &Term) -> bool {
+    pub(super) fn is_bound(&self, term: &Term) -> bool {
         match term {
             Term::Name(text) => !self.declared.contains(text),
             Term::Call(_, inner) | Term::Op(_, inner) => {

@@ -8,6 +8,7 @@ use wastenot_rota::eval::{At, Frame};
 use wastenot_rota::ir::{Attempt, Balance, Event, Level};
 
 use super::handler::{self, Woken};
+use super::keys::Given;
 use super::periodic::{self, Moved};
 use super::situation::{Situation, World};
 use crate::obligations::remembered;
@@ -64,11 +65,15 @@ pub enum Step {
         before: i64,
         /// What it is.
         after: i64,
+        /// What it was computed of.
+        given: Given,
     },
-    /// A task is woken and waits.
+    /// A task is woken, or put for another reason, and waits.
     Woken {
         /// Which.
         task: usize,
+        /// By which event.
+        event: Event,
         /// Where it was last.
         prev: CpuId,
         /// In which queue.
@@ -103,7 +108,20 @@ pub fn failing(
     cpu: CpuId,
     events: Events,
 ) -> Option<Vec<Step>> {
-    let mut attempt = Running { world, cpu, steps: Vec::new() };
+    run(Running { world, cpu, patient: false, steps: Vec::new() }, situation, events)
+}
+
+/// How attempts of `cpu` fail whichever candidates are tried, however often it begins anew.
+pub(super) fn never_finds(
+    world: &World<'_>,
+    situation: &Situation,
+    cpu: CpuId,
+) -> Option<Vec<Step>> {
+    let patient = Running { world, cpu, patient: true, steps: Vec::new() };
+    run(patient, situation, Events::default())
+}
+
+fn run(mut attempt: Running<'_, '_>, situation: &Situation, events: Events) -> Option<Vec<Step>> {
     let at = Pc { attempt: 0, scan: None, situation: situation.clone(), events };
     attempt.fails(&at).then_some(attempt.steps)
 }
@@ -135,6 +153,8 @@ struct Scan {
 struct Running<'w, 'p> {
     world: &'w World<'p>,
     cpu: CpuId,
+    /// It tries every candidate, whatever `retry` says.
+    patient: bool,
     steps: Vec<Step>,
 }
 
@@ -157,7 +177,8 @@ impl Running<'_, '_> {
             let events = Events { wakes: wakes - 1, moves };
             for woken in handler::wakes(self.world, &at.situation, self.cpu) {
                 let Woken { task, prev, queue, group, after } = woken;
-                next.push((Step::Woken { task, prev, queue, group }, after, events));
+                let event = Event::Wake;
+                next.push((Step::Woken { task, event, prev, queue, group }, after, events));
             }
         }
         if moves > 0 {
@@ -216,7 +237,8 @@ impl Running<'_, '_> {
         let victims = self.world.tree().victims(self.cpu, per, &balance.levels, level);
         let mut unread: Vec<usize> = victims.collect();
         unread.reverse();
-        let tries = balance.retry.map_or(u64::MAX, |retry| retry.saturating_add(1));
+        let retry = balance.retry.filter(|_| !self.patient);
+        let tries = retry.map_or(u64::MAX, |retry| retry.saturating_add(1));
         Scan { level, unread, passed: Vec::new(), tries }
     }
 

@@ -2,48 +2,132 @@
 
 use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame};
-use wastenot_rota::ir::{Attempt, Bound, ClaimKind, Level, Policy};
+use wastenot_rota::ir::{Attempt, Bound, ClaimKind, Event, Level, Policy};
 
-use super::attempt::{Events, Step, failing};
+use super::attempt::{Events, Step, failing, never_finds};
 use super::periodic::circle;
 use super::placing::placed;
 use super::search::Bounds;
-use super::situation::{Place, Situation, World};
+use super::situation::{Place, Situation, Task, World};
 
 /// A test of situations.
-pub(super) struct Test {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Test {
+    /// What is wrong with a situation.
+    pub wrong: Wrong,
     /// How many tasks are woken meanwhile: so many are away.
-    pub(super) wakes: usize,
+    pub wakes: usize,
     /// How many are moved by periodic balancing meanwhile.
-    moves: usize,
-    /// Whether one task says it all.
-    alone: bool,
-    pub(super) breaks: fn(&World<'_>, &Situation, &Test) -> Option<Broken>,
+    pub moves: usize,
+}
+
+/// What can be wrong with a situation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// An idle CPU fails though somebody waits.
+    Fails,
+    /// Every idle CPU fails though somebody waits for one of them.
+    AllFail,
+    /// Nobody who may run the task ever finds it.
+    Lost,
+    /// No CPU that may run the task takes from its queue before all else.
+    NobodyBeginsThere,
+    /// A CPU that would find a task sleeps on, since nobody looks for it.
+    NotWoken,
+    /// A candidate passes the filter although nobody waits there.
+    PassesForNobody,
+    /// A steal that is not checked takes a task that may not run there.
+    StealsForbidden,
+    /// Periodic balancing moves tasks for ever though nothing happens.
+    RunsInACircle,
+}
+
+impl Wrong {
+    /// All of them.
+    pub const ALL: [Wrong; 8] = [
+        Wrong::Fails,
+        Wrong::AllFail,
+        Wrong::Lost,
+        Wrong::NobodyBeginsThere,
+        Wrong::NotWoken,
+        Wrong::PassesForNobody,
+        Wrong::StealsForbidden,
+        Wrong::RunsInACircle,
+    ];
+    /// Its name, in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Wrong::Fails => "fails",
+            Wrong::AllFail => "all-fail",
+            Wrong::Lost => "lost",
+            Wrong::NobodyBeginsThere => "not-first",
+            Wrong::NotWoken => "not-woken",
+            Wrong::PassesForNobody => "empty",
+            Wrong::StealsForbidden => "stolen",
+            Wrong::RunsInACircle => "circle",
+        }
+    }
+    /// What is wrong, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Wrong::Fails => "an idle CPU fails though somebody waits",
+            Wrong::AllFail => "all idle CPUs fail though somebody waits",
+            Wrong::Lost => "nobody who may run the task finds it",
+            Wrong::NobodyBeginsThere => "nobody who may run the task begins with its queue",
+            Wrong::NotWoken => "who would find the task sleeps on",
+            Wrong::PassesForNobody => "a candidate passes where nobody waits",
+            Wrong::StealsForbidden => "a task is taken that may not run there",
+            Wrong::RunsInACircle => "moves end where they began",
+        }
+    }
 }
 
 /// How a situation breaks a claim.
-pub(super) struct Broken {
-    pub(super) cpu: CpuId,
-    pub(super) steps: Vec<Step>,
-    pub(super) why: String,
+#[derive(Clone, Debug)]
+pub struct Broken {
+    /// The CPU that it is about.
+    pub cpu: CpuId,
+    /// What happens.
+    pub steps: Vec<Step>,
+    /// What is wrong with that, in one sentence.
+    pub why: String,
 }
 
 impl Test {
-    fn plain(breaks: fn(&World<'_>, &Situation, &Test) -> Option<Broken>) -> Test {
-        Test { wakes: 0, moves: 0, alone: false, breaks }
+    /// A test without events.
+    pub fn plain(wrong: Wrong) -> Test {
+        Test { wrong, wakes: 0, moves: 0 }
+    }
+    /// Whether one situation is wrong, and how.
+    pub fn breaks(&self, world: &World<'_>, situation: &Situation) -> Option<Broken> {
+        let breaks = match self.wrong {
+            Wrong::Fails => fails,
+            Wrong::AllFail => all_fail,
+            Wrong::Lost => lost,
+            Wrong::NobodyBeginsThere => nobody_begins_there,
+            Wrong::NotWoken => not_woken,
+            Wrong::PassesForNobody => passes_for_nobody,
+            Wrong::StealsForbidden => steals_what_it_may_not,
+            Wrong::RunsInACircle => runs_in_a_circle,
+        };
+        breaks(world, situation, self)
     }
     /// How many events happen meanwhile.
-    pub(super) fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.wakes + self.moves
+    }
+    /// Whether one task says it all.
+    pub fn alone(&self) -> bool {
+        matches!(self.wrong, Wrong::Lost | Wrong::NobodyBeginsThere)
     }
     /// Whether it is worth a look with so many tasks.
     pub(super) fn fits(&self, tasks: usize, bounds: Bounds) -> bool {
-        self.size() <= bounds.events && tasks > self.wakes && !(self.alone && tasks > 1)
+        self.size() <= bounds.events && tasks > self.wakes && !(self.alone() && tasks > 1)
     }
     /// Whether it matters that idle CPUs have taken what is theirs; else situations at rest are all
     /// there is to look at.
     pub(super) fn rests_matter(&self) -> bool {
-        !self.alone
+        !self.alone()
     }
     fn events(&self) -> Events {
         Events { wakes: self.wakes, moves: self.moves }
@@ -52,38 +136,47 @@ impl Test {
 
 /// The tests of a claim, the plainest first. None: it is a claim about numbers or words, which no
 /// situation breaks.
-pub(super) fn tests(policy: &Policy, claim: &ClaimKind) -> Vec<Test> {
+pub fn tests(policy: &Policy, claim: &ClaimKind) -> Vec<Test> {
     match claim {
-        ClaimKind::NoLostTask => vec![Test { alone: true, ..Test::plain(lost) }],
-        ClaimKind::NoLostWakeup => vec![Test::plain(not_woken)],
+        ClaimKind::NoLostTask => vec![Test::plain(Wrong::Lost)],
+        ClaimKind::NoLostWakeup => vec![Test::plain(Wrong::NotWoken)],
         ClaimKind::WorkConservation => {
-            let mut tests = conserving(policy, fails);
-            tests.push(Test { wakes: 1, ..Test::plain(fails) });
+            let mut tests = conserving(policy, Wrong::Fails);
+            tests.push(Test { wakes: 1, ..Test::plain(Wrong::Fails) });
             tests
         }
         // A round is one without events of the kernel.
         ClaimKind::Rounds(bound) => {
-            let mut tests = conserving(policy, all_fail);
+            let mut tests = conserving(policy, Wrong::AllFail);
             if *bound == Bound::IdleCpus && !policy.periodic.is_empty() {
-                tests.push(Test { moves: 1, ..Test::plain(all_fail) });
+                tests.push(Test { moves: 1, ..Test::plain(Wrong::AllFail) });
             }
             tests
         }
-        ClaimKind::Wait => vec![Test { alone: true, ..Test::plain(nobody_begins_there) }],
-        ClaimKind::Settles if !policy.periodic.is_empty() => vec![Test::plain(runs_in_a_circle)],
+        ClaimKind::Wait => vec![Test::plain(Wrong::NobodyBeginsThere)],
+        ClaimKind::Settles if !policy.periodic.is_empty() => {
+            vec![Test::plain(Wrong::RunsInACircle)]
+        }
         _ => Vec::new(),
     }
 }
 
-fn conserving(
-    policy: &Policy,
-    breaks: fn(&World<'_>, &Situation, &Test) -> Option<Broken>,
-) -> Vec<Test> {
-    let mut tests = vec![Test::plain(breaks)];
+/// How a situation still breaks a claim, if it does.
+pub(crate) fn still(world: &World<'_>, situation: &Situation, claim: &ClaimKind) -> Option<String> {
+    let (away, tasks) = (|task: &&Task| task.place == Place::Away, situation.tasks.len());
+    let away = situation.tasks.iter().filter(away).count();
+    let tests = tests(world.policy, claim);
+    let few = |test: &&Test| tasks == 1 || tasks > 1 && !test.alone();
+    let mut fit = tests.iter().filter(few).filter(|test| test.wakes == away);
+    fit.find_map(|test| Some(test.breaks(world, situation)?.why))
+}
+
+fn conserving(policy: &Policy, fails: Wrong) -> Vec<Test> {
+    let mut tests = vec![Test::plain(fails)];
     if policy.protocol.unchecked {
-        tests.push(Test::plain(steals_what_it_may_not));
+        tests.push(Test::plain(Wrong::StealsForbidden));
     }
-    tests.push(Test::plain(passes_for_nobody));
+    tests.push(Test::plain(Wrong::PassesForNobody));
     tests
 }
 
@@ -126,12 +219,12 @@ fn wanted(situation: &Situation, cpu: CpuId) -> Option<usize> {
 }
 
 /// Nobody who may run the task ever finds it.
-fn lost(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Broken> {
+fn lost(world: &World<'_>, situation: &Situation, _: &Test) -> Option<Broken> {
     let Place::Waits { queue, .. } = situation.tasks[0].place else { return None };
     let able = world.cpus().iter().filter(|&&cpu| situation.tasks[0].allowed(cpu));
     let mut first = None;
     for &cpu in able {
-        let steps = failing(world, situation, cpu, test.events())?;
+        let steps = never_finds(world, situation, cpu)?;
         first.get_or_insert((cpu, steps));
     }
     let (cpu, steps) = first?;
@@ -163,7 +256,7 @@ fn nobody_begins_there(world: &World<'_>, situation: &Situation, _: &Test) -> Op
         "tasks that come to other queues can keep task 0 waiting for ever: no CPU that may run it \
          takes from its `{name}` first"
     );
-    let steps = vec![Step::Woken { task: 0, prev: cpu, queue, group }];
+    let steps = vec![Step::Woken { task: 0, event: Event::Wake, prev: cpu, queue, group }];
     Some(Broken { cpu, steps, why })
 }
 
@@ -195,7 +288,8 @@ fn not_woken(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Br
                     wake.name(),
                     placed.prev
                 );
-                let step = Step::Woken { task: n, prev: placed.prev, queue, group };
+                let (event, prev) = (placed.event, placed.prev);
+                let step = Step::Woken { task: n, event, prev, queue, group };
                 return Some(Broken { cpu, steps: vec![step], why });
             }
         }

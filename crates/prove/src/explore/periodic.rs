@@ -38,11 +38,13 @@ fn moves_of(world: &World<'_>, situation: &Situation, periodic: &Periodic) -> Ve
                 if !wants(world, situation, periodic, by, group) {
                     continue;
                 }
-                let mut waiting = situation.waiting(balance.from, group);
-                let Some(task) = waiting.find(|&task| situation.tasks[task].allowed(by)) else {
+                let into = tree.group(world.per[into_queue], by);
+                let members = tree.members(world.per[into_queue], into);
+                let may =
+                    |&task: &usize| members.iter().any(|&cpu| situation.tasks[task].allowed(cpu));
+                let Some(task) = situation.waiting(balance.from, group).find(may) else {
                     continue;
                 };
-                let into = tree.group(world.per[into_queue], by);
                 let mut after = situation.clone();
                 after.tasks[task].place = Place::Waits { queue: into_queue, group: into };
                 let (from, into) = ((balance.from, group), (into_queue, into));

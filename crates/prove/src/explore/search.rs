@@ -5,7 +5,7 @@ use wastenot_rota::eval::{At, Frame};
 use wastenot_rota::ir::{Attempt, ClaimKind, Level, Num, Policy, Visitor, visit};
 
 use super::attempt::Step;
-use super::claims::{self, Test};
+use super::claims::{self, Test, Wrong};
 use super::keys;
 use super::placing::waits;
 use super::situation::{Place, Situation, Task, World};
@@ -31,6 +31,8 @@ impl Default for Bounds {
 /// What breaks a claim.
 #[derive(Clone, Debug)]
 pub struct Found {
+    /// What is wrong with it; none of the tests of situations if it is about keys.
+    pub wrong: Option<Wrong>,
     /// The machine.
     pub small: Small,
     /// What it begins with.
@@ -89,6 +91,13 @@ pub fn search(policy: &Policy, claim: &ClaimKind, bounds: Bounds, most: u64) -> 
     Some(Searched { found: None, looked, cpus: bounds.cpus })
 }
 
+/// Looks at every situation of exactly so many tasks on one machine.
+pub fn search_on(world: &World<'_>, test: &Test, tasks: usize) -> Option<Found> {
+    let (mut looked, most) = (0, u64::MAX);
+    let mut of = |rests| Situations { world, test, rests, looked: &mut looked, most }.of(tasks);
+    of(true).or_else(|| if test.rests_matter() { of(false) } else { None })
+}
+
 /// All situations of some tasks on one machine.
 struct Situations<'w, 'p> {
     world: &'w World<'p>,
@@ -124,10 +133,11 @@ impl Situations<'_, '_> {
                 return None;
             }
             *self.looked += 1;
-            let broken = (self.test.breaks)(self.world, situation, self.test)?;
+            let broken = self.test.breaks(self.world, situation)?;
             let (small, situation) = (self.world.small.clone(), situation.clone());
             let (cpu, steps, why) = (broken.cpu, broken.steps, broken.why);
-            return Some(Found { small, situation, cpu, steps, why });
+            let wrong = Some(self.test.wrong);
+            return Some(Found { wrong, small, situation, cpu, steps, why });
         }
         for (index, kind) in kinds.iter().enumerate().skip(from) {
             if *self.looked >= self.most {
@@ -193,7 +203,7 @@ fn kinds(world: &World<'_>, away: bool) -> Vec<Task> {
 }
 
 /// Weights matter to policies that look at them only.
-fn weights(policy: &Policy) -> &'static [i64] {
+pub(crate) fn weights(policy: &Policy) -> &'static [i64] {
     struct Reads(bool);
     impl Visitor for Reads {
         fn num(&mut self, num: &Num) {

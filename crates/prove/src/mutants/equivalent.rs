@@ -2,6 +2,7 @@
 //! solver is asked for a state in which the expressions differ.
 
 use wastenot_rota::ir::{Balance, Level, Policy};
+use wastenot_rota::syntax::Span;
 
 use crate::encode::{Encoder, Names, NotEncoded};
 use crate::obligations::{Obligation, Question, candidate_of, remembered, taking};
@@ -12,9 +13,18 @@ use crate::{Error, Finding, Options};
 /// Whether solvers say that `mutant` means the same.
 pub(super) fn same(original: &Policy, mutant: &Policy, options: &Options) -> Result<bool, Error> {
     let Some(scripts) = differences(original, mutant) else { return Ok(false) };
+    nothing_satisfies(scripts, original.span, options)
+}
+
+/// Whether solvers say so of each.
+pub(super) fn nothing_satisfies(
+    scripts: Scripts,
+    span: Span,
+    options: &Options,
+) -> Result<bool, Error> {
     for script in scripts {
         let question = script.map_or_else(Question::NotEncoded, Question::Unsatisfiable);
-        let (name, what, span) = ("equivalent", "both mean the same".to_owned(), original.span);
+        let (name, what) = ("equivalent", "nothing is different".to_owned());
         let obligation = Obligation { name, what, span, question, model_only: false };
         if judge_one(obligation, options)?.finding != Finding::Holds {
             return Ok(false);
@@ -23,7 +33,8 @@ pub(super) fn same(original: &Policy, mutant: &Policy, options: &Options) -> Res
     Ok(true)
 }
 
-type Scripts = Vec<Result<Script, NotEncoded>>;
+/// Each is satisfied by what must not be.
+pub(super) type Scripts = Vec<Result<Script, NotEncoded>>;
 
 /// What has to be the same, each satisfied by a state in which it is not. `None`: they differ in
 /// something that is no expression.
@@ -66,12 +77,8 @@ fn filters(
     let (mut names, me, cpu) = taking(&mut encoder, policy.queues[ours.from].per);
     let own = encoder.same(policy.queues[ours.from].per, me.clone(), cpu);
     encoder.assert("It is another group.", not(own));
-    if mine == Level::Cpu && ours.into.is_none() {
-        let runs = encoder.runs(me, &names);
-        encoder.assert("I am idle.", not(runs));
-    } else {
-        names.me = Some((mine, me));
-    }
+    // Who balances because it is idle may be given a task meanwhile.
+    names.me = Some((mine, me));
     let (a, b) = (encoder.bool(&ours.filter, &names)?, encoder.bool(&theirs.filter, &names)?);
     Ok(differ(encoder, a, b))
 }
@@ -81,10 +88,9 @@ fn rechecks(policy: &Policy, ours: &Balance, theirs: &Balance) -> Result<Script,
     let mut encoder = Encoder::new(policy, "Not so: both re-checks say the same.");
     let (now, me, cpu) = taking(&mut encoder, policy.queues[ours.from].per);
     let then = Names { when: ".then", ..now.clone() };
-    for names in [&then, &now] {
-        let runs = encoder.runs(me.clone(), names);
-        encoder.assert("I am idle.", not(runs));
-    }
+    // Whoever balances is idle when it begins, and may be given a task meanwhile.
+    let runs = encoder.runs(me, &then);
+    encoder.assert("I was idle.", not(runs));
     let queued = encoder.queued(ours.from, cpu, &now);
     encoder.assert("A task waits there.", at_most(int(1), queued));
     let mut said = Vec::new();

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use wastenot_rota::ir::{Claim, Policy};
 
-use super::{Family, Mutant, argument, equivalent};
+use super::{Family, Mutant, argument, contained, equivalent};
 use crate::explore::{Bounds, search};
 use crate::obligations::{Question, obligations};
 use crate::verdict::judge_one;
@@ -17,10 +17,15 @@ pub enum Fate {
     Refuted(By),
     /// It means the same: a solver finds no state in which it does not.
     Equivalent,
+    /// It does nothing that the original may not do: a solver finds no state in which it does.
+    Contained,
     /// All its claims are proved, like those of the original.
     Proved,
     /// Nobody knows, for this reason.
     Open(String),
+    /// Both are found: it is wrong, and it means the same or does nothing that the original may not
+    /// do. So the prover is wrong, or what is taken for the same.
+    Torn(By),
 }
 
 /// Who refuted it.
@@ -41,6 +46,8 @@ pub enum Standing {
     Refuted(By),
     /// Not wrong: it means the same.
     Equivalent,
+    /// Not wrong: it does nothing that the original may not do.
+    Contained,
     /// Not wrong: [`super::ARGUMENTS`] at this index says why.
     Argued(usize),
     /// Choice or tuning, and proved.
@@ -53,10 +60,12 @@ pub enum Standing {
 /// How a mutant stands with that fate.
 pub fn standing(mutant: &Mutant, fate: &Fate) -> Standing {
     match (fate, mutant.family) {
-        (Fate::Equivalent | Fate::Proved, Family::Choice) => Standing::Tuned,
+        (Fate::Equivalent | Fate::Contained | Fate::Proved, Family::Choice) => Standing::Tuned,
         (fate, Family::Choice) => Standing::Unexplained(format!("choice, but {fate:?}")),
         (Fate::Refuted(by), _) => Standing::Refuted(*by),
         (Fate::Equivalent, _) => Standing::Equivalent,
+        (Fate::Contained, _) => Standing::Contained,
+        (Fate::Torn(by), _) => Standing::Unexplained(format!("no worse, yet refuted by {by:?}")),
         (fate, _) => match argument(mutant) {
             Some(argument) => Standing::Argued(argument),
             None => Standing::Unexplained(format!("no argument, but {fate:?}")),
@@ -86,14 +95,28 @@ pub fn fate(original: &Policy, mutant: &Mutant, options: &Options) -> Result<Fat
     if !wastenot_rota::faults(policy).is_empty() {
         return Ok(Fate::Refuted(By::Type));
     }
+    let judged = judged(policy, options)?;
+    let no_worse = match judged {
+        // It is proved: of choice nothing else is asked.
+        Fate::Proved if mutant.family == Family::Choice => None,
+        _ if equivalent::same(original, policy, options)? => Some(Fate::Equivalent),
+        _ if contained::contained(original, policy, options)? => Some(Fate::Contained),
+        _ => None,
+    };
+    Ok(match (judged, no_worse) {
+        (Fate::Refuted(by), Some(_)) => Fate::Torn(by),
+        (Fate::Proved, Some(no_worse)) => no_worse,
+        (judged, _) => judged,
+    })
+}
+
+/// What becomes of the claims of a policy: small machines first, then a solver.
+fn judged(policy: &Policy, options: &Options) -> Result<Fate, Error> {
     let first = |claim: &Claim| counterexample(policy, claim, FIRST_LOOK);
     // What is wrong with the protocol itself is explored: solvers take long to find a state.
     let lost = || !policy.protocol.is_safe() && Lost::of(policy).is_ok();
     if policy.claims.iter().any(first) || lost() {
         return Ok(Fate::Refuted(By::Explorer));
-    }
-    if equivalent::same(original, policy, options)? {
-        return Ok(Fate::Equivalent);
     }
     let mut fate = Fate::Proved;
     for claim in &policy.claims {

@@ -2,18 +2,20 @@
 //!
 //! A fixed list of operators ([`OPERATORS`]) is applied at every site of a policy's IR that it fits
 //! (mutation testing: DeMillo, Lipton, Sayward, "Hints on Test Data Selection", Computer 11(4),
-//! 1978). Each mutant has to be refuted, shown to be equivalent, or excused by an argument
-//! ([`argument`]). Mutants of choice and tuning, which decide only who goes first or for how long,
-//! have to be proved like the original.
+//! 1978). Each mutant has to be refuted, shown to be equivalent, shown to do nothing that the
+//! original may not do, or excused by an argument ([`argument`]). Mutants of choice and tuning have
+//! to be proved like the original: those that differ in nothing that a claim sees (`seen`).
 
 mod argued;
 mod balances;
+mod contained;
 mod equivalent;
 // Operators are called through one type: each is given its part, whatever it does with it.
 #[allow(clippy::needless_pass_by_value)]
 mod expressions;
 mod fate;
 mod operators;
+mod seen;
 mod site;
 mod statements;
 
@@ -54,7 +56,7 @@ pub enum Family {
     Levels,
     /// What is done when.
     Handlers,
-    /// Choice and tuning: no proof may depend on it.
+    /// Choice and tuning: what no claim sees, so that no proof may depend on it.
     Choice,
 }
 
@@ -85,6 +87,7 @@ fn of(operator: &Operator, policy: &Policy) -> Vec<Mutant> {
     let mut sites = 0;
     walk(&mut policy.clone(), &mut |_, _| sites += 1);
     let mut made = Vec::new();
+    let seen_of_it = seen::seen(policy);
     for at in 0..sites {
         for way in 0.. {
             let (mut mutated, mut place, mut n) = (policy.clone(), None, 0);
@@ -101,8 +104,11 @@ fn of(operator: &Operator, policy: &Policy) -> Vec<Mutant> {
                 site.text += &format!(" ({})", way + 1);
             }
             if mutated != *policy {
-                let (operator, family) = (operator.name, operator.family_at(&site));
-                made.push(Mutant { operator, family, site, policy: mutated });
+                // What means nothing is no choice.
+                let means = wastenot_rota::faults(&mutated).is_empty();
+                let choice = means && seen::seen(&mutated) == seen_of_it;
+                let family = if choice { Family::Choice } else { operator.family };
+                made.push(Mutant { operator: operator.name, family, site, policy: mutated });
             }
         }
     }

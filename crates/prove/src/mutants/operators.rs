@@ -1,13 +1,13 @@
 //! The list of operators. It is fixed: a figure of today can be compared with one of tomorrow.
 
 use super::site::Part;
-use super::{Family, Site, balances, expressions, statements};
+use super::{Family, balances, expressions, statements};
 
 /// A way to make a policy wrong.
 pub struct Operator {
     /// Its name.
     pub name: &'static str,
-    /// What its mutants are counted with, unless their site is quiet.
+    /// What its mutants are counted with, if claims see what differs.
     pub family: Family,
     /// What it does, in a few words.
     pub what: &'static str,
@@ -18,13 +18,6 @@ pub struct Operator {
 impl Operator {
     pub(super) fn apply(&self, part: Part<'_>, way: usize) -> bool {
         (self.change)(part, way)
-    }
-    /// Guards and steps that decide only who goes first are choice.
-    pub(super) fn family_at(&self, site: &Site) -> Family {
-        match self.family {
-            Family::Guards | Family::Steps if site.quiet => Family::Choice,
-            family => family,
-        }
     }
 }
 

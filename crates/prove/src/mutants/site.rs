@@ -1,8 +1,8 @@
 //! Every place of a policy's IR where something may be changed, in a fixed order.
 
 use wastenot_rota::ir::{
-    Attempt, Balance, Bool, Claim, ClaimKind, Event, Level, Num, Place, Policy, Protocol, QueueAt,
-    Set, Stmt, Variable,
+    Attempt, Balance, Bool, Event, Level, Num, Place, Policy, Protocol, QueueAt, Set, Stmt,
+    Variable,
 };
 use wastenot_rota::syntax::Span;
 
@@ -13,9 +13,6 @@ pub struct Site {
     pub text: String,
     /// The nearest text that the IR remembers.
     pub span: Span,
-    /// Whether it decides only who goes first: keys of which nothing is claimed, and kicks of CPUs
-    /// that run somebody.
-    pub quiet: bool,
 }
 
 /// What is there to be changed.
@@ -57,9 +54,6 @@ pub(super) const HANDLERS: &str = "handlers";
 
 /// Tells about every part of `policy`, always in the same order.
 pub(super) fn walk(policy: &mut Policy, tell: Tell<'_>) {
-    let claims_keys =
-        |claim: &Claim| matches!(claim.kind, ClaimKind::VtMonotone | ClaimKind::Lag(_));
-    let keys_matter = policy.claims.iter().any(claims_keys);
     let per: Vec<_> = policy.queues.iter().map(|queue| queue.per).collect();
     for param in &mut policy.params {
         let site = site(format!("parameter {}", param.name), param.span);
@@ -68,7 +62,7 @@ pub(super) fn walk(policy: &mut Policy, tell: Tell<'_>) {
     tell(&site(HANDLERS, policy.span), Part::Handlers(&mut policy.handlers));
     for event in Event::ALL {
         let body = &mut policy.handlers[event as usize];
-        Walk { keys_matter, tell: &mut *tell }.block(body, event.name(), policy.span);
+        block(body, event.name(), policy.span, tell);
     }
     tell(&site("dispatch", policy.span), Part::Dispatch(&mut policy.dispatch));
     let balances = policy.idle.is_some();
@@ -88,7 +82,7 @@ pub(super) fn walk(policy: &mut Policy, tell: Tell<'_>) {
 }
 
 fn site(text: impl Into<String>, span: Span) -> Site {
-    Site { text: text.into(), span, quiet: false }
+    Site { text: text.into(), span }
 }
 
 /// The expressions of a balance. `per` is the level of its candidates, `mine` that of who balances.
@@ -108,35 +102,24 @@ fn balance(balance: &mut Balance, text: &str, (per, mine): (Level, Level), tell:
     num_places(&mut balance.count, &count, &own, tell);
 }
 
-struct Walk<'t> {
-    keys_matter: bool,
-    tell: Tell<'t>,
-}
-
-impl Walk<'_> {
-    fn block(&mut self, block: &mut Vec<Stmt>, text: &str, near: Span) {
-        // Who is told may change the block.
-        let mut index = 0;
-        while let Some(stmt) = block.get(index) {
-            let span = match stmt {
-                Stmt::Put(put) => put.span,
-                Stmt::Run { span, .. } => *span,
-                _ => near,
-            };
-            let text = format!("{text} {index}");
-            let site = Site {
-                text: format!("{text} {}", noun(stmt)),
-                span,
-                quiet: quiet(stmt, self.keys_matter),
-            };
-            (self.tell)(&site, Part::Stmt(block, index));
-            if let Some(Stmt::If { condition, then, otherwise }) = block.get_mut(index) {
-                guard(condition, &site, self.tell);
-                self.block(then, &format!("{text} then"), near);
-                self.block(otherwise, &format!("{text} else"), near);
-            }
-            index += 1;
+fn block(block: &mut Vec<Stmt>, text: &str, near: Span, tell: Tell<'_>) {
+    // Who is told may change the block.
+    let mut index = 0;
+    while let Some(stmt) = block.get(index) {
+        let span = match stmt {
+            Stmt::Put(put) => put.span,
+            Stmt::Run { span, .. } => *span,
+            _ => near,
+        };
+        let text = format!("{text} {index}");
+        let site = site(format!("{text} {}", noun(stmt)), span);
+        tell(&site, Part::Stmt(block, index));
+        if let Some(Stmt::If { condition, then, otherwise }) = block.get_mut(index) {
+            guard(condition, &site, tell);
+            self::block(then, &format!("{text} then"), near, tell);
+            self::block(otherwise, &format!("{text} else"), near, tell);
         }
+        index += 1;
     }
 }
 
@@ -151,18 +134,6 @@ fn noun(stmt: &Stmt) -> &'static str {
         Stmt::Run { .. } => "run",
         Stmt::Kick { .. } => "kick",
         Stmt::If { .. } => "if",
-    }
-}
-
-fn quiet(stmt: &Stmt, keys_matter: bool) -> bool {
-    match stmt {
-        Stmt::SetTask(..) | Stmt::Let(..) => !keys_matter,
-        Stmt::SetCpu { .. } => true,
-        Stmt::Kick { preempt, .. } => *preempt,
-        Stmt::If { then, otherwise, .. } => {
-            then.iter().chain(otherwise).all(|stmt| quiet(stmt, keys_matter))
-        }
-        _ => false,
     }
 }
 

@@ -42,18 +42,30 @@ pub(super) fn reached(policy: &Policy, queue: usize) -> Option<Obligation> {
     Some(Obligation { name: "reached", what, span: kind.span, question, model_only: false })
 }
 
+/// A scan that takes nothing has asked every candidate, and found nobody under the lock of those
+/// that passed: without that whoever was woken may sleep on beside the task. Nor may it overlook
+/// the task because it is given another one meanwhile: it would run that, and forget whom it was
+/// woken for.
+pub(super) fn scans(policy: &Policy) -> Vec<Obligation> {
+    let Some(balance) = &policy.idle else { return Vec::new() };
+    let all = [completeness(policy, balance, Me::MayBeGivenOne), persistence(balance)].into_iter();
+    all.chain(patience(policy, balance, Me::MayBeGivenOne)).collect()
+}
+
+/// Who scans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Me {
+    /// Runs nobody.
+    Idle,
+    /// Was idle when it began.
+    MayBeGivenOne,
+}
+
 /// What has to hold of `balance idle`.
 fn balanced(policy: &Policy, balance: &Balance) -> Vec<Obligation> {
     let spans = &balance.spans;
     let mut all = vec![
-        Obligation {
-            name: "filter_complete",
-            what: "a candidate where somebody waits passes the filter, whatever else was read"
-                .into(),
-            span: spans.filter,
-            question: Question::of(filter_complete(policy, balance)),
-            model_only: false,
-        },
+        completeness(policy, balance, Me::Idle),
         Obligation {
             name: "filter_sound",
             what: "where nobody was seen to wait the filter says no".into(),
@@ -61,13 +73,7 @@ fn balanced(policy: &Policy, balance: &Balance) -> Vec<Obligation> {
             question: Question::of(filter_sound(policy, balance)),
             model_only: false,
         },
-        Obligation {
-            name: "tries_all",
-            what: "every candidate that passed is tried until one gives a task".into(),
-            span: spans.retry,
-            question: Question::settled(balance.retry.is_none()),
-            model_only: false,
-        },
+        persistence(balance),
         Obligation {
             name: "steal_safe",
             what:
@@ -79,29 +85,56 @@ fn balanced(policy: &Policy, balance: &Balance) -> Vec<Obligation> {
             model_only: false,
         },
     ];
-    if balance.recheck != Bool::Const(true) {
-        all.push(Obligation {
-            name: "blame",
-            what: "the re-check says no only after a task was taken".into(),
-            span: spans.steal,
-            question: Question::of(blame(policy, balance)),
-            model_only: true,
-        });
-    }
+    all.extend(patience(policy, balance, Me::Idle));
     all
 }
 
-fn filter_complete(policy: &Policy, balance: &Balance) -> Result<Script, NotEncoded> {
+fn completeness(policy: &Policy, balance: &Balance, me: Me) -> Obligation {
+    let what = match me {
+        Me::Idle => "a candidate where somebody waits passes the filter, whatever else was read",
+        Me::MayBeGivenOne => {
+            "a candidate where somebody waits passes the filter, even if I was given a task \
+             meanwhile"
+        }
+    };
+    Obligation {
+        name: "filter_complete",
+        what: what.into(),
+        span: balance.spans.filter,
+        question: Question::of(filter_complete(policy, balance, me)),
+        model_only: false,
+    }
+}
+
+fn persistence(balance: &Balance) -> Obligation {
+    Obligation {
+        name: "tries_all",
+        what: "every candidate that passed is tried until one gives a task".into(),
+        span: balance.spans.retry,
+        question: Question::settled(balance.retry.is_none()),
+        model_only: false,
+    }
+}
+
+/// `None`: the re-check asks for nothing.
+fn patience(policy: &Policy, balance: &Balance, me: Me) -> Option<Obligation> {
+    (balance.recheck != Bool::Const(true)).then(|| Obligation {
+        name: "blame",
+        what: "the re-check says no only after a task was taken".into(),
+        span: balance.spans.steal,
+        question: Question::of(blame(policy, balance, me)),
+        model_only: true,
+    })
+}
+
+fn filter_complete(policy: &Policy, balance: &Balance, who: Me) -> Result<Script, NotEncoded> {
     let about = "Not so: a candidate where somebody waits passes the filter.\n\
-                 All else that the filter reads may be old: nothing is known of it.";
+                 All else that the filter reads may be old, and what it reads twice may change.";
     let mut encoder = Encoder::new(policy, about);
     let (names, me, cpu) = taking(&mut encoder, policy.queues[balance.from].per);
-    let idle = encoder.runs(me, &names);
-    encoder.assert("I am idle.", not(idle));
     let candidate = candidate(&mut encoder, balance.from, &names, &cpu);
     encoder.assert("It is a candidate.", candidate);
-    let queued = encoder.queued(balance.from, cpu, &names);
-    encoder.assert("Somebody waits there.", at_most(int(1), queued));
+    encoder.reads_apart(balance.from, cpu, (who == Me::Idle).then_some(me));
     let filter = encoder.bool(&balance.filter, &names)?;
     encoder.assert("It does not pass the filter.", not(filter));
     Ok(encoder.finish())
@@ -121,14 +154,14 @@ fn filter_sound(policy: &Policy, balance: &Balance) -> Result<Script, NotEncoded
 }
 
 /// Two states: `.then`, when the filter was asked, and now, under the lock. In between anything may
-/// have happened, but that nobody took a task that may run here.
-fn blame(policy: &Policy, balance: &Balance) -> Result<Script, NotEncoded> {
+/// have happened: what is shown is P4, of which P5 is a part (docs/proofs.md).
+fn blame(policy: &Policy, balance: &Balance, who: Me) -> Result<Script, NotEncoded> {
     let about = "Not so: the re-check says no only after a task was taken.\n\
-                 What ends in `.then` is what the filter read; since then tasks came, none left.";
+                 What ends in `.then` is what the filter read; since then anything has happened.";
     let mut encoder = Encoder::new(policy, about);
     let (now, me, cpu) = taking(&mut encoder, policy.queues[balance.from].per);
     let then = Names { when: ".then", ..now.clone() };
-    for names in [&then, &now] {
+    for names in [&then, &now].into_iter().filter(|_| who == Me::Idle) {
         let idle = encoder.runs(me.clone(), names);
         encoder.assert("I am idle.", not(idle));
     }

@@ -5,44 +5,70 @@ use wastenot_rota::ir::Policy;
 use wastenot_rota::ir::{Bool, Event, Num, Set, Stmt};
 use wastenot_rota::syntax::Span;
 
+use super::sites::{Site, sites, whereabouts};
 use super::{Obligation, Question};
 use crate::encode::{Encoder, Names, NotEncoded};
-use crate::smt::{Script, Term, implies, less, not};
+use crate::smt::{Script, Term, and, int, less, not};
 
 /// Paths of a handler that are followed; more are not put into words.
 const PATHS: usize = 256;
 
-/// No handler lets the key of a queue fall.
+/// No handler lets the key of a queue fall, and it is greater after its task ran.
 pub(super) fn monotone(policy: &Policy) -> Vec<Obligation> {
-    let mut all = Vec::new();
-    for event in Event::ALL {
+    let mut all = vec![ordered(policy)];
+    all.extend(passes(policy));
+    // A new task had no key before.
+    for event in Event::ALL.into_iter().filter(|event| *event != Event::New) {
         for (key, span) in keys(policy) {
             let name = &policy.task_vars[key].name;
             let what = format!("`{name}` does not fall in `{}`", event.name());
-            let script = along(policy, event, &what, |encoder, step, names| {
+            let script = along(policy, event, &what, |_, step, _| {
                 let Step::Sets(var, before, after) = step else { return None };
-                let _ = (encoder, names);
                 (*var == key).then(|| less(after.clone(), before.clone()))
             });
-            match script {
-                Ok(None) => {}
-                Ok(Some(script)) => {
-                    let question = Question::Unsatisfiable(script);
-                    all.push(Obligation { name: "rises", what, span, question, model_only: false });
-                }
-                Err(why) => {
-                    let question = Question::NotEncoded(why);
-                    all.push(Obligation { name: "rises", what, span, question, model_only: false });
-                }
+            if let Some(question) = asked(script) {
+                all.push(Obligation { name: "rises", what, span, question, model_only: false });
             }
         }
     }
     all
 }
 
-/// A task that slept, or is new, is put no further than `bound` behind the least key of its queue.
+/// Of queues that are first in, first out there is nothing to say.
+fn ordered(policy: &Policy) -> Obligation {
+    let wakes = |site: &Site<'_>| matches!(site.event, Event::New | Event::Wake);
+    let keyed = |site: &Site<'_>| policy.queues[site.put.queue.queue].key.is_some();
+    Obligation {
+        name: "ordered",
+        what: "tasks that are new or wake are put into queues that are ordered by a key".into(),
+        span: policy.span,
+        question: Question::settled(sites(policy).iter().any(|it| wakes(it) && keyed(it))),
+        model_only: false,
+    }
+}
+
+/// A key that never changes does not fall either: so it has to rise while its task runs.
+fn passes(policy: &Policy) -> Vec<Obligation> {
+    let each = keys(policy).into_iter().map(|(key, span)| {
+        let name = &policy.task_vars[key].name;
+        let what = format!("`{name}` is greater when its task stops than when it began to run");
+        let script = along(policy, Event::Stop, &what, |encoder, step, names| {
+            let Step::Ends(before) = step else { return None };
+            let ran = encoder.num(&Num::Ran, names).ok()?;
+            let rose = less(before[key].clone(), names.vars[key].clone());
+            Some(and([less(int(0), ran), not(rose)]))
+        });
+        let question = asked(script).unwrap_or(Question::Fails);
+        Obligation { name: "passes", what, span, question, model_only: false }
+    });
+    each.collect()
+}
+
+/// A task that slept, or is new, is put no further than `bound` behind the least key of its queue;
+/// and who is taken to other queues is as far behind there as it was.
 pub(super) fn lag(policy: &Policy, bound: &Num) -> Vec<Obligation> {
-    let mut all = Vec::new();
+    let mut all = vec![ordered(policy)];
+    all.extend(rebased(policy));
     for event in [Event::New, Event::Wake] {
         let what = format!("a task of `{}` is put no further back than that", event.name());
         let script = along(policy, event, &what, |encoder, step, names| {
@@ -52,15 +78,38 @@ pub(super) fn lag(policy: &Policy, bound: &Num) -> Vec<Obligation> {
             let bound = encoder.num(bound, names).ok()?;
             Some(less(names.vars[key].clone(), least - bound))
         });
-        let question = match script {
-            Ok(None) => continue,
-            Ok(Some(script)) => Question::Unsatisfiable(script),
-            Err(why) => Question::NotEncoded(why),
-        };
+        let Some(question) = asked(script) else { continue };
         let span = policy.span;
         all.push(Obligation { name: "lags", what, span, question, model_only: false });
     }
     all
+}
+
+fn rebased(policy: &Policy) -> Vec<Obligation> {
+    let periodic = policy.periodic.iter().map(|periodic| &periodic.balance);
+    let ordered = policy.idle.iter().chain(periodic).filter_map(|balance| {
+        let queue = &policy.queues[balance.from];
+        Some((balance, queue.key?, &queue.name))
+    });
+    let each = ordered.map(|(balance, key, queue)| {
+        let same = balance.into.is_none_or(|into| policy.queues[into].key == Some(key));
+        Obligation {
+            name: "rebased",
+            what: format!("a task that is taken from `{queue}` keeps how far it is behind"),
+            span: balance.spans.steal,
+            question: Question::settled(balance.rebase == Some(key) && same),
+            model_only: false,
+        }
+    });
+    each.collect()
+}
+
+/// What is asked along the paths of a handler. `None`: no step of it could be wrong.
+fn asked(script: Result<Option<Script>, NotEncoded>) -> Option<Question> {
+    match script {
+        Ok(script) => script.map(Question::Unsatisfiable),
+        Err(why) => Some(Question::NotEncoded(why)),
+    }
 }
 
 /// Variables that queues are ordered by.
@@ -82,6 +131,8 @@ enum Step {
     Sets(usize, Term, Term),
     /// It is put into a queue: which, and one of the CPUs whose it is.
     Puts(usize, Term),
+    /// The path ends: what the variables of the task were when it began.
+    Ends(Vec<Term>),
 }
 
 /// A script that is satisfied if on some path of a handler some step is as `wrong` says. `None`: no
@@ -93,17 +144,15 @@ fn along(
     wrong: impl Fn(&mut Encoder<'_>, &Step, &Names) -> Option<Term>,
 ) -> Result<Option<Script>, NotEncoded> {
     let mut encoder = Encoder::new(policy, &format!("Not so: {what}."));
-    let (prev, home) = (encoder.cpu("prev"), encoder.cpu("home"));
-    let (stays, able) = (encoder.allowed(prev.clone()), encoder.allowed(home.clone()));
-    let same = crate::smt::equal(home.clone(), prev.clone());
-    encoder.assert("Home is where it was if it may run there.", implies(stays, same));
-    encoder.assert("It may run at home.", able);
-    let here = encoder.cpu("here");
     let vars = policy.task_vars.iter().map(|var| format!("t.{}", var.name));
-    let vars = vars.map(|called| encoder.number(&called)).collect();
-    let (prev, home, here) = (Some(prev), Some(home), Some(here));
-    let names = Names { prev, home, here, vars, ..Names::default() };
-    let mut walk = Walk { encoder, wrong, found: Vec::new(), paths: 0 };
+    let mut vars: Vec<Term> = vars.map(|called| encoder.number(&called)).collect();
+    if event == Event::New {
+        // A new task has what the text says.
+        vars = policy.task_vars.iter().map(|var| int(var.value)).collect();
+    }
+    let first = vars.clone();
+    let names = Names { vars, ..whereabouts(&mut encoder, "") };
+    let mut walk = Walk { encoder, wrong, first, found: Vec::new(), paths: 0 };
     walk.block(&[policy.handlers[event as usize].as_slice()], names, &[])?;
     if walk.found.is_empty() {
         return Ok(None);
@@ -116,6 +165,8 @@ fn along(
 struct Walk<'p, W> {
     encoder: Encoder<'p>,
     wrong: W,
+    /// The variables of the task when a path begins.
+    first: Vec<Term>,
     found: Vec<Term>,
     paths: usize,
 }
@@ -163,9 +214,11 @@ impl<W: Fn(&mut Encoder<'_>, &Step, &Names) -> Option<Term>> Walk<'_, W> {
                     }
                     return Ok(());
                 }
-                Stmt::SetCpu { .. } | Stmt::Run { .. } | Stmt::Kick { .. } => {}
+                Stmt::SetCpu { .. } => names.sets += 1,
+                Stmt::Run { .. } | Stmt::Kick { .. } => {}
             }
         }
+        self.step(&Step::Ends(self.first.clone()), &names, given);
         self.paths += 1;
         if self.paths > PATHS {
             return Err(NotEncoded("a handler with so many paths"));

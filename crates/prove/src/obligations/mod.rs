@@ -16,7 +16,7 @@ use crate::encode::NotEncoded;
 use crate::smt::Script;
 
 pub(crate) use conserve::remembered;
-pub(crate) use sites::{candidate_of, taking};
+pub(crate) use sites::{Site, candidate_of, sites, taking};
 
 /// Something that has to hold.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ pub struct Obligation {
 }
 
 /// How it is found out.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Question {
     /// The text says so.
     Holds,
@@ -67,5 +67,7 @@ pub fn obligations(policy: &Policy, claim: &ClaimKind) -> Vec<Obligation> {
         ClaimKind::Wait => place::wait(policy),
         ClaimKind::VtMonotone => keys::monotone(policy),
         ClaimKind::Lag(bound) => keys::lag(policy, bound),
+        // Of a program, not of a policy.
+        ClaimKind::Isolation | ClaimKind::Composition => Vec::new(),
     }
 }

@@ -4,6 +4,7 @@
 use wastenot_rota::ir::Policy;
 use wastenot_rota::ir::{Attempt, Level, Num, Stmt, Visitor, visit};
 
+use super::conserve::scans;
 use super::sites::{Site, candidate, sites, takes, taking};
 use super::{Obligation, Question};
 use crate::encode::{Encoder, Names, NotEncoded, cpu_sort};
@@ -48,7 +49,9 @@ fn served(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
     let mut finds = vec![takes];
     if let Some(balance) = policy.idle.as_ref().filter(|balance| balance.from == queue) {
         let filter = encoder.bool(&balance.filter, &any)?;
-        finds.push(and([candidate, filter]));
+        // Nothing has changed since: whoever waits alone is not outrun.
+        let recheck = encoder.bool(&balance.recheck, &any)?;
+        finds.push(and([candidate, filter, recheck]));
     }
     let waiting = encoder.queued(queue, target, &Names::default());
     encoder.assert("It waits there.", at_most(int(1), waiting));
@@ -60,7 +63,8 @@ fn served(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
     Ok(encoder.finish())
 }
 
-/// Whoever is woken for a task is found among all CPUs that would take it.
+/// Whoever is woken for a task is found among all CPUs that would take it, and whoever looks does
+/// not overlook it.
 pub(super) fn no_lost_wakeup(policy: &Policy) -> Vec<Obligation> {
     let each = sites(policy).into_iter().map(|site| {
         let what = format!(
@@ -78,7 +82,7 @@ pub(super) fn no_lost_wakeup(policy: &Policy) -> Vec<Obligation> {
         question: Question::Unsatisfiable(step.script),
         model_only: false,
     });
-    each.chain(kept).collect()
+    each.chain(scans(policy)).chain(kept).collect()
 }
 
 fn woken(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
@@ -99,9 +103,18 @@ fn woken(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
     Ok(encoder.finish())
 }
 
-/// Levels nest, cover and part the CPUs because of how groups are made; the rest is here.
+/// Levels nest, cover and part the CPUs because of how groups are made (`Tree::of`), unless the
+/// text asks for other groups; the rest is here.
 pub(super) fn hierarchy(policy: &Policy) -> Vec<Obligation> {
-    let mut all = Vec::new();
+    let mut all = vec![Obligation {
+        name: "nested",
+        what: "each level parts all CPUs, and its groups lie within those of the next: they are \
+               made so, whatever the machine says"
+            .into(),
+        span: policy.span,
+        question: Question::settled(!policy.protocol.groups_from_cpu0),
+        model_only: false,
+    }];
     let finite = slices_end(policy);
     if let Some(balance) = &policy.idle {
         all.push(Obligation {
@@ -144,8 +157,9 @@ fn slices_end(policy: &Policy) -> bool {
     slices.0
 }
 
-/// A task waits no longer than there are dispatches before it: its queue is first in first out, and
-/// whoever may run it begins with that queue. How long a dispatch is in coming is another matter.
+/// A task waits no longer than there are dispatches before it: its queue is first in first out,
+/// nobody moves it behind others, and whoever may run it begins with that queue. How long a
+/// dispatch is in coming is another matter.
 pub(super) fn wait(policy: &Policy) -> Vec<Obligation> {
     let mut all = Vec::new();
     for queue in &policy.queues {
@@ -154,6 +168,15 @@ pub(super) fn wait(policy: &Policy) -> Vec<Obligation> {
             what: format!("`{}` is first in, first out", queue.name),
             span: queue.span,
             question: Question::settled(queue.key.is_none()),
+            model_only: false,
+        });
+    }
+    for periodic in &policy.periodic {
+        all.push(Obligation {
+            name: "stays",
+            what: "nobody who waits is moved behind others".into(),
+            span: periodic.balance.spans.whole,
+            question: Question::Fails,
             model_only: false,
         });
     }
@@ -191,4 +214,22 @@ fn first(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
     let nobody = forall([("c", cpu_sort())], implies(able, not(first)));
     encoder.assert("Nobody who may run it begins there.", nobody);
     Ok(encoder.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_moved_to_the_end_of_another_queue_may_wait_for_more_than_stood_before_it() {
+        let text = include_str!("../../../../policies/numa-aware.rota");
+        let fails = |text: &str| {
+            let policy = &wastenot_rota::compile(text).expect("it compiles").policies[0];
+            let fails = |it: &Obligation| matches!(it.question, Question::Fails);
+            wait(policy).iter().filter(|it| fails(it)).map(|it| it.name).collect::<Vec<_>>()
+        };
+        assert_eq!(fails(text), ["stays"]);
+        let ws = include_str!("../../../../policies/work-stealing.rota");
+        assert!(fails(ws).is_empty());
+    }
 }

@@ -6,7 +6,8 @@ use wastenot_rota::ir::{Bound, Periodic};
 use super::conserve::work_conservation;
 use super::{Obligation, Question};
 use crate::encode::{Encoder, Names, NotEncoded};
-use crate::smt::{Script, int, less, not};
+use crate::explore::moves_somebody;
+use crate::smt::{Script, at_most, int, less, not};
 
 /// What Theorem 2 needs is enough for Theorem 1, but for steps of others that hide a task: those of
 /// periodic balancing.
@@ -25,17 +26,36 @@ pub(super) fn rounds(policy: &Policy, bound: Bound) -> Vec<Obligation> {
     all
 }
 
-/// Every move makes queues more alike: the sum of the squares of their lengths falls.
+/// Somebody is moved, and every move makes queues more alike: the sum of the squares of their
+/// lengths falls, so it ends.
 pub(super) fn settles(policy: &Policy) -> Vec<Obligation> {
-    let each = policy.periodic.iter().map(|periodic| Obligation {
-        name: "evens_out",
-        what: "a task is moved only from a queue that is longer by two".into(),
-        span: periodic.balance.spans.filter,
-        question: Question::of(evens_out(policy, periodic)),
-        // The guard is read before each move, but not under the locks of both queues.
-        model_only: true,
+    let each = policy.periodic.iter().flat_map(|periodic| {
+        let span = periodic.balance.spans.filter;
+        let moves = Obligation {
+            name: "moves",
+            what: "a task is moved from some queue that is long to one that is empty".into(),
+            span,
+            question: Question::settled(moves_somebody(policy, periodic)),
+            model_only: false,
+        };
+        let evens_out = Obligation {
+            name: "evens_out",
+            what: "a task is moved only from a queue that is longer by two".into(),
+            span,
+            question: Question::of(evens_out(policy, periodic)),
+            // The guard is read before each move, but not under the locks of both queues.
+            model_only: true,
+        };
+        [moves, evens_out]
     });
-    each.collect()
+    let regular = Obligation {
+        name: "regular",
+        what: "some balancing is periodic".into(),
+        span: policy.span,
+        question: Question::settled(!policy.periodic.is_empty()),
+        model_only: false,
+    };
+    std::iter::once(regular).chain(each).collect()
 }
 
 fn evens_out(policy: &Policy, periodic: &Periodic) -> Result<Script, NotEncoded> {
@@ -57,6 +77,8 @@ fn evens_out(policy: &Policy, periodic: &Periodic) -> Result<Script, NotEncoded>
     encoder.assert("It is another group.", not(own));
     let filter = encoder.bool(&balance.filter, &names)?;
     encoder.assert("It passes the filter.", filter);
+    let count = encoder.num(&balance.count, &names)?;
+    encoder.assert("A task is to be moved.", at_most(int(1), count));
     let longer = encoder.queued(balance.from, cpu, &names);
     let mine = encoder.queued(balance.from, me, &names);
     encoder.assert("It is not longer by two.", less(longer - mine, int(2)));

@@ -4,13 +4,13 @@ use wastenot_rota::ir::Policy;
 use wastenot_rota::ir::{Balance, Event, Level, Place, Put, Set, Stmt};
 
 use crate::encode::{Encoder, Names, NotEncoded};
-use crate::smt::{Term, and, implies, or};
+use crate::smt::{Term, and, exists, implies, or};
 
 /// A `put`, and what the CPUs in its slots are.
 #[derive(Clone, Debug)]
-pub(super) struct Site<'p> {
+pub(crate) struct Site<'p> {
     pub(super) event: Event,
-    pub(super) put: &'p Put,
+    pub(crate) put: &'p Put,
     slots: Vec<Slot<'p>>,
 }
 
@@ -26,7 +26,7 @@ enum Slot<'p> {
 }
 
 /// Every `put` of a policy.
-pub(super) fn sites(policy: &Policy) -> Vec<Site<'_>> {
+pub(crate) fn sites(policy: &Policy) -> Vec<Site<'_>> {
     let mut found = Vec::new();
     for event in Event::ALL.into_iter().filter(|event| event.places()) {
         let mut slots = Vec::new();
@@ -59,16 +59,8 @@ fn fill<'p>(slots: &mut Vec<Slot<'p>>, slot: usize, with: Slot<'p>) {
 impl Site<'_> {
     /// What names stand for at this `put`, for a task that was last somewhere. `called` makes its
     /// CPUs differ from those of other sites.
-    pub(super) fn names(&self, encoder: &mut Encoder<'_>, called: &str) -> Names {
-        let prev = encoder.cpu(&format!("prev.{called}"));
-        let home = encoder.cpu(&format!("home.{called}"));
-        let (stays, able) = (encoder.allowed(prev.clone()), encoder.allowed(home.clone()));
-        let stays = implies(stays, crate::smt::equal(home.clone(), prev.clone()));
-        encoder.assert("Home is where it was if it may run there, else where it may.", stays);
-        encoder.assert("It may run at home.", able);
-        let here = encoder.cpu(&format!("here.{called}"));
-        let (prev, home, here) = (Some(prev), Some(home), Some(here));
-        let mut names = Names { prev, home, here, ..Names::default() };
+    pub(crate) fn names(&self, encoder: &mut Encoder<'_>, called: &str) -> Names {
+        let mut names = whereabouts(encoder, &format!(".{called}"));
         for (n, slot) in self.slots.iter().enumerate() {
             let cpu = encoder.cpu(&format!("slot.{called}.{n}"));
             let known = match slot {
@@ -86,13 +78,56 @@ impl Site<'_> {
     }
 
     /// A CPU whose group's queue the task is put into.
-    pub(super) fn target(
+    pub(crate) fn target(
         &self,
         encoder: &mut Encoder<'_>,
         names: &Names,
     ) -> Result<Term, NotEncoded> {
         encoder.queue_cpu(&self.put.queue, names)
     }
+
+    /// That this `put`, for the task of `names`, may choose the queue of the group of `cpu`,
+    /// whatever is found in its slots.
+    pub(crate) fn may_put(
+        &self,
+        encoder: &mut Encoder<'_>,
+        names: &Names,
+        cpu: &Term,
+    ) -> Result<Term, NotEncoded> {
+        let mut names = Names { slots: Vec::new(), ..names.clone() };
+        let found: Vec<String> = (0..self.slots.len()).map(|n| format!("found{n}")).collect();
+        let mut known = Vec::new();
+        for (slot, called) in self.slots.iter().zip(&found) {
+            let cpu = crate::smt::name(called);
+            known.push(match slot {
+                Slot::Allowed => encoder.allowed(cpu.clone()),
+                Slot::In(place) => {
+                    let (level, of) = encoder.place(place, &names)?;
+                    encoder.same(level, of, cpu.clone())
+                }
+                Slot::Nothing => Term::Bool(true),
+            });
+            names.slots.push(Some(cpu));
+        }
+        let target = self.target(encoder, &names)?;
+        let per = encoder.policy().queues[self.put.queue.queue].per;
+        known.push(encoder.same(per, target, cpu.clone()));
+        let over = found.iter().map(|called| (called.as_str(), crate::encode::cpu_sort()));
+        Ok(if found.is_empty() { and(known) } else { exists(over, and(known)) })
+    }
+}
+
+/// The CPUs that a handler knows of a task: where it was last, where it is at home, where the
+/// handler runs. Their names end in `called`.
+pub(super) fn whereabouts(encoder: &mut Encoder<'_>, called: &str) -> Names {
+    let prev = encoder.cpu(&format!("prev{called}"));
+    let home = encoder.cpu(&format!("home{called}"));
+    let (stays, able) = (encoder.allowed(prev.clone()), encoder.allowed(home.clone()));
+    let stays = implies(stays, crate::smt::equal(home.clone(), prev.clone()));
+    encoder.assert("Home is where it was if it may run there, else where it may.", stays);
+    encoder.assert("It may run at home.", able);
+    let here = encoder.cpu(&format!("here{called}"));
+    Names { prev: Some(prev), home: Some(home), here: Some(here), ..Names::default() }
 }
 
 /// That the task may have come to wait in the queue of the group of `cpu`: what some `put` or some

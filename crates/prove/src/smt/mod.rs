@@ -21,6 +21,8 @@ use term::{symbol, variables};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Script {
     about: Vec<String>,
+    /// Without quantifiers, and linear: solvers know a shorter way then.
+    plain: bool,
     lines: Vec<Line>,
 }
 
@@ -35,7 +37,13 @@ enum Line {
 impl Script {
     /// Nothing said yet. `about` is what is asked, for people: its lines are the head of the text.
     pub fn new(about: &str) -> Script {
-        Script { about: about.lines().map(str::to_owned).collect(), lines: Vec::new() }
+        let about = about.lines().map(str::to_owned).collect();
+        Script { about, plain: false, lines: Vec::new() }
+    }
+
+    /// The same, of what has no quantifiers, no sorts of our own, and no products but by numbers.
+    pub fn plain(about: &str) -> Script {
+        Script { plain: true, ..Script::new(about) }
     }
 
     /// What is asked, for people.
@@ -84,7 +92,7 @@ impl Script {
 impl fmt::Display for Script {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         comment(f, self.about.iter().map(String::as_str))?;
-        writeln!(f, "(set-logic ALL)")?;
+        writeln!(f, "(set-logic {})", if self.plain { "QF_LIA" } else { "ALL" })?;
         for line in &self.lines {
             if let Line::Assert(why, _) = line {
                 comment(f, why.lines())?;

@@ -5,6 +5,7 @@
 
 mod agree;
 mod answer;
+mod batch;
 mod find;
 mod process;
 

@@ -3,6 +3,7 @@
 use wastenot_model::Machine;
 use wastenot_rota::ir::Policy;
 
+use super::search::{Kind, Places, made};
 use super::{Bounds, Trace, search};
 
 /// Every broken variant of the protocol loses a wakeup within these.
@@ -19,6 +20,10 @@ pub struct Lost {
     pub tasks: usize,
     /// How it happens.
     pub trace: Trace,
+    /// How each task is put.
+    pub(crate) kinds: Vec<Kind>,
+    /// Which queue of the policy each queue of the trace is.
+    pub(crate) places: Places,
 }
 
 impl Lost {
@@ -28,6 +33,9 @@ impl Lost {
         let searched = search(policy, BOUNDS);
         let (small, system, trace) = searched.lost.ok_or(searched.complete.then_some(BOUNDS))?;
         let (cpus, tasks) = (system.cpus, system.tasks.len());
-        Ok(Lost { machine: small.machine, cpus, tasks, trace })
+        let mut all = made(policy, &small, tasks).into_iter();
+        let of = all.find(|made| made.system == system).expect("it was made just so");
+        let (kinds, places, machine) = (of.kinds, of.places, small.machine);
+        Ok(Lost { machine, cpus, tasks, trace, kinds, places })
     }
 }

@@ -29,7 +29,7 @@
 //!    ([`System::blind_spots`] answers it for one machine);
 //! 2. a scan that takes nothing has read every queue that the CPU reads, each at an instant at
 //!    which it held no task that may run there (`retry untried`, a filter that lets pass whatever
-//!    holds such a task);
+//!    holds such a task, also once the CPU was given one directly): obligations of the claim;
 //! 3. whoever moves a task into another queue then looks for an idle CPU as a put does: a CPU may
 //!    have read the new queue before, and read the old one after;
 //! 4. a handler that claimed a CPU runs a task there or kicks it, on every path.
@@ -46,8 +46,8 @@ mod explore;
 pub mod invariant;
 
 mod lost;
-mod search;
-mod state;
+pub(crate) mod search;
+pub(crate) mod state;
 mod symmetry;
 mod trace;
 

@@ -63,17 +63,33 @@ pub fn search(policy: &Policy, bounds: Bounds) -> Searched {
 
 /// A place where a task can come to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Kind {
-    allowed: Cpus,
-    woken: Cpus,
-    direct: Cpus,
+pub(crate) struct Kind {
+    pub(crate) allowed: Cpus,
+    pub(crate) woken: Cpus,
+    pub(crate) direct: Cpus,
     /// Which queue of the policy, and whose.
-    queue: (usize, usize),
+    pub(crate) queue: (usize, usize),
 }
+
+/// Which queue of the policy, and whose, each queue of a system is.
+pub(crate) type Places = Vec<(usize, usize)>;
 
 /// What the policy makes of so many tasks on a machine: every choice of affinities and of where
 /// they were last. Of those that are alike but for the names of CPUs, one.
 pub fn systems(policy: &Policy, small: &Small, tasks: usize) -> Vec<System> {
+    made(policy, small, tasks).into_iter().map(|made| made.system).collect()
+}
+
+/// A system, and what it is made of.
+pub(crate) struct Made {
+    pub(crate) system: System,
+    /// Of each task.
+    pub(crate) kinds: Vec<Kind>,
+    pub(crate) places: Places,
+}
+
+/// The same with what they are made of.
+pub(crate) fn made(policy: &Policy, small: &Small, tasks: usize) -> Vec<Made> {
     let world = World::new(policy, small);
     let kinds: Vec<Kind> = kinds(&world).into_iter().collect();
     let mut seen = BTreeSet::new();
@@ -83,8 +99,8 @@ pub fn systems(policy: &Policy, small: &Small, tasks: usize) -> Vec<System> {
         let chosen = choice.iter().filter_map(|&kind| kinds.get(kind).copied());
         let chosen: Vec<Kind> = chosen.collect();
         let system = (chosen.len() == tasks).then(|| system(&world, &chosen)).flatten();
-        if let Some(system) = system.filter(|system| seen.insert(shape(system))) {
-            found.push(system);
+        if let Some((system, places)) = system.filter(|(system, _)| seen.insert(shape(system))) {
+            found.push(Made { system, kinds: chosen, places });
         }
         // The next multiset: choices never fall.
         let Some(place) = choice.iter().rposition(|&kind| kind + 1 < kinds.len()) else {
@@ -95,7 +111,7 @@ pub fn systems(policy: &Policy, small: &Small, tasks: usize) -> Vec<System> {
     }
 }
 
-fn kinds(world: &World<'_>) -> BTreeSet<Kind> {
+pub(crate) fn kinds(world: &World<'_>) -> BTreeSet<Kind> {
     let mut kinds = BTreeSet::new();
     for mask in 1..1u32 << world.cpus().len() {
         for placed in placed(world, mask) {
@@ -152,7 +168,7 @@ fn runs_directly(block: &[Stmt]) -> bool {
 }
 
 /// These tasks, with the queues that they can be in. `None` if those are too many.
-fn system(world: &World<'_>, kinds: &[Kind]) -> Option<System> {
+pub(crate) fn system(world: &World<'_>, kinds: &[Kind]) -> Option<(System, Places)> {
     let policy = world.policy;
     let mut places: Vec<(usize, usize)> = Vec::new();
     for kind in kinds {
@@ -192,7 +208,10 @@ fn system(world: &World<'_>, kinds: &[Kind]) -> Option<System> {
         direct: kind.direct,
         queue: places.iter().position(|place| *place == kind.queue).unwrap_or_default(),
     };
-    (places.len() <= super::QUEUES_MAX).then(|| System {
+    if places.len() > super::QUEUES_MAX {
+        return None;
+    }
+    let system = System {
         cpus: world.cpus().len(),
         tasks: kinds.iter().map(task).collect(),
         again: false,
@@ -200,7 +219,8 @@ fn system(world: &World<'_>, kinds: &[Kind]) -> Option<System> {
         moves,
         enqueuers: kinds.len(),
         variant: Variant::of(&policy.protocol),
-    })
+    };
+    Some((system, places))
 }
 
 fn set(cpus: &[CpuId]) -> Cpus {

@@ -8,7 +8,7 @@ type Tasks = u8;
 
 /// One instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct State {
+pub(crate) struct State {
     pub(super) cpus: [Cpu; SIZE_MAX],
     pub(super) tasks: [Task; SIZE_MAX],
     /// Who waits, in the order of queues and in each as they came; then [`NOBODY`].
@@ -84,7 +84,7 @@ pub(super) enum Looks {
 
 impl State {
     /// Every CPU is busy with something else, every task away.
-    pub(super) fn start() -> State {
+    pub(crate) fn start() -> State {
         let (phase, cell) = (Phase::Busy, Cell::Busy);
         let cpu = Cpu { phase, cell, kicked: false, visited: 0, owed: 0, looked: 0 };
         State {
@@ -95,7 +95,7 @@ impl State {
     }
 
     /// A task that waits and a CPU that sleeps and would take it, and nobody is on the way.
-    pub(super) fn lost(&self, system: &System) -> Option<(usize, usize)> {
+    pub(crate) fn lost(&self, system: &System) -> Option<(usize, usize)> {
         let settled = |task: &Task| task.at != At::Comes && task.looks == Looks::No;
         let still = |cpu: &Cpu| match cpu.phase {
             Phase::Busy => true,
@@ -113,7 +113,7 @@ impl State {
     }
 
     /// All that can happen next.
-    pub(super) fn next(&self, system: &System, mut push: impl FnMut(Step, State)) {
+    pub(crate) fn next(&self, system: &System, mut push: impl FnMut(Step, State)) {
         for task in 0..system.tasks.len() {
             self.next_of_task(system, task, &mut push);
         }

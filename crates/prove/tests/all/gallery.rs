@@ -78,7 +78,7 @@ fn wrong_policies_are_refuted_as_they_say() {
                     let (cpus, _) = found.size();
                     assert!(cpus <= 4, "{}", path.display());
                     assert!(!found.steps_in_words(policy).is_empty(), "{}", path.display());
-                    let history = found.history(policy);
+                    let history = found.history(policy, verdict.claim.kind.name(), &text);
                     assert_eq!(history.cpu_count(), cpus, "{}", path.display());
                     assert!(history.annexes.iter().any(|annex| annex.table.name == "steps"));
                     "explorer"

@@ -10,22 +10,23 @@ use wastenot_rota::interpret::Interpreter;
 use wastenot_rota::ir::Program;
 
 use crate::gallery::texts;
-use crate::random::text;
+use crate::random::{asked, text};
 
-/// Situations of each policy in `make test`: 10^5 in all.
-const SITUATIONS: u64 = 4_000;
+/// Situations of each policy in `make test`, 10^5 in all; `WASTENOT_SITUATIONS` asks for more.
+const SITUATIONS: usize = 4_000;
 /// Random policies beside those that come with the project.
 const RANDOM: u64 = 16;
 
 #[test]
 fn an_idle_cpu_finds_a_task_in_the_interpreter_just_when_it_does_in_the_explorer() {
-    let (mut asked, mut found) = (0, 0);
+    let situations = asked("WASTENOT_SITUATIONS", SITUATIONS);
+    let (mut count, mut found) = (0, 0);
     for (name, program) in programs() {
         let policy = &program.policies[0];
         let mut random = Random::stream(7, 0, 0);
         let machines: Vec<_> = (2..=4).flat_map(|cpus| machines(policy, cpus)).collect();
         let mut done = 0;
-        for _ in 0..SITUATIONS * 4 {
+        for _ in 0..situations * 4 {
             let small = &machines[random.below(machines.len() as u64) as usize];
             let world = World::new(policy, small);
             let situation = anything(&world, &mut random);
@@ -41,16 +42,16 @@ fn an_idle_cpu_finds_a_task_in_the_interpreter_just_when_it_does_in_the_explorer
                 "{name}: {fails} {finds} CPU {cpu} {situation:?} {}",
                 small.machine.name
             );
-            asked += 1;
+            count += 1;
             found += u64::from(finds);
             done += 1;
-            if done == SITUATIONS {
+            if done == situations {
                 break;
             }
         }
     }
-    println!("{asked} situations, a task found in {found}");
-    assert!(asked > 80_000 && found > asked / 4 && found < asked, "{asked} {found}");
+    println!("{count} situations, a task found in {found}");
+    assert!(count > 80_000 && found > count / 4 && found < count, "{count} {found}");
 }
 
 /// Those that come with the project and know one policy only, and random ones.
@@ -128,7 +129,7 @@ impl Stage {
             let id = TaskId::nth(cpus + n);
             stage.wakes(id);
             let Place::Waits { queue, group } = task.place else { return None };
-            let at = stage.policy.waits(id).map(|(queue, group, _)| (queue, group));
+            let at = stage.policy.waits(id).map(|at| (at.queue, at.group));
             if at != Some((queue, group)) {
                 return None;
             }

@@ -9,7 +9,7 @@ use wastenot_prove::Options;
 use wastenot_prove::cache::Cache;
 use wastenot_prove::explore::Bounds;
 use wastenot_prove::mutants::{
-    Family, Mutant, OPERATORS, Standing, argument, fates, mutants, standing,
+    Family, Fate, Mutant, OPERATORS, Site, Standing, argument, fate, fates, mutants, standing,
 };
 use wastenot_rota::ir::Policy;
 
@@ -54,6 +54,54 @@ fn every_mutant_of_the_sample_is_explained() {
         assert!(refuted.iter().any(|(of, _)| *of == family), "{}", family.name());
     }
     assert!(refuted.iter().map(|(_, by)| by).collect::<BTreeSet<_>>().len() >= 2, "{refuted:?}");
+}
+
+/// What becomes of a policy if `from` is replaced by `to` in its text.
+fn fate_of(name: &str, from: &str, to: &str, options: &Options) -> Fate {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies");
+    let text = fs::read_to_string(folder.join(name).with_extension("rota")).expect("a text");
+    let changed = text.replace(from, to);
+    assert_ne!(text, changed, "{from}");
+    let policy = |text: &str| wastenot_rota::compile(text).expect("it compiles").policies.remove(0);
+    let (original, mutated) = (policy(&text), policy(&changed));
+    let site = Site { text: from.to_owned(), span: original.span };
+    let mutant = Mutant { operator: "by hand", family: Family::Steps, site, policy: mutated };
+    fate(&original, &mutant, options).expect("the solver answers")
+}
+
+#[test]
+fn only_what_the_original_may_do_is_contained_in_it() {
+    let solvers = solvers("only_what_the_original_may_do_is_contained_in_it");
+    let Some(solver) = solvers.into_iter().next() else { return };
+    let bounds = Bounds { cpus: 3, tasks: 2, events: 1 };
+    let patience = Duration::from_secs(60);
+    let options = Options { solvers: vec![solver], cache: None, patience, bounds };
+    let contained = |name, from, to| fate_of(name, from, to, &options) == Fate::Contained;
+    // A queue of some CPU that the task may use is one of those that `new` may choose.
+    assert!(contained(
+        "gang",
+        "put t in home(t).ready slice until(slot)",
+        "\
+        let v = argmax v in allowed(t) : queued(v.ready)\nput t in v.ready slice until(slot)"
+    ));
+    assert!(!contained("gang", "in home(t).ready", "in t.prev.ready"));
+    assert!(!contained("gang", "in v.ready", "in here.ready"));
+    assert!(!contained("gang", "v in allowed(t)", "v in machine"));
+    assert!(!contained(
+        "work-stealing",
+        "slice slice }\n    on block",
+        "wake within llc }\n    on block"
+    ));
+    // No more is moved, and somebody is.
+    assert!(contained("numa-aware", ">= 2 + apart", ">= 3 + apart"));
+    assert!(contained("numa-aware", "steal half(queued(v.q) - queued(me.q))", "steal 1"));
+    assert!(!contained("numa-aware", ">= 2 + apart", ">= 1 + apart"));
+    assert!(!contained(
+        "numa-aware",
+        "queued(v.q) - queued(me.q) >= 2",
+        "queued(v.q) - queued(v.q) >= 2"
+    ));
+    assert!(!contained("fair-vtime", "level node\n", "level machine\n"));
 }
 
 #[test]

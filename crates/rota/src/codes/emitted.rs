@@ -23,4 +23,14 @@ pub(super) const CODES: &[Code] = &[
         right: "balance idle {\n    level machine\n    filter(me, v) = queued(v.ready) >= 1\n    \
                 choose any\n    steal 1 where me in allowed(t)\n    retry untried\n}\n",
     },
+    Code {
+        code: "R703",
+        title: "no policy",
+        about: "A file without a policy means nothing that a kernel could run, though nothing in \
+                it is wrong.",
+        wrong: "// round robin\n",
+        right: "// round robin\npolicy turns {\n    queue all : fifo per machine\n    \
+                on new(t), wake(t), preempt(t), yield(t) { put t in machine.all }\n    \
+                on block(t), exit(t) { }\n    on dispatch(c) { take machine.all }\n}\n",
+    },
 ];

@@ -101,8 +101,9 @@ const BALANCE: &str = "balance idle {\n    level machine\n    filter(me, v) = qu
                        untried\n}";
 
 /// An example as a whole file: items stand in a policy `p` that has all else, partitions after it.
+/// What begins with a policy or a comment is a file.
 pub fn whole(example: &str) -> String {
-    if example.starts_with("policy") {
+    if ["policy", "//"].iter().any(|begin| example.starts_with(begin)) {
         return example.to_owned();
     }
     let (items, partitions) = match example.starts_with("partition") {

@@ -24,9 +24,10 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R103",
         title: "two of one name",
-        about: "Within a policy all parameters, all variables of tasks, all variables of CPUs \
-                and all queues differ in their names, and within a file all policies do. Tasks \
-                have `prev`, `weight` and `job` already. A claim stands there once.",
+        about: "Within a policy all parameters, all variables of tasks, all variables of CPUs, \
+                all queues and all metrics differ in their names, and within a file all policies \
+                do. Tasks have `prev`, `weight` and `job` already, and no metric is named as a \
+                call that is built in. A claim stands there once.",
         wrong: "queue fast : fifo per cpu\nqueue fast : fifo per llc\n",
         right: "queue fast : fifo per cpu\nqueue near : fifo per llc\n",
     },

@@ -6,9 +6,10 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R001",
         title: "this is no text",
-        about: "A Rota file is UTF-8 without control characters (tabs and line ends excepted) and \
-                holds at most 1 MiB. Something else was probably given in its place: a recording, \
-                a compiled object, a file of another encoding.",
+        about: "A Rota file is UTF-8 without control characters (tabs and line ends excepted; a \
+                line ends with LF or CR LF) and holds at most 1 MiB. Something else was \
+                probably given in its place: a recording, a compiled object, a file of another \
+                encoding.",
         wrong: "policy p { }\0\n",
         right: "policy p { }\n",
     },
@@ -36,10 +37,9 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R004",
         title: "a number that says nothing",
-        about: "Numbers are whole, without a point. Times have a unit: ns, us, ms or s; ratios \
+        about: "Numbers are whole, without a point. Times have a unit: ns, us, ms or s; shares \
                 have `%`; `_` may stand between digits. What is smaller than a unit is written \
-                in the next smaller one: `1500us` for 1.5 ms. No number, counted in ns where it \
-                is a time, needs more than 63 bits.",
+                in the next smaller one: `1500us` for 1.5 ms.",
         wrong: "policy p(slice: time = 20msec) { }\n",
         right: "policy p(slice: time = 20ms) { }\n",
     },

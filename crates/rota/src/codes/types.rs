@@ -25,9 +25,10 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R204",
         title: "dimensions that do not fit",
-        about: "Every number is a count, a time, a weight or a ratio; only equals are added, \
-                compared and set. A number that is written without unit fits all but times. A \
-                time becomes virtual time by `scaled(time, weight)`.",
+        about: "Every number is a count, a time or a weight; only equals are added, compared \
+                and set. A share, `50%`, is no number: it stands beside `*` only. A number \
+                that is written without unit fits all but times. A time becomes virtual time by \
+                `scaled(time, weight)`.",
         wrong: "on stop(t, ran) { t.vt += t.weight }\n",
         right: "on stop(t, ran) { t.vt += scaled(ran, t.weight) }\n",
     },
@@ -70,7 +71,8 @@ pub(super) const CODES: &[Code] = &[
         code: "R209",
         title: "too large once its metrics are put in",
         about: "A metric is put in wherever it is named, so that one which names another twice \
-                doubles it. A policy may come to 10 000 expressions.",
+                doubles it. A policy may come to 10 000 expressions; each metric counts once where \
+                it stands, too.",
         wrong: "metric a(c: cpu) : count = queued(c.ready)\n\
                 metric b(c: cpu) : count = a(c) + a(c) + a(c) + a(c) + a(c) + a(c) + a(c) + a(c)\n\
                 metric d(c: cpu) : count = b(c) + b(c) + b(c) + b(c) + b(c) + b(c) + b(c) + b(c)\n\

@@ -181,11 +181,12 @@ impl Writer<'_> {
         let queue = &self.policy.queues[put.queue.queue];
         let (kind, per) = (self.kind(put.queue.queue), constant(queue.per));
         let (group, wake) = (self.group(&put.queue.at, queue.per), constant(put.wake));
-        let key = queue.key.map(|var| format!("f->t->{}, ", self.task_var(var)));
-        let word = if key.is_some() { "put_by" } else { "put" };
         let slice = self.slice(put.slice.as_ref());
-        let key = key.unwrap_or_default();
-        format!("{word}(f, {kind}, {per}, {group}, {key}{slice}, {wake});")
+        let waits = |key: &str| format!("waits(f, {kind}, {per}, {group}, {key}, {wake})");
+        match queue.key.map(|var| format!("f->t->{}", self.task_var(var))) {
+            Some(key) => format!("put_by(f, {}, {key}, {slice});", waits(&key)),
+            None => format!("put(f, {}, {slice});", waits("0")),
+        }
     }
 
     fn slice(&mut self, slice: Option<&Num>) -> String {

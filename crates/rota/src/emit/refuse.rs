@@ -2,10 +2,20 @@
 
 use crate::Diagnostic;
 use crate::ir::{Bool, Policy, Program};
+use crate::syntax::Span;
 
 /// Everything in a program that is against it.
 pub(super) fn faults(program: &Program) -> Vec<Diagnostic> {
+    if program.policies.is_empty() {
+        return vec![nothing()];
+    }
     program.policies.iter().flat_map(of_policy).collect()
+}
+
+fn nothing() -> Diagnostic {
+    let message = "there is no policy to emit";
+    let help = "write one: `policy NAME { ... }`";
+    Diagnostic::new("R703", Span::default(), message, "", help)
 }
 
 fn of_policy(policy: &Policy) -> Vec<Diagnostic> {

@@ -4,6 +4,7 @@ use wastenot_model::policy::{Context, Note, View};
 use wastenot_model::{CpuId, CpuSet, TaskId};
 
 use super::handler::at;
+use super::queueing::ANYWHERE;
 use super::scheduler::Scheduler;
 use super::state::{Seen, State};
 use crate::Tree;
@@ -30,15 +31,20 @@ pub(super) fn candidates(tree: &Tree, balance: &Balance, per: Level) -> Candidat
 }
 
 /// Who is asked, and by whom.
-struct Looking<'s> {
+pub(super) struct Looking<'s> {
     view: &'s View,
     state: &'s State,
     per: &'s [Level],
-    frame: &'s mut Frame,
+    pub(super) frame: &'s mut Frame,
 }
 
 impl Looking<'_> {
-    fn holds(&mut self, condition: &Bool, task: Option<TaskId>) -> bool {
+    /// The level of a queue.
+    pub(super) fn per(&self, queue: usize) -> Level {
+        self.per[queue]
+    }
+
+    pub(super) fn holds(&mut self, condition: &Bool, task: Option<TaskId>) -> bool {
         if let Bool::Const(value) = condition {
             return *value;
         }
@@ -46,21 +52,32 @@ impl Looking<'_> {
         self.frame.bool(&seen, self.per, condition)
     }
 
-    fn key(&mut self, key: &crate::ir::Num) -> i64 {
+    pub(super) fn key(&mut self, key: &crate::ir::Num) -> i64 {
         let seen = Seen { view: self.view, state: self.state, task: None, ran: 0 };
         self.frame.num(&seen, self.per, key)
     }
 
+    /// Whether a group passes the filter. `cpu` is where it is decided.
+    pub(super) fn passes(&mut self, balance: &Balance, group: usize, cpu: CpuId) -> bool {
+        let (tree, per) = (&self.state.tree, self.per[balance.from]);
+        self.frame.other = Some(At { level: per, group });
+        tree.sees(cpu, tree.members(per, group)[0]) && self.holds(&balance.filter, None)
+    }
+
     /// The groups that pass the filter, best first. `cpu` is where it is decided.
-    fn passing(&mut self, balance: &Balance, groups: &[usize], cpu: CpuId) -> Vec<usize> {
+    pub(super) fn passing(
+        &mut self,
+        balance: &Balance,
+        groups: &[usize],
+        cpu: CpuId,
+    ) -> Vec<usize> {
         let (tree, per) = (&self.state.tree, self.per[balance.from]);
         let mut passing: Vec<(i128, Level, usize, usize)> = Vec::new();
         for (order, &group) in groups.iter().enumerate() {
-            let first = tree.members(per, group)[0];
-            self.frame.other = Some(At { level: per, group });
-            if !tree.sees(cpu, first) || !self.holds(&balance.filter, None) {
+            if !self.passes(balance, group, cpu) {
                 continue;
             }
+            let first = tree.members(per, group)[0];
             let (rank, distance) = match &balance.choose {
                 Choose::Any => (0, Level::Cpu),
                 Choose::Best { key, greatest, near } => {
@@ -75,8 +92,17 @@ impl Looking<'_> {
         passing.into_iter().map(|(.., group)| group).collect()
     }
 
+    /// What a queue gives that is chosen: nobody, if none are wanted or the filter says no by now.
+    pub(super) fn gives(&mut self, balance: &Balance, group: usize, cpus: &[CpuId]) -> Gives {
+        self.frame.other = Some(At { level: self.per[balance.from], group });
+        let count = self.key(&balance.count);
+        let wanted = count >= 1 && self.holds(&balance.filter, None);
+        let task = if wanted { self.first(balance, group, cpus) } else { None };
+        Gives { task, count }
+    }
+
     /// The first task of a queue that may run on one of `cpus`, and of which `recheck` holds.
-    fn first(
+    pub(super) fn first(
         &mut self,
         balance: &Balance,
         group: usize,
@@ -98,8 +124,19 @@ impl Looking<'_> {
     }
 }
 
+/// What a queue gives to a regular balance now.
+pub(super) struct Gives {
+    /// The next task, and the CPU that it may run on.
+    pub(super) task: Option<(TaskId, CpuId)>,
+    /// How many the text would take.
+    pub(super) count: i64,
+}
+
 impl Scheduler {
-    fn looking<'s>(&'s mut self, view: &'s View) -> (Looking<'s>, &'s crate::ir::Policy) {
+    pub(super) fn looking<'s>(
+        &'s mut self,
+        view: &'s View,
+    ) -> (Looking<'s>, &'s crate::ir::Policy) {
         let Scheduler { state, per, frame, policy, .. } = self;
         (Looking { view, state, per, frame }, policy)
     }
@@ -162,8 +199,8 @@ impl Scheduler {
             });
             return None;
         };
-        let own = self.state.tree.group(self.per[balance.from], cpu);
-        let into = (balance.into.unwrap_or(balance.from), own);
+        let into = balance.into.unwrap_or(balance.from);
+        let into = (into, self.state.tree.group(self.per[into], cpu));
         self.rebase(balance, task, group, into);
         self.state.remove(task, true);
         self.note(cx, cpu, balance, (Some(task), groups), || format!("took from {group}"));
@@ -187,7 +224,7 @@ impl Scheduler {
         self.frame.me = Some(At { level: per, group: own });
         for level in 0..balance.levels.len() {
             let groups = std::mem::take(&mut self.pulled_from[index][own][level]);
-            let moved = self.pull(cx, leader, &balance, own, &groups);
+            let moved = self.pull(cx, leader, &balance, &groups);
             self.note(cx, leader, &balance, (None, &groups), || match moved {
                 None => "nobody passed the filter".into(),
                 Some((moved, from)) => format!("moved {moved} from {from}"),
@@ -205,35 +242,24 @@ impl Scheduler {
         cx: &mut Context,
         leader: CpuId,
         balance: &Balance,
-        own: usize,
         groups: &[usize],
     ) -> Option<(u64, usize)> {
         let into = balance.into.unwrap_or(balance.from);
+        let own = self.state.tree.group(self.per[into], leader);
         let cpus = self.state.tree.members(self.per[into], own).to_vec();
         let (mut looking, _) = self.looking(cx);
         let passing = looking.passing(balance, groups, leader);
         let tries = balance.retry.map_or(usize::MAX, |retry| retry as usize).saturating_add(1);
         let mut result = None;
         for &group in passing.iter().take(tries) {
-            let other = Some(At { level: self.per[balance.from], group });
             let (mut moved, mut most) = (0, i64::MAX);
             while moved < most {
                 let (mut looking, _) = self.looking(cx);
-                looking.frame.other = other;
-                let count = looking.key(&balance.count);
+                let Gives { task, count } = looking.gives(balance, group, &cpus);
                 most = most.min(count);
-                if count < 1 || !looking.holds(&balance.filter, None) {
-                    break;
-                }
-                let Some((task, cpu)) = looking.first(balance, group, &cpus) else { break };
-                self.rebase(balance, task, group, (into, own));
-                self.state.remove(task, false);
-                self.step(cx, leader, Note::LEFT, Some(task));
-                self.insert(cx, task, into, own);
-                if cx.task(task).cpu != cpu {
-                    cx.moved(task, cpu);
-                }
-                self.wake(cx, task, into, own, Level::Machine);
+                let Some(found) = task else { break };
+                self.pull_one(cx, leader, balance, found, (group, own));
+                self.wake(cx, found.0, into, own, ANYWHERE);
                 moved += 1;
             }
             result = Some((moved as u64, group));
@@ -242,6 +268,25 @@ impl Scheduler {
             }
         }
         result
+    }
+
+    /// A task that is pulled goes from the queue of one group into that of another.
+    pub(super) fn pull_one(
+        &mut self,
+        cx: &mut Context,
+        leader: CpuId,
+        balance: &Balance,
+        (task, cpu): (TaskId, CpuId),
+        (from, own): (usize, usize),
+    ) {
+        let into = balance.into.unwrap_or(balance.from);
+        self.rebase(balance, task, from, (into, own));
+        self.state.remove(task, false);
+        self.step(cx, leader, Note::LEFT, Some(task));
+        self.insert(cx, task, into, own);
+        if cx.task(task).cpu != cpu {
+            cx.moved(task, cpu);
+        }
     }
 
     /// Tells what came of looking at the CPUs of `groups`, if somebody wants to know.

@@ -21,8 +21,8 @@ pub(super) struct Decision {
 /// Where a task goes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Placed {
-    /// It waits in the queue of a group; an idle CPU is woken in this level of where it was.
-    Queue { queue: usize, group: usize, wake: Level },
+    /// It waits in the queue of a group; an idle CPU is woken in this group of where it was last.
+    Queue { queue: usize, group: usize, wake: At },
     /// It runs next on a CPU that was claimed.
     Cpu(CpuId),
 }
@@ -87,7 +87,9 @@ impl Handler<'_> {
                 let (seen, frame) = self.look();
                 let group = frame.queue(&seen, &put.queue, per);
                 self.decision.slice = put.slice.as_ref().map(|slice| self.num(slice));
-                let (queue, wake) = (put.queue.queue, put.wake);
+                let prev = self.cpu(&Place::Prev);
+                let wake = At { level: put.wake, group: self.state.tree.group(put.wake, prev) };
+                let queue = put.queue.queue;
                 self.decision.placed = Some(Placed::Queue { queue, group, wake });
             }
             Stmt::Run { slot, slice, .. } => {

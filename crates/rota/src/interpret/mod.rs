@@ -7,9 +7,9 @@
 //! value makes do not show here (the explorer shows them).
 
 mod balance;
+mod forced;
 mod handler;
 mod params;
-mod parts;
 mod queue;
 mod queueing;
 mod scheduler;
@@ -17,7 +17,9 @@ mod state;
 mod timers;
 mod weight;
 
+pub use forced::{Forced, Found, Placed, QueueOf, Read};
 pub use params::Error;
+pub use weight::nice_of;
 
 use wastenot_model::policy::{Context, Happening, Place, Tick, View, Why};
 use wastenot_model::{CpuId, Policy, TaskId};
@@ -25,6 +27,7 @@ use wastenot_model::{CpuId, Policy, TaskId};
 use self::handler::Decision;
 use self::scheduler::Scheduler;
 use crate::ir::{Event, Program};
+use crate::partitions;
 
 /// Ticks of a kernel that is configured for 250 Hz, for policies that want ticks.
 const HZ: u64 = 250;
@@ -41,6 +44,19 @@ pub struct Interpreter {
     part_of: Vec<usize>,
     /// By ordinal of a task that is about to be queued: under whom, and what was decided.
     decided: Vec<Option<(usize, Decision)>>,
+}
+
+/// Where a task waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waits {
+    /// In which partition.
+    pub part: usize,
+    /// In which queue of its policy.
+    pub queue: usize,
+    /// Of which group of the partition.
+    pub group: usize,
+    /// By which key.
+    pub key: i64,
 }
 
 impl Interpreter {
@@ -61,17 +77,20 @@ impl Interpreter {
         if self.parts.len() == 1 {
             return 0;
         }
-        let named = parts::named(&self.program, view, view.task(task).group);
+        let group = view.groups.get(view.task(task).group.index());
+        let named = partitions::named(&self.program, group.map_or("", |group| group.name.as_str()));
         if self.parts[named].may(view, task) {
             return named;
         }
         self.parts.iter().position(|part| part.may(view, task)).unwrap_or(named)
     }
 
-    /// Where `task` waits: which queue of its policy, of which group, and by which key.
-    pub fn waits(&self, task: TaskId) -> Option<(usize, usize, i64)> {
-        let at = |part: &Scheduler| part.state.tasks.get(task.ordinal())?.at;
-        self.parts.iter().find_map(at).map(|(queue, group, entry)| (queue, group, entry.key))
+    /// Where `task` waits, if it does.
+    pub fn waits(&self, task: TaskId) -> Option<Waits> {
+        self.parts.iter().enumerate().find_map(|(part, scheduler)| {
+            let (queue, group, entry) = scheduler.state.tasks.get(task.ordinal())?.at?;
+            Some(Waits { part, queue, group, key: entry.key })
+        })
     }
 
     fn of(&mut self, cpu: CpuId) -> &mut Scheduler {
@@ -157,7 +176,7 @@ impl Policy for Interpreter {
     }
 
     fn init(&mut self, cx: &mut Context) {
-        let cpus = parts::cpus(&self.program, &cx.machine);
+        let cpus = partitions::cpus(&self.program, &cx.machine);
         self.part_of = vec![0; cx.cpus.len()];
         for (part, cpus) in cpus.iter().enumerate() {
             cpus.iter().for_each(|cpu| self.part_of[cpu.index()] = part);

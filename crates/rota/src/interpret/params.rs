@@ -83,7 +83,6 @@ fn parse(param: &Variable, text: &str) -> Option<i64> {
     match param.dimension {
         Dimension::Count | Dimension::Weight => whole(text),
         Dimension::Time => i64::try_from(Span::parse(text)?.0).ok(),
-        Dimension::Ratio => whole(text.strip_suffix('%')?),
     }
 }
 
@@ -92,7 +91,6 @@ fn wrong(policy: &str, param: &Variable, value: &str) -> Error {
         Dimension::Count => "a whole number, as in `4`",
         Dimension::Weight => "a weight, as in `100`",
         Dimension::Time => "a time with its unit, as in `5ms`",
-        Dimension::Ratio => "a share, as in `25%`",
     };
     let (policy, name, value) = (policy.to_owned(), param.name.clone(), shown(value));
     let help = format!("`{name}` is {like}");

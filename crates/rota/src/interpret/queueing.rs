@@ -4,7 +4,11 @@ use wastenot_model::policy::{Context, Note};
 use wastenot_model::{CpuId, CpuSet, TaskId};
 
 use super::scheduler::Scheduler;
+use crate::eval::At;
 use crate::ir::Level;
+
+/// On the whole machine, or in the whole partition.
+pub(super) const ANYWHERE: At = At { level: Level::Machine, group: 0 };
 
 impl Scheduler {
     /// `task` waits in a queue, with what its key is now.
@@ -35,23 +39,25 @@ impl Scheduler {
         cx.note(|_| Note { cpu, what, task, considered, outcome });
     }
 
-    /// Claims the idle CPU nearest to `task` that would find it in its queue, and kicks it.
+    /// Claims the idle CPU `within` a group that is nearest to `task` and would find it in its
+    /// queue, and kicks it.
     pub(super) fn wake(
         &mut self,
         cx: &mut Context,
         task: TaskId,
         queue: usize,
         group: usize,
-        within: Level,
+        within: At,
     ) -> bool {
         let (state, tree) = (&self.state, &self.state.tree);
         if state.idle.is_empty() {
             return false;
         }
         let near = self.own(cx, task, cx.task(task).cpu);
-        let (root, looks) = (tree.group(within, near), &self.looks[queue][group]);
+        let looks = &self.looks[queue][group];
         let finds = |cpu| {
-            looks.contains(cpu) && tree.group(within, cpu) == root && state.may(cx, task, cpu)
+            let inside = tree.group(within.level, cpu) == within.group;
+            looks.contains(cpu) && inside && state.may(cx, task, cpu)
         };
         let Some(cpu) = state.nearest_idle(&Level::ALL, near, finds) else { return false };
         self.state.idle.remove(cpu);
@@ -70,7 +76,7 @@ impl Scheduler {
                 let mut entry = self.state.queues[queue][group].after(None);
                 while let Some(next) = entry {
                     let task = TaskId::nth(next.task as usize);
-                    self.wake(cx, task, queue, group, Level::Machine);
+                    self.wake(cx, task, queue, group, ANYWHERE);
                     if self.state.idle.is_empty() {
                         return;
                     }

@@ -2,7 +2,7 @@
 //!
 //! Whoever puts a task into a queue then claims the idle flag of one CPU that would find it there,
 //! and kicks that one. Whoever dispatches sets its own flag before it looks; if it takes a task
-//! while more wait, it passes the wakeup on (docs/rota.md says why each step is needed).
+//! while more wait, it passes the wakeup on (docs/proofs.md says why each step is needed).
 
 use wastenot_model::policy::{Context, Note, TimerId, View};
 use wastenot_model::{CpuId, CpuSet, TaskId};
@@ -15,7 +15,7 @@ use crate::eval::{At, Frame};
 use crate::ir::{Attempt, Event, Level, Policy, QueueAt};
 
 /// One policy at work.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Scheduler {
     pub(super) policy: Policy,
     pub(super) state: State,
@@ -280,7 +280,7 @@ impl Scheduler {
 }
 
 /// The group whose queue `cpu` takes from.
-fn queue_of(
+pub(super) fn queue_of(
     frame: &mut Frame,
     state: &State,
     per: &[Level],

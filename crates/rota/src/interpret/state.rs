@@ -10,7 +10,7 @@ use crate::eval::Look;
 use crate::ir::{self, Level};
 
 /// Queues, CPUs and tasks of one policy.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct State {
     pub(super) tree: Tree,
     /// By queue of the text, then by group of its level.

@@ -16,12 +16,26 @@ pub(super) fn of_nice(nice: i8) -> i64 {
     ((kernel * 100 + 512) / 1024).clamp(1, 10_000)
 }
 
+/// A nice value that has this weight, the one nearest to 0; none may have it.
+pub fn nice_of(weight: i64) -> Option<i8> {
+    (-20..=19).filter(|&nice| of_nice(nice) == weight).min_by_key(|nice| nice.abs())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::of_nice;
+    use super::{nice_of, of_nice};
 
     #[test]
     fn the_weight_of_nice_0_is_100() {
         assert_eq!([-20, -1, 0, 1, 10, 19, 100].map(of_nice), [8668, 125, 100, 80, 11, 1, 1]);
+    }
+
+    #[test]
+    fn a_weight_that_some_nice_value_has_comes_back() {
+        for nice in -20..=19 {
+            let weight = of_nice(nice);
+            assert_eq!(nice_of(weight).map(of_nice), Some(weight));
+        }
+        assert_eq!([nice_of(100), nice_of(0), nice_of(7_777)], [Some(0), None, None]);
     }
 }

@@ -6,10 +6,12 @@
 //! `scx.weight` of sched_ext), ratios in per cent.
 
 mod expr;
+mod partition;
 mod proof;
 mod visit;
 
 pub use expr::{Aggregate, Bool, Comparison, Event, Level, Num, Place, QueueAt, Set};
+pub use partition::{Cpus, Meet, Partition};
 pub use proof::{Bound, Claim, ClaimKind, Protocol};
 pub use visit::{Visitor, visit, visit_balance, visit_block, visit_bool, visit_num};
 
@@ -22,33 +24,6 @@ pub struct Program {
     pub policies: Vec<Policy>,
     /// How CPUs are parted among them. Empty: the first policy has the machine.
     pub partitions: Vec<Partition>,
-}
-
-/// CPUs and tasks that are one policy's own.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Partition {
-    /// Its name.
-    pub name: String,
-    /// Its CPUs.
-    pub cpus: Cpus,
-    /// Index into [`Program::policies`].
-    pub policy: usize,
-    /// Whose tasks are its own, by the name of their group with `*` and `?`; `None` is everybody
-    /// whom no other partition has.
-    pub tasks: Option<String>,
-    /// Where it stands.
-    pub span: Span,
-}
-
-/// The CPUs of a partition.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Cpus {
-    /// Ranges of CPU numbers, both ends included.
-    List(Vec<(u16, u16)>),
-    /// One group of a level.
-    Group(Level, u32),
-    /// Those of no other partition.
-    Rest,
 }
 
 /// One policy.
@@ -106,8 +81,6 @@ pub enum Dimension {
     Time,
     /// Weights of tasks and sums of them.
     Weight,
-    /// Per cent.
-    Ratio,
 }
 
 /// Who writes a variable, and so how old a value may be that somebody else reads.

@@ -12,7 +12,7 @@ pub struct Claim {
     pub span: Span,
 }
 
-/// The properties (docs/rota.md says what each means).
+/// The properties (docs/reference/rota.md says what each means).
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClaimKind {
     /// Every task that is put somewhere can be found there by a CPU that may run it.
@@ -28,12 +28,20 @@ pub enum ClaimKind {
     /// A task in a queue that is first in first out waits for no more dispatches than stand before
     /// it, and direct runs.
     Wait,
-    /// The key of ordered queues never falls, but where it is carried over to another queue.
+    /// The key of ordered queues never falls, but where it is carried over to another queue, and
+    /// is greater after its task ran.
     VtMonotone,
-    /// A task is put no further than this from the least key of its queue.
+    /// A task that is new or slept is put no further than this behind the least key of its queue,
+    /// and keeps its distance when it is taken to another.
     Lag(Num),
-    /// Periodic balancing comes to an end when nothing happens.
+    /// Periodic balancing moves tasks from long queues to empty ones, and comes to an end when
+    /// nothing happens.
     Settles,
+    /// Nothing that one partition does changes anything of another. Never written: whatever has
+    /// partitions claims it, and the next one.
+    Isolation,
+    /// What every partition's policy has, the machine has.
+    Composition,
 }
 
 impl ClaimKind {
@@ -49,6 +57,8 @@ impl ClaimKind {
             ClaimKind::VtMonotone => "vt_monotone",
             ClaimKind::Lag(_) => "lag",
             ClaimKind::Settles => "settles",
+            ClaimKind::Isolation => "isolation",
+            ClaimKind::Composition => "composition",
         }
     }
     /// What it says, in one sentence.
@@ -78,9 +88,20 @@ impl ClaimKind {
             ClaimKind::Wait => {
                 "a task waits for no more dispatches than tasks stand before it, and direct runs"
             }
-            ClaimKind::VtMonotone => "keys of ordered queues do not fall",
-            ClaimKind::Lag(_) => "a task that slept is put no further behind the least key",
-            ClaimKind::Settles => "without events, periodic balancing comes to an end",
+            ClaimKind::VtMonotone => {
+                "keys of ordered queues do not fall, and rise while their task runs"
+            }
+            ClaimKind::Lag(_) => {
+                "a task that slept is put no further behind the least key, and keeps its distance \
+                 when it is taken to another queue"
+            }
+            ClaimKind::Settles => {
+                "periodic balancing moves somebody, and without events comes to an end"
+            }
+            ClaimKind::Isolation => {
+                "nothing that is done in one partition changes anything of another"
+            }
+            ClaimKind::Composition => "what is proved of every partition holds of the machine",
         }
     }
 }

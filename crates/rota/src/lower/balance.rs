@@ -168,7 +168,10 @@ impl Lowering<'_> {
             let level = self.level(name)?;
             if level <= per {
                 let message = format!("a {} has one such queue at most", level.name());
-                let help = format!("queues are per {}: name wider levels", per.name());
+                let help = match per {
+                    Level::Machine => "there is one queue for all: `take` it in `dispatch`".into(),
+                    _ => format!("queues are per {}: name wider levels", per.name()),
+                };
                 self.fault("R406", name.span, message, "nobody to take from", help);
                 return None;
             }

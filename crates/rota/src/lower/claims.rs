@@ -3,18 +3,7 @@
 use super::{Lowering, no, suggest};
 use crate::ir::{Bound, Claim, ClaimKind, Dimension};
 use crate::syntax::ast::{self, Expr, ExprKind, Operator};
-
-const CLAIMS: [&str; 9] = [
-    "no_lost_task",
-    "no_lost_wakeup",
-    "work_conservation",
-    "rounds",
-    "hierarchy",
-    "wait",
-    "vt_monotone",
-    "lag",
-    "settles",
-];
+use crate::syntax::{Span, vocabulary};
 
 impl Lowering<'_> {
     pub(super) fn claim(&mut self, claim: &ast::Claim) {
@@ -41,46 +30,45 @@ impl Lowering<'_> {
             ("rounds", Some((None, bound))) => match summands(bound).as_slice() {
                 ["idle_cpus"] => ClaimKind::Rounds(Bound::IdleCpus),
                 ["idle_cpus", "periodic_moves"] => ClaimKind::Rounds(Bound::IdleCpusAndMoves),
-                _ => return self.wrong_bound(bound, "rounds(<= idle_cpus)"),
+                _ => return self.wrong_bound(claim, bound.span),
             },
             ("wait", Some((Some(what), bound))) if what.text == "dispatches" => {
                 match summands(bound).as_slice() {
                     ["position", "direct_runs"] => ClaimKind::Wait,
-                    _ => {
-                        let right = "wait(dispatches <= position + direct_runs)";
-                        return self.wrong_bound(bound, right);
-                    }
+                    _ => return self.wrong_bound(claim, bound.span),
                 }
             }
             ("lag", Some((None, bound))) => {
                 let scope = self.scope();
                 ClaimKind::Lag(self.number_of(bound, &scope, Dimension::Time)?)
             }
-            (name, _) if CLAIMS.contains(&name) => {
-                let right = match name {
-                    "rounds" => "rounds(<= idle_cpus)",
-                    "wait" => "wait(dispatches <= position + direct_runs)",
-                    "lag" => "lag(<= 20ms)",
-                    plain => plain,
-                };
-                let message = format!("`{name}` is claimed differently");
-                let help = format!("write `{right}`");
-                self.fault("R601", claim.name.span, message, "not like this", help);
-                return None;
-            }
-            _ => {
-                let otherwise = format!("claims are {}", CLAIMS.join(", "));
-                let help = suggest(&claim.name.text, CLAIMS, &otherwise);
-                self.fault("R102", claim.name.span, no("claim", &claim.name), "unknown", help);
-                return None;
-            }
+            _ => return self.no_claim(claim),
         };
         Some(kind)
     }
 
-    fn wrong_bound(&mut self, bound: &Expr, right: &str) -> Option<ClaimKind> {
+    fn no_claim(&mut self, claim: &ast::Claim) -> Option<ClaimKind> {
+        let name = &claim.name;
+        match vocabulary::claim(&name.text) {
+            Some(right) => {
+                let message = format!("`{}` is claimed differently", name.text);
+                let help = format!("write `{right}`");
+                self.fault("R601", name.span, message, "not like this", help);
+            }
+            None => {
+                let known: Vec<&str> = vocabulary::claims().map(|(name, _)| name).collect();
+                let otherwise = format!("claims are {}", known.join(", "));
+                let help = suggest(&name.text, known, &otherwise);
+                self.fault("R102", name.span, no("claim", name), "unknown", help);
+            }
+        }
+        None
+    }
+
+    fn wrong_bound(&mut self, claim: &ast::Claim, bound: Span) -> Option<ClaimKind> {
         let message = "no proof has such a bound";
-        self.fault("R601", bound.span, message, "not this", format!("write `{right}`"));
+        let right = vocabulary::claim(&claim.name.text).unwrap_or_default();
+        self.fault("R601", bound, message, "not this", format!("write `{right}`"));
         None
     }
 }

@@ -1,17 +1,21 @@
 //! Parameters, variables, queues, metrics, the protocol: what a policy has.
 
-use super::{Lowering, no, suggest};
-use crate::ir::{Dimension, Protocol, Queue, Variable, Writer};
-use crate::syntax::{Span, ast};
+use std::collections::BTreeMap;
 
-/// Largest number that may be written: a thousand days in ns, so that sums stay far from 64 bits.
-const LARGEST: i64 = 100_000_000_000_000_000;
+use wastenot_model::nearest;
+
+use super::{Lowering, NOT_DECLARED, no, suggest};
+use crate::Diagnostic;
+use crate::ir::{Dimension, Num, Protocol, Queue, Variable, Writer};
+use crate::syntax::{Span, ast, vocabulary};
 
 impl<'a> Lowering<'a> {
     pub(super) fn declare(&mut self, policy: &'a ast::Policy) {
+        let mut params = Names::default();
+        let (mut of_tasks, mut of_cpus) = (Names::default(), Names::default());
         for param in &policy.params {
             if let Some(variable) = self.variable(param, Writer::Constant) {
-                self.unique(&variable.name, param.name.span, &self.policy.params.clone());
+                params.declare(self, &param.name);
                 self.policy.params.push(variable);
             }
         }
@@ -19,141 +23,143 @@ impl<'a> Lowering<'a> {
             match item {
                 ast::Item::Task(variables, _) => {
                     for variable in variables {
-                        self.task_variable(variable);
+                        self.task_variable(variable, &mut of_tasks);
                     }
                 }
                 ast::Item::Cpu(variables, _) => {
                     for variable in variables {
-                        self.cpu_variable(variable);
+                        self.cpu_variable(variable, &mut of_cpus);
                     }
                 }
-                ast::Item::Metric(metric) => self.metrics.push(metric),
+                ast::Item::Metric(metric) => self.declare_metric(metric),
                 _ => {}
             }
         }
         // Queues may be ordered by variables that the text has further down.
+        let mut queues = Names::default();
         for item in &policy.items {
             if let ast::Item::Queue(queue) = item {
-                self.queue(queue);
+                self.queue(queue, &mut queues);
             }
         }
     }
 
-    fn unique(&mut self, name: &str, span: Span, known: &[Variable]) {
-        if let Some(other) = known.iter().find(|other| other.name == name) {
-            let message = format!("there are two of the name `{name}`");
-            let help = "give one of them another name";
-            let twice = crate::Diagnostic::new("R103", span, message, "again", help);
-            self.report(twice.and(other.span, "the first"));
-        }
+    /// Says that a name was given before.
+    pub(super) fn twice(&mut self, name: &ast::Name, first: Span) {
+        let message = format!("there are two of the name `{}`", name.text);
+        let help = "give one of them another name";
+        let twice = Diagnostic::new("R103", name.span, message, "again", help);
+        self.report(twice.and(first, "the first"));
     }
 
-    fn task_variable(&mut self, variable: &ast::Variable) {
-        let writer = match words(&variable.writer).as_slice() {
-            ["owner", "queue"] => Writer::Queue,
-            _ => {
-                let span = variable.writer.first().map_or(variable.name.span, |word| word.span);
-                let message = format!("who writes `{}`?", variable.name.text);
-                let help = "variables of tasks are `owner queue`: written while the task is in no \
-                            queue, or under the lock of the queue that it is in";
-                return self.fault("R201", span, message, "not one that tasks can have", help);
-            }
-        };
-        if let Some(lowered) = self.variable(variable, writer) {
+    fn task_variable(&mut self, variable: &'a ast::Variable, names: &mut Names<'a>) {
+        if words(&variable.writer) != ["owner", "queue"] {
+            let help = "variables of tasks are `owner queue`: written while the task is in no \
+                        queue, or under the lock of the queue that it is in";
+            self.no_writer(variable, "not one that tasks can have", help);
+        }
+        if let Some(lowered) = self.variable(variable, Writer::Queue) {
             const BUILT_IN: [&str; 3] = ["prev", "weight", "job"];
             if BUILT_IN.contains(&lowered.name.as_str()) {
                 let message = format!("every task has a `{}` already", lowered.name);
                 let help = "give the variable another name";
                 self.fault("R103", variable.name.span, message, "built in", help);
             }
-            self.unique(&lowered.name, variable.name.span, &self.policy.task_vars.clone());
+            names.declare(self, &variable.name);
             self.policy.task_vars.push(lowered);
         }
     }
 
-    fn cpu_variable(&mut self, variable: &ast::Variable) {
+    fn cpu_variable(&mut self, variable: &'a ast::Variable, names: &mut Names<'a>) {
         let writer = match words(&variable.writer).as_slice() {
             ["owner", "cpu"] => Writer::Cpu,
             ["shared"] => Writer::Shared,
             _ => {
-                let span = variable.writer.first().map_or(variable.name.span, |word| word.span);
-                let message = format!("who writes `{}`?", variable.name.text);
                 let help = "variables of CPUs are `owner cpu` (written by handlers that run there) \
                             or `shared` (anybody adds to it)";
-                return self.fault("R201", span, message, "not one that CPUs can have", help);
+                self.no_writer(variable, "not one that CPUs can have", help);
+                Writer::Shared
             }
         };
         if let Some(lowered) = self.variable(variable, writer) {
-            self.unique(&lowered.name, variable.name.span, &self.policy.cpu_vars.clone());
+            names.declare(self, &variable.name);
             self.policy.cpu_vars.push(lowered);
         }
+    }
+
+    /// Says that nobody, or somebody else, writes a variable. It is declared all the same: what
+    /// uses it is right.
+    fn no_writer(&mut self, variable: &ast::Variable, label: &str, help: &str) {
+        let span = variable.writer.first().map_or(variable.name.span, |word| word.span);
+        let message = format!("who writes `{}`?", variable.name.text);
+        self.fault("R201", span, message, label, help);
     }
 
     fn variable(&mut self, variable: &ast::Variable, writer: Writer) -> Option<Variable> {
         let dimension = self.dimension(&variable.dimension)?;
         let scope = super::Scope::default();
-        let value = self.number_of(&variable.value, &scope, dimension)?;
-        let crate::ir::Num::Const(value) = value else {
-            let help = "write a number: `slice: time = 20ms`";
-            let message = format!("`{}` has to begin with a number", variable.name.text);
-            self.fault("R205", variable.value.span, message, "no number", help);
-            return None;
+        // What was told is wrong is declared all the same.
+        let value = match self.number_of(&variable.value, &scope, dimension) {
+            Some(Num::Const(value)) => value,
+            Some(_) => {
+                let help = "write a number: `slice: time = 20ms`";
+                let message = format!("`{}` has to begin with a number", variable.name.text);
+                self.fault("R205", variable.value.span, message, "no number", help);
+                0
+            }
+            None => 0,
         };
-        Some(Variable {
-            name: variable.name.text.clone(),
-            dimension,
-            value,
-            writer,
-            span: variable.name.span,
-        })
+        let (name, span) = (variable.name.text.clone(), variable.name.span);
+        Some(Variable { name, dimension, value, writer, span })
     }
 
     pub(super) fn dimension(&mut self, name: &ast::Name) -> Option<Dimension> {
-        let known = ["count", "time", "weight", "ratio"];
+        let known = ["count", "time", "weight"];
         let index = known.iter().position(|known| *known == name.text);
         let Some(index) = index else {
-            let help = suggest(&name.text, known, "dimensions are count, time, weight and ratio");
+            let help = suggest(&name.text, known, "dimensions are count, time and weight");
             self.fault("R102", name.span, no("dimension", name), "no dimension", help);
             return None;
         };
-        Some([Dimension::Count, Dimension::Time, Dimension::Weight, Dimension::Ratio][index])
+        Some([Dimension::Count, Dimension::Time, Dimension::Weight][index])
     }
 
-    fn queue(&mut self, queue: &ast::Queue) {
+    fn queue(&mut self, queue: &'a ast::Queue, names: &mut Names<'a>) {
         let Some(per) = self.level(&queue.per) else { return };
         let key = match (queue.order.text.as_str(), &queue.key) {
             ("fifo", None) => None,
-            ("ordered", Some(key)) => {
-                let known = self.policy.task_vars.iter();
-                let index = known.clone().position(|variable| variable.name == key.text);
-                if index.is_none() {
-                    let known: Vec<&str> = known.map(|variable| variable.name.as_str()).collect();
-                    let help = suggest(
-                        &key.text,
-                        known,
-                        "declare it: `task { vt: time = 0 owner queue }`",
-                    );
-                    let message = no("variable of tasks", key);
-                    self.fault("R101", key.span, message, "not declared", help);
-                }
-                index
-            }
+            ("ordered", Some(key)) => Some(self.key(key)),
             _ => {
                 let message = "a queue is `fifo` or `ordered(VARIABLE)`";
                 let help = format!("write `queue {} : fifo per {}`", queue.name.text, per.name());
                 return self.fault("R401", queue.order.span, message, "neither", help);
             }
         };
-        if let Some(other) = self.policy.queues.iter().find(|other| other.name == queue.name.text) {
-            let message = format!("there are two queues of the name `{}`", queue.name.text);
-            let help = "give one of them another name";
-            let span = queue.name.span;
-            let twice = crate::Diagnostic::new("R103", span, message, "again", help);
-            let twice = twice.and(other.span, "the first");
-            return self.report(twice);
-        }
+        names.declare(self, &queue.name);
         let (name, span) = (queue.name.text.clone(), queue.name.span);
         self.policy.queues.push(Queue { name, key, per, span });
+    }
+
+    /// The variable that a queue is ordered by. One that is not there is told, and then the one
+    /// that was meant, or one that is made up: what else names it is told nothing.
+    fn key(&mut self, key: &ast::Name) -> usize {
+        let known = |name: &str| self.policy.task_vars.iter().position(|it| it.name == name);
+        if let Some(index) = known(&key.text) {
+            return index;
+        }
+        let names = self.policy.task_vars.iter().map(|variable| variable.name.as_str());
+        let near = nearest(&key.text, names).and_then(known);
+        let help = match near {
+            Some(near) => format!("did you mean `{}`?", self.policy.task_vars[near].name),
+            None => format!("declare it: `task {{ {}: time = 0 owner queue }}`", key.text),
+        };
+        self.fault("R101", key.span, no("variable of tasks", key), NOT_DECLARED, help);
+        near.unwrap_or_else(|| {
+            let (name, span, writer) = (key.text.clone(), key.span, Writer::Queue);
+            let dimension = Dimension::Time;
+            self.policy.task_vars.push(Variable { name, dimension, value: 0, writer, span });
+            self.policy.task_vars.len() - 1
+        })
     }
 
     pub(super) fn protocol(&mut self, settings: &[ast::Setting], span: Span) {
@@ -166,27 +172,44 @@ impl<'a> Lowering<'a> {
                 ("dispatch", ["no_chain"]) => protocol.no_chain = true,
                 ("steal", ["unchecked"]) => protocol.unchecked = true,
                 ("groups", ["cpu0"]) => protocol.groups_from_cpu0 = true,
-                _ => {
-                    let message = format!("there is no such fault as `{}`", setting.key.text);
-                    let help = "there are `enqueue: kick, insert`, `idle: no_rescan`, \
-                                `dispatch: no_chain`, `steal: unchecked` and `groups: cpu0`";
-                    self.fault("R502", setting.key.span, message, "unknown", help);
-                }
+                _ => self.no_setting(setting),
             }
         }
         self.policy.protocol = protocol;
     }
 
-    /// A number as it is written, if it is not too large.
-    pub(super) fn literal(&mut self, value: u64, by: i64, span: Span) -> i64 {
-        let value = i64::try_from(value).ok().and_then(|value| value.checked_mul(by));
-        match value.filter(|value| *value <= LARGEST) {
-            Some(value) => value,
+    fn no_setting(&mut self, setting: &ast::Setting) {
+        let key = &setting.key.text;
+        let right = vocabulary::PROTOCOL.iter().map(|entry| entry.form);
+        let of_key = right.clone().find(|form| form.split(':').next() == Some(key.as_str()));
+        let (span, message, help) = match of_key {
+            Some(form) => {
+                let first = setting.words.first().map_or(setting.key.span, |word| word.span);
+                let span = setting.words.last().map_or(first, |last| first.to(last.span));
+                let message = format!("no such fault of `{key}`");
+                (span, message, format!("write `{form}`"))
+            }
             None => {
-                let message = "the number is too large";
-                let help = "the largest is 10^17, or a thousand days";
-                self.fault("R203", span, message, "too large", help);
-                0
+                let message = format!("there is no such fault as `{key}`");
+                let right: Vec<String> = right.map(|form| format!("`{form}`")).collect();
+                (setting.key.span, message, format!("there are {}", right.join(", ")))
+            }
+        };
+        self.fault("R502", span, message, "unknown", help);
+    }
+}
+
+/// The names of one kind, and where each was given first.
+#[derive(Default)]
+struct Names<'a>(BTreeMap<&'a str, Span>);
+
+impl<'a> Names<'a> {
+    /// Notes a name; one that was given before is told.
+    fn declare(&mut self, lowering: &mut Lowering<'_>, name: &'a ast::Name) {
+        match self.0.get(name.text.as_str()) {
+            Some(first) => lowering.twice(name, *first),
+            None => {
+                self.0.insert(&name.text, name.span);
             }
         }
     }

@@ -1,19 +1,13 @@
 //! Expressions: every name known, every dimension right, metrics put in.
 
 use super::scope::{Meaning, Scope};
-use super::{EXPRESSIONS, Lowering, no, suggest};
+use super::{EXPRESSIONS, Lowering, NOT_DECLARED, no, suggest};
 use crate::Diagnostic;
-use crate::ir::{Aggregate, Bool, Comparison, Dimension, Level, Num, Place, QueueAt, Set};
+use crate::ir::{Aggregate, Bool, Comparison, Dimension, Level, Num, Place, Set};
 use crate::syntax::ast::{Expr, ExprKind, Name, Operator, Unit};
 
 /// A number and its dimension; `None` is a plain number, which fits all but times.
-type Typed = (Num, Option<Dimension>);
-
-/// What is called like a function and gives a number or a condition.
-const CALLS: [&str; 14] = [
-    "queued", "weight", "min_vt", "running", "idle", "cpus", "min", "max", "half", "scaled",
-    "decayed", "until", "allowed", "seen",
-];
+pub(super) type Typed = (Num, Option<Dimension>);
 
 impl Lowering<'_> {
     /// A number of this dimension.
@@ -45,7 +39,8 @@ impl Lowering<'_> {
     pub(super) fn num(&mut self, expr: &Expr, scope: &Scope) -> Option<Typed> {
         self.count_expression(expr)?;
         match &expr.kind {
-            ExprKind::Number(value, unit) => Some(self.number(*value, *unit, expr)),
+            ExprKind::Number(_, Some(Unit::Percent)) => self.no_share(expr),
+            ExprKind::Number(value, unit) => Some(number(*value, *unit)),
             ExprKind::Name(name) => self.named(name, expr, scope),
             ExprKind::Field(of, field) => self.field(of, field, expr, scope),
             ExprKind::Call(name, args) => self.call(name, args, expr, scope),
@@ -57,16 +52,10 @@ impl Lowering<'_> {
         }
     }
 
-    fn number(&mut self, value: u64, unit: Option<Unit>, expr: &Expr) -> Typed {
-        let (by, dimension) = match unit {
-            None => (1, None),
-            Some(Unit::Nanosecond) => (1, Some(Dimension::Time)),
-            Some(Unit::Microsecond) => (1_000, Some(Dimension::Time)),
-            Some(Unit::Millisecond) => (1_000_000, Some(Dimension::Time)),
-            Some(Unit::Second) => (1_000_000_000, Some(Dimension::Time)),
-            Some(Unit::Percent) => (1, Some(Dimension::Ratio)),
-        };
-        (Num::Const(self.literal(value, by, expr.span)), dimension)
+    fn no_share(&mut self, expr: &Expr) -> Option<Typed> {
+        let help = "write of what it is a share: `x * 50%`";
+        self.fault("R204", expr.span, "a share of what?", "not a number", help);
+        None
     }
 
     fn named(&mut self, name: &str, expr: &Expr, scope: &Scope) -> Option<Typed> {
@@ -86,7 +75,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn no_number(&mut self, expr: &Expr, is: &str) -> Option<Typed> {
+    pub(super) fn no_number(&mut self, expr: &Expr, is: &str) -> Option<Typed> {
         let help = "write a number, or something that is counted: `queued(v.ready)`";
         self.fault("R205", expr.span, "a number has to stand here", format!("this is {is}"), help);
         None
@@ -108,7 +97,7 @@ impl Lowering<'_> {
         let Some(var) = var else {
             let names: Vec<&str> = known.map(|variable| variable.name.as_str()).collect();
             let help = suggest(&field.text, names, "declare it: `cpu { x: count = 0 shared }`");
-            self.fault("R101", field.span, no("variable of CPUs", field), "not declared", help);
+            self.fault("R101", field.span, no("variable of CPUs", field), NOT_DECLARED, help);
             return None;
         };
         if level != Level::Cpu {
@@ -139,143 +128,19 @@ impl Lowering<'_> {
             let names: Vec<&str> = names.chain(["prev", "weight", "job"]).collect();
             let help =
                 suggest(&field.text, names, "declare it: `task { vt: time = 0 owner queue }`");
-            self.fault("R101", field.span, no("variable of tasks", field), "not declared", help);
+            self.fault("R101", field.span, no("variable of tasks", field), NOT_DECLARED, help);
         }
         let var = var?;
         Some((Num::TaskVar(var), Some(self.policy.task_vars[var].dimension)))
     }
 
-    fn is_task(&self, expr: &Expr, scope: &Scope) -> bool {
+    pub(super) fn is_task(&self, expr: &Expr, scope: &Scope) -> bool {
         matches!(&expr.kind, ExprKind::Name(name)
             if matches!(scope.get(name), Some(Meaning::Task)))
     }
 
-    fn call(&mut self, name: &Name, args: &[Expr], expr: &Expr, scope: &Scope) -> Option<Typed> {
-        if let Some(metric) = self.metrics.iter().position(|metric| metric.name.text == name.text) {
-            let [arg] = self.arity(name, args)?;
-            return self.metric(metric, arg, scope);
-        }
-        let count = Some(Dimension::Count);
-        Some(match name.text.as_str() {
-            "queued" => {
-                let [queue] = self.arity(name, args)?;
-                (Num::Queued(self.queue_at(queue, scope)?), count)
-            }
-            "weight" => {
-                let [arg] = self.arity(name, args)?;
-                let num = match self.looks_like_queue(arg) {
-                    true => Num::QueuedWeight(self.queue_at(arg, scope)?),
-                    false => Num::RunningWeight(self.place(arg, scope)?.0),
-                };
-                (num, Some(Dimension::Weight))
-            }
-            "min_vt" => {
-                let [queue] = self.arity(name, args)?;
-                let at = self.queue_at(queue, scope)?;
-                (Num::MinKey(at.clone()), Some(self.key_dimension(&at, queue)?))
-            }
-            "running" => {
-                let [place] = self.arity(name, args)?;
-                (Num::Running(self.place(place, scope)?.0), count)
-            }
-            "cpus" => {
-                let [place] = self.arity(name, args)?;
-                (Num::Cpus(self.place(place, scope)?.0), count)
-            }
-            "min" | "max" => {
-                let [a, b] = self.arity(name, args)?;
-                let (a, b, dimension) = self.alike(a, b, expr, scope)?;
-                let num = if name.text == "min" { Num::Min(a, b) } else { Num::Max(a, b) };
-                (num, dimension)
-            }
-            "half" => {
-                let [of] = self.arity(name, args)?;
-                let (num, dimension) = self.num(of, scope)?;
-                (Num::Over(Box::new(num), 2), dimension)
-            }
-            "scaled" => {
-                let [time, weight] = self.arity(name, args)?;
-                let time = self.number_of(time, scope, Dimension::Time)?;
-                let weight = self.number_of(weight, scope, Dimension::Weight)?;
-                (Num::Scaled(Box::new(time), Box::new(weight)), Some(Dimension::Time))
-            }
-            "decayed" => {
-                let [of, time, half] = self.arity(name, args)?;
-                let (of, dimension) = self.num(of, scope)?;
-                let time = self.number_of(time, scope, Dimension::Time)?;
-                let half = self.number_of(half, scope, Dimension::Time)?;
-                (Num::Decayed(Box::new(of), Box::new(time), Box::new(half)), dimension)
-            }
-            "seen" if scope.seen => {
-                let [of] = self.arity(name, args)?;
-                let (num, dimension) = self.num(of, scope)?;
-                self.seen += 1;
-                (Num::Seen(self.seen - 1, Box::new(num)), dimension)
-            }
-            "until" => {
-                let [period] = self.arity(name, args)?;
-                let period = self.number_of(period, scope, Dimension::Time)?;
-                (Num::Until(Box::new(period)), Some(Dimension::Time))
-            }
-            "idle" | "allowed" | "exists" | "forall" => {
-                return self.no_number(expr, "a condition");
-            }
-            "smt" | "llc" | "node" | "home" | "near" => {
-                return self.no_number(expr, "a CPU or a group of CPUs");
-            }
-            _ => {
-                let metrics: Vec<String> =
-                    self.metrics.iter().map(|metric| metric.name.text.clone()).collect();
-                let known = CALLS.into_iter().chain(metrics.iter().map(String::as_str));
-                let help = suggest(&name.text, known, "declare a metric, or write it out");
-                self.fault("R101", name.span, no("metric", name), "not known", help);
-                return None;
-            }
-        })
-    }
-
-    /// The value of a metric: its text, with the place put in.
-    fn metric(&mut self, index: usize, arg: &Expr, scope: &Scope) -> Option<Typed> {
-        let metric = self.metrics[index];
-        let (place, level) = self.place(arg, scope)?;
-        let wanted = self.level(&metric.level)?;
-        let (place, level) = match level <= wanted {
-            true => (widened(place, level, wanted), wanted),
-            false => {
-                let message =
-                    format!("`{}` is a metric of each {}", metric.name.text, wanted.name());
-                let label = format!("this is a {}", level.name());
-                self.fault("R402", arg.span, message, label, "fold: `sum c in g : load(c)`");
-                return None;
-            }
-        };
-        let dimension = self.dimension(&metric.dimension)?;
-        let mut inner = self.scope();
-        inner.depth = scope.depth;
-        inner.bind(&metric.of.text, Meaning::Place(place, level));
-        // A metric may use those before it, and so none can use itself.
-        let later = self.metrics.split_off(index);
-        let value = self.number_of(&metric.value, &inner, dimension);
-        self.metrics.extend(later);
-        Some((value?, Some(dimension)))
-    }
-
-    fn arity<'e, const N: usize>(
-        &mut self,
-        name: &Name,
-        args: &'e [Expr],
-    ) -> Option<[&'e Expr; N]> {
-        let array: Option<[&Expr; N]> = args.iter().collect::<Vec<_>>().try_into().ok();
-        if array.is_none() {
-            let message = format!("`{}` takes {N}, not {}", name.text, args.len());
-            let help = format!("give it {N} in the parentheses");
-            self.fault("R206", name.span, message, "called here", help);
-        }
-        array
-    }
-
     /// Two numbers of one dimension.
-    fn alike(
+    pub(super) fn alike(
         &mut self,
         a: &Expr,
         b: &Expr,
@@ -327,32 +192,38 @@ impl Lowering<'_> {
             Operator::Multiply => self.times(a, b, whole, scope),
             Operator::Divide => {
                 let (a, dimension) = self.num(a, scope)?;
-                match self.num(b, scope)? {
+                let (message, help) = match self.num(b, scope)? {
                     (Num::Const(by), None) if by > 0 => {
-                        Some((Num::Over(Box::new(a), by), dimension))
+                        return Some((Num::Over(Box::new(a), by), dimension));
+                    }
+                    (Num::Const(0), _) => ("nothing is divided by zero", "write a number above it"),
+                    (_, Some(Dimension::Weight)) => {
+                        let help = "virtual time is `scaled(ran, t.weight)`";
+                        ("numbers are divided by constants only", help)
                     }
                     _ => {
-                        let help = "virtual time is `scaled(ran, t.weight)`";
-                        let message = "numbers are divided by constants only";
-                        self.fault("R207", b.span, message, "no number above zero", help);
-                        None
+                        let help = "divide by a number that is written there: `x / 3`";
+                        ("numbers are divided by constants only", help)
                     }
-                }
+                };
+                self.fault("R207", b.span, message, "no number above zero", help);
+                None
             }
             _ => self.no_number(whole, "a condition"),
         }
     }
 
     fn times(&mut self, a: &Expr, b: &Expr, whole: &Expr, scope: &Scope) -> Option<Typed> {
-        let (left, right) = (self.num(a, scope)?, self.num(b, scope)?);
-        let (by, (num, dimension)) = match (left, right) {
-            ((Num::Const(by), None), other) => (Num::Const(by), other),
-            (other, (Num::Const(by), None)) => (Num::Const(by), other),
-            ((Num::Const(by), Some(Dimension::Ratio)), (num, dimension))
-            | ((num, dimension), (Num::Const(by), Some(Dimension::Ratio))) => {
-                let times = Num::Times(Box::new(num), by);
+        for (share, of) in [(a, b), (b, a)] {
+            if let ExprKind::Number(by, Some(Unit::Percent)) = share.kind {
+                let (num, dimension) = self.num(of, scope)?;
+                let times = Num::Times(Box::new(num), constant(by, 1));
                 return Some((Num::Over(Box::new(times), 100), dimension));
             }
+        }
+        let (left, right) = (self.num(a, scope)?, self.num(b, scope)?);
+        let (by, (num, dimension)) = match (left, right) {
+            ((Num::Const(by), None), other) | (other, (Num::Const(by), None)) => (by, other),
             _ => {
                 let help = "multiply by a number that is written there: `3 * x`, `x * 50%`";
                 let message = "one side of `*` has to be a number";
@@ -360,7 +231,6 @@ impl Lowering<'_> {
                 return None;
             }
         };
-        let Num::Const(by) = by else { return None };
         Some((Num::Times(Box::new(num), by), dimension))
     }
 
@@ -419,6 +289,12 @@ impl Lowering<'_> {
                 let body = Box::new(self.condition(body, &inner)?);
                 let all = operator.text == "forall";
                 Some(Bool::Quantified { all, item, set: lowered?, body })
+            }
+            ExprKind::Name(name) if matches!(scope.get(name), Some(Meaning::Maybe(_))) => {
+                let message = format!("whether `{name}` was found is asked alone");
+                let help = format!("write `if {name} {{ ... }} else {{ ... }}`");
+                self.fault("R208", expr.span, message, "not as part of something", help);
+                None
             }
             _ => {
                 let help = "compare: `queued(v.ready) >= 1`";
@@ -506,29 +382,34 @@ impl Lowering<'_> {
         None
     }
 
-    fn key_dimension(&mut self, at: &QueueAt, expr: &Expr) -> Option<Dimension> {
-        let queue = &self.policy.queues[at.queue];
-        match queue.key {
-            Some(key) => Some(self.policy.task_vars[key].dimension),
-            None => {
-                let message = format!("`{}` is not ordered, and so has no least key", queue.name);
-                let help = "declare it `ordered(VARIABLE)`";
-                self.fault("R401", expr.span, message, "first in, first out", help);
-                None
-            }
-        }
-    }
-
     fn count_expression(&mut self, expr: &Expr) -> Option<()> {
         self.expressions += 1;
         if self.expressions == EXPRESSIONS {
             let message = "the policy is too large once its metrics are put in";
             let help =
                 format!("{EXPRESSIONS} expressions are the most: use fewer, simpler metrics");
-            self.fault("R209", expr.span, message, "too much from here on", help);
+            let span = self.putting_in.unwrap_or(expr.span);
+            self.fault("R209", span, message, "too much from here on", help);
         }
         (self.expressions < EXPRESSIONS).then_some(())
     }
+}
+
+/// A number as it is written.
+fn number(value: u64, unit: Option<Unit>) -> Typed {
+    let (by, dimension) = match unit {
+        None | Some(Unit::Percent) => (1, None),
+        Some(Unit::Nanosecond) => (1, Some(Dimension::Time)),
+        Some(Unit::Microsecond) => (1_000, Some(Dimension::Time)),
+        Some(Unit::Millisecond) => (1_000_000, Some(Dimension::Time)),
+        Some(Unit::Second) => (1_000_000_000, Some(Dimension::Time)),
+    };
+    (Num::Const(constant(value, by)), dimension)
+}
+
+/// So many of a unit; the lexer refuses what would be too large.
+fn constant(value: u64, by: i64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX).saturating_mul(by)
 }
 
 /// The scope within a fold, and the depth of its member.
@@ -555,6 +436,5 @@ fn word(dimension: Option<Dimension>) -> &'static str {
         Some(Dimension::Count) => "count",
         Some(Dimension::Time) => "time",
         Some(Dimension::Weight) => "weight",
-        Some(Dimension::Ratio) => "ratio",
     }
 }

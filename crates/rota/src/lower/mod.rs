@@ -4,6 +4,7 @@
 //! whatever does not make sense is reported and left out, and the rest is looked at all the same.
 
 mod balance;
+mod call;
 mod claims;
 mod declare;
 mod expr;
@@ -14,6 +15,8 @@ mod places;
 mod plain;
 mod scope;
 mod statements;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Diagnostic;
 use crate::ir::{self, Event, Program, Protocol};
@@ -34,26 +37,42 @@ pub(crate) fn lower(file: &ast::File) -> Result<Program, Vec<Diagnostic>> {
         let mut lowering = Lowering::new(policy);
         lowering.policy(policy);
         policies.push(lowering.policy);
+        once_each(&mut lowering.found);
         found.append(&mut lowering.found);
     }
     let partitions = partitions::lower(file, &mut found);
-    // A handler of several events, or a metric that is used twice, is wrong once.
-    let mut told: Vec<(&str, Span)> = Vec::new();
-    found.retain(|fault| {
-        let key = (fault.code, fault.span);
-        let new = !told.contains(&key);
-        told.push(key);
-        new
-    });
     if found.is_empty() { Ok(Program { policies, partitions }) } else { Err(found) }
+}
+
+/// What is said at a name that its policy should declare, and does not.
+const NOT_DECLARED: &str = "not declared";
+
+/// Leaves one fault of each mistake: a handler of several events or a metric that is used twice is
+/// wrong once, and what is not declared is missing once.
+fn once_each(found: &mut Vec<Diagnostic>) {
+    found.sort_by_key(|fault| fault.span);
+    let mut told: BTreeSet<(&str, Span, String)> = BTreeSet::new();
+    found.retain(|fault| {
+        let undeclared = fault.label == NOT_DECLARED;
+        let (span, message) = match undeclared {
+            true => (Span::default(), fault.message.clone()),
+            false => (fault.span, String::new()),
+        };
+        told.insert((fault.code, span, message))
+    });
 }
 
 /// One policy on its way.
 struct Lowering<'a> {
     /// What is there so far.
     policy: ir::Policy,
-    /// Metrics, which are put in where they are named.
+    /// Metrics, which are put in where they are named, and which of them has a name.
     metrics: Vec<&'a ast::Metric>,
+    metric_named: BTreeMap<&'a str, usize>,
+    /// How many of them can be used: in a metric those before it.
+    metrics_known: usize,
+    /// The metric, or the outermost call of one, that is being put in.
+    putting_in: Option<Span>,
     found: Vec<Diagnostic>,
     /// Expressions made so far.
     expressions: usize,
@@ -83,6 +102,9 @@ impl<'a> Lowering<'a> {
         Lowering {
             policy,
             metrics: Vec::new(),
+            metric_named: BTreeMap::new(),
+            metrics_known: usize::MAX,
+            putting_in: None,
             found: Vec::new(),
             expressions: 0,
             cpu_slots: 0,
@@ -94,6 +116,7 @@ impl<'a> Lowering<'a> {
     /// Declarations come first, so that the order of the text does not matter.
     fn policy(&mut self, policy: &'a ast::Policy) {
         self.declare(policy);
+        self.check_metrics();
         for item in &policy.items {
             match item {
                 ast::Item::Balance(balance) => self.balance(balance),

@@ -1,17 +1,20 @@
 //! Partitions: every CPU is in one, every task is somebody's.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::{no, suggest};
 use crate::Diagnostic;
-use crate::ir::{Cpus, Level, Partition};
+use crate::ir::{Cpus, Level, Meet, Partition};
 use crate::syntax::Span;
 use crate::syntax::ast::{self, Tasks};
 
 pub(super) fn lower(file: &ast::File, found: &mut Vec<Diagnostic>) -> Vec<Partition> {
-    let partitions = file.partitions.iter().filter_map(|it| partition(it, file, found)).collect();
+    let partitions: Vec<Partition> =
+        file.partitions.iter().filter_map(|it| partition(it, file, found)).collect();
     every_policy_once(file, found);
     if !file.partitions.is_empty() {
         everything_is_somebodys(file, found);
-        no_cpu_twice(file, found);
+        no_cpu_twice(&partitions, file, found);
     }
     partitions
 }
@@ -52,7 +55,21 @@ fn list(ranges: &[(u64, u64)], span: Span, found: &mut Vec<Diagnostic>) -> Optio
         let help = "write ranges from low to high, as in `cpus 0-3,8`; the last CPU is 8191";
         found.push(Diagnostic::new("R501", span, message, "not a range of CPUs", help));
     }
-    lowered.map(Cpus::List)
+    lowered.map(|ranges| Cpus::List(apart(ranges)))
+}
+
+/// Ranges in their order, those that overlap as one: no more than there can be CPUs, however often
+/// a text names them.
+fn apart(mut ranges: Vec<(u16, u16)>) -> Vec<(u16, u16)> {
+    ranges.sort_unstable();
+    let mut apart: Vec<(u16, u16)> = Vec::new();
+    for (first, last) in ranges {
+        match apart.last_mut().filter(|before| before.1 >= first) {
+            Some(before) => before.1 = before.1.max(last),
+            None => apart.push((first, last)),
+        }
+    }
+    apart
 }
 
 fn group_of(level: &ast::Name, group: u64, found: &mut Vec<Diagnostic>) -> Option<Cpus> {
@@ -69,15 +86,22 @@ fn group_of(level: &ast::Name, group: u64, found: &mut Vec<Diagnostic>) -> Optio
 
 /// A policy that has no CPU is forgotten; two of one name are one too many.
 fn every_policy_once(file: &ast::File, found: &mut Vec<Diagnostic>) {
-    for (n, policy) in file.policies.iter().enumerate() {
-        let earlier = file.policies[..n].iter().find(|it| it.name.text == policy.name.text);
-        if let Some(earlier) = earlier {
-            let message = format!("there are two policies of the name `{}`", policy.name.text);
-            let help = "give one of them another name";
-            let twice = Diagnostic::new("R103", policy.name.span, message, "again", help);
-            found.push(twice.and(earlier.name.span, "the first"));
+    let used: BTreeSet<&str> = file.partitions.iter().map(|it| it.policy.text.as_str()).collect();
+    let mut names: BTreeMap<&str, Span> = BTreeMap::new();
+    for policy in &file.policies {
+        let name = policy.name.text.as_str();
+        match names.get(name) {
+            Some(first) => {
+                let message = format!("there are two policies of the name `{name}`");
+                let help = "give one of them another name";
+                let twice = Diagnostic::new("R103", policy.name.span, message, "again", help);
+                found.push(twice.and(*first, "the first"));
+            }
+            None => {
+                names.insert(name, policy.name.span);
+            }
         }
-        let used = file.partitions.iter().any(|it| it.policy.text == policy.name.text);
+        let used = used.contains(name);
         if !used && (file.policies.len() > 1 || !file.partitions.is_empty()) {
             let message = format!("`{}` has no CPUs", policy.name.text);
             let help = format!("write `partition NAME on rest runs {} for rest`", policy.name.text);
@@ -120,30 +144,79 @@ fn everything_is_somebodys(file: &ast::File, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn no_cpu_twice(file: &ast::File, found: &mut Vec<Diagnostic>) {
-    let lists: Vec<(&[(u64, u64)], Span)> = file
-        .partitions
-        .iter()
-        .filter_map(|it| match &it.cpus {
-            ast::Cpus::List(ranges, span) => Some((ranges.as_slice(), *span)),
-            _ => None,
-        })
-        .collect();
-    let groups = file.partitions.iter().any(|it| matches!(it.cpus, ast::Cpus::Group(..)));
-    for (n, (ranges, span)) in lists.iter().enumerate() {
-        let meets = |(other, _): &&(&[(u64, u64)], Span)| {
-            ranges.iter().any(|a| other.iter().any(|b| a.0 <= b.1 && b.0 <= a.1))
+/// Partitions are parted by number or by groups of one level, so that no two can meet.
+fn no_cpu_twice(partitions: &[Partition], file: &ast::File, found: &mut Vec<Diagnostic>) {
+    let written: BTreeMap<Span, &ast::Cpus> =
+        file.partitions.iter().map(|it| (it.span, &it.cpus)).collect();
+    let mut named = Named::default();
+    for (n, partition) in partitions.iter().enumerate() {
+        let span = match written.get(&partition.span) {
+            Some(ast::Cpus::Rest(span) | ast::Cpus::List(_, span)) => *span,
+            Some(ast::Cpus::Group(level, _)) => level.span,
+            None => partition.span,
         };
-        if let Some((_, first)) = lists[..n].iter().find(meets) {
-            let message = "a CPU is in two partitions";
-            let help = "let each CPU be in one";
-            let twice = Diagnostic::new("R504", *span, message, "again", help);
-            found.push(twice.and(*first, "the first"));
+        match named.meets(&partition.cpus) {
+            Some((Meet::Surely, (_, first))) => {
+                let message = "a CPU is in two partitions";
+                let help = "let each CPU be in one";
+                let twice = Diagnostic::new("R504", span, message, "again", help);
+                found.push(twice.and(first, "the first"));
+            }
+            Some((Meet::Perhaps, (_, first))) => {
+                let message = "CPUs named in two ways may be the same ones";
+                let help = "name all partitions in one way: `cpus 0-3`, or `node 0`";
+                let two = Diagnostic::new("R504", span, message, "named in another way", help);
+                found.push(two.and(first, "the first"));
+            }
+            None => {}
         }
-        if groups {
-            let message = "CPUs by number and by group may be the same ones";
-            let help = "name all partitions in one way: `cpus 0-3`, or `node 0`";
-            found.push(Diagnostic::new("R504", *span, message, "by number", help));
-        }
+        named.add(&partition.cpus, (n, span));
+    }
+}
+
+/// A partition by its number, and where its CPUs are named.
+type First = (usize, Span);
+
+/// Which partition named what first. It says what [`Cpus::meets`] says, but of all partitions of a
+/// text at once.
+#[derive(Default)]
+struct Named {
+    cpus: BTreeMap<u16, First>,
+    groups: BTreeMap<(Level, u32), First>,
+    /// By number (`None`), or by groups of a level.
+    ways: BTreeMap<Option<Level>, First>,
+}
+
+impl Named {
+    /// The first that has a CPU of these, or else may have one.
+    fn meets(&self, cpus: &Cpus) -> Option<(Meet, First)> {
+        let (way, surely) = match cpus {
+            Cpus::Rest => return None,
+            Cpus::List(ranges) => {
+                let owners = ranges.iter().flat_map(|&(from, to)| self.cpus.range(from..=to));
+                (None, owners.map(|(_, first)| *first).min())
+            }
+            Cpus::Group(level, n) => (Some(*level), self.groups.get(&(*level, *n)).copied()),
+        };
+        let other = || self.ways.iter().filter(|(other, _)| **other != way).map(|(_, first)| first);
+        let perhaps = || other().min().map(|first| (Meet::Perhaps, *first));
+        surely.map(|first| (Meet::Surely, first)).or_else(perhaps)
+    }
+
+    fn add(&mut self, cpus: &Cpus, first: First) {
+        let way = match cpus {
+            Cpus::Rest => return,
+            Cpus::List(ranges) => {
+                for cpu in ranges.iter().flat_map(|&(from, to)| from..=to) {
+                    self.cpus.entry(cpu).or_insert(first);
+                }
+                None
+            }
+            Cpus::Group(level, n) => {
+                self.groups.entry((*level, *n)).or_insert(first);
+                Some(*level)
+            }
+        };
+        self.ways.entry(way).or_insert(first);
     }
 }

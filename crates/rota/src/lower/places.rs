@@ -2,16 +2,17 @@
 
 use super::expr::widened;
 use super::scope::{Meaning, Scope};
-use super::{Lowering, no, suggest};
+use super::{Lowering, NOT_DECLARED, no, suggest};
 use crate::ir::{Level, Place, QueueAt};
 use crate::syntax::ast::{Expr, ExprKind, Name};
+use crate::syntax::vocabulary;
 
 impl Lowering<'_> {
     /// A CPU or a group, and of which level it is.
     pub(super) fn place(&mut self, expr: &Expr, scope: &Scope) -> Option<(Place, Level)> {
         match &expr.kind {
             ExprKind::Name(name) => self.place_named(name, expr, scope),
-            ExprKind::Field(of, field) if field.text == "prev" && self.names_task(of, scope) => {
+            ExprKind::Field(of, field) if field.text == "prev" && self.is_task(of, scope) => {
                 self.has_prev(expr, scope)?;
                 Some((Place::Prev, Level::Cpu))
             }
@@ -72,13 +73,18 @@ impl Lowering<'_> {
         scope.prev.then_some(())
     }
 
-    fn names_task(&self, expr: &Expr, scope: &Scope) -> bool {
-        matches!(&expr.kind, ExprKind::Name(name)
-            if matches!(scope.get(name), Some(Meaning::Task)))
-    }
-
     fn no_place(&mut self, expr: &Expr) -> Option<(Place, Level)> {
-        let help = "write `me`, `here`, `t.prev`, `home(t)`, `llc(c)`, `machine`, or a name of one";
+        let known = match &expr.kind {
+            ExprKind::Call(name, _) => vocabulary::near_place(&name.text),
+            _ => None,
+        };
+        let help = match known {
+            Some(form) => format!("did you mean `{form}`?"),
+            None => {
+                "write `me`, `here`, `t.prev`, `home(t)`, `llc(c)`, `machine`, or a name of one"
+                    .to_owned()
+            }
+        };
         let message = "a CPU or a group of CPUs has to stand here";
         self.fault("R205", expr.span, message, "neither", help);
         None
@@ -103,8 +109,8 @@ impl Lowering<'_> {
                 Some(meaning) => matches!(meaning, Meaning::Place(..)),
                 None => ["machine", "here"].contains(&name.as_str()),
             },
-            ExprKind::Field(of, field) => field.text == "prev" && self.names_task(of, scope),
-            ExprKind::Call(name, _) => ["home", "smt", "llc", "node"].contains(&name.text.as_str()),
+            ExprKind::Field(of, field) => field.text == "prev" && self.is_task(of, scope),
+            ExprKind::Call(name, _) => vocabulary::is_place(&name.text),
             _ => false,
         }
     }
@@ -130,7 +136,7 @@ impl Lowering<'_> {
                 self.policy.queues.iter().map(|queue| queue.name.clone()).collect();
             let known = known.iter().map(String::as_str);
             let help = suggest(&field.text, known, "declare it: `queue ready : fifo per cpu`");
-            self.fault("R101", field.span, no("queue", field), "not declared", help);
+            self.fault("R101", field.span, no("queue", field), NOT_DECLARED, help);
             return None;
         };
         let (at, level) = self.place(of, scope)?;

@@ -39,7 +39,7 @@ pub struct Policy {
 pub struct Variable {
     /// Its name.
     pub name: Name,
-    /// `count`, `time`, `weight`, `ratio`.
+    /// `count`, `time`, `weight`.
     pub dimension: Name,
     /// What it begins with.
     pub value: Expr,

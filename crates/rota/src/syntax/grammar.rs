@@ -30,7 +30,7 @@ pub const RULES: &[Rule] = &[
     rule("param", "NAME \":\" value", "A constant that a user may set, and its default."),
     rule(
         "value",
-        r#"( "count" | "weight" | "ratio" ) "=" NUMBER | "time" "=" TIME"#,
+        r#"( "count" | "weight" ) "=" NUMBER | "time" "=" TIME"#,
         "A dimension and a first value. Only numbers of one dimension are added and compared.",
     ),
     rule(
@@ -46,8 +46,9 @@ pub const RULES: &[Rule] = &[
     rule(
         "variable",
         r#"NAME ":" value [ "owner" ( "queue" | "cpu" ) | "shared" ]"#,
-        "Its writer says how old a value may be that somebody else reads: of tasks `owner queue`, \
-         of CPUs `owner cpu` or `shared`.",
+        "Its writer says how old a value may be that somebody else reads. Of tasks it is `owner \
+         queue`: set before the task is put in a queue. Of CPUs `owner cpu`: set where the event \
+         happens, as `here.x`; or `shared`: anybody adds to it with `+=`, nobody sets it.",
     ),
     rule(
         "queue",
@@ -62,9 +63,10 @@ pub const RULES: &[Rule] = &[
     rule(
         "metric",
         r#""metric" NAME "(" NAME ":" level ")" ":" dimension "=" expr"#,
-        "A name for an expression; it is put in wherever it is called.",
+        "A name for an expression; it is put in wherever it is called. A metric can call those \
+         that stand before it.",
     ),
-    rule("dimension", r#""count" | "time" | "weight" | "ratio""#, "What a number is a number of."),
+    rule("dimension", r#""count" | "time" | "weight""#, "What a number is a number of."),
     rule(
         "handler",
         r#""on" event { "," event } block"#,
@@ -91,7 +93,7 @@ pub const RULES: &[Rule] = &[
             r#""near" place "by" "[" level { "," level } "]""#,
         ),
         "Claims the idle CPU that is nearest, if there is one. `near` orders; only `within` \
-         restricts.",
+         restricts: to the group of that level in which the place after `near` lies.",
     ),
     rule("let", r#""let" NAME "=" expr"#, "A name for a value."),
     rule(
@@ -102,7 +104,9 @@ pub const RULES: &[Rule] = &[
     rule(
         "put",
         r#""put" NAME "in" at [ slice ] [ "wake" "within" level ]"#,
-        "Puts a task in a queue. Then an idle CPU that may run it is claimed and kicked.",
+        "Puts a task in a queue. Then an idle CPU that may run it is claimed and kicked, the \
+         nearest to where the task was last; `wake within` only one of the group of that level in \
+         which the task was last.",
     ),
     rule("run", r#""run" NAME "on" NAME [ slice ]"#, "Runs a task on a CPU that was found idle."),
     rule("slice", r#""slice" expr"#, "How long the task may run then; `forever` has no end."),
@@ -140,15 +144,22 @@ pub const RULES: &[Rule] = &[
     rule(
         "choose",
         r#""choose" ( "any" | ( "argmax" | "argmin" ) expr ) [ "tie" "near" "(" NAME ")" ]"#,
-        "Which of those that passed. No proof depends on it.",
+        "Which of those that passed; any, if this is left out. No proof depends on it.",
     ),
     rule(
         "steal",
         r#""steal" expr [ "from" at ] [ "into" at ] [ "where" expr ] [ "rebase" NAME ]"#,
-        "How many tasks move, from which queue into which; without `into` onto the CPU itself. \
-         `where` is asked again under the lock.",
+        "How many tasks move, from which queue into which. `from` has to be there where the filter \
+         asks about no queue of whom it takes from, or about several. Without `into` the task \
+         comes onto the CPU itself. `where` is asked again under the lock; that the task may run \
+         here, `me in allowed(t)`, is always asked.",
     ),
-    rule("retry", r#""retry" ( "untried" | INTEGER )"#, "How often to go on after a failure."),
+    rule(
+        "retry",
+        r#""retry" ( "untried" | INTEGER )"#,
+        "How many others of the same level are tried after the first that gave nothing; all of \
+         them, if this is left out.",
+    ),
     rule(
         "protocol",
         r#""unsafe" "protocol" "{" { setting [ "," | ";" ] } "}""#,
@@ -180,7 +191,11 @@ pub const RULES: &[Rule] = &[
         "Comparisons do not chain.",
     ),
     rule("sum", r#"product { ( "+" | "-" ) product }"#, "From the left."),
-    rule("product", r#"field { ( "*" | "/" ) field }"#, "By numbers that are written there."),
+    rule(
+        "product",
+        r#"field { ( "*" | "/" ) field }"#,
+        "By numbers that are written there; `x * 50%` is rounded down.",
+    ),
     rule("field", r#"primary { "." NAME }"#, "A variable or a queue of something."),
     rule("primary", r#"NUMBER | NAME | call | "(" expr ")""#, "What expressions are made of."),
     rule(
@@ -207,7 +222,11 @@ pub const TOKENS: &[(&str, &str)] = &[
         "Letters a to z and A to Z, digits and `_`; no digit first, and none of `and or not in \
          exists forall count sum min max mean argmin argmax`.",
     ),
-    ("NUMBER", "Digits, with `_` between them if you like, and perhaps a unit: `ns us ms s %`."),
+    (
+        "NUMBER",
+        "Digits, with `_` between them if you like, and perhaps a unit: `ns us ms s %`. A share, \
+         `50%`, stands beside `*` only.",
+    ),
     ("TIME", "A NUMBER with a unit of time, or 0."),
     ("INTEGER", "A NUMBER without unit."),
     ("QUOTED", "A text on one line between quotes: `\"web*\"`."),

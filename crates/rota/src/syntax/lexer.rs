@@ -4,6 +4,8 @@
 use super::Span;
 use super::ast::Unit;
 use super::number::{self, Digits};
+use super::parser::FAULTS;
+use super::text::MARK;
 use crate::Diagnostic;
 
 /// A piece of text that the grammar speaks of.
@@ -39,7 +41,7 @@ pub(crate) struct Tokens {
     pub(crate) tokens: Vec<Token>,
     /// From `//` to before the end of its line.
     pub(crate) comments: Vec<Span>,
-    /// Characters that mean nothing, numbers without sense.
+    /// Characters that mean nothing, numbers without sense: as many as anybody is told.
     pub(crate) faults: Vec<Diagnostic>,
 }
 
@@ -68,7 +70,9 @@ const FOREIGN: [(&str, &str); 13] = [
 
 /// Cuts a text into tokens.
 pub(crate) fn tokens(text: &str) -> Tokens {
-    let mut lexer = Lexer { text, at: 0, first: true, found: Tokens::default() };
+    let at = if text.starts_with(MARK) { MARK.len_utf8() } else { 0 };
+    let (first, closes, found) = (true, true, Tokens::default());
+    let mut lexer = Lexer { text, at, first, closes, found };
     while lexer.at < text.len() {
         lexer.next();
     }
@@ -77,11 +81,14 @@ pub(crate) fn tokens(text: &str) -> Tokens {
     lexer.found
 }
 
-/// Where the cutting has come to.
+/// Where the cutting has come to. What one piece looks at it takes, so that a text is looked at
+/// once, whatever it is.
 struct Lexer<'a> {
     text: &'a str,
     at: usize,
     first: bool,
+    /// Whether a `*/` may still come.
+    closes: bool,
     found: Tokens,
 }
 
@@ -131,8 +138,13 @@ impl Lexer<'_> {
     }
 
     fn fault(&mut self, code: &'static str, length: usize, message: String, help: String) {
-        let span = self.span(length);
-        self.found.faults.push(Diagnostic::new(code, span, message, "here", help));
+        self.tell(Diagnostic::new(code, self.span(length), message, "here", help));
+    }
+
+    fn tell(&mut self, fault: Diagnostic) {
+        if self.found.faults.len() < FAULTS {
+            self.found.faults.push(fault);
+        }
     }
 
     fn comment(&mut self) {
@@ -146,19 +158,14 @@ impl Lexer<'_> {
 
     /// A comment as other languages write it: its line (or up to `*/`) is skipped.
     fn foreign_comment(&mut self, begin: &str) {
-        let rest = &self.text[self.at..];
-        let line = rest.find('\n').unwrap_or(rest.len());
         let message = format!("`{begin}` does not begin a comment");
-        self.fault(
-            "R006",
-            begin.len(),
-            message,
-            "write `//`: it goes to the end of the line".into(),
-        );
-        self.at += match begin {
-            "/*" => rest.find("*/").map_or(line, |at| at + 2),
-            _ => line,
-        };
+        let help = "write `//`: it goes to the end of the line".into();
+        self.fault("R006", begin.len(), message, help);
+        let rest = &self.text[self.at..];
+        let end = if begin == "/*" && self.closes { rest.find("*/") } else { None };
+        self.closes &= begin != "/*" || end.is_some();
+        let line = || rest.find('\n').unwrap_or(rest.len());
+        self.at += end.map_or_else(line, |end| end + 2);
     }
 
     fn number(&mut self) {
@@ -168,9 +175,13 @@ impl Lexer<'_> {
             Ok((value, unit)) => self.token(Kind::Number(value, unit), length),
             Err(fault) => {
                 let span = self.span(length);
-                let diagnostic =
-                    Diagnostic::new(fault.code, span, fault.message, fault.label, fault.help);
-                self.found.faults.push(diagnostic);
+                self.tell(Diagnostic::new(
+                    fault.code,
+                    span,
+                    fault.message,
+                    fault.label,
+                    fault.help,
+                ));
                 // Goes on as if a number stood there: what follows may be right.
                 self.token(Kind::Number(0, fault.unit), length);
             }
@@ -179,11 +190,11 @@ impl Lexer<'_> {
 
     fn quoted(&mut self) {
         let rest = &self.text[self.at..];
-        let line = rest.find('\n').unwrap_or(rest.len());
-        match rest[1..line].find('"') {
-            Some(end) => self.token(Kind::Quoted, end + 2),
-            None => {
-                let line = rest[..line].trim_end().len();
+        let end = rest[1..].find(['"', '\n']).map_or(rest.len(), |end| end + 1);
+        match rest[end..].starts_with('"') {
+            true => self.token(Kind::Quoted, end + 1),
+            false => {
+                let line = rest[..end].trim_end().len();
                 let help = "end it with `\"` on the same line".to_string();
                 self.fault("R005", line, "a quoted text without end".into(), help);
                 self.token(Kind::Quoted, line);
@@ -209,10 +220,19 @@ impl Lexer<'_> {
     /// A character that means nothing, with those like it that follow.
     fn stranger(&mut self) {
         let rest = &self.text[self.at..];
-        let length = length(rest, is_strange);
-        let word: String = rest[..length].chars().take(20).collect();
-        let message = format!("`{word}` means nothing here");
-        self.fault("R002", length, message, "leave it out".to_string());
+        let unseen = rest.chars().next().filter(|letter| is_unseen(*letter));
+        let (length, word, help) = match unseen {
+            Some(letter) => {
+                let help = if letter.is_whitespace() { "write a space" } else { "leave it out" };
+                (letter.len_utf8(), format!("U+{:04X}", letter as u32), help)
+            }
+            None => {
+                let length = length(rest, is_strange);
+                let word: String = rest[..length].chars().take(20).collect();
+                (length, format!("`{word}`"), "leave it out")
+            }
+        };
+        self.fault("R002", length, format!("{word} means nothing here"), help.to_string());
         self.at += length;
     }
 }
@@ -230,5 +250,12 @@ pub(crate) fn is_of_name(letter: char) -> bool {
 
 /// Whether no token can begin with this.
 fn is_strange(letter: char) -> bool {
-    !(letter.is_alphanumeric() || letter.is_whitespace() || letter.is_ascii_punctuation())
+    !(letter.is_alphanumeric() || letter.is_ascii_punctuation() || is_unseen(letter))
+}
+
+/// Whether nobody sees it: blanks, and the marks of Unicode that only say how to set a text.
+fn is_unseen(letter: char) -> bool {
+    let sets = matches!(letter, '\u{ad}' | '\u{61c}' | '\u{180e}' | MARK);
+    let sets = sets || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}');
+    sets || matches!(letter, '\u{2060}'..='\u{206f}') || letter.is_whitespace()
 }

@@ -5,6 +5,9 @@ use super::lexer::is_of_name;
 use super::words::UNITS;
 use wastenot_model::nearest;
 
+/// Largest number that may be written: a thousand days in ns, so that sums stay far from 64 bits.
+const LARGEST: u64 = 100_000_000_000_000_000;
+
 /// A number of a text.
 pub(crate) struct Digits {
     /// How many bytes it has.
@@ -62,11 +65,9 @@ pub(crate) fn read(text: &str) -> Digits {
     };
     let value = value.and_then(|unit| {
         let value = text[..digits].replace('_', "").parse::<u64>().ok();
-        let fits = value.and_then(|value| value.checked_mul(size(unit)));
-        match (value, fits) {
-            (Some(value), Some(all)) if i64::try_from(all).is_ok() => Ok((value, unit)),
-            _ => Err(too_large(unit)),
-        }
+        let all = value.and_then(|value| value.checked_mul(size(unit)));
+        let fits = all.is_some_and(|all| all <= LARGEST);
+        value.filter(|_| fits).map(|value| (value, unit)).ok_or_else(|| too_large(unit))
     });
     Digits { length, value }
 }
@@ -118,7 +119,7 @@ fn broken(text: &str, digits: usize) -> Digits {
     let length = digits + fraction + unit.len();
     let help = match in_smaller(&text[..digits], &text[digits + 1..digits + fraction], unit) {
         Some(number) => format!("write `{number}`"),
-        None => "numbers are whole; ratios are written in per cent: `150%` for 1.5".into(),
+        None => "numbers are whole; a share is written in per cent: `x * 150%` for 1.5".into(),
     };
     let fault = Fault {
         code: "R004",
@@ -141,7 +142,7 @@ fn in_smaller(whole: &str, fraction: &str, unit: &str) -> Option<String> {
 }
 
 fn too_large(unit: Option<Unit>) -> Fault {
-    let most = i64::MAX as u64 / size(unit);
+    let most = LARGEST / size(unit);
     let name = unit.map_or("", |unit| match unit {
         Unit::Nanosecond => "ns",
         Unit::Microsecond => "us",
@@ -150,9 +151,9 @@ fn too_large(unit: Option<Unit>) -> Fault {
         Unit::Percent => "%",
     });
     Fault {
-        code: "R004",
-        message: "a number too large to count with".into(),
-        label: "more than 63 bits".into(),
+        code: "R203",
+        message: "the number is too large".into(),
+        label: "too large".into(),
         help: format!("write at most {most}{name}"),
         unit,
     }

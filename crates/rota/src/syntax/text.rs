@@ -6,6 +6,9 @@ use crate::Diagnostic;
 /// The longest text.
 pub const BYTES: usize = 1 << 20;
 
+/// Some editors begin files with this; it says that they are UTF-8, and is skipped.
+pub(crate) const MARK: char = '\u{feff}';
+
 /// The text that a file holds.
 pub fn text(bytes: &[u8]) -> Result<&str, Diagnostic> {
     if bytes.len() > BYTES {
@@ -26,19 +29,25 @@ pub(crate) fn check(text: &str) -> Result<(), Diagnostic> {
     if text.len() > BYTES {
         return Err(too_long());
     }
-    match text.char_indices().find(|(_, letter)| is_binary(*letter)) {
+    let binary =
+        |&(at, letter): &(usize, char)| letter.is_control() && !is_layout(&text[at..], letter);
+    match text.char_indices().find(binary) {
         None => Ok(()),
         Some((at, letter)) => {
             let span = Span { start: at as u32, end: (at + letter.len_utf8()) as u32 };
             let message = format!("not a text: it holds the control character {letter:?}");
-            let help = "leave it out; is this a Rota file?";
+            let help = match letter {
+                '\r' => "end lines with a line feed: alone, a carriage return ends none",
+                _ => "leave it out; is this a Rota file?",
+            };
             Err(Diagnostic::new("R001", span, message, "here", help))
         }
     }
 }
 
-fn is_binary(letter: char) -> bool {
-    letter.is_control() && !matches!(letter, '\t' | '\n' | '\r')
+/// Whether a control character is one that texts are laid out with.
+fn is_layout(rest: &str, letter: char) -> bool {
+    matches!(letter, '\t' | '\n') || rest.starts_with("\r\n")
 }
 
 fn too_long() -> Diagnostic {

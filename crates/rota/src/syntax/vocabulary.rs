@@ -23,6 +23,48 @@ const fn entry(
     Entry { form, gives, about, example }
 }
 
+/// The names of what is called with parentheses: values, then places.
+pub fn called() -> impl Iterator<Item = &'static str> {
+    CALLS.iter().chain(PLACES).flat_map(|entry| forms(entry.form)).map(|(name, _)| name)
+}
+
+/// The names of claims, and how each is claimed.
+pub fn claims() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let claim = |entry: &Entry| entry.example.strip_prefix("prove ").unwrap_or(entry.example);
+    CLAIMS.iter().map(move |entry| (entry.form.split('(').next().unwrap_or_default(), claim(entry)))
+}
+
+/// How the claim of this name is written.
+pub fn claim(name: &str) -> Option<&'static str> {
+    claims().find(|(known, _)| *known == name).map(|(_, claim)| claim)
+}
+
+/// How a call is written: `scaled(time, weight)`.
+pub fn form(name: &str) -> Option<&'static str> {
+    let mut forms = CALLS.iter().chain(PLACES).flat_map(|entry| forms(entry.form));
+    forms.find(|(known, _)| *known == name).map(|(_, form)| form)
+}
+
+/// Whether a call of this name gives a place.
+pub fn is_place(name: &str) -> bool {
+    PLACES.iter().flat_map(|entry| forms(entry.form)).any(|(known, _)| known == name)
+}
+
+/// The form of the place whose name is nearest.
+pub fn near_place(name: &str) -> Option<&'static str> {
+    let names = PLACES.iter().flat_map(|entry| forms(entry.form)).map(|(known, _)| known);
+    wastenot_model::nearest(name, names).and_then(form)
+}
+
+/// The calls in a form, each with its name: `min(a, b), max(a, b)` are two.
+fn forms(form: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    form.split_inclusive(')').filter_map(|call| {
+        let call = call.trim_start_matches([',', ' ']);
+        let call = call.rsplit(" in ").next().unwrap_or(call);
+        call.split_once('(').map(|(name, _)| (name, call))
+    })
+}
+
 /// What happens, and what its handler has to do.
 pub const EVENTS: &[Entry] = &[
     entry("new(t)", "places t", "A task is new.", "on new(t) { put t in home(t).ready }"),
@@ -179,6 +221,14 @@ pub const CALLS: &[Entry] = &[
         "on stop(t, ran) { t.vt := decayed(t.vt, ran, 32ms) }",
     ),
     entry(
+        "seen(x)",
+        "as x",
+        "In `where`: what x was when the filter was asked.",
+        "balance idle { level machine; filter(me, v) = queued(v.ready) >= 1\n choose any\n \
+         steal 1 where me in allowed(t) and queued(v.ready) <= seen(queued(v.ready))\n \
+         retry untried }",
+    ),
+    entry(
         "until(period)",
         "time",
         "From now to the next multiple of a period.",
@@ -196,6 +246,40 @@ pub const CALLS: &[Entry] = &[
         "count",
         "The number of the parallel job that the task is of; 0 if of none.",
         "on start(t) { here.jobs := t.job }",
+    ),
+];
+
+/// What `unsafe protocol` can be told to do wrong.
+pub const PROTOCOL: &[Entry] = &[
+    entry(
+        "enqueue: kick, insert",
+        "",
+        "`put` looks for an idle CPU first, and puts the task into its queue then.",
+        "unsafe protocol { enqueue: kick, insert }",
+    ),
+    entry(
+        "idle: no_rescan",
+        "",
+        "A CPU looks for tasks first, and says that it is idle then.",
+        "unsafe protocol { idle: no_rescan }",
+    ),
+    entry(
+        "dispatch: no_chain",
+        "",
+        "A CPU that took a task wakes nobody for those that still wait.",
+        "unsafe protocol { dispatch: no_chain }",
+    ),
+    entry(
+        "steal: unchecked",
+        "",
+        "A steal trusts what was read without the lock.",
+        "unsafe protocol { steal: unchecked }",
+    ),
+    entry(
+        "groups: cpu0",
+        "",
+        "Groups of nodes are made from CPU 0 outwards, as in Linux before 4.12.",
+        "unsafe protocol { groups: cpu0 }",
     ),
 ];
 
@@ -243,19 +327,22 @@ pub const CLAIMS: &[Entry] = &[
     entry(
         "vt_monotone",
         "",
-        "The least key of an ordered queue never falls, but where it is carried over to another.",
+        "The key of an ordered queue never falls, but where it is carried over to another queue, \
+         and is greater after its task ran.",
         "prove vt_monotone",
     ),
     entry(
         "lag(<= TIME)",
         "a time",
-        "A task is put no further than this from the least key of its queue.",
+        "A task that is new or slept is put no further than this behind the least key of its \
+         queue, and keeps its distance when it is taken to another.",
         "prove lag(<= 20ms)",
     ),
     entry(
         "settles",
         "",
-        "Periodic balancing comes to an end when nothing happens.",
+        "Periodic balancing moves tasks from long queues to empty ones, and comes to an end when \
+         nothing happens.",
         "prove settles",
     ),
 ];

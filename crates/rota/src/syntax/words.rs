@@ -3,7 +3,7 @@
 /// What a queue or a metric belongs to, from narrow to wide.
 pub const LEVELS: [&str; 5] = ["cpu", "smt", "llc", "node", "machine"];
 /// What a number is a number of.
-pub const DIMENSIONS: [&str; 4] = ["count", "time", "weight", "ratio"];
+pub const DIMENSIONS: [&str; 3] = ["count", "time", "weight"];
 /// The order in which a queue gives its tasks.
 pub const ORDERS: [&str; 2] = ["fifo", "ordered"];
 /// What happens to tasks and CPUs.
@@ -14,7 +14,7 @@ pub const PARTS: [&str; 2] = ["policy", "partition"];
 /// How a policy's items begin.
 pub const ITEMS: [&str; 9] =
     ["task", "cpu", "queue", "metric", "on", "balance", "unsafe", "prove", "protocol"];
-/// How statements begin.
+/// How statements begin; the last two in `dispatch` only.
 pub const STATEMENTS: [&str; 7] = ["let", "put", "run", "kick", "if", "take", "balance"];
 /// How clauses of a balance begin.
 pub const CLAUSES: [&str; 5] = ["level", "filter", "choose", "steal", "retry"];

@@ -1,6 +1,6 @@
 //! Texts that nobody writes on purpose: each gets few words, soon.
 
-use wastenot_rota::{Diagnostic, compile, format, fuzz_one, render, text};
+use wastenot_rota::{Diagnostic, codes, compile, format, fuzz_one, render, text};
 
 /// The one thing that is said of it.
 fn only(text: &str) -> Diagnostic {
@@ -52,16 +52,101 @@ fn a_hundred_thousand_braces_are_told_shortly() {
     }
 }
 
+/// A policy with these items and all that it needs besides.
+fn with(items: &str) -> String {
+    codes::whole(items)
+}
+
+/// As near to 1 MiB as this many pieces come, each another one.
+fn many(piece: impl Fn(usize) -> String) -> String {
+    let (mut text, mut n) = (String::new(), 0);
+    while text.len() < (1 << 20) - 2_000 {
+        text += &piece(n);
+        n += 1;
+    }
+    text
+}
+
+/// Who looks at all of the rest for each piece takes minutes for one of these.
+#[test]
+fn a_megabyte_of_anything_is_looked_at_once() {
+    let first = |text: &str| compile(text).err().map(|faults| faults[0].code);
+    let told = |text: &str| {
+        fuzz_one(text.as_bytes());
+        first(text)
+    };
+    assert_eq!(told(&"/*\n".repeat(300_000)), Some("R006"));
+    assert_eq!(told(&format!("{}*/", "/*\n".repeat(300_000))), Some("R006"));
+    assert_eq!(told(&"/**/".repeat(250_000)), Some("R006"));
+    assert_eq!(told(&"# ".repeat(500_000)), Some("R006"));
+    let quotes = |number| format!("policy p {{\n{}\n}}", "\"".repeat(number));
+    let faults = compile(&quotes(900_000)).expect_err("no item");
+    assert_eq!((faults[0].code, faults[0].span.start), ("R007", 11), "where the quotes begin");
+    assert_eq!(
+        compile(&quotes(900_001)).expect_err("no end").last().map(|it| it.code),
+        Some("R005")
+    );
+    assert_eq!(told(&"?".repeat(1 << 20)), Some("R002"));
+    assert_eq!(told(&"\u{feff}".repeat(300_000)), Some("R002"));
+}
+
+#[test]
+fn fifty_thousand_faults_are_told_as_twenty() {
+    let puts = "put t in home(t).ready\n".repeat(40_000);
+    let faults = compile(&with(&format!("on tick(t) {{\n{puts}\n}}"))).expect_err("no place");
+    assert_eq!((faults.len(), faults[0].code), (20, "R310"));
+    let faults = compile(&with(&"queue ready : fifo per cpu\n".repeat(38_000)));
+    assert_eq!(faults.expect_err("twice").len(), 20);
+}
+
+#[test]
+fn a_megabyte_of_declarations_is_read() {
+    let first = |text: &str| compile(text).err().map(|faults| faults[0].code);
+    let variables = many(|n| format!("v{n}: count = 0 shared\n"));
+    assert_eq!(first(&with(&format!("cpu {{ {variables} }}"))), Some("R209"));
+    let params = many(|n| format!("p{n}: count = 0,\n"));
+    let params = params.trim_end().trim_end_matches(',');
+    assert_eq!(first(&with("").replace("p {", &format!("p({params}) {{"))), Some("R209"));
+    assert_eq!(first(&with(&many(|n| format!("queue w{n} : fifo per cpu\n")))), None);
+    let metrics = many(|n| format!("metric m{n}(c: cpu) : count = {n}\n"));
+    assert_eq!(first(&with(&metrics)), Some("R209"));
+    let chain = many(|n| format!("metric m{}(c: cpu) : count = m{n}(c)\n", n + 1));
+    let chain = format!("metric m0(c: cpu) : count = 0\n{chain}");
+    assert_eq!(first(&with(&chain)), Some("R209"));
+    let policies = many(|n| format!("policy p{n} {{}}\n"));
+    assert_eq!(first(&policies), Some("R303"));
+}
+
+#[test]
+fn a_megabyte_of_partitions_is_read() {
+    let first = |text: &str| compile(text).err().map(|faults| faults[0].code);
+    let rest = "partition r on rest runs p for rest\n";
+    for cpus in ["llc", "cpus"] {
+        let many =
+            many(|n| format!("partition p{n} on {cpus} {} runs p for cgroup \"\"\n", n % 8000));
+        assert_eq!(first(&with(&format!("{many}{rest}"))), Some("R504"), "some are named twice");
+    }
+    let ranges = many(|n| format!("{},", n % 8000 + 100));
+    let two = format!("partition a on cpus {ranges}1 runs p for cgroup \"a\"\n");
+    let (one, other) = two.split_at(two.len() / 2);
+    let cut = one.rfind(',').expect("a comma");
+    let other = format!("partition b on cpus 2{}{other}", &one[cut..]);
+    let one = format!("{} runs p for cgroup \"b\"\n", &one[..cut]);
+    assert_eq!(first(&with(&format!("{one}{other}{rest}"))), Some("R504"));
+}
+
 #[test]
 fn depth_has_an_end() {
     let metric = |value: &str| format!("policy p {{ metric m(c: cpu) : count = {value} }}");
     let deep = |open: &str, close: &str, depth| {
         metric(&format!("{}1{}", open.repeat(depth), close.repeat(depth)))
     };
-    for (open, close) in [("(", ")"), ("half(", ")"), ("1 + ", ""), ("not ", ""), ("a.", ".b")] {
+    for (open, close) in [("(", ")"), ("half(", ")"), ("not ", ""), ("a.", ".b")] {
         let said = said(&deep(open, close, 20_000));
         assert!(said.starts_with("R013: nested more than 64 deep"), "{open}: {said}");
     }
+    let said = said(&deep("1 + ", "", 20_000));
+    assert!(said.starts_with("R013: a chain of more than 64"), "{said}");
     let (ifs, ends) = ("if a { ".repeat(20_000), " }".repeat(20_000));
     let elses = "if a { } else ".repeat(20_000);
     for body in [format!("{ifs}{ends}"), format!("{elses}{{ }}")] {
@@ -88,10 +173,24 @@ fn a_wrong_unit_is_told_with_the_right_one() {
         ("1.5ms", "`1.5ms` is not a whole number; write `1500us`"),
         ("0.25s", "`0.25s` is not a whole number; write `250ms`"),
         ("20", "a time needs a unit; write `20ms`, or ns, us, s"),
-        ("99999999999s", "a number too large to count with; write at most 9223372036s"),
     ] {
         let said = said(&format!("policy p(slice: time = {number}) {{ }}"));
         assert_eq!(said, format!("R004: {told}"));
+    }
+}
+
+#[test]
+fn a_number_that_is_too_large_is_told_with_the_largest() {
+    for (number, largest) in [
+        ("99999999999s", "100000000s"),
+        ("100000001s", "100000000s"),
+        ("18446744073709551616ns", "100000000000000000ns"),
+    ] {
+        let with =
+            |number| with("").replace("policy p {", &format!("policy p(s: time = {number}) {{"));
+        let told = format!("R203: the number is too large; write at most {largest}");
+        assert_eq!(said(&with(number)), told);
+        assert_eq!(compile(&with(largest)).err(), None);
     }
 }
 
@@ -111,4 +210,30 @@ fn colour_is_only_there_where_it_is_asked_for() {
     let faults = compile(text).unwrap_err();
     assert!(!render(&faults, "p", text, false, 80).contains('\x1b'));
     assert!(render(&faults, "p", text, true, 80).contains('\x1b'));
+}
+
+#[test]
+fn what_nobody_sees_is_named() {
+    for (letter, help) in [('\u{a0}', "write a space"), ('\u{feff}', "leave it out")] {
+        let fault = said(&format!("policy{letter}p {{ }}"));
+        let named = format!("R002: U+{:04X} means nothing here; {help}", letter as u32);
+        assert_eq!(fault, named);
+    }
+}
+
+#[test]
+fn a_file_may_begin_with_a_byte_order_mark() {
+    let text = with("");
+    let marked = format!("\u{feff}{text}");
+    assert_eq!(compile(&marked).err(), None);
+    assert_eq!(format(&marked), format(&text));
+}
+
+#[test]
+fn a_carriage_return_alone_ends_no_line() {
+    let told = said("// a comment\rpolicy p { }\r");
+    let message = "not a text: it holds the control character '\\r'";
+    let help = "end lines with a line feed: alone, a carriage return ends none";
+    assert_eq!(told, format!("R001: {message}; {help}"));
+    assert_eq!(compile(&with("").replace('\n', "\r\n")).err(), None);
 }

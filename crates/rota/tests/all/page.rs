@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use wastenot_rota::syntax::grammar::{RULES, TOKENS};
-use wastenot_rota::syntax::vocabulary::{CALLS, CLAIMS, EVENTS, Entry, PLACES};
+use wastenot_rota::syntax::vocabulary::{self, CALLS, CLAIMS, EVENTS, Entry, PLACES, PROTOCOL};
 use wastenot_rota::{codes, compile, format};
 
 fn path() -> PathBuf {
@@ -74,6 +74,7 @@ fn generated(page: &str) -> String {
         ("events", entries("event", EVENTS)),
         ("places", entries("place", PLACES)),
         ("calls", entries("value", CALLS)),
+        ("protocol", entries("fault", PROTOCOL)),
         ("claims", entries("claim", CLAIMS)),
         ("codes", table_of_codes()),
     ];
@@ -115,7 +116,7 @@ fn the_examples_of_the_page_compile_and_are_in_their_one_form() {
 
 #[test]
 fn every_word_of_the_tables_can_be_used_as_its_example_does() {
-    for entry in [EVENTS, PLACES, CALLS, CLAIMS].concat() {
+    for entry in [EVENTS, PLACES, CALLS, PROTOCOL, CLAIMS].concat() {
         let text = codes::whole(entry.example);
         if let Err(faults) = compile(&text) {
             panic!("{}: {faults:#?}\n{text}", entry.form);
@@ -124,6 +125,28 @@ fn every_word_of_the_tables_can_be_used_as_its_example_does() {
         let used = words.iter().any(|word| word.len() > 1 && entry.example.contains(word));
         assert!(used, "{}: {}", entry.form, entry.example);
     }
+}
+
+#[test]
+fn claims_have_the_names_that_the_tables_say() {
+    for (name, claim) in vocabulary::claims() {
+        let text = codes::whole(&format!("prove {claim}"));
+        let program = compile(&text).unwrap_or_else(|faults| panic!("{faults:#?}\n{text}"));
+        let names: Vec<&str> = program.policies[0].claims.iter().map(|it| it.kind.name()).collect();
+        assert_eq!(names, [name]);
+    }
+}
+
+#[test]
+fn every_call_of_the_tables_is_known_by_its_name() {
+    let called: Vec<&str> = vocabulary::called().collect();
+    for name in ["queued", "min", "max", "seen", "allowed", "home", "smt", "llc", "node"] {
+        assert!(called.contains(&name), "{name} in {called:?}");
+        assert!(vocabulary::form(name).is_some_and(|form| form.starts_with(name)), "{name}");
+    }
+    assert_eq!(vocabulary::form("max"), Some("max(a, b)"));
+    let places: Vec<&str> = called.into_iter().filter(|it| vocabulary::is_place(it)).collect();
+    assert_eq!(places, ["home", "smt", "llc", "node"]);
 }
 
 fn is_of_name(letter: char) -> bool {

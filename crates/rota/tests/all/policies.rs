@@ -1,43 +1,41 @@
 //! The policies that come with the project mean something, and are in their one form.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-#[test]
-fn every_policy_compiles_and_is_formatted() {
+/// Every policy, right and wrong, and its text.
+fn policies() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies");
-    let mut count = 0;
-    for folder in [root.clone(), root.join("wrong")] {
-        for entry in fs::read_dir(folder).expect("the folder is there") {
-            let path = entry.expect("an entry").path();
-            if path.extension().is_none_or(|ending| ending != "rota") {
-                continue;
-            }
-            let text = fs::read_to_string(&path).expect("a text");
-            if let Err(found) = wastenot_rota::compile(&text) {
-                panic!("{}: {found:#?}", path.display());
-            }
-            let formatted = wastenot_rota::format(&text).expect("it reads");
-            assert!(formatted == text, "wastenot rota fmt {}", path.display());
-            count += 1;
-        }
-    }
-    assert!(count > 0);
+    let folders = [root.clone(), root.join("wrong")];
+    let entries = folders.iter().flat_map(|it| fs::read_dir(it).expect("the folder is there"));
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let paths = paths.filter(|path| path.extension().is_some_and(|ending| ending == "rota"));
+    let read = |path: PathBuf| (path.clone(), fs::read_to_string(path).expect("a text"));
+    paths.map(read).collect()
 }
 
 #[test]
-fn every_policy_has_the_formatters_form() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies");
-    for entry in fs::read_dir(&root).expect("the folder is there") {
-        let path = entry.expect("an entry").path();
-        if path.extension().is_some_and(|ending| ending == "rota") {
-            let text = fs::read_to_string(&path).expect("a text");
-            let formatted = wastenot_rota::format(&text).expect("it can be read");
-            if std::env::var("SNAPSHOTS").is_ok_and(|value| value == "overwrite") {
-                fs::write(&path, formatted).expect("policies are writable");
-            } else {
-                assert_eq!(text, formatted, "{}", path.display());
-            }
+fn every_policy_compiles_and_has_the_formatters_form() {
+    let policies = policies();
+    assert!(policies.len() > 20, "{}", policies.len());
+    for (path, text) in policies {
+        if let Err(found) = wastenot_rota::compile(&text) {
+            panic!("{}: {found:#?}", path.display());
+        }
+        let formatted = wastenot_rota::format(&text).expect("it can be read");
+        if std::env::var("SNAPSHOTS").is_ok_and(|value| value == "overwrite") {
+            fs::write(&path, formatted).expect("policies are writable");
+        } else {
+            assert_eq!(text, formatted, "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn every_policy_fits_its_lines() {
+    for (path, text) in policies() {
+        for (number, line) in text.lines().enumerate() {
+            assert!(line.chars().count() <= 100, "{}:{}", path.display(), number + 1);
         }
     }
 }

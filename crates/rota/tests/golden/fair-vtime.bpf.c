@@ -32,6 +32,8 @@ enum { false, true };
 #define WEAK __attribute__((weak))
 #define CORE __attribute__((preserve_access_index))
 #define RODATA const volatile
+/* Calls have five arguments at most: what takes more has to be part of its caller. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
 
 /* Kfunc arguments are compared by kind: this has to be a struct, no forward declaration. */
 struct cpumask {
@@ -533,18 +535,37 @@ static s32 idle_cpu(struct frame *f, s32 near, u32 by, u32 within)
 	return nearest(&s, near, by, within);
 }
 
+/* Where a task is at home in a partition; -1 if it may use none of its CPUs. */
+static s32 home_in(struct task_struct *p, struct task *t, u32 in)
+{
+	struct search s = { .p = p, .found = -1 };
+
+	if (part(t->prev) == in)
+		return nearest(&s, t->prev, BY_ALL, MACHINE);
+	/* It was elsewhere: it begins on the lowest of its CPUs here. */
+	search_in(&s, MACHINE, nth(MACHINE, in, 0));
+	return s.found;
+}
+
 static void kick(s32 cpu, u64 flags)
 {
 	scx_bpf_kick_cpu(cpu, flags);
 	count(KICK);
 }
 
-/* Wakes one idle CPU that may have a waiting task and would look where it waits. */
+/* Wakes one idle CPU that may have a waiting task and would look where it waits: the nearest to
+ * where it waits of a group of where it was last. */
 static bool wake_for(struct task_struct *p, struct task *t, u32 within)
 {
 	struct search s = { .p = p, .claims = true, .kind = t->kind, .of = t->group };
-	s32 cpu = nearest(&s, t->at, BY_ALL, within);
+	s32 cpu;
 
+	if (within != MACHINE) {
+		s.inside = true;
+		s.per = within;
+		s.in = group(within, t->prev);
+	}
+	cpu = nearest(&s, t->at, BY_ALL, MACHINE);
 	if (cpu < 0)
 		return false;
 	kick(cpu, SCX_KICK_IDLE);
@@ -626,7 +647,7 @@ static s32 waits_at(struct frame *f, u32 level, u32 of)
 
 /* Notes where a task is about to wait, and that a CPU is owed to it. Gives the queue's number. The
  * kernel inserts it when the operation that this is part of has returned: rota_wakeup(). */
-static u64 waits(struct frame *f, u32 kind, u32 level, u32 group, s64 key, u32 wake)
+static ALWAYS_INLINE u64 waits(struct frame *f, u32 kind, u32 level, u32 group, s64 key, u32 wake)
 {
 	struct task *t = f->t;
 
@@ -642,15 +663,14 @@ static u64 waits(struct frame *f, u32 kind, u32 level, u32 group, s64 key, u32 w
 }
 
 /* The same, of an ordered queue. */
-static void put_by(struct frame *f, u32 kind, u32 level, u32 group, s64 key, u64 slice, u32 wake)
+static void put_by(struct frame *f, u64 queue, s64 key, u64 slice)
 {
-	u64 id = waits(f, kind, level, group, key, wake);
-	struct scx_bpf_dsq_insert_vtime_args args = { id, slice, key, 0 };
+	struct scx_bpf_dsq_insert_vtime_args args = { queue, slice, key, 0 };
 
 	if (__scx_bpf_dsq_insert_vtime)
 		__scx_bpf_dsq_insert_vtime(f->p, &args);
 	else
-		scx_bpf_dsq_insert_vtime(f->p, id, slice, key, 0);
+		scx_bpf_dsq_insert_vtime(f->p, queue, slice, key, 0);
 }
 
 /* run t on CPU slice SLICE */
@@ -682,7 +702,7 @@ static bool take(struct frame *f, u32 kind, u32 group)
 }
 
 /*
- * What a queue keeps beside its tasks, by kind and group.
+ * The least key of each ordered queue, by kind and group.
  */
 static s64 key_least[KINDS][MAX_CPUS];
 
@@ -842,14 +862,14 @@ static void vrt_on_new_wake(struct frame *f)
 	if (f->cpu0 >= 0) {
 		run_on(f, f->cpu0, slice_of(vrt_slice));
 	} else {
-		put_by(f, VRT_Q, LLC, group(LLC, f->home), f->t->vrt_vt, slice_of(vrt_slice), MACHINE);
+		put_by(f, waits(f, VRT_Q, LLC, group(LLC, f->home), f->t->vrt_vt, MACHINE), f->t->vrt_vt, slice_of(vrt_slice));
 	}
 }
 
 /* on preempt(t), on yield(t) */
 static void vrt_on_preempt_yield(struct frame *f)
 {
-	put_by(f, VRT_Q, LLC, group(LLC, f->home), f->t->vrt_vt, slice_of(vrt_slice), MACHINE);
+	put_by(f, waits(f, VRT_Q, LLC, group(LLC, f->home), f->t->vrt_vt, MACHINE), f->t->vrt_vt, slice_of(vrt_slice));
 }
 
 /* on stop(t) */
@@ -1270,31 +1290,21 @@ static void begin(u32 part, u32 balance, u32 level)
 static bool open(struct frame *f, struct task_struct *p, s32 here)
 {
 	struct task *t = task_of(p);
-	struct search s = { .p = p };
 
 	if (!t)
 		return false;
 	f->p = p;
 	f->t = t;
-	f->here = here;
 	f->now = bpf_ktime_get_ns();
 	f->part = part_of_task(p);
-	if (part(t->prev) != f->part) {
-		/* It was elsewhere: it begins on the lowest of its CPUs here. */
-		s.found = -1;
-		search_in(&s, MACHINE, nth(MACHINE, f->part, 0));
-		t->prev = s.found < 0 ? nth(MACHINE, f->part, 0) : s.found;
-	}
-	if (part(here) != f->part)
-		f->here = t->prev;
-	f->home = nearest(&s, t->prev, BY_ALL, MACHINE);
-	if (f->home < 0) {
-		/* None of its CPUs is of its partition: it is served where the kernel has it. */
-		t->prev = f->home = scx_bpf_task_cpu(p);
-		f->part = part(f->home);
-	}
+	f->home = home_in(p, t, f->part);
+	if (f->home < 0)
+		return false;
+	if (part(t->prev) != f->part)
+		t->prev = f->home;
+	f->here = part(here) == f->part ? here : t->prev;
 	f->on = f->home;
-	return f->part < PARTS;
+	return true;
 }
 
 /* Each task is new to a policy once. */

@@ -32,6 +32,8 @@ enum { false, true };
 #define WEAK __attribute__((weak))
 #define CORE __attribute__((preserve_access_index))
 #define RODATA const volatile
+/* Calls have five arguments at most: what takes more has to be part of its caller. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
 
 /* Kfunc arguments are compared by kind: this has to be a struct, no forward declaration. */
 struct cpumask {
@@ -431,18 +433,37 @@ static s32 idle_cpu(struct frame *f, s32 near, u32 by, u32 within)
 	return nearest(&s, near, by, within);
 }
 
+/* Where a task is at home in a partition; -1 if it may use none of its CPUs. */
+static s32 home_in(struct task_struct *p, struct task *t, u32 in)
+{
+	struct search s = { .p = p, .found = -1 };
+
+	if (part(t->prev) == in)
+		return nearest(&s, t->prev, BY_ALL, MACHINE);
+	/* It was elsewhere: it begins on the lowest of its CPUs here. */
+	search_in(&s, MACHINE, nth(MACHINE, in, 0));
+	return s.found;
+}
+
 static void kick(s32 cpu, u64 flags)
 {
 	scx_bpf_kick_cpu(cpu, flags);
 	count(KICK);
 }
 
-/* Wakes one idle CPU that may have a waiting task and would look where it waits. */
+/* Wakes one idle CPU that may have a waiting task and would look where it waits: the nearest to
+ * where it waits of a group of where it was last. */
 static bool wake_for(struct task_struct *p, struct task *t, u32 within)
 {
 	struct search s = { .p = p, .claims = true, .kind = t->kind, .of = t->group };
-	s32 cpu = nearest(&s, t->at, BY_ALL, within);
+	s32 cpu;
 
+	if (within != MACHINE) {
+		s.inside = true;
+		s.per = within;
+		s.in = group(within, t->prev);
+	}
+	cpu = nearest(&s, t->at, BY_ALL, MACHINE);
 	if (cpu < 0)
 		return false;
 	kick(cpu, SCX_KICK_IDLE);
@@ -524,7 +545,7 @@ static s32 waits_at(struct frame *f, u32 level, u32 of)
 
 /* Notes where a task is about to wait, and that a CPU is owed to it. Gives the queue's number. The
  * kernel inserts it when the operation that this is part of has returned: rota_wakeup(). */
-static u64 waits(struct frame *f, u32 kind, u32 level, u32 group, s64 key, u32 wake)
+static ALWAYS_INLINE u64 waits(struct frame *f, u32 kind, u32 level, u32 group, s64 key, u32 wake)
 {
 	struct task *t = f->t;
 
@@ -539,10 +560,10 @@ static u64 waits(struct frame *f, u32 kind, u32 level, u32 group, s64 key, u32 w
 	return pinned(f->p) ? queue_pinned(f->part, kind, f->home) : queue(f->part, kind, group);
 }
 
-/* put t in QUEUE slice SLICE wake within LEVEL, of a queue that is first in first out. */
-static void put(struct frame *f, u32 kind, u32 level, u32 group, u64 slice, u32 wake)
+/* put t in QUEUE slice SLICE, of a queue that is first in first out: its number is waits(). */
+static void put(struct frame *f, u64 queue, u64 slice)
 {
-	scx_bpf_dsq_insert(f->p, waits(f, kind, level, group, 0, wake), slice, 0);
+	scx_bpf_dsq_insert(f->p, queue, slice, 0);
 }
 
 /* run t on CPU slice SLICE */
@@ -572,7 +593,6 @@ static bool take(struct frame *f, u32 kind, u32 group)
 		count(TAKE);
 	return took;
 }
-
 
 /*
  * Balancing: a scan reads the queues of others without locks and keeps the best of those that pass
@@ -678,14 +698,14 @@ static void ws_on_new_wake(struct frame *f)
 	if (f->cpu0 >= 0) {
 		run_on(f, f->cpu0, slice_of(ws_slice));
 	} else {
-		put(f, WS_READY, CPU, group(CPU, f->home), slice_of(ws_slice), MACHINE);
+		put(f, waits(f, WS_READY, CPU, group(CPU, f->home), 0, MACHINE), slice_of(ws_slice));
 	}
 }
 
 /* on preempt(t), on yield(t) */
 static void ws_on_preempt_yield(struct frame *f)
 {
-	put(f, WS_READY, CPU, group(CPU, f->home), slice_of(ws_slice), MACHINE);
+	put(f, waits(f, WS_READY, CPU, group(CPU, f->home), 0, MACHINE), slice_of(ws_slice));
 }
 
 /* filter(me, v) = queued(v.ready) >= 1 */
@@ -889,31 +909,21 @@ static void chain(u32 part)
 static bool open(struct frame *f, struct task_struct *p, s32 here)
 {
 	struct task *t = task_of(p);
-	struct search s = { .p = p };
 
 	if (!t)
 		return false;
 	f->p = p;
 	f->t = t;
-	f->here = here;
 	f->now = bpf_ktime_get_ns();
 	f->part = part_of_task(p);
-	if (part(t->prev) != f->part) {
-		/* It was elsewhere: it begins on the lowest of its CPUs here. */
-		s.found = -1;
-		search_in(&s, MACHINE, nth(MACHINE, f->part, 0));
-		t->prev = s.found < 0 ? nth(MACHINE, f->part, 0) : s.found;
-	}
-	if (part(here) != f->part)
-		f->here = t->prev;
-	f->home = nearest(&s, t->prev, BY_ALL, MACHINE);
-	if (f->home < 0) {
-		/* None of its CPUs is of its partition: it is served where the kernel has it. */
-		t->prev = f->home = scx_bpf_task_cpu(p);
-		f->part = part(f->home);
-	}
+	f->home = home_in(p, t, f->part);
+	if (f->home < 0)
+		return false;
+	if (part(t->prev) != f->part)
+		t->prev = f->home;
+	f->here = part(here) == f->part ? here : t->prev;
 	f->on = f->home;
-	return f->part < PARTS;
+	return true;
 }
 
 /* Each task is new to a policy once. */

@@ -3,6 +3,9 @@
  * Runs an emitted scheduler outside the kernel: a schedule comes in, one event a line, and for each
  * of them a line goes out that says what was decided.
  */
+#include <sys/wait.h>
+#include <unistd.h>
+
 #define WASTENOT_NATIVE
 #include POLICY
 
@@ -152,6 +155,24 @@ static void stops(void)
 		OP(quiescent, (u64)p, SCX_DEQ_SLEEP);
 }
 
+/* What the loader does for the partitions of cgroups; without any it does not matter. */
+static struct css_set *cgroup_of(u32 part)
+{
+	static struct kernfs_node nodes[PARTS];
+	static struct cgroup cgroups[PARTS];
+	static struct css_set sets[PARTS];
+
+	if (part >= PARTS)
+		wrong("no such partition");
+	sets[part].dfl_cgrp = &cgroups[part];
+	cgroups[part].kn = &nodes[part];
+	nodes[part].id = part;
+#ifdef PARTED
+	part_of_cgroup.values[part] = part;
+#endif
+	return &sets[part];
+}
+
 static void begins(void)
 {
 	struct task_struct *p = task();
@@ -161,6 +182,7 @@ static void begins(void)
 	p->cpu = number();
 	p->scx.weight = number();
 	p->tgid = number();
+	p->cgroups = cgroup_of(number());
 	p->nr_cpus_allowed = 0;
 	for (word = 0; word < 4; word++) {
 		u32 bits = number();
@@ -199,7 +221,8 @@ static void machine(void)
 		wrong("init fails");
 }
 
-int main(void)
+/* One schedule, from a machine that nobody ran on. */
+static void play(void)
 {
 	char event;
 
@@ -247,6 +270,38 @@ int main(void)
 		if (iterating)
 			wrong("an iterator is left open");
 		printf("\n");
+	}
+}
+
+/* All of the input. */
+static char *read_all(size_t *length)
+{
+	size_t room = 1 << 20, n;
+	char *text = malloc(room);
+
+	for (*length = 0; (n = fread(text + *length, 1, room - *length, stdin)); *length += n)
+		if (*length + n == room)
+			text = realloc(text, room *= 2);
+	return text;
+}
+
+/* Schedules begin with their machine. Each is played by a child, since nothing here can be undone. */
+int main(void)
+{
+	size_t length, from, to;
+	char *text = read_all(&length);
+	int status;
+
+	for (from = 0; from < length; from = to) {
+		for (to = from + 1; to < length && !(text[to] == 'm' && text[to - 1] == '\n');)
+			to++;
+		if (!fork()) {
+			stdin = fmemopen(text + from, to - from, "r");
+			play();
+			return 0;
+		}
+		if (wait(&status) < 0 || status)
+			return 1;
 	}
 	return 0;
 }

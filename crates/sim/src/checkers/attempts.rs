@@ -3,7 +3,7 @@
 //! A violation is an idle CPU and a task that waits where that CPU may take it. In real time it may
 //! last: interrupts are late, decisions take time. But from its start to its end the CPU makes at
 //! most one complete attempt more than tasks were taken from under its eyes: each further one that
-//! fails has to be somebody else's success (Theorem 2 in docs/rota.md).
+//! fails has to be somebody else's success (Theorem 2 in docs/proofs.md).
 
 use wastenot_model::policy::Note;
 use wastenot_model::{CpuSet, History, Table, Value};

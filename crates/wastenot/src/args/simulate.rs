@@ -25,7 +25,11 @@ With --replay the work comes out of a trace instead, and is run under another
 scheduler: how much of the recorded time can be the scheduler's fault at most,
 and what no scheduler beats (docs/what-if.md).
 
-Exit codes: 0 simulated; 2 failed.
+A counterexample of `prove --cex` is forced instead: the same choices, step by
+step, on the policy that it was found with or on a mended one (--scheduler), and
+where that does otherwise (docs/proofs.md).
+
+Exit codes: 0 simulated; 1 a counterexample still goes wrong; 2 failed.
 
 Examples:
   wastenot simulate scenarios/seeds/scheduling-groups-cg.toml
@@ -35,12 +39,13 @@ Examples:
   wastenot simulate --replay trace.dat --scheduler global-fifo
   wastenot simulate --replay trace.dat --scheduler policies/gang.rota
   wastenot simulate --replay trace.dat --task 'make*' --from 50ms -o what-if.wn
+  wastenot simulate --replay counterexample.wn --scheduler mended.rota
   wastenot simulate --schedulers")]
 pub(crate) struct Simulate {
     /// The scenario, or a file of rt-app (JSON); `-` is standard input
     #[arg(value_name = "FILE", required_unless_present_any = ["schedulers", "replay"])]
     pub(crate) file: Option<PathBuf>,
-    /// Take the work out of this trace instead of a scenario
+    /// Take the work out of this trace instead of a scenario, or force this counterexample
     #[arg(long, value_name = "TRACE", conflicts_with_all = ["file", "seeds", "variant", "resume"])]
     pub(crate) replay: Option<PathBuf>,
     /// Only this seed
@@ -56,6 +61,9 @@ pub(crate) struct Simulate {
     /// Another scheduler for all: NAME or FILE.rota, or NAME,SWITCH=VALUE,...
     #[arg(long, value_name = "NAME")]
     pub(crate) scheduler: Option<Scheduler>,
+    /// Take policies with `unsafe protocol`, to see what comes of it
+    #[arg(long)]
+    pub(crate) allow_unsafe: bool,
     /// Write what happened in one run (.wn, or any format of `convert`): seed 1 unless --seed
     #[arg(short, long, value_name = "HISTORY")]
     pub(crate) output: Option<PathBuf>,
@@ -78,7 +86,8 @@ pub(crate) struct Simulate {
 }
 
 /// What `--json` says here.
-const JSON: &str = "One JSON object (docs/reference/simulate.md; of --replay: replay.md)";
+const JSON: &str = "One JSON object (docs/reference/simulate.md; of --replay: replay.md, or \
+                    counterexample.md)";
 /// What `--machine` says here.
 const MACHINE: &str = "With a file of rt-app: the machine it runs on; with --replay: the machine \
                        the trace was recorded on. A preset, an hwloc description, or a file \

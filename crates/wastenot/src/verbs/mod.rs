@@ -5,6 +5,7 @@ mod compare;
 mod convert;
 mod doctor;
 mod draw;
+mod forced;
 mod picture;
 mod prove;
 mod record;

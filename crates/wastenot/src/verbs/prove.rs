@@ -10,8 +10,11 @@ use wastenot_prove::certificate::{self, Expected};
 use wastenot_prove::explore::Bounds;
 use wastenot_prove::obligations::Question;
 use wastenot_prove::solver::{Kind, Places, Solver};
-use wastenot_prove::{Counterexample, Error, Options, Outcome, Verdict, judge, report};
-use wastenot_rota::ir::{Policy, Program};
+use wastenot_prove::{
+    Counterexample, Error, Finding, Judgement, Options, Outcome, Verdict, judge, judge_partitions,
+    report,
+};
+use wastenot_rota::ir::{ClaimKind, Policy, Program};
 use wastenot_rota::{compile, line_and_column};
 
 use super::check::print;
@@ -38,18 +41,28 @@ fn prove(file: &Path, args: &Prove) -> Result<Answer, Stop> {
     let policies = chosen(&program, &source.name, args)?;
     let target = args.cex.as_ref().map(|path| Target::new(path, args.force)).transpose()?;
     let format = args.cex.as_ref().map(|path| convert::by_ending(path, ENDINGS)).transpose()?;
+    if let Some(folder) = args.certificate.as_ref().filter(|folder| folder.exists()) {
+        let what = format!("{} is there already", folder.display());
+        return Err(Stop::new(what, "name a new folder: a certificate is written once"));
+    }
     let options = options(args)?;
     let judging = || policies.iter().map(|policy| judge(policy, &options)).collect();
     let verdicts: Result<Vec<Vec<Verdict>>, Error> =
         progress::during(&format!("proving {}", source.name), judging);
     let verdicts = verdicts.map_err(|error| failed(&error))?;
-    let judged: Vec<(&Policy, Vec<Verdict>)> = policies.iter().zip(verdicts).collect();
+    let mut whole = judge_partitions(&program, &verdicts);
+    whole.retain(|verdict| is_asked(verdict.claim.kind.name(), args));
+    let of_policy = |(policy, verdicts)| Judgement { policy: Some(policy), verdicts };
+    let mut judged: Vec<Judgement> = policies.iter().zip(verdicts).map(of_policy).collect();
+    judged.push(Judgement { policy: None, verdicts: whole });
     let line = |at: u32| line_and_column(&source.text, at).0;
-    print(&report(&source.name, &judged, &options, line), &args.face)?;
+    let mut report = report(&source.name, &judged, &options, line);
+    report.next = next(file, &judged, args);
+    print(&report, &args.face)?;
     if let (Some(target), Some(format)) = (target, format) {
         match first(&judged) {
-            Some((policy, found)) => {
-                let history = found.history(policy);
+            Some((policy, claim, found)) => {
+                let history = found.history(policy, claim, &source.text);
                 target.write(|out| convert::fill(&history, format, out))?;
             }
             None => crate::out::note("no counterexample: nothing was written"),
@@ -58,7 +71,7 @@ fn prove(file: &Path, args: &Prove) -> Result<Answer, Stop> {
     if let Some(folder) = &args.certificate {
         certify(folder, &source.name, &judged, &options)?;
     }
-    Ok(answer(judged.iter().flat_map(|(_, verdicts)| verdicts)))
+    Ok(answer(judged.iter().flat_map(|it| &it.verdicts)))
 }
 
 /// What a text means; its faults are told as `rota check` tells them.
@@ -84,19 +97,31 @@ fn chosen(program: &Program, file: &str, args: &Prove) -> Result<Vec<Policy>, St
         let what = format!("{file}: `{}` asks for an unsafe protocol", policy.name);
         return Err(Stop::new(what, "add `--allow-unsafe` to see what comes of it"));
     }
+    let whole = [ClaimKind::Isolation, ClaimKind::Composition];
+    let whole = whole.iter().filter(|_| !program.partitions.is_empty());
     for name in &args.claim {
-        let mut claims = policies.iter().flat_map(|policy| &policy.claims);
-        if !claims.any(|claim| claim.kind.name() == name) {
-            let what = format!("{file} does not claim `{name}`");
-            return Err(Stop::new(what, format!("add `prove {name}` to the policy")));
+        let claims = policies.iter().flat_map(|policy| &policy.claims).map(|claim| &claim.kind);
+        let claims: Vec<&str> = claims.chain(whole.clone()).map(ClaimKind::name).collect();
+        if !claims.contains(&name.as_str()) {
+            let help = match wastenot_model::nearest(name, claims) {
+                Some(near) => format!("did you mean `--claim {near}`?"),
+                None => "name one of those after `prove`: docs/reference/rota.md has all".into(),
+            };
+            return Err(Stop::new(format!("{file} does not claim `{name}`"), help));
         }
     }
-    if !args.claim.is_empty() {
+    // What the whole has takes all that its policies claim.
+    if !args.claim.iter().any(|name| name == ClaimKind::Composition.name()) {
         for policy in &mut policies {
-            policy.claims.retain(|claim| args.claim.iter().any(|name| name == claim.kind.name()));
+            policy.claims.retain(|claim| is_asked(claim.kind.name(), args));
         }
     }
     Ok(policies)
+}
+
+/// Whether a claim is among those that were asked for: all, if none was.
+fn is_asked(claim: &str, args: &Prove) -> bool {
+    args.claim.is_empty() || args.claim.iter().any(|name| name == claim)
 }
 
 fn options(args: &Prove) -> Result<Options, Stop> {
@@ -147,17 +172,49 @@ fn cache_folder() -> Option<PathBuf> {
     Some(cache.or_else(home)?.join("wastenot").join("proofs"))
 }
 
-fn first<'j>(judged: &'j [(&Policy, Vec<Verdict>)]) -> Option<(&'j Policy, &'j Counterexample)> {
-    judged.iter().find_map(|(policy, verdicts)| {
-        verdicts.iter().find_map(|verdict| match &verdict.outcome {
-            Outcome::Refuted(found) => Some((*policy, found)),
+/// The first counterexample, and of what policy and claim it is.
+fn first<'j>(judged: &'j [Judgement<'_>]) -> Option<(&'j Policy, &'j str, &'j Counterexample)> {
+    judged.iter().find_map(|it| {
+        it.verdicts.iter().find_map(|verdict| match &verdict.outcome {
+            Outcome::Refuted(found) => Some((it.policy?, verdict.claim.kind.name(), found)),
             _ => None,
         })
     })
 }
 
-/// A refutation is a no even beside claims that nobody can tell of.
+/// What to type next, as it was typed now: a picture of what went wrong, or more time.
+fn next(file: &Path, judged: &[Judgement<'_>], args: &Prove) -> Option<String> {
+    let file = quoted(file).filter(|file| file != "-")?;
+    let allow = ["", " --allow-unsafe"][usize::from(args.allow_unsafe)];
+    let mut verdicts = judged.iter().flat_map(|it| &it.verdicts);
+    match (first(judged), &args.cex) {
+        (Some(_), Some(cex)) => Some(format!("wastenot draw cores {}", quoted(cex)?)),
+        // A refuted policy ends with 1, so `&&` would end here.
+        (Some(_), None) => {
+            Some(format!("wastenot prove {file}{allow} --cex cex.wn; wastenot draw cores cex.wn"))
+        }
+        (None, _) => {
+            let open = verdicts.any(|it| matches!(it.outcome, Outcome::Unknown(_)));
+            open.then(|| format!("wastenot prove {file}{allow} --both --patience 2m"))
+        }
+    }
+}
+
+/// As a shell takes it. `None`: it does not.
+fn quoted(path: &Path) -> Option<String> {
+    let text = path.to_str()?;
+    let plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
+    match text.chars().all(plain) {
+        true => Some(text.to_owned()),
+        false => (!text.contains('\'')).then(|| format!("'{text}'")),
+    }
+}
+
+/// A refutation is a no even beside claims that nobody can tell of; of nothing nobody can tell.
 fn answer<'v>(verdicts: impl Iterator<Item = &'v Verdict> + Clone) -> Answer {
+    if verdicts.clone().next().is_none() {
+        return Answer::CannotTell;
+    }
     let mut all = verdicts.clone();
     if all.any(|it| matches!(it.outcome, Outcome::Refuted(_) | Outcome::Contradicted(_))) {
         return Answer::No;
@@ -172,7 +229,7 @@ fn answer<'v>(verdicts: impl Iterator<Item = &'v Verdict> + Clone) -> Answer {
 fn certify(
     folder: &Path,
     file: &str,
-    judged: &[(&Policy, Vec<Verdict>)],
+    judged: &[Judgement<'_>],
     options: &Options,
 ) -> Result<(), Stop> {
     if options.solvers.is_empty() {
@@ -180,17 +237,24 @@ fn certify(
         return Err(Stop::new("a certificate takes a solver", help));
     }
     let mut obligations = Vec::new();
-    for (policy, verdicts) in judged {
+    let policies = judged.iter().filter_map(|it| Some((it.policy?, &it.verdicts)));
+    for (policy, verdicts) in policies {
         for verdict in verdicts {
             for (n, judged) in verdict.obligations.iter().enumerate() {
                 let Question::Unsatisfiable(script) = &judged.obligation.question else { continue };
+                let expected = match judged.finding {
+                    Finding::Holds => Expected::Unsat,
+                    Finding::Fails => Expected::Sat,
+                    // Nobody knew: there is nothing to be certified.
+                    Finding::Open(_) => continue,
+                };
                 let claim = verdict.claim.kind.name();
                 let name = format!("{}-{claim}-{n}-{}", policy.name, judged.obligation.name);
                 obligations.push(certificate::Obligation {
                     name: name.replace('_', "-"),
                     label: "any n".to_owned(),
                     script: script.clone(),
-                    expected: Expected::Unsat,
+                    expected,
                 });
             }
         }

@@ -48,6 +48,7 @@ pub(crate) fn run_verb(args: &Simulate) -> Result<Answer, Stop> {
         ..Options::default()
     };
     let grid = Grid::new(&scenario, &options).map_err(|error| failed(&error))?;
+    grid.variants().iter().try_for_each(|variant| safe(&variant.scheduler, args))?;
     let experiment = match &args.output {
         Some(output) => one(&scenario, &grid, output, args)?,
         None => all(&scenario, grid)?,
@@ -148,7 +149,17 @@ pub(super) fn chosen(args: &Simulate) -> Result<Option<Choice>, Stop> {
     let Some(scheduler) = &args.scheduler else { return Ok(None) };
     let mut choice = scheduler.0.clone();
     wastenot_lab::resolve(&mut choice, Path::new("")).map_err(|error| failed(&error))?;
+    safe(&choice, args)?;
     Ok(Some(choice))
+}
+
+/// Policies that ask for an unsafe protocol are taken on request only.
+fn safe(choice: &Choice, args: &Simulate) -> Result<(), Stop> {
+    if args.allow_unsafe || !wastenot_lab::is_unsafe(choice) {
+        return Ok(());
+    }
+    let what = format!("{} asks for an unsafe protocol", choice.name);
+    Err(Stop::new(what, "add `--allow-unsafe` to see what comes of it"))
 }
 
 fn read_text(file: &Path) -> Result<(String, String), Stop> {

@@ -5,9 +5,11 @@
 mod convert;
 mod examples;
 mod failures;
+mod forced;
 mod formats;
 mod layers;
 mod licences;
+mod proofs;
 mod record;
 mod reference;
 mod rota;

@@ -98,6 +98,8 @@ fn the_pages_on_json_name_all_that_is_printed_and_nothing_else() {
     names_all("check.md", "wastenot check trace.dat --json");
     let simulate = "wastenot simulate scenarios/seeds/scheduling-groups-cg.toml --json";
     names_all("simulate.md", simulate);
+    let forced = "wastenot simulate --replay counterexample.wn --scheduler mended.rota --json";
+    names_all("counterexample.md", forced);
     names_all("replay.md", "wastenot simulate --replay trace.dat --scheduler cfs-4.1 --json");
 }
 

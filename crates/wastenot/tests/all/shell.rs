@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
@@ -52,6 +53,9 @@ impl Desk {
             symlink(root().join(folder), desk.path().join(folder)).expect("a link");
         }
         desk.put("my.rota", POLICY);
+        desk.put("counterexample.wn", counterexample());
+        let mended = root().join("policies/work-stealing.rota");
+        symlink(mended, desk.path().join("mended.rota")).expect("a link");
         // `--open` must not open a browser on whoever runs the tests.
         let opener = desk.path().join(".bin/xdg-open");
         fs::create_dir(desk.path().join(".bin")).expect("a folder");
@@ -85,6 +89,19 @@ impl Desk {
             .output()
             .expect("bash")
     }
+}
+
+/// One of the gallery, made once: an example speaks of it.
+fn counterexample() -> &'static [u8] {
+    static MADE: OnceLock<Vec<u8>> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let desk = Desk::new();
+        let wrong = root().join("policies/wrong/minimum-for-all.rota");
+        let line = format!("wastenot prove {} --solver none --cex cex.wn", wrong.display());
+        let (text, code) = said(&desk.bash(&line));
+        assert_eq!(code, 1, "{text}");
+        fs::read(desk.path().join("cex.wn")).expect("a counterexample")
+    })
 }
 
 /// What a line printed, errors after results, and what it exited with.

@@ -90,18 +90,37 @@ static s32 home_of(struct task_struct *p, s32 prev)
 	return cpu < 0 ? prev : cpu;
 }
 
+/* Where a task is at home in a partition; -1 if it may use none of its CPUs. */
+static s32 home_in(struct task_struct *p, struct task *t, u32 in)
+{
+	struct search s = { .p = p, .found = -1 };
+
+	if (part(t->prev) == in)
+		return nearest(&s, t->prev, BY_ALL, MACHINE);
+	/* It was elsewhere: it begins on the lowest of its CPUs here. */
+	search_in(&s, MACHINE, nth(MACHINE, in, 0));
+	return s.found;
+}
+
 static void kick(s32 cpu, u64 flags)
 {
 	scx_bpf_kick_cpu(cpu, flags);
 	count(KICK);
 }
 
-/* Wakes one idle CPU that may have a waiting task and would look where it waits. */
+/* Wakes one idle CPU that may have a waiting task and would look where it waits: the nearest to
+ * where it waits of a group of where it was last. */
 static bool wake_for(struct task_struct *p, struct task *t, u32 within)
 {
 	struct search s = { .p = p, .claims = true, .kind = t->kind, .of = t->group };
-	s32 cpu = nearest(&s, t->at, BY_ALL, within);
+	s32 cpu;
 
+	if (within != MACHINE) {
+		s.inside = true;
+		s.per = within;
+		s.in = group(within, t->prev);
+	}
+	cpu = nearest(&s, t->at, BY_ALL, MACHINE);
 	if (cpu < 0)
 		return false;
 	kick(cpu, SCX_KICK_IDLE);

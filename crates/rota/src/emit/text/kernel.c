@@ -19,6 +19,8 @@ enum { false, true };
 #define WEAK __attribute__((weak))
 #define CORE __attribute__((preserve_access_index))
 #define RODATA const volatile
+/* Calls have five arguments at most: what takes more has to be part of its caller. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
 
 /* Kfunc arguments are compared by kind: this has to be a struct, no forward declaration. */
 struct cpumask {

@@ -1,5 +1,5 @@
 /*
- * What a queue keeps beside its tasks, by kind and group.
+ * The least key of each ordered queue, by kind and group.
  */
 static s64 key_least[KINDS][MAX_CPUS];
 
@@ -26,22 +26,4 @@ static void key_taken(struct frame *f)
 static s64 rebased(s64 key, u32 kind, u32 from, u32 to, u32 into)
 {
 	return plus(key, minus(min_key(to, into), min_key(kind, from)));
-}
-
-static s64 weights[KINDS][MAX_CPUS];
-
-/* weight(QUEUE): the weights of those who wait, as they were when they came. */
-static s64 queued_weight(u32 kind, u32 group)
-{
-	if (kind >= KINDS || group >= MAX_CPUS)
-		return 0;
-	return *(volatile s64 *)&weights[kind][group];
-}
-
-/* The weight of a task that comes into its queue, or 0 of one that leaves it. */
-static void weigh(struct task *t, s64 weight)
-{
-	if (t->kind < KINDS && t->group < MAX_CPUS)
-		__sync_fetch_and_add(&weights[t->kind][t->group], weight - t->weighed);
-	t->weighed = weight;
 }

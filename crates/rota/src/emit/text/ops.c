@@ -5,31 +5,21 @@
 static bool open(struct frame *f, struct task_struct *p, s32 here)
 {
 	struct task *t = task_of(p);
-	struct search s = { .p = p };
 
 	if (!t)
 		return false;
 	f->p = p;
 	f->t = t;
-	f->here = here;
 	f->now = bpf_ktime_get_ns();
 	f->part = part_of_task(p);
-	if (part(t->prev) != f->part) {
-		/* It was elsewhere: it begins on the lowest of its CPUs here. */
-		s.found = -1;
-		search_in(&s, MACHINE, nth(MACHINE, f->part, 0));
-		t->prev = s.found < 0 ? nth(MACHINE, f->part, 0) : s.found;
-	}
-	if (part(here) != f->part)
-		f->here = t->prev;
-	f->home = nearest(&s, t->prev, BY_ALL, MACHINE);
-	if (f->home < 0) {
-		/* None of its CPUs is of its partition: it is served where the kernel has it. */
-		t->prev = f->home = scx_bpf_task_cpu(p);
-		f->part = part(f->home);
-	}
+	f->home = home_in(p, t, f->part);
+@ELSEWHERE@	if (f->home < 0)
+		return false;
+	if (part(t->prev) != f->part)
+		t->prev = f->home;
+	f->here = part(here) == f->part ? here : t->prev;
 	f->on = f->home;
-	return f->part < PARTS;
+	return true;
 }
 
 /* Each task is new to a policy once. */

@@ -9,3 +9,11 @@ static u32 part_of_task(struct task_struct *p)
 	return part && *part < PARTS ? *part : @REST@;
 }
 
+/* None of its CPUs is of its partition: the first that has one serves it. */
+static long elsewhere_step(u32 n, struct frame *f)
+{
+	f->part = n;
+	f->home = home_in(f->p, f->t, n);
+	return f->home < 0 ? 0 : stop();
+}
+

@@ -62,7 +62,7 @@ static s32 waits_at(struct frame *f, u32 level, u32 of)
 
 /* Notes where a task is about to wait, and that a CPU is owed to it. Gives the queue's number. The
  * kernel inserts it when the operation that this is part of has returned: rota_wakeup(). */
-static u64 waits(struct frame *f, u32 kind, u32 level, u32 group, s64 key, u32 wake)
+static ALWAYS_INLINE u64 waits(struct frame *f, u32 kind, u32 level, u32 group, s64 key, u32 wake)
 {
 	struct task *t = f->t;
 
@@ -77,22 +77,21 @@ static u64 waits(struct frame *f, u32 kind, u32 level, u32 group, s64 key, u32 w
 	return pinned(f->p) ? queue_pinned(f->part, kind, f->home) : queue(f->part, kind, group);
 }
 
-/* put t in QUEUE slice SLICE wake within LEVEL, of a queue that is first in first out. */
-static void put(struct frame *f, u32 kind, u32 level, u32 group, u64 slice, u32 wake)
+/* put t in QUEUE slice SLICE, of a queue that is first in first out: its number is waits(). */
+static void put(struct frame *f, u64 queue, u64 slice)
 {
-	scx_bpf_dsq_insert(f->p, waits(f, kind, level, group, 0, wake), slice, 0);
+	scx_bpf_dsq_insert(f->p, queue, slice, 0);
 }
 
 /* The same, of an ordered queue. */
-static void put_by(struct frame *f, u32 kind, u32 level, u32 group, s64 key, u64 slice, u32 wake)
+static void put_by(struct frame *f, u64 queue, s64 key, u64 slice)
 {
-	u64 id = waits(f, kind, level, group, key, wake);
-	struct scx_bpf_dsq_insert_vtime_args args = { id, slice, key, 0 };
+	struct scx_bpf_dsq_insert_vtime_args args = { queue, slice, key, 0 };
 
 	if (__scx_bpf_dsq_insert_vtime)
 		__scx_bpf_dsq_insert_vtime(f->p, &args);
 	else
-		scx_bpf_dsq_insert_vtime(f->p, id, slice, key, 0);
+		scx_bpf_dsq_insert_vtime(f->p, queue, slice, key, 0);
 }
 
 /* run t on CPU slice SLICE */

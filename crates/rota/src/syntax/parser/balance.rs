@@ -26,6 +26,10 @@ impl Parser<'_> {
         if when.text == "idle" {
             return Ok(When::Idle);
         }
+        if self.is("{") || (self.is("on") && self.next_is("leader")) {
+            let help = "say how often: `balance every 50ms on leader(llc)`";
+            return self.no_piece("a time", help);
+        }
         let period = self.expr()?;
         let mut leader = None;
         if self.eat("on") {
@@ -65,7 +69,7 @@ impl Parser<'_> {
             _ if from.kind == Kind::Name => self.unknown(&CLAUSES, "a clause of the balance"),
             _ => {
                 let help = format!("write one of {}", CLAUSES.join(", "));
-                self.expected("a clause of the balance", &help)
+                self.no_piece("a clause of the balance", &help)
             }
         }
     }

@@ -58,12 +58,16 @@ impl Parser<'_> {
             return self.negation();
         }
         let mut left = self.binary(strength + 1)?;
-        let mut compared = false;
+        let (mut compared, mut length) = (false, 1);
         while let Some((_, operator)) = operators.iter().find(|(word, _)| self.is(word)) {
             if compared {
                 return self.chained();
             }
             compared = strength == COMPARISONS;
+            length += 1;
+            if length > DEPTH {
+                return self.too_long();
+            }
             self.step();
             let right = self.binary(strength + 1)?;
             let height = left.height.max(right.height);
@@ -79,6 +83,12 @@ impl Parser<'_> {
         let inner = self.deeper(|parser| parser.binary(COMPARISONS))?;
         let span = self.since(from);
         self.sub(ExprKind::Not(Box::new(inner.expr)), span, inner.height)
+    }
+
+    fn too_long<T>(&mut self) -> Read<T> {
+        let message = format!("a chain of more than {DEPTH}");
+        let help = "give parts of it names with `let` or `metric`";
+        self.fault("R013", self.now().span, message, "one too many", help)
     }
 
     fn chained<T>(&mut self) -> Read<T> {
@@ -114,11 +124,15 @@ impl Parser<'_> {
             }
             _ if self.is("(") => self.parentheses(),
             _ if self.is("-") => {
-                let help = "subtract instead: `a - b`, or compare the other way round";
-                self.fault("R017", token.span, "no number is negative", "here", help)
+                self.negative("subtract instead: `a - b`, or compare the other way round")
             }
             _ => self.expected("an expression", "write a number, a name or a call"),
         }
+    }
+
+    /// Tells that a sign stands here.
+    pub(super) fn negative<T>(&mut self, help: &str) -> Read<T> {
+        self.fault("R017", self.now().span, "no number is negative", "here", help)
     }
 
     fn parentheses(&mut self) -> Read<Sub> {
@@ -132,6 +146,14 @@ impl Parser<'_> {
     /// `NAME "(" [ expr { "," expr } ] ")"`
     fn call(&mut self) -> Read<Sub> {
         let from = self.now();
+        let word = self.word();
+        if FOLDS.contains(&word) && !["min", "max"].contains(&word) {
+            let message = format!("`{word}` asks each CPU of a set");
+            let about =
+                if ["exists", "forall", "count"].contains(&word) { "idle" } else { "running" };
+            let help = format!("write `{word} c in machine : {about}(c)`");
+            return self.fault("R007", from.span, message, "not a call", help);
+        }
         let name = self.take();
         self.need("(")?;
         let mut arguments = Vec::new();

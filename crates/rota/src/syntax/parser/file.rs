@@ -38,7 +38,7 @@ impl Parser<'_> {
             _ if self.now().kind == Kind::Name => return self.unknown(&PARTS, "`policy`"),
             _ => {
                 return self
-                    .expected("`policy` or `partition`", "begin with `policy NAME { ... }`");
+                    .no_piece("`policy` or `partition`", "begin with `policy NAME { ... }`");
             }
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! What handlers do: blocks and statements.
 
 use super::{Braces, Parser, Read, shortened};
+use crate::syntax::Span;
 use crate::syntax::ast::{Attempt, Block, Expr, ExprKind, Statement, StatementKind};
 use crate::syntax::lexer::Kind;
 use crate::syntax::words::{self, STATEMENTS};
@@ -23,6 +24,10 @@ impl Parser<'_> {
     fn statement(&mut self) -> Read<Statement> {
         let from = self.now();
         let after = self.says(self.last());
+        if ["elif", "elsif", "elseif"].contains(&self.word()) && after == "}" {
+            let message = format!("unknown word `{}`", self.word());
+            return self.fault("R008", from.span, message, "here", "write `else if`");
+        }
         if !from.first && after != "{" && after != ";" {
             let word = shortened(self.word());
             let message = format!("expected the end of the statement, but `{word}` stands there");
@@ -57,14 +62,24 @@ impl Parser<'_> {
     fn no_statement<T>(&mut self) -> Read<T> {
         let (token, word) = (self.now(), self.word());
         if token.kind != Kind::Name {
-            return self.expected("a statement", "write one of let, put, run, kick, if, take");
+            let known = if self.dispatches { &STATEMENTS[..] } else { &STATEMENTS[..5] };
+            let help = format!("write one of {}", known.join(", "));
+            return self.no_piece("a statement", &help);
         }
         if self.next_is("=") || self.next_is("==") {
             let message = "`=` compares and sets nothing";
             let help = format!("write `let {word} = ...`, or `{word} := ...` of a variable");
             return self.fault("R014", self.next().span, message, "here", help);
         }
-        self.unknown(&STATEMENTS, "a statement")
+        if ["while", "for", "loop"].contains(&word) {
+            let help = "nothing is repeated; ask CPUs with `exists c in machine : idle(c)`";
+            let message = format!("there is no `{word}`");
+            return self.fault("R008", token.span, message, "no statement", help);
+        }
+        match self.dispatches {
+            true => self.unknown(&STATEMENTS, "a statement"),
+            false => self.unknown(&STATEMENTS[..5], "a statement"),
+        }
     }
 
     /// `target ( ":=" | "+=" ) expr`
@@ -139,8 +154,20 @@ impl Parser<'_> {
         self.step();
         let task = self.name("the name of a task")?;
         self.need("on")?;
+        let from = self.now();
+        if from.kind == Kind::Name && !from.first && [".", "("].contains(&self.says(self.next())) {
+            self.postfix()?;
+            return self.not_claimed(self.since(from));
+        }
         let on = self.name("the name of an idle CPU")?;
         Ok(StatementKind::Run { task, on, slice: self.slice()? })
+    }
+
+    /// Tells that a task is run on some CPU, and not on one that was found idle.
+    fn not_claimed<T>(&mut self, place: Span) -> Read<T> {
+        let message = "this CPU was not claimed: it may run another task";
+        let help = "claim one: `let c = idle cpu in allowed(t) near t.prev by [llc]`";
+        self.fault("R301", place, message, "not claimed", help)
     }
 
     fn slice(&mut self) -> Read<Option<Expr>> {

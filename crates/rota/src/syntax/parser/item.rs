@@ -59,7 +59,7 @@ impl Parser<'_> {
             }
             _ if from.kind == Kind::Name => self.unknown(&ITEMS[..8], "an item of the policy"),
             _ => {
-                self.expected("an item of the policy", "write one of task, cpu, queue, metric, on")
+                self.no_piece("an item of the policy", "write one of task, cpu, queue, metric, on")
             }
         }
     }
@@ -106,6 +106,9 @@ impl Parser<'_> {
     /// What a variable or parameter begins with. Of times the unit must stand there.
     fn number(&mut self, dimension: &Name) -> Read<Expr> {
         let token = self.now();
+        if self.is("-") {
+            return self.negative("write the number without it, and subtract it where it is used");
+        }
         let Kind::Number(value, unit) = token.kind else {
             return self.expected("a number", "write a number, such as `0` or `20ms`");
         };
@@ -155,6 +158,8 @@ impl Parser<'_> {
     fn handler(&mut self) -> Read<Handler> {
         let from = self.step();
         let events = self.head(|parser| parser.list(Self::event))?;
+        let dispatch = |(name, _): &(Name, Vec<Name>)| name.text == "dispatch";
+        self.dispatches = events.as_ref().is_some_and(|events| events.iter().any(dispatch));
         let body = self.block()?;
         let events = events.ok_or(Told)?;
         Ok(Handler { events, body, span: self.since(from) })

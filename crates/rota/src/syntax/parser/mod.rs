@@ -63,8 +63,8 @@ pub(crate) fn read(text: &str) -> Parsed {
     }
     let lexer::Tokens { tokens, comments, mut faults } = lexer::tokens(text);
     let (layout, found) = (Layout::default(), Vec::new());
-    let (at, depth, lost) = (0, 0, None);
-    let mut parser = Parser { text, tokens: &tokens, at, depth, lost, found, layout };
+    let (at, depth, dispatches, lost) = (0, 0, false, None);
+    let mut parser = Parser { text, tokens: &tokens, at, depth, dispatches, lost, found, layout };
     let file = parser.file();
     let Parser { found, layout, .. } = parser;
     // What cannot be cut into tokens is told once, not again as what the grammar misses there.
@@ -103,6 +103,8 @@ struct Parser<'a> {
     tokens: &'a [Token],
     at: usize,
     depth: u32,
+    /// Whether the handler at hand is that of `dispatch`.
+    dispatches: bool,
     /// Where a `{` without `}` was told: there the blocks around it end, too, and say nothing.
     lost: Option<usize>,
     found: Vec<Diagnostic>,
@@ -299,6 +301,16 @@ impl<'a> Parser<'a> {
         };
         let help = if help.is_empty() { format!("write {what}") } else { help.to_string() };
         self.fault("R007", span, format!("expected {what}, but {found}"), label, help)
+    }
+
+    /// The same of a piece that should begin here, and so could begin a line.
+    fn no_piece<T>(&mut self, what: &str, help: &str) -> Read<T> {
+        if self.at_end() {
+            return self.expected(what, help);
+        }
+        let (span, word) = (self.now().span, shortened(self.word()));
+        let message = format!("expected {what}, but `{word}` stands there");
+        self.fault("R007", span, message, "here", help)
     }
 
     /// Tells a fault.

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use wastenot_rota::emit::emit;
 
-use super::{policies, scratch};
+use super::{policies, scratch, vocabulary};
 
 const CLANG: [&str; 9] = [
     "-g",
@@ -25,7 +25,7 @@ fn clang_compiles_every_policy_without_a_warning() {
         println!("SKIPPED emit: clang is missing: apt-get install clang");
         return;
     }
-    for (name, program) in policies() {
+    for (name, program) in policies().into_iter().chain(vocabulary::policies()) {
         let c = emit(&program).expect("it can be emitted");
         let (from, to) = (scratch(&format!("{name}.bpf.c")), scratch(&format!("{name}.bpf.o")));
         fs::write(&from, c).expect("room");

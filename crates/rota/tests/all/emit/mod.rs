@@ -5,8 +5,8 @@ mod native;
 mod numbers;
 mod protocol;
 mod refused;
-mod schedule;
 mod text;
+mod vocabulary;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -8,13 +8,13 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{fs, thread};
 
-use wastenot_model::{CpuSet, Machine};
-use wastenot_rota::Tree;
+use wastenot_model::Machine;
 use wastenot_rota::emit::{Tables, emit};
 use wastenot_rota::ir::Program;
+use wastenot_rota::{Tree, partitions};
 
-use super::schedule::{Player, Schedule};
-use super::{policies, scratch};
+use super::{policies, scratch, vocabulary};
+use crate::schedule::{Player, Schedule};
 
 /// Compiles what is emitted of a program. `None`: there is no C compiler.
 pub(super) fn built(name: &str, program: &Program) -> Option<PathBuf> {
@@ -29,6 +29,9 @@ pub(super) fn built(name: &str, program: &Program) -> Option<PathBuf> {
     cc.args(["-O1", "-w", "-I"]).arg(&folder).arg(format!("-DPOLICY=\"{}\"", from.display()));
     if program.policies.iter().any(|policy| !policy.periodic.is_empty()) {
         cc.arg("-DREGULAR");
+    }
+    if program.partitions.len() > 1 {
+        cc.arg("-DPARTED");
     }
     let output = cc.arg(folder.join("driver.c")).arg("-o").arg(&to).output().expect("cc runs");
     assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
@@ -56,10 +59,11 @@ pub(super) fn machines() -> Vec<Machine> {
     ]
 }
 
-/// The line that tells the driver of the machine.
-pub(super) fn tables(machine: &Machine, cpus: usize) -> String {
-    let tree = Tree::of(machine, &CpuSet::first(cpus));
-    let tables = Tables::of(&[tree]).expect("there is room");
+/// The line that tells the driver of the machine. `None`: some partition has no CPU there.
+pub(super) fn tables(program: &Program, machine: &Machine) -> Option<String> {
+    let parts = partitions::cpus(program, machine);
+    let trees: Vec<Tree> = parts.iter().map(|cpus| Tree::of(machine, cpus)).collect();
+    let (tables, cpus) = (Tables::of(&trees)?, machine.len());
     let mut line = format!("m {cpus}");
     let mut row = |values: &[u16]| {
         values.iter().for_each(|value| write!(line, " {value}").expect("text grows"));
@@ -73,7 +77,7 @@ pub(super) fn tables(machine: &Machine, cpus: usize) -> String {
     for part in &tables.groups {
         part.iter().for_each(|span| row(&[span.first, span.count]));
     }
-    line + "\n"
+    Some(line + "\n")
 }
 
 /// What the C decides: a line for each event.
@@ -91,54 +95,89 @@ pub(super) fn decided(binary: &Path, input: String) -> Vec<String> {
     String::from_utf8_lossy(&output.stdout).lines().map(sorted).collect()
 }
 
-/// A line with its kicks at its end, in order: when they come does not matter.
+/// A line with its moves and kicks at its end, in order: when they come does not matter.
 fn sorted(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
-    let (mut text, mut kicks, mut at) = (String::new(), Vec::new(), 0);
+    let (mut text, mut moves, mut kicks, mut at) = (String::new(), Vec::new(), Vec::new(), 0);
     while at < words.len() {
-        if words[at] == "kick" {
-            kicks.push(format!(" kick {} {}", words[at + 1], words[at + 2]));
-            at += 3;
-        } else {
-            text += &format!(" {}", words[at]);
-            at += 1;
+        match words[at] {
+            "kick" => kicks.push(format!(" kick {} {}", words[at + 1], words[at + 2])),
+            "move" => moves.push(format!(" move {}", words[at + 1])),
+            word => text += &format!(" {word}"),
         }
+        at += match words[at] {
+            "kick" => 3,
+            "move" => 2,
+            _ => 1,
+        };
     }
     kicks.sort();
-    text + &kicks.concat()
+    moves.sort();
+    text + &moves.concat() + &kicks.concat()
 }
+
+/// Short schedules of each policy in `make test`; `WASTENOT_SCHEDULES` asks for more.
+const SCHEDULES: u64 = 1_000;
+/// Events of a short schedule at most, and of the one long schedule of each machine.
+const SHORT: u64 = 100;
+const LONG: usize = 20_000;
+/// Short schedules for one start of the driver.
+const BATCH: u64 = 500;
 
 #[test]
 fn compiled_natively_it_decides_what_the_interpreter_decides() {
-    const STEPS: usize = 25_000;
-    let mut differ = Vec::new();
-    for (name, program) in policies() {
-        if !program.partitions.is_empty() {
-            continue;
-        }
+    let asked = std::env::var("WASTENOT_SCHEDULES").ok().and_then(|text| text.parse().ok());
+    let schedules: u64 = asked.unwrap_or(SCHEDULES);
+    let (mut differ, mut events) = (Vec::new(), 0);
+    for (name, program) in policies().into_iter().chain(vocabulary::policies()) {
         let Some(binary) = built(&name, &program) else {
             println!("SKIPPED emit: cc is missing: apt-get install gcc");
             return;
         };
-        for (seed, machine) in machines().iter().enumerate() {
+        let machines: Vec<(Machine, String)> = machines()
+            .into_iter()
+            .filter_map(|machine| tables(&program, &machine).map(|tables| (machine, tables)))
+            .collect();
+        let play = |seed: u64, steps: usize| {
+            let (machine, tables) = &machines[seed as usize % machines.len()];
             let tasks = 3 * machine.len() + 2;
-            let schedule = Player::new(&program, machine, tasks, seed as u64).play(STEPS);
-            let input = tables(machine, machine.len()) + &schedule.events;
-            let said = decided(&binary, input);
-            differ.extend(
-                first_difference(&schedule, &said).map(|it| format!("{name}, {seed}: {it}")),
-            );
+            let schedule = Player::new(&program, machine, tasks, seed).play(steps);
+            (tables.clone() + &schedule.events, schedule)
+        };
+        let long = (0..machines.len() as u64).map(|seed| (seed, LONG));
+        let short = (0..schedules).map(|seed| (seed, 1 + (seed * 31 % SHORT) as usize));
+        let all: Vec<(u64, usize)> = long.chain(short).collect();
+        for batch in all.chunks(BATCH as usize) {
+            let (inputs, schedules): (Vec<String>, Vec<Schedule>) =
+                batch.iter().map(|&(seed, steps)| play(seed, steps)).unzip();
+            let said = decided(&binary, inputs.concat());
+            let mut said = said.iter();
+            for (schedule, (seed, steps)) in schedules.iter().zip(batch) {
+                events += schedule.decisions.len();
+                let found = first_difference(schedule, &mut said);
+                differ.extend(found.map(|it| format!("{name}, {seed} of {steps}: {it}")));
+            }
         }
     }
     assert!(differ.is_empty(), "{differ:#?}");
+    println!("{events} events in {schedules} short schedules a policy and the long ones");
 }
 
-/// The first event of which C and interpreter make different things.
-fn first_difference(schedule: &Schedule, said: &[String]) -> Option<String> {
+/// The first event of which C and interpreter make different things; what was said of others is
+/// skipped.
+fn first_difference<'s>(
+    schedule: &Schedule,
+    said: &mut impl Iterator<Item = &'s String>,
+) -> Option<String> {
     let events = schedule.events.lines().filter(|line| !line.starts_with('a'));
-    let mut said = said.iter().skip(1);
-    events.zip(&schedule.decisions).enumerate().find_map(|(n, (event, expected))| {
+    // The machine comes first, of which nothing is said.
+    let mut said = said.take(1 + schedule.decisions.len()).skip(1);
+    let mut found = None;
+    for (n, (event, expected)) in events.zip(&schedule.decisions).enumerate() {
         let line = said.next().map_or("nothing", |line| line.as_str());
-        (line != expected).then(|| format!("event {n}, `{event}`:{line} instead of{expected}"))
-    })
+        if found.is_none() && line != expected {
+            found = Some(format!("event {n}, `{event}`:{line} instead of{expected}"));
+        }
+    }
+    found
 }

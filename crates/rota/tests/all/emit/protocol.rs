@@ -10,9 +10,9 @@ fn answers(events: &[&str]) -> Option<Vec<String>> {
     let (name, program) =
         policies().into_iter().find(|(name, _)| name == "work-stealing").expect("it is there");
     let binary = built(&format!("{name}.protocol"), &program)?;
-    let mut input = tables(&machines()[0], 2);
+    let mut input = tables(&program, &machines()[0]).expect("a CPU for all");
     for (task, mask) in [(0, 3), (1, 3), (2, 1), (3, 1)] {
-        input += &format!("c {task} 0 100 0 {mask} 0 0 0\n");
+        input += &format!("c {task} 0 100 0 0 {mask} 0 0 0\n");
     }
     for (n, event) in events.iter().enumerate() {
         input += &format!("a {}\n{event}\n", 1000 * (n + 1));

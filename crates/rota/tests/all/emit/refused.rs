@@ -25,3 +25,10 @@ fn a_recheck_that_the_kernel_does_not_make_is_refused() {
         .replace("where me in allowed(t)", "where me in allowed(t) and queued(v.ready) >= 1");
     assert_eq!(codes(&text), ["R702"]);
 }
+
+#[test]
+fn a_file_without_a_policy_is_refused() {
+    for text in ["", "// nothing yet\n"] {
+        assert_eq!(codes(text), ["R703"], "{text:?}");
+    }
+}

@@ -8,6 +8,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use wastenot_model::CpuSet;
+use wastenot_prove::solver::{Kind, Places};
 
 use crate::fail::reason;
 
@@ -99,7 +100,25 @@ impl Host {
             self.lockdown(),
             self.btf(),
             self.sched_ext(),
+            self.solvers(),
         ]
+    }
+
+    /// Whom `prove` can ask.
+    fn solvers(&self) -> Check {
+        const NAME: &str = "solvers";
+        let places = Places { path: self.path.clone(), ..Places::from_environment() };
+        match places.solvers() {
+            Ok(found) if found.is_empty() => {
+                let seen = "none: `prove` can look at small machines only";
+                Check::no(NAME, seen, Kind::Z3.recipe())
+            }
+            Ok(found) => {
+                let names: Vec<String> = found.iter().map(ToString::to_string).collect();
+                Check::yes(NAME, names.join(", "))
+            }
+            Err(error) => Check::no(NAME, error.to_string(), error.help()),
+        }
     }
 
     /// Kernel release.

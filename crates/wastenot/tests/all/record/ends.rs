@@ -10,7 +10,11 @@ fn every_way_to_say_how_long_ends() {
     // What is written says that it records: on a busy machine it begins late.
     for (line, least) in [
         ("wastenot record -o a.wn --for 300ms", 0.3),
-        ("sleep 0.4 & wastenot record -o b.wn --pid $!", 0.1),
+        (
+            "(until [ -s b.wn.part ]; do sleep 0.1; done; exec sleep 0.4) & \
+            wastenot record -o b.wn --pid $!",
+            0.1,
+        ),
         (
             "wastenot record -o c.wn & until [ -s c.wn.part ]; do sleep 0.1; done; \
             sleep 0.3; kill -INT $!; wait $!",

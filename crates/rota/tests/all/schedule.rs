@@ -5,22 +5,46 @@ use std::fmt::Write;
 use wastenot_model::policy::{
     Context, CpuView, Effect, Happening, Place, TaskView, TimerId, View, Why,
 };
-use wastenot_model::workload::{GroupId, Random};
+use wastenot_model::workload::{Group, GroupId, Random};
 use wastenot_model::{CpuId, CpuSet, Machine, Policy, Span, TaskId, Time};
-use wastenot_rota::interpret::Interpreter;
-use wastenot_rota::ir::Program;
+use wastenot_rota::interpret::{Interpreter, Waits};
+use wastenot_rota::ir::{Level, Program};
+use wastenot_rota::{Tree, partitions};
 
 /// Nice values and their weights.
 const NICE: [(i8, u32); 5] = [(-20, 8668), (-1, 125), (0, 100), (1, 80), (19, 1)];
 
 /// A schedule, and the decisions that have to come of it: one line for each event.
-pub(super) struct Schedule {
-    pub(super) events: String,
-    pub(super) decisions: Vec<String>,
+#[derive(Default)]
+pub(crate) struct Schedule {
+    pub(crate) events: String,
+    pub(crate) decisions: Vec<String>,
+    /// What happened after all CPUs went to sleep; the decisions of these are the last ones.
+    pub(crate) acts: Vec<(Time, Act)>,
+}
+
+/// Something that happens.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Act {
+    Wakes {
+        by: CpuId,
+        task: TaskId,
+        why: Why,
+    },
+    /// A balance that is done regularly is due.
+    Balances(usize),
+    Ticks(CpuId),
+    /// A CPU looks for its next task.
+    Looks(CpuId),
+    /// Who runs there stops: p, y, b, x for preempted, yields, blocks, exits.
+    Stops {
+        cpu: CpuId,
+        how: char,
+    },
 }
 
 /// The interpreter in the hands of chance.
-pub(super) struct Player {
+pub(crate) struct Player {
     policy: Interpreter,
     cx: Context,
     random: Random,
@@ -28,12 +52,40 @@ pub(super) struct Player {
     regular: Vec<(usize, CpuId, TimerId)>,
     /// Tasks that were never woken.
     fresh: Vec<TaskId>,
+    /// How the file numbers queues and groups: those of a partition begin at these.
+    first: Vec<Numbers>,
     schedule: Schedule,
     effects: Vec<Effect>,
 }
 
+/// The numbers that come before those of a partition.
+struct Numbers {
+    kinds: usize,
+    groups: [usize; Level::ALL.len()],
+    /// The levels of its queues.
+    per: Vec<Level>,
+}
+
+/// Queues are numbered policy after policy, groups partition after partition.
+fn numbers(program: &Program, machine: &Machine) -> Vec<Numbers> {
+    let mut groups = [0; Level::ALL.len()];
+    let each = partitions::cpus(program, machine).into_iter().enumerate().map(|(part, cpus)| {
+        let policy = program.partitions.get(part).map_or(0, |it| it.policy);
+        let before = &program.policies[..policy];
+        let per = program.policies[policy].queues.iter().map(|queue| queue.per).collect();
+        let kinds = before.iter().map(|policy| policy.queues.len()).sum();
+        let numbers = Numbers { kinds, groups, per };
+        let tree = Tree::of(machine, &cpus);
+        for level in Level::ALL {
+            groups[level as usize] += tree.count(level);
+        }
+        numbers
+    });
+    each.collect()
+}
+
 impl Player {
-    pub(super) fn new(program: &Program, machine: &Machine, tasks: usize, seed: u64) -> Player {
+    pub(crate) fn new(program: &Program, machine: &Machine, tasks: usize, seed: u64) -> Player {
         let mut random = Random::stream(seed, 0, 0);
         let all = CpuSet::first(machine.len());
         let view = View {
@@ -44,18 +96,18 @@ impl Player {
             idle: all.clone(),
             online: all.clone(),
             tasks: Vec::new(),
-            groups: Vec::new(),
+            groups: groups(program),
             masks: masks(&all, &mut random),
             seed,
         };
-        let (events, decisions) = (String::new(), Vec::new());
         let mut player = Player {
             policy: Interpreter::new(program.clone(), &[]).expect("no parameters are set"),
             cx: Context::new(view, false),
             random,
             regular: Vec::new(),
             fresh: Vec::new(),
-            schedule: Schedule { events, decisions },
+            first: numbers(program, machine),
+            schedule: Schedule::default(),
             effects: Vec::new(),
         };
         player.policy.init(&mut player.cx);
@@ -69,7 +121,7 @@ impl Player {
     }
 
     /// So many events.
-    pub(super) fn play(mut self, steps: usize) -> Schedule {
+    pub(crate) fn play(mut self, steps: usize) -> Schedule {
         for _ in 0..steps {
             self.step();
         }
@@ -81,13 +133,14 @@ impl Player {
         let mask = random.below(self.cx.masks.len() as u64) as u32;
         let (nice, weight) = NICE[random.below(NICE.len() as u64) as usize];
         let job = random.below(4) as u32;
+        let part = random.below(self.cx.groups.len() as u64) as usize;
         let cpus = self.cx.masks[mask as usize].clone();
         let cpu = CpuId(random.below(self.cx.cpus.len() as u64) as u16);
         self.cx.view_mut().tasks.push(TaskView {
             place: Place::Nowhere,
             cpu,
             nice,
-            group: GroupId(0),
+            group: GroupId(part as u32),
             mask,
             kthread: false,
             own: false,
@@ -100,44 +153,85 @@ impl Player {
                 .fold(0u64, |bits, bit| bits | 1 << bit)
         };
         let words: Vec<String> = (0..4).map(|word| bits(word).to_string()).collect();
-        self.event(&format!("c {n} {} {weight} {job} {}", cpu.0, words.join(" ")), String::new());
+        let words = words.join(" ");
+        self.event(&format!("c {n} {} {weight} {job} {part} {words}", cpu.0), String::new());
         self.fresh.push(TaskId::nth(n));
     }
 
     fn step(&mut self) {
         let later = 1 + self.random.below(3_000_000);
-        let view = self.cx.view_mut();
-        view.now = view.now + Span(later);
-        let now = view.now.0;
-        writeln!(self.schedule.events, "a {now}").expect("text grows");
-        let cpu = CpuId(self.random.below(self.cx.cpus.len() as u64) as u16);
+        let now = self.cx.now + Span(later);
+        writeln!(self.schedule.events, "a {}", now.0).expect("text grows");
+        if let Some(act) = self.any_act() {
+            self.does(now, act);
+            self.schedule.acts.push((now, act));
+        }
+    }
+
+    /// Something that can happen next.
+    fn any_act(&mut self) -> Option<Act> {
+        let random = &mut self.random;
+        let cpu = CpuId(random.below(self.cx.cpus.len() as u64) as u16);
         let current = self.cx.current(cpu);
-        match self.random.below(100) {
+        match random.below(100) {
             0..5 if !self.fresh.is_empty() => {
-                let n = self.random.below(self.fresh.len() as u64) as usize;
+                let n = random.below(self.fresh.len() as u64) as usize;
                 let task = self.fresh.swap_remove(n);
-                self.wakes(cpu, task, Why::New);
+                Some(Act::Wakes { by: cpu, task, why: Why::New })
             }
             0..35 => {
                 let asleep = |n: &usize| self.cx.tasks[*n].place == Place::Asleep;
                 let asleep: Vec<usize> = (0..self.cx.tasks.len()).filter(asleep).collect();
-                if !asleep.is_empty() {
-                    let n = asleep[self.random.below(asleep.len() as u64) as usize];
-                    self.wakes(cpu, TaskId::nth(n), Why::Wakeup { sync: false });
+                if asleep.is_empty() {
+                    return None;
                 }
+                let task = TaskId::nth(asleep[random.below(asleep.len() as u64) as usize]);
+                Some(Act::Wakes { by: cpu, task, why: Why::Wakeup { sync: false } })
             }
-            35..40 => {
-                if !self.regular.is_empty() {
-                    let n = self.random.below(self.regular.len() as u64) as usize;
-                    self.balances(n);
-                }
+            35..40 if self.regular.is_empty() => None,
+            35..40 => Some(Act::Balances(random.below(self.regular.len() as u64) as usize)),
+            40..45 if current.is_some() => Some(Act::Ticks(cpu)),
+            _ if current.is_none() => Some(Act::Looks(cpu)),
+            _ => {
+                let how = match random.below(100) {
+                    0..40 => 'p',
+                    40..60 => 'y',
+                    60..99 => 'b',
+                    _ => 'x',
+                };
+                Some(Act::Stops { cpu, how })
             }
-            40..45 if current.is_some() => self.ticks(cpu),
-            _ => match current {
-                None => self.looks_for_next(cpu),
-                Some(task) => self.stops(cpu, task),
-            },
         }
+    }
+
+    /// Lets it happen, and says what was decided.
+    pub(crate) fn does(&mut self, now: Time, act: Act) -> &str {
+        self.cx.view_mut().now = now;
+        match act {
+            Act::Wakes { by, task, why } => self.wakes(by, task, why),
+            Act::Balances(n) => self.balances(n),
+            Act::Ticks(cpu) => self.ticks(cpu),
+            Act::Looks(cpu) => self.looks_for_next(cpu),
+            Act::Stops { cpu, how } => self.stops(cpu, how),
+        }
+        self.schedule.decisions.last().expect("of each act something is said")
+    }
+
+    /// In which of these parts of the machine something happens.
+    pub(crate) fn part_of(&self, act: Act, program: &Program, parts: &[CpuSet]) -> usize {
+        let of_cpu = |cpu: CpuId| parts.iter().position(|part| part.contains(cpu));
+        let part = match act {
+            Act::Wakes { task, .. } => {
+                let view = self.cx.task(task);
+                let mask = &self.cx.masks[view.mask as usize];
+                let may = |part: &CpuSet| part.iter().any(|cpu| mask.contains(cpu));
+                let named = partitions::named(program, &self.cx.groups[view.group.index()].name);
+                if may(&parts[named]) { Some(named) } else { parts.iter().position(may) }
+            }
+            Act::Balances(n) => of_cpu(self.regular[n].1),
+            Act::Ticks(cpu) | Act::Looks(cpu) | Act::Stops { cpu, .. } => of_cpu(cpu),
+        };
+        part.expect("all CPUs are in some part")
     }
 
     fn wakes(&mut self, by: CpuId, task: TaskId, why: Why) {
@@ -160,7 +254,11 @@ impl Player {
     /// Where the policy has it.
     fn place_of(&self, task: TaskId, to: CpuId) -> String {
         match self.policy.waits(task) {
-            Some((queue, group, key)) => format!(" put 0 {queue} {group} {key}"),
+            Some(Waits { part, queue, group, key }) => {
+                let first = &self.first[part];
+                let group = first.groups[first.per[queue] as usize] + group;
+                format!(" put 0 {} {group} {key}", first.kinds + queue)
+            }
             None => format!(" run on {}", to.0),
         }
     }
@@ -182,14 +280,11 @@ impl Player {
         self.event(&format!("d {}", cpu.0), line);
     }
 
-    fn stops(&mut self, cpu: CpuId, task: TaskId) {
-        self.cx.view_mut().cpu = cpu;
-        let how = match self.random.below(100) {
-            0..40 => 'p',
-            40..60 => 'y',
-            60..99 => 'b',
-            _ => 'x',
+    fn stops(&mut self, cpu: CpuId, how: char) {
+        let Some(task) = self.cx.current(cpu) else {
+            return self.event(&format!("s {} {how}", cpu.0), " nobody stops".into());
         };
+        self.cx.view_mut().cpu = cpu;
         if how == 'x' {
             self.policy.on(&mut self.cx, Happening::Exit(task));
         }
@@ -218,8 +313,17 @@ impl Player {
     fn balances(&mut self, n: usize) {
         let (index, leader, timer) = self.regular[n];
         self.cx.view_mut().cpu = leader;
+        let tasks: Vec<TaskId> = (0..self.cx.tasks.len()).map(TaskId::nth).collect();
+        let wait = |policy: &Interpreter| -> Vec<_> {
+            tasks.iter().map(|&task| policy.waits(task)).collect()
+        };
+        let before = wait(&self.policy);
         self.policy.on(&mut self.cx, Happening::Timer(timer));
-        self.event(&format!("b {index} {}", leader.0), String::new());
+        let after = wait(&self.policy);
+        let moved = tasks.iter().filter(|task| before[task.ordinal()] != after[task.ordinal()]);
+        let mut line: Vec<String> = moved.map(|task| format!(" move {}", task.ordinal())).collect();
+        line.sort();
+        self.event(&format!("b {index} {}", leader.0), line.concat());
     }
 
     /// An event and what was decided: words in the order of the stand-ins for the kernel, then
@@ -235,9 +339,6 @@ impl Player {
                 }
                 Effect::Timer { at, .. } if event.starts_with('d') && line.starts_with(" runs") => {
                     slice = at.map_or(u64::MAX, |at| (at - self.cx.now).0);
-                }
-                Effect::Moved { task, .. } if event.starts_with('b') => {
-                    write!(line, " move {}", task.ordinal()).expect("text grows");
                 }
                 _ => {}
             }
@@ -256,6 +357,17 @@ fn regular(effect: &Effect) -> Option<(usize, CpuId, TimerId)> {
         Effect::Timer { timer, cpu, .. } => Some((0, *cpu, *timer)),
         _ => None,
     }
+}
+
+/// A cgroup for each partition, of a name that its rule is like.
+fn groups(program: &Program) -> Vec<Group> {
+    let rules = program.partitions.iter().map(|partition| partition.tasks.as_deref());
+    let named = rules.map(|rule| rule.unwrap_or("others").replace('*', "/1").replace('?', "x"));
+    let mut groups: Vec<Group> = named.map(|name| Group { name, ..Group::root() }).collect();
+    if groups.is_empty() {
+        groups.push(Group::root());
+    }
+    groups
 }
 
 /// Affinities: all CPUs, and some of at least two of them.

@@ -1,6 +1,5 @@
-//! Who has which CPUs, and whose tasks are whose.
+//! Partitions on a machine: who has which CPUs, and whose tasks are whose.
 
-use wastenot_model::policy::View;
 use wastenot_model::{CpuId, CpuSet, Machine};
 
 use crate::Tree;
@@ -9,7 +8,7 @@ use crate::ir::{Cpus, Program};
 /// The CPUs of each part, in the order of the text; a program without partitions has one part. Of
 /// two parts that name a CPU the first has it, and CPUs that nobody names go to the part that has
 /// the rest, or to the first: each CPU is somebody's.
-pub(super) fn cpus(program: &Program, machine: &Machine) -> Vec<CpuSet> {
+pub fn cpus(program: &Program, machine: &Machine) -> Vec<CpuSet> {
     if program.partitions.is_empty() {
         return vec![CpuSet::first(machine.len())];
     }
@@ -38,16 +37,11 @@ pub(super) fn cpus(program: &Program, machine: &Machine) -> Vec<CpuSet> {
     parts
 }
 
-/// The part whose rule names the group of a task: the first that does, else the one that has
-/// everybody else's, else the first.
-pub(super) fn named(
-    program: &Program,
-    view: &View,
-    group: wastenot_model::workload::GroupId,
-) -> usize {
-    let name = view.groups.get(group.index()).map_or("", |group| group.name.as_str());
+/// The part of tasks whose cgroup or session has this name: the first whose rule is like it, else
+/// the one that has everybody else's, else the first.
+pub fn named(program: &Program, group: &str) -> usize {
     let rules = program.partitions.iter().map(|partition| partition.tasks.as_deref());
-    let matching = rules.clone().position(|rule| rule.is_some_and(|rule| matches(rule, name)));
+    let matching = rules.clone().position(|rule| rule.is_some_and(|rule| matches(rule, group)));
     let rest = || rules.clone().position(|rule| rule.is_none());
     matching.or_else(rest).unwrap_or(0)
 }

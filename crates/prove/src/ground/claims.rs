@@ -1,0 +1,210 @@
+//! What breaks a claim, as a term: the tests of the explorer, one by one.
+
+use wastenot_model::CpuId;
+use wastenot_rota::eval::{At, Frame};
+use wastenot_rota::ir::{Attempt, Comparison, Level};
+
+use super::attempt::Trial;
+use super::counts::{Counts, some};
+use super::expr::{Encoded, Reader};
+use super::terms::{all, any, compares, one_if, only_if, total};
+use super::{handler, some_of};
+use crate::encode::NotEncoded;
+use crate::explore::{Place, Task, Test, World, Wrong};
+use crate::smt::{Script, Sort, Term, int, name, not};
+
+/// A machine of which this is asked.
+pub(super) struct Asked<'a, 'p> {
+    pub(super) world: &'a World<'p>,
+    /// What tasks can be, and the name of how many are.
+    pub(super) kinds: &'a [(Task, String)],
+    pub(super) counts: &'a Counts,
+    pub(super) script: &'a mut Script,
+}
+
+impl Asked<'_, '_> {
+    /// Whether the situation fails a test.
+    pub(super) fn wrong(&mut self, test: &Test) -> Encoded {
+        if test.moves > 0 {
+            return Err(NotEncoded("what periodic balancing does meanwhile"));
+        }
+        match test.wrong {
+            Wrong::Fails => {
+                let cpus = self.world.cpus().iter();
+                let each: Encoded<Vec<Term>> = cpus
+                    .map(|&cpu| Ok(all([self.wanted(cpu), self.fails(cpu, test.wakes)?])))
+                    .collect();
+                Ok(any(each?))
+            }
+            Wrong::AllFail => self.all_fail(test.wakes),
+            Wrong::Lost => self.lost(),
+            Wrong::NobodyBeginsThere => Ok(self.nobody_begins_there()),
+            Wrong::NotWoken => self.not_woken(test.wakes),
+            Wrong::PassesForNobody => self.candidate(|counts, (queue, group), _| {
+                compares(counts.queued[queue][group].clone(), Comparison::Equal, int(0))
+            }),
+            // If nobody who waits there may run here, nor may the first.
+            Wrong::StealsForbidden => self.candidate(|counts, (queue, group), cpu| {
+                let able = counts.able[queue][group][cpu.index()].clone();
+                all([some(counts.queued[queue][group].clone()), not(some(able))])
+            }),
+            Wrong::RunsInACircle => Err(NotEncoded("a circle of moves")),
+        }
+    }
+
+    fn all_fail(&mut self, wakes: usize) -> Encoded {
+        let cpus = self.world.cpus().iter();
+        let wanted = any(cpus.clone().map(|&cpu| self.wanted(cpu)));
+        let each: Encoded<Vec<Term>> =
+            cpus.map(|&cpu| Ok(only_if(self.idle(cpu), self.fails(cpu, wakes)?))).collect();
+        Ok(all([wanted, all(each?)]))
+    }
+
+    /// No CPU that may run the task ever finds it.
+    fn lost(&mut self) -> Encoded {
+        let (natures, cpus) = (self.natures(), self.world.cpus().iter());
+        let never = |&cpu: &CpuId| {
+            Trial::new(self.world, cpu, self.counts, &natures).patient().fails(self.script)
+        };
+        let fails = cpus.map(never).collect::<Encoded<Vec<Term>>>()?;
+        let waiting = self.kinds.iter().filter(|(kind, _)| queue(kind).is_some());
+        Ok(any(waiting.map(|(kind, many)| {
+            let able = fails.iter().enumerate().filter(|(cpu, _)| kind.allowed(nth(*cpu)));
+            all([some(name(many))].into_iter().chain(able.map(|(_, fails)| fails.clone())))
+        })))
+    }
+
+    /// No CPU that may run the task takes from its queue before all else.
+    fn nobody_begins_there(&self) -> Term {
+        let world = self.world;
+        let first = |cpu: CpuId| match world.policy.dispatch.first() {
+            Some(Attempt::Take(at, _)) => Some(self.reader(cpu, None).queue(at)),
+            _ => None,
+        };
+        let late = self.kinds.iter().filter(|(kind, _)| {
+            let mut able = world.cpus().iter().filter(|&&cpu| kind.allowed(cpu));
+            queue(kind).is_some() && able.all(|&cpu| first(cpu) != queue(kind))
+        });
+        some_of(late.map(|(_, many)| name(many)).collect())
+    }
+
+    /// A CPU that sleeps would find a task, but whoever is looked for when it is put is busy.
+    fn not_woken(&mut self, wakes: usize) -> Encoded {
+        let (world, tree) = (self.world, self.world.tree());
+        let fails: Encoded<Vec<Term>> =
+            world.cpus().iter().map(|&cpu| self.fails(cpu, wakes)).collect();
+        let fails = fails?;
+        let sleeps = |cpu: CpuId| all([self.idle(cpu), not(fails[cpu.index()].clone())]);
+        let mut ways = Vec::new();
+        for (kind, many) in self.kinds {
+            let sites = handler::sites(world, kind.mask).into_iter();
+            for site in sites.filter(|site| queue(kind) == Some(site.queue)) {
+                let level = site.put.wake;
+                let looked_for =
+                    |cpu: &CpuId| tree.group(level, *cpu) == tree.group(level, site.prev);
+                let able = world.cpus().iter().copied().filter(|&cpu| kind.allowed(cpu));
+                let busy = all(able.clone().filter(looked_for).map(|cpu| not(self.idle(cpu))));
+                ways.push(all([some(name(many)), busy, any(able.map(sleeps))]));
+            }
+        }
+        Ok(any(ways))
+    }
+
+    /// A candidate of an idle CPU passes the filter although this is so.
+    fn candidate(&self, wrong: impl Fn(&Counts, (usize, usize), CpuId) -> Term) -> Encoded {
+        let Some(balance) = &self.world.policy.idle else { return Ok(Term::Bool(false)) };
+        let per = self.world.per[balance.from];
+        let mut ways = Vec::new();
+        for &cpu in self.world.cpus() {
+            for level in 0..balance.levels.len() {
+                for group in self.world.tree().victims(cpu, per, &balance.levels, level) {
+                    let other = Some(At { level: per, group });
+                    let passes = self.reader(cpu, other).bool(&balance.filter)?;
+                    let wrong = wrong(self.counts, (balance.from, group), cpu);
+                    ways.push(all([self.idle(cpu), passes, wrong]));
+                }
+            }
+        }
+        Ok(any(ways))
+    }
+
+    /// Whether an attempt of a CPU fails, while so many tasks are woken.
+    fn fails(&mut self, cpu: CpuId, wakes: usize) -> Encoded {
+        let natures = self.natures();
+        let trial = Trial::new(self.world, cpu, self.counts, &natures);
+        match wakes {
+            0 => trial.fails(self.script),
+            1 => {
+                let after = self.woken(cpu)?;
+                trial.then(after).fails(self.script)
+            }
+            _ => Err(NotEncoded("several wakeups during an attempt")),
+        }
+    }
+
+    /// What things are like once the task that is away was woken, during an attempt of a CPU: one
+    /// of all that may come of it, or as before.
+    fn woken(&mut self, cpu: CpuId) -> Encoded<Counts> {
+        let mut ways: Vec<(Counts, Vec<Term>)> = Vec::new();
+        for (kind, many) in self.kinds.iter().filter(|(kind, _)| kind.place == Place::Away) {
+            for (given, after) in handler::wakes(self.world, self.counts, *kind, cpu)? {
+                let given = all([some(name(many)), given]);
+                match ways.iter_mut().find(|(known, _)| *known == after) {
+                    Some((_, ways)) => ways.push(given),
+                    None => ways.push((after, vec![given])),
+                }
+            }
+        }
+        let mut flags = Vec::new();
+        for (n, (_, given)) in ways.iter().enumerate() {
+            let called = format!("woken.{cpu}.{n}");
+            self.script.declare(&called, [], Sort::Bool);
+            let possible = only_if(name(&called), any(given.iter().cloned()));
+            self.script.assert("A task is woken and waits there only if it can be.", possible);
+            flags.push(name(&called));
+        }
+        let happen = total(flags.iter().cloned().map(one_if));
+        self.script
+            .assert("One wakeup at most.", compares(happen, Comparison::LessOrEqual, int(1)));
+        let ways = flags.into_iter().zip(ways.into_iter().map(|(after, _)| after)).collect();
+        let after = self.counts.clone().one_of(self.world, ways);
+        Ok(after.named(self.world, &format!(".then.{cpu}"), self.script))
+    }
+
+    /// A CPU is idle, and somebody waits who may run there.
+    fn wanted(&self, cpu: CpuId) -> Term {
+        let groups = self.counts.able.iter().flatten();
+        all([self.idle(cpu), any(groups.map(|able| some(able[cpu.index()].clone())))])
+    }
+
+    fn idle(&self, cpu: CpuId) -> Term {
+        not(some(self.counts.runs[cpu.index()].clone()))
+    }
+
+    fn reader(&self, cpu: CpuId, other: Option<At>) -> Reader<'_, '_> {
+        let me = Some(At { level: Level::Cpu, group: cpu.index() });
+        let frame = Frame { me, other, here: Some(cpu), ..self.world.frame() };
+        Reader::new(self.world, self.counts, frame)
+    }
+
+    /// What tasks can be, wherever they are.
+    fn natures(&self) -> Vec<Task> {
+        let mut natures: Vec<Task> =
+            self.kinds.iter().map(|(kind, _)| Task { place: Place::Away, ..*kind }).collect();
+        natures.sort_unstable();
+        natures.dedup();
+        natures
+    }
+}
+
+/// The queue where a task of this kind waits, and whose.
+fn queue(kind: &Task) -> Option<(usize, usize)> {
+    match kind.place {
+        Place::Waits { queue, group } => Some((queue, group)),
+        Place::Runs(_) | Place::Away => None,
+    }
+}
+
+fn nth(cpu: usize) -> CpuId {
+    CpuId(cpu as u16)
+}

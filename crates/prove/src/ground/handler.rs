@@ -1,0 +1,257 @@
+//! Every path through a handler on a small machine, with what has to be true to go it.
+
+use wastenot_model::CpuId;
+use wastenot_rota::eval::{Frame, widen};
+use wastenot_rota::ir::{Bool, Comparison, Event, Level, Num, Place, Put, Set, Stmt};
+
+use super::counts::Counts;
+use super::expr::{Encoded, Reader};
+use super::terms::{all, compares, minus, total};
+use crate::explore::{Place as Where, Task, World};
+use crate::smt::{Term, int, not};
+
+/// Where a task can be put.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Site<'p> {
+    /// The queue, and whose.
+    pub(super) queue: (usize, usize),
+    /// Where the task was last.
+    pub(super) prev: CpuId,
+    /// By which statement.
+    pub(super) put: &'p Put,
+}
+
+/// Everywhere that a task of this affinity can be put, whatever conditions say.
+pub(super) fn sites<'p>(world: &World<'p>, mask: u32) -> Vec<Site<'p>> {
+    let nothing = Counts::nothing(world);
+    let task = Task { place: Where::Away, mask, weight: 100 };
+    let mut sites = Vec::new();
+    for event in Event::ALL.into_iter().filter(|event| event.places()) {
+        for &prev in world.cpus() {
+            let paths = Path::all(world, &nothing, event, task, prev, None);
+            let put = |path: Path<'_, 'p>| path.put.map(|(queue, put)| Site { queue, prev, put });
+            sites.extend(paths.into_iter().filter_map(put));
+        }
+    }
+    sites
+}
+
+/// Where tasks of this affinity can come to wait: put there, or moved there by periodic balancing.
+pub(super) fn queues(world: &World<'_>, mask: u32) -> Vec<(usize, usize)> {
+    let able = || world.cpus().iter().filter(|cpu| mask >> cpu.0 & 1 == 1);
+    let mut queues: Vec<(usize, usize)> =
+        sites(world, mask).into_iter().map(|site| site.queue).collect();
+    for _ in &world.policy.queues {
+        for periodic in &world.policy.periodic {
+            let (from, into) = (periodic.balance.from, periodic.balance.into);
+            if let Some(into) = into.filter(|_| queues.iter().any(|&(queue, _)| queue == from)) {
+                queues.extend(able().map(|&cpu| (into, world.tree().group(world.per[into], cpu))));
+            }
+        }
+    }
+    queues.sort_unstable();
+    queues.dedup();
+    queues
+}
+
+/// Every way in which a task can be woken and come to wait, while `busy` is in an attempt: what has
+/// to be true, and what things are like then.
+pub(super) fn wakes(
+    world: &World<'_>,
+    counts: &Counts,
+    task: Task,
+    busy: CpuId,
+) -> Encoded<Vec<(Term, Counts)>> {
+    let mut ways = Vec::new();
+    for &prev in world.cpus().iter().filter(|&&prev| task.allowed(prev)) {
+        let paths = Path::all(world, counts, Event::Wake, task, prev, Some(busy));
+        for path in paths.into_iter().filter(|path| path.put.is_some()) {
+            let given = all(path.given?);
+            if given != Term::Bool(false) {
+                ways.push((given, path.reader.counts));
+            }
+        }
+    }
+    Ok(ways)
+}
+
+/// One path.
+#[derive(Clone)]
+struct Path<'a, 'p> {
+    task: Task,
+    /// In an attempt: its flag is not there to be claimed.
+    busy: Option<CpuId>,
+    /// What has to be true, or why that cannot be said.
+    given: Encoded<Vec<Term>>,
+    /// What things are like by now.
+    reader: Reader<'a, 'p>,
+    /// Where the task was put, and by which statement.
+    put: Option<((usize, usize), &'p Put)>,
+}
+
+impl<'a, 'p> Path<'a, 'p> {
+    /// All paths of a task that was last on `prev`.
+    fn all(
+        world: &'a World<'p>,
+        counts: &Counts,
+        event: Event,
+        task: Task,
+        prev: CpuId,
+        busy: Option<CpuId>,
+    ) -> Vec<Path<'a, 'p>> {
+        let frame = Frame { prev: Some(prev), here: Some(prev), ..world.frame() };
+        let reader = Reader::new(world, counts, frame).about(task);
+        let begun = Path { task, busy, given: Ok(Vec::new()), reader, put: None };
+        let mut ends = Vec::new();
+        begun.follow(&[&world.policy.handlers[event as usize]], &mut ends);
+        ends
+    }
+
+    /// `blocks` are done one after the other, the last first.
+    fn follow(mut self, blocks: &[&'p [Stmt]], ends: &mut Vec<Self>) {
+        let mut blocks = blocks.to_vec();
+        while let Some(block) = blocks.last_mut() {
+            let Some((stmt, rest)) = block.split_first() else {
+                blocks.pop();
+                continue;
+            };
+            *block = rest;
+            match stmt {
+                Stmt::Claim { slot, within, near, .. } => {
+                    return self.claims(*slot, *within, near, &blocks, ends);
+                }
+                Stmt::Pick { slot, set, item, key, greatest } => {
+                    return self.picks(*slot, (set, *item, key, *greatest), &blocks, ends);
+                }
+                Stmt::If { condition, then, otherwise } => {
+                    return self.branches(condition, (then, otherwise), &blocks, ends);
+                }
+                plain => self.does(plain),
+            }
+        }
+        ends.push(self);
+    }
+
+    /// A statement that leads on.
+    fn does(&mut self, stmt: &'p Stmt) {
+        match stmt {
+            Stmt::Let(slot, num) => {
+                let value = self.num(num);
+                let locals = &mut self.reader.locals;
+                locals.resize(locals.len().max(slot + 1), int(0));
+                locals[*slot] = value;
+            }
+            Stmt::SetCpu { var, cpu, value, add } => {
+                let value = self.num(value);
+                let cpu = self.reader.cpu(cpu).index();
+                let cell = &mut self.reader.counts.vars[cpu][*var];
+                *cell = if *add { total([cell.clone(), value]) } else { value };
+            }
+            Stmt::Put(put) => {
+                let (queue, group) = self.reader.queue(&put.queue);
+                self.placed(Where::Waits { queue, group });
+                self.put = Some(((queue, group), put));
+            }
+            Stmt::Run { slot, .. } => {
+                if let Some(cpu) = self.reader.frame.slots.get(*slot).copied().flatten() {
+                    self.placed(Where::Runs(cpu));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Any idle CPU, or none if there is none.
+    fn claims(
+        self,
+        slot: usize,
+        within: Option<Level>,
+        near: &Place,
+        blocks: &[&'p [Stmt]],
+        ends: &mut Vec<Self>,
+    ) {
+        let (near, tree) = (self.reader.place(near), self.reader.world.tree());
+        let inside = |cpu: CpuId| {
+            within.is_none_or(|level| tree.group(level, cpu) == widen(tree, near, level).group)
+        };
+        let usable = |&cpu: &CpuId| self.task.allowed(cpu) && self.busy != Some(cpu) && inside(cpu);
+        let cpus = self.reader.world.cpus().iter().copied();
+        let usable: Vec<CpuId> = cpus.filter(usable).collect();
+        let all_busy = all(usable.iter().map(|&cpu| not(self.reader.idle(cpu))));
+        for found in usable.into_iter().map(Some).chain([None]) {
+            let given = found.map_or_else(|| all_busy.clone(), |cpu| self.reader.idle(cpu));
+            let mut next = self.clone().when(Ok(given));
+            next.reader.frame.set_slot(slot, found);
+            next.follow(blocks, ends);
+        }
+    }
+
+    /// Whichever is best, of equals the lowest.
+    fn picks(
+        mut self,
+        slot: usize,
+        (set, item, key, greatest): (&Set, usize, &Num, bool),
+        blocks: &[&'p [Stmt]],
+        ends: &mut Vec<Self>,
+    ) {
+        let mut keys = Vec::new();
+        for cpu in self.reader.set(set) {
+            self.reader.frame.bind(item, cpu);
+            keys.push((cpu, self.num(key)));
+        }
+        for (place, (cpu, key)) in keys.iter().enumerate() {
+            let beats = keys.iter().enumerate().map(|(other, (_, rival))| {
+                let ahead = match greatest {
+                    true => minus(key.clone(), rival.clone()),
+                    false => minus(rival.clone(), key.clone()),
+                };
+                compares(int(i64::from(other < place)), Comparison::LessOrEqual, ahead)
+            });
+            let others = beats.enumerate().filter(|(other, _)| *other != place);
+            let best = all(others.map(|(_, beats)| beats));
+            let mut next = self.clone().when(Ok(best));
+            next.reader.frame.set_slot(slot, Some(*cpu));
+            next.follow(blocks, ends);
+        }
+    }
+
+    fn branches(
+        mut self,
+        condition: &Bool,
+        (then, otherwise): (&'p [Stmt], &'p [Stmt]),
+        blocks: &[&'p [Stmt]],
+        ends: &mut Vec<Self>,
+    ) {
+        let decides = self.reader.bool(condition);
+        let found = matches!(condition, Bool::Found(_));
+        for (branch, taken) in [(then, decides.clone()), (otherwise, decides.map(not))] {
+            if found && taken == Ok(Term::Bool(false)) {
+                continue;
+            }
+            let mut blocks = blocks.to_vec();
+            blocks.push(branch);
+            self.clone().when(taken).follow(&blocks, ends);
+        }
+    }
+
+    fn placed(&mut self, place: Where) {
+        self.reader.counts.add(&Task { place, ..self.task }, &int(1));
+    }
+
+    /// A number; if there are no words for it, nor are there for the path.
+    fn num(&mut self, num: &Num) -> Term {
+        self.reader.num(num).unwrap_or_else(|why| {
+            self.given = Err(why);
+            int(0)
+        })
+    }
+
+    /// Only if this is so.
+    fn when(mut self, condition: Encoded) -> Self {
+        self.given = self.given.and_then(|mut given| {
+            given.push(condition?);
+            Ok(given)
+        });
+        self
+    }
+}

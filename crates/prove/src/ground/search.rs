@@ -1,0 +1,152 @@
+//! Beyond what the explorer looks at: more tasks on small machines, by asking a solver.
+
+use std::time::Instant;
+
+use wastenot_rota::ir::{ClaimKind, Policy};
+
+use super::{Question, Tasks};
+use crate::explore::{Bounds, Found, Situation, Test, World, tests};
+use crate::smt::Script;
+use crate::solver::{Answer, Seek, Solver};
+use crate::{Error, Options, Small, machines};
+
+/// How far is asked at least. More CPUs take longer, more tasks hardly do.
+const BEYOND: Bounds = Bounds { cpus: 5, tasks: 8, events: 1 };
+
+/// What asking came to.
+#[derive(Clone, Debug, Default)]
+pub struct Beyond {
+    /// The smallest counterexample, replayed: fewest CPUs first, where an event during an attempt
+    /// counts as one; then fewest tasks.
+    pub found: Option<Found>,
+    /// So far all was asked about.
+    pub bounds: Option<Bounds>,
+}
+
+/// Asks about every small machine, the smallest first, as long as there is time: what a solver is
+/// given for one question.
+///
+/// # Errors
+/// The solver fails, or what it says to break the claim does not.
+pub fn beyond(
+    policy: &Policy,
+    claim: &ClaimKind,
+    solver: &Solver,
+    options: &Options,
+) -> Result<Beyond, Error> {
+    let Bounds { cpus, tasks, events } = options.bounds;
+    let bounds = Bounds { cpus: cpus.max(BEYOND.cpus), tasks: tasks.max(BEYOND.tasks), events };
+    let mut tests = tests(policy, claim);
+    tests.retain(|test| test.size() <= events);
+    let Some(events) = tests.iter().map(Test::size).max() else { return Ok(Beyond::default()) };
+    let asking = Asking { policy, solver, bounds, until: Instant::now() + options.patience };
+    let (mut complete, mut reached) = (true, None);
+    for size in 1..=bounds.cpus + events {
+        let cases = asking.cases(&tests, size);
+        let answers = asking.about(&cases, bounds.tasks)?;
+        let found = asking.fewest_tasks(cases, &answers)?;
+        complete &= !answers.contains(&Said::Nothing);
+        if complete && size > events {
+            reached = Some(Bounds { cpus: size - events, ..bounds });
+        }
+        if found.is_some() || Instant::now() >= asking.until {
+            return Ok(Beyond { found, bounds: reached });
+        }
+    }
+    Ok(Beyond { found: None, bounds: reached })
+}
+
+/// What was said about a case.
+#[derive(Clone, Debug, PartialEq)]
+enum Said {
+    /// This breaks it.
+    Breaks(Situation),
+    /// Nothing does.
+    Holds,
+    /// Nobody knows, or there are no words for it.
+    Nothing,
+}
+
+struct Asking<'a> {
+    policy: &'a Policy,
+    solver: &'a Solver,
+    bounds: Bounds,
+    until: Instant,
+}
+
+impl Asking<'_> {
+    /// Machines, each with a test, in which an event counts as a CPU.
+    fn cases(&self, tests: &[Test], size: usize) -> Vec<(Small, Test)> {
+        let mut cases = Vec::new();
+        for test in tests {
+            let cpus = size.saturating_sub(test.size());
+            if (1..=self.bounds.cpus).contains(&cpus) {
+                let machines = machines(self.policy, cpus).into_iter();
+                cases.extend(machines.map(|small| (small, *test)));
+            }
+        }
+        cases
+    }
+
+    /// What is said about each case, with so many tasks at most.
+    fn about(&self, cases: &[(Small, Test)], tasks: usize) -> Result<Vec<Said>, Error> {
+        let question = |(small, test): &(Small, Test)| {
+            let tasks = if test.alone() { 1 } else { tasks };
+            Question::new(&World::new(self.policy, small), test, Tasks::UpTo(tasks)).ok()
+        };
+        let questions: Vec<Option<Question>> = cases.iter().map(question).collect();
+        let scripts: Vec<Script> =
+            questions.iter().flatten().map(|question| question.script.clone()).collect();
+        let left = self.until.saturating_duration_since(Instant::now());
+        if scripts.is_empty() || left.is_zero() {
+            return Ok(vec![Said::Nothing; cases.len()]);
+        }
+        let mut replies = self.solver.ask_each(&scripts, Seek::Model, left)?.into_iter();
+        let said = |question: Option<Question>| {
+            let Some(question) = question else { return Said::Nothing };
+            match replies.next().map(|reply| reply.answer) {
+                Some(Answer::Sat(model)) => Said::Breaks(question.situation(&model)),
+                Some(Answer::Unsat) => Said::Holds,
+                Some(Answer::Unknown(_)) | None => Said::Nothing,
+            }
+        };
+        Ok(questions.into_iter().map(said).collect())
+    }
+
+    /// Of the cases that are broken, one that fewest tasks break; replayed.
+    fn fewest_tasks(
+        &self,
+        cases: Vec<(Small, Test)>,
+        answers: &[Said],
+    ) -> Result<Option<Found>, Error> {
+        let broken = cases.into_iter().zip(answers);
+        let broken = broken.filter(|(_, said)| matches!(said, Said::Breaks(_)));
+        let (cases, mut answers): (Vec<_>, Vec<Said>) =
+            broken.map(|(case, said)| (case, said.clone())).unzip();
+        if cases.is_empty() {
+            return Ok(None);
+        }
+        for tasks in 1..self.bounds.tasks {
+            let fewer = self.about(&cases, tasks)?;
+            if fewer.iter().any(|said| matches!(said, Said::Breaks(_))) {
+                answers = fewer;
+                break;
+            }
+        }
+        let found = cases.iter().zip(answers).find_map(|((small, test), said)| match said {
+            Said::Breaks(situation) => Some(self.replay(small, test, situation)),
+            _ => None,
+        });
+        found.transpose()
+    }
+
+    /// The explorer's own test of the situation has the last word.
+    fn replay(&self, small: &Small, test: &Test, situation: Situation) -> Result<Found, Error> {
+        let Some(broken) = test.breaks(&World::new(self.policy, small), &situation) else {
+            let about = format!("{} on {}", test.wrong.words(), small.machine.name);
+            return Err(Error::NotReplayed { about, solver: self.solver.to_string() });
+        };
+        let (wrong, small, cpu) = (Some(test.wrong), small.clone(), broken.cpu);
+        Ok(Found { wrong, small, situation, cpu, steps: broken.steps, why: broken.why })
+    }
+}

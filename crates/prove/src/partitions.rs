@@ -1,0 +1,141 @@
+//! Claims of a program with partitions: each keeps to itself, and what holds of each holds of all.
+//!
+//! Nobody writes these claims: whatever has partitions makes them. Why they hold is
+//! docs/proofs.md, "Partitions".
+
+use std::time::Duration;
+
+use wastenot_rota::ir::{Claim, ClaimKind, Cpus, Partition, Program};
+use wastenot_rota::syntax::Span;
+
+use crate::obligations::{Obligation, Question};
+use crate::{Finding, Judged, Outcome, Scope, Verdict};
+
+/// What follows for the machine from the verdicts on the policies, in the order of the program.
+/// Nothing, if it has no partitions.
+pub fn judge_partitions(program: &Program, policies: &[Vec<Verdict>]) -> Vec<Verdict> {
+    let Some(first) = program.partitions.first() else { return Vec::new() };
+    let isolation = isolation(program, first.span);
+    let composition = composition(program, policies, &isolation);
+    std::iter::once(isolation).chain(composition).collect()
+}
+
+fn isolation(program: &Program, span: Span) -> Verdict {
+    let parts = &program.partitions;
+    let apart = |(n, one): (usize, &Partition)| {
+        parts[..n].iter().all(|other| other.cpus.meets(&one.cpus).is_none())
+    };
+    let rest = parts.iter().filter(|it| it.cpus == Cpus::Rest).count();
+    let others = parts.iter().filter(|it| it.tasks.is_none()).count();
+    let obligations = vec![
+        settled(
+            "parted",
+            "every CPU is in one partition".to_owned(),
+            span,
+            rest == 1 && parts.iter().enumerate().all(apart),
+        ),
+        settled(
+            "owned",
+            "every task is in one partition: the first that names its cgroup".to_owned(),
+            span,
+            others == 1,
+        ),
+        // There are no words for any other CPU.
+        settled(
+            "own_places",
+            "a policy names CPUs only by what is in its partition: t.prev, home(t), here, me, v, \
+             who is found in allowed(t), and groups of these within the partition"
+                .to_owned(),
+            span,
+            true,
+        ),
+        settled(
+            "own_queues",
+            "every partition has queues of its own; idle flags and variables of CPUs are those of \
+             its CPUs"
+                .to_owned(),
+            span,
+            true,
+        ),
+    ];
+    let fails = obligations.iter().find(|it| it.finding == Finding::Fails);
+    let outcome = match fails {
+        Some(judged) => Outcome::Contradicted(judged.obligation.what.clone()),
+        None => Outcome::Proved(Scope::Any),
+    };
+    verdict(ClaimKind::Isolation, span, outcome, obligations)
+}
+
+/// Of the claims that all policies make. `None`: there is none.
+fn composition(
+    program: &Program,
+    policies: &[Vec<Verdict>],
+    isolation: &Verdict,
+) -> Option<Verdict> {
+    let span = program.partitions.first()?.span;
+    let common: Vec<&str> = policies
+        .first()?
+        .iter()
+        .map(|verdict| verdict.claim.kind.name())
+        .filter(|name| policies.iter().all(|all| find(all, name).is_some()))
+        .collect();
+    if common.is_empty() {
+        return None;
+    }
+    let mut scope = Scope::Any;
+    let mut outcome = isolation.outcome.clone();
+    let mut obligations = Vec::new();
+    for partition in &program.partitions {
+        let policy = &program.policies[partition.policy].name;
+        let names = common.join(", ");
+        let what = format!("`{}` runs `{policy}`, of which is proved: {names}", partition.name);
+        let mut finding = Finding::Holds;
+        for name in &common {
+            match find(&policies[partition.policy], name).map(|it| &it.outcome) {
+                Some(Outcome::Proved(of)) => scope = narrower(scope, *of),
+                Some(Outcome::Unknown(_)) | None if finding == Finding::Holds => {
+                    finding = Finding::Open(format!("nobody knows whether it has {name}"));
+                }
+                Some(Outcome::Unknown(_)) | None => {}
+                Some(Outcome::Refuted(_) | Outcome::Contradicted(_)) => finding = Finding::Fails,
+            }
+        }
+        match (&finding, &outcome) {
+            (Finding::Fails, _) => outcome = Outcome::Contradicted(what.clone()),
+            (Finding::Open(why), Outcome::Proved(_)) => outcome = Outcome::Unknown(why.clone()),
+            _ => {}
+        }
+        let verdicts = common.iter().filter_map(|name| find(&policies[partition.policy], name));
+        let model_only = verdicts.flat_map(|it| &it.obligations).any(|it| it.obligation.model_only);
+        let (span, question) = (partition.span, Question::Holds);
+        let obligation = Obligation { name: "part", what, span, question, model_only };
+        obligations.push(Judged { obligation, finding, took: Duration::ZERO });
+    }
+    if let Outcome::Proved(_) = outcome {
+        outcome = Outcome::Proved(scope);
+    }
+    Some(verdict(ClaimKind::Composition, span, outcome, obligations))
+}
+
+fn find<'v>(verdicts: &'v [Verdict], name: &str) -> Option<&'v Verdict> {
+    verdicts.iter().find(|verdict| verdict.claim.kind.name() == name)
+}
+
+fn narrower(a: Scope, b: Scope) -> Scope {
+    match (a, b) {
+        (Scope::UpTo(a), Scope::UpTo(b)) => Scope::UpTo(if a.cpus <= b.cpus { a } else { b }),
+        (Scope::Any, other) | (other, Scope::Any) => other,
+    }
+}
+
+fn settled(name: &'static str, what: String, span: Span, holds: bool) -> Judged {
+    let question = if holds { Question::Holds } else { Question::Fails };
+    let finding = if holds { Finding::Holds } else { Finding::Fails };
+    let obligation = Obligation { name, what, span, question, model_only: false };
+    Judged { obligation, finding, took: Duration::ZERO }
+}
+
+fn verdict(kind: ClaimKind, span: Span, outcome: Outcome, obligations: Vec<Judged>) -> Verdict {
+    let claim = Claim { kind, span };
+    Verdict { claim, outcome, obligations, looked: 0, explored: None, took: Duration::ZERO }
+}

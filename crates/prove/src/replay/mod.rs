@@ -1,0 +1,161 @@
+//! A counterexample forced on a policy: the same situation, and the same choices, step by step.
+//!
+//! The explorer chooses what no run ever shows at will: which candidate is read when, which is
+//! tried first, what happens in between. Here these choices are as recorded, and what comes of them
+//! the interpreter says ([`wastenot_rota::interpret::Forced`]). On the text that it was found with,
+//! a counterexample ends in what is wrong; on one that was mended, at some step something else
+//! happens. The protocol of wakeups is no part of the interpreter's text: its steps are forced on
+//! its own states ([`crate::wakeup`]).
+
+mod attempt;
+mod others;
+mod protocol;
+mod report;
+mod stage;
+mod told;
+
+use wastenot_model::History;
+use wastenot_rota::ir::Policy;
+
+use self::stage::Stage;
+use self::told::Told;
+use crate::Error;
+use crate::counterexample::annexes::{AT_FIRST, FORMAT, Row, SO, Tables, read_steps};
+use crate::counterexample::wakeup::WAKEUP;
+use crate::explore::{Wrong, still};
+
+pub use report::report;
+
+/// A counterexample that was read.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    tables: Tables,
+    machine: wastenot_model::Machine,
+    /// What it begins with, in words.
+    at_first: Vec<String>,
+    steps: Vec<Row>,
+}
+
+/// What came of forcing a counterexample on a policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replay {
+    /// The name of the policy that it was forced on.
+    pub policy: String,
+    /// The claim that it was found against.
+    pub claim: String,
+    /// What is wrong in the end, where it ends as recorded.
+    pub why: String,
+    /// What it begins with, in words.
+    pub at_first: Vec<String>,
+    /// The recorded steps, in words.
+    pub steps: Vec<String>,
+    /// How many of them happened as recorded.
+    pub same: usize,
+    /// What happens then instead, in words. Nothing: it ends as recorded.
+    pub otherwise: Vec<String>,
+    /// Variables of CPUs that the policy does not have: their values were left out.
+    pub left_out: Vec<String>,
+    /// How the claim is still broken from the same beginning, if it is, though with other steps.
+    pub still: Option<String>,
+}
+
+impl Replay {
+    /// Whether it ends in what is wrong, with the recorded steps.
+    pub fn is_reached(&self) -> bool {
+        self.otherwise.is_empty()
+    }
+}
+
+/// Whether a History is a counterexample.
+pub fn is_counterexample(history: &History) -> bool {
+    history.head.source.format == FORMAT
+}
+
+impl Recorded {
+    /// Reads what `prove --cex` wrote.
+    ///
+    /// # Errors
+    /// Something is missing, or means nothing.
+    pub fn read(history: &History) -> Result<Recorded, Error> {
+        let tables = Tables::read(history)?;
+        let (words, steps): (Vec<Row>, Vec<Row>) =
+            read_steps(history)?.into_iter().partition(|row| [AT_FIRST, SO].contains(&&*row.kind));
+        let at_first = words.into_iter().filter(|row| row.kind == AT_FIRST);
+        let at_first = at_first.map(|row| row.words).collect();
+        Ok(Recorded { tables, machine: history.head.machine.clone(), at_first, steps })
+    }
+
+    /// The name of the policy that it was found with.
+    pub fn policy(&self) -> &str {
+        &self.tables.about.policy
+    }
+
+    /// The text of that policy, if it is told.
+    pub fn text(&self) -> Option<&str> {
+        Some(self.tables.about.text.as_str()).filter(|text| !text.is_empty())
+    }
+
+    /// Forces it on `policy`.
+    ///
+    /// # Errors
+    /// The policy has not what it is about.
+    pub fn force(&self, policy: &Policy) -> Result<Replay, Error> {
+        let forced = match self.tables.about.way.as_str() {
+            WAKEUP => protocol::force(self, policy)?,
+            _ => self.force_situation(policy)?,
+        };
+        let about = &self.tables.about;
+        Ok(Replay {
+            policy: policy.name.clone(),
+            claim: about.claim.clone(),
+            why: about.why.clone(),
+            at_first: self.at_first.clone(),
+            steps: self.steps.iter().map(|row| row.words.clone()).collect(),
+            same: forced.same,
+            otherwise: forced.otherwise,
+            left_out: forced.left_out,
+            still: forced.still,
+        })
+    }
+
+    fn force_situation(&self, policy: &Policy) -> Result<Forced, Error> {
+        let told = Told::of(self, policy)?;
+        let mut stage = Stage::new(&told)?;
+        let done = match told.wrong {
+            Some(Wrong::Fails) => attempt::fails(&mut stage),
+            Some(Wrong::AllFail) => attempt::round(&mut stage),
+            Some(Wrong::Lost) => attempt::lost(&mut stage),
+            Some(Wrong::NotWoken) => others::not_woken(&mut stage),
+            Some(Wrong::NobodyBeginsThere) => others::not_first(&mut stage),
+            Some(Wrong::PassesForNobody) => others::empty(&mut stage),
+            Some(Wrong::StealsForbidden) => others::stolen(&mut stage),
+            Some(Wrong::RunsInACircle) => others::circle(&mut stage),
+            None => others::key(&mut stage),
+        };
+        let otherwise = done.err().map(|Otherwise(words)| words).unwrap_or_default();
+        let small = told.machine_is_small();
+        let claim = policy.claims.iter().find(|claim| claim.kind.name() == self.tables.about.claim);
+        let claim = claim.filter(|_| small && !otherwise.is_empty());
+        let still = claim.and_then(|it| still(&told.world(), &told.situation, &it.kind));
+        let left_out = told.left_out.clone();
+        Ok(Forced { same: stage.same, otherwise, left_out, still })
+    }
+}
+
+/// How far it came.
+struct Forced {
+    same: usize,
+    otherwise: Vec<String>,
+    left_out: Vec<String>,
+    still: Option<String>,
+}
+
+/// Something else happens than was recorded: this, in words, of which there are some.
+#[derive(Debug)]
+struct Otherwise(Vec<String>);
+
+impl From<String> for Otherwise {
+    fn from(words: String) -> Otherwise {
+        Otherwise(vec![words])
+    }
+}

@@ -1,0 +1,155 @@
+//! What is no attempt: a wakeup, a candidate, a circle of moves, a key; forced.
+
+use wastenot_model::{CpuSet, TaskId};
+use wastenot_rota::interpret::{Found, Placed};
+use wastenot_rota::ir::ClaimKind;
+
+use super::Otherwise;
+use super::attempt::{balanced, memory};
+use super::stage::Stage;
+use crate::explore::{Events, Place, Step, broken, failing, waits};
+
+/// A task is put, and nobody is woken for it though a CPU sleeps that would take it. The handler
+/// has found no idle CPU; by the time that the task is in its queue there are some.
+pub(super) fn not_woken(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
+    let told = stage.told;
+    let Some((Step::Woken { task, event, prev, queue, group }, _)) = told.steps.first().cloned()
+    else {
+        return Err(unlike("a put"));
+    };
+    stage.without(task);
+    let idle = stage.idle_but(None);
+    let to = (event, TaskId::nth(task));
+    let placed = stage.forced.places(to, prev, (CpuSet::new(), idle));
+    if placed != Placed::Waits((queue, group), None) {
+        return Err(stage.placed(task, placed).into());
+    }
+    stage.as_recorded();
+    let cpu = told.cpu;
+    let sleeps = stage.forced.is_idle(cpu) && stage.forced.may(TaskId::nth(task), cpu);
+    if !sleeps || failing(&told.world(), &told.situation, cpu, Events::default()).is_some() {
+        return Err(format!("CPU {cpu} would not take task {task}").into());
+    }
+    Ok(())
+}
+
+/// A task waits, and no CPU that may run it takes from its queue before all else.
+pub(super) fn not_first(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
+    let told = stage.told;
+    let waiting = told.situation.tasks.iter().find_map(|task| match task.place {
+        Place::Waits { queue, group } => Some((task, (queue, group))),
+        _ => None,
+    });
+    let Some((task, at)) = waiting else { return Err(unlike("a task that waits")) };
+    if !waits(&told.world(), task.mask).contains(&at) {
+        return Err(format!("no such task comes to wait in {}", stage.queue(at)).into());
+    }
+    told.steps.iter().for_each(|_| stage.as_recorded());
+    for cpu in told.cpus().into_iter().filter(|&cpu| task.allowed(cpu)) {
+        if stage.forced.takes_from(cpu, 0) == Some(at) {
+            return Err(format!("CPU {cpu} takes from {} first", stage.queue(at)).into());
+        }
+    }
+    Ok(())
+}
+
+/// A candidate in whose queue nobody waits passes, and is tried.
+pub(super) fn empty(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
+    match candidate(stage)? {
+        (_, Found::Nobody) => {
+            stage.as_recorded();
+            Ok(())
+        }
+        (group, found) => Err(stage_found(stage, group, found)),
+    }
+}
+
+/// A candidate passes, and a task is taken from it that may not run there.
+pub(super) fn stolen(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
+    match candidate(stage)? {
+        (_, Found::Task(task)) if !stage.forced.may(task, stage.told.cpu) => {
+            stage.as_recorded();
+            Ok(())
+        }
+        (group, found) => Err(stage_found(stage, group, found)),
+    }
+}
+
+/// Reads the candidate of the first step, which has to pass, and tries it.
+fn candidate(stage: &mut Stage<'_>) -> Result<(usize, Found), Otherwise> {
+    let told = stage.told;
+    let cpu = told.cpu;
+    let Some((Step::Read { group, .. }, queue)) = told.steps.first().cloned() else {
+        return Err(unlike("a read"));
+    };
+    let balance = told.policy.idle.as_ref().filter(|balance| Some(balance.from) == queue);
+    let levels = balance.map_or(0, |balance| balance.levels.len());
+    let looks = (0..levels).any(|n| stage.forced.candidates(cpu, n).contains(&group));
+    if !looks {
+        return Err(format!("CPU {cpu} does not look there").into());
+    }
+    let memory = memory(stage);
+    let read = stage.forced.reads(cpu, group, &memory);
+    if !read.passed {
+        let queue = balanced(stage, group);
+        return Err(format!("CPU {cpu} reads {queue}: the filter says no").into());
+    }
+    stage.as_recorded();
+    Ok((group, stage.forced.tries(cpu, group, read.seen)))
+}
+
+fn stage_found(stage: &Stage<'_>, group: usize, found: Found) -> Otherwise {
+    let (cpu, queue) = (stage.told.cpu, balanced(stage, group));
+    let words = match found {
+        Found::Task(task) => format!("CPU {cpu} takes task {} from {queue}", task.ordinal()),
+        Found::Nobody => format!("CPU {cpu} locks {queue}: nobody there may run here"),
+        Found::Refused => format!("CPU {cpu} locks {queue}: the re-check says no"),
+    };
+    words.into()
+}
+
+/// Tasks are moved, and in the end wait where they did.
+pub(super) fn circle(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
+    let told = stage.told;
+    for (step, _) in &told.steps {
+        let Step::Moved { by, task, from, into } = *step else { return Err(unlike("a move")) };
+        stage.pulls((by, task), from, into)?;
+        stage.as_recorded();
+    }
+    let afresh = stage.afresh();
+    let tasks = 0..told.situation.tasks.len();
+    let moved =
+        |task: &usize| stage.forced.queue(TaskId::nth(*task)) != afresh.queue(TaskId::nth(*task));
+    match tasks.into_iter().find(moved) {
+        None if !told.steps.is_empty() => Ok(()),
+        None => Err(unlike("a move")),
+        Some(task) => Err(format!("task {task} waits elsewhere than at first").into()),
+    }
+}
+
+/// A handler sets a key to what it must not be.
+pub(super) fn key(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
+    let told = stage.told;
+    let Some((Step::Sets { event, given, .. }, _)) = told.steps.first().cloned() else {
+        return Err(unlike("a key that is set"));
+    };
+    let mut claims = told.policy.claims.iter().map(|claim| &claim.kind);
+    let claim = match claims.find(|claim| claim.name() == told.claim) {
+        Some(claim) => claim,
+        None if told.claim == ClaimKind::VtMonotone.name() => &ClaimKind::VtMonotone,
+        // How far back is too far, only the claim says.
+        None => return Err(format!("nothing is claimed of `{}`", told.claim).into()),
+    };
+    match broken(&told.world(), claim, event, given) {
+        Some(_) => {
+            stage.as_recorded();
+            Ok(())
+        }
+        None => Err(format!("in `{}` the key is set to what it may be", event.name()).into()),
+    }
+}
+
+/// The steps are none of those that break a claim in this way.
+fn unlike(what: &str) -> Otherwise {
+    format!("no step is {what}").into()
+}

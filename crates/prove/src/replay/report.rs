@@ -1,0 +1,84 @@
+//! What came of forcing a counterexample, as a Report.
+
+use wastenot_model::report::Unit;
+use wastenot_model::{Report, Table, Value};
+
+use super::Replay;
+
+/// What is taken for granted.
+const ASSUMPTIONS: [&str; 3] = [
+    "who reads, tries, puts or moves next is as recorded; what each finds, this text says",
+    "keys of ordered queues, and times, are as at the start: no such claim depends on them",
+    "that this counterexample does not happen proves nothing: `wastenot prove` does",
+];
+
+/// What came of it; `file` is the counterexample.
+pub fn report(file: &str, replay: &Replay) -> Report {
+    let title = format!("{file}: against {} of {}, forced", replay.claim, replay.policy);
+    let mut report = Report::new("simulate.counterexample/1", title);
+    report.verdict = verdict(replay);
+    report.measure("reached", "Ends as recorded", replay.is_reached(), Unit::None);
+    report.measure("steps", "Steps", replay.steps.len(), Unit::None);
+    report.measure("same", "  as recorded", replay.same, Unit::None);
+    report.measure("still", "", replay.still.clone(), Unit::None);
+    report.tables = vec![steps(replay), otherwise(replay)];
+    let left = replay.left_out.iter();
+    let left = left.map(|name| format!("CPUs of this policy have no `{name}`: it was left out"));
+    report.assumptions = left.chain(ASSUMPTIONS.map(str::to_owned)).collect();
+    report
+}
+
+fn verdict(replay: &Replay) -> String {
+    if replay.is_reached() {
+        return format!("It goes wrong as recorded: {}.", replay.why);
+    }
+    let mut sentence = match replay.same < replay.steps.len() {
+        true => format!("Step {} goes otherwise", replay.same + 1),
+        false => "All steps are as recorded, and it ends otherwise".to_owned(),
+    };
+    if let Some(first) = replay.otherwise.first() {
+        sentence += &format!(": {first}");
+    }
+    if let [_, .., last] = replay.otherwise.as_slice() {
+        sentence += &format!("; in the end {last}");
+    }
+    match &replay.still {
+        None => format!("{sentence}."),
+        Some(why) => format!("{sentence}. But from the same beginning it still goes wrong: {why}."),
+    }
+}
+
+fn steps(replay: &Replay) -> Table {
+    let columns = [
+        ("step", "step", Unit::None),
+        ("now", "now", Unit::None),
+        ("what", "as recorded", Unit::None),
+    ];
+    let mut table = Table::new("recorded", "Steps", &columns);
+    table.shown = usize::MAX;
+    for words in &replay.at_first {
+        table.push(vec!["at first".into(), "".into(), words.clone().into()]);
+    }
+    for (n, words) in replay.steps.iter().enumerate() {
+        let now: Value = match n.cmp(&replay.same) {
+            std::cmp::Ordering::Less => "same".into(),
+            std::cmp::Ordering::Equal => "not so".into(),
+            std::cmp::Ordering::Greater => "".into(),
+        };
+        table.push(vec![(n + 1).to_string().into(), now, words.clone().into()]);
+    }
+    if replay.is_reached() {
+        table.push(vec!["so".into(), "same".into(), replay.why.clone().into()]);
+    }
+    table
+}
+
+fn otherwise(replay: &Replay) -> Table {
+    let columns = [("what", "what happens", Unit::None)];
+    let mut table = Table::new("otherwise", "Instead", &columns);
+    table.shown = usize::MAX;
+    for words in &replay.otherwise {
+        table.push(vec![words.clone().into()]);
+    }
+    table
+}

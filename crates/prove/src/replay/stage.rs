@@ -1,0 +1,139 @@
+//! The interpreter in the situation that a counterexample begins with, and what is told of it.
+
+use wastenot_model::{CpuId, CpuSet, TaskId};
+use wastenot_rota::interpret::{Forced, Placed, nice_of};
+use wastenot_rota::ir::Event;
+
+use super::Otherwise;
+use super::told::Told;
+use crate::Error;
+use crate::counterexample::situation::{mask, queue_in_words};
+use crate::explore::Place;
+
+pub(super) struct Stage<'t> {
+    pub(super) told: &'t Told<'t>,
+    pub(super) forced: Forced,
+    /// So many steps happened as recorded.
+    pub(super) same: usize,
+}
+
+impl<'t> Stage<'t> {
+    pub(super) fn new(told: &'t Told<'t>) -> Result<Stage<'t>, Error> {
+        let without = |_: usize| false;
+        Ok(Stage { told, forced: arranged(told, without), same: 0 })
+    }
+
+    /// The same without one task, which sleeps.
+    pub(super) fn without(&mut self, task: usize) {
+        self.forced = arranged(self.told, |other| other == task);
+    }
+
+    /// The situation as it was at first.
+    pub(super) fn afresh(&self) -> Forced {
+        arranged(self.told, |_| false)
+    }
+
+    /// One more step happened as recorded.
+    pub(super) fn as_recorded(&mut self) {
+        self.same += 1;
+    }
+
+    /// Idle CPUs but one.
+    pub(super) fn idle_but(&self, cpu: Option<CpuId>) -> CpuSet {
+        let idle = |other: &CpuId| self.forced.is_idle(*other) && Some(*other) != cpu;
+        self.told.cpus().into_iter().filter(idle).collect()
+    }
+
+    /// `` `ready` of CPU 1 ``
+    pub(super) fn queue(&self, at: (usize, usize)) -> String {
+        queue_in_words(self.told.policy, at)
+    }
+
+    /// A task is put where it was put, while `cpu` is in an attempt. The handler finds any idle CPU
+    /// that there is: the nearest, unless that leads elsewhere and another one does not.
+    pub(super) fn wakes(
+        &mut self,
+        (event, task): (Event, usize),
+        prev: CpuId,
+        at: (usize, usize),
+        cpu: CpuId,
+    ) -> Result<(), Otherwise> {
+        let idle = self.idle_but(Some(cpu));
+        let alone = idle.iter().map(|cpu| [cpu].into_iter().collect::<CpuSet>());
+        let choices: Vec<CpuSet> = std::iter::once(idle.clone()).chain(alone).collect();
+        let mut first = None;
+        for choice in choices {
+            let mut forced = self.forced.clone();
+            let to = (event, TaskId::nth(task));
+            let placed = forced.places(to, prev, (choice.clone(), choice));
+            if matches!(placed, Placed::Waits(queue, _) if queue == at) {
+                self.forced = forced;
+                return Ok(());
+            }
+            first.get_or_insert((placed, forced));
+        }
+        let Some((placed, forced)) = first else { return Ok(()) };
+        self.forced = forced;
+        Err(self.placed(task, placed).into())
+    }
+
+    /// What became of a task that was put, in words.
+    pub(super) fn placed(&self, task: usize, placed: Placed) -> String {
+        match placed {
+            Placed::Waits(at, None) => format!("task {task} waits in {}", self.queue(at)),
+            Placed::Waits(at, Some(cpu)) => {
+                format!("task {task} waits in {}, and CPU {cpu} is woken", self.queue(at))
+            }
+            Placed::Runs(cpu) => format!("task {task} is given to CPU {cpu}"),
+            Placed::Nowhere => format!("task {task} is put nowhere"),
+        }
+    }
+
+    /// A regular balance moves a task where it was moved.
+    pub(super) fn pulls(
+        &mut self,
+        (by, task): (CpuId, usize),
+        from: (usize, usize),
+        into: (usize, usize),
+    ) -> Result<(), Otherwise> {
+        match self.forced.pulls(by, from, into) {
+            Some(moved) if moved == TaskId::nth(task) => Ok(()),
+            Some(moved) => {
+                let (moved, from) = (moved.ordinal(), self.queue(from));
+                Err(format!("CPU {by} moves task {moved} from {from}").into())
+            }
+            None => {
+                let (from, into) = (self.queue(from), self.queue(into));
+                Err(format!("CPU {by} moves nobody from {from} to {into}").into())
+            }
+        }
+    }
+
+    /// A task that waits and that `cpu` may run.
+    pub(super) fn wanted(&self, cpu: CpuId) -> Option<usize> {
+        let wanted = |task: &usize| {
+            let task = TaskId::nth(*task);
+            self.forced.queue(task).is_some() && self.forced.may(task, cpu)
+        };
+        (0..self.told.situation.tasks.len()).find(wanted)
+    }
+}
+
+/// All tasks where they are at first, but for those that are left out.
+fn arranged(told: &Told<'_>, without: impl Fn(usize) -> bool) -> Forced {
+    let tasks = &told.situation.tasks;
+    let nature = |task: &crate::explore::Task| (mask(task.mask), nice_of(task.weight).unwrap_or(0));
+    let natures: Vec<(CpuSet, i8)> = tasks.iter().map(nature).collect();
+    let mut forced = Forced::new(told.policy.clone(), told.small.machine.clone(), &natures);
+    for (n, task) in tasks.iter().enumerate().filter(|(n, _)| !without(*n)) {
+        match task.place {
+            Place::Runs(cpu) => forced.runs(TaskId::nth(n), cpu),
+            Place::Waits { queue, group } => forced.waits(TaskId::nth(n), (queue, group)),
+            Place::Away => {}
+        }
+    }
+    for (cpu, vars) in told.cpus().into_iter().zip(&told.situation.vars) {
+        vars.iter().enumerate().for_each(|(var, value)| forced.set(cpu, var, *value));
+    }
+    forced
+}

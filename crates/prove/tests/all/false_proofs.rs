@@ -1,0 +1,80 @@
+//! Claims that were once proved of policies that do not have them.
+
+use std::time::Duration;
+
+use wastenot_prove::explore::Bounds;
+use wastenot_prove::{Options, Outcome, judge};
+
+use crate::solvers::solvers;
+
+/// A policy with one queue that is ordered, and whatever else.
+fn keyed(vars: &str, wake: &str, stop: &str, claim: &str) -> String {
+    format!(
+        "policy p() {{
+            task {{ vt: time = 0 owner queue }}
+            cpu {{ {vars} }}
+            queue q : ordered(vt) per machine
+            queue z : fifo per machine
+            on new(t), wake(t) {{ {wake} }}
+            on stop(t, ran) {{ {stop} }}
+            on preempt(t), yield(t) {{ put t in machine.q }}
+            on block(t), exit(t) {{ }}
+            on dispatch(c) {{ take machine.q else take machine.z }}
+            prove {claim}
+        }}"
+    )
+}
+
+/// Work stealing with this filter.
+fn stealing(filter: &str, claim: &str) -> String {
+    format!(
+        "policy p() {{
+            queue q : fifo per cpu
+            on new(t), wake(t), preempt(t), yield(t) {{ put t in home(t).q }}
+            on block(t), exit(t) {{ }}
+            on dispatch(c) {{ take c.q else balance idle }}
+            balance idle {{
+                level machine
+                filter(me, v) = {filter}
+                steal 1 where me in allowed(t)
+            }}
+            prove {claim}
+        }}"
+    )
+}
+
+#[test]
+fn what_does_not_hold_is_not_proved_for_any_number_of_cpus() {
+    let rises = "t.vt += ran + 1ns";
+    let set = "let a = here.x\n here.x := 0ms\n t.vt := t.vt + (here.x - a)\n put t in machine.q";
+    let wrong = [
+        // A variable of a CPU is read again after it was set.
+        keyed("x: time = 0 owner cpu", set, "here.x := ran\n t.vt += ran + 1ns", "vt_monotone"),
+        // Nobody who is new or wakes comes into the queue that the claim is about.
+        keyed("", "put t in machine.z", rises, "lag(<= 1ms)"),
+        keyed("", "put t in machine.z", rises, "vt_monotone"),
+        // What is read twice may change in between.
+        stealing("queued(v.q) + queued(v.q) > queued(v.q)", "work_conservation"),
+        stealing("queued(v.q) >= (min c in machine : queued(c.q))", "work_conservation"),
+    ];
+    let right = [
+        keyed("", "put t in machine.q", rises, "vt_monotone"),
+        stealing("queued(v.q) >= 1 and queued(v.q) > running(me)", "work_conservation"),
+    ];
+    let bounds = Bounds { cpus: 2, tasks: 2, events: 1 };
+    for solver in solvers("what_does_not_hold_is_not_proved_for_any_number_of_cpus") {
+        let patience = Duration::from_secs(20);
+        let options = Options { solvers: vec![solver], cache: None, patience, bounds };
+        let proved = |text: &String| {
+            let program = wastenot_rota::compile(text).expect("it compiles");
+            let verdict = judge(&program.policies[0], &options).expect("an answer").remove(0);
+            matches!(verdict.outcome, Outcome::Proved(wastenot_prove::Scope::Any))
+        };
+        for text in &wrong {
+            assert!(!proved(text), "{text}");
+        }
+        for text in &right {
+            assert!(proved(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Programs with partitions: what is said of the whole.
+
+use std::time::Duration;
+
+use wastenot_prove::explore::Bounds;
+use wastenot_prove::{Options, Outcome, Scope, Verdict, judge, judge_partitions};
+use wastenot_rota::ir::{Cpus, Level, Program};
+
+const BOUNDS: Bounds = Bounds { cpus: 2, tasks: 2, events: 1 };
+
+fn parted(change: impl Fn(&str) -> String) -> Program {
+    let text = include_str!("../../../../policies/partitions.rota");
+    wastenot_rota::compile(&change(text)).expect("it means something")
+}
+
+/// What small machines say of its policies, and of it as a whole.
+fn judged(program: &Program) -> (Vec<Vec<Verdict>>, Vec<Verdict>) {
+    let patience = Duration::from_secs(1);
+    let options = Options { solvers: Vec::new(), cache: None, patience, bounds: BOUNDS };
+    let policies = program.policies.iter().map(|policy| judge(policy, &options));
+    let policies: Vec<Vec<Verdict>> = policies.map(|it| it.expect("no solver is asked")).collect();
+    let whole = judge_partitions(program, &policies);
+    (policies, whole)
+}
+
+fn outcomes(verdicts: &[Verdict]) -> Vec<(&'static str, &Outcome)> {
+    verdicts.iter().map(|verdict| (verdict.claim.kind.name(), &verdict.outcome)).collect()
+}
+
+#[test]
+fn what_all_partitions_have_the_machine_has_as_far_as_it_was_shown() {
+    // One of them claims less.
+    let less = |text: &str| {
+        let (services, batch) = text.split_once("policy batch").expect("two policies");
+        let batch = batch.replace(",\n        wait(dispatches <= position + direct_runs)", "");
+        format!("{services}policy batch{batch}")
+    };
+    let (policies, whole) = judged(&parted(less));
+    assert!(policies.iter().flatten().all(|it| matches!(it.outcome, Outcome::Proved(_))));
+    let [("isolation", isolation), ("composition", composition)] = outcomes(&whole)[..] else {
+        panic!("{whole:?}");
+    };
+    assert!(matches!(isolation, Outcome::Proved(Scope::Any)), "{isolation:?}");
+    assert!(matches!(composition, Outcome::Proved(Scope::UpTo(BOUNDS))), "{composition:?}");
+    let parts: Vec<&str> =
+        whole[1].obligations.iter().map(|it| it.obligation.what.as_str()).collect();
+    let has = "of which is proved: no_lost_task, no_lost_wakeup, work_conservation, rounds";
+    let each = [("front", "services"), ("back", "batch")];
+    let expected = each.map(|(part, policy)| format!("`{part}` runs `{policy}`, {has}"));
+    assert_eq!(parts, expected, "only services claims `wait`");
+}
+
+#[test]
+fn one_partition_that_has_it_not_is_enough() {
+    let program = parted(|text| text.replace("queued(v.ready) >= 1", "queued(v.ready) >= 2"));
+    let (policies, whole) = judged(&program);
+    let refuted = |of: usize| {
+        policies[of].iter().any(|verdict| matches!(verdict.outcome, Outcome::Refuted(_)))
+    };
+    assert_eq!([refuted(0), refuted(1)], [false, true]);
+    assert!(matches!(whole[0].outcome, Outcome::Proved(_)));
+    let Outcome::Contradicted(what) = &whole[1].outcome else { panic!("{whole:?}") };
+    assert!(what.starts_with("`back` runs `batch`"), "{what}");
+}
+
+#[test]
+fn what_nobody_claims_of_all_is_not_composed() {
+    let program = parted(|text| {
+        let waits = ",\n        wait(dispatches <= position + direct_runs)";
+        let all = "prove no_lost_task, no_lost_wakeup, work_conservation, rounds(<= idle_cpus)";
+        let (services, batch) = text.split_once("policy batch").expect("two policies");
+        let services = services.replace(&format!("{all}{waits}"), "prove no_lost_task");
+        let batch = batch.replace(&format!("{all}{waits}"), "prove work_conservation");
+        format!("{services}policy batch{batch}")
+    });
+    let (_, whole) = judged(&program);
+    assert_eq!(outcomes(&whole).iter().map(|it| it.0).collect::<Vec<_>>(), ["isolation"]);
+}
+
+#[test]
+fn partitions_that_meet_are_not_isolated() {
+    let mut program = parted(str::to_owned);
+    program.partitions.push(program.partitions[0].clone());
+    program.partitions[2].cpus = Cpus::Group(Level::Llc, 3);
+    let (_, whole) = judged(&program);
+    for (_, outcome) in outcomes(&whole) {
+        assert!(matches!(outcome, Outcome::Contradicted(_)), "{outcome:?}");
+    }
+    let mut program = parted(str::to_owned);
+    program.partitions[1].tasks = Some("web*".into());
+    assert!(matches!(judged(&program).1[0].outcome, Outcome::Contradicted(_)));
+}
+
+#[test]
+fn a_machine_that_is_not_parted_claims_nothing_of_parts() {
+    let text = include_str!("../../../../policies/global-fifo.rota");
+    let program = wastenot_rota::compile(text).expect("it means something");
+    assert_eq!(judged(&program).1.len(), 0);
+}

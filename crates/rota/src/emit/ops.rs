@@ -1,0 +1,218 @@
+//! The operations of sched_ext, and what is done regularly: each calls the policy of its partition.
+
+use super::expr::constant;
+use super::file::{OPS, OPTIONAL, PART, PERIOD};
+use super::parts::Parts;
+use crate::ir::{Event, Level, Periodic};
+
+impl Parts<'_> {
+    /// Which partition a task belongs to: that of its cgroup, or the one with everybody else's.
+    fn part_of_task(&self) -> String {
+        let parts = &self.program.partitions;
+        if parts.len() < 2 {
+            return "static u32 part_of_task(struct task_struct *p)\n{\n\treturn 0;\n}\n\n".into();
+        }
+        let rest = parts.iter().position(|part| part.tasks.is_none()).unwrap_or(0);
+        PART.replace("@REST@", &rest.to_string())
+    }
+
+    /// What the operations call.
+    pub(super) fn glue(&self) -> String {
+        let part = self.part_of_task();
+        let first = self.by_part("f->part", |written| {
+            let vars = written.writer.policy.task_vars.iter().enumerate();
+            vars.map(|(var, ir)| {
+                format!("\tf->t->{} = {};\n", written.writer.task_var(var), ir.value)
+            })
+            .collect()
+        });
+        let placed = self.by_part("f->part", |written| {
+            let mut text = "\tswitch (event) {\n".to_string();
+            for event in Event::ALL.into_iter().filter(|event| event.places()) {
+                text += &format!("\tcase {}:\n", event.name().to_uppercase());
+                if let Some(name) = &written.handlers[event as usize] {
+                    text += &format!("\t\t{name}(f);\n\t\tbreak;\n");
+                }
+            }
+            text + "\t}\n"
+        });
+        let dispatched = self
+            .by_part("f->part", |written| format!("\treturn {}(f, stays);\n", written.dispatch));
+        let dispatched = or_false(dispatched);
+        format!(
+            "/*\n * Which policy it is.\n */\nenum {{ NEW, WAKE, PREEMPT, YIELD }};\n\n\
+             {part}\
+             /* Variables begin with what the text says. */\n\
+             static void first_seen(struct frame *f)\n{{\n{first}}}\n\n\
+             static void placed(struct frame *f, u32 event)\n{{\n{placed}}}\n\n\
+             static bool dispatched(struct frame *f, bool stays)\n{{\n{dispatched}}}\n\n"
+        )
+    }
+
+    /// What handlers of an event are called for.
+    fn call(&self, event: Event) -> String {
+        self.by_part("f.part", |written| match &written.handlers[event as usize] {
+            Some(name) => format!("\t{name}(&f);\n"),
+            None => String::new(),
+        })
+    }
+
+    pub(super) fn ops(&self) -> String {
+        let mut init = String::new();
+        for (part, written) in self.each().iter().enumerate() {
+            let writer = &written.writer;
+            for (queue, ir) in writer.policy.queues.iter().enumerate() {
+                let (kind, per) = (writer.kind(queue), constant(ir.per));
+                init += &format!("\terror = error ?: make({part}, {kind}, {per});\n");
+            }
+        }
+        for (index, (part, periodic, _)) in self.regular().iter().enumerate() {
+            let level = constant(periodic.leader.unwrap_or(Level::Cpu));
+            init += &format!("\tif (!error)\n\t\tbegin({part}, {index}, {level});\n");
+        }
+        let (optional, members) = self.optional();
+        let weighs = self.weighs();
+        let elsewhere = match self.program.partitions.len() {
+            0 | 1 => "",
+            _ => "\tif (f->home < 0)\n\t\tbpf_loop(PARTS, elsewhere_step, f, 0);\n",
+        };
+        OPS.replace("@LEFT@", &self.left())
+            .replace("@ELSEWHERE@", elsewhere)
+            .replace("@UNWEIGH@", if weighs { "\tweigh(t, 0);\n" } else { "" })
+            .replace("@RUNNING@", &self.call(Event::Start))
+            .replace("@STOPPING@", &self.call(Event::Stop))
+            .replace("@OPTIONAL@", &optional)
+            .replace("@INIT@", &init)
+            .replace("@OPS@", &members)
+            .replace("@NAME@", &self.names("_"))
+    }
+
+    pub(super) fn names(&self, between: &str) -> String {
+        let names: Vec<&str> =
+            self.program.policies.iter().map(|policy| policy.name.as_str()).collect();
+        names.join(between)
+    }
+
+    /// Operations that only some policies need, and their lines in the table of all.
+    fn optional(&self) -> (String, String) {
+        let does = |event: Event| {
+            self.policies.iter().any(|written| written.handlers[event as usize].is_some())
+        };
+        let yields = self.policies.iter().any(|written| {
+            let [preempt, gave] = [Event::Preempt, Event::Yield].map(|it| it as usize);
+            written.handlers[preempt] != written.handlers[gave]
+        });
+        let wanted = [
+            ("quiescent", does(Event::Block) || does(Event::Exit)),
+            ("tick", does(Event::Tick)),
+            ("yield", yields),
+        ];
+        let (mut text, mut members) = (String::new(), String::new());
+        let pieces = OPTIONAL.split_inclusive("\n}\n\n");
+        for (piece, (name, _)) in pieces.zip(wanted).filter(|(_, (_, wanted))| *wanted) {
+            text += piece;
+            members += &format!("\t.{name} = (void *)rota_{name},\n");
+        }
+        let deeper = |event| self.call(event).replace('\t', "\t\t");
+        let text = text
+            .replace("@EXIT@", &deeper(Event::Exit))
+            .replace("@BLOCK@", &deeper(Event::Block))
+            .replace("@TICK@", &self.call(Event::Tick));
+        (text, members)
+    }
+
+    /// Whether somebody asks for the weight of a queue.
+    pub(super) fn weighs(&self) -> bool {
+        self.policies.iter().any(|written| written.writer.functions.contains("queued_weight("))
+    }
+
+    /// Text in which a queue counts weights, if somebody asks for them.
+    pub(super) fn hooks(&self, text: &str, weighs: bool) -> String {
+        let (came, came_pinned, left) = match weighs {
+            true => (
+                "\tweigh(t, weight);\n",
+                "\tweigh(t, pinned(f->p) ? 0 : f->p->scx.weight);\n",
+                "\ts64 weight = t->weighed;\n\n\tweigh(t, 0);\n",
+            ),
+            false => ("", "", ""),
+        };
+        text.replace("@CAME@", came).replace("@WEIGH@", came_pinned).replace("@MOVED@", left)
+    }
+
+    /// What happens when a task that waited begins to run.
+    fn left(&self) -> String {
+        let mut text = String::new();
+        if self.weighs() {
+            text += "\t\tweigh(f.t, 0);\n";
+        }
+        text + &self.by_part("f.part", |written| {
+            let writer = &written.writer;
+            let mut text = String::new();
+            if let Some(idle) = &writer.policy.idle
+                && let Some(var) = idle.rebase
+            {
+                let (kind, var) = (writer.kind(idle.from), writer.task_var(var));
+                let into = idle.into.unwrap_or(idle.from);
+                let per = constant(writer.policy.queues[idle.from].per);
+                let to = writer.kind(into);
+                text += &format!(
+                    "\t\t/* steal ... rebase: it was stolen, if it waited in another group. */\n\
+                     \t\tif (f.t->kind == {kind} && f.t->group != group({per}, cpu))\n\
+                     \t\t\tf.t->{var} = rebased(f.t->{var}, {kind}, f.t->group, {to}, \
+                     group({per}, cpu));\n"
+                );
+            }
+            if writer.functions.contains("min_key(") || text.contains("rebased(") {
+                text += "\t\tkey_taken(&f);\n";
+            }
+            text
+        })
+    }
+
+    /// Each regular balance of each partition: the partition, what it is, and its function.
+    fn regular(&self) -> Vec<(usize, &Periodic, String)> {
+        let mut all = Vec::new();
+        for (part, written) in self.each().into_iter().enumerate() {
+            let periodic = written.writer.policy.periodic.iter().enumerate();
+            all.extend(periodic.map(|(n, it)| (part, it, written.periodic[n].clone())));
+        }
+        all
+    }
+
+    /// Timers, and what is done when one expires.
+    pub(super) fn periods(&self) -> String {
+        let regular = self.regular();
+        if regular.is_empty() {
+            return String::new();
+        }
+        let (mut now, mut period) = (String::new(), String::new());
+        for (index, (part, periodic, name)) in regular.iter().enumerate() {
+            let written = self.each()[*part];
+            let per = written.writer.policy.queues[periodic.balance.from].per;
+            let me = match per {
+                Level::Cpu => "cpu".into(),
+                level => format!("group({}, cpu)", constant(level)),
+            };
+            let of = name.replace("balance_", "period_");
+            let frame = format!("\t\tf.part = {part};\n\t\tf.me = {me};\n");
+            now += &format!("\tcase {index}:\n{frame}\t\t{name}(&f, cpu);\n\t\tbreak;\n");
+            period += &format!("\tcase {index}:\n{frame}\t\treturn {of}(&f);\n");
+        }
+        format!(
+            "enum {{ BALANCES = {} }};\n\n\
+             /* What each regular balance is. */\n\
+             static void balance_now(u32 balance, s32 cpu)\n{{\n\
+             \tstruct frame f = {{ .here = cpu, .now = bpf_ktime_get_ns() }};\n\n\tswitch (balance) {{\n{now}\t}}\n}}\n\n\
+             static u64 period_of(u32 balance, s32 cpu)\n{{\n\
+             \tstruct frame f = {{ .here = cpu, .now = bpf_ktime_get_ns() }};\n\n\tswitch (balance) {{\n{period}\t}}\n\
+             \treturn ~0ULL >> 1;\n}}\n\n{PERIOD}\n",
+            regular.len()
+        )
+    }
+}
+
+/// The body of a function that answers: no partition, no.
+fn or_false(body: String) -> String {
+    let switch = body.starts_with("\tswitch");
+    if switch { body + "\treturn false;\n" } else { body }
+}

@@ -1,0 +1,20 @@
+/*
+ * The weights of those who wait, added, by kind and group.
+ */
+static s64 weights[KINDS][MAX_CPUS];
+
+/* weight(QUEUE): the weights of those who wait, as they were when they came. */
+static s64 queued_weight(u32 kind, u32 group)
+{
+	if (kind >= KINDS || group >= MAX_CPUS)
+		return 0;
+	return *(volatile s64 *)&weights[kind][group];
+}
+
+/* The weight of a task that comes into its queue, or 0 of one that leaves it. */
+static void weigh(struct task *t, s64 weight)
+{
+	if (t->kind < KINDS && t->group < MAX_CPUS)
+		__sync_fetch_and_add(&weights[t->kind][t->group], weight - t->weighed);
+	t->weighed = weight;
+}

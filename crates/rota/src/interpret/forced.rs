@@ -1,0 +1,350 @@
+//! A policy whose steps somebody else orders: brought into a situation, and then led through it one
+//! step at a time. What each step finds, the text says.
+//!
+//! The code is the interpreter's own; only who does what next is not its choice. That shows what a
+//! run never does: reads that are old by the time they are used.
+
+use wastenot_model::policy::{Context, CpuView, Place, TaskView, View};
+use wastenot_model::workload::GroupId;
+use wastenot_model::{CpuId, CpuSet, Machine, TaskId, Time};
+
+use super::balance::Gives;
+use super::handler::{self, at};
+use super::scheduler::{Scheduler, queue_of};
+use crate::eval::At;
+use crate::ir::{Attempt, Event, Level, Num, Policy};
+
+/// A queue of the text, and whose.
+pub type QueueOf = (usize, usize);
+
+/// A policy that is led.
+#[derive(Clone, Debug)]
+pub struct Forced {
+    scheduler: Scheduler,
+    cx: Context,
+}
+
+/// What an idle CPU makes of a candidate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Read {
+    /// Whether it passed the filter.
+    pub passed: bool,
+    /// What the re-check remembers of it.
+    pub seen: Vec<i64>,
+}
+
+/// What an idle CPU finds in a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// A task that it takes.
+    Task(TaskId),
+    /// Nobody who may run there.
+    Nobody,
+    /// Somebody, but the re-check says no.
+    Refused,
+}
+
+/// What became of a task that a handler placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placed {
+    /// It waits, and this idle CPU was woken for it, if any was.
+    Waits(QueueOf, Option<CpuId>),
+    /// It was given to an idle CPU.
+    Runs(CpuId),
+    /// The handler placed it nowhere.
+    Nowhere,
+}
+
+impl Forced {
+    /// `policy` on a machine whose CPUs are all idle, and tasks that are all asleep: each with the
+    /// CPUs on which it may run, of which there is one at least, and its nice value.
+    pub fn new(policy: Policy, machine: Machine, tasks: &[(CpuSet, i8)]) -> Forced {
+        let all = CpuSet::first(machine.len());
+        let cpu = CpuView { current: None, idle_since: Time(0), online: true };
+        let mut masks = vec![all.clone()];
+        masks.extend(tasks.iter().map(|(mask, _)| mask.clone()));
+        let task = |(n, (mask, nice)): (usize, &(CpuSet, i8))| TaskView {
+            place: Place::Asleep,
+            cpu: mask.iter().next().unwrap_or(CpuId(0)),
+            nice: *nice,
+            group: GroupId(0),
+            mask: n as u32 + 1,
+            kthread: false,
+            own: false,
+            priority: 1.0,
+            job: None,
+        };
+        let view = View {
+            now: Time(0),
+            cpu: CpuId(0),
+            cpus: vec![cpu; machine.len()],
+            machine,
+            idle: all.clone(),
+            online: all.clone(),
+            tasks: tasks.iter().enumerate().map(task).collect(),
+            groups: Vec::new(),
+            masks,
+            seed: 1,
+        };
+        let mut cx = Context::new(view, false);
+        let params = policy.params.iter().map(|param| param.value).collect();
+        let mut scheduler = Scheduler::new(policy, params, &all, &mut cx);
+        (0..tasks.len()).for_each(|n| _ = scheduler.state.task(TaskId::nth(n)));
+        Forced { scheduler, cx }
+    }
+
+    /// `task` runs on `cpu`, whatever the text says.
+    pub fn runs(&mut self, task: TaskId, cpu: CpuId) {
+        let view = self.cx.view_mut();
+        (view.task_mut(task).place, view.task_mut(task).cpu) = (Place::Running, cpu);
+        view.cpus[cpu.index()].current = Some(task);
+        view.idle.remove(cpu);
+        self.scheduler.state.cpus[cpu.index()].current = Some(task);
+        self.scheduler.state.idle.remove(cpu);
+    }
+
+    /// `task` waits in a queue, behind all who do, whatever the text says.
+    pub fn waits(&mut self, task: TaskId, (queue, group): QueueOf) {
+        self.cx.view_mut().task_mut(task).place = Place::Queued;
+        self.scheduler.insert(&mut self.cx, task, queue, group);
+    }
+
+    /// A variable of `cpu` has this value.
+    pub fn set(&mut self, cpu: CpuId, var: usize, value: i64) {
+        self.scheduler.state.cpus[cpu.index()].vars[var] = value;
+    }
+
+    /// These CPUs, and no others, have a flag that says that they are idle.
+    pub fn flags(&mut self, cpus: CpuSet) {
+        self.scheduler.state.idle = cpus;
+    }
+
+    /// Where `task` waits, if it does.
+    pub fn queue(&self, task: TaskId) -> Option<QueueOf> {
+        let at = self.scheduler.state.tasks.get(task.ordinal())?.at;
+        at.map(|(queue, group, _)| (queue, group))
+    }
+
+    /// Whether `cpu` runs nobody.
+    pub fn is_idle(&self, cpu: CpuId) -> bool {
+        self.cx.is_idle(cpu)
+    }
+
+    /// Whether `task` may run on `cpu`.
+    pub fn may(&self, task: TaskId, cpu: CpuId) -> bool {
+        self.scheduler.state.may(&self.cx, task, cpu)
+    }
+
+    /// The queue from which `cpu` takes in the `nth` attempt of its dispatch, if it is such a one.
+    pub fn takes_from(&mut self, cpu: CpuId, nth: usize) -> Option<QueueOf> {
+        let Scheduler { policy, state, per, frame, .. } = &mut self.scheduler;
+        let Some(Attempt::Take(queue, _)) = policy.dispatch.get(nth) else { return None };
+        Some((queue.queue, queue_of(frame, state, per, &self.cx, (queue, cpu))))
+    }
+
+    /// What `cpu` finds in a queue that it takes from.
+    pub fn takes(&mut self, cpu: CpuId, (queue, group): QueueOf) -> Found {
+        let first = self.scheduler.state.first(&self.cx, queue, group, cpu);
+        self.given(cpu, first).map_or(Found::Nobody, Found::Task)
+    }
+
+    /// The candidates of `cpu` at the `nth` of the levels of `balance idle`; none beyond.
+    pub fn candidates(&self, cpu: CpuId, nth: usize) -> Vec<usize> {
+        let Scheduler { policy, state, per, stolen_from, .. } = &self.scheduler;
+        let Some(balance) = &policy.idle else { return Vec::new() };
+        let per = per[balance.from];
+        let groups = stolen_from[state.tree.group(per, cpu)].get(nth);
+        let sees = |group: &&usize| state.tree.sees(cpu, state.tree.members(per, **group)[0]);
+        groups.map(|groups| groups.iter().filter(sees).copied().collect()).unwrap_or_default()
+    }
+
+    /// `cpu` reads what the filter asks of a candidate, and what is to be remembered of it.
+    pub fn reads(&mut self, cpu: CpuId, group: usize, remember: &[Num]) -> Read {
+        let Some(balance) = self.scheduler.policy.idle.clone() else {
+            return Read { passed: false, seen: Vec::new() };
+        };
+        self.scheduler.frame.me = Some(at(&self.scheduler.state, cpu));
+        let (mut looking, _) = self.scheduler.looking(&self.cx);
+        let passed = looking.passes(&balance, group, cpu);
+        let seen = remember.iter().map(|num| looking.key(num)).collect();
+        Read { passed, seen }
+    }
+
+    /// Those of `groups` that pass the filter now, in the order in which `cpu` would try them.
+    pub fn order(&mut self, cpu: CpuId, groups: &[usize]) -> Vec<usize> {
+        let Some(balance) = self.scheduler.policy.idle.clone() else { return Vec::new() };
+        self.scheduler.frame.me = Some(at(&self.scheduler.state, cpu));
+        let (mut looking, _) = self.scheduler.looking(&self.cx);
+        looking.passing(&balance, groups, cpu)
+    }
+
+    /// `cpu` locks the queue of a candidate and takes what it may have, given what it remembers. A
+    /// steal that is unchecked takes whoever is first.
+    pub fn tries(&mut self, cpu: CpuId, group: usize, seen: Vec<i64>) -> Found {
+        let Some(balance) = self.scheduler.policy.idle.clone() else { return Found::Nobody };
+        let unchecked = self.scheduler.policy.protocol.unchecked;
+        let there = self.scheduler.state.first(&self.cx, balance.from, group, cpu);
+        self.scheduler.frame.me = Some(at(&self.scheduler.state, cpu));
+        self.scheduler.frame.seen = seen;
+        let (mut looking, _) = self.scheduler.looking(&self.cx);
+        looking.frame.other = Some(At { level: looking.per(balance.from), group });
+        let first = match unchecked {
+            true => self.waiting((balance.from, group)).first().copied(),
+            false => looking.first(&balance, group, &[cpu]).map(|(task, _)| task),
+        };
+        self.scheduler.frame.seen.clear();
+        match self.given(cpu, first) {
+            Some(task) => Found::Task(task),
+            None if there.is_some() => Found::Refused,
+            None => Found::Nobody,
+        }
+    }
+
+    /// Who waits in a queue, first to last.
+    pub fn waiting(&self, (queue, group): QueueOf) -> Vec<TaskId> {
+        let queue = &self.scheduler.state.queues[queue][group];
+        queue.iter().map(|entry| TaskId::nth(entry.task as usize)).collect()
+    }
+
+    /// `task`, if there is one, leaves its queue and runs on `cpu`.
+    fn given(&mut self, cpu: CpuId, task: Option<TaskId>) -> Option<TaskId> {
+        let task = task?;
+        self.scheduler.state.remove(task, true);
+        self.runs(task, cpu);
+        Some(task)
+    }
+
+    /// `by` moves the next task from one queue into another, as a regular balance does. `None`: it
+    /// leads no balance that wants one.
+    pub fn pulls(&mut self, by: CpuId, from: QueueOf, into: QueueOf) -> Option<TaskId> {
+        (0..self.scheduler.policy.periodic.len()).find_map(|n| self.pulls_by(n, by, from, into))
+    }
+
+    fn pulls_by(&mut self, n: usize, by: CpuId, from: QueueOf, into: QueueOf) -> Option<TaskId> {
+        let (per, tree) = (&self.scheduler.per, &self.scheduler.state.tree);
+        let periodic = &self.scheduler.policy.periodic[n];
+        let leads = periodic
+            .leader
+            .is_none_or(|level| tree.members(level, tree.group(level, by)).first() == Some(&by));
+        let balance = periodic.balance.clone();
+        let own = tree.group(per[balance.from], by);
+        let queue = balance.into.unwrap_or(balance.from);
+        let to = (queue, tree.group(per[queue], by));
+        let looked = self.scheduler.pulled_from[n].get(own).into_iter().flatten().flatten();
+        let looks = looked.copied().any(|group| (balance.from, group) == from);
+        if !leads || !looks || to != into {
+            return None;
+        }
+        let cpus = tree.members(per[queue], to.1).to_vec();
+        self.scheduler.frame.me = Some(At { level: per[balance.from], group: own });
+        let (mut looking, _) = self.scheduler.looking(&self.cx);
+        if !looking.passes(&balance, from.1, by) {
+            return None;
+        }
+        let Gives { task, .. } = looking.gives(&balance, from.1, &cpus);
+        let found = task?;
+        self.scheduler.pull_one(&mut self.cx, by, &balance, found, (from.1, to.1));
+        Some(found.0)
+    }
+
+    /// The handler of `event` places `task`, which was last on `prev`. CPUs in `found` are those
+    /// that say that they are idle when the handler looks, those in `woken` when it has put it.
+    pub fn places(
+        &mut self,
+        (event, task): (Event, TaskId),
+        prev: CpuId,
+        (found, woken): (CpuSet, CpuSet),
+    ) -> Placed {
+        let view = self.cx.view_mut();
+        (view.cpu, view.task_mut(task).cpu) = (prev, prev);
+        self.flags(found.clone());
+        let decision = self.scheduler.handle(&self.cx, event, task, (prev, prev), 0);
+        let Some(placed) = decision.placed else { return Placed::Nowhere };
+        let left = &self.scheduler.state.idle;
+        let claimed = |cpu: &CpuId| found.contains(*cpu) && !left.contains(*cpu);
+        let woken: CpuSet = woken.iter().filter(|cpu| !claimed(cpu)).collect();
+        self.flags(woken.clone());
+        let named = self.scheduler.named(&self.cx, task, placed, prev);
+        let view = self.cx.view_mut().task_mut(task);
+        (view.place, view.cpu) = (Place::Queued, named);
+        self.scheduler.place(&mut self.cx, task, decision);
+        match placed {
+            handler::Placed::Cpu(cpu) => Placed::Runs(cpu),
+            handler::Placed::Queue { queue, group, .. } => {
+                let left = &self.scheduler.state.idle;
+                let claimed = woken.iter().find(|&cpu| !left.contains(cpu));
+                Placed::Waits((queue, group), claimed)
+            }
+        }
+    }
+
+    /// How many candidates `cpu` may try at one level; `None` is all.
+    pub fn tries_max(&self) -> Option<u64> {
+        let retry = self.scheduler.policy.idle.as_ref()?.retry?;
+        Some(retry.saturating_add(1))
+    }
+
+    /// The policy.
+    pub fn policy(&self) -> &Policy {
+        &self.scheduler.policy
+    }
+
+    /// The CPUs of a group, ascending.
+    pub fn members(&self, level: Level, group: usize) -> &[CpuId] {
+        self.scheduler.state.tree.members(level, group)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WS: &str = include_str!("../../../../policies/work-stealing.rota");
+
+    fn forced(text: &str, masks: &[&[u16]]) -> Forced {
+        let policy = crate::compile(text).expect("it compiles").policies.remove(0);
+        let mask = |cpus: &&[u16]| (cpus.iter().map(|&cpu| CpuId(cpu)).collect(), 0);
+        let tasks: Vec<(CpuSet, i8)> = masks.iter().map(mask).collect();
+        Forced::new(policy, Machine::flat(2), &tasks)
+    }
+
+    #[test]
+    fn what_was_read_may_be_old_when_it_is_used() {
+        let mut forced = forced(WS, &[&[0, 1], &[0, 1]]);
+        let task = TaskId::nth;
+        forced.waits(task(0), (0, 0));
+        assert_eq!(forced.candidates(CpuId(1), 0), [0]);
+        assert!(forced.reads(CpuId(1), 0, &[]).passed);
+        assert_eq!(forced.takes(CpuId(0), (0, 0)), Found::Task(task(0)));
+        assert!(!forced.is_idle(CpuId(0)) && forced.is_idle(CpuId(1)));
+        assert_eq!(forced.tries(CpuId(1), 0, Vec::new()), Found::Nobody);
+        forced.waits(task(1), (0, 0));
+        assert_eq!(forced.tries(CpuId(1), 0, Vec::new()), Found::Task(task(1)));
+        assert_eq!(forced.queue(task(1)), None);
+    }
+
+    #[test]
+    fn a_steal_takes_what_may_run_there_unless_it_is_unchecked() {
+        let unchecked = "unsafe protocol { steal: unchecked }\n    prove";
+        for (text, found) in [
+            (WS.to_owned(), Found::Nobody),
+            (WS.replacen("prove", unchecked, 1), Found::Task(TaskId::nth(0))),
+        ] {
+            let mut forced = forced(&text, &[&[0]]);
+            forced.waits(TaskId::nth(0), (0, 0));
+            assert_eq!(forced.tries(CpuId(1), 0, Vec::new()), found);
+        }
+    }
+
+    #[test]
+    fn a_handler_finds_those_who_say_that_they_are_idle() {
+        let one = |cpu: u16| -> CpuSet { [CpuId(cpu)].into_iter().collect() };
+        let wakes = |found: CpuSet, woken: CpuSet| {
+            let mut forced = forced(WS, &[&[0, 1]]);
+            forced.places((Event::Wake, TaskId::nth(0)), CpuId(0), (found, woken))
+        };
+        assert_eq!(wakes(one(1), CpuSet::new()), Placed::Runs(CpuId(1)));
+        assert_eq!(wakes(CpuSet::new(), one(1)), Placed::Waits((0, 0), Some(CpuId(1))));
+        assert_eq!(wakes(CpuSet::new(), CpuSet::new()), Placed::Waits((0, 0), None));
+    }
+}

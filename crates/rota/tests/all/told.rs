@@ -1,0 +1,138 @@
+//! What is said of mistakes that people make: each once, where it is, with what to write.
+
+use wastenot_rota::{Diagnostic, codes, compile};
+
+/// What is wrong with a policy of these items, which has all else that it needs.
+fn faults(items: &str) -> (String, Vec<Diagnostic>) {
+    let text = codes::whole(items);
+    let faults = compile(&text).err().unwrap_or_default();
+    (text, faults)
+}
+
+/// The codes of that, and what is marked.
+fn told(items: &str) -> Vec<(&'static str, String)> {
+    let (text, faults) = faults(items);
+    let marked = |fault: &Diagnostic| &text[fault.span.start as usize..fault.span.end as usize];
+    faults.iter().map(|fault| (fault.code, marked(fault).to_owned())).collect()
+}
+
+/// The only thing that is wrong: its code, the text that is marked, and what to write instead.
+fn helped(items: &str, code: &str, marked: &str, help: &str) {
+    assert_eq!(told(items), [(code, marked.to_owned())].map(|(code, it)| (code, it)), "{items}");
+    let (_, faults) = faults(items);
+    assert!(faults[0].help.contains(help), "{items}: {}", faults[0].help);
+}
+
+#[test]
+fn a_metric_is_looked_at_though_nobody_calls_it() {
+    let metric = "metric m(c: cpu) : count = queued(c.nosuch) + foo";
+    let found = [("R101", "nosuch".to_owned()), ("R101", "foo".to_owned())];
+    assert_eq!(told(metric), found);
+    let called = "on tick(t) { if m(here) >= 1 { kick here } if m(t.prev) >= 1 { kick here } }";
+    assert_eq!(told(&format!("{metric}\n{}", called.replace(" if m(t", "; if m(t"))), found);
+    helped("metric m(c: cpu) : count = 5ms", "R204", "5ms", "count");
+}
+
+#[test]
+fn metrics_differ_in_their_names_and_from_what_is_built_in() {
+    let metric = |name| format!("metric {name}(c: cpu) : count = 1\n");
+    helped(&[metric("m"), metric("m")].concat(), "R103", "m", "another name");
+    for name in ["queued", "llc", "seen", "home", "allowed", "max_"] {
+        let right = name.ends_with('_');
+        assert_eq!(told(&metric(name)).is_empty(), right, "{name}");
+    }
+}
+
+#[test]
+fn a_metric_cannot_use_itself_nor_one_further_down() {
+    for body in ["m(c)", "n(c)"] {
+        let items = format!(
+            "metric m(c: cpu) : count = {body}\nmetric n(c: cpu) : count = 1\n\
+             on tick(t) {{ if m(here) >= 1 {{ kick here }} }}"
+        );
+        let name = &body[..1];
+        helped(&items, "R101", name, "before it, and not itself");
+    }
+}
+
+#[test]
+fn the_metric_that_grows_too_large_is_marked() {
+    let doubled =
+        (1..20).map(|n| format!("metric m{n}(c: cpu) : count = m{0}(c) + m{0}(c)\n", n - 1));
+    let items = format!("metric m0(c: cpu) : count = 1\n{}", doubled.collect::<String>());
+    let found = told(&items);
+    assert!(matches!(&found[..], [("R209", name)] if name != "m0"), "{found:?}");
+    let items = "metric m(c: cpu) : count = 1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1\n";
+    let tick = "    if m(here) >= 1 { kick here }\n".repeat(250);
+    let found = told(&format!("{items}on tick(t) {{\n{tick}}}"));
+    assert_eq!(found, [("R209", "m(here)".to_owned())]);
+}
+
+#[test]
+fn one_mistake_is_told_once() {
+    let uses = "on stop(t, ran) { t.vt += scaled(ran, t.weight) }\non start(t) { t.vt := now }\n\
+                on wake(t) { t.vt := max(t.vt, min_vt(home(t).q)); put t in home(t).q }\n";
+    helped(&format!("task {{ vt: time = 0 }}\n{uses}"), "R201", "vt", "owner queue");
+    let no_task = |items: String| items.replace("// no task {", "");
+    let items = no_task(format!("// no task {{\nqueue q : ordered(vt) per llc\n{uses}"));
+    let (_, faults) = faults(&format!("task {{ }}\n{items}"));
+    let found: Vec<&str> = faults.iter().map(|fault| fault.code).collect();
+    assert_eq!(found, ["R101"], "{faults:#?}");
+    helped(&format!("task {{ vt: time = 3% owner queue }}\n{uses}"), "R204", "3%", "x * 50%");
+    let twice = "on tick(t) { if queued(here.redy) >= 1 { kick here }\n kick here.redy }";
+    assert_eq!(told(twice).len(), 2, "a queue, and no CPU");
+    let twice = "on wake(t) { put t in home(t).redy }\non new(t) { put t in home(t).redy }";
+    helped(twice, "R101", "redy", "`ready`");
+}
+
+#[test]
+fn wrong_words_of_the_protocol_are_marked() {
+    helped("unsafe protocol { enqueue: insert, kick }", "R502", "insert, kick", "kick, insert");
+    helped("unsafe protocol { enqeue: kick }", "R502", "enqeue", "there are `enqueue: kick");
+}
+
+#[test]
+fn shares_stand_beside_what_they_are_shares_of() {
+    helped("cpu { jobs: ratio = 2% owner cpu }", "R008", "ratio", "one of count, time, weight");
+    helped("cpu { jobs: count = 2% owner cpu }", "R204", "2%", "x * 50%");
+    helped("on tick(t) { let r = 50% }", "R204", "50%", "x * 50%");
+    for product in ["queued(c.ready) * 50%", "(50%) * queued(c.ready)"] {
+        assert_eq!(told(&format!("metric m(c: cpu) : count = {product}")), []);
+    }
+}
+
+#[test]
+fn common_mistakes_get_the_words_that_were_meant() {
+    let tick = |body: &str| format!("on tick(t) {{ {body} }}");
+    let wake = |body: &str| {
+        let find = "let c = idle cpu in allowed(t) near t.prev by [llc]";
+        format!("on wake(t) {{\n{find}\n{body}\n}}")
+    };
+    helped("on wake(t) { put t in hom(t).ready }", "R205", "hom(t)", "`home(t)`");
+    for place in ["t.prev", "home(t)"] {
+        helped(&format!("on wake(t) {{ run t on {place} }}"), "R301", place, "claim one");
+    }
+    let elif = "if idle(here) { kick here } elif idle(t.prev) { kick t.prev }";
+    helped(&tick(elif), "R008", "elif", "`else if`");
+    helped("balance every on leader(llc) { }", "R007", "on", "every 50ms");
+    helped(&tick("let n = sum(queued(here.ready))"), "R007", "sum", "sum c in machine");
+    let not = "if not c { put t in home(t).ready } else { run t on c }";
+    helped(&wake(not), "R208", "c", "`if c {");
+    helped(&tick("let n = queued(here.ready) / 0"), "R207", "0", "above it");
+    helped(&tick("let n = 3 / queued(here.ready)"), "R207", "queued(here.ready)", "x / 3");
+    helped(&tick("while idle(here) { kick here }"), "R008", "while", "nothing is repeated");
+    let (_, faults) = faults(&tick("walk here"));
+    assert_eq!(faults[0].help, "write one of let, put, run, kick, if");
+    helped("task { vt: time = -20ms owner queue }", "R017", "-", "without it");
+    let scaled = tick("t.vt := scaled(t.weight, now)");
+    assert_eq!(told(&scaled).len(), 2, "both are wrong");
+    helped(&tick("t.vt := scaled(now, now)"), "R204", "now", "`scaled(time, weight)`");
+    helped(&tick("t.vt := scaled(now)"), "R206", "scaled", "`scaled(time, weight)`");
+}
+
+#[test]
+fn a_queue_for_all_cannot_be_stolen_from() {
+    let balance = "queue all : fifo per machine\nbalance idle {\n    level machine\n    \
+                   filter(me, v) = queued(v.all) >= 1\n    steal 1\n}";
+    helped(balance, "R406", "machine", "one queue for all");
+}

@@ -1,0 +1,76 @@
+//! `wastenot simulate --replay` of a counterexample.
+
+use serde_json::Value;
+
+use crate::shell::{Desk, said};
+
+/// A desk with the counterexample of a policy of the gallery.
+fn desk(wrong: &str) -> Desk {
+    let desk = Desk::laid();
+    let line = format!(
+        "wastenot prove policies/wrong/{wrong}.rota --solver none --allow-unsafe --cex cex.wn"
+    );
+    assert_eq!(said(&desk.bash(&line)).1, 1, "{wrong}");
+    desk
+}
+
+#[test]
+fn it_goes_wrong_on_its_own_text_and_otherwise_on_a_mended_one() {
+    for (wrong, says) in [
+        ("one-try", "Step 5 goes otherwise: CPU 2 takes task 0 from `ready` of CPU 0."),
+        ("no-rescan", "Step 4 goes otherwise: the enqueuer of task 0 claims CPU 0"),
+    ] {
+        let desk = desk(wrong);
+        let (text, code) = said(&desk.bash("wastenot simulate --replay cex.wn"));
+        assert!(code == 1 && text.contains("It goes wrong as recorded: "), "{text}");
+        let mended = "wastenot simulate --replay cex.wn --scheduler mended.rota";
+        let (text, code) = said(&desk.bash(mended));
+        assert_eq!(code, 0, "{text}");
+        assert!(text.replace('\n', " ").contains(says), "{text}");
+        let json = desk.bash(&format!("{mended} --json"));
+        let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
+        assert_eq!(json["schema"], "wastenot.simulate.counterexample/1");
+        assert_eq!((&json["reached"], &json["still"]), (&Value::Bool(false), &Value::Null));
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_told() {
+    let desk = desk("minimum-for-all");
+    let cases = [
+        ("--scheduler global-fifo", "global-fifo is no policy in Rota"),
+        ("--scheduler policies/fair-vtime.rota", "it has no queue `ready`, but q"),
+        ("--scheduler mended.rota,slice=5ms", "the parameters of its text"),
+        ("--scheduler none.rota", "none.rota"),
+        ("--scheduler policies/partitions.rota", "a policy `minimum_for_all`, and there is none"),
+        ("--from 1us", "--from is about a recording"),
+        ("-o other.wn", "--output is about a recording"),
+    ];
+    for (options, says) in cases {
+        let (text, code) =
+            said(&desk.bash(&format!("wastenot simulate --replay cex.wn {options}")));
+        assert!(code == 2 && text.contains(says) && text.contains("help: "), "{options}: {text}");
+    }
+    let scrubbed = "wastenot convert cex.wn -o no.wn --scrub && wastenot simulate --replay no.wn";
+    let (text, code) = said(&desk.bash(scrubbed));
+    assert!(code == 2 && text.contains("help: "), "{text}");
+}
+
+#[test]
+fn its_picture_tells_every_step() {
+    let desk = desk("no-chain");
+    let (text, code) = said(&desk.bash("wastenot draw cores cex.wn"));
+    assert_eq!(code, 0, "{text}");
+    for said in [
+        "at first  every CPU runs another task\n",
+        "       8  the enqueuer of task 1 claims CPU 0 for it and kicks it\n",
+        "      10  CPU 1 sleeps\n",
+        "task1 │",
+        "so  task 1 waits, CPU 1 sleeps that would take it",
+    ] {
+        assert!(text.contains(said), "{said}\n{text}");
+    }
+    let (text, code) = said(&desk.bash("wastenot check cex.wn --json"));
+    let json: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!((code, json["waste"]["cpu_ns"].as_u64()), (0, Some(6_000)));
+}

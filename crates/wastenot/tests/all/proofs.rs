@@ -1,0 +1,67 @@
+//! `prove` as its users meet it: exit codes, hints, what is asked for and what is not.
+
+use crate::shell::{Desk, said};
+
+/// What a line says on both streams, and its exit code.
+fn says(desk: &Desk, line: &str) -> (String, i32) {
+    said(&desk.bash(&format!("exec 2>&1; {line}")))
+}
+
+#[test]
+fn exit_codes_tell_proved_refuted_failed_and_unknown_apart() {
+    let desk = Desk::laid();
+    desk.put("empty.rota", "// nothing\n");
+    for (line, expected) in [
+        ("policies/global-fifo.rota --claim no_lost_task", 0),
+        ("policies/wrong/nobody-takes.rota", 1),
+        ("policies/wrong/endless-leader.rota", 1),
+        ("policies/wrong/no-chain.rota", 2),
+        ("none.rota", 2),
+        ("empty.rota", 3),
+    ] {
+        let (text, code) = says(&desk, &format!("wastenot prove {line} --solver none"));
+        assert_eq!(code, expected, "{line}\n{text}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_line_is_said_with_what_to_write() {
+    let desk = Desk::laid();
+    for (line, what) in [
+        ("prove policies/work-stealing.rota --claim rouns", "did you mean `--claim rounds`?"),
+        ("prove policies/work-stealing.rota --claim isolation", "does not claim `isolation`"),
+        ("prove policies/work-stealing.rota --certificate policies", "policies is there already"),
+        ("prove policies/wrong/no-chain.rota", "add `--allow-unsafe`"),
+        (
+            "simulate scenarios/seeds/workpile.toml --scheduler policies/wrong/no-chain.rota",
+            "add `--allow-unsafe`",
+        ),
+    ] {
+        let (text, code) = says(&desk, &format!("wastenot {line}"));
+        assert_eq!(code, 2, "{line}\n{text}");
+        assert!(text.contains(what), "{line}\n{text}");
+    }
+}
+
+#[test]
+fn the_next_line_is_one_to_be_typed() {
+    let desk = Desk::laid();
+    let policy = "policies/wrong/no-chain.rota --allow-unsafe --solver none";
+    let (text, _) = says(&desk, &format!("wastenot prove {policy}"));
+    let next = text.lines().find_map(|line| line.strip_prefix("Next: ")).expect("a next line");
+    let (text, code) = says(&desk, &format!("{next} -o next.svg"));
+    assert_eq!(code, 0, "{next}\n{text}");
+}
+
+#[test]
+fn policies_of_one_file_are_told_apart() {
+    let desk = Desk::laid();
+    let line = "sed 's/>= 1/>= 2/' policies/partitions.rota > p.rota; \
+                wastenot prove p.rota --solver none";
+    let (text, code) = says(&desk, line);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("Against work_conservation of batch"), "{text}");
+    assert!(text.contains("Refuted: "), "{text}");
+    let (text, _) = says(&desk, "wastenot prove p.rota --solver none --json");
+    assert!(text.contains("\"against_work_conservation_batch\""), "{text}");
+}
