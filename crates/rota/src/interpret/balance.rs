@@ -8,26 +8,24 @@ use super::queueing::ANYWHERE;
 use super::scheduler::Scheduler;
 use super::state::{Seen, State};
 use crate::Tree;
-use crate::eval::{At, Frame, widen};
+use crate::eval::{At, Frame};
 use crate::ir::{Balance, Bool, Choose, Level};
 
-/// For each group of a queue's level, and each level of the balance: the groups that are looked at,
-/// in the order of their numbers from the own one on.
+/// For each CPU of a policy, and each level of the balance: the groups that are looked at, in the
+/// order of their numbers from the own one on.
 pub(super) type Candidates = Vec<Vec<Vec<usize>>>;
 
-/// Who is looked at by whom: whoever shares a level, once, but oneself.
+/// Who is looked at by whom.
 pub(super) fn candidates(tree: &Tree, balance: &Balance, per: Level) -> Candidates {
     let count = tree.count(per);
-    let of = |own: usize| {
-        let mut left: Vec<usize> = (1..count).map(|step| (own + step) % count).collect();
-        let shares = |level: Level, group: usize| {
-            let wide = |group| widen(tree, At { level: per, group }, level);
-            level >= per && wide(group) == wide(own)
-        };
-        let within = |&level: &Level| left.extract_if(.., |group| shares(level, *group)).collect();
-        balance.levels.iter().map(within).collect()
+    let at = |cpu: CpuId, n: usize| {
+        let own = tree.group(per, cpu);
+        let mut groups: Vec<usize> = tree.victims(cpu, per, &balance.levels, n).collect();
+        groups.sort_unstable_by_key(|group| (group + count - own) % count);
+        groups
     };
-    (0..count).map(of).collect()
+    let of = |&cpu: &CpuId| (0..balance.levels.len()).map(|n| at(cpu, n)).collect();
+    tree.cpus().iter().map(of).collect()
 }
 
 /// Who is asked, and by whom.
@@ -57,11 +55,10 @@ impl Looking<'_> {
         self.frame.num(&seen, self.per, key)
     }
 
-    /// Whether a group passes the filter. `cpu` is where it is decided.
-    pub(super) fn passes(&mut self, balance: &Balance, group: usize, cpu: CpuId) -> bool {
-        let (tree, per) = (&self.state.tree, self.per[balance.from]);
-        self.frame.other = Some(At { level: per, group });
-        tree.sees(cpu, tree.members(per, group)[0]) && self.holds(&balance.filter, None)
+    /// Whether a group passes the filter.
+    pub(super) fn passes(&mut self, balance: &Balance, group: usize) -> bool {
+        self.frame.other = Some(At { level: self.per[balance.from], group });
+        self.holds(&balance.filter, None)
     }
 
     /// The groups that pass the filter, best first. `cpu` is where it is decided.
@@ -74,7 +71,7 @@ impl Looking<'_> {
         let (tree, per) = (&self.state.tree, self.per[balance.from]);
         let mut passing: Vec<(i128, Level, usize, usize)> = Vec::new();
         for (order, &group) in groups.iter().enumerate() {
-            if !self.passes(balance, group, cpu) {
+            if !self.passes(balance, group) {
                 continue;
             }
             let first = tree.members(per, group)[0];
@@ -154,13 +151,12 @@ impl Scheduler {
             self.note(cx, cpu, balance, (None, &[]), || "nobody waits".into());
             return None;
         }
-        let per = self.per[balance.from];
-        let own = self.state.tree.group(per, cpu);
-        self.frame.me = Some(at(&self.state, cpu));
+        let own = at(&self.state, cpu);
+        self.frame.me = Some(own);
         for level in 0..balance.levels.len() {
-            let groups = std::mem::take(&mut self.stolen_from[own][level]);
+            let groups = std::mem::take(&mut self.stolen_from[own.group][level]);
             let stolen = self.steal_at(cx, cpu, balance, &groups);
-            self.stolen_from[own][level] = groups;
+            self.stolen_from[own.group][level] = groups;
             if stolen.is_some() {
                 return stolen;
             }
@@ -220,16 +216,16 @@ impl Scheduler {
     pub(super) fn balance(&mut self, cx: &mut Context, index: usize, leader: CpuId) {
         let balance = self.policy.periodic[index].balance.clone();
         let per = self.per[balance.from];
-        let own = self.state.tree.group(per, leader);
+        let (own, leads) = (self.state.tree.group(per, leader), at(&self.state, leader).group);
         self.frame.me = Some(At { level: per, group: own });
         for level in 0..balance.levels.len() {
-            let groups = std::mem::take(&mut self.pulled_from[index][own][level]);
+            let groups = std::mem::take(&mut self.pulled_from[index][leads][level]);
             let moved = self.pull(cx, leader, &balance, &groups);
             self.note(cx, leader, &balance, (None, &groups), || match moved {
                 None => "nobody passed the filter".into(),
                 Some((moved, from)) => format!("moved {moved} from {from}"),
             });
-            self.pulled_from[index][own][level] = groups;
+            self.pulled_from[index][leads][level] = groups;
             if moved.is_some_and(|(moved, _)| moved > 0) {
                 return;
             }

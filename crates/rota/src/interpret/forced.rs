@@ -150,12 +150,9 @@ impl Forced {
 
     /// The candidates of `cpu` at the `nth` of the levels of `balance idle`; none beyond.
     pub fn candidates(&self, cpu: CpuId, nth: usize) -> Vec<usize> {
-        let Scheduler { policy, state, per, stolen_from, .. } = &self.scheduler;
-        let Some(balance) = &policy.idle else { return Vec::new() };
-        let per = per[balance.from];
-        let groups = stolen_from[state.tree.group(per, cpu)].get(nth);
-        let sees = |group: &&usize| state.tree.sees(cpu, state.tree.members(per, **group)[0]);
-        groups.map(|groups| groups.iter().filter(sees).copied().collect()).unwrap_or_default()
+        let Scheduler { state, stolen_from, .. } = &self.scheduler;
+        let levels = stolen_from.get(at(state, cpu).group);
+        levels.and_then(|levels| levels.get(nth)).cloned().unwrap_or_default()
     }
 
     /// `cpu` reads what the filter asks of a candidate, and what is to be remembered of it.
@@ -165,7 +162,7 @@ impl Forced {
         };
         self.scheduler.frame.me = Some(at(&self.scheduler.state, cpu));
         let (mut looking, _) = self.scheduler.looking(&self.cx);
-        let passed = looking.passes(&balance, group, cpu);
+        let passed = looking.passes(&balance, group);
         let seen = remember.iter().map(|num| looking.key(num)).collect();
         Read { passed, seen }
     }
@@ -230,15 +227,16 @@ impl Forced {
         let own = tree.group(per[balance.from], by);
         let queue = balance.into.unwrap_or(balance.from);
         let to = (queue, tree.group(per[queue], by));
-        let looked = self.scheduler.pulled_from[n].get(own).into_iter().flatten().flatten();
-        let looks = looked.copied().any(|group| (balance.from, group) == from);
+        let leader = at(&self.scheduler.state, by).group;
+        let mut looked = self.scheduler.pulled_from[n][leader].iter().flatten();
+        let looks = looked.any(|&group| (balance.from, group) == from);
         if !leads || !looks || to != into {
             return None;
         }
         let cpus = tree.members(per[queue], to.1).to_vec();
         self.scheduler.frame.me = Some(At { level: per[balance.from], group: own });
         let (mut looking, _) = self.scheduler.looking(&self.cx);
-        if !looking.passes(&balance, from.1, by) {
+        if !looking.passes(&balance, from.1) {
             return None;
         }
         let Gives { task, .. } = looking.gives(&balance, from.1, &cpus);

@@ -94,7 +94,7 @@ impl Scheduler {
                         looks[queue.queue][group].insert(cpu);
                     }
                     (Attempt::Balance, Some(balance)) => {
-                        let own = self.state.tree.group(self.per[balance.from], cpu);
+                        let own = at(&self.state, cpu).group;
                         for &group in self.stolen_from[own].iter().flatten() {
                             looks[balance.from][group].insert(cpu);
                         }
