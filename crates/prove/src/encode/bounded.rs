@@ -1,5 +1,5 @@
-//! Numbers of which only bounds are said: times, weights, virtual time, and whatever is counted over
-//! CPUs, whose number is not known.
+//! Numbers of which only bounds are said: times, weights, virtual time, and whatever is counted
+//! over CPUs, whose number is not known.
 
 use wastenot_rota::ir::{Aggregate, Level, Num, Place, Set};
 

@@ -1,5 +1,5 @@
-//! What balances read that no situation holds. Of that the explorer has one value each: what it finds
-//! wrong is wrong, but that it finds nothing says nothing.
+//! What balances read that no situation holds. Of that the explorer has one value each: what it
+//! finds wrong is wrong, but that it finds nothing says nothing.
 
 use wastenot_rota::ir::{
     Balance, ClaimKind, Num, Policy, Stmt, Visitor, visit, visit_bool, visit_num,

@@ -1,5 +1,5 @@
-//! Certificates: whatever one solver showed, another shows from the folder alone, and nothing can be
-//! left out of it.
+//! Certificates: whatever one solver showed, another shows from the folder alone, and nothing can
+//! be left out of it.
 
 use std::fs;
 use std::path::Path;
