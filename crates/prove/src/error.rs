@@ -83,6 +83,15 @@ pub enum Error {
         /// Which.
         file: PathBuf,
     },
+    /// A certificate lists something else than what its claims follow from.
+    #[error("{} lists something else than what its claims follow from\n  {}", folder.display(),
+        faults.join("\n  "))]
+    Unlike {
+        /// Where it is.
+        folder: PathBuf,
+        /// What is missing, or different, or too much.
+        faults: Vec<String>,
+    },
     /// A counterexample does not tell all that it has to.
     #[error("the counterexample has no table `{table}`")]
     NoTable {
@@ -149,6 +158,11 @@ impl Error {
             }
             Error::Manifest { .. } | Error::Altered { .. } => {
                 "make the certificate anew: wastenot prove FILE --certificate DIR".to_owned()
+            }
+            Error::Unlike { .. } => {
+                "it was changed, or another version wrote it: make it anew: wastenot prove FILE \
+                 --certificate DIR"
+                    .to_owned()
             }
             Error::File { .. } => "choose another folder".to_owned(),
             Error::NoTable { .. } | Error::BadCell { .. } | Error::TooLarge { .. } => {

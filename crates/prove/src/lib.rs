@@ -12,6 +12,7 @@ pub mod ground;
 mod machines;
 pub mod mutants;
 pub mod obligations;
+mod own;
 mod partitions;
 pub mod replay;
 mod report;

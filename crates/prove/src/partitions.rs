@@ -5,10 +5,11 @@
 
 use std::time::Duration;
 
-use wastenot_rota::ir::{Claim, ClaimKind, Cpus, Partition, Program};
+use wastenot_rota::ir::{Claim, ClaimKind, Cpus, Partition, Policy, Program};
 use wastenot_rota::syntax::Span;
 
 use crate::obligations::{Obligation, Question};
+use crate::own::{places_are_own, queues_are_own};
 use crate::{Finding, Judged, Outcome, Scope, Verdict};
 
 /// What follows for the machine from the verdicts on the policies, in the order of the program.
@@ -40,22 +41,21 @@ fn isolation(program: &Program, span: Span) -> Verdict {
             span,
             others == 1,
         ),
-        // There are no words for any other CPU.
         settled(
             "own_places",
             "a policy names CPUs only by what is in its partition: t.prev, home(t), here, me, v, \
              who is found in allowed(t), and groups of these within the partition"
                 .to_owned(),
             span,
-            true,
+            run(program, places_are_own),
         ),
         settled(
             "own_queues",
-            "every partition has queues of its own; idle flags and variables of CPUs are those of \
-             its CPUs"
+            "every queue and every variable of a CPU that a policy names is its own: each \
+             partition has them for itself"
                 .to_owned(),
             span,
-            true,
+            run(program, queues_are_own),
         ),
     ];
     let fails = obligations.iter().find(|it| it.finding == Finding::Fails);
@@ -64,6 +64,12 @@ fn isolation(program: &Program, span: Span) -> Verdict {
         None => Outcome::Proved(Scope::Any),
     };
     verdict(ClaimKind::Isolation, span, outcome, obligations)
+}
+
+/// Whether something holds of every policy that a partition runs.
+fn run(program: &Program, holds: impl Fn(&Policy) -> bool) -> bool {
+    let mut parts = program.partitions.iter();
+    parts.all(|partition| program.policies.get(partition.policy).is_some_and(&holds))
 }
 
 /// Of the claims that all policies make. `None`: there is none.

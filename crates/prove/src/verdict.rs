@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use wastenot_rota::ir::{Claim, ClaimKind, Policy};
 
 use crate::cache::Cache;
-use crate::explore::{Bounds, Searched, search};
+use crate::explore::{Bounds, Searched, search, unseen};
 use crate::ground::{self, Beyond};
 use crate::obligations::{Obligation, Question, obligations};
 use crate::solver::{Answer, Seek, Solver, ask_all};
@@ -173,11 +173,15 @@ fn verdict(
         // No more is shown than both searches show.
         explored = explored.zip(wakeups).map(narrower);
     }
+    let unseen = unseen(policy, &claim.kind);
+    if unseen.is_some() {
+        (explored, beyond.bounds) = (None, None);
+    }
     let situation = searched.and_then(|searched| searched.found).or(beyond.found);
     let outcome = match (situation, lost) {
         (Some(found), _) => Outcome::Refuted(Counterexample::Situation(Box::new(found))),
         (None, Some(Ok(lost))) => Outcome::Refuted(Counterexample::Wakeup(lost)),
-        (None, _) => outcome(&judged, explored, beyond.bounds),
+        (None, _) => outcome(&judged, explored, beyond.bounds, unseen),
     };
     let (claim, took) = (claim.clone(), took + begun.elapsed());
     Ok(Verdict { claim, outcome, obligations: judged, looked, explored, took })
@@ -222,12 +226,22 @@ pub(crate) fn judge_one(obligation: Obligation, options: &Options) -> Result<Jud
 }
 
 /// What follows if the explorer found nothing within `explored`, where it looked, nor a solver
-/// within `asked`, where it was asked.
-fn outcome(judged: &[Judged], explored: Option<Bounds>, asked: Option<Bounds>) -> Outcome {
+/// within `asked`, where it was asked; or if neither says anything, since a balance reads what is
+/// `unseen`.
+fn outcome(
+    judged: &[Judged],
+    explored: Option<Bounds>,
+    asked: Option<Bounds>,
+    unseen: Option<String>,
+) -> Outcome {
     let text = judged.iter().find(|it| matches!(it.obligation.question, Question::Fails));
     if let Some(contradicted) = text {
         return Outcome::Contradicted(contradicted.obligation.what.clone());
     }
+    let unseen = unseen.map(|what| {
+        format!("; of small machines only instants are looked at, and a balance reads {what}")
+    });
+    let unseen = unseen.unwrap_or_default();
     if let Some(open) = judged.iter().find(|it| it.finding == Finding::Fails) {
         let what = &open.obligation.what;
         return Outcome::Unknown(match asked.or(explored) {
@@ -236,7 +250,7 @@ fn outcome(judged: &[Judged], explored: Option<Bounds>, asked: Option<Bounds>) -
                  nothing goes wrong",
                 bounds.cpus, bounds.tasks
             ),
-            None => format!("a solver says that this need not hold: {what}"),
+            None => format!("a solver says that this need not hold: {what}{unseen}"),
         });
     }
     let open = judged.iter().find_map(|it| match &it.finding {
@@ -246,6 +260,8 @@ fn outcome(judged: &[Judged], explored: Option<Bounds>, asked: Option<Bounds>) -
     match (open, explored) {
         (None, _) => Outcome::Proved(Scope::Any),
         (Some(_), Some(bounds)) => Outcome::Proved(Scope::UpTo(bounds)),
-        (Some((open, why)), None) => Outcome::Unknown(format!("{}: {why}", open.obligation.what)),
+        (Some((open, why)), None) => {
+            Outcome::Unknown(format!("{}: {why}{unseen}", open.obligation.what))
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! and what queues and CPUs are like is a function of those. So whatever is shown holds of any
 //! number of CPUs, and of states that no run may reach: what is not said is possible.
 
+mod bounded;
 mod expr;
 mod state;
 
@@ -67,6 +68,9 @@ pub struct Names {
     pub seen: Vec<Term>,
     /// Which state is read: what its functions' names end in.
     pub when: &'static str,
+    /// At which moment: what the names of all end in that goes on while the state stays. That is
+    /// the time, variables of CPUs, and which task it is about.
+    pub moment: &'static str,
     /// How often variables of CPUs were set by now: of what they are then nothing is known.
     pub sets: usize,
 }
@@ -87,14 +91,14 @@ impl<'p> Encoder<'p> {
     pub fn reads_apart(&mut self, queue: usize, cpu: Term, idle: Option<Term>) {
         self.apart = Some(Apart { queue, cpu, idle, reads: 0 });
     }
-    /// What the names of functions of the state end in when it is read now.
-    fn when(&mut self, names: &Names) -> String {
+    /// What names of something end in that is read now, at such a time.
+    fn read(&mut self, when: &str) -> String {
         match &mut self.apart {
             Some(apart) => {
                 apart.reads += 1;
-                format!("{}.{}", names.when, apart.reads)
+                format!("{when}.{}", apart.reads)
             }
-            None => names.when.to_owned(),
+            None => when.to_owned(),
         }
     }
     /// The script, to be asked.

@@ -12,7 +12,7 @@ impl Encoder<'_> {
     /// How many wait in the queue of the group that `cpu` is in.
     pub fn queued(&mut self, queue: usize, cpu: Term, names: &Names) -> Term {
         let (per, text) = (self.policy.queues[queue].per, self.policy.queues[queue].name.clone());
-        let count = format!("queued.{text}{}", self.when(names));
+        let count = format!("queued.{text}{}", self.read(names.when));
         if self.state(&count, per) {
             let all = over_groups(&count, per, |value| at_most(int(0), value));
             self.assert("Nobody or some wait.", all);
@@ -29,7 +29,7 @@ impl Encoder<'_> {
     /// The weights of those who wait there.
     pub fn queued_weight(&mut self, queue: usize, cpu: Term, names: &Names) -> Term {
         let (per, text) = (self.policy.queues[queue].per, self.policy.queues[queue].name.clone());
-        let weight = format!("weight.{text}{}", self.when(names));
+        let weight = format!("weight.{text}{}", self.read(names.when));
         let waiting = self.queued(queue, cpu.clone(), names);
         self.state(&weight, per);
         let value = self.of_group(&weight, per, cpu);
@@ -44,14 +44,14 @@ impl Encoder<'_> {
     /// The least key of the queue.
     pub fn min_key(&mut self, queue: usize, cpu: Term, names: &Names) -> Term {
         let (per, text) = (self.policy.queues[queue].per, self.policy.queues[queue].name.clone());
-        let key = format!("min.{text}{}", self.when(names));
+        let key = format!("min.{text}{}", self.read(names.when));
         self.state(&key, per);
         self.of_group(&key, per, cpu)
     }
 
     /// Whether a CPU runs a task.
     pub fn runs(&mut self, cpu: Term, names: &Names) -> Term {
-        let runs = format!("runs{}", self.when(names));
+        let runs = format!("runs{}", self.read(names.when));
         let new = self.function(&runs, &[cpu_sort()], Sort::Bool);
         if new && let Some(idle) = self.apart.as_ref().and_then(|apart| apart.idle.clone()) {
             self.assert("I am idle all the time.", not(call(&runs, [idle])));
@@ -61,7 +61,7 @@ impl Encoder<'_> {
 
     /// The weight of the task that a CPU runs; 0 if it runs none.
     pub fn running_weight(&mut self, cpu: Term, names: &Names) -> Term {
-        let weight = format!("running{}", self.when(names));
+        let weight = format!("running{}", self.read(names.when));
         let runs = self.runs(cpu.clone(), names);
         self.function(&weight, &[cpu_sort()], Sort::Int);
         let value = call(&weight, [cpu]);
@@ -90,7 +90,7 @@ impl Encoder<'_> {
     pub fn cpu_var(&mut self, var: usize, cpu: Term, names: &Names) -> Term {
         let set = if names.sets == 0 { String::new() } else { format!(".set{}", names.sets) };
         let name = &self.policy.cpu_vars[var].name;
-        let var = format!("var.{name}{}{set}", self.when(names));
+        let var = format!("var.{name}{}{set}", self.read(names.moment));
         self.function(&var, &[cpu_sort()], Sort::Int);
         call(&var, [cpu])
     }

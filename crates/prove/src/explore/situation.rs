@@ -110,8 +110,8 @@ impl<'p> World<'p> {
     }
 }
 
-/// What expressions see of a situation. Keys and times are not part of it: no property that is
-/// explored depends on them.
+/// What expressions see of a situation. Keys and times are not part of it: where a balance reads
+/// them nothing is shown by looking at situations (`unseen`).
 #[derive(Clone, Copy, Debug)]
 pub struct Looking<'a> {
     tree: &'a Tree,

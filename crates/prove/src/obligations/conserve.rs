@@ -10,10 +10,15 @@ use crate::encode::{Encoder, Names, NotEncoded};
 use crate::smt::{Script, at_most, equal, int, not};
 
 pub(super) fn work_conservation(policy: &Policy) -> Vec<Obligation> {
+    conserving(policy, Meanwhile::Anything)
+}
+
+/// What idle CPUs have to do so that nobody waits in vain.
+pub(super) fn conserving(policy: &Policy, meanwhile: Meanwhile) -> Vec<Obligation> {
     let mut all: Vec<Obligation> =
         (0..policy.queues.len()).filter_map(|queue| reached(policy, queue)).collect();
     if let Some(balance) = &policy.idle {
-        all.extend(balanced(policy, balance));
+        all.extend(balanced(policy, balance, meanwhile));
     }
     all
 }
@@ -49,7 +54,8 @@ pub(super) fn reached(policy: &Policy, queue: usize) -> Option<Obligation> {
 pub(super) fn scans(policy: &Policy) -> Vec<Obligation> {
     let Some(balance) = &policy.idle else { return Vec::new() };
     let all = [completeness(policy, balance, Me::MayBeGivenOne), persistence(balance)].into_iter();
-    all.chain(patience(policy, balance, Me::MayBeGivenOne)).collect()
+    let patience = patience(policy, balance, Me::MayBeGivenOne, Meanwhile::Anything);
+    all.chain(patience).collect()
 }
 
 /// Who scans.
@@ -61,8 +67,17 @@ enum Me {
     MayBeGivenOne,
 }
 
+/// What may happen between a look and the re-check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meanwhile {
+    /// Anything.
+    Anything,
+    /// Time passes, and ticks set variables of CPUs. Nobody is put, taken or moved.
+    Nothing,
+}
+
 /// What has to hold of `balance idle`.
-fn balanced(policy: &Policy, balance: &Balance) -> Vec<Obligation> {
+fn balanced(policy: &Policy, balance: &Balance, meanwhile: Meanwhile) -> Vec<Obligation> {
     let spans = &balance.spans;
     let mut all = vec![
         completeness(policy, balance, Me::Idle),
@@ -85,7 +100,7 @@ fn balanced(policy: &Policy, balance: &Balance) -> Vec<Obligation> {
             model_only: false,
         },
     ];
-    all.extend(patience(policy, balance, Me::Idle));
+    all.extend(patience(policy, balance, Me::Idle, meanwhile));
     all
 }
 
@@ -117,12 +132,21 @@ fn persistence(balance: &Balance) -> Obligation {
 }
 
 /// `None`: the re-check asks for nothing.
-fn patience(policy: &Policy, balance: &Balance, me: Me) -> Option<Obligation> {
+fn patience(
+    policy: &Policy,
+    balance: &Balance,
+    me: Me,
+    meanwhile: Meanwhile,
+) -> Option<Obligation> {
+    let (name, what) = match meanwhile {
+        Meanwhile::Anything => ("blame", "the re-check says no only after a task was taken"),
+        Meanwhile::Nothing => ("unchanged", "the re-check says yes if nobody came or went since"),
+    };
     (balance.recheck != Bool::Const(true)).then(|| Obligation {
-        name: "blame",
-        what: "the re-check says no only after a task was taken".into(),
+        name,
+        what: what.into(),
         span: balance.spans.steal,
-        question: Question::of(blame(policy, balance, me)),
+        question: Question::of(refused(policy, balance, me, meanwhile)),
         model_only: true,
     })
 }
@@ -153,14 +177,30 @@ fn filter_sound(policy: &Policy, balance: &Balance) -> Result<Script, NotEncoded
     Ok(encoder.finish())
 }
 
-/// Two states: `.then`, when the filter was asked, and now, under the lock. In between anything may
-/// have happened: what is shown is P4, of which P5 is a part (docs/proofs.md).
-fn blame(policy: &Policy, balance: &Balance, who: Me) -> Result<Script, NotEncoded> {
-    let about = "Not so: the re-check says no only after a task was taken.\n\
-                 What ends in `.then` is what the filter read; since then anything has happened.";
+/// Two moments: `.then`, when the filter was asked, and now, under the lock. If anything may have
+/// happened in between, there are two states as well, and what is shown is P4, of which P5 is a
+/// part (docs/proofs.md).
+fn refused(
+    policy: &Policy,
+    balance: &Balance,
+    who: Me,
+    meanwhile: Meanwhile,
+) -> Result<Script, NotEncoded> {
+    let (about, when) = match meanwhile {
+        Meanwhile::Anything => (
+            "Not so: the re-check says no only after a task was taken.\n\
+             What ends in `.then` is what the filter read; since then anything has happened.",
+            ".then",
+        ),
+        Meanwhile::Nothing => (
+            "Not so: the re-check says yes if nobody came or went since the filter was asked.\n\
+             What ends in `.then` is what went on since: the time, variables of CPUs.",
+            "",
+        ),
+    };
     let mut encoder = Encoder::new(policy, about);
     let (now, me, cpu) = taking(&mut encoder, policy.queues[balance.from].per);
-    let then = Names { when: ".then", ..now.clone() };
+    let then = Names { when, moment: ".then", ..now.clone() };
     for names in [&then, &now].into_iter().filter(|_| who == Me::Idle) {
         let idle = encoder.runs(me.clone(), names);
         encoder.assert("I am idle.", not(idle));

@@ -3,40 +3,55 @@
 
 use wastenot_rota::ir::Policy;
 use wastenot_rota::ir::{Attempt, Level, Num, Stmt, Visitor, visit};
+use wastenot_rota::syntax::Span;
 
 use super::conserve::scans;
-use super::sites::{Site, candidate, sites, takes, taking};
+use super::sites::{Site, candidate, moves, sites, takes, taking};
 use super::{Obligation, Question};
 use crate::encode::{Encoder, Names, NotEncoded, cpu_sort};
-use crate::smt::{Script, and, at_most, forall, implies, int, name, not, or};
+use crate::smt::{Script, Term, and, at_most, forall, implies, int, name, not, or};
 use crate::wakeup::{Variant, invariant};
 
-/// Every task that is put somewhere can be found there by a CPU that may run it. That each path
-/// places its task once is typing.
+/// Every task that comes to wait somewhere can be found there by a CPU that may run it. That each
+/// path places its task once is typing.
 pub(super) fn no_lost_task(policy: &Policy) -> Vec<Obligation> {
-    let each = sites(policy).into_iter().map(|site| {
-        let queue = &policy.queues[site.put.queue.queue].name;
-        Obligation {
-            name: "served",
-            what: format!(
-                "for a task put into `{queue}` by `{}` there is a CPU that may run it and looks \
-                 there",
-                site.event.name()
-            ),
-            span: site.put.span,
-            question: Question::of(served(policy, &site)),
-            model_only: false,
-        }
+    let put = sites(policy).into_iter().map(|site| {
+        let queue = site.put.queue.queue;
+        let comes = format!("put into `{}` by `{}`", policy.queues[queue].name, site.event.name());
+        let target = |encoder: &mut Encoder<'_>| {
+            let names = site.names(encoder, "put");
+            site.target(encoder, &names)
+        };
+        found(&comes, site.put.span, served(policy, queue, target))
     });
-    each.collect()
+    let moved = moves(policy).into_iter().map(|balance| {
+        let queue = balance.queue;
+        let comes = format!("moved into `{}` by `balance every`", policy.queues[queue].name);
+        let target = |encoder: &mut Encoder<'_>| Ok(balance.target(encoder));
+        found(&comes, balance.span, served(policy, queue, target))
+    });
+    put.chain(moved).collect()
 }
 
-fn served(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
-    let about = "Not so: for a task that is put there, some CPU that may run it looks there.";
-    let queue = site.put.queue.queue;
+fn found(comes: &str, span: Span, script: Result<Script, NotEncoded>) -> Obligation {
+    Obligation {
+        name: "served",
+        what: format!("for a task {comes} there is a CPU that may run it and looks there"),
+        span,
+        question: Question::of(script),
+        model_only: false,
+    }
+}
+
+/// `target` is a CPU whose group's queue the task is in.
+fn served(
+    policy: &Policy,
+    queue: usize,
+    target: impl Fn(&mut Encoder<'_>) -> Result<Term, NotEncoded>,
+) -> Result<Script, NotEncoded> {
+    let about = "Not so: for a task that waits there, some CPU that may run it looks there.";
     let mut encoder = Encoder::new(policy, about);
-    let names = site.names(&mut encoder, "put");
-    let target = site.target(&mut encoder, &names)?;
+    let target = target(&mut encoder)?;
     let any = Names {
         me: Some((Level::Cpu, name("c"))),
         other: Some((policy.queues[queue].per, target.clone())),
@@ -106,7 +121,15 @@ fn woken(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
 /// Levels nest, cover and part the CPUs because of how groups are made (`Tree::of`), unless the
 /// text asks for other groups; the rest is here.
 pub(super) fn hierarchy(policy: &Policy) -> Vec<Obligation> {
-    let mut all = vec![Obligation {
+    let walks = policy.idle.is_some() || !policy.periodic.is_empty();
+    let walked = Obligation {
+        name: "walked",
+        what: "some balance looks along levels: of other policies there is nothing to say".into(),
+        span: policy.span,
+        question: Question::settled(walks),
+        model_only: false,
+    };
+    let nested = Obligation {
         name: "nested",
         what: "each level parts all CPUs, and its groups lie within those of the next: they are \
                made so, whatever the machine says"
@@ -114,7 +137,8 @@ pub(super) fn hierarchy(policy: &Policy) -> Vec<Obligation> {
         span: policy.span,
         question: Question::settled(!policy.protocol.groups_from_cpu0),
         model_only: false,
-    }];
+    };
+    let mut all = vec![walked, nested];
     let finite = slices_end(policy);
     if let Some(balance) = &policy.idle {
         all.push(Obligation {
@@ -209,7 +233,7 @@ fn first(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
             let own = encoder.queue_cpu(at, &any)?;
             encoder.same(policy.queues[queue].per, own, target)
         }
-        _ => crate::smt::Term::Bool(false),
+        _ => Term::Bool(false),
     };
     let nobody = forall([("c", cpu_sort())], implies(able, not(first)));
     encoder.assert("Nobody who may run it begins there.", nobody);

@@ -2,6 +2,7 @@
 
 use wastenot_rota::ir::Policy;
 use wastenot_rota::ir::{Balance, Event, Level, Place, Put, Set, Stmt};
+use wastenot_rota::syntax::Span;
 
 use crate::encode::{Encoder, Names, NotEncoded};
 use crate::smt::{Term, and, exists, implies, or};
@@ -130,6 +131,36 @@ pub(super) fn whereabouts(encoder: &mut Encoder<'_>, called: &str) -> Names {
     Names { prev: Some(prev), home: Some(home), here: Some(here), ..Names::default() }
 }
 
+/// A move of periodic balancing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Move {
+    /// Which balance: its index.
+    balance: usize,
+    /// Into which queue.
+    pub(super) queue: usize,
+    pub(super) span: Span,
+}
+
+/// Every move of a policy.
+pub(super) fn moves(policy: &Policy) -> Vec<Move> {
+    let each = policy.periodic.iter().enumerate().filter_map(|(balance, periodic)| {
+        let span = periodic.balance.spans.steal;
+        periodic.balance.into.map(|queue| Move { balance, queue, span })
+    });
+    each.collect()
+}
+
+impl Move {
+    /// A CPU whose group's queue the task is moved into. Whoever moves tasks moves those that some
+    /// CPU of its group may run: this is one of them.
+    pub(super) fn target(&self, encoder: &mut Encoder<'_>) -> Term {
+        let mover = encoder.cpu(&format!("mover.{}", self.balance));
+        let able = encoder.allowed(mover.clone());
+        encoder.assert("It is moved to where it may run.", able);
+        mover
+    }
+}
+
 /// That the task may have come to wait in the queue of the group of `cpu`: what some `put` or some
 /// move of periodic balancing leads to. `None`: nothing ever puts a task into such a queue.
 pub(super) fn may_wait(encoder: &mut Encoder<'_>, queue: usize, cpu: &Term) -> Option<Term> {
@@ -148,13 +179,9 @@ pub(super) fn may_wait(encoder: &mut Encoder<'_>, queue: usize, cpu: &Term) -> O
         };
         ways.push(way);
     }
-    for (n, periodic) in policy.periodic.iter().enumerate() {
-        if periodic.balance.into == Some(queue) {
-            // Whoever moves tasks moves those that it may run itself.
-            let mover = encoder.cpu(&format!("mover.{n}"));
-            let able = encoder.allowed(mover.clone());
-            ways.push(and([able, encoder.same(per, mover, cpu.clone())]));
-        }
+    for moved in moves(policy).into_iter().filter(|moved| moved.queue == queue) {
+        let target = moved.target(encoder);
+        ways.push(encoder.same(per, target, cpu.clone()));
     }
     (!ways.is_empty()).then(|| or(ways))
 }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use wastenot_prove::explore::Bounds;
-use wastenot_prove::{Options, Outcome, judge};
+use wastenot_prove::solver::Solver;
+use wastenot_prove::{Finding, Options, Outcome, Scope, Verdict, judge};
 
 use crate::solvers::solvers;
 
@@ -68,13 +69,132 @@ fn what_does_not_hold_is_not_proved_for_any_number_of_cpus() {
         let proved = |text: &String| {
             let program = wastenot_rota::compile(text).expect("it compiles");
             let verdict = judge(&program.policies[0], &options).expect("an answer").remove(0);
-            matches!(verdict.outcome, Outcome::Proved(wastenot_prove::Scope::Any))
+            matches!(verdict.outcome, Outcome::Proved(Scope::Any))
         };
         for text in &wrong {
             assert!(!proved(text), "{text}");
         }
         for text in &right {
             assert!(proved(text), "{text}");
+        }
+    }
+}
+
+/// The verdict on the one claim of a text.
+fn judged(text: &str, solvers: Vec<Solver>) -> Verdict {
+    let program = wastenot_rota::compile(text).expect("it compiles");
+    let bounds = Bounds { cpus: 2, tasks: 2, events: 1 };
+    let options = Options { solvers, cache: None, patience: Duration::from_secs(20), bounds };
+    judge(&program.policies[0], &options).expect("an answer").remove(0)
+}
+
+#[test]
+fn where_balancing_moves_a_task_to_somebody_takes_from() {
+    let moving = |takes: &str| {
+        format!(
+            "policy p() {{
+                queue q : fifo per cpu
+                queue z : fifo per cpu
+                on new(t), wake(t), preempt(t), yield(t) {{ put t in home(t).q }}
+                on block(t), exit(t) {{ }}
+                on dispatch(c) {{ {takes} }}
+                balance every 10ms {{
+                    level machine
+                    filter(me, v) = queued(v.q) >= 2
+                    steal 1 from v.q into me.z
+                }}
+                prove no_lost_task
+            }}"
+        )
+    };
+    for solver in solvers("where_balancing_moves_a_task_to_somebody_takes_from") {
+        let open = |takes: &str| {
+            let verdict = judged(&moving(takes), vec![solver.clone()]);
+            let open = verdict.obligations.iter().filter(|it| it.finding != Finding::Holds);
+            open.map(|it| it.obligation.what.clone()).collect::<Vec<_>>()
+        };
+        let what = "for a task moved into `z` by `balance every` there is a CPU that may run it \
+                    and looks there";
+        assert_eq!(open("take c.q"), [what]);
+        assert!(open("take c.q else take c.z").is_empty());
+    }
+}
+
+#[test]
+fn of_a_policy_that_looks_along_no_levels_hierarchy_says_nothing() {
+    let plain = "policy p() {
+        queue q : fifo per machine
+        on new(t), wake(t), preempt(t), yield(t) { put t in machine.q }
+        on block(t), exit(t) { }
+        on dispatch(c) { take machine.q }
+        prove hierarchy
+    }";
+    let Outcome::Contradicted(what) = judged(plain, Vec::new()).outcome else {
+        panic!("nothing is walked")
+    };
+    assert!(what.contains("balance"), "{what}");
+    let looks = judged(&stealing("queued(v.q) >= 1", "hierarchy"), Vec::new());
+    assert!(matches!(looks.outcome, Outcome::Proved(Scope::Any)));
+}
+
+/// Situations have no clock, no keys, and variables of CPUs as they begin.
+#[test]
+fn what_situations_do_not_hold_is_not_shown_by_looking_at_them() {
+    let plain = stealing("queued(v.q) >= 1", "work_conservation");
+    let set = "on block(t), exit(t) { }";
+    assert!(plain.contains(set));
+    let counts =
+        format!("cpu {{ x: count = 0 owner cpu }} {set} on stop(t, ran) {{ here.x := 1 }}");
+    let fixed = format!("cpu {{ x: count = 0 owner cpu }} {set}");
+    let variable = stealing("queued(v.q) >= 1 and v.x = 0", "work_conservation");
+    let late = plain.replace("me in allowed(t)", "me in allowed(t) and now = seen(now)");
+    let open = [
+        (stealing("queued(v.q) >= 1 and now <= 1s", "work_conservation"), "the time"),
+        (stealing("queued(v.q) >= 1 and until(2s) <= 2s", "no_lost_task"), "the time"),
+        (late, "the time"),
+        (variable.replace(set, &counts), "`x`"),
+    ];
+    let both = [Vec::new()].into_iter();
+    let both = both.chain(solvers("what_situations_do_not_hold").into_iter().map(|it| vec![it]));
+    for solvers in both {
+        for (text, what) in &open {
+            let outcome = judged(text, solvers.clone()).outcome;
+            let Outcome::Unknown(why) = outcome else { panic!("{outcome:?} {text}") };
+            assert!(why.contains(what) && !why.contains("nothing goes wrong"), "{why}");
+        }
+    }
+    // What nobody sets is known.
+    let outcome = judged(&variable.replace(set, &fixed), Vec::new()).outcome;
+    assert!(matches!(outcome, Outcome::Proved(Scope::UpTo(_))), "{outcome:?}");
+    // What is wrong at one instant is wrong.
+    let wrong = stealing("queued(v.q) >= 2 and now <= 1s", "work_conservation");
+    assert!(matches!(judged(&wrong, Vec::new()).outcome, Outcome::Refuted(_)));
+}
+
+#[test]
+fn a_round_in_which_nothing_changes_needs_a_recheck_that_says_yes_then() {
+    let rechecks = |asks: &str| {
+        let text = stealing("queued(v.q) >= 1", "rounds(<= idle_cpus)");
+        let ticks = "cpu { x: count = 0 owner cpu } on tick(t) { here.x := 1 } on block(t)";
+        let text = text.replace("on block(t)", ticks);
+        text.replace("me in allowed(t)", &format!("me in allowed(t) and {asks}"))
+    };
+    let test = "a_round_in_which_nothing_changes_needs_a_recheck_that_says_yes_then";
+    for solver in solvers(test) {
+        for (asks, proved) in [
+            ("queued(v.q) = seen(queued(v.q))", true),
+            ("queued(v.q) = seen(queued(v.q)) and not idle(me)", false),
+            ("queued(v.q) > seen(queued(v.q))", false),
+            // The clock goes on, and ticks set variables.
+            ("now = seen(now)", false),
+            ("v.x = seen(v.x)", false),
+        ] {
+            let outcome = judged(&rechecks(asks), vec![solver.clone()]).outcome;
+            assert_eq!(
+                matches!(outcome, Outcome::Proved(Scope::Any)),
+                proved,
+                "{asks} {outcome:?}"
+            );
         }
     }
 }

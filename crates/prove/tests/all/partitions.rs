@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use wastenot_prove::explore::Bounds;
-use wastenot_prove::{Options, Outcome, Scope, Verdict, judge, judge_partitions};
-use wastenot_rota::ir::{Cpus, Level, Program};
+use wastenot_prove::{Finding, Options, Outcome, Scope, Verdict, judge, judge_partitions};
+use wastenot_rota::ir::{Attempt, Bool, Cpus, Event, Level, Num, Place, Program, QueueAt, Stmt};
 
 const BOUNDS: Bounds = Bounds { cpus: 2, tasks: 2, events: 1 };
 
@@ -89,6 +89,45 @@ fn partitions_that_meet_are_not_isolated() {
     let mut program = parted(str::to_owned);
     program.partitions[1].tasks = Some("web*".into());
     assert!(matches!(judged(&program).1[0].outcome, Outcome::Contradicted(_)));
+}
+
+/// No text means any of this; but that is what is said of the language.
+#[test]
+fn whoever_names_what_nobody_gave_it_is_not_isolated() {
+    let right = parted(str::to_owned);
+    let (policies, _) = judged(&right);
+    let fails = |change: &dyn Fn(&mut Program)| {
+        let mut program = right.clone();
+        change(&mut program);
+        let isolation = judge_partitions(&program, &policies).remove(0);
+        let fails = isolation.obligations.iter().filter(|it| it.finding == Finding::Fails);
+        fails.map(|it| it.obligation.name).collect::<Vec<_>>()
+    };
+    let puts = |queue: usize, at: Place| {
+        fails(&|program: &mut Program| {
+            let body = &mut program.policies[0].handlers[Event::Preempt as usize];
+            let [Stmt::Put(put)] = body.as_mut_slice() else { panic!("{body:?}") };
+            put.queue = QueueAt { queue, at: at.clone() };
+        })
+    };
+    assert!(puts(0, Place::Home).is_empty());
+    assert!(puts(0, Place::Of(Level::Llc, Box::new(Place::Here))).is_empty());
+    assert_eq!(puts(1, Place::Home), ["own_queues"]);
+    for place in [Place::Other, Place::Slot(7), Place::Item(0)] {
+        assert_eq!(puts(0, Place::Of(Level::Node, Box::new(place))), ["own_places"]);
+    }
+    let takes = |program: &mut Program| {
+        program.policies[1].dispatch[0] =
+            Attempt::Take(QueueAt { queue: 3, at: Place::Prev }, program.policies[1].span);
+    };
+    assert_eq!(fails(&takes), ["own_places", "own_queues"]);
+    let filters = |program: &mut Program| {
+        let balance = program.policies[1].idle.as_mut().expect("it balances");
+        let reads = Num::CpuVar(0, Place::Other);
+        balance.filter = Bool::Compare(reads, wastenot_rota::ir::Comparison::Less, Num::Const(1));
+        balance.into = Some(2);
+    };
+    assert_eq!(fails(&filters), ["own_queues"]);
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub(crate) fn solvers(test: &str) -> Vec<Solver> {
 }
 
 /// Every CPU has less than `limit`, and two differ.
-pub(crate) fn two_differ(limit: i64) -> Script {
+fn two_differ(limit: i64) -> Script {
     let mut script = Script::new("Can two counts differ?");
     let cpu = || Sort::named("Cpu");
     let queued = |cpu: &str| call("queued", [name(cpu)]);

@@ -13,7 +13,7 @@ mod visit;
 pub use expr::{Aggregate, Bool, Comparison, Event, Level, Num, Place, QueueAt, Set};
 pub use partition::{Cpus, Meet, Partition};
 pub use proof::{Bound, Claim, ClaimKind, Protocol};
-pub use visit::{Visitor, visit, visit_balance, visit_block, visit_bool, visit_num};
+pub use visit::{Visitor, visit, visit_balance, visit_block, visit_bool, visit_num, visit_queue};
 
 use crate::syntax::Span;
 

@@ -13,6 +13,8 @@ pub trait Visitor {
     fn bool(&mut self, _: &Bool) {}
     /// A place.
     fn place(&mut self, _: &Place) {}
+    /// A queue, with its place.
+    fn queue(&mut self, _: &QueueAt) {}
     /// A statement.
     fn stmt(&mut self, _: &Stmt) {}
 }
@@ -145,7 +147,9 @@ pub fn visit_bool(condition: &Bool, visitor: &mut impl Visitor) {
     }
 }
 
-fn visit_queue(queue: &QueueAt, visitor: &mut impl Visitor) {
+/// Tells `visitor` about a queue that something names.
+pub fn visit_queue(queue: &QueueAt, visitor: &mut impl Visitor) {
+    visitor.queue(queue);
     visit_place(&queue.at, visitor);
 }
 

@@ -288,8 +288,8 @@ pub const CLAIMS: &[Entry] = &[
     entry(
         "no_lost_task",
         "",
-        "For every queue that a task may be put in there is a CPU that may run it and takes from \
-         there.",
+        "For every queue that a task may be put in, or moved to, there is a CPU that may run it and \
+         takes from there.",
         "prove no_lost_task",
     ),
     entry(
@@ -314,7 +314,8 @@ pub const CLAIMS: &[Entry] = &[
     entry(
         "hierarchy",
         "",
-        "Levels nest, cover the machine and end with it; leaders are online and not held up.",
+        "Some balance looks along levels; these nest, cover the machine and end with it; leaders \
+         are online and not held up.",
         "prove hierarchy",
     ),
     entry(

@@ -66,7 +66,7 @@ pub(crate) struct Prove {
     /// Write what was asked and answered into a new folder, for others to ask again
     #[arg(long, value_name = "DIR")]
     pub(crate) certificate: Option<PathBuf>,
-    /// Ask again what a certificate holds
+    /// Make anew what a certificate has to hold, compare, and ask again
     #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "cex", "certificate", "claim"])]
     pub(crate) recheck: Option<PathBuf>,
     #[command(flatten)]

@@ -4,15 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use wastenot_model::report::Unit;
-use wastenot_model::{Report, Table};
+use wastenot_model::{Report, Table, Value};
 use wastenot_prove::cache::Cache;
-use wastenot_prove::certificate::{self, Expected};
+use wastenot_prove::certificate::{self, Again, Rechecked};
 use wastenot_prove::explore::Bounds;
-use wastenot_prove::obligations::Question;
 use wastenot_prove::solver::{Kind, Places, Solver};
 use wastenot_prove::{
-    Counterexample, Error, Finding, Judgement, Options, Outcome, Verdict, judge, judge_partitions,
-    report,
+    Counterexample, Error, Judgement, Options, Outcome, Verdict, judge, judge_partitions, report,
 };
 use wastenot_rota::ir::{ClaimKind, Policy, Program};
 use wastenot_rota::{compile, line_and_column};
@@ -69,7 +67,7 @@ fn prove(file: &Path, args: &Prove) -> Result<Answer, Stop> {
         }
     }
     if let Some(folder) = &args.certificate {
-        certify(folder, &source.name, &judged, &options)?;
+        certify(folder, &source, &judged, &options)?;
     }
     Ok(answer(judged.iter().flat_map(|it| &it.verdicts)))
 }
@@ -228,7 +226,7 @@ fn answer<'v>(verdicts: impl Iterator<Item = &'v Verdict> + Clone) -> Answer {
 
 fn certify(
     folder: &Path,
-    file: &str,
+    source: &Source,
     judged: &[Judgement<'_>],
     options: &Options,
 ) -> Result<(), Stop> {
@@ -236,31 +234,8 @@ fn certify(
         let help = "name one with `--solver z3`, or both with `--both`";
         return Err(Stop::new("a certificate takes a solver", help));
     }
-    let mut obligations = Vec::new();
-    let policies = judged.iter().filter_map(|it| Some((it.policy?, &it.verdicts)));
-    for (policy, verdicts) in policies {
-        for verdict in verdicts {
-            for (n, judged) in verdict.obligations.iter().enumerate() {
-                let Question::Unsatisfiable(script) = &judged.obligation.question else { continue };
-                let expected = match judged.finding {
-                    Finding::Holds => Expected::Unsat,
-                    Finding::Fails => Expected::Sat,
-                    // Nobody knew: there is nothing to be certified.
-                    Finding::Open(_) => continue,
-                };
-                let claim = verdict.claim.kind.name();
-                let name = format!("{}-{claim}-{n}-{}", policy.name, judged.obligation.name);
-                obligations.push(certificate::Obligation {
-                    name: name.replace('_', "-"),
-                    label: "any n".to_owned(),
-                    script: script.clone(),
-                    expected,
-                });
-            }
-        }
-    }
-    let write =
-        || certificate::write(folder, file, &obligations, &options.solvers, options.patience);
+    let of = (source.name.as_str(), source.text.as_str());
+    let write = || certificate::write(folder, of, judged, &options.solvers, options.patience);
     progress::during("writing the certificate", write).map_err(|error| failed(&error))?;
     Ok(())
 }
@@ -271,27 +246,8 @@ fn recheck(folder: &Path, args: &Prove) -> Result<Answer, Stop> {
         return Err(Stop::new("asking again takes a solver", Kind::Z3.recipe()));
     }
     let ask = || certificate::recheck(folder, &solvers, patience(args));
-    let all = progress::during("asking again", ask).map_err(|error| failed(&error))?;
-    let columns = [
-        ("obligation", "obligation", Unit::None),
-        ("solver", "solver", Unit::None),
-        ("expected", "expected", Unit::None),
-        ("answer", "answer", Unit::None),
-        ("time_ns", "time", Unit::Ns),
-    ];
-    let mut table = Table::new("obligations", "Obligations", &columns);
-    table.shown = usize::MAX;
-    for one in &all {
-        let took = one.took.as_nanos() as u64;
-        let expected = if one.expected == Expected::Sat { "sat" } else { "unsat" };
-        table.push(vec![
-            one.name.as_str().into(),
-            one.solver.as_str().into(),
-            expected.into(),
-            one.answer.word().into(),
-            took.into(),
-        ]);
-    }
+    let again = progress::during("asking again", ask).map_err(|error| failed(&error))?;
+    let all = &again.answers;
     let wrong = all.iter().filter(|one| !one.holds());
     let unknown = wrong.clone().filter(|one| one.answer.word() == "unknown").count();
     let wrong = wrong.count();
@@ -300,13 +256,63 @@ fn recheck(folder: &Path, args: &Prove) -> Result<Answer, Stop> {
         0 => format!("All {} answers are as they should be.", all.len()),
         _ => format!("{wrong} of {} answers are not as they should be.", all.len()),
     };
-    report.tables.push(table);
+    report.tables = vec![standings(&again), asked_again(all)];
     print(&report, &args.face)?;
     Ok(match wrong {
         0 => Answer::Yes,
         _ if unknown == wrong => Answer::CannotTell,
         _ => Answer::No,
     })
+}
+
+/// What a certificate says of the claims of its text.
+fn standings(again: &Again) -> Table {
+    let columns = [
+        ("policy", "policy", Unit::None),
+        ("claim", "claim", Unit::None),
+        ("standing", "standing", Unit::None),
+    ];
+    let mut table = Table::new("claims", &format!("Claims of {}", again.about), &columns);
+    table.shown = usize::MAX;
+    for claim in &again.claims {
+        let standing = match claim.shown {
+            Some(true) => "shown",
+            Some(false) => "not shown",
+            None => "not in it",
+        };
+        table.push(vec![
+            claim.policy.as_str().into(),
+            claim.claim.as_str().into(),
+            standing.into(),
+        ]);
+    }
+    table
+}
+
+fn asked_again(all: &[Rechecked]) -> Table {
+    let columns = [
+        ("policy", "policy", Unit::None),
+        ("claim", "claim", Unit::None),
+        ("obligation", "obligation", Unit::None),
+        ("solver", "solver", Unit::None),
+        ("expected", "expected", Unit::None),
+        ("answer", "answer", Unit::None),
+        ("time_ns", "time", Unit::Ns),
+    ];
+    let mut table = Table::new("obligations", "Obligations", &columns);
+    table.shown = usize::MAX;
+    for one in all {
+        table.push(vec![
+            one.policy.as_str().into(),
+            one.claim.as_str().into(),
+            one.name.as_str().into(),
+            one.solver.as_str().into(),
+            one.expected.word().into(),
+            one.answer.word().into(),
+            Value::from(one.took.as_nanos() as u64),
+        ]);
+    }
+    table
 }
 
 fn failed(error: &Error) -> Stop {

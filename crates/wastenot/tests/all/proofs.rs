@@ -1,5 +1,9 @@
 //! `prove` as its users meet it: exit codes, hints, what is asked for and what is not.
 
+use std::fs;
+
+use serde_json::Value;
+
 use crate::shell::{Desk, said};
 
 /// What a line says on both streams, and its exit code.
@@ -64,4 +68,30 @@ fn policies_of_one_file_are_told_apart() {
     assert!(text.contains("Refuted: "), "{text}");
     let (text, _) = says(&desk, "wastenot prove p.rota --solver none --json");
     assert!(text.contains("\"against_work_conservation_batch\""), "{text}");
+}
+
+#[test]
+fn a_certificate_is_asked_again_and_what_was_deleted_from_it_is_named() {
+    let desk = Desk::laid();
+    let certify = "wastenot prove policies/global-fifo.rota --certificate c";
+    let (text, code) = says(&desk, certify);
+    if text.contains("a certificate takes a solver") {
+        return println!("SKIPPED: {text}");
+    }
+    assert_eq!(code, 0, "{text}");
+    let (text, code) = says(&desk, "wastenot prove --recheck c");
+    assert_eq!(code, 0, "{text}");
+    for says in ["answers are as they should be", "work_conservation  shown"] {
+        assert!(text.contains(says), "{text}");
+    }
+    let place = desk.path().join("c/manifest.json");
+    let mut manifest: Value =
+        serde_json::from_slice(&fs::read(&place).expect("it is there")).expect("JSON");
+    let obligations = manifest["claims"][0]["obligations"].as_array_mut().expect("a list");
+    let gone = obligations.remove(0);
+    fs::write(&place, manifest.to_string()).expect("it is written");
+    let (text, code) = says(&desk, "wastenot prove --recheck c");
+    assert_eq!(code, 2, "{text}");
+    let missing = format!("is missing: {}", gone["what"].as_str().expect("a sentence"));
+    assert!(text.contains(&missing) && text.contains("make it anew"), "{text}");
 }

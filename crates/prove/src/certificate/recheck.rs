@@ -1,0 +1,231 @@
+//! Whether a certificate lists what its claims follow from, and what solvers say to it now.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::Duration;
+
+use wastenot_rota::compile;
+use wastenot_rota::ir::Program;
+
+use super::{Asked, Claimed, Expected, Listed, Manifest, Shown, TEXT, asking, manifest, stored};
+use crate::Error;
+use crate::obligations::{Obligation, Question, obligations};
+use crate::smt::{Sexp, read};
+use crate::solver::{Answer, Solver};
+
+/// A certificate that was looked through and asked again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Again {
+    /// Of what it is a certificate.
+    pub about: String,
+    /// Every claim of the text.
+    pub claims: Vec<Standing>,
+    /// What solvers say now.
+    pub answers: Vec<Rechecked>,
+}
+
+/// What a certificate says of a claim of its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The policy.
+    pub policy: String,
+    /// The claim.
+    pub claim: String,
+    /// Whether it is shown, if all answers are as they should be. `None`: the certificate does not
+    /// speak of it.
+    pub shown: Option<bool>,
+}
+
+/// What a solver says to one obligation of a certificate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rechecked {
+    /// The policy that claims what follows from it.
+    pub policy: String,
+    /// The claim.
+    pub claim: String,
+    /// The obligation.
+    pub name: String,
+    /// Which solver.
+    pub solver: String,
+    /// What it should say.
+    pub expected: Expected,
+    /// What it says.
+    pub answer: Answer,
+    /// How long it took.
+    pub took: Duration,
+}
+
+impl Rechecked {
+    /// Whether it says what it should.
+    pub fn holds(&self) -> bool {
+        self.expected.is_met(self.answer.word())
+    }
+}
+
+/// Makes anew what the claims of the certificate follow from, holds it against what the manifest
+/// lists, then asks these solvers for all of it. Nothing is needed but the folder.
+///
+/// # Errors
+/// The manifest is none, lists something else than what its claims follow from, a file is missing
+/// or is not the one that was written, a script does more than ask, or a solver fails.
+pub fn recheck(folder: &Path, solvers: &[Solver], timeout: Duration) -> Result<Again, Error> {
+    let manifest = manifest(folder)?;
+    let texts = texts(folder, &manifest)?;
+    let program = meaning(folder, &manifest)?;
+    let faults = faults(&program, &manifest, &texts);
+    if !faults.is_empty() {
+        return Err(Error::Unlike { folder: folder.to_owned(), faults });
+    }
+    let claims = standings(&program, &manifest);
+    let answers = answers(&manifest, &texts, solvers, timeout)?;
+    Ok(Again { about: manifest.about, claims, answers })
+}
+
+fn standings(program: &Program, manifest: &Manifest) -> Vec<Standing> {
+    let claims = program.policies.iter().flat_map(|policy| {
+        policy.claims.iter().map(|claim| (policy.name.clone(), claim.kind.name().to_owned()))
+    });
+    let standing = |(policy, claim)| {
+        let mut all = manifest.claims.iter();
+        let listed = all.find(|listed| listed.policy == policy && listed.claim == claim);
+        Standing { policy, claim, shown: listed.map(Claimed::is_shown) }
+    };
+    claims.map(standing).collect()
+}
+
+/// What several claims follow from is asked once.
+fn answers(
+    manifest: &Manifest,
+    texts: &HashMap<&str, String>,
+    solvers: &[Solver],
+    timeout: Duration,
+) -> Result<Vec<Rechecked>, Error> {
+    let mut answers: HashMap<(&str, usize), (Answer, Duration)> = HashMap::new();
+    let mut all = Vec::new();
+    for (claim, name, asked) in each(manifest) {
+        let text = &texts[asked.script.file.as_str()];
+        for (n, solver) in solvers.iter().enumerate() {
+            let key = (asked.script.file.as_str(), n);
+            if !answers.contains_key(&key) {
+                let reply = solver.ask_text(text, asked.expected.seek(), timeout)?;
+                answers.insert(key, (reply.answer, reply.took));
+            }
+            let (answer, took) = answers[&key].clone();
+            all.push(Rechecked {
+                policy: claim.policy.clone(),
+                claim: claim.claim.clone(),
+                name: name.to_owned(),
+                solver: solver.to_string(),
+                expected: asked.expected,
+                answer,
+                took,
+            });
+        }
+    }
+    Ok(all)
+}
+
+/// What solvers are asked: for which claim, under which name.
+fn each(manifest: &Manifest) -> impl Iterator<Item = (&Claimed, &str, &Asked)> {
+    manifest.claims.iter().flat_map(|claim| {
+        claim.obligations.iter().filter_map(move |listed| match &listed.shown {
+            Shown::Solvers(asked) => Some((claim, listed.name.as_str(), asked)),
+            Shown::Text { .. } | Shown::Nobody { .. } => None,
+        })
+    })
+}
+
+/// What each script is, by its file; proofs are there, too.
+fn texts<'m>(folder: &Path, manifest: &'m Manifest) -> Result<HashMap<&'m str, String>, Error> {
+    let mut texts = HashMap::new();
+    for (_, _, asked) in each(manifest) {
+        let text = stored(folder, &asked.script)?;
+        only_asks(&folder.join(&asked.script.file), &text)?;
+        for proof in asked.answers.iter().filter_map(|said| said.proof.as_ref()) {
+            stored(folder, proof)?;
+        }
+        texts.insert(asked.script.file.as_str(), text);
+    }
+    Ok(texts)
+}
+
+fn meaning(folder: &Path, manifest: &Manifest) -> Result<Program, Error> {
+    let text = stored(folder, &manifest.text)?;
+    compile(&text).map_err(|_| {
+        let why = "it means nothing to this wastenot".to_owned();
+        Error::Manifest { file: folder.join(TEXT), why }
+    })
+}
+
+/// In what the list differs from what the claims follow from, in words.
+fn faults(program: &Program, manifest: &Manifest, texts: &HashMap<&str, String>) -> Vec<String> {
+    let mut faults = Vec::new();
+    for claimed in &manifest.claims {
+        let policy = program.policies.iter().find(|policy| policy.name == claimed.policy);
+        let claim = policy.and_then(|policy| {
+            let mut claims = policy.claims.iter();
+            Some((policy, claims.find(|claim| claim.kind.name() == claimed.claim)?))
+        });
+        let at = format!("`{}`, {}", claimed.policy, claimed.claim);
+        let Some((policy, claim)) = claim else {
+            faults.push(format!("{at}: the text claims no such thing"));
+            continue;
+        };
+        let mut listed: Vec<&Listed> = claimed.obligations.iter().collect();
+        let mut lacking = obligations(policy, &claim.kind);
+        // Whatever is on both sides is right, in any order.
+        lacking.retain(|made| {
+            let alike = listed.iter().position(|listed| is_listed(made, listed, texts));
+            alike.map(|alike| listed.remove(alike)).is_none()
+        });
+        for made in lacking {
+            let named = |listed: &&Listed| listed.name == made.name && listed.what == made.what;
+            let other = listed.iter().position(named).map(|other| listed.remove(other));
+            let how = if other.is_some() { "is another one" } else { "is missing" };
+            faults.push(format!("{at}: {} {how}: {}", made.name, made.what));
+        }
+        faults.extend(listed.iter().map(|it| format!("{at}: {} is no part of it", it.name)));
+    }
+    faults
+}
+
+/// Whether the manifest lists just this obligation.
+fn is_listed(made: &Obligation, listed: &Listed, texts: &HashMap<&str, String>) -> bool {
+    let named = (made.name, &made.what, made.model_only);
+    let asked = match (&made.question, &listed.shown) {
+        (Question::Holds, Shown::Text { holds }) => *holds,
+        (Question::Fails, Shown::Text { holds }) => !*holds,
+        (Question::NotEncoded(what), Shown::Nobody { why }) => what.0 == why,
+        (Question::Unsatisfiable(script), Shown::Solvers(asked)) => {
+            texts.get(asked.script.file.as_str()) == Some(&asking(script, asked.expected))
+        }
+        _ => false,
+    };
+    asked && named == (listed.name.as_str(), &listed.what, listed.model_only)
+}
+
+/// A script from elsewhere may only declare, assert and ask: solvers have commands that write
+/// files.
+fn only_asks(file: &Path, text: &str) -> Result<(), Error> {
+    const COMMANDS: [&str; 8] = [
+        "set-info",
+        "set-logic",
+        "declare-sort",
+        "declare-fun",
+        "declare-const",
+        "define-fun",
+        "assert",
+        "check-sat",
+    ];
+    let wrong = |why: &str| Error::Manifest { file: file.to_owned(), why: why.to_owned() };
+    let (commands, flaw) = read(text);
+    if flaw.is_some() {
+        return Err(wrong("it is not SMT-LIB"));
+    }
+    let allowed = |command: &_| COMMANDS.iter().any(|word| Sexp::begins(command, word));
+    let asks = commands.iter().filter(|command| command.begins("check-sat")).count();
+    match commands.iter().all(allowed) && asks == 1 {
+        true => Ok(()),
+        false => Err(wrong("it does more than declare, assert and ask once")),
+    }
+}
