@@ -198,3 +198,27 @@ fn a_round_in_which_nothing_changes_needs_a_recheck_that_says_yes_then() {
         }
     }
 }
+
+/// Without a solver, and with one that gives up, no more is shown than was looked at.
+#[test]
+fn what_nobody_looked_at_is_not_shown_of_small_machines() {
+    let wrong = [
+        // Two tasks of weight 10 000 shut the filter; other parameters do.
+        ("weight(v.q) <= 1000 and queued(v.q) >= 1", "work_conservation"),
+        ("queued(v.q) >= n", "work_conservation"),
+        // Who was woken overlooks the task: it asks for two, or was given one meanwhile.
+        ("queued(v.q) >= 2", "no_lost_wakeup"),
+        ("queued(v.q) > running(me)", "no_lost_wakeup"),
+    ];
+    for (filter, claim) in wrong {
+        let text = stealing(filter, claim).replace("policy p()", "policy p(n: count = 1)");
+        let verdict = judged(&text, Vec::new());
+        assert!(
+            matches!(verdict.outcome, Outcome::Unknown(_) | Outcome::Refuted(_)),
+            "{text}\n{:?}",
+            verdict.outcome
+        );
+    }
+    let right = judged(&stealing("queued(v.q) >= 1", "no_lost_wakeup"), Vec::new());
+    assert!(matches!(right.outcome, Outcome::Proved(Scope::UpTo(_))), "{:?}", right.outcome);
+}
