@@ -5,6 +5,7 @@ use wastenot_model::{Report, Table, Value};
 use wastenot_rota::ir::Policy;
 
 use crate::explore::Bounds;
+use crate::hints::hint;
 use crate::{Finding, Judged, Options, Outcome, Scope, Verdict};
 
 /// What every proof takes for granted.
@@ -21,6 +22,11 @@ const ASSUMPTIONS: [&str; 5] = [
 /// What the label says.
 const MODEL_ONLY: &str = "model only: in the model something is asked again under the lock that \
      emitted code asks without it";
+
+/// What `explored` says.
+const EXPLORED: &str = "explored: without a solver, every situation was looked at on every machine \
+     of up to so many CPUs, with up to so many tasks; less than --cpus and --tasks allow where a \
+     solver proved the claim meanwhile";
 
 fn is_model_only(judged: &Judged) -> bool {
     judged.obligation.model_only
@@ -56,7 +62,9 @@ pub fn report(
         verdicts.iter().filter_map(move |verdict| counterexample(policy, verdict, several))
     }));
     report.tables.extend(not_shown(judged));
-    report.tables.extend([follows(judged, &line), obligations(judged, &line)]);
+    report.tables.push(follows(judged, &line));
+    report.tables.extend(instead(judged, &line));
+    report.tables.push(obligations(judged, &line));
     report.assumptions = assumptions(judged, options);
     report
 }
@@ -107,6 +115,12 @@ fn label(scope: Scope) -> String {
     }
 }
 
+/// `2 CPUs, 3 tasks`
+fn so_far(Bounds { cpus, tasks, .. }: Bounds) -> String {
+    let plural = |count| if count == 1 { "" } else { "s" };
+    format!("{cpus} CPU{}, {tasks} task{}", plural(cpus), plural(tasks))
+}
+
 fn claims(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
     let columns = [
         ("policy", "policy", Unit::None),
@@ -117,7 +131,10 @@ fn claims(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
         ("model_only", "", Unit::None),
         ("", "answer", Unit::None),
         ("why", "", Unit::None),
-        ("situations", "situations", Unit::None),
+        ("", "explored", Unit::None),
+        ("explored_cpus", "", Unit::None),
+        ("explored_tasks", "", Unit::None),
+        ("situations", "", Unit::None),
         ("time_ns", "time", Unit::Ns),
         ("meaning", "", Unit::None),
     ];
@@ -127,7 +144,7 @@ fn claims(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
         let (outcome, scope, why) = match &verdict.outcome {
             Outcome::Proved(scope) => ("proved", Some(label(*scope)), None),
             Outcome::Refuted(found) => ("refuted", None, Some(found.why())),
-            Outcome::Contradicted(what) => ("refuted", None, Some(format!("not so: {what}"))),
+            Outcome::Contradicted(what) => ("refuted", None, Some(contradicted(what))),
             Outcome::Unknown(why) => ("unknown", None, Some(why.clone())),
         };
         let model_only = scope.is_some() && verdict.obligations.iter().any(is_model_only);
@@ -136,6 +153,7 @@ fn claims(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
             Some(scope) => format!("{outcome}, {scope}"),
             None => outcome.to_owned(),
         };
+        let explored = verdict.explored.filter(|_| !matches!(verdict.outcome, Outcome::Refuted(_)));
         table.push(vec![
             name.into(),
             line(verdict.claim.span.start).into(),
@@ -145,6 +163,9 @@ fn claims(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
             model_only.into(),
             shown.into(),
             why.into(),
+            explored.map(so_far).into(),
+            explored.map(|bounds| bounds.cpus).into(),
+            explored.map(|bounds| bounds.tasks).into(),
             verdict.looked.into(),
             Value::from(verdict.took.as_nanos() as u64),
             verdict.claim.kind.meaning().into(),
@@ -160,11 +181,37 @@ fn not_shown(judged: &[Judgement<'_>]) -> Option<Table> {
     table.shown = usize::MAX;
     for (_, verdict) in each(judged) {
         let why = match &verdict.outcome {
-            Outcome::Contradicted(what) => format!("the text says otherwise: not so, that {what}"),
+            Outcome::Contradicted(what) => contradicted(what),
             Outcome::Unknown(why) => why.clone(),
             Outcome::Proved(_) | Outcome::Refuted(_) => continue,
         };
         table.push(vec![verdict.claim.kind.name().into(), why.into()]);
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// Why a claim does not hold that the text itself contradicts.
+fn contradicted(what: &str) -> String {
+    format!("by its text this does not hold: {what}")
+}
+
+/// What to write where an obligation fails, each advice once.
+fn instead(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Table> {
+    let columns = [
+        ("", "obligation", Unit::None),
+        ("", "line", Unit::None),
+        ("", "what to write instead", Unit::None),
+    ];
+    let mut table = Table::new("", "To mend it", &columns);
+    table.shown = usize::MAX;
+    let all = each(judged).flat_map(|(_, verdict)| &verdict.obligations);
+    for judged in all.filter(|it| it.finding == Finding::Fails) {
+        let Some(hint) = hint(judged.obligation.name) else { continue };
+        let line = line(judged.obligation.span.start);
+        let row = vec![judged.obligation.name.into(), line.into(), hint.into()];
+        if !table.rows.contains(&row) {
+            table.push(row);
+        }
     }
     (!table.rows.is_empty()).then_some(table)
 }
@@ -247,6 +294,7 @@ fn obligations(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table 
         ("model_only", "", Unit::None),
         ("why", "", Unit::None),
         ("what", "", Unit::None),
+        ("help", "", Unit::None),
         ("time_ns", "", Unit::Ns),
     ];
     let mut table = Table::new("obligations", "", &columns);
@@ -259,6 +307,7 @@ fn obligations(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table 
             };
             let obligation = &judged.obligation;
             let scope = (judged.finding == Finding::Holds).then(|| label(Scope::Any));
+            let help = hint(obligation.name).filter(|_| judged.finding == Finding::Fails);
             table.push(vec![
                 name.into(),
                 verdict.claim.kind.name().into(),
@@ -269,6 +318,7 @@ fn obligations(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table 
                 obligation.model_only.into(),
                 why.into(),
                 obligation.what.clone().into(),
+                help.into(),
                 Value::from(judged.took.as_nanos() as u64),
             ]);
         }
@@ -307,13 +357,8 @@ fn assumptions(judged: &[Judgement<'_>], options: &Options) -> Vec<String> {
             all.push(format!("asked: {}", names.join(", ")));
         }
     }
-    let proved = each(judged).filter(|(_, it)| matches!(it.outcome, Outcome::Proved(_)));
-    if let Some(bounds) = proved.filter_map(|(_, it)| it.explored).min_by_key(|bounds| bounds.cpus)
-    {
-        all.push(format!(
-            "the explorer looked at every machine of at most {} CPUs with at most {} tasks",
-            bounds.cpus, bounds.tasks
-        ));
+    if each(judged).any(|(_, it)| it.explored.is_some()) {
+        all.push(EXPLORED.to_owned());
     }
     if judged.iter().filter_map(|it| it.policy).any(|policy| !policy.protocol.is_safe()) {
         all.push("the protocol is unsafe by request: nothing of this is ever emitted".to_owned());

@@ -39,7 +39,8 @@ fn prove(file: &Path, args: &Prove) -> Result<Answer, Stop> {
     let source = Source::read(file)?;
     let program = meaning(&source)?;
     let policies = chosen(&program, &source.name, args)?;
-    let target = args.cex.as_ref().map(|path| Target::new(path, args.force)).transpose()?;
+    let target =
+        args.cex.as_ref().map(|path| Target::named("--cex", path, args.force)).transpose()?;
     let format = args.cex.as_ref().map(|path| convert::by_ending(path, ENDINGS)).transpose()?;
     if let Some(folder) = args.certificate.as_ref().filter(|folder| folder.exists()) {
         let what = format!("{} is there already", folder.display());

@@ -33,6 +33,11 @@ fn what_is_wrong_with_a_line_is_said_with_what_to_write() {
         ("prove policies/work-stealing.rota --certificate policies", "policies is there already"),
         ("prove policies/wrong/no-chain.rota", "add `--allow-unsafe`"),
         (
+            "prove policies/work-stealing.rota --cex mended.rota",
+            "add `--force` to replace it, or name another: `--cex FILE`",
+        ),
+        ("prove policies/work-stealing.rota --cex policies", "name a file: `--cex FILE`"),
+        (
             "simulate scenarios/seeds/workpile.toml --scheduler policies/wrong/no-chain.rota",
             "add `--allow-unsafe`",
         ),
@@ -51,6 +56,17 @@ fn the_next_line_is_one_to_be_typed() {
     let next = text.lines().find_map(|line| line.strip_prefix("Next: ")).expect("a next line");
     let (text, code) = says(&desk, &format!("{next} -o next.svg"));
     assert_eq!(code, 0, "{next}\n{text}");
+}
+
+#[test]
+fn how_far_a_claim_was_explored_is_told_beside_it() {
+    let desk = Desk::laid();
+    let line = "wastenot prove policies/global-fifo.rota --solver none --cpus 1 --tasks 2";
+    let (text, code) = says(&desk, line);
+    assert_eq!(code, 0, "{text}");
+    let row = |claim: &str| text.lines().find(|line| line.contains(claim)).unwrap_or_default();
+    assert!(row("no_lost_task").contains("1 CPU, 2 tasks"), "{text}");
+    assert!(!text.contains("1 CPUs"), "{text}");
 }
 
 #[test]
