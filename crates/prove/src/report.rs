@@ -82,8 +82,12 @@ fn verdict(judged: &[Judgement<'_>]) -> String {
     };
     let no = named(|it| matches!(it, Outcome::Refuted(_) | Outcome::Contradicted(_)));
     let open = named(|it| matches!(it, Outcome::Unknown(_)));
+    if judged.iter().all(|it| it.policy.is_none()) {
+        return "There is no policy in it: begin with `policy NAME { ... }`.".into();
+    }
     if all().next().is_none() {
-        return "Nothing is claimed: write `prove work_conservation` into the policy.".into();
+        let help = "`prove no_lost_task, no_lost_wakeup, work_conservation`";
+        return format!("Nothing is claimed: write {help} into the policy.");
     }
     if !no.is_empty() {
         return format!("Refuted: {no}.");
@@ -91,18 +95,9 @@ fn verdict(judged: &[Judgement<'_>]) -> String {
     if !open.is_empty() {
         return format!("Cannot tell: {open}.");
     }
-    let bounds = all().filter_map(|it| match it.outcome {
-        Outcome::Proved(Scope::UpTo(bounds)) => Some(bounds),
-        _ => None,
-    });
-    let of = match bounds.min_by_key(|bounds| bounds.cpus) {
-        None => "for any number of CPUs".to_owned(),
-        Some(Bounds { cpus, tasks, .. }) => {
-            format!(
-                "for small machines (the labels say how small) and at most {tasks} tasks; some \
-                     of it for {cpus} CPUs at most"
-            )
-        }
+    let of = match all().any(|it| matches!(it.outcome, Outcome::Proved(Scope::UpTo(_)))) {
+        false => "for any number of CPUs",
+        true => "but in part for small machines only: beside each claim stands how small",
     };
     format!("Proved, in the model and under the assumptions below, {of}.")
 }
@@ -216,7 +211,8 @@ fn instead(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Tab
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// For people: what holds is told once for all obligations of a name, what does not each by itself.
+/// For people: what holds is told once for all obligations of a name, and so is what nobody knows of
+/// any of them; what does not hold is told each by itself.
 fn follows(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
     let columns = [
         ("", "obligation", Unit::None),
@@ -232,18 +228,23 @@ fn follows(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
             let (a, b) = (&other.obligation, &one.obligation);
             a.name == b.name && a.model_only == b.model_only && other.finding == one.finding
         };
-        let holds = one.finding == Finding::Holds;
+        let differs = |other: &&Judged| {
+            other.obligation.name == one.obligation.name && other.finding != one.finding
+        };
+        let some_differ = all.iter().any(differs);
+        let together = match one.finding {
+            Finding::Holds => true,
+            Finding::Open(_) => !some_differ,
+            Finding::Fails => false,
+        };
         let told = |other: &&&Judged| {
-            alike(other) && (holds || other.obligation.what == one.obligation.what)
+            alike(other) && (together || other.obligation.what == one.obligation.what)
         };
         if all[..n].iter().any(|other| told(&other)) {
             continue;
         }
-        let some_do_not = all.iter().any(|other| {
-            other.obligation.name == one.obligation.name && other.finding != Finding::Holds
-        });
         let mut places: Vec<u32> = vec![one.obligation.span.start];
-        if holds {
+        if together {
             places = all.iter().filter(alike).map(|other| other.obligation.span.start).collect();
         }
         let mut lines: Vec<usize> = places.into_iter().map(line).collect();
@@ -256,8 +257,8 @@ fn follows(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
             (Finding::Fails, _) => "fails",
             (Finding::Open(_), _) => "open",
         };
-        let what = match holds {
-            true if some_do_not => "all others of this name",
+        let what = match together {
+            true if some_differ => "all others of this name",
             true => about(one.obligation.name).unwrap_or(&one.obligation.what),
             false => &one.obligation.what,
         };
@@ -348,9 +349,14 @@ fn counterexample(policy: &Policy, verdict: &Verdict, several: bool) -> Option<T
 
 fn assumptions(judged: &[Judgement<'_>], options: &Options) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
+    if each(judged).next().is_none() {
+        return all;
+    }
     match options.solvers.as_slice() {
         [] => all.push(
-            "no solver was asked: what is proved is proved of small machines only".to_owned(),
+            "no solver was asked: what the text alone does not say is proved of small machines \
+             only"
+                .to_owned(),
         ),
         solvers => {
             let names: Vec<String> = solvers.iter().map(ToString::to_string).collect();
