@@ -65,6 +65,8 @@ pub enum Step {
         before: i64,
         /// What it is.
         after: i64,
+        /// Whether `before` is the least key of the queue.
+        least: bool,
         /// What it was computed of.
         given: Given,
     },

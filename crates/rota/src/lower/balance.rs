@@ -94,6 +94,9 @@ impl Lowering<'_> {
                     levels.replace((names.as_slice(), *span)).map(|_| *span)
                 }
                 ast::Clause::Filter { me, other, condition } => {
+                    if me.text == other.text {
+                        self.twice(other, me.span);
+                    }
                     filter.replace((me, other, condition)).map(|_| me.span)
                 }
                 ast::Clause::Choose { how, key, tie } => {
@@ -175,10 +178,7 @@ impl Lowering<'_> {
                 self.fault("R406", name.span, message, "nobody to take from", help);
                 return None;
             }
-            if levels.last().is_some_and(|last| *last >= level) {
-                let message = "levels go from narrow to wide";
-                let help = "the order is cpu, smt, llc, node, machine";
-                self.fault("R406", name.span, message, "not wider than the one before", help);
+            if !self.is_wider(name, level, levels.last().copied()) {
                 return None;
             }
             levels.push(level);
