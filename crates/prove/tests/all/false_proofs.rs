@@ -169,6 +169,9 @@ fn what_situations_do_not_hold_is_not_shown_by_looking_at_them() {
     // What is wrong at one instant is wrong.
     let wrong = stealing("queued(v.q) >= 2 and now <= 1s", "work_conservation");
     assert!(matches!(judged(&wrong, Vec::new()).outcome, Outcome::Refuted(_)));
+    // Tasks differ in their weights.
+    let heavy = plain.replace("me in allowed(t)", "me in allowed(t) and t.weight >= 50");
+    assert!(matches!(judged(&heavy, Vec::new()).outcome, Outcome::Refuted(_)));
 }
 
 #[test]

@@ -131,6 +131,24 @@ fn shares_stand_beside_what_they_are_shares_of() {
 }
 
 #[test]
+fn what_was_seen_was_seen_of_no_task() {
+    let steals = |asks: &str| {
+        format!(
+            "on dispatch(c) {{ take c.ready else balance idle }}
+            balance idle {{
+                level machine
+                filter(me, v) = queued(v.ready) >= 1
+                steal 1 where me in allowed(t) and {asks}
+            }}"
+        )
+    };
+    helped(&steals("t.weight = seen(t.weight)"), "R205", "t.weight", "without one");
+    let able = "count c in allowed(t) : idle(c)";
+    helped(&steals(&format!("seen({able}) >= 1")), "R205", able, "without one");
+    assert_eq!(told(&steals("queued(v.ready) = seen(queued(v.ready))")), []);
+}
+
+#[test]
 fn common_mistakes_get_the_words_that_were_meant() {
     let tick = |body: &str| format!("on tick(t) {{ {body} }}");
     let wake = |body: &str| {
