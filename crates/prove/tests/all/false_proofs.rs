@@ -1,4 +1,4 @@
-//! Claims that were once proved of policies that do not have them.
+//! Claims that were once proved of policies that do not have them, or refuted though they hold.
 
 use std::time::Duration;
 
@@ -76,5 +76,32 @@ fn what_does_not_hold_is_not_proved_for_any_number_of_cpus() {
         for text in &right {
             assert!(proved(text), "{text}");
         }
+    }
+}
+
+/// No CPU takes from `w`, so that nobody sleeps who would take a task there: whoever takes another
+/// one is to be woken for that.
+#[test]
+fn who_never_reads_a_queue_is_not_missed_for_a_task_in_it() {
+    let text = "policy p() {
+        queue q : fifo per machine
+        queue w : fifo per machine
+        on new(t), wake(t) { put t in machine.w wake within node }
+        on preempt(t), yield(t) { put t in machine.q }
+        on block(t), exit(t) { }
+        on dispatch(c) { take machine.q }
+        prove no_lost_wakeup
+    }";
+    let bounds = Bounds { cpus: 2, tasks: 2, events: 1 };
+    for solver in solvers("who_never_reads_a_queue_is_not_missed_for_a_task_in_it") {
+        let patience = Duration::from_secs(20);
+        let options = Options { solvers: vec![solver], cache: None, patience, bounds };
+        let outcome = |text: &str| {
+            let program = wastenot_rota::compile(text).expect("it compiles");
+            judge(&program.policies[0], &options).expect("an answer").remove(0).outcome
+        };
+        assert!(matches!(outcome(text), Outcome::Proved(wastenot_prove::Scope::Any)));
+        let other = text.replace("take machine.q", "take machine.q else take machine.w");
+        assert!(matches!(outcome(&other), Outcome::Refuted(_)));
     }
 }
