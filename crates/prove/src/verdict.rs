@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use wastenot_rota::ir::{Claim, ClaimKind, Policy};
 
 use crate::cache::Cache;
-use crate::explore::{Bounds, Searched, search};
+use crate::explore::{Bounds, Searched, search, tells_all};
 use crate::ground::{self, Beyond};
 use crate::obligations::{Obligation, Question, obligations};
 use crate::solver::{Answer, Seek, Solver, ask_all};
@@ -167,7 +167,10 @@ fn verdict(
         }
     }
     let looked = searched.as_ref().map_or(0, |searched| searched.looked);
-    let reached = searched.as_ref().filter(|searched| searched.cpus > 0);
+    // What no situation tells was not looked at, however many were.
+    let told = tells_all(policy);
+    beyond.bounds = beyond.bounds.filter(|_| told);
+    let reached = searched.as_ref().filter(|searched| told && searched.cpus > 0);
     let mut explored = reached.map(|searched| Bounds { cpus: searched.cpus, ..options.bounds });
     if let Some(Err(wakeups)) = lost {
         // No more is shown than both searches show.

@@ -311,7 +311,7 @@ impl Running<'_, '_> {
         fails
     }
 
-    /// Whether the re-check lets a task go that may run here: the first of them is asked about.
+    /// Whether the re-check lets some task go that may run here.
     fn rechecks(
         &self,
         situation: &Situation,
@@ -319,11 +319,13 @@ impl Running<'_, '_> {
         group: usize,
         seen: Vec<i64>,
     ) -> bool {
-        let mut tasks = situation.waiting(balance.from, group);
-        let task = tasks.find(|&task| situation.tasks[task].allowed(self.cpu));
-        let look = self.world.look(situation, task);
         let mut frame = Frame { seen, ..self.balance_frame(balance, group) };
-        frame.bool(&look, &self.world.per, &balance.recheck)
+        let mut tasks = situation.waiting(balance.from, group);
+        tasks.any(|task| {
+            let look = self.world.look(situation, Some(task));
+            situation.tasks[task].allowed(self.cpu)
+                && frame.bool(&look, &self.world.per, &balance.recheck)
+        })
     }
 
     fn finds(&self, situation: &Situation, queue: usize, group: usize) -> bool {

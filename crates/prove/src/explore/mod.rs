@@ -9,6 +9,7 @@ mod periodic;
 mod placing;
 mod search;
 mod situation;
+mod told;
 
 pub use attempt::{Events, Step, failing};
 pub(crate) use claims::still;
@@ -20,3 +21,4 @@ pub use placing::{Placed, placed, waits};
 pub(crate) use search::weights;
 pub use search::{Bounds, Found, Searched, search, search_on};
 pub use situation::{Looking, Place, Situation, Task, World};
+pub(crate) use told::tells_all;

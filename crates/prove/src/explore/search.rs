@@ -2,7 +2,9 @@
 
 use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame};
-use wastenot_rota::ir::{Attempt, ClaimKind, Level, Num, Policy, Visitor, visit};
+use wastenot_rota::ir::{
+    Attempt, Balance, ClaimKind, Level, Num, Policy, Visitor, visit, visit_bool,
+};
 
 use super::attempt::Step;
 use super::claims::{self, Test, Wrong};
@@ -212,7 +214,20 @@ pub(crate) fn weights(policy: &Policy) -> &'static [i64] {
     }
     let mut reads = Reads(false);
     visit(policy, &mut reads);
-    if reads.0 { &[1, 100] } else { &[100] }
+    if reads.0 || policy.idle.as_ref().is_some_and(asks_who) { &[1, 100] } else { &[100] }
+}
+
+/// Whether a re-check asks what a task weighs.
+fn asks_who(balance: &Balance) -> bool {
+    struct Asks(bool);
+    impl Visitor for Asks {
+        fn num(&mut self, num: &Num) {
+            self.0 |= *num == Num::Weight;
+        }
+    }
+    let mut asks = Asks(false);
+    visit_bool(&balance.recheck, &mut asks);
+    asks.0
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::conserve::scans;
 use super::sites::{Site, candidate, sites, takes, taking};
 use super::{Obligation, Question};
 use crate::encode::{Encoder, Names, NotEncoded, cpu_sort};
-use crate::smt::{Script, and, at_most, forall, implies, int, name, not, or};
+use crate::smt::{Script, Term, and, at_most, forall, implies, int, name, not, or};
 use crate::wakeup::{Variant, invariant};
 
 /// Every task that is put somewhere can be found there by a CPU that may run it. That each path
@@ -24,19 +24,45 @@ pub(super) fn no_lost_task(policy: &Policy) -> Vec<Obligation> {
                 site.event.name()
             ),
             span: site.put.span,
-            question: Question::of(served(policy, &site)),
+            question: Question::of(served(policy, site.put.queue.queue, |encoder| {
+                let names = site.names(encoder, "put");
+                site.target(encoder, &names)
+            })),
             model_only: false,
         }
     });
-    each.collect()
+    each.chain(moved(policy)).collect()
 }
 
-fn served(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
+/// The same of tasks that periodic balancing moves elsewhere: to where whoever moves them may run
+/// them, or shares a queue with who may.
+fn moved(policy: &Policy) -> impl Iterator<Item = Obligation> {
+    policy.periodic.iter().filter_map(|periodic| {
+        let balance = &periodic.balance;
+        let into = balance.into.filter(|into| *into != balance.from)?;
+        let question = Question::of(served(policy, into, |encoder| {
+            let mover = encoder.cpu("mover");
+            let able = encoder.allowed(mover.clone());
+            encoder.assert("It may run on a CPU of the queue's group.", able);
+            Ok(mover)
+        }));
+        let (queue, span) = (&policy.queues[into].name, balance.spans.steal);
+        let what = format!(
+            "for a task moved into `{queue}` there is a CPU that may run it and looks there"
+        );
+        Some(Obligation { name: "served", what, span, question, model_only: false })
+    })
+}
+
+/// `target`: one of the CPUs whose queue it is.
+fn served(
+    policy: &Policy,
+    queue: usize,
+    target: impl FnOnce(&mut Encoder<'_>) -> Result<Term, NotEncoded>,
+) -> Result<Script, NotEncoded> {
     let about = "Not so: for a task that is put there, some CPU that may run it looks there.";
-    let queue = site.put.queue.queue;
     let mut encoder = Encoder::new(policy, about);
-    let names = site.names(&mut encoder, "put");
-    let target = site.target(&mut encoder, &names)?;
+    let target = target(&mut encoder)?;
     let any = Names {
         me: Some((Level::Cpu, name("c"))),
         other: Some((policy.queues[queue].per, target.clone())),
@@ -209,7 +235,7 @@ fn first(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
             let own = encoder.queue_cpu(at, &any)?;
             encoder.same(policy.queues[queue].per, own, target)
         }
-        _ => crate::smt::Term::Bool(false),
+        _ => Term::Bool(false),
     };
     let nobody = forall([("c", cpu_sort())], implies(able, not(first)));
     encoder.assert("Nobody who may run it begins there.", nobody);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use wastenot_prove::explore::Bounds;
-use wastenot_prove::{Options, Outcome, judge};
+use wastenot_prove::{Finding, Options, Outcome, judge};
 
 use crate::solvers::solvers;
 
@@ -103,5 +103,62 @@ fn who_never_reads_a_queue_is_not_missed_for_a_task_in_it() {
         assert!(matches!(outcome(text), Outcome::Proved(wastenot_prove::Scope::Any)));
         let other = text.replace("take machine.q", "take machine.q else take machine.w");
         assert!(matches!(outcome(&other), Outcome::Refuted(_)));
+    }
+}
+
+/// Periodic balancing moves tasks to where nobody looks.
+#[test]
+fn a_task_that_is_moved_to_where_nobody_looks_is_lost() {
+    let regular = "queue w : fifo per llc
+        balance every 4ms {
+            level machine
+            filter(me, v) = queued(v.q) - queued(me.q) >= 2
+            steal 1 into llc(me).w
+        }
+        on new(t), wake(t)";
+    let moved = stealing("queued(v.q) >= 1", "no_lost_task").replace("on new(t), wake(t)", regular);
+    let taken = moved.replace("take c.q else", "take c.q else take c.w else");
+    assert_ne!(moved, taken);
+    let bounds = Bounds { cpus: 2, tasks: 2, events: 1 };
+    for solver in solvers("a_task_that_is_moved_to_where_nobody_looks_is_lost") {
+        let patience = Duration::from_secs(20);
+        let options = Options { solvers: vec![solver], cache: None, patience, bounds };
+        let holds = |text: &str| {
+            let program = wastenot_rota::compile(text).expect("it compiles");
+            let verdict = judge(&program.policies[0], &options).expect("an answer").remove(0);
+            verdict.obligations.iter().all(|it| it.finding == Finding::Holds)
+        };
+        assert!(!holds(&moved) && holds(&taken));
+    }
+}
+
+/// Solvers have no words for an aggregate of aggregates: what is said then is said by the explorer.
+#[test]
+fn what_no_situation_tells_is_not_proved_of_small_machines() {
+    let all = "queued(v.q) >= 1 and (max c in machine : (sum d in smt(c) : ";
+    let plain = stealing(&format!("{all}running(d))) < 100"), "work_conservation");
+    // Once two tasks were woken nobody steals any more.
+    let counts = "cpu { x: count = 0 shared }
+        on new(t), wake(t) { here.x += 1\n put t in home(t).q }
+        on preempt(t), yield(t)";
+    let kept = stealing(&format!("{all}d.x)) < 2"), "work_conservation");
+    let kept = kept.replace("on new(t), wake(t), preempt(t), yield(t)", counts);
+    let late = plain.replace("< 100", "< 100 and now < 5ms");
+    // Who weighs little is left where it is.
+    let light = plain.replace("me in allowed(t)", "me in allowed(t) and t.weight >= 50");
+    let bounds = Bounds { cpus: 2, tasks: 2, events: 1 };
+    for solver in solvers("what_no_situation_tells_is_not_proved_of_small_machines") {
+        let patience = Duration::from_secs(2);
+        let options = Options { solvers: vec![solver], cache: None, patience, bounds };
+        let outcome = |text: &str| {
+            let program = wastenot_rota::compile(text).expect("it compiles");
+            judge(&program.policies[0], &options).expect("an answer").remove(0).outcome
+        };
+        let small = matches!(outcome(&plain), Outcome::Proved(wastenot_prove::Scope::UpTo(_)));
+        assert!(small, "{plain}");
+        for text in [&kept, &late] {
+            assert!(matches!(outcome(text), Outcome::Unknown(_)), "{text}");
+        }
+        assert!(matches!(outcome(&light), Outcome::Refuted(_)), "{light}");
     }
 }
