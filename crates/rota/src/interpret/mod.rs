@@ -103,6 +103,12 @@ impl Interpreter {
         })
     }
 
+    /// What the variables of `cpu` are, in the order of its policy.
+    pub fn kept(&self, cpu: CpuId) -> &[i64] {
+        let part = self.part_of.get(cpu.index()).and_then(|part| self.parts.get(*part));
+        part.map_or(&[], |part| &part.state.cpus[cpu.index()].vars)
+    }
+
     fn of(&mut self, cpu: CpuId) -> &mut Scheduler {
         &mut self.parts[self.part_of[cpu.index()]]
     }

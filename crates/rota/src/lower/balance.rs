@@ -214,9 +214,7 @@ impl Lowering<'_> {
     fn into(&mut self, steal: &ast::Steal, scope: &Scope, periodic: bool) -> Option<Option<usize>> {
         let Some(into) = &steal.into else {
             if periodic {
-                let message = "a CPU that balances regularly may be busy";
-                let help = "say into which queue: `steal 1 into me.ready`";
-                self.fault("R411", steal.span, message, "onto which CPU?", help);
+                self.report(nowhere(steal.span));
                 return None;
             }
             return Some(None);
@@ -270,6 +268,13 @@ impl Lowering<'_> {
             }
         }
     }
+}
+
+/// What is wrong if a regular balance does not say into which queue.
+pub(super) fn nowhere(span: Span) -> Diagnostic {
+    let message = "a CPU that balances regularly may be busy";
+    let help = "say into which queue: `steal 1 into me.ready`";
+    Diagnostic::new("R411", span, message, "onto which CPU?", help)
 }
 
 /// What is wrong if an idle CPU takes so many.
