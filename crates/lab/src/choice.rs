@@ -81,7 +81,10 @@ pub(crate) fn policy(choice: &Choice) -> Result<Box<dyn Policy>, Error> {
 fn interpreter(choice: &Choice, text: &str) -> Result<Interpreter, Error> {
     let file = || choice.name.clone();
     let program = compile(text).map_err(|faults| first(file(), text, &faults))?;
+    let stem = Path::new(&choice.name).file_stem().and_then(|stem| stem.to_str());
+    let called = |it: Interpreter| it.called(stem.unwrap_or(&choice.name));
     Interpreter::new(program, &choice.switches)
+        .map(called)
         .map_err(|wrong| Error::Parameter { file: file(), wrong })
 }
 
@@ -105,7 +108,7 @@ fn first(file: String, text: &str, faults: &[Diagnostic]) -> Error {
 }
 
 /// The label of a choice: the scheduler and what is set otherwise than by default, as in
-/// `osv thyst=5ms`, and for policies `ws slice=5ms`.
+/// `osv thyst=5ms`, and for policies `ws slice=5ms`. A file of several policies is called as it is.
 pub(crate) fn label(choice: &Choice) -> String {
     if choice.text.is_some() {
         return policy(choice).map_or_else(|_| choice.name.clone(), |policy| policy.name());

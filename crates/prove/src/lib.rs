@@ -9,6 +9,7 @@ pub mod encode;
 mod error;
 pub mod explore;
 pub mod ground;
+mod hints;
 mod machines;
 pub mod mutants;
 pub mod obligations;

@@ -5,6 +5,7 @@ use wastenot_model::{Report, Table, Value};
 use wastenot_rota::ir::Policy;
 
 use crate::explore::Bounds;
+use crate::hints::hint;
 use crate::{Finding, Judged, Options, Outcome, Scope, Verdict};
 
 /// What every proof takes for granted.
@@ -21,6 +22,11 @@ const ASSUMPTIONS: [&str; 5] = [
 /// What the label says.
 const MODEL_ONLY: &str = "model only: in the model something is asked again under the lock that \
      emitted code asks without it";
+
+/// What `explored` says.
+const EXPLORED: &str = "explored: without a solver, every situation was looked at on every machine \
+     of up to so many CPUs, with up to so many tasks; less than --cpus and --tasks allow where a \
+     solver proved the claim meanwhile";
 
 fn is_model_only(judged: &Judged) -> bool {
     judged.obligation.model_only
@@ -56,7 +62,9 @@ pub fn report(
         verdicts.iter().filter_map(move |verdict| counterexample(policy, verdict, several))
     }));
     report.tables.extend(not_shown(judged));
-    report.tables.extend([follows(judged, &line), obligations(judged, &line)]);
+    report.tables.push(follows(judged, &line));
+    report.tables.extend(instead(judged, &line));
+    report.tables.push(obligations(judged, &line));
     report.assumptions = assumptions(judged, options);
     report
 }
@@ -74,8 +82,12 @@ fn verdict(judged: &[Judgement<'_>]) -> String {
     };
     let no = named(|it| matches!(it, Outcome::Refuted(_) | Outcome::Contradicted(_)));
     let open = named(|it| matches!(it, Outcome::Unknown(_)));
+    if judged.iter().all(|it| it.policy.is_none()) {
+        return "There is no policy in it: begin with `policy NAME { ... }`.".into();
+    }
     if all().next().is_none() {
-        return "Nothing is claimed: write `prove work_conservation` into the policy.".into();
+        let help = "`prove no_lost_task, no_lost_wakeup, work_conservation`";
+        return format!("Nothing is claimed: write {help} into the policy.");
     }
     if !no.is_empty() {
         return format!("Refuted: {no}.");
@@ -83,18 +95,9 @@ fn verdict(judged: &[Judgement<'_>]) -> String {
     if !open.is_empty() {
         return format!("Cannot tell: {open}.");
     }
-    let bounds = all().filter_map(|it| match it.outcome {
-        Outcome::Proved(Scope::UpTo(bounds)) => Some(bounds),
-        _ => None,
-    });
-    let of = match bounds.min_by_key(|bounds| bounds.cpus) {
-        None => "for any number of CPUs".to_owned(),
-        Some(Bounds { cpus, tasks, .. }) => {
-            format!(
-                "for small machines (the labels say how small) and at most {tasks} tasks; some \
-                     of it for {cpus} CPUs at most"
-            )
-        }
+    let of = match all().any(|it| matches!(it.outcome, Outcome::Proved(Scope::UpTo(_)))) {
+        false => "for any number of CPUs",
+        true => "but in part for small machines only: beside each claim stands how small",
     };
     format!("Proved, in the model and under the assumptions below, {of}.")
 }
@@ -107,6 +110,12 @@ fn label(scope: Scope) -> String {
     }
 }
 
+/// `2 CPUs, 3 tasks`
+fn so_far(Bounds { cpus, tasks, .. }: Bounds) -> String {
+    let plural = |count| if count == 1 { "" } else { "s" };
+    format!("{cpus} CPU{}, {tasks} task{}", plural(cpus), plural(tasks))
+}
+
 fn claims(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
     let columns = [
         ("policy", "policy", Unit::None),
@@ -117,7 +126,10 @@ fn claims(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
         ("model_only", "", Unit::None),
         ("", "answer", Unit::None),
         ("why", "", Unit::None),
-        ("situations", "situations", Unit::None),
+        ("", "explored", Unit::None),
+        ("explored_cpus", "", Unit::None),
+        ("explored_tasks", "", Unit::None),
+        ("situations", "", Unit::None),
         ("time_ns", "time", Unit::Ns),
         ("meaning", "", Unit::None),
     ];
@@ -127,7 +139,7 @@ fn claims(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
         let (outcome, scope, why) = match &verdict.outcome {
             Outcome::Proved(scope) => ("proved", Some(label(*scope)), None),
             Outcome::Refuted(found) => ("refuted", None, Some(found.why())),
-            Outcome::Contradicted(what) => ("refuted", None, Some(format!("not so: {what}"))),
+            Outcome::Contradicted(what) => ("refuted", None, Some(contradicted(what))),
             Outcome::Unknown(why) => ("unknown", None, Some(why.clone())),
         };
         let model_only = scope.is_some() && verdict.obligations.iter().any(is_model_only);
@@ -136,6 +148,7 @@ fn claims(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
             Some(scope) => format!("{outcome}, {scope}"),
             None => outcome.to_owned(),
         };
+        let explored = verdict.explored.filter(|_| !matches!(verdict.outcome, Outcome::Refuted(_)));
         table.push(vec![
             name.into(),
             line(verdict.claim.span.start).into(),
@@ -145,6 +158,9 @@ fn claims(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
             model_only.into(),
             shown.into(),
             why.into(),
+            explored.map(so_far).into(),
+            explored.map(|bounds| bounds.cpus).into(),
+            explored.map(|bounds| bounds.tasks).into(),
             verdict.looked.into(),
             Value::from(verdict.took.as_nanos() as u64),
             verdict.claim.kind.meaning().into(),
@@ -160,7 +176,7 @@ fn not_shown(judged: &[Judgement<'_>]) -> Option<Table> {
     table.shown = usize::MAX;
     for (_, verdict) in each(judged) {
         let why = match &verdict.outcome {
-            Outcome::Contradicted(what) => format!("the text says otherwise: not so, that {what}"),
+            Outcome::Contradicted(what) => contradicted(what),
             Outcome::Unknown(why) => why.clone(),
             Outcome::Proved(_) | Outcome::Refuted(_) => continue,
         };
@@ -169,7 +185,34 @@ fn not_shown(judged: &[Judgement<'_>]) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// For people: what holds is told once for all obligations of a name, what does not each by itself.
+/// Why a claim does not hold that the text itself contradicts.
+fn contradicted(what: &str) -> String {
+    format!("by its text this does not hold: {what}")
+}
+
+/// What to write where an obligation fails, each advice once.
+fn instead(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Table> {
+    let columns = [
+        ("", "obligation", Unit::None),
+        ("", "line", Unit::None),
+        ("", "what to write instead", Unit::None),
+    ];
+    let mut table = Table::new("", "To mend it", &columns);
+    table.shown = usize::MAX;
+    let all = each(judged).flat_map(|(_, verdict)| &verdict.obligations);
+    for judged in all.filter(|it| it.finding == Finding::Fails) {
+        let Some(hint) = hint(judged.obligation.name) else { continue };
+        let line = line(judged.obligation.span.start);
+        let row = vec![judged.obligation.name.into(), line.into(), hint.into()];
+        if !table.rows.contains(&row) {
+            table.push(row);
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// For people: what holds is told once for all obligations of a name, and so is what nobody knows of
+/// any of them; what does not hold is told each by itself.
 fn follows(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
     let columns = [
         ("", "obligation", Unit::None),
@@ -185,18 +228,23 @@ fn follows(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
             let (a, b) = (&other.obligation, &one.obligation);
             a.name == b.name && a.model_only == b.model_only && other.finding == one.finding
         };
-        let holds = one.finding == Finding::Holds;
+        let differs = |other: &&Judged| {
+            other.obligation.name == one.obligation.name && other.finding != one.finding
+        };
+        let some_differ = all.iter().any(differs);
+        let together = match one.finding {
+            Finding::Holds => true,
+            Finding::Open(_) => !some_differ,
+            Finding::Fails => false,
+        };
         let told = |other: &&&Judged| {
-            alike(other) && (holds || other.obligation.what == one.obligation.what)
+            alike(other) && (together || other.obligation.what == one.obligation.what)
         };
         if all[..n].iter().any(|other| told(&other)) {
             continue;
         }
-        let some_do_not = all.iter().any(|other| {
-            other.obligation.name == one.obligation.name && other.finding != Finding::Holds
-        });
         let mut places: Vec<u32> = vec![one.obligation.span.start];
-        if holds {
+        if together {
             places = all.iter().filter(alike).map(|other| other.obligation.span.start).collect();
         }
         let mut lines: Vec<usize> = places.into_iter().map(line).collect();
@@ -209,8 +257,8 @@ fn follows(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
             (Finding::Fails, _) => "fails",
             (Finding::Open(_), _) => "open",
         };
-        let what = match holds {
-            true if some_do_not => "all others of this name",
+        let what = match together {
+            true if some_differ => "all others of this name",
             true => about(one.obligation.name).unwrap_or(&one.obligation.what),
             false => &one.obligation.what,
         };
@@ -247,6 +295,7 @@ fn obligations(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table 
         ("model_only", "", Unit::None),
         ("why", "", Unit::None),
         ("what", "", Unit::None),
+        ("help", "", Unit::None),
         ("time_ns", "", Unit::Ns),
     ];
     let mut table = Table::new("obligations", "", &columns);
@@ -259,6 +308,7 @@ fn obligations(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table 
             };
             let obligation = &judged.obligation;
             let scope = (judged.finding == Finding::Holds).then(|| label(Scope::Any));
+            let help = hint(obligation.name).filter(|_| judged.finding == Finding::Fails);
             table.push(vec![
                 name.into(),
                 verdict.claim.kind.name().into(),
@@ -269,6 +319,7 @@ fn obligations(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table 
                 obligation.model_only.into(),
                 why.into(),
                 obligation.what.clone().into(),
+                help.into(),
                 Value::from(judged.took.as_nanos() as u64),
             ]);
         }
@@ -298,22 +349,22 @@ fn counterexample(policy: &Policy, verdict: &Verdict, several: bool) -> Option<T
 
 fn assumptions(judged: &[Judgement<'_>], options: &Options) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
+    if each(judged).next().is_none() {
+        return all;
+    }
     match options.solvers.as_slice() {
         [] => all.push(
-            "no solver was asked: what is proved is proved of small machines only".to_owned(),
+            "no solver was asked: what the text alone does not say is proved of small machines \
+             only"
+                .to_owned(),
         ),
         solvers => {
             let names: Vec<String> = solvers.iter().map(ToString::to_string).collect();
             all.push(format!("asked: {}", names.join(", ")));
         }
     }
-    let proved = each(judged).filter(|(_, it)| matches!(it.outcome, Outcome::Proved(_)));
-    if let Some(bounds) = proved.filter_map(|(_, it)| it.explored).min_by_key(|bounds| bounds.cpus)
-    {
-        all.push(format!(
-            "the explorer looked at every machine of at most {} CPUs with at most {} tasks",
-            bounds.cpus, bounds.tasks
-        ));
+    if each(judged).any(|(_, it)| it.explored.is_some()) {
+        all.push(EXPLORED.to_owned());
     }
     if judged.iter().filter_map(|it| it.policy).any(|policy| !policy.protocol.is_safe()) {
         all.push("the protocol is unsafe by request: nothing of this is ever emitted".to_owned());

@@ -205,20 +205,18 @@ pub(crate) fn judge_one(obligation: Obligation, options: &Options) -> Result<Jud
         Question::NotEncoded(why) => {
             Finding::Open(format!("{} has no words in the language of solvers", why.0))
         }
-        Question::Unsatisfiable(_) if options.solvers.is_empty() => {
-            Finding::Open("there is no solver to be asked".into())
-        }
         Question::Unsatisfiable(script) => {
             let (seek, patience) = (Seek::Refutation, options.patience);
             let replies = ask_all(&options.solvers, script, |solver| match &options.cache {
                 Some(cache) => cache.ask(solver, script, seek, patience),
                 None => solver.ask(script, seek, patience),
             })?;
-            let answers: Vec<&Answer> = replies.iter().map(|reply| &reply.answer).collect();
-            match answers.as_slice() {
-                answers if answers.contains(&&Answer::Unsat) => Finding::Holds,
-                [Answer::Unknown(why), ..] => Finding::Open(why.clone()),
-                _ => Finding::Fails,
+            let certain = replies.iter().find(|reply| reply.answer.is_certain());
+            match certain.or(replies.first()).map(|reply| &reply.answer) {
+                Some(Answer::Unsat) => Finding::Holds,
+                Some(Answer::Sat(_)) => Finding::Fails,
+                Some(Answer::Unknown(why)) => Finding::Open(why.clone()),
+                None => Finding::Open("there is no solver to be asked".into()),
             }
         }
     };

@@ -34,3 +34,6 @@ mod theorems;
 #[cfg(test)]
 #[path = "all/wakeup.rs"]
 mod wakeup;
+#[cfg(test)]
+#[path = "all/words.rs"]
+mod words;

@@ -4,6 +4,7 @@
 //! the emitter makes BPF C of it for sched_ext, and the prover (`wastenot-prove`) shows that no CPU
 //! goes idle while a task waits that it may run, or how one does.
 
+pub mod chance;
 pub mod codes;
 mod diagnostic;
 pub mod emit;

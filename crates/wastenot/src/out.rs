@@ -99,22 +99,37 @@ pub(crate) fn size() -> (usize, usize) {
 #[derive(Debug)]
 pub(crate) struct Target {
     path: PathBuf,
+    /// The option that names it.
+    option: &'static str,
     force: bool,
 }
 
 impl Target {
-    /// `path`, unless something is there that may not be replaced. `-` is standard output.
+    /// `path`, as named with `-o`, unless something is there that may not be replaced. `-` is
+    /// standard output.
     pub(crate) fn new(path: &Path, force: bool) -> Result<Target, Stop> {
-        if path != Path::new("-") && path.exists() {
+        Target::named("-o", path, force)
+    }
+
+    /// The same as named with another option.
+    pub(crate) fn named(option: &'static str, path: &Path, force: bool) -> Result<Target, Stop> {
+        let target = Target { path: path.to_owned(), option, force };
+        if target.is_file() && path.exists() {
             if path.is_dir() {
                 let what = format!("{} is a directory", path.display());
-                return Err(Stop::new(what, "name a file: `-o FILE`"));
+                return Err(Stop::new(what, format!("name a file: `{option} FILE`")));
             }
             if !force {
-                return Err(exists(path));
+                return Err(target.exists());
             }
         }
-        Ok(Target { path: path.to_owned(), force })
+        Ok(target)
+    }
+
+    fn exists(&self) -> Stop {
+        let what = format!("{} exists already", self.path.display());
+        let help = format!("add `--force` to replace it, or name another: `{} FILE`", self.option);
+        Stop::new(what, help)
     }
 
     /// Writes it: into a temporary file beside it first, so that nobody sees half of it.
@@ -196,16 +211,14 @@ impl Target {
         };
         match result {
             Ok(_) => Ok(()),
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(exists(&self.path))
-            }
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(self.exists()),
             Err(error) => Err(self.failed(&error.error)),
         }
     }
 
     /// What is said when writing it fails.
     pub(crate) fn failed(&self, error: &io::Error) -> Stop {
-        let help = "name a place that can be written: `-o FILE`";
+        let help = format!("name a place that can be written: `{} FILE`", self.option);
         Stop::io(format_args!("cannot write {}", self.path.display()), error, help)
     }
 
@@ -271,9 +284,4 @@ impl Write for Growing<'_> {
 fn is_recorded(part: &Path) -> Stop {
     let what = format!("{} is being recorded", part.display());
     Stop::new(what, "name another file with `-o FILE`")
-}
-
-fn exists(path: &Path) -> Stop {
-    let what = format!("{} exists already", path.display());
-    Stop::new(what, "add `--force` to replace it, or name another with `-o FILE`")
 }

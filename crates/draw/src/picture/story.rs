@@ -112,7 +112,8 @@ impl Story {
         let ends = self.steps.iter().skip(1).map(|step| step.time);
         let ends: Vec<Time> = ends.chain([page.window.to]).collect();
         let lengths = self.steps.iter().zip(&ends).map(|(step, end)| *end - step.time);
-        let shortest = lengths.min().unwrap_or_default();
+        let before = self.steps.iter().take(1).map(|first| first.time - page.window.from);
+        let shortest = lengths.chain(before).min().unwrap_or_default();
         for (step, end) in self.steps.iter().zip(ends) {
             let waits =
                 |task: usize| self.waits.iter().position(|(id, _)| *id == TaskId::nth(task));
@@ -121,7 +122,8 @@ impl Story {
             let Some((lane, (from, to))) = lane.zip(page.window.clip(step.time, end)) else {
                 continue;
             };
-            // The last step is as long as what is seen after it; its number stands as others do.
+            // The last step is as long as what is seen after it; its number stands as others do,
+            // or, if it is the only one, as if it took as long as what is before it.
             let to = to.min(from + shortest);
             self.number(scene, lane, (page.x(from) + page.x(to)) / 2.0, &step.number);
         }

@@ -49,6 +49,21 @@ fn steps_are_numbered_where_they_happen_and_told_below() {
     assert!(!text.contains("seconds") && text.lines().all(|line| line.chars().count() <= 60));
 }
 
+/// What is seen after the last step is longer than a step; its number stands where others would.
+#[test]
+fn the_number_of_an_only_step_stands_in_its_microsecond() {
+    let history = told(vec![
+        row(0, None, None, "CPU 1 is idle"),
+        row(1_000, Some(1), None, "CPU 1 looks"),
+        row(2_000, None, None, "two waits for ever"),
+    ]);
+    let scene = cores(&history, &Cores::default());
+    let [only] = scene.plot.signs.as_slice() else { panic!("one number") };
+    let (left, right) = (scene.plot.area.x, scene.plot.area.x + scene.plot.area.width);
+    let share = (only.x - left) / (right - left);
+    assert!((0.2..0.4).contains(&share), "1.5 of 5 us: {share}");
+}
+
 #[test]
 fn no_steps_are_no_story() {
     assert!(cores(&crate::made::tiny(), &Cores::default()).story.is_empty());

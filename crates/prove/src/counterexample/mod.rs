@@ -4,6 +4,7 @@ pub(crate) mod annexes;
 pub(crate) mod situation;
 mod telling;
 pub(crate) mod wakeup;
+pub(crate) mod words;
 
 use wastenot_model::History;
 use wastenot_rota::ir::Policy;

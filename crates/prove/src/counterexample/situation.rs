@@ -1,9 +1,9 @@
-//! A situation and what follows from it, in words and as a History.
+//! A situation and what follows from it, as a History.
 
 use wastenot_model::{
     Change, CpuId, CpuMode, CpuSet, Event, History, How, Left, Prio, Sink, Start, TaskId,
 };
-use wastenot_rota::ir::{Event as Happens, Level, Policy};
+use wastenot_rota::ir::{Event as Happens, Policy};
 
 use super::annexes::{self, About, Row, Tables};
 use super::telling::Telling;
@@ -17,36 +17,6 @@ pub(crate) const RUNS: &str = "runs";
 pub(crate) const AWAY: &str = "away";
 
 impl Found {
-    /// What it begins with, a line for each CPU and each task that waits.
-    pub(super) fn situation_in_words(&self, policy: &Policy) -> Vec<String> {
-        let cpus = self.small.tree.cpus().iter().map(|&cpu| {
-            let mut tasks = self.situation.tasks.iter().enumerate();
-            match tasks.find(|(_, task)| task.place == Place::Runs(cpu)) {
-                Some((task, _)) => {
-                    format!("CPU {cpu} runs task {task}{}", self.nature(task))
-                }
-                None => format!("CPU {cpu} is idle"),
-            }
-        });
-        let tasks = self.situation.tasks.iter().enumerate();
-        let others = tasks.filter_map(|(n, task)| match task.place {
-            Place::Waits { queue, group } => Some(format!(
-                "task {n}{} waits in {}",
-                self.nature(n),
-                self.queue(policy, queue, group)
-            )),
-            Place::Away => Some(format!("task {n}{} sleeps", self.nature(n))),
-            Place::Runs(_) => None,
-        });
-        cpus.chain(others).collect()
-    }
-
-    /// What happens, a line for each step.
-    pub(super) fn steps_in_words(&self, policy: &Policy) -> Vec<String> {
-        let steps = self.steps.iter();
-        steps.map(|step| format!("{} {}", self.actor(step), self.step(policy, step))).collect()
-    }
-
     /// As a History: the situation is its start, each step takes a microsecond, and annexes tell
     /// what is no event.
     pub(super) fn history(&self, policy: &Policy, claim: &str, text: &str) -> History {
@@ -75,9 +45,13 @@ impl Found {
             text: text.to_owned(),
         };
         let named = |queue: usize, group| (policy.queues[queue].name.clone(), group);
-        let task = |task: &Task| {
+        let task = |(n, task): (usize, &Task)| {
             let (place, cpu, queue) = match task.place {
-                Place::Waits { queue, group } => (WAITS, None, Some(named(queue, group))),
+                Place::Waits { queue, group } => (
+                    if self.comes(n).is_some() { AWAY } else { WAITS },
+                    None,
+                    Some(named(queue, group)),
+                ),
                 Place::Runs(cpu) => (RUNS, Some(cpu), None),
                 Place::Away => (AWAY, None, None),
             };
@@ -100,7 +74,7 @@ impl Found {
         Tables {
             about,
             queues: queues(policy),
-            tasks: self.situation.tasks.iter().map(task).collect(),
+            tasks: self.situation.tasks.iter().enumerate().map(task).collect(),
             variables: variables.collect(),
             numbers: numbers.map(|(name, value)| (name.to_owned(), value)).collect(),
         }
@@ -143,13 +117,18 @@ impl Found {
     fn tell(&self, policy: &Policy, step: &Step, telling: &mut Telling) {
         let cpu = self.cpu;
         match *step {
-            Step::Woken { task, prev, queue, group, .. } => {
+            Step::Woken { task, event, prev, queue, group } => {
                 let (task, prio) = (TaskId::nth(task), Prio::UNKNOWN);
                 let on = Some(nominal(self, policy, queue, group));
-                if self.situation.tasks[task.ordinal()].place == Place::Away {
+                let how = match event {
+                    Happens::New => How::New,
+                    Happens::Wake => How::Wakeup,
+                    _ => How::NoSelection,
+                };
+                if how == How::Wakeup {
                     telling.event(prev, Event::Waking { task, prev: Some(prev), prio });
-                    telling.event(prev, Event::Queued { task, on, how: How::Wakeup, prio });
                 }
+                telling.event(prev, Event::Queued { task, on, how, prio });
             }
             Step::Moved { by, task, from, into } => {
                 let from = Some(nominal(self, policy, from.0, from.1));
@@ -170,79 +149,6 @@ impl Found {
             | Step::GivesUp => {}
         }
     }
-
-    /// Who does a step.
-    fn actor(&self, step: &Step) -> String {
-        match step {
-            Step::Moved { by, .. } => format!("CPU {by}"),
-            Step::Woken { task, .. } => format!("task {task}"),
-            _ => format!("CPU {}", self.cpu),
-        }
-    }
-
-    fn step(&self, policy: &Policy, step: &Step) -> String {
-        let from = policy.idle.as_ref().map_or(0, |balance| balance.from);
-        match step {
-            Step::Took { queue, group } => {
-                format!(
-                    "takes from {}: nobody there may run here",
-                    self.queue(policy, *queue, *group)
-                )
-            }
-            Step::Read { group, passed } => format!(
-                "reads {}: the filter says {}",
-                self.queue(policy, from, *group),
-                if *passed { "yes" } else { "no" }
-            ),
-            Step::Tried { group, refused: false } => {
-                format!("locks {}: nobody there may run here", self.queue(policy, from, *group))
-            }
-            Step::Tried { group, refused: true } => {
-                format!("locks {}: the re-check says no", self.queue(policy, from, *group))
-            }
-            Step::Stole { group, task } => format!(
-                "takes task {task} from {}, and does not ask whether it may run here",
-                self.queue(policy, from, *group)
-            ),
-            Step::Moved { task, from, into, .. } => format!(
-                "moves task {task} from {} to {}",
-                self.queue(policy, from.0, from.1),
-                self.queue(policy, into.0, into.1)
-            ),
-            Step::Woken { event, queue, group, .. } => {
-                let how = match event {
-                    Happens::New => "is new",
-                    Happens::Wake => "is woken",
-                    _ => "has to go",
-                };
-                format!("{how} and waits in {}", self.queue(policy, *queue, *group))
-            }
-            Step::Sets { event, var, before, after, .. } => format!(
-                "in `{}` the `{}` of a task is {after}, and before it was {before}",
-                event.name(),
-                policy.task_vars[*var].name
-            ),
-            Step::GivesUp => "goes to sleep".to_owned(),
-        }
-    }
-
-    fn queue(&self, policy: &Policy, queue: usize, group: usize) -> String {
-        queue_in_words(policy, (queue, group))
-    }
-
-    /// Affinity and weight, where they are not as usual.
-    fn nature(&self, task: usize) -> String {
-        let task = &self.situation.tasks[task];
-        let all = (1 << self.small.tree.cpus().len()) - 1;
-        let mut nature = Vec::new();
-        if task.mask != all {
-            nature.push(format!("only on {}", mask(task.mask)));
-        }
-        if self.situation.tasks.iter().any(|other| other.weight != task.weight) {
-            nature.push(format!("weight {}", task.weight));
-        }
-        if nature.is_empty() { String::new() } else { format!(" ({})", nature.join(", ")) }
-    }
 }
 
 /// The name of a kind of step, in tables.
@@ -256,16 +162,6 @@ pub(crate) fn kind(step: &Step) -> &'static str {
         Step::Sets { .. } => "sets",
         Step::Woken { .. } => "puts",
         Step::GivesUp => "sleeps",
-    }
-}
-
-/// `` `ready` of CPU 1 ``
-pub(crate) fn queue_in_words(policy: &Policy, (queue, group): (usize, usize)) -> String {
-    let kind = &policy.queues[queue];
-    match kind.per {
-        Level::Machine => format!("`{}`", kind.name),
-        Level::Cpu => format!("`{}` of CPU {group}", kind.name),
-        level => format!("`{}` of {} {group}", kind.name, level.name()),
     }
 }
 
@@ -287,12 +183,15 @@ fn start(found: &Found, policy: &Policy) -> Start {
         None => CpuMode::Idle,
     };
     let waiting = tasks().filter_map(|(n, task)| match task.place {
-        Place::Waits { queue, group } => {
+        Place::Waits { queue, group } if found.comes(n).is_none() => {
             Some((TaskId::nth(n), Some(nominal(found, policy, queue, group))))
         }
         _ => None,
     });
-    let asleep = tasks().filter(|(_, task)| task.place == Place::Away);
+    let asleep = tasks().filter(|&(n, task)| match found.comes(n) {
+        Some((event, _)) => event == Happens::Wake,
+        None => task.place == Place::Away,
+    });
     Start {
         cpus: found.small.tree.cpus().iter().map(mode).collect(),
         waiting: waiting.collect(),

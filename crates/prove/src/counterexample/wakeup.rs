@@ -4,8 +4,9 @@ use wastenot_model::{CpuId, CpuMode, Event, History, How, Left, Prio, Start, Tas
 use wastenot_rota::ir::Policy;
 
 use super::annexes::{self, About, Row, Tables};
-use super::situation::{AWAY, mask, queue_in_words, queues};
+use super::situation::{AWAY, mask, queues};
 use super::telling::Telling;
+use super::words::queue_in_words;
 use crate::wakeup::{Lost, Step};
 
 /// The way in which such a counterexample breaks its claim, in tables.

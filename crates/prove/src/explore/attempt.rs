@@ -65,6 +65,8 @@ pub enum Step {
         before: i64,
         /// What it is.
         after: i64,
+        /// Whether `before` is the least key of the queue.
+        least: bool,
         /// What it was computed of.
         given: Given,
     },
@@ -119,6 +121,23 @@ pub(super) fn never_finds(
 ) -> Option<Vec<Step>> {
     let patient = Running { world, cpu, patient: true, steps: Vec::new() };
     run(patient, situation, Events::default())
+}
+
+/// Whether an attempt of `cpu` reads the queue of a group, if it finds nobody before.
+pub(super) fn reads(world: &World<'_>, cpu: CpuId, (queue, group): (usize, usize)) -> bool {
+    let nobody = Situation { tasks: Vec::new(), vars: world.vars() };
+    let look = world.look(&nobody, None);
+    let frame = Running { world, cpu, patient: false, steps: Vec::new() }.frame();
+    world.policy.dispatch.iter().any(|attempt| match (attempt, &world.policy.idle) {
+        (Attempt::Take(at, _), _) => {
+            at.queue == queue && frame.queue(&look, at, world.per[queue]) == group
+        }
+        (Attempt::Balance, Some(balance)) if balance.from == queue => {
+            let at = |level| world.tree().victims(cpu, world.per[queue], &balance.levels, level);
+            (0..balance.levels.len()).any(|level| at(level).any(|victim| victim == group))
+        }
+        (Attempt::Balance, _) => false,
+    })
 }
 
 fn run(mut attempt: Running<'_, '_>, situation: &Situation, events: Events) -> Option<Vec<Step>> {
@@ -294,7 +313,7 @@ impl Running<'_, '_> {
         fails
     }
 
-    /// Whether the re-check lets a task go that may run here: the first of them is asked about.
+    /// Whether the re-check lets some task go that may run here.
     fn rechecks(
         &self,
         situation: &Situation,
@@ -302,11 +321,13 @@ impl Running<'_, '_> {
         group: usize,
         seen: Vec<i64>,
     ) -> bool {
-        let mut tasks = situation.waiting(balance.from, group);
-        let task = tasks.find(|&task| situation.tasks[task].allowed(self.cpu));
-        let look = self.world.look(situation, task);
         let mut frame = Frame { seen, ..self.balance_frame(balance, group) };
-        frame.bool(&look, &self.world.per, &balance.recheck)
+        let mut tasks = situation.waiting(balance.from, group);
+        tasks.any(|task| {
+            let look = self.world.look(situation, Some(task));
+            situation.tasks[task].allowed(self.cpu)
+                && frame.bool(&look, &self.world.per, &balance.recheck)
+        })
     }
 
     fn finds(&self, situation: &Situation, queue: usize, group: usize) -> bool {

@@ -4,7 +4,7 @@ use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame};
 use wastenot_rota::ir::{Attempt, Bound, ClaimKind, Event, Level, Policy};
 
-use super::attempt::{Events, Step, failing, never_finds};
+use super::attempt::{Events, Step, failing, never_finds, reads};
 use super::periodic::circle;
 use super::placing::placed;
 use super::search::Bounds;
@@ -277,7 +277,11 @@ fn not_woken(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Br
                 .iter()
                 .copied()
                 .filter(|&cpu| task.allowed(cpu) && situation.is_idle(cpu));
-            let takes = |cpu| failing(world, situation, cpu, test.events()).is_none();
+            // Who takes another task, and never reads this queue, is not woken for this one.
+            let takes = |cpu| {
+                reads(world, cpu, (queue, group))
+                    && failing(world, situation, cpu, test.events()).is_none()
+            };
             if idle.clone().any(near) {
                 continue;
             }

@@ -11,7 +11,7 @@ use super::situation::{Place, Situation, Task, World};
 use crate::machines;
 
 /// Times and keys that are tried, in ns: around the sizes of slices and lags, and at the ends.
-const NUMBERS: [i64; 6] = [0, 1, 999_999, 5_000_000, 70_000_000, 1 << 50];
+const NUMBERS: [i64; 6] = [0, 1, 999_999, 5_000_000, 70_000_000, 1_000_000_000_000_000];
 /// Weights that are tried.
 const WEIGHTS: [i64; 3] = [1, 100, 10_000];
 
@@ -149,7 +149,7 @@ impl Walk<'_, '_> {
                     let key = self.world.policy.queues.iter().any(|it| it.key == Some(*var));
                     if matches!(self.claim, ClaimKind::VtMonotone) && key && after < before {
                         let (event, var, given) = (self.event, *var, numbers.given);
-                        let sets = Step::Sets { event, var, before, after, given };
+                        let sets = Step::Sets { event, var, before, after, least: false, given };
                         self.found.get_or_insert(sets);
                     }
                 }
@@ -180,7 +180,8 @@ impl Walk<'_, '_> {
             let (event, before, after) = (self.event, self.first[var], numbers.vars[var]);
             if numbers.given.ran > 0 && after <= before {
                 let given = numbers.given;
-                self.found.get_or_insert(Step::Sets { event, var, before, after, given });
+                let sets = Step::Sets { event, var, before, after, least: false, given };
+                self.found.get_or_insert(sets);
             }
         }
     }
@@ -193,7 +194,8 @@ impl Walk<'_, '_> {
         let given = numbers.given;
         if sleeps && numbers.vars[var] < given.least.saturating_sub(bound) {
             let (event, before, after) = (self.event, given.least, numbers.vars[var]);
-            self.found.get_or_insert(Step::Sets { event, var, before, after, given });
+            let sets = Step::Sets { event, var, before, after, least: true, given };
+            self.found.get_or_insert(sets);
         }
     }
 }

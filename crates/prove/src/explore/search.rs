@@ -2,7 +2,7 @@
 
 use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame};
-use wastenot_rota::ir::{Attempt, ClaimKind, Level, Num, Policy, Visitor, visit};
+use wastenot_rota::ir::{Attempt, ClaimKind, Level, Num, Policy, Visitor, visit, visit_balance};
 
 use super::attempt::Step;
 use super::claims::{self, Test, Wrong};
@@ -202,17 +202,23 @@ fn kinds(world: &World<'_>, away: bool) -> Vec<Task> {
     kinds
 }
 
-/// Weights matter to policies that look at them only.
+/// Weights matter to policies that look at them only; that of the task itself where it is stolen.
 pub(crate) fn weights(policy: &Policy) -> &'static [i64] {
-    struct Reads(bool);
+    struct Reads {
+        stolen: bool,
+        any: bool,
+    }
     impl Visitor for Reads {
         fn num(&mut self, num: &Num) {
-            self.0 |= matches!(num, Num::QueuedWeight(_) | Num::RunningWeight(_));
+            self.any |= matches!(num, Num::QueuedWeight(_) | Num::RunningWeight(_));
+            self.any |= self.stolen && *num == Num::Weight;
         }
     }
-    let mut reads = Reads(false);
+    let mut reads = Reads { stolen: false, any: false };
     visit(policy, &mut reads);
-    if reads.0 { &[1, 100] } else { &[100] }
+    reads.stolen = true;
+    policy.idle.iter().for_each(|balance| visit_balance(balance, &mut reads));
+    if reads.any { &[1, 100] } else { &[100] }
 }
 
 #[cfg(test)]

@@ -2,13 +2,20 @@
 //! finds wrong is wrong, but that it finds nothing says nothing.
 
 use wastenot_rota::ir::{
-    Balance, ClaimKind, Num, Policy, Stmt, Visitor, visit, visit_bool, visit_num,
+    Balance, Bool, ClaimKind, Comparison, Num, Place, Policy, Stmt, Visitor, visit, visit_bool,
+    visit_num,
 };
 
 use super::claims::{Test, Wrong, tests};
 
-/// What a test of the claim reads that is not part of a situation, in words. `None`: nothing.
+/// What matters to a claim and is read by a balance, but by no test of the explorer, in words.
+/// `None`: nothing.
 pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
+    if *claim == ClaimKind::NoLostWakeup {
+        // Who is woken is looked at; what that one then overlooks is not.
+        let asks_more = policy.idle.as_ref().is_some_and(|balance| !is_plain(balance));
+        return asks_more.then(|| "more than whether somebody waits there".to_owned());
+    }
     let mut reads = Reads { policy, found: None };
     for balance in tests(policy, claim).iter().flat_map(|test| balances(policy, test)) {
         // Which candidate is chosen matters to no proof.
@@ -17,6 +24,19 @@ pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
         visit_num(&balance.count, &mut reads);
     }
     reads.found
+}
+
+/// Whether a balance passes whoever has a task that waits, and takes it whatever has happened since.
+fn is_plain(balance: &Balance) -> bool {
+    let queued = |num: &Num| matches!(num, Num::Queued(at) if at.queue == balance.from && at.at == Place::Other);
+    let somebody_waits = match &balance.filter {
+        Bool::Const(always) => *always,
+        Bool::Compare(Num::Const(1), Comparison::LessOrEqual, many)
+        | Bool::Compare(Num::Const(0), Comparison::Less | Comparison::NotEqual, many)
+        | Bool::Compare(many, Comparison::NotEqual, Num::Const(0)) => queued(many),
+        _ => false,
+    };
+    somebody_waits && balance.recheck == Bool::Const(true)
 }
 
 /// The balances that a test looks at.
@@ -44,6 +64,8 @@ impl Visitor for Reads<'_> {
                 format!("`{}` of CPUs", self.policy.cpu_vars[*var].name)
             }
             Num::Job => "jobs".to_owned(),
+            Num::Param(param) => format!("the parameter `{}`", self.policy.params[*param].name),
+            Num::Weight | Num::QueuedWeight(_) | Num::RunningWeight(_) => "weights".to_owned(),
             _ => return,
         };
         self.found.get_or_insert(read);

@@ -2,7 +2,7 @@
 
 use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame};
-use wastenot_rota::ir::{Attempt, Comparison, Level};
+use wastenot_rota::ir::{Attempt, Balance, Comparison, Level};
 
 use super::attempt::Trial;
 use super::counts::{Counts, some};
@@ -104,10 +104,26 @@ impl Asked<'_, '_> {
                     |cpu: &CpuId| tree.group(level, *cpu) == tree.group(level, site.prev);
                 let able = world.cpus().iter().copied().filter(|&cpu| kind.allowed(cpu));
                 let busy = all(able.clone().filter(looked_for).map(|cpu| not(self.idle(cpu))));
+                let able = able.filter(|&cpu| self.reads(cpu, site.queue));
                 ways.push(all([some(name(many)), busy, any(able.map(sleeps))]));
             }
         }
         Ok(any(ways))
+    }
+
+    /// Whether an attempt of a CPU reads a queue, if it finds nobody before.
+    fn reads(&self, cpu: CpuId, queue: (usize, usize)) -> bool {
+        let (policy, tree) = (self.world.policy, self.world.tree());
+        let candidate = |balance: &Balance| {
+            let per = self.world.per[balance.from];
+            let at = |level| tree.victims(cpu, per, &balance.levels, level);
+            let groups = (0..balance.levels.len()).flat_map(at);
+            groups.into_iter().any(|group| (balance.from, group) == queue)
+        };
+        policy.dispatch.iter().any(|attempt| match attempt {
+            Attempt::Take(at, _) => self.reader(cpu, None).queue(at) == queue,
+            Attempt::Balance => policy.idle.as_ref().is_some_and(candidate),
+        })
     }
 
     /// A candidate of an idle CPU passes the filter although this is so.

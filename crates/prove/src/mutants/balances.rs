@@ -1,6 +1,6 @@
 //! Operators on balances and parameters: steps, levels, choice and tuning.
 
-use wastenot_rota::ir::{Choose, Level, Num};
+use wastenot_rota::ir::{Choose, Level, Num, Queue};
 
 use super::site::{Part, When};
 
@@ -43,6 +43,27 @@ pub(super) fn narrow_last(part: Part<'_>, way: usize) -> bool {
     }
     balance.levels.retain(|level| *level < narrower);
     balance.levels.push(narrower);
+    true
+}
+
+/// Onto the CPU that balances; into each other queue; into a queue of each level that is no
+/// narrower, which is there for nothing else.
+pub(super) fn into_other(part: Part<'_>, way: usize) -> bool {
+    let Part::Into(queues, balance) = part else { return false };
+    let others: Vec<usize> =
+        (0..queues.len()).filter(|&queue| Some(queue) != balance.into).collect();
+    let wide = Level::ALL.into_iter().filter(|level| *level >= queues[balance.from].per);
+    let place = match way.checked_sub(1) {
+        None => None,
+        Some(way) if way < others.len() => Some(others[way]),
+        Some(way) => {
+            let Some(per) = wide.clone().nth(way - others.len()) else { return false };
+            let Queue { span, .. } = queues[balance.from];
+            queues.push(Queue { name: "elsewhere".into(), key: None, per, span });
+            Some(queues.len() - 1)
+        }
+    };
+    balance.into = place;
     true
 }
 

@@ -1,10 +1,13 @@
 //! What becomes of a mutant: types first, then small machines, then a solver.
 
+use std::time::Duration;
+
 use rayon::prelude::*;
 use wastenot_rota::ir::{Claim, Policy};
 
 use super::{Family, Mutant, argument, contained, equivalent};
 use crate::explore::{Bounds, search};
+use crate::ground;
 use crate::obligations::{Question, obligations};
 use crate::verdict::judge_one;
 use crate::wakeup::Lost;
@@ -35,6 +38,9 @@ pub enum By {
     Type,
     /// A counterexample on a small machine.
     Explorer,
+    /// A state of a small machine that a solver named, and that the explorer found to break a
+    /// claim.
+    Replay,
     /// A state in which an obligation does not hold.
     Solver,
 }
@@ -77,6 +83,8 @@ pub fn standing(mutant: &Mutant, fate: &Fate) -> Standing {
 const FIRST_LOOK: Bounds = Bounds { cpus: 2, tasks: 2, events: 1 };
 /// Situations that are looked at for a claim.
 const SITUATIONS: u64 = 10_000;
+/// How long small machines are asked about, where none that was explored shows what is wrong.
+const BEYOND: Duration = Duration::from_secs(8);
 
 /// The fates of many mutants of `original`, in their order.
 ///
@@ -126,11 +134,25 @@ fn judged(policy: &Policy, options: &Options) -> Result<Fate, Error> {
             Fate::Refuted(By::Solver) if counterexample(policy, claim, options.bounds) => {
                 return Ok(Fate::Refuted(By::Explorer));
             }
+            Fate::Refuted(By::Solver) if replayed(policy, claim, options)? => {
+                return Ok(Fate::Refuted(By::Replay));
+            }
+            // Some other claim may have one.
+            refuted @ Fate::Refuted(By::Solver) => fate = refuted,
             refuted @ Fate::Refuted(_) => return Ok(refuted),
-            other => fate = other,
+            other if fate == Fate::Proved => fate = other,
+            _ => {}
         }
     }
     Ok(fate)
+}
+
+/// Whether a solver names a situation on a small machine that breaks the claim.
+fn replayed(policy: &Policy, claim: &Claim, options: &Options) -> Result<bool, Error> {
+    let Some(solver) = options.solvers.first() else { return Ok(false) };
+    let (solvers, patience) = (Vec::new(), options.patience.min(BEYOND));
+    let options = Options { solvers, cache: None, patience, bounds: options.bounds };
+    Ok(ground::beyond(policy, &claim.kind, solver, &options)?.found.is_some())
 }
 
 fn counterexample(policy: &Policy, claim: &Claim, bounds: Bounds) -> bool {

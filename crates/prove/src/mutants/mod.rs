@@ -14,6 +14,9 @@ mod equivalent;
 #[allow(clippy::needless_pass_by_value)]
 mod expressions;
 mod fate;
+// The same.
+#[allow(clippy::needless_pass_by_value)]
+mod kept;
 mod operators;
 mod seen;
 mod site;

@@ -1,7 +1,7 @@
 //! The list of operators. It is fixed: a figure of today can be compared with one of tomorrow.
 
 use super::site::Part;
-use super::{Family, balances, expressions, statements};
+use super::{Family, balances, expressions, kept, statements};
 
 /// A way to make a policy wrong.
 pub struct Operator {
@@ -49,6 +49,8 @@ pub const OPERATORS: &[Operator] = {
         operator(Steps, "count", "0, 1 or 2 tasks are taken", balances::count_other),
         operator(Steps, "no rebase", "a key is not carried over", balances::no_rebase),
         operator(Steps, "unchecked", "a steal trusts what it read", statements::unchecked),
+        operator(Steps, "set", "a variable of a CPU is set before", kept::set),
+        operator(Order, "moved", "such a variable is set elsewhere", kept::moved),
         operator(Order, "swap", "two statements change places", statements::swap_statements),
         operator(Order, "attempts", "two attempts change places", statements::swap_attempts),
         operator(Order, "kick first", "a put kicks, then inserts", statements::kick_first),
@@ -57,6 +59,8 @@ pub const OPERATORS: &[Operator] = {
         operator(Footprint, "place", "me for other, other for me", expressions::other_place),
         operator(Footprint, "re-check", "asks for more under the lock", expressions::asks_again),
         operator(Footprint, "asks more", "the filter asks for more", expressions::asks_more),
+        operator(Footprint, "kept", "a key is less what passed on the CPU", kept::in_keys),
+        operator(Levels, "into", "tasks come elsewhere, where nobody takes", balances::into_other),
         operator(Levels, "no level", "a balance leaves one out", balances::drop_level),
         operator(Levels, "narrow", "a balance ends before its last", balances::narrow_last),
         operator(Levels, "wake", "a put wakes within smt, llc, node", statements::wake_within),

@@ -1,7 +1,7 @@
 //! Every place of a policy's IR where something may be changed, in a fixed order.
 
 use wastenot_rota::ir::{
-    Attempt, Balance, Bool, Event, Level, Num, Place, Policy, Protocol, QueueAt, Set, Stmt,
+    Attempt, Balance, Bool, Event, Level, Num, Place, Policy, Protocol, Queue, QueueAt, Set, Stmt,
     Variable,
 };
 use wastenot_rota::syntax::Span;
@@ -23,6 +23,10 @@ pub(super) enum Part<'a> {
     Handlers(&'a mut [Vec<Stmt>; Event::COUNT]),
     /// A statement: its block, and which.
     Stmt(&'a mut Vec<Stmt>, usize),
+    /// The same, and what the policy keeps of CPUs.
+    Kept(&'a mut Vec<Stmt>, usize, &'a mut Vec<Variable>),
+    /// The queues, and a balance that puts tasks into one of them.
+    Into(&'a mut Vec<Queue>, &'a mut Balance),
     /// Where a CPU looks.
     Dispatch(&'a mut Vec<Attempt>),
     /// The protocol, and whether anybody balances.
@@ -62,7 +66,7 @@ pub(super) fn walk(policy: &mut Policy, tell: Tell<'_>) {
     tell(&site(HANDLERS, policy.span), Part::Handlers(&mut policy.handlers));
     for event in Event::ALL {
         let body = &mut policy.handlers[event as usize];
-        block(body, event.name(), policy.span, tell);
+        block(body, event.name(), policy.span, &mut policy.cpu_vars, tell);
     }
     tell(&site("dispatch", policy.span), Part::Dispatch(&mut policy.dispatch));
     let balances = policy.idle.is_some();
@@ -76,6 +80,7 @@ pub(super) fn walk(policy: &mut Policy, tell: Tell<'_>) {
         let (period, leader) = (&mut periodic.period, &mut periodic.leader);
         let when = When::Every { period, leader };
         tell(&site("balance every", span), Part::Balance(&mut periodic.balance, when));
+        tell(&site("balance every", span), Part::Into(&mut policy.queues, &mut periodic.balance));
         let levels = (per[periodic.balance.from], per[periodic.balance.from]);
         balance(&mut periodic.balance, "balance every", levels, tell);
     }
@@ -102,7 +107,7 @@ fn balance(balance: &mut Balance, text: &str, (per, mine): (Level, Level), tell:
     num_places(&mut balance.count, &count, &own, tell);
 }
 
-fn block(block: &mut Vec<Stmt>, text: &str, near: Span, tell: Tell<'_>) {
+fn block(block: &mut Vec<Stmt>, text: &str, near: Span, kept: &mut Vec<Variable>, tell: Tell<'_>) {
     // Who is told may change the block.
     let mut index = 0;
     while let Some(stmt) = block.get(index) {
@@ -113,11 +118,12 @@ fn block(block: &mut Vec<Stmt>, text: &str, near: Span, tell: Tell<'_>) {
         };
         let text = format!("{text} {index}");
         let site = site(format!("{text} {}", noun(stmt)), span);
+        tell(&site, Part::Kept(block, index, kept));
         tell(&site, Part::Stmt(block, index));
         if let Some(Stmt::If { condition, then, otherwise }) = block.get_mut(index) {
             guard(condition, &site, tell);
-            self::block(then, &format!("{text} then"), near, tell);
-            self::block(otherwise, &format!("{text} else"), near, tell);
+            self::block(then, &format!("{text} then"), near, kept, tell);
+            self::block(otherwise, &format!("{text} else"), near, kept, tell);
         }
         index += 1;
     }

@@ -128,7 +128,7 @@ impl Cursor {
                 let now = self.reads(stage, *group);
                 match now == *passed {
                     true => Ok(()),
-                    false => Err(self.says(stage, *group, now).into()),
+                    false => Err(stage.says(self.cpu, *group, now).into()),
                 }
             }
             (Next::Tries(passed), Step::Tried { group, refused })
@@ -136,7 +136,7 @@ impl Cursor {
             {
                 match (self.tries(stage, *group), refused) {
                     (Found::Nobody, false) | (Found::Refused, true) => Ok(()),
-                    (found, _) => Err(self.tried(stage, *group, found).into()),
+                    (found, _) => Err(stage.tried(self.cpu, *group, found).into()),
                 }
             }
             (Next::Sleeps, Step::GivesUp) => Ok(()),
@@ -199,12 +199,6 @@ impl Cursor {
         passed
     }
 
-    fn says(&self, stage: &Stage<'_>, group: usize, passed: bool) -> String {
-        let (cpu, queue) = (self.cpu, balanced(stage, group));
-        let answer = if passed { "yes" } else { "no" };
-        format!("CPU {cpu} reads {queue}: the filter says {answer}")
-    }
-
     fn tries(&mut self, stage: &mut Stage<'_>, group: usize) -> Found {
         let Some(scan) = &mut self.scan else { return Found::Nobody };
         scan.tries = scan.tries.saturating_sub(1);
@@ -213,15 +207,6 @@ impl Cursor {
         let found = stage.forced.tries(self.cpu, group, seen);
         self.over |= matches!(found, Found::Task(_));
         found
-    }
-
-    fn tried(&self, stage: &Stage<'_>, group: usize, found: Found) -> String {
-        let (cpu, queue) = (self.cpu, balanced(stage, group));
-        match found {
-            Found::Task(task) => format!("CPU {cpu} takes task {} from {queue}", task.ordinal()),
-            Found::Nobody => format!("CPU {cpu} locks {queue}: nobody there may run here"),
-            Found::Refused => format!("CPU {cpu} locks {queue}: the re-check says no"),
-        }
     }
 
     /// The CPU goes on by itself, until it has a task or sleeps; what it does, in words.
@@ -233,18 +218,18 @@ impl Cursor {
                     let (cpu, queue) = (self.cpu, stage.queue(at));
                     let found = self.takes(stage, at);
                     words.push(found.unwrap_or_else(|| {
-                        format!("CPU {cpu} takes from {queue}: nobody there may run here")
+                        format!("CPU {cpu} looks into {queue}: {}", stage.nobody(at))
                     }));
                 }
                 Next::Reads(unread) => {
                     let passed = self.reads(stage, unread[0]);
-                    words.push(self.says(stage, unread[0], passed));
+                    words.push(stage.says(self.cpu, unread[0], passed));
                 }
                 Next::Tries(passed) => {
                     let order = stage.forced.order(self.cpu, &passed);
                     let group = order.first().copied().unwrap_or(passed[0]);
                     let found = self.tries(stage, group);
-                    words.push(self.tried(stage, group, found));
+                    words.push(stage.tried(self.cpu, group, found));
                 }
                 Next::Sleeps => {
                     self.over = true;
@@ -259,10 +244,4 @@ impl Cursor {
 /// What the re-check of the policy remembers.
 pub(super) fn memory(stage: &Stage<'_>) -> Vec<Num> {
     stage.told.policy.idle.as_ref().map(remembered).unwrap_or_default()
-}
-
-/// The queue of a candidate, in words.
-pub(super) fn balanced(stage: &Stage<'_>, group: usize) -> String {
-    let from = stage.told.policy.idle.as_ref().map_or(0, |balance| balance.from);
-    stage.queue((from, group))
 }

@@ -5,7 +5,7 @@ use wastenot_rota::interpret::{Found, Placed};
 use wastenot_rota::ir::ClaimKind;
 
 use super::Otherwise;
-use super::attempt::{balanced, memory};
+use super::attempt::memory;
 use super::stage::Stage;
 use crate::explore::{Events, Place, Step, broken, failing, waits};
 
@@ -60,7 +60,7 @@ pub(super) fn empty(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
             stage.as_recorded();
             Ok(())
         }
-        (group, found) => Err(stage_found(stage, group, found)),
+        (group, found) => Err(stage.tried(stage.told.cpu, group, found).into()),
     }
 }
 
@@ -71,7 +71,7 @@ pub(super) fn stolen(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
             stage.as_recorded();
             Ok(())
         }
-        (group, found) => Err(stage_found(stage, group, found)),
+        (group, found) => Err(stage.tried(stage.told.cpu, group, found).into()),
     }
 }
 
@@ -91,21 +91,10 @@ fn candidate(stage: &mut Stage<'_>) -> Result<(usize, Found), Otherwise> {
     let memory = memory(stage);
     let read = stage.forced.reads(cpu, group, &memory);
     if !read.passed {
-        let queue = balanced(stage, group);
-        return Err(format!("CPU {cpu} reads {queue}: the filter says no").into());
+        return Err(stage.says(cpu, group, false).into());
     }
     stage.as_recorded();
     Ok((group, stage.forced.tries(cpu, group, read.seen)))
-}
-
-fn stage_found(stage: &Stage<'_>, group: usize, found: Found) -> Otherwise {
-    let (cpu, queue) = (stage.told.cpu, balanced(stage, group));
-    let words = match found {
-        Found::Task(task) => format!("CPU {cpu} takes task {} from {queue}", task.ordinal()),
-        Found::Nobody => format!("CPU {cpu} locks {queue}: nobody there may run here"),
-        Found::Refused => format!("CPU {cpu} locks {queue}: the re-check says no"),
-    };
-    words.into()
 }
 
 /// Tasks are moved, and in the end wait where they did.

@@ -9,6 +9,7 @@ use super::{Forced, Recorded};
 use crate::Error;
 use crate::counterexample::annexes::{QueueOf, Row};
 use crate::counterexample::wakeup::{Parts, in_words, parts};
+use crate::counterexample::words::queue_in_words;
 use crate::explore::World;
 use crate::wakeup::search::{Kind, Places, kinds, system};
 use crate::wakeup::state::State;
@@ -46,7 +47,7 @@ pub(super) fn force(recorded: &Recorded, policy: &Policy) -> Result<Forced, Erro
         // As it was put, if the text still can; else as it looks for the fewest.
         let least = like.clone().min_by_key(|kind| kind.woken.count_ones());
         let Some(kind) = like.clone().find(|kind| **kind == told).or(least) else {
-            let queue = crate::counterexample::situation::queue_in_words(policy, queue);
+            let queue = queue_in_words(policy, queue);
             let words =
                 format!("no task that may run on CPUs {} is put into {queue}", task.allowed);
             return Ok(Forced {

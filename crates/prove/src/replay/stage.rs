@@ -1,13 +1,14 @@
 //! The interpreter in the situation that a counterexample begins with, and what is told of it.
 
 use wastenot_model::{CpuId, CpuSet, TaskId};
-use wastenot_rota::interpret::{Forced, Placed, nice_of};
+use wastenot_rota::interpret::{Forced, Found, Placed, nice_of};
 use wastenot_rota::ir::Event;
 
 use super::Otherwise;
 use super::told::Told;
 use crate::Error;
-use crate::counterexample::situation::{mask, queue_in_words};
+use crate::counterexample::situation::mask;
+use crate::counterexample::words::{nobody, queue_in_words};
 use crate::explore::Place;
 
 pub(super) struct Stage<'t> {
@@ -47,6 +48,34 @@ impl<'t> Stage<'t> {
     /// `` `ready` of CPU 1 ``
     pub(super) fn queue(&self, at: (usize, usize)) -> String {
         queue_in_words(self.told.policy, at)
+    }
+
+    /// What a CPU finds there that may have nobody.
+    pub(super) fn nobody(&self, at: (usize, usize)) -> &'static str {
+        nobody(self.forced.waiting(at).is_empty())
+    }
+
+    /// The queue of a candidate.
+    fn balanced(&self, group: usize) -> (usize, usize) {
+        (self.told.policy.idle.as_ref().map_or(0, |balance| balance.from), group)
+    }
+
+    /// What the filter says of a candidate, in words.
+    pub(super) fn says(&self, cpu: CpuId, group: usize, passed: bool) -> String {
+        let queue = self.queue(self.balanced(group));
+        let answer = if passed { "yes" } else { "no" };
+        format!("CPU {cpu} reads {queue}: the filter says {answer}")
+    }
+
+    /// What a CPU got that tried a candidate, in words.
+    pub(super) fn tried(&self, cpu: CpuId, group: usize, found: Found) -> String {
+        let at = self.balanced(group);
+        let queue = self.queue(at);
+        match found {
+            Found::Task(task) => format!("CPU {cpu} takes task {} from {queue}", task.ordinal()),
+            Found::Nobody => format!("CPU {cpu} locks {queue}: {}", self.nobody(at)),
+            Found::Refused => format!("CPU {cpu} locks {queue}: the re-check says no"),
+        }
     }
 
     /// A task is put where it was put, while `cpu` is in an attempt. The handler finds any idle CPU

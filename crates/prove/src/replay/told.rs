@@ -2,7 +2,7 @@
 
 use wastenot_model::{CpuId, CpuSet, Machine};
 use wastenot_rota::Tree;
-use wastenot_rota::ir::{Event, Level, Policy};
+use wastenot_rota::ir::{ClaimKind, Event, Level, Policy};
 
 use super::Recorded;
 use crate::counterexample::annexes::{self, CPUS, QueueOf, Row};
@@ -185,6 +185,11 @@ impl Fit<'_> {
                 let (queue, group) = self.queue(queue)?;
                 Place::Waits { queue, group }
             }
+            // Put there in a step: what is asked is asked of it once it waits.
+            (AWAY, _, Some(queue)) => {
+                let (queue, group) = self.queue(queue)?;
+                Place::Waits { queue, group }
+            }
             (AWAY, ..) => Place::Away,
             (place, ..) => return Err(unknown("situation", row, "place", place)),
         };
@@ -243,6 +248,7 @@ impl Fit<'_> {
                 var: 0,
                 before: row.before.ok_or_else(|| missing("before"))?,
                 after: row.after.ok_or_else(|| missing("after"))?,
+                least: self.recorded.tables.about.claim != ClaimKind::VtMonotone.name(),
                 given: self.given()?,
             },
             "sleeps" => Step::GivesUp,

@@ -31,9 +31,11 @@ impl Lost {
     /// to the end.
     pub fn of(policy: &Policy) -> Result<Lost, Option<Bounds>> {
         let searched = search(policy, BOUNDS);
-        let (small, system, trace) = searched.lost.ok_or(searched.complete.then_some(BOUNDS))?;
+        let complete = Bounds { tasks: searched.complete, ..BOUNDS };
+        let explored = (searched.complete > 0).then_some(complete);
+        let (small, system, trace) = searched.lost.ok_or(explored)?;
         let (cpus, tasks) = (system.cpus, system.tasks.len());
-        let mut all = made(policy, &small, tasks).into_iter();
+        let mut all = made(policy, &small, tasks).into_iter().flatten();
         let of = all.find(|made| made.system == system).expect("it was made just so");
         let (kinds, places, machine) = (of.kinds, of.places, small.machine);
         Ok(Lost { machine, cpus, tasks, trace, kinds, places })

@@ -33,23 +33,32 @@ pub struct Searched {
     pub systems: usize,
     /// How many states they have.
     pub states: usize,
-    /// Whether all within the bounds were explored.
-    pub complete: bool,
+    /// So many tasks were explored to the end with everything that the policy does: moves of
+    /// periodic balancing are with one task only. 0 if not even that.
+    pub complete: usize,
 }
 
 /// Looks for a lost wakeup. Each task comes once, all at once if they will.
 pub fn search(policy: &Policy, bounds: Bounds) -> Searched {
-    let mut searched = Searched { lost: None, systems: 0, states: 0, complete: true };
+    let moves = policy.periodic.iter().any(|periodic| periodic.balance.into.is_some());
+    let complete = if moves { bounds.tasks.min(1) } else { bounds.tasks };
+    let mut searched = Searched { lost: None, systems: 0, states: 0, complete };
     for cpus in 1..=bounds.cpus.min(SIZE_MAX) {
         let machines = machines(policy, cpus);
         for tasks in 1..=bounds.tasks.min(SIZE_MAX) {
             for small in &machines {
-                for system in systems(policy, small, tasks) {
+                let Some(systems) = systems(policy, small, tasks) else {
+                    searched.complete = searched.complete.min(tasks - 1);
+                    continue;
+                };
+                for system in systems {
                     let left = bounds.states.saturating_sub(searched.states);
                     let explored = explore(&system, left);
                     searched.systems += 1;
                     searched.states += explored.states;
-                    searched.complete &= explored.complete;
+                    if !explored.complete {
+                        searched.complete = searched.complete.min(tasks - 1);
+                    }
                     if let Some(trace) = explored.lost {
                         searched.lost = Some((small.clone(), system, trace));
                         return searched;
@@ -75,9 +84,10 @@ pub(crate) struct Kind {
 pub(crate) type Places = Vec<(usize, usize)>;
 
 /// What the policy makes of so many tasks on a machine: every choice of affinities and of where
-/// they were last. Of those that are alike but for the names of CPUs, one.
-pub fn systems(policy: &Policy, small: &Small, tasks: usize) -> Vec<System> {
-    made(policy, small, tasks).into_iter().map(|made| made.system).collect()
+/// they were last. Of those that are alike but for the names of CPUs, one. `None`: one of them has
+/// more than [`QUEUES_MAX`](super::QUEUES_MAX) queues.
+pub fn systems(policy: &Policy, small: &Small, tasks: usize) -> Option<Vec<System>> {
+    Some(made(policy, small, tasks)?.into_iter().map(|made| made.system).collect())
 }
 
 /// A system, and what it is made of.
@@ -89,7 +99,7 @@ pub(crate) struct Made {
 }
 
 /// The same with what they are made of.
-pub(crate) fn made(policy: &Policy, small: &Small, tasks: usize) -> Vec<Made> {
+pub(crate) fn made(policy: &Policy, small: &Small, tasks: usize) -> Option<Vec<Made>> {
     let world = World::new(policy, small);
     let kinds: Vec<Kind> = kinds(&world).into_iter().collect();
     let mut seen = BTreeSet::new();
@@ -98,13 +108,15 @@ pub(crate) fn made(policy: &Policy, small: &Small, tasks: usize) -> Vec<Made> {
     loop {
         let chosen = choice.iter().filter_map(|&kind| kinds.get(kind).copied());
         let chosen: Vec<Kind> = chosen.collect();
-        let system = (chosen.len() == tasks).then(|| system(&world, &chosen)).flatten();
-        if let Some((system, places)) = system.filter(|(system, _)| seen.insert(shape(system))) {
-            found.push(Made { system, kinds: chosen, places });
+        if chosen.len() == tasks {
+            let (system, places) = system(&world, &chosen)?;
+            if seen.insert(shape(&system)) {
+                found.push(Made { system, kinds: chosen, places });
+            }
         }
         // The next multiset: choices never fall.
         let Some(place) = choice.iter().rposition(|&kind| kind + 1 < kinds.len()) else {
-            return found;
+            return Some(found);
         };
         let next = choice[place] + 1;
         choice[place..].fill(next);

@@ -169,6 +169,9 @@ fn what_situations_do_not_hold_is_not_shown_by_looking_at_them() {
     // What is wrong at one instant is wrong.
     let wrong = stealing("queued(v.q) >= 2 and now <= 1s", "work_conservation");
     assert!(matches!(judged(&wrong, Vec::new()).outcome, Outcome::Refuted(_)));
+    // Tasks differ in their weights.
+    let heavy = plain.replace("me in allowed(t)", "me in allowed(t) and t.weight >= 50");
+    assert!(matches!(judged(&heavy, Vec::new()).outcome, Outcome::Refuted(_)));
 }
 
 #[test]
@@ -196,5 +199,75 @@ fn a_round_in_which_nothing_changes_needs_a_recheck_that_says_yes_then() {
                 "{asks} {outcome:?}"
             );
         }
+    }
+}
+
+/// Without a solver, and with one that gives up, no more is shown than was looked at.
+#[test]
+fn what_nobody_looked_at_is_not_shown_of_small_machines() {
+    let wrong = [
+        // Two tasks of weight 10 000 shut the filter; other parameters do.
+        ("weight(v.q) <= 1000 and queued(v.q) >= 1", "work_conservation"),
+        ("queued(v.q) >= n", "work_conservation"),
+        // Who was woken overlooks the task: it asks for two, or was given one meanwhile.
+        ("queued(v.q) >= 2", "no_lost_wakeup"),
+        ("queued(v.q) > running(me)", "no_lost_wakeup"),
+    ];
+    for (filter, claim) in wrong {
+        let text = stealing(filter, claim).replace("policy p()", "policy p(n: count = 1)");
+        let verdict = judged(&text, Vec::new());
+        assert!(
+            matches!(verdict.outcome, Outcome::Unknown(_) | Outcome::Refuted(_)),
+            "{text}\n{:?}",
+            verdict.outcome
+        );
+    }
+    let right = judged(&stealing("queued(v.q) >= 1", "no_lost_wakeup"), Vec::new());
+    assert!(matches!(right.outcome, Outcome::Proved(Scope::UpTo(_))), "{:?}", right.outcome);
+}
+
+/// No CPU takes from `w`, so that nobody sleeps who would take a task there: whoever takes another
+/// one is to be woken for that.
+#[test]
+fn who_never_reads_a_queue_is_not_missed_for_a_task_in_it() {
+    let text = "policy p() {
+        queue q : fifo per machine
+        queue w : fifo per machine
+        on new(t), wake(t) { put t in machine.w wake within node }
+        on preempt(t), yield(t) { put t in machine.q }
+        on block(t), exit(t) { }
+        on dispatch(c) { take machine.q }
+        prove no_lost_wakeup
+    }";
+    for solver in solvers("who_never_reads_a_queue_is_not_missed_for_a_task_in_it") {
+        let outcome = |text: &str| judged(text, vec![solver.clone()]).outcome;
+        assert!(matches!(outcome(text), Outcome::Proved(Scope::Any)));
+        let other = text.replace("take machine.q", "take machine.q else take machine.w");
+        assert!(matches!(outcome(&other), Outcome::Refuted(_)));
+    }
+}
+
+/// Solvers have no words for an aggregate of aggregates: what is said then is said by the explorer.
+#[test]
+fn what_no_situation_tells_is_not_proved_of_small_machines() {
+    let all = "queued(v.q) >= 1 and (max c in machine : (sum d in smt(c) : ";
+    let plain = stealing(&format!("{all}running(d))) < 100"), "work_conservation");
+    // Once two tasks were woken nobody steals any more.
+    let counts = "cpu { x: count = 0 shared }
+        on new(t), wake(t) { here.x += 1\n put t in home(t).q }
+        on preempt(t), yield(t)";
+    let kept = stealing(&format!("{all}d.x)) < 2"), "work_conservation");
+    let kept = kept.replace("on new(t), wake(t), preempt(t), yield(t)", counts);
+    let late = plain.replace("< 100", "< 100 and now < 5ms");
+    // Who weighs little is left where it is.
+    let light = plain.replace("me in allowed(t)", "me in allowed(t) and t.weight >= 50");
+    for solver in solvers("what_no_situation_tells_is_not_proved_of_small_machines") {
+        let outcome = |text: &str| judged(text, vec![solver.clone()]).outcome;
+        let small = matches!(outcome(&plain), Outcome::Proved(Scope::UpTo(_)));
+        assert!(small, "{plain}");
+        for text in [&kept, &late] {
+            assert!(matches!(outcome(text), Outcome::Unknown(_)), "{text}");
+        }
+        assert!(matches!(outcome(&light), Outcome::Refuted(_)), "{light}");
     }
 }

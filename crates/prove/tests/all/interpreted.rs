@@ -6,11 +6,12 @@ use wastenot_model::workload::{GroupId, Random};
 use wastenot_model::{CpuId, CpuSet, Policy as _, TaskId, Time};
 use wastenot_prove::explore::{Events, Place, Situation, Task, World, failing, waits};
 use wastenot_prove::machines;
+use wastenot_rota::chance;
 use wastenot_rota::interpret::Interpreter;
 use wastenot_rota::ir::Program;
 
 use crate::gallery::texts;
-use crate::random::{asked, text};
+use crate::random::asked;
 
 /// Situations of each policy in `make test`, 10^5 in all; `WASTENOT_SITUATIONS` asks for more.
 const SITUATIONS: usize = 4_000;
@@ -29,10 +30,13 @@ fn an_idle_cpu_finds_a_task_in_the_interpreter_just_when_it_does_in_the_explorer
         for _ in 0..situations * 4 {
             let small = &machines[random.below(machines.len() as u64) as usize];
             let world = World::new(policy, small);
-            let situation = anything(&world, &mut random);
+            let mut situation = anything(&world, &mut random);
             let idle = world.cpus().iter().copied().find(|&cpu| situation.is_idle(cpu));
             let Some(cpu) = idle else { continue };
             let Some(mut stage) = Stage::set(&program, &world, &situation) else { continue };
+            // What brought it there has set variables.
+            situation.vars =
+                world.cpus().iter().map(|&cpu| stage.policy.kept(cpu).to_vec()).collect();
             let fails = failing(&world, &situation, cpu, Events::default()).is_some();
             let finds = stage.looks(cpu);
             let sure = policy.idle.as_ref().is_none_or(|balance| balance.retry.is_none());
@@ -57,11 +61,14 @@ fn an_idle_cpu_finds_a_task_in_the_interpreter_just_when_it_does_in_the_explorer
 /// Those that come with the project and know one policy only, and random ones.
 fn programs() -> Vec<(String, Program)> {
     let named = texts("").into_iter().map(|(path, text)| (path.display().to_string(), text));
-    let random = (1..=RANDOM).map(|seed| (seed.to_string(), text(&mut Random::stream(seed, 1, 0))));
+    let drawn = |seed: u64| chance::policy(&mut Random::stream(seed, 1, 0));
+    let random = (1..=RANDOM).map(|seed| (seed.to_string(), drawn(seed)));
     let compiled = named
         .chain(random)
         .filter_map(|(name, text)| Some((name, wastenot_rota::compile(&text).ok()?)));
-    compiled.filter(|(_, program)| program.partitions.is_empty()).collect()
+    let plain =
+        |program: &Program| program.partitions.is_empty() && program.policies[0].protocol.is_safe();
+    compiled.filter(|(_, program)| plain(program)).collect()
 }
 
 fn anything(world: &World<'_>, random: &mut Random) -> Situation {
@@ -123,7 +130,9 @@ impl Stage {
         // Somebody runs on every CPU, so that whoever is woken then has to wait.
         for cpu in world.cpus() {
             stage.wakes(TaskId::nth(cpu.index()));
-            stage.runs(*cpu);
+            if stage.runs(*cpu) != Some(TaskId::nth(cpu.index())) {
+                return None;
+            }
         }
         for (n, task) in waiting.iter().enumerate() {
             let id = TaskId::nth(cpus + n);
@@ -150,15 +159,16 @@ impl Stage {
         self.forget();
     }
 
-    fn runs(&mut self, cpu: CpuId) {
+    fn runs(&mut self, cpu: CpuId) -> Option<TaskId> {
         self.cx.view_mut().cpu = cpu;
-        let Some(task) = self.policy.dispatch(&mut self.cx, cpu) else { return };
+        let task = self.policy.dispatch(&mut self.cx, cpu)?;
         let view = self.cx.view_mut();
         (view.task_mut(task).place, view.task_mut(task).cpu) = (At::Running, cpu);
         view.cpus[cpu.index()].current = Some(task);
         view.idle.remove(cpu);
         self.policy.running(&mut self.cx, cpu, task);
         self.forget();
+        Some(task)
     }
 
     fn sleeps(&mut self, cpu: CpuId) {

@@ -15,6 +15,7 @@ use wastenot_prove::obligations::{Obligation, Question as Obligated, obligations
 use wastenot_prove::smt::Script;
 use wastenot_prove::solver::{Answer, Seek, Solver};
 use wastenot_prove::{Finding, Options, Outcome, Small, judge, machines};
+use wastenot_rota::chance;
 use wastenot_rota::ir::Policy;
 
 use crate::solvers::solvers;
@@ -220,6 +221,10 @@ impl<'p> Asked<'p> {
     fn about(seed: u64, policy: &'p Policy, proved: Proved) -> Vec<Asked<'p>> {
         let mut random = Random::stream(seed, 3, 0);
         let tests = tests(policy, &policy.claims[0].kind);
+        // No situation breaks a claim about keys.
+        if tests.is_empty() {
+            return Vec::new();
+        }
         let mut one = |cpus: u64, tasks: Option<usize>| {
             let test = *any(&tests, &mut random);
             let cpus = 1 + random.below(cpus - test.size() as u64) as usize;
@@ -267,82 +272,13 @@ fn any<'a, T>(of: &'a [T], random: &mut Random) -> &'a T {
 
 /// The policy of a seed, if its text means anything.
 fn policy(seed: u64) -> Option<Policy> {
-    let program = wastenot_rota::compile(&text(&mut Random::stream(seed, 0, 0))).ok()?;
-    program.policies.into_iter().next()
+    Some(drawn(&mut Random::stream(seed, 0, 0))?.1)
 }
 
-/// A policy: queues of some level, puts at home, and a balance with anything in it.
-pub(crate) fn text(random: &mut Random) -> String {
-    let pick = |random: &mut Random, words: &[&str]| -> String {
-        words[random.below(words.len() as u64) as usize].to_owned()
-    };
-    let per = pick(random, &["cpu", "cpu", "smt", "llc", "node"]);
-    let levels = pick(
-        random,
-        &["machine", "machine", "node, machine", "llc, machine", "llc, node, machine", "node"],
-    );
-    let filter = condition(random, 2);
-    let retry = pick(random, &["untried", "untried", "untried", "untried", "0", "1"]);
-    let recheck = match random.below(6) {
-        0 => format!(" and {}", condition(random, 1)),
-        1 => " and queued(v.q) = seen(queued(v.q))".to_owned(),
-        _ => String::new(),
-    };
-    let put = pick(random, &["home(t)", "home(t)", "home(t)", "t.prev", "here"]);
-    let claim = pick(random, &["work_conservation", "rounds(<= idle_cpus)", "no_lost_task"]);
-    format!(
-        "policy p() {{
-            queue q : fifo per {per}
-            on new(t), wake(t) {{
-                let c = idle cpu in allowed(t) near t.prev by [llc]
-                if c {{ run t on c }} else {{ put t in {put}.q }}
-            }}
-            on preempt(t), yield(t) {{ put t in home(t).q }}
-            on block(t), exit(t) {{ }}
-            on dispatch(c) {{ take c.q else balance idle }}
-            balance idle {{
-                level {levels}
-                filter(me, v) = {filter}
-                choose argmax queued(v.q) tie near(me)
-                steal 1 where me in allowed(t){recheck}
-                retry {retry}
-            }}
-            prove {claim}
-        }}"
-    )
-}
-
-/// A condition on `me`, a CPU, and `v`, which has a queue of that level.
-fn condition(random: &mut Random, depth: u64) -> String {
-    match random.below(if depth == 0 { 4 } else { 8 }) {
-        0 | 1 => "queued(v.q) >= 1".to_owned(),
-        2 => format!("{} >= {}", number(random), random.below(3)),
-        3 => format!(
-            "{} {} {}",
-            number(random),
-            ["<", "<=", ">", ">=", "!="][random.below(5) as usize],
-            number(random)
-        ),
-        4 => format!("({} and {})", condition(random, depth - 1), condition(random, depth - 1)),
-        5 | 6 => format!("({} or {})", condition(random, depth - 1), condition(random, depth - 1)),
-        _ => {
-            let fold = ["min", "max", "mean"][random.below(3) as usize];
-            let level = ["node", "llc", "smt"][random.below(3) as usize];
-            format!("({fold} c in {level}(me) : running(c)) < queued(v.q)")
-        }
-    }
-}
-
-fn number(random: &mut Random) -> String {
-    let all = [
-        "queued(v.q)",
-        "queued(me.q)",
-        "running(v)",
-        "running(me)",
-        "cpus(v)",
-        "(queued(v.q) + running(v))",
-        "(queued(v.q) - queued(me.q))",
-        "half(queued(v.q))",
-    ];
-    all[random.below(all.len() as u64) as usize].to_owned()
+/// A random policy and its text, if that means anything. Of what it claims one claim is kept.
+pub(crate) fn drawn(random: &mut Random) -> Option<(String, Policy)> {
+    let text = chance::policy(random);
+    let mut policy = wastenot_rota::compile(&text).ok()?.policies.remove(0);
+    policy.claims = vec![any(&policy.claims, random).clone()];
+    Some((text, policy))
 }

@@ -202,7 +202,7 @@ fn policies_lose_no_wakeup_and_their_broken_variants_do() {
         let text = policy(name);
         let safe = compiled(&text);
         let found = search(&safe, bounds);
-        assert!(found.complete && found.lost.is_none(), "{name}: {found:?}");
+        assert!(found.lost.is_none() && found.complete > 0, "{name}: {found:?}");
         assert!(found.systems > 20, "{name}: {} systems", found.systems);
 
         let smallest = |break_it: fn(&mut Protocol)| {
@@ -254,7 +254,7 @@ fn of_all_policies_just_those_lose_wakeups_that_say_so() {
     assert!(right.len() > 10, "{}", right.len());
     for (name, policy) in right {
         let found = search(&policy, bounds);
-        assert!(found.complete && found.lost.is_none(), "{name}: {found:?}");
+        assert!(found.lost.is_none() && found.complete > 0, "{name}: {found:?}");
     }
     let smallest = |(name, policy): (String, Policy)| {
         // A chain needs somebody who took a task, and another task.

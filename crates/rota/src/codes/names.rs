@@ -26,8 +26,9 @@ pub(super) const CODES: &[Code] = &[
         title: "two of one name",
         about: "Within a policy all parameters, all variables of tasks, all variables of CPUs, \
                 all queues and all metrics differ in their names, and within a file all policies \
-                do. Tasks have `prev`, `weight` and `job` already, and no metric is named as a \
-                call that is built in. A claim stands there once.",
+                and all partitions do. So do the two names of a handler or filter. Tasks have \
+                `prev`, `weight` and `job` already, and no metric is named as a call that is \
+                built in. A claim stands there once, and so does a fault of the protocol.",
         wrong: "queue fast : fifo per cpu\nqueue fast : fifo per llc\n",
         right: "queue fast : fifo per cpu\nqueue near : fifo per llc\n",
     },

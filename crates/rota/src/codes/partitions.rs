@@ -50,7 +50,8 @@ pub(super) const CODES: &[Code] = &[
         title: "CPUs or tasks in no partition, or in two",
         about: "Every CPU and every task belongs to exactly one partition. So one is `on rest` \
                 and one `for rest`, and the others do not overlap on any machine: all of them \
-                name CPUs by number, or all name different groups of one level.",
+                name CPUs by number, each once, or all name different groups of one level. No two \
+                name the same cgroups.",
         wrong: "partition web on cpus 0-3 runs p for cgroup \"web*\"\n\
                 partition db on cpus 3-5 runs p for cgroup \"db*\"\n\
                 partition others on rest runs p for rest\n",

@@ -36,6 +36,8 @@ const HZ: u64 = 250;
 #[derive(Debug)]
 pub struct Interpreter {
     name: String,
+    /// The parameters that are set otherwise, as they follow its name.
+    set: String,
     program: Program,
     params: Vec<Vec<i64>>,
     /// One for each partition.
@@ -63,12 +65,20 @@ impl Interpreter {
     /// Runs `program` with these parameters set otherwise than it says: `("slice", "5ms")`.
     pub fn new(program: Program, params: &[(String, String)]) -> Result<Interpreter, Error> {
         let values = params::of(&program, params)?;
-        let mut name = program.policies[0].name.clone();
-        for (param, value) in params {
-            name.push_str(&format!(" {param}={value}"));
-        }
+        let names: Vec<&str> = program.policies.iter().map(|it| it.name.as_str()).collect();
+        let name = names.join("+");
+        let set = params.iter().map(|(param, value)| format!(" {param}={value}")).collect();
         let (parts, part_of, decided) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Interpreter { name, program, params: values, parts, part_of, decided })
+        Ok(Interpreter { name, set, program, params: values, parts, part_of, decided })
+    }
+
+    /// Under another name, if it has several policies: no name of one of them is that of all.
+    #[must_use]
+    pub fn called(mut self, name: &str) -> Interpreter {
+        if self.program.policies.len() > 1 {
+            self.name = name.to_owned();
+        }
+        self
     }
 
     /// Under whom `task` comes: whose rule names its group, unless it can run on none of their
@@ -91,6 +101,12 @@ impl Interpreter {
             let (queue, group, entry) = scheduler.state.tasks.get(task.ordinal())?.at?;
             Some(Waits { part, queue, group, key: entry.key })
         })
+    }
+
+    /// What the variables of `cpu` are, in the order of its policy.
+    pub fn kept(&self, cpu: CpuId) -> &[i64] {
+        let part = self.part_of.get(cpu.index()).and_then(|part| self.parts.get(*part));
+        part.map_or(&[], |part| &part.state.cpus[cpu.index()].vars)
     }
 
     fn of(&mut self, cpu: CpuId) -> &mut Scheduler {
@@ -172,7 +188,7 @@ impl Interpreter {
 
 impl Policy for Interpreter {
     fn name(&self) -> String {
-        self.name.clone()
+        format!("{}{}", self.name, self.set)
     }
 
     fn init(&mut self, cx: &mut Context) {

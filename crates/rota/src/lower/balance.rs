@@ -94,6 +94,9 @@ impl Lowering<'_> {
                     levels.replace((names.as_slice(), *span)).map(|_| *span)
                 }
                 ast::Clause::Filter { me, other, condition } => {
+                    if me.text == other.text {
+                        self.twice(other, me.span);
+                    }
                     filter.replace((me, other, condition)).map(|_| me.span)
                 }
                 ast::Clause::Choose { how, key, tie } => {
@@ -175,10 +178,7 @@ impl Lowering<'_> {
                 self.fault("R406", name.span, message, "nobody to take from", help);
                 return None;
             }
-            if levels.last().is_some_and(|last| *last >= level) {
-                let message = "levels go from narrow to wide";
-                let help = "the order is cpu, smt, llc, node, machine";
-                self.fault("R406", name.span, message, "not wider than the one before", help);
+            if !self.is_wider(name, level, levels.last().copied()) {
                 return None;
             }
             levels.push(level);
@@ -214,9 +214,7 @@ impl Lowering<'_> {
     fn into(&mut self, steal: &ast::Steal, scope: &Scope, periodic: bool) -> Option<Option<usize>> {
         let Some(into) = &steal.into else {
             if periodic {
-                let message = "a CPU that balances regularly may be busy";
-                let help = "say into which queue: `steal 1 into me.ready`";
-                self.fault("R411", steal.span, message, "onto which CPU?", help);
+                self.report(nowhere(steal.span));
                 return None;
             }
             return Some(None);
@@ -270,6 +268,13 @@ impl Lowering<'_> {
             }
         }
     }
+}
+
+/// What is wrong if a regular balance does not say into which queue.
+pub(super) fn nowhere(span: Span) -> Diagnostic {
+    let message = "a CPU that balances regularly may be busy";
+    let help = "say into which queue: `steal 1 into me.ready`";
+    Diagnostic::new("R411", span, message, "onto which CPU?", help)
 }
 
 /// What is wrong if an idle CPU takes so many.

@@ -4,7 +4,7 @@ use super::expr::{Typed, widened};
 use super::scope::{Meaning, Scope};
 use super::{Lowering, no, suggest};
 use crate::Diagnostic;
-use crate::ir::{Dimension, Level, Num, Place, QueueAt};
+use crate::ir::{Bool, Dimension, Level, Num, Place, QueueAt, Set, Visitor, visit_num};
 use crate::syntax::ast::{self, Expr, Name};
 use crate::syntax::vocabulary;
 
@@ -100,6 +100,12 @@ impl<'a> Lowering<'a> {
         }
         let [of] = self.arity(name, args)?;
         let (num, dimension) = self.num(of, scope)?;
+        if is_of_task(&num) {
+            let message = "the filter was asked about no task";
+            let help = "ask for what can be seen without one: a queue, a CPU, the time";
+            self.fault("R205", of.span, message, "which task?", help);
+            return None;
+        }
         self.seen += 1;
         Some((Num::Seen(self.seen - 1, Box::new(num)), dimension))
     }
@@ -244,4 +250,28 @@ impl<'a> Lowering<'a> {
         self.metrics_known = known;
         Some((value?, Some(dimension)))
     }
+}
+
+/// Whether a number is one of the task, or of the CPUs on which it may run.
+fn is_of_task(num: &Num) -> bool {
+    struct Reads(bool);
+    impl Visitor for Reads {
+        fn num(&mut self, num: &Num) {
+            self.0 |= match num {
+                Num::TaskVar(_) | Num::Weight | Num::Job => true,
+                Num::Fold { set, .. } | Num::Count { set, .. } => *set == Set::Allowed,
+                _ => false,
+            };
+        }
+        fn bool(&mut self, condition: &Bool) {
+            self.0 |= match condition {
+                Bool::Allowed(_) => true,
+                Bool::Quantified { set, .. } => *set == Set::Allowed,
+                _ => false,
+            };
+        }
+    }
+    let mut reads = Reads(false);
+    visit_num(num, &mut reads);
+    reads.0
 }

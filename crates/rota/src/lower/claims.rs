@@ -10,10 +10,9 @@ impl Lowering<'_> {
         let Some(kind) = self.claim_kind(claim) else { return };
         let same =
             |other: &Claim| std::mem::discriminant(&other.kind) == std::mem::discriminant(&kind);
-        if self.policy.claims.iter().any(same) {
-            let message = format!("`{}` is claimed twice", claim.name.text);
-            let help = "leave one of them out";
-            return self.fault("R103", claim.name.span, message, "again", help);
+        if let Some(first) = self.policy.claims.iter().find(|other| same(other)) {
+            let first = first.span;
+            return self.again(&claim.name, first);
         }
         self.policy.claims.push(Claim { kind, span: claim.name.span });
     }

@@ -13,6 +13,7 @@ impl<'a> Lowering<'a> {
     pub(super) fn declare(&mut self, policy: &'a ast::Policy) {
         let mut params = Names::default();
         let (mut of_tasks, mut of_cpus) = (Names::default(), Names::default());
+        let mut faults = Names::default();
         for param in &policy.params {
             if let Some(variable) = self.variable(param, Writer::Constant) {
                 params.declare(self, &param.name);
@@ -32,6 +33,9 @@ impl<'a> Lowering<'a> {
                     }
                 }
                 ast::Item::Metric(metric) => self.declare_metric(metric),
+                ast::Item::Protocol(settings, _) => {
+                    settings.iter().for_each(|setting| faults.once(self, &setting.key));
+                }
                 _ => {}
             }
         }
@@ -50,6 +54,14 @@ impl<'a> Lowering<'a> {
         let help = "give one of them another name";
         let twice = Diagnostic::new("R103", name.span, message, "again", help);
         self.report(twice.and(first, "the first"));
+    }
+
+    /// Says that one of a few words stood there before.
+    pub(super) fn again(&mut self, word: &ast::Name, first: Span) {
+        let message = format!("`{}` stands there twice", word.text);
+        let help = "leave one of them out";
+        let again = Diagnostic::new("R103", word.span, message, "again", help);
+        self.report(again.and(first, "the first"));
     }
 
     fn task_variable(&mut self, variable: &'a ast::Variable, names: &mut Names<'a>) {
@@ -206,12 +218,25 @@ struct Names<'a>(BTreeMap<&'a str, Span>);
 impl<'a> Names<'a> {
     /// Notes a name; one that was given before is told.
     fn declare(&mut self, lowering: &mut Lowering<'_>, name: &'a ast::Name) {
-        match self.0.get(name.text.as_str()) {
-            Some(first) => lowering.twice(name, *first),
-            None => {
-                self.0.insert(&name.text, name.span);
-            }
+        if let Some(first) = self.first(name) {
+            lowering.twice(name, first);
         }
+    }
+
+    /// The same of what is no name of its own, but one of a few words.
+    fn once(&mut self, lowering: &mut Lowering<'_>, word: &'a ast::Name) {
+        if let Some(first) = self.first(word) {
+            lowering.again(word, first);
+        }
+    }
+
+    /// Where it was given before; else it is given now.
+    fn first(&mut self, name: &'a ast::Name) -> Option<Span> {
+        let first = self.0.get(name.text.as_str()).copied();
+        if first.is_none() {
+            self.0.insert(&name.text, name.span);
+        }
+        first
     }
 }
 

@@ -72,6 +72,9 @@ impl<'a> Lowering<'a> {
         }
         scope.bind(&args[0].text, Meaning::Task);
         if let Some(ran) = args.get(1) {
+            if ran.text == args[0].text {
+                return self.twice(ran, args[0].span);
+            }
             scope.bind(&ran.text, Meaning::Num(Num::Ran, Dimension::Time));
         }
         (self.cpu_slots, self.num_slots) = (0, 0);

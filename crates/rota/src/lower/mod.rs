@@ -16,6 +16,7 @@ mod plain;
 mod scope;
 mod statements;
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Diagnostic;
@@ -163,6 +164,22 @@ impl<'a> Lowering<'a> {
             self.fault("R102", name.span, no("level", name), "no level", help);
         }
         level
+    }
+
+    /// Whether a level is wider than the one that stands before it; if not, that is told.
+    fn is_wider(&mut self, name: &ast::Name, level: ir::Level, before: Option<ir::Level>) -> bool {
+        let (message, help) = match before.map(|before| before.cmp(&level)) {
+            None | Some(Ordering::Less) => return true,
+            Some(Ordering::Equal) => {
+                (format!("`{}` stands there twice", name.text), "leave one of them out")
+            }
+            Some(Ordering::Greater) => {
+                let help = "the order is cpu, smt, llc, node, machine";
+                ("levels go from narrow to wide".to_owned(), help)
+            }
+        };
+        self.fault("R406", name.span, message, "not wider than the one before", help);
+        false
     }
 }
 

@@ -11,7 +11,8 @@ use crate::syntax::ast::{self, Tasks};
 pub(super) fn lower(file: &ast::File, found: &mut Vec<Diagnostic>) -> Vec<Partition> {
     let partitions: Vec<Partition> =
         file.partitions.iter().filter_map(|it| partition(it, file, found)).collect();
-    every_policy_once(file, found);
+    each_once(file, found);
+    every_policy_runs(file, found);
     if !file.partitions.is_empty() {
         everything_is_somebodys(file, found);
         no_cpu_twice(&partitions, file, found);
@@ -55,21 +56,15 @@ fn list(ranges: &[(u64, u64)], span: Span, found: &mut Vec<Diagnostic>) -> Optio
         let help = "write ranges from low to high, as in `cpus 0-3,8`; the last CPU is 8191";
         found.push(Diagnostic::new("R501", span, message, "not a range of CPUs", help));
     }
-    lowered.map(|ranges| Cpus::List(apart(ranges)))
-}
-
-/// Ranges in their order, those that overlap as one: no more than there can be CPUs, however often
-/// a text names them.
-fn apart(mut ranges: Vec<(u16, u16)>) -> Vec<(u16, u16)> {
+    let mut ranges = lowered?;
     ranges.sort_unstable();
-    let mut apart: Vec<(u16, u16)> = Vec::new();
-    for (first, last) in ranges {
-        match apart.last_mut().filter(|before| before.1 >= first) {
-            Some(before) => before.1 = before.1.max(last),
-            None => apart.push((first, last)),
-        }
+    if let Some(again) = ranges.windows(2).find(|pair| pair[0].1 >= pair[1].0) {
+        let message = format!("CPU {} stands there twice", again[1].0);
+        let help = "let the ranges not overlap, as in `cpus 0-3,8`";
+        found.push(Diagnostic::new("R504", span, message, "two ranges have it", help));
+        return None;
     }
-    apart
+    Some(Cpus::List(ranges))
 }
 
 fn group_of(level: &ast::Name, group: u64, found: &mut Vec<Diagnostic>) -> Option<Cpus> {
@@ -84,24 +79,11 @@ fn group_of(level: &ast::Name, group: u64, found: &mut Vec<Diagnostic>) -> Optio
     Some(Cpus::Group(known?, group?))
 }
 
-/// A policy that has no CPU is forgotten; two of one name are one too many.
-fn every_policy_once(file: &ast::File, found: &mut Vec<Diagnostic>) {
+/// A policy that has no CPU is forgotten.
+fn every_policy_runs(file: &ast::File, found: &mut Vec<Diagnostic>) {
     let used: BTreeSet<&str> = file.partitions.iter().map(|it| it.policy.text.as_str()).collect();
-    let mut names: BTreeMap<&str, Span> = BTreeMap::new();
     for policy in &file.policies {
-        let name = policy.name.text.as_str();
-        match names.get(name) {
-            Some(first) => {
-                let message = format!("there are two policies of the name `{name}`");
-                let help = "give one of them another name";
-                let twice = Diagnostic::new("R103", policy.name.span, message, "again", help);
-                found.push(twice.and(*first, "the first"));
-            }
-            None => {
-                names.insert(name, policy.name.span);
-            }
-        }
-        let used = used.contains(name);
+        let used = used.contains(policy.name.text.as_str());
         if !used && (file.policies.len() > 1 || !file.partitions.is_empty()) {
             let message = format!("`{}` has no CPUs", policy.name.text);
             let help = format!("write `partition NAME on rest runs {} for rest`", policy.name.text);
@@ -109,6 +91,44 @@ fn every_policy_once(file: &ast::File, found: &mut Vec<Diagnostic>) {
             found.push(Diagnostic::new("R503", policy.name.span, message, label, help));
         }
     }
+}
+
+/// Names of policies and partitions are told alone; and of two partitions for the same cgroups the
+/// second would have none of their tasks.
+fn each_once(file: &ast::File, found: &mut Vec<Diagnostic>) {
+    let other_name = "give one of them another name";
+    let policies = file.policies.iter().map(|it| (it.name.text.as_str(), it.name.span));
+    for (name, span, first) in given_again(policies) {
+        let message = format!("there are two policies of the name `{name}`");
+        let twice = Diagnostic::new("R103", span, message, "again", other_name);
+        found.push(twice.and(first, "the first"));
+    }
+    let names = file.partitions.iter().map(|it| (it.name.text.as_str(), it.name.span));
+    for (name, span, first) in given_again(names) {
+        let message = format!("there are two partitions of the name `{name}`");
+        let twice = Diagnostic::new("R103", span, message, "again", other_name);
+        found.push(twice.and(first, "the first"));
+    }
+    let rules = file.partitions.iter().filter_map(|it| match &it.tasks {
+        Tasks::Cgroup(rule, span) => Some((rule.as_str(), *span)),
+        Tasks::Rest(_) => None,
+    });
+    for (rule, span, first) in given_again(rules) {
+        let message = format!("two partitions are for the cgroups `{rule}`");
+        let help = "let one partition have all their CPUs, or name other cgroups";
+        let twice = Diagnostic::new("R504", span, message, "again", help);
+        found.push(twice.and(first, "the first"));
+    }
+}
+
+/// Those that were given before, with where they were given first.
+fn given_again<'a>(all: impl Iterator<Item = (&'a str, Span)>) -> Vec<(&'a str, Span, Span)> {
+    let mut firsts: BTreeMap<&str, Span> = BTreeMap::new();
+    let again = all.filter_map(|(name, span)| {
+        let first = *firsts.entry(name).or_insert(span);
+        (first != span).then_some((name, span, first))
+    });
+    again.collect()
 }
 
 /// One partition at most has the rest, and one has to have the tasks that nobody else has.

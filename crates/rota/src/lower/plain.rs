@@ -1,6 +1,6 @@
 //! What is asked of a text and can be asked of [`crate::ir`] alone: that what is named is there,
-//! paths of handlers, and how many tasks a balance takes. For whoever changes a policy without
-//! writing a text.
+//! paths of handlers, how many tasks a balance takes, and that it says where they come. For whoever
+//! changes a policy without writing a text.
 
 use std::collections::BTreeSet;
 
@@ -28,6 +28,8 @@ pub fn faults(policy: &Policy) -> Vec<Diagnostic> {
     if let Some(idle) = &policy.idle {
         found.extend(balance::not_one(&idle.count, idle.spans.steal));
     }
+    let onto_cpus = policy.periodic.iter().filter(|periodic| periodic.balance.into.is_none());
+    found.extend(onto_cpus.map(|periodic| balance::nowhere(periodic.balance.spans.steal)));
     found
 }
 

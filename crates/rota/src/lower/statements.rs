@@ -108,12 +108,9 @@ impl Lowering<'_> {
         let mut levels: Vec<Level> = Vec::new();
         for name in by {
             let level = self.level(name)?;
-            if levels.last().is_some_and(|last| *last >= level) {
-                let message = "levels go from narrow to wide";
-                let help = "the order is cpu, smt, llc, node, machine";
-                self.fault("R406", name.span, message, "not wider than the one before", help);
+            if self.is_wider(name, level, levels.last().copied()) {
+                levels.push(level);
             }
-            levels.push(level);
         }
         let slot = self.cpu_slots;
         self.cpu_slots += 1;

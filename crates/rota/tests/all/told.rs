@@ -92,6 +92,35 @@ fn wrong_words_of_the_protocol_are_marked() {
 }
 
 #[test]
+fn what_stands_there_twice_is_told_where_and_with_what_to_write() {
+    let out = "leave one of them out";
+    helped("unsafe protocol { idle: no_rescan, idle: no_rescan }", "R103", "idle", out);
+    let blocks = "unsafe protocol { idle: no_rescan }\n".repeat(2);
+    helped(&blocks, "R103", "idle", out);
+    helped("prove no_lost_task, no_lost_task", "R103", "no_lost_task", out);
+    helped("on stop(t, t) { }", "R103", "t", "another name");
+    let balance = "balance idle {\n    level node, machine\n    filter(me, v) = \
+                   queued(v.ready) >= 1\n    steal 1\n}";
+    assert_eq!(told(balance), []);
+    helped(&balance.replace("level node", "level node, node"), "R406", "node", out);
+    let same = balance.replace("(me, v)", "(v, v)");
+    helped(&same, "R103", "v", "another name");
+    let find = "on wake(t) { let c = idle cpu in allowed(t) near t.prev by [llc, llc]\n\
+                if c { run t on c } else { put t in home(t).ready } }";
+    helped(find, "R406", "llc", out);
+    let rest = "partition others on rest runs p for rest\n";
+    let web = |name: &str, cpus: &str, cgroup: &str| {
+        format!("partition {name} on cpus {cpus} runs p for cgroup \"{cgroup}\"\n")
+    };
+    let parted = |first: &str, second: &str| format!("{first}{second}{rest}");
+    let one = web("web", "0-3", "web*");
+    assert_eq!(told(&parted(&one, "")), []);
+    helped(&parted("", &web("web", "0-3,2", "web*")), "R504", "cpus 0-3,2", "not overlap");
+    helped(&parted(&one, &web("web", "4", "db*")), "R103", "web", "another name");
+    helped(&parted(&one, &web("db", "4", "web*")), "R504", "\"web*\"", "other cgroups");
+}
+
+#[test]
 fn shares_stand_beside_what_they_are_shares_of() {
     helped("cpu { jobs: ratio = 2% owner cpu }", "R008", "ratio", "one of count, time, weight");
     helped("cpu { jobs: count = 2% owner cpu }", "R204", "2%", "x * 50%");
@@ -99,6 +128,24 @@ fn shares_stand_beside_what_they_are_shares_of() {
     for product in ["queued(c.ready) * 50%", "(50%) * queued(c.ready)"] {
         assert_eq!(told(&format!("metric m(c: cpu) : count = {product}")), []);
     }
+}
+
+#[test]
+fn what_was_seen_was_seen_of_no_task() {
+    let steals = |asks: &str| {
+        format!(
+            "on dispatch(c) {{ take c.ready else balance idle }}
+            balance idle {{
+                level machine
+                filter(me, v) = queued(v.ready) >= 1
+                steal 1 where me in allowed(t) and {asks}
+            }}"
+        )
+    };
+    helped(&steals("t.weight = seen(t.weight)"), "R205", "t.weight", "without one");
+    let able = "count c in allowed(t) : idle(c)";
+    helped(&steals(&format!("seen({able}) >= 1")), "R205", able, "without one");
+    assert_eq!(told(&steals("queued(v.ready) = seen(queued(v.ready))")), []);
 }
 
 #[test]

@@ -80,7 +80,7 @@ impl Select {
 /// How a report is shown.
 #[derive(Args, Debug)]
 pub(crate) struct Face {
-    /// One JSON object (docs/reference/check.md)
+    /// One JSON object; its names are in docs/reference
     #[arg(long)]
     pub(crate) json: bool,
     /// Plain text of 72 columns, the default

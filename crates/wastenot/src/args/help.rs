@@ -55,7 +55,7 @@ fn misuse(error: &Error, words: &[OsString]) -> Stop {
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     );
     if missing && verb == "rota" {
-        return Stop::new("rota: what to do?", "`wastenot rota check`, `fmt` or `explain`");
+        return Stop::new("rota: what to do?", "`wastenot rota check`, `fmt`, `explain` or `emit`");
     }
     if missing {
         return Stop::new(
@@ -95,7 +95,7 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
     if file {
         let file = match verb {
             "compare" => "before.dat after.dat",
-            "rota" => "my.rota",
+            "rota" | "prove" => "my.rota",
             _ => "trace.dat",
         };
         typed.push(file.into());
@@ -111,6 +111,10 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
             "`wastenot simulate scenarios/seeds/workpile.toml`; how to write one: docs/scenario.md",
         ),
         (true, "rota") => Stop::new("rota needs a text to read", line),
+        (true, "prove") => Stop::new(
+            "prove needs a policy to read",
+            format_args!("{line}; how to write one: docs/reference/rota.md"),
+        ),
         (true, _) => Stop::new(
             format_args!("{verb} needs a trace to read"),
             format_args!("{line}; to record one: `wastenot doctor`"),

@@ -15,10 +15,16 @@ What is proved is that no CPU stays idle while a task waits that it may run,
 beyond a stated number of attempts: in a model, under the assumptions that are
 listed (docs/proofs.md). A policy says itself what it claims: `prove ...`.
 
-First every small machine is looked at, which needs no solver and finds the
-smallest counterexample. Then z3 or cvc5 is asked about machines of any size, or
-both (--both). What was asked and answered can be kept (--certificate) and asked
-again (--recheck).
+First small machines are explored, every situation of them, which needs no solver
+and finds the smallest counterexample: up to --cpus CPUs and --tasks tasks, and
+interleavings of wakeups up to 2 CPUs and 2 tasks. At the same time z3 or cvc5 is
+asked about machines of any size, or both are (--both). What they prove is only
+explored for a moment; where they do not, a solver is asked about small machines,
+too: always up to 5 CPUs and 8 tasks, so that a counterexample may be larger than
+--cpus. The report says of each claim how far it was explored.
+
+What was asked and answered can be kept (--certificate) and asked again
+(--recheck).
 
 Exit codes: 0 proved; 1 refuted; 2 failed; 3 cannot tell.
 
@@ -49,11 +55,11 @@ pub(crate) struct Prove {
     /// How long a solver may think about one question
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = span)]
     pub(crate) patience: Span,
-    /// Look at machines of so many CPUs at most
+    /// Explore machines of so many CPUs at most
     #[arg(long, value_name = "N", default_value = "4")]
     #[arg(value_parser = clap::value_parser!(u8).range(1..=6))]
     pub(crate) cpus: u8,
-    /// Look at so many tasks at most
+    /// Explore so many tasks at most
     #[arg(long, value_name = "N", default_value = "3")]
     #[arg(value_parser = clap::value_parser!(u8).range(1..=6))]
     pub(crate) tasks: u8,

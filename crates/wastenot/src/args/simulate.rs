@@ -115,9 +115,9 @@ pub(crate) struct WhatIf {
 pub(crate) struct Scheduler(pub(crate) Choice);
 
 impl FromStr for Scheduler {
-    type Err = &'static str;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Scheduler, &'static str> {
+    fn from_str(text: &str) -> Result<Scheduler, String> {
         let mut words = text.split(',').map(str::trim);
         let name = words.next().filter(|name| !name.is_empty() && !name.contains('='));
         let name = name.ok_or("begin with the scheduler's name")?.to_owned();
@@ -127,6 +127,12 @@ impl FromStr for Scheduler {
         };
         let switches: Option<Vec<_>> = words.map(pair).collect();
         let switches = switches.ok_or("write switches as SWITCH=VALUE, with commas between")?;
-        Ok(Scheduler(Choice { name, switches, text: None }))
+        let twice = |(n, (name, _)): (usize, &(String, String))| {
+            switches[..n].iter().any(|(before, _)| before == name)
+        };
+        match switches.iter().enumerate().find(|&at| twice(at)) {
+            Some((_, (name, _))) => Err(format!("`{name}` is set twice: leave one of them out")),
+            None => Ok(Scheduler(Choice { name, switches, text: None })),
+        }
     }
 }

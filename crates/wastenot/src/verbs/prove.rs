@@ -37,7 +37,8 @@ fn prove(file: &Path, args: &Prove) -> Result<Answer, Stop> {
     let source = Source::read(file)?;
     let program = meaning(&source)?;
     let policies = chosen(&program, &source.name, args)?;
-    let target = args.cex.as_ref().map(|path| Target::new(path, args.force)).transpose()?;
+    let target =
+        args.cex.as_ref().map(|path| Target::named("--cex", path, args.force)).transpose()?;
     let format = args.cex.as_ref().map(|path| convert::by_ending(path, ENDINGS)).transpose()?;
     if let Some(folder) = args.certificate.as_ref().filter(|folder| folder.exists()) {
         let what = format!("{} is there already", folder.display());
@@ -55,7 +56,7 @@ fn prove(file: &Path, args: &Prove) -> Result<Answer, Stop> {
     judged.push(Judgement { policy: None, verdicts: whole });
     let line = |at: u32| line_and_column(&source.text, at).0;
     let mut report = report(&source.name, &judged, &options, line);
-    report.next = next(file, &judged, args);
+    report.next = next(file, &judged, args, options.solvers.len());
     print(&report, &args.face)?;
     if let (Some(target), Some(format)) = (target, format) {
         match first(&judged) {
@@ -101,9 +102,10 @@ fn chosen(program: &Program, file: &str, args: &Prove) -> Result<Vec<Policy>, St
         let claims = policies.iter().flat_map(|policy| &policy.claims).map(|claim| &claim.kind);
         let claims: Vec<&str> = claims.chain(whole.clone()).map(ClaimKind::name).collect();
         if !claims.contains(&name.as_str()) {
-            let help = match wastenot_model::nearest(name, claims) {
+            let help = match wastenot_model::nearest(name, claims.iter().copied()) {
                 Some(near) => format!("did you mean `--claim {near}`?"),
-                None => "name one of those after `prove`: docs/reference/rota.md has all".into(),
+                None if claims.is_empty() => "it claims nothing: write `prove ...` into it".into(),
+                None => format!("it claims {}", claims.join(", ")),
             };
             return Err(Stop::new(format!("{file} does not claim `{name}`"), help));
         }
@@ -181,10 +183,16 @@ fn first<'j>(judged: &'j [Judgement<'_>]) -> Option<(&'j Policy, &'j str, &'j Co
 }
 
 /// What to type next, as it was typed now: a picture of what went wrong, or more time.
-fn next(file: &Path, judged: &[Judgement<'_>], args: &Prove) -> Option<String> {
+/// `asked`: how many solvers were.
+fn next(file: &Path, judged: &[Judgement<'_>], args: &Prove, asked: usize) -> Option<String> {
     let file = quoted(file).filter(|file| file != "-")?;
     let allow = ["", " --allow-unsafe"][usize::from(args.allow_unsafe)];
     let mut verdicts = judged.iter().flat_map(|it| &it.verdicts);
+    let is_open = |verdict: &Verdict| {
+        let mut findings = verdict.obligations.iter().map(|it| &it.finding);
+        let open = findings.any(|it| matches!(it, Finding::Open(_)));
+        open && matches!(verdict.outcome, Outcome::Unknown(_))
+    };
     match (first(judged), &args.cex) {
         (Some(_), Some(cex)) => Some(format!("wastenot draw cores {}", quoted(cex)?)),
         // A refuted policy ends with 1, so `&&` would end here.
@@ -192,8 +200,13 @@ fn next(file: &Path, judged: &[Judgement<'_>], args: &Prove) -> Option<String> {
             Some(format!("wastenot prove {file}{allow} --cex cex.wn; wastenot draw cores cex.wn"))
         }
         (None, _) => {
-            let open = verdicts.any(|it| matches!(it.outcome, Outcome::Unknown(_)));
-            open.then(|| format!("wastenot prove {file}{allow} --both --patience 2m"))
+            // More time does not help where a solver knows, nor where there is none.
+            let more = match (args.solver, asked) {
+                (Some(Who::None), _) => "",
+                (_, 0) => return None,
+                _ => " --both --patience 2m",
+            };
+            verdicts.any(is_open).then(|| format!("wastenot prove {file}{allow}{more}"))
         }
     }
 }

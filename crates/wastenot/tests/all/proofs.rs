@@ -28,14 +28,35 @@ fn exit_codes_tell_proved_refuted_failed_and_unknown_apart() {
     }
 }
 
+/// What there is to be read of nothing is short.
+#[test]
+fn a_file_without_policy_or_claim_is_told_what_it_lacks() {
+    let desk = Desk::laid();
+    desk.put("empty.rota", "// nothing\n");
+    desk.put("none.sh", "sed '/^ *prove/d; /^ *rounds(/d' policies/global-fifo.rota > none.rota");
+    let (text, code) = says(&desk, "wastenot prove empty.rota");
+    assert!(code == 3 && text.contains("There is no policy in it: begin with"), "{text}");
+    assert!(!text.contains("Assumptions"), "{text}");
+    let (text, code) = says(&desk, "sh none.sh; wastenot prove none.rota");
+    assert!(code == 3 && text.contains("Nothing is claimed: write `prove "), "{text}");
+}
+
 #[test]
 fn what_is_wrong_with_a_line_is_said_with_what_to_write() {
     let desk = Desk::laid();
     for (line, what) in [
+        ("prove", "prove needs a policy to read"),
+        ("rota", "`explain` or `emit`"),
+        ("prove policies/global-fifo.rota --claim foo", "it claims no_lost_task, "),
         ("prove policies/work-stealing.rota --claim rouns", "did you mean `--claim rounds`?"),
         ("prove policies/work-stealing.rota --claim isolation", "does not claim `isolation`"),
         ("prove policies/work-stealing.rota --certificate policies", "policies is there already"),
         ("prove policies/wrong/no-chain.rota", "add `--allow-unsafe`"),
+        (
+            "prove policies/work-stealing.rota --cex mended.rota",
+            "add `--force` to replace it, or name another: `--cex FILE`",
+        ),
+        ("prove policies/work-stealing.rota --cex policies", "name a file: `--cex FILE`"),
         (
             "simulate scenarios/seeds/workpile.toml --scheduler policies/wrong/no-chain.rota",
             "add `--allow-unsafe`",
@@ -55,6 +76,38 @@ fn the_next_line_is_one_to_be_typed() {
     let next = text.lines().find_map(|line| line.strip_prefix("Next: ")).expect("a next line");
     let (text, code) = says(&desk, &format!("{next} -o next.svg"));
     assert_eq!(code, 0, "{next}\n{text}");
+}
+
+/// Where solvers were left out they are asked next; where there are none nothing is to be typed,
+/// and what nobody knows is told once for all of a name.
+#[test]
+fn without_solvers_the_next_line_does_not_ask_for_both() {
+    let desk = Desk::laid();
+    let line = "policies/fair-vtime.rota --claim lag --claim no_lost_task";
+    let (text, code) = says(&desk, &format!("wastenot prove {line} --solver none"));
+    assert_eq!(code, 3, "{text}");
+    assert!(text.contains("\nNext: wastenot prove policies/fair-vtime.rota\n"), "{text}");
+    let open = text.lines().filter(|line| line.trim_start().starts_with("served ")).count();
+    assert_eq!(open, 1, "{text}");
+    let (text, code) = says(
+        &desk,
+        &format!(
+            "unset WASTENOT_Z3 WASTENOT_CVC5; w=$(command -v wastenot); PATH=/none $w prove {line}"
+        ),
+    );
+    assert_eq!(code, 3, "{text}");
+    assert!(text.contains("no solver: small machines only") && !text.contains("Next: "), "{text}");
+}
+
+#[test]
+fn how_far_a_claim_was_explored_is_told_beside_it() {
+    let desk = Desk::laid();
+    let line = "wastenot prove policies/global-fifo.rota --solver none --cpus 1 --tasks 2";
+    let (text, code) = says(&desk, line);
+    assert_eq!(code, 0, "{text}");
+    let row = |claim: &str| text.lines().find(|line| line.contains(claim)).unwrap_or_default();
+    assert!(row("no_lost_task").contains("1 CPU, 2 tasks"), "{text}");
+    assert!(!text.contains("1 CPUs"), "{text}");
 }
 
 #[test]

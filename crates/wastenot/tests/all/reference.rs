@@ -100,6 +100,8 @@ fn the_pages_on_json_name_all_that_is_printed_and_nothing_else() {
     names_all("simulate.md", simulate);
     let forced = "wastenot simulate --replay counterexample.wn --scheduler mended.rota --json";
     names_all("counterexample.md", forced);
+    let prove = "wastenot prove policies/wrong/one-try.rota --solver none --json";
+    names_all("prove.md", prove);
     names_all("replay.md", "wastenot simulate --replay trace.dat --scheduler cfs-4.1 --json");
 }
 

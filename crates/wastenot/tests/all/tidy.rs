@@ -102,6 +102,9 @@ fn every_link_in_the_pages_leads_somewhere() {
             "docs/reference/simulate.md",
             "docs/reference/replay.md",
             "docs/reference/rota.md",
+            "docs/reference/prove.md",
+            "docs/reference/counterexample.md",
+            "docs/proofs.md",
         ])
         .chain(["docs/scenario.md", "docs/simulate.md"])
         .chain(["docs/seeds.md", "docs/record.md", "docs/watch.md"])

@@ -108,11 +108,11 @@ impl<'s, 'w, 'p> Attempts<'s, 'w, 'p> {
             to.extend(grabs.into_iter().map(Next::Takes));
         }
         let takes = self.scenes.takes(scene, cpu, balance.from, group);
-        let mut refused = takes.is_empty();
+        let mut refused = true;
         for left in takes.iter() {
-            match self.scenes.lets_go(scene, (cpu, group), left.task, pc.seen[group]) {
-                true => to.push(Next::Takes(*left)),
-                false => refused = true,
+            if self.scenes.lets_go(scene, (cpu, group), left.task, pc.seen[group]) {
+                to.push(Next::Takes(*left));
+                refused = false;
             }
         }
         if refused {

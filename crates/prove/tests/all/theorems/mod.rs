@@ -8,7 +8,6 @@
 mod attempt;
 mod handlers;
 mod outrun;
-mod policies;
 mod premises;
 mod rounds;
 mod scenes;
@@ -22,6 +21,7 @@ use std::fmt;
 use wastenot_model::workload::Random;
 use wastenot_prove::explore::{Bounds, search};
 use wastenot_prove::wakeup;
+use wastenot_rota::chance;
 use wastenot_rota::ir::{Bool, ClaimKind, Policy};
 
 use crate::gallery::texts;
@@ -137,7 +137,7 @@ fn what_is_proved_of_random_policies_holds_of_all_cpus_at_once() {
     let (mut judged, mut seed) = (0, 0);
     while judged < count {
         seed += 1;
-        let text = policies::text(&mut Random::stream(seed, 2, 0));
+        let text = chance::policy(&mut Random::stream(seed, 2, 0));
         let Ok(program) = wastenot_rota::compile(&text) else { continue };
         judged += 1;
         let policy = &program.policies[0];

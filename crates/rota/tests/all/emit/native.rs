@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{fs, thread};
 
 use wastenot_model::Machine;
+use wastenot_model::workload::Random;
+use wastenot_rota::chance;
 use wastenot_rota::emit::{Tables, emit};
 use wastenot_rota::ir::Program;
 use wastenot_rota::{Tree, partitions};
@@ -124,27 +126,76 @@ const LONG: usize = 20_000;
 /// Short schedules for one start of the driver.
 const BATCH: u64 = 500;
 
+/// Random policies in `make test`; `WASTENOT_EMITTED` asks for more.
+const RANDOM: u64 = 24;
+
+/// How many this variable of the environment asks for, or as many as usual.
+fn asked(name: &str, usually: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usually)
+}
+
 #[test]
 fn compiled_natively_it_decides_what_the_interpreter_decides() {
-    let asked = std::env::var("WASTENOT_SCHEDULES").ok().and_then(|text| text.parse().ok());
-    let schedules: u64 = asked.unwrap_or(SCHEDULES);
-    let (mut differ, mut events) = (Vec::new(), 0);
+    let (schedules, mut held) = (asked("WASTENOT_SCHEDULES", SCHEDULES), Held::default());
     for (name, program) in policies().into_iter().chain(vocabulary::policies()) {
-        let Some(binary) = built(&name, &program) else {
-            println!("SKIPPED emit: cc is missing: apt-get install gcc");
+        if !held.hold(&name, &program, schedules, LONG) {
             return;
+        }
+    }
+    assert!(held.differ.is_empty(), "{:#?}", held.differ);
+    println!("{} events in {schedules} short schedules a policy and the long ones", held.events);
+}
+
+/// The same of policies by chance, each in a tenth of the schedules.
+#[test]
+fn compiled_natively_random_policies_decide_what_the_interpreter_decides() {
+    let schedules = asked("WASTENOT_SCHEDULES", SCHEDULES) / 10;
+    let (mut held, mut left) = (Held::default(), asked("WASTENOT_EMITTED", RANDOM));
+    for seed in 1.. {
+        if left == 0 {
+            break;
+        }
+        let text = chance::policy(&mut Random::stream(seed, 4, 0));
+        // Some mean nothing, and some are of the model only.
+        let Ok(program) = wastenot_rota::compile(&text) else { continue };
+        if emit(&program).is_err() {
+            continue;
+        }
+        left -= 1;
+        if !held.hold(&format!("chance-{seed}"), &program, schedules, LONG / 10) {
+            return;
+        }
+        assert!(held.differ.is_empty(), "{:#?}\n{text}", held.differ);
+    }
+    println!("{} events of random policies", held.events);
+}
+
+/// What C and interpreter were held against each other in.
+#[derive(Default)]
+struct Held {
+    events: usize,
+    differ: Vec<String>,
+}
+
+impl Held {
+    /// So many short schedules, and one of `long` events for each machine. Not if there is no C
+    /// compiler.
+    fn hold(&mut self, name: &str, program: &Program, schedules: u64, long: usize) -> bool {
+        let Some(binary) = built(name, program) else {
+            println!("SKIPPED emit: cc is missing: apt-get install gcc");
+            return false;
         };
         let machines: Vec<(Machine, String)> = machines()
             .into_iter()
-            .filter_map(|machine| tables(&program, &machine).map(|tables| (machine, tables)))
+            .filter_map(|machine| tables(program, &machine).map(|tables| (machine, tables)))
             .collect();
         let play = |seed: u64, steps: usize| {
             let (machine, tables) = &machines[seed as usize % machines.len()];
             let tasks = 3 * machine.len() + 2;
-            let schedule = Player::new(&program, machine, tasks, seed).play(steps);
+            let schedule = Player::new(program, machine, tasks, seed).play(steps);
             (tables.clone() + &schedule.events, schedule)
         };
-        let long = (0..machines.len() as u64).map(|seed| (seed, LONG));
+        let long = (0..machines.len() as u64).map(|seed| (seed, long));
         let short = (0..schedules).map(|seed| (seed, 1 + (seed * 31 % SHORT) as usize));
         let all: Vec<(u64, usize)> = long.chain(short).collect();
         for batch in all.chunks(BATCH as usize) {
@@ -153,14 +204,13 @@ fn compiled_natively_it_decides_what_the_interpreter_decides() {
             let said = decided(&binary, inputs.concat());
             let mut said = said.iter();
             for (schedule, (seed, steps)) in schedules.iter().zip(batch) {
-                events += schedule.decisions.len();
+                self.events += schedule.decisions.len();
                 let found = first_difference(schedule, &mut said);
-                differ.extend(found.map(|it| format!("{name}, {seed} of {steps}: {it}")));
+                self.differ.extend(found.map(|it| format!("{name}, {seed} of {steps}: {it}")));
             }
         }
+        true
     }
-    assert!(differ.is_empty(), "{differ:#?}");
-    println!("{events} events in {schedules} short schedules a policy and the long ones");
 }
 
 /// The first event of which C and interpreter make different things; what was said of others is
