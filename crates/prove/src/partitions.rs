@@ -143,5 +143,6 @@ fn settled(name: &'static str, what: String, span: Span, holds: bool) -> Judged 
 
 fn verdict(kind: ClaimKind, span: Span, outcome: Outcome, obligations: Vec<Judged>) -> Verdict {
     let claim = Claim { kind, span };
-    Verdict { claim, outcome, obligations, looked: 0, explored: None, took: Duration::ZERO }
+    let (remarks, took) = (Vec::new(), Duration::ZERO);
+    Verdict { claim, outcome, obligations, remarks, looked: 0, explored: None, took }
 }

@@ -200,8 +200,7 @@ fn instead(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Tab
     ];
     let mut table = Table::new("", "To mend it", &columns);
     table.shown = usize::MAX;
-    let all = each(judged).flat_map(|(_, verdict)| &verdict.obligations);
-    for judged in all.filter(|it| it.finding == Finding::Fails) {
+    for (_, judged, _) in told(judged).filter(|(_, it, _)| it.finding == Finding::Fails) {
         let Some(hint) = hint(judged.obligation.name) else { continue };
         let line = line(judged.obligation.span.start);
         let row = vec![judged.obligation.name.into(), line.into(), hint.into()];
@@ -223,7 +222,8 @@ fn follows(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
     ];
     let mut table = Table::new("", "What they follow from", &columns);
     table.shown = usize::MAX;
-    let all: Vec<&Judged> = each(judged).flat_map(|(_, verdict)| &verdict.obligations).collect();
+    let needless: Vec<&Judged> = each(judged).flat_map(|(_, it)| &it.remarks).collect();
+    let all: Vec<&Judged> = told(judged).map(|(_, it, _)| it).collect();
     for (n, one) in all.iter().enumerate() {
         let alike = |other: &&&Judged| {
             let (a, b) = (&other.obligation, &one.obligation);
@@ -255,6 +255,9 @@ fn follows(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
         let answer = match (&one.finding, one.obligation.model_only) {
             (Finding::Holds, true) => "model only",
             (Finding::Holds, false) => "holds",
+            (Finding::Fails, _) if needless.iter().any(|it| std::ptr::eq(*it, *one)) => {
+                "fails, not needed"
+            }
             (Finding::Fails, _) => "fails",
             (Finding::Open(_), _) => "open",
         };
@@ -279,6 +282,7 @@ fn about(name: &str) -> Option<&'static str> {
         "in_order" => "queues are first in, first out",
         "first" => "a CPU that may run a task that is put takes from there first",
         "rises" => "no handler lets a key fall",
+        "calm" => "no handler that runs without events takes a CPU from a task",
         "part" => "of every partition all is proved that each of their policies claims",
         _ => return None,
     })
@@ -293,6 +297,7 @@ fn obligations(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table 
         ("line", "", Unit::None),
         ("holds", "", Unit::None),
         ("scope", "", Unit::None),
+        ("needed", "", Unit::None),
         ("model_only", "", Unit::None),
         ("why", "", Unit::None),
         ("what", "", Unit::None),
@@ -300,30 +305,29 @@ fn obligations(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table 
         ("time_ns", "", Unit::Ns),
     ];
     let mut table = Table::new("obligations", "", &columns);
-    for (name, verdict) in each(judged) {
-        for judged in &verdict.obligations {
-            let (holds, why) = match &judged.finding {
-                Finding::Holds => (Value::Bool(true), None),
-                Finding::Fails => (Value::Bool(false), None),
-                Finding::Open(why) => (Value::Unknown, Some(why.clone())),
-            };
-            let obligation = &judged.obligation;
-            let scope = (judged.finding == Finding::Holds).then(|| label(Scope::Any));
-            let help = hint(obligation.name).filter(|_| judged.finding == Finding::Fails);
-            table.push(vec![
-                name.into(),
-                verdict.claim.kind.name().into(),
-                obligation.name.into(),
-                line(obligation.span.start).into(),
-                holds,
-                scope.into(),
-                obligation.model_only.into(),
-                why.into(),
-                obligation.what.clone().into(),
-                help.into(),
-                Value::from(judged.took.as_nanos() as u64),
-            ]);
-        }
+    for ((name, verdict), judged, needed) in told(judged) {
+        let (holds, why) = match &judged.finding {
+            Finding::Holds => (Value::Bool(true), None),
+            Finding::Fails => (Value::Bool(false), None),
+            Finding::Open(why) => (Value::Unknown, Some(why.clone())),
+        };
+        let obligation = &judged.obligation;
+        let scope = (judged.finding == Finding::Holds).then(|| label(Scope::Any));
+        let help = hint(obligation.name).filter(|_| judged.finding == Finding::Fails);
+        table.push(vec![
+            name.into(),
+            verdict.claim.kind.name().into(),
+            obligation.name.into(),
+            line(obligation.span.start).into(),
+            holds,
+            scope.into(),
+            needed.into(),
+            obligation.model_only.into(),
+            why.into(),
+            obligation.what.clone().into(),
+            help.into(),
+            Value::from(judged.took.as_nanos() as u64),
+        ]);
     }
     table
 }
@@ -376,6 +380,17 @@ fn assumptions(judged: &[Judgement<'_>], options: &Options) -> Vec<String> {
     all.extend(ASSUMPTIONS.map(str::to_owned));
     all.push(NOT_COVERED.to_owned());
     all
+}
+
+/// What claims follow from, and what they do not need but is worth knowing: which claim, what was
+/// found, and whether it is needed.
+fn told<'j>(
+    judged: &'j [Judgement<'_>],
+) -> impl Iterator<Item = ((&'j str, &'j Verdict), &'j Judged, bool)> {
+    each(judged).flat_map(|of| {
+        let needed = of.1.obligations.iter().map(move |judged| (of, judged, true));
+        needed.chain(of.1.remarks.iter().map(move |judged| (of, judged, false)))
+    })
 }
 
 /// Every verdict, under its policy's name.

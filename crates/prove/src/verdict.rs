@@ -8,7 +8,7 @@ use wastenot_rota::ir::{Claim, ClaimKind, Policy};
 use crate::cache::Cache;
 use crate::explore::{Bounds, Searched, search, unseen};
 use crate::ground::{self, Beyond};
-use crate::obligations::{Obligation, Question, obligations};
+use crate::obligations::{Obligation, Question, obligations, remarks};
 use crate::solver::{Answer, Seek, Solver, ask_all};
 use crate::wakeup::{self, Lost};
 use crate::{Counterexample, Error};
@@ -35,6 +35,8 @@ pub struct Verdict {
     pub outcome: Outcome,
     /// What it follows from, each with what was found.
     pub obligations: Vec<Judged>,
+    /// What it does not need, but is worth knowing.
+    pub remarks: Vec<Judged>,
     /// Situations that the explorer looked at.
     pub looked: u64,
     /// How far it came, where it looked at all.
@@ -100,11 +102,18 @@ pub fn judge(policy: &Policy, options: &Options) -> Result<Vec<Verdict>, Error> 
     let claims = policy.claims.par_iter();
     let searched =
         || claims.clone().map(|claim| look(policy, claim, options, FIRST_LOOK)).collect();
-    let all = policy.claims.iter().map(|claim| obligations(policy, &claim.kind)).collect();
+    let kinds = || policy.claims.iter().map(|claim| &claim.kind);
+    let needed = kinds().map(|kind| obligations(policy, kind));
+    let all = needed.chain(kinds().map(|kind| remarks(policy, kind))).collect();
     let (searched, judged): (Vec<_>, _) = rayon::join(searched, || judge_all(all, options));
-    let parts = claims.zip(searched).zip(judged?);
+    let mut judged = judged?;
+    let remarks = judged.split_off(policy.claims.len());
+    let parts = claims.zip(searched).zip(judged).zip(remarks);
     parts
-        .map(|((claim, searched), judged)| verdict(policy, claim, options, searched, judged))
+        .map(|(((claim, searched), judged), remarks)| {
+            let verdict = verdict(policy, claim, options, searched, judged)?;
+            Ok(Verdict { remarks, ..verdict })
+        })
         .collect()
 }
 
@@ -184,7 +193,8 @@ fn verdict(
         (None, _) => outcome(&judged, explored, beyond.bounds, unseen),
     };
     let (claim, took) = (claim.clone(), took + begun.elapsed());
-    Ok(Verdict { claim, outcome, obligations: judged, looked, explored, took })
+    let (obligations, remarks) = (judged, Vec::new());
+    Ok(Verdict { claim, outcome, obligations, remarks, looked, explored, took })
 }
 
 fn found(searched: &Option<Searched>) -> bool {

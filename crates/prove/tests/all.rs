@@ -23,6 +23,9 @@ mod partitions;
 #[path = "all/random.rs"]
 mod random;
 #[cfg(test)]
+#[path = "all/remarks.rs"]
+mod remarks;
+#[cfg(test)]
 #[path = "all/replay.rs"]
 mod replay;
 #[cfg(test)]

@@ -84,7 +84,7 @@ impl Encoder<'_> {
 
     /// The weight of the task that a CPU runs; 0 if it runs none.
     pub fn running_weight(&mut self, cpu: Term, names: &Names) -> Term {
-        let weight = format!("running{}", self.read(names.when));
+        let weight = format!("running_weight{}", self.read(names.when));
         let runs = self.runs(cpu.clone(), names);
         self.function(&weight, &[cpu_sort()], Sort::Int);
         let value = call(&weight, [cpu]);

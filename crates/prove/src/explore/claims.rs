@@ -34,8 +34,6 @@ pub enum Wrong {
     NobodyBeginsThere,
     /// A CPU that would find a task sleeps on, since nobody looks for it.
     NotWoken,
-    /// A candidate passes the filter although nobody waits there.
-    PassesForNobody,
     /// A steal that is not checked takes a task that may not run there.
     StealsForbidden,
     /// Periodic balancing moves tasks for ever though nothing happens.
@@ -44,13 +42,12 @@ pub enum Wrong {
 
 impl Wrong {
     /// All of them.
-    pub const ALL: [Wrong; 8] = [
+    pub const ALL: [Wrong; 7] = [
         Wrong::Fails,
         Wrong::AllFail,
         Wrong::Lost,
         Wrong::NobodyBeginsThere,
         Wrong::NotWoken,
-        Wrong::PassesForNobody,
         Wrong::StealsForbidden,
         Wrong::RunsInACircle,
     ];
@@ -62,7 +59,6 @@ impl Wrong {
             Wrong::Lost => "lost",
             Wrong::NobodyBeginsThere => "not-first",
             Wrong::NotWoken => "not-woken",
-            Wrong::PassesForNobody => "empty",
             Wrong::StealsForbidden => "stolen",
             Wrong::RunsInACircle => "circle",
         }
@@ -75,7 +71,6 @@ impl Wrong {
             Wrong::Lost => "nobody who may run the task finds it",
             Wrong::NobodyBeginsThere => "nobody who may run the task begins with its queue",
             Wrong::NotWoken => "who would find the task sleeps on",
-            Wrong::PassesForNobody => "a candidate passes where nobody waits",
             Wrong::StealsForbidden => "a task is taken that may not run there",
             Wrong::RunsInACircle => "moves end where they began",
         }
@@ -106,7 +101,6 @@ impl Test {
             Wrong::Lost => lost,
             Wrong::NobodyBeginsThere => nobody_begins_there,
             Wrong::NotWoken => not_woken,
-            Wrong::PassesForNobody => passes_for_nobody,
             Wrong::StealsForbidden => steals_what_it_may_not,
             Wrong::RunsInACircle => runs_in_a_circle,
         };
@@ -176,7 +170,6 @@ fn conserving(policy: &Policy, fails: Wrong) -> Vec<Test> {
     if policy.protocol.unchecked {
         tests.push(Test::plain(Wrong::StealsForbidden));
     }
-    tests.push(Test::plain(Wrong::PassesForNobody));
     tests
 }
 
@@ -299,19 +292,6 @@ fn not_woken(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Br
         }
     }
     None
-}
-
-/// A candidate passes the filter although nobody waits there.
-fn passes_for_nobody(world: &World<'_>, situation: &Situation, _: &Test) -> Option<Broken> {
-    each_candidate(world, situation, |cpu, group, passed| {
-        let queue = world.policy.idle.as_ref()?.from;
-        let empty = situation.waiting(queue, group).next().is_none();
-        (passed && empty).then(|| {
-            let steps = vec![Step::Read { group, passed }, Step::Tried { group, refused: false }];
-            let why = format!("CPU {cpu} tries a queue in which it saw nobody wait");
-            Broken { cpu, steps, why }
-        })
-    })
 }
 
 /// A steal that is not checked takes a task that may not run there.

@@ -40,9 +40,6 @@ impl Asked<'_, '_> {
             Wrong::Lost => self.lost(),
             Wrong::NobodyBeginsThere => Ok(self.nobody_begins_there()),
             Wrong::NotWoken => self.not_woken(test.wakes),
-            Wrong::PassesForNobody => self.candidate(|counts, (queue, group), _| {
-                compares(counts.queued[queue][group].clone(), Comparison::Equal, int(0))
-            }),
             // If nobody who waits there may run here, nor may the first.
             Wrong::StealsForbidden => self.candidate(|counts, (queue, group), cpu| {
                 let able = counts.able[queue][group][cpu.index()].clone();

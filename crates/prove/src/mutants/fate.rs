@@ -8,7 +8,7 @@ use wastenot_rota::ir::{Claim, Policy};
 use super::{Family, Mutant, argument, contained, equivalent};
 use crate::explore::{Bounds, search};
 use crate::ground;
-use crate::obligations::{Question, obligations};
+use crate::obligations::{Question, obligations, remarks};
 use crate::verdict::judge_one;
 use crate::wakeup::Lost;
 use crate::{Error, Finding, Options};
@@ -144,7 +144,20 @@ fn judged(policy: &Policy, options: &Options) -> Result<Fate, Error> {
             _ => {}
         }
     }
+    if fate == Fate::Proved && wasteful(policy, options)? {
+        return Ok(Fate::Refuted(By::Solver));
+    }
     Ok(fate)
+}
+
+/// Whether something does not hold that no claim needs, but all right policies have.
+fn wasteful(policy: &Policy, options: &Options) -> Result<bool, Error> {
+    for remark in policy.claims.iter().flat_map(|claim| remarks(policy, &claim.kind)) {
+        if judge_one(remark, options)?.finding == Finding::Fails {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether a solver names a situation on a small machine that breaks the claim.

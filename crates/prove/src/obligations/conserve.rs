@@ -58,6 +58,19 @@ pub(super) fn scans(policy: &Policy) -> Vec<Obligation> {
     all.chain(patience).collect()
 }
 
+/// What costs tries, but no claim: a try that finds nobody goes on to the next candidate. Where
+/// tries are bounded it may cost more, but there nothing is claimed in vain: *tries_all* fails.
+pub(super) fn frugal(policy: &Policy) -> Vec<Obligation> {
+    let each = policy.idle.iter().map(|balance| Obligation {
+        name: "filter_sound",
+        what: "where nobody was seen to wait the filter says no".into(),
+        span: balance.spans.filter,
+        question: Question::of(filter_sound(policy, balance)),
+        model_only: false,
+    });
+    each.collect()
+}
+
 /// Who scans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Me {
@@ -81,13 +94,6 @@ fn balanced(policy: &Policy, balance: &Balance, meanwhile: Meanwhile) -> Vec<Obl
     let spans = &balance.spans;
     let mut all = vec![
         completeness(policy, balance, Me::Idle),
-        Obligation {
-            name: "filter_sound",
-            what: "where nobody was seen to wait the filter says no".into(),
-            span: spans.filter,
-            question: Question::of(filter_sound(policy, balance)),
-            model_only: false,
-        },
         persistence(balance),
         Obligation {
             name: "steal_safe",

@@ -57,6 +57,14 @@ impl Question {
     }
 }
 
+/// What is worth knowing beside `claim`, which does not need it.
+pub fn remarks(policy: &Policy, claim: &ClaimKind) -> Vec<Obligation> {
+    match claim {
+        ClaimKind::WorkConservation | ClaimKind::Rounds(_) => conserve::frugal(policy),
+        _ => Vec::new(),
+    }
+}
+
 /// What `claim` follows from.
 pub fn obligations(policy: &Policy, claim: &ClaimKind) -> Vec<Obligation> {
     match claim {

@@ -127,7 +127,6 @@ impl Recorded {
             Some(Wrong::Lost) => attempt::lost(&mut stage),
             Some(Wrong::NotWoken) => others::not_woken(&mut stage),
             Some(Wrong::NobodyBeginsThere) => others::not_first(&mut stage),
-            Some(Wrong::PassesForNobody) => others::empty(&mut stage),
             Some(Wrong::StealsForbidden) => others::stolen(&mut stage),
             Some(Wrong::RunsInACircle) => others::circle(&mut stage),
             None => others::key(&mut stage),

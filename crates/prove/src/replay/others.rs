@@ -53,17 +53,6 @@ pub(super) fn not_first(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     Ok(())
 }
 
-/// A candidate in whose queue nobody waits passes, and is tried.
-pub(super) fn empty(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
-    match candidate(stage)? {
-        (_, Found::Nobody) => {
-            stage.as_recorded();
-            Ok(())
-        }
-        (group, found) => Err(stage.tried(stage.told.cpu, group, found).into()),
-    }
-}
-
 /// A candidate passes, and a task is taken from it that may not run there.
 pub(super) fn stolen(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     match candidate(stage)? {

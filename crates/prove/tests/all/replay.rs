@@ -130,7 +130,6 @@ fn every_way_to_break_a_claim_can_be_forced() {
     };
     let cases = [
         ws("queued(v.ready) >= 1", "queued(v.ready) >= 2", "rounds(<= idle_cpus)"),
-        ws("queued(v.ready) >= 1", "queued(v.ready) >= 0", "work_conservation"),
         ws("take c.ready else balance idle", "balance idle else take c.ready", WAIT),
         vt(reset, "vt_monotone"),
         vt("t.vt := max(t.vt, 0ns)", "lag(<= lag)"),
