@@ -33,7 +33,7 @@ fn exit_codes_tell_proved_refuted_failed_and_unknown_apart() {
 fn a_file_without_policy_or_claim_is_told_what_it_lacks() {
     let desk = Desk::laid();
     desk.put("empty.rota", "// nothing\n");
-    desk.put("none.sh", "sed '/^ *prove/d; /^ *rounds(/d' policies/global-fifo.rota > none.rota");
+    desk.put("none.sh", "sed '/^ *prove/d; /^ *wait(/d' policies/global-fifo.rota > none.rota");
     let (text, code) = says(&desk, "wastenot prove empty.rota");
     assert!(code == 3 && text.contains("There is no policy in it: begin with"), "{text}");
     assert!(!text.contains("Assumptions"), "{text}");
