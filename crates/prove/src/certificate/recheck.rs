@@ -45,6 +45,8 @@ pub struct Rechecked {
     pub claim: String,
     /// The obligation.
     pub name: String,
+    /// The file of what is asked.
+    pub file: String,
     /// Which solver.
     pub solver: String,
     /// What it should say.
@@ -115,6 +117,7 @@ fn answers(
                 policy: claim.policy.clone(),
                 claim: claim.claim.clone(),
                 name: name.to_owned(),
+                file: asked.script.file.clone(),
                 solver: solver.to_string(),
                 expected: asked.expected,
                 answer,
