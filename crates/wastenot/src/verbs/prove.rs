@@ -306,7 +306,8 @@ fn asked_again(all: &[Rechecked]) -> Table {
     let columns = [
         ("policy", "policy", Unit::None),
         ("claim", "claim", Unit::None),
-        ("obligation", "obligation", Unit::None),
+        ("obligation", "", Unit::None),
+        ("file", "file", Unit::None),
         ("solver", "solver", Unit::None),
         ("expected", "expected", Unit::None),
         ("answer", "answer", Unit::None),
@@ -319,6 +320,7 @@ fn asked_again(all: &[Rechecked]) -> Table {
             one.policy.as_str().into(),
             one.claim.as_str().into(),
             one.name.as_str().into(),
+            one.file.as_str().into(),
             one.solver.as_str().into(),
             one.expected.word().into(),
             one.answer.word().into(),
