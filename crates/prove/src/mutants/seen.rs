@@ -12,9 +12,9 @@
 //! - whether slices end, only if `hierarchy` is claimed of a leader.
 //!
 //! It leaves out which candidate, idle CPU or task comes first, which CPUs balance and how often,
-//! how long slices are, whether somebody who runs is interrupted, and the values of parameters:
-//! proofs are for any that are not negative; and variables of CPUs that nothing of this reads. Two policies with the same slice are one to every
-//! claim.
+//! how long slices are, whether somebody who runs is interrupted, variables of CPUs that nothing of
+//! this reads, and the values of parameters: proofs are for any that are not negative. Two policies
+//! with the same slice are one to every claim.
 
 use std::collections::BTreeSet;
 

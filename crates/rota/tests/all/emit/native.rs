@@ -172,8 +172,8 @@ fn compiled_natively_random_policies_decide_what_the_interpreter_decides() {
 
 /// Whether a handler that places its task kicks an idle CPU itself: the kernel does so before the
 /// task is in its queue (docs/emit.md), which the stand-ins take for a fault of the protocol. Or
-/// puts who ran elsewhere than at home: which of several idle CPUs is woken for it then, the nearest
-/// to where it ran or to where it waits, is not the same in both.
+/// puts who ran elsewhere than at home: which of several idle CPUs is woken for it then, the
+/// nearest to where it ran or to where it waits, is not the same in both.
 fn places_otherwise(policy: &Policy) -> bool {
     struct Places(Event, bool);
     impl Visitor for Places {
