@@ -10,7 +10,8 @@ use wastenot_prove::certificate::{self, Again, Rechecked};
 use wastenot_prove::explore::Bounds;
 use wastenot_prove::solver::{Kind, Places, Solver};
 use wastenot_prove::{
-    Counterexample, Error, Judgement, Options, Outcome, Verdict, judge, judge_partitions, report,
+    Counterexample, Error, Finding, Judgement, Options, Outcome, Verdict, judge, judge_partitions,
+    report,
 };
 use wastenot_rota::ir::{ClaimKind, Policy, Program};
 use wastenot_rota::{compile, line_and_column};
