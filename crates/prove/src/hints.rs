@@ -18,6 +18,10 @@ pub(crate) fn hint(obligation: &str) -> Option<&'static str> {
             "`where me in allowed(t)` alone: whoever asks for more may say no though a task waits \
              that may run here"
         }
+        "unchanged" => {
+            "`where me in allowed(t)` alone: whoever asks for more may say no though nothing changed"
+        }
+        "calm" => "`kick ... preempt` in `new` and `wake` alone",
         "stable" => "`rounds(<= idle_cpus + periodic_moves)`, or leave out `balance every`",
         "moves" | "evens_out" => {
             "`filter(me, g) = queued(g.q) - queued(me.q) >= 2`, and steal half of that at most"

@@ -9,13 +9,14 @@ use crate::hints::hint;
 use crate::{Finding, Judged, Options, Outcome, Scope, Verdict};
 
 /// What every proof takes for granted.
-const ASSUMPTIONS: [&str; 5] = [
+const ASSUMPTIONS: [&str; 6] = [
     "a queue is put into, taken from and stolen from under its lock, and all else is read without: \
      every read may be older than the one before",
     "atomic operations on idle flags and queues are sequentially consistent",
     "a change of affinity takes a task that waits out of its queue and puts it anew, and no CPU goes \
      on or off",
     "the kernel's queues, the verifier and the JIT do what they say",
+    "no number reaches 2^63: proofs know no end of numbers, and what runs saturates there",
     "a task that was given to a CPU directly is that CPU's; it may wait there up to a slice",
 ];
 

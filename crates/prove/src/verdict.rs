@@ -224,7 +224,7 @@ pub(crate) fn judge_one(obligation: Obligation, options: &Options) -> Result<Jud
 }
 
 /// What follows if the explorer found nothing within `explored`, where it looked, nor a solver
-/// within `asked`, where it was asked; or if neither says anything, since a balance reads what is
+/// within `asked`, where it was asked; or if neither says anything, since something is
 /// `unseen`.
 fn outcome(
     judged: &[Judged],
@@ -236,9 +236,8 @@ fn outcome(
     if let Some(contradicted) = text {
         return Outcome::Contradicted(contradicted.obligation.what.clone());
     }
-    let unseen = unseen.map(|what| {
-        format!("; of small machines only instants are looked at, and a balance reads {what}")
-    });
+    let unseen =
+        unseen.map(|what| format!("; of small machines only instants are looked at, and {what}"));
     let unseen = unseen.unwrap_or_default();
     if let Some(open) = judged.iter().find(|it| it.finding == Finding::Fails) {
         let what = &open.obligation.what;

@@ -25,22 +25,24 @@ pub struct Encoder<'p> {
     script: Script,
     declared: BTreeSet<String>,
     fresh: usize,
-    /// Reads that are each at an instant of their own.
-    apart: Option<Apart>,
+    /// If each read is at an instant of its own: what stays as it is meanwhile.
+    apart: Option<Held>,
+    /// How many such reads there were.
+    reads: usize,
 }
 
-/// Nothing is read as a snapshot: whatever is read again may have changed. All that is known is
-/// that somebody waits in one queue all the time.
-#[derive(Debug)]
-struct Apart {
-    /// Which queue.
-    queue: usize,
-    /// A CPU of the group whose it is.
-    cpu: Term,
-    /// Who is idle all the time, if anybody is.
-    idle: Option<Term>,
-    /// How many reads there were.
-    reads: usize,
+/// What stays as it is between one read and the next. All else may have changed: nothing is read as
+/// a snapshot. Queues are told by their index and a CPU of the group whose they are.
+#[derive(Clone, Debug, Default)]
+pub struct Held {
+    /// Who runs and who waits: only variables of CPUs change.
+    pub tasks: bool,
+    /// Somebody waits in this queue.
+    pub occupied: Option<(usize, Term)>,
+    /// This queue is locked.
+    pub locked: Option<(usize, Term)>,
+    /// This CPU is idle.
+    pub idle: Option<Term>,
 }
 
 /// What names stand for: CPUs by themselves, groups by one of their CPUs.
@@ -71,8 +73,6 @@ pub struct Names {
     /// At which moment: what the names of all end in that goes on while the state stays. That is
     /// the time, variables of CPUs, and which task it is about.
     pub moment: &'static str,
-    /// How often variables of CPUs were set by now: of what they are then nothing is known.
-    pub sets: usize,
 }
 
 impl<'p> Encoder<'p> {
@@ -80,26 +80,35 @@ impl<'p> Encoder<'p> {
     pub fn new(policy: &'p Policy, about: &str) -> Encoder<'p> {
         let mut script = Script::new(about);
         script.sort("Cpu");
-        Encoder { policy, script, declared: BTreeSet::new(), fresh: 0, apart: None }
+        Encoder { policy, script, declared: BTreeSet::new(), fresh: 0, apart: None, reads: 0 }
     }
     /// The policy.
     pub fn policy(&self) -> &'p Policy {
         self.policy
     }
-    /// From now on every read is at an instant of its own, while somebody waits in the queue of the
-    /// group of `cpu` all the time, and `idle` runs nobody.
-    pub fn reads_apart(&mut self, queue: usize, cpu: Term, idle: Option<Term>) {
-        self.apart = Some(Apart { queue, cpu, idle, reads: 0 });
+    /// From now on every read is at an instant of its own, and only this is held still.
+    pub fn reads_apart(&mut self, held: Held) {
+        self.apart = Some(held);
     }
-    /// What names of something end in that is read now, at such a time.
+    /// How many reads there were, each at an instant of its own.
+    pub fn reads(&self) -> usize {
+        self.reads
+    }
+    /// What names of a queue, or of who runs, end in if that is read now, at such a time.
     fn read(&mut self, when: &str) -> String {
-        match &mut self.apart {
-            Some(apart) => {
-                apart.reads += 1;
-                format!("{when}.{}", apart.reads)
-            }
-            None => when.to_owned(),
+        match self.apart.as_ref().is_none_or(|held| held.tasks) {
+            true => when.to_owned(),
+            false => self.next_read(when),
         }
+    }
+    fn next_read(&mut self, when: &str) -> String {
+        self.reads += 1;
+        format!("{when}.{}", self.reads)
+    }
+    /// The queue that is locked, if it is this one: a CPU of the group whose it is.
+    fn locked(&self, queue: usize) -> Option<Term> {
+        let (locked, cpu) = self.apart.as_ref()?.locked.as_ref()?;
+        (*locked == queue).then(|| cpu.clone())
     }
     /// The script, to be asked.
     pub fn finish(self) -> Script {

@@ -16,13 +16,12 @@ impl Encoder<'_> {
         if self.state(&count, per) {
             let all = over_groups(&count, per, |value| at_most(int(0), value));
             self.assert("Nobody or some wait.", all);
-            if let Some(apart) = &self.apart
-                && apart.queue == queue
-            {
-                let waits = self.of_group(&count, per, apart.cpu.clone());
+            if let Some((_, at)) = self.occupied(queue) {
+                let waits = self.of_group(&count, per, at);
                 self.assert("Somebody waits there all the time.", at_most(int(1), waits));
             }
         }
+        self.held_still(queue, "queued", &count);
         self.of_group(&count, per, cpu)
     }
 
@@ -32,6 +31,7 @@ impl Encoder<'_> {
         let weight = format!("weight.{text}{}", self.read(names.when));
         let waiting = self.queued(queue, cpu.clone(), names);
         self.state(&weight, per);
+        self.held_still(queue, "weight", &weight);
         let value = self.of_group(&weight, per, cpu);
         let most = Term::Op(crate::smt::Op::Times, vec![int(WEIGHT_MAX), waiting.clone()]);
         let bounds = and([at_most(waiting, value.clone()), at_most(value.clone(), most)]);
@@ -46,14 +46,37 @@ impl Encoder<'_> {
         let (per, text) = (self.policy.queues[queue].per, self.policy.queues[queue].name.clone());
         let key = format!("min.{text}{}", self.read(names.when));
         self.state(&key, per);
+        self.held_still(queue, "min", &key);
         self.of_group(&key, per, cpu)
+    }
+
+    /// The least key of a queue in each of these reads that were of such keys.
+    pub fn min_keys_read(&mut self, queue: usize, cpu: &Term, reads: &[usize]) -> Vec<Term> {
+        let (per, text) = (self.policy.queues[queue].per, self.policy.queues[queue].name.clone());
+        let called = reads.iter().map(|read| format!("min.{text}.{read}"));
+        let known: Vec<String> = called.filter(|name| self.declared.contains(name)).collect();
+        known.into_iter().map(|name| self.of_group(&name, per, cpu.clone())).collect()
+    }
+
+    /// What is read of a queue that is locked is the same each time.
+    fn held_still(&mut self, queue: usize, number: &str, read: &str) {
+        let Some(at) = self.locked(queue) else { return };
+        let (per, text) = (self.policy.queues[queue].per, self.policy.queues[queue].name.clone());
+        let locked = format!("{number}.{text}.locked");
+        self.state(&locked, per);
+        let (a, b) = (self.of_group(read, per, at.clone()), self.of_group(&locked, per, at));
+        self.assert("Under the lock it stays as it is.", equal(a, b));
+    }
+
+    fn occupied(&self, queue: usize) -> Option<(usize, Term)> {
+        self.apart.as_ref()?.occupied.clone().filter(|(occupied, _)| *occupied == queue)
     }
 
     /// Whether a CPU runs a task.
     pub fn runs(&mut self, cpu: Term, names: &Names) -> Term {
         let runs = format!("runs{}", self.read(names.when));
         let new = self.function(&runs, &[cpu_sort()], Sort::Bool);
-        if new && let Some(idle) = self.apart.as_ref().and_then(|apart| apart.idle.clone()) {
+        if new && let Some(idle) = self.apart.as_ref().and_then(|held| held.idle.clone()) {
             self.assert("I am idle all the time.", not(call(&runs, [idle])));
         }
         call(&runs, [cpu])
@@ -88,9 +111,11 @@ impl Encoder<'_> {
 
     /// A variable of a CPU.
     pub fn cpu_var(&mut self, var: usize, cpu: Term, names: &Names) -> Term {
-        let set = if names.sets == 0 { String::new() } else { format!(".set{}", names.sets) };
-        let name = &self.policy.cpu_vars[var].name;
-        let var = format!("var.{name}{}{set}", self.read(names.moment));
+        let ending = match &self.apart {
+            Some(_) => self.next_read(names.moment),
+            None => names.moment.to_owned(),
+        };
+        let var = format!("var.{}{ending}", self.policy.cpu_vars[var].name);
         self.function(&var, &[cpu_sort()], Sort::Int);
         call(&var, [cpu])
     }

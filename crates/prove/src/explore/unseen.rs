@@ -1,20 +1,26 @@
-//! What balances read that no situation holds. Of that the explorer has one value each: what it
-//! finds wrong is wrong, but that it finds nothing says nothing.
+//! What balances read that no situation holds, and what handlers do of which no test tells. Of the
+//! former the explorer has one value each: what it finds wrong is wrong, but that it finds nothing
+//! says nothing.
 
 use wastenot_rota::ir::{
     Balance, Bool, ClaimKind, Comparison, Num, Place, Policy, Stmt, Visitor, visit, visit_bool,
     visit_num,
 };
 
+use crate::obligations::interrupting;
+
 use super::claims::{Test, Wrong, tests};
 
-/// What matters to a claim and is read by a balance, but by no test of the explorer, in words.
-/// `None`: nothing.
+/// What matters to a claim, but is seen by no test of the explorer, in words. `None`: nothing.
 pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
     if *claim == ClaimKind::NoLostWakeup {
         // Who is woken is looked at; what that one then overlooks is not.
         let asks_more = policy.idle.as_ref().is_some_and(|balance| !is_plain(balance));
-        return asks_more.then(|| "more than whether somebody waits there".to_owned());
+        let what = "a balance reads more than whether somebody waits there";
+        return asks_more.then(|| what.to_owned());
+    }
+    if matches!(claim, ClaimKind::Rounds(_)) && !interrupting(policy).is_empty() {
+        return Some("a handler takes CPUs from tasks".to_owned());
     }
     let mut reads = Reads { policy, found: None };
     for balance in tests(policy, claim).iter().flat_map(|test| balances(policy, test)) {
@@ -23,7 +29,7 @@ pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
         visit_bool(&balance.recheck, &mut reads);
         visit_num(&balance.count, &mut reads);
     }
-    reads.found
+    reads.found.map(|what| format!("a balance reads {what}"))
 }
 
 /// Whether a balance passes whoever has a task that waits, and takes it whatever has happened since.

@@ -6,7 +6,7 @@ use wastenot_rota::ir::{Balance, Bool, Num, Visitor, visit_bool};
 
 use super::sites::{candidate, may_wait, takes, taking};
 use super::{Obligation, Question};
-use crate::encode::{Encoder, Names, NotEncoded};
+use crate::encode::{Encoder, Held, Names, NotEncoded};
 use crate::smt::{Script, at_most, equal, int, not};
 
 pub(super) fn work_conservation(policy: &Policy) -> Vec<Obligation> {
@@ -158,7 +158,8 @@ fn filter_complete(policy: &Policy, balance: &Balance, who: Me) -> Result<Script
     let (names, me, cpu) = taking(&mut encoder, policy.queues[balance.from].per);
     let candidate = candidate(&mut encoder, balance.from, &names, &cpu);
     encoder.assert("It is a candidate.", candidate);
-    encoder.reads_apart(balance.from, cpu, (who == Me::Idle).then_some(me));
+    let idle = (who == Me::Idle).then_some(me);
+    encoder.reads_apart(Held { occupied: Some((balance.from, cpu)), idle, ..Held::default() });
     let filter = encoder.bool(&balance.filter, &names)?;
     encoder.assert("It does not pass the filter.", not(filter));
     Ok(encoder.finish())
@@ -177,9 +178,9 @@ fn filter_sound(policy: &Policy, balance: &Balance) -> Result<Script, NotEncoded
     Ok(encoder.finish())
 }
 
-/// Two moments: `.then`, when the filter was asked, and now, under the lock. If anything may have
-/// happened in between, there are two states as well, and what is shown is P4, of which P5 is a
-/// part (docs/proofs.md).
+/// Two moments: `.then`, when the filter was asked, and now, under the lock of the queue alone. If
+/// anything may have happened in between, what is shown is P4, of which P5 is a part
+/// (docs/proofs.md), and each read is at an instant of its own.
 fn refused(
     policy: &Policy,
     balance: &Balance,
@@ -189,30 +190,31 @@ fn refused(
     let (about, when) = match meanwhile {
         Meanwhile::Anything => (
             "Not so: the re-check says no only after a task was taken.\n\
-             What ends in `.then` is what the filter read; since then anything has happened.",
+             What holds `.then` is what the filter read; since then anything has happened.\n\
+             What is read twice may change, but for the queue that is locked.",
             ".then",
         ),
         Meanwhile::Nothing => (
             "Not so: the re-check says yes if nobody came or went since the filter was asked.\n\
-             What ends in `.then` is what went on since: the time, variables of CPUs.",
+             What holds `.then` is what went on since: the time, variables of CPUs.",
             "",
         ),
     };
     let mut encoder = Encoder::new(policy, about);
     let (now, me, cpu) = taking(&mut encoder, policy.queues[balance.from].per);
     let then = Names { when, moment: ".then", ..now.clone() };
-    for names in [&then, &now].into_iter().filter(|_| who == Me::Idle) {
-        let idle = encoder.runs(me.clone(), names);
-        encoder.assert("I am idle.", not(idle));
-    }
-    let queued = encoder.queued(balance.from, cpu, &now);
-    encoder.assert("A task that may run here still waits.", at_most(int(1), queued));
-    let able = encoder.allowed(me);
-    encoder.assert("It may run here.", able);
+    let idle = (who == Me::Idle).then(|| me.clone());
+    let held = Held { tasks: meanwhile == Meanwhile::Nothing, idle, ..Held::default() };
+    encoder.reads_apart(held.clone());
     let filter = encoder.bool(&balance.filter, &then)?;
     encoder.assert("It passed the filter.", filter);
     let seen: Result<Vec<_>, _> =
         remembered(balance).iter().map(|num| encoder.num(num, &then)).collect();
+    encoder.reads_apart(Held { locked: Some((balance.from, cpu.clone())), ..held });
+    let queued = encoder.queued(balance.from, cpu, &now);
+    encoder.assert("A task that may run here still waits.", at_most(int(1), queued));
+    let able = encoder.allowed(me);
+    encoder.assert("It may run here.", able);
     let names = Names { seen: seen?, ..now };
     let recheck = encoder.bool(&balance.recheck, &names)?;
     encoder.assert("The re-check says no.", not(recheck));

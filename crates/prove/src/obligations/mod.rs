@@ -3,6 +3,7 @@
 //! An obligation is a sentence that is true or not of the text alone, or a script that nothing may
 //! satisfy. What a claim follows from, and why, is docs/proofs.md.
 
+mod along;
 mod conserve;
 mod keys;
 mod place;
@@ -16,6 +17,7 @@ use crate::encode::NotEncoded;
 use crate::smt::Script;
 
 pub(crate) use conserve::remembered;
+pub(crate) use rounds::interrupting;
 pub(crate) use sites::{Site, candidate_of, sites, taking};
 
 /// Something that has to hold.

@@ -1,13 +1,14 @@
 //! `rounds`: Theorem 1, and `settles`: periodic balancing comes to an end.
 
 use wastenot_rota::ir::Policy;
-use wastenot_rota::ir::{Bound, Periodic};
+use wastenot_rota::ir::{Bound, Event, Periodic, Stmt, Visitor, visit_block};
 
+use super::along::{Step, along, asked};
 use super::conserve::{Meanwhile, conserving};
 use super::{Obligation, Question};
 use crate::encode::{Encoder, Names, NotEncoded};
 use crate::explore::moves_somebody;
-use crate::smt::{Script, at_most, int, less, not};
+use crate::smt::{Script, Term, at_most, int, less, not};
 
 /// What Theorem 2 needs is enough for Theorem 1, but for steps of others that hide a task: those of
 /// periodic balancing. Of the re-check less is needed: a round in which nobody succeeds, and nobody
@@ -24,7 +25,48 @@ pub(super) fn rounds(policy: &Policy, bound: Bound) -> Vec<Obligation> {
             model_only: false,
         });
     }
+    all.extend(calm(policy));
     all
+}
+
+/// A round ends only if who was given a CPU keeps it: else it may be idle again in no time, for
+/// ever.
+fn calm(policy: &Policy) -> Vec<Obligation> {
+    let each = interrupting(policy).into_iter().map(|event| {
+        let what = format!("`{}` takes no CPU from a task", event.name());
+        let takes = |stmt: &Stmt| matches!(stmt, Stmt::Kick { preempt: true, .. });
+        let always = policy.handlers[event as usize].iter().any(takes);
+        // On a machine of one CPU it is that one, which runs a task.
+        let question = match matches!(event, Event::Start | Event::Tick) && always {
+            true => Question::Fails,
+            false => {
+                let script = along(policy, event, &what, |_, step, _| {
+                    matches!(step, Step::Kicks { preempt: true }).then_some(Term::Bool(true))
+                });
+                asked(script).unwrap_or(Question::Holds)
+            }
+        };
+        Obligation { name: "calm", what, span: policy.span, question, model_only: false }
+    });
+    each.collect()
+}
+
+/// Events that come without any of the kernel's, or because a handler took a CPU from a task, and
+/// whose handlers may take one, too.
+pub(crate) fn interrupting(policy: &Policy) -> Vec<Event> {
+    struct Takes(bool);
+    impl Visitor for Takes {
+        fn stmt(&mut self, stmt: &Stmt) {
+            self.0 |= matches!(stmt, Stmt::Kick { preempt: true, .. });
+        }
+    }
+    let takes = |event: &Event| {
+        let mut takes = Takes(false);
+        visit_block(&policy.handlers[*event as usize], &mut takes);
+        takes.0
+    };
+    let events = [Event::Start, Event::Stop, Event::Tick, Event::Preempt];
+    events.into_iter().filter(takes).collect()
 }
 
 /// Somebody is moved, and every move makes queues more alike: the sum of the squares of their

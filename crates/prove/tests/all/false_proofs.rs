@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use wastenot_prove::explore::Bounds;
 use wastenot_prove::solver::Solver;
-use wastenot_prove::{Finding, Options, Outcome, Scope, Verdict, judge};
+use wastenot_prove::{Finding, Judgement, Options, Outcome, Scope, Verdict, judge, report};
 
 use crate::solvers::solvers;
 
@@ -44,9 +44,38 @@ fn stealing(filter: &str, claim: &str) -> String {
     )
 }
 
+/// The same, with this re-check.
+fn rechecking(asks: &str, claim: &str) -> String {
+    let text = stealing("queued(v.q) >= 1", claim);
+    text.replace("me in allowed(t)", &format!("me in allowed(t) and ({asks})"))
+}
+
+const LEAST_TWICE: &str = "let a = min_vt(machine.q)
+    if min_vt(machine.q) <= a { t.vt := max(t.vt, a) }
+    put t in machine.q";
+const NO_FURTHER_BEHIND: &str = "t.vt := max(t.vt, min_vt(machine.q) - 1ms)
+    put t in machine.q";
+const BEHIND_WHAT_WAS_READ: &str = "let a = min_vt(machine.q)
+    if t.vt < a - 1ms { t.vt := a - 1ms }
+    put t in machine.q";
+const CHANGED_SINCE: &str = "let a = queued(machine.q)
+    let b = a
+    if a != b { t.vt := 0ms }
+    put t in machine.q";
+const SOMEBODY_OR_NOBODY: &str =
+    "(exists c in machine : idle(c)) or (forall c in machine : not idle(c))";
+
 #[test]
 fn what_does_not_hold_is_not_proved_for_any_number_of_cpus() {
     let rises = "t.vt += ran + 1ns";
+    let counted = "home(t).n += 1\n t.vt += ran + 1ns";
+    let twice = |reads: &str| {
+        format!(
+            "let a = {reads}
+             if {reads} != a {{ t.vt := 0ms }}
+             put t in machine.q"
+        )
+    };
     let set = "let a = here.x\n here.x := 0ms\n t.vt := t.vt + (here.x - a)\n put t in machine.q";
     let wrong = [
         // A variable of a CPU is read again after it was set.
@@ -57,9 +86,27 @@ fn what_does_not_hold_is_not_proved_for_any_number_of_cpus() {
         // What is read twice may change in between.
         stealing("queued(v.q) + queued(v.q) > queued(v.q)", "work_conservation"),
         stealing("queued(v.q) >= (min c in machine : queued(c.q))", "work_conservation"),
+        keyed("", &twice("queued(machine.q)"), rises, "vt_monotone"),
+        keyed("n: count = 0 shared", &twice("here.n"), counted, "vt_monotone"),
+        // The least key rises meanwhile, and the task's own is left behind.
+        keyed("", LEAST_TWICE, rises, "lag(<= 1ms)"),
+        // Only the queue that is stolen from is locked.
+        rechecking("queued(me.q) >= queued(me.q)", "work_conservation"),
+        rechecking("queued(me.q) >= queued(me.q)", "no_lost_wakeup"),
+        rechecking("(max c in machine : queued(c.q)) >= queued(me.q)", "work_conservation"),
+        // Whoever asks may be given a task meanwhile.
+        rechecking(SOMEBODY_OR_NOBODY, "no_lost_wakeup"),
+        // What is remembered is read anew, and twice.
+        rechecking("seen(queued(v.q)) >= seen(queued(v.q) + 0)", "work_conservation"),
     ];
     let right = [
         keyed("", "put t in machine.q", rises, "vt_monotone"),
+        keyed("", CHANGED_SINCE, rises, "vt_monotone"),
+        keyed("", NO_FURTHER_BEHIND, rises, "lag(<= 1ms)"),
+        keyed("", BEHIND_WHAT_WAS_READ, rises, "lag(<= 1ms)"),
+        rechecking("queued(v.q) >= queued(v.q)", "work_conservation"),
+        rechecking("weight(v.q) >= weight(v.q)", "no_lost_wakeup"),
+        rechecking(SOMEBODY_OR_NOBODY, "work_conservation"),
         stealing("queued(v.q) >= 1 and queued(v.q) > running(me)", "work_conservation"),
     ];
     let bounds = Bounds { cpus: 2, tasks: 2, events: 1 };
@@ -269,5 +316,58 @@ fn what_no_situation_tells_is_not_proved_of_small_machines() {
             assert!(matches!(outcome(text), Outcome::Unknown(_)), "{text}");
         }
         assert!(matches!(outcome(&light), Outcome::Refuted(_)), "{light}");
+    }
+}
+
+/// A round ends only if who was given a CPU keeps it.
+#[test]
+fn where_handlers_take_cpus_from_tasks_no_round_is_bounded() {
+    let kicking = |handler: &str, claim: &str| {
+        let text = stealing("queued(v.q) >= 1", claim);
+        text.replace("on block(t)", &format!("{handler}\n on block(t)"))
+    };
+    let rounds = "rounds(<= idle_cpus)";
+    let both = [Vec::new()].into_iter();
+    let test = "where_handlers_take_cpus_from_tasks_no_round_is_bounded";
+    for solvers in both.chain(solvers(test).into_iter().map(|it| vec![it])) {
+        let outcome =
+            |handler: &str, claim: &str| judged(&kicking(handler, claim), solvers.clone()).outcome;
+        for handler in ["on start(t) { kick here preempt }", "on tick(t) { kick here preempt }"] {
+            let outcome = outcome(handler, rounds);
+            assert!(matches!(outcome, Outcome::Contradicted(_)), "{handler} {outcome:?}");
+        }
+        for handler in [
+            "on start(t) { if t.weight > 100 { kick here preempt } }",
+            "on stop(t, ran) { kick here preempt }",
+        ] {
+            let outcome = outcome(handler, rounds);
+            assert!(matches!(outcome, Outcome::Unknown(_)), "{handler} {outcome:?}");
+        }
+        // A kick by itself takes nothing from anybody, and Theorem 2 is about idle CPUs.
+        for (handler, claim) in [
+            ("on start(t) { kick here }", rounds),
+            ("on start(t) { kick here preempt }", "work_conservation"),
+        ] {
+            let outcome = outcome(handler, claim);
+            assert!(matches!(outcome, Outcome::Proved(_)), "{handler} {claim} {outcome:?}");
+        }
+    }
+}
+
+/// After six stops this key stays at 2^63 - 1.
+#[test]
+fn that_no_number_saturates_is_said_to_be_assumed() {
+    let text =
+        keyed("", "put t in machine.q", "t.vt := max(t.vt, 0ms) * 1000 + ran", "vt_monotone");
+    let program = wastenot_rota::compile(&text).expect("it compiles");
+    for solver in solvers("that_no_number_saturates_is_said_to_be_assumed") {
+        let verdicts = vec![judged(&text, vec![solver.clone()])];
+        assert!(matches!(verdicts[0].outcome, Outcome::Proved(Scope::Any)), "{verdicts:?}");
+        let judged = [Judgement { policy: Some(&program.policies[0]), verdicts }];
+        let bounds = Bounds { cpus: 2, tasks: 2, events: 1 };
+        let patience = Duration::from_secs(20);
+        let options = Options { solvers: vec![solver], cache: None, patience, bounds };
+        let said = report("p.rota", &judged, &options, |_| 1).assumptions;
+        assert!(said.iter().any(|line| line.contains("2^63")), "{said:?}");
     }
 }

@@ -223,7 +223,7 @@ pub const CALLS: &[Entry] = &[
     entry(
         "seen(x)",
         "as x",
-        "In `where`: what x was when the filter was asked.",
+        "In `where`: what x was when the filter was asked, each at an instant of its own.",
         "balance idle { level machine; filter(me, v) = queued(v.ready) >= 1\n choose any\n \
          steal 1 where me in allowed(t) and queued(v.ready) <= seen(queued(v.ready))\n \
          retry untried }",
