@@ -249,7 +249,7 @@ impl Frame {
 }
 
 /// The group of a level that a group is in; itself if the level is not wider.
-fn widen(tree: &Tree, at: At, level: Level) -> At {
+pub fn widen(tree: &Tree, at: At, level: Level) -> At {
     if level <= at.level {
         return at;
     }

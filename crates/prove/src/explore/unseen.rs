@@ -7,7 +7,7 @@ use wastenot_rota::ir::{
 
 use super::claims::{Test, Wrong, tests};
 
-/// What a test of the claim reads that is not part of a situation, in words. `None`: nothing.
+/// What a test of the claim reads that is not part of a situation, in a sentence. `None`: nothing.
 pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
     let mut reads = Reads { policy, found: None };
     for balance in tests(policy, claim).iter().flat_map(|test| balances(policy, test)) {
@@ -16,7 +16,8 @@ pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
         visit_bool(&balance.recheck, &mut reads);
         visit_num(&balance.count, &mut reads);
     }
-    reads.found
+    let what = reads.found?;
+    Some(format!("of small machines only instants are looked at, and a balance reads {what}"))
 }
 
 /// The balances that a test looks at.
