@@ -201,6 +201,7 @@ fn is_listed(made: &Obligation, listed: &Listed, texts: &HashMap<&str, String>) 
     let asked = match (&made.question, &listed.shown) {
         (Question::Holds, Shown::Text { holds }) => *holds,
         (Question::Fails, Shown::Text { holds }) => !*holds,
+        (Question::Undecided(what), Shown::Nobody { why }) => what == why,
         (Question::NotEncoded(what), Shown::Nobody { why }) => what.0 == why,
         (Question::Unsatisfiable(script), Shown::Solvers(asked)) => {
             texts.get(asked.script.file.as_str()) == Some(&asking(script, asked.expected))
