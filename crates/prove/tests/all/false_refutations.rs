@@ -76,6 +76,11 @@ fn a_task_is_looked_at_only_where_some_handler_puts_it() {
             assert!(matches!(outcome, Outcome::Refuted(_)), "{condition}: {outcome:?}");
         }
     }
+    // What is asked for something else is of no matter.
+    let sets = "if here.y > 1ms { here.y := now }\n put t in machine.lost";
+    for outcome in outcomes(&choosing(y, sets, "", "no_lost_task"), test) {
+        assert!(matches!(outcome, Outcome::Refuted(_)), "{outcome:?}");
+    }
     // It is set, but to what?
     let set = choosing(y, &lost("here.y > 1ms"), "on start(t) { here.y := 1us }", "no_lost_task");
     for outcome in outcomes(&set, test) {
