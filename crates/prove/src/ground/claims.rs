@@ -108,7 +108,9 @@ impl Asked<'_, '_> {
                     false => self.idle(cpu),
                 };
                 let nobody = all(looked_for.map(|cpu| not(woken(cpu))));
-                ways.push(all([some(name(many)), nobody, any(able.map(sleeps))]));
+                // Who sleeps is wanted nowhere else.
+                let takes = |cpu| all([sleeps(cpu), not(self.wanted_but(cpu, queue(kind)))]);
+                ways.push(all([some(name(many)), nobody, any(able.map(takes))]));
             }
         }
         Ok(any(ways))
@@ -177,8 +179,16 @@ impl Asked<'_, '_> {
 
     /// A CPU is idle, and somebody waits who may run there.
     fn wanted(&self, cpu: CpuId) -> Term {
-        let groups = self.counts.able.iter().flatten();
-        all([self.idle(cpu), any(groups.map(|able| some(able[cpu.index()].clone())))])
+        all([self.idle(cpu), self.wanted_but(cpu, None)])
+    }
+
+    /// Somebody waits who may run on a CPU, and not in this queue.
+    fn wanted_but(&self, cpu: CpuId, but: Option<(usize, usize)>) -> Term {
+        let able = self.counts.able.iter().enumerate().flat_map(|(queue, groups)| {
+            groups.iter().enumerate().map(move |(group, able)| ((queue, group), able))
+        });
+        let others = able.filter(|(at, _)| Some(*at) != but);
+        any(others.map(|(_, able)| some(able[cpu.index()].clone())))
     }
 
     fn idle(&self, cpu: CpuId) -> Term {

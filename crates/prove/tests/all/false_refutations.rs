@@ -17,7 +17,7 @@ fn outcomes(text: &str, test: &str) -> Vec<Outcome> {
 
 fn judged(text: &str, solvers: Vec<Solver>) -> Vec<Outcome> {
     let program = wastenot_rota::compile(text).unwrap_or_else(|why| panic!("{why:?}\n{text}"));
-    let bounds = Bounds { cpus: 3, tasks: 2, events: 1 };
+    let bounds = Bounds { cpus: 3, tasks: 3, events: 1 };
     let options = Options { solvers, cache: None, patience: Duration::from_secs(20), bounds };
     let verdicts = judge(&program.policies[0], &options).expect("an answer");
     verdicts.into_iter().map(|verdict| verdict.outcome).collect()
