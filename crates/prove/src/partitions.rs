@@ -129,13 +129,13 @@ fn find<'v>(verdicts: &'v [Verdict], name: &str) -> Option<&'v Verdict> {
 
 fn narrower(a: Scope, b: Scope) -> Scope {
     match (a, b) {
-        (Scope::UpTo(a), Scope::UpTo(b)) => Scope::UpTo(if a.cpus <= b.cpus { a } else { b }),
+        (Scope::UpTo(a), Scope::UpTo(b)) => Scope::UpTo(a.narrower(b)),
         (Scope::Any, other) | (other, Scope::Any) => other,
     }
 }
 
 fn settled(name: &'static str, what: String, span: Span, holds: bool) -> Judged {
-    let question = if holds { Question::Holds } else { Question::Fails };
+    let question = Question::settled(holds);
     let finding = if holds { Finding::Holds } else { Finding::Fails };
     let obligation = Obligation { name, what, span, question, model_only: false };
     Judged { obligation, finding, took: Duration::ZERO }

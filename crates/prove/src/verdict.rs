@@ -181,7 +181,10 @@ fn verdict(
     let mut explored = reached.map(|searched| Bounds { cpus: searched.cpus, ..options.bounds });
     if let Some(Err(wakeups)) = lost {
         // No more is shown than both searches show.
-        explored = explored.zip(wakeups).map(narrower);
+        let both = |(bounds, wakeups): (Bounds, wakeup::Bounds)| {
+            bounds.narrower(Bounds { cpus: wakeups.cpus, tasks: wakeups.tasks, ..bounds })
+        };
+        explored = explored.zip(wakeups).map(both);
     }
     let unseen = unseen(policy, &claim.kind).or_else(|| doubtful(policy, searched.as_ref()?));
     if unseen.is_some() {
@@ -207,11 +210,6 @@ fn doubtful(policy: &Policy, searched: &Searched) -> Option<String> {
     let placed = searched.doubtful.as_ref()?;
     let (event, queue) = (placed.event.name(), &policy.queues[placed.queue].name);
     Some(format!("nobody knows whether `{event}` ever goes each way to its `put` into `{queue}`"))
-}
-
-fn narrower((bounds, wakeups): (Bounds, wakeup::Bounds)) -> Bounds {
-    let (cpus, tasks) = (bounds.cpus.min(wakeups.cpus), bounds.tasks.min(wakeups.tasks));
-    Bounds { cpus, tasks, ..bounds }
 }
 
 /// Whether an obligation holds.

@@ -125,23 +125,6 @@ pub(super) fn never_finds(
     run(patient, situation, Events::default())
 }
 
-/// Whether an attempt of `cpu` reads the queue of a group, if it finds nobody before.
-pub(super) fn reads(world: &World<'_>, cpu: CpuId, (queue, group): (usize, usize)) -> bool {
-    let nobody = Situation { tasks: Vec::new(), vars: world.vars() };
-    let look = world.look(&nobody, None);
-    let frame = Running { world, cpu, patient: false, steps: Vec::new() }.frame();
-    world.policy.dispatch.iter().any(|attempt| match (attempt, &world.policy.idle) {
-        (Attempt::Take(at, _), _) => {
-            at.queue == queue && frame.queue(&look, at, world.per[queue]) == group
-        }
-        (Attempt::Balance, Some(balance)) if balance.from == queue => {
-            let at = |level| world.tree().victims(cpu, world.per[queue], &balance.levels, level);
-            (0..balance.levels.len()).any(|level| at(level).any(|victim| victim == group))
-        }
-        (Attempt::Balance, _) => false,
-    })
-}
-
 fn run(mut attempt: Running<'_, '_>, situation: &Situation, events: Events) -> Option<Vec<Step>> {
     let at = Pc { attempt: 0, scan: None, situation: situation.clone(), events };
     attempt.fails(&at).then_some(attempt.steps)

@@ -4,7 +4,7 @@ use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame};
 use wastenot_rota::ir::{Attempt, Bound, ClaimKind, Event, Policy};
 
-use super::attempt::{Events, Step, failing, never_finds, reads};
+use super::attempt::{Events, Step, failing, never_finds};
 use super::periodic::{circle, moves};
 use super::placing::placed;
 use super::search::Bounds;
@@ -280,14 +280,19 @@ fn not_woken(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Br
                 .iter()
                 .copied()
                 .filter(|&cpu| task.allowed(cpu) && situation.is_idle(cpu));
-            // Who takes another task, and never reads this queue, is not woken for this one.
-            let takes = |cpu| {
-                reads(world, cpu, (queue, group))
-                    && failing(world, situation, cpu, test.events()).is_none()
+            let finds = |cpu| failing(world, situation, cpu, test.events()).is_none();
+            // It sleeps, so nothing waits for it elsewhere, and what it finds it finds here.
+            let elsewhere = |cpu: CpuId| {
+                let waits = |other: &Task| {
+                    let waits = matches!(other.place, Place::Waits { .. });
+                    waits && other.place != task.place && other.allowed(cpu)
+                };
+                situation.tasks.iter().any(waits)
             };
+            let takes = |cpu| !elsewhere(cpu) && finds(cpu);
             // One of those that are looked for is woken; who is kicked is of use if it takes tasks.
             let woken =
-                |cpu| placed.looks_for(world, cpu) && (!placed.kicked.contains(&cpu) || takes(cpu));
+                |cpu| placed.looks_for(world, cpu) && (!placed.kicked.contains(&cpu) || finds(cpu));
             if idle.clone().any(woken) {
                 continue;
             }

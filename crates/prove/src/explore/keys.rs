@@ -3,11 +3,12 @@
 use wastenot_model::CpuId;
 use wastenot_rota::Tree;
 use wastenot_rota::eval::{Frame, Look};
-use wastenot_rota::ir::{ClaimKind, Event, Num, Policy, Stmt, Visitor, visit};
+use wastenot_rota::ir::{ClaimKind, Event, Num, Policy, Stmt};
 
 use super::attempt::Step;
 use super::lives::lives;
 use super::search::{Found, Searched};
+use super::sets::Sets;
 use super::situation::{Place, Situation, Task, World};
 use crate::machines;
 
@@ -67,24 +68,6 @@ struct Numbers<'t> {
     given: Given,
 }
 
-/// Which variables of tasks, and of CPUs, some handler sets: all others are what they were.
-pub(super) fn set(policy: &Policy) -> (Vec<bool>, Vec<bool>) {
-    struct Sets(Vec<bool>, Vec<bool>);
-    impl Visitor for Sets {
-        fn stmt(&mut self, stmt: &Stmt) {
-            match stmt {
-                Stmt::SetTask(var, _) => self.0[*var] = true,
-                Stmt::SetCpu { var, .. } => self.1[*var] = true,
-                _ => {}
-            }
-        }
-    }
-    let (tasks, cpus) = (policy.task_vars.len(), policy.cpu_vars.len());
-    let mut sets = Sets(vec![false; tasks], vec![false; cpus]);
-    visit(policy, &mut sets);
-    (sets.0, sets.1)
-}
-
 /// How the handler of `event` breaks the claim with these numbers, if it does; whatever variables
 /// of CPUs are that handlers set.
 pub(crate) fn broken(
@@ -93,14 +76,14 @@ pub(crate) fn broken(
     event: Event,
     given: Given,
 ) -> Option<Step> {
-    let (tasks, cpus) = set(world.policy);
+    let sets = Sets::of(world.policy);
     // A new task has what the text says.
     let task = |set: &bool, first| if *set && event != Event::New { given.var } else { first };
-    let first = world.policy.task_vars.iter().zip(&tasks);
+    let first = world.policy.task_vars.iter().zip(&sets.task);
     let vars: Vec<i64> = first.map(|(var, set)| task(set, var.value)).collect();
     let mut broken = None;
     for other in [None, Some(given.least), Some(i64::MAX / 2)] {
-        let cpu = world.policy.cpu_vars.iter().zip(&cpus);
+        let cpu = world.policy.cpu_vars.iter().zip(&sets.cpu);
         let cpu = cpu.map(|(var, set)| other.filter(|_| *set).unwrap_or(var.value));
         let numbers =
             Numbers { tree: world.tree(), vars: vars.clone(), cpu_vars: cpu.collect(), given };

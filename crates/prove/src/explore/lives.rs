@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 use wastenot_rota::ir::Event;
 
-use super::keys::{End, Given, ends, set};
+use super::keys::{End, Given, ends};
+use super::sets::Sets;
 use super::situation::World;
 
 /// How long it runs, in ns: around the sizes of slices and lags, and very long.
@@ -67,7 +68,7 @@ pub(super) fn lives(world: &World<'_>) -> Vec<(Event, Given)> {
 
 fn led(world: &World<'_>, keys: &Keys, met: &mut Keys) -> Vec<(Event, Given)> {
     let policy = world.policy;
-    let (set, _) = set(policy);
+    let sets = Sets::of(policy);
     let begun = |weight| Life {
         phase: Phase::Unborn,
         vars: policy.task_vars.iter().map(|var| var.value).collect(),
@@ -88,7 +89,7 @@ fn led(world: &World<'_>, keys: &Keys, met: &mut Keys) -> Vec<(Event, Given)> {
             life.goes_on().into_iter().map(move |(event, after)| (life, event, after))
         }) {
             for least in after.leasts(event, keys) {
-                let mut values = life.vars.iter().zip(&set).filter(|(_, set)| **set);
+                let mut values = life.vars.iter().zip(&sets.task).filter(|(_, set)| **set);
                 let var = values.next().map_or(0, |(value, _)| *value);
                 let alike = values.all(|(value, _)| *value == var);
                 let (ran, now, weight) = (after.ran, after.now, after.weight);

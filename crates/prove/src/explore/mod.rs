@@ -10,6 +10,7 @@ mod periodic;
 mod placing;
 mod range;
 mod search;
+mod sets;
 mod situation;
 mod unseen;
 

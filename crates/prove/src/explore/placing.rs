@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 
 use wastenot_model::CpuId;
 use wastenot_rota::eval::Frame;
-use wastenot_rota::ir::{Event, Level, Num, Policy, Put, Set, Stmt, Visitor, visit};
+use wastenot_rota::ir::{Event, Level, Num, Put, Set, Stmt};
 
 use super::range::{Range, Sample, Seen};
+use super::sets::Sets;
 use super::situation::{Place, Situation, Task, World};
 
 /// A place where a handler puts a task that may run on some CPUs.
@@ -111,39 +112,6 @@ pub(super) fn placings(world: &World<'_>, mask: u32) -> Placings {
     placings
 }
 
-/// Which variables handlers set, and which queues tasks come into.
-struct Sets {
-    task: Vec<bool>,
-    cpu: Vec<bool>,
-    fed: Vec<bool>,
-}
-
-impl Sets {
-    fn of(policy: &Policy) -> Sets {
-        let mut sets = Sets {
-            task: vec![false; policy.task_vars.len()],
-            cpu: vec![false; policy.cpu_vars.len()],
-            fed: vec![false; policy.queues.len()],
-        };
-        visit(policy, &mut sets);
-        for into in policy.periodic.iter().filter_map(|periodic| periodic.balance.into) {
-            sets.fed[into] = true;
-        }
-        sets
-    }
-}
-
-impl Visitor for Sets {
-    fn stmt(&mut self, stmt: &Stmt) {
-        match stmt {
-            Stmt::SetTask(var, _) => self.task[*var] = true,
-            Stmt::SetCpu { var, .. } => self.cpu[*var] = true,
-            Stmt::Put(put) => self.fed[put.queue.queue] = true,
-            _ => {}
-        }
-    }
-}
-
 /// Lengths of queues that are tried.
 const LENGTHS: [i64; 4] = [0, 1, 3, 1000];
 /// Weights that are tried.
@@ -164,6 +132,38 @@ fn samples(world: &World<'_>) -> impl Iterator<Item = Sample> {
             rest.clone().map(of)
         })
     })
+}
+
+/// Whether statements change nothing but variables: which way is gone is of no matter then.
+fn is_quiet(block: &[Stmt]) -> bool {
+    block.iter().all(|stmt| match stmt {
+        Stmt::SetTask(..) | Stmt::SetCpu { .. } | Stmt::Let(..) => true,
+        Stmt::If { then, otherwise, .. } => is_quiet(then) && is_quiet(otherwise),
+        _ => false,
+    })
+}
+
+impl Way<'_> {
+    /// Nothing is known any more of what a block may have set.
+    fn forgets(&mut self, block: &[Stmt]) {
+        for stmt in block {
+            match stmt {
+                Stmt::SetTask(var, _) => self.task_vars[*var] = Range::ANY,
+                Stmt::SetCpu { var, .. } => self.cpu_vars[*var] = Range::ANY,
+                Stmt::Let(slot, _) => self.set_local(*slot, Range::ANY),
+                Stmt::If { then, otherwise, .. } => {
+                    self.forgets(then);
+                    self.forgets(otherwise);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn set_local(&mut self, slot: usize, value: Range) {
+        self.locals.resize(self.locals.len().max(slot + 1), Range::ANY);
+        self.locals[slot] = value;
+    }
 }
 
 /// The ways through the handler of an event.
@@ -268,6 +268,10 @@ impl<'w, 'p> Walk<'w, 'p> {
                 Stmt::If { condition, then, otherwise } => {
                     let mut frame = way.frame.clone();
                     let holds = self.seen(&way).bool(&mut frame, condition);
+                    if holds.is_none() && is_quiet(then) && is_quiet(otherwise) {
+                        [then, otherwise].iter().for_each(|branch| way.forgets(branch));
+                        continue;
+                    }
                     for branch in [(true, then), (false, otherwise)] {
                         if holds.is_none_or(|holds| holds == branch.0) {
                             let mut blocks = blocks.clone();
@@ -295,8 +299,7 @@ impl<'w, 'p> Walk<'w, 'p> {
         match stmt {
             Stmt::Let(slot, num) => {
                 let value = self.seen(way).num(&mut frame, num);
-                way.locals.resize(way.locals.len().max(slot + 1), Range::ANY);
-                way.locals[*slot] = value;
+                way.set_local(*slot, value);
             }
             Stmt::SetTask(var, num) => {
                 way.task_vars[*var] = self.seen(way).num(&mut frame, num);

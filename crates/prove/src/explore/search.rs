@@ -23,6 +23,14 @@ pub struct Bounds {
     pub events: usize,
 }
 
+impl Bounds {
+    /// What is within these and others.
+    pub(crate) fn narrower(self, other: Bounds) -> Bounds {
+        let (cpus, tasks) = (self.cpus.min(other.cpus), self.tasks.min(other.tasks));
+        Bounds { cpus, tasks, events: self.events.min(other.events) }
+    }
+}
+
 impl Default for Bounds {
     fn default() -> Bounds {
         Bounds { cpus: 4, tasks: 3, events: 1 }

@@ -6,7 +6,7 @@
 
 use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame};
-use wastenot_rota::ir::{Attempt, Balance, Level};
+use wastenot_rota::ir::{Attempt, Balance};
 
 use super::counts::{Counts, some};
 use super::expr::{Encoded, Reader};
@@ -171,8 +171,7 @@ impl<'a, 'p> Trial<'a, 'p> {
     }
 
     fn frame(&self) -> Frame {
-        let me = At { level: Level::Cpu, group: self.cpu.index() };
-        Frame { me: Some(me), here: Some(self.cpu), ..self.world.frame() }
+        self.world.frame_at(self.cpu)
     }
 
     fn reader(&self, counts: &Counts, balance: &Balance, group: usize) -> Reader<'a, 'p> {

@@ -2,7 +2,7 @@
 
 use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame};
-use wastenot_rota::ir::{Attempt, Balance, Comparison};
+use wastenot_rota::ir::{Attempt, Comparison};
 
 use super::attempt::Trial;
 use super::counts::{Counts, some};
@@ -99,32 +99,18 @@ impl Asked<'_, '_> {
             for placed in placed.iter().filter(|it| here((it.queue, it.group))) {
                 let able = world.cpus().iter().copied().filter(|&cpu| kind.allowed(cpu));
                 let looked_for = able.clone().filter(|&cpu| placed.looks_for(world, cpu));
-                let able = able.filter(|&cpu| self.reads(cpu, (placed.queue, placed.group)));
                 // Who is kicked is of use if it takes tasks.
                 let woken = |cpu| match placed.kicked.contains(&cpu) {
                     true => sleeps(cpu),
                     false => self.idle(cpu),
                 };
                 let nobody = all(looked_for.map(|cpu| not(woken(cpu))));
-                ways.push(all([some(name(many)), nobody, any(able.map(sleeps))]));
+                // Who sleeps is wanted nowhere else.
+                let takes = |cpu| all([sleeps(cpu), not(self.wanted_but(cpu, queue(kind)))]);
+                ways.push(all([some(name(many)), nobody, any(able.map(takes))]));
             }
         }
         Ok(any(ways))
-    }
-
-    /// Whether an attempt of a CPU reads a queue, if it finds nobody before.
-    fn reads(&self, cpu: CpuId, queue: (usize, usize)) -> bool {
-        let (policy, tree) = (self.world.policy, self.world.tree());
-        let candidate = |balance: &Balance| {
-            let per = self.world.per[balance.from];
-            let at = |level| tree.victims(cpu, per, &balance.levels, level);
-            let groups = (0..balance.levels.len()).flat_map(at);
-            groups.into_iter().any(|group| (balance.from, group) == queue)
-        };
-        policy.dispatch.iter().any(|attempt| match attempt {
-            Attempt::Take(at, _) => self.reader(cpu, None).queue(at) == queue,
-            Attempt::Balance => policy.idle.as_ref().is_some_and(candidate),
-        })
     }
 
     /// A candidate of an idle CPU passes the filter although this is so.
@@ -190,8 +176,16 @@ impl Asked<'_, '_> {
 
     /// A CPU is idle, and somebody waits who may run there.
     fn wanted(&self, cpu: CpuId) -> Term {
-        let groups = self.counts.able.iter().flatten();
-        all([self.idle(cpu), any(groups.map(|able| some(able[cpu.index()].clone())))])
+        all([self.idle(cpu), self.wanted_but(cpu, None)])
+    }
+
+    /// Somebody waits who may run on a CPU, and not in this queue.
+    fn wanted_but(&self, cpu: CpuId, but: Option<(usize, usize)>) -> Term {
+        let able = self.counts.able.iter().enumerate().flat_map(|(queue, groups)| {
+            groups.iter().enumerate().map(move |(group, able)| ((queue, group), able))
+        });
+        let others = able.filter(|(at, _)| Some(*at) != but);
+        any(others.map(|(_, able)| some(able[cpu.index()].clone())))
     }
 
     fn idle(&self, cpu: CpuId) -> Term {

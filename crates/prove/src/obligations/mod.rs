@@ -51,7 +51,8 @@ pub enum Question {
 }
 
 impl Question {
-    fn settled(holds: bool) -> Question {
+    /// The text says whether it holds.
+    pub(crate) fn settled(holds: bool) -> Question {
         if holds { Question::Holds } else { Question::Fails }
     }
     /// `why`: what is to be said if it may hold or not.

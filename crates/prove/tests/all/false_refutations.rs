@@ -17,7 +17,7 @@ fn outcomes(text: &str, test: &str) -> Vec<Outcome> {
 
 fn judged(text: &str, solvers: Vec<Solver>) -> Vec<Outcome> {
     let program = wastenot_rota::compile(text).unwrap_or_else(|why| panic!("{why:?}\n{text}"));
-    let bounds = Bounds { cpus: 3, tasks: 2, events: 1 };
+    let bounds = Bounds { cpus: 3, tasks: 3, events: 1 };
     let options = Options { solvers, cache: None, patience: Duration::from_secs(20), bounds };
     let verdicts = judge(&program.policies[0], &options).expect("an answer");
     verdicts.into_iter().map(|verdict| verdict.outcome).collect()
@@ -75,6 +75,11 @@ fn a_task_is_looked_at_only_where_some_handler_puts_it() {
         for outcome in outcomes(&choosing("", &lost(condition), "", "no_lost_task"), test) {
             assert!(matches!(outcome, Outcome::Refuted(_)), "{condition}: {outcome:?}");
         }
+    }
+    // What is asked for something else is of no matter.
+    let sets = "if here.y > 1ms { here.y := now }\n put t in machine.lost";
+    for outcome in outcomes(&choosing(y, sets, "", "no_lost_task"), test) {
+        assert!(matches!(outcome, Outcome::Refuted(_)), "{outcome:?}");
     }
     // It is set, but to what?
     let set = choosing(y, &lost("here.y > 1ms"), "on start(t) { here.y := 1us }", "no_lost_task");

@@ -203,6 +203,7 @@ struct Held {
 impl Held {
     /// So many short schedules, and one of `long` events for each machine. Not if there is no C
     /// compiler.
+    #[expect(clippy::print_stdout, reason = "what is skipped is said")]
     fn hold(&mut self, name: &str, program: &Program, schedules: u64, long: usize) -> bool {
         let Some(binary) = built(name, program) else {
             println!("SKIPPED emit: cc is missing: apt-get install gcc");
