@@ -58,7 +58,7 @@ soak: setup
 	@WASTENOT_POLICIES=100000 WASTENOT_QUESTIONS=1000 WASTENOT_SITUATIONS=100000 \
 	  WASTENOT_INTERLEAVED=2000 $(CARGO) test --package wastenot-prove --test all -- --nocapture \
 	  random:: ground:: interpreted:: theorems::
-	@WASTENOT_SCHEDULES=100000 $(CARGO) test --package wastenot-rota --test all -- --nocapture natively
+	@WASTENOT_SCHEDULES=100000 WASTENOT_EMITTED=100 $(CARGO) test --package wastenot-rota --test all -- --nocapture natively
 
 # The readers under libFuzzer (nightly, cargo-fuzz): fuzz/README.md.
 fuzz:

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Clone, Copy, Default)]
 struct Count {
     made: u64,
-    refuted: [u64; 3],
+    refuted: [u64; 4],
     equivalent: u64,
     contained: u64,
     argued: u64,
@@ -124,7 +124,7 @@ fn judge(
 fn sum<'c>(counts: impl Iterator<Item = &'c Count>) -> Count {
     counts.fold(Count::default(), |mut all, count| {
         all.made += count.made;
-        for by in [By::Type, By::Explorer, By::Solver] {
+        for by in [By::Type, By::Explorer, By::Replay, By::Solver] {
             all.refuted[by as usize] += count.refuted[by as usize];
         }
         all.equivalent += count.equivalent;
@@ -143,6 +143,8 @@ const HEAD: &str = "# Mutants\n\n\
     is claimed and\n  forgotten, a name that is not there, or a claim that the text \
     contradicts.\n\
     - *explorer*: a small machine has a counterexample.\n\
+    - *replay*: a solver names a state of a small machine, of more tasks than are looked at, and \
+    the explorer finds that\n  it breaks a claim.\n\
     - *solver*: an obligation does not hold in some state, which no small machine that was looked \
     at has.\n\
     - *equivalent*: a solver finds no state in which mutant and original differ.\n\
@@ -169,7 +171,7 @@ const HEAD: &str = "# Mutants\n\n\
     equivalent, contained or of choice: one that were would be an error here.\n";
 
 const COLUMNS: &str =
-    "| made | type | explorer | solver | equivalent | contained | argued | proved |\n";
+    "| made | type | explorer | replay | solver | equivalent | contained | argued | proved |\n";
 
 fn page(found: &Found) -> String {
     let mut page = format!("{HEAD}\n## All policies\n\n| family {COLUMNS}{}", rule(1));
@@ -208,15 +210,15 @@ fn page(found: &Found) -> String {
 }
 
 fn rule(words: usize) -> String {
-    format!("|{}\n", "---|".repeat(words + 8).trim_end())
+    format!("|{}\n", "---|".repeat(words + 9).trim_end())
 }
 
 fn row(page: &mut String, what: &str, count: &Count) {
-    let Count { made, refuted: [by_type, explorer, solver], .. } = count;
+    let Count { made, refuted: [by_type, explorer, replay, solver], .. } = count;
     let Count { equivalent, contained, argued, proved, .. } = count;
     let _ = writeln!(
         page,
-        "| {what} | {made} | {by_type} | {explorer} | {solver} | {equivalent} | {contained} \
-         | {argued} | {proved} |"
+        "| {what} | {made} | {by_type} | {explorer} | {replay} | {solver} | {equivalent} \
+         | {contained} | {argued} | {proved} |"
     );
 }

@@ -159,7 +159,7 @@ fn claims(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
             model_only.into(),
             shown.into(),
             why.into(),
-            explored.map(so_far).into(),
+            explored.map_or_else(|| "-".to_owned(), so_far).into(),
             explored.map(|bounds| bounds.cpus).into(),
             explored.map(|bounds| bounds.tasks).into(),
             verdict.looked.into(),
@@ -211,8 +211,8 @@ fn instead(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Tab
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// For people: what holds is told once for all obligations of a name, and so is what nobody knows of
-/// any of them; what does not hold is told each by itself.
+/// For people: what holds is told once for all obligations of a name, and so is what nobody knows
+/// of any of them; what does not hold is told each by itself.
 fn follows(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
     let columns = [
         ("", "obligation", Unit::None),

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use wastenot_rota::ir::{Claim, ClaimKind, Policy};
 
 use crate::cache::Cache;
-use crate::explore::{Bounds, Searched, search, unseen};
+use crate::explore::{Bounds, Effort, Searched, search, unseen};
 use crate::ground::{self, Beyond};
 use crate::obligations::{Obligation, Question, obligations, remarks};
 use crate::solver::{Answer, Seek, Solver, ask_all};
@@ -91,7 +91,7 @@ pub enum Finding {
 
 /// Situations that are looked at before a solver is asked: enough for most counterexamples.
 const FIRST_LOOK: u64 = 30_000;
-/// Situations that are looked at where solvers do not know: some minutes.
+/// Situations that are looked at where solvers do not know, for as long as a question may take.
 const LAST_LOOK: u64 = 30_000_000;
 
 /// Judges every claim of `policy`, in the order of the text.
@@ -101,7 +101,7 @@ const LAST_LOOK: u64 = 30_000_000;
 pub fn judge(policy: &Policy, options: &Options) -> Result<Vec<Verdict>, Error> {
     let claims = policy.claims.par_iter();
     let searched =
-        || claims.clone().map(|claim| look(policy, claim, options, FIRST_LOOK)).collect();
+        || claims.clone().map(|claim| look(policy, claim, options, FIRST_LOOK.into())).collect();
     let kinds = || policy.claims.iter().map(|claim| &claim.kind);
     let needed = kinds().map(|kind| obligations(policy, kind));
     let all = needed.chain(kinds().map(|kind| remarks(policy, kind))).collect();
@@ -121,10 +121,10 @@ fn look(
     policy: &Policy,
     claim: &Claim,
     options: &Options,
-    most: u64,
+    effort: Effort,
 ) -> (Option<Searched>, Duration) {
     let begun = Instant::now();
-    let searched = search(policy, &claim.kind, options.bounds, most);
+    let searched = search(policy, &claim.kind, options.bounds, effort);
     (searched, begun.elapsed())
 }
 
@@ -172,7 +172,8 @@ fn verdict(
         }
         let cut = searched.as_ref().is_some_and(|it| it.looked >= FIRST_LOOK);
         if cut && beyond.found.is_none() {
-            searched = look(policy, claim, options, LAST_LOOK).0;
+            let until = Instant::now().checked_add(options.patience);
+            searched = look(policy, claim, options, Effort { situations: LAST_LOOK, until }).0;
         }
     }
     let looked = searched.as_ref().map_or(0, |searched| searched.looked);
@@ -182,7 +183,7 @@ fn verdict(
         // No more is shown than both searches show.
         explored = explored.zip(wakeups).map(narrower);
     }
-    let unseen = unseen(policy, &claim.kind);
+    let unseen = unseen(policy, &claim.kind).or_else(|| doubtful(policy, searched.as_ref()?));
     if unseen.is_some() {
         (explored, beyond.bounds) = (None, None);
     }
@@ -201,6 +202,13 @@ fn found(searched: &Option<Searched>) -> bool {
     searched.as_ref().is_some_and(|searched| searched.found.is_some())
 }
 
+/// Why no search says that nothing goes wrong: a place where none looked for tasks.
+fn doubtful(policy: &Policy, searched: &Searched) -> Option<String> {
+    let placed = searched.doubtful.as_ref()?;
+    let (event, queue) = (placed.event.name(), &policy.queues[placed.queue].name);
+    Some(format!("nobody knows whether `{event}` ever goes each way to its `put` into `{queue}`"))
+}
+
 fn narrower((bounds, wakeups): (Bounds, wakeup::Bounds)) -> Bounds {
     let (cpus, tasks) = (bounds.cpus.min(wakeups.cpus), bounds.tasks.min(wakeups.tasks));
     Bounds { cpus, tasks, ..bounds }
@@ -212,6 +220,7 @@ pub(crate) fn judge_one(obligation: Obligation, options: &Options) -> Result<Jud
     let finding = match &obligation.question {
         Question::Holds => Finding::Holds,
         Question::Fails => Finding::Fails,
+        Question::Undecided(why) => Finding::Open((*why).into()),
         Question::NotEncoded(why) => {
             Finding::Open(format!("{} has no words in the language of solvers", why.0))
         }
@@ -234,8 +243,7 @@ pub(crate) fn judge_one(obligation: Obligation, options: &Options) -> Result<Jud
 }
 
 /// What follows if the explorer found nothing within `explored`, where it looked, nor a solver
-/// within `asked`, where it was asked; or if neither says anything, since something is
-/// `unseen`.
+/// within `asked`, where it was asked; or if neither says anything, for what is `unseen`.
 fn outcome(
     judged: &[Judged],
     explored: Option<Bounds>,
@@ -246,9 +254,14 @@ fn outcome(
     if let Some(contradicted) = text {
         return Outcome::Contradicted(contradicted.obligation.what.clone());
     }
-    let unseen =
-        unseen.map(|what| format!("; of small machines only instants are looked at, and {what}"));
-    let unseen = unseen.unwrap_or_default();
+    let undecided = judged.iter().find_map(|it| match it.obligation.question {
+        Question::Undecided(why) => Some((&it.obligation.what, why)),
+        _ => None,
+    });
+    if let Some((what, why)) = undecided {
+        return Outcome::Unknown(format!("{what}: {why}"));
+    }
+    let unseen = unseen.map_or_else(String::new, |why| format!("; {why}"));
     if let Some(open) = judged.iter().find(|it| it.finding == Finding::Fails) {
         let what = &open.obligation.what;
         return Outcome::Unknown(match asked.or(explored) {

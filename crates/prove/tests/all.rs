@@ -6,6 +6,9 @@ mod certificate;
 #[cfg(test)]
 #[path = "all/false_proofs.rs"]
 mod false_proofs;
+#[cfg(test)]
+#[path = "all/false_refutations.rs"]
+mod false_refutations;
 #[path = "all/gallery.rs"]
 mod gallery;
 #[cfg(test)]

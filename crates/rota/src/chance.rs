@@ -12,7 +12,7 @@ pub fn policy(random: &mut Random) -> String {
     let levels = ["cpu", "cpu", "smt", "llc", "node", "machine"];
     let [q, w] = [0, 1].map(|_| levels[random.below(6) as usize]);
     let w = two.then_some(w);
-    Draw { random, tame, keeps, keyed, q, w }.policy()
+    Draw { random, tame, keeps, keyed, q, w, placed: false }.policy()
 }
 
 /// What is drawn.
@@ -27,6 +27,9 @@ struct Draw<'r> {
     /// The level of `q`, and of `w` if there is one.
     q: &'static str,
     w: Option<&'static str>,
+    /// The task is placed by now: what queues and CPUs are like then is read by nobody, since it
+    /// comes there when the handler is done, but in the model at once.
+    placed: bool,
 }
 
 impl Draw<'_> {
@@ -130,7 +133,7 @@ impl Draw<'_> {
         let within = self.pick(&["", "", "", " within llc", " within node"]);
         let near = self.pick(&["t.prev", "t.prev", "here", "home(t)"]);
         let key = if self.keyed { self.key() } else { String::new() };
-        let (before, put, after) = (self.few(), self.put(), self.few());
+        let (before, put, after) = (self.few(), self.put(), self.after());
         let claim = format!("let c = idle cpu in allowed(t){within} near {near} by [smt, llc]");
         let body = match self.random.below(8) {
             0 => put,
@@ -146,7 +149,7 @@ impl Draw<'_> {
 
     /// That of a task whose slice is over.
     fn placing(&mut self) -> String {
-        let (before, put, after) = (self.few(), self.put(), self.few());
+        let (before, put, after) = (self.few(), self.put(), self.after());
         format!("{before}\n {put}\n {after}")
     }
 
@@ -198,51 +201,61 @@ impl Draw<'_> {
         all.join("\n ")
     }
 
+    /// The same, once the task is placed.
+    fn after(&mut self) -> String {
+        self.placed = true;
+        let few = self.few();
+        self.placed = false;
+        few
+    }
+
     /// A statement that places nobody.
     fn aside(&mut self) -> String {
-        let kick = ["kick home(t)", "kick t.prev preempt", "kick here"];
+        let kick = ["kick home(t) preempt", "kick t.prev preempt", "kick home(t)", "kick here"];
         if !self.keeps {
             return match self.random.below(3) {
                 0 => format!("if {} {{ {} }}", self.asks(), self.pick(&kick)),
                 _ => self.pick(&kick).to_owned(),
             };
         }
-        let sets = [
+        let all = [
             "here.x += 1",
             "here.n += 1",
             "home(t).n += 1",
             "here.x := 0",
             "here.x := 1",
-            "here.x := queued(home(t).q)",
             "here.x := half(here.x + here.n)",
             "here.at := now",
-            "t.prev.n += running(llc(here))",
             "here.x := here.x - 1",
+            "here.x := queued(home(t).q)",
+            "t.prev.n += running(llc(here))",
         ];
+        let sets = if self.placed { &all[..all.len() - 2] } else { &all[..] };
         match self.random.below(6) {
             0 => self.pick(&kick).to_owned(),
-            1 => format!("if {} {{ {} }}", self.asks(), self.pick(&sets)),
+            1 => format!("if {} {{ {} }}", self.asks(), self.pick(sets)),
             2 => format!(
                 "if {} {{ {} }} else {{ {} }}",
                 self.asks(),
-                self.pick(&sets),
+                self.pick(sets),
                 self.pick(&kick)
             ),
-            _ => self.pick(&sets).to_owned(),
+            _ => self.pick(sets).to_owned(),
         }
     }
 
     /// What a branch of a handler asks.
     fn asks(&mut self) -> &'static str {
         let kept = ["here.x >= 2", "home(t).n <= here.x", "here.at <= now"];
-        let plain = [
-            "queued(home(t).q) >= 1",
+        let all = [
             "t.weight > 100",
-            "idle(home(t))",
-            "weight(home(t).q) > t.weight",
+            "t.weight <= 80",
             "now >= 5ms",
             "here in llc(t.prev)",
+            "idle(home(t))",
+            "queued(home(t).q) >= 1",
         ];
+        let plain = if self.placed { &all[..all.len() - 2] } else { &all[..] };
         match self.keeps && self.random.below(2) == 0 {
             true => kept[self.random.below(kept.len() as u64) as usize],
             false => plain[self.random.below(plain.len() as u64) as usize],

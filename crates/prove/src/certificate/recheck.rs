@@ -1,6 +1,7 @@
 //! Whether a certificate lists what its claims follow from, and what solvers say to it now.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::Path;
 use std::time::Duration;
 
@@ -45,6 +46,8 @@ pub struct Rechecked {
     pub claim: String,
     /// The obligation.
     pub name: String,
+    /// The file of what is asked.
+    pub file: String,
     /// Which solver.
     pub solver: String,
     /// What it should say.
@@ -106,15 +109,18 @@ fn answers(
         let text = &texts[asked.script.file.as_str()];
         for (n, solver) in solvers.iter().enumerate() {
             let key = (asked.script.file.as_str(), n);
-            if !answers.contains_key(&key) {
-                let reply = solver.ask_text(text, asked.expected.seek(), timeout)?;
-                answers.insert(key, (reply.answer, reply.took));
-            }
-            let (answer, took) = answers[&key].clone();
+            let (answer, took) = match answers.entry(key) {
+                Entry::Occupied(known) => known.get().clone(),
+                Entry::Vacant(new) => {
+                    let reply = solver.ask_text(text, asked.expected.seek(), timeout)?;
+                    new.insert((reply.answer, reply.took)).clone()
+                }
+            };
             all.push(Rechecked {
                 policy: claim.policy.clone(),
                 claim: claim.claim.clone(),
                 name: name.to_owned(),
+                file: asked.script.file.clone(),
                 solver: solver.to_string(),
                 expected: asked.expected,
                 answer,
@@ -195,6 +201,7 @@ fn is_listed(made: &Obligation, listed: &Listed, texts: &HashMap<&str, String>) 
     let asked = match (&made.question, &listed.shown) {
         (Question::Holds, Shown::Text { holds }) => *holds,
         (Question::Fails, Shown::Text { holds }) => !*holds,
+        (Question::Undecided(what), Shown::Nobody { why }) => what == why,
         (Question::NotEncoded(what), Shown::Nobody { why }) => what.0 == why,
         (Question::Unsatisfiable(script), Shown::Solvers(asked)) => {
             texts.get(asked.script.file.as_str()) == Some(&asking(script, asked.expected))

@@ -66,6 +66,7 @@ impl Clerk<'_> {
         let shown = match &obligation.question {
             Question::Holds => Shown::Text { holds: true },
             Question::Fails => Shown::Text { holds: false },
+            Question::Undecided(why) => Shown::Nobody { why: (*why).to_owned() },
             Question::NotEncoded(why) => Shown::Nobody { why: why.0.to_owned() },
             Question::Unsatisfiable(script) => {
                 let expected = match judged.finding {

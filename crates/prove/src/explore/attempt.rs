@@ -5,11 +5,11 @@
 
 use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame};
-use wastenot_rota::ir::{Attempt, Balance, Event, Level};
+use wastenot_rota::ir::{Attempt, Balance, Event};
 
 use super::handler::{self, Woken};
 use super::keys::Given;
-use super::periodic::{self, Moved};
+use super::periodic::{self, Moved, What};
 use super::situation::{Situation, World};
 use crate::obligations::remembered;
 
@@ -99,8 +99,10 @@ impl From<&Moved> for Step {
 pub struct Events {
     /// So many tasks are woken at most.
     pub wakes: usize,
-    /// So many are moved by periodic balancing at most.
+    /// So many are moved by periodic balancing at most, and by other CPUs.
     pub moves: usize,
+    /// If any is moved, it is this move.
+    pub only: Option<What>,
 }
 
 /// How an attempt of `cpu`, which is idle, can fail from here on, though nobody takes a task.
@@ -190,10 +192,10 @@ impl Running<'_, '_> {
 
     /// Whether it can fail if something happens now.
     fn fails_after_another(&mut self, at: &Pc) -> bool {
-        let Events { wakes, moves } = at.events;
+        let Events { wakes, moves, only } = at.events;
         let mut next = Vec::new();
         if wakes > 0 {
-            let events = Events { wakes: wakes - 1, moves };
+            let events = Events { wakes: wakes - 1, ..at.events };
             for woken in handler::wakes(self.world, &at.situation, self.cpu) {
                 let Woken { task, prev, queue, group, after } = woken;
                 let event = Event::Wake;
@@ -201,8 +203,12 @@ impl Running<'_, '_> {
             }
         }
         if moves > 0 {
-            let events = Events { wakes, moves: moves - 1 };
-            for moved in periodic::moves(self.world, &at.situation) {
+            let events = Events { moves: moves - 1, ..at.events };
+            let others = |moved: &Moved| {
+                moved.by != self.cpu && only.is_none_or(|only| only == moved.what())
+            };
+            let all = periodic::moves(self.world, &at.situation).into_iter();
+            for moved in all.filter(others) {
                 next.push((Step::from(&moved), moved.after, events));
             }
         }
@@ -336,8 +342,7 @@ impl Running<'_, '_> {
     }
 
     fn frame(&self) -> Frame {
-        let me = At { level: Level::Cpu, group: self.cpu.index() };
-        Frame { me: Some(me), here: Some(self.cpu), ..self.world.frame() }
+        self.world.frame_at(self.cpu)
     }
 
     fn balance_frame(&self, balance: &Balance, group: usize) -> Frame {

@@ -2,10 +2,10 @@
 
 use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame};
-use wastenot_rota::ir::{Attempt, Bound, ClaimKind, Event, Level, Policy};
+use wastenot_rota::ir::{Attempt, Bound, ClaimKind, Event, Policy};
 
 use super::attempt::{Events, Step, failing, never_finds, reads};
-use super::periodic::circle;
+use super::periodic::{circle, moves};
 use super::placing::placed;
 use super::search::Bounds;
 use super::situation::{Place, Situation, Task, World};
@@ -124,7 +124,7 @@ impl Test {
         !self.alone()
     }
     fn events(&self) -> Events {
-        Events { wakes: self.wakes, moves: self.moves }
+        Events { wakes: self.wakes, moves: self.moves, only: None }
     }
 }
 
@@ -192,19 +192,34 @@ fn fails(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Broken
 fn all_fail(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Broken> {
     let wanting = world.cpus().iter().find_map(|&cpu| Some((cpu, wanted(situation, cpu)?)));
     let (cpu, task) = wanting?;
-    let idle = world.cpus().iter().filter(|&&cpu| situation.is_idle(cpu));
-    let mut steps = Vec::new();
-    for &other in idle {
-        let failed = failing(world, situation, other, test.events())?;
-        if other == cpu {
-            steps = failed;
-        }
-    }
+    let all = |only| all_failing(world, situation, cpu, Events { only, ..test.events() });
+    let steps = match test.moves {
+        0 => all(None)?,
+        // They fail beside one and the same move.
+        _ => moves(world, situation).iter().find_map(|moved| all(Some(moved.what())))?,
+    };
     let why = format!(
         "a whole round passes in which no idle CPU takes a task, though task {task} waits and CPU \
          {cpu} is idle"
     );
     Some(Broken { cpu, steps, why })
+}
+
+/// How every idle CPU fails: what the one that it is about does.
+fn all_failing(
+    world: &World<'_>,
+    situation: &Situation,
+    about: CpuId,
+    events: Events,
+) -> Option<Vec<Step>> {
+    let mut steps = None;
+    for &cpu in world.cpus().iter().filter(|&&cpu| situation.is_idle(cpu)) {
+        let failed = failing(world, situation, cpu, events)?;
+        if cpu == about {
+            steps = Some(failed);
+        }
+    }
+    steps
 }
 
 fn wanted(situation: &Situation, cpu: CpuId) -> Option<usize> {
@@ -233,9 +248,7 @@ fn nobody_begins_there(world: &World<'_>, situation: &Situation, _: &Test) -> Op
     let look = world.look(situation, None);
     let first = |cpu: CpuId| match world.policy.dispatch.first() {
         Some(Attempt::Take(at, _)) if at.queue == queue => {
-            let me = Some(At { level: Level::Cpu, group: cpu.index() });
-            let frame = Frame { me, here: Some(cpu), ..world.frame() };
-            frame.queue(&look, at, world.per[queue]) == group
+            world.frame_at(cpu).queue(&look, at, world.per[queue]) == group
         }
         _ => false,
     };
@@ -256,15 +269,12 @@ fn nobody_begins_there(world: &World<'_>, situation: &Situation, _: &Test) -> Op
 /// A CPU that would find a task sleeps on, since nobody looks for it: those who are looked for are
 /// busy.
 fn not_woken(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Broken> {
-    let tree = world.tree();
     for (n, task) in situation.tasks.iter().enumerate() {
         let Place::Waits { queue, group } = task.place else { continue };
-        for placed in placed(world, task.mask) {
+        for placed in placed(world, task.mask).iter() {
             if (placed.queue, placed.group) != (queue, group) {
                 continue;
             }
-            let wake = placed.put.wake;
-            let near = |cpu: CpuId| tree.group(wake, cpu) == tree.group(wake, placed.prev);
             let mut idle = world
                 .cpus()
                 .iter()
@@ -275,14 +285,17 @@ fn not_woken(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Br
                 reads(world, cpu, (queue, group))
                     && failing(world, situation, cpu, test.events()).is_none()
             };
-            if idle.clone().any(near) {
+            // One of those that are looked for is woken; who is kicked is of use if it takes tasks.
+            let woken =
+                |cpu| placed.looks_for(world, cpu) && (!placed.kicked.contains(&cpu) || takes(cpu));
+            if idle.clone().any(woken) {
                 continue;
             }
             if let Some(cpu) = idle.find(|&cpu| takes(cpu)) {
                 let why = format!(
                     "task {n} waits and CPU {cpu}, which sleeps and would take it, is never woken: \
                      only CPUs of the {} of CPU {} are looked for",
-                    wake.name(),
+                    placed.wake.name(),
                     placed.prev
                 );
                 let (event, prev) = (placed.event, placed.prev);
@@ -319,13 +332,8 @@ fn each_candidate(
     for &cpu in world.cpus().iter().filter(|&&cpu| situation.is_idle(cpu)) {
         for n in 0..balance.levels.len() {
             for group in world.tree().victims(cpu, per, &balance.levels, n) {
-                let me = At { level: Level::Cpu, group: cpu.index() };
-                let mut frame = Frame {
-                    me: Some(me),
-                    other: Some(At { level: per, group }),
-                    here: Some(cpu),
-                    ..world.frame()
-                };
+                let other = Some(At { level: per, group });
+                let mut frame = Frame { other, ..world.frame_at(cpu) };
                 let look = world.look(situation, None);
                 let passed = frame.bool(&look, &world.per, &balance.filter);
                 if let Some(broken) = of(cpu, group, passed) {

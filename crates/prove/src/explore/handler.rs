@@ -1,7 +1,7 @@
 //! What a handler does to a situation, whatever it may find.
 
 use wastenot_model::CpuId;
-use wastenot_rota::eval::{At, Frame, widen};
+use wastenot_rota::eval::{At, Frame};
 use wastenot_rota::ir::{Event, Level, Set, Stmt};
 
 use super::situation::{Place, Situation, World};
@@ -123,16 +123,11 @@ impl Run<'_, '_> {
 
     /// What a claim finds: any idle CPU, or none if there is none.
     fn idle(&self, situation: &Situation, near: At, within: Option<Level>) -> Vec<Option<CpuId>> {
-        let tree = self.world.tree();
-        let inside = |cpu: CpuId| {
-            within.is_none_or(|level| tree.group(level, cpu) == widen(tree, near, level).group)
-        };
         let task = &situation.tasks[self.task];
-        let usable = |cpu: &CpuId| {
-            *cpu != self.busy && task.allowed(*cpu) && inside(*cpu) && situation.is_idle(*cpu)
-        };
-        let found: Vec<Option<CpuId>> =
-            self.world.cpus().iter().copied().filter(usable).map(Some).collect();
+        let usable =
+            |cpu: &CpuId| *cpu != self.busy && task.allowed(*cpu) && situation.is_idle(*cpu);
+        let inside = self.world.inside(near, within).into_iter();
+        let found: Vec<Option<CpuId>> = inside.filter(usable).map(Some).collect();
         if found.is_empty() { vec![None] } else { found }
     }
 }

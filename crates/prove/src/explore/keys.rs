@@ -1,48 +1,40 @@
-//! Keys of ordered queues, without any solver: every handler with numbers of many sizes.
+//! Keys of ordered queues, without any solver: every handler with numbers that may come about.
 
 use wastenot_model::CpuId;
 use wastenot_rota::Tree;
 use wastenot_rota::eval::{Frame, Look};
-use wastenot_rota::ir::{ClaimKind, Event, Num, Policy, Stmt};
+use wastenot_rota::ir::{ClaimKind, Event, Num, Policy, Stmt, Visitor, visit};
 
 use super::attempt::Step;
+use super::lives::lives;
 use super::search::{Found, Searched};
 use super::situation::{Place, Situation, Task, World};
 use crate::machines;
 
-/// Times and keys that are tried, in ns: around the sizes of slices and lags, and at the ends.
-const NUMBERS: [i64; 6] = [0, 1, 999_999, 5_000_000, 70_000_000, 1_000_000_000_000_000];
-/// Weights that are tried.
-const WEIGHTS: [i64; 3] = [1, 100, 10_000];
-
 /// Looks for a handler that lets a key fall, or does not let it rise though its task ran
-/// (`vt_monotone`); or that puts a task too far back (`lag`).
+/// (`vt_monotone`); or that puts a task too far back (`lag`). Each begins as others have left it.
 /// `None`: nothing was found, which says nothing.
 pub(super) fn search(policy: &Policy, claim: &ClaimKind) -> Option<Searched> {
     let small = machines(policy, 1).into_iter().next()?;
     let world = World::new(policy, &small);
     let mut looked = 0;
-    for event in Event::ALL.into_iter().filter(|event| applies(claim, *event)) {
-        for given in all() {
-            looked += 1;
-            if let Some(step) = broken(&world, claim, event, given) {
-                let rises = matches!(step, Step::Sets { before, after, .. } if before == after);
-                let why = match claim {
-                    ClaimKind::Lag(_) => "a task is put too far behind the others of its queue",
-                    _ if rises => "a task has run and is no further than before, for ever",
-                    _ => "a task gets ahead of where it was, and may be first for ever",
-                };
-                let task = Task { place: Place::Away, mask: 1, weight: 100 };
-                let situation = Situation { tasks: vec![task], vars: world.vars() };
-                let (cpu, steps, why) = (CpuId(0), vec![step], why.to_owned());
-                let (wrong, small) = (None, small.clone());
-                let found = Found { wrong, small, situation, cpu, steps, why };
-                return Some(Searched { found: Some(found), looked, cpus: 1 });
-            }
-        }
-    }
+    let broken = lives(&world).into_iter().find_map(|(event, given)| {
+        looked += 1;
+        applies(claim, event).then(|| broken(&world, claim, event, given)).flatten()
+    });
     // Some numbers are not all numbers: that none of these breaks the claim is no proof.
-    None
+    let step = broken?;
+    let rises = matches!(step, Step::Sets { before, after, .. } if before == after);
+    let why = match claim {
+        ClaimKind::Lag(_) => "a task is put too far behind the others of its queue",
+        _ if rises => "a task has run and is no further than before, for ever",
+        _ => "a task gets ahead of where it was, and may be first for ever",
+    };
+    let task = Task { place: Place::Away, mask: 1, weight: 100 };
+    let situation = Situation { tasks: vec![task], vars: world.vars() };
+    let (cpu, steps, why, wrong) = (CpuId(0), vec![step], why.to_owned(), None);
+    let found = Some(Found { wrong, small: small.clone(), situation, cpu, steps, why });
+    Some(Searched { found, looked, cpus: 1, doubtful: None })
 }
 
 /// Whether a claim says anything of an event: a new task had no key that could fall.
@@ -51,11 +43,11 @@ fn applies(claim: &ClaimKind, event: Event) -> bool {
 }
 
 /// What a handler computes with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Given {
-    /// Every variable of the task, unless it is new.
+    /// Every variable of the task that some handler sets, unless it is new.
     pub var: i64,
-    /// The least key of every queue, and every variable of a CPU.
+    /// The least key of every queue.
     pub least: i64,
     /// How long the task ran, in ns.
     pub ran: i64,
@@ -75,48 +67,91 @@ struct Numbers<'t> {
     given: Given,
 }
 
-/// Every choice of numbers.
-fn all() -> impl Iterator<Item = Given> {
-    NUMBERS.into_iter().flat_map(move |var| {
-        NUMBERS.into_iter().flat_map(move |least| {
-            NUMBERS.into_iter().flat_map(move |ran| {
-                WEIGHTS.into_iter().map(move |weight| {
-                    let now = least / 2 + ran;
-                    Given { var, least, ran, now, weight }
-                })
-            })
-        })
-    })
+/// Which variables of tasks, and of CPUs, some handler sets: all others are what they were.
+pub(super) fn set(policy: &Policy) -> (Vec<bool>, Vec<bool>) {
+    struct Sets(Vec<bool>, Vec<bool>);
+    impl Visitor for Sets {
+        fn stmt(&mut self, stmt: &Stmt) {
+            match stmt {
+                Stmt::SetTask(var, _) => self.0[*var] = true,
+                Stmt::SetCpu { var, .. } => self.1[*var] = true,
+                _ => {}
+            }
+        }
+    }
+    let (tasks, cpus) = (policy.task_vars.len(), policy.cpu_vars.len());
+    let mut sets = Sets(vec![false; tasks], vec![false; cpus]);
+    visit(policy, &mut sets);
+    (sets.0, sets.1)
 }
 
-/// How the handler of `event` breaks the claim with these numbers, if it does.
+/// How the handler of `event` breaks the claim with these numbers, if it does; whatever variables
+/// of CPUs are that handlers set.
 pub(crate) fn broken(
     world: &World<'_>,
     claim: &ClaimKind,
     event: Event,
     given: Given,
 ) -> Option<Step> {
-    let task_vars = world.policy.task_vars.iter();
-    let vars: Vec<i64> = match event {
-        // A new task has what the text says.
-        Event::New => task_vars.map(|var| var.value).collect(),
-        _ => task_vars.map(|_| given.var).collect(),
-    };
-    let first = vars.clone();
-    let cpu_vars = vec![given.least; world.policy.cpu_vars.len()];
-    let numbers = Numbers { tree: world.tree(), vars, cpu_vars, given };
-    let mut walk = Walk { world, claim, event, first, found: None };
+    let (tasks, cpus) = set(world.policy);
+    // A new task has what the text says.
+    let task = |set: &bool, first| if *set && event != Event::New { given.var } else { first };
+    let first = world.policy.task_vars.iter().zip(&tasks);
+    let vars: Vec<i64> = first.map(|(var, set)| task(set, var.value)).collect();
+    let mut broken = None;
+    for other in [None, Some(given.least), Some(i64::MAX / 2)] {
+        let cpu = world.policy.cpu_vars.iter().zip(&cpus);
+        let cpu = cpu.map(|(var, set)| other.filter(|_| *set).unwrap_or(var.value));
+        let numbers =
+            Numbers { tree: world.tree(), vars: vars.clone(), cpu_vars: cpu.collect(), given };
+        let wrong = run(world, Some(claim), event, numbers).found?;
+        broken.get_or_insert(wrong);
+    }
+    broken
+}
+
+/// What a handler comes to: variables of the task and of CPUs, and the key with which it was put
+/// into a queue.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct End {
+    pub(super) vars: Vec<i64>,
+    pub(super) cpu_vars: Vec<i64>,
+    pub(super) put: Option<i64>,
+}
+
+/// Every end of the handler of an event, with these variables.
+pub(super) fn ends(
+    world: &World<'_>,
+    event: Event,
+    (vars, cpu_vars): (Vec<i64>, Vec<i64>),
+    given: Given,
+) -> Vec<End> {
+    run(world, None, event, Numbers { tree: world.tree(), vars, cpu_vars, given }).ends
+}
+
+fn run<'w, 'p>(
+    world: &'w World<'p>,
+    claim: Option<&'w ClaimKind>,
+    event: Event,
+    numbers: Numbers<'_>,
+) -> Walk<'w, 'p> {
+    let first = numbers.vars.clone();
+    let mut walk = Walk { world, claim, event, first, put: None, ends: Vec::new(), found: None };
     let frame = Frame { here: Some(CpuId(0)), prev: Some(CpuId(0)), ..world.frame() };
     walk.block(&[&world.policy.handlers[event as usize]], numbers, &frame);
-    walk.found
+    walk
 }
 
 struct Walk<'w, 'p> {
     world: &'w World<'p>,
-    claim: &'w ClaimKind,
+    /// `None`: whatever becomes of it is right.
+    claim: Option<&'w ClaimKind>,
     event: Event,
     /// The variables of the task before.
     first: Vec<i64>,
+    /// The key of the last put.
+    put: Option<i64>,
+    ends: Vec<End>,
     found: Option<Step>,
 }
 
@@ -144,18 +179,17 @@ impl Walk<'_, '_> {
                     frame.set_local(*slot, value);
                 }
                 Stmt::SetTask(var, num) => {
-                    let after = frame.num(&numbers, per, num);
-                    let before = std::mem::replace(&mut numbers.vars[*var], after);
-                    let key = self.world.policy.queues.iter().any(|it| it.key == Some(*var));
-                    if matches!(self.claim, ClaimKind::VtMonotone) && key && after < before {
-                        let (event, var, given) = (self.event, *var, numbers.given);
-                        let sets = Step::Sets { event, var, before, after, least: false, given };
-                        self.found.get_or_insert(sets);
-                    }
+                    numbers.vars[*var] = frame.num(&numbers, per, num);
                 }
                 Stmt::Put(put) => {
-                    if let ClaimKind::Lag(bound) = self.claim {
-                        self.put(put.queue.queue, bound, &numbers, &mut frame);
+                    let queue = put.queue.queue;
+                    let key = self.world.policy.queues[queue].key;
+                    self.put = key.map(|key| numbers.vars[key]);
+                    match self.claim {
+                        Some(ClaimKind::Lag(bound)) => {
+                            self.put(queue, bound, &numbers, &mut frame);
+                        }
+                        _ => self.falls(&numbers),
                     }
                 }
                 Stmt::If { condition, then, otherwise } => {
@@ -170,20 +204,50 @@ impl Walk<'_, '_> {
                 Stmt::Run { .. } | Stmt::Kick { .. } => {}
             }
         }
-        if matches!(self.claim, ClaimKind::VtMonotone) && self.event == Event::Stop {
+        self.falls(&numbers);
+        if self.event == Event::Stop {
             self.stops(&numbers);
         }
+        let (vars, cpu_vars) = (numbers.vars, numbers.cpu_vars);
+        self.ends.push(End { vars, cpu_vars, put: self.put });
     }
 
-    fn stops(&mut self, numbers: &Numbers<'_>) {
-        for var in self.world.policy.queues.iter().filter_map(|queue| queue.key) {
+    /// What the key was for a moment in between, nobody sees.
+    fn falls(&mut self, numbers: &Numbers<'_>) {
+        for var in self.keys() {
             let (event, before, after) = (self.event, self.first[var], numbers.vars[var]);
-            if numbers.given.ran > 0 && after <= before {
+            if after < before {
                 let given = numbers.given;
                 let sets = Step::Sets { event, var, before, after, least: false, given };
                 self.found.get_or_insert(sets);
             }
         }
+    }
+
+    /// Whether it has to rise may be left to who puts the task again: to `preempt`, say.
+    fn stops(&mut self, numbers: &Numbers<'_>) {
+        for var in self.keys().into_iter().filter(|_| numbers.given.ran > 0) {
+            let (event, before, after) = (self.event, self.first[var], numbers.vars[var]);
+            let again = || run(self.world, None, Event::Preempt, numbers.clone()).ends;
+            if after <= before && again().iter().all(|end| end.vars[var] <= before) {
+                let given = numbers.given;
+                self.found.get_or_insert(Step::Sets {
+                    event,
+                    var,
+                    before,
+                    after,
+                    least: false,
+                    given,
+                });
+            }
+        }
+    }
+
+    /// Variables that queues are ordered by, of which something is claimed.
+    fn keys(&self) -> Vec<usize> {
+        let claimed = matches!(self.claim, Some(ClaimKind::VtMonotone));
+        let queues = self.world.policy.queues.iter().filter(|_| claimed);
+        queues.filter_map(|queue| queue.key).collect()
     }
 
     /// Only who slept, or is new, may be far back: who ran may have to wait for its turn.

@@ -21,6 +21,16 @@ pub(super) struct Moved {
     pub(super) after: Situation,
 }
 
+/// A move: by whom, of which task, from which queue of whom, into which.
+pub(super) type What = (CpuId, usize, (usize, usize), (usize, usize));
+
+impl Moved {
+    /// What is moved.
+    pub(super) fn what(&self) -> What {
+        (self.by, self.task, self.from, self.into)
+    }
+}
+
 /// Every move that some leader may make now.
 pub(super) fn moves(world: &World<'_>, situation: &Situation) -> Vec<Moved> {
     let periodic = world.policy.periodic.iter();

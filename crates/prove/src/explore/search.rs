@@ -1,13 +1,14 @@
 //! Every situation on every small machine, the smallest first.
 
+use std::time::Instant;
+
 use wastenot_model::CpuId;
-use wastenot_rota::eval::{At, Frame};
-use wastenot_rota::ir::{Attempt, ClaimKind, Level, Num, Policy, Visitor, visit, visit_balance};
+use wastenot_rota::ir::{Attempt, ClaimKind, Num, Policy, Visitor, visit, visit_balance};
 
 use super::attempt::Step;
 use super::claims::{self, Test, Wrong};
 use super::keys;
-use super::placing::waits;
+use super::placing::{Placed, doubtful, waits};
 use super::situation::{Place, Situation, Task, World};
 use crate::{Small, machines};
 
@@ -25,6 +26,29 @@ pub struct Bounds {
 impl Default for Bounds {
     fn default() -> Bounds {
         Bounds { cpus: 4, tasks: 3, events: 1 }
+    }
+}
+
+/// How much is done at most.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Situations that are looked at.
+    pub situations: u64,
+    /// No later than that.
+    pub until: Option<Instant>,
+}
+
+impl From<u64> for Effort {
+    fn from(situations: u64) -> Effort {
+        Effort { situations, until: None }
+    }
+}
+
+impl Effort {
+    /// Whether it is done. The clock is asked now and then.
+    fn is_spent(&self, looked: u64) -> bool {
+        let late = |until| looked.is_multiple_of(16) && Instant::now() >= until;
+        looked >= self.situations || self.until.is_some_and(late)
     }
 }
 
@@ -55,11 +79,18 @@ pub struct Searched {
     pub looked: u64,
     /// All machines of so many CPUs were looked at, with all tasks and events within the bounds.
     pub cpus: usize,
+    /// Tasks may be put here, too, for all that is known; so nobody looked at them there.
+    pub doubtful: Option<Placed>,
 }
 
-/// Looks for a counterexample of a claim, at so many situations at most. `None`: it is not one that
-/// situations can break.
-pub fn search(policy: &Policy, claim: &ClaimKind, bounds: Bounds, most: u64) -> Option<Searched> {
+/// Looks for a counterexample of a claim. `None`: it is not one that situations can break.
+pub fn search(
+    policy: &Policy,
+    claim: &ClaimKind,
+    bounds: Bounds,
+    effort: impl Into<Effort>,
+) -> Option<Searched> {
+    let effort = effort.into();
     if matches!(claim, ClaimKind::VtMonotone | ClaimKind::Lag(_)) {
         return keys::search(policy, claim);
     }
@@ -69,6 +100,8 @@ pub fn search(policy: &Policy, claim: &ClaimKind, bounds: Bounds, most: u64) -> 
     }
     let mut looked = 0;
     let all: Vec<Vec<Small>> = (0..=bounds.cpus).map(|cpus| machines(policy, cpus)).collect();
+    let of = |small: &Small| doubtful(&World::new(policy, small));
+    let doubtful = all.iter().flatten().find_map(of);
     for size in 1..=bounds.cpus + bounds.events {
         let rests = [true, false].into_iter();
         let tasks = rests.flat_map(|rests| (1..=bounds.tasks).map(move |tasks| (rests, tasks)));
@@ -78,23 +111,23 @@ pub fn search(policy: &Policy, claim: &ClaimKind, bounds: Bounds, most: u64) -> 
                 for small in machines.into_iter().flatten() {
                     let world = World::new(policy, small);
                     let looked = &mut looked;
-                    let mut all = Situations { world: &world, test, rests, looked, most };
+                    let mut all = Situations { world: &world, test, rests, looked, effort };
                     let found = all.of(tasks);
-                    if found.is_some() || *looked >= most {
+                    if found.is_some() || effort.is_spent(*looked) {
                         let cpus = size.saturating_sub(1 + bounds.events);
-                        return Some(Searched { found, looked: *looked, cpus });
+                        return Some(Searched { found, looked: *looked, cpus, doubtful });
                     }
                 }
             }
         }
     }
-    Some(Searched { found: None, looked, cpus: bounds.cpus })
+    Some(Searched { found: None, looked, cpus: bounds.cpus, doubtful })
 }
 
 /// Looks at every situation of exactly so many tasks on one machine.
 pub fn search_on(world: &World<'_>, test: &Test, tasks: usize) -> Option<Found> {
-    let (mut looked, most) = (0, u64::MAX);
-    let mut of = |rests| Situations { world, test, rests, looked: &mut looked, most }.of(tasks);
+    let (mut looked, effort) = (0, Effort::from(u64::MAX));
+    let mut of = |rests| Situations { world, test, rests, looked: &mut looked, effort }.of(tasks);
     of(true).or_else(|| if test.rests_matter() { of(false) } else { None })
 }
 
@@ -105,7 +138,7 @@ struct Situations<'w, 'p> {
     /// Only situations at rest, which come first: they are plainer. Or only the others.
     rests: bool,
     looked: &'w mut u64,
-    most: u64,
+    effort: Effort,
 }
 
 impl Situations<'_, '_> {
@@ -126,7 +159,7 @@ impl Situations<'_, '_> {
     ) -> Option<Found> {
         if left == 0 {
             let away = situation.tasks.iter().filter(|task| task.place == Place::Away);
-            if away.count() != self.test.wakes || *self.looked >= self.most {
+            if away.count() != self.test.wakes || self.effort.is_spent(*self.looked) {
                 return None;
             }
             if self.test.rests_matter() && at_rest(self.world, situation) != self.rests {
@@ -140,7 +173,7 @@ impl Situations<'_, '_> {
             return Some(Found { wrong, small, situation, cpu, steps, why });
         }
         for (index, kind) in kinds.iter().enumerate().skip(from) {
-            if *self.looked >= self.most {
+            if self.effort.is_spent(*self.looked) {
                 return None;
             }
             if let Place::Runs(cpu) = kind.place
@@ -167,8 +200,7 @@ fn at_rest(world: &World<'_>, situation: &Situation) -> bool {
         Attempt::Balance => None,
     });
     let finds = |cpu: CpuId| {
-        let me = Some(At { level: Level::Cpu, group: cpu.index() });
-        let frame = Frame { me, here: Some(cpu), ..world.frame() };
+        let frame = world.frame_at(cpu);
         takes.clone().any(|queue| {
             let group = frame.queue(&look, queue, world.per[queue.queue]);
             let mut waiting = situation.waiting(queue.queue, group);

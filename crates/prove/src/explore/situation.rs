@@ -1,11 +1,18 @@
 //! Who runs where and who waits where, at one instant, on a small machine.
 
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
 use wastenot_model::CpuId;
 use wastenot_rota::Tree;
-use wastenot_rota::eval::{Frame, Look};
+use wastenot_rota::eval::{At, Frame, Look, widen};
 use wastenot_rota::ir::{Level, Policy};
 
+use super::placing::{Placings, placings};
 use crate::Small;
+
+/// On so many CPUs at most it is kept where handlers put tasks.
+const KEPT: usize = 8;
 
 /// Where a task is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -78,6 +85,8 @@ pub struct World<'p> {
     /// The level of each queue.
     pub per: Vec<Level>,
     params: Vec<i64>,
+    /// Where handlers put tasks, by affinity, once that is asked.
+    placings: Vec<OnceLock<Placings>>,
 }
 
 impl<'p> World<'p> {
@@ -85,7 +94,9 @@ impl<'p> World<'p> {
     pub fn new(policy: &'p Policy, small: &'p Small) -> World<'p> {
         let per = policy.queues.iter().map(|queue| queue.per).collect();
         let params = policy.params.iter().map(|param| param.value).collect();
-        World { policy, small, per, params }
+        let cpus = small.tree.cpus().len();
+        let placings = vec![OnceLock::new(); if cpus > KEPT { 0 } else { 1 << cpus }];
+        World { policy, small, per, params, placings }
     }
     /// The CPUs, ascending from 0.
     pub fn cpus(&self) -> &'p [CpuId] {
@@ -98,6 +109,26 @@ impl<'p> World<'p> {
     /// What names stand for before anything is bound.
     pub fn frame(&self) -> Frame {
         Frame { params: self.params.clone(), ..Frame::default() }
+    }
+    /// The same in what `cpu` dispatches or balances.
+    pub fn frame_at(&self, cpu: CpuId) -> Frame {
+        let me = At { level: Level::Cpu, group: self.tree().group(Level::Cpu, cpu) };
+        Frame { me: Some(me), here: Some(cpu), ..self.frame() }
+    }
+    /// The CPUs of the group of a level that a place is in; all, if it is no matter in which.
+    pub(crate) fn inside(&self, near: At, level: Option<Level>) -> Vec<CpuId> {
+        let tree = self.tree();
+        let inside = |cpu: &CpuId| {
+            level.is_none_or(|level| tree.group(level, *cpu) == widen(tree, near, level).group)
+        };
+        self.cpus().iter().copied().filter(inside).collect()
+    }
+    /// Where tasks with an affinity are put.
+    pub(super) fn placings(&self, mask: u32) -> Cow<'_, Placings> {
+        match self.placings.get(mask as usize) {
+            Some(kept) => Cow::Borrowed(kept.get_or_init(|| placings(self, mask))),
+            None => Cow::Owned(placings(self, mask)),
+        }
     }
     /// A situation as expressions see it, about one task or none.
     pub fn look<'a>(&'a self, situation: &'a Situation, task: Option<usize>) -> Looking<'a> {
@@ -120,6 +151,10 @@ pub struct Looking<'a> {
 }
 
 impl Looking<'_> {
+    /// Whether the task may run on a CPU.
+    pub(super) fn may_run(&self, cpu: CpuId) -> bool {
+        self.task().is_some_and(|task| task.allowed(cpu))
+    }
     fn task(&self) -> Option<&Task> {
         self.situation.tasks.get(self.task?)
     }
@@ -162,6 +197,6 @@ impl Look for Looking<'_> {
         0
     }
     fn allowed(&self, cpu: CpuId) -> bool {
-        self.task().is_some_and(|task| task.allowed(cpu))
+        self.may_run(cpu)
     }
 }

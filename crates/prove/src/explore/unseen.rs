@@ -11,16 +11,19 @@ use crate::obligations::interrupting;
 
 use super::claims::{Test, Wrong, tests};
 
-/// What matters to a claim, but is seen by no test of the explorer, in words. `None`: nothing.
+/// What matters to a claim, but is seen by no test of the explorer, in a sentence. `None`: nothing.
 pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
     if *claim == ClaimKind::NoLostWakeup {
         // Who is woken is looked at; what that one then overlooks is not.
         let asks_more = policy.idle.as_ref().is_some_and(|balance| !is_plain(balance));
-        let what = "a balance reads more than whether somebody waits there";
+        let what = "of small machines it is looked at who is woken, and a balance reads more than \
+                    whether somebody waits there";
         return asks_more.then(|| what.to_owned());
     }
     if matches!(claim, ClaimKind::Rounds(_)) && !interrupting(policy).is_empty() {
-        return Some("a handler takes CPUs from tasks".to_owned());
+        return Some(
+            "a handler takes CPUs from tasks, at which no small machine was looked".into(),
+        );
     }
     let mut reads = Reads { policy, found: None };
     for balance in tests(policy, claim).iter().flat_map(|test| balances(policy, test)) {
@@ -29,12 +32,16 @@ pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
         visit_bool(&balance.recheck, &mut reads);
         visit_num(&balance.count, &mut reads);
     }
-    reads.found.map(|what| format!("a balance reads {what}"))
+    let what = reads.found?;
+    Some(format!("of small machines only instants are looked at, and a balance reads {what}"))
 }
 
 /// Whether a balance passes whoever has a task that waits, and takes it whatever has happened since.
 fn is_plain(balance: &Balance) -> bool {
-    let queued = |num: &Num| matches!(num, Num::Queued(at) if at.queue == balance.from && at.at == Place::Other);
+    let queued = |num: &Num| match num {
+        Num::Queued(at) => at.queue == balance.from && at.at == Place::Other,
+        _ => false,
+    };
     let somebody_waits = match &balance.filter {
         Bool::Const(always) => *always,
         Bool::Compare(Num::Const(1), Comparison::LessOrEqual, many)

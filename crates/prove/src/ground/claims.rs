@@ -2,7 +2,7 @@
 
 use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame};
-use wastenot_rota::ir::{Attempt, Balance, Comparison, Level};
+use wastenot_rota::ir::{Attempt, Balance, Comparison};
 
 use super::attempt::Trial;
 use super::counts::{Counts, some};
@@ -10,7 +10,7 @@ use super::expr::{Encoded, Reader};
 use super::terms::{all, any, compares, one_if, only_if, total};
 use super::{handler, some_of};
 use crate::encode::NotEncoded;
-use crate::explore::{Place, Task, Test, World, Wrong};
+use crate::explore::{Place, Task, Test, World, Wrong, placed};
 use crate::smt::{Script, Sort, Term, int, name, not};
 
 /// A machine of which this is asked.
@@ -87,22 +87,26 @@ impl Asked<'_, '_> {
 
     /// A CPU that sleeps would find a task, but whoever is looked for when it is put is busy.
     fn not_woken(&mut self, wakes: usize) -> Encoded {
-        let (world, tree) = (self.world, self.world.tree());
+        let world = self.world;
         let fails: Encoded<Vec<Term>> =
             world.cpus().iter().map(|&cpu| self.fails(cpu, wakes)).collect();
         let fails = fails?;
         let sleeps = |cpu: CpuId| all([self.idle(cpu), not(fails[cpu.index()].clone())]);
         let mut ways = Vec::new();
         for (kind, many) in self.kinds {
-            let sites = handler::sites(world, kind.mask).into_iter();
-            for site in sites.filter(|site| queue(kind) == Some(site.queue)) {
-                let level = site.put.wake;
-                let looked_for =
-                    |cpu: &CpuId| tree.group(level, *cpu) == tree.group(level, site.prev);
+            let placed = placed(world, kind.mask);
+            let here = |(at, group)| queue(kind) == Some((at, group));
+            for placed in placed.iter().filter(|it| here((it.queue, it.group))) {
                 let able = world.cpus().iter().copied().filter(|&cpu| kind.allowed(cpu));
-                let busy = all(able.clone().filter(looked_for).map(|cpu| not(self.idle(cpu))));
-                let able = able.filter(|&cpu| self.reads(cpu, site.queue));
-                ways.push(all([some(name(many)), busy, any(able.map(sleeps))]));
+                let looked_for = able.clone().filter(|&cpu| placed.looks_for(world, cpu));
+                let able = able.filter(|&cpu| self.reads(cpu, (placed.queue, placed.group)));
+                // Who is kicked is of use if it takes tasks.
+                let woken = |cpu| match placed.kicked.contains(&cpu) {
+                    true => sleeps(cpu),
+                    false => self.idle(cpu),
+                };
+                let nobody = all(looked_for.map(|cpu| not(woken(cpu))));
+                ways.push(all([some(name(many)), nobody, any(able.map(sleeps))]));
             }
         }
         Ok(any(ways))
@@ -195,8 +199,7 @@ impl Asked<'_, '_> {
     }
 
     fn reader(&self, cpu: CpuId, other: Option<At>) -> Reader<'_, '_> {
-        let me = Some(At { level: Level::Cpu, group: cpu.index() });
-        let frame = Frame { me, other, here: Some(cpu), ..self.world.frame() };
+        let frame = Frame { other, ..self.world.frame_at(cpu) };
         Reader::new(self.world, self.counts, frame)
     }
 

@@ -1,58 +1,14 @@
 //! Every path through a handler on a small machine, with what has to be true to go it.
 
 use wastenot_model::CpuId;
-use wastenot_rota::eval::{Frame, widen};
-use wastenot_rota::ir::{Bool, Comparison, Event, Level, Num, Place, Put, Set, Stmt};
+use wastenot_rota::eval::Frame;
+use wastenot_rota::ir::{Bool, Comparison, Event, Level, Num, Place, Set, Stmt};
 
 use super::counts::Counts;
 use super::expr::{Encoded, Reader};
 use super::terms::{all, compares, minus, total};
 use crate::explore::{Place as Where, Task, World};
 use crate::smt::{Term, int, not};
-
-/// Where a task can be put.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Site<'p> {
-    /// The queue, and whose.
-    pub(super) queue: (usize, usize),
-    /// Where the task was last.
-    pub(super) prev: CpuId,
-    /// By which statement.
-    pub(super) put: &'p Put,
-}
-
-/// Everywhere that a task of this affinity can be put, whatever conditions say.
-pub(super) fn sites<'p>(world: &World<'p>, mask: u32) -> Vec<Site<'p>> {
-    let nothing = Counts::nothing(world);
-    let task = Task { place: Where::Away, mask, weight: 100 };
-    let mut sites = Vec::new();
-    for event in Event::ALL.into_iter().filter(|event| event.places()) {
-        for &prev in world.cpus() {
-            let paths = Path::all(world, &nothing, event, task, prev, None);
-            let put = |path: Path<'_, 'p>| path.put.map(|(queue, put)| Site { queue, prev, put });
-            sites.extend(paths.into_iter().filter_map(put));
-        }
-    }
-    sites
-}
-
-/// Where tasks of this affinity can come to wait: put there, or moved there by periodic balancing.
-pub(super) fn queues(world: &World<'_>, mask: u32) -> Vec<(usize, usize)> {
-    let able = || world.cpus().iter().filter(|cpu| mask >> cpu.0 & 1 == 1);
-    let mut queues: Vec<(usize, usize)> =
-        sites(world, mask).into_iter().map(|site| site.queue).collect();
-    for _ in &world.policy.queues {
-        for periodic in &world.policy.periodic {
-            let (from, into) = (periodic.balance.from, periodic.balance.into);
-            if let Some(into) = into.filter(|_| queues.iter().any(|&(queue, _)| queue == from)) {
-                queues.extend(able().map(|&cpu| (into, world.tree().group(world.per[into], cpu))));
-            }
-        }
-    }
-    queues.sort_unstable();
-    queues.dedup();
-    queues
-}
 
 /// Every way in which a task can be woken and come to wait, while `busy` is in an attempt: what has
 /// to be true, and what things are like then.
@@ -64,8 +20,8 @@ pub(super) fn wakes(
 ) -> Encoded<Vec<(Term, Counts)>> {
     let mut ways = Vec::new();
     for &prev in world.cpus().iter().filter(|&&prev| task.allowed(prev)) {
-        let paths = Path::all(world, counts, Event::Wake, task, prev, Some(busy));
-        for path in paths.into_iter().filter(|path| path.put.is_some()) {
+        let paths = Path::all(world, counts, task, prev, busy);
+        for path in paths.into_iter().filter(|path| path.put) {
             let given = all(path.given?);
             if given != Term::Bool(false) {
                 ways.push((given, path.reader.counts));
@@ -79,31 +35,30 @@ pub(super) fn wakes(
 #[derive(Clone)]
 struct Path<'a, 'p> {
     task: Task,
-    /// In an attempt: its flag is not there to be claimed.
-    busy: Option<CpuId>,
+    /// The CPU in an attempt: its flag is not there to be claimed.
+    busy: CpuId,
     /// What has to be true, or why that cannot be said.
     given: Encoded<Vec<Term>>,
     /// What things are like by now.
     reader: Reader<'a, 'p>,
-    /// Where the task was put, and by which statement.
-    put: Option<((usize, usize), &'p Put)>,
+    /// Whether the task was put somewhere.
+    put: bool,
 }
 
 impl<'a, 'p> Path<'a, 'p> {
-    /// All paths of a task that was last on `prev`.
+    /// All paths of a task that wakes and was last on `prev`.
     fn all(
         world: &'a World<'p>,
         counts: &Counts,
-        event: Event,
         task: Task,
         prev: CpuId,
-        busy: Option<CpuId>,
+        busy: CpuId,
     ) -> Vec<Path<'a, 'p>> {
         let frame = Frame { prev: Some(prev), here: Some(prev), ..world.frame() };
         let reader = Reader::new(world, counts, frame).about(task);
-        let begun = Path { task, busy, given: Ok(Vec::new()), reader, put: None };
+        let begun = Path { task, busy, given: Ok(Vec::new()), reader, put: false };
         let mut ends = Vec::new();
-        begun.follow(&[&world.policy.handlers[event as usize]], &mut ends);
+        begun.follow(&[&world.policy.handlers[Event::Wake as usize]], &mut ends);
         ends
     }
 
@@ -150,7 +105,7 @@ impl<'a, 'p> Path<'a, 'p> {
             Stmt::Put(put) => {
                 let (queue, group) = self.reader.queue(&put.queue);
                 self.placed(Where::Waits { queue, group });
-                self.put = Some(((queue, group), put));
+                self.put = true;
             }
             Stmt::Run { slot, .. } => {
                 if let Some(cpu) = self.reader.frame.slots.get(*slot).copied().flatten() {
@@ -170,13 +125,10 @@ impl<'a, 'p> Path<'a, 'p> {
         blocks: &[&'p [Stmt]],
         ends: &mut Vec<Self>,
     ) {
-        let (near, tree) = (self.reader.place(near), self.reader.world.tree());
-        let inside = |cpu: CpuId| {
-            within.is_none_or(|level| tree.group(level, cpu) == widen(tree, near, level).group)
-        };
-        let usable = |&cpu: &CpuId| self.task.allowed(cpu) && self.busy != Some(cpu) && inside(cpu);
-        let cpus = self.reader.world.cpus().iter().copied();
-        let usable: Vec<CpuId> = cpus.filter(usable).collect();
+        let near = self.reader.place(near);
+        let usable = |&cpu: &CpuId| self.task.allowed(cpu) && self.busy != cpu;
+        let inside = self.reader.world.inside(near, within).into_iter();
+        let usable: Vec<CpuId> = inside.filter(usable).collect();
         let all_busy = all(usable.iter().map(|&cpu| not(self.reader.idle(cpu))));
         for found in usable.into_iter().map(Some).chain([None]) {
             let given = found.map_or_else(|| all_busy.clone(), |cpu| self.reader.idle(cpu));

@@ -3,8 +3,9 @@
 //!
 //! Everything of a machine is known but its tasks. Tasks that are alike are not told apart: a
 //! number says how many there are of each kind, so that many tasks are asked about as easily as
-//! few. Where tasks may wait, what an attempt reads and what a wakeup does is taken from the policy
-//! here, once more: explorer and questions are held against each other on random policies.
+//! few. Where tasks may wait is what the explorer knows. What an attempt reads and what a wakeup does
+//! is taken from the policy here, once more: explorer and questions are held against each other on
+//! random policies.
 
 mod attempt;
 mod claims;
@@ -19,7 +20,7 @@ pub use search::{Beyond, beyond};
 use wastenot_model::CpuId;
 
 use crate::encode::NotEncoded;
-use crate::explore::{Place, Situation, Task, Test, World, weights};
+use crate::explore::{Place, Situation, Task, Test, World, waits, weights};
 use crate::smt::{Model, Script, Sort, Term, at_most, equal, int, name, sum};
 use counts::Counts;
 
@@ -115,7 +116,7 @@ fn kinds(world: &World<'_>, test: &Test) -> Vec<Task> {
     let all = (1_u32 << cpus.len()) - 1;
     let mut places: Vec<(Place, u32)> = cpus.iter().map(|&cpu| (Place::Runs(cpu), all)).collect();
     for mask in (1..=all).rev() {
-        let queues = handler::queues(world, mask).into_iter();
+        let queues = waits(world, mask).into_iter();
         places.extend(queues.map(|(queue, group)| (Place::Waits { queue, group }, mask)));
         if test.wakes > 0 {
             places.push((Place::Away, mask));

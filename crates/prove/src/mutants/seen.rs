@@ -12,9 +12,9 @@
 //! - whether slices end, only if `hierarchy` is claimed of a leader.
 //!
 //! It leaves out which candidate, idle CPU or task comes first, which CPUs balance and how often,
-//! how long slices are, whether somebody who runs is interrupted, and the values of parameters:
-//! proofs are for any that are not negative. Two policies with the same slice are one to every
-//! claim.
+//! how long slices are, whether somebody who runs is interrupted, variables of CPUs that nothing of
+//! this reads, and the values of parameters: proofs are for any that are not negative. Two policies
+//! with the same slice are one to every claim.
 
 use std::collections::BTreeSet;
 
@@ -125,6 +125,9 @@ impl Slice {
     fn policy(&self, policy: &Policy) -> Policy {
         let mut kept = policy.clone();
         kept.params.iter_mut().for_each(|param| param.value = 0);
+        // What nobody reads need not be there; what comes after it keeps its number.
+        let read = self.live.cpu_vars.last().map_or(0, |last| last + 1);
+        kept.cpu_vars.truncate(read);
         forget_places(&mut kept);
         for handler in &mut kept.handlers {
             *handler = self.block(handler);
@@ -268,6 +271,11 @@ mod tests {
         assert!(same(NUMA, "on leader(node)", ""));
         assert!(same(NUMA, "apart: count = 4", "apart: count = 9"));
         assert!(same(ULE, "on start(t) { here.rank := t.rank }", ""));
+        assert!(same(
+            ULE,
+            "rank: time = 0 owner cpu",
+            "rank: time = 0 owner cpu, more: count = 0 shared"
+        ));
         assert!(same(CFS, "here.vt := t.vt", ""));
     }
 

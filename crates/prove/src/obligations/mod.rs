@@ -44,6 +44,8 @@ pub enum Question {
     Fails,
     /// Of any number of CPUs, if nothing satisfies this.
     Unsatisfiable(Script),
+    /// The text does not say, nor would a solver: for this reason.
+    Undecided(&'static str),
     /// It has no words in the language of solvers.
     NotEncoded(NotEncoded),
 }
@@ -51,6 +53,10 @@ pub enum Question {
 impl Question {
     fn settled(holds: bool) -> Question {
         if holds { Question::Holds } else { Question::Fails }
+    }
+    /// `why`: what is to be said if it may hold or not.
+    fn settled_or(holds: bool, why: &'static str) -> Question {
+        if holds { Question::Holds } else { Question::Undecided(why) }
     }
     fn of(script: Result<Script, NotEncoded>) -> Question {
         script.map_or_else(Question::NotEncoded, Question::Unsatisfiable)

@@ -2,13 +2,14 @@
 //! far as the text decides it, `hierarchy`, `wait`.
 
 use wastenot_rota::ir::Policy;
-use wastenot_rota::ir::{Attempt, Level, Num, Stmt, Visitor, visit};
+use wastenot_rota::ir::{Attempt, Level, Stmt, Visitor, visit};
 use wastenot_rota::syntax::Span;
 
 use super::conserve::scans;
 use super::sites::{Site, candidate, moves, sites, takes, taking};
 use super::{Obligation, Question};
 use crate::encode::{Encoder, Names, NotEncoded, cpu_sort};
+use crate::explore::moves_somebody;
 use crate::smt::{Script, Term, and, at_most, forall, implies, int, name, not, or};
 use crate::wakeup::{Variant, invariant};
 
@@ -112,9 +113,13 @@ fn woken(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
     let takes = takes(&mut encoder, queue, &taking, &target)?;
     let candidate = candidate(&mut encoder, queue, &taking, &target);
     encoder.assert("I would look there.", or([takes, candidate]));
-    let prev = names.prev.unwrap_or_else(|| me.clone());
-    let inside = encoder.same(site.put.wake, prev, me);
+    let prev = names.prev.clone().unwrap_or_else(|| me.clone());
+    let inside = encoder.same(site.put.wake, prev, me.clone());
     encoder.assert("I am not looked for.", not(inside));
+    for kicked in site.kicked(&mut encoder, &names) {
+        let kicked = encoder.same(Level::Cpu, kicked, me.clone());
+        encoder.assert("Nor am I kicked.", not(kicked));
+    }
     Ok(encoder.finish())
 }
 
@@ -139,7 +144,6 @@ pub(super) fn hierarchy(policy: &Policy) -> Vec<Obligation> {
         model_only: false,
     };
     let mut all = vec![walked, nested];
-    let finite = slices_end(policy);
     if let Some(balance) = &policy.idle {
         all.push(Obligation {
             name: "covers",
@@ -155,30 +159,38 @@ pub(super) fn hierarchy(policy: &Policy) -> Vec<Obligation> {
             what: "the leader is the lowest CPU that is online, and no task keeps it for ever"
                 .into(),
             span: periodic.balance.spans.whole,
-            question: Question::settled(finite),
+            question: leads(policy),
             model_only: false,
         });
     }
     all
 }
 
-/// Whether every slice ends.
-fn slices_end(policy: &Policy) -> bool {
-    struct Slices(bool);
+/// Whether a leader comes to balance: a slice may be as long as it likes, but not without end.
+fn leads(policy: &Policy) -> Question {
+    struct Slices {
+        endless: bool,
+        preempts: bool,
+    }
     impl Visitor for Slices {
         fn stmt(&mut self, stmt: &Stmt) {
-            let endless = match stmt {
+            self.endless |= match stmt {
                 Stmt::Put(put) => put.slice.is_none(),
                 Stmt::Run { slice, .. } => slice.is_none(),
                 _ => false,
             };
-            self.0 &= !endless;
+            self.preempts |= matches!(stmt, Stmt::Kick { preempt: true, .. });
         }
-        fn num(&mut self, _: &Num) {}
     }
-    let mut slices = Slices(true);
+    let mut slices = Slices { endless: false, preempts: false };
     visit(policy, &mut slices);
-    slices.0
+    match (slices.endless, slices.preempts) {
+        (false, _) => Question::Holds,
+        (true, false) => Question::Fails,
+        (true, true) => Question::Undecided(
+            "a slice is for ever, and whether who runs for ever is always interrupted is not asked",
+        ),
+    }
 }
 
 /// A task waits no longer than there are dispatches before it: its queue is first in first out,
@@ -200,7 +212,10 @@ pub(super) fn wait(policy: &Policy) -> Vec<Obligation> {
             name: "stays",
             what: "nobody who waits is moved behind others".into(),
             span: periodic.balance.spans.whole,
-            question: Question::Fails,
+            question: match moves_somebody(policy, periodic, 1) {
+                Some(true) => Question::Fails,
+                _ => Question::Undecided("whether the queue that it comes to is still empty then"),
+            },
             model_only: false,
         });
     }

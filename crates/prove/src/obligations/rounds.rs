@@ -21,7 +21,11 @@ pub(super) fn rounds(policy: &Policy, bound: Bound) -> Vec<Obligation> {
             name: "stable",
             what: "nobody but an idle CPU moves tasks while others look for them".into(),
             span,
-            question: Question::settled(policy.periodic.is_empty()),
+            question: Question::settled_or(
+                policy.periodic.is_empty(),
+                "periodic balancing does, and whether it ever hides a task from all who look is \
+                 not asked of any number of CPUs",
+            ),
             model_only: false,
         });
     }
@@ -78,7 +82,10 @@ pub(super) fn settles(policy: &Policy) -> Vec<Obligation> {
             name: "moves",
             what: "a task is moved from some queue that is long to one that is empty".into(),
             span,
-            question: Question::settled(moves_somebody(policy, periodic)),
+            question: match moves_somebody(policy, periodic, 0) {
+                Some(some) => Question::settled(some),
+                None => Question::Undecided("only lengths of two queues were tried"),
+            },
             model_only: false,
         };
         let evens_out = Obligation {

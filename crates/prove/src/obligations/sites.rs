@@ -13,6 +13,8 @@ pub(crate) struct Site<'p> {
     pub(super) event: Event,
     pub(crate) put: &'p Put,
     slots: Vec<Slot<'p>>,
+    /// Who is kicked afterwards, whatever else is the case.
+    kicked: Vec<&'p Place>,
 }
 
 /// What is known of a CPU in a slot.
@@ -31,25 +33,48 @@ pub(crate) fn sites(policy: &Policy) -> Vec<Site<'_>> {
     let mut found = Vec::new();
     for event in Event::ALL.into_iter().filter(|event| event.places()) {
         let mut slots = Vec::new();
-        block(&policy.handlers[event as usize], event, &mut slots, &mut found);
+        block(&policy.handlers[event as usize], event, &mut slots, &mut found, &[]);
     }
     found
 }
 
-fn block<'p>(body: &'p [Stmt], event: Event, slots: &mut Vec<Slot<'p>>, found: &mut Vec<Site<'p>>) {
-    for stmt in body {
+/// `after`: what is kicked once the block is done.
+fn block<'p>(
+    body: &'p [Stmt],
+    event: Event,
+    slots: &mut Vec<Slot<'p>>,
+    found: &mut Vec<Site<'p>>,
+    after: &[&'p Place],
+) {
+    for (n, stmt) in body.iter().enumerate() {
+        let kicked = || kicks(&body[n + 1..], after);
         match stmt {
             Stmt::Claim { slot, .. } => fill(slots, *slot, Slot::Allowed),
             Stmt::Pick { slot, set: Set::Allowed, .. } => fill(slots, *slot, Slot::Allowed),
             Stmt::Pick { slot, set: Set::In(place), .. } => fill(slots, *slot, Slot::In(place)),
-            Stmt::Put(put) => found.push(Site { event, put, slots: slots.clone() }),
+            Stmt::Put(put) => {
+                found.push(Site { event, put, slots: slots.clone(), kicked: kicked() });
+            }
             Stmt::If { then, otherwise, .. } => {
-                block(then, event, slots, found);
-                block(otherwise, event, slots, found);
+                block(then, event, slots, found, &kicked());
+                block(otherwise, event, slots, found, &kicked());
             }
             _ => {}
         }
     }
+}
+
+/// Who is kicked by what is left of a block, and after it; as long as slots are as they were.
+fn kicks<'p>(rest: &'p [Stmt], after: &[&'p Place]) -> Vec<&'p Place> {
+    let finds =
+        |stmt: &Stmt| !matches!(stmt, Stmt::SetTask(..) | Stmt::SetCpu { .. } | Stmt::Kick { .. });
+    let plain = rest.iter().position(finds).unwrap_or(rest.len());
+    let kicks = rest[..plain].iter().filter_map(|stmt| match stmt {
+        Stmt::Kick { cpu, .. } => Some(cpu),
+        _ => None,
+    });
+    let after = if plain == rest.len() { after } else { &[] };
+    kicks.chain(after.iter().copied()).collect()
 }
 
 fn fill<'p>(slots: &mut Vec<Slot<'p>>, slot: usize, with: Slot<'p>) {
@@ -85,6 +110,12 @@ impl Site<'_> {
         names: &Names,
     ) -> Result<Term, NotEncoded> {
         encoder.queue_cpu(&self.put.queue, names)
+    }
+
+    /// CPUs that are kicked after this `put`, in any case.
+    pub(super) fn kicked(&self, encoder: &mut Encoder<'_>, names: &Names) -> Vec<Term> {
+        let places = self.kicked.iter().filter_map(|place| encoder.place(place, names).ok());
+        places.filter(|(level, _)| *level == Level::Cpu).map(|(_, cpu)| cpu).collect()
     }
 
     /// That this `put`, for the task of `names`, may choose the queue of the group of `cpu`,

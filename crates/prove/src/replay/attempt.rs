@@ -43,6 +43,10 @@ fn all_fail(stage: &Stage<'_>, cpus: Vec<CpuId>) -> Result<(), Otherwise> {
     let events = Events {
         wakes: count(|step| matches!(step, Step::Woken { .. })).min(1),
         moves: count(|step| matches!(step, Step::Moved { .. })).min(1),
+        only: told.steps.iter().find_map(|(step, _)| match *step {
+            Step::Moved { by, task, from, into } => Some((by, task, from, into)),
+            _ => None,
+        }),
     };
     for cpu in cpus.into_iter().filter(|&cpu| cpu != told.cpu) {
         if failing(&told.world(), &told.situation, cpu, events).is_none() {

@@ -4,8 +4,7 @@
 use std::collections::BTreeSet;
 
 use wastenot_model::CpuId;
-use wastenot_rota::eval::{At, Frame};
-use wastenot_rota::ir::{Attempt, Level, Policy, Stmt};
+use wastenot_rota::ir::{Attempt, Policy, Stmt};
 
 use super::symmetry::permutations;
 use super::{Cpus, Move, Queue, SIZE_MAX, System, Task, Trace, Variant, explore};
@@ -126,15 +125,14 @@ pub(crate) fn made(policy: &Policy, small: &Small, tasks: usize) -> Option<Vec<M
 pub(crate) fn kinds(world: &World<'_>) -> BTreeSet<Kind> {
     let mut kinds = BTreeSet::new();
     for mask in 1..1u32 << world.cpus().len() {
-        for placed in placed(world, mask) {
-            let tree = world.tree();
-            let scope = tree.group(placed.put.wake, placed.prev);
+        for placed in placed(world, mask).iter() {
+            let looked_for = world.cpus().iter().copied();
             let queue = (placed.queue, placed.group);
             let allowed = mask as Cpus;
             let handler = &world.policy.handlers[placed.event as usize];
             kinds.insert(Kind {
                 allowed,
-                woken: allowed & set(tree.members(placed.put.wake, scope)),
+                woken: allowed & set_of(looked_for.filter(|&cpu| placed.looks_for(world, cpu))),
                 direct: if runs_directly(handler) { allowed } else { 0 },
                 queue,
             });
@@ -156,8 +154,7 @@ fn looks(world: &World<'_>, cpu: CpuId, attempt: &Attempt, at: (usize, usize)) -
     let tree = world.tree();
     match (attempt, &world.policy.idle) {
         (Attempt::Take(queue, _), _) => {
-            let me = At { level: Level::Cpu, group: tree.group(Level::Cpu, cpu) };
-            let frame = Frame { me: Some(me), here: Some(cpu), ..world.frame() };
+            let frame = world.frame_at(cpu);
             let empty = Situation { tasks: Vec::new(), vars: world.vars() };
             let look = world.look(&empty, None);
             (queue.queue, frame.queue(&look, queue, world.per[queue.queue])) == at

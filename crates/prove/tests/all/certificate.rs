@@ -163,7 +163,7 @@ fn what_a_claim_follows_from_cannot_be_left_out_or_changed() {
     let Error::Unlike { faults, .. } = &error else { panic!("{error}") };
     assert!(faults[0].ends_with("settles: the text claims no such thing"), "{faults:?}");
     let place = folder.path().join("manifest.json");
-    let mut less = written.clone();
+    let mut less = written;
     less.claims.remove(claim);
     fs::write(place, serde_json::to_string(&less).unwrap()).unwrap();
     let again = recheck(folder.path(), &[], TIMEOUT).unwrap();

@@ -173,7 +173,7 @@ fn holding(policies: &[(u64, Policy)], solver: &Solver) -> Vec<Proved> {
     let mut answers = answers(solver, &scripts).into_iter();
     let mut one = |obligation: &Obligation| match &obligation.question {
         Obligated::Holds => Proved::Yes,
-        Obligated::Fails => Proved::No,
+        Obligated::Fails | Obligated::Undecided(_) => Proved::No,
         Obligated::NotEncoded(_) => Proved::NoWords,
         Obligated::Unsatisfiable(_) => match answers.next() {
             Some(Answer::Unsat) => Proved::Yes,

@@ -72,8 +72,11 @@ fn a_task_that_comes_in_a_step_does_not_wait_before() {
         let start = history.head.start.clone().expect("it begins with something");
         let asleep = usize::from(how == How::Wakeup);
         assert_eq!((start.waiting.len(), start.sleeping.len()), (0, asleep));
-        let comes = |event: Event| matches!(event, Event::Queued { task, how: it, .. } if task == TaskId::nth(0) && it == how);
-        assert!(history.entries().any(|entry| comes(entry.event)));
+        let queued = history.entries().find_map(|entry| match entry.event {
+            Event::Queued { task, how, .. } => Some((task, how)),
+            _ => None,
+        });
+        assert_eq!(queued, Some((TaskId::nth(0), how)));
     }
 }
 

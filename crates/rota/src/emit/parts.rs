@@ -4,7 +4,7 @@
 use super::expr::constant;
 use super::policy::{Written, dimension};
 use super::{MAX_CPUS, Writer};
-use crate::ir::{Attempt, Level, Program};
+use crate::ir::{Attempt, Level, Place, Program};
 
 /// What depends on which partition has which policy.
 pub(super) struct Parts<'a> {
@@ -128,6 +128,15 @@ impl Parts<'_> {
 /// A condition on `cpu`: it takes from that queue, or balances from it.
 fn looks_into(writer: &Writer, queue: usize, per: Level) -> String {
     let mut who = Vec::new();
+    let takes_own = |attempt: &Attempt| match attempt {
+        Attempt::Take(at, _) => at.queue == queue && is_own(&at.at, per),
+        Attempt::Balance => false,
+    };
+    // Nobody balances with the own queue.
+    let other = match writer.policy.dispatch.iter().any(takes_own) {
+        true => None,
+        false => Some(format!("of != group({}, cpu)", constant(per))),
+    };
     for attempt in &writer.policy.dispatch {
         match (attempt, &writer.policy.idle) {
             (Attempt::Take(at, _), _) if at.queue == queue => {
@@ -141,10 +150,13 @@ fn looks_into(writer: &Writer, queue: usize, per: Level) -> String {
             (Attempt::Balance, Some(idle)) if idle.from == queue => {
                 let widest = idle.levels.iter().max().copied().unwrap_or(Level::Cpu);
                 let (wide, per) = (constant(widest), constant(per));
-                who.push(if widest == Level::Machine {
-                    "true".into()
-                } else {
-                    format!("group({wide}, nth({per}, of, 0)) == group({wide}, cpu)")
+                let near = (widest != Level::Machine)
+                    .then(|| format!("group({wide}, nth({per}, of, 0)) == group({wide}, cpu)"));
+                let both: Vec<String> = other.iter().cloned().chain(near).collect();
+                who.push(match both.as_slice() {
+                    [] => "true".into(),
+                    [one] => one.clone(),
+                    all => format!("({})", all.join(" && ")),
                 });
             }
             _ => {}
@@ -154,4 +166,13 @@ fn looks_into(writer: &Writer, queue: usize, per: Level) -> String {
         return "false".into();
     }
     if who.contains(&"true".to_string()) { "true".into() } else { who.join(" || ") }
+}
+
+/// Whether a place of one who dispatches is in the group of that level that its CPU is in.
+fn is_own(place: &Place, per: Level) -> bool {
+    match place {
+        Place::Me => true,
+        Place::Of(level, inner) => *level <= per && is_own(inner, per),
+        _ => false,
+    }
 }

@@ -15,13 +15,13 @@ What is proved is that no CPU stays idle while a task waits that it may run,
 beyond a stated number of attempts: in a model, under the assumptions that are
 listed (docs/proofs.md). A policy says itself what it claims: `prove ...`.
 
-First small machines are explored, every situation of them, which needs no solver
-and finds the smallest counterexample: up to --cpus CPUs and --tasks tasks, and
-interleavings of wakeups up to 2 CPUs and 2 tasks. At the same time z3 or cvc5 is
-asked about machines of any size, or both are (--both). What they prove is only
-explored for a moment; where they do not, a solver is asked about small machines,
-too: always up to 5 CPUs and 8 tasks, so that a counterexample may be larger than
---cpus. The report says of each claim how far it was explored.
+First small machines are explored, every situation of them, which needs no
+solver and finds the smallest counterexample: up to --cpus CPUs and --tasks
+tasks, and interleavings of wakeups up to 2 CPUs and 2 tasks. At the same time
+z3 or cvc5 is asked about machines of any size, or both are (--both). What they
+prove is explored for a moment only; where they do not, a solver is asked about
+small machines, too, always up to 5 CPUs and 8 tasks: a counterexample may be
+larger than --cpus says. The report tells of each claim how far it was explored.
 
 What was asked and answered can be kept (--certificate) and asked again
 (--recheck).

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// Write policies in Rota: find their faults, format them, make C of them
+/// Write policies in Rota: find their faults, format them, emit C
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Rota is a language for schedulers: docs/reference/rota.md.

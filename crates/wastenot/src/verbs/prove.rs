@@ -10,7 +10,8 @@ use wastenot_prove::certificate::{self, Again, Rechecked};
 use wastenot_prove::explore::Bounds;
 use wastenot_prove::solver::{Kind, Places, Solver};
 use wastenot_prove::{
-    Counterexample, Error, Judgement, Options, Outcome, Verdict, judge, judge_partitions, report,
+    Counterexample, Error, Finding, Judgement, Options, Outcome, Verdict, judge, judge_partitions,
+    report,
 };
 use wastenot_rota::ir::{ClaimKind, Policy, Program};
 use wastenot_rota::{compile, line_and_column};
@@ -306,7 +307,8 @@ fn asked_again(all: &[Rechecked]) -> Table {
     let columns = [
         ("policy", "policy", Unit::None),
         ("claim", "claim", Unit::None),
-        ("obligation", "obligation", Unit::None),
+        ("obligation", "", Unit::None),
+        ("file", "file", Unit::None),
         ("solver", "solver", Unit::None),
         ("expected", "expected", Unit::None),
         ("answer", "answer", Unit::None),
@@ -319,6 +321,7 @@ fn asked_again(all: &[Rechecked]) -> Table {
             one.policy.as_str().into(),
             one.claim.as_str().into(),
             one.name.as_str().into(),
+            one.file.as_str().into(),
             one.solver.as_str().into(),
             one.expected.word().into(),
             one.answer.word().into(),

@@ -175,7 +175,7 @@ const CASES: &[(&str, &str, &str)] = &[
         "--json stands behind `--`",
         "options first",
     ),
-    ("wastenot rota", "what to do?", "`wastenot rota check`, `fmt` or `explain`"),
+    ("wastenot rota", "what to do?", "`wastenot rota check`, `fmt`, `explain` or `emit`"),
     ("wastenot rota fmt", "rota needs a text to read", "`wastenot rota fmt my.rota`"),
     ("wastenot rota chekc a.rota", "unrecognized subcommand 'chekc'", "did you mean `check`"),
     (

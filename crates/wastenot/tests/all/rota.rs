@@ -53,8 +53,8 @@ fn a_program_of_several_policies_is_called_as_its_file() {
         ("policies/work-stealing.rota,slice=5ms", "ws slice=5ms"),
     ] {
         let (text, code) = said(&desk.bash(&format!("{line} {name}")));
-        let json: Value = serde_json::from_str(&text).expect("JSON");
-        assert_eq!((code, &json["schedulers"][0]["scheduler"]), (0, &called.into()), "{text}");
+        let named = format!("\"scheduler\": \"{called}\"");
+        assert!(code == 0 && text.contains(&named), "{text}");
     }
 }
 

@@ -44,7 +44,7 @@ impl Premises {
     fn proved(&self, policy: &Policy, claim: &ClaimKind) -> bool {
         obligations(policy, claim).iter().all(|it| match &it.question {
             Question::Holds => true,
-            Question::Fails | Question::NotEncoded(_) => false,
+            Question::Fails | Question::Undecided(_) | Question::NotEncoded(_) => false,
             Question::Unsatisfiable(script) => {
                 let reply = self.cache.ask(&self.solver, script, Seek::Refutation, PATIENCE);
                 reply.expect("the solver answers").answer == Answer::Unsat

@@ -12,7 +12,7 @@ use wastenot_model::Machine;
 use wastenot_model::workload::Random;
 use wastenot_rota::chance;
 use wastenot_rota::emit::{Tables, emit};
-use wastenot_rota::ir::Program;
+use wastenot_rota::ir::{Event, Place, Policy, Program, Stmt, Visitor, visit_block};
 use wastenot_rota::{Tree, partitions};
 
 use super::{policies, scratch, vocabulary};
@@ -158,7 +158,7 @@ fn compiled_natively_random_policies_decide_what_the_interpreter_decides() {
         let text = chance::policy(&mut Random::stream(seed, 4, 0));
         // Some mean nothing, and some are of the model only.
         let Ok(program) = wastenot_rota::compile(&text) else { continue };
-        if emit(&program).is_err() {
+        if emit(&program).is_err() || places_otherwise(&program.policies[0]) {
             continue;
         }
         left -= 1;
@@ -168,6 +168,29 @@ fn compiled_natively_random_policies_decide_what_the_interpreter_decides() {
         assert!(held.differ.is_empty(), "{:#?}\n{text}", held.differ);
     }
     println!("{} events of random policies", held.events);
+}
+
+/// Whether a handler that places its task kicks an idle CPU itself: the kernel does so before the
+/// task is in its queue (docs/emit.md), which the stand-ins take for a fault of the protocol. Or
+/// puts who ran elsewhere than at home: which of several idle CPUs is woken for it then, the
+/// nearest to where it ran or to where it waits, is not the same in both.
+fn places_otherwise(policy: &Policy) -> bool {
+    struct Places(Event, bool);
+    impl Visitor for Places {
+        fn stmt(&mut self, stmt: &Stmt) {
+            self.1 |= match stmt {
+                Stmt::Kick { preempt, .. } => !preempt,
+                Stmt::Put(put) => self.0 >= Event::Preempt && put.queue.at != Place::Home,
+                _ => false,
+            };
+        }
+    }
+    let places = |event: Event| {
+        let mut places = Places(event, false);
+        visit_block(&policy.handlers[event as usize], &mut places);
+        places.1
+    };
+    Event::ALL.into_iter().filter(|event| event.places()).any(places)
 }
 
 /// What C and interpreter were held against each other in.

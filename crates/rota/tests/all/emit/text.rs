@@ -112,3 +112,19 @@ fn tabs_indent_and_lines_are_no_longer_than_what_they_quote() {
         }
     }
 }
+
+/// Who is woken for a task that it never reads is woken in vain, and nobody else is.
+#[test]
+fn who_only_balances_is_not_woken_for_its_own_queue() {
+    let text = include_str!("../../../../../policies/work-stealing.rota");
+    let only = text.replace("take c.ready else balance idle", "balance idle");
+    assert_ne!(text, only);
+    let looks = |text: &str| {
+        let emitted =
+            emit(&wastenot_rota::compile(text).expect("it compiles")).expect("it is right");
+        let (_, looks) = emitted.split_once("static bool looks(").expect("it is there");
+        looks.split_once("return ").expect("it says who").1.lines().next().map(str::to_owned)
+    };
+    assert_eq!(looks(text).as_deref(), Some("true;"));
+    assert_eq!(looks(&only).as_deref(), Some("of != group(CPU, cpu);"));
+}

@@ -1,11 +1,11 @@
-//! Whether periodic balancing moves anybody at all: from a long queue to an empty one.
+//! Whether periodic balancing moves anybody, and to where others wait.
 //!
 //! Without this a policy that never moves a task settles, and says nothing.
 
 use wastenot_model::CpuId;
 use wastenot_rota::Tree;
 use wastenot_rota::eval::{At, Frame, Look};
-use wastenot_rota::ir::{Periodic, Policy};
+use wastenot_rota::ir::{Bool, Num, Periodic, Place, Policy, Visitor, visit_bool, visit_num};
 
 use super::situation::World;
 use crate::machines;
@@ -17,17 +17,47 @@ const CPUS: usize = 4;
 const LENGTHS: std::ops::Range<i64> = 1..64;
 const POWERS: std::ops::Range<u32> = 6..41;
 
-/// Whether on some machine somebody moves a task out of a queue of some length while all others are
-/// empty; all CPUs run tasks, or none does.
-pub(crate) fn moves_somebody(policy: &Policy, periodic: &Periodic) -> bool {
+/// Whether on some machine somebody moves a task out of a queue of some length while so many wait
+/// in each other one; all CPUs run tasks, or none does. `None`: nobody does, but the guard asks
+/// for more than the lengths of the two queues.
+pub(crate) fn moves_somebody(policy: &Policy, periodic: &Periodic, others: i64) -> Option<bool> {
     let all = (2..=CPUS).flat_map(|cpus| machines(policy, cpus));
-    all.into_iter().any(|small| {
+    let some = all.into_iter().any(|small| {
         let world = World::new(policy, &small);
-        world.cpus().iter().any(|&cpu| takes_some(&world, periodic, cpu))
-    })
+        world.cpus().iter().any(|&cpu| takes_some(&world, periodic, cpu, others))
+    });
+    let mut asks = Asks { from: periodic.balance.from, more: false };
+    visit_bool(&periodic.balance.filter, &mut asks);
+    visit_bool(&periodic.balance.recheck, &mut asks);
+    visit_num(&periodic.balance.count, &mut asks);
+    (some || !asks.more).then_some(some)
 }
 
-fn takes_some(world: &World<'_>, periodic: &Periodic, cpu: CpuId) -> bool {
+/// Whether a guard asks for anything but how many wait in the two queues, and run there.
+struct Asks {
+    from: usize,
+    more: bool,
+}
+
+impl Visitor for Asks {
+    fn num(&mut self, num: &Num) {
+        self.more |= match num {
+            Num::Queued(at) => at.queue != self.from || !matches!(at.at, Place::Me | Place::Other),
+            Num::Running(place) => !matches!(place, Place::Me | Place::Other),
+            Num::Const(_) | Num::Param(_) | Num::Add(..) | Num::Sub(..) => false,
+            Num::Min(..) | Num::Max(..) | Num::Times(..) | Num::Over(..) => false,
+            _ => true,
+        };
+    }
+    fn bool(&mut self, condition: &Bool) {
+        self.more |= matches!(
+            condition,
+            Bool::Idle(_) | Bool::Allowed(_) | Bool::Within(..) | Bool::Quantified { .. }
+        );
+    }
+}
+
+fn takes_some(world: &World<'_>, periodic: &Periodic, cpu: CpuId, others: i64) -> bool {
     let (tree, balance) = (world.tree(), &periodic.balance);
     let level = world.per[balance.from];
     let me = At { level, group: tree.group(level, cpu) };
@@ -38,7 +68,7 @@ fn takes_some(world: &World<'_>, periodic: &Periodic, cpu: CpuId) -> bool {
         let mut frame = Frame { me: Some(me), other, here: Some(cpu), ..world.frame() };
         let long = LENGTHS.chain(POWERS.map(|power| 1 << power));
         long.flat_map(|long| [(long, false), (long, true)]).any(|(long, busy)| {
-            let look = Lengths { tree, queue: balance.from, group, long, busy };
+            let look = Lengths { tree, queue: balance.from, group, long, others, busy };
             frame.bool(&look, &world.per, &balance.filter)
                 && frame.bool(&look, &world.per, &balance.recheck)
                 && frame.num(&look, &world.per, &balance.count) >= 1
@@ -46,12 +76,13 @@ fn takes_some(world: &World<'_>, periodic: &Periodic, cpu: CpuId) -> bool {
     })
 }
 
-/// One queue is long, all others are empty. All tasks weigh the same, and no time has passed.
+/// One queue is long, all others are as long as each other. All tasks weigh the same, and no time has passed.
 struct Lengths<'t> {
     tree: &'t Tree,
     queue: usize,
     group: usize,
     long: i64,
+    others: i64,
     busy: bool,
 }
 
@@ -62,7 +93,7 @@ impl Look for Lengths<'_> {
         self.tree
     }
     fn queued(&self, queue: usize, group: usize) -> i64 {
-        if (queue, group) == (self.queue, self.group) { self.long } else { 0 }
+        if (queue, group) == (self.queue, self.group) { self.long } else { self.others }
     }
     fn queued_weight(&self, queue: usize, group: usize) -> i64 {
         WEIGHT * self.queued(queue, group)
@@ -103,23 +134,31 @@ mod tests {
     const NUMA: &str = include_str!("../../../../policies/numa-aware.rota");
     const FILTER: &str = "queued(v.q) - queued(me.q) >= 2 + apart";
 
-    fn moves(filter: &str) -> bool {
+    fn tried(filter: &str) -> Option<bool> {
         let text = NUMA.replace(FILTER, filter);
         assert!(filter == FILTER || text != NUMA);
         let policy = &wastenot_rota::compile(&text).expect("it compiles").policies[0];
-        moves_somebody(policy, &policy.periodic[0])
+        moves_somebody(policy, &policy.periodic[0], 0)
     }
 
     #[test]
     fn a_long_queue_loses_a_task_however_far_apart_queues_may_be() {
-        assert!(moves(FILTER));
-        assert!(moves("queued(v.q) - queued(me.q) >= 1_000_000"));
-        assert!(moves("queued(v.q) - queued(me.q) >= 2 and queued(v.q) <= 5"));
+        assert_eq!(tried(FILTER), Some(true));
+        assert_eq!(tried("queued(v.q) - queued(me.q) >= 1_000_000"), Some(true));
+        let limit = "queued(v.q) - queued(me.q) >= 2 and queued(v.q) <= 5";
+        assert_eq!(tried(limit), Some(true));
     }
 
     #[test]
     fn a_filter_that_never_passes_moves_nobody() {
-        assert!(!moves("queued(me.q) - queued(v.q) >= 2"));
-        assert!(!moves("queued(v.q) - queued(v.q) >= 2"));
+        assert_eq!(tried("queued(me.q) - queued(v.q) >= 2"), Some(false));
+        assert_eq!(tried("queued(v.q) - queued(v.q) >= 2"), Some(false));
+    }
+
+    #[test]
+    fn of_a_filter_that_asks_for_more_nobody_knows() {
+        let long = "queued(v.q) - queued(me.q) >= 2";
+        assert_eq!(tried(&format!("{long} and cpus(machine) >= 8")), None);
+        assert_eq!(tried(&format!("{long} and now > 1s")), None);
     }
 }

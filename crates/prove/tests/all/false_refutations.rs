@@ -1,0 +1,235 @@
+//! Claims that were once refuted by what no handler leads to, or by what the text does not say.
+
+use std::time::Duration;
+
+use wastenot_prove::explore::Bounds;
+use wastenot_prove::solver::Solver;
+use wastenot_prove::{Options, Outcome, Scope, judge};
+
+use crate::solvers::solvers;
+
+/// What becomes of each claim of a text, without solvers and with each.
+fn outcomes(text: &str, test: &str) -> Vec<Outcome> {
+    let mut all = judged(text, Vec::new());
+    all.extend(solvers(test).into_iter().flat_map(|solver| judged(text, vec![solver])));
+    all
+}
+
+fn judged(text: &str, solvers: Vec<Solver>) -> Vec<Outcome> {
+    let program = wastenot_rota::compile(text).unwrap_or_else(|why| panic!("{why:?}\n{text}"));
+    let bounds = Bounds { cpus: 3, tasks: 2, events: 1 };
+    let options = Options { solvers, cache: None, patience: Duration::from_secs(20), bounds };
+    let verdicts = judge(&program.policies[0], &options).expect("an answer");
+    verdicts.into_iter().map(|verdict| verdict.outcome).collect()
+}
+
+fn is_refuted(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Refuted(_) | Outcome::Contradicted(_))
+}
+
+/// A queue per CPU, another one that nobody takes from, and this choice between them.
+fn choosing(vars: &str, choice: &str, more: &str, claims: &str) -> String {
+    format!(
+        "policy p() {{
+            {vars}
+            queue q : fifo per cpu
+            queue lost : fifo per machine
+            on new(t), wake(t), preempt(t), yield(t) {{ {choice} }}
+            on block(t), exit(t) {{ }}
+            {more}
+            on dispatch(c) {{ take c.q }}
+            prove {claims}
+        }}"
+    )
+}
+
+#[test]
+fn a_task_is_looked_at_only_where_some_handler_puts_it() {
+    let test = "a_task_is_looked_at_only_where_some_handler_puts_it";
+    let lost = |condition: &str| {
+        format!("if {condition} {{ put t in machine.lost }} else {{ put t in home(t).q }}")
+    };
+    let y = "cpu { y: time = 0 owner cpu }";
+    let claims = "no_lost_task, wait(dispatches <= position + direct_runs)";
+    let never = [
+        // Whoever is picked the task may run on.
+        choosing(
+            "",
+            "let v = argmin v in machine : queued(v.q)
+             if v in allowed(t) { put t in v.q } else { put t in home(t).q }",
+            "",
+            claims,
+        ),
+        // Nobody sets it.
+        choosing(y, &lost("here.y > 1ms"), "", claims),
+        // Nobody weighs so much.
+        choosing("", &lost("t.weight > 20000"), "", claims),
+        choosing("", &lost("cpus(machine) = 0"), "", claims),
+    ];
+    for text in &never {
+        for outcome in outcomes(text, test) {
+            assert!(!is_refuted(&outcome), "{outcome:?}\n{text}");
+        }
+    }
+    for condition in ["queued(home(t).q) >= 3", "t.weight > 100", "now > 1s", "idle(here)"] {
+        for outcome in outcomes(&choosing("", &lost(condition), "", "no_lost_task"), test) {
+            assert!(matches!(outcome, Outcome::Refuted(_)), "{condition}: {outcome:?}");
+        }
+    }
+    // It is set, but to what?
+    let set = choosing(y, &lost("here.y > 1ms"), "on start(t) { here.y := 1us }", "no_lost_task");
+    for outcome in outcomes(&set, test) {
+        let Outcome::Unknown(why) = outcome else { panic!("{outcome:?}") };
+        assert!(why.contains("nobody knows whether `new` ever goes each way"), "{why}");
+    }
+}
+
+/// Virtual time with these handlers.
+fn keyed(wake: &str, preempt: &str, block: &str, stop: &str) -> String {
+    format!(
+        "policy p() {{
+            task {{ vt: time = 0 owner queue, x: time = 0 owner queue }}
+            queue q : ordered(vt) per machine
+            on new(t), wake(t) {{ {wake}\n put t in machine.q }}
+            on preempt(t), yield(t) {{ {preempt}\n put t in machine.q }}
+            on block(t) {{ {block} }}
+            on exit(t) {{ }}
+            on stop(t, ran) {{ {stop} }}
+            on dispatch(c) {{ take machine.q }}
+            prove vt_monotone
+        }}"
+    )
+}
+
+#[test]
+fn a_key_begins_with_what_handlers_made_of_it() {
+    let test = "a_key_begins_with_what_handlers_made_of_it";
+    let rises = "t.vt += scaled(ran, t.weight)";
+    let right = [
+        // Nobody sets `x`.
+        keyed("if t.x > 0ms { t.vt := 0ms }", "", "", rises),
+        // It is never later than now.
+        keyed("t.vt := now", "", "", "t.vt := now"),
+        // What it is for a moment nobody sees.
+        keyed("let a = t.vt\n t.vt := 0ms\n t.vt := a", "", "", rises),
+        // Whoever puts it again adds what it ran.
+        keyed("", "t.vt += t.x", "t.vt += t.x", "t.x := ran"),
+    ];
+    for text in &right {
+        for outcome in outcomes(text, test) {
+            assert!(!is_refuted(&outcome), "{outcome:?}\n{text}");
+        }
+    }
+    let wrong = [
+        keyed("t.vt := min_vt(machine.q)", "", "", rises),
+        keyed("t.vt := 0ms", "", "", rises),
+        keyed("", "t.vt := 0ms", "", rises),
+        keyed("", "", "", "t.vt := scaled(ran, t.weight)"),
+        keyed("", "", "", ""),
+    ];
+    for text in &wrong {
+        for outcome in outcomes(text, test) {
+            assert!(matches!(outcome, Outcome::Refuted(_)), "{outcome:?}\n{text}");
+        }
+    }
+}
+
+#[test]
+fn whoever_is_kicked_after_a_put_is_woken() {
+    let test = "whoever_is_kicked_after_a_put_is_woken";
+    let put = "put t in home(t).q wake within cpu";
+    let kicked = choosing("", &format!("{put}\n kick home(t)"), "", "no_lost_wakeup");
+    let claimed = "let c = idle cpu in allowed(t) near t.prev by [smt, llc, node, machine]
+        if c { put t in c.q wake within cpu\n kick c } else { put t in home(t).q }";
+    let claimed = choosing("", claimed, "", "no_lost_wakeup");
+    for text in [&kicked, &claimed] {
+        for outcome in judged(text, Vec::new()) {
+            assert!(matches!(outcome, Outcome::Proved(Scope::UpTo(_))), "{outcome:?}\n{text}");
+        }
+    }
+    for solver in solvers(test) {
+        let outcome = judged(&kicked, vec![solver.clone()]).remove(0);
+        assert!(matches!(outcome, Outcome::Proved(Scope::Any)), "{outcome:?}");
+        assert!(!is_refuted(&judged(&claimed, vec![solver])[0]));
+    }
+    let wrong = [
+        put.to_owned(),
+        format!("{put}\n kick here"),
+        format!("{put}\n if t.weight > 100 {{ kick home(t) }}"),
+    ];
+    for handler in wrong {
+        for outcome in outcomes(&choosing("", &handler, "", "no_lost_wakeup"), test) {
+            assert!(matches!(outcome, Outcome::Refuted(_)), "{handler}: {outcome:?}");
+        }
+    }
+}
+
+/// Work stealing whose queues are balanced where this filter passes.
+fn balanced(put: &str, more: &str, filter: &str, claim: &str) -> String {
+    format!(
+        "policy p() {{
+            queue q : fifo per node
+            on new(t), wake(t), preempt(t), yield(t) {{ put t in home(t).q {put} }}
+            on block(t), exit(t) {{ }}
+            {more}
+            on dispatch(c) {{ take c.q else balance idle }}
+            balance idle {{
+                level machine
+                filter(me, v) = queued(v.q) >= 1
+                steal 1 where me in allowed(t)
+            }}
+            balance every 10ms on leader(node) {{
+                level machine
+                filter(me, v) = {filter}
+                steal 1 into me.q
+            }}
+            prove {claim}
+        }}"
+    )
+}
+
+#[test]
+fn the_text_contradicts_only_what_it_speaks_of() {
+    let test = "the_text_contradicts_only_what_it_speaks_of";
+    let longer = "queued(v.q) - queued(me.q) >= 2";
+    let more = |what: &str| format!("{longer} and {what}");
+    let empty = "queued(v.q) >= 2 and queued(me.q) = 0";
+    let wait = "wait(dispatches <= position + direct_runs)";
+    let tick = "on tick(t) { kick here preempt }";
+    let open = [
+        balanced("", "", &more("cpus(machine) >= 8"), "settles"),
+        balanced("", "", &more("now > 1s"), "settles"),
+        balanced("", "", empty, wait),
+        balanced("slice forever", tick, longer, "hierarchy"),
+    ];
+    for text in &open {
+        for outcome in outcomes(text, test) {
+            assert!(matches!(outcome, Outcome::Unknown(_)), "{outcome:?}\n{text}");
+        }
+    }
+    let refuted = [
+        balanced("", "", "queued(me.q) - queued(v.q) >= 2", "settles"),
+        balanced("", "", longer, wait),
+        balanced("slice forever", "", longer, "hierarchy"),
+    ];
+    for text in &refuted {
+        for outcome in outcomes(text, test) {
+            assert!(matches!(outcome, Outcome::Contradicted(_)), "{outcome:?}\n{text}");
+        }
+    }
+    // An end is an end, however late.
+    let long = balanced("slice 9000000s", "", longer, "hierarchy");
+    for outcome in outcomes(&long, test) {
+        assert!(matches!(outcome, Outcome::Proved(Scope::Any)), "{outcome:?}");
+    }
+}
+
+#[test]
+fn a_cpu_moves_nobody_while_it_looks_for_somebody() {
+    let test = "a_cpu_moves_nobody_while_it_looks_for_somebody";
+    let text = balanced("", "", "queued(v.q) >= 2 and queued(me.q) = 0", "rounds(<= idle_cpus)");
+    let text = text.replace("per node", "per cpu").replace(" on leader(node)", "");
+    for outcome in outcomes(&text, test) {
+        assert!(!is_refuted(&outcome), "{outcome:?}");
+    }
+}
