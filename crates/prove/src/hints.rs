@@ -19,7 +19,8 @@ pub(crate) fn hint(obligation: &str) -> Option<&'static str> {
              that may run here"
         }
         "unchanged" => {
-            "`where me in allowed(t)` alone: whoever asks for more may say no though nothing changed"
+            "`where me in allowed(t)` alone: whoever asks for more may say no though nothing \
+             changed"
         }
         "calm" => "`kick ... preempt` in `new` and `wake` alone",
         "stable" => "`rounds(<= idle_cpus + periodic_moves)`, or leave out `balance every`",
