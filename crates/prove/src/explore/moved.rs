@@ -76,7 +76,8 @@ fn takes_some(world: &World<'_>, periodic: &Periodic, cpu: CpuId, others: i64) -
     })
 }
 
-/// One queue is long, all others are as long as each other. All tasks weigh the same, and no time has passed.
+/// One queue is long, all others are as long as each other. All tasks weigh the same, and no time
+/// has passed.
 struct Lengths<'t> {
     tree: &'t Tree,
     queue: usize,
