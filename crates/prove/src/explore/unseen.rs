@@ -36,7 +36,7 @@ pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
     Some(format!("of small machines only instants are looked at, and a balance reads {what}"))
 }
 
-/// Whether a balance passes whoever has a task that waits, and takes it whatever has happened since.
+/// Whether a balance passes whoever has a task that waits, and takes it whatever has happened.
 fn is_plain(balance: &Balance) -> bool {
     let queued = |num: &Num| match num {
         Num::Queued(at) => at.queue == balance.from && at.at == Place::Other,

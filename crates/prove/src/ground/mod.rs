@@ -4,8 +4,8 @@
 //! Everything of a machine is known but its tasks. Tasks that are alike are not told apart: a
 //! number says how many there are of each kind, so that many tasks are asked about as easily as
 //! few. Where tasks may wait is what the explorer knows. What an attempt reads and what a wakeup
-//! does is taken from the policy here, once more: explorer and questions are held against each other
-//! on random policies.
+//! does is taken from the policy here, once more: explorer and questions are held against each
+//! other on random policies.
 
 mod attempt;
 mod claims;
