@@ -211,7 +211,7 @@ impl Draw<'_> {
 
     /// A statement that places nobody.
     fn aside(&mut self) -> String {
-        let kick = ["kick home(t) preempt", "kick t.prev preempt", "kick home(t)", "kick here"];
+        let kick = ["kick home(t)", "kick here", "kick t.prev", "kick home(t) preempt"];
         if !self.keeps {
             return match self.random.below(3) {
                 0 => format!("if {} {{ {} }}", self.asks(), self.pick(&kick)),

@@ -88,7 +88,9 @@ pub(super) fn no_lost_wakeup(policy: &Policy) -> Vec<Obligation> {
             site.event.name()
         );
         let question = Question::of(woken(policy, &site));
-        Obligation { name: "woken", what, span: site.put.span, question, model_only: false }
+        // The kernel inserts the task once the handler is done, its kick may be there before.
+        let model_only = site.put.wake != Level::Machine && site.is_followed_by_kicks();
+        Obligation { name: "woken", what, span: site.put.span, question, model_only }
     });
     let kept = invariant::obligations(Variant::of(&policy.protocol)).into_iter();
     let kept = kept.map(|step| Obligation {
@@ -270,5 +272,27 @@ mod tests {
         assert_eq!(fails(text), ["stays"]);
         let ws = include_str!("../../../../policies/work-stealing.rota");
         assert!(fails(ws).is_empty());
+    }
+
+    #[test]
+    fn that_a_kick_wakes_is_so_in_the_model_only() {
+        let labels = |put: &str| {
+            let text = format!(
+                "policy p() {{
+                    queue q : fifo per cpu
+                    on new(t), wake(t), preempt(t), yield(t) {{ {put} }}
+                    on block(t), exit(t) {{ }}
+                    on dispatch(c) {{ take c.q }}
+                    prove no_lost_wakeup
+                }}"
+            );
+            let policy = &wastenot_rota::compile(&text).expect("it compiles").policies[0];
+            let woken = no_lost_wakeup(policy).into_iter().filter(|it| it.name == "woken");
+            woken.map(|it| it.model_only).collect::<Vec<_>>()
+        };
+        let put = "put t in home(t).q";
+        assert_eq!(labels(&format!("{put} wake within cpu\n kick home(t)")), [true; 4]);
+        assert_eq!(labels(&format!("{put}\n kick home(t)")), [false; 4]);
+        assert_eq!(labels(put), [false; 4]);
     }
 }

@@ -112,6 +112,11 @@ impl Site<'_> {
         encoder.queue_cpu(&self.put.queue, names)
     }
 
+    /// Whether somebody is kicked after this `put`, in any case.
+    pub(super) fn is_followed_by_kicks(&self) -> bool {
+        !self.kicked.is_empty()
+    }
+
     /// CPUs that are kicked after this `put`, in any case.
     pub(super) fn kicked(&self, encoder: &mut Encoder<'_>, names: &Names) -> Vec<Term> {
         let places = self.kicked.iter().filter_map(|place| encoder.place(place, names).ok());

@@ -84,8 +84,8 @@ fn a_task_that_comes_in_a_step_does_not_wait_before() {
 fn numbers_of_keys_have_units() {
     let lag = policy(VRT, ("- lag)", "- lag - lag)"), "lag(<= lag)");
     let steps = found(&lag).steps_in_words(&lag);
-    let words = "CPU 0 sets `vt` of task 0 to 30.00 ms in `new`, and the least of its queue is \
-                 70.00 ms: it is 40.00 ms behind";
+    let words = "CPU 0 sets `vt` of task 0 to 460.0 ms in `new`, and the least of its queue is \
+                 500.0 ms: it is 40.00 ms behind";
     assert_eq!(steps, [words]);
     let from = "t.vt := max(t.vt, min_vt(home(t).q) - lag)";
     let falls = policy(VRT, (from, "t.vt := min_vt(home(t).q)"), "vt_monotone");
@@ -130,7 +130,7 @@ fn what_fails_is_told_with_what_to_write_instead() {
     }
     let options = Options { solvers, ..options() };
     let more = "where me in allowed(t) and queued(v.ready) >= seen(queued(v.ready))";
-    let policy = policy(WS, ("where me in allowed(t)", more), "rounds(<= idle_cpus)");
+    let policy = policy(WS, ("where me in allowed(t)", more), "work_conservation");
     let report = told(&policy, &options);
     assert!(report.verdict.starts_with("Cannot tell: "), "{}", report.verdict);
     assert!(report.text().contains("`where me in allowed(t)` alone"), "{}", report.text());
