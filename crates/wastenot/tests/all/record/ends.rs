@@ -124,10 +124,11 @@ fn nothing_of_a_recording_stays_while_its_command_goes_on() {
     let desk = Desk::new();
     let line = |way: &str, held: &str| {
         format!(
-            "wastenot record --force -o a.wn --last 2s --until USR2 {way} -- sleep 4 & \
-             until pgrep -P $! -x sleep >ps.txt; do sleep 0.1; done; before=$({held}); \
-             kill -USR2 $!; until [ -e a.wn ]; do sleep 0.1; done; sleep 0.3; \
-             after=$({held}); kill -0 $! && echo $before, then $after; wait $!; rm a.wn"
+            "gone() {{ ! kill -0 $! 2>/dev/null; }}; \
+             wastenot record --force -o a.wn --last 2s --until USR2 {way} -- sleep 4 & \
+             until pgrep -P $! -x sleep >ps.txt || gone; do sleep 0.1; done; before=$({held}); \
+             kill -USR2 $!; until [ -e a.wn ] || gone; do sleep 0.1; done; sleep 0.3; \
+             after=$({held}); gone || echo $before, then $after; wait $!; rm a.wn"
         )
     };
     let (text, code) = said(&desk.bash(&line("", "cat /proc/$!/fdinfo/* | grep -c ^prog_id:")));
