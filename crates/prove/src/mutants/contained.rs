@@ -11,16 +11,21 @@ use super::equivalent::{Scripts, nothing_satisfies};
 use super::seen::{keys_matter, seen};
 use crate::encode::{Encoder, Names, NotEncoded};
 use crate::explore::moves_somebody;
-use crate::obligations::{Site, candidate_of, sites};
+use crate::obligations::{Site, candidate_of, interrupting, sites};
 use crate::smt::{Script, Term, and, at_most, int, not, or};
 use crate::{Error, Options};
 
-/// Whether solvers say that `mutant` stays within what `original` may do.
+/// Whether solvers say that `mutant` stays within what `original` may do. That it takes CPUs from
+/// tasks at more events is more, whoever is placed then: `rounds` does not allow all of them.
 pub(super) fn contained(
     original: &Policy,
     mutant: &Policy,
     options: &Options,
 ) -> Result<bool, Error> {
+    let allowed = interrupting(original);
+    if interrupting(mutant).iter().any(|event| !allowed.contains(event)) {
+        return Ok(false);
+    }
     match beyond(&seen(original), &seen(mutant)) {
         Some(scripts) => nothing_satisfies(scripts, original.span, options),
         None => Ok(false),
