@@ -26,6 +26,7 @@ pub mod machine;
 mod nearest;
 pub mod policy;
 pub mod report;
+pub mod sporadic;
 mod time;
 pub mod workload;
 

@@ -1,0 +1,57 @@
+//! BAK: Baker, "An analysis of EDF schedulability on a multiprocessor", IEEE TPDS 16 (2005).
+
+use wastenot_model::sporadic::{Sporadic, TaskSet};
+
+use super::{too_long, utilization};
+use crate::Answer;
+use crate::number::{Budget, Exact, Halt, Interval, Number, decide};
+
+/// Whether for each task the loads of all others, carry-in included, leave room for it. Deadlines
+/// may be beyond periods.
+pub fn bak(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Answer {
+    if tasks.iter().any(too_long) {
+        return Answer::Reject;
+    }
+    for problem in tasks.iter() {
+        let quick = |budget: &mut Budget| fits::<Interval>(tasks, cpus, problem, budget);
+        let exact = |budget: &mut Budget| fits::<Exact>(tasks, cpus, problem, budget);
+        match decide(budget, quick, exact) {
+            Ok(true) => {}
+            other => return Answer::of(other),
+        }
+    }
+    Answer::Accept
+}
+
+/// Whether `problem` fits beside the others.
+fn fits<N: Number>(
+    tasks: &TaskSet,
+    cpus: u32,
+    problem: &Sporadic,
+    budget: &mut Budget,
+) -> Result<bool, Halt> {
+    budget.spend(tasks.len())?;
+    let (wcet, deadline) = (i128::from(problem.wcet_us), i128::from(problem.deadline_us));
+    let shorter = deadline.min(problem.period_us.into());
+    let loads = tasks.iter().map(|task| load::<N>(task, deadline, (wcet, shorter)));
+    let loads = loads.collect::<Result<Vec<N>, Halt>>()?;
+    let cpus = i128::from(cpus);
+    let most = N::ratio(cpus * shorter - (cpus - 1) * wcet, shorter);
+    Ok(!most.below(&N::sum(loads.into_iter()))?)
+}
+
+/// What `task` adds to the load of a window that ends at the deadline of a job of density
+/// `density`: at most 1.
+fn load<N: Number>(task: &Sporadic, deadline: i128, density: (i128, i128)) -> Result<N, Halt> {
+    let (wcet, period) = (i128::from(task.wcet_us), i128::from(task.period_us));
+    let (num, den) = density;
+    let own = utilization::<N>(task);
+    // A deadline beyond the period takes nothing off: the window holds a job each period.
+    let late = (period - i128::from(task.deadline_us)).max(0);
+    let mut load = own * N::ratio(deadline + late, deadline);
+    if num * period < wcet * den {
+        // What is carried in: (C - lambda T) / D.
+        load = load + N::ratio(wcet * den - num * period, den) / N::whole(deadline);
+    }
+    load.least(N::whole(1))
+}

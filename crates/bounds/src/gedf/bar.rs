@@ -1,0 +1,116 @@
+//! BAR: Baruah, "Techniques for multiprocessor global schedulability analysis", RTSS 2007.
+
+use wastenot_model::sporadic::{Sporadic, TaskSet};
+
+use super::{too_long, total, utilization};
+use crate::demand::{demand, due_from};
+use crate::number::{Budget, Exact, Halt, Interval, Number, decide};
+use crate::{ARBITRARY, Answer};
+
+/// Whether no task can miss in any window before which some CPU was idle: all windows are looked
+/// at up to where the utilisation bounds what comes.
+pub fn bar(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Answer {
+    if !tasks.is_constrained() {
+        return Answer::NotApplicable(ARBITRARY);
+    }
+    if tasks.iter().any(too_long) {
+        return Answer::Reject;
+    }
+    let room = |budget: &mut Budget| has_room::<Interval>(tasks, cpus, budget);
+    match decide(budget, room, |budget| has_room::<Exact>(tasks, cpus, budget)) {
+        Ok(true) => {}
+        Ok(false) => return Answer::NotApplicable("tasks use all CPUs up: windows have no bound"),
+        Err(_) => return Answer::Unknown,
+    }
+    for problem in 0..tasks.len() {
+        match fits(tasks, cpus, problem, budget) {
+            Ok(true) => {}
+            other => return Answer::of(other),
+        }
+    }
+    Answer::Accept
+}
+
+fn has_room<N: Number>(tasks: &TaskSet, cpus: u32, _: &mut Budget) -> Result<bool, Halt> {
+    total::<N>(tasks).below(&N::whole(cpus.into()))
+}
+
+/// Whether `problem` fits into every window that begins `before` its release.
+fn fits(tasks: &TaskSet, cpus: u32, problem: usize, budget: &mut Budget) -> Result<bool, Halt> {
+    let quick = |_: &mut Budget| longest::<Interval>(tasks, cpus, problem);
+    let longest = decide(budget, quick, |_| longest::<Exact>(tasks, cpus, problem))?;
+    let deadline = i128::from(tasks[problem].deadline_us);
+    // Windows of equal length are looked at once.
+    let mut dues: Vec<i128> = Vec::new();
+    for task in tasks.iter() {
+        let due = due_from(task, deadline).take_while(|due| due - deadline <= longest);
+        for at in due {
+            budget.spend(1)?;
+            dues.push(at);
+        }
+    }
+    dues.sort_unstable();
+    dues.dedup();
+    let mut carried = Vec::with_capacity(tasks.len());
+    for window in dues {
+        budget.spend(tasks.len())?;
+        if !fits_window(tasks, cpus, problem, window, &mut carried) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// How long before its release a window that has to be looked at may begin.
+fn longest<N: Number>(tasks: &TaskSet, cpus: u32, problem: usize) -> Result<i128, Halt> {
+    let (wcet, deadline) = (tasks[problem].wcet_us, tasks[problem].deadline_us);
+    let mut wcets: Vec<u64> = tasks.iter().map(|task| task.wcet_us).collect();
+    wcets.sort_unstable_by(|a, b| b.cmp(a));
+    let carried: i128 = wcets.iter().take(cpus as usize - 1).map(|&wcet| i128::from(wcet)).sum();
+    let rest = |task: &Sporadic| {
+        N::whole(i128::from(task.period_us) - i128::from(task.deadline_us)) * utilization(task)
+    };
+    let room = N::whole(cpus.into()) - total(tasks);
+    let most = N::whole(carried + i128::from(cpus) * i128::from(wcet))
+        + N::sum(tasks.iter().map(rest))
+        - N::whole(deadline.into()) * room.clone();
+    (most / room).floor()
+}
+
+/// `window` begins when a CPU was last idle, and ends at the deadline of `problem`.
+fn fits_window(
+    tasks: &TaskSet,
+    cpus: u32,
+    problem: usize,
+    window: i128,
+    more: &mut Vec<i128>,
+) -> bool {
+    let (wcet, deadline) =
+        (i128::from(tasks[problem].wcet_us), i128::from(tasks[problem].deadline_us));
+    let mut sum = 0;
+    more.clear();
+    for (n, task) in tasks.iter().enumerate() {
+        let (own, most) = match n == problem {
+            true => (wcet, window - deadline),
+            // Time is whole: a task that interferes for longer does not for that long.
+            false => (0, window - (wcet - 1)),
+        };
+        let without = (demand(task, window) - own).min(most);
+        let with = (with_carry_in(task, window) - own).min(most);
+        sum += without;
+        more.push(with - without);
+    }
+    let carry = cpus as usize - 1;
+    if carry < more.len() {
+        more.select_nth_unstable_by(carry, |a, b| b.cmp(a));
+        more.truncate(carry);
+    }
+    let more: i128 = more.iter().map(|&it| it.max(0)).sum();
+    sum + more <= i128::from(cpus) * (window - wcet)
+}
+
+/// The most that jobs run in a window, the first of which began before it.
+fn with_carry_in(task: &Sporadic, window: i128) -> i128 {
+    let (wcet, period) = (i128::from(task.wcet_us), i128::from(task.period_us));
+    window / period * wcet + wcet.min(window % period)
+}

@@ -1,0 +1,275 @@
+//! Exact comparisons of rational numbers, fast where they are not close.
+//!
+//! A formula is written once, over [`Number`]. It is worked out with intervals of doubles first,
+//! rounded outwards, so that what they can tell apart is so; where two intervals overlap it is
+//! worked out again with fractions of any length. Equal sums are common (utilisations that add up
+//! to the number of CPUs), and a test that rounds gets them wrong.
+
+use std::cmp::Ordering;
+use std::ops::{Add, Div, Mul, Sub};
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::ToPrimitive;
+
+/// Why a formula gave no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Halt {
+    /// These numbers are too close to be told apart.
+    Close,
+    /// It would take more steps than are left of a [`Budget`].
+    Spent,
+}
+
+/// How many steps tests may take together: a step is one task looked at once. What is spent does
+/// not depend on the machine, so that answers do not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget(pub u64);
+
+impl Budget {
+    /// As many as a user waits for: some seconds.
+    pub const USUAL: Budget = Budget(2_000_000_000);
+
+    pub(crate) fn spend(&mut self, steps: usize) -> Result<(), Halt> {
+        self.0 = self.0.checked_sub(steps as u64).ok_or(Halt::Spent)?;
+        Ok(())
+    }
+}
+
+/// Works a formula out with intervals, and exactly only if they are too close.
+pub(crate) fn decide<T>(
+    budget: &mut Budget,
+    quick: impl FnOnce(&mut Budget) -> Result<T, Halt>,
+    exact: impl FnOnce(&mut Budget) -> Result<T, Halt>,
+) -> Result<T, Halt> {
+    match quick(budget) {
+        Err(Halt::Close) => exact(budget),
+        answer => answer,
+    }
+}
+
+/// A number, as far as it is known.
+pub(crate) trait Number:
+    Clone + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Sized
+{
+    /// `num / den`, of which `den` is not 0.
+    fn ratio(num: i128, den: i128) -> Self;
+    /// Which of the two is greater.
+    fn compare(&self, other: &Self) -> Result<Ordering, Halt>;
+    /// The greatest whole number that is not greater.
+    fn floor(&self) -> Result<i128, Halt>;
+
+    fn whole(num: i128) -> Self {
+        Self::ratio(num, 1)
+    }
+    fn below(&self, other: &Self) -> Result<bool, Halt> {
+        Ok(self.compare(other)? == Ordering::Less)
+    }
+    /// The least whole number that is not less.
+    fn ceil(&self) -> Result<i128, Halt> {
+        Ok(-(Self::whole(0) - self.clone()).floor()?)
+    }
+    fn least(self, other: Self) -> Result<Self, Halt> {
+        Ok(if self.compare(&other)? == Ordering::Greater { other } else { self })
+    }
+    fn greatest(self, other: Self) -> Result<Self, Halt> {
+        Ok(if self.compare(&other)? == Ordering::Less { other } else { self })
+    }
+    fn sum(all: impl Iterator<Item = Self>) -> Self {
+        all.fold(Self::whole(0), |sum, it| sum + it)
+    }
+}
+
+/// Whole numbers up to there are doubles, each; and a sum or product below it was not rounded.
+const EXACT: f64 = (1_u64 << 53) as f64;
+
+/// Somewhere between two doubles, both included.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Interval {
+    low: f64,
+    high: f64,
+}
+
+impl Interval {
+    /// One rounding away from what was worked out, on both sides.
+    fn around(low: f64, high: f64) -> Interval {
+        Interval { low: low.next_down(), high: high.next_up() }
+    }
+    const ANY: Interval = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY };
+
+    fn of(all: [f64; 4]) -> Interval {
+        if all.iter().any(|it| it.is_nan()) {
+            return Interval::ANY;
+        }
+        let low = all.into_iter().fold(f64::INFINITY, f64::min);
+        let high = all.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        Interval::around(low, high)
+    }
+    /// Two whole numbers, if both are known.
+    fn wholes(self, other: Interval) -> Option<(f64, f64)> {
+        let whole = |it: Interval| it.low == it.high && it.low.fract() == 0.0;
+        (whole(self) && whole(other)).then_some((self.low, other.low))
+    }
+    /// What was worked out of whole numbers, if that is one and not rounded; else what `rounded`
+    /// says.
+    fn whole_or(value: Option<f64>, rounded: impl FnOnce() -> Interval) -> Interval {
+        match value {
+            Some(value) if value.fract() == 0.0 && value.abs() <= EXACT => {
+                Interval { low: value, high: value }
+            }
+            _ => rounded(),
+        }
+    }
+    fn exactly(num: i128) -> Option<Interval> {
+        let value = num as f64;
+        (value.abs() <= EXACT).then_some(Interval { low: value, high: value })
+    }
+}
+
+impl Number for Interval {
+    fn ratio(num: i128, den: i128) -> Interval {
+        let of = |num| {
+            Interval::exactly(num).unwrap_or_else(|| Interval::around(num as f64, num as f64))
+        };
+        if den == 1 { of(num) } else { of(num) / of(den) }
+    }
+    fn compare(&self, other: &Interval) -> Result<Ordering, Halt> {
+        if self.high < other.low {
+            Ok(Ordering::Less)
+        } else if self.low > other.high {
+            Ok(Ordering::Greater)
+        } else if self.low == self.high && other.low == other.high {
+            Ok(Ordering::Equal)
+        } else {
+            Err(Halt::Close)
+        }
+    }
+    fn floor(&self) -> Result<i128, Halt> {
+        let (low, high) = (self.low.floor(), self.high.floor());
+        match low == high && low.abs() < 9e15 {
+            true => Ok(low as i128),
+            false => Err(Halt::Close),
+        }
+    }
+    fn least(self, other: Interval) -> Result<Interval, Halt> {
+        Ok(Interval { low: self.low.min(other.low), high: self.high.min(other.high) })
+    }
+    fn greatest(self, other: Interval) -> Result<Interval, Halt> {
+        Ok(Interval { low: self.low.max(other.low), high: self.high.max(other.high) })
+    }
+}
+
+impl Add for Interval {
+    type Output = Interval;
+    fn add(self, by: Interval) -> Interval {
+        let value = self.wholes(by).map(|(a, b)| a + b);
+        Interval::whole_or(value, || Interval::around(self.low + by.low, self.high + by.high))
+    }
+}
+
+impl Sub for Interval {
+    type Output = Interval;
+    fn sub(self, by: Interval) -> Interval {
+        let value = self.wholes(by).map(|(a, b)| a - b);
+        Interval::whole_or(value, || Interval::around(self.low - by.high, self.high - by.low))
+    }
+}
+
+impl Mul for Interval {
+    type Output = Interval;
+    fn mul(self, by: Interval) -> Interval {
+        let (a, b) = (self, by);
+        let all = [a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high];
+        Interval::whole_or(a.wholes(b).map(|(a, b)| a * b), || Interval::of(all))
+    }
+}
+
+impl Div for Interval {
+    type Output = Interval;
+    fn div(self, by: Interval) -> Interval {
+        if by.low <= 0.0 && by.high >= 0.0 {
+            return Interval::ANY;
+        }
+        let (a, b) = (self, by);
+        let all = [a.low / b.low, a.low / b.high, a.high / b.low, a.high / b.high];
+        let whole = a.wholes(b).filter(|(a, b)| a % b == 0.0).map(|(a, b)| a / b);
+        Interval::whole_or(whole, || Interval::of(all))
+    }
+}
+
+/// A fraction of whole numbers of any length.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Exact(BigRational);
+
+impl Number for Exact {
+    fn ratio(num: i128, den: i128) -> Exact {
+        Exact(BigRational::new(BigInt::from(num), BigInt::from(den)))
+    }
+    fn compare(&self, other: &Exact) -> Result<Ordering, Halt> {
+        Ok(self.0.cmp(&other.0))
+    }
+    fn floor(&self) -> Result<i128, Halt> {
+        // Whatever is as long as that is beyond every budget.
+        self.0.floor().to_integer().to_i128().ok_or(Halt::Spent)
+    }
+}
+
+macro_rules! exactly {
+    ($($operation:ident $function:ident)*) => { $(
+        impl $operation for Exact {
+            type Output = Exact;
+            fn $function(self, by: Exact) -> Exact {
+                Exact(self.0.$function(by.0))
+            }
+        }
+    )* };
+}
+
+exactly! { Add add Sub sub Mul mul Div div }
+
+#[cfg(test)]
+mod tests {
+    use wastenot_model::workload::Random;
+
+    use super::*;
+
+    /// The same expression, of random fractions.
+    fn expression<N: Number>(seed: u64) -> (N, N) {
+        let mut random = Random::stream(seed, 0, 0);
+        let mut next = || {
+            let num = random.below(1 << (1 + seed % 50)) as i128 - (1 << (seed % 50));
+            N::ratio(num, 1 + random.below(1 << (1 + seed % 40)) as i128)
+        };
+        let (a, b, c, d) = (next(), next(), next(), next());
+        (a.clone() * b.clone() + c.clone(), (a - b) * d + c)
+    }
+
+    #[test]
+    fn what_intervals_tell_apart_is_so() {
+        let mut told = 0;
+        for seed in 0..20_000 {
+            let (a, b) = expression::<Interval>(seed);
+            let (exact_a, exact_b) = expression::<Exact>(seed);
+            if let Ok(order) = a.compare(&b) {
+                told += 1;
+                assert_eq!(Ok(order), exact_a.compare(&exact_b), "seed {seed}");
+            }
+            if let Ok(floor) = a.floor() {
+                assert_eq!(Ok(floor), exact_a.floor(), "seed {seed}");
+            }
+            if let Ok(ceil) = b.ceil() {
+                assert_eq!(Ok(ceil), exact_b.ceil(), "seed {seed}");
+            }
+        }
+        assert!(told > 19_000, "{told}");
+    }
+
+    #[test]
+    fn equal_sums_are_left_to_fractions() {
+        fn thirds<N: Number>() -> Result<Ordering, Halt> {
+            N::sum((0..3).map(|_| N::ratio(1, 3))).compare(&N::whole(1))
+        }
+        assert_eq!(thirds::<Interval>(), Err(Halt::Close));
+        assert_eq!(thirds::<Exact>(), Ok(Ordering::Equal));
+    }
+}

@@ -1,0 +1,185 @@
+//! Tasks as they are once overheads are theirs.
+
+use wastenot_model::sporadic::{Sporadic, TaskSet};
+
+use super::{Overheads, Reach};
+use crate::number::{Budget, Exact, Halt, Interval, Number, decide};
+
+/// Who takes decisions, where: what a job pays for differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Implementation {
+    /// Every CPU for itself, under locks; timers fire on any CPU.
+    Shared,
+    /// The same, with one CPU that takes all interrupts and runs no task.
+    SharedDedicated,
+    /// One CPU decides for all others, who send it messages, and takes all interrupts.
+    MessagePassing,
+}
+
+/// Tasks that pay for overheads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inflated {
+    /// The tasks: C rounded up, T and D down.
+    pub tasks: TaskSet,
+    /// Whether every overhead was measured near where it was asked for.
+    pub reach: Reach,
+}
+
+/// Why no tasks are left once overheads are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TooMuch {
+    /// Interrupts alone take all of a CPU.
+    #[error("interrupts alone take more than a CPU")]
+    Interrupts,
+    /// A timer may be late by more than a task's period or deadline.
+    #[error("task {task}: a release may be late by more than its period or deadline")]
+    Latency {
+        /// Counted from 1.
+        task: usize,
+    },
+    /// What a job takes with overheads is longer than a number may be.
+    #[error("task {task}: with overheads a job takes too long for any period")]
+    Long {
+        /// Counted from 1.
+        task: usize,
+    },
+}
+
+/// Adds to each task's C what others' releases, the tick, preemptions and decisions take of its
+/// time, and takes from its T and D by how much its release may be late. `cpus` are those that run
+/// tasks; with one, nobody sends interrupts.
+///
+/// # Errors
+/// Nothing is left for tasks.
+pub fn inflate(
+    tasks: &TaskSet,
+    cpus: u32,
+    overheads: &Overheads,
+    implementation: Implementation,
+) -> Result<Inflated, TooMuch> {
+    let quick = |_: &mut Budget| worked_out::<Interval>(tasks, cpus, overheads, implementation);
+    let exact = |_: &mut Budget| worked_out::<Exact>(tasks, cpus, overheads, implementation);
+    let all = decide(&mut Budget(0), quick, exact).unwrap_or(Err(TooMuch::Interrupts))?;
+    let mut inflated = Vec::with_capacity(tasks.len());
+    for (n, (task, wcet_us, late_us)) in all.into_iter().enumerate() {
+        let long = TooMuch::Long { task: n + 1 };
+        let wcet_us =
+            u64::try_from(wcet_us).ok().filter(|&it| it < TaskSet::MOST_US).ok_or(long)?;
+        let left = |us: u64| (i128::from(us) - late_us).try_into().ok().filter(|&us: &u64| us > 0);
+        let late = TooMuch::Latency { task: n + 1 };
+        let period_us = left(task.period_us).ok_or(late)?;
+        let deadline_us = left(task.deadline_us).ok_or(late)?;
+        inflated.push(Sporadic { wcet_us, period_us, deadline_us, ..task });
+    }
+    let reach = reach(tasks, overheads);
+    // All numbers were looked at above.
+    let tasks = TaskSet::new(inflated).map_err(|_| TooMuch::Interrupts)?;
+    Ok(Inflated { tasks, reach })
+}
+
+fn reach(tasks: &TaskSet, overheads: &Overheads) -> Reach {
+    let by_count = [
+        &overheads.schedule,
+        &overheads.switch,
+        &overheads.tick,
+        &overheads.release,
+        &overheads.ipi,
+        &overheads.latency,
+        &overheads.handler,
+        &overheads.request,
+    ];
+    let counts = by_count.iter().map(|curve| curve.reach(tasks.len() as u64));
+    let by_size = [&overheads.cache_delay, &overheads.cache_load];
+    let sizes = tasks.iter().flat_map(|task| by_size.map(|curve| curve.reach(task.wss_kb.into())));
+    counts.chain(sizes).max().unwrap_or(Reach::Within)
+}
+
+/// Each task with its C in us, rounded up, and by how much it may be late, rounded up.
+type Costs = Vec<(Sporadic, i128, i128)>;
+
+fn worked_out<N: Number>(
+    tasks: &TaskSet,
+    cpus: u32,
+    overheads: &Overheads,
+    implementation: Implementation,
+) -> Result<Result<Costs, TooMuch>, Halt> {
+    let count = tasks.len() as u64;
+    let dedicated = implementation != Implementation::Shared;
+    let passing = implementation == Implementation::MessagePassing;
+    let [schedule, switch, tick, release, latency] = [
+        &overheads.schedule,
+        &overheads.switch,
+        &overheads.tick,
+        &overheads.release,
+        &overheads.latency,
+    ]
+    .map(|curve| curve.us::<N>(count));
+    let ticks = tick.clone() / N::whole(overheads.quantum_us.max(1).into());
+    let releases = match dedicated {
+        true => N::whole(0),
+        false => {
+            let rates = tasks.iter().map(|task| N::ratio(1, task.period_us.into()));
+            release.clone() * N::sum(rates)
+        }
+    };
+    let left = N::whole(1) - ticks.clone() - releases.clone();
+    if !N::whole(0).below(&left)? {
+        return Ok(Err(TooMuch::Interrupts));
+    }
+    // What interrupts take of a job beyond their share: those that are about to come.
+    let mut about = tick + latency.clone() * ticks;
+    if !dedicated {
+        about = about + N::whole(count.into()) * release.clone() + latency.clone() * releases;
+    }
+    let about = about / left.clone() * N::whole(2);
+    let decisions = N::whole(if passing { 3 } else { 2 }) * (schedule + switch);
+    let mut once = about;
+    if cpus > 1 {
+        once = once + overheads.ipi.us(count);
+    }
+    if dedicated {
+        once = once + release;
+    }
+    let mut scaled = decisions;
+    if passing {
+        scaled = scaled + overheads.handler.us(count);
+        once = once + overheads.request.us(count);
+    }
+    let late = latency.ceil()?;
+    let others = Largest::of(tasks);
+    let mut costs = Vec::with_capacity(tasks.len());
+    for (n, task) in tasks.iter().enumerate() {
+        let preempts = if passing { others.first } else { others.but(n) };
+        let cold = overheads.cache_load.us::<N>(task.wss_kb.into());
+        let delay = overheads.cache_delay.us::<N>(preempts.into());
+        let own = N::whole(task.wcet_us.into()) + cold + scaled.clone() + delay;
+        costs.push((*task, (own / left.clone() + once.clone()).ceil()?, late));
+    }
+    Ok(Ok(costs))
+}
+
+/// The two largest working sets, in KiB.
+struct Largest {
+    first: u32,
+    of: usize,
+    second: u32,
+}
+
+impl Largest {
+    fn of(tasks: &TaskSet) -> Largest {
+        let mut largest = Largest { first: 0, of: 0, second: 0 };
+        for (n, task) in tasks.iter().enumerate() {
+            if task.wss_kb > largest.first {
+                largest = Largest { first: task.wss_kb, of: n, second: largest.first };
+            } else {
+                largest.second = largest.second.max(task.wss_kb);
+            }
+        }
+        largest
+    }
+    /// The largest of all tasks but this.
+    fn but(&self, task: usize) -> u32 {
+        if task == self.of { self.second } else { self.first }
+    }
+}

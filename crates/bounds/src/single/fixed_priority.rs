@@ -1,0 +1,51 @@
+//! Response times under preemptive fixed priorities: Lehoczky, "Fixed priority scheduling of
+//! periodic task sets with arbitrary deadlines", RTSS 1990.
+
+use wastenot_model::sporadic::{Sporadic, TaskSet};
+
+use super::{Response, overload, released};
+use crate::number::{Budget, Halt};
+
+/// The longest response time of each task; the first task has the highest priority.
+pub fn fixed_priority(tasks: &TaskSet, budget: &mut Budget) -> Response {
+    let mut all = Vec::with_capacity(tasks.len());
+    for own in 0..tasks.len() {
+        match response(&tasks[..own], &tasks[own], &tasks[..=own], budget) {
+            Ok(Some(response)) => all.push(response),
+            Ok(None) => return Response::Unbounded,
+            Err(_) => return Response::Unknown,
+        }
+    }
+    Response::of(Ok(Some(all)))
+}
+
+/// Of all jobs that are released while tasks of its priority or above are busy.
+fn response(
+    higher: &[Sporadic],
+    own: &Sporadic,
+    both: &[Sporadic],
+    budget: &mut Budget,
+) -> Result<Option<i128>, Halt> {
+    if overload(both)? {
+        return Ok(None);
+    }
+    let (wcet, period) = (i128::from(own.wcet_us), i128::from(own.period_us));
+    let (mut longest, mut done) = (0, 0);
+    for job in 0.. {
+        done += wcet;
+        loop {
+            budget.spend(higher.len() + 1)?;
+            let others: i128 = higher.iter().map(|task| released(task, done)).sum();
+            let next = (job + 1) * wcet + others;
+            if next == done {
+                break;
+            }
+            done = next;
+        }
+        longest = longest.max(done - job * period);
+        if done <= (job + 1) * period {
+            break;
+        }
+    }
+    Ok(Some(longest))
+}

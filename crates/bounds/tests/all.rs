@@ -1,0 +1,4 @@
+//! The tests of the crate.
+
+mod known;
+mod overheads;

@@ -1,0 +1,95 @@
+//! What tasks become with overheads: cases of SchedCAT's tests, and answers that it gave.
+
+use wastenot_bounds::overheads::{Curve, Implementation, Inflated, Overheads, TooMuch, inflate};
+use wastenot_model::sporadic::{Sporadic, TaskSet};
+
+fn tasks() -> TaskSet {
+    let tasks = [(10_000, 100_000), (5_000, 50_000)];
+    TaskSet::new(tasks.map(|(c, t)| Sporadic::implicit(c, t)).to_vec()).expect("a task set")
+}
+
+fn us(us: u64) -> Curve {
+    Curve::constant(us * 1_000)
+}
+
+/// C of both tasks on four CPUs.
+fn wcets(overheads: &Overheads, implementation: Implementation) -> [u64; 2] {
+    let inflated = inflate(&tasks(), 4, overheads, implementation).expect("something is left");
+    [inflated.tasks[0].wcet_us, inflated.tasks[1].wcet_us]
+}
+
+#[test]
+fn one_overhead_at_a_time() {
+    use Implementation::{Shared, SharedDedicated};
+    let none = Overheads::default;
+    for (overheads, implementation, expected) in [
+        (Overheads { schedule: us(2), ..none() }, Shared, [10_004, 5_004]),
+        (Overheads { switch: us(1), ..none() }, Shared, [10_002, 5_002]),
+        (Overheads { cache_delay: us(1), ..none() }, Shared, [10_001, 5_001]),
+        (Overheads { ipi: us(1), ..none() }, Shared, [10_001, 5_001]),
+        (Overheads { tick: us(1), ..none() }, Shared, [10_013, 5_008]),
+        (Overheads { release: us(1), ..none() }, Shared, [10_005, 5_005]),
+        (Overheads { ipi: us(100), ..none() }, SharedDedicated, [10_100, 5_100]),
+        (Overheads { ipi: us(100), release: us(133), ..none() }, SharedDedicated, [10_233, 5_233]),
+        (Overheads { schedule: us(3_000), ..none() }, Shared, [16_000, 11_000]),
+    ] {
+        assert_eq!(wcets(&overheads, implementation), expected, "{overheads:?}");
+    }
+    let late = Overheads { latency: us(1), ..none() };
+    let Inflated { tasks, .. } = inflate(&tasks(), 4, &late, Shared).expect("something is left");
+    assert_eq!([tasks[0].wcet_us, tasks[1].wcet_us], [10_000, 5_000]);
+    assert_eq!([tasks[0].period_us, tasks[1].deadline_us], [99_999, 49_999]);
+}
+
+#[test]
+fn the_tick_takes_its_share() {
+    let tasks = TaskSet::new([2_000, 3_000].map(|c| Sporadic::implicit(c, 100_000)).to_vec());
+    let overheads = Overheads { tick: us(2_000), quantum_us: 5_000, ..Overheads::default() };
+    let shared = Implementation::Shared;
+    let inflated = inflate(&tasks.expect("a task set"), 1, &overheads, shared).expect("tasks");
+    assert_eq!(inflated.tasks.iter().map(|it| it.wcet_us).collect::<Vec<_>>(), [10_000, 11_667]);
+}
+
+#[test]
+fn all_overheads_at_once() {
+    let overheads = Overheads {
+        schedule: us(20),
+        switch: us(5),
+        release: us(15),
+        tick: us(2),
+        ipi: us(4),
+        latency: us(30),
+        handler: us(6),
+        request: us(12),
+        ..Overheads::default()
+    };
+    assert_eq!(wcets(&overheads, Implementation::Shared), [10_143, 5_131]);
+    assert_eq!(wcets(&overheads, Implementation::SharedDedicated), [10_094, 5_084]);
+    assert_eq!(wcets(&overheads, Implementation::MessagePassing), [10_137, 5_127]);
+    let one = inflate(&tasks(), 1, &overheads, Implementation::Shared).expect("something is left");
+    assert_eq!([one.tasks[0].wcet_us, one.tasks[1].wcet_us], [10_139, 5_127]);
+    assert_eq!([one.tasks[0].period_us, one.tasks[1].deadline_us], [99_970, 49_970]);
+    let storm = Overheads { release: us(40_000), ..overheads };
+    let shared = Implementation::Shared;
+    assert_eq!(inflate(&tasks(), 4, &storm, shared), Err(TooMuch::Interrupts));
+}
+
+#[test]
+fn a_job_pays_for_the_working_set_of_who_preempts_it() {
+    let sizes = [64, 8];
+    let sized = tasks().iter().zip(sizes).map(|(it, wss_kb)| Sporadic { wss_kb, ..*it }).collect();
+    let curve = Curve::through(vec![(0, 0), (512, 1_024_000)]).expect("a curve");
+    let overheads = Overheads { cache_delay: curve, ..Overheads::default() };
+    let tasks = TaskSet::new(sized).expect("a task set");
+    let shared = inflate(&tasks, 4, &overheads, Implementation::Shared).expect("tasks");
+    assert_eq!(shared.tasks.iter().map(|it| it.wcet_us).collect::<Vec<_>>(), [10_016, 5_128]);
+    let passing = inflate(&tasks, 4, &overheads, Implementation::MessagePassing).expect("tasks");
+    assert_eq!(passing.tasks.iter().map(|it| it.wcet_us).collect::<Vec<_>>(), [10_128, 5_128]);
+}
+
+#[test]
+fn what_is_left_of_a_short_period() {
+    let late = Overheads { latency: us(50_000), ..Overheads::default() };
+    let passing = Implementation::MessagePassing;
+    assert_eq!(inflate(&tasks(), 4, &late, passing), Err(TooMuch::Latency { task: 2 }));
+}
