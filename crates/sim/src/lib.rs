@@ -22,6 +22,7 @@
 //! integer, events that are due at one instant have an order, transcendentals are libm's.
 
 pub mod checkers;
+pub mod edf;
 mod engine;
 mod head;
 mod mechanism;

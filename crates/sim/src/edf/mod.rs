@@ -1,0 +1,8 @@
+//! Real-time scheduling: one core that decides, and who asks it, when, at what price.
+
+mod core;
+mod plain;
+mod tournament;
+
+pub use self::core::{Core, Key, Link, Tie};
+pub use plain::{Done, gedf, synchronous};
