@@ -1,8 +1,10 @@
 //! Demand: what jobs that are released and due within a window need.
 
+use std::cmp::Ordering;
+
 use wastenot_model::sporadic::Sporadic;
 
-use crate::number::{Budget, Halt};
+use crate::number::{Budget, Halt, Number};
 
 /// What jobs of `task` need that are released and due within `window`, in us: dbf(t) of Baruah,
 /// Mok, Rosier, "Preemptively scheduling hard-real-time sporadic tasks on one processor", RTSS 1990.
@@ -27,27 +29,63 @@ fn due_before(task: &Sporadic, end: i128) -> Option<i128> {
     (end > deadline).then(|| (end - 1 - deadline) / period * period + deadline)
 }
 
-/// Whether a CPU of speed `speed.0 / speed.1` meets the demand of every window up to `longest`:
-/// Zhang, Burns, "Schedulability analysis for real-time systems with EDF scheduling", IEEE TC 58
-/// (2009), which goes down from the longest in leaps.
-pub(crate) fn is_met(
+/// A window whose demand is more than CPUs of a speed meet together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unmet {
+    pub(crate) window: i128,
+    pub(crate) demand: i128,
+}
+
+/// The longest window up to `longest` of which a CPU of speed `speed.0 / speed.1` does not meet the
+/// demand: Zhang, Burns, "Schedulability analysis for real-time systems with EDF scheduling", IEEE
+/// TC 58 (2009), which goes down from the longest in leaps.
+pub(crate) fn unmet(
     tasks: &[Sporadic],
     speed: (i128, i128),
     longest: i128,
     budget: &mut Budget,
-) -> Result<bool, Halt> {
+) -> Result<Option<Unmet>, Halt> {
     let last = |end: i128| tasks.iter().filter_map(|task| due_before(task, end)).max();
-    let mut window = last(longest + 1);
-    while let Some(at) = window {
+    let mut next = last(longest + 1);
+    while let Some(window) = next {
         budget.spend(tasks.len())?;
-        let demand: i128 = tasks.iter().map(|task| demand(task, at)).sum();
-        let (needs, has) = (demand * speed.1, at * speed.0);
+        let demand: i128 = tasks.iter().map(|task| demand(task, window)).sum();
+        let (needs, has) = (demand * speed.1, window * speed.0);
         if needs > has {
-            return Ok(false);
+            return Ok(Some(Unmet { window, demand }));
         }
         // Between what this demand takes and here no demand is greater.
         let takes = (needs + speed.0 - 1) / speed.0;
-        window = last(takes.min(at));
+        next = last(takes.min(window));
     }
-    Ok(true)
+    Ok(None)
+}
+
+/// Which windows matter to CPUs of a speed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Windows {
+    /// Those up to this.
+    Upto(i128),
+    /// None: tasks use less in the long run, and no deadline is before a period's end.
+    None,
+    /// Tasks use more than that speed in the long run.
+    Over,
+    /// They use just that, so that demand is bounded nowhere.
+    All,
+}
+
+/// Demand is at most U t + sum u (T - D) over tasks whose deadline is before their period's end.
+pub(crate) fn windows<N: Number>(tasks: &[Sporadic], speed: (i128, i128)) -> Result<Windows, Halt> {
+    let used = |task: &Sporadic| N::ratio(task.wcet_us.into(), task.period_us.into());
+    let early = |task: &Sporadic| task.period_us.saturating_sub(task.deadline_us);
+    let room = N::ratio(speed.0, speed.1) - N::sum(tasks.iter().map(used));
+    match room.compare(&N::whole(0))? {
+        Ordering::Less => Ok(Windows::Over),
+        _ if tasks.iter().all(|task| early(task) == 0) => Ok(Windows::None),
+        Ordering::Equal => Ok(Windows::All),
+        Ordering::Greater => {
+            let rest = N::sum(tasks.iter().map(|task| N::whole(early(task).into()) * used(task)));
+            (rest / room).floor().map(Windows::Upto)
+        }
+    }
 }
