@@ -50,7 +50,7 @@ pub(crate) fn decide<T>(
 
 /// A number, as far as it is known.
 pub(crate) trait Number:
-    Clone + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Sized
+    Clone + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
 {
     /// `num / den`, of which `den` is not 0.
     fn ratio(num: i128, den: i128) -> Self;

@@ -86,7 +86,7 @@ fn judge(seed: u64) -> Tally {
     for (response, seen) in rta.response_us.iter().zip(&longest) {
         assert!(response >= seen, "rta {:?} < {longest:?}: {}", rta.response_us, at());
     }
-    let accepts = |name| answers.iter().any(|&it| it == (name, Answer::Accept));
+    let accepts = |name| answers.contains(&(name, Answer::Accept));
     let partition = partitioned::first_fit(&tasks, cpus, &mut budget()).answer;
     assert!(!accepts("bcl") || accepts("bcli"), "bcl but not bcli: {}", at());
     assert!(!accepts("bcli") || accepts("rta"), "bcli but not rta: {}", at());

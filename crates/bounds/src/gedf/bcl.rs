@@ -39,8 +39,8 @@ fn fits(tasks: &TaskSet, cpus: u32, problem: usize) -> bool {
     sum < room || sum == room && partial
 }
 
-/// The most that jobs of `task` run in a window that ends at a deadline of its: those due in it, and
-/// the end of one more.
+/// The most that jobs of `task` run in a window that ends at a deadline of its: those due in it,
+/// and the end of one more.
 fn demand_and_tail(task: &Sporadic, window: i128) -> i128 {
     let (wcet, period) = (i128::from(task.wcet_us), i128::from(task.period_us));
     let beyond = window - i128::from(task.deadline_us);

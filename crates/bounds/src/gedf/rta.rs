@@ -34,7 +34,8 @@ pub struct Responses {
     pub response_us: Vec<u64>,
 }
 
-/// Bounds response times in rounds. Tasks are looked at in order, each with the slacks known so far.
+/// Bounds response times in rounds. Tasks are looked at in order, each with the slacks known so
+/// far.
 pub fn rta(tasks: &TaskSet, cpus: u32, how: &Rta, budget: &mut Budget) -> Responses {
     let no = |answer| Responses { answer, response_us: Vec::new() };
     if !tasks.is_constrained() {

@@ -14,6 +14,7 @@ const LAW: &[(&str, u8, &[&str])] = &[
     ("wastenot-draw", 1, &["wastenot-model"]),
     ("wastenot-sim", 1, &["wastenot-model"]),
     ("wastenot-rota", 1, &["wastenot-model"]),
+    ("wastenot-bounds", 1, &["wastenot-model"]),
     (
         "wastenot-record",
         2,
