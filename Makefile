@@ -48,7 +48,7 @@ policies: setup
 	@$(CARGO) build --release --quiet --package xtask
 	@target/release/xtask policies scenarios/seeds scenarios/rota docs/rota-simulated.md
 
-# Every right policy made wrong in every place: docs/mutants.md. A minute; needs z3.
+# Every right policy made wrong in every place: docs/mutants.md. Six minutes; needs z3.
 mutants: setup
 	@$(CARGO) build --release --quiet --package xtask
 	@target/release/xtask mutants policies docs/mutants.md

@@ -1,6 +1,7 @@
 //! Demand: what jobs that are released and due within a window need.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
 
 use wastenot_model::sporadic::Sporadic;
 
@@ -16,11 +17,49 @@ pub(crate) fn demand(task: &Sporadic, window: i128) -> i128 {
     (beyond / i128::from(task.period_us) + 1) * i128::from(task.wcet_us)
 }
 
-/// When jobs of `task` are due, from `start` on, if the first was released at 0.
-pub(crate) fn due_from(task: &Sporadic, start: i128) -> impl Iterator<Item = i128> {
+/// What `task` uses of a CPU in the long run.
+pub(crate) fn utilization<N: Number>(task: &Sporadic) -> N {
+    N::ratio(task.wcet_us.into(), task.period_us.into())
+}
+
+/// C / min(D, T), as a fraction.
+pub(crate) fn density(task: &Sporadic) -> (i128, i128) {
+    (task.wcet_us.into(), task.deadline_us.min(task.period_us).into())
+}
+
+/// Of two fractions of whole numbers.
+pub(crate) fn compare(a: (i128, i128), b: (i128, i128)) -> Ordering {
+    (a.0 * b.1).cmp(&(b.0 * a.1))
+}
+
+/// What tasks use of CPUs in the long run.
+pub(crate) fn total<N: Number>(tasks: &[Sporadic]) -> N {
+    N::sum(tasks.iter().map(utilization))
+}
+
+/// When jobs are due from `start` to `last`, each instant once and in order, if all tasks release
+/// their first at 0.
+pub(crate) fn dues(tasks: &[Sporadic], start: i128, last: i128) -> impl Iterator<Item = i128> {
+    let mut next: BinaryHeap<_> =
+        tasks.iter().enumerate().map(|(n, task)| Reverse((due_from(task, start), n))).collect();
+    std::iter::from_fn(move || {
+        let Reverse((due, _)) = *next.peek()?;
+        while let Some(mut first) = next.peek_mut().filter(|first| first.0.0 == due) {
+            first.0.0 += i128::from(tasks[first.0.1].period_us);
+        }
+        (due <= last).then_some(due)
+    })
+}
+
+/// The first instant from `start` on at which a job of `task` is due.
+fn due_from(task: &Sporadic, start: i128) -> i128 {
     let (deadline, period) = (i128::from(task.deadline_us), i128::from(task.period_us));
-    let first = (start - deadline + period - 1).div_euclid(period).max(0);
-    (first..).map(move |job| deadline + job * period)
+    deadline + (start - deadline + period - 1).div_euclid(period).max(0) * period
+}
+
+/// The last instant before `end` at which a job of any task is due.
+pub(crate) fn last_due(tasks: &[Sporadic], end: i128) -> Option<i128> {
+    tasks.iter().filter_map(|task| due_before(task, end)).max()
 }
 
 /// The last instant before `end` at which a job of `task` is due.
@@ -45,8 +84,7 @@ pub(crate) fn unmet(
     longest: i128,
     budget: &mut Budget,
 ) -> Result<Option<Unmet>, Halt> {
-    let last = |end: i128| tasks.iter().filter_map(|task| due_before(task, end)).max();
-    let mut next = last(longest + 1);
+    let mut next = last_due(tasks, longest + 1);
     while let Some(window) = next {
         budget.spend(tasks.len())?;
         let demand: i128 = tasks.iter().map(|task| demand(task, window)).sum();
@@ -56,7 +94,7 @@ pub(crate) fn unmet(
         }
         // Between what this demand takes and here no demand is greater.
         let takes = (needs + speed.0 - 1) / speed.0;
-        next = last(takes.min(window));
+        next = last_due(tasks, takes.min(window));
     }
     Ok(None)
 }
@@ -76,16 +114,15 @@ pub(crate) enum Windows {
 
 /// Demand is at most U t + sum u (T - D) over tasks whose deadline is before their period's end.
 pub(crate) fn windows<N: Number>(tasks: &[Sporadic], speed: (i128, i128)) -> Result<Windows, Halt> {
-    let used = |task: &Sporadic| N::ratio(task.wcet_us.into(), task.period_us.into());
     let early = |task: &Sporadic| task.period_us.saturating_sub(task.deadline_us);
-    let room = N::ratio(speed.0, speed.1) - N::sum(tasks.iter().map(used));
+    let room = N::ratio(speed.0, speed.1) - total(tasks);
     match room.compare(&N::whole(0))? {
         Ordering::Less => Ok(Windows::Over),
         _ if tasks.iter().all(|task| early(task) == 0) => Ok(Windows::None),
         Ordering::Equal => Ok(Windows::All),
         Ordering::Greater => {
-            let rest = N::sum(tasks.iter().map(|task| N::whole(early(task).into()) * used(task)));
-            (rest / room).floor().map(Windows::Upto)
+            let rest = |task: &Sporadic| N::whole(early(task).into()) * utilization(task);
+            (N::sum(tasks.iter().map(rest)) / room).floor().map(Windows::Upto)
         }
     }
 }

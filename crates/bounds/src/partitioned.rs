@@ -2,6 +2,7 @@
 
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 
+use crate::demand::{compare, density};
 use crate::number::Budget;
 use crate::{Answer, single};
 
@@ -19,7 +20,7 @@ pub struct Partition {
 pub fn first_fit(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Partition {
     let none = |answer| Partition { answer, cpu_of: Vec::new() };
     let mut order: Vec<usize> = (0..tasks.len()).collect();
-    order.sort_by(|&a, &b| denser(&tasks[b], &tasks[a]));
+    order.sort_by(|&a, &b| compare(density(&tasks[b]), density(&tasks[a])));
     let mut bins: Vec<Vec<Sporadic>> = Vec::new();
     let mut cpu_of = vec![0; tasks.len()];
     let (mut unknown, limit) = (false, (cpus as usize).min(tasks.len()));
@@ -42,13 +43,4 @@ pub fn first_fit(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Partition {
         return none(if unknown { Answer::Unknown } else { Answer::Reject });
     }
     Partition { answer: Answer::Accept, cpu_of }
-}
-
-/// By C / min(D, T).
-fn denser(a: &Sporadic, b: &Sporadic) -> std::cmp::Ordering {
-    let of = |task: &Sporadic| {
-        (u128::from(task.wcet_us), u128::from(task.deadline_us.min(task.period_us)))
-    };
-    let (a, b) = (of(a), of(b));
-    (a.0 * b.1).cmp(&(b.0 * a.1))
 }

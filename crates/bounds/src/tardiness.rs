@@ -10,6 +10,7 @@ use std::cmp::Ordering;
 
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 
+use crate::demand::{compare, total, utilization};
 use crate::number::{Budget, Exact, Halt, Interval, Number, decide};
 
 /// How late jobs may be.
@@ -38,16 +39,11 @@ pub enum Point {
 /// CPUs, and none more than one.
 pub fn is_bounded(tasks: &TaskSet, cpus: u32) -> bool {
     fn fits<N: Number>(tasks: &TaskSet, cpus: u32) -> Result<bool, Halt> {
-        let used = N::sum(tasks.iter().map(utilization));
-        Ok(!N::whole(cpus.into()).below(&used)?)
+        Ok(!N::whole(cpus.into()).below(&total(tasks))?)
     }
     let all = |_: &mut Budget| fits::<Interval>(tasks, cpus);
     tasks.iter().all(|task| task.wcet_us <= task.period_us)
         && decide(&mut Budget(0), all, |_| fits::<Exact>(tasks, cpus)) == Ok(true)
-}
-
-fn utilization<N: Number>(task: &Sporadic) -> N {
-    N::ratio(task.wcet_us.into(), task.period_us.into())
 }
 
 /// Devi and Anderson's bound: T + x + C, with one x for all. Of implicit deadlines.
@@ -58,21 +54,17 @@ pub fn devi_anderson(tasks: &TaskSet, cpus: u32) -> Tardiness {
     if !is_bounded(tasks, cpus) {
         return Tardiness::Unbounded;
     }
-    let late = |_: &mut Budget| late::<Interval>(tasks, cpus);
-    let Ok(late) = decide(&mut Budget(0), late, |_| late_exactly(tasks, cpus)) else {
+    let quick = |_: &mut Budget| late::<Interval>(tasks, cpus);
+    let Ok(late) = decide(&mut Budget(0), quick, |_| late::<Exact>(tasks, cpus)) else {
         return Tardiness::NotApplicable("numbers too long");
     };
     let of = |task: &Sporadic| task.period_us + task.wcet_us + late as u64;
     Tardiness::Responses(tasks.iter().map(of).collect())
 }
 
-fn late_exactly(tasks: &TaskSet, cpus: u32) -> Result<i128, Halt> {
-    late::<Exact>(tasks, cpus)
-}
-
 /// x, rounded up.
 fn late<N: Number>(tasks: &TaskSet, cpus: u32) -> Result<i128, Halt> {
-    let busy = (N::sum(tasks.iter().map(utilization)).ceil()? - 1).max(0) as usize;
+    let busy = (total::<N>(tasks).ceil()? - 1).max(0) as usize;
     let mut wcets: Vec<u64> = tasks.iter().map(|task| task.wcet_us).collect();
     wcets.sort_unstable_by(|a, b| b.cmp(a));
     let mut heavy: Vec<&Sporadic> = tasks.iter().collect();
@@ -88,9 +80,8 @@ fn late<N: Number>(tasks: &TaskSet, cpus: u32) -> Result<i128, Halt> {
 
 /// By utilisation.
 fn heavier(a: &Sporadic, b: &Sporadic) -> Ordering {
-    let of = |task: &Sporadic| (u128::from(task.wcet_us), u128::from(task.period_us));
-    let (a, b) = (of(a), of(b));
-    (a.0 * b.1).cmp(&(b.0 * a.1))
+    let of = |task: &Sporadic| (task.wcet_us.into(), task.period_us.into());
+    compare(of(a), of(b))
 }
 
 /// The bound by compliant vectors: of any deadlines, also where all CPUs are used up.
@@ -144,7 +135,7 @@ fn responses<N: Number>(tasks: &TaskSet, cpus: u32, point: Point) -> Result<Vec<
         lines.push(Line { task, at_0: N::whole(wcet) - own.clone() - share });
         spare = spare + own;
     }
-    let busy = N::sum(tasks.iter().map(utilization)).ceil()? - 1;
+    let busy = total::<N>(tasks).ceil()? - 1;
     let s = root(&lines, busy.max(0) as usize, &spare, cpus)?;
     let of = |(task, point): (&Sporadic, &N)| {
         let wcet = i128::from(task.wcet_us);

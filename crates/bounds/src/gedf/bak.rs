@@ -2,8 +2,9 @@
 
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 
-use super::{too_long, utilization};
+use super::too_long;
 use crate::Answer;
+use crate::demand::utilization;
 use crate::number::{Budget, Exact, Halt, Interval, Number, decide};
 
 /// Whether for each task the loads of all others, carry-in included, leave room for it. Deadlines

@@ -2,8 +2,8 @@
 
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 
-use super::{too_long, total, utilization};
-use crate::demand::{demand, due_from};
+use super::too_long;
+use crate::demand::{demand, dues, total, utilization};
 use crate::number::{Budget, Exact, Halt, Interval, Number, decide};
 use crate::{ARBITRARY, Answer};
 
@@ -40,19 +40,8 @@ fn fits(tasks: &TaskSet, cpus: u32, problem: usize, budget: &mut Budget) -> Resu
     let quick = |_: &mut Budget| longest::<Interval>(tasks, cpus, problem);
     let longest = decide(budget, quick, |_| longest::<Exact>(tasks, cpus, problem))?;
     let deadline = i128::from(tasks[problem].deadline_us);
-    // Windows of equal length are looked at once.
-    let mut dues: Vec<i128> = Vec::new();
-    for task in tasks.iter() {
-        let due = due_from(task, deadline).take_while(|due| due - deadline <= longest);
-        for at in due {
-            budget.spend(1)?;
-            dues.push(at);
-        }
-    }
-    dues.sort_unstable();
-    dues.dedup();
     let mut carried = Vec::with_capacity(tasks.len());
-    for window in dues {
+    for window in dues(tasks, deadline, deadline + longest) {
         budget.spend(tasks.len())?;
         if !fits_window(tasks, cpus, problem, window, &mut carried) {
             return Ok(false);

@@ -3,8 +3,8 @@
 
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 
-use super::{density_max, too_long, total};
-use crate::demand::due_from;
+use super::{density_max, too_long};
+use crate::demand::{dues, total};
 use crate::number::{Budget, Exact, Halt, Interval, Number, decide};
 use crate::{ARBITRARY, Answer};
 
@@ -74,17 +74,8 @@ fn is_met(
     longest: i128,
     budget: &mut Budget,
 ) -> Result<bool, Halt> {
-    let mut windows: Vec<i128> = Vec::new();
-    for task in tasks.iter() {
-        for due in due_from(task, 0).take_while(|&due| due <= longest) {
-            budget.spend(1)?;
-            windows.push(due);
-        }
-    }
-    windows.sort_unstable();
-    windows.dedup();
     let (cpus, (num, den)) = (i128::from(cpus), speed);
-    for window in windows {
+    for window in dues(tasks, 0, longest) {
         budget.spend(tasks.len())?;
         let demand: i128 = tasks.iter().map(|task| demand(task, window, speed)).sum();
         if demand > (cpus * den - (cpus - 1) * num) * window {

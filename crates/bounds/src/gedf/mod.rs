@@ -18,26 +18,14 @@ pub use rta::{Responses, Rta, rta};
 
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 
-use crate::number::Number;
+use crate::demand::{compare, density};
 
 /// Whether some job cannot complete in time even alone: no test need be asked.
 fn too_long(task: &Sporadic) -> bool {
     task.wcet_us > task.deadline_us.min(task.period_us)
 }
 
-fn utilization<N: Number>(task: &Sporadic) -> N {
-    N::ratio(task.wcet_us.into(), task.period_us.into())
-}
-
-fn total<N: Number>(tasks: &TaskSet) -> N {
-    N::sum(tasks.iter().map(utilization))
-}
-
-/// The greatest density C / min(D, T), as a fraction.
+/// The greatest density, as a fraction.
 fn density_max(tasks: &TaskSet) -> (i128, i128) {
-    let of = |task: &Sporadic| {
-        (i128::from(task.wcet_us), i128::from(task.deadline_us.min(task.period_us)))
-    };
-    let greater = |a: (i128, i128), b: (i128, i128)| if a.0 * b.1 >= b.0 * a.1 { a } else { b };
-    tasks.iter().map(of).fold((0, 1), greater)
+    tasks.iter().map(density).max_by(|&a, &b| compare(a, b)).unwrap_or((0, 1))
 }

@@ -44,7 +44,7 @@ pub fn rta(tasks: &TaskSet, cpus: u32, how: &Rta, budget: &mut Budget) -> Respon
     if tasks.iter().any(too_long) {
         return no(Answer::Reject);
     }
-    let mut analysis = Analysis { tasks, cpus: cpus.into(), step: how.step_us.max(1).into() };
+    let analysis = Analysis { tasks, cpus: cpus.into(), step: how.step_us.max(1).into() };
     let mut slacks = vec![0; tasks.len()];
     loop {
         match analysis.round(&mut slacks, budget) {
@@ -72,7 +72,7 @@ struct Round {
 }
 
 impl Analysis<'_> {
-    fn round(&mut self, slacks: &mut [i128], budget: &mut Budget) -> Result<Round, Halt> {
+    fn round(&self, slacks: &mut [i128], budget: &mut Budget) -> Result<Round, Halt> {
         let mut round = Round { passed: true, changed: false, response_us: Vec::new() };
         for problem in 0..self.tasks.len() {
             let Some(response) = self.response(problem, slacks, budget)? else {

@@ -1,10 +1,10 @@
 //! Response times under preemptive EDF: Guan, Yi, "General and efficient response time analysis for
 //! EDF scheduling", DATE 2014.
 
-use wastenot_model::sporadic::{Sporadic, TaskSet};
+use wastenot_model::sporadic::TaskSet;
 
 use super::{Response, busy_period, overload, released};
-use crate::demand::{demand, due_from};
+use crate::demand::{demand, last_due};
 use crate::number::{Budget, Halt};
 
 /// How [`edf`] finds by how much windows are met.
@@ -32,33 +32,24 @@ fn responses(
     }
     let latest = tasks.iter().map(|task| i128::from(task.deadline_us)).max().unwrap_or(0);
     let longest = busy_period(tasks, None, budget)? + latest;
-    let mut windows: Vec<i128> = Vec::new();
-    for task in tasks.iter() {
-        for due in due_from(task, 0).take_while(|&due| due <= longest) {
-            budget.spend(1)?;
-            windows.push(due);
-        }
-    }
-    windows.sort_unstable();
-    windows.dedup();
-    // From the longest window to the shortest: (window, least slack of those at least as long).
-    let mut least = Vec::with_capacity(windows.len());
-    let mut so_far = i128::MAX;
-    for &window in windows.iter().rev() {
+    let mut responses = vec![0; tasks.len()];
+    let mut least = i128::MAX;
+    let mut next = last_due(tasks, longest + 1);
+    while let Some(window) = next {
+        budget.spend(tasks.len())?;
         let done = match slack {
             Slack::Exact => done(tasks, window, budget)?,
             Slack::Approximate => tasks.iter().map(|task| demand(task, window)).sum(),
         };
-        so_far = so_far.min(window - done);
-        least.push((window, so_far));
+        least = least.min(window - done);
+        for (response, task) in responses.iter_mut().zip(tasks.iter()) {
+            if i128::from(task.deadline_us) == window {
+                *response = window - least;
+            }
+        }
+        next = last_due(tasks, window);
     }
-    let of = |task: &Sporadic| {
-        let deadline = i128::from(task.deadline_us);
-        // Its own first deadline is one of the windows.
-        let at = least.partition_point(|&(window, _)| window >= deadline);
-        deadline - least[at - 1].1
-    };
-    Ok(Some(tasks.iter().map(of).collect()))
+    Ok(Some(responses))
 }
 
 /// When what is due within `window` is done, of all that is released meanwhile.

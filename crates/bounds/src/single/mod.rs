@@ -13,6 +13,7 @@ pub use qpa::qpa;
 
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 
+use crate::demand::total;
 use crate::number::{Budget, Exact, Halt, Interval, Number, decide};
 
 /// What a response-time analysis found.
@@ -49,11 +50,10 @@ fn released(task: &Sporadic, window: i128) -> i128 {
 
 /// Whether tasks use more than a CPU in the long run.
 fn overload(tasks: &[Sporadic]) -> Result<bool, Halt> {
-    fn used<N: Number>(tasks: &[Sporadic]) -> Result<bool, Halt> {
-        let of = |task: &Sporadic| N::ratio(task.wcet_us.into(), task.period_us.into());
-        N::whole(1).below(&N::sum(tasks.iter().map(of)))
+    fn over<N: Number>(tasks: &[Sporadic]) -> Result<bool, Halt> {
+        N::whole(1).below(&total(tasks))
     }
-    decide(&mut Budget(0), |_| used::<Interval>(tasks), |_| used::<Exact>(tasks))
+    decide(&mut Budget(0), |_| over::<Interval>(tasks), |_| over::<Exact>(tasks))
 }
 
 /// How long one CPU is busy at most if all tasks begin at once, and do not use more than it; no

@@ -11,7 +11,6 @@ use super::handler::{self, Woken};
 use super::keys::Given;
 use super::periodic::{self, Moved, What};
 use super::situation::{Situation, World};
-use crate::obligations::remembered;
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -277,7 +276,7 @@ impl Running<'_, '_> {
         let mut next = scan.clone();
         next.unread.pop();
         if passed {
-            let remembered = remembered(balance);
+            let remembered = balance.remembered();
             let seen = remembered.iter().map(|num| frame.num(&look, &self.world.per, num));
             next.passed.push((group, seen.collect()));
         }

@@ -3,13 +3,13 @@
 //! says nothing.
 
 use wastenot_rota::ir::{
-    Balance, Bool, ClaimKind, Comparison, Num, Place, Policy, Stmt, Visitor, visit, visit_bool,
-    visit_num,
+    Balance, Bool, ClaimKind, Comparison, Num, Place, Policy, Visitor, visit_bool, visit_num,
 };
 
 use crate::obligations::interrupting;
 
 use super::claims::{Test, Wrong, tests};
+use super::sets::Sets;
 
 /// What matters to a claim, but is seen by no test of the explorer, in a sentence. `None`: nothing.
 pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
@@ -25,7 +25,7 @@ pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
             "a handler takes CPUs from tasks, at which no small machine was looked".into(),
         );
     }
-    let mut reads = Reads { policy, found: None };
+    let mut reads = Reads { policy, sets: Sets::of(policy), found: None };
     for balance in tests(policy, claim).iter().flat_map(|test| balances(policy, test)) {
         // Which candidate is chosen matters to no proof.
         visit_bool(&balance.filter, &mut reads);
@@ -64,6 +64,7 @@ fn balances<'p>(policy: &'p Policy, test: &Test) -> Vec<&'p Balance> {
 
 struct Reads<'p> {
     policy: &'p Policy,
+    sets: Sets,
     found: Option<String>,
 }
 
@@ -73,7 +74,7 @@ impl Visitor for Reads<'_> {
             Num::Now | Num::Until(_) => "the time".to_owned(),
             Num::MinKey(at) => format!("keys of `{}`", self.policy.queues[at.queue].name),
             Num::TaskVar(var) => format!("`{}` of tasks", self.policy.task_vars[*var].name),
-            Num::CpuVar(var, _) if is_set(self.policy, *var) => {
+            Num::CpuVar(var, _) if self.sets.cpu[*var] => {
                 format!("`{}` of CPUs", self.policy.cpu_vars[*var].name)
             }
             Num::Job => "jobs".to_owned(),
@@ -83,17 +84,4 @@ impl Visitor for Reads<'_> {
         };
         self.found.get_or_insert(read);
     }
-}
-
-/// Whether some handler sets a variable of CPUs: else it is what it begins with.
-fn is_set(policy: &Policy, of: usize) -> bool {
-    struct Sets(usize, bool);
-    impl Visitor for Sets {
-        fn stmt(&mut self, stmt: &Stmt) {
-            self.1 |= matches!(stmt, Stmt::SetCpu { var, .. } if *var == self.0);
-        }
-    }
-    let mut sets = Sets(of, false);
-    visit(policy, &mut sets);
-    sets.1
 }

@@ -13,7 +13,6 @@ use super::expr::{Encoded, Reader};
 use super::terms::{all, any, compares, either, one_if, only_if, total};
 use crate::encode::NotEncoded;
 use crate::explore::{Task, World};
-use crate::obligations::remembered;
 use crate::smt::{Script, Sort, Term, int, name, not};
 
 /// The attempt of one CPU.
@@ -93,7 +92,7 @@ impl<'a, 'p> Trial<'a, 'p> {
                 trial.reader(counts, balance, group).bool(&balance.filter)
             })?;
             let mut seen = Vec::new();
-            for num in remembered(balance) {
+            for num in balance.remembered() {
                 let then =
                     |trial: &Self, counts: &Counts| trial.reader(counts, balance, group).num(&num);
                 seen.push(self.at(late, then)?);

@@ -5,7 +5,7 @@ use wastenot_rota::ir::{Balance, Level, Policy};
 use wastenot_rota::syntax::Span;
 
 use crate::encode::{Encoder, Names, NotEncoded};
-use crate::obligations::{Obligation, Question, candidate_of, remembered, taking};
+use crate::obligations::{Obligation, Question, candidate_of, taking};
 use crate::smt::{Script, Term, at_most, equal, int, not};
 use crate::verdict::judge_one;
 use crate::{Error, Finding, Options};
@@ -96,7 +96,7 @@ fn rechecks(policy: &Policy, ours: &Balance, theirs: &Balance) -> Result<Script,
     let mut said = Vec::new();
     for balance in [ours, theirs] {
         let seen: Result<Vec<_>, _> =
-            remembered(balance).iter().map(|num| encoder.num(num, &then)).collect();
+            balance.remembered().iter().map(|num| encoder.num(num, &then)).collect();
         let names = Names { seen: seen?, ..now.clone() };
         said.push(encoder.bool(&balance.recheck, &names)?);
     }

@@ -2,7 +2,7 @@
 //! run, and takes it if it is still there.
 
 use wastenot_rota::ir::Policy;
-use wastenot_rota::ir::{Balance, Bool, Num, Visitor, visit_bool};
+use wastenot_rota::ir::{Balance, Bool};
 
 use super::sites::{candidate, may_wait, takes, taking};
 use super::{Obligation, Question};
@@ -215,7 +215,7 @@ fn refused(
     let filter = encoder.bool(&balance.filter, &then)?;
     encoder.assert("It passed the filter.", filter);
     let seen: Result<Vec<_>, _> =
-        remembered(balance).iter().map(|num| encoder.num(num, &then)).collect();
+        balance.remembered().iter().map(|num| encoder.num(num, &then)).collect();
     encoder.reads_apart(Held { locked: Some((balance.from, cpu.clone())), ..held });
     let queued = encoder.queued(balance.from, cpu, &now);
     encoder.assert("A task that may run here still waits.", at_most(int(1), queued));
@@ -225,20 +225,4 @@ fn refused(
     let recheck = encoder.bool(&balance.recheck, &names)?;
     encoder.assert("The re-check says no.", not(recheck));
     Ok(encoder.finish())
-}
-
-/// The numbers that the re-check of a balance remembers, in their order.
-pub(crate) fn remembered(balance: &Balance) -> Vec<Num> {
-    struct Seen(Vec<(usize, Num)>);
-    impl Visitor for Seen {
-        fn num(&mut self, num: &Num) {
-            if let Num::Seen(index, inner) = num {
-                self.0.push((*index, (**inner).clone()));
-            }
-        }
-    }
-    let mut seen = Seen(Vec::new());
-    visit_bool(&balance.recheck, &mut seen);
-    seen.0.sort_by_key(|(index, _)| *index);
-    seen.0.into_iter().map(|(_, num)| num).collect()
 }

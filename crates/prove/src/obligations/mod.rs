@@ -16,7 +16,6 @@ use wastenot_rota::syntax::Span;
 use crate::encode::NotEncoded;
 use crate::smt::Script;
 
-pub(crate) use conserve::remembered;
 pub(crate) use rounds::interrupting;
 pub(crate) use sites::{Site, candidate_of, sites, taking};
 

@@ -2,12 +2,11 @@
 
 use wastenot_model::CpuId;
 use wastenot_rota::interpret::{Forced, Found, Read};
-use wastenot_rota::ir::{Attempt, Num, Policy};
+use wastenot_rota::ir::{Attempt, Balance, Num, Policy};
 
 use super::Otherwise;
 use super::stage::Stage;
 use crate::explore::{Events, Place, Step, failing};
-use crate::obligations::remembered;
 
 /// The attempt finds nobody, though somebody waits.
 pub(super) fn fails(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
@@ -247,5 +246,5 @@ impl Cursor {
 
 /// What the re-check of the policy remembers.
 pub(super) fn memory(stage: &Stage<'_>) -> Vec<Num> {
-    stage.told.policy.idle.as_ref().map(remembered).unwrap_or_default()
+    stage.told.policy.idle.as_ref().map(Balance::remembered).unwrap_or_default()
 }

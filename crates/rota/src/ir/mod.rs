@@ -239,6 +239,24 @@ pub struct Balance {
     pub spans: BalanceSpans,
 }
 
+impl Balance {
+    /// The numbers that its re-check remembers from when the candidate was chosen, in their order.
+    pub fn remembered(&self) -> Vec<Num> {
+        struct Seen(Vec<(usize, Num)>);
+        impl Visitor for Seen {
+            fn num(&mut self, num: &Num) {
+                if let Num::Seen(index, inner) = num {
+                    self.0.push((*index, (**inner).clone()));
+                }
+            }
+        }
+        let mut seen = Seen(Vec::new());
+        visit_bool(&self.recheck, &mut seen);
+        seen.0.sort_by_key(|(index, _)| *index);
+        seen.0.into_iter().map(|(_, num)| num).collect()
+    }
+}
+
 /// Where the clauses of a balance stand.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BalanceSpans {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use wastenot_model::CpuId;
 use wastenot_prove::explore::{Place, Situation, Task, World};
 use wastenot_rota::eval::{At, Frame};
-use wastenot_rota::ir::{Balance, Level, Num, Periodic, Visitor, visit_bool};
+use wastenot_rota::ir::{Balance, Level, Num, Periodic};
 
 /// So many CPUs a machine has at most.
 pub(super) const CPUS: usize = 4;
@@ -60,7 +60,7 @@ pub(super) struct Left {
 
 impl<'w, 'p> Scenes<'w, 'p> {
     pub(super) fn new(world: &'w World<'p>, nameless: bool) -> Scenes<'w, 'p> {
-        let remembered = world.policy.idle.as_ref().map(remembered).unwrap_or_default();
+        let remembered = world.policy.idle.as_ref().map(Balance::remembered).unwrap_or_default();
         let known = RefCell::new(Known { seen: vec![Vec::new()], ..Known::default() });
         Scenes { world, nameless, remembered, known }
     }
@@ -238,22 +238,6 @@ impl<'w, 'p> Scenes<'w, 'p> {
             }
         }
     }
-}
-
-/// The numbers that the re-check of a balance remembers, in their order.
-fn remembered(balance: &Balance) -> Vec<Num> {
-    struct Seen(Vec<(usize, Num)>);
-    impl Visitor for Seen {
-        fn num(&mut self, num: &Num) {
-            if let Num::Seen(index, inner) = num {
-                self.0.push((*index, (**inner).clone()));
-            }
-        }
-    }
-    let mut seen = Seen(Vec::new());
-    visit_bool(&balance.recheck, &mut seen);
-    seen.0.sort_by_key(|(index, _)| *index);
-    seen.0.into_iter().map(|(_, num)| num).collect()
 }
 
 /// Those CPUs and this one.
