@@ -31,7 +31,8 @@ mod schedulers;
 pub use engine::outcome::{End, Fault, Mark, Outcome, Stuck};
 pub use engine::{Kernel, Leaves};
 pub use mechanism::{
-    Direct, Hardware, LineId, LockId, MailboxId, Mechanism, Prices, Step, Trigger,
+    Contention, Direct, Hardware, LineId, LockId, MailboxId, Mechanism, Overhead, Prices, Samples,
+    Seen, Spin, Step, Trigger,
 };
 pub use schedulers::{SCHEDULERS, Scheduler, Settings, Switch, Values, WrongSetting, scheduler};
 

@@ -1,6 +1,7 @@
 //! What must hold of simulations.
 
 mod bsp;
+mod designs;
 mod edf;
 mod every;
 mod faults;

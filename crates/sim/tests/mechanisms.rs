@@ -5,8 +5,8 @@ use wastenot_model::policy::Why;
 use wastenot_model::workload::{Program, Step as Do, Template, Variate, Waiting};
 use wastenot_model::{CpuId, Event, Machine, Policy, Span, Time, Workload};
 use wastenot_sim::{
-    Direct, End, Kernel, LockId, MailboxId, Mechanism, Options, Prices, Step, Trigger, checkers,
-    scheduler, simulate_mechanism,
+    Direct, End, Kernel, LockId, MailboxId, Mechanism, Options, Prices, Spin, Step, Trigger,
+    checkers, scheduler, simulate_mechanism,
 };
 
 /// Every path holds one lock for a while: a global run queue.
@@ -28,7 +28,7 @@ impl Mechanism for OneLock {
         "one lock".into()
     }
     fn init(&mut self, kernel: &mut Kernel) {
-        self.lock = kernel.hardware.lock();
+        self.lock = kernel.hardware.lock(Spin::Own);
         self.inner.init(kernel);
     }
     fn step(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger, turn: u32) -> Step {
@@ -116,7 +116,7 @@ fn all_cpus_queue_for_one_lock_when_all_wake_at_once() {
             &Machine::flat(cpus),
             &Costs::default(),
             &in_step(cpus as u16, 3),
-            Borrowed(&mut mechanism),
+            &mut mechanism,
             &Options::default(),
         );
         assert_eq!(outcome.end, End::Done);
@@ -138,7 +138,7 @@ fn messages_take_time_and_only_their_reader_gets_them() {
         &Machine::flat(4),
         &Costs::default(),
         &in_step(4, 3),
-        Borrowed(&mut mechanism),
+        &mut mechanism,
         &Options::default(),
     );
     assert_eq!(outcome.end, End::Done);
@@ -167,19 +167,4 @@ fn a_path_without_end_ends_the_run() {
     let (machine, costs, load) = (Machine::flat(1), Costs::default(), in_step(1, 1));
     let run = simulate_mechanism(&machine, &costs, &load, Endless, &Options::default());
     assert!(matches!(run.1.end, End::Fault(_)), "{:?}", run.1.end);
-}
-
-/// Lets a test look at its mechanism afterwards.
-struct Borrowed<'m, M>(&'m mut M);
-
-impl<M: Mechanism> Mechanism for Borrowed<'_, M> {
-    fn name(&self) -> String {
-        self.0.name()
-    }
-    fn init(&mut self, kernel: &mut Kernel) {
-        self.0.init(kernel);
-    }
-    fn step(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger, turn: u32) -> Step {
-        self.0.step(kernel, cpu, trigger, turn)
-    }
 }

@@ -94,6 +94,29 @@ impl Core {
         self.idle.insert(at, cpu);
         Some(key.task(self.tie))
     }
+    /// What was linked to either of two CPUs is linked to the other.
+    pub fn exchange(&mut self, a: u32, b: u32) {
+        self.link.swap(a as usize, b as usize);
+        for cpu in [a, b] {
+            let key = self.link[cpu as usize];
+            self.linked.set(cpu as usize, key.map_or(NONE, |key| !key.0));
+            let at = self.idle.partition_point(|&idle| idle > cpu);
+            match (key, self.idle.get(at) == Some(&cpu)) {
+                (None, false) => self.idle.insert(at, cpu),
+                (Some(_), true) => drop(self.idle.remove(at)),
+                _ => {}
+            }
+        }
+    }
+    /// Links the first that waits to `cpu`, to which nothing is.
+    pub fn take(&mut self, cpu: u32) {
+        let first = self.ready.least();
+        if first != NONE && self.link[cpu as usize].is_none() {
+            self.ready.set(Key(first).task(self.tie) as usize, NONE);
+            self.idle.retain(|&idle| idle != cpu);
+            self.links(cpu, Key(first));
+        }
+    }
     /// Whose job is linked to `cpu`.
     pub fn linked(&self, cpu: u32) -> Option<u32> {
         self.link[cpu as usize].map(|key| key.task(self.tie))
@@ -120,9 +143,13 @@ impl Core {
             self.ready.set(task as usize, key.0);
             task
         });
-        self.linked.set(cpu as usize, !first.0);
-        self.link[cpu as usize] = Some(first);
+        self.links(cpu, first);
         Some(Link { cpu, task, deadline_us, displaced })
+    }
+
+    fn links(&mut self, cpu: u32, key: Key) {
+        self.linked.set(cpu as usize, !key.0);
+        self.link[cpu as usize] = Some(key);
     }
 
     /// The CPU whose link is least urgent, if it is less urgent than `first`.

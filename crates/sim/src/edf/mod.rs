@@ -1,8 +1,15 @@
 //! Real-time scheduling: one core that decides, and who asks it, when, at what price.
 
 mod core;
+mod gsn;
+mod jobs;
 mod plain;
+mod profile;
+mod run;
 mod tournament;
 
 pub use self::core::{Core, Key, Link, Tie};
+pub use jobs::Order;
 pub use plain::{Done, gedf, synchronous};
+pub use profile::{Profile, Section};
+pub use run::{Design, Overheads, Real, run};

@@ -72,7 +72,10 @@ impl Kernel {
     fn set_timer(&mut self, timer: TimerId, cpu: CpuId, at: Option<Time>) {
         self.timers[timer.0 as usize] = cpu;
         match at {
-            Some(at) => self.calendar.set(Due::Timer(timer), at.max(self.cx.now)),
+            Some(at) => {
+                let at = at.max(self.cx.now) + self.hardware.prices.timer;
+                self.calendar.set(Due::Timer(timer), at);
+            }
             None => self.calendar.clear(Due::Timer(timer)),
         }
     }

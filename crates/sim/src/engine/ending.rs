@@ -51,6 +51,9 @@ impl<M: Mechanism> Engine<'_, M> {
             }
             self.kernel.sink.annex(Annex { table });
         }
+        if let Some(annex) = self.kernel.samples.annex() {
+            self.kernel.sink.annex(annex);
+        }
         if !self.kernel.notes.is_empty() {
             let columns = [
                 ("time_ns", "time", Unit::At),

@@ -11,11 +11,11 @@ use wastenot_model::{
 };
 
 use super::calendar::{Calendar, Due};
-use super::life::Life;
+use super::life::{Doing, Life};
 use super::outcome::{End, Fault};
 use super::speed::{FULL, Speeds};
 use super::sync::Shared;
-use crate::mechanism::{Hardware, Trigger};
+use crate::mechanism::{Hardware, Overhead, Samples, Trigger};
 
 /// The machine, its tasks, and what became of them.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub struct Kernel {
     pub cx: Cx,
     /// What paths contend for.
     pub hardware: Hardware,
+    /// What overheads mechanisms told of.
+    pub samples: Samples,
     pub(crate) sink: Builder,
     pub(crate) calendar: Calendar,
     pub(crate) lives: Vec<Life>,
@@ -76,6 +78,8 @@ pub enum Leaves {
     },
     /// It sleeps.
     Sleeps,
+    /// Its job is complete, and the mechanism says when the next one begins.
+    Completes,
     /// It has ended.
     Ends,
 }
@@ -88,7 +92,7 @@ impl Leaves {
     fn left(self) -> Left {
         match self {
             Leaves::Runnable(_) | Leaves::Displaced { .. } => Left::Preempted,
-            Leaves::Sleeps => Left::Sleeping,
+            Leaves::Sleeps | Leaves::Completes => Left::Sleeping,
             Leaves::Ends => Left::Dead,
         }
     }
@@ -115,7 +119,8 @@ impl Kernel {
         };
         Kernel {
             cx: Cx::new(view, notes),
-            hardware: Hardware::default(),
+            hardware: Hardware::new(machine),
+            samples: Samples::new(notes),
             sink,
             calendar: Calendar::new(machine.len()),
             lives: Vec::new(),
@@ -166,7 +171,7 @@ impl Kernel {
         let place = match how {
             Leaves::Runnable(_) => Place::Queued,
             Leaves::Displaced { .. } => Place::Moving,
-            Leaves::Sleeps => Place::Asleep,
+            Leaves::Sleeps | Leaves::Completes => Place::Asleep,
             Leaves::Ends => Place::Nowhere,
         };
         self.cx.view_mut().task_mut(task).place = place;
@@ -309,6 +314,21 @@ impl Kernel {
         let stays = |view: &TaskView| view.place == Place::Queued && view.cpu == cpu;
         if self.cx.tasks.iter().any(stays) {
             self.fault(format!("left tasks on the queue of CPU {cpu}, which is off"));
+        }
+    }
+
+    /// Tells of an overhead on `cpu` that began then and ends now.
+    #[inline]
+    pub fn sample(&mut self, cpu: CpuId, kind: Overhead, since: Time) {
+        let now = self.now();
+        self.samples.add(now, cpu, kind, now - since);
+    }
+
+    /// The next job of `task`, whose last one is complete, begins: it is to be placed.
+    pub fn begins_job(&mut self, task: TaskId) {
+        let life = self.life(task);
+        if life.doing == Doing::Sleep {
+            life.doing = Doing::Steps;
         }
     }
 

@@ -299,6 +299,7 @@ impl<'w, M: Mechanism> Engine<'w, M> {
     }
 
     fn finish(mut self, end: End) -> (History, Outcome) {
+        self.mechanism.ended(&self.kernel);
         let time = self.kernel.now();
         let ended = self.kernel.lives.iter().map(|life| life.ended).collect();
         let rows = self.kernel.sink.rows();

@@ -1,11 +1,11 @@
 //! Kernel paths: a mechanism's steps, one after the other, on a CPU that does nothing else.
 
-use wastenot_model::{CpuId, Distance, Span};
+use wastenot_model::{CpuId, Span};
 
 use super::Engine;
 use super::calendar::Due;
 use super::kernel::Kernel;
-use crate::mechanism::{LineId, Mechanism, Step, Trigger};
+use crate::mechanism::{Mechanism, Step, Trigger};
 
 /// What a step needs.
 enum Takes {
@@ -77,18 +77,15 @@ impl<M: Mechanism> Engine<'_, M> {
 
 impl Kernel {
     fn begin(&mut self, cpu: CpuId, step: Step) -> Takes {
+        let now = self.now();
         match step {
             Step::Done => Takes::Nothing,
             Step::Work(span) => takes(span),
-            Step::Touch(line) => takes(self.price_of(line, cpu)),
-            Step::Lock(lock) => match self.hardware.take(lock, cpu) {
-                Some(line) => takes(self.price_of(line, cpu)),
-                None => Takes::Another,
-            },
+            Step::Touch(line) => takes(self.hardware.write(line, cpu)),
+            Step::Lock(lock) => self.hardware.take(lock, cpu, now).map_or(Takes::Another, takes),
             Step::Unlock(lock) => {
-                if let Some((next, line)) = self.hardware.hand_on(lock) {
-                    let at = self.now() + self.price_of(line, next);
-                    self.calendar.set(Due::Path(next), at);
+                if let Some((next, span)) = self.hardware.hand_on(lock, now) {
+                    self.calendar.set(Due::Path(next), now + span);
                 }
                 Takes::Nothing
             }
@@ -97,26 +94,13 @@ impl Kernel {
                 Takes::Nothing
             }
             Step::Post(mailbox, letter) => {
-                let at = self.now() + self.hardware.prices.message;
-                let (reader, line) = self.hardware.post(mailbox, letter, at);
+                let at = now + self.hardware.prices.message;
+                let (reader, span) = self.hardware.post((mailbox, letter), cpu, at);
                 if !self.calendar.is_set(Due::Mail(reader)) {
                     self.calendar.set(Due::Mail(reader), at);
                 }
-                takes(self.price_of(line, cpu))
+                takes(span)
             }
-        }
-    }
-
-    /// What it takes `cpu` to have `line` for itself.
-    fn price_of(&mut self, line: LineId, cpu: CpuId) -> Span {
-        let prices = self.hardware.prices;
-        match self.hardware.write(line, cpu) {
-            None => prices.line_own,
-            Some(last) => match self.cx.machine.distance(last, cpu) {
-                Distance::Same => prices.line_own,
-                Distance::Sibling | Distance::Llc | Distance::Node => prices.line_near,
-                Distance::Other | Distance::Unknown => prices.line_far,
-            },
         }
     }
 

@@ -169,6 +169,10 @@ impl<M: Mechanism> Engine<'_, M> {
         let life = self.kernel.life(task);
         let due = life.beat.map_or(now, |beat| beat + period);
         life.beat = Some(due);
+        if self.mechanism.keeps_time() {
+            life.doing = Doing::Sleep;
+            return Flow::Leave(Leaves::Completes);
+        }
         self.sleep(task, due)
     }
 

@@ -78,7 +78,7 @@ impl<P: Policy> Direct<P> {
         let (to, why) = match how {
             Leaves::Displaced { to, why } => (to, why),
             Leaves::Runnable(_) => (cpu, Why::Displaced),
-            Leaves::Sleeps | Leaves::Ends => return how,
+            Leaves::Sleeps | Leaves::Completes | Leaves::Ends => return how,
         };
         if kernel.may_be(task, to) {
             return how;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use wastenot_model::{CpuId, Span, Time};
+use wastenot_model::{CpuId, Machine, Span, Time};
 
 macro_rules! ids {
     ($($name:ident $doc:literal;)*) => {
@@ -13,9 +13,23 @@ macro_rules! ids {
 }
 
 ids! {
-    LockId "A kernel lock: a queue of spinning CPUs (ticket, MCS).";
-    LineId "A cache line.";
+    LockId "A kernel lock, for which CPUs spin.";
+    LineId "Cache lines that are always written together.";
     MailboxId "A mailbox: written by many CPUs, read by one.";
+}
+
+/// How CPUs spin for a lock, and who gets it next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spin {
+    /// Each on a line of its own, first come, first served: MCS, Linux's queued spinlocks.
+    #[default]
+    Own,
+    /// All on one line, first come, first served: a ticket lock. Whoever waits fetches the line
+    /// again when the lock is handed on.
+    Ticket,
+    /// All on one line, and whoever gets it first has the lock: test-and-set. The nearest does, so
+    /// that CPUs of another node may wait for ever.
+    TestAndSet,
 }
 
 /// What the hardware takes. All zero unless set.
@@ -27,8 +41,30 @@ pub struct Prices {
     pub line_near: Span,
     /// The same, of a line that a CPU of another node wrote last.
     pub line_far: Span,
+    /// Handing a lock on, beside the line that travels.
+    pub hand_off: Span,
+    /// How often each CPU that waits fetches the line of a lock that is handed on, unless it spins
+    /// on a line of its own.
+    pub fetches: u32,
     /// From writing a message until its reader is interrupted.
     pub message: Span,
+    /// From when a timer is due until its CPU is interrupted.
+    pub timer: Span,
+}
+
+/// What was seen of a lock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Contention {
+    /// How often it was taken.
+    pub taken: u64,
+    /// How often a CPU had to wait for it.
+    pub waited: u64,
+    /// How long all of them did.
+    pub wait_sum: Span,
+    /// The longest wait.
+    pub wait_max: Span,
+    /// Most CPUs that had or wanted it at one time.
+    pub contenders_max: usize,
 }
 
 /// Locks, lines and mailboxes, and what was seen of them.
@@ -36,18 +72,33 @@ pub struct Prices {
 pub struct Hardware {
     /// What it takes.
     pub prices: Prices,
+    /// By CPU: the node, or whatever smaller part is known.
+    homes: Vec<u32>,
     locks: Vec<Lock>,
-    lines: Vec<Option<CpuId>>,
+    lines: Vec<Line>,
     mailboxes: Vec<Mailbox>,
-    /// Messages on their way, in the order of arrival.
-    under_way: VecDeque<Message>,
+    /// By CPU: messages on their way to it, in the order of arrival.
+    under_way: Vec<VecDeque<Message>>,
+    /// By CPU: whether it waits for a lock.
+    waits: Vec<bool>,
+    /// Lines that went to another CPU.
+    transfers: u64,
 }
 
 #[derive(Debug)]
 struct Lock {
+    spin: Spin,
     holder: Option<CpuId>,
-    waiting: VecDeque<CpuId>,
+    waiting: VecDeque<(CpuId, Time)>,
     line: LineId,
+    seen: Contention,
+}
+
+#[derive(Debug)]
+struct Line {
+    count: u32,
+    owner: Option<CpuId>,
+    writers: Vec<CpuId>,
 }
 
 #[derive(Debug)]
@@ -65,20 +116,33 @@ struct Mailbox {
 }
 
 impl Hardware {
+    pub(crate) fn new(machine: &Machine) -> Hardware {
+        let cpus = machine.cpus.len();
+        let alone = (0..).map(|n| u32::MAX - n);
+        let known = machine.cpus.iter().map(|cpu| cpu.node.or(cpu.llc).or(cpu.core));
+        Hardware {
+            homes: known.zip(alone).map(|(home, alone)| home.unwrap_or(alone)).collect(),
+            under_way: (0..cpus).map(|_| VecDeque::new()).collect(),
+            waits: vec![false; cpus],
+            ..Hardware::default()
+        }
+    }
+
     /// A new lock.
-    pub fn lock(&mut self) -> LockId {
-        let line = self.line();
-        self.locks.push(Lock { holder: None, waiting: VecDeque::new(), line });
+    pub fn lock(&mut self, spin: Spin) -> LockId {
+        let line = self.line(1);
+        let (waiting, seen) = (VecDeque::new(), Contention::default());
+        self.locks.push(Lock { spin, holder: None, waiting, line, seen });
         LockId(self.locks.len() as u32 - 1)
     }
-    /// A new cache line.
-    pub fn line(&mut self) -> LineId {
-        self.lines.push(None);
+    /// So many new cache lines that are written together.
+    pub fn line(&mut self, count: u32) -> LineId {
+        self.lines.push(Line { count, owner: None, writers: Vec::new() });
         LineId(self.lines.len() as u32 - 1)
     }
     /// A new mailbox, read by `reader`.
     pub fn mailbox(&mut self, reader: CpuId) -> MailboxId {
-        let line = self.line();
+        let line = self.line(1);
         self.mailboxes.push(Mailbox { reader, letters: VecDeque::new(), line });
         MailboxId(self.mailboxes.len() as u32 - 1)
     }
@@ -94,53 +158,120 @@ impl Hardware {
     pub fn waiting(&self, lock: LockId) -> usize {
         self.locks[lock.0 as usize].waiting.len()
     }
+    /// What was seen of `lock`.
+    pub fn contention(&self, lock: LockId) -> Contention {
+        self.locks[lock.0 as usize].seen
+    }
+    /// Which CPUs ever wrote `line`.
+    pub fn writers(&self, line: LineId) -> &[CpuId] {
+        &self.lines[line.0 as usize].writers
+    }
+    /// The line of `mailbox`.
+    pub fn line_of(&self, mailbox: MailboxId) -> LineId {
+        self.mailboxes[mailbox.0 as usize].line
+    }
+    /// How many lines went from one CPU to another.
+    pub fn transfers(&self) -> u64 {
+        self.transfers
+    }
 
-    /// Whether `cpu` has the lock now; otherwise it waits.
-    pub(crate) fn take(&mut self, lock: LockId, cpu: CpuId) -> Option<LineId> {
-        let lock = &mut self.locks[lock.0 as usize];
-        if lock.holder.is_some() {
-            lock.waiting.push_back(cpu);
+    /// What it takes until `cpu` has the lock, if nobody holds it; otherwise it waits from `now` on.
+    pub(crate) fn take(&mut self, lock: LockId, cpu: CpuId, now: Time) -> Option<Span> {
+        let it = &mut self.locks[lock.0 as usize];
+        let contenders = it.waiting.len() + usize::from(it.holder.is_some()) + 1;
+        it.seen.contenders_max = it.seen.contenders_max.max(contenders);
+        it.seen.taken += 1;
+        if it.holder.is_some() {
+            it.waiting.push_back((cpu, now));
+            self.waits[cpu.index()] = true;
             return None;
         }
-        lock.holder = Some(cpu);
-        Some(lock.line)
+        it.holder = Some(cpu);
+        let line = it.line;
+        Some(self.write(line, cpu))
     }
-    /// Hands the lock on; who has it now, and the line that has to travel there.
-    pub(crate) fn hand_on(&mut self, lock: LockId) -> Option<(CpuId, LineId)> {
-        let lock = &mut self.locks[lock.0 as usize];
-        lock.holder = lock.waiting.pop_front();
-        lock.holder.map(|cpu| (cpu, lock.line))
+    /// `lock` is handed on, at `now`: who has it next, and what that takes.
+    pub(crate) fn hand_on(&mut self, lock: LockId, now: Time) -> Option<(CpuId, Span)> {
+        let it = &self.locks[lock.0 as usize];
+        let Some(holder) = it.holder.filter(|_| !it.waiting.is_empty()) else {
+            self.locks[lock.0 as usize].holder = None;
+            return None;
+        };
+        let price = |cpu: CpuId| self.price(holder, cpu);
+        let waiting = it.waiting.iter().map(|(cpu, _)| *cpu);
+        let next = match it.spin {
+            Spin::Own | Spin::Ticket => 0,
+            Spin::TestAndSet => waiting.clone().enumerate().min_by_key(|&(_, cpu)| price(cpu))?.0,
+        };
+        let fetched = match it.spin {
+            Spin::Own => Span::ZERO,
+            Spin::Ticket | Spin::TestAndSet => {
+                waiting.map(price).fold(Span::ZERO, |all, one| all + one)
+            }
+        };
+        let it = &mut self.locks[lock.0 as usize];
+        let (cpu, since) = it.waiting.remove(next)?;
+        let line = it.line;
+        it.holder = Some(cpu);
+        self.waits[cpu.index()] = false;
+        let line = self.write(line, cpu);
+        let fetched = Span(fetched.0 * u64::from(self.prices.fetches));
+        let takes = self.prices.hand_off + line + fetched;
+        let seen = &mut self.locks[lock.0 as usize].seen;
+        let wait = now + takes - since;
+        seen.waited += 1;
+        seen.wait_sum += wait;
+        seen.wait_max = seen.wait_max.max(wait);
+        Some((cpu, takes))
     }
     /// Whether `cpu` waits for a lock.
     pub(crate) fn is_waiting(&self, cpu: CpuId) -> bool {
-        self.locks.iter().any(|lock| lock.waiting.contains(&cpu))
+        self.waits[cpu.index()]
     }
-    /// Leaves a letter that arrives at `at`; who reads it, and the line that was written.
-    pub(crate) fn post(&mut self, mailbox: MailboxId, letter: u64, at: Time) -> (CpuId, LineId) {
-        self.under_way.push_back(Message { at, mailbox, letter });
-        let mailbox = &self.mailboxes[mailbox.0 as usize];
-        (mailbox.reader, mailbox.line)
+    /// `cpu` leaves a letter that arrives at `at`; who reads it, and what writing it takes.
+    pub(crate) fn post(
+        &mut self,
+        (mailbox, letter): (MailboxId, u64),
+        cpu: CpuId,
+        at: Time,
+    ) -> (CpuId, Span) {
+        let Mailbox { reader, line, .. } = self.mailboxes[mailbox.0 as usize];
+        self.under_way[reader.index()].push_back(Message { at, mailbox, letter });
+        (reader, self.write(line, cpu))
     }
     /// The mailbox of `cpu` into which the next letter falls by `now`.
     pub(crate) fn arrive(&mut self, cpu: CpuId, now: Time) -> Option<MailboxId> {
-        let at = self.next_for(cpu)?;
-        if self.under_way[at].at > now {
-            return None;
-        }
-        let message = self.under_way.remove(at)?;
+        let message = self.under_way[cpu.index()].pop_front_if(|message| message.at <= now)?;
         self.mailboxes[message.mailbox.0 as usize].letters.push_back(message.letter);
         Some(message.mailbox)
     }
     /// When the next letter for `cpu` arrives.
     pub(crate) fn next_arrival(&self, cpu: CpuId) -> Option<Time> {
-        self.next_for(cpu).map(|at| self.under_way[at].at)
+        self.under_way[cpu.index()].front().map(|message| message.at)
     }
-    fn next_for(&self, cpu: CpuId) -> Option<usize> {
-        let mut under_way = self.under_way.iter();
-        under_way.position(|message| self.mailboxes[message.mailbox.0 as usize].reader == cpu)
+    /// `cpu` writes `line`: what that takes.
+    pub(crate) fn write(&mut self, line: LineId, cpu: CpuId) -> Span {
+        let it = &mut self.lines[line.0 as usize];
+        let last = it.owner.replace(cpu).unwrap_or(cpu);
+        let count = u64::from(it.count);
+        if last != cpu || it.writers.is_empty() {
+            if !it.writers.contains(&cpu) {
+                it.writers.push(cpu);
+            }
+            self.transfers += if last == cpu { 0 } else { count };
+        }
+        Span(self.price(last, cpu).0 * count)
     }
-    /// `cpu` writes `line`: whoever wrote it before.
-    pub(crate) fn write(&mut self, line: LineId, cpu: CpuId) -> Option<CpuId> {
-        self.lines[line.0 as usize].replace(cpu)
+
+    /// What a line takes from `last`, who wrote it, to `cpu`.
+    fn price(&self, last: CpuId, cpu: CpuId) -> Span {
+        let prices = &self.prices;
+        if last == cpu {
+            prices.line_own
+        } else if self.homes[last.index()] == self.homes[cpu.index()] {
+            prices.line_near
+        } else {
+            prices.line_far
+        }
     }
 }

@@ -7,9 +7,11 @@
 
 mod direct;
 mod hardware;
+mod samples;
 
 pub use direct::Direct;
-pub use hardware::{Hardware, LineId, LockId, MailboxId, Prices};
+pub use hardware::{Contention, Hardware, LineId, LockId, MailboxId, Prices, Spin};
+pub use samples::{Overhead, Samples, Seen};
 
 use wastenot_model::policy::{Happening, Why};
 use wastenot_model::{Context as By, CpuId, Span, TaskId};
@@ -50,11 +52,11 @@ pub enum Trigger {
 /// One step of a path. The path is asked for the next when it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Takes a lock, waiting for it in the order of arrival, spinning.
+    /// Takes a lock, spinning until it is handed over.
     Lock(LockId),
     /// Gives a lock back.
     Unlock(LockId),
-    /// Writes a cache line: costs what it takes to get it from whoever wrote it last.
+    /// Writes cache lines: costs what it takes to get them from whoever wrote them last.
     Touch(LineId),
     /// Computes for so long.
     Work(Span),
@@ -72,6 +74,33 @@ pub trait Mechanism {
     fn name(&self) -> String;
     /// Begins: no task exists yet.
     fn init(&mut self, kernel: &mut Kernel);
+    /// Whether it says when jobs begin: tasks that wait for their next beat only tell that a job is
+    /// complete ([`Leaves::Completes`](crate::Leaves)), and it wakes them ([`Kernel::begins_job`]).
+    fn keeps_time(&self) -> bool {
+        false
+    }
     /// The next step of the path that `trigger` began on `cpu`. `turn` counts the steps done.
     fn step(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger, turn: u32) -> Step;
+    /// The run is over: what `kernel` saw may be kept.
+    fn ended(&mut self, _: &Kernel) {}
+}
+
+/// So that a mechanism can be looked at afterwards.
+impl<M: Mechanism> Mechanism for &mut M {
+    fn name(&self) -> String {
+        (**self).name()
+    }
+    fn init(&mut self, kernel: &mut Kernel) {
+        (**self).init(kernel);
+    }
+    fn keeps_time(&self) -> bool {
+        (**self).keeps_time()
+    }
+    #[inline]
+    fn step(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger, turn: u32) -> Step {
+        (**self).step(kernel, cpu, trigger, turn)
+    }
+    fn ended(&mut self, kernel: &Kernel) {
+        (**self).ended(kernel);
+    }
 }

@@ -1,0 +1,163 @@
+//! Jobs: when they come, when they are due, and which interrupt releases them.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use wastenot_model::policy::TimerId;
+use wastenot_model::sporadic::{Sporadic, TaskSet};
+use wastenot_model::{CpuId, TaskId, Time};
+
+use super::core::Key;
+use super::plain::Done;
+use crate::Kernel;
+
+/// What says whose job goes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// The earlier deadline.
+    #[default]
+    Deadline,
+    /// The earlier deadline less (m - 1) / m of what the job takes, in whole us: global fair
+    /// lateness (Erickson, Anderson, ECRTS 2012).
+    FairLateness,
+    /// The task that comes first in its set: global fixed priority.
+    Fixed,
+}
+
+/// Jobs that one interrupt releases: of one instant and one domain.
+#[derive(Debug)]
+struct Release {
+    timer: TimerId,
+    tasks: Vec<u32>,
+}
+
+/// The last job of a task.
+#[derive(Clone, Copy, Debug, Default)]
+struct Job {
+    released_us: Option<u64>,
+}
+
+/// The jobs of all tasks.
+pub(super) struct Jobs<'t> {
+    tasks: &'t TaskSet,
+    cpus: u64,
+    order: Order,
+    /// When the next job of a task comes, given when the last one did.
+    next: Box<dyn FnMut(u32, Option<u64>) -> u64 + 't>,
+    done: Box<dyn FnMut(Done) + 't>,
+    last: Vec<Job>,
+    /// By instant and domain.
+    releases: BTreeMap<(u64, u32), Release>,
+    /// By timer: which of these it is for.
+    due: Vec<(u64, u32)>,
+    first_timer: TimerId,
+}
+
+impl<'t> Jobs<'t> {
+    pub(super) fn new(
+        tasks: &'t TaskSet,
+        cpus: u32,
+        order: Order,
+        next: impl FnMut(u32, Option<u64>) -> u64 + 't,
+        done: impl FnMut(Done) + 't,
+    ) -> Jobs<'t> {
+        Jobs {
+            tasks,
+            cpus: cpus.into(),
+            order,
+            next: Box::new(next),
+            done: Box::new(done),
+            last: vec![Job::default(); tasks.len()],
+            releases: BTreeMap::new(),
+            due: vec![(0, 0); tasks.len()],
+            first_timer: TimerId(0),
+        }
+    }
+
+    /// In `init`: a timer for each task.
+    pub(super) fn init(&mut self, kernel: &mut Kernel) {
+        self.first_timer = kernel.cx.new_timers(self.tasks.len() as u32);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.tasks.len()
+    }
+
+    fn of(&self, task: u32) -> &'t Sporadic {
+        &self.tasks[task as usize]
+    }
+
+    /// When the next job of `task` comes.
+    pub(super) fn next_us(&mut self, task: u32) -> u64 {
+        (self.next)(task, self.last[task as usize].released_us).min(Key::LATEST_US)
+    }
+
+    /// Arms an interrupt of `cpu` for a job that comes at `at_us`; one that others come with stays
+    /// where it is.
+    pub(super) fn arm(
+        &mut self,
+        kernel: &mut Kernel,
+        task: u32,
+        at_us: u64,
+        (domain, cpu): (u32, CpuId),
+    ) {
+        match self.releases.entry((at_us, domain)) {
+            Entry::Occupied(mut others) => others.get_mut().tasks.push(task),
+            Entry::Vacant(none) => {
+                let timer = TimerId(self.first_timer.0 + task);
+                none.insert(Release { timer, tasks: vec![task] });
+                self.due[task as usize] = (at_us, domain);
+                kernel.cx.timer(timer, cpu, Some(Time(at_us * 1_000)));
+                kernel.carry_out();
+            }
+        }
+    }
+
+    /// The jobs of which `timer` tells, their domain, and when they are due.
+    pub(super) fn due(&mut self, timer: TimerId) -> (Vec<u32>, u32, Time) {
+        let (at_us, domain) = self.due[(timer.0 - self.first_timer.0) as usize];
+        let release = self.releases.remove(&(at_us, domain));
+        debug_assert!(release.as_ref().is_some_and(|release| release.timer == timer));
+        (release.map_or_else(Vec::new, |release| release.tasks), domain, Time(at_us * 1_000))
+    }
+
+    /// A job that was released at `at_us` is the last of `task` from now on; how urgent it is.
+    pub(super) fn begin(&mut self, task: u32, at_us: u64) -> u64 {
+        self.last[task as usize].released_us = Some(at_us);
+        self.urgency(task)
+    }
+
+    /// How urgent the last job of `task` is: less goes first.
+    pub(super) fn urgency(&self, task: u32) -> u64 {
+        let of = self.of(task);
+        let due = self.last[task as usize].released_us.unwrap_or(0) + of.deadline_us;
+        match self.order {
+            Order::Deadline => due,
+            // Deadlines begin at 0 and wcets are below 2^40: what is added keeps it positive.
+            Order::FairLateness => (due + (1 << 40)) - (self.cpus - 1) * of.wcet_us / self.cpus,
+            Order::Fixed => 0,
+        }
+    }
+
+    /// Whether the first job of `task` has begun.
+    pub(super) fn is_first(&self, task: u32) -> bool {
+        self.last[task as usize].released_us.is_none()
+    }
+
+    /// The last job of `task` is complete, since `at`.
+    pub(super) fn complete(&mut self, task: u32, at: Time) {
+        let released_us = self.last[task as usize].released_us.unwrap_or(0);
+        let deadline_us = released_us + self.of(task).deadline_us;
+        (self.done)(Done { task, released_us, deadline_us, at_us: at.0.div_ceil(1_000) });
+    }
+}
+
+/// The number of `task` in its set: tasks come in that order.
+pub(super) fn number(task: TaskId) -> u32 {
+    task.ordinal() as u32
+}
+
+/// The task of that number.
+pub(super) fn task(number: u32) -> TaskId {
+    TaskId::nth(number as usize)
+}

@@ -1,0 +1,123 @@
+//! What kernel code and hardware take: the parameters of the machine in which designs are compared.
+
+use wastenot_model::Span;
+use wastenot_model::machine::Costs;
+
+use crate::mechanism::{Hardware, LineId, Prices, Spin, Step};
+
+/// What a piece of kernel code takes: its own work, and lines that it writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Section {
+    /// Its work.
+    pub work: Span,
+    /// So many lines.
+    pub lines: u32,
+}
+
+impl Section {
+    /// The lines of one thing that this section is about.
+    pub(super) fn place(self, hardware: &mut Hardware) -> LineId {
+        hardware.line(self.lines)
+    }
+    /// Done on `lines`.
+    pub(super) fn on(self, lines: LineId) -> [Step; 2] {
+        [Step::Work(self.work), Step::Touch(lines)]
+    }
+}
+
+/// A set of parameters. All but the last two of [`Prices`] are of one job's path through a kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Profile {
+    /// Lines, locks, messages, timers.
+    pub hardware: Prices,
+    /// How CPUs spin for locks.
+    pub spin: Spin,
+    /// From when a CPU is interrupted by another until it is.
+    pub ipi: Span,
+    /// Entering an interrupt.
+    pub isr: Span,
+    /// Interrupting another CPU.
+    pub send: Span,
+    /// From one task to the next.
+    pub switch: Span,
+    /// One step down or up a heap.
+    pub heap_step: Span,
+    /// Under the one lock of GSN-EDF.
+    pub coarse: Section,
+    /// Under the lock of one run queue of SCHED_DEADLINE.
+    pub run_queue: Section,
+    /// What a client of the dedicated processor does, under its own lock.
+    pub client: Section,
+    /// Putting a message into a mailbox.
+    pub mailbox: Section,
+    /// What the dedicated processor does of a message.
+    pub handler: Section,
+    /// Looking at one CPU while the least urgent is searched.
+    pub scan: Span,
+}
+
+impl Profile {
+    /// Nothing takes any time.
+    pub const FREE: Profile = Profile {
+        hardware: Prices {
+            line_own: Span::ZERO,
+            line_near: Span::ZERO,
+            line_far: Span::ZERO,
+            hand_off: Span::ZERO,
+            fetches: 0,
+            message: Span::ZERO,
+            timer: Span::ZERO,
+        },
+        spin: Spin::Own,
+        ipi: Span::ZERO,
+        isr: Span::ZERO,
+        send: Span::ZERO,
+        switch: Span::ZERO,
+        heap_step: Span::ZERO,
+        coarse: Section { work: Span::ZERO, lines: 0 },
+        run_queue: Section { work: Span::ZERO, lines: 0 },
+        client: Section { work: Span::ZERO, lines: 0 },
+        mailbox: Section { work: Span::ZERO, lines: 0 },
+        handler: Section { work: Span::ZERO, lines: 0 },
+        scan: Span::ZERO,
+    };
+
+    /// Eight sockets of eight CPUs at 2 GHz, as Cerqueira, Vanga and Brandenburg measured on (RTAS
+    /// 2014). Nothing of it is measured: lines are of the order that others saw on such machines,
+    /// and lines written under the lock are fitted to the one figure that was published, 3 ms at 64
+    /// CPUs.
+    pub const X7550_ASSUMED: Profile = Profile {
+        hardware: Prices {
+            line_own: Span(3),
+            line_near: Span(50),
+            line_far: Span(150),
+            hand_off: Span(200),
+            fetches: 8,
+            message: Span(1_000),
+            timer: Span(1_000),
+        },
+        spin: Spin::Ticket,
+        ipi: Span(1_000),
+        isr: Span(1_000),
+        send: Span(300),
+        switch: Span(1_000),
+        heap_step: Span(50),
+        coarse: Section { work: Span(1_000), lines: 40 },
+        run_queue: Section { work: Span(600), lines: 12 },
+        client: Section { work: Span(1_000), lines: 6 },
+        mailbox: Section { work: Span(0), lines: 3 },
+        handler: Section { work: Span(1_300), lines: 8 },
+        scan: Span(2),
+    };
+
+    /// Putting something into a heap of `size` and taking something out.
+    pub fn heap(&self, size: usize) -> Span {
+        let steps = 2.0 * libm::log2(size.max(2) as f64);
+        Span(libm::ceil(self.heap_step.0 as f64 * steps) as u64)
+    }
+
+    /// What the engine takes of it.
+    pub(super) fn costs(&self) -> Costs {
+        Costs { switch: self.switch, ipi: self.ipi, ..Costs::default() }
+    }
+}

@@ -1,0 +1,120 @@
+//! A task set on a machine under one of the designs.
+
+use wastenot_model::sporadic::TaskSet;
+use wastenot_model::workload::{Program, Step, Template, Variate};
+use wastenot_model::{CpuId, History, Machine, Span, Workload};
+
+use super::core::Tie;
+use super::gsn::GsnEdf;
+use super::jobs::{Jobs, Order};
+use super::plain::Done;
+use super::profile::Profile;
+use crate::mechanism::{Contention, LockId, Overhead, Seen};
+use crate::{Kernel, Options, Outcome, simulate_mechanism};
+
+/// How global EDF is implemented.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Design {
+    /// One lock for all: GSN-EDF of LITMUS^RT. With a `master`, CPU 0 releases all jobs and runs
+    /// none.
+    Coarse {
+        /// Dedicated interrupt handling.
+        master: bool,
+    },
+    /// One lock for each cluster of so many CPUs, as they are numbered; tasks are assigned.
+    Clustered {
+        /// Of how many CPUs a cluster is; the last may have less.
+        size: u32,
+        /// By task: its cluster.
+        cluster_of: Vec<u32>,
+    },
+}
+
+/// A real-time run.
+#[derive(Clone, Debug)]
+pub struct Real {
+    /// How decisions come about.
+    pub design: Design,
+    /// Whose job goes first.
+    pub order: Order,
+    /// Of equals.
+    pub tie: Tie,
+    /// What everything takes.
+    pub profile: Profile,
+}
+
+/// What overheads a run showed.
+#[derive(Clone, Debug, Default)]
+pub struct Overheads {
+    /// By kind, as in [`Overhead::ALL`].
+    pub seen: [Seen; Overhead::ALL.len()],
+    /// Of each lock of the scheduler.
+    pub locks: Vec<Contention>,
+    /// Lines that went from one CPU to another.
+    pub transfers: u64,
+}
+
+impl Overheads {
+    pub(super) fn of(kernel: &Kernel, locks: impl Iterator<Item = LockId>) -> Overheads {
+        Overheads {
+            seen: Overhead::ALL.map(|kind| kernel.samples.of(kind)),
+            locks: locks.map(|lock| kernel.hardware.contention(lock)).collect(),
+            transfers: kernel.hardware.transfers(),
+        }
+    }
+    /// What was seen of one kind.
+    pub fn seen(&self, kind: Overhead) -> Seen {
+        self.seen[kind as usize]
+    }
+}
+
+/// Tasks that compute for C and then wait for their next job, for ever.
+fn workload(tasks: &TaskSet) -> Workload {
+    let mut workload = Workload::new();
+    for (n, task) in tasks.iter().enumerate() {
+        let us = |us: u64| Span(us * 1_000);
+        let steps = vec![
+            Step::Loop(None),
+            Step::Compute(Variate::Fixed(us(task.wcet_us))),
+            Step::Beat(us(task.period_us)),
+            Step::End { of: 0 },
+        ];
+        let program = Program::new(steps).unwrap_or_default();
+        let template = workload.template(Template::new(&format!("t{n}"), program));
+        workload.launch(template, CpuId(0));
+    }
+    workload
+}
+
+/// Runs `tasks` on `machine` until `until_us`, and tells of each job when it is complete.
+///
+/// `release` says when the next job of a task comes, given when the last one did: the first time
+/// `None`. A task's jobs run one after the other, in order.
+pub fn run<'t>(
+    machine: &Machine,
+    tasks: &'t TaskSet,
+    real: &Real,
+    options: &Options,
+    release: impl FnMut(u32, Option<u64>) -> u64 + 't,
+    done: impl FnMut(Done) + 't,
+) -> (History, Outcome, Overheads) {
+    let (cpus, costs) = (machine.len() as u16, real.profile.costs());
+    let all = (0..cpus).map(CpuId);
+    let (master, domains, domain_of) = match &real.design {
+        Design::Coarse { master } => {
+            let master = master.then_some(CpuId(0));
+            let clients = all.filter(|&cpu| Some(cpu) != master).collect();
+            (master, vec![clients], vec![0; tasks.len()])
+        }
+        Design::Clustered { size, cluster_of } => {
+            let all: Vec<CpuId> = all.collect();
+            let clusters = all.chunks(*size as usize).map(<[CpuId]>::to_vec).collect();
+            (None, clusters, cluster_of.clone())
+        }
+    };
+    let jobs = Jobs::new(tasks, domains[0].len() as u32, real.order, release, done);
+    let mut gsn = GsnEdf::new(real.profile, real.tie, jobs, master, domains, domain_of);
+    let workload = workload(tasks);
+    let (history, outcome) = simulate_mechanism(machine, &costs, &workload, &mut gsn, options);
+    (history, outcome, gsn.overheads)
+}

@@ -1,0 +1,82 @@
+//! Implementations of global EDF, in a machine where everything may take time.
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+
+use wastenot_model::sporadic::{Sporadic, TaskSet};
+use wastenot_model::workload::Random;
+use wastenot_model::{History, Machine, Time};
+use wastenot_sim::edf::{Design, Done, Order, Overheads, Profile, Real, Tie, gedf, run};
+use wastenot_sim::{End, Options, checkers};
+
+const UNTIL_US: u64 = 500;
+
+fn random_set(random: &mut Random, cpus: u32) -> TaskSet {
+    let count = 1 + random.below(2 * u64::from(cpus) + 3);
+    let tasks = (0..count).map(|_| {
+        let period = 2 + random.below(19);
+        let wcet = 1 + random.below(period);
+        Sporadic::implicit(wcet, period).due(wcet + random.below(2 * period))
+    });
+    TaskSet::new(tasks.collect()).expect("a task set")
+}
+
+/// When the next job of each task comes: by chance, the same for all who ask for it.
+fn sporadic(tasks: &TaskSet, seed: u64) -> impl FnMut(u32, Option<u64>) -> u64 {
+    let mut random: Vec<Random> =
+        (0..tasks.len() as u64).map(|task| Random::stream(seed, 1, task)).collect();
+    let periods: Vec<u64> = tasks.iter().map(|task| task.period_us).collect();
+    move |task, last| {
+        let (random, period) = (&mut random[task as usize], periods[task as usize]);
+        let late = if random.below(2) == 0 { 0 } else { random.below(period) };
+        last.map_or(late, |last| last + period + late)
+    }
+}
+
+fn plain(tasks: &TaskSet, cpus: u32, tie: Tie, seed: u64) -> Vec<Done> {
+    let mut all = Vec::new();
+    gedf(tasks, cpus, tie, UNTIL_US, sporadic(tasks, seed), |done| {
+        all.push(done);
+        ControlFlow::Continue(())
+    });
+    sorted(all)
+}
+
+fn sorted(mut all: Vec<Done>) -> Vec<Done> {
+    all.sort_by_key(|done| (done.at_us, done.task, done.released_us));
+    all
+}
+
+fn done_by(
+    machine: &Machine,
+    tasks: &TaskSet,
+    real: &Real,
+    seed: u64,
+) -> (Vec<Done>, History, Overheads) {
+    let all = RefCell::new(Vec::new());
+    let options = Options { limit: Time(UNTIL_US * 1_000), ..Options::default() };
+    let release = sporadic(tasks, seed);
+    let tell = |done| all.borrow_mut().push(done);
+    let (history, outcome, overheads) = run(machine, tasks, real, &options, release, tell);
+    assert_eq!(outcome.end, End::Limit, "seed {seed}");
+    (sorted(all.into_inner()), history, overheads)
+}
+
+#[test]
+fn one_lock_that_takes_no_time_is_global_edf() {
+    for seed in 0..300 {
+        let mut random = Random::stream(seed, 0, 0);
+        let cpus = 1 + random.below(5) as u32;
+        let tasks = random_set(&mut random, cpus);
+        let tie = if random.below(2) == 0 { Tie::First } else { Tie::Last };
+        let expected = plain(&tasks, cpus, tie, seed);
+        for master in [false, true] {
+            let machine = Machine::flat(cpus as usize + usize::from(master));
+            let (design, profile) = (Design::Coarse { master }, Profile::FREE);
+            let real = Real { design, order: Order::Deadline, tie, profile };
+            let (done, history, _) = done_by(&machine, &tasks, &real, seed);
+            assert_eq!(done, expected, "seed {seed}, master {master}: {tasks:?} on {cpus}");
+            assert_eq!(checkers::wrong(&history), Vec::<String>::new(), "seed {seed}");
+        }
+    }
+}
