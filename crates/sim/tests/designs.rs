@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
 use wastenot_model::{History, Machine, Time};
-use wastenot_sim::edf::{Design, Done, Order, Overheads, Profile, Real, Tie, gedf, run};
+use wastenot_sim::edf::{Design, Done, Mailboxes, Order, Overheads, Profile, Real, Tie, gedf, run};
 use wastenot_sim::{End, Options, checkers};
 
 const UNTIL_US: u64 = 500;
@@ -62,20 +62,29 @@ fn done_by(
     (sorted(all.into_inner()), history, overheads)
 }
 
+/// Designs, and how many CPUs more than global EDF each needs.
+fn designs() -> [(Design, usize); 4] {
+    [
+        (Design::Coarse { master: false }, 0),
+        (Design::Coarse { master: true }, 1),
+        (Design::Messages(Mailboxes::Shared(2)), 1),
+        (Design::Messages(Mailboxes::Own), 1),
+    ]
+}
+
 #[test]
-fn one_lock_that_takes_no_time_is_global_edf() {
+fn what_takes_no_time_is_global_edf() {
     for seed in 0..300 {
         let mut random = Random::stream(seed, 0, 0);
         let cpus = 1 + random.below(5) as u32;
         let tasks = random_set(&mut random, cpus);
         let tie = if random.below(2) == 0 { Tie::First } else { Tie::Last };
         let expected = plain(&tasks, cpus, tie, seed);
-        for master in [false, true] {
-            let machine = Machine::flat(cpus as usize + usize::from(master));
-            let (design, profile) = (Design::Coarse { master }, Profile::FREE);
-            let real = Real { design, order: Order::Deadline, tie, profile };
+        for (design, more) in designs() {
+            let machine = Machine::flat(cpus as usize + more);
+            let real = Real { design, order: Order::Deadline, tie, profile: Profile::FREE };
             let (done, history, _) = done_by(&machine, &tasks, &real, seed);
-            assert_eq!(done, expected, "seed {seed}, master {master}: {tasks:?} on {cpus}");
+            assert_eq!(done, expected, "seed {seed}, {real:?}: {tasks:?} on {cpus}");
             assert_eq!(checkers::wrong(&history), Vec::<String>::new(), "seed {seed}");
         }
     }

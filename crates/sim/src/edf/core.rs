@@ -94,6 +94,14 @@ impl Core {
         self.idle.insert(at, cpu);
         Some(key.task(self.tie))
     }
+    /// The job of `task`, which may be linked to `cpu`, neither waits nor is linked any more.
+    pub fn forget(&mut self, task: u32, cpu: u32) {
+        if self.linked(cpu) == Some(task) {
+            self.unlink(cpu);
+        } else {
+            self.withdraw(task);
+        }
+    }
     /// What was linked to either of two CPUs is linked to the other.
     pub fn exchange(&mut self, a: u32, b: u32) {
         self.link.swap(a as usize, b as usize);

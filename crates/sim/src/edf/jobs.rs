@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use wastenot_model::policy::TimerId;
+use wastenot_model::policy::{TimerId, Why};
 use wastenot_model::sporadic::{Sporadic, TaskSet};
-use wastenot_model::{CpuId, TaskId, Time};
+use wastenot_model::{Context, CpuId, TaskId, Time};
 
 use super::core::Key;
 use super::plain::Done;
@@ -121,10 +121,20 @@ impl<'t> Jobs<'t> {
         (release.map_or_else(Vec::new, |release| release.tasks), domain, Time(at_us * 1_000))
     }
 
-    /// A job that was released at `at_us` is the last of `task` from now on; how urgent it is.
-    pub(super) fn begin(&mut self, task: u32, at_us: u64) -> u64 {
+    /// A job of `task` comes that is released at `at_us`; how urgent it is.
+    pub(super) fn begin(&mut self, kernel: &mut Kernel, task: u32, at_us: u64) -> u64 {
+        kernel.begins_job(self::task(task));
         self.last[task as usize].released_us = Some(at_us);
         self.urgency(task)
+    }
+
+    /// `task`, whose next job comes, waits where it was last, if that is one of these CPUs.
+    pub(super) fn place(&self, kernel: &mut Kernel, task: u32, cpus: &[CpuId]) {
+        let last = kernel.cx.task(self::task(task)).cpu;
+        let cpu = if cpus.contains(&last) { last } else { cpus[0] };
+        let first = self.last[task as usize].released_us.is_none();
+        let why = if first { Why::New } else { Why::Wakeup { sync: false } };
+        kernel.place(self::task(task), cpu, why, Context::Hardirq);
     }
 
     /// How urgent the last job of `task` is: less goes first.
@@ -137,11 +147,6 @@ impl<'t> Jobs<'t> {
             Order::FairLateness => (due + (1 << 40)) - (self.cpus - 1) * of.wcet_us / self.cpus,
             Order::Fixed => 0,
         }
-    }
-
-    /// Whether the first job of `task` has begun.
-    pub(super) fn is_first(&self, task: u32) -> bool {
-        self.last[task as usize].released_us.is_none()
     }
 
     /// The last job of `task` is complete, since `at`.

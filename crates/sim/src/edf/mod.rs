@@ -3,6 +3,8 @@
 mod core;
 mod gsn;
 mod jobs;
+mod messages;
+mod paths;
 mod plain;
 mod profile;
 mod run;
@@ -10,6 +12,7 @@ mod tournament;
 
 pub use self::core::{Core, Key, Link, Tie};
 pub use jobs::Order;
+pub use messages::Mailboxes;
 pub use plain::{Done, gedf, synchronous};
 pub use profile::{Profile, Section};
 pub use run::{Design, Overheads, Real, run};

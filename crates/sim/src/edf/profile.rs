@@ -3,7 +3,7 @@
 use wastenot_model::Span;
 use wastenot_model::machine::Costs;
 
-use crate::mechanism::{Hardware, LineId, Prices, Spin, Step};
+use crate::mechanism::{Prices, Spin};
 
 /// What a piece of kernel code takes: its own work, and lines that it writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,17 +12,6 @@ pub struct Section {
     pub work: Span,
     /// So many lines.
     pub lines: u32,
-}
-
-impl Section {
-    /// The lines of one thing that this section is about.
-    pub(super) fn place(self, hardware: &mut Hardware) -> LineId {
-        hardware.line(self.lines)
-    }
-    /// Done on `lines`.
-    pub(super) fn on(self, lines: LineId) -> [Step; 2] {
-        [Step::Work(self.work), Step::Touch(lines)]
-    }
 }
 
 /// A set of parameters. All but the last two of [`Prices`] are of one job's path through a kernel.

@@ -7,6 +7,7 @@ use wastenot_model::{CpuId, History, Machine, Span, Workload};
 use super::core::Tie;
 use super::gsn::GsnEdf;
 use super::jobs::{Jobs, Order};
+use super::messages::{Mailboxes, Messages};
 use super::plain::Done;
 use super::profile::Profile;
 use crate::mechanism::{Contention, LockId, Overhead, Seen};
@@ -21,6 +22,8 @@ pub enum Design {
         /// Dedicated interrupt handling.
         master: bool,
     },
+    /// CPU 0 schedules for all others, which write to it: G-EDF-MP.
+    Messages(Mailboxes),
     /// One lock for each cluster of so many CPUs, as they are numbered; tasks are assigned.
     Clustered {
         /// Of how many CPUs a cluster is; the last may have less.
@@ -50,6 +53,8 @@ pub struct Overheads {
     pub seen: [Seen; Overhead::ALL.len()],
     /// Of each lock of the scheduler.
     pub locks: Vec<Contention>,
+    /// Of each mailbox: how many CPUs ever wrote it.
+    pub mailbox_writers: Vec<usize>,
     /// Lines that went from one CPU to another.
     pub transfers: u64,
 }
@@ -60,6 +65,7 @@ impl Overheads {
             seen: Overhead::ALL.map(|kind| kernel.samples.of(kind)),
             locks: locks.map(|lock| kernel.hardware.contention(lock)).collect(),
             transfers: kernel.hardware.transfers(),
+            ..Overheads::default()
         }
     }
     /// What was seen of one kind.
@@ -98,23 +104,27 @@ pub fn run<'t>(
     release: impl FnMut(u32, Option<u64>) -> u64 + 't,
     done: impl FnMut(Done) + 't,
 ) -> (History, Outcome, Overheads) {
-    let (cpus, costs) = (machine.len() as u16, real.profile.costs());
-    let all = (0..cpus).map(CpuId);
+    let (costs, workload) = (real.profile.costs(), workload(tasks));
+    let all: Vec<CpuId> = (0..machine.len() as u16).map(CpuId).collect();
+    let (first, rest) = (all[0], all[1..].to_vec());
+    let jobs = |cpus: usize| Jobs::new(tasks, cpus as u32, real.order, release, done);
+    let (profile, tie) = (real.profile, real.tie);
     let (master, domains, domain_of) = match &real.design {
-        Design::Coarse { master } => {
-            let master = master.then_some(CpuId(0));
-            let clients = all.filter(|&cpu| Some(cpu) != master).collect();
-            (master, vec![clients], vec![0; tasks.len()])
+        Design::Messages(mailboxes) => {
+            let jobs = jobs(rest.len());
+            let mut it = Messages::new(profile, tie, jobs, first, rest, *mailboxes);
+            let ran = simulate_mechanism(machine, &costs, &workload, &mut it, options);
+            return (ran.0, ran.1, it.overheads);
         }
+        Design::Coarse { master: true } => (Some(first), vec![rest], vec![0; tasks.len()]),
+        Design::Coarse { master: false } => (None, vec![all], vec![0; tasks.len()]),
         Design::Clustered { size, cluster_of } => {
-            let all: Vec<CpuId> = all.collect();
             let clusters = all.chunks(*size as usize).map(<[CpuId]>::to_vec).collect();
             (None, clusters, cluster_of.clone())
         }
     };
-    let jobs = Jobs::new(tasks, domains[0].len() as u32, real.order, release, done);
-    let mut gsn = GsnEdf::new(real.profile, real.tie, jobs, master, domains, domain_of);
-    let workload = workload(tasks);
-    let (history, outcome) = simulate_mechanism(machine, &costs, &workload, &mut gsn, options);
-    (history, outcome, gsn.overheads)
+    let jobs = jobs(domains[0].len());
+    let mut it = GsnEdf::new(profile, tie, jobs, master, domains, domain_of);
+    let ran = simulate_mechanism(machine, &costs, &workload, &mut it, options);
+    (ran.0, ran.1, it.overheads)
 }

@@ -1,0 +1,468 @@
+//! G-EDF by message passing: one processor schedules for all, the others write to it.
+//!
+//! Cerqueira, Vanga, Brandenburg, "Scaling global scheduling with message passing", RTAS 2014. The
+//! dedicated scheduling processor has queues, timers and all decisions to itself, so that they need
+//! no lock and stay in its cache. Each other CPU, a client, has an entry: what it should run. The
+//! processor writes it under the client's lock and interrupts the client; the client writes a
+//! message whenever a job ends. What is decided may be out of date: a task that was to be linked
+//! may have ended its job meanwhile, or may still run elsewhere. Both are seen under the lock of
+//! the CPU in question, of which one is held at a time.
+
+use std::collections::VecDeque;
+
+use wastenot_model::policy::{Happening, Why};
+use wastenot_model::{CpuId, Span, TaskId, Time};
+
+use super::core::{Core, Tie};
+use super::jobs::{Jobs, number, task};
+use super::paths::Paths;
+use super::profile::Profile;
+use super::run::Overheads;
+use crate::mechanism::{LineId, LockId, MailboxId, Mechanism, Overhead, Step, Trigger};
+use crate::{Kernel, Leaves};
+
+/// How many mailboxes there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mailboxes {
+    /// So many, each for CPUs that are numbered next to each other: 8 in the prototype.
+    Shared(u32),
+    /// One for each client: nobody else writes it, and more of them have to be looked at.
+    Own,
+}
+
+/// What a client tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+enum What {
+    New,
+    Completed,
+    Suspended,
+    Resumed,
+    Exited,
+}
+
+impl What {
+    const ALL: [What; 5] =
+        [What::New, What::Completed, What::Suspended, What::Resumed, What::Exited];
+
+    fn letter(self, job: u32) -> u64 {
+        u64::from(job) << 3 | self as u64
+    }
+    fn read(letter: u64) -> (What, u32) {
+        (What::ALL[(letter & 7) as usize], (letter >> 3) as u32)
+    }
+}
+
+/// A client.
+#[derive(Debug)]
+struct Client {
+    cpu: CpuId,
+    lock: LockId,
+    lines: LineId,
+    mailbox: MailboxId,
+    mailbox_lines: LineId,
+    /// What it should run.
+    linked: Option<u32>,
+}
+
+/// What the processor knows of a task, or could if it looked.
+#[derive(Clone, Copy, Debug, Default)]
+struct Task {
+    /// The client that runs it.
+    runs_on: Option<u32>,
+    /// The one that did last.
+    ran_on: u32,
+    /// It has ended its job or sleeps, and the message that says so was not read yet.
+    stale: bool,
+    /// When its last message was written.
+    wrote: Time,
+}
+
+/// Where a path goes on.
+#[derive(Debug, Default)]
+enum Then {
+    /// A client, under its lock: who is next?
+    Pick { client: u32 },
+    /// A client: the lock is given back.
+    Switch { client: u32, leaves: Option<(TaskId, Leaves)>, next: Option<u32> },
+    /// A client: its message is written.
+    Posted,
+    /// The processor has read a message.
+    Handle { what: What, job: u32 },
+    /// The processor releases jobs.
+    Release { jobs: Vec<u32>, due: Time },
+    /// The processor, under the lock of a client to which something new is linked.
+    Write { client: u32 },
+    /// The processor, under the lock of the client that seems to run what is linked to another.
+    Exchange { client: u32, runs: u32 },
+    /// The processor has given a lock back.
+    Decide,
+    #[default]
+    Over,
+}
+
+/// The mechanism.
+pub(super) struct Messages<'t> {
+    profile: Profile,
+    jobs: Jobs<'t>,
+    mailboxes: Mailboxes,
+    /// The dedicated scheduling processor.
+    master: CpuId,
+    core: Core,
+    clients: Vec<Client>,
+    /// By CPU.
+    client_of: Vec<Option<u32>>,
+    tasks: Vec<Task>,
+    /// Clients whose entry is not what is linked to them.
+    writes: VecDeque<u32>,
+    paths: Paths<Then>,
+    /// What the processor is at, for its samples.
+    handles: Overhead,
+    pub(super) overheads: Overheads,
+}
+
+impl<'t> Messages<'t> {
+    pub(super) fn new(
+        profile: Profile,
+        tie: Tie,
+        jobs: Jobs<'t>,
+        master: CpuId,
+        clients: Vec<CpuId>,
+        mailboxes: Mailboxes,
+    ) -> Messages<'t> {
+        let core = Core::new(jobs.len(), clients.len() as u32, tie);
+        let tasks = vec![Task::default(); jobs.len()];
+        let client = |cpu| Client {
+            cpu,
+            lock: LockId(0),
+            lines: LineId(0),
+            mailbox: MailboxId(0),
+            mailbox_lines: LineId(0),
+            linked: None,
+        };
+        Messages {
+            profile,
+            jobs,
+            mailboxes,
+            master,
+            core,
+            clients: clients.into_iter().map(client).collect(),
+            client_of: Vec::new(),
+            tasks,
+            writes: VecDeque::new(),
+            paths: Paths::new(),
+            handles: Overhead::Handler,
+            overheads: Overheads::default(),
+        }
+    }
+
+    fn begin(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger) {
+        self.paths.begin(kernel, cpu);
+        match trigger {
+            Trigger::Wake { task, why: Why::New, .. } => {
+                self.post(kernel, cpu, What::New, number(task));
+            }
+            Trigger::Wake { task, .. } => {
+                // Whoever wakes it looks whether it is still linked there.
+                if let Some(client) = self.client_of[kernel.cx.task(task).cpu.index()] {
+                    let client = &self.clients[client as usize];
+                    self.paths.lock(cpu, client.lock, self.profile.client, client.lines);
+                    self.paths.push(cpu, Step::Unlock(client.lock));
+                }
+                self.post(kernel, cpu, What::Resumed, number(task));
+            }
+            Trigger::Happening(Happening::Timer(timer)) => {
+                let (jobs, _, due) = self.jobs.due(timer);
+                kernel.sample(cpu, Overhead::ReleaseLatency, due);
+                self.paths.work(cpu, self.profile.isr);
+                self.paths.then(cpu, Then::Release { jobs, due });
+            }
+            Trigger::Mail(mailbox) => {
+                let Some(letter) = kernel.hardware.read(mailbox) else { return };
+                let (what, job) = What::read(letter);
+                kernel.sample(cpu, Overhead::RequestLatency, self.tasks[job as usize].wrote);
+                let line = kernel.hardware.line_of(mailbox);
+                self.paths.push(cpu, Step::Touch(line));
+                self.handle(cpu);
+                self.paths.then(cpu, Then::Handle { what, job });
+            }
+            Trigger::Schedule => {
+                self.paths.heard(kernel, cpu);
+                let Some(client) = self.client_of[cpu.index()] else { return };
+                let it = &self.clients[client as usize];
+                self.paths.lock(cpu, it.lock, self.profile.client, it.lines);
+                self.paths.then(cpu, Then::Pick { client });
+            }
+            _ => {}
+        }
+    }
+
+    /// What every message takes the processor.
+    fn handle(&mut self, cpu: CpuId) {
+        let Profile { handler, scan, .. } = self.profile;
+        let scan = Span(scan.0 * self.clients.len() as u64);
+        let heap = self.profile.heap(self.jobs.len());
+        let lines = Span(self.profile.hardware.line_own.0 * u64::from(handler.lines));
+        self.paths.work(cpu, handler.work + scan + heap + lines);
+    }
+
+    /// `cpu` writes a message.
+    fn post(&mut self, kernel: &Kernel, cpu: CpuId, what: What, job: u32) {
+        // The processor itself writes into the first.
+        let client = self.client_of[cpu.index()].unwrap_or(0);
+        let Client { mailbox, mailbox_lines, .. } = self.clients[client as usize];
+        self.tasks[job as usize].wrote = kernel.now();
+        self.paths.work(cpu, self.profile.mailbox.work);
+        self.paths.push(cpu, Step::Touch(mailbox_lines));
+        self.paths.push(cpu, Step::Post(mailbox, what.letter(job)));
+        self.paths.then(cpu, Then::Posted);
+    }
+
+    /// No step is left; whether the path is over.
+    fn goes_on(&mut self, kernel: &mut Kernel, cpu: CpuId) -> bool {
+        match self.paths.take(cpu) {
+            Then::Pick { client } => self.pick(kernel, client),
+            Then::Switch { client, leaves, next } => {
+                return self.switch(kernel, client, leaves, next);
+            }
+            Then::Posted => {
+                if self.client_of[cpu.index()].is_some() {
+                    kernel.sample(cpu, Overhead::Schedule, self.paths.began(cpu));
+                }
+                return true;
+            }
+            Then::Handle { what, job } => {
+                self.handles = Overhead::Handler;
+                self.hear(kernel, what, job);
+                return self.decide(kernel);
+            }
+            Then::Release { jobs, due } => {
+                self.handles = Overhead::Release;
+                for job in jobs {
+                    self.comes(kernel, job, due.0 / 1_000);
+                }
+                return self.decide(kernel);
+            }
+            Then::Write { client } => self.write(kernel, client),
+            Then::Exchange { client, runs } => self.exchange(client, runs),
+            Then::Decide => return self.decide(kernel),
+            Then::Over => return true,
+        }
+        false
+    }
+
+    /// Who runs on a client next, and what of it the processor has to know.
+    fn pick(&mut self, kernel: &mut Kernel, client: u32) {
+        let it = &mut self.clients[client as usize];
+        let leaves = kernel.leaves(it.cpu);
+        if let Some((task, how)) = leaves {
+            let job = number(task);
+            self.tasks[job as usize].runs_on = None;
+            if !how.is_runnable() {
+                self.tasks[job as usize].stale = true;
+                if it.linked == Some(job) {
+                    it.linked = None;
+                }
+            }
+        }
+        let next = it.linked;
+        if let Some(next) = next {
+            let known = &mut self.tasks[next as usize];
+            (known.runs_on, known.ran_on) = (Some(client), client);
+        }
+        let (cpu, lock) = (it.cpu, it.lock);
+        self.paths.push(cpu, Step::Unlock(lock));
+        self.paths.then(cpu, Then::Switch { client, leaves, next });
+    }
+
+    fn switch(
+        &mut self,
+        kernel: &mut Kernel,
+        client: u32,
+        leaves: Option<(TaskId, Leaves)>,
+        next: Option<u32>,
+    ) -> bool {
+        let cpu = self.clients[client as usize].cpu;
+        if let Some((task, how)) = leaves {
+            kernel.stopped(task, how);
+        }
+        if let Some(next) = next
+            && kernel.cx.task(task(next)).cpu != cpu
+        {
+            kernel.cx.moved(task(next), cpu);
+            kernel.carry_out();
+        }
+        kernel.switch(cpu, leaves, next.map(task));
+        let what = match leaves {
+            Some((task, Leaves::Completes)) => {
+                self.jobs.complete(number(task), self.paths.began(cpu));
+                What::Completed
+            }
+            Some((_, Leaves::Sleeps)) => What::Suspended,
+            Some((_, Leaves::Ends)) => What::Exited,
+            _ => {
+                kernel.sample(cpu, Overhead::Schedule, self.paths.began(cpu));
+                return true;
+            }
+        };
+        let job = leaves.map_or(0, |(task, _)| number(task));
+        self.post(kernel, cpu, what, job);
+        false
+    }
+
+    /// The processor hears of a job.
+    fn hear(&mut self, kernel: &mut Kernel, what: What, job: u32) {
+        if !matches!(what, What::New | What::Resumed) {
+            let known = &mut self.tasks[job as usize];
+            known.stale = false;
+            self.core.forget(job, known.ran_on);
+        }
+        match what {
+            What::New | What::Completed => {
+                let at_us = self.jobs.next_us(job);
+                if at_us * 1_000 > kernel.now().0 {
+                    self.jobs.arm(kernel, job, at_us, (0, self.master));
+                } else {
+                    self.comes(kernel, job, at_us);
+                }
+            }
+            What::Resumed => {
+                self.place(kernel, job);
+                let urgency = self.jobs.urgency(job);
+                self.core.ready(job, urgency);
+            }
+            What::Suspended | What::Exited => {}
+        }
+    }
+
+    /// A job comes.
+    fn comes(&mut self, kernel: &mut Kernel, job: u32, at_us: u64) {
+        self.place(kernel, job);
+        let urgency = self.jobs.begin(kernel, job, at_us);
+        self.core.ready(job, urgency);
+        self.paths.work(self.master, self.profile.heap(self.jobs.len()));
+    }
+
+    fn place(&self, kernel: &mut Kernel, job: u32) {
+        let client = self.client_of[kernel.cx.task(task(job)).cpu.index()];
+        let cpu = self.clients[client.unwrap_or(0) as usize].cpu;
+        self.jobs.place(kernel, job, &[cpu]);
+    }
+
+    /// What the processor has to do next about links; whether that is nothing.
+    fn decide(&mut self, kernel: &mut Kernel) -> bool {
+        while let Some(link) = self.core.decide() {
+            self.paths.work(self.master, self.profile.heap(self.jobs.len()));
+            self.writes.push_back(link.cpu);
+        }
+        let Some(client) = self.writes.pop_front() else {
+            kernel.sample(self.master, self.handles, self.paths.began(self.master));
+            return true;
+        };
+        let runs_on = self.core.linked(client).and_then(|job| self.tasks[job as usize].runs_on);
+        let (whose, then) = match runs_on.filter(|&runs| runs != client) {
+            Some(runs) => (runs, Then::Exchange { client, runs }),
+            None => (client, Then::Write { client }),
+        };
+        let it = &self.clients[whose as usize];
+        self.paths.push(self.master, Step::Lock(it.lock));
+        self.paths.push(self.master, Step::Touch(it.lines));
+        self.paths.then(self.master, then);
+        false
+    }
+
+    /// The processor, under the lock of a client, writes its entry, unless what is linked there has
+    /// ended or begun to run elsewhere meanwhile.
+    fn write(&mut self, kernel: &mut Kernel, client: u32) {
+        let linked = self.core.linked(client);
+        let known = linked.map(|job| self.tasks[job as usize]).unwrap_or_default();
+        let it = &mut self.clients[client as usize];
+        self.paths.push(self.master, Step::Unlock(it.lock));
+        self.paths.then(self.master, Then::Decide);
+        if known.stale || known.runs_on.is_some_and(|runs| runs != client) {
+            if known.stale {
+                // Its message is on the way.
+                self.core.unlink(client);
+            }
+            return self.writes.push_front(client);
+        }
+        it.linked = linked;
+        if let Some(job) = linked.filter(|_| known.runs_on.is_none())
+            && kernel.cx.task(task(job)).cpu != it.cpu
+        {
+            kernel.cx.moved(task(job), it.cpu);
+            kernel.carry_out();
+        }
+        self.paths.interrupt(self.master, it.cpu, self.profile.send);
+    }
+
+    /// The processor, under the lock of the client that runs what is linked to another: their links
+    /// are exchanged, if it still does.
+    fn exchange(&mut self, client: u32, runs: u32) {
+        let it = &mut self.clients[runs as usize];
+        self.paths.push(self.master, Step::Unlock(it.lock));
+        self.paths.then(self.master, Then::Decide);
+        self.writes.push_front(client);
+        if let Some(job) = self.core.linked(client)
+            && self.tasks[job as usize].runs_on == Some(runs)
+        {
+            self.core.exchange(client, runs);
+            it.linked = Some(job);
+        }
+    }
+}
+
+impl Mechanism for Messages<'_> {
+    fn name(&self) -> String {
+        "gedf-mp".into()
+    }
+
+    fn keeps_time(&self) -> bool {
+        true
+    }
+
+    fn init(&mut self, kernel: &mut Kernel) {
+        let cpus = kernel.cx.machine.len();
+        let hardware = &mut kernel.hardware;
+        hardware.prices = self.profile.hardware;
+        self.client_of = vec![None; cpus];
+        self.paths.init(cpus);
+        let share = match self.mailboxes {
+            Mailboxes::Shared(boxes) => self.clients.len().div_ceil(boxes.max(1) as usize),
+            Mailboxes::Own => 1,
+        };
+        for (n, clients) in self.clients.chunks_mut(share.max(1)).enumerate() {
+            let mailbox = hardware.mailbox(self.master);
+            let mailbox_lines = hardware.line(self.profile.mailbox.lines);
+            for (m, it) in clients.iter_mut().enumerate() {
+                it.lock = hardware.lock(self.profile.spin);
+                it.lines = hardware.line(self.profile.client.lines);
+                (it.mailbox, it.mailbox_lines) = (mailbox, mailbox_lines);
+                self.client_of[it.cpu.index()] = Some((n * share + m) as u32);
+            }
+        }
+        self.jobs.init(kernel);
+    }
+
+    fn step(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger, turn: u32) -> Step {
+        if turn == 0 {
+            self.begin(kernel, cpu, trigger);
+        }
+        loop {
+            if let Some(step) = self.paths.next(kernel, cpu) {
+                return step;
+            }
+            if self.goes_on(kernel, cpu) {
+                return Step::Done;
+            }
+        }
+    }
+
+    fn ended(&mut self, kernel: &Kernel) {
+        self.overheads = Overheads::of(kernel, self.clients.iter().map(|client| client.lock));
+        let mut lines: Vec<LineId> = self.clients.iter().map(|it| it.mailbox_lines).collect();
+        lines.dedup();
+        let writers = |line: LineId| kernel.hardware.writers(line).len();
+        self.overheads.mailbox_writers = lines.into_iter().map(writers).collect();
+    }
+}

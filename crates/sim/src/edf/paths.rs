@@ -1,0 +1,85 @@
+//! Paths of CPUs through a kernel: the steps that are still to be done, and what comes then.
+
+use std::collections::VecDeque;
+
+use wastenot_model::{CpuId, Span, Time};
+
+use crate::Kernel;
+use crate::mechanism::{LineId, LockId, Overhead, Step};
+
+use super::profile::Section;
+
+/// Of one CPU; `T` is where it goes on.
+#[derive(Debug, Default)]
+struct Path<T> {
+    began: Time,
+    steps: VecDeque<Step>,
+    then: T,
+    /// Since when an interrupt by another CPU is on its way here.
+    told: Option<Time>,
+}
+
+/// Of all CPUs.
+#[derive(Debug)]
+pub(super) struct Paths<T>(Vec<Path<T>>);
+
+impl<T: Default> Paths<T> {
+    pub(super) fn new() -> Paths<T> {
+        Paths(Vec::new())
+    }
+    /// In `init`.
+    pub(super) fn init(&mut self, cpus: usize) {
+        self.0.resize_with(cpus, Path::default);
+    }
+    /// `cpu` enters the kernel.
+    pub(super) fn begin(&mut self, kernel: &Kernel, cpu: CpuId) {
+        self.0[cpu.index()].began = kernel.now();
+    }
+    /// When it did.
+    pub(super) fn began(&self, cpu: CpuId) -> Time {
+        self.0[cpu.index()].began
+    }
+    /// `cpu` acts on whoever interrupted it.
+    pub(super) fn heard(&mut self, kernel: &mut Kernel, cpu: CpuId) {
+        if let Some(since) = self.0[cpu.index()].told.take() {
+            kernel.sample(cpu, Overhead::SendResched, since);
+        }
+    }
+    /// The next step of `cpu`, if one is left.
+    pub(super) fn next(&mut self, kernel: &Kernel, cpu: CpuId) -> Option<Step> {
+        let step = self.0[cpu.index()].steps.pop_front()?;
+        if let Step::Interrupt(other) = step
+            && other != cpu
+        {
+            self.0[other.index()].told.get_or_insert(kernel.now());
+        }
+        Some(step)
+    }
+    /// What comes now that no step is left.
+    pub(super) fn take(&mut self, cpu: CpuId) -> T {
+        std::mem::take(&mut self.0[cpu.index()].then)
+    }
+    /// What comes once no step is left.
+    pub(super) fn then(&mut self, cpu: CpuId, then: T) {
+        self.0[cpu.index()].then = then;
+    }
+    pub(super) fn push(&mut self, cpu: CpuId, step: Step) {
+        self.0[cpu.index()].steps.push_back(step);
+    }
+    pub(super) fn work(&mut self, cpu: CpuId, span: Span) {
+        self.push(cpu, Step::Work(span));
+    }
+    /// Takes a lock and does something on lines.
+    pub(super) fn lock(&mut self, cpu: CpuId, lock: LockId, section: Section, lines: LineId) {
+        self.push(cpu, Step::Lock(lock));
+        self.work(cpu, section.work);
+        self.push(cpu, Step::Touch(lines));
+    }
+    /// Interrupts `other`, which takes `send` if that is another CPU.
+    pub(super) fn interrupt(&mut self, cpu: CpuId, other: CpuId, send: Span) {
+        if other != cpu {
+            self.work(cpu, send);
+        }
+        self.push(cpu, Step::Interrupt(other));
+    }
+}
