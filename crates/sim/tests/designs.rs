@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
-use wastenot_model::{History, Machine, Time};
+use wastenot_model::{History, Machine, Span, Time};
 use wastenot_sim::edf::{Design, Done, Mailboxes, Order, Overheads, Profile, Real, Tie, gedf, run};
 use wastenot_sim::{End, Options, checkers};
 
@@ -88,4 +88,57 @@ fn what_takes_no_time_is_global_edf() {
             assert_eq!(checkers::wrong(&history), Vec::<String>::new(), "seed {seed}");
         }
     }
+}
+
+/// Distinct deadlines at all times: periods are powers of two, and tasks begin apart.
+fn apart(random: &mut Random, cpus: u32) -> TaskSet {
+    let count = 1 + random.below(2 * u64::from(cpus) + 3);
+    let tasks = (0..count).map(|_| {
+        let period = 32 << random.below(3);
+        Sporadic::implicit(1 + random.below(period / 2), period)
+    });
+    TaskSet::new(tasks.collect()).expect("a task set")
+}
+
+#[test]
+fn queues_of_cpus_that_take_no_time_are_global_edf_where_nobody_is_late() {
+    let mut judged = 0;
+    for seed in 0..600 {
+        let mut random = Random::stream(seed, 0, 0);
+        let cpus = 1 + random.below(5) as u32;
+        let tasks = apart(&mut random, cpus);
+        // No two deadlines are equal: releases are n apart modulo 32.
+        let periods: Vec<u64> = tasks.iter().map(|task| task.period_us).collect();
+        let release = move |task: u32, last: Option<u64>| {
+            last.map_or(u64::from(task), |last| last + periods[task as usize])
+        };
+        if tasks.len() > 31 {
+            continue;
+        }
+        let mut expected = Vec::new();
+        gedf(&tasks, cpus, Tie::First, UNTIL_US, release.clone(), |done| {
+            expected.push(done);
+            ControlFlow::Continue(())
+        });
+        if expected.iter().any(|done| done.at_us > done.deadline_us) {
+            continue;
+        }
+        judged += 1;
+        for master in [false, true] {
+            let machine = Machine::flat(cpus as usize + usize::from(master));
+            let design = Design::PerCpu { master, spare: Some(Span::us(1)) };
+            let (order, tie, profile) = (Order::Deadline, Tie::First, Profile::FREE);
+            let real = Real { design, order, tie, profile };
+            let all = RefCell::new(Vec::new());
+            let options = Options { limit: Time(UNTIL_US * 1_000), ..Options::default() };
+            let tell = |done| all.borrow_mut().push(done);
+            let (history, outcome, _) =
+                run(&machine, &tasks, &real, &options, release.clone(), tell);
+            assert_eq!(outcome.end, End::Limit, "seed {seed}");
+            assert_eq!(checkers::wrong(&history), Vec::<String>::new(), "seed {seed}");
+            let found = sorted(all.into_inner());
+            assert_eq!(found, sorted(expected.clone()), "seed {seed}: {tasks:?} on {cpus}");
+        }
+    }
+    assert!(judged > 100, "{judged}");
 }

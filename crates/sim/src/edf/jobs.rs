@@ -83,7 +83,7 @@ impl<'t> Jobs<'t> {
         self.tasks.len()
     }
 
-    fn of(&self, task: u32) -> &'t Sporadic {
+    pub(super) fn of(&self, task: u32) -> &'t Sporadic {
         &self.tasks[task as usize]
     }
 
@@ -126,6 +126,11 @@ impl<'t> Jobs<'t> {
         kernel.begins_job(self::task(task));
         self.last[task as usize].released_us = Some(at_us);
         self.urgency(task)
+    }
+
+    /// When the last job of `task` was released.
+    pub(super) fn released_us(&self, task: u32) -> u64 {
+        self.last[task as usize].released_us.unwrap_or(0)
     }
 
     /// `task`, whose next job comes, waits where it was last, if that is one of these CPUs.

@@ -5,6 +5,7 @@ mod gsn;
 mod jobs;
 mod messages;
 mod paths;
+mod per_cpu;
 mod plain;
 mod profile;
 mod run;

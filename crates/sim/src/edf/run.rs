@@ -8,6 +8,7 @@ use super::core::Tie;
 use super::gsn::GsnEdf;
 use super::jobs::{Jobs, Order};
 use super::messages::{Mailboxes, Messages};
+use super::per_cpu::PerCpu;
 use super::plain::Done;
 use super::profile::Profile;
 use crate::mechanism::{Contention, LockId, Overhead, Seen};
@@ -24,6 +25,14 @@ pub enum Design {
     },
     /// CPU 0 schedules for all others, which write to it: G-EDF-MP.
     Messages(Mailboxes),
+    /// A lock and a queue for each CPU: SCHED_DEADLINE.
+    PerCpu {
+        /// Dedicated interrupt handling: CPU 0 releases all jobs and runs none.
+        master: bool,
+        /// By how much the budget of a task's server is more than its C; `None`: jobs have their
+        /// deadlines and no server watches them.
+        spare: Option<Span>,
+    },
     /// One lock for each cluster of so many CPUs, as they are numbered; tasks are assigned.
     Clustered {
         /// Of how many CPUs a cluster is; the last may have less.
@@ -113,6 +122,12 @@ pub fn run<'t>(
         Design::Messages(mailboxes) => {
             let jobs = jobs(rest.len());
             let mut it = Messages::new(profile, tie, jobs, first, rest, *mailboxes);
+            let ran = simulate_mechanism(machine, &costs, &workload, &mut it, options);
+            return (ran.0, ran.1, it.overheads);
+        }
+        Design::PerCpu { master, spare } => {
+            let jobs = jobs(all.len() - usize::from(*master));
+            let mut it = PerCpu::new(profile, jobs, *spare, master.then_some(first));
             let ran = simulate_mechanism(machine, &costs, &workload, &mut it, options);
             return (ran.0, ran.1, it.overheads);
         }

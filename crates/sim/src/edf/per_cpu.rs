@@ -1,0 +1,535 @@
+//! SCHED_DEADLINE of Linux, before and around 3.14: a queue and a lock for each CPU, tasks that are
+//! pushed and pulled between them, and a constant bandwidth server for each task.
+//!
+//! Source: `kernel/sched/deadline.c` and `cpudeadline.c` (find_later_rq, push_dl_task, pull_dl_task,
+//! update_dl_entity). It is not quite global EDF: who is looked for without a lock may be another
+//! once it is locked, a push gives up after three tries, equal deadlines do not preempt, and the
+//! server moves the deadline of whoever is late.
+
+use std::collections::BTreeSet;
+
+use wastenot_model::policy::{Happening, TimerId, Why};
+use wastenot_model::{CpuId, Span, TaskId, Time};
+
+use super::jobs::{Jobs, number, task};
+use super::paths::Paths;
+use super::profile::{Profile, Section};
+use super::run::Overheads;
+use crate::mechanism::{LineId, LockId, Mechanism, Overhead, Step, Trigger};
+use crate::{Kernel, Leaves};
+
+/// How often a push looks for another CPU (DL_MAX_TRIES).
+const TRIES: u8 = 3;
+
+/// The queue of a CPU.
+#[derive(Debug)]
+struct Queue {
+    lock: LockId,
+    lines: LineId,
+    /// Who runs, or is about to.
+    current: Option<u32>,
+    /// Since when.
+    since: Time,
+    /// Who ran and wants to run on, while its CPU looks for the next: nobody else may take it.
+    leaves: Option<(u64, u32)>,
+    /// Who waits: its deadline in ns, then its number.
+    waits: BTreeSet<(u64, u32)>,
+    /// The earliest deadline of all, as others see it; `None`: free.
+    earliest: Option<u64>,
+}
+
+impl Queue {
+    /// The earliest deadline of those who could be next.
+    fn first(&self) -> Option<u64> {
+        let first = self.waits.first().into_iter().chain(&self.leaves);
+        first.map(|(deadline, _)| *deadline).min()
+    }
+}
+
+/// The constant bandwidth server of a task.
+#[derive(Clone, Copy, Debug, Default)]
+struct Server {
+    deadline: Time,
+    /// What is left of its budget.
+    left: Span,
+    /// It has none, and waits for the next period.
+    throttled: bool,
+}
+
+/// Who asked for a push, and what follows it.
+#[derive(Clone, Copy, Debug)]
+enum Asked {
+    /// A release or wakeup.
+    Interrupt,
+    /// A CPU that has switched.
+    Switch,
+}
+
+/// Where a path goes on.
+#[derive(Debug, Default)]
+enum Then {
+    /// No lock is held: where does the task go?
+    Select(u32),
+    /// Under the lock of `on`.
+    Enqueue { job: u32, on: CpuId },
+    /// Under the lock of `on`: is somebody better off elsewhere?
+    Push { on: CpuId, tries: u8, asked: Asked },
+    /// Under the locks of both.
+    Pushed { on: CpuId, to: CpuId, job: (u64, u32), tries: u8, asked: Asked },
+    /// Under the own lock: who leaves?
+    Leave,
+    /// Under the own lock: is somebody waiting elsewhere, on a CPU from this on?
+    Pull { from: usize },
+    /// Under the locks of both.
+    Pulled { from: CpuId },
+    /// Under the lock of the CPU whose task has used its budget.
+    Exhausted,
+    /// An interrupt is over.
+    Released,
+    #[default]
+    Over,
+}
+
+/// The mechanism.
+pub(super) struct PerCpu<'t> {
+    profile: Profile,
+    jobs: Jobs<'t>,
+    /// What each server has more than its task's C, if there are servers.
+    spare: Option<Span>,
+    /// The CPU that all timers interrupt and that runs no task.
+    master: Option<CpuId>,
+    /// By CPU.
+    queues: Vec<Queue>,
+    /// CPUs with somebody who waits (dlo_mask).
+    overloaded: BTreeSet<CpuId>,
+    servers: Vec<Server>,
+    /// The heap of earliest deadlines (cpudl).
+    heap_lock: LockId,
+    heap_lines: LineId,
+    /// By CPU: who leaves it.
+    leaves: Vec<Option<(TaskId, Leaves)>>,
+    budget_timer: TimerId,
+    paths: Paths<Then>,
+    pub(super) overheads: Overheads,
+}
+
+impl<'t> PerCpu<'t> {
+    pub(super) fn new(
+        profile: Profile,
+        jobs: Jobs<'t>,
+        spare: Option<Span>,
+        master: Option<CpuId>,
+    ) -> PerCpu<'t> {
+        PerCpu {
+            profile,
+            spare,
+            master,
+            queues: Vec::new(),
+            overloaded: BTreeSet::new(),
+            servers: vec![Server::default(); jobs.len()],
+            heap_lock: LockId(0),
+            heap_lines: LineId(0),
+            leaves: Vec::new(),
+            budget_timer: TimerId(0),
+            paths: Paths::new(),
+            overheads: Overheads::default(),
+            jobs,
+        }
+    }
+
+    fn begin(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger) {
+        self.paths.begin(kernel, cpu);
+        let then = match trigger {
+            Trigger::Wake { task, why: Why::New, .. } => {
+                let at_us = self.jobs.next_us(number(task)).max(kernel.now().0.div_ceil(1_000));
+                return self.arm(kernel, cpu, number(task), at_us);
+            }
+            Trigger::Wake { task, .. } => Then::Select(number(task)),
+            Trigger::Happening(Happening::Timer(timer)) if timer >= self.budget_timer => {
+                self.paths.work(cpu, self.profile.isr);
+                self.lock(cpu, cpu);
+                return self.paths.then(cpu, Then::Exhausted);
+            }
+            Trigger::Happening(Happening::Timer(timer)) => {
+                let (jobs, _, due) = self.jobs.due(timer);
+                kernel.sample(cpu, Overhead::ReleaseLatency, due);
+                let job = jobs[0];
+                if !self.servers[job as usize].throttled {
+                    self.jobs.begin(kernel, job, due.0 / 1_000);
+                }
+                Then::Select(job)
+            }
+            Trigger::Schedule if Some(cpu) != self.master => {
+                self.paths.heard(kernel, cpu);
+                self.lock(cpu, cpu);
+                return self.paths.then(cpu, Then::Leave);
+            }
+            _ => return,
+        };
+        self.paths.work(cpu, self.profile.isr);
+        self.paths.then(cpu, then);
+    }
+
+    fn arm(&mut self, kernel: &mut Kernel, cpu: CpuId, job: u32, at_us: u64) {
+        // Each task has a timer of its own.
+        self.jobs.arm(kernel, job, at_us, (job, self.master.unwrap_or(cpu)));
+    }
+
+    /// `cpu` takes the lock of the queue of `of`.
+    fn lock(&mut self, cpu: CpuId, of: CpuId) {
+        let Queue { lock, lines, .. } = self.queues[of.index()];
+        self.paths.lock(cpu, lock, self.profile.run_queue, lines);
+    }
+
+    fn unlock(&mut self, cpu: CpuId, of: CpuId) {
+        self.paths.push(cpu, Step::Unlock(self.queues[of.index()].lock));
+    }
+
+    /// `cpu`, which holds the lock of `own`, takes that of `other`, too. Who has to wait for a lock
+    /// of a lower number gives the own one back first.
+    fn lock_both(&mut self, kernel: &Kernel, cpu: CpuId, own: CpuId, other: CpuId) {
+        let busy = kernel.hardware.holder(self.queues[other.index()].lock).is_some();
+        if busy && other < own {
+            self.unlock(cpu, own);
+            self.lock(cpu, other);
+            self.paths.push(cpu, Step::Lock(self.queues[own.index()].lock));
+        } else {
+            self.lock(cpu, other);
+        }
+    }
+
+    /// No step is left; whether the path is over.
+    fn goes_on(&mut self, kernel: &mut Kernel, cpu: CpuId) -> bool {
+        match self.paths.take(cpu) {
+            Then::Select(job) => {
+                self.refill(kernel, job);
+                let last = kernel.cx.task(task(job)).cpu;
+                let on = self.find_later(kernel, cpu, job).unwrap_or(last);
+                let on = if Some(on) == self.master { CpuId(on.0 + 1) } else { on };
+                self.lock(cpu, on);
+                self.paths.then(cpu, Then::Enqueue { job, on });
+            }
+            Then::Enqueue { job, on } => self.enqueue(kernel, cpu, job, on),
+            Then::Push { on, tries, asked } => self.push(kernel, cpu, on, tries, asked),
+            Then::Pushed { on, to, job, tries, asked } => {
+                self.pushed(kernel, cpu, (on, to), job, tries, asked);
+            }
+            Then::Leave => self.leave(kernel, cpu),
+            Then::Pull { from } => self.pull(kernel, cpu, from),
+            Then::Pulled { from } => self.pulled(kernel, cpu, from),
+            Then::Exhausted => {
+                self.spend(kernel, cpu);
+                let current = self.queues[cpu.index()].current;
+                let out = |job: u32| self.servers[job as usize].left == Span::ZERO;
+                if current.is_some_and(out) {
+                    self.paths.push(cpu, Step::Interrupt(cpu));
+                }
+                self.unlock(cpu, cpu);
+            }
+            Then::Released => {
+                kernel.sample(cpu, Overhead::Release, self.paths.began(cpu));
+                return true;
+            }
+            Then::Over => return true,
+        }
+        false
+    }
+
+    /// The server of a task that wakes, or whose budget is due.
+    fn refill(&mut self, kernel: &Kernel, job: u32) {
+        let now = kernel.now();
+        let of = self.jobs.of(job);
+        let us = |us: u64| Span(us * 1_000);
+        let budget = us(of.wcet_us) + self.spare.unwrap_or(Span::ZERO);
+        let server = &mut self.servers[job as usize];
+        if self.spare.is_none() {
+            let due_us = self.jobs.released_us(job) + of.deadline_us;
+            *server = Server { deadline: Time(due_us * 1_000), left: budget, throttled: false };
+            return;
+        }
+        if server.throttled {
+            server.deadline = server.deadline + us(of.period_us);
+            (server.left, server.throttled) = (budget, false);
+            return;
+        }
+        // What is left, used until the deadline, is more than the server's share.
+        let until = server.deadline.0.saturating_sub(now.0);
+        let more = u128::from(server.left.0) * u128::from(of.period_us) * 1_000
+            > u128::from(until) * u128::from(budget.0);
+        if until == 0 || more {
+            (server.deadline, server.left) = (now + us(of.deadline_us), budget);
+        }
+    }
+
+    fn deadline(&self, job: u32) -> u64 {
+        self.servers[job as usize].deadline.0
+    }
+
+    /// A CPU whose earliest deadline is later than that of `job`: a free one, else the one with the
+    /// latest.
+    fn find_later(&self, kernel: &Kernel, cpu: CpuId, job: u32) -> Option<CpuId> {
+        let last = kernel.cx.task(task(job)).cpu;
+        let usable = |cpu: &CpuId| Some(*cpu) != self.master;
+        let free = |cpu: &CpuId| self.queues[cpu.index()].earliest.is_none() && usable(cpu);
+        let near = [last, cpu].into_iter().find(free);
+        let all = (0..self.queues.len() as u16).map(CpuId);
+        if let Some(free) = near.or_else(|| all.clone().find(free)) {
+            return Some(free);
+        }
+        let latest = all.filter(usable).max_by_key(|cpu| self.queues[cpu.index()].earliest)?;
+        let earliest = self.queues[latest.index()].earliest?;
+        (self.deadline(job) < earliest).then_some(latest)
+    }
+
+    /// The earliest deadline of a CPU has changed, perhaps.
+    fn tell(&mut self, cpu: CpuId, of: CpuId) {
+        let it = &self.queues[of.index()];
+        let current = it.current.map(|job| self.deadline(job));
+        let earliest = [it.first(), current].into_iter().flatten().min();
+        match !it.waits.is_empty() {
+            true => self.overloaded.insert(of),
+            false => self.overloaded.remove(&of),
+        };
+        let it = &mut self.queues[of.index()];
+        if it.earliest != earliest {
+            it.earliest = earliest;
+            let section = Section { work: self.profile.heap(self.queues.len()), lines: 0 };
+            self.paths.lock(cpu, self.heap_lock, section, self.heap_lines);
+            self.paths.push(cpu, Step::Unlock(self.heap_lock));
+        }
+    }
+
+    fn enqueue(&mut self, kernel: &mut Kernel, cpu: CpuId, job: u32, on: CpuId) {
+        if kernel.cx.task(task(job)).place == wastenot_model::policy::Place::Queued {
+            kernel.cx.throttled(task(job), false);
+            if kernel.cx.task(task(job)).cpu != on {
+                kernel.cx.moved(task(job), on);
+            }
+            kernel.carry_out();
+        } else {
+            self.jobs.place(kernel, job, &[on]);
+        }
+        self.paths.work(cpu, self.profile.heap(self.jobs.len()));
+        let deadline = self.deadline(job);
+        let it = &mut self.queues[on.index()];
+        it.waits.insert((deadline, job));
+        self.tell(cpu, on);
+        self.paths.then(cpu, Then::Push { on, tries: TRIES, asked: Asked::Interrupt });
+    }
+
+    /// Pushes whoever waits on `on` to where it is more urgent than all.
+    fn push(&mut self, kernel: &Kernel, cpu: CpuId, on: CpuId, tries: u8, asked: Asked) {
+        let it = &self.queues[on.index()];
+        let done = match asked {
+            Asked::Interrupt => Then::Released,
+            Asked::Switch => Then::Over,
+        };
+        let first = it.waits.first().copied();
+        let current = it.current.map(|job| self.deadline(job));
+        let to = match first {
+            Some((deadline, _)) if current.is_none_or(|current| deadline < current) => {
+                self.paths.interrupt(cpu, on, self.profile.send);
+                None
+            }
+            Some((_, job)) if tries > 0 => self.find_later(kernel, on, job),
+            _ => None,
+        };
+        let (Some(to), Some(job)) = (to, first) else {
+            self.unlock(cpu, on);
+            return self.paths.then(cpu, done);
+        };
+        self.lock_both(kernel, cpu, on, to);
+        self.paths.then(cpu, Then::Pushed { on, to, job, tries, asked });
+    }
+
+    fn pushed(
+        &mut self,
+        kernel: &mut Kernel,
+        cpu: CpuId,
+        (on, to): (CpuId, CpuId),
+        job: (u64, u32),
+        tries: u8,
+        asked: Asked,
+    ) {
+        let still = self.queues[on.index()].waits.first() == Some(&job);
+        let later = self.queues[to.index()].earliest.is_none_or(|earliest| job.0 < earliest);
+        let tries = if still && later { TRIES } else { tries - 1 };
+        if still && later {
+            self.moves(kernel, cpu, job, on, to);
+            self.paths.interrupt(cpu, to, self.profile.send);
+        }
+        self.unlock(cpu, to);
+        self.paths.then(cpu, Then::Push { on, tries, asked });
+    }
+
+    /// Both locks are held.
+    fn moves(&mut self, kernel: &mut Kernel, cpu: CpuId, job: (u64, u32), on: CpuId, to: CpuId) {
+        self.queues[on.index()].waits.remove(&job);
+        self.queues[to.index()].waits.insert(job);
+        kernel.cx.moved(task(job.1), to);
+        kernel.carry_out();
+        self.tell(cpu, on);
+        self.tell(cpu, to);
+    }
+
+    /// Who runs has used some of its budget.
+    fn spend(&mut self, kernel: &Kernel, cpu: CpuId) {
+        let it = &mut self.queues[cpu.index()];
+        let ran = kernel.now() - std::mem::replace(&mut it.since, kernel.now());
+        if let Some(job) = it.current
+            && self.spare.is_some()
+        {
+            let left = &mut self.servers[job as usize].left;
+            *left = Span(left.0.saturating_sub(ran.0));
+        }
+    }
+
+    /// Who ran leaves, or waits.
+    fn leave(&mut self, kernel: &mut Kernel, cpu: CpuId) {
+        self.spend(kernel, cpu);
+        let mut leaves = kernel.leaves(cpu);
+        self.queues[cpu.index()].current = None;
+        if let Some((task, how)) = &mut leaves {
+            let job = number(*task);
+            if *how == Leaves::Completes {
+                self.jobs.complete(job, self.paths.began(cpu));
+                let at_us = self.jobs.next_us(job);
+                if at_us * 1_000 > kernel.now().0 {
+                    self.arm(kernel, cpu, job, at_us);
+                } else {
+                    // It does not even sleep.
+                    self.jobs.begin(kernel, job, at_us);
+                    if self.spare.is_none() {
+                        self.refill(kernel, job);
+                    }
+                    *how = Leaves::Runnable(Why::Yield);
+                }
+            }
+            let server = &mut self.servers[job as usize];
+            if how.is_runnable() {
+                if server.left == Span::ZERO {
+                    // The next budget is due at the deadline.
+                    server.throttled = true;
+                    let at_us = server.deadline.0.div_ceil(1_000);
+                    kernel.cx.throttled(*task, true);
+                    self.arm(kernel, cpu, job, at_us.max(kernel.now().0.div_ceil(1_000)));
+                    kernel.carry_out();
+                } else {
+                    self.queues[cpu.index()].leaves = Some((server.deadline.0, job));
+                }
+            }
+            self.paths.work(cpu, self.profile.heap(self.jobs.len()));
+        }
+        self.tell(cpu, cpu);
+        let pulls = leaves.is_some();
+        self.leaves[cpu.index()] = leaves;
+        let from = if pulls { 0 } else { self.queues.len() };
+        self.paths.then(cpu, Then::Pull { from });
+    }
+
+    /// Pulls from every CPU on which somebody waits who is more urgent than whoever waits here.
+    fn pull(&mut self, kernel: &mut Kernel, cpu: CpuId, from: usize) {
+        let own = self.queues[cpu.index()].first();
+        let better = |other: &&CpuId| {
+            let first = self.queues[other.index()].waits.first();
+            **other != cpu && first.is_some_and(|(first, _)| own.is_none_or(|own| *first < own))
+        };
+        let next = self.overloaded.range(CpuId(from as u16)..).find(better).copied();
+        match next {
+            Some(other) => {
+                self.lock_both(kernel, cpu, cpu, other);
+                self.paths.then(cpu, Then::Pulled { from: other });
+            }
+            None => self.pick(kernel, cpu),
+        }
+    }
+
+    fn pulled(&mut self, kernel: &mut Kernel, cpu: CpuId, from: CpuId) {
+        let own = self.queues[cpu.index()].first();
+        let other = &self.queues[from.index()];
+        if let Some(&job) = other.waits.first()
+            && own.is_none_or(|own| job.0 < own)
+            // Else it is about to run there.
+            && other.current.is_some_and(|current| self.deadline(current) <= job.0)
+        {
+            self.moves(kernel, cpu, job, from, cpu);
+        }
+        self.unlock(cpu, from);
+        self.paths.then(cpu, Then::Pull { from: from.index() + 1 });
+    }
+
+    /// The most urgent runs.
+    fn pick(&mut self, kernel: &mut Kernel, cpu: CpuId) {
+        let it = &mut self.queues[cpu.index()];
+        it.waits.extend(it.leaves.take());
+        let next = it.waits.pop_first().map(|(_, job)| job);
+        (it.current, it.since) = (next, kernel.now());
+        self.tell(cpu, cpu);
+        let leaves = self.leaves[cpu.index()].take();
+        if let Some((task, how)) = leaves {
+            kernel.stopped(task, how);
+        }
+        kernel.switch(cpu, leaves, next.map(task));
+        let timer = TimerId(self.budget_timer.0 + u32::from(cpu.0));
+        if self.spare.is_some() {
+            let at = next.map(|job| kernel.now() + self.servers[job as usize].left);
+            kernel.cx.timer(timer, cpu, at);
+            kernel.carry_out();
+        }
+        self.unlock(cpu, cpu);
+        kernel.sample(cpu, Overhead::Schedule, self.paths.began(cpu));
+        if !self.queues[cpu.index()].waits.is_empty() {
+            self.lock(cpu, cpu);
+            self.paths.then(cpu, Then::Push { on: cpu, tries: TRIES, asked: Asked::Switch });
+        }
+    }
+}
+
+impl Mechanism for PerCpu<'_> {
+    fn name(&self) -> String {
+        "sched-deadline".into()
+    }
+
+    fn keeps_time(&self) -> bool {
+        true
+    }
+
+    fn init(&mut self, kernel: &mut Kernel) {
+        let cpus = kernel.cx.machine.len();
+        kernel.hardware.prices = self.profile.hardware;
+        self.jobs.init(kernel);
+        self.budget_timer = kernel.cx.new_timers(cpus as u32);
+        self.paths.init(cpus);
+        self.leaves = vec![None; cpus];
+        let hardware = &mut kernel.hardware;
+        self.heap_lock = hardware.lock(self.profile.spin);
+        self.heap_lines = hardware.line(1);
+        self.queues.resize_with(cpus, || Queue {
+            lock: hardware.lock(self.profile.spin),
+            lines: hardware.line(self.profile.run_queue.lines),
+            current: None,
+            since: Time(0),
+            leaves: None,
+            waits: BTreeSet::new(),
+            earliest: None,
+        });
+    }
+
+    fn step(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger, turn: u32) -> Step {
+        if turn == 0 {
+            self.begin(kernel, cpu, trigger);
+        }
+        loop {
+            if let Some(step) = self.paths.next(kernel, cpu) {
+                return step;
+            }
+            if self.goes_on(kernel, cpu) {
+                return Step::Done;
+            }
+        }
+    }
+
+    fn ended(&mut self, kernel: &Kernel) {
+        self.overheads = Overheads::of(kernel, self.queues.iter().map(|queue| queue.lock));
+    }
+}
