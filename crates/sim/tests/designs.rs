@@ -6,8 +6,10 @@ use std::ops::ControlFlow;
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
 use wastenot_model::{History, Machine, Span, Time};
-use wastenot_sim::edf::{Design, Done, Mailboxes, Order, Overheads, Profile, Real, Tie, gedf, run};
-use wastenot_sim::{End, Options, checkers};
+use wastenot_sim::edf::{
+    Design, Done, Mailboxes, Order, Overheads, Profile, Real, Section, Tie, gedf, run,
+};
+use wastenot_sim::{End, Options, Prices, Spin, checkers};
 
 const UNTIL_US: u64 = 500;
 
@@ -58,7 +60,7 @@ fn done_by(
     let release = sporadic(tasks, seed);
     let tell = |done| all.borrow_mut().push(done);
     let (history, outcome, overheads) = run(machine, tasks, real, &options, release, tell);
-    assert_eq!(outcome.end, End::Limit, "seed {seed}");
+    assert_eq!(outcome.end, End::Limit, "seed {seed}, {:?}", real.design);
     (sorted(all.into_inner()), history, overheads)
 }
 
@@ -141,4 +143,84 @@ fn queues_of_cpus_that_take_no_time_are_global_edf_where_nobody_is_late() {
         }
     }
     assert!(judged > 100, "{judged}");
+}
+
+/// Everything takes something, by chance.
+fn random_profile(random: &mut Random) -> Profile {
+    let mut ns = |most: u64| Span(random.below(most));
+    let hardware = Prices {
+        line_own: ns(5),
+        line_near: ns(60),
+        line_far: ns(200),
+        hand_off: ns(300),
+        fetches: 2,
+        message: ns(3_000),
+        timer: ns(3_000),
+    };
+    let mut section = |most: u64| Section { work: ns(most), lines: 5 };
+    Profile {
+        coarse: section(2_000),
+        run_queue: section(1_000),
+        client: section(1_500),
+        mailbox: section(500),
+        handler: section(2_000),
+        hardware,
+        ipi: ns(3_000),
+        isr: ns(2_000),
+        send: ns(500),
+        switch: ns(2_000),
+        heap_step: ns(60),
+        scan: ns(10),
+        spin: [Spin::Own, Spin::Ticket, Spin::TestAndSet][random.below(3) as usize],
+    }
+}
+
+#[test]
+fn whatever_it_takes_jobs_are_done_in_order_and_in_full() {
+    let mut done_all = 0;
+    for seed in 0..400 {
+        let mut random = Random::stream(seed, 0, 0);
+        let cpus = 2 + random.below(7) as u32;
+        let count = 1 + random.below(3 * u64::from(cpus));
+        // From idle machines to such that kernels alone keep busy.
+        let scale = 10 << random.below(5);
+        let tasks = (0..count).map(|_| {
+            let period = scale + random.below(4 * scale);
+            Sporadic::implicit(1 + random.below(period * 2 / 3), period)
+        });
+        let tasks = TaskSet::new(tasks.collect()).expect("a task set");
+        let profile = random_profile(&mut random);
+        let tie = if random.below(2) == 0 { Tie::First } else { Tie::Last };
+        let per_cpu = |master| (Design::PerCpu { master, spare: Some(Span::us(2)) }, 0);
+        let pairs = Design::Clustered {
+            size: 2,
+            cluster_of: (0..count as u32).map(|task| task % cpus.div_ceil(2)).collect(),
+        };
+        let more = [per_cpu(false), per_cpu(true), (pairs, 0)];
+        for (design, _) in designs().into_iter().chain(more) {
+            let real = Real { design, order: Order::Deadline, tie, profile };
+            let what = format!("seed {seed}, {:?}, {cpus} CPUs", real.design);
+            let machine = Machine::flat(cpus as usize);
+            let (done, history, seen) = done_by(&machine, &tasks, &real, seed);
+            assert_eq!(checkers::wrong(&history), Vec::<String>::new(), "{what}");
+            let mut last = vec![None; tasks.len()];
+            for job in &done {
+                let wcet_us = tasks[job.task as usize].wcet_us;
+                let began_us = last[job.task as usize].unwrap_or(0).max(job.released_us);
+                assert!(job.at_us >= began_us + wcet_us, "{what}: {job:?}");
+                last[job.task as usize] = Some(job.at_us);
+            }
+            done_all += done.len();
+            let contenders = seen.locks.iter().map(|lock| lock.contenders_max).max();
+            if let Design::Messages(mailboxes) = real.design {
+                // The client, and the processor.
+                assert!(contenders <= Some(2), "{what}: {contenders:?}");
+                let clients = cpus as usize - 1;
+                let share = if mailboxes == Mailboxes::Own { 1 } else { clients.div_ceil(2) };
+                let writers = seen.mailbox_writers.iter().max();
+                assert!(writers <= Some(&(share + 1)), "{what}: {writers:?}");
+            }
+        }
+    }
+    assert!(done_all > 50_000, "{done_all}");
 }

@@ -105,7 +105,6 @@ impl<'t> GsnEdf<'t> {
                 (domain, Then::Release { jobs, due })
             }
             Trigger::Schedule => {
-                self.paths.heard(kernel, cpu);
                 let Some((domain, _)) = self.place_of[cpu.index()] else { return };
                 (domain, Then::Pick)
             }
@@ -183,34 +182,41 @@ impl<'t> GsnEdf<'t> {
     /// Links whoever should run, and tells the CPUs.
     fn link(&mut self, kernel: &mut Kernel, cpu: CpuId, domain: u32) {
         let (heap, send) = (self.profile.heap(self.jobs.len()), self.profile.send);
-        let it = &mut self.domains[domain as usize];
-        while let Some(link) = it.core.decide() {
-            let target = it.cpus[link.cpu as usize];
-            let elsewhere = self.runs_on[link.task as usize].filter(|&on| on != target);
-            if let Some((_, slot)) = elsewhere.and_then(|on| self.place_of[on.index()]) {
-                it.core.exchange(link.cpu, slot);
-            }
-            // It waits where it will run.
-            if let Some(waits) = it.core.linked(link.cpu)
-                && self.runs_on[waits as usize].is_none()
-                && kernel.cx.task(task(waits)).cpu != target
-            {
-                kernel.cx.moved(task(waits), target);
-            }
+        while let Some(link) = self.domains[domain as usize].core.decide() {
+            self.stays(kernel, domain, link.cpu);
+            let target = self.domains[domain as usize].cpus[link.cpu as usize];
             self.paths.work(cpu, heap);
             self.paths.interrupt(cpu, target, send);
         }
         kernel.carry_out();
     }
 
+    /// Whoever was linked to the CPU of that slot, but still runs on another, stays there: their
+    /// links are exchanged. Whoever runs nowhere waits where it is linked.
+    fn stays(&mut self, kernel: &mut Kernel, domain: u32, slot: u32) {
+        let it = &mut self.domains[domain as usize];
+        let target = it.cpus[slot as usize];
+        let runs_on = |core: &Core| core.linked(slot).and_then(|job| self.runs_on[job as usize]);
+        let elsewhere = runs_on(&it.core).filter(|&on| on != target);
+        if let Some((_, other)) = elsewhere.and_then(|on| self.place_of[on.index()]) {
+            it.core.exchange(slot, other);
+        }
+        if let Some(waits) = it.core.linked(slot)
+            && self.runs_on[waits as usize].is_none()
+            && kernel.cx.task(task(waits)).cpu != target
+        {
+            kernel.cx.moved(task(waits), target);
+        }
+    }
+
     /// Who runs on `cpu` next.
     fn pick(&mut self, kernel: &mut Kernel, cpu: CpuId) {
+        self.paths.heard(kernel, cpu, self.profile.ipi);
         let mut leaves = kernel.leaves(cpu);
         let heap = self.profile.heap(self.jobs.len());
         let Some((domain, slot)) = self.place_of[cpu.index()] else { return };
         if let Some((task, how)) = &mut leaves {
             let job = number(*task);
-            self.runs_on[job as usize] = None;
             if !how.is_runnable() {
                 self.domains[domain as usize].core.forget(job, slot);
                 self.paths.work(cpu, heap);
@@ -231,10 +237,15 @@ impl<'t> GsnEdf<'t> {
         let core = &mut self.domains[domain as usize].core;
         if core.linked(slot).is_none() {
             core.take(slot);
+            self.stays(kernel, domain, slot);
             self.paths.work(cpu, heap);
         }
         self.decided(kernel, cpu, domain, Then::Over);
         let next = self.domains[domain as usize].core.linked(slot);
+        // Until now it runs here: whoever wants it elsewhere takes what is linked here instead.
+        if let Some((task, _)) = leaves {
+            self.runs_on[task.ordinal()] = None;
+        }
         if let Some(next) = next {
             self.runs_on[next as usize] = Some(cpu);
             if kernel.cx.task(task(next)).cpu != cpu {

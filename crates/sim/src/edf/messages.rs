@@ -159,6 +159,11 @@ impl<'t> Messages<'t> {
     fn begin(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger) {
         self.paths.begin(kernel, cpu);
         match trigger {
+            // Who is there from the beginning was told of before.
+            Trigger::Wake { task, why: Why::New, .. } if kernel.now() == Time(0) => {
+                let at_us = self.jobs.next_us(number(task));
+                self.jobs.arm(kernel, number(task), at_us, (0, self.master));
+            }
             Trigger::Wake { task, why: Why::New, .. } => {
                 self.post(kernel, cpu, What::New, number(task));
             }
@@ -187,7 +192,6 @@ impl<'t> Messages<'t> {
                 self.paths.then(cpu, Then::Handle { what, job });
             }
             Trigger::Schedule => {
-                self.paths.heard(kernel, cpu);
                 let Some(client) = self.client_of[cpu.index()] else { return };
                 let it = &self.clients[client as usize];
                 self.paths.lock(cpu, it.lock, self.profile.client, it.lines);
@@ -254,6 +258,7 @@ impl<'t> Messages<'t> {
     /// Who runs on a client next, and what of it the processor has to know.
     fn pick(&mut self, kernel: &mut Kernel, client: u32) {
         let it = &mut self.clients[client as usize];
+        self.paths.heard(kernel, it.cpu, self.profile.ipi);
         let leaves = kernel.leaves(it.cpu);
         if let Some((task, how)) = leaves {
             let job = number(task);

@@ -39,9 +39,11 @@ impl<T: Default> Paths<T> {
     pub(super) fn began(&self, cpu: CpuId) -> Time {
         self.0[cpu.index()].began
     }
-    /// `cpu` acts on whoever interrupted it.
-    pub(super) fn heard(&mut self, kernel: &mut Kernel, cpu: CpuId) {
-        if let Some(since) = self.0[cpu.index()].told.take() {
+    /// `cpu` looks who is next: that is what whoever interrupted it wants, if the interrupt, which
+    /// takes `ipi`, is here.
+    pub(super) fn heard(&mut self, kernel: &mut Kernel, cpu: CpuId, ipi: Span) {
+        let now = kernel.now();
+        if let Some(since) = self.0[cpu.index()].told.take_if(|since| *since + ipi <= now) {
             kernel.sample(cpu, Overhead::SendResched, since);
         }
     }

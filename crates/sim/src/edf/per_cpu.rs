@@ -21,6 +21,9 @@ use crate::{Kernel, Leaves};
 /// How often a push looks for another CPU (DL_MAX_TRIES).
 const TRIES: u8 = 3;
 
+/// How long a CPU looks whether a task has left another.
+const SPIN: Span = Span(50);
+
 /// The queue of a CPU.
 #[derive(Debug)]
 struct Queue {
@@ -160,7 +163,6 @@ impl<'t> PerCpu<'t> {
                 Then::Select(job)
             }
             Trigger::Schedule if Some(cpu) != self.master => {
-                self.paths.heard(kernel, cpu);
                 self.lock(cpu, cpu);
                 return self.paths.then(cpu, Then::Leave);
             }
@@ -201,14 +203,7 @@ impl<'t> PerCpu<'t> {
     /// No step is left; whether the path is over.
     fn goes_on(&mut self, kernel: &mut Kernel, cpu: CpuId) -> bool {
         match self.paths.take(cpu) {
-            Then::Select(job) => {
-                self.refill(kernel, job);
-                let last = kernel.cx.task(task(job)).cpu;
-                let on = self.find_later(kernel, cpu, job).unwrap_or(last);
-                let on = if Some(on) == self.master { CpuId(on.0 + 1) } else { on };
-                self.lock(cpu, on);
-                self.paths.then(cpu, Then::Enqueue { job, on });
-            }
+            Then::Select(job) => self.select(kernel, cpu, job),
             Then::Enqueue { job, on } => self.enqueue(kernel, cpu, job, on),
             Then::Push { on, tries, asked } => self.push(kernel, cpu, on, tries, asked),
             Then::Pushed { on, to, job, tries, asked } => {
@@ -233,6 +228,22 @@ impl<'t> PerCpu<'t> {
             Then::Over => return true,
         }
         false
+    }
+
+    fn select(&mut self, kernel: &mut Kernel, cpu: CpuId, job: u32) {
+        let last = kernel.cx.task(task(job)).cpu;
+        let throttled = self.servers[job as usize].throttled;
+        if !throttled && kernel.cx.current(last) == Some(task(job)) {
+            // It has not left its CPU yet, whose lock is free meanwhile (on_cpu).
+            self.paths.work(cpu, SPIN);
+            return self.paths.then(cpu, Then::Select(job));
+        }
+        self.refill(kernel, job);
+        let later = if throttled { None } else { self.find_later(kernel, cpu, job) };
+        let on = later.unwrap_or(last);
+        let on = if Some(on) == self.master { CpuId(on.0 + 1) } else { on };
+        self.lock(cpu, on);
+        self.paths.then(cpu, Then::Enqueue { job, on });
     }
 
     /// The server of a task that wakes, or whose budget is due.
@@ -312,7 +323,10 @@ impl<'t> PerCpu<'t> {
         self.paths.work(cpu, self.profile.heap(self.jobs.len()));
         let deadline = self.deadline(job);
         let it = &mut self.queues[on.index()];
-        it.waits.insert((deadline, job));
+        match kernel.cx.current(on) == Some(task(job)) {
+            true => it.leaves = Some((deadline, job)),
+            false => drop(it.waits.insert((deadline, job))),
+        }
         self.tell(cpu, on);
         self.paths.then(cpu, Then::Push { on, tries: TRIES, asked: Asked::Interrupt });
     }
@@ -387,6 +401,7 @@ impl<'t> PerCpu<'t> {
     /// Who ran leaves, or waits.
     fn leave(&mut self, kernel: &mut Kernel, cpu: CpuId) {
         self.spend(kernel, cpu);
+        self.paths.heard(kernel, cpu, self.profile.ipi);
         let mut leaves = kernel.leaves(cpu);
         self.queues[cpu.index()].current = None;
         if let Some((task, how)) = &mut leaves {

@@ -84,7 +84,7 @@ impl Overheads {
 }
 
 /// Tasks that compute for C and then wait for their next job, for ever.
-fn workload(tasks: &TaskSet) -> Workload {
+fn workload(tasks: &TaskSet, cpus: usize) -> Workload {
     let mut workload = Workload::new();
     for (n, task) in tasks.iter().enumerate() {
         let us = |us: u64| Span(us * 1_000);
@@ -96,7 +96,7 @@ fn workload(tasks: &TaskSet) -> Workload {
         ];
         let program = Program::new(steps).unwrap_or_default();
         let template = workload.template(Template::new(&format!("t{n}"), program));
-        workload.launch(template, CpuId(0));
+        workload.launch(template, CpuId((n % cpus) as u16));
     }
     workload
 }
@@ -113,7 +113,7 @@ pub fn run<'t>(
     release: impl FnMut(u32, Option<u64>) -> u64 + 't,
     done: impl FnMut(Done) + 't,
 ) -> (History, Outcome, Overheads) {
-    let (costs, workload) = (real.profile.costs(), workload(tasks));
+    let (costs, workload) = (real.profile.costs(), workload(tasks, machine.len()));
     let all: Vec<CpuId> = (0..machine.len() as u16).map(CpuId).collect();
     let (first, rest) = (all[0], all[1..].to_vec());
     let jobs = |cpus: usize| Jobs::new(tasks, cpus as u32, real.order, release, done);
