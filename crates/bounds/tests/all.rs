@@ -1,5 +1,6 @@
 //! The tests of the crate.
 
 mod known;
+mod machine;
 mod overheads;
 mod sound;

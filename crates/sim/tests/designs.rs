@@ -6,10 +6,8 @@ use std::ops::ControlFlow;
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
 use wastenot_model::{History, Machine, Span, Time};
-use wastenot_sim::edf::{
-    Design, Done, Mailboxes, Order, Overheads, Profile, Real, Section, Tie, gedf, run,
-};
-use wastenot_sim::{End, Options, Prices, Spin, checkers};
+use wastenot_sim::edf::{Design, Done, Mailboxes, Order, Overheads, Profile, Real, Tie, gedf, run};
+use wastenot_sim::{End, Options, checkers};
 
 const UNTIL_US: u64 = 500;
 
@@ -145,36 +143,6 @@ fn queues_of_cpus_that_take_no_time_are_global_edf_where_nobody_is_late() {
     assert!(judged > 100, "{judged}");
 }
 
-/// Everything takes something, by chance.
-fn random_profile(random: &mut Random) -> Profile {
-    let mut ns = |most: u64| Span(random.below(most));
-    let hardware = Prices {
-        line_own: ns(5),
-        line_near: ns(60),
-        line_far: ns(200),
-        hand_off: ns(300),
-        fetches: 2,
-        message: ns(3_000),
-        timer: ns(3_000),
-    };
-    let mut section = |most: u64| Section { work: ns(most), lines: 5 };
-    Profile {
-        coarse: section(2_000),
-        run_queue: section(1_000),
-        client: section(1_500),
-        mailbox: section(500),
-        handler: section(2_000),
-        hardware,
-        ipi: ns(3_000),
-        isr: ns(2_000),
-        send: ns(500),
-        switch: ns(2_000),
-        heap_step: ns(60),
-        scan: ns(10),
-        spin: [Spin::Own, Spin::Ticket, Spin::TestAndSet][random.below(3) as usize],
-    }
-}
-
 #[test]
 fn whatever_it_takes_jobs_are_done_in_order_and_in_full() {
     let mut done_all = 0;
@@ -189,7 +157,7 @@ fn whatever_it_takes_jobs_are_done_in_order_and_in_full() {
             Sporadic::implicit(1 + random.below(period * 2 / 3), period)
         });
         let tasks = TaskSet::new(tasks.collect()).expect("a task set");
-        let profile = random_profile(&mut random);
+        let profile = Profile::by_chance(&mut random);
         let tie = if random.below(2) == 0 { Tie::First } else { Tie::Last };
         let per_cpu = |master| (Design::PerCpu { master, spare: Some(Span::us(2)) }, 0);
         let pairs = Design::Clustered {

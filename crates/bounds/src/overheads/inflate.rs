@@ -48,7 +48,7 @@ pub enum TooMuch {
 
 /// Adds to each task's C what others' releases, the tick, preemptions and decisions take of its
 /// time, and takes from its T and D by how much its release may be late. `cpus` are those that run
-/// tasks; with one, nobody sends interrupts.
+/// tasks; nobody sends interrupts if one takes them itself.
 ///
 /// # Errors
 /// Nothing is left for tasks.
@@ -135,7 +135,7 @@ fn worked_out<N: Number>(
     let about = about / left.clone() * N::whole(2);
     let decisions = N::whole(if passing { 3 } else { 2 }) * (schedule + switch);
     let mut once = about;
-    if cpus > 1 {
+    if cpus > 1 || dedicated {
         once = once + overheads.ipi.us(count);
     }
     if dedicated {
