@@ -1,7 +1,7 @@
 //! Time in integer nanoseconds: instants, lengths, and half-open windows of them.
 
 use std::fmt;
-use std::ops::{Add, AddAssign, Sub};
+use std::ops::{Add, AddAssign, Mul, Sub};
 
 /// An instant: nanoseconds since the origin of the History's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,6 +39,13 @@ impl Add for Span {
     type Output = Span;
     fn add(self, other: Span) -> Span {
         Span(self.0.saturating_add(other.0))
+    }
+}
+
+impl Mul<u64> for Span {
+    type Output = Span;
+    fn mul(self, times: u64) -> Span {
+        Span(self.0.saturating_mul(times))
     }
 }
 

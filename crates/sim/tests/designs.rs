@@ -6,8 +6,10 @@ use std::ops::ControlFlow;
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
 use wastenot_model::{History, Machine, Span, Time};
-use wastenot_sim::edf::{Design, Done, Mailboxes, Order, Overheads, Profile, Real, Tie, gedf, run};
-use wastenot_sim::{End, Options, checkers};
+use wastenot_sim::edf::{
+    Design, Done, Mailboxes, Order, Overheads, Profile, Real, Tie, Worst, gedf, run,
+};
+use wastenot_sim::{End, Options, Overhead, checkers};
 
 const UNTIL_US: u64 = 500;
 
@@ -143,6 +145,29 @@ fn queues_of_cpus_that_take_no_time_are_global_edf_where_nobody_is_late() {
     assert!(judged > 100, "{judged}");
 }
 
+/// No path took longer than it may.
+fn within_bounds(real: &Real, seen: &Overheads, cpus: usize, tasks: usize, what: &str) {
+    let worst = Worst { profile: &real.profile, cpus, tasks };
+    let bounds = match real.design {
+        Design::Coarse { .. } => {
+            let coarse = worst.coarse();
+            vec![(Overhead::Schedule, coarse), (Overhead::Release, coarse)]
+        }
+        Design::Messages(_) => vec![
+            (Overhead::Schedule, worst.client()),
+            (Overhead::Release, worst.handler(tasks)),
+            (Overhead::Handler, worst.handler(1)),
+            (Overhead::RequestLatency, worst.request()),
+        ],
+        Design::PerCpu { .. } => vec![(Overhead::Schedule, worst.pull())],
+        Design::Clustered { .. } => return,
+    };
+    for (kind, bound) in bounds {
+        let most = seen.seen(kind).max;
+        assert!(bound.is_none_or(|bound| most <= bound), "{what}: {kind:?} {most:?} > {bound:?}");
+    }
+}
+
 #[test]
 fn whatever_it_takes_jobs_are_done_in_order_and_in_full() {
     let mut done_all = 0;
@@ -179,6 +204,7 @@ fn whatever_it_takes_jobs_are_done_in_order_and_in_full() {
                 last[job.task as usize] = Some(job.at_us);
             }
             done_all += done.len();
+            within_bounds(&real, &seen, cpus as usize, tasks.len(), &what);
             let contenders = seen.locks.iter().map(|lock| lock.contenders_max).max();
             if let Design::Messages(mailboxes) = real.design {
                 // The client, and the processor.

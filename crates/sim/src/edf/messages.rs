@@ -11,7 +11,7 @@
 use std::collections::VecDeque;
 
 use wastenot_model::policy::{Happening, Why};
-use wastenot_model::{CpuId, Span, TaskId, Time};
+use wastenot_model::{CpuId, TaskId, Time};
 
 use super::core::{Core, Tie};
 use super::jobs::{Jobs, number, task};
@@ -204,9 +204,9 @@ impl<'t> Messages<'t> {
     /// What every message takes the processor.
     fn handle(&mut self, cpu: CpuId) {
         let Profile { handler, scan, .. } = self.profile;
-        let scan = Span(scan.0 * self.clients.len() as u64);
+        let scan = scan * self.clients.len() as u64;
         let heap = self.profile.heap(self.jobs.len());
-        let lines = Span(self.profile.hardware.line_own.0 * u64::from(handler.lines));
+        let lines = self.profile.hardware.line_own * handler.lines.into();
         self.paths.work(cpu, handler.work + scan + heap + lines);
     }
 

@@ -10,6 +10,7 @@ mod plain;
 mod profile;
 mod run;
 mod tournament;
+mod worst;
 
 pub use self::core::{Core, Key, Link, Tie};
 pub use jobs::Order;
@@ -17,3 +18,4 @@ pub use messages::Mailboxes;
 pub use plain::{Done, gedf, synchronous};
 pub use profile::{Profile, Section};
 pub use run::{Design, Overheads, Real, run};
+pub use worst::Worst;

@@ -215,7 +215,7 @@ impl Hardware {
         it.holder = Some(cpu);
         self.waits[cpu.index()] = false;
         let line = self.write(line, cpu);
-        let fetched = Span(fetched.0 * u64::from(self.prices.fetches));
+        let fetched = fetched * self.prices.fetches.into();
         let takes = self.prices.hand_off + line + fetched;
         let seen = &mut self.locks[lock.0 as usize].seen;
         let wait = now + takes - since;
@@ -260,7 +260,7 @@ impl Hardware {
             }
             self.transfers += if last == cpu { 0 } else { count };
         }
-        Span(self.price(last, cpu).0 * count)
+        self.price(last, cpu) * count
     }
 
     /// What a line takes from `last`, who wrote it, to `cpu`.

@@ -101,7 +101,7 @@ impl Queue {
     }
 
     fn starves(&self, now: Time) -> bool {
-        let limit = Span(STARVATION.0 * self.len() as u64);
+        let limit = STARVATION * self.len() as u64;
         self.expired_since.is_some_and(|since| now - since >= limit)
     }
 }
