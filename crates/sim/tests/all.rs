@@ -15,4 +15,5 @@ mod osv;
 mod places;
 mod programs;
 mod renumber;
+mod shape;
 mod work_conserving;
