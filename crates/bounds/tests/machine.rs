@@ -115,12 +115,12 @@ fn limits(seed: u64) -> Vec<Limit> {
     let set = random_set(&mut random, cpus);
     let profile = Profile::by_chance(&mut random);
     let cpus = cpus as u32;
-    let spare = Some(Span::ms(1));
+    let budget = Some(200);
     let designs = [
         ("gsn-edf", Design::Coarse { master: false }),
         ("gsn-edf-dedicated", Design::Coarse { master: true }),
-        ("sched-deadline", Design::PerCpu { master: false, spare }),
-        ("sched-deadline-dedicated", Design::PerCpu { master: true, spare }),
+        ("sched-deadline", Design::PerCpu { master: false, budget }),
+        ("sched-deadline-dedicated", Design::PerCpu { master: true, budget }),
         ("gedf-mp", Design::Messages(Mailboxes::Shared(8))),
         ("gedf-mp-own", Design::Messages(Mailboxes::Own)),
     ];

@@ -7,7 +7,7 @@ use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
 use wastenot_model::{History, Machine, Span, Time};
 use wastenot_sim::edf::{
-    Design, Done, Mailboxes, Order, Overheads, Profile, Real, Tie, Worst, gedf, run,
+    Design, Done, Mailboxes, Order, Overheads, Profile, Real, Section, Tie, Worst, gedf, run,
 };
 use wastenot_sim::{End, Options, Overhead, checkers};
 
@@ -55,9 +55,18 @@ fn done_by(
     real: &Real,
     seed: u64,
 ) -> (Vec<Done>, History, Overheads) {
+    done_when(machine, tasks, real, seed, sporadic(tasks, seed))
+}
+
+fn done_when(
+    machine: &Machine,
+    tasks: &TaskSet,
+    real: &Real,
+    seed: u64,
+    release: impl FnMut(u32, Option<u64>) -> u64,
+) -> (Vec<Done>, History, Overheads) {
     let all = RefCell::new(Vec::new());
     let options = Options { limit: Time(UNTIL_US * 1_000), ..Options::default() };
-    let release = sporadic(tasks, seed);
     let tell = |done| all.borrow_mut().push(done);
     let (history, outcome, overheads) = run(machine, tasks, real, &options, release, tell);
     assert_eq!(outcome.end, End::Limit, "seed {seed}, {:?}", real.design);
@@ -92,7 +101,7 @@ fn what_takes_no_time_is_global_edf() {
     }
 }
 
-/// Distinct deadlines at all times: periods are powers of two, and tasks begin apart.
+/// Tasks whose deadlines are never equal: periods are multiples of 32, and the nth task begins at n.
 fn apart(random: &mut Random, cpus: u32) -> TaskSet {
     let count = 1 + random.below(2 * u64::from(cpus) + 3);
     let tasks = (0..count).map(|_| {
@@ -102,47 +111,95 @@ fn apart(random: &mut Random, cpus: u32) -> TaskSet {
     TaskSet::new(tasks.collect()).expect("a task set")
 }
 
-#[test]
-fn queues_of_cpus_that_take_no_time_are_global_edf_where_nobody_is_late() {
-    let mut judged = 0;
+/// Releases `every` per cent of a period apart, from `first` on.
+fn regular(
+    tasks: &TaskSet,
+    every: u64,
+    first: impl Fn(u32) -> u64,
+) -> impl FnMut(u32, Option<u64>) -> u64 {
+    move |task, last| {
+        let period = tasks[task as usize].period_us;
+        last.map_or(first(task), |last| last + period * every / 100)
+    }
+}
+
+/// What is asked of a set before queues of CPUs are global EDF.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dropped {
+    Nothing,
+    /// Nobody is late: what is left of a budget is used up under the old deadline.
+    Late,
+    /// A job needs no more than its server's budget.
+    Budget,
+    /// Tasks wake when the deadline before is over: else the server keeps it.
+    Early,
+    /// No two deadlines are equal: the queue does not know who has which number.
+    Ties,
+    /// Who is found is who is locked.
+    Atomic,
+}
+
+/// How many sets under queues of CPUs were global EDF to the microsecond, and how many were not.
+fn like_global_edf(dropped: Dropped) -> (u32, u32) {
+    let (mut alike, mut different) = (0, 0);
     for seed in 0..600 {
         let mut random = Random::stream(seed, 0, 0);
         let cpus = 1 + random.below(5) as u32;
         let tasks = apart(&mut random, cpus);
-        // No two deadlines are equal: releases are n apart modulo 32.
-        let periods: Vec<u64> = tasks.iter().map(|task| task.period_us).collect();
-        let release = move |task: u32, last: Option<u64>| {
-            last.map_or(u64::from(task), |last| last + periods[task as usize])
-        };
-        if tasks.len() > 31 {
-            continue;
-        }
+        let every = if dropped == Dropped::Early { 75 } else { 100 };
+        let first = |task| if dropped == Dropped::Ties { 0 } else { u64::from(task) };
         let mut expected = Vec::new();
-        gedf(&tasks, cpus, Tie::First, UNTIL_US, release.clone(), |done| {
+        gedf(&tasks, cpus, Tie::First, UNTIL_US, regular(&tasks, every, first), |done| {
             expected.push(done);
             ControlFlow::Continue(())
         });
-        if expected.iter().any(|done| done.at_us > done.deadline_us) {
+        let late = expected.iter().any(|done| done.at_us > done.deadline_us);
+        if late != (dropped == Dropped::Late) {
             continue;
         }
-        judged += 1;
+        let budget = if dropped == Dropped::Budget { 80 } else { 120 };
+        // A thousandth of a microsecond in which others may come between.
+        let work = if dropped == Dropped::Atomic { Span(1) } else { Span::ZERO };
+        let profile = Profile { run_queue: Section { work, lines: 0 }, ..Profile::FREE };
         for master in [false, true] {
             let machine = Machine::flat(cpus as usize + usize::from(master));
-            let design = Design::PerCpu { master, spare: Some(Span::us(1)) };
-            let (order, tie, profile) = (Order::Deadline, Tie::First, Profile::FREE);
-            let real = Real { design, order, tie, profile };
-            let all = RefCell::new(Vec::new());
-            let options = Options { limit: Time(UNTIL_US * 1_000), ..Options::default() };
-            let tell = |done| all.borrow_mut().push(done);
-            let (history, outcome, _) =
-                run(&machine, &tasks, &real, &options, release.clone(), tell);
-            assert_eq!(outcome.end, End::Limit, "seed {seed}");
-            assert_eq!(checkers::wrong(&history), Vec::<String>::new(), "seed {seed}");
-            let found = sorted(all.into_inner());
-            assert_eq!(found, sorted(expected.clone()), "seed {seed}: {tasks:?} on {cpus}");
+            let design = Design::PerCpu { master, budget: Some(budget) };
+            let real = Real { design, order: Order::Deadline, tie: Tie::First, profile };
+            let release = regular(&tasks, every, first);
+            let (done, _, _) = done_when(&machine, &tasks, &real, seed, release);
+            let near = |(a, b): (&Done, &Done)| {
+                (a.task, a.released_us) == (b.task, b.released_us) && a.at_us.abs_diff(b.at_us) <= 1
+            };
+            // Who is done at the very end may be done after it.
+            let by_job = |mut all: Vec<Done>| {
+                all.retain(|done| done.at_us + 2 < UNTIL_US);
+                all.sort_by_key(|done| (done.task, done.released_us));
+                all
+            };
+            let (found, expected) = (by_job(done), by_job(expected.clone()));
+            let same = match dropped {
+                Dropped::Atomic => {
+                    found.len() == expected.len() && found.iter().zip(&expected).all(near)
+                }
+                _ => found == expected,
+            };
+            *(if same { &mut alike } else { &mut different }) += 1;
         }
     }
-    assert!(judged > 100, "{judged}");
+    (alike, different)
+}
+
+#[test]
+fn queues_of_cpus_that_take_no_time_are_global_edf_under_five_conditions() {
+    let (alike, different) = like_global_edf(Dropped::Nothing);
+    assert!(alike > 300 && different == 0, "{alike} alike, {different} different");
+    let conditions =
+        [Dropped::Late, Dropped::Budget, Dropped::Early, Dropped::Ties, Dropped::Atomic];
+    for dropped in conditions {
+        let (alike, different) = like_global_edf(dropped);
+        println!("without {dropped:?}: {alike} alike, {different} different");
+        assert!(different > 0, "{dropped:?} is no condition");
+    }
 }
 
 /// No path took longer than it may.
@@ -184,7 +241,7 @@ fn whatever_it_takes_jobs_are_done_in_order_and_in_full() {
         let tasks = TaskSet::new(tasks.collect()).expect("a task set");
         let profile = Profile::by_chance(&mut random);
         let tie = if random.below(2) == 0 { Tie::First } else { Tie::Last };
-        let per_cpu = |master| (Design::PerCpu { master, spare: Some(Span::us(2)) }, 0);
+        let per_cpu = |master| (Design::PerCpu { master, budget: Some(120) }, 0);
         let pairs = Design::Clustered {
             size: 2,
             cluster_of: (0..count as u32).map(|task| task % cpus.div_ceil(2)).collect(),

@@ -67,7 +67,7 @@ fn mean(cpus: u32, design: &Design, profile: Profile) -> f64 {
 }
 
 const COARSE: Design = Design::Coarse { master: false };
-const PER_CPU: Design = Design::PerCpu { master: false, spare: Some(Span::ms(1)) };
+const PER_CPU: Design = Design::PerCpu { master: false, budget: Some(200) };
 const MESSAGES: Design = Design::Messages(Mailboxes::Shared(8));
 
 /// So many lines under the one lock that GSN-EDF takes as long as was published.

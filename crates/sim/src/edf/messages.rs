@@ -116,6 +116,8 @@ pub(super) struct Messages<'t> {
     /// Clients whose entry is not what is linked to them.
     writes: VecDeque<u32>,
     paths: Paths<Then>,
+    /// When the processor had last done something: it looks for another message at once.
+    read: Time,
     /// What the processor is at, for its samples.
     handles: Overhead,
     pub(super) overheads: Overheads,
@@ -151,6 +153,7 @@ impl<'t> Messages<'t> {
             tasks,
             writes: VecDeque::new(),
             paths: Paths::new(),
+            read: Time::MAX,
             handles: Overhead::Handler,
             overheads: Overheads::default(),
         }
@@ -186,6 +189,9 @@ impl<'t> Messages<'t> {
                 let Some(letter) = kernel.hardware.read(mailbox) else { return };
                 let (what, job) = What::read(letter);
                 kernel.sample(cpu, Overhead::RequestLatency, self.tasks[job as usize].wrote);
+                if kernel.now() != self.read {
+                    self.paths.work(cpu, self.profile.isr);
+                }
                 let line = kernel.hardware.line_of(mailbox);
                 self.paths.push(cpu, Step::Touch(line));
                 self.handle(cpu);
@@ -361,6 +367,7 @@ impl<'t> Messages<'t> {
             self.writes.push_back(link.cpu);
         }
         let Some(client) = self.writes.pop_front() else {
+            self.read = kernel.now();
             kernel.sample(self.master, self.handles, self.paths.began(self.master));
             return true;
         };

@@ -97,8 +97,8 @@ enum Then {
 pub(super) struct PerCpu<'t> {
     profile: Profile,
     jobs: Jobs<'t>,
-    /// What each server has more than its task's C, if there are servers.
-    spare: Option<Span>,
+    /// What each server has, in per cent of its task's C, if there are servers.
+    budget: Option<u64>,
     /// The CPU that all timers interrupt and that runs no task.
     master: Option<CpuId>,
     /// By CPU.
@@ -120,12 +120,12 @@ impl<'t> PerCpu<'t> {
     pub(super) fn new(
         profile: Profile,
         jobs: Jobs<'t>,
-        spare: Option<Span>,
+        budget: Option<u64>,
         master: Option<CpuId>,
     ) -> PerCpu<'t> {
         PerCpu {
             profile,
-            spare,
+            budget,
             master,
             queues: Vec::new(),
             overloaded: BTreeSet::new(),
@@ -251,9 +251,9 @@ impl<'t> PerCpu<'t> {
         let now = kernel.now();
         let of = self.jobs.of(job);
         let us = |us: u64| Span(us * 1_000);
-        let budget = us(of.wcet_us) + self.spare.unwrap_or(Span::ZERO);
+        let budget = Span(of.wcet_us * self.budget.unwrap_or(100) * 10);
         let server = &mut self.servers[job as usize];
-        if self.spare.is_none() {
+        if self.budget.is_none() {
             let due_us = self.jobs.released_us(job) + of.deadline_us;
             *server = Server { deadline: Time(due_us * 1_000), left: budget, throttled: false };
             return;
@@ -391,7 +391,7 @@ impl<'t> PerCpu<'t> {
         let it = &mut self.queues[cpu.index()];
         let ran = kernel.now() - std::mem::replace(&mut it.since, kernel.now());
         if let Some(job) = it.current
-            && self.spare.is_some()
+            && self.budget.is_some()
         {
             let left = &mut self.servers[job as usize].left;
             *left = Span(left.0.saturating_sub(ran.0));
@@ -414,7 +414,7 @@ impl<'t> PerCpu<'t> {
                 } else {
                     // It does not even sleep.
                     self.jobs.begin(kernel, job, at_us);
-                    if self.spare.is_none() {
+                    if self.budget.is_none() {
                         self.refill(kernel, job);
                     }
                     *how = Leaves::Runnable(Why::Yield);
@@ -486,7 +486,7 @@ impl<'t> PerCpu<'t> {
         }
         kernel.switch(cpu, leaves, next.map(task));
         let timer = TimerId(self.budget_timer.0 + u32::from(cpu.0));
-        if self.spare.is_some() {
+        if self.budget.is_some() {
             let at = next.map(|job| kernel.now() + self.servers[job as usize].left);
             kernel.cx.timer(timer, cpu, at);
             kernel.carry_out();

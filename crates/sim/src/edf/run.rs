@@ -29,9 +29,9 @@ pub enum Design {
     PerCpu {
         /// Dedicated interrupt handling: CPU 0 releases all jobs and runs none.
         master: bool,
-        /// By how much the budget of a task's server is more than its C; `None`: jobs have their
-        /// deadlines and no server watches them.
-        spare: Option<Span>,
+        /// The budget of a task's server, in per cent of its C; `None`: jobs have their deadlines
+        /// and no server watches them.
+        budget: Option<u64>,
     },
     /// One lock for each cluster of so many CPUs, as they are numbered; tasks are assigned.
     Clustered {
@@ -125,9 +125,9 @@ pub fn run<'t>(
             let ran = simulate_mechanism(machine, &costs, &workload, &mut it, options);
             return (ran.0, ran.1, it.overheads);
         }
-        Design::PerCpu { master, spare } => {
+        Design::PerCpu { master, budget } => {
             let jobs = jobs(all.len() - usize::from(*master));
-            let mut it = PerCpu::new(profile, jobs, *spare, master.then_some(first));
+            let mut it = PerCpu::new(profile, jobs, *budget, master.then_some(first));
             let ran = simulate_mechanism(machine, &costs, &workload, &mut it, options);
             return (ran.0, ran.1, it.overheads);
         }

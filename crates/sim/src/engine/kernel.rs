@@ -334,7 +334,13 @@ impl Kernel {
 
     /// `cpu` reacts to `trigger` as soon as it can.
     pub(crate) fn react(&mut self, cpu: CpuId, trigger: Trigger) {
-        self.cpus[cpu.index()].pending.push_back(trigger);
+        let pending = &mut self.cpus[cpu.index()].pending;
+        // Between two messages interrupts are let in.
+        let mail = |waits: &Trigger| matches!(waits, Trigger::Mail(_));
+        match pending.iter().position(mail).filter(|_| !mail(&trigger)) {
+            Some(at) => pending.insert(at, trigger),
+            None => pending.push_back(trigger),
+        }
         self.soon.push_back(cpu);
     }
 
