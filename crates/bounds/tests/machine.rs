@@ -10,7 +10,7 @@ use wastenot_bounds::{Answer, Budget, single};
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
 use wastenot_model::{Machine, Span, Time};
-use wastenot_sim::edf::{Design, Done, Mailboxes, Order, Profile, Real, Tie, run};
+use wastenot_sim::edf::{Design, Done, Mailboxes, Profile, Real, Rule, run};
 use wastenot_sim::{Options, Overhead, Seen};
 
 /// Sets in `make test`; `WASTENOT_MACHINES` asks for more.
@@ -134,7 +134,7 @@ fn limits(seed: u64) -> Vec<Limit> {
         };
         let more = u32::from(implementation != Implementation::Shared);
         let machine = Machine::flat((cpus + more) as usize);
-        let real = Real { design, order: Order::Deadline, tie: Tie::First, profile };
+        let real = Real { design, rule: Rule::default(), profile };
         let mut limit = Limit { name, percent: None, missed: Vec::new() };
         let (mut percent, mut step) = (100, 400);
         while step > 1 {

@@ -11,7 +11,7 @@ use wastenot_bounds::tardiness::{self, Point, Tardiness};
 use wastenot_bounds::{Answer, Budget, partitioned};
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
-use wastenot_sim::edf::{Tie, gedf as simulate, synchronous};
+use wastenot_sim::edf::{Rule, Tie, gedf as simulate, synchronous};
 
 /// Sets in `make test`; `WASTENOT_SETS` asks for more.
 const SETS: u64 = 10_000;
@@ -42,7 +42,7 @@ fn random(seed: u64) -> (TaskSet, u32) {
 fn observed(tasks: &TaskSet, cpus: u32, seed: u64) -> (Vec<u64>, bool) {
     let (mut longest, mut missed) = (vec![0; tasks.len()], false);
     let mut run = |tie, release: &mut dyn FnMut(u32, Option<u64>) -> u64| {
-        simulate(tasks, cpus, tie, UNTIL_US, release, |done| {
+        simulate(tasks, cpus, Rule::edf(tie), UNTIL_US, release, |done| {
             let longest = &mut longest[done.task as usize];
             *longest = (*longest).max(done.at_us - done.released_us);
             missed |= done.at_us > done.deadline_us;

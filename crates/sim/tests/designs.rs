@@ -7,7 +7,7 @@ use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
 use wastenot_model::{History, Machine, Span, Time};
 use wastenot_sim::edf::{
-    Design, Done, Mailboxes, Order, Overheads, Profile, Real, Section, Tie, Worst, gedf, run,
+    Design, Done, Mailboxes, Order, Overheads, Profile, Real, Rule, Section, Tie, Worst, gedf, run,
 };
 use wastenot_sim::{End, Options, Overhead, checkers};
 
@@ -35,9 +35,9 @@ fn sporadic(tasks: &TaskSet, seed: u64) -> impl FnMut(u32, Option<u64>) -> u64 {
     }
 }
 
-fn plain(tasks: &TaskSet, cpus: u32, tie: Tie, seed: u64) -> Vec<Done> {
+fn plain(tasks: &TaskSet, cpus: u32, rule: Rule, seed: u64) -> Vec<Done> {
     let mut all = Vec::new();
-    gedf(tasks, cpus, tie, UNTIL_US, sporadic(tasks, seed), |done| {
+    gedf(tasks, cpus, rule, UNTIL_US, sporadic(tasks, seed), |done| {
         all.push(done);
         ControlFlow::Continue(())
     });
@@ -90,14 +90,44 @@ fn what_takes_no_time_is_global_edf() {
         let cpus = 1 + random.below(5) as u32;
         let tasks = random_set(&mut random, cpus);
         let tie = if random.below(2) == 0 { Tie::First } else { Tie::Last };
-        let expected = plain(&tasks, cpus, tie, seed);
+        let orders = [Order::Deadline, Order::FairLateness, Order::Fixed];
+        let rule = Rule { order: orders[random.below(3) as usize], tie };
+        let expected = plain(&tasks, cpus, rule, seed);
         for (design, more) in designs() {
             let machine = Machine::flat(cpus as usize + more);
-            let real = Real { design, order: Order::Deadline, tie, profile: Profile::FREE };
+            let real = Real { design, rule, profile: Profile::FREE };
             let (done, history, _) = done_by(&machine, &tasks, &real, seed);
             assert_eq!(done, expected, "seed {seed}, {real:?}: {tasks:?} on {cpus}");
             assert_eq!(checkers::wrong(&history), Vec::<String>::new(), "seed {seed}");
         }
+    }
+}
+
+#[test]
+fn clusters_that_take_no_time_are_global_edf_each() {
+    for seed in 0..200 {
+        let mut random = Random::stream(seed, 0, 0);
+        let (size, clusters) = (1 + random.below(3) as u32, 1 + random.below(3) as u32);
+        let tasks = random_set(&mut random, size * clusters);
+        let cluster_of: Vec<u32> =
+            tasks.iter().map(|_| random.below(clusters.into()) as u32).collect();
+        let mut expected = Vec::new();
+        for cluster in 0..clusters {
+            let mine = |task: &u32| cluster_of[*task as usize] == cluster;
+            let own: Vec<u32> = (0..tasks.len() as u32).filter(mine).collect();
+            let set = TaskSet::new(own.iter().map(|&task| tasks[task as usize]).collect());
+            let mut all = sporadic(&tasks, seed);
+            let release = |task: u32, last| all(own[task as usize], last);
+            gedf(&set.expect("a set"), size, Rule::default(), UNTIL_US, release, |done| {
+                expected.push(Done { task: own[done.task as usize], ..done });
+                ControlFlow::Continue(())
+            });
+        }
+        let design = Design::Clustered { size, cluster_of };
+        let real = Real { design, rule: Rule::default(), profile: Profile::FREE };
+        let machine = Machine::flat((size * clusters) as usize);
+        let (done, _, _) = done_by(&machine, &tasks, &real, seed);
+        assert_eq!(done, sorted(expected), "seed {seed}: {tasks:?}, {real:?}");
     }
 }
 
@@ -149,7 +179,7 @@ fn like_global_edf(dropped: Dropped) -> (u32, u32) {
         let every = if dropped == Dropped::Early { 75 } else { 100 };
         let first = |task| if dropped == Dropped::Ties { 0 } else { u64::from(task) };
         let mut expected = Vec::new();
-        gedf(&tasks, cpus, Tie::First, UNTIL_US, regular(&tasks, every, first), |done| {
+        gedf(&tasks, cpus, Rule::default(), UNTIL_US, regular(&tasks, every, first), |done| {
             expected.push(done);
             ControlFlow::Continue(())
         });
@@ -164,7 +194,7 @@ fn like_global_edf(dropped: Dropped) -> (u32, u32) {
         for master in [false, true] {
             let machine = Machine::flat(cpus as usize + usize::from(master));
             let design = Design::PerCpu { master, budget: Some(budget) };
-            let real = Real { design, order: Order::Deadline, tie: Tie::First, profile };
+            let real = Real { design, rule: Rule::default(), profile };
             let release = regular(&tasks, every, first);
             let (done, _, _) = done_when(&machine, &tasks, &real, seed, release);
             let near = |(a, b): (&Done, &Done)| {
@@ -248,7 +278,7 @@ fn whatever_it_takes_jobs_are_done_in_order_and_in_full() {
         };
         let more = [per_cpu(false), per_cpu(true), (pairs, 0)];
         for (design, _) in designs().into_iter().chain(more) {
-            let real = Real { design, order: Order::Deadline, tie, profile };
+            let real = Real { design, rule: Rule::edf(tie), profile };
             let what = format!("seed {seed}, {:?}, {cpus} CPUs", real.design);
             let machine = Machine::flat(cpus as usize);
             let (done, history, seen) = done_by(&machine, &tasks, &real, seed);

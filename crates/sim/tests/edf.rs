@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use wastenot_model::sporadic::{Sporadic, TaskSet};
-use wastenot_sim::edf::{Done, Tie, gedf, synchronous};
+use wastenot_sim::edf::{Done, Rule, Tie, gedf, synchronous};
 
 fn implicit(tasks: &[(u64, u64)]) -> TaskSet {
     let task = |&(wcet, period)| Sporadic::implicit(wcet, period);
@@ -12,7 +12,7 @@ fn implicit(tasks: &[(u64, u64)]) -> TaskSet {
 
 fn jobs(tasks: &TaskSet, cpus: u32, tie: Tie, until_us: u64) -> Vec<Done> {
     let mut all = Vec::new();
-    gedf(tasks, cpus, tie, until_us, synchronous(tasks), |done| {
+    gedf(tasks, cpus, Rule::edf(tie), until_us, synchronous(tasks), |done| {
         all.push(done);
         ControlFlow::Continue(())
     });

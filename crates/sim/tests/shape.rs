@@ -5,7 +5,7 @@ use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
 use wastenot_model::{Span, Time};
 use wastenot_sim::edf::{
-    Design, Mailboxes, Order, Overheads, Profile, Real, Section, Tie, Worst, run, synchronous,
+    Design, Mailboxes, Overheads, Profile, Real, Rule, Section, Worst, run, synchronous,
 };
 use wastenot_sim::{Options, Overhead, Prices, Spin};
 
@@ -42,7 +42,7 @@ fn overheads(cpus: u32, alike: bool, design: &Design, profile: Profile) -> Overh
     let machine = wastenot_scenario::machine(&text).expect("a machine");
     let tasks = tasks(cpus, alike);
     let design = design.clone();
-    let real = Real { design, order: Order::Deadline, tie: Tie::First, profile };
+    let real = Real { design, rule: Rule::default(), profile };
     let options = Options { limit: Time(Span::ms(200).0), ..Options::default() };
     run(&machine, &tasks, &real, &options, synchronous(&tasks), |_| {}).2
 }

@@ -200,8 +200,11 @@ pub fn manifest(folder: &Path) -> Result<Manifest, Error> {
         schema: String,
     }
     let place = folder.join(MANIFEST);
-    let text = read_file(&place)?;
     let wrong = |why: String| Error::Manifest { file: place.clone(), why };
+    if !place.exists() {
+        return Err(wrong("no such file, so the folder is no certificate".to_owned()));
+    }
+    let text = read_file(&place)?;
     let head: Head = serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))?;
     if head.schema != SCHEMA {
         return Err(wrong(format!("its schema is {:?}, not {SCHEMA}", head.schema)));

@@ -1,5 +1,7 @@
 //! What global EDF decides: which jobs are on CPUs, in zero time, whoever takes the decision.
 
+use wastenot_model::sporadic::{Sporadic, TaskSet};
+
 use super::tournament::{NONE, Tournament};
 
 /// Which of two jobs with one deadline goes first.
@@ -14,7 +16,51 @@ pub enum Tie {
     Running,
 }
 
-/// The priority of a job: its deadline, then its task. Less goes first.
+/// What says whose job goes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// The earlier deadline.
+    #[default]
+    Deadline,
+    /// The earlier deadline less (m - 1) / m of what the job takes, in whole us: global fair
+    /// lateness (Erickson, Anderson, ECRTS 2012).
+    FairLateness,
+    /// The task that comes first in its set: global fixed priority.
+    Fixed,
+}
+
+impl Order {
+    /// How urgent a job of `task` is that was released then, in us: less goes first. `cpus` run
+    /// tasks.
+    pub(super) fn urgency(self, task: &Sporadic, released_us: u64, cpus: u32) -> u64 {
+        let due_us = released_us + task.deadline_us;
+        let cpus = u64::from(cpus);
+        match self {
+            Order::Deadline => due_us,
+            // No C is longer: the sum stays positive.
+            Order::FairLateness => due_us + TaskSet::MOST_US - (cpus - 1) * task.wcet_us / cpus,
+            Order::Fixed => 0,
+        }
+    }
+}
+
+/// Whose job goes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rule {
+    /// By this.
+    pub order: Order,
+    /// Of equals.
+    pub tie: Tie,
+}
+
+impl Rule {
+    /// Earliest deadline first.
+    pub fn edf(tie: Tie) -> Rule {
+        Rule { order: Order::Deadline, tie }
+    }
+}
+
+/// The priority of a job: its urgency, then its task. Less goes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key(u64);
 
@@ -22,15 +68,15 @@ impl Key {
     /// Bits that hold the task.
     pub(super) const TASK_BITS: u32 = 20;
     pub(super) const TASKS: u64 = (1 << Key::TASK_BITS) - 1;
-    /// No deadline is later, in us: half a year.
+    /// Nothing is less urgent, and no deadline later, in us: half a year.
     pub const LATEST_US: u64 = 1 << 43;
 
-    fn new(deadline_us: u64, task: u32, tie: Tie) -> Key {
-        debug_assert!(deadline_us <= Key::LATEST_US && u64::from(task) <= Key::TASKS);
+    fn new(urgency: u64, task: u32, tie: Tie) -> Key {
+        debug_assert!(urgency <= Key::LATEST_US && u64::from(task) <= Key::TASKS);
         let task = u64::from(task);
-        Key(deadline_us << Key::TASK_BITS | if tie == Tie::Last { Key::TASKS - task } else { task })
+        Key(urgency << Key::TASK_BITS | if tie == Tie::Last { Key::TASKS - task } else { task })
     }
-    fn deadline_us(self) -> u64 {
+    fn urgency(self) -> u64 {
         self.0 >> Key::TASK_BITS
     }
     fn task(self, tie: Tie) -> u32 {
@@ -61,8 +107,8 @@ pub struct Link {
     pub cpu: u32,
     /// The task whose job it is.
     pub task: u32,
-    /// Its deadline, in us.
-    pub deadline_us: u64,
+    /// How urgent it is: its deadline, in us.
+    pub urgency: u64,
     /// The task whose job had that CPU, and waits again.
     pub displaced: Option<u32>,
 }
@@ -79,8 +125,8 @@ impl Core {
         }
     }
     /// A job of `task` waits from now on.
-    pub fn ready(&mut self, task: u32, deadline_us: u64) {
-        self.ready.set(task as usize, Key::new(deadline_us, task, self.tie).0);
+    pub fn ready(&mut self, task: u32, urgency: u64) {
+        self.ready.set(task as usize, Key::new(urgency, task, self.tie).0);
     }
     /// The job of `task` does not wait any more.
     pub fn withdraw(&mut self, task: u32) {
@@ -144,7 +190,7 @@ impl Core {
             }
             None => self.displaced_by(first).map(|(cpu, key)| (cpu, Some(key)))?,
         };
-        let (task, deadline_us) = (first.task(self.tie), first.deadline_us());
+        let (task, urgency) = (first.task(self.tie), first.urgency());
         self.ready.set(task as usize, NONE);
         let displaced = displaced.map(|key| {
             let task = key.task(self.tie);
@@ -152,7 +198,7 @@ impl Core {
             task
         });
         self.links(cpu, first);
-        Some(Link { cpu, task, deadline_us, displaced })
+        Some(Link { cpu, task, urgency, displaced })
     }
 
     fn links(&mut self, cpu: u32, key: Key) {
@@ -164,7 +210,7 @@ impl Core {
     fn displaced_by(&self, first: Key) -> Option<(u32, Key)> {
         let last = Key(!self.linked.least());
         let loses = match self.tie {
-            Tie::Running => first.deadline_us() < last.deadline_us(),
+            Tie::Running => first.urgency() < last.urgency(),
             Tie::First | Tie::Last => first < last,
         };
         if !loses {

@@ -7,22 +7,9 @@ use wastenot_model::policy::{TimerId, Why};
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::{Context, CpuId, TaskId, Time};
 
-use super::core::Key;
+use super::core::{Key, Order};
 use super::plain::Done;
 use crate::Kernel;
-
-/// What says whose job goes first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
-    /// The earlier deadline.
-    #[default]
-    Deadline,
-    /// The earlier deadline less (m - 1) / m of what the job takes, in whole us: global fair
-    /// lateness (Erickson, Anderson, ECRTS 2012).
-    FairLateness,
-    /// The task that comes first in its set: global fixed priority.
-    Fixed,
-}
 
 /// Jobs that one interrupt releases: of one instant and one domain.
 #[derive(Debug)]
@@ -40,7 +27,7 @@ struct Job {
 /// The jobs of all tasks.
 pub(super) struct Jobs<'t> {
     tasks: &'t TaskSet,
-    cpus: u64,
+    cpus: u32,
     order: Order,
     /// When the next job of a task comes, given when the last one did.
     next: Box<dyn FnMut(u32, Option<u64>) -> u64 + 't>,
@@ -63,7 +50,7 @@ impl<'t> Jobs<'t> {
     ) -> Jobs<'t> {
         Jobs {
             tasks,
-            cpus: cpus.into(),
+            cpus,
             order,
             next: Box::new(next),
             done: Box::new(done),
@@ -144,19 +131,12 @@ impl<'t> Jobs<'t> {
 
     /// How urgent the last job of `task` is: less goes first.
     pub(super) fn urgency(&self, task: u32) -> u64 {
-        let of = self.of(task);
-        let due = self.last[task as usize].released_us.unwrap_or(0) + of.deadline_us;
-        match self.order {
-            Order::Deadline => due,
-            // Deadlines begin at 0 and wcets are below 2^40: what is added keeps it positive.
-            Order::FairLateness => (due + (1 << 40)) - (self.cpus - 1) * of.wcet_us / self.cpus,
-            Order::Fixed => 0,
-        }
+        self.order.urgency(self.of(task), self.released_us(task), self.cpus)
     }
 
     /// The last job of `task` is complete, since `at`.
     pub(super) fn complete(&mut self, task: u32, at: Time) {
-        let released_us = self.last[task as usize].released_us.unwrap_or(0);
+        let released_us = self.released_us(task);
         let deadline_us = released_us + self.of(task).deadline_us;
         (self.done)(Done { task, released_us, deadline_us, at_us: at.0.div_ceil(1_000) });
     }

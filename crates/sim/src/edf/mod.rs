@@ -12,8 +12,7 @@ mod run;
 mod tournament;
 mod worst;
 
-pub use self::core::{Core, Key, Link, Tie};
-pub use jobs::Order;
+pub use self::core::{Core, Key, Link, Order, Rule, Tie};
 pub use messages::Mailboxes;
 pub use plain::{Done, gedf, synchronous};
 pub use profile::{Profile, Section};

@@ -1,10 +1,10 @@
-//! Global EDF at no price: decisions are taken at once, by nobody.
+//! Global EDF, or another order, at no price: decisions are taken at once, by nobody.
 
 use std::ops::ControlFlow;
 
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 
-use super::core::{Core, Key, Link, Tie};
+use super::core::{Core, Key, Link, Order, Rule};
 use super::tournament::{NONE, Tournament};
 
 /// A job that is complete.
@@ -28,12 +28,12 @@ pub struct Done {
 pub fn gedf(
     tasks: &TaskSet,
     cpus: u32,
-    tie: Tie,
+    rule: Rule,
     until_us: u64,
     release: impl FnMut(u32, Option<u64>) -> u64,
     done: impl FnMut(Done) -> ControlFlow<()>,
 ) {
-    Plain::new(tasks, cpus, tie, until_us, release).run(done);
+    Plain::new(tasks, cpus, rule, until_us, release).run(done);
 }
 
 /// Every task releases at 0, and then each period.
@@ -53,6 +53,8 @@ struct Plain<'t, R> {
     tasks: &'t TaskSet,
     until_us: u64,
     release: R,
+    cpus: u32,
+    order: Order,
     core: Core,
     /// By task: the job that was released last.
     jobs: Vec<Job>,
@@ -90,7 +92,7 @@ impl Clock {
 }
 
 impl<'t, R: FnMut(u32, Option<u64>) -> u64> Plain<'t, R> {
-    fn new(tasks: &'t TaskSet, cpus: u32, tie: Tie, until_us: u64, mut release: R) -> Self {
+    fn new(tasks: &'t TaskSet, cpus: u32, rule: Rule, until_us: u64, mut release: R) -> Self {
         let latest = tasks.iter().map(|task| task.deadline_us).max().unwrap_or(0);
         let mut releases = Clock::new(tasks.len());
         for task in 0..tasks.len() as u32 {
@@ -100,7 +102,9 @@ impl<'t, R: FnMut(u32, Option<u64>) -> u64> Plain<'t, R> {
             tasks,
             until_us: until_us.min(Key::LATEST_US - latest),
             release,
-            core: Core::new(tasks.len(), cpus, tie),
+            cpus,
+            order: rule.order,
+            core: Core::new(tasks.len(), cpus, rule.tie),
             jobs: vec![Job::default(); tasks.len()],
             releases,
             completions: Clock::new(cpus as usize),
@@ -136,7 +140,7 @@ impl<'t, R: FnMut(u32, Option<u64>) -> u64> Plain<'t, R> {
     fn arrive(&mut self, task: u32, released_us: u64) {
         let of = self.task(task);
         self.jobs[task as usize] = Job { released_us, left_us: of.wcet_us };
-        self.core.ready(task, released_us + of.deadline_us);
+        self.core.ready(task, self.order.urgency(of, released_us, self.cpus));
     }
 
     fn complete(&mut self, cpu: u32, now_us: u64) -> Done {

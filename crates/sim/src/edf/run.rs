@@ -4,9 +4,9 @@ use wastenot_model::sporadic::TaskSet;
 use wastenot_model::workload::{Program, Step, Template, Variate};
 use wastenot_model::{CpuId, History, Machine, Span, Workload};
 
-use super::core::Tie;
+use super::core::Rule;
 use super::gsn::GsnEdf;
-use super::jobs::{Jobs, Order};
+use super::jobs::Jobs;
 use super::messages::{Mailboxes, Messages};
 use super::per_cpu::PerCpu;
 use super::plain::Done;
@@ -48,9 +48,7 @@ pub struct Real {
     /// How decisions come about.
     pub design: Design,
     /// Whose job goes first.
-    pub order: Order,
-    /// Of equals.
-    pub tie: Tie,
+    pub rule: Rule,
     /// What everything takes.
     pub profile: Profile,
 }
@@ -116,8 +114,8 @@ pub fn run<'t>(
     let (costs, workload) = (real.profile.costs(), workload(tasks, machine.len()));
     let all: Vec<CpuId> = (0..machine.len() as u16).map(CpuId).collect();
     let (first, rest) = (all[0], all[1..].to_vec());
-    let jobs = |cpus: usize| Jobs::new(tasks, cpus as u32, real.order, release, done);
-    let (profile, tie) = (real.profile, real.tie);
+    let jobs = |cpus: usize| Jobs::new(tasks, cpus as u32, real.rule.order, release, done);
+    let (profile, tie) = (real.profile, real.rule.tie);
     let (master, domains, domain_of) = match &real.design {
         Design::Messages(mailboxes) => {
             let jobs = jobs(rest.len());

@@ -147,4 +147,7 @@ fn a_certificate_is_asked_again_and_what_was_deleted_from_it_is_named() {
     assert_eq!(code, 2, "{text}");
     let missing = format!("is missing: {}", gone["what"].as_str().expect("a sentence"));
     assert!(text.contains(&missing) && text.contains("make it anew"), "{text}");
+    let (text, code) = says(&desk, "wastenot prove --recheck policies");
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("so the folder is no certificate"), "{text}");
 }
