@@ -10,6 +10,7 @@ mod formats;
 mod formulas;
 mod fuzz;
 mod memory;
+mod messages;
 mod policies;
 mod properties;
 mod random;

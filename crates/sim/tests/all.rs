@@ -15,5 +15,4 @@ mod osv;
 mod places;
 mod programs;
 mod renumber;
-mod shape;
 mod work_conserving;

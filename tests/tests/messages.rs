@@ -1,0 +1,195 @@
+//! The shape of Cerqueira, Vanga, Brandenburg, "Scaling global scheduling with message passing"
+//! (RTAS 2014), over every pair of parameters that fits the one figure that was published.
+
+use std::fs;
+use std::path::Path;
+
+use rayon::prelude::*;
+use wastenot_model::sporadic::{Sporadic, TaskSet};
+use wastenot_model::workload::Random;
+use wastenot_model::{Span, Time};
+use wastenot_sim::edf::{
+    Design, Mailboxes, Overheads, Profile, Real, Rule, Section, Worst, run, synchronous,
+};
+use wastenot_sim::{Options, Overhead, Prices, Spin};
+
+/// How often whoever waits for a ticket lock fetches its line when it is handed on; nobody has told.
+const FETCHES: [u32; 5] = [0, 2, 4, 8, 9];
+const CPUS: [u32; 4] = [8, 16, 32, 64];
+/// The one figure: the longest that GSN-EDF took at 64 CPUs.
+const PUBLISHED_US: f64 = 3_000.0;
+
+fn profile((lines, fetches): (u32, u32), spin: Spin) -> Profile {
+    let assumed = Profile::X7550_ASSUMED;
+    Profile {
+        hardware: Prices { fetches, ..assumed.hardware },
+        coarse: Section { lines, ..assumed.coarse },
+        spin,
+        ..assumed
+    }
+}
+
+/// Four tasks a CPU that use half of the machine and begin together: all alike, so that jobs end
+/// together, too, or of 10 to 100 ms by chance.
+fn tasks(cpus: u32, alike: bool) -> TaskSet {
+    let mut random = Random::stream(1, 0, 0);
+    let tasks = (0..4 * cpus).map(|_| {
+        let period = if alike { 20_000 } else { 10_000 + random.below(90_000) };
+        Sporadic::implicit(period / 8, period)
+    });
+    TaskSet::new(tasks.collect()).expect("a task set")
+}
+
+fn overheads(cpus: u32, alike: bool, design: &Design, profile: Profile) -> Overheads {
+    let sockets = cpus / 8;
+    let text = format!("pack:{sockets} numa:1 l3:1 core:8 pu:1");
+    let machine = wastenot_scenario::machine(&text).expect("a machine");
+    let tasks = tasks(cpus, alike);
+    let design = design.clone();
+    let real = Real { design, rule: Rule::default(), profile };
+    let options = Options { limit: Time(Span::ms(200).0), ..Options::default() };
+    run(&machine, &tasks, &real, &options, synchronous(&tasks), |_| {}).2
+}
+
+/// How `values` grow with the CPUs: the exponent, from the first to the last.
+fn slope(values: &[f64]) -> f64 {
+    let doublings = f64::from(CPUS[CPUS.len() - 1] / CPUS[0]).log2();
+    (values[values.len() - 1] / values[0]).log2() / doublings
+}
+
+fn us(span: Span) -> f64 {
+    span.0 as f64 / 1_000.0
+}
+
+fn maxima(design: &Design, profile: Profile, kind: Overhead) -> Vec<f64> {
+    let most = |&cpus: &u32| us(overheads(cpus, true, design, profile).seen(kind).max);
+    CPUS.iter().map(most).collect()
+}
+
+fn mean(cpus: u32, design: &Design, profile: Profile) -> f64 {
+    us(overheads(cpus, false, design, profile).seen(Overhead::Schedule).mean())
+}
+
+const COARSE: Design = Design::Coarse { master: false };
+const PER_CPU: Design = Design::PerCpu { master: false, budget: Some(200) };
+const MESSAGES: Design = Design::Messages(Mailboxes::Shared(8));
+
+/// So many lines under the one lock that GSN-EDF takes as long as was published.
+fn fit(fetches: u32) -> u32 {
+    let most = |lines: u32| {
+        let profile = profile((lines, fetches), Spin::Ticket);
+        us(overheads(64, true, &COARSE, profile).seen(Overhead::Schedule).max)
+    };
+    let (mut low, mut high) = (0_u32, 2_000_u32);
+    while high - low > 1 {
+        let middle = low.midpoint(high);
+        *(if most(middle) < PUBLISHED_US { &mut low } else { &mut high }) = middle;
+    }
+    high
+}
+
+/// What one pair of parameters gives.
+struct Pair {
+    lines: u32,
+    fetches: u32,
+    /// Longest times in the kernel by CPUs, in us: GSN-EDF with ticket locks, and with a line for
+    /// each CPU that waits.
+    coarse: [Vec<f64>; 2],
+    /// What a CPU of SCHED_DEADLINE may take at most, in the same two ways.
+    pull: [Vec<f64>; 2],
+    /// Of a client of the dedicated processor, and until that reads a message.
+    client: Vec<f64>,
+    request: Vec<f64>,
+    /// Means at 64 CPUs, by design.
+    means: [f64; 3],
+}
+
+impl Pair {
+    fn of(fetches: u32) -> Pair {
+        let lines = fit(fetches);
+        let profiles = [Spin::Ticket, Spin::Own].map(|spin| profile((lines, fetches), spin));
+        let ticket = profiles[0];
+        Pair {
+            lines,
+            fetches,
+            coarse: profiles.map(|profile| maxima(&COARSE, profile, Overhead::Schedule)),
+            pull: profiles.map(|profile| pulls(&profile)),
+            client: maxima(&MESSAGES, ticket, Overhead::Schedule),
+            request: maxima(&MESSAGES, ticket, Overhead::RequestLatency),
+            means: [&COARSE, &PER_CPU, &MESSAGES].map(|design| mean(64, design, ticket)),
+        }
+    }
+}
+
+/// How long a pull may take, by CPUs.
+fn pulls(profile: &Profile) -> Vec<f64> {
+    let bound = |&cpus: &u32| {
+        let (cpus, tasks) = (cpus as usize, 4 * cpus as usize);
+        us(Worst { profile, cpus, tasks }.pull().expect("nobody waits for ever"))
+    };
+    CPUS.iter().map(bound).collect()
+}
+
+#[test]
+fn one_lock_does_not_scale_many_do_on_average_and_messages_do() {
+    let pairs: Vec<Pair> = FETCHES.into_par_iter().map(Pair::of).collect();
+    for pair in &pairs {
+        let at = format!("{} lines, {} fetches", pair.lines, pair.fetches);
+        let [ticket, own] = pair.coarse.each_ref().map(|maxima| slope(maxima));
+        // Faster than linearly; by how much more than with a line for each CPU is the ticket's own.
+        assert!(ticket > 1.05 && ticket >= own, "{at}: {ticket} {own}");
+        assert!(pair.fetches == 0 || ticket > own + 0.05, "{at}: {ticket} {own}");
+        // Many locks: shorter on average, quadratic in the worst case, and worse with tickets.
+        assert!(pair.means[1] < pair.means[0], "{at}: {:?}", pair.means);
+        let [ticket, own] = pair.pull.each_ref().map(|bounds| slope(bounds));
+        assert!((1.9..2.2).contains(&own), "{at}: {own}");
+        assert!(pair.fetches == 0 || ticket > own, "{at}: {ticket} {own}");
+        // Messages: clients take what they took, and wait for the processor.
+        assert!(slope(&pair.client) < 0.3, "{at}: {:?}", pair.client);
+        assert!((0.8..1.5).contains(&slope(&pair.request)), "{at}: {:?}", pair.request);
+        assert!(pair.client[3] < pair.coarse[0][3] / 20.0, "{at}: {:?}", pair.client);
+    }
+    write(&table(&pairs));
+}
+
+fn table(pairs: &[Pair]) -> String {
+    let mut text = String::from(
+        "| fetches | lines | GSN-EDF, ticket | its slope | a line each | pull, a line each | pull, \
+         ticket | client | request | means at 64 |\n|---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    let row = |values: &[f64], digits: usize| {
+        let words: Vec<String> = values.iter().map(|value| format!("{value:.digits$}")).collect();
+        words.join(", ")
+    };
+    for it in pairs {
+        let cells = [
+            it.fetches.to_string(),
+            it.lines.to_string(),
+            row(&it.coarse[0], 0),
+            format!("{:.2}", slope(&it.coarse[0])),
+            format!("{:.2}", slope(&it.coarse[1])),
+            format!("{:.2}", slope(&it.pull[1])),
+            format!("{:.2}", slope(&it.pull[0])),
+            row(&it.client, 1),
+            row(&it.request, 0),
+            row(&it.means, 1),
+        ];
+        text += &format!("| {} |\n", cells.join(" | "));
+    }
+    text
+}
+
+/// Holds the table against the page; rewrites it with SNAPSHOTS=overwrite.
+fn write(table: &str) {
+    const FROM: &str = "<!-- simulated -->\n";
+    const TO: &str = "<!-- end of simulated -->";
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/message-passing.md");
+    let page = fs::read_to_string(&place).expect("the page");
+    let (before, rest) = page.split_once(FROM).expect("where the table begins");
+    let (old, after) = rest.split_once(TO).expect("where it ends");
+    if old != table && std::env::var("SNAPSHOTS").is_ok_and(|action| action == "overwrite") {
+        fs::write(&place, format!("{before}{FROM}{table}{TO}{after}")).expect("it is written");
+    } else {
+        assert_eq!(old, table, "SNAPSHOTS=overwrite cargo test -p wastenot-tests messages");
+    }
+}
