@@ -1,8 +1,8 @@
 //! Task sets at random: what they are like, and the sets that come of a seed.
 //!
 //! A [`Recipe`] says what utilizations, periods, deadlines and working sets are distributed like;
-//! each can be written as text. Its [`Maker`] gives set after set: the same seed and number give the
-//! same set on every machine. Utilizations, periods, deadlines and working sets have streams of
+//! each can be written as text. Its [`Maker`] gives set after set: the same seed and number give
+//! the same set on every machine. Utilizations, periods, deadlines and working sets have streams of
 //! their own, so that whoever changes one of them keeps the others, and whatever is asked about a
 //! set, of any scheduler, is asked about the same working sets.
 //!

@@ -3,6 +3,7 @@
 //! All streams are fixed: a test that passes does so always. Distances of distributions are held
 //! against the bound that one in a thousand exceeds (Kolmogorov and Smirnov).
 
+use wastenot_model::sporadic::Sporadic;
 use wastenot_model::workload::Random;
 use wastenot_scenario::Error;
 use wastenot_scenario::task_sets::{
@@ -377,6 +378,49 @@ fn whoever_changes_one_thing_keeps_the_others() {
     assert_ne!(made(&plain, 2, 2).tasks, all);
 }
 
+#[test]
+fn working_sets_reach_both_ends_and_no_further() {
+    let working_sets = "4-7 KiB".parse().expect("working sets");
+    let set = made(&Recipe { working_sets, ..recipe("uni-medium", 20_000, None) }, 10, 0);
+    let all = set.tasks.iter().map(|task| f64::from(task.wss_kb)).collect();
+    assert_like(all, |kb| ((kb - 3.0) / 4.0).clamp(0.0, 1.0), "4-7 KiB");
+}
+
+/// How much one says of the other: 0 is nothing.
+fn correlation(a: &[f64], b: &[f64]) -> f64 {
+    let off = |values: &[f64]| {
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        values.iter().map(|value| value - mean).collect::<Vec<f64>>()
+    };
+    let (a, b) = (off(a), off(b));
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    product(&a, &b) / (product(&a, &a) * product(&b, &b)).sqrt()
+}
+
+#[test]
+fn what_is_drawn_for_one_thing_says_nothing_of_another() {
+    const TASKS: usize = 20_000;
+    let plain = recipe("uni-medium", TASKS, None);
+    let periods = "uniform 100-1000 ms".parse().expect("periods");
+    let deadlines = "uni-constrained".parse().expect("deadlines");
+    let set = made(&Recipe { periods, deadlines, ..plain }, 11, 0);
+    let of = |value: fn(&Sporadic) -> f64| set.tasks.iter().map(value).collect::<Vec<f64>>();
+    let drawn = [
+        of(|task| task.wcet_us as f64 / task.period_us as f64),
+        of(|task| task.period_us as f64),
+        of(|task| {
+            (task.deadline_us - task.wcet_us) as f64 / (task.period_us - task.wcet_us) as f64
+        }),
+        of(|task| task.wss_kb.into()),
+    ];
+    for (n, a) in drawn.iter().enumerate() {
+        for (m, b) in drawn[..n].iter().enumerate() {
+            let correlation = correlation(a, b);
+            assert!(correlation.abs() < 4.0 / (TASKS as f64).sqrt(), "{n}, {m}: {correlation}");
+        }
+    }
+}
+
 /// FNV-1a of all that is in some sets.
 fn digest(recipe: &Recipe) -> u64 {
     let maker = recipe.maker().expect("a recipe");
@@ -480,6 +524,7 @@ fn slips_of_the_pen_are_named() {
         "uniform 10 ms",
         "uniform 10-100 min",
         "uniform -5-10 ms",
+        "uniform +5-10 ms",
         "uniform 1.5-10 ms",
         "uniform 1-99999999999999999999 ms",
         "uniform 1-18446744073709551615 s",
