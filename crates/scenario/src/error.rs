@@ -1,8 +1,8 @@
-//! What may be wrong with what a user calls a machine or a workload.
+//! What may be wrong with what a user calls a machine, a workload or a task set.
 
 use wastenot_model::CpuId;
 
-/// Why no machine or workload could be made.
+/// Why no machine, workload or task set could be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -78,6 +78,14 @@ pub enum Error {
         /// How to get it.
         help: String,
     },
+    /// No task set can be made like that.
+    #[error("{what}")]
+    TaskSets {
+        /// What is wrong.
+        what: String,
+        /// What to write instead.
+        help: String,
+    },
 }
 
 impl Error {
@@ -95,7 +103,9 @@ impl Error {
                  \"{text}\"`"
             ),
             Error::TooLarge { .. } => "describe fewer".into(),
-            Error::Wrong { help, .. } | Error::NoWork { help, .. } => help.clone(),
+            Error::Wrong { help, .. }
+            | Error::NoWork { help, .. }
+            | Error::TaskSets { help, .. } => help.clone(),
             Error::Unrecognised { .. } | Error::Broken { .. } => format!(
                 "make one with `lstopo FILE.xml`, `lscpu -p > FILE` or `{} > FILE`",
                 crate::sys::COMMAND

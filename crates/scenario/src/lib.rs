@@ -1,4 +1,5 @@
-//! Makers of machines: what a user types after `--machine` becomes a [`Machine`].
+//! Makers of machines, workloads and task sets: what a user types after `--machine` becomes a
+//! [`Machine`], a file a [`Scenario`], and a few words many sets of tasks ([`task_sets`]).
 //!
 //! ```
 //! let machine = wastenot_scenario::machine("bulldozer64")?;
@@ -27,6 +28,7 @@ mod rtapp;
 pub mod scenario;
 mod synthetic;
 mod sys;
+pub mod task_sets;
 
 use wastenot_model::Machine;
 use wastenot_model::machine::Hops;
@@ -81,7 +83,14 @@ pub fn fuzz_one(data: &[u8]) {
         lscpu::read("data", &text),
         sys::read("data", &text),
     ];
-    for result in [scenario("data", &text).err(), from_rtapp("data", &text, None).err()] {
+    let errors = [
+        scenario("data", &text).err(),
+        from_rtapp("data", &text, None).err(),
+        text.parse::<task_sets::Periods>().err(),
+        text.parse::<task_sets::WorkingSets>().err(),
+        text.parse::<task_sets::Utilizations>().err(),
+    ];
+    for result in errors {
         let Some(error) = result else { continue };
         assert!(!error.to_string().is_empty() && !error.help().is_empty());
     }

@@ -1,0 +1,53 @@
+//! Deadlines: how long after its release a job should be complete.
+
+use std::fmt;
+use std::str::FromStr;
+
+use wastenot_model::workload::Random;
+
+use super::words::{Names, name_of, named};
+use crate::Error;
+
+/// What a task's deadline is distributed like. C is its cost, T its period.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Deadlines {
+    /// See [`DEADLINES`].
+    #[default]
+    Implicit,
+    /// See [`DEADLINES`].
+    Constrained,
+    /// See [`DEADLINES`].
+    Arbitrary,
+}
+
+/// Every kind of deadlines with its name and meaning. The names are those that SchedCAT gave them.
+pub const DEADLINES: &Names<Deadlines> = &[
+    (Deadlines::Implicit, "implicit", "the period"),
+    (Deadlines::Constrained, "uni-constrained", "uniform from C to T"),
+    (Deadlines::Arbitrary, "uni-arbitrary", "uniform from C to C + 2(T - C)"),
+];
+
+impl Deadlines {
+    /// The next one, in us, for a task whose cost is not longer than its period.
+    pub(super) fn draw(self, wcet_us: u64, period_us: u64, random: &mut Random) -> u64 {
+        let slack_us = period_us - wcet_us;
+        match self {
+            Deadlines::Implicit => period_us,
+            Deadlines::Constrained => wcet_us + random.below(slack_us + 1),
+            Deadlines::Arbitrary => wcet_us + random.below(2 * slack_us + 1),
+        }
+    }
+}
+
+impl FromStr for Deadlines {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Deadlines, Error> {
+        named(text, "kinds of deadlines", DEADLINES)
+    }
+}
+
+impl fmt::Display for Deadlines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(name_of(self, DEADLINES))
+    }
+}

@@ -1,0 +1,185 @@
+//! Utilizations: what share of a CPU each task needs.
+
+use std::fmt;
+use std::str::FromStr;
+
+use wastenot_model::sporadic::TaskSet;
+use wastenot_model::workload::Random;
+
+use super::words::{Names, name_of, named, wrong};
+use super::{FixedSum, MOST_OF_A_SUM, uunifast_discard};
+use crate::Error;
+
+/// What utilizations are distributed like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Utilizations {
+    /// See [`UTILIZATIONS`].
+    RandFixedSum,
+    /// See [`UTILIZATIONS`].
+    UUniFastDiscard,
+    /// See [`UTILIZATIONS`].
+    Uniform(Weight),
+    /// See [`UTILIZATIONS`].
+    Exponential(Weight),
+    /// See [`UTILIZATIONS`].
+    Bimodal(Weight),
+}
+
+/// How heavy the tasks of a family are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Weight {
+    /// Many of them fit a CPU.
+    Light,
+    /// Between the two.
+    Medium,
+    /// Few do.
+    Heavy,
+}
+
+use Utilizations::{Bimodal, Exponential, RandFixedSum, UUniFastDiscard, Uniform};
+use Weight::{Heavy, Light, Medium};
+
+/// Every distribution with its name and meaning. The families and their names are those of the
+/// studies that SchedCAT is used for.
+pub const UTILIZATIONS: &Names<Utilizations> = &[
+    (RandFixedSum, "randfixedsum", "any of a given sum, each as likely as any other"),
+    (UUniFastDiscard, "uunifast-discard", "the same by trial; gives up if that fails too often"),
+    (Uniform(Light), "uni-light", "uniform from 0.001 to 0.1"),
+    (Uniform(Medium), "uni-medium", "uniform from 0.1 to 0.4"),
+    (Uniform(Heavy), "uni-heavy", "uniform from 0.5 to 0.9"),
+    (Exponential(Light), "exp-light", "exponential of mean 0.1; those above 1 are drawn again"),
+    (Exponential(Medium), "exp-medium", "exponential of mean 0.25; those above 1 are drawn again"),
+    (Exponential(Heavy), "exp-heavy", "exponential of mean 0.5; those above 1 are drawn again"),
+    (Bimodal(Light), "bimo-light", "8 in 9 uniform from 0.001 to 0.5, the others from 0.5 to 0.9"),
+    (Bimodal(Medium), "bimo-medium", "6 in 9 like that"),
+    (Bimodal(Heavy), "bimo-heavy", "4 in 9 like that"),
+];
+
+/// How the utilization of one task is drawn.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum One {
+    Uniform { from: f64, to: f64 },
+    Exponential { mean: f64 },
+    Bimodal { light_in_9: u64 },
+}
+
+/// Where the utilizations of a recipe come from.
+#[derive(Clone, Debug)]
+pub(super) enum Source {
+    FixedSum(FixedSum),
+    Trial { tasks: usize, total: f64 },
+    OneByOne { one: One, tasks: usize, cap: f64 },
+}
+
+impl Utilizations {
+    /// How those that are drawn one by one are; `None` of those of a given sum.
+    fn one(self) -> Option<One> {
+        Some(match self {
+            RandFixedSum | UUniFastDiscard => return None,
+            Uniform(Light) => One::Uniform { from: 0.001, to: 0.1 },
+            Uniform(Medium) => One::Uniform { from: 0.1, to: 0.4 },
+            Uniform(Heavy) => One::Uniform { from: 0.5, to: 0.9 },
+            Exponential(Light) => One::Exponential { mean: 0.1 },
+            Exponential(Medium) => One::Exponential { mean: 0.25 },
+            Exponential(Heavy) => One::Exponential { mean: 0.5 },
+            Bimodal(Light) => One::Bimodal { light_in_9: 8 },
+            Bimodal(Medium) => One::Bimodal { light_in_9: 6 },
+            Bimodal(Heavy) => One::Bimodal { light_in_9: 4 },
+        })
+    }
+
+    /// For sets of `tasks` tasks that come to `total`.
+    pub(super) fn source(self, tasks: usize, total: Option<f64>) -> Result<Source, Error> {
+        if let Some(one) = self.one() {
+            let cap = total.unwrap_or(f64::INFINITY);
+            check_cap(self, tasks, cap)?;
+            return Ok(Source::OneByOne { one, tasks, cap });
+        }
+        let Some(total) = total else {
+            return wrong(format!("{self} needs a sum"), "say what the utilizations come to");
+        };
+        if self == RandFixedSum {
+            return Ok(Source::FixedSum(FixedSum::new(tasks, total)?));
+        }
+        check_sum(self, tasks, total)?;
+        Ok(Source::Trial { tasks, total })
+    }
+}
+
+impl Source {
+    /// Those of the next set.
+    pub(super) fn draw(&self, random: &mut Random) -> Result<Vec<f64>, Error> {
+        match *self {
+            Source::FixedSum(ref sum) => Ok(sum.draw(random)),
+            Source::Trial { tasks, total } => uunifast_discard(tasks, total, random),
+            Source::OneByOne { one, tasks, cap } => {
+                let (mut shares, mut sum) = (Vec::new(), 0.0);
+                while shares.len() < tasks {
+                    let share = one.draw(random);
+                    sum += share;
+                    if sum > cap {
+                        break;
+                    }
+                    shares.push(share);
+                }
+                Ok(shares)
+            }
+        }
+    }
+}
+
+impl One {
+    fn draw(self, random: &mut Random) -> f64 {
+        match self {
+            One::Uniform { from, to } => from + (to - from) * random.unit(),
+            One::Exponential { mean } => loop {
+                let drawn = -libm::log(random.unit()) * mean;
+                if drawn <= 1.0 {
+                    return drawn;
+                }
+            },
+            One::Bimodal { light_in_9 } => {
+                let light = random.below(9) < light_in_9;
+                let (from, to) = if light { (0.001, 0.5) } else { (0.5, 0.9) };
+                One::Uniform { from, to }.draw(random)
+            }
+        }
+    }
+}
+
+/// Whether there are `tasks` utilizations that come to `total`, and not too many.
+pub(super) fn check_sum(of: Utilizations, tasks: usize, total: f64) -> Result<(), Error> {
+    if tasks == 0 || tasks > MOST_OF_A_SUM {
+        let help = format!("a set of a given sum has 1 to {MOST_OF_A_SUM} tasks");
+        return wrong(format!("{of} of {tasks} tasks"), help);
+    }
+    if !(total > 0.0 && total <= tasks as f64) {
+        let what = format!("{of}: {tasks} utilizations from 0 to 1 do not come to {total}");
+        return wrong(what, format!("let the sum be above 0 and at most {tasks}"));
+    }
+    Ok(())
+}
+
+fn check_cap(of: Utilizations, tasks: usize, cap: f64) -> Result<(), Error> {
+    if tasks == 0 || tasks > TaskSet::MOST_TASKS {
+        let help = format!("a set has 1 to {} tasks", TaskSet::MOST_TASKS);
+        return wrong(format!("{of} of {tasks} tasks"), help);
+    }
+    if cap.is_nan() || cap <= 0.0 {
+        return wrong(format!("{of}: no task fits below {cap}"), "let the cap be above 0");
+    }
+    Ok(())
+}
+
+impl FromStr for Utilizations {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Utilizations, Error> {
+        named(text, "distributions of utilizations", UTILIZATIONS)
+    }
+}
+
+impl fmt::Display for Utilizations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(name_of(self, UTILIZATIONS))
+    }
+}

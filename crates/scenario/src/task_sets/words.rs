@@ -1,0 +1,58 @@
+//! How distributions are written: names from a table, ranges with a unit.
+
+use crate::Error;
+use crate::error::shown;
+use wastenot_model::nearest;
+
+/// Values, each with its name and what it means.
+pub(super) type Names<T> = [(T, &'static str, &'static str)];
+
+/// That `what` is wrong, and what to do.
+pub(super) fn wrong<T>(what: impl Into<String>, help: impl Into<String>) -> Result<T, Error> {
+    Err(Error::TaskSets { what: what.into(), help: help.into() })
+}
+
+/// The value that `text` names; `kind` is what all of them are.
+pub(super) fn named<T: Copy>(text: &str, kind: &str, names: &Names<T>) -> Result<T, Error> {
+    let text = text.trim();
+    if let Some((value, ..)) = names.iter().find(|(_, name, _)| *name == text) {
+        return Ok(*value);
+    }
+    let known = || names.iter().map(|(_, name, _)| *name);
+    let help = match nearest(text, known()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
+    };
+    wrong(format!("`{}` is none of the {kind}", shown(text)), help)
+}
+
+/// The name of `value`.
+pub(super) fn name_of<T: PartialEq>(value: &T, names: &Names<T>) -> &'static str {
+    names.iter().find(|(known, ..)| known == value).map_or("", |(_, name, _)| name)
+}
+
+/// `10-100 ms` or `10-100ms`: from, to and the unit.
+pub(super) fn range(text: &str) -> Option<(u64, u64, &str)> {
+    let (numbers, unit) = with_unit(text)?;
+    let (from, to) = numbers.split_once('-')?;
+    Some((whole(from)?, whole(to)?, unit))
+}
+
+/// `5 ms` or `5ms`: how many, and the unit.
+pub(super) fn amount(text: &str) -> Option<(u64, &str)> {
+    let (number, unit) = with_unit(text)?;
+    Some((whole(number)?, unit))
+}
+
+fn with_unit(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim();
+    let at = text.find(|c: char| c.is_alphabetic())?;
+    let (number, unit) = text.split_at(at);
+    Some((number.trim_end(), unit))
+}
+
+/// Digits and nothing else.
+fn whole(text: &str) -> Option<u64> {
+    let text = text.trim();
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
+}
