@@ -22,11 +22,14 @@ pub mod extract;
 mod grid;
 mod hwloc;
 mod lscpu;
+pub mod overheads;
 mod preset;
 mod rtapp;
 pub mod scenario;
 mod synthetic;
 mod sys;
+mod table;
+pub mod task_set;
 
 use wastenot_model::Machine;
 use wastenot_model::machine::Hops;
@@ -81,7 +84,9 @@ pub fn fuzz_one(data: &[u8]) {
         lscpu::read("data", &text),
         sys::read("data", &text),
     ];
-    for result in [scenario("data", &text).err(), from_rtapp("data", &text, None).err()] {
+    let tables = [task_set::read("data", data).err(), overheads::read("data", data).err()];
+    let texts = [scenario("data", &text).err(), from_rtapp("data", &text, None).err()];
+    for result in texts.into_iter().chain(tables) {
         let Some(error) = result else { continue };
         assert!(!error.to_string().is_empty() && !error.help().is_empty());
     }

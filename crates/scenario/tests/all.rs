@@ -9,4 +9,5 @@ mod all {
     mod scenarios;
     mod seeds;
     mod synthetic;
+    mod task_sets;
 }
