@@ -2,6 +2,7 @@
 //! `docs/reference/cli.md` all come from here.
 
 pub(crate) mod address;
+pub(crate) mod bounds;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod convert;
@@ -46,6 +47,7 @@ pub(crate) enum Verb {
     Convert(convert::Convert),
     Simulate(simulate::Simulate),
     Prove(prove::Prove),
+    Bounds(bounds::Bounds),
     Rota(rota::Rota),
     Completions(shell::Completions),
     Man(shell::Man),

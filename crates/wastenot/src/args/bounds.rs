@@ -1,0 +1,128 @@
+//! `wastenot bounds`, `wastenot bounds test`
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, Subcommand, ValueEnum};
+use wastenot_bounds::verdict;
+use wastenot_model::nearest;
+
+use super::check::Face;
+
+/// Tell whether deadlines hold under global EDF, why not, and what would help
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(override_usage = "wastenot bounds [OPTIONS] --cpus <M> <FILE>")]
+#[command(after_help = "\
+FILE is CSV: a header, then a task a line, times in whole microseconds.
+  wcet_us,period_us,deadline_us,wss_kb
+  2000,10000,,64
+deadline_us and wss_kb may be left out; without a deadline it is the period.
+
+Tests of global EDF are sufficient: what they reject may hold. So a set is
+schedulable if one accepts, unschedulable if there is a witness (tasks use more
+than the CPUs, a window demands more, a simulated job is late), else unknown.
+What is reported and proved by whom: docs/bounds.md.
+
+Exit codes: 0 schedulable; 1 unschedulable; 2 failed; 3 unknown.
+
+Examples:
+  wastenot bounds scenarios/tasksets/light.csv --cpus 4
+  wastenot bounds scenarios/tasksets/three-for-two.csv --cpus 2
+  wastenot bounds scenarios/tasksets/light.csv --cpus 4 --test gfb,rta --json
+  wastenot bounds scenarios/tasksets/control.csv --cpus 4 \\
+    --overheads scenarios/tasksets/overheads.csv --implementation gedf-mp")]
+pub(crate) struct Bounds {
+    #[command(subcommand)]
+    pub(crate) what: Option<What>,
+    #[command(flatten)]
+    pub(crate) test: Option<Test>,
+}
+
+/// What can be asked of bounds.
+#[derive(Debug, Subcommand)]
+pub(crate) enum What {
+    /// The same as without a word
+    #[command(hide = true)]
+    Test(Test),
+}
+
+/// Whether one set is schedulable.
+#[derive(Args, Debug)]
+pub(crate) struct Test {
+    /// The tasks, in CSV; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// How many CPUs the machine has
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=8192))]
+    pub(crate) cpus: u32,
+    /// Ask only these: gfb, bak, bcl, bcli, rta, bar, ffdbf, load, pedf, qpa
+    #[arg(long = "test", value_name = "NAME", value_delimiter = ',')]
+    pub(crate) tests: Vec<Name>,
+    /// What the kernel takes for itself, in CSV: kind,at,max_us,average_us (docs/bounds.md)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) overheads: Option<PathBuf>,
+    /// Go on beyond where overheads were measured, and say so
+    #[arg(long, requires = "overheads")]
+    pub(crate) extrapolate: bool,
+    /// Who decides, where: what a job pays for, and how many CPUs are left for tasks
+    #[arg(long, value_name = "NAME", default_value = "gsn-edf", hide_possible_values = false)]
+    pub(crate) implementation: Implementation,
+    #[command(flatten)]
+    pub(crate) face: Face,
+    /// Write the report as a page in HTML instead
+    #[arg(short, long, value_name = "PAGE", conflicts_with_all = ["json", "text"])]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace PAGE if it is there
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
+}
+
+/// A test as typed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Name(pub(crate) verdict::Test);
+
+impl FromStr for Name {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Name, String> {
+        let all = verdict::Test::ALL;
+        let found = all.into_iter().find(|test| test.key() == text).map(Name);
+        found.ok_or_else(|| match nearest(text, all.map(verdict::Test::key)) {
+            Some(near) => format!("there is no such test; did you mean `{near}`?"),
+            None => format!("tests are {}", all.map(verdict::Test::key).join(", ")),
+        })
+    }
+}
+
+/// How global EDF is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Implementation {
+    /// One lock for all, as in LITMUS^RT
+    GsnEdf,
+    /// The same, and one CPU takes all interrupts and runs no task
+    GsnEdfDedicated,
+    /// A run queue and a lock a CPU, as in Linux
+    SchedDeadline,
+    /// One CPU decides for all, who send it messages, and runs no task
+    GedfMp,
+}
+
+impl Implementation {
+    /// As typed.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Implementation::GsnEdf => "gsn-edf",
+            Implementation::GsnEdfDedicated => "gsn-edf-dedicated",
+            Implementation::SchedDeadline => "sched-deadline",
+            Implementation::GedfMp => "gedf-mp",
+        }
+    }
+    /// How many CPUs run no task.
+    pub(crate) fn dedicated(self) -> u32 {
+        match self {
+            Implementation::GsnEdf | Implementation::SchedDeadline => 0,
+            Implementation::GsnEdfDedicated | Implementation::GedfMp => 1,
+        }
+    }
+}
