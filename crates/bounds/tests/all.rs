@@ -3,3 +3,4 @@
 mod known;
 mod overheads;
 mod sound;
+mod verdict;

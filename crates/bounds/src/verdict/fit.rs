@@ -22,14 +22,19 @@ pub struct Enough {
 /// How much of its work a set may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scale {
-    /// Every C times this, in thousandths and rounded up, is accepted; a thousandth more is not.
+    /// Every C times this, in thousandths and rounded up, is accepted.
     pub per_mille: u64,
+    /// Whether all tests reject a thousandth more: else the budget was spent, and more may do.
+    pub is_most: bool,
     /// The test that accepts.
     pub by: Test,
     /// The first task that keeps more from being accepted, counted from 0, where RTA or a lone
     /// task tells.
     pub critical: Option<usize>,
 }
+
+/// Of what is left a test may spend one over this.
+const SHARE: u64 = 8;
 
 /// The first of `tests` about global EDF that accepts; `Err`: none did, and not all had an answer.
 fn accepted(
@@ -40,7 +45,12 @@ fn accepted(
 ) -> Result<Option<Test>, ()> {
     let mut all_known = Ok(None);
     for &test in tests.iter().filter(|test| test.is_of_global_edf(cpus)) {
-        match test.ask(tasks, cpus, budget) {
+        // No test takes all that is left from those after it.
+        let part = Budget(budget.0 / SHARE);
+        let mut left = part.clone();
+        let answer = test.ask(tasks, cpus, &mut left);
+        budget.0 -= part.0 - left.0;
+        match answer {
             Answer::Accept => return Ok(Some(test)),
             Answer::Unknown => all_known = Err(()),
             Answer::Reject | Answer::NotApplicable(_) => {}
@@ -96,17 +106,17 @@ pub fn most_work(
         None => Ok(None),
     };
     let (mut low, mut high) = (0, most + 1);
-    let mut by = None;
+    let (mut by, mut is_most) = (None, true);
     while low + 1 < high {
         let middle = low + (high - low) / 2;
         match ask(middle) {
             Ok(Some(test)) => (low, by) = (middle, Some(test)),
-            Ok(None) => high = middle,
-            Err(()) => return None,
+            Ok(None) => (high, is_most) = (middle, true),
+            Err(()) => (high, is_most) = (middle, false),
         }
     }
     let critical = with(high).and_then(|tasks| critical(&tasks, cpus, budget));
-    Some(Scale { per_mille: low, by: by?, critical })
+    Some(Scale { per_mille: low, is_most, by: by?, critical })
 }
 
 /// The first task that RTA does not get done in time.

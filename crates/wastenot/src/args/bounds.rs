@@ -1,9 +1,9 @@
-//! `wastenot bounds`, `wastenot bounds test`
+//! `wastenot bounds`, which is `wastenot bounds test`
 
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use wastenot_bounds::verdict;
 use wastenot_model::nearest;
 
@@ -11,8 +11,6 @@ use super::check::Face;
 
 /// Tell whether deadlines hold under global EDF, why not, and what would help
 #[derive(Args, Debug)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-#[command(override_usage = "wastenot bounds [OPTIONS] --cpus <M> <FILE>")]
 #[command(after_help = "\
 FILE is CSV: a header, then a task a line, times in whole microseconds.
   wcet_us,period_us,deadline_us,wss_kb
@@ -33,23 +31,6 @@ Examples:
   wastenot bounds scenarios/tasksets/control.csv --cpus 4 \\
     --overheads scenarios/tasksets/overheads.csv --implementation gedf-mp")]
 pub(crate) struct Bounds {
-    #[command(subcommand)]
-    pub(crate) what: Option<What>,
-    #[command(flatten)]
-    pub(crate) test: Option<Test>,
-}
-
-/// What can be asked of bounds.
-#[derive(Debug, Subcommand)]
-pub(crate) enum What {
-    /// The same as without a word
-    #[command(hide = true)]
-    Test(Test),
-}
-
-/// Whether one set is schedulable.
-#[derive(Args, Debug)]
-pub(crate) struct Test {
     /// The tasks, in CSV; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
@@ -66,7 +47,7 @@ pub(crate) struct Test {
     #[arg(long, requires = "overheads")]
     pub(crate) extrapolate: bool,
     /// Who decides, where: what a job pays for, and how many CPUs are left for tasks
-    #[arg(long, value_name = "NAME", default_value = "gsn-edf", hide_possible_values = false)]
+    #[arg(long, value_name = "NAME", default_value = "gsn-edf")]
     pub(crate) implementation: Implementation,
     #[command(flatten)]
     pub(crate) face: Face,

@@ -12,21 +12,13 @@ use self::outcome::{Asked, Outcome};
 use self::overheads::Measured;
 use super::check::print;
 use super::report::is_page;
-use crate::args::bounds::{Bounds, Test, What};
+use crate::args::bounds::Bounds;
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
 use crate::{open, out, progress};
 
 /// Judges a task set.
 pub(crate) fn run(args: &Bounds) -> Result<Answer, Stop> {
-    match (&args.what, &args.test) {
-        (Some(What::Test(args)), _) | (None, Some(args)) => test(args),
-        // clap asks for one of both.
-        (None, None) => Err(Stop::new("bounds needs a task set", "`wastenot bounds --help`")),
-    }
-}
-
-fn test(args: &Test) -> Result<Answer, Stop> {
     let target = args.output.as_ref().map(|path| {
         is_page(path)?;
         Target::new(path, args.force)
@@ -66,7 +58,7 @@ fn test(args: &Test) -> Result<Answer, Stop> {
     })
 }
 
-fn tasks(args: &Test, name: &str) -> Result<TaskSet, Stop> {
+fn tasks(args: &Bounds, name: &str) -> Result<TaskSet, Stop> {
     let read = task_set::read(name, open::table(&args.file)?);
     read.map_err(|error| Stop::new(&error, error.help()))
 }

@@ -13,13 +13,13 @@ use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_sim::edf::{Missed, Tried, falsify};
 
 use super::overheads::Measured;
-use crate::args::bounds::{self, Implementation};
+use crate::args::bounds::{Bounds, Implementation};
 use crate::fail::Stop;
 
 /// What each test may spend: a second or two.
-const TEST: Budget = Budget(100_000_000);
+const TEST: Budget = Budget(40_000_000);
 /// What the search for what would fit may spend, each half of it.
-const FIT: Budget = Budget(100_000_000);
+const FIT: Budget = Budget(40_000_000);
 /// Jobs that are simulated in order to find one that is late.
 const JOBS: u64 = 2_000_000;
 /// Of more tasks each is not told of.
@@ -44,7 +44,7 @@ pub(super) struct Counted {
 
 impl Asked {
     pub(super) fn of(
-        args: &bounds::Test,
+        args: &Bounds,
         tasks: &TaskSet,
         measured: Option<&Measured>,
     ) -> Result<Asked, Stop> {

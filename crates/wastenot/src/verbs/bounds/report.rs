@@ -20,7 +20,7 @@ pub(super) fn report(name: &str, tasks: &TaskSet, asked: &Asked, outcome: &Outco
     figures(&mut report, tasks, asked, outcome, &verdict);
     for_programs(&mut report, tasks, asked, outcome, &verdict);
     report.tables.push(tests(asked, outcome));
-    report.tables.push(of_tasks(tasks, outcome));
+    report.tables.push(of_tasks(tasks, outcome, &verdict));
     report.assumptions = assumptions(tasks, asked, outcome);
     report.next = outcome.enough.filter(|_| name != "standard input").map(|enough| {
         let cpus = enough.cpus + asked.implementation.dedicated();
@@ -221,7 +221,8 @@ impl Cause {
                                or period: see the tasks."
                 .into(),
             Cause::Utilization => {
-                format!("Once overheads are counted, tasks use more than {cpus} CPUs.")
+                let cpus = plural(cpus.into(), "CPU");
+                format!("Once overheads are counted, tasks use more than {cpus}.")
             }
             Cause::Demand | Cause::Miss => {
                 "Once overheads are counted, a window demands more than the CPUs give.".into()
@@ -267,21 +268,24 @@ fn figures(
         let by = enough.by.key().to_uppercase();
         let cpus = enough.cpus + asked.implementation.dedicated();
         let least = if enough.is_least { "fewest" } else { "fewer may do" };
-        say("CPUs to be accepted", format!("{cpus} ({least}; by {by})"));
+        say("accepted on", format!("{} ({least}; by {by})", plural(cpus.into(), "CPU")));
     } else if !matches!(verdict, Verdict::Schedulable(_)) {
-        say("CPUs to be accepted", "no number that was tried".into());
+        say("accepted on", "no number of CPUs that was tried".into());
     }
     match outcome.scale {
         Some(scale) => {
             let share = format!("{}.{:03}", scale.per_mille / 1_000, scale.per_mille % 1_000);
             let by = scale.by.key().to_uppercase();
-            let critical = scale.critical.map(|task| format!("; then task {} fails", task + 1));
+            let more = if scale.is_most { "" } else { "; more may do" };
+            let critical = scale.critical.map(|task| format!("; task {} is critical", task + 1));
             let critical = critical.unwrap_or_default();
-            say("work to be accepted", format!("every C x {share} (by {by}{critical})"));
+            say("accepted with", format!("every C x {share} (by {by}{more}{critical})"));
         }
-        None => say("work to be accepted", "no share that was tried".into()),
+        None => say("accepted with", "no share of the work that was tried".into()),
     }
-    say("if jobs may be late", late(outcome));
+    if !matches!(verdict, Verdict::Schedulable(_)) {
+        say("if jobs may be late", late(outcome));
+    }
 }
 
 /// What is known of tardiness.
@@ -368,6 +372,7 @@ fn for_programs(
     put("fit.cpus_is_least", enough.map_or(Value::Unknown, |it| it.is_least.into()));
     put("fit.cpus_by", enough.map(|it| it.by.key()).into());
     put("fit.work_per_mille", outcome.scale.map(|it| it.per_mille).into());
+    put("fit.work_is_most", outcome.scale.map_or(Value::Unknown, |it| it.is_most.into()));
     put("fit.work_by", outcome.scale.map(|it| it.by.key()).into());
     put("fit.critical_task", outcome.scale.and_then(|it| it.critical).map(|it| it + 1).into());
     let soft = &outcome.soft;
@@ -461,7 +466,7 @@ fn tests(asked: &Asked, outcome: &Outcome) -> Table {
 }
 
 /// Each task, with what is known of it.
-fn of_tasks(tasks: &TaskSet, outcome: &Outcome) -> Table {
+fn of_tasks(tasks: &TaskSet, outcome: &Outcome, verdict: &Verdict<Missed>) -> Table {
     let columns = [
         ("task", "task", Unit::None),
         ("wcet_us", "C", Unit::None),
@@ -473,7 +478,7 @@ fn of_tasks(tasks: &TaskSet, outcome: &Outcome) -> Table {
         ("tardiness_us_max_gfl", "late (G-FL)", Unit::None),
         ("partition_cpu", "P-EDF CPU", Unit::None),
     ];
-    let mut table = Table::new("tasks", "Tasks, in us (? is not known)", &columns);
+    let mut table = Table::new("tasks", "Tasks, in us", &columns);
     if tasks.len() > TOLD {
         return table;
     }
@@ -496,6 +501,14 @@ fn of_tasks(tasks: &TaskSet, outcome: &Outcome) -> Table {
             of(&outcome.soft.gfl_us, n),
             outcome.cpu_of.get(n).copied().into(),
         ]);
+    }
+    let in_time = matches!(verdict, Verdict::Schedulable(_));
+    for (at, column) in table.columns.iter_mut().enumerate() {
+        let is_known = table.rows.iter().any(|row| row[at] != Value::Unknown);
+        // People need no bound on lateness where nobody is late.
+        if !is_known || in_time && column.name.starts_with("tardiness") {
+            column.label.clear();
+        }
     }
     table
 }
