@@ -338,7 +338,7 @@ mod tests {
 
     #[test]
     fn many_fractions_are_summed_while_one_waits() {
-        // 1/p + (p-1)/p for each p, in an order in which nothing cancels on the way: exactly 50 000.
+        // 1/p + (p-1)/p for each p, in an order in which nothing cancels on the way.
         let begun = (2..50_002).map(|p| Exact::ratio(1, p));
         let rest = (2..50_002).map(|p| Exact::ratio(p - 1, p));
         let sum = Exact::sum(begun.chain(rest));

@@ -44,7 +44,7 @@ fn accepted(
     budget: &mut Budget,
 ) -> Result<Option<Test>, ()> {
     let mut all_known = Ok(None);
-    for &test in tests.iter().filter(|test| test.is_of_global_edf(cpus)) {
+    for &test in tests.iter().filter(|test| test.is_of_global_edf()) {
         // No test takes all that is left from those after it.
         let part = Budget(budget.0 / SHARE);
         let mut left = part.clone();

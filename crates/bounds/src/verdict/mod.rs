@@ -65,7 +65,7 @@ pub fn judge<M>(
     let ask = |&test: &Test| (test, test.ask(tasks, cpus, &mut budget.clone()));
     let answers: Vec<(Test, Answer)> = tests.iter().map(ask).collect();
     let accepts =
-        |(test, answer): &&(Test, Answer)| *answer == Answer::Accept && test.is_of_global_edf(cpus);
+        |(test, answer): &&(Test, Answer)| *answer == Answer::Accept && test.is_of_global_edf();
     let verdict = match answers.iter().find(accepts) {
         Some((test, _)) => Verdict::Schedulable(*test),
         None => {

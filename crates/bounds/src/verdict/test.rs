@@ -76,9 +76,9 @@ impl Test {
             Test::Qpa => "Zhang, Burns 2009; exact",
         }
     }
-    /// Whether what it accepts is schedulable under global EDF. On one CPU EDF is EDF.
-    pub fn is_of_global_edf(self, cpus: u32) -> bool {
-        self != Test::Partitioned || cpus == 1
+    /// Whether what it accepts is schedulable under global EDF.
+    pub fn is_of_global_edf(self) -> bool {
+        self != Test::Partitioned
     }
     /// Whether less to do never made it reject, in all that was tried: then the most that it
     /// accepts can be searched for. Of BAK there are counterexamples.

@@ -9,7 +9,7 @@ use wastenot_model::nearest;
 
 use super::check::Face;
 
-/// Tell whether deadlines hold under global EDF, why not, and what would help
+/// Tell whether deadlines hold under global EDF, and why not
 #[derive(Args, Debug)]
 #[command(after_help = "\
 FILE is CSV: a header, then a task a line, times in whole microseconds.
@@ -25,11 +25,11 @@ What is reported and proved by whom: docs/bounds.md.
 Exit codes: 0 schedulable; 1 unschedulable; 2 failed; 3 unknown.
 
 Examples:
-  wastenot bounds scenarios/tasksets/light.csv --cpus 4
-  wastenot bounds scenarios/tasksets/three-for-two.csv --cpus 2
-  wastenot bounds scenarios/tasksets/light.csv --cpus 4 --test gfb,rta --json
-  wastenot bounds scenarios/tasksets/control.csv --cpus 4 \\
-    --overheads scenarios/tasksets/overheads.csv --implementation gedf-mp")]
+  wastenot bounds tasks.csv --cpus 4
+  wastenot bounds tasks.csv --cpus 4 --test gfb,rta --json
+  wastenot bounds tasks.csv --cpus 4 --overheads overheads.csv
+  wastenot bounds tasks.csv --cpus 4 --implementation gedf-mp -o page.html
+  wastenot bounds scenarios/tasksets/three-for-two.csv --cpus 2")]
 pub(crate) struct Bounds {
     /// The tasks, in CSV; `-` is standard input
     #[arg(value_name = "FILE")]
@@ -46,8 +46,8 @@ pub(crate) struct Bounds {
     /// Go on beyond where overheads were measured, and say so
     #[arg(long, requires = "overheads")]
     pub(crate) extrapolate: bool,
-    /// Who decides, where: what a job pays for, and how many CPUs are left for tasks
-    #[arg(long, value_name = "NAME", default_value = "gsn-edf")]
+    /// Who decides, which says what jobs pay: gsn-edf, gsn-edf-dedicated, sched-deadline, gedf-mp
+    #[arg(long, value_name = "NAME", default_value = "gsn-edf", hide_possible_values = true)]
     pub(crate) implementation: Implementation,
     #[command(flatten)]
     pub(crate) face: Face,

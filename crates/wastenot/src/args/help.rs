@@ -85,10 +85,11 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
     }
     let (picture, file, output) =
         (lacks(error, "<PICTURE>"), lacks(error, "<FILE>"), lacks(error, "--output"));
-    if verb == "bounds" {
+    let cpus = lacks(error, "--cpus");
+    if verb == "bounds" && (file || cpus) {
         let typed = typed.iter().skip(1);
         let file = if file { "tasks.csv ".to_owned() } else { String::new() };
-        let cpus = if lacks(error, "--cpus") { " --cpus 4" } else { "" };
+        let cpus = if cpus { " --cpus 4" } else { "" };
         let words = typed.map(|word| word.as_ref()).collect::<Vec<_>>().join(" ");
         let line = format!("wastenot bounds {file}{words}");
         let what = if file.is_empty() { "how many CPUs?" } else { "bounds needs a task set" };
