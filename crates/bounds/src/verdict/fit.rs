@@ -47,7 +47,7 @@ fn accepted(
     for &test in tests.iter().filter(|test| test.is_of_global_edf()) {
         // No test takes all that is left from those after it.
         let part = Budget(budget.0 / SHARE);
-        let mut left = part.clone();
+        let mut left = part;
         let answer = test.ask(tasks, cpus, &mut left);
         budget.0 -= part.0 - left.0;
         match answer {

@@ -25,6 +25,10 @@ const JOBS: u64 = 2_000_000;
 /// Of more tasks each is not told of.
 pub(super) const TOLD: usize = 10_000;
 
+/// Of more tasks it is only told whether lateness is bounded, not by how much, and nothing of what
+/// would fit: either looks at all of them again and again.
+pub(super) const SEARCHED: usize = 100_000;
+
 /// What was asked.
 pub(super) struct Asked {
     pub(super) cpus: u32,
@@ -183,6 +187,9 @@ impl Outcome {
     }
 
     fn fit(&mut self, tasks: &TaskSet, asked: &Asked) {
+        if tasks.len() > SEARCHED {
+            return;
+        }
         let cpus = asked.for_tasks();
         let alone = matches!(self.plain.verdict, Verdict::Unschedulable(Witness::Alone(_)));
         if !alone && !matches!(self.verdict(), Verdict::Schedulable(_)) {
@@ -206,8 +213,7 @@ impl Outcome {
             None => tasks,
             Some(Err(_)) => return,
         };
-        let mut budget = TEST.clone();
-        let partition = partitioned::first_fit(counted, cpus, &mut budget);
+        let partition = partitioned::first_fit(counted, cpus, &mut TEST.clone());
         let how = Rta { fixpoint: true, ..Rta::default() };
         let rta = gedf::rta(counted, cpus, &how, &mut TEST.clone());
         let exact = (cpus == 1).then(|| single::edf(counted, Slack::Exact, &mut TEST.clone()));
@@ -244,9 +250,12 @@ impl Soft {
             let tasks = asked.inflated(tasks, cpus, overheads);
             tasks.is_ok_and(|tasks| tardiness::is_bounded(&tasks, cpus))
         });
-        let Ok(counted) = asked.counted(tasks, cpus) else {
-            return Soft { bounded_on_average: on_average, ..none };
-        };
+        let none = Soft { bounded_on_average: on_average, ..none };
+        let Ok(counted) = asked.counted(tasks, cpus) else { return none };
+        let bounded = tardiness::is_bounded(&counted, cpus);
+        if counted.len() > SEARCHED {
+            return Soft { bounded, ..none };
+        }
         let late = |bound: Tardiness| match bound {
             Tardiness::Responses(all) => {
                 let late = all.iter().zip(counted.iter());
@@ -262,7 +271,7 @@ impl Soft {
             (a, b) => a.or(b),
         };
         Soft {
-            bounded: tardiness::is_bounded(&counted, cpus),
+            bounded,
             bounded_on_average: on_average,
             gedf_us,
             gfl_us: late(tardiness::compliant(&counted, cpus, Point::FairLateness)),

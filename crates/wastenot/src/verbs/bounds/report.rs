@@ -7,7 +7,7 @@ use wastenot_model::sporadic::TaskSet;
 use wastenot_model::{Report, Table, Unit, Value};
 use wastenot_sim::edf::{Missed, Tie};
 
-use super::outcome::{Asked, Counts, Outcome, TOLD};
+use super::outcome::{Asked, Counts, Outcome, SEARCHED, TOLD};
 
 /// The whole report.
 pub(super) fn report(name: &str, tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Report {
@@ -548,6 +548,9 @@ fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String>
     }
     if tasks.len() > TOLD {
         all.push(format!("more than {TOLD} tasks: they are not told of one by one"));
+    }
+    if tasks.len() > SEARCHED {
+        all.push(format!("more than {SEARCHED} tasks: what would fit was not searched for"));
     }
     all
 }
