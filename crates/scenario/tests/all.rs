@@ -9,5 +9,6 @@ mod all {
     mod scenarios;
     mod seeds;
     mod synthetic;
+    mod tables;
     mod task_sets;
 }

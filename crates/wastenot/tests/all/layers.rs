@@ -34,6 +34,7 @@ const LAW: &[(&str, u8, &[&str])] = &[
             "wastenot-model",
             "wastenot-read",
             "wastenot-scenario",
+            "wastenot-bounds",
             "wastenot-check",
             "wastenot-draw",
             "wastenot-record",
