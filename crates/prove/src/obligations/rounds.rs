@@ -45,7 +45,8 @@ fn calm(policy: &Policy) -> Vec<Obligation> {
             true => Question::Fails,
             false => {
                 let script = along(policy, event, &what, |_, step, _| {
-                    matches!(step, Step::Kicks { preempt: true }).then_some(Term::Bool(true))
+                    let takes = matches!(step, Step::Kicks { preempt: true });
+                    Ok(takes.then_some(Term::Bool(true)))
                 });
                 asked(script).unwrap_or(Question::Holds)
             }

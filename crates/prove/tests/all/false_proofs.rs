@@ -371,3 +371,20 @@ fn that_no_number_saturates_is_said_to_be_assumed() {
         assert!(said.iter().any(|line| line.contains("2^63")), "{said:?}");
     }
 }
+
+/// A question that cannot be put into words is open, and not left out.
+#[test]
+fn a_bound_that_has_no_words_shows_nothing() {
+    let nested = "max a in machine : (max b in machine : b.x)";
+    let put = "put t in machine.q";
+    let rises = "t.vt += ran + 1ns";
+    let text = keyed("x: time = 0 owner cpu", put, rises, &format!("lag(<= {nested})"));
+    let both = [Vec::new()].into_iter();
+    let solvers = solvers("a_bound_that_has_no_words_shows_nothing");
+    for solvers in both.chain(solvers.into_iter().map(|it| vec![it])) {
+        let verdict = judged(&text, solvers);
+        assert!(!matches!(verdict.outcome, Outcome::Proved(_)), "{:?}", verdict.outcome);
+        let lags = verdict.obligations.iter().filter(|it| it.obligation.name == "lags");
+        assert_eq!(lags.filter(|it| matches!(it.finding, Finding::Open(_))).count(), 2);
+    }
+}
