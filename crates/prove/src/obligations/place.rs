@@ -146,7 +146,9 @@ pub(super) fn hierarchy(policy: &Policy) -> Vec<Obligation> {
         model_only: false,
     };
     let mut all = vec![walked, nested];
-    if let Some(balance) = &policy.idle {
+    // Where nobody balances when idle, whoever looks furthest regularly has to.
+    let furthest = policy.periodic.iter().map(|it| &it.balance).max_by_key(|it| it.levels.last());
+    if let Some(balance) = policy.idle.as_ref().or(furthest) {
         all.push(Obligation {
             name: "covers",
             what: "the last level is the machine, or the partition".into(),

@@ -388,3 +388,30 @@ fn a_bound_that_has_no_words_shows_nothing() {
         assert_eq!(lags.filter(|it| matches!(it.finding, Finding::Open(_))).count(), 2);
     }
 }
+
+/// Levels that end before the machine does cover no machine, whoever looks along them.
+#[test]
+fn levels_of_periodic_balancing_alone_have_to_cover_the_machine() {
+    let balanced = |levels: &str| {
+        format!(
+            "policy p() {{
+                queue q : fifo per cpu
+                on new(t), wake(t), preempt(t), yield(t) {{ put t in home(t).q }}
+                on block(t), exit(t) {{ }}
+                on dispatch(c) {{ take c.q }}
+                balance every 10ms {{
+                    level {levels}
+                    filter(me, v) = queued(v.q) - queued(me.q) >= 2
+                    steal 1 into me.q
+                }}
+                prove hierarchy
+            }}"
+        )
+    };
+    let Outcome::Contradicted(what) = judged(&balanced("llc"), Vec::new()).outcome else {
+        panic!("a cache is no machine")
+    };
+    assert!(what.contains("the last level"), "{what}");
+    let whole = judged(&balanced("llc, machine"), Vec::new()).outcome;
+    assert!(matches!(whole, Outcome::Proved(Scope::Any)), "{whole:?}");
+}
