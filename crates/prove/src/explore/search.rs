@@ -114,7 +114,7 @@ pub fn search(
         let rests = [true, false].into_iter();
         let tasks = rests.flat_map(|rests| (1..=bounds.tasks).map(move |tasks| (rests, tasks)));
         for (rests, tasks) in tasks {
-            for test in tests.iter().filter(|test| test.fits(tasks, bounds)) {
+            for test in tests.iter().filter(|test| test.fits(policy, tasks, bounds)) {
                 let machines = size.checked_sub(test.size()).and_then(|cpus| all.get(cpus));
                 for small in machines.into_iter().flatten() {
                     let world = World::new(policy, small);
@@ -152,7 +152,7 @@ struct Situations<'w, 'p> {
 impl Situations<'_, '_> {
     /// Tasks are alike but for what they are, so each multiset is looked at once.
     fn of(&mut self, tasks: usize) -> Option<Found> {
-        let kinds = kinds(self.world, self.test.wakes > 0);
+        let kinds = kinds(self.world, self.test);
         let vars = self.world.vars();
         let mut situation = Situation { tasks: Vec::with_capacity(tasks), vars };
         self.fill(&kinds, 0, tasks, &mut situation)
@@ -219,20 +219,21 @@ fn at_rest(world: &World<'_>, situation: &Situation) -> bool {
 }
 
 /// Everything that one task can be: its affinity, and where it is.
-fn kinds(world: &World<'_>, away: bool) -> Vec<Task> {
+fn kinds(world: &World<'_>, test: &Test) -> Vec<Task> {
     let cpus = world.cpus();
+    let lets_run = test.lets_run(world.policy);
     let weights = weights(world.policy);
     let mut kinds = Vec::new();
     // Affinities to many CPUs first: what is found then is plainer.
     let mut masks: Vec<u32> = (1..1 << cpus.len()).collect();
     masks.sort_by_key(|mask: &u32| std::cmp::Reverse(mask.count_ones()));
     for mask in masks {
-        let waiting = waits(world, mask).into_iter();
-        let waiting = waiting.map(|(queue, group)| Place::Waits { queue, group });
-        let able = cpus.iter().filter(|cpu| mask >> cpu.0 & 1 == 1);
-        let running = able.map(|&cpu| Place::Runs(cpu));
+        let queues = waits(world, mask);
+        let waiting = queues.iter().map(|&(queue, group)| Place::Waits { queue, group });
+        let runs = |cpu: &&CpuId| lets_run && mask >> cpu.0 & 1 == 1;
+        let running = cpus.iter().filter(runs).map(|&cpu| Place::Runs(cpu));
         let mut places: Vec<Place> = waiting.chain(running).collect();
-        if away {
+        if test.wakes > 0 {
             places.push(Place::Away);
         }
         for place in places {
@@ -242,7 +243,7 @@ fn kinds(world: &World<'_>, away: bool) -> Vec<Task> {
     kinds
 }
 
-/// Weights matter to policies that look at them only; that of the task itself where it is stolen.
+/// Weights matter to policies that look at them only; that of the task itself where it is taken.
 pub(crate) fn weights(policy: &Policy) -> &'static [i64] {
     struct Reads {
         stolen: bool,

@@ -26,18 +26,15 @@ pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
         );
     }
     let mut reads = Reads { policy, sets: Sets::of(policy), found: None };
-    for balance in tests(policy, claim).iter().flat_map(|test| balances(policy, test)) {
-        // Which candidate is chosen matters to no proof.
-        visit_bool(&balance.filter, &mut reads);
-        visit_bool(&balance.recheck, &mut reads);
-        visit_num(&balance.count, &mut reads);
+    for balance in tests.iter().flat_map(|test| balances(policy, test)) {
+        asked(balance, &mut reads);
     }
     let what = reads.found?;
     Some(format!("of small machines only instants are looked at, and a balance reads {what}"))
 }
 
 /// Whether a balance passes whoever has a task that waits, and takes it whatever has happened.
-fn is_plain(balance: &Balance) -> bool {
+pub(super) fn is_plain(balance: &Balance) -> bool {
     let queued = |num: &Num| match num {
         Num::Queued(at) => at.queue == balance.from && at.at == Place::Other,
         _ => false,
@@ -63,6 +60,31 @@ fn balances<'p>(policy: &'p Policy, test: &Test) -> Vec<&'p Balance> {
 }
 
 struct Reads<'p> {
+/// Whether a balance reads a variable of CPUs that is set where a task begins to run or ends.
+/// Situations have it as it begins: no handler need ever have led to one in which tasks run.
+pub(super) fn reads_what_running_sets(policy: &Policy) -> bool {
+    struct Asks {
+        sets: Sets,
+        some: bool,
+    }
+    impl Visitor for Asks {
+        fn num(&mut self, num: &Num) {
+            self.some |= matches!(num, Num::CpuVar(var, _) if self.sets.ran[*var]);
+        }
+    }
+    let mut asks = Asks { sets: Sets::of(policy), some: false };
+    let periodic = policy.periodic.iter().map(|periodic| &periodic.balance);
+    policy.idle.iter().chain(periodic).for_each(|balance| asked(balance, &mut asks));
+    asks.some
+}
+
+/// Tells `visitor` what a balance asks. Which candidate is chosen matters to no proof.
+fn asked(balance: &Balance, visitor: &mut impl Visitor) {
+    visit_bool(&balance.filter, visitor);
+    visit_bool(&balance.recheck, visitor);
+    visit_num(&balance.count, visitor);
+}
+
     policy: &'p Policy,
     sets: Sets,
     found: Option<String>,

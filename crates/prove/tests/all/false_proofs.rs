@@ -415,3 +415,28 @@ fn levels_of_periodic_balancing_alone_have_to_cover_the_machine() {
     let whole = judged(&balanced("llc, machine"), Vec::new()).outcome;
     assert!(matches!(whole, Outcome::Proved(Scope::Any)), "{whole:?}");
 }
+
+/// Whoever waits alone may be found, and nobody of two.
+#[test]
+fn a_task_may_be_lost_beside_others() {
+    let stacked = |filter: &str| {
+        let text = stealing(filter, "no_lost_task");
+        let first = "let v = argmin v in machine : cpus(v)\n put t in v.q";
+        text.replace("put t in home(t).q", first)
+    };
+    let both = [Vec::new()].into_iter();
+    let solvers = solvers("a_task_may_be_lost_beside_others");
+    for solvers in both.chain(solvers.into_iter().map(|it| vec![it])) {
+        for filter in [
+            "queued(v.q) >= 1 and queued(v.q) <= 1",
+            "queued(v.q) >= 1 and (sum c in machine : queued(c.q)) <= 1",
+        ] {
+            let outcome = judged(&stacked(filter), solvers.clone()).outcome;
+            let Outcome::Refuted(found) = outcome else { panic!("{filter}: {outcome:?}") };
+            assert!(found.why().contains("finds"), "{}", found.why());
+        }
+        // Of one that two are too few for, no more is known than was looked at.
+        let outcome = judged(&stacked("queued(v.q) >= 1"), solvers.clone()).outcome;
+        assert!(matches!(outcome, Outcome::Proved(_)), "{outcome:?}");
+    }
+}
