@@ -35,7 +35,7 @@ pub(super) fn search(policy: &Policy, claim: &ClaimKind) -> Option<Searched> {
     let situation = Situation { tasks: vec![task], vars: world.vars() };
     let (cpu, steps, why, wrong) = (CpuId(0), vec![step], why.to_owned(), None);
     let found = Some(Found { wrong, small: small.clone(), situation, cpu, steps, why });
-    Some(Searched { found, looked, cpus: 1, doubtful: None })
+    Some(Searched { found, looked, cpus: 1, doubt: None })
 }
 
 /// Whether a claim says anything of an event: a new task had no key that could fall.

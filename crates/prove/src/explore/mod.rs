@@ -20,7 +20,7 @@ pub use claims::{Broken, Test, Wrong, tests};
 pub use keys::Given;
 pub(crate) use keys::broken;
 pub(crate) use moved::moves_somebody;
-pub use placing::{Placed, Placings, placed, waits};
+pub use placing::{Doubt, Placed, Placings, placed, waits};
 pub(crate) use search::weights;
 pub use search::{Bounds, Effort, Found, Searched, search, search_on};
 pub use situation::{Looking, Place, Situation, Task, World};

@@ -66,7 +66,7 @@ fn moves_of(world: &World<'_>, situation: &Situation, periodic: &Periodic) -> Ve
 }
 
 /// The CPUs that balance: the lowest of each group, or all.
-fn leaders(world: &World<'_>, periodic: &Periodic) -> Vec<CpuId> {
+pub(super) fn leaders(world: &World<'_>, periodic: &Periodic) -> Vec<CpuId> {
     let tree = world.tree();
     match periodic.leader {
         Some(level) => (0..tree.count(level)).map(|group| tree.members(level, group)[0]).collect(),
@@ -74,7 +74,7 @@ fn leaders(world: &World<'_>, periodic: &Periodic) -> Vec<CpuId> {
     }
 }
 
-/// Whether the filter passes and one task at least is to be moved.
+/// What names stand for if the filter passes and one task at least is to be moved.
 fn wants(
     world: &World<'_>,
     situation: &Situation,

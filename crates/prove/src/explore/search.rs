@@ -8,7 +8,7 @@ use wastenot_rota::ir::{Attempt, ClaimKind, Num, Policy, Visitor, visit, visit_b
 use super::attempt::Step;
 use super::claims::{self, Test, Wrong};
 use super::keys;
-use super::placing::{Placed, doubtful, waits};
+use super::placing::{Doubt, doubt, waits};
 use super::situation::{Place, Situation, Task, World};
 use crate::{Small, machines};
 
@@ -87,8 +87,8 @@ pub struct Searched {
     pub looked: u64,
     /// All machines of so many CPUs were looked at, with all tasks and events within the bounds.
     pub cpus: usize,
-    /// Tasks may be put here, too, for all that is known; so nobody looked at them there.
-    pub doubtful: Option<Placed>,
+    /// Tasks may come to wait elsewhere, too, for all that is known; so nobody looked at them there.
+    pub doubt: Option<Doubt>,
 }
 
 /// Looks for a counterexample of a claim. `None`: it is not one that situations can break.
@@ -108,8 +108,8 @@ pub fn search(
     }
     let mut looked = 0;
     let all: Vec<Vec<Small>> = (0..=bounds.cpus).map(|cpus| machines(policy, cpus)).collect();
-    let of = |small: &Small| doubtful(&World::new(policy, small));
-    let doubtful = all.iter().flatten().find_map(of);
+    let of = |small: &Small| doubt(&World::new(policy, small), &tests);
+    let doubt = all.iter().flatten().find_map(of);
     for size in 1..=bounds.cpus + bounds.events {
         let rests = [true, false].into_iter();
         let tasks = rests.flat_map(|rests| (1..=bounds.tasks).map(move |tasks| (rests, tasks)));
@@ -123,13 +123,13 @@ pub fn search(
                     let found = all.of(tasks);
                     if found.is_some() || effort.is_spent(*looked) {
                         let cpus = size.saturating_sub(1 + bounds.events);
-                        return Some(Searched { found, looked: *looked, cpus, doubtful });
+                        return Some(Searched { found, looked: *looked, cpus, doubt });
                     }
                 }
             }
         }
     }
-    Some(Searched { found: None, looked, cpus: bounds.cpus, doubtful })
+    Some(Searched { found: None, looked, cpus: bounds.cpus, doubt })
 }
 
 /// Looks at every situation of exactly so many tasks on one machine.

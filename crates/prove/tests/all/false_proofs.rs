@@ -440,3 +440,76 @@ fn a_task_may_be_lost_beside_others() {
         assert!(matches!(outcome, Outcome::Proved(_)), "{outcome:?}");
     }
 }
+
+/// Whoever wakes a task may do so from any CPU.
+#[test]
+fn where_an_event_happens_need_not_be_where_the_task_was() {
+    let waking = |wake: &str, dispatch: &str, claim: &str| {
+        format!(
+            "policy p() {{
+                queue q : fifo per cpu
+                queue w : fifo per machine
+                on new(t), preempt(t), yield(t) {{ put t in home(t).q }}
+                on wake(t) {{ {wake} }}
+                on block(t), exit(t) {{ }}
+                on dispatch(c) {{ {dispatch} }}
+                prove {claim}
+            }}"
+        )
+    };
+    let elsewhere =
+        |put: &str| format!("if here = t.prev {{ put t in home(t).q }} else {{ {put} }}");
+    let wait = "wait(dispatches <= position + direct_runs)";
+    let wrong = [
+        waking(&elsewhere("put t in machine.w"), "take c.q", "no_lost_task"),
+        waking(&elsewhere("put t in machine.w"), "take c.q", "work_conservation"),
+        waking(&elsewhere("put t in machine.w"), "take c.q else take machine.w", wait),
+        waking(
+            &elsewhere("put t in machine.w wake within cpu"),
+            "take c.q else take machine.w",
+            "no_lost_wakeup",
+        ),
+    ];
+    let both = [Vec::new()].into_iter();
+    let solvers = solvers("where_an_event_happens_need_not_be_where_the_task_was");
+    for solvers in both.chain(solvers.into_iter().map(|it| vec![it])) {
+        for text in &wrong {
+            let outcome = judged(text, solvers.clone()).outcome;
+            assert!(!matches!(outcome, Outcome::Proved(_)), "{outcome:?}\n{text}");
+        }
+    }
+    // Where that is, is of no matter to who looks everywhere.
+    let anywhere = stealing("queued(v.q) >= 1", "no_lost_task").replace("home(t).q", "here.q");
+    let outcome = judged(&anywhere, Vec::new()).outcome;
+    assert!(matches!(outcome, Outcome::Proved(Scope::UpTo(_))), "{outcome:?}");
+}
+
+/// Parameters may have other values, and what is near is said by levels that no policy names.
+#[test]
+fn a_handler_goes_ways_that_parameters_and_nearness_decide() {
+    let lost = |vars: &str, handler: &str| {
+        format!(
+            "policy p({vars}) {{
+                queue q : fifo per cpu
+                queue lost : fifo per machine
+                on new(t), wake(t), preempt(t), yield(t) {{ {handler} }}
+                on block(t), exit(t) {{ }}
+                on dispatch(c) {{ take c.q }}
+                prove no_lost_task
+            }}"
+        )
+    };
+    let switch = "if on >= 1 { put t in machine.lost } else { put t in home(t).q }";
+    let nearest = "if t.prev in allowed(t) { put t in home(t).q } else {
+        let v = argmin v in allowed(t) : cpus(v)
+        if v = home(t) { put t in home(t).q } else { put t in machine.lost }
+    }";
+    for text in [lost("on: count = 0", switch), lost("", nearest)] {
+        let program = wastenot_rota::compile(&text).expect("it compiles");
+        let bounds = Bounds { cpus: 3, tasks: 1, events: 1 };
+        let patience = Duration::from_secs(20);
+        let options = Options { solvers: Vec::new(), cache: None, patience, bounds };
+        let outcome = judge(&program.policies[0], &options).expect("an answer").remove(0).outcome;
+        assert!(!matches!(outcome, Outcome::Proved(_)), "{outcome:?}\n{text}");
+    }
+}

@@ -238,3 +238,84 @@ fn a_cpu_moves_nobody_while_it_looks_for_somebody() {
         assert!(!is_refuted(&outcome), "{outcome:?}");
     }
 }
+
+/// Work stealing with another queue `z`, and this periodic balancing.
+fn moving(vars: &str, takes: &str, filter: &str, steal: &str, claim: &str) -> String {
+    format!(
+        "policy p{vars}
+            queue q : fifo per cpu
+            queue z : fifo per cpu
+            on new(t), wake(t), preempt(t), yield(t) {{ put t in home(t).q }}
+            on block(t), exit(t) {{ }}
+            on dispatch(c) {{ take c.q else balance idle }}
+            balance idle {{
+                level machine
+                filter(me, v) = queued({takes}) >= 1
+                steal 1 where me in allowed(t)
+            }}
+            balance every 10ms {{
+                level machine
+                filter(me, v) = {filter}
+                steal 1 {steal}
+            }}
+            prove {claim}
+        }}"
+    )
+}
+
+#[test]
+fn a_task_waits_only_where_some_move_leads() {
+    let test = "a_task_waits_only_where_some_move_leads";
+    let lost = |vars: &str, takes: &str, filter: &str, asks: &str| {
+        moving(vars, takes, filter, &format!("from v.q into me.z {asks}"), "no_lost_task")
+    };
+    let switch = "queued(v.q) >= 1 and on >= 1";
+    let full = "() { cpu { full: count = 0 owner cpu }";
+    let never = [
+        lost("(on: count = 0) {", "v.q", switch, ""),
+        lost("() {", "v.q", "queued(v.q) >= 1 and cpus(machine) = 0", ""),
+        lost(full, "v.q", "queued(v.q) - queued(me.q) >= 2 and v.full >= 1", ""),
+        lost("() {", "v.z", "queued(v.q) >= 2", "where exists c in allowed(t) : c != me"),
+        lost("() {", "v.q", "queued(v.q) >= 2 and cpus(machine) = 0", "")
+            .replace("no_lost_task", "work_conservation"),
+    ];
+    for text in &never {
+        for outcome in outcomes(text, test) {
+            assert!(!is_refuted(&outcome), "{outcome:?}\n{text}");
+        }
+    }
+    for filter in ["queued(v.q) >= 1", "queued(v.q) - queued(me.q) >= 2"] {
+        for outcome in outcomes(&lost("() {", "v.q", filter, ""), test) {
+            assert!(matches!(outcome, Outcome::Refuted(_)), "{filter}: {outcome:?}");
+        }
+    }
+    // Where the switch is on, it does; without solvers nobody knows whether it ever is.
+    for outcome in outcomes(&never[0], test) {
+        let Outcome::Unknown(why) = outcome else { panic!("{outcome:?}") };
+        assert!(why.contains("whether"), "{why}");
+    }
+}
+
+/// Whoever runs, or ran last, has set what is set then.
+#[test]
+fn variables_are_not_as_they_begin_where_somebody_ran() {
+    let test = "variables_are_not_as_they_begin_where_somebody_ran";
+    let y = "cpu { y: time = 0 owner cpu }";
+    let wake = "if t.prev.y = 0ms { put t in machine.lost } else { put t in home(t).q }";
+    let start = "on start(t) { here.y := 1ms }";
+    let woken = choosing(y, wake, start, "no_lost_task")
+        .replace("on new(t), wake(t), ", &format!("on wake(t) {{ {wake} }}\n on new(t), "))
+        .replacen(&format!("yield(t) {{ {wake} }}"), "yield(t) { put t in home(t).q }", 1);
+    let runs = moving(
+        "() { cpu { on: count = 0 owner cpu } on start(t) { here.on := 1 }",
+        "v.q) >= 0 and (v.on >= 1 or idle(v)) and queued(v.q",
+        "queued(v.q) >= 2",
+        "into me.q",
+        "rounds(<= idle_cpus + periodic_moves)",
+    );
+    for text in [&woken, &runs] {
+        for outcome in outcomes(text, test) {
+            assert!(!is_refuted(&outcome), "{outcome:?}\n{text}");
+        }
+    }
+}
