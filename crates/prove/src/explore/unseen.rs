@@ -25,12 +25,23 @@ pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
             "a handler takes CPUs from tasks, at which no small machine was looked".into(),
         );
     }
+    let tests = tests(policy, claim);
     let mut reads = Reads { policy, sets: Sets::of(policy), found: None };
     for balance in tests.iter().flat_map(|test| balances(policy, test)) {
         asked(balance, &mut reads);
     }
-    let what = reads.found?;
-    Some(format!("of small machines only instants are looked at, and a balance reads {what}"))
+    if let Some(what) = reads.found {
+        return Some(format!(
+            "of small machines only instants are looked at, and a balance reads {what}"
+        ));
+    }
+    let remembers = policy.idle.as_ref().is_some_and(|balance| !balance.remembered().is_empty());
+    let attempts = tests.iter().any(|test| test.wrong == Wrong::Fails);
+    (remembers && attempts).then(|| {
+        "a re-check remembers what it was, and of small machines attempts are looked at during \
+         which one task is woken and no CPU begins or ends to run one"
+            .to_owned()
+    })
 }
 
 /// Whether a balance passes whoever has a task that waits, and takes it whatever has happened.
@@ -49,17 +60,6 @@ pub(super) fn is_plain(balance: &Balance) -> bool {
     somebody_waits && balance.recheck == Bool::Const(true)
 }
 
-/// The balances that a test looks at.
-fn balances<'p>(policy: &'p Policy, test: &Test) -> Vec<&'p Balance> {
-    let periodic = policy.periodic.iter().map(|periodic| &periodic.balance);
-    match test.wrong {
-        Wrong::NobodyBeginsThere => Vec::new(),
-        Wrong::RunsInACircle => periodic.collect(),
-        _ => policy.idle.iter().chain(periodic.filter(|_| test.moves > 0)).collect(),
-    }
-}
-
-struct Reads<'p> {
 /// Whether a balance reads a variable of CPUs that is set where a task begins to run or ends.
 /// Situations have it as it begins: no handler need ever have led to one in which tasks run.
 pub(super) fn reads_what_running_sets(policy: &Policy) -> bool {
@@ -85,6 +85,17 @@ fn asked(balance: &Balance, visitor: &mut impl Visitor) {
     visit_num(&balance.count, visitor);
 }
 
+/// The balances that a test looks at.
+fn balances<'p>(policy: &'p Policy, test: &Test) -> Vec<&'p Balance> {
+    let periodic = policy.periodic.iter().map(|periodic| &periodic.balance);
+    match test.wrong {
+        Wrong::NobodyBeginsThere => Vec::new(),
+        Wrong::RunsInACircle => periodic.collect(),
+        _ => policy.idle.iter().chain(periodic.filter(|_| test.moves > 0)).collect(),
+    }
+}
+
+struct Reads<'p> {
     policy: &'p Policy,
     sets: Sets,
     found: Option<String>,

@@ -484,6 +484,28 @@ fn where_an_event_happens_need_not_be_where_the_task_was() {
     assert!(matches!(outcome, Outcome::Proved(Scope::UpTo(_))), "{outcome:?}");
 }
 
+/// Nobody looked at CPUs that begin to run a task during an attempt, nor at a second wakeup.
+#[test]
+fn what_a_recheck_remembers_changes_by_more_than_one_wakeup() {
+    let both = [Vec::new()].into_iter();
+    let solvers = solvers("what_a_recheck_remembers_changes_by_more_than_one_wakeup");
+    let both: Vec<_> = both.chain(solvers.into_iter().map(|it| vec![it])).collect();
+    let nested = "queued(v.q) >= 1 and (max c in machine : (max d in machine : queued(d.q))) >= 0";
+    for asks in [
+        "running(v) = seen(running(v))",
+        "running(machine) >= seen(running(machine))",
+        "queued(v.q) <= seen(queued(v.q)) + 1",
+    ] {
+        let text = rechecking(asks, "work_conservation");
+        for text in [text.replace("queued(v.q) >= 1\n", &format!("{nested}\n")), text] {
+            for solvers in &both {
+                let outcome = judged(&text, solvers.clone()).outcome;
+                assert!(!matches!(outcome, Outcome::Proved(_)), "{outcome:?}\n{text}");
+            }
+        }
+    }
+}
+
 /// Parameters may have other values, and what is near is said by levels that no policy names.
 #[test]
 fn a_handler_goes_ways_that_parameters_and_nearness_decide() {
