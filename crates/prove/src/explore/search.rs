@@ -246,19 +246,20 @@ fn kinds(world: &World<'_>, test: &Test) -> Vec<Task> {
 /// Weights matter to policies that look at them only; that of the task itself where it is taken.
 pub(crate) fn weights(policy: &Policy) -> &'static [i64] {
     struct Reads {
-        stolen: bool,
+        taken: bool,
         any: bool,
     }
     impl Visitor for Reads {
         fn num(&mut self, num: &Num) {
             self.any |= matches!(num, Num::QueuedWeight(_) | Num::RunningWeight(_));
-            self.any |= self.stolen && *num == Num::Weight;
+            self.any |= self.taken && *num == Num::Weight;
         }
     }
-    let mut reads = Reads { stolen: false, any: false };
+    let mut reads = Reads { taken: false, any: false };
     visit(policy, &mut reads);
-    reads.stolen = true;
-    policy.idle.iter().for_each(|balance| visit_balance(balance, &mut reads));
+    reads.taken = true;
+    let periodic = policy.periodic.iter().map(|periodic| &periodic.balance);
+    policy.idle.iter().chain(periodic).for_each(|balance| visit_balance(balance, &mut reads));
     if reads.any { &[1, 100] } else { &[100] }
 }
 

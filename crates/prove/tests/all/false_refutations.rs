@@ -263,6 +263,37 @@ fn moving(vars: &str, takes: &str, filter: &str, steal: &str, claim: &str) -> St
     )
 }
 
+/// Under its lock a queue gives what `where` lets go, and nothing else.
+#[test]
+fn a_move_asks_the_recheck() {
+    let test = "a_move_asks_the_recheck";
+    let longer = "into me.q where queued(v.q) - queued(me.q) >= 2";
+    let settles = moving("() {", "v.q", "queued(v.q) >= 1", longer, "settles");
+    for outcome in outcomes(&settles, test) {
+        assert!(!is_refuted(&outcome), "{outcome:?}");
+    }
+    for solver in solvers(test) {
+        let outcome = judged(&settles, vec![solver]).remove(0);
+        assert!(matches!(outcome, Outcome::Proved(Scope::Any)), "{outcome:?}");
+    }
+    let never = "into me.q where t.weight > 10000";
+    let shorter = "into me.q where queued(v.q) >= 2";
+    let empty = "queued(v.q) >= 1 and queued(me.q) = 0";
+    for text in [
+        moving("() {", "v.q", "queued(v.q) >= 1", never, "rounds(<= idle_cpus)"),
+        moving("() {", "v.q", empty, shorter, "settles"),
+    ] {
+        for outcome in outcomes(&text, test) {
+            assert!(!is_refuted(&outcome), "{outcome:?}\n{text}");
+        }
+    }
+    let rounds =
+        moving("() {", "v.q", "queued(v.q) >= 1", "into me.q where t.weight > 50", "settles");
+    for outcome in outcomes(&rounds, test) {
+        assert!(matches!(outcome, Outcome::Refuted(_)), "{outcome:?}");
+    }
+}
+
 #[test]
 fn a_task_waits_only_where_some_move_leads() {
     let test = "a_task_waits_only_where_some_move_leads";
