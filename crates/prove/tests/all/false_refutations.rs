@@ -327,6 +327,34 @@ fn a_task_waits_only_where_some_move_leads() {
     }
 }
 
+/// Who would never take the task is not missed when it is put.
+#[test]
+fn whom_the_filter_keeps_away_nobody_has_to_wake() {
+    let test = "whom_the_filter_keeps_away_nobody_has_to_wake";
+    let text = |filter: &str| {
+        format!(
+            "policy p() {{
+                queue q : fifo per cpu
+                on new(t), wake(t), preempt(t), yield(t) {{ put t in t.prev.q wake within node }}
+                on block(t), exit(t) {{ }}
+                on dispatch(c) {{ take c.q else balance idle }}
+                balance idle {{
+                    level machine
+                    filter(me, v) = queued(v.q) >= 1 {filter}
+                    steal 1 where me in allowed(t)
+                }}
+                prove no_lost_wakeup
+            }}"
+        )
+    };
+    for outcome in outcomes(&text("and node(v) = node(me)"), test) {
+        assert!(!is_refuted(&outcome), "{outcome:?}");
+    }
+    for outcome in outcomes(&text(""), test) {
+        assert!(matches!(outcome, Outcome::Refuted(_)), "{outcome:?}");
+    }
+}
+
 /// Whoever runs, or ran last, has set what is set then.
 #[test]
 fn variables_are_not_as_they_begin_where_somebody_ran() {
