@@ -23,5 +23,6 @@ pub(crate) use moved::moves_somebody;
 pub use placing::{Doubt, Placed, Placings, placed, waits};
 pub(crate) use search::weights;
 pub use search::{Bounds, Effort, Found, Searched, search, search_on};
+pub(crate) use sets::Sets;
 pub use situation::{Looking, Place, Situation, Task, World};
 pub(crate) use unseen::unseen;

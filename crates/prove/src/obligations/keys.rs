@@ -8,6 +8,7 @@ use wastenot_rota::syntax::Span;
 use super::along::{Step, along, asked};
 use super::sites::{Site, sites};
 use super::{Obligation, Question};
+use crate::explore::Sets;
 use crate::smt::{and, int, less, not};
 
 /// No handler lets the key of a queue fall, and it is greater after its task ran.
@@ -86,7 +87,9 @@ pub(super) fn lag(policy: &Policy, bound: &Num) -> Vec<Obligation> {
 
 fn rebased(policy: &Policy) -> Vec<Obligation> {
     let periodic = policy.periodic.iter().map(|periodic| &periodic.balance);
-    let ordered = policy.idle.iter().chain(periodic).filter_map(|balance| {
+    let fed = Sets::of(policy).fed;
+    let taken = policy.idle.iter().chain(periodic).filter(|balance| fed[balance.from]);
+    let ordered = taken.filter_map(|balance| {
         let queue = &policy.queues[balance.from];
         Some((balance, queue.key?, &queue.name))
     });

@@ -355,6 +355,64 @@ fn whom_the_filter_keeps_away_nobody_has_to_wake() {
     }
 }
 
+#[test]
+fn of_what_never_happens_the_text_contradicts_nothing() {
+    let test = "of_what_never_happens_the_text_contradicts_nothing";
+    let unused = |queue: &str, retry: &str, claim: &str| {
+        format!(
+            "policy p() {{
+                task {{ vt: time = 0 owner queue }}
+                queue q : {queue} per machine
+                queue z : ordered(vt) per cpu
+                on new(t), wake(t) {{ put t in machine.q }}
+                on preempt(t), yield(t) {{ put t in machine.q }}
+                on stop(t, ran) {{ t.vt += ran + 1ns }}
+                on block(t), exit(t) {{ }}
+                on dispatch(c) {{ take machine.q else balance idle }}
+                balance idle {{
+                    level machine
+                    filter(me, v) = queued(v.z) >= 1
+                    steal 1 where me in allowed(t)
+                    {retry}
+                }}
+                prove {claim}
+            }}"
+        )
+    };
+    let wait = "wait(dispatches <= position + direct_runs)";
+    let endless = |choice: &str| {
+        let put = "put t in home(t).q";
+        let text = balanced("", "", "queued(v.q) - queued(me.q) >= 2", "hierarchy");
+        text.replace(put, choice)
+    };
+    let never =
+        "if cpus(machine) = 0 { put t in home(t).q slice forever } else { put t in home(t).q }";
+    let nobody_takes = "queue lost : fifo per machine
+        on new(t), wake(t), preempt(t) { put t in home(t).q }
+        on yield(t) { put t in machine.lost slice forever }";
+    let nobody_takes = endless("put t in home(t).q")
+        .replace("on new(t), wake(t), preempt(t), yield(t) { put t in home(t).q  }", nobody_takes);
+    assert!(nobody_takes.contains("lost"), "{nobody_takes}");
+    for text in [
+        unused("fifo", "retry 0", "work_conservation"),
+        unused("fifo", "retry 0", "rounds(<= idle_cpus)"),
+        unused("fifo", "", wait),
+        unused("ordered(vt)", "", "lag(<= 1ms)")
+            .replace("wake(t) { put", "wake(t) { t.vt := max(t.vt, min_vt(machine.q))\n put"),
+        endless(never),
+        nobody_takes,
+    ] {
+        for outcome in outcomes(&text, test) {
+            assert!(!is_refuted(&outcome), "{outcome:?}\n{text}");
+        }
+    }
+    let either = "let c = idle cpu in allowed(t) near t.prev by [machine]
+        if c { run t on c slice forever } else { put t in home(t).q }";
+    for outcome in outcomes(&endless(either), test) {
+        assert!(matches!(outcome, Outcome::Contradicted(_)), "{outcome:?}");
+    }
+}
+
 /// Whoever runs, or ran last, has set what is set then.
 #[test]
 fn variables_are_not_as_they_begin_where_somebody_ran() {
