@@ -327,6 +327,51 @@ fn a_task_waits_only_where_some_move_leads() {
     }
 }
 
+/// Two queues of one machine, the second ordered so.
+fn two_queues(order: &str, wake: &str, preempt: &str, claim: &str) -> String {
+    format!(
+        "policy p() {{
+            task {{ vt: time = 0 owner queue, d: time = 0 owner queue }}
+            queue q : ordered(vt) per machine
+            queue z : {order} per machine
+            on new(t), wake(t) {{ {wake}\n put t in machine.q }}
+            on stop(t, ran) {{ t.vt += ran + 1ns }}
+            on preempt(t), yield(t) {{ {preempt} }}
+            on block(t), exit(t) {{ }}
+            on dispatch(c) {{ take machine.q else take machine.z }}
+            prove {claim}
+        }}"
+    )
+}
+
+#[test]
+fn each_queue_has_a_least_key_of_its_own() {
+    let test = "each_queue_has_a_least_key_of_its_own";
+    let (begins, stays) = ("t.vt := 0ms", "put t in machine.q");
+    let set = |asks: &str| format!("if {asks} {{ t.vt := 0ms }}");
+    let right = [
+        // All that ever came into `q` has the key 0.
+        two_queues("ordered(d)", begins, "t.d := now\n put t in machine.z", "lag(<= 1ms)"),
+        two_queues("ordered(vt)", begins, "put t in machine.z", "lag(<= 1ms)"),
+        // Nobody is ever in `z`.
+        two_queues("fifo", &set("queued(machine.z) = 1"), stays, "vt_monotone"),
+        two_queues("ordered(vt)", &set("min_vt(machine.z) > 0ms"), stays, "vt_monotone"),
+    ];
+    for text in &right {
+        for outcome in outcomes(text, test) {
+            assert!(!is_refuted(&outcome), "{outcome:?}\n{text}");
+        }
+    }
+    for text in [
+        two_queues("fifo", &set("min_vt(machine.q) > 0ms"), stays, "vt_monotone"),
+        two_queues("fifo", begins, stays, "lag(<= 1ms)"),
+    ] {
+        for outcome in outcomes(&text, test) {
+            assert!(matches!(outcome, Outcome::Refuted(_)), "{outcome:?}\n{text}");
+        }
+    }
+}
+
 /// Who would never take the task is not missed when it is put.
 #[test]
 fn whom_the_filter_keeps_away_nobody_has_to_wake() {
