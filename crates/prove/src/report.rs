@@ -26,8 +26,9 @@ const MODEL_ONLY: &str = "model only: in the model something is asked again unde
 
 /// What `explored` says.
 const EXPLORED: &str = "explored: without a solver, every situation was looked at on every machine \
-     of up to so many CPUs, with up to so many tasks, and one wakeup or move during an attempt where \
-     claims speak of such; less than --cpus and --tasks allow where a solver proved the claim meanwhile";
+     of up to so many CPUs, with up to so many tasks, and one wakeup or move during an attempt \
+     where claims speak of such; less than --cpus and --tasks allow where a solver proved the \
+     claim meanwhile";
 
 fn is_model_only(judged: &Judged) -> bool {
     judged.obligation.model_only

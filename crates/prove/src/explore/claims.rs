@@ -252,7 +252,8 @@ fn lost(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Broken>
     let why = match situation.tasks.len() {
         1 => format!("no CPU that may run task 0 ever finds it in `{name}`"),
         _ => format!(
-            "nobody runs, and no CPU finds any of these tasks: all wait for ever, task 0 in `{name}`"
+            "nobody runs, and no CPU finds any of these tasks: all wait for ever, task 0 in \
+             `{name}`"
         ),
     };
     Some(Broken { cpu, steps, why })

@@ -87,7 +87,7 @@ pub struct Searched {
     pub looked: u64,
     /// All machines of so many CPUs were looked at, with all tasks and events within the bounds.
     pub cpus: usize,
-    /// Tasks may come to wait elsewhere, too, for all that is known; so nobody looked at them there.
+    /// Tasks may come to wait elsewhere, too, for all that is known: nobody looked at them there.
     pub doubt: Option<Doubt>,
 }
 

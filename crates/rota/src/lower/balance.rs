@@ -254,8 +254,8 @@ impl Lowering<'_> {
         Some(without_allowed(condition))
     }
 
-    /// Both queues have a least key of this variable: how far a task is ahead of the one it is ahead
-    /// of the other.
+    /// Both queues have a least key of this variable: how far a task is ahead of the one it is
+    /// ahead of the other.
     #[allow(clippy::option_option)]
     fn rebase(
         &mut self,
