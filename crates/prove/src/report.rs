@@ -26,8 +26,9 @@ const MODEL_ONLY: &str = "model only: in the model something is asked again unde
 
 /// What `explored` says.
 const EXPLORED: &str = "explored: without a solver, every situation was looked at on every machine \
-     of up to so many CPUs, with up to so many tasks; less than --cpus and --tasks allow where a \
-     solver proved the claim meanwhile";
+     of up to so many CPUs, with up to so many tasks, and one wakeup or move during an attempt \
+     where claims speak of such; less than --cpus and --tasks allow where a solver proved the \
+     claim meanwhile";
 
 fn is_model_only(judged: &Judged) -> bool {
     judged.obligation.model_only
@@ -96,9 +97,11 @@ fn verdict(judged: &[Judgement<'_>]) -> String {
     if !open.is_empty() {
         return format!("Cannot tell: {open}.");
     }
-    let of = match all().any(|it| matches!(it.outcome, Outcome::Proved(Scope::UpTo(_)))) {
-        false => "for any number of CPUs",
-        true => "but in part for small machines only: beside each claim stands how small",
+    let any = |it: &&Verdict| matches!(it.outcome, Outcome::Proved(Scope::Any));
+    let of = match (all().filter(any).count(), all().count()) {
+        (any, every) if any == every => "for any number of CPUs",
+        (0, _) => "but for small machines only: beside each claim stands how small",
+        _ => "but in part for small machines only: beside each claim stands how small",
     };
     format!("Proved, in the model and under the assumptions below, {of}.")
 }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use wastenot_rota::ir::{Claim, ClaimKind, Policy};
 
 use crate::cache::Cache;
-use crate::explore::{Bounds, Effort, Searched, search, unseen};
+use crate::explore::{Bounds, Doubt, Effort, Searched, search, unseen};
 use crate::ground::{self, Beyond};
 use crate::obligations::{Obligation, Question, obligations, remarks};
 use crate::solver::{Answer, Seek, Solver, ask_all};
@@ -207,9 +207,17 @@ fn found(searched: &Option<Searched>) -> bool {
 
 /// Why no search says that nothing goes wrong: a place where none looked for tasks.
 fn doubtful(policy: &Policy, searched: &Searched) -> Option<String> {
-    let placed = searched.doubtful.as_ref()?;
-    let (event, queue) = (placed.event.name(), &policy.queues[placed.queue].name);
-    Some(format!("nobody knows whether `{event}` ever goes each way to its `put` into `{queue}`"))
+    let name = |queue: usize| &policy.queues[queue].name;
+    Some(match searched.doubt? {
+        Doubt::Put(event, queue) => format!(
+            "nobody knows whether `{}` ever goes each way to its `put` into `{}`",
+            event.name(),
+            name(queue)
+        ),
+        Doubt::Move(queue) => {
+            format!("nobody knows whether `balance every` ever moves a task into `{}`", name(queue))
+        }
+    })
 }
 
 /// Whether an obligation holds.

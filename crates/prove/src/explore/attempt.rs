@@ -114,14 +114,10 @@ pub fn failing(
     run(Running { world, cpu, patient: false, steps: Vec::new() }, situation, events)
 }
 
-/// How attempts of `cpu` fail whichever candidates are tried, however often it begins anew.
-pub(super) fn never_finds(
-    world: &World<'_>,
-    situation: &Situation,
-    cpu: CpuId,
-) -> Option<Vec<Step>> {
+/// Whether attempts of `cpu` fail whichever candidates are tried, however often it begins anew.
+pub(super) fn never_finds(world: &World<'_>, situation: &Situation, cpu: CpuId) -> bool {
     let patient = Running { world, cpu, patient: true, steps: Vec::new() };
-    run(patient, situation, Events::default())
+    run(patient, situation, Events::default()).is_some()
 }
 
 fn run(mut attempt: Running<'_, '_>, situation: &Situation, events: Events) -> Option<Vec<Step>> {

@@ -9,6 +9,7 @@ use super::periodic::{circle, moves};
 use super::placing::placed;
 use super::search::Bounds;
 use super::situation::{Place, Situation, Task, World};
+use super::unseen::{is_plain, reads_what_running_sets};
 
 /// A test of situations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub enum Wrong {
     Fails,
     /// Every idle CPU fails though somebody waits for one of them.
     AllFail,
-    /// Nobody who may run the task ever finds it.
+    /// Nobody runs, tasks wait, and no CPU ever takes one.
     Lost,
     /// No CPU that may run the task takes from its queue before all else.
     NobodyBeginsThere,
@@ -68,7 +69,7 @@ impl Wrong {
         match self {
             Wrong::Fails => "an idle CPU fails though somebody waits",
             Wrong::AllFail => "all idle CPUs fail though somebody waits",
-            Wrong::Lost => "nobody who may run the task finds it",
+            Wrong::Lost => "tasks wait, and no CPU ever takes one",
             Wrong::NobodyBeginsThere => "nobody who may run the task begins with its queue",
             Wrong::NotWoken => "who would find the task sleeps on",
             Wrong::StealsForbidden => "a task is taken that may not run there",
@@ -110,18 +111,29 @@ impl Test {
     pub fn size(&self) -> usize {
         self.wakes + self.moves
     }
-    /// Whether one task says it all.
-    pub fn alone(&self) -> bool {
-        matches!(self.wrong, Wrong::Lost | Wrong::NobodyBeginsThere)
+    /// Whether one task says it all: others matter only to a filter or re-check that asks for more
+    /// than whether somebody waits.
+    pub fn alone(&self, policy: &Policy) -> bool {
+        match self.wrong {
+            Wrong::NobodyBeginsThere => true,
+            Wrong::Lost => policy.idle.as_ref().is_none_or(is_plain),
+            _ => false,
+        }
     }
     /// Whether it is worth a look with so many tasks.
-    pub(super) fn fits(&self, tasks: usize, bounds: Bounds) -> bool {
-        self.size() <= bounds.events && tasks > self.wakes && !(self.alone() && tasks > 1)
+    pub(super) fn fits(&self, policy: &Policy, tasks: usize, bounds: Bounds) -> bool {
+        let alone = self.alone(policy) && tasks > 1;
+        self.size() <= bounds.events && tasks > self.wakes && !alone
     }
     /// Whether it matters that idle CPUs have taken what is theirs; else situations at rest are all
     /// there is to look at.
     pub(super) fn rests_matter(&self) -> bool {
-        !self.alone()
+        !matches!(self.wrong, Wrong::Lost | Wrong::NobodyBeginsThere)
+    }
+    /// Whether it is about situations in which CPUs run tasks, and those are known: what has been
+    /// set where a task runs is not.
+    pub(crate) fn lets_run(&self, policy: &Policy) -> bool {
+        self.wrong != Wrong::Lost && !reads_what_running_sets(policy)
     }
     fn events(&self) -> Events {
         Events { wakes: self.wakes, moves: self.moves, only: None }
@@ -160,7 +172,7 @@ pub(crate) fn still(world: &World<'_>, situation: &Situation, claim: &ClaimKind)
     let (away, tasks) = (|task: &&Task| task.place == Place::Away, situation.tasks.len());
     let away = situation.tasks.iter().filter(away).count();
     let tests = tests(world.policy, claim);
-    let few = |test: &&Test| tasks == 1 || tasks > 1 && !test.alone();
+    let few = |test: &&Test| tasks == 1 || tasks > 1 && !test.alone(world.policy);
     let mut fit = tests.iter().filter(few).filter(|test| test.wakes == away);
     fit.find_map(|test| Some(test.breaks(world, situation)?.why))
 }
@@ -226,18 +238,24 @@ fn wanted(situation: &Situation, cpu: CpuId) -> Option<usize> {
     situation.is_idle(cpu).then(|| situation.wanted_by(cpu)).flatten()
 }
 
-/// Nobody who may run the task ever finds it.
-fn lost(world: &World<'_>, situation: &Situation, _: &Test) -> Option<Broken> {
-    let Place::Waits { queue, .. } = situation.tasks[0].place else { return None };
-    let able = world.cpus().iter().filter(|&&cpu| situation.tasks[0].allowed(cpu));
-    let mut first = None;
-    for &cpu in able {
-        let steps = never_finds(world, situation, cpu)?;
-        first.get_or_insert((cpu, steps));
+/// Nobody runs, tasks wait, and no CPU ever takes one.
+fn lost(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Broken> {
+    let waits = |task: &Task| matches!(task.place, Place::Waits { .. });
+    let first = situation.tasks.first().filter(|_| situation.tasks.iter().all(waits))?;
+    let Place::Waits { queue, .. } = first.place else { return None };
+    let cpu = world.cpus().iter().copied().find(|&cpu| first.allowed(cpu))?;
+    if !world.cpus().iter().all(|&cpu| never_finds(world, situation, cpu)) {
+        return None;
     }
-    let (cpu, steps) = first?;
+    let steps = failing(world, situation, cpu, test.events())?;
     let name = &world.policy.queues[queue].name;
-    let why = format!("no CPU that may run task 0 ever finds it in `{name}`");
+    let why = match situation.tasks.len() {
+        1 => format!("no CPU that may run task 0 ever finds it in `{name}`"),
+        _ => format!(
+            "nobody runs, and no CPU finds any of these tasks: all wait for ever, task 0 in \
+             `{name}`"
+        ),
+    };
     Some(Broken { cpu, steps, why })
 }
 

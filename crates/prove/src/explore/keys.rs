@@ -35,7 +35,7 @@ pub(super) fn search(policy: &Policy, claim: &ClaimKind) -> Option<Searched> {
     let situation = Situation { tasks: vec![task], vars: world.vars() };
     let (cpu, steps, why, wrong) = (CpuId(0), vec![step], why.to_owned(), None);
     let found = Some(Found { wrong, small: small.clone(), situation, cpu, steps, why });
-    Some(Searched { found, looked, cpus: 1, doubtful: None })
+    Some(Searched { found, looked, cpus: 1, doubt: None })
 }
 
 /// Whether a claim says anything of an event: a new task had no key that could fall.
@@ -48,7 +48,7 @@ fn applies(claim: &ClaimKind, event: Event) -> bool {
 pub struct Given {
     /// Every variable of the task that some handler sets, unless it is new.
     pub var: i64,
-    /// The least key of every queue.
+    /// The least key of every queue that anybody is put into.
     pub least: i64,
     /// How long the task ran, in ns.
     pub ran: i64,
@@ -65,6 +65,10 @@ struct Numbers<'t> {
     vars: Vec<i64>,
     /// The variables of the one CPU.
     cpu_vars: Vec<i64>,
+    /// The least key of each queue.
+    leasts: Vec<i64>,
+    /// Whether anybody is ever put into it.
+    fed: Vec<bool>,
     given: Given,
 }
 
@@ -85,31 +89,40 @@ pub(crate) fn broken(
     for other in [None, Some(given.least), Some(i64::MAX / 2)] {
         let cpu = world.policy.cpu_vars.iter().zip(&sets.cpu);
         let cpu = cpu.map(|(var, set)| other.filter(|_| *set).unwrap_or(var.value));
-        let numbers =
-            Numbers { tree: world.tree(), vars: vars.clone(), cpu_vars: cpu.collect(), given };
+        let leasts = sets.fed.iter().map(|fed| if *fed { given.least } else { 0 });
+        let numbers = Numbers {
+            tree: world.tree(),
+            vars: vars.clone(),
+            cpu_vars: cpu.collect(),
+            leasts: leasts.collect(),
+            fed: sets.fed.clone(),
+            given,
+        };
         let wrong = run(world, Some(claim), event, numbers).found?;
         broken.get_or_insert(wrong);
     }
     broken
 }
 
-/// What a handler comes to: variables of the task and of CPUs, and the key with which it was put
-/// into a queue.
+/// What a handler comes to: variables of the task and of CPUs, and into which queue it was put with
+/// what key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct End {
     pub(super) vars: Vec<i64>,
     pub(super) cpu_vars: Vec<i64>,
-    pub(super) put: Option<i64>,
+    pub(super) put: Option<(usize, i64)>,
 }
 
-/// Every end of the handler of an event, with these variables.
+/// Every end of the handler of an event, with these variables and least keys of queues.
 pub(super) fn ends(
     world: &World<'_>,
     event: Event,
     (vars, cpu_vars): (Vec<i64>, Vec<i64>),
+    leasts: Vec<i64>,
     given: Given,
 ) -> Vec<End> {
-    run(world, None, event, Numbers { tree: world.tree(), vars, cpu_vars, given }).ends
+    let (tree, fed) = (world.tree(), Sets::of(world.policy).fed);
+    run(world, None, event, Numbers { tree, vars, cpu_vars, leasts, fed, given }).ends
 }
 
 fn run<'w, 'p>(
@@ -132,8 +145,8 @@ struct Walk<'w, 'p> {
     event: Event,
     /// The variables of the task before.
     first: Vec<i64>,
-    /// The key of the last put.
-    put: Option<i64>,
+    /// The queue of the last put, and the key there.
+    put: Option<(usize, i64)>,
     ends: Vec<End>,
     found: Option<Step>,
 }
@@ -167,7 +180,7 @@ impl Walk<'_, '_> {
                 Stmt::Put(put) => {
                     let queue = put.queue.queue;
                     let key = self.world.policy.queues[queue].key;
-                    self.put = key.map(|key| numbers.vars[key]);
+                    self.put = key.map(|key| (queue, numbers.vars[key]));
                     match self.claim {
                         Some(ClaimKind::Lag(bound)) => {
                             self.put(queue, bound, &numbers, &mut frame);
@@ -238,9 +251,9 @@ impl Walk<'_, '_> {
         let Some(var) = self.world.policy.queues[queue].key else { return };
         let bound = frame.num(numbers, &self.world.per, bound);
         let sleeps = matches!(self.event, Event::New | Event::Wake);
-        let given = numbers.given;
-        if sleeps && numbers.vars[var] < given.least.saturating_sub(bound) {
-            let (event, before, after) = (self.event, given.least, numbers.vars[var]);
+        let (given, least) = (numbers.given, numbers.leasts[queue]);
+        if sleeps && numbers.vars[var] < least.saturating_sub(bound) {
+            let (event, before, after) = (self.event, least, numbers.vars[var]);
             let sets = Step::Sets { event, var, before, after, least: true, given };
             self.found.get_or_insert(sets);
         }
@@ -251,14 +264,14 @@ impl Look for Numbers<'_> {
     fn tree(&self) -> &Tree {
         self.tree
     }
-    fn queued(&self, _: usize, _: usize) -> i64 {
-        1
+    fn queued(&self, queue: usize, _: usize) -> i64 {
+        i64::from(self.fed[queue])
     }
-    fn queued_weight(&self, _: usize, _: usize) -> i64 {
-        self.given.weight
+    fn queued_weight(&self, queue: usize, group: usize) -> i64 {
+        self.queued(queue, group) * self.given.weight
     }
-    fn min_key(&self, _: usize, _: usize) -> i64 {
-        self.given.least
+    fn min_key(&self, queue: usize, _: usize) -> i64 {
+        self.leasts[queue]
     }
     fn running(&self, _: CpuId) -> Option<i64> {
         Some(self.given.weight)

@@ -42,19 +42,19 @@ struct Life {
     now: i64,
     /// For how long it ran.
     ran: i64,
-    /// No key of its queue is less any more.
-    least: i64,
-    /// The key with which it was put.
-    key: i64,
+    /// No key of each queue is less any more.
+    least: Vec<i64>,
+    /// The queue into which it was put, and with what key.
+    key: Option<(usize, i64)>,
     stops: usize,
     ticked: bool,
 }
 
-/// Keys of tasks that wait, and since when.
-type Keys = BTreeSet<(i64, i64)>;
+/// Keys of tasks that wait: since when, and in which queue.
+type Keys = BTreeSet<(i64, usize, i64)>;
 
 /// Every call of a handler, with what it finds: those in which all variables of the task that
-/// handlers set are equal, which is how they are told.
+/// handlers set are equal, and so are the least keys of all queues, which is how they are told.
 pub(super) fn lives(world: &World<'_>) -> Vec<(Event, Given)> {
     let (mut keys, mut calls) = (Keys::new(), Vec::new());
     // First as if it were alone, then beside those.
@@ -76,30 +76,34 @@ fn led(world: &World<'_>, keys: &Keys, met: &mut Keys) -> Vec<(Event, Given)> {
         weight,
         now: 0,
         ran: 0,
-        least: 0,
-        key: 0,
+        least: vec![0; policy.queues.len()],
+        key: None,
         stops: 0,
         ticked: false,
     };
     let mut now: BTreeSet<Life> = WEIGHTS.map(begun).into_iter().collect();
+    let keyed = |queue: &usize| sets.fed[*queue] && policy.queues[*queue].key.is_some();
+    let keyed: Vec<usize> = (0..policy.queues.len()).filter(keyed).collect();
     let (mut calls, mut known) = (Vec::new(), BTreeSet::new());
     while !now.is_empty() {
         let mut next = BTreeSet::new();
         for (life, event, after) in now.iter().flat_map(|life| {
             life.goes_on().into_iter().map(move |(event, after)| (life, event, after))
         }) {
-            for least in after.leasts(event, keys) {
-                let mut values = life.vars.iter().zip(&sets.task).filter(|(_, set)| **set);
-                let var = values.next().map_or(0, |(value, _)| *value);
-                let alike = values.all(|(value, _)| *value == var);
+            for leasts in after.leasts(event, keys, &keyed) {
+                let values = life.vars.iter().zip(&sets.task).filter(|(_, set)| **set);
+                let var = alike(values.map(|(value, _)| *value));
+                let least = alike(keyed.iter().map(|queue| leasts[*queue]));
                 let (ran, now, weight) = (after.ran, after.now, after.weight);
-                let given = Given { var, least, ran, now, weight };
-                if alike && known.insert((event, given)) {
+                let given = |var, least| Given { var, least, ran, now, weight };
+                if let Some(given) = var.zip(least).map(|(var, least)| given(var, least))
+                    && known.insert((event, given))
+                {
                     calls.push((event, given));
                 }
                 let vars = (life.vars.clone(), life.cpu_vars.clone());
-                for end in ends(world, event, vars, given) {
-                    let life = Life { least, ..after.clone() }.ends(end, met);
+                for end in ends(world, event, vars, leasts.clone(), given(0, 0)) {
+                    let life = Life { least: leasts.clone(), ..after.clone() }.ends(end, met);
                     if next.len() < MOST {
                         next.insert(life);
                     }
@@ -109,6 +113,12 @@ fn led(world: &World<'_>, keys: &Keys, met: &mut Keys) -> Vec<(Event, Given)> {
         now = next;
     }
     calls
+}
+
+/// What all numbers are, if they are equal; of none 0.
+fn alike(mut numbers: impl Iterator<Item = i64>) -> Option<i64> {
+    let first = numbers.next().unwrap_or(0);
+    numbers.all(|number| number == first).then_some(first)
 }
 
 impl Life {
@@ -121,9 +131,12 @@ impl Life {
             Phase::Unborn => SLEEPS.map(|by| later(Event::New, Phase::Waits, by)).to_vec(),
             Phase::Waits if self.stops == STOPS => Vec::new(),
             Phase::Waits => {
-                let (event, life) = later(Event::Start, Phase::Runs, 0);
+                let (event, mut life) = later(Event::Start, Phase::Runs, 0);
                 // Whoever is taken has the least key.
-                vec![(event, Life { least: self.least.max(self.key), ..life })]
+                if let Some((queue, key)) = self.key {
+                    life.least[queue] = life.least[queue].max(key);
+                }
+                vec![(event, life)]
             }
             Phase::Runs => {
                 let stops = RUNS.map(|ran| {
@@ -146,22 +159,28 @@ impl Life {
         }
     }
 
-    /// The least key of its queue: it never falls, and others have come by now.
-    fn leasts(&self, event: Event, keys: &Keys) -> BTreeSet<i64> {
-        let mut leasts = BTreeSet::from([self.least]);
-        if event.places() {
-            let met = || keys.iter().filter(|(since, _)| *since <= self.now);
-            let above = || met().map(|(_, key)| *key).filter(|key| *key > self.least);
-            leasts.extend([above().min(), above().max()].into_iter().flatten());
+    /// The least keys of all queues: they never fall, and others have come by now.
+    fn leasts(&self, event: Event, keys: &Keys, keyed: &[usize]) -> BTreeSet<Vec<i64>> {
+        let mut leasts = BTreeSet::from([self.least.clone()]);
+        for &queue in keyed.iter().filter(|_| event.places()) {
+            let met = || keys.iter().filter(|(since, at, _)| *since <= self.now && *at == queue);
+            let above = || met().map(|(.., key)| *key).filter(|key| *key > self.least[queue]);
+            for key in [above().min(), above().max()].into_iter().flatten() {
+                let risen = leasts.clone().into_iter().map(|mut least| {
+                    least[queue] = key;
+                    least
+                });
+                leasts.extend(risen.collect::<Vec<_>>());
+            }
         }
         leasts
     }
 
     fn ends(self, end: End, met: &mut Keys) -> Life {
-        if let Some(key) = end.put {
-            met.insert((self.now, key));
+        if let Some((queue, key)) = end.put {
+            met.insert((self.now, queue, key));
         }
-        let key = end.put.unwrap_or(self.key);
+        let key = end.put.or(self.key);
         Life { vars: end.vars, cpu_vars: end.cpu_vars, key, ..self }
     }
 }

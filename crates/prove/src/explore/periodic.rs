@@ -45,14 +45,17 @@ fn moves_of(world: &World<'_>, situation: &Situation, periodic: &Periodic) -> Ve
     for by in leaders(world, periodic) {
         for n in 0..balance.levels.len() {
             for group in tree.victims(by, per, &balance.levels, n) {
-                if !wants(world, situation, periodic, by, group) {
+                let Some(mut frame) = wants(world, situation, periodic, by, group) else {
                     continue;
-                }
+                };
                 let into = tree.group(world.per[into_queue], by);
                 let members = tree.members(world.per[into_queue], into);
-                let may =
-                    |&task: &usize| members.iter().any(|&cpu| situation.tasks[task].allowed(cpu));
-                let Some(task) = situation.waiting(balance.from, group).find(may) else {
+                let mut may = |task: &usize| {
+                    let look = world.look(situation, Some(*task));
+                    members.iter().any(|&cpu| situation.tasks[*task].allowed(cpu))
+                        && frame.bool(&look, &world.per, &balance.recheck)
+                };
+                let Some(task) = situation.waiting(balance.from, group).find(|it| may(it)) else {
                     continue;
                 };
                 let mut after = situation.clone();
@@ -66,7 +69,7 @@ fn moves_of(world: &World<'_>, situation: &Situation, periodic: &Periodic) -> Ve
 }
 
 /// The CPUs that balance: the lowest of each group, or all.
-fn leaders(world: &World<'_>, periodic: &Periodic) -> Vec<CpuId> {
+pub(super) fn leaders(world: &World<'_>, periodic: &Periodic) -> Vec<CpuId> {
     let tree = world.tree();
     match periodic.leader {
         Some(level) => (0..tree.count(level)).map(|group| tree.members(level, group)[0]).collect(),
@@ -74,21 +77,22 @@ fn leaders(world: &World<'_>, periodic: &Periodic) -> Vec<CpuId> {
     }
 }
 
-/// Whether the filter passes and one task at least is to be moved.
+/// What names stand for if the filter passes and one task at least is to be moved.
 fn wants(
     world: &World<'_>,
     situation: &Situation,
     periodic: &Periodic,
     by: CpuId,
     group: usize,
-) -> bool {
+) -> Option<Frame> {
     let level = world.per[periodic.balance.from];
     let me = At { level, group: world.tree().group(level, by) };
     let mut frame =
         Frame { me: Some(me), other: Some(At { level, group }), here: Some(by), ..world.frame() };
     let look = world.look(situation, None);
-    frame.bool(&look, &world.per, &periodic.balance.filter)
-        && frame.num(&look, &world.per, &periodic.balance.count) >= 1
+    let wants = frame.bool(&look, &world.per, &periodic.balance.filter)
+        && frame.num(&look, &world.per, &periodic.balance.count) >= 1;
+    wants.then_some(frame)
 }
 
 /// A circle of moves that ends where it began: periodic balancing that never comes to an end.

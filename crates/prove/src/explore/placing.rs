@@ -4,10 +4,14 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use wastenot_model::CpuId;
-use wastenot_rota::eval::Frame;
-use wastenot_rota::ir::{Event, Level, Num, Put, Set, Stmt};
+use wastenot_rota::eval::{At, Frame};
+use wastenot_rota::ir::{
+    Balance, Event, Level, Num, Place as Where, Put, Set, Stmt, Visitor, visit_block,
+};
 
-use super::range::{Range, Sample, Seen};
+use super::claims::{Test, Wrong};
+use super::periodic::leaders;
+use super::range::{Range, Sample, Seen, all};
 use super::sets::Sets;
 use super::situation::{Place, Situation, Task, World};
 
@@ -37,13 +41,29 @@ impl Placed {
     }
 }
 
-/// Where tasks that may run on some CPUs are put.
+/// A queue of the policy, and whose.
+type Queue = (usize, usize);
+
+/// Where tasks that may run on some CPUs come to wait.
 #[derive(Clone, Debug, Default)]
 pub struct Placings {
-    /// Each by a path that some handler goes.
+    /// Where they are put, each by a path that some handler goes.
     sure: Vec<Placed>,
-    /// By a path of which that is not known: one of them.
-    doubtful: Option<Placed>,
+    /// By a path of which that is not known.
+    doubtful: Vec<Placed>,
+    /// All queues where they come to wait, put or moved there.
+    waits: BTreeSet<Queue>,
+    /// More queues of which that is not known.
+    perhaps: BTreeSet<Queue>,
+}
+
+/// Where a task may come to wait, or may not; so nobody looked at it there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// Whether this handler ever goes each way to its `put` into this queue.
+    Put(Event, usize),
+    /// Whether periodic balancing ever moves a task into this queue.
+    Move(usize),
 }
 
 /// Everywhere that a task with this affinity is put, for all that is known: on each path some
@@ -55,61 +75,184 @@ pub fn placed<'w>(world: &'w World<'_>, mask: u32) -> Cow<'w, [Placed]> {
     }
 }
 
-/// A place where a task may be put, or may not: nobody knows whether the handler goes that way.
-pub(super) fn doubtful(world: &World<'_>) -> Option<Placed> {
+/// Where nobody knows whether a task comes to wait there, or, if that matters to one of the tests,
+/// is put there in this way.
+pub(super) fn doubt(world: &World<'_>, tests: &[Test]) -> Option<Doubt> {
+    let how = tests.iter().any(|test| test.wakes > 0 || test.wrong == Wrong::NotWoken);
     let mut masks = 1..1_u32 << world.cpus().len();
-    masks.find_map(|mask| world.placings(mask).doubtful.clone())
+    masks.find_map(|mask| {
+        let placings = world.placings(mask);
+        let known = |placed: &Placed| placings.waits.contains(&(placed.queue, placed.group));
+        let put = placings.doubtful.iter().find(|placed| how || !known(placed));
+        let put = put.map(|placed| Doubt::Put(placed.event, placed.queue));
+        put.or(placings.perhaps.first().map(|(queue, _)| Doubt::Move(*queue)))
+    })
 }
 
 /// The queues where a task with this affinity can come to wait: put there, or moved there by
 /// periodic balancing.
-pub fn waits(world: &World<'_>, mask: u32) -> BTreeSet<(usize, usize)> {
-    let mut queues: BTreeSet<(usize, usize)> =
-        placed(world, mask).iter().map(|placed| (placed.queue, placed.group)).collect();
-    loop {
-        let before = queues.len();
-        for periodic in &world.policy.periodic {
-            let balance = &periodic.balance;
-            let Some(into) = balance.into else { continue };
-            if !queues.iter().any(|&(queue, _)| queue == balance.from) {
-                continue;
-            }
-            // Whoever balances takes what may run on it.
-            let able = world.cpus().iter().filter(|cpu| mask >> cpu.0 & 1 == 1);
-            let groups = able.map(|&cpu| (into, world.tree().group(world.per[into], cpu)));
-            queues.extend(groups);
-        }
-        if queues.len() == before {
-            return queues;
-        }
+pub fn waits<'w>(world: &'w World<'_>, mask: u32) -> Cow<'w, BTreeSet<Queue>> {
+    match world.placings(mask) {
+        Cow::Borrowed(placings) => Cow::Borrowed(&placings.waits),
+        Cow::Owned(placings) => Cow::Owned(placings.waits),
     }
 }
 
-/// Works out where tasks with this affinity are put.
+/// Works out where tasks with this affinity are put, and moved from there.
 pub(super) fn placings(world: &World<'_>, mask: u32) -> Placings {
     let task = Task { place: Place::Away, mask, weight: 100 };
     let situation = Situation { tasks: vec![task], vars: Vec::new() };
     let sets = Sets::of(world.policy);
     let mut placings = Placings::default();
     for event in Event::ALL.into_iter().filter(|event| event.places()) {
-        for &prev in world.cpus() {
+        for (prev, here) in whereabouts(world, event) {
             let mut walk = Walk {
                 world,
                 situation: &situation,
                 sets: &sets,
                 event,
                 prev,
+                here,
                 sample: None,
                 sure: Vec::new(),
                 doubtful: Vec::new(),
             };
             walk.all();
-            let (sure, doubtful) = (walk.sure, walk.doubtful);
-            placings.sure.extend(sure);
-            placings.doubtful = placings.doubtful.or(doubtful.into_iter().next());
+            placings.sure.extend(walk.sure);
+            placings.doubtful.extend(walk.doubtful);
         }
     }
+    placings.doubtful.retain(|placed| !placings.sure.contains(placed));
+    let queues = |placed: &[Placed]| placed.iter().map(|it| (it.queue, it.group)).collect();
+    let moves = Moves { world, situation: &situation, sets: &sets }.all();
+    placings.waits = queues(&placings.sure);
+    follow(&mut placings.waits, &moves, |leads| leads == Some(true));
+    let mut perhaps: BTreeSet<Queue> = queues(&placings.doubtful);
+    perhaps.extend(&placings.waits);
+    follow(&mut perhaps, &moves, |leads| leads != Some(false));
+    let doubtful: BTreeSet<Queue> = queues(&placings.doubtful);
+    perhaps.retain(|queue| !placings.waits.contains(queue) && !doubtful.contains(queue));
+    placings.perhaps = perhaps;
     placings
+}
+
+/// Where the task was last, and where the event happens. Whoever wakes a task, makes one or changes
+/// where it may run may be on any CPU; that is of matter only if the handler asks for it, and then
+/// what comes of it is doubtful: counterexamples do not tell where somebody was woken from.
+fn whereabouts(world: &World<'_>, event: Event) -> Vec<(CpuId, CpuId)> {
+    struct Asks(bool);
+    impl Visitor for Asks {
+        fn place(&mut self, place: &Where) {
+            self.0 |= *place == Where::Here;
+        }
+    }
+    let mut asks = Asks(false);
+    visit_block(&world.policy.handlers[event as usize], &mut asks);
+    let elsewhere = asks.0 && event != Event::Yield;
+    let heres = |prev| {
+        let here = move |here: &CpuId| elsewhere || *here == prev;
+        world.cpus().iter().copied().filter(here)
+    };
+    world.cpus().iter().flat_map(|&prev| heres(prev).map(move |here| (prev, here))).collect()
+}
+
+/// A move from one queue into another, and whether periodic balancing ever makes it, if that is
+/// known.
+type Move = (Queue, Queue, Option<bool>);
+
+/// Adds where moves lead from `queues`: those that are made, for all that is known.
+fn follow(queues: &mut BTreeSet<Queue>, moves: &[Move], made: impl Fn(Option<bool>) -> bool) {
+    loop {
+        let before = queues.len();
+        for (from, into, leads) in moves {
+            if queues.contains(from) && made(*leads) {
+                queues.insert(*into);
+            }
+        }
+        if queues.len() == before {
+            return;
+        }
+    }
+}
+
+/// What periodic balancing does with a task.
+struct Moves<'w, 'p> {
+    world: &'w World<'p>,
+    /// The task, and nothing else.
+    situation: &'w Situation,
+    sets: &'w Sets,
+}
+
+impl Moves<'_, '_> {
+    /// Every move that has somebody to take from and a CPU that may run the task.
+    fn all(&self) -> Vec<Move> {
+        let (world, tree) = (self.world, self.world.tree());
+        let mut moves = Vec::new();
+        for periodic in &world.policy.periodic {
+            let balance = &periodic.balance;
+            let Some(into) = balance.into else { continue };
+            for by in leaders(world, periodic) {
+                let own = tree.group(world.per[into], by);
+                let mut members = tree.members(world.per[into], own).iter();
+                if !members.any(|&cpu| self.situation.tasks[0].allowed(cpu)) {
+                    continue;
+                }
+                for n in 0..balance.levels.len() {
+                    for group in tree.victims(by, world.per[balance.from], &balance.levels, n) {
+                        let leads = self.leads(balance, by, group);
+                        moves.push(((balance.from, group), (into, own), leads));
+                    }
+                }
+            }
+        }
+        moves
+    }
+
+    /// Whether the task is ever moved, if that is known: filter, count and re-check agree whatever
+    /// there is, or in one of the samples.
+    fn leads(&self, balance: &Balance, by: CpuId, group: usize) -> Option<bool> {
+        let level = self.world.per[balance.from];
+        let me = Some(At { level, group: self.world.tree().group(level, by) });
+        let other = Some(At { level, group });
+        let mut frame = Frame { me, other, here: Some(by), ..self.world.frame() };
+        let mut agree = |sample| {
+            let (task_vars, cpu_vars) = begun(self.world, self.sets, false, sample);
+            let seen = Seen {
+                world: self.world,
+                look: self.world.look(self.situation, Some(0)),
+                sample,
+                sets: self.sets,
+                task_vars: &task_vars,
+                cpu_vars: &cpu_vars,
+                locals: &[],
+            };
+            let some = seen.num(&mut frame, &balance.count).is_at_least(1);
+            let guard = [&balance.filter, &balance.recheck].map(|it| seen.bool(&mut frame, it));
+            all(guard.into_iter().chain([some]))
+        };
+        let waits = |sample: &Sample| sample.length(self.world, balance.from, group) >= 1;
+        agree(None).or_else(|| {
+            let mut samples = samples(self.world).filter(waits);
+            samples.any(|sample| agree(Some(sample)) == Some(true)).then_some(true)
+        })
+    }
+}
+
+/// What variables of the task and of CPUs are when a handler begins, or periodic balancing.
+fn begun(
+    world: &World<'_>,
+    sets: &Sets,
+    is_new: bool,
+    sample: Option<Sample>,
+) -> (Vec<Range>, Vec<Range>) {
+    let known = |known: bool, value| if known { Range::point(value) } else { Range::ANY };
+    let task = world.policy.task_vars.iter().zip(&sets.task);
+    // Who came before may have set variables of CPUs, or not.
+    let cpu = world.policy.cpu_vars.iter().zip(&sets.cpu);
+    (
+        task.map(|(var, set)| known(is_new || !set, var.value)).collect(),
+        cpu.map(|(var, set)| known(sample.is_some() || !set, var.value)).collect(),
+    )
 }
 
 /// Lengths of queues that are tried.
@@ -173,6 +316,7 @@ struct Walk<'w, 'p> {
     sets: &'w Sets,
     event: Event,
     prev: CpuId,
+    here: CpuId,
     sample: Option<Sample>,
     sure: Vec<Placed>,
     doubtful: Vec<Placed>,
@@ -196,6 +340,9 @@ impl<'w, 'p> Walk<'w, 'p> {
     /// way is gone, in many samples.
     fn all(&mut self) {
         self.goes();
+        if self.here != self.prev {
+            return;
+        }
         let mut open = std::mem::take(&mut self.doubtful);
         for sample in samples(self.world) {
             open.retain(|placed| !self.sure.contains(placed));
@@ -213,23 +360,12 @@ impl<'w, 'p> Walk<'w, 'p> {
         let policy = self.world.policy;
         // Whoever ran there was allowed to, unless its affinity was changed meanwhile: then it is
         // woken or displaced, and `prev` may be anything.
-        let frame = Frame { prev: Some(self.prev), here: Some(self.prev), ..self.world.frame() };
+        let frame = Frame { prev: Some(self.prev), here: Some(self.here), ..self.world.frame() };
         let is_new = self.event == Event::New;
-        let known = |known: bool, value| if known { Range::point(value) } else { Range::ANY };
-        let task = policy.task_vars.iter().zip(&self.sets.task);
-        // Who came before may have set variables of CPUs, or not.
-        let cpu = policy.cpu_vars.iter().zip(&self.sets.cpu);
-        let begun = Way {
-            frame,
-            task_vars: task.map(|(var, set)| known(is_new || !set, var.value)).collect(),
-            cpu_vars: cpu
-                .map(|(var, set)| known(self.sample.is_some() || !set, var.value))
-                .collect(),
-            locals: Vec::new(),
-            put: None,
-            kicked: Vec::new(),
-            sure: true,
-        };
+        let (task_vars, cpu_vars) = begun(self.world, self.sets, is_new, self.sample);
+        let sure = self.here == self.prev;
+        let (locals, put, kicked) = (Vec::new(), None, Vec::new());
+        let begun = Way { frame, task_vars, cpu_vars, locals, put, kicked, sure };
         self.follow(&[&policy.handlers[self.event as usize]], begun);
     }
 
@@ -364,7 +500,7 @@ impl<'w, 'p> Walk<'w, 'p> {
             world: self.world,
             look: self.world.look(self.situation, Some(0)),
             sample: self.sample,
-            fed: &self.sets.fed,
+            sets: self.sets,
             task_vars: &way.task_vars,
             cpu_vars: &way.cpu_vars,
             locals: &way.locals,

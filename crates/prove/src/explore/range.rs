@@ -4,6 +4,7 @@ use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame, decayed, scaled};
 use wastenot_rota::ir::{Aggregate, Bool, Comparison, Num, Place, QueueAt, Set};
 
+use super::sets::Sets;
 use super::situation::{Looking, World};
 
 /// Weights of tasks.
@@ -29,6 +30,10 @@ impl Range {
     /// Whether it is certainly less than another, or no more.
     pub(super) fn is_below(self, other: Range, or_equal: bool) -> bool {
         self.most < other.least || or_equal && self.most == other.least
+    }
+    /// Whether it is certainly so much, or certainly less.
+    pub(super) fn is_at_least(self, least: i64) -> Option<bool> {
+        self.less(Range::point(least)).map(|less| !less)
     }
     fn known(self) -> Option<i64> {
         (self.least == self.most).then_some(self.least)
@@ -75,6 +80,14 @@ pub(super) struct Sample {
     pub(super) now: i64,
 }
 
+impl Sample {
+    /// How many wait in the queue of a group, if anybody ever comes there.
+    pub(super) fn length(&self, world: &World<'_>, queue: usize, group: usize) -> i64 {
+        let apart = world.tree().group(world.per[queue], self.apart);
+        if group == apart { self.lengths.0 } else { self.lengths.1 }
+    }
+}
+
 /// What a handler sees.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen<'a, 'p> {
@@ -83,8 +96,8 @@ pub(super) struct Seen<'a, 'p> {
     pub(super) look: Looking<'a>,
     /// `None`: whatever there can be.
     pub(super) sample: Option<Sample>,
-    /// Whether anybody is ever put into a queue.
-    pub(super) fed: &'a [bool],
+    /// What handlers ever change.
+    pub(super) sets: &'a Sets,
     pub(super) task_vars: &'a [Range],
     /// Of every CPU.
     pub(super) cpu_vars: &'a [Range],
@@ -108,13 +121,20 @@ impl Seen<'_, '_> {
 
     /// Between what a number lies.
     pub(super) fn num(&self, frame: &mut Frame, num: &Num) -> Range {
+        if let Num::CpuVar(var, place) = num {
+            let is_set = self.is_set_by_now(frame, *var, place);
+            return if is_set { Range::ANY } else { self.cpu_vars[*var] };
+        }
         let mut of = |num: &Num| self.num(frame, num);
         match num {
             Num::Const(value) => Range::point(*value),
-            Num::Param(param) => Range::point(frame.params[*param]),
+            // There are others than the text gives.
+            Num::Param(param) => {
+                self.sample.map_or(Range::ANY, |_| Range::point(frame.params[*param]))
+            }
             Num::Local(slot) => self.locals[*slot],
             Num::TaskVar(var) => self.task_vars[*var],
-            Num::CpuVar(var, _) => self.cpu_vars[*var],
+            Num::CpuVar(..) => Range::ANY,
             Num::Weight => self.sample.map_or(WEIGHTS, |it| Range::point(it.weight)),
             Num::Now => self.sample.map_or(Range::COUNT, |it| Range::point(it.now)),
             Num::Job | Num::Ran => Range::COUNT,
@@ -193,6 +213,8 @@ impl Seen<'_, '_> {
                     false => all(met.into_iter().map(|it| it.map(|it| !it))).map(|none| !none),
                 }
             }
+            // Who is nearest, levels say that nobody names, and how CPUs are numbered.
+            Bool::Within(a, b) if (is_home(a) || is_home(b)) && !self.is_home_known(frame) => None,
             // Where a task may run, and where places are, is known.
             Bool::Const(_) | Bool::Allowed(_) | Bool::Found(_) | Bool::Within(..) => {
                 Some(frame.bool(&self.look, &self.world.per, condition))
@@ -213,19 +235,31 @@ impl Seen<'_, '_> {
         met.collect()
     }
 
+    /// Whether home is where the task was.
+    fn is_home_known(&self, frame: &Frame) -> bool {
+        frame.prev.is_some_and(|prev| self.look.may_run(prev))
+    }
+
+    /// Whether a handler has certainly set a variable of a CPU, to whatever: the task ran there, or
+    /// whoever wakes it does.
+    fn is_set_by_now(&self, frame: &Frame, var: usize, place: &Place) -> bool {
+        let Some(prev) = frame.prev.filter(|_| self.sets.ran[var]) else { return false };
+        let cpu = frame.cpu(&self.look, place);
+        cpu == prev || Some(cpu) == frame.here
+    }
+
     fn within(&self, frame: &Frame, place: &Place) -> &[CpuId] {
         let At { level, group } = frame.place(&self.look, place);
         self.world.tree().members(level, group)
     }
 
     fn queued(&self, frame: &Frame, at: &QueueAt) -> Range {
-        let Some(sample) = self.sample.filter(|_| self.fed[at.queue]) else {
-            return if self.fed[at.queue] { Range::COUNT } else { Range::point(0) };
+        let fed = self.sets.fed[at.queue];
+        let Some(sample) = self.sample.filter(|_| fed) else {
+            return if fed { Range::COUNT } else { Range::point(0) };
         };
-        let per = self.world.per[at.queue];
-        let apart = self.world.tree().group(per, sample.apart);
-        let (own, others) = sample.lengths;
-        Range::point(if frame.queue(&self.look, at, per) == apart { own } else { others })
+        let group = frame.queue(&self.look, at, self.world.per[at.queue]);
+        Range::point(sample.length(self.world, at.queue, group))
     }
 
     fn running(&self, frame: &Frame, place: &Place) -> Range {
@@ -237,12 +271,21 @@ impl Seen<'_, '_> {
     }
 }
 
+fn is_home(place: &Place) -> bool {
+    match place {
+        Place::Home => true,
+        Place::Of(_, inner) => is_home(inner),
+        _ => false,
+    }
+}
+
 /// The weights of so many tasks, added.
 fn weighed(many: Range) -> Range {
     many.each(WEIGHTS, i64::saturating_mul)
 }
 
-fn all(each: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
+/// Whether all hold, if that is known.
+pub(super) fn all(each: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
     let mut whole = Some(true);
     for one in each {
         match one {

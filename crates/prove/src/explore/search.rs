@@ -8,7 +8,7 @@ use wastenot_rota::ir::{Attempt, ClaimKind, Num, Policy, Visitor, visit, visit_b
 use super::attempt::Step;
 use super::claims::{self, Test, Wrong};
 use super::keys;
-use super::placing::{Placed, doubtful, waits};
+use super::placing::{Doubt, doubt, waits};
 use super::situation::{Place, Situation, Task, World};
 use crate::{Small, machines};
 
@@ -87,8 +87,8 @@ pub struct Searched {
     pub looked: u64,
     /// All machines of so many CPUs were looked at, with all tasks and events within the bounds.
     pub cpus: usize,
-    /// Tasks may be put here, too, for all that is known; so nobody looked at them there.
-    pub doubtful: Option<Placed>,
+    /// Tasks may come to wait elsewhere, too, for all that is known: nobody looked at them there.
+    pub doubt: Option<Doubt>,
 }
 
 /// Looks for a counterexample of a claim. `None`: it is not one that situations can break.
@@ -108,13 +108,13 @@ pub fn search(
     }
     let mut looked = 0;
     let all: Vec<Vec<Small>> = (0..=bounds.cpus).map(|cpus| machines(policy, cpus)).collect();
-    let of = |small: &Small| doubtful(&World::new(policy, small));
-    let doubtful = all.iter().flatten().find_map(of);
+    let of = |small: &Small| doubt(&World::new(policy, small), &tests);
+    let doubt = all.iter().flatten().find_map(of);
     for size in 1..=bounds.cpus + bounds.events {
         let rests = [true, false].into_iter();
         let tasks = rests.flat_map(|rests| (1..=bounds.tasks).map(move |tasks| (rests, tasks)));
         for (rests, tasks) in tasks {
-            for test in tests.iter().filter(|test| test.fits(tasks, bounds)) {
+            for test in tests.iter().filter(|test| test.fits(policy, tasks, bounds)) {
                 let machines = size.checked_sub(test.size()).and_then(|cpus| all.get(cpus));
                 for small in machines.into_iter().flatten() {
                     let world = World::new(policy, small);
@@ -123,13 +123,13 @@ pub fn search(
                     let found = all.of(tasks);
                     if found.is_some() || effort.is_spent(*looked) {
                         let cpus = size.saturating_sub(1 + bounds.events);
-                        return Some(Searched { found, looked: *looked, cpus, doubtful });
+                        return Some(Searched { found, looked: *looked, cpus, doubt });
                     }
                 }
             }
         }
     }
-    Some(Searched { found: None, looked, cpus: bounds.cpus, doubtful })
+    Some(Searched { found: None, looked, cpus: bounds.cpus, doubt })
 }
 
 /// Looks at every situation of exactly so many tasks on one machine.
@@ -152,7 +152,7 @@ struct Situations<'w, 'p> {
 impl Situations<'_, '_> {
     /// Tasks are alike but for what they are, so each multiset is looked at once.
     fn of(&mut self, tasks: usize) -> Option<Found> {
-        let kinds = kinds(self.world, self.test.wakes > 0);
+        let kinds = kinds(self.world, self.test);
         let vars = self.world.vars();
         let mut situation = Situation { tasks: Vec::with_capacity(tasks), vars };
         self.fill(&kinds, 0, tasks, &mut situation)
@@ -219,20 +219,21 @@ fn at_rest(world: &World<'_>, situation: &Situation) -> bool {
 }
 
 /// Everything that one task can be: its affinity, and where it is.
-fn kinds(world: &World<'_>, away: bool) -> Vec<Task> {
+fn kinds(world: &World<'_>, test: &Test) -> Vec<Task> {
     let cpus = world.cpus();
+    let lets_run = test.lets_run(world.policy);
     let weights = weights(world.policy);
     let mut kinds = Vec::new();
     // Affinities to many CPUs first: what is found then is plainer.
     let mut masks: Vec<u32> = (1..1 << cpus.len()).collect();
     masks.sort_by_key(|mask: &u32| std::cmp::Reverse(mask.count_ones()));
     for mask in masks {
-        let waiting = waits(world, mask).into_iter();
-        let waiting = waiting.map(|(queue, group)| Place::Waits { queue, group });
-        let able = cpus.iter().filter(|cpu| mask >> cpu.0 & 1 == 1);
-        let running = able.map(|&cpu| Place::Runs(cpu));
+        let queues = waits(world, mask);
+        let waiting = queues.iter().map(|&(queue, group)| Place::Waits { queue, group });
+        let runs = |cpu: &&CpuId| lets_run && mask >> cpu.0 & 1 == 1;
+        let running = cpus.iter().filter(runs).map(|&cpu| Place::Runs(cpu));
         let mut places: Vec<Place> = waiting.chain(running).collect();
-        if away {
+        if test.wakes > 0 {
             places.push(Place::Away);
         }
         for place in places {
@@ -242,22 +243,23 @@ fn kinds(world: &World<'_>, away: bool) -> Vec<Task> {
     kinds
 }
 
-/// Weights matter to policies that look at them only; that of the task itself where it is stolen.
+/// Weights matter to policies that look at them only; that of the task itself where it is taken.
 pub(crate) fn weights(policy: &Policy) -> &'static [i64] {
     struct Reads {
-        stolen: bool,
+        taken: bool,
         any: bool,
     }
     impl Visitor for Reads {
         fn num(&mut self, num: &Num) {
             self.any |= matches!(num, Num::QueuedWeight(_) | Num::RunningWeight(_));
-            self.any |= self.stolen && *num == Num::Weight;
+            self.any |= self.taken && *num == Num::Weight;
         }
     }
-    let mut reads = Reads { stolen: false, any: false };
+    let mut reads = Reads { taken: false, any: false };
     visit(policy, &mut reads);
-    reads.stolen = true;
-    policy.idle.iter().for_each(|balance| visit_balance(balance, &mut reads));
+    reads.taken = true;
+    let periodic = policy.periodic.iter().map(|periodic| &periodic.balance);
+    policy.idle.iter().chain(periodic).for_each(|balance| visit_balance(balance, &mut reads));
     if reads.any { &[1, 100] } else { &[100] }
 }
 

@@ -1,31 +1,43 @@
 //! What the handlers of a policy ever change.
 
-use wastenot_rota::ir::{Policy, Stmt, Visitor, visit};
+use wastenot_rota::ir::{Event, Policy, Stmt, Visitor, visit, visit_block};
 
 /// Which variables handlers set, and which queues tasks come into.
 #[derive(Clone, Debug)]
-pub(super) struct Sets {
+pub(crate) struct Sets {
     /// Of each variable of tasks, whether some handler sets it: else it is what it was.
     pub(super) task: Vec<bool>,
     /// The same of CPUs.
     pub(super) cpu: Vec<bool>,
+    /// Of those, whether it is set where a task begins to run or ends.
+    pub(super) ran: Vec<bool>,
     /// Of each queue, whether anybody is ever put or moved into it.
-    pub(super) fed: Vec<bool>,
+    pub(crate) fed: Vec<bool>,
 }
 
 impl Sets {
     /// What the text says.
-    pub(super) fn of(policy: &Policy) -> Sets {
-        let mut sets = Sets {
-            task: vec![false; policy.task_vars.len()],
-            cpu: vec![false; policy.cpu_vars.len()],
-            fed: vec![false; policy.queues.len()],
-        };
+    pub(crate) fn of(policy: &Policy) -> Sets {
+        let mut sets = Sets::none(policy);
+        [Event::Start, Event::Stop]
+            .iter()
+            .for_each(|event| visit_block(&policy.handlers[*event as usize], &mut sets));
+        let ran = sets.cpu.clone();
         visit(policy, &mut sets);
-        for into in policy.periodic.iter().filter_map(|periodic| periodic.balance.into) {
-            sets.fed[into] = true;
+        sets.ran = ran;
+        let balances = || policy.periodic.iter().map(|periodic| &periodic.balance);
+        let moves = balances().filter_map(|balance| Some((balance.from, balance.into?)));
+        // Each time round one more queue at least, or none.
+        for (from, into) in policy.queues.iter().flat_map(|_| moves.clone()) {
+            sets.fed[into] |= sets.fed[from];
         }
         sets
+    }
+
+    fn none(policy: &Policy) -> Sets {
+        let (cpu, ran) = (vec![false; policy.cpu_vars.len()], Vec::new());
+        let (task, fed) = (vec![false; policy.task_vars.len()], vec![false; policy.queues.len()]);
+        Sets { task, cpu, ran, fed }
     }
 }
 

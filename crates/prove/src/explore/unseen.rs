@@ -25,19 +25,27 @@ pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
             "a handler takes CPUs from tasks, at which no small machine was looked".into(),
         );
     }
+    let tests = tests(policy, claim);
     let mut reads = Reads { policy, sets: Sets::of(policy), found: None };
-    for balance in tests(policy, claim).iter().flat_map(|test| balances(policy, test)) {
-        // Which candidate is chosen matters to no proof.
-        visit_bool(&balance.filter, &mut reads);
-        visit_bool(&balance.recheck, &mut reads);
-        visit_num(&balance.count, &mut reads);
+    for balance in tests.iter().flat_map(|test| balances(policy, test)) {
+        asked(balance, &mut reads);
     }
-    let what = reads.found?;
-    Some(format!("of small machines only instants are looked at, and a balance reads {what}"))
+    if let Some(what) = reads.found {
+        return Some(format!(
+            "of small machines only instants are looked at, and a balance reads {what}"
+        ));
+    }
+    let remembers = policy.idle.as_ref().is_some_and(|balance| !balance.remembered().is_empty());
+    let attempts = tests.iter().any(|test| test.wrong == Wrong::Fails);
+    (remembers && attempts).then(|| {
+        "a re-check remembers what it was, and of small machines attempts are looked at during \
+         which one task is woken and no CPU begins or ends to run one"
+            .to_owned()
+    })
 }
 
 /// Whether a balance passes whoever has a task that waits, and takes it whatever has happened.
-fn is_plain(balance: &Balance) -> bool {
+pub(super) fn is_plain(balance: &Balance) -> bool {
     let queued = |num: &Num| match num {
         Num::Queued(at) => at.queue == balance.from && at.at == Place::Other,
         _ => false,
@@ -50,6 +58,31 @@ fn is_plain(balance: &Balance) -> bool {
         _ => false,
     };
     somebody_waits && balance.recheck == Bool::Const(true)
+}
+
+/// Whether a balance reads a variable of CPUs that is set where a task begins to run or ends.
+/// Situations have it as it begins: no handler need ever have led to one in which tasks run.
+pub(super) fn reads_what_running_sets(policy: &Policy) -> bool {
+    struct Asks {
+        sets: Sets,
+        some: bool,
+    }
+    impl Visitor for Asks {
+        fn num(&mut self, num: &Num) {
+            self.some |= matches!(num, Num::CpuVar(var, _) if self.sets.ran[*var]);
+        }
+    }
+    let mut asks = Asks { sets: Sets::of(policy), some: false };
+    let periodic = policy.periodic.iter().map(|periodic| &periodic.balance);
+    policy.idle.iter().chain(periodic).for_each(|balance| asked(balance, &mut asks));
+    asks.some
+}
+
+/// Tells `visitor` what a balance asks. Which candidate is chosen matters to no proof.
+fn asked(balance: &Balance, visitor: &mut impl Visitor) {
+    visit_bool(&balance.filter, visitor);
+    visit_bool(&balance.recheck, visitor);
+    visit_num(&balance.count, visitor);
 }
 
 /// The balances that a test looks at.

@@ -57,7 +57,7 @@ impl Asked<'_, '_> {
         Ok(all([wanted, all(each?)]))
     }
 
-    /// No CPU that may run the task ever finds it.
+    /// Somebody waits, and no CPU ever takes a task. Nobody runs: there are no such kinds.
     fn lost(&mut self) -> Encoded {
         let (natures, cpus) = (self.natures(), self.world.cpus().iter());
         let never = |&cpu: &CpuId| {
@@ -65,10 +65,8 @@ impl Asked<'_, '_> {
         };
         let fails = cpus.map(never).collect::<Encoded<Vec<Term>>>()?;
         let waiting = self.kinds.iter().filter(|(kind, _)| queue(kind).is_some());
-        Ok(any(waiting.map(|(kind, many)| {
-            let able = fails.iter().enumerate().filter(|(cpu, _)| kind.allowed(nth(*cpu)));
-            all([some(name(many))].into_iter().chain(able.map(|(_, fails)| fails.clone())))
-        })))
+        let somebody = some_of(waiting.map(|(_, many)| name(many)).collect());
+        Ok(all(fails.into_iter().chain([somebody])))
     }
 
     /// No CPU that may run the task takes from its queue before all else.
@@ -213,8 +211,4 @@ fn queue(kind: &Task) -> Option<(usize, usize)> {
         Place::Waits { queue, group } => Some((queue, group)),
         Place::Runs(_) | Place::Away => None,
     }
-}
-
-fn nth(cpu: usize) -> CpuId {
-    CpuId(cpu as u16)
 }

@@ -114,10 +114,13 @@ fn count(
 fn kinds(world: &World<'_>, test: &Test) -> Vec<Task> {
     let cpus = world.cpus();
     let all = (1_u32 << cpus.len()) - 1;
-    let mut places: Vec<(Place, u32)> = cpus.iter().map(|&cpu| (Place::Runs(cpu), all)).collect();
+    let lets_run = test.lets_run(world.policy);
+    let run = cpus.iter().filter(|_| lets_run);
+    let mut places: Vec<(Place, u32)> = run.map(|&cpu| (Place::Runs(cpu), all)).collect();
     for mask in (1..=all).rev() {
-        let queues = waits(world, mask).into_iter();
-        places.extend(queues.map(|(queue, group)| (Place::Waits { queue, group }, mask)));
+        let queues = waits(world, mask);
+        let waiting = queues.iter().map(|&(queue, group)| Place::Waits { queue, group });
+        places.extend(waiting.map(|place| (place, mask)));
         if test.wakes > 0 {
             places.push((Place::Away, mask));
         }

@@ -91,7 +91,7 @@ impl Asking<'_> {
     /// What is said about each case, with so many tasks at most.
     fn about(&self, cases: &[(Small, Test)], tasks: usize) -> Result<Vec<Said>, Error> {
         let question = |(small, test): &(Small, Test)| {
-            let tasks = if test.alone() { 1 } else { tasks };
+            let tasks = if test.alone(self.policy) { 1 } else { tasks };
             Question::new(&World::new(self.policy, small), test, Tasks::UpTo(tasks)).ok()
         };
         let questions: Vec<Option<Question>> = cases.iter().map(question).collect();

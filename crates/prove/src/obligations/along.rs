@@ -35,13 +35,17 @@ pub(super) enum Step {
     Ends(Vec<Term>),
 }
 
+/// When a step is wrong; `None`: it cannot be. What has no words is no such answer: whoever asks
+/// hears of it.
+pub(super) type Wrong = Result<Option<Term>, NotEncoded>;
+
 /// A script that is satisfied if on some path of a handler some step is as `wrong` says. `None`: no
 /// step could be.
 pub(super) fn along(
     policy: &Policy,
     event: Event,
     what: &str,
-    wrong: impl Fn(&mut Encoder<'_>, &Step, &Names) -> Option<Term>,
+    wrong: impl Fn(&mut Encoder<'_>, &Step, &Names) -> Wrong,
 ) -> Result<Option<Script>, NotEncoded> {
     let mut encoder = Encoder::new(policy, &format!("Not so: {what}."));
     let vars = policy.task_vars.iter().map(|var| format!("t.{}", var.name));
@@ -83,7 +87,7 @@ struct Path {
     reads: Vec<usize>,
 }
 
-impl<W: Fn(&mut Encoder<'_>, &Step, &Names) -> Option<Term>> Walk<'_, W> {
+impl<W: Fn(&mut Encoder<'_>, &Step, &Names) -> Wrong> Walk<'_, W> {
     fn block(&mut self, blocks: &[&[Stmt]], mut path: Path) -> Result<(), NotEncoded> {
         let mut blocks = blocks.to_vec();
         while let Some(block) = blocks.last_mut() {
@@ -107,7 +111,7 @@ impl<W: Fn(&mut Encoder<'_>, &Step, &Names) -> Option<Term>> Walk<'_, W> {
                 stmt => self.statement(stmt, &mut path)?,
             }
         }
-        self.step(&Step::Ends(self.first.clone()), &path);
+        self.step(&Step::Ends(self.first.clone()), &path)?;
         self.paths += 1;
         if self.paths > PATHS {
             return Err(NotEncoded("a handler with so many paths"));
@@ -131,13 +135,13 @@ impl<W: Fn(&mut Encoder<'_>, &Step, &Names) -> Option<Term>> Walk<'_, W> {
             Stmt::SetTask(var, num) => {
                 let after = self.reads(path, |encoder, names| encoder.num(num, names))?;
                 let before = std::mem::replace(&mut path.names.vars[*var], after.clone());
-                self.step(&Step::Sets(*var, before, after), path);
+                self.step(&Step::Sets(*var, before, after), path)?;
             }
             Stmt::Put(put) => {
                 let cpu = self.encoder.queue_cpu(&put.queue, &path.names)?;
-                self.step(&Step::Puts(put.queue.queue, cpu, path.reads.clone()), path);
+                self.step(&Step::Puts(put.queue.queue, cpu, path.reads.clone()), path)?;
             }
-            Stmt::Kick { preempt, .. } => self.step(&Step::Kicks { preempt: *preempt }, path),
+            Stmt::Kick { preempt, .. } => self.step(&Step::Kicks { preempt: *preempt }, path)?,
             Stmt::SetCpu { .. } | Stmt::Run { .. } | Stmt::If { .. } => {}
         }
         Ok(())
@@ -169,9 +173,10 @@ impl<W: Fn(&mut Encoder<'_>, &Step, &Names) -> Option<Term>> Walk<'_, W> {
         names.slots[slot] = Some(cpu);
     }
 
-    fn step(&mut self, step: &Step, path: &Path) {
-        if let Some(wrong) = (self.wrong)(&mut self.encoder, step, &path.names) {
+    fn step(&mut self, step: &Step, path: &Path) -> Result<(), NotEncoded> {
+        if let Some(wrong) = (self.wrong)(&mut self.encoder, step, &path.names)? {
             self.found.push(and(path.given.iter().cloned().chain([wrong])));
         }
+        Ok(())
     }
 }

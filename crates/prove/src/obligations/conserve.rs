@@ -7,6 +7,7 @@ use wastenot_rota::ir::{Balance, Bool};
 use super::sites::{candidate, may_wait, takes, taking};
 use super::{Obligation, Question};
 use crate::encode::{Encoder, Held, Names, NotEncoded};
+use crate::explore::Sets;
 use crate::smt::{Script, at_most, equal, int, not};
 
 pub(super) fn work_conservation(policy: &Policy) -> Vec<Obligation> {
@@ -53,7 +54,8 @@ pub(super) fn reached(policy: &Policy, queue: usize) -> Option<Obligation> {
 /// woken for.
 pub(super) fn scans(policy: &Policy) -> Vec<Obligation> {
     let Some(balance) = &policy.idle else { return Vec::new() };
-    let all = [completeness(policy, balance, Me::MayBeGivenOne), persistence(balance)].into_iter();
+    let all = [completeness(policy, balance, Me::MayBeGivenOne), persistence(policy, balance)]
+        .into_iter();
     let patience = patience(policy, balance, Me::MayBeGivenOne, Meanwhile::Anything);
     all.chain(patience).collect()
 }
@@ -94,7 +96,7 @@ fn balanced(policy: &Policy, balance: &Balance, meanwhile: Meanwhile) -> Vec<Obl
     let spans = &balance.spans;
     let mut all = vec![
         completeness(policy, balance, Me::Idle),
-        persistence(balance),
+        persistence(policy, balance),
         Obligation {
             name: "steal_safe",
             what:
@@ -127,12 +129,13 @@ fn completeness(policy: &Policy, balance: &Balance, me: Me) -> Obligation {
     }
 }
 
-fn persistence(balance: &Balance) -> Obligation {
+fn persistence(policy: &Policy, balance: &Balance) -> Obligation {
+    let nobody_waits = !Sets::of(policy).fed[balance.from];
     Obligation {
         name: "tries_all",
         what: "every candidate that passed is tried until one gives a task".into(),
         span: balance.spans.retry,
-        question: Question::settled(balance.retry.is_none()),
+        question: Question::settled(balance.retry.is_none() || nobody_waits),
         model_only: false,
     }
 }

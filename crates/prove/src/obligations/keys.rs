@@ -8,6 +8,7 @@ use wastenot_rota::syntax::Span;
 use super::along::{Step, along, asked};
 use super::sites::{Site, sites};
 use super::{Obligation, Question};
+use crate::explore::Sets;
 use crate::smt::{and, int, less, not};
 
 /// No handler lets the key of a queue fall, and it is greater after its task ran.
@@ -20,8 +21,8 @@ pub(super) fn monotone(policy: &Policy) -> Vec<Obligation> {
             let name = &policy.task_vars[key].name;
             let what = format!("`{name}` does not fall in `{}`", event.name());
             let script = along(policy, event, &what, |_, step, _| {
-                let Step::Sets(var, before, after) = step else { return None };
-                (*var == key).then(|| less(after.clone(), before.clone()))
+                let Step::Sets(var, before, after) = step else { return Ok(None) };
+                Ok((*var == key).then(|| less(after.clone(), before.clone())))
             });
             if let Some(question) = asked(script) {
                 all.push(Obligation { name: "rises", what, span, question, model_only: false });
@@ -50,10 +51,10 @@ fn passes(policy: &Policy) -> Vec<Obligation> {
         let name = &policy.task_vars[key].name;
         let what = format!("`{name}` is greater when its task stops than when it began to run");
         let script = along(policy, Event::Stop, &what, |encoder, step, names| {
-            let Step::Ends(before) = step else { return None };
-            let ran = encoder.num(&Num::Ran, names).ok()?;
+            let Step::Ends(before) = step else { return Ok(None) };
+            let ran = encoder.num(&Num::Ran, names)?;
             let rose = less(before[key].clone(), names.vars[key].clone());
-            Some(and([less(int(0), ran), not(rose)]))
+            Ok(Some(and([less(int(0), ran), not(rose)])))
         });
         let question = asked(script).unwrap_or(Question::Fails);
         Obligation { name: "passes", what, span, question, model_only: false }
@@ -69,13 +70,13 @@ pub(super) fn lag(policy: &Policy, bound: &Num) -> Vec<Obligation> {
     for event in [Event::New, Event::Wake] {
         let what = format!("a task of `{}` is put no further back than that", event.name());
         let script = along(policy, event, &what, |encoder, step, names| {
-            let Step::Puts(queue, at, reads) = step else { return None };
-            let key = policy.queues[*queue].key?;
-            let bound = encoder.num(bound, names).ok()?;
+            let Step::Puts(queue, at, reads) = step else { return Ok(None) };
+            let Some(key) = policy.queues[*queue].key else { return Ok(None) };
+            let bound = encoder.num(bound, names)?;
             let read = encoder.min_keys_read(*queue, at, reads);
             let behind = |least| less(names.vars[key].clone(), least - bound.clone());
             // Further than that behind all that the handler read of it.
-            Some(and(read.into_iter().map(behind)))
+            Ok(Some(and(read.into_iter().map(behind))))
         });
         let Some(question) = asked(script) else { continue };
         let span = policy.span;
@@ -86,7 +87,9 @@ pub(super) fn lag(policy: &Policy, bound: &Num) -> Vec<Obligation> {
 
 fn rebased(policy: &Policy) -> Vec<Obligation> {
     let periodic = policy.periodic.iter().map(|periodic| &periodic.balance);
-    let ordered = policy.idle.iter().chain(periodic).filter_map(|balance| {
+    let fed = Sets::of(policy).fed;
+    let taken = policy.idle.iter().chain(periodic).filter(|balance| fed[balance.from]);
+    let ordered = taken.filter_map(|balance| {
         let queue = &policy.queues[balance.from];
         Some((balance, queue.key?, &queue.name))
     });

@@ -2,14 +2,14 @@
 //! far as the text decides it, `hierarchy`, `wait`.
 
 use wastenot_rota::ir::Policy;
-use wastenot_rota::ir::{Attempt, Level, Stmt, Visitor, visit};
+use wastenot_rota::ir::{Attempt, Bool, Level, Stmt};
 use wastenot_rota::syntax::Span;
 
 use super::conserve::scans;
 use super::sites::{Site, candidate, moves, sites, takes, taking};
 use super::{Obligation, Question};
 use crate::encode::{Encoder, Names, NotEncoded, cpu_sort};
-use crate::explore::moves_somebody;
+use crate::explore::{Sets, moves_somebody};
 use crate::smt::{Script, Term, and, at_most, forall, implies, int, name, not, or};
 use crate::wakeup::{Variant, invariant};
 
@@ -146,7 +146,9 @@ pub(super) fn hierarchy(policy: &Policy) -> Vec<Obligation> {
         model_only: false,
     };
     let mut all = vec![walked, nested];
-    if let Some(balance) = &policy.idle {
+    // Where nobody balances when idle, whoever looks furthest regularly has to.
+    let furthest = policy.periodic.iter().map(|it| &it.balance).max_by_key(|it| it.levels.last());
+    if let Some(balance) = policy.idle.as_ref().or(furthest) {
         all.push(Obligation {
             name: "covers",
             what: "the last level is the machine, or the partition".into(),
@@ -170,28 +172,60 @@ pub(super) fn hierarchy(policy: &Policy) -> Vec<Obligation> {
 
 /// Whether a leader comes to balance: a slice may be as long as it likes, but not without end.
 fn leads(policy: &Policy) -> Question {
-    struct Slices {
-        endless: bool,
-        preempts: bool,
-    }
-    impl Visitor for Slices {
-        fn stmt(&mut self, stmt: &Stmt) {
-            self.endless |= match stmt {
-                Stmt::Put(put) => put.slice.is_none(),
-                Stmt::Run { slice, .. } => slice.is_none(),
-                _ => false,
-            };
-            self.preempts |= matches!(stmt, Stmt::Kick { preempt: true, .. });
-        }
-    }
-    let mut slices = Slices { endless: false, preempts: false };
-    visit(policy, &mut slices);
-    match (slices.endless, slices.preempts) {
-        (false, _) => Question::Holds,
-        (true, false) => Question::Fails,
-        (true, true) => Question::Undecided(
+    let mut endless = Endless { policy, given: false, perhaps: false, preempts: false };
+    policy.handlers.iter().for_each(|handler| endless.block(handler, true));
+    match endless {
+        Endless { perhaps: false, .. } => Question::Holds,
+        Endless { given: true, preempts: false, .. } => Question::Fails,
+        Endless { preempts: true, .. } => Question::Undecided(
             "a slice is for ever, and whether who runs for ever is always interrupted is not asked",
         ),
+        _ => Question::Undecided(
+            "a slice is for ever, and whether anybody ever runs with it is not asked",
+        ),
+    }
+}
+
+/// What is done about slices that never end.
+struct Endless<'p> {
+    policy: &'p Policy,
+    /// Somebody runs with one: on some path that is certainly gone.
+    given: bool,
+    /// Somebody may.
+    perhaps: bool,
+    /// CPUs are taken from tasks.
+    preempts: bool,
+}
+
+impl Endless<'_> {
+    /// `gone`: handlers come here.
+    fn block(&mut self, block: &[Stmt], gone: bool) {
+        for stmt in block {
+            match stmt {
+                Stmt::Put(put) if put.slice.is_none() => {
+                    self.perhaps = true;
+                    self.given |= gone && self.takes(put.queue.queue);
+                }
+                Stmt::Run { slice: None, .. } => {
+                    (self.given, self.perhaps) = (self.given || gone, true);
+                }
+                Stmt::Kick { preempt: true, .. } => self.preempts = true,
+                // A CPU is found, or none.
+                Stmt::If { condition, then, otherwise } => {
+                    let gone = gone && matches!(condition, Bool::Found(_));
+                    [then, otherwise].iter().for_each(|block| self.block(block, gone));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether anybody takes tasks from a queue.
+    fn takes(&self, queue: usize) -> bool {
+        let takes =
+            |attempt: &Attempt| matches!(attempt, Attempt::Take(at, _) if at.queue == queue);
+        let idle = self.policy.idle.as_ref().is_some_and(|balance| balance.from == queue);
+        idle || self.policy.dispatch.iter().any(takes)
     }
 }
 
@@ -200,7 +234,8 @@ fn leads(policy: &Policy) -> Question {
 /// dispatch is in coming is another matter.
 pub(super) fn wait(policy: &Policy) -> Vec<Obligation> {
     let mut all = Vec::new();
-    for queue in &policy.queues {
+    let fed = Sets::of(policy).fed;
+    for (queue, _) in policy.queues.iter().zip(&fed).filter(|(_, fed)| **fed) {
         all.push(Obligation {
             name: "in_order",
             what: format!("`{}` is first in, first out", queue.name),
@@ -209,7 +244,7 @@ pub(super) fn wait(policy: &Policy) -> Vec<Obligation> {
             model_only: false,
         });
     }
-    for periodic in &policy.periodic {
+    for periodic in policy.periodic.iter().filter(|it| fed[it.balance.from]) {
         all.push(Obligation {
             name: "stays",
             what: "nobody who waits is moved behind others".into(),

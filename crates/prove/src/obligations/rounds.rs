@@ -1,7 +1,7 @@
 //! `rounds`: Theorem 1, and `settles`: periodic balancing comes to an end.
 
 use wastenot_rota::ir::Policy;
-use wastenot_rota::ir::{Bound, Event, Periodic, Stmt, Visitor, visit_block};
+use wastenot_rota::ir::{Balance, Bound, Event, Periodic, Stmt, Visitor, visit_block};
 
 use super::along::{Step, along, asked};
 use super::conserve::{Meanwhile, conserving};
@@ -45,7 +45,8 @@ fn calm(policy: &Policy) -> Vec<Obligation> {
             true => Question::Fails,
             false => {
                 let script = along(policy, event, &what, |_, step, _| {
-                    matches!(step, Step::Kicks { preempt: true }).then_some(Term::Bool(true))
+                    let takes = matches!(step, Step::Kicks { preempt: true });
+                    Ok(takes.then_some(Term::Bool(true)))
                 });
                 asked(script).unwrap_or(Question::Holds)
             }
@@ -129,8 +130,23 @@ fn evens_out(policy: &Policy, periodic: &Periodic) -> Result<Script, NotEncoded>
     encoder.assert("It passes the filter.", filter);
     let count = encoder.num(&balance.count, &names)?;
     encoder.assert("A task is to be moved.", at_most(int(1), count));
+    // Without it more is asked for: what has no words is left out.
+    if let Ok(recheck) = rechecked(&mut encoder, balance, &names) {
+        encoder.assert("The re-check says yes.", recheck);
+    }
     let longer = encoder.queued(balance.from, cpu, &names);
     let mine = encoder.queued(balance.from, me, &names);
     encoder.assert("It is not longer by two.", less(longer - mine, int(2)));
     Ok(encoder.finish())
+}
+
+/// That the re-check says yes to who is moved, at the instant at which the filter was asked.
+fn rechecked(
+    encoder: &mut Encoder<'_>,
+    balance: &Balance,
+    names: &Names,
+) -> Result<Term, NotEncoded> {
+    let seen: Result<Vec<Term>, NotEncoded> =
+        balance.remembered().iter().map(|num| encoder.num(num, names)).collect();
+    encoder.bool(&balance.recheck, &Names { seen: seen?, ..names.clone() })
 }

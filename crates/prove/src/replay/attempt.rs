@@ -6,7 +6,7 @@ use wastenot_rota::ir::{Attempt, Balance, Num, Policy};
 
 use super::Otherwise;
 use super::stage::Stage;
-use crate::explore::{Events, Place, Step, failing};
+use crate::explore::{Events, Step, failing};
 
 /// The attempt finds nobody, though somebody waits.
 pub(super) fn fails(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
@@ -27,13 +27,10 @@ pub(super) fn round(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     all_fail(stage, idle.collect())
 }
 
-/// So do those of all CPUs that may run the task.
+/// So do those of all CPUs.
 pub(super) fn lost(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     fails(stage)?;
-    let task = stage.told.situation.tasks.iter();
-    let task = task.clone().find(|task| matches!(task.place, Place::Waits { .. }));
-    let able = stage.told.cpus().into_iter().filter(|&cpu| task.is_some_and(|it| it.allowed(cpu)));
-    all_fail(stage, able.collect())
+    all_fail(stage, stage.told.cpus())
 }
 
 fn all_fail(stage: &Stage<'_>, cpus: Vec<CpuId>) -> Result<(), Otherwise> {

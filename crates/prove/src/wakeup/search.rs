@@ -4,11 +4,12 @@
 use std::collections::BTreeSet;
 
 use wastenot_model::CpuId;
-use wastenot_rota::ir::{Attempt, Policy, Stmt};
+use wastenot_rota::eval::{At, Frame};
+use wastenot_rota::ir::{Attempt, Balance, Policy, Stmt};
 
 use super::symmetry::permutations;
-use super::{Cpus, Move, Queue, SIZE_MAX, System, Task, Trace, Variant, explore};
-use crate::explore::{Situation, World, placed};
+use super::{Cpus, Move, Queue, SIZE_MAX, System, Trace, Variant, explore};
+use crate::explore::{Place, Situation, Task, World, placed};
 use crate::{Small, machines};
 
 /// How far to look.
@@ -141,8 +142,8 @@ pub(crate) fn kinds(world: &World<'_>) -> BTreeSet<Kind> {
     kinds
 }
 
-/// Who looks into a queue: takes from it, or has it as a candidate when idle. That filters let
-/// nothing pass that they should is another obligation.
+/// Who looks into a queue: takes from it, or has it as a candidate when idle and would take who
+/// waits there. That no filter keeps anybody away whom it should not is another obligation.
 fn readers(world: &World<'_>, (queue, group): (usize, usize)) -> Cpus {
     let attempts = world.policy.dispatch.iter();
     let reads =
@@ -163,9 +164,32 @@ fn looks(world: &World<'_>, cpu: CpuId, attempt: &Attempt, at: (usize, usize)) -
             let per = world.per[balance.from];
             let mut levels = 0..balance.levels.len();
             levels.any(|n| tree.victims(cpu, per, &balance.levels, n).any(|group| group == at.1))
+                && would_take(world, cpu, balance, at)
         }
         (Attempt::Balance, _) => false,
     }
+}
+
+/// Whether an idle CPU takes a task from a candidate, whatever one other task does.
+fn would_take(world: &World<'_>, cpu: CpuId, balance: &Balance, at: (usize, usize)) -> bool {
+    let mask = set(world.cpus()).into();
+    let task = |place| Task { place, mask, weight: 100 };
+    let runs = world.cpus().iter().filter(|&&other| other != cpu).map(|&cpu| Place::Runs(cpu));
+    let queues = (0..world.per.len()).flat_map(|queue| {
+        let groups = 0..world.tree().count(world.per[queue]);
+        groups.map(move |group| Place::Waits { queue, group })
+    });
+    let asks = |other: Option<Place>| {
+        let waits = Place::Waits { queue: at.0, group: at.1 };
+        let tasks = std::iter::once(waits).chain(other).map(task).collect();
+        let situation = Situation { tasks, vars: world.vars() };
+        let look = world.look(&situation, Some(0));
+        let other = Some(At { level: world.per[at.0], group: at.1 });
+        let mut frame = Frame { other, ..world.frame_at(cpu) };
+        frame.bool(&look, &world.per, &balance.filter)
+            && frame.bool(&look, &world.per, &balance.recheck)
+    };
+    runs.chain(queues).map(Some).chain([None]).all(asks)
 }
 
 fn runs_directly(block: &[Stmt]) -> bool {
@@ -211,7 +235,7 @@ pub(crate) fn system(world: &World<'_>, kinds: &[Kind]) -> Option<(System, Place
         readers: readers(world, *place),
         fifo: policy.queues[place.0].key.is_none(),
     };
-    let task = |kind: &Kind| Task {
+    let task = |kind: &Kind| super::Task {
         allowed: kind.allowed,
         woken: kind.woken,
         direct: kind.direct,
@@ -247,7 +271,7 @@ fn shape(system: &System) -> Vec<[u8; 6]> {
             let of = |cpu: &usize| set >> cpu & 1 == 1;
             (0..system.cpus).filter(of).fold(0, |all, cpu| all | 1 << names[cpu])
         };
-        let task = |task: &Task| {
+        let task = |task: &super::Task| {
             let queue = &system.queues[task.queue];
             let (allowed, woken, direct) = (task.allowed, task.woken, task.direct);
             let [allowed, woken, direct, readers] =

@@ -371,3 +371,167 @@ fn that_no_number_saturates_is_said_to_be_assumed() {
         assert!(said.iter().any(|line| line.contains("2^63")), "{said:?}");
     }
 }
+
+/// A question that cannot be put into words is open, and not left out.
+#[test]
+fn a_bound_that_has_no_words_shows_nothing() {
+    let nested = "max a in machine : (max b in machine : b.x)";
+    let put = "put t in machine.q";
+    let rises = "t.vt += ran + 1ns";
+    let text = keyed("x: time = 0 owner cpu", put, rises, &format!("lag(<= {nested})"));
+    let both = [Vec::new()].into_iter();
+    let solvers = solvers("a_bound_that_has_no_words_shows_nothing");
+    for solvers in both.chain(solvers.into_iter().map(|it| vec![it])) {
+        let verdict = judged(&text, solvers);
+        assert!(!matches!(verdict.outcome, Outcome::Proved(_)), "{:?}", verdict.outcome);
+        let lags = verdict.obligations.iter().filter(|it| it.obligation.name == "lags");
+        assert_eq!(lags.filter(|it| matches!(it.finding, Finding::Open(_))).count(), 2);
+    }
+}
+
+/// Levels that end before the machine does cover no machine, whoever looks along them.
+#[test]
+fn levels_of_periodic_balancing_alone_have_to_cover_the_machine() {
+    let balanced = |levels: &str| {
+        format!(
+            "policy p() {{
+                queue q : fifo per cpu
+                on new(t), wake(t), preempt(t), yield(t) {{ put t in home(t).q }}
+                on block(t), exit(t) {{ }}
+                on dispatch(c) {{ take c.q }}
+                balance every 10ms {{
+                    level {levels}
+                    filter(me, v) = queued(v.q) - queued(me.q) >= 2
+                    steal 1 into me.q
+                }}
+                prove hierarchy
+            }}"
+        )
+    };
+    let Outcome::Contradicted(what) = judged(&balanced("llc"), Vec::new()).outcome else {
+        panic!("a cache is no machine")
+    };
+    assert!(what.contains("the last level"), "{what}");
+    let whole = judged(&balanced("llc, machine"), Vec::new()).outcome;
+    assert!(matches!(whole, Outcome::Proved(Scope::Any)), "{whole:?}");
+}
+
+/// Whoever waits alone may be found, and nobody of two.
+#[test]
+fn a_task_may_be_lost_beside_others() {
+    let stacked = |filter: &str| {
+        let text = stealing(filter, "no_lost_task");
+        let first = "let v = argmin v in machine : cpus(v)\n put t in v.q";
+        text.replace("put t in home(t).q", first)
+    };
+    let both = [Vec::new()].into_iter();
+    let solvers = solvers("a_task_may_be_lost_beside_others");
+    for solvers in both.chain(solvers.into_iter().map(|it| vec![it])) {
+        for filter in [
+            "queued(v.q) >= 1 and queued(v.q) <= 1",
+            "queued(v.q) >= 1 and (sum c in machine : queued(c.q)) <= 1",
+        ] {
+            let outcome = judged(&stacked(filter), solvers.clone()).outcome;
+            let Outcome::Refuted(found) = outcome else { panic!("{filter}: {outcome:?}") };
+            assert!(found.why().contains("finds"), "{}", found.why());
+        }
+        // Of one that two are too few for, no more is known than was looked at.
+        let outcome = judged(&stacked("queued(v.q) >= 1"), solvers.clone()).outcome;
+        assert!(matches!(outcome, Outcome::Proved(_)), "{outcome:?}");
+    }
+}
+
+/// Whoever wakes a task may do so from any CPU.
+#[test]
+fn where_an_event_happens_need_not_be_where_the_task_was() {
+    let waking = |wake: &str, dispatch: &str, claim: &str| {
+        format!(
+            "policy p() {{
+                queue q : fifo per cpu
+                queue w : fifo per machine
+                on new(t), preempt(t), yield(t) {{ put t in home(t).q }}
+                on wake(t) {{ {wake} }}
+                on block(t), exit(t) {{ }}
+                on dispatch(c) {{ {dispatch} }}
+                prove {claim}
+            }}"
+        )
+    };
+    let elsewhere =
+        |put: &str| format!("if here = t.prev {{ put t in home(t).q }} else {{ {put} }}");
+    let wait = "wait(dispatches <= position + direct_runs)";
+    let wrong = [
+        waking(&elsewhere("put t in machine.w"), "take c.q", "no_lost_task"),
+        waking(&elsewhere("put t in machine.w"), "take c.q", "work_conservation"),
+        waking(&elsewhere("put t in machine.w"), "take c.q else take machine.w", wait),
+        waking(
+            &elsewhere("put t in machine.w wake within cpu"),
+            "take c.q else take machine.w",
+            "no_lost_wakeup",
+        ),
+    ];
+    let both = [Vec::new()].into_iter();
+    let solvers = solvers("where_an_event_happens_need_not_be_where_the_task_was");
+    for solvers in both.chain(solvers.into_iter().map(|it| vec![it])) {
+        for text in &wrong {
+            let outcome = judged(text, solvers.clone()).outcome;
+            assert!(!matches!(outcome, Outcome::Proved(_)), "{outcome:?}\n{text}");
+        }
+    }
+    // Where that is, is of no matter to who looks everywhere.
+    let anywhere = stealing("queued(v.q) >= 1", "no_lost_task").replace("home(t).q", "here.q");
+    let outcome = judged(&anywhere, Vec::new()).outcome;
+    assert!(matches!(outcome, Outcome::Proved(Scope::UpTo(_))), "{outcome:?}");
+}
+
+/// Nobody looked at CPUs that begin to run a task during an attempt, nor at a second wakeup.
+#[test]
+fn what_a_recheck_remembers_changes_by_more_than_one_wakeup() {
+    let both = [Vec::new()].into_iter();
+    let solvers = solvers("what_a_recheck_remembers_changes_by_more_than_one_wakeup");
+    let both: Vec<_> = both.chain(solvers.into_iter().map(|it| vec![it])).collect();
+    let nested = "queued(v.q) >= 1 and (max c in machine : (max d in machine : queued(d.q))) >= 0";
+    for asks in [
+        "running(v) = seen(running(v))",
+        "running(machine) >= seen(running(machine))",
+        "queued(v.q) <= seen(queued(v.q)) + 1",
+    ] {
+        let text = rechecking(asks, "work_conservation");
+        for text in [text.replace("queued(v.q) >= 1\n", &format!("{nested}\n")), text] {
+            for solvers in &both {
+                let outcome = judged(&text, solvers.clone()).outcome;
+                assert!(!matches!(outcome, Outcome::Proved(_)), "{outcome:?}\n{text}");
+            }
+        }
+    }
+}
+
+/// Parameters may have other values, and what is near is said by levels that no policy names.
+#[test]
+fn a_handler_goes_ways_that_parameters_and_nearness_decide() {
+    let lost = |vars: &str, handler: &str| {
+        format!(
+            "policy p({vars}) {{
+                queue q : fifo per cpu
+                queue lost : fifo per machine
+                on new(t), wake(t), preempt(t), yield(t) {{ {handler} }}
+                on block(t), exit(t) {{ }}
+                on dispatch(c) {{ take c.q }}
+                prove no_lost_task
+            }}"
+        )
+    };
+    let switch = "if on >= 1 { put t in machine.lost } else { put t in home(t).q }";
+    let nearest = "if t.prev in allowed(t) { put t in home(t).q } else {
+        let v = argmin v in allowed(t) : cpus(v)
+        if v = home(t) { put t in home(t).q } else { put t in machine.lost }
+    }";
+    for text in [lost("on: count = 0", switch), lost("", nearest)] {
+        let program = wastenot_rota::compile(&text).expect("it compiles");
+        let bounds = Bounds { cpus: 3, tasks: 1, events: 1 };
+        let patience = Duration::from_secs(20);
+        let options = Options { solvers: Vec::new(), cache: None, patience, bounds };
+        let outcome = judge(&program.policies[0], &options).expect("an answer").remove(0).outcome;
+        assert!(!matches!(outcome, Outcome::Proved(_)), "{outcome:?}\n{text}");
+    }
+}

@@ -238,3 +238,246 @@ fn a_cpu_moves_nobody_while_it_looks_for_somebody() {
         assert!(!is_refuted(&outcome), "{outcome:?}");
     }
 }
+
+/// Work stealing with another queue `z`, and this periodic balancing.
+fn moving(vars: &str, takes: &str, filter: &str, steal: &str, claim: &str) -> String {
+    format!(
+        "policy p{vars}
+            queue q : fifo per cpu
+            queue z : fifo per cpu
+            on new(t), wake(t), preempt(t), yield(t) {{ put t in home(t).q }}
+            on block(t), exit(t) {{ }}
+            on dispatch(c) {{ take c.q else balance idle }}
+            balance idle {{
+                level machine
+                filter(me, v) = queued({takes}) >= 1
+                steal 1 where me in allowed(t)
+            }}
+            balance every 10ms {{
+                level machine
+                filter(me, v) = {filter}
+                steal 1 {steal}
+            }}
+            prove {claim}
+        }}"
+    )
+}
+
+/// Under its lock a queue gives what `where` lets go, and nothing else.
+#[test]
+fn a_move_asks_the_recheck() {
+    let test = "a_move_asks_the_recheck";
+    let longer = "into me.q where queued(v.q) - queued(me.q) >= 2";
+    let settles = moving("() {", "v.q", "queued(v.q) >= 1", longer, "settles");
+    for outcome in outcomes(&settles, test) {
+        assert!(!is_refuted(&outcome), "{outcome:?}");
+    }
+    for solver in solvers(test) {
+        let outcome = judged(&settles, vec![solver]).remove(0);
+        assert!(matches!(outcome, Outcome::Proved(Scope::Any)), "{outcome:?}");
+    }
+    let never = "into me.q where t.weight > 10000";
+    let shorter = "into me.q where queued(v.q) >= 2";
+    let empty = "queued(v.q) >= 1 and queued(me.q) = 0";
+    for text in [
+        moving("() {", "v.q", "queued(v.q) >= 1", never, "rounds(<= idle_cpus)"),
+        moving("() {", "v.q", empty, shorter, "settles"),
+    ] {
+        for outcome in outcomes(&text, test) {
+            assert!(!is_refuted(&outcome), "{outcome:?}\n{text}");
+        }
+    }
+    let rounds =
+        moving("() {", "v.q", "queued(v.q) >= 1", "into me.q where t.weight > 50", "settles");
+    for outcome in outcomes(&rounds, test) {
+        assert!(matches!(outcome, Outcome::Refuted(_)), "{outcome:?}");
+    }
+}
+
+#[test]
+fn a_task_waits_only_where_some_move_leads() {
+    let test = "a_task_waits_only_where_some_move_leads";
+    let lost = |vars: &str, takes: &str, filter: &str, asks: &str| {
+        moving(vars, takes, filter, &format!("from v.q into me.z {asks}"), "no_lost_task")
+    };
+    let switch = "queued(v.q) >= 1 and on >= 1";
+    let full = "() { cpu { full: count = 0 owner cpu }";
+    let never = [
+        lost("(on: count = 0) {", "v.q", switch, ""),
+        lost("() {", "v.q", "queued(v.q) >= 1 and cpus(machine) = 0", ""),
+        lost(full, "v.q", "queued(v.q) - queued(me.q) >= 2 and v.full >= 1", ""),
+        lost("() {", "v.z", "queued(v.q) >= 2", "where exists c in allowed(t) : c != me"),
+        lost("() {", "v.q", "queued(v.q) >= 2 and cpus(machine) = 0", "")
+            .replace("no_lost_task", "work_conservation"),
+    ];
+    for text in &never {
+        for outcome in outcomes(text, test) {
+            assert!(!is_refuted(&outcome), "{outcome:?}\n{text}");
+        }
+    }
+    for filter in ["queued(v.q) >= 1", "queued(v.q) - queued(me.q) >= 2"] {
+        for outcome in outcomes(&lost("() {", "v.q", filter, ""), test) {
+            assert!(matches!(outcome, Outcome::Refuted(_)), "{filter}: {outcome:?}");
+        }
+    }
+    // Where the switch is on, it does; without solvers nobody knows whether it ever is.
+    for outcome in outcomes(&never[0], test) {
+        let Outcome::Unknown(why) = outcome else { panic!("{outcome:?}") };
+        assert!(why.contains("whether"), "{why}");
+    }
+}
+
+/// Two queues of one machine, the second ordered so.
+fn two_queues(order: &str, wake: &str, preempt: &str, claim: &str) -> String {
+    format!(
+        "policy p() {{
+            task {{ vt: time = 0 owner queue, d: time = 0 owner queue }}
+            queue q : ordered(vt) per machine
+            queue z : {order} per machine
+            on new(t), wake(t) {{ {wake}\n put t in machine.q }}
+            on stop(t, ran) {{ t.vt += ran + 1ns }}
+            on preempt(t), yield(t) {{ {preempt} }}
+            on block(t), exit(t) {{ }}
+            on dispatch(c) {{ take machine.q else take machine.z }}
+            prove {claim}
+        }}"
+    )
+}
+
+#[test]
+fn each_queue_has_a_least_key_of_its_own() {
+    let test = "each_queue_has_a_least_key_of_its_own";
+    let (begins, stays) = ("t.vt := 0ms", "put t in machine.q");
+    let set = |asks: &str| format!("if {asks} {{ t.vt := 0ms }}");
+    let right = [
+        // All that ever came into `q` has the key 0.
+        two_queues("ordered(d)", begins, "t.d := now\n put t in machine.z", "lag(<= 1ms)"),
+        two_queues("ordered(vt)", begins, "put t in machine.z", "lag(<= 1ms)"),
+        // Nobody is ever in `z`.
+        two_queues("fifo", &set("queued(machine.z) = 1"), stays, "vt_monotone"),
+        two_queues("ordered(vt)", &set("min_vt(machine.z) > 0ms"), stays, "vt_monotone"),
+    ];
+    for text in &right {
+        for outcome in outcomes(text, test) {
+            assert!(!is_refuted(&outcome), "{outcome:?}\n{text}");
+        }
+    }
+    for text in [
+        two_queues("fifo", &set("min_vt(machine.q) > 0ms"), stays, "vt_monotone"),
+        two_queues("fifo", begins, stays, "lag(<= 1ms)"),
+    ] {
+        for outcome in outcomes(&text, test) {
+            assert!(matches!(outcome, Outcome::Refuted(_)), "{outcome:?}\n{text}");
+        }
+    }
+}
+
+/// Who would never take the task is not missed when it is put.
+#[test]
+fn whom_the_filter_keeps_away_nobody_has_to_wake() {
+    let test = "whom_the_filter_keeps_away_nobody_has_to_wake";
+    let text = |filter: &str| {
+        format!(
+            "policy p() {{
+                queue q : fifo per cpu
+                on new(t), wake(t), preempt(t), yield(t) {{ put t in t.prev.q wake within node }}
+                on block(t), exit(t) {{ }}
+                on dispatch(c) {{ take c.q else balance idle }}
+                balance idle {{
+                    level machine
+                    filter(me, v) = queued(v.q) >= 1 {filter}
+                    steal 1 where me in allowed(t)
+                }}
+                prove no_lost_wakeup
+            }}"
+        )
+    };
+    for outcome in outcomes(&text("and node(v) = node(me)"), test) {
+        assert!(!is_refuted(&outcome), "{outcome:?}");
+    }
+    for outcome in outcomes(&text(""), test) {
+        assert!(matches!(outcome, Outcome::Refuted(_)), "{outcome:?}");
+    }
+}
+
+#[test]
+fn of_what_never_happens_the_text_contradicts_nothing() {
+    let test = "of_what_never_happens_the_text_contradicts_nothing";
+    let unused = |queue: &str, retry: &str, claim: &str| {
+        format!(
+            "policy p() {{
+                task {{ vt: time = 0 owner queue }}
+                queue q : {queue} per machine
+                queue z : ordered(vt) per cpu
+                on new(t), wake(t) {{ put t in machine.q }}
+                on preempt(t), yield(t) {{ put t in machine.q }}
+                on stop(t, ran) {{ t.vt += ran + 1ns }}
+                on block(t), exit(t) {{ }}
+                on dispatch(c) {{ take machine.q else balance idle }}
+                balance idle {{
+                    level machine
+                    filter(me, v) = queued(v.z) >= 1
+                    steal 1 where me in allowed(t)
+                    {retry}
+                }}
+                prove {claim}
+            }}"
+        )
+    };
+    let wait = "wait(dispatches <= position + direct_runs)";
+    let endless = |choice: &str| {
+        let put = "put t in home(t).q";
+        let text = balanced("", "", "queued(v.q) - queued(me.q) >= 2", "hierarchy");
+        text.replace(put, choice)
+    };
+    let never =
+        "if cpus(machine) = 0 { put t in home(t).q slice forever } else { put t in home(t).q }";
+    let nobody_takes = "queue lost : fifo per machine
+        on new(t), wake(t), preempt(t) { put t in home(t).q }
+        on yield(t) { put t in machine.lost slice forever }";
+    let nobody_takes = endless("put t in home(t).q")
+        .replace("on new(t), wake(t), preempt(t), yield(t) { put t in home(t).q  }", nobody_takes);
+    assert!(nobody_takes.contains("lost"), "{nobody_takes}");
+    for text in [
+        unused("fifo", "retry 0", "work_conservation"),
+        unused("fifo", "retry 0", "rounds(<= idle_cpus)"),
+        unused("fifo", "", wait),
+        unused("ordered(vt)", "", "lag(<= 1ms)")
+            .replace("wake(t) { put", "wake(t) { t.vt := max(t.vt, min_vt(machine.q))\n put"),
+        endless(never),
+        nobody_takes,
+    ] {
+        for outcome in outcomes(&text, test) {
+            assert!(!is_refuted(&outcome), "{outcome:?}\n{text}");
+        }
+    }
+    let either = "let c = idle cpu in allowed(t) near t.prev by [machine]
+        if c { run t on c slice forever } else { put t in home(t).q }";
+    for outcome in outcomes(&endless(either), test) {
+        assert!(matches!(outcome, Outcome::Contradicted(_)), "{outcome:?}");
+    }
+}
+
+/// Whoever runs, or ran last, has set what is set then.
+#[test]
+fn variables_are_not_as_they_begin_where_somebody_ran() {
+    let test = "variables_are_not_as_they_begin_where_somebody_ran";
+    let y = "cpu { y: time = 0 owner cpu }";
+    let wake = "if t.prev.y = 0ms { put t in machine.lost } else { put t in home(t).q }";
+    let start = "on start(t) { here.y := 1ms }";
+    let woken = choosing(y, wake, start, "no_lost_task")
+        .replace("on new(t), wake(t), ", &format!("on wake(t) {{ {wake} }}\n on new(t), "))
+        .replacen(&format!("yield(t) {{ {wake} }}"), "yield(t) { put t in home(t).q }", 1);
+    let runs = moving(
+        "() { cpu { on: count = 0 owner cpu } on start(t) { here.on := 1 }",
+        "v.q) >= 0 and (v.on >= 1 or idle(v)) and queued(v.q",
+        "queued(v.q) >= 2",
+        "into me.q",
+        "rounds(<= idle_cpus + periodic_moves)",
+    );
+    for text in [&woken, &runs] {
+        for outcome in outcomes(text, test) {
+            assert!(!is_refuted(&outcome), "{outcome:?}\n{text}");
+        }
+    }
+}

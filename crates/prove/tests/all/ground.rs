@@ -153,7 +153,7 @@ impl Agreed {
                 continue;
             }
             for small in machines(policy, cpus) {
-                let tasks = if test.alone() { 1 } else { TASKS };
+                let tasks = if test.alone(policy) { 1 } else { TASKS };
                 cases.extend((1 + test.wakes..=tasks).map(|tasks| (small.clone(), test, tasks)));
             }
         }

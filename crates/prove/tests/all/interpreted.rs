@@ -82,7 +82,7 @@ fn anything(world: &World<'_>, random: &mut Random) -> Situation {
     }
     for _ in 0..random.below(4) {
         let mask = 1 + random.below((1 << cpus) - 1) as u32;
-        let queues: Vec<(usize, usize)> = waits(world, mask).into_iter().collect();
+        let queues: Vec<(usize, usize)> = waits(world, mask).iter().copied().collect();
         let (queue, group) = queues[random.below(queues.len() as u64) as usize];
         situation.tasks.push(Task { place: Place::Waits { queue, group }, mask, weight: 100 });
     }

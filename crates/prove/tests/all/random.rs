@@ -231,7 +231,7 @@ impl<'p> Asked<'p> {
             let small = any(&machines(policy, cpus), &mut random).clone();
             let few = 1 + test.wakes + random.below(3 - test.wakes as u64) as usize;
             let tasks = match tasks {
-                _ if test.alone() => Tasks::Exactly(1),
+                _ if test.alone(policy) => Tasks::Exactly(1),
                 None => Tasks::Exactly(few),
                 Some(many) => Tasks::UpTo(many),
             };

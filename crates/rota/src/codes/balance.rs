@@ -8,7 +8,7 @@ pub(super) const CODES: &[Code] = &[
         title: "a queue that is not ordered so",
         about: "A queue is `fifo` or `ordered(VARIABLE)`, by a variable of tasks. Only an \
                 ordered queue has a least key (`min_vt`), and only its own key can be carried \
-                over to another queue (`rebase`).",
+                over to another queue (`rebase`), which is ordered by the same variable.",
         wrong: "on wake(t) {\n    t.vt := max(t.vt, min_vt(home(t).ready))\n    put t in \
                 home(t).q\n}\n",
         right: "on wake(t) {\n    t.vt := max(t.vt, min_vt(home(t).q))\n    put t in \

@@ -61,7 +61,7 @@ impl Lowering<'_> {
         let into = self.into(clauses.steal, &scope, periodic);
         let count = self.count(clauses.steal, &scope, periodic);
         let recheck = self.recheck(clauses.steal, &scope);
-        let rebase = self.rebase(clauses.steal, from);
+        let rebase = self.rebase(clauses.steal, from, into);
         let spans = BalanceSpans {
             whole: balance.span,
             levels: clauses.levels.1,
@@ -254,19 +254,28 @@ impl Lowering<'_> {
         Some(without_allowed(condition))
     }
 
+    /// Both queues have a least key of this variable: how far a task is ahead of the one it is
+    /// ahead of the other.
     #[allow(clippy::option_option)]
-    fn rebase(&mut self, steal: &ast::Steal, from: usize) -> Option<Option<usize>> {
+    fn rebase(
+        &mut self,
+        steal: &ast::Steal,
+        from: usize,
+        into: Option<Option<usize>>,
+    ) -> Option<Option<usize>> {
         let Some(name) = &steal.rebase else { return Some(None) };
-        let key = self.policy.queues[from].key;
-        match key.filter(|key| self.policy.task_vars[*key].name == name.text) {
-            Some(key) => Some(Some(key)),
-            None => {
-                let message = format!("the queue is not ordered by `{}`", name.text);
-                let help = "only what a queue is ordered by is carried over to another";
-                self.fault("R401", name.span, message, "not its order", help);
-                None
-            }
+        let other = [Some(from), into.flatten()].into_iter().flatten().find(|queue| {
+            let key = self.policy.queues[*queue].key;
+            key.is_none_or(|key| self.policy.task_vars[key].name != name.text)
+        });
+        if let Some(queue) = other {
+            let queue = &self.policy.queues[queue].name;
+            let message = format!("`{queue}` is not ordered by `{}`", name.text);
+            let help = "only what both queues are ordered by is carried over from one to the other";
+            self.fault("R401", name.span, message, "not its order", help);
+            return None;
         }
+        Some(self.policy.queues[from].key)
     }
 }
 

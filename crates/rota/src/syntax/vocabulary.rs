@@ -72,7 +72,7 @@ pub const EVENTS: &[Entry] = &[
     entry(
         "preempt(t)",
         "places t",
-        "Its slice is over, or its CPU was taken from it.",
+        "Its slice is over, its CPU was taken, or it waits where it may not run any more.",
         "on preempt(t) { put t in here.ready }",
     ),
     entry("yield(t)", "places t", "It gave way.", "on yield(t) { put t in home(t).ready }"),

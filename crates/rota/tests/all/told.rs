@@ -183,3 +183,28 @@ fn a_queue_for_all_cannot_be_stolen_from() {
                    filter(me, v) = queued(v.all) >= 1\n    steal 1\n}";
     helped(balance, "R406", "machine", "one queue for all");
 }
+
+#[test]
+fn a_key_is_carried_over_only_to_a_queue_that_it_orders() {
+    let moved = |into: &str| {
+        format!(
+            "task {{ vt: time = 0 owner queue\n due: time = 0 owner queue }}
+             queue q : ordered(vt) per cpu
+             queue a : ordered(vt) per cpu
+             queue d : ordered(due) per cpu
+             queue z : fifo per cpu
+             balance every 10ms {{
+                 level machine
+                 filter(me, v) = queued(v.q) >= 2
+                 steal 1 from v.q into me.{into} rebase vt
+             }}"
+        )
+    };
+    for into in ["q", "a"] {
+        assert_eq!(told(&moved(into)), [], "{into}");
+    }
+    for into in ["d", "z"] {
+        helped(&moved(into), "R401", "vt", "both queues");
+        assert!(faults(&moved(into)).1[0].message.contains(&format!("`{into}` is not ordered")));
+    }
+}

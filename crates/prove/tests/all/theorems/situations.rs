@@ -53,8 +53,8 @@ pub(super) fn situations(world: &World<'_>, cast: &[Task], away: bool) -> Vec<Si
         all.iter().flat_map(with).collect()
     };
     for task in cast {
-        let waiting = waits(world, task.mask).into_iter();
-        let waiting = waiting.map(|(queue, group)| Place::Waits { queue, group });
+        let queues = waits(world, task.mask);
+        let waiting = queues.iter().map(|&(queue, group)| Place::Waits { queue, group });
         let places = waiting.chain(away.then_some(Place::Away));
         let ways: Vec<Option<Task>> = places.map(|place| Some(Task { place, ..*task })).collect();
         all = more(all, &|_| ways.clone());
