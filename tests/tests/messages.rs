@@ -9,11 +9,11 @@ use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
 use wastenot_model::{Span, Time};
 use wastenot_sim::edf::{
-    Design, Mailboxes, Overheads, Profile, Real, Rule, Section, Worst, run, synchronous,
+    Design, Mailboxes, Overheads, Profile, Real, Rule, Section, Server, Worst, run, synchronous,
 };
 use wastenot_sim::{Options, Overhead, Prices, Spin};
 
-/// How often whoever waits for a ticket lock fetches its line when it is handed on; nobody has told.
+/// How often whoever waits for a ticket lock fetches its line when it is handed on: not published.
 const FETCHES: [u32; 5] = [0, 2, 4, 8, 9];
 const CPUS: [u32; 4] = [8, 16, 32, 64];
 /// The one figure: the longest that GSN-EDF took at 64 CPUs.
@@ -71,7 +71,7 @@ fn mean(cpus: u32, design: &Design, profile: Profile) -> f64 {
 }
 
 const COARSE: Design = Design::Coarse { master: false };
-const PER_CPU: Design = Design::PerCpu { master: false, budget: Some(200) };
+const PER_CPU: Design = Design::PerCpu { master: false, server: Some(Server::AMPLE) };
 const MESSAGES: Design = Design::Messages(Mailboxes::Shared(8));
 
 /// So many lines under the one lock that GSN-EDF takes as long as was published.

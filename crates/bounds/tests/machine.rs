@@ -10,7 +10,7 @@ use wastenot_bounds::{Answer, Budget, single};
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
 use wastenot_model::{Machine, Span, Time};
-use wastenot_sim::edf::{Design, Done, Mailboxes, Profile, Real, Rule, run};
+use wastenot_sim::edf::{Design, Done, Mailboxes, Profile, Real, Rule, Server, run};
 use wastenot_sim::{Options, Overhead, Seen};
 
 /// Sets in `make test`; `WASTENOT_MACHINES` asks for more.
@@ -115,12 +115,12 @@ fn limits(seed: u64) -> Vec<Limit> {
     let set = random_set(&mut random, cpus);
     let profile = Profile::by_chance(&mut random);
     let cpus = cpus as u32;
-    let budget = Some(200);
+    let server = Some(Server::AMPLE);
     let designs = [
         ("gsn-edf", Design::Coarse { master: false }),
         ("gsn-edf-dedicated", Design::Coarse { master: true }),
-        ("sched-deadline", Design::PerCpu { master: false, budget }),
-        ("sched-deadline-dedicated", Design::PerCpu { master: true, budget }),
+        ("sched-deadline", Design::PerCpu { master: false, server }),
+        ("sched-deadline-dedicated", Design::PerCpu { master: true, server }),
         ("gedf-mp", Design::Messages(Mailboxes::Shared(8))),
         ("gedf-mp-own", Design::Messages(Mailboxes::Own)),
     ];

@@ -7,7 +7,8 @@ use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
 use wastenot_model::{History, Machine, Span, Time};
 use wastenot_sim::edf::{
-    Design, Done, Mailboxes, Order, Overheads, Profile, Real, Rule, Section, Tie, Worst, gedf, run,
+    Design, Done, Mailboxes, Order, Overheads, Profile, Real, Rule, Section, Server, Tie, Worst,
+    gedf, run,
 };
 use wastenot_sim::{End, Options, Overhead, checkers};
 
@@ -187,13 +188,14 @@ fn like_global_edf(dropped: Dropped) -> (u32, u32) {
         if late != (dropped == Dropped::Late) {
             continue;
         }
-        let budget = if dropped == Dropped::Budget { 80 } else { 120 };
+        let percent = if dropped == Dropped::Budget { 80 } else { 120 };
+        let server = Some(Server { percent, spare: Span::ZERO });
         // A thousandth of a microsecond in which others may come between.
         let work = if dropped == Dropped::Atomic { Span(1) } else { Span::ZERO };
         let profile = Profile { run_queue: Section { work, lines: 0 }, ..Profile::FREE };
         for master in [false, true] {
             let machine = Machine::flat(cpus as usize + usize::from(master));
-            let design = Design::PerCpu { master, budget: Some(budget) };
+            let design = Design::PerCpu { master, server };
             let real = Real { design, rule: Rule::default(), profile };
             let release = regular(&tasks, every, first);
             let (done, _, _) = done_when(&machine, &tasks, &real, seed, release);
@@ -271,7 +273,9 @@ fn whatever_it_takes_jobs_are_done_in_order_and_in_full() {
         let tasks = TaskSet::new(tasks.collect()).expect("a task set");
         let profile = Profile::by_chance(&mut random);
         let tie = if random.below(2) == 0 { Tie::First } else { Tie::Last };
-        let per_cpu = |master| (Design::PerCpu { master, budget: Some(120) }, 0);
+        let per_cpu = |master| {
+            (Design::PerCpu { master, server: Some(Server { percent: 120, spare: Span::ZERO }) }, 0)
+        };
         let pairs = Design::Clustered {
             size: 2,
             cluster_of: (0..count as u32).map(|task| task % cpus.div_ceil(2)).collect(),

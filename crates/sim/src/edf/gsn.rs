@@ -118,7 +118,7 @@ impl<'t> GsnEdf<'t> {
         self.paths.then(cpu, then);
     }
 
-    /// The next job of a task comes at `at_us`: `cpu` is interrupted then, unless another does that.
+    /// The next job of a task comes at `at_us`: `cpu` is interrupted then, unless another one is.
     fn arm(&mut self, kernel: &mut Kernel, cpu: CpuId, task: u32, at_us: u64) {
         let cpu = self.master.unwrap_or(cpu);
         self.jobs.arm(kernel, task, at_us, (self.domain_of[task as usize], cpu));

@@ -16,6 +16,7 @@ mod worst;
 pub use self::core::{Core, Key, Link, Order, Rule, Tie};
 pub use falsify::{Missed, Tried, falsify};
 pub use messages::Mailboxes;
+pub use per_cpu::Server;
 pub use plain::{Done, gedf, synchronous};
 pub use profile::{Profile, Section};
 pub use run::{Design, Overheads, Real, run};

@@ -1,10 +1,10 @@
 //! SCHED_DEADLINE of Linux, before and around 3.14: a queue and a lock for each CPU, tasks that are
 //! pushed and pulled between them, and a constant bandwidth server for each task.
 //!
-//! Source: `kernel/sched/deadline.c` and `cpudeadline.c` (find_later_rq, push_dl_task, pull_dl_task,
-//! update_dl_entity). It is not quite global EDF: who is looked for without a lock may be another
-//! once it is locked, a push gives up after three tries, equal deadlines do not preempt, and the
-//! server moves the deadline of whoever is late.
+//! Source: `kernel/sched/deadline.c` and `cpudeadline.c` (find_later_rq, push_dl_task,
+//! pull_dl_task, update_dl_entity). It is not quite global EDF: who is looked for without a lock may
+//! be another once it is locked, a push gives up after three tries, equal deadlines do not preempt,
+//! and the server moves the deadline of whoever is late.
 
 use std::collections::BTreeSet;
 
@@ -49,9 +49,24 @@ impl Queue {
     }
 }
 
-/// The constant bandwidth server of a task.
+/// The budget of each task's constant bandwidth server in a period. Kernel paths on its CPU use it
+/// up, too, as they do where interrupts are not accounted for apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// Of its C, in per cent.
+    pub percent: u64,
+    /// And so much more.
+    pub spare: Span,
+}
+
+impl Server {
+    /// What is enough for C and, on most machines, for what the kernel takes.
+    pub const AMPLE: Server = Server { percent: 100, spare: Span(1_000_000) };
+}
+
+/// What the server of a task has left.
 #[derive(Clone, Copy, Debug, Default)]
-struct Server {
+struct Served {
     deadline: Time,
     /// What is left of its budget.
     left: Span,
@@ -97,15 +112,14 @@ enum Then {
 pub(super) struct PerCpu<'t> {
     profile: Profile,
     jobs: Jobs<'t>,
-    /// What each server has, in per cent of its task's C, if there are servers.
-    budget: Option<u64>,
+    server: Option<Server>,
     /// The CPU that all timers interrupt and that runs no task.
     master: Option<CpuId>,
     /// By CPU.
     queues: Vec<Queue>,
     /// CPUs with somebody who waits (dlo_mask).
     overloaded: BTreeSet<CpuId>,
-    servers: Vec<Server>,
+    served: Vec<Served>,
     /// The heap of earliest deadlines (cpudl).
     heap_lock: LockId,
     heap_lines: LineId,
@@ -120,16 +134,16 @@ impl<'t> PerCpu<'t> {
     pub(super) fn new(
         profile: Profile,
         jobs: Jobs<'t>,
-        budget: Option<u64>,
+        server: Option<Server>,
         master: Option<CpuId>,
     ) -> PerCpu<'t> {
         PerCpu {
             profile,
-            budget,
+            server,
             master,
             queues: Vec::new(),
             overloaded: BTreeSet::new(),
-            servers: vec![Server::default(); jobs.len()],
+            served: vec![Served::default(); jobs.len()],
             heap_lock: LockId(0),
             heap_lines: LineId(0),
             leaves: Vec::new(),
@@ -157,7 +171,7 @@ impl<'t> PerCpu<'t> {
                 let (jobs, _, due) = self.jobs.due(timer);
                 kernel.sample(cpu, Overhead::ReleaseLatency, due);
                 let job = jobs[0];
-                if !self.servers[job as usize].throttled {
+                if !self.served[job as usize].throttled {
                     self.jobs.begin(kernel, job, due.0 / 1_000);
                 }
                 Then::Select(job)
@@ -215,7 +229,7 @@ impl<'t> PerCpu<'t> {
             Then::Exhausted => {
                 self.spend(kernel, cpu);
                 let current = self.queues[cpu.index()].current;
-                let out = |job: u32| self.servers[job as usize].left == Span::ZERO;
+                let out = |job: u32| self.served[job as usize].left == Span::ZERO;
                 if current.is_some_and(out) {
                     self.paths.push(cpu, Step::Interrupt(cpu));
                 }
@@ -232,7 +246,7 @@ impl<'t> PerCpu<'t> {
 
     fn select(&mut self, kernel: &mut Kernel, cpu: CpuId, job: u32) {
         let last = kernel.cx.task(task(job)).cpu;
-        let throttled = self.servers[job as usize].throttled;
+        let throttled = self.served[job as usize].throttled;
         if !throttled && kernel.cx.current(last) == Some(task(job)) {
             // It has not left its CPU yet, whose lock is free meanwhile (on_cpu).
             self.paths.work(cpu, SPIN);
@@ -251,11 +265,12 @@ impl<'t> PerCpu<'t> {
         let now = kernel.now();
         let of = self.jobs.of(job);
         let us = |us: u64| Span(us * 1_000);
-        let budget = Span(of.wcet_us * self.budget.unwrap_or(100) * 10);
-        let server = &mut self.servers[job as usize];
-        if self.budget.is_none() {
+        let Server { percent, spare } = self.server.unwrap_or(Server::AMPLE);
+        let budget = Span(of.wcet_us * percent * 10) + spare;
+        let server = &mut self.served[job as usize];
+        if self.server.is_none() {
             let due_us = self.jobs.released_us(job) + of.deadline_us;
-            *server = Server { deadline: Time(due_us * 1_000), left: budget, throttled: false };
+            *server = Served { deadline: Time(due_us * 1_000), left: budget, throttled: false };
             return;
         }
         if server.throttled {
@@ -273,7 +288,7 @@ impl<'t> PerCpu<'t> {
     }
 
     fn deadline(&self, job: u32) -> u64 {
-        self.servers[job as usize].deadline.0
+        self.served[job as usize].deadline.0
     }
 
     /// A CPU whose earliest deadline is later than that of `job`: a free one, else the one with the
@@ -391,9 +406,9 @@ impl<'t> PerCpu<'t> {
         let it = &mut self.queues[cpu.index()];
         let ran = kernel.now() - std::mem::replace(&mut it.since, kernel.now());
         if let Some(job) = it.current
-            && self.budget.is_some()
+            && self.server.is_some()
         {
-            let left = &mut self.servers[job as usize].left;
+            let left = &mut self.served[job as usize].left;
             *left = Span(left.0.saturating_sub(ran.0));
         }
     }
@@ -414,13 +429,13 @@ impl<'t> PerCpu<'t> {
                 } else {
                     // It does not even sleep.
                     self.jobs.begin(kernel, job, at_us);
-                    if self.budget.is_none() {
+                    if self.server.is_none() {
                         self.refill(kernel, job);
                     }
                     *how = Leaves::Runnable(Why::Yield);
                 }
             }
-            let server = &mut self.servers[job as usize];
+            let server = &mut self.served[job as usize];
             if how.is_runnable() {
                 if server.left == Span::ZERO {
                     // The next budget is due at the deadline.
@@ -486,8 +501,8 @@ impl<'t> PerCpu<'t> {
         }
         kernel.switch(cpu, leaves, next.map(task));
         let timer = TimerId(self.budget_timer.0 + u32::from(cpu.0));
-        if self.budget.is_some() {
-            let at = next.map(|job| kernel.now() + self.servers[job as usize].left);
+        if self.server.is_some() {
+            let at = next.map(|job| kernel.now() + self.served[job as usize].left);
             kernel.cx.timer(timer, cpu, at);
             kernel.carry_out();
         }

@@ -8,7 +8,7 @@ use super::core::Rule;
 use super::gsn::GsnEdf;
 use super::jobs::Jobs;
 use super::messages::{Mailboxes, Messages};
-use super::per_cpu::PerCpu;
+use super::per_cpu::{PerCpu, Server};
 use super::plain::Done;
 use super::profile::Profile;
 use crate::mechanism::{Contention, LockId, Overhead, Seen};
@@ -29,9 +29,9 @@ pub enum Design {
     PerCpu {
         /// Dedicated interrupt handling: CPU 0 releases all jobs and runs none.
         master: bool,
-        /// The budget of a task's server, in per cent of its C; `None`: jobs have their deadlines
-        /// and no server watches them.
-        budget: Option<u64>,
+        /// What tasks' servers let them use; `None`: jobs have their deadlines and no server
+        /// watches them.
+        server: Option<Server>,
     },
     /// One lock for each cluster of so many CPUs, as they are numbered; tasks are assigned.
     Clustered {
@@ -123,9 +123,9 @@ pub fn run<'t>(
             let ran = simulate_mechanism(machine, &costs, &workload, &mut it, options);
             return (ran.0, ran.1, it.overheads);
         }
-        Design::PerCpu { master, budget } => {
+        Design::PerCpu { master, server } => {
             let jobs = jobs(all.len() - usize::from(*master));
-            let mut it = PerCpu::new(profile, jobs, *budget, master.then_some(first));
+            let mut it = PerCpu::new(profile, jobs, *server, master.then_some(first));
             let ran = simulate_mechanism(machine, &costs, &workload, &mut it, options);
             return (ran.0, ran.1, it.overheads);
         }

@@ -54,10 +54,11 @@ impl Worst<'_> {
         Some(self.profile.isr + (each + self.heap() * 2) * cpus + self.heap() * jobs + links)
     }
 
-    /// From when a CPU of SCHED_DEADLINE looks for its next task until it has it: it locks the queue
-    /// of every CPU, where all others may be in line, and may lose its own lock each time (Cerqueira,
-    /// Vanga, Brandenburg, RTAS 2014: O(m) queues, O(m) in line for each). Grows as the square of
-    /// the CPUs where handing a lock on takes a constant time, as their cube with ticket locks.
+    /// From when a CPU of SCHED_DEADLINE looks for its next task until it has it: it locks the
+    /// queue of every CPU, where all others may be in line, and may lose its own lock each time
+    /// (Cerqueira, Vanga, Brandenburg, RTAS 2014: O(m) queues, O(m) in line for each). Grows as the
+    /// square of the CPUs where handing a lock on takes a constant time, as their cube with ticket
+    /// locks.
     pub fn pull(&self) -> Option<Span> {
         let others = self.cpus as u64;
         let heaps = self.profile.heap(self.cpus) * 2 + self.heap();

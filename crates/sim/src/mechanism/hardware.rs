@@ -175,7 +175,7 @@ impl Hardware {
         self.transfers
     }
 
-    /// What it takes until `cpu` has the lock, if nobody holds it; otherwise it waits from `now` on.
+    /// What it takes until `cpu` has the lock, if nobody holds it; else it waits from `now` on.
     pub(crate) fn take(&mut self, lock: LockId, cpu: CpuId, now: Time) -> Option<Span> {
         let it = &mut self.locks[lock.0 as usize];
         let contenders = it.waiting.len() + usize::from(it.holder.is_some()) + 1;
