@@ -53,12 +53,15 @@ mutants: setup
 	@$(CARGO) build --release --quiet --package xtask
 	@target/release/xtask mutants policies docs/mutants.md
 
-# The random tests at length: 10^5 policies, 10^5 schedules a policy. Hours; needs z3 or cvc5.
+# The random tests at length: 10^5 policies, 10^5 schedules a policy, 10^6 task sets, 10^5 in machines
+# with overheads. Hours; needs z3 or cvc5.
 soak: setup
 	@WASTENOT_POLICIES=100000 WASTENOT_QUESTIONS=1000 WASTENOT_SITUATIONS=100000 \
 	  WASTENOT_INTERLEAVED=2000 $(CARGO) test --package wastenot-prove --test all -- --nocapture \
 	  random:: ground:: interpreted:: theorems::
 	@WASTENOT_SCHEDULES=100000 WASTENOT_EMITTED=100 $(CARGO) test --package wastenot-rota --test all -- --nocapture natively
+	@WASTENOT_SETS=1000000 WASTENOT_MACHINES=100000 $(CARGO) test --package wastenot-bounds --test all -- \
+	  --nocapture sound:: machine::
 
 # The readers under libFuzzer (nightly, cargo-fuzz): fuzz/README.md.
 fuzz:

@@ -22,6 +22,7 @@ pub mod overheads;
 pub mod partitioned;
 pub mod single;
 pub mod tardiness;
+pub mod verdict;
 
 pub use number::Budget;
 use number::Halt;

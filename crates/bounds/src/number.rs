@@ -10,7 +10,7 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::ToPrimitive;
+use num_traits::{Signed, ToPrimitive};
 
 /// Why a formula gave no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,10 +43,19 @@ pub(crate) fn decide<T>(
     exact: impl FnOnce(&mut Budget) -> Result<T, Halt>,
 ) -> Result<T, Halt> {
     match quick(budget) {
-        Err(Halt::Close) => exact(budget),
+        Err(Halt::Close) => {
+            let all = budget.0 / LONG_STEP;
+            let mut left = Budget(all);
+            let answer = exact(&mut left);
+            budget.0 -= (all - left.0) * LONG_STEP;
+            answer
+        }
         answer => answer,
     }
 }
+
+/// How many steps with doubles one with fractions counts for.
+const LONG_STEP: u64 = 64;
 
 /// A number, as far as it is known.
 pub(crate) trait Number:
@@ -197,35 +206,89 @@ impl Div for Interval {
     }
 }
 
-/// A fraction of whole numbers of any length.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Exact(BigRational);
+/// A fraction of whole numbers of any length, its denominator above 0.
+#[derive(Clone, Debug)]
+pub(crate) struct Exact {
+    num: BigInt,
+    den: BigInt,
+}
+
+/// Longer fractions, in bits, are not reduced: that takes a time with the square of their length.
+const REDUCED: u64 = 2_048;
+
+impl Exact {
+    fn new(num: BigInt, den: BigInt) -> Exact {
+        if den.bits() > REDUCED {
+            let (num, den) = if den.is_negative() { (-num, -den) } else { (num, den) };
+            return Exact { num, den };
+        }
+        let (num, den) = BigRational::new(num, den).into_raw();
+        Exact { num, den }
+    }
+}
+
+impl PartialEq for Exact {
+    fn eq(&self, other: &Exact) -> bool {
+        self.compare(other) == Ok(Ordering::Equal)
+    }
+}
 
 impl Number for Exact {
     fn ratio(num: i128, den: i128) -> Exact {
-        Exact(BigRational::new(BigInt::from(num), BigInt::from(den)))
+        Exact::new(BigInt::from(num), BigInt::from(den))
     }
     fn compare(&self, other: &Exact) -> Result<Ordering, Halt> {
-        Ok(self.0.cmp(&other.0))
+        Ok((&self.num * &other.den).cmp(&(&other.num * &self.den)))
     }
     fn floor(&self) -> Result<i128, Halt> {
+        let whole = BigRational::new_raw(self.num.clone(), self.den.clone()).floor().to_integer();
         // Whatever is as long as that is beyond every budget.
-        self.0.floor().to_integer().to_i128().ok_or(Halt::Spent)
+        whole.to_i128().ok_or(Halt::Spent)
+    }
+    /// In pairs, then pairs of pairs: one after the other a million would take for ever.
+    fn sum(all: impl Iterator<Item = Exact>) -> Exact {
+        let mut all: Vec<Exact> = all.collect();
+        while all.len() > 1 {
+            let pair = |pair: &[Exact]| match pair {
+                [a, b] => a.clone() + b.clone(),
+                rest => rest[0].clone(),
+            };
+            all = all.chunks(2).map(pair).collect();
+        }
+        all.pop().unwrap_or_else(|| Exact::whole(0))
     }
 }
 
-macro_rules! exactly {
-    ($($operation:ident $function:ident)*) => { $(
-        impl $operation for Exact {
-            type Output = Exact;
-            fn $function(self, by: Exact) -> Exact {
-                Exact(self.0.$function(by.0))
-            }
+impl Add for Exact {
+    type Output = Exact;
+    fn add(self, by: Exact) -> Exact {
+        match self.den == by.den {
+            true => Exact::new(self.num + by.num, self.den),
+            false => Exact::new(self.num * &by.den + by.num * &self.den, self.den * by.den),
         }
-    )* };
+    }
 }
 
-exactly! { Add add Sub sub Mul mul Div div }
+impl Sub for Exact {
+    type Output = Exact;
+    fn sub(self, by: Exact) -> Exact {
+        self + Exact { num: -by.num, den: by.den }
+    }
+}
+
+impl Mul for Exact {
+    type Output = Exact;
+    fn mul(self, by: Exact) -> Exact {
+        Exact::new(self.num * by.num, self.den * by.den)
+    }
+}
+
+impl Div for Exact {
+    type Output = Exact;
+    fn div(self, by: Exact) -> Exact {
+        Exact::new(self.num * by.den, self.den * by.num)
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -271,5 +334,15 @@ mod tests {
         }
         assert_eq!(thirds::<Interval>(), Err(Halt::Close));
         assert_eq!(thirds::<Exact>(), Ok(Ordering::Equal));
+    }
+
+    #[test]
+    fn many_fractions_are_summed_while_one_waits() {
+        // 1/p + (p-1)/p for each p, in an order in which nothing cancels on the way.
+        let begun = (2..50_002).map(|p| Exact::ratio(1, p));
+        let rest = (2..50_002).map(|p| Exact::ratio(p - 1, p));
+        let sum = Exact::sum(begun.chain(rest));
+        assert_eq!(sum.compare(&Exact::whole(50_000)), Ok(Ordering::Equal));
+        assert_eq!((sum.floor(), (sum - Exact::whole(1)).ceil()), (Ok(50_000), Ok(49_999)));
     }
 }

@@ -97,11 +97,18 @@ pub fn compliant(tasks: &TaskSet, cpus: u32, point: Point) -> Tardiness {
         return Tardiness::Responses(tasks.iter().map(|task| task.period_us).collect());
     }
     let all = |_: &mut Budget| responses::<Interval>(tasks, cpus, point);
-    match decide(&mut Budget(0), all, |_| responses::<Exact>(tasks, cpus, point)) {
+    let exact = |_: &mut Budget| match tasks.len() {
+        ..=EXACT => responses::<Exact>(tasks, cpus, point),
+        _ => Err(Halt::Spent),
+    };
+    match decide(&mut Budget(0), all, exact) {
         Ok(all) => Tardiness::Responses(all),
         Err(_) => Tardiness::NotApplicable("numbers too long"),
     }
 }
+
+/// Of more tasks the bound is not worked out where doubles are too close: fractions get too long.
+const EXACT: usize = 400;
 
 /// A task as a line in s: what it adds to the work that is late, `at_0 + u s`.
 struct Line<'t, N> {

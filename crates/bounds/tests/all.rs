@@ -4,3 +4,4 @@ mod known;
 mod machine;
 mod overheads;
 mod sound;
+mod verdict;

@@ -19,7 +19,7 @@ const SETS: u64 = 10_000;
 const UNTIL_US: u64 = 3_000;
 
 /// A random set of short tasks, and how many CPUs it has.
-fn random(seed: u64) -> (TaskSet, u32) {
+pub(crate) fn random(seed: u64) -> (TaskSet, u32) {
     let mut random = Random::stream(seed, 0, 0);
     let cpus = 1 + random.below(4) as u32;
     let count = 1 + random.below(2 * u64::from(cpus) + 3);

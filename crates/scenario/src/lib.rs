@@ -24,12 +24,15 @@ pub mod extract;
 mod grid;
 mod hwloc;
 mod lscpu;
+pub mod overheads;
 mod preset;
 mod rtapp;
 pub mod scenario;
 pub mod sweep;
 mod synthetic;
 mod sys;
+mod table;
+pub mod task_set;
 pub mod task_sets;
 
 use wastenot_model::Machine;
@@ -85,7 +88,8 @@ pub fn fuzz_one(data: &[u8]) {
         lscpu::read("data", &text),
         sys::read("data", &text),
     ];
-    let errors = [
+    let tables = [task_set::read("data", data).err(), overheads::read("data", data).err()];
+    let texts = [
         scenario("data", &text).err(),
         sweep::sweep("data", &text, &sweep::Names { tests: &[], implementations: &[] }).err(),
         from_rtapp("data", &text, None).err(),
@@ -93,7 +97,7 @@ pub fn fuzz_one(data: &[u8]) {
         text.parse::<task_sets::WorkingSets>().err(),
         text.parse::<task_sets::Utilizations>().err(),
     ];
-    for result in errors {
+    for result in texts.into_iter().chain(tables) {
         let Some(error) = result else { continue };
         assert!(!error.to_string().is_empty() && !error.help().is_empty());
     }

@@ -10,5 +10,6 @@ mod all {
     mod seeds;
     mod sweeps;
     mod synthetic;
+    mod tables;
     mod task_sets;
 }

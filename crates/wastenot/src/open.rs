@@ -100,6 +100,27 @@ fn bytes(file: &Path) -> Result<Bytes, Stop> {
     Ok(Bytes::Owned(bytes))
 }
 
+/// A table in CSV, to be read as far as it makes sense.
+pub(crate) fn table(file: &Path) -> Result<Box<dyn Read>, Stop> {
+    let name = shown(file);
+    let failed = |error: io::Error| {
+        Stop::io(format_args!("cannot open {name}"), &error, "check the path and its permissions")
+    };
+    if file == Path::new("-") {
+        let stdin = io::stdin();
+        if stdin.is_terminal() {
+            let help = "`... | wastenot bounds - --cpus 4`";
+            return Err(Stop::new("standard input is a terminal", help));
+        }
+        return Ok(Box::new(stdin));
+    }
+    let opened = File::open(file).map_err(failed)?;
+    if opened.metadata().map_err(failed)?.is_dir() {
+        return Err(Stop::new(format_args!("{name} is a directory"), "name the file in it"));
+    }
+    Ok(Box::new(opened))
+}
+
 /// The text of a policy; of what is too long for one only as much as shows that.
 pub(crate) fn policy(file: &Path) -> Result<Vec<u8>, Stop> {
     let name = shown(file);

@@ -37,6 +37,7 @@ fn has_room<N: Number>(tasks: &TaskSet, cpus: u32, _: &mut Budget) -> Result<boo
 
 /// Whether `problem` fits into every window that begins `before` its release.
 fn fits(tasks: &TaskSet, cpus: u32, problem: usize, budget: &mut Budget) -> Result<bool, Halt> {
+    budget.spend(tasks.len())?;
     let quick = |_: &mut Budget| longest::<Interval>(tasks, cpus, problem);
     let longest = decide(budget, quick, |_| longest::<Exact>(tasks, cpus, problem))?;
     let deadline = i128::from(tasks[problem].deadline_us);

@@ -32,26 +32,34 @@ pub struct Responses {
     pub answer: Answer,
     /// Of an accepted set, the longest response time of each task in us; else empty.
     pub response_us: Vec<u64>,
+    /// Of a rejected set, the tasks of which it cannot show that they complete in time.
+    pub failed: Vec<usize>,
 }
 
 /// Bounds response times in rounds. Tasks are looked at in order, each with the slacks known so
 /// far.
 pub fn rta(tasks: &TaskSet, cpus: u32, how: &Rta, budget: &mut Budget) -> Responses {
-    let no = |answer| Responses { answer, response_us: Vec::new() };
+    let failing = |answer, failed| Responses { answer, response_us: Vec::new(), failed };
+    let no = |answer| failing(answer, Vec::new());
     if !tasks.is_constrained() {
         return no(Answer::NotApplicable(ARBITRARY));
     }
     if tasks.iter().any(too_long) {
-        return no(Answer::Reject);
+        let long = (0..tasks.len()).filter(|&n| too_long(&tasks[n]));
+        return failing(Answer::Reject, long.collect());
     }
     let analysis = Analysis { tasks, cpus: cpus.into(), step: how.step_us.max(1).into() };
     let mut slacks = vec![0; tasks.len()];
     loop {
         match analysis.round(&mut slacks, budget) {
             Err(_) => return no(Answer::Unknown),
-            Ok(Round { passed: false, changed: false, .. }) => return no(Answer::Reject),
-            Ok(Round { passed: true, changed, response_us }) if !(how.fixpoint && changed) => {
-                return Responses { answer: Answer::Accept, response_us };
+            Ok(Round { failed, changed: false, .. }) if !failed.is_empty() => {
+                return failing(Answer::Reject, failed);
+            }
+            Ok(Round { failed, changed, response_us })
+                if failed.is_empty() && !(how.fixpoint && changed) =>
+            {
+                return Responses { answer: Answer::Accept, response_us, failed };
             }
             Ok(_) => {}
         }
@@ -66,17 +74,17 @@ struct Analysis<'t> {
 
 /// What all tasks looked at once gave.
 struct Round {
-    passed: bool,
+    failed: Vec<usize>,
     changed: bool,
     response_us: Vec<u64>,
 }
 
 impl Analysis<'_> {
     fn round(&self, slacks: &mut [i128], budget: &mut Budget) -> Result<Round, Halt> {
-        let mut round = Round { passed: true, changed: false, response_us: Vec::new() };
+        let mut round = Round { failed: Vec::new(), changed: false, response_us: Vec::new() };
         for problem in 0..self.tasks.len() {
             let Some(response) = self.response(problem, slacks, budget)? else {
-                round.passed = false;
+                round.failed.push(problem);
                 continue;
             };
             let slack = i128::from(self.tasks[problem].deadline_us) - response;

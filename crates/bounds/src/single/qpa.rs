@@ -14,6 +14,7 @@ pub fn qpa(tasks: &TaskSet, budget: &mut Budget) -> Answer {
 }
 
 pub(crate) fn meets(tasks: &[Sporadic], budget: &mut Budget) -> Result<bool, Halt> {
+    budget.spend(tasks.len())?;
     let quick = |_: &mut Budget| windows::<Interval>(tasks, (1, 1));
     let longest = match decide(budget, quick, |_| windows::<Exact>(tasks, (1, 1)))? {
         Windows::Over => return Ok(false),

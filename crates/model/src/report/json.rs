@@ -54,7 +54,13 @@ impl Serialize for Report {
         let losses: Vec<Json> = self.losses.iter().map(loss).collect();
         let mut object = to.serialize_map(None)?;
         object.serialize_entry("schema", &format!("wastenot.{}", self.schema))?;
-        object.serialize_entry("verdict", &self.verdict)?;
+        match self.word {
+            None => object.serialize_entry("verdict", &self.verdict)?,
+            Some(word) => {
+                object.serialize_entry("verdict", word)?;
+                object.serialize_entry("summary", &self.verdict)?;
+            }
+        }
         for (name, value) in &measures {
             object.serialize_entry(name, value)?;
         }
@@ -123,5 +129,14 @@ mod tests {
         assert!(json.get("").is_none(), "{json}");
         let text = report.text();
         assert!(text.contains("seeds  1-2") && text.matches("five").count() == 2, "{text}");
+    }
+
+    #[test]
+    fn a_verdict_in_a_word_is_for_programs() {
+        let mut report = Report::new("try/1", "a try");
+        (report.verdict, report.word) = ("It holds.".into(), Some("yes"));
+        let json = serde_json::to_value(&report).expect("JSON");
+        assert_eq!((&json["verdict"], &json["summary"]), (&"yes".into(), &"It holds.".into()));
+        assert!(report.text().contains("It holds."), "{}", report.text());
     }
 }

@@ -16,6 +16,9 @@ pub struct Report {
     pub title: String,
     /// The answer in a sentence or two.
     pub verdict: String,
+    /// The answer in a word, where programs want one: then `verdict` in JSON is this, and the
+    /// sentence is `summary`.
+    pub word: Option<&'static str>,
     /// Single figures. Dots in a name nest in JSON: `waste.cpu_ns`.
     pub measures: Vec<Measure>,
     /// Tables, in the order in which they are read.

@@ -1,6 +1,7 @@
 //! Real-time scheduling: one core that decides, and who asks it, when, at what price.
 
 mod core;
+mod falsify;
 mod gsn;
 mod jobs;
 mod messages;
@@ -13,6 +14,7 @@ mod tournament;
 mod worst;
 
 pub use self::core::{Core, Key, Link, Order, Rule, Tie};
+pub use falsify::{Missed, Tried, falsify};
 pub use messages::Mailboxes;
 pub use plain::{Done, gedf, synchronous};
 pub use profile::{Profile, Section};

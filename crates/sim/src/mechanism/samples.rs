@@ -60,6 +60,16 @@ impl Seen {
     pub fn mean(&self) -> Span {
         Span(self.sum.0.checked_div(self.count).unwrap_or(0))
     }
+    /// One more was seen.
+    pub fn add(&mut self, span: Span) {
+        self.merge(Seen { count: 1, sum: span, max: span });
+    }
+    /// What others saw, too.
+    pub fn merge(&mut self, other: Seen) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.max = self.max.max(other.max);
+    }
 }
 
 /// What was seen of all kinds, and each sample if somebody wants them.
@@ -79,10 +89,7 @@ impl Samples {
         self.seen[kind as usize]
     }
     pub(crate) fn add(&mut self, now: Time, cpu: CpuId, kind: Overhead, span: Span) {
-        let seen = &mut self.seen[kind as usize];
-        seen.count += 1;
-        seen.sum += span;
-        seen.max = seen.max.max(span);
+        self.seen[kind as usize].add(span);
         if let Some(rows) = &mut self.rows {
             rows.push((now, cpu, kind, span));
         }

@@ -15,8 +15,7 @@ use crate::out;
 pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Begin here", &["doctor", "report"]),
     ("Observe", &["record", "watch", "check", "draw", "compare", "convert"]),
-    ("Imagine", &["simulate"]),
-    ("Prove", &["prove", "rota"]),
+    ("Imagine, prove", &["simulate", "prove", "bounds", "rota"]),
     ("Also", &["completions", "man"]),
 ];
 
@@ -86,6 +85,16 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
     }
     let (picture, file, output) =
         (lacks(error, "<PICTURE>"), lacks(error, "<FILE>"), lacks(error, "--output"));
+    let cpus = lacks(error, "--cpus");
+    if verb == "bounds" && (file || cpus) {
+        let typed = typed.iter().skip(1);
+        let file = if file { "tasks.csv ".to_owned() } else { String::new() };
+        let cpus = if cpus { " --cpus 4" } else { "" };
+        let words = typed.map(|word| word.as_ref()).collect::<Vec<_>>().join(" ");
+        let line = format!("wastenot bounds {file}{words}");
+        let what = if file.is_empty() { "how many CPUs?" } else { "bounds needs a task set" };
+        return Some(Stop::new(what, format!("`{}{cpus}`", line.trim_end())));
+    }
     if !file && !output {
         return None;
     }

@@ -1,5 +1,6 @@
 //! What each verb does: one file a verb.
 
+mod bounds;
 mod check;
 mod compare;
 mod convert;
@@ -34,6 +35,7 @@ pub(crate) fn run(cli: Cli) -> Result<Answer, Stop> {
         Verb::Convert(args) => convert::run(&args),
         Verb::Simulate(args) => simulate::run_verb(&args),
         Verb::Prove(args) => prove::run(&args),
+        Verb::Bounds(args) => bounds::run(&args),
         Verb::Rota(args) => rota::run(&args),
         Verb::Completions(args) => shell::completions(&args),
         Verb::Man(args) => shell::man(&args),

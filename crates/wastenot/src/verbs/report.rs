@@ -85,7 +85,7 @@ fn pictures(
 }
 
 /// A page named `.pdf` would be taken for a broken PDF.
-fn is_page(path: &Path) -> Result<(), Stop> {
+pub(super) fn is_page(path: &Path) -> Result<(), Stop> {
     match path.extension().and_then(|ending| ending.to_str()) {
         None | Some("html" | "htm") => Ok(()),
         Some(ending) => Err(Stop::new(

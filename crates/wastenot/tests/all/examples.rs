@@ -112,6 +112,11 @@ fn the_page_on_what_if_runs_as_written() {
 }
 
 #[test]
+fn the_page_on_bounds_runs_as_written() {
+    runs_as_written("docs/bounds.md");
+}
+
+#[test]
 fn the_machines_named_beside_the_recordings_fit_them() {
     let text = fs::read_to_string(root().join("traces/README.md")).expect("traces/README.md");
     let desk = Desk::laid();

@@ -41,6 +41,13 @@ fn desk() -> Desk {
     desk.put("rota.toml", scenario("name = \"turns.rota\",\n slices = 5"));
     desk.put("turns.rota", std::fs::read(root().join("policies/work-stealing.rota")).expect("one"));
     desk.put("typo.rota", "policy a() {\n  queue q : fifi per cpu\n}\n");
+    desk.put("zero.csv", "wcet_us,period_us\n1,0\n");
+    desk.put("nan.csv", "wcet_us,period_us\nNaN,5\n");
+    desk.put("header.csv", "wcet,period_us\n1,5\n");
+    desk.put("two.csv", "wcet_us,period_us\n1,5\n1,5\n");
+    desk.put("kinds.csv", "kind,at,max_us\nshedule,5,2\n");
+    desk.put("range.csv", "kind,at,max_us\nschedule,5,2\nschedule,9,3\n");
+    desk.put("cache.csv", "kind,at,max_us\ncache_delay,4,2\ncache_delay,9,3\n");
     desk.put("bad.json", "{\"tasks\": {\"t\": {\n\"rum\": 5}}}");
     desk.put("bound.json", "{\"tasks\": {\"t\": {\"loop\": 1, \"run\": 5, \"cpus\": [9]}}}");
     std::fs::create_dir(desk.path().join("folder")).expect("a folder");
@@ -130,6 +137,38 @@ const CASES: &[(&str, &str, &str)] = &[
     ("wastenot watch --listen localhost", "expected ADDR:PORT", "wastenot watch --help"),
     ("wastenot record --last 0s", "expected more than nothing", "wastenot record --help"),
     ("wastenot record --last 0.9s --until 'wait > 1ms'", "may have forgotten", "`--last 1s`"),
+    ("wastenot bounds", "bounds needs a task set", "`wastenot bounds tasks.csv --cpus 4`"),
+    ("wastenot bounds two.csv", "how many CPUs?", "`wastenot bounds two.csv --cpus 4`"),
+    ("wastenot bounds test --cpus 2", "needs a task set", "`wastenot bounds tasks.csv --cpus 2`"),
+    ("wastenot bounds no.csv --cpus 2", "cannot open no.csv: no such file", "check the path"),
+    ("wastenot bounds folder --cpus 2", "folder is a directory", "name the file in it"),
+    ("wastenot bounds zero.csv --cpus 2", "zero.csv:2: period_us: it is 0", "1 or more"),
+    ("wastenot bounds nan.csv --cpus 2", "nan.csv:2: wcet_us: `NaN`", "digits only"),
+    ("wastenot bounds header.csv --cpus 2", "header.csv:1: there is no column `wcet`", "wcet_us"),
+    (
+        "wastenot bounds empty.dat --cpus 2",
+        "empty.dat:1: there is nothing in it",
+        "wcet_us, period",
+    ),
+    ("wastenot bounds trace.dat --cpus 2", "trace.dat:1: ", ""),
+    ("wastenot bounds two.csv --cpus 0", "0 is not in 1..=8192", "wastenot bounds --help"),
+    ("wastenot bounds two.csv --cpus 2 --test ffdfb", "did you mean `ffdbf`?", "bounds --help"),
+    ("wastenot bounds two.csv --cpus 2 --implementation gedf", "possible values", "gedf-mp"),
+    ("wastenot bounds two.csv --cpus 1 --implementation gedf-mp", "no CPU for tasks", "`--cpus 2`"),
+    ("wastenot bounds two.csv --cpus 2 --overheads kinds.csv", "no `shedule`", "`schedule`?"),
+    ("wastenot bounds two.csv --cpus 2 --extrapolate", "--overheads", "bounds --help"),
+    (
+        "wastenot bounds two.csv --cpus 2 --overheads range.csv",
+        "range.csv: schedule was measured at 5 to 9 tasks, and there are 2",
+        "`--extrapolate`",
+    ),
+    (
+        "wastenot bounds two.csv --cpus 2 --overheads cache.csv",
+        "cache.csv: cache_delay was measured at 4 to 9 KiB, and a task has 0",
+        "give each task its wss_kb",
+    ),
+    ("wastenot bounds two.csv --cpus 2 -o x.pdf", "not `.pdf`", ".html"),
+    ("wastenot bounds two.csv --cpus 2 -o report.html", "exists already", "--force"),
     ("wastenot compare", "two traces", "`wastenot compare before.dat after.dat`"),
     ("wastenot draw pie trace.dat", "invalid value 'pie'", "wastenot draw --help"),
     ("wastenot check --form 1s trace.dat", "unexpected argument '--form'", "`--from`"),

@@ -21,6 +21,7 @@ const LAW: &[(&str, u8, &[&str])] = &[
         &["wastenot-model", "wastenot-read", "wastenot-scenario", "wastenot-check"],
     ),
     ("wastenot-prove", 2, &["wastenot-model", "wastenot-rota"]),
+    ("wastenot-measure", 2, &["wastenot-model", "wastenot-sim"]),
     (
         "wastenot-lab",
         3,
@@ -40,6 +41,7 @@ const LAW: &[(&str, u8, &[&str])] = &[
             "wastenot-model",
             "wastenot-read",
             "wastenot-scenario",
+            "wastenot-bounds",
             "wastenot-check",
             "wastenot-draw",
             "wastenot-record",

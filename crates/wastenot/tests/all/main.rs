@@ -2,6 +2,7 @@
 //! those who type it meet it. Files that are generated are rewritten with SNAPSHOTS=overwrite.
 #![allow(clippy::print_stdout, reason = "tests say what they skipped")]
 
+mod bounds;
 mod convert;
 mod examples;
 mod failures;

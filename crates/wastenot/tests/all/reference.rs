@@ -102,6 +102,9 @@ fn the_pages_on_json_name_all_that_is_printed_and_nothing_else() {
     names_all("counterexample.md", forced);
     let prove = "wastenot prove policies/wrong/one-try.rota --solver none --json";
     names_all("prove.md", prove);
+    let bounds = "wastenot bounds scenarios/tasksets/control.csv --cpus 1 --json \
+                  --overheads scenarios/tasksets/overheads.csv";
+    names_all("bounds.md", bounds);
     names_all("replay.md", "wastenot simulate --replay trace.dat --scheduler cfs-4.1 --json");
 }
 

@@ -52,6 +52,10 @@ impl Desk {
         for folder in ["traces", "scenarios", "policies"] {
             symlink(root().join(folder), desk.path().join(folder)).expect("a link");
         }
+        for (name, table) in [("tasks.csv", "control.csv"), ("overheads.csv", "overheads.csv")] {
+            let table = root().join("scenarios/tasksets").join(table);
+            symlink(table, desk.path().join(name)).expect("a link");
+        }
         desk.put("my.rota", POLICY);
         desk.put("counterexample.wn", counterexample());
         let mended = root().join("policies/work-stealing.rota");

@@ -7,7 +7,7 @@ use wastenot_model::workload::{
 };
 use wastenot_model::{CpuId, CpuSet, History, Machine, Policy, Span, Time, Workload};
 use wastenot_sim::{
-    Direct, End, Kernel, LockId, Mechanism, Options, Trigger, checkers, simulate,
+    Direct, End, Kernel, LockId, Mechanism, Options, Spin, Trigger, checkers, simulate,
     simulate_mechanism,
 };
 
@@ -81,7 +81,7 @@ impl Mechanism for Slow {
         "slow".into()
     }
     fn init(&mut self, kernel: &mut Kernel) {
-        self.1 = kernel.hardware.lock();
+        self.1 = kernel.hardware.lock(Spin::Own);
         self.0.init(kernel);
     }
     fn step(

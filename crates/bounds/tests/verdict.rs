@@ -1,0 +1,188 @@
+//! Verdicts, checked plainly: every witness shows a deadline that is missed, and nobody who is
+//! schedulable misses one.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use wastenot_bounds::Budget;
+use wastenot_bounds::verdict::{Alone, Test, Verdict, Witness, judge, least_cpus, most_work};
+use wastenot_model::sporadic::{Sporadic, TaskSet};
+use wastenot_model::workload::Random;
+use wastenot_sim::edf::{Missed, Rule, Tie, falsify, gedf};
+
+use crate::sound::random;
+
+const SETS: u64 = 2_000;
+const BUDGET: Budget = Budget(10_000_000);
+
+/// A random set; now and then with a job that is longer than its deadline, or than its period.
+fn set(seed: u64) -> (TaskSet, u32) {
+    let (tasks, cpus) = random(seed);
+    let mut tasks = tasks.to_vec();
+    match seed % 16 {
+        0 => tasks[0].deadline_us = tasks[0].wcet_us.max(2) - 1,
+        1 => tasks[0].wcet_us = tasks[0].period_us + 1,
+        _ => {}
+    }
+    (TaskSet::new(tasks).expect("a task set"), cpus)
+}
+
+/// When the job completes of which a witness tells, by a schedule that is made up anew each
+/// microsecond.
+fn completes(tasks: &TaskSet, cpus: u32, missed: &Missed) -> u64 {
+    /// A task's job: released when, left how much, whether it ran last.
+    struct Job {
+        released: u64,
+        left: u64,
+        ran: bool,
+    }
+    let job = |n: usize, released| Job { released, left: tasks[n].wcet_us, ran: false };
+    let first = missed.offsets_us.iter().enumerate();
+    let mut jobs: Vec<Job> = first.map(|(n, &at)| job(n, at)).collect();
+    for now in 0.. {
+        let mut ready: Vec<usize> = (0..jobs.len()).filter(|&n| jobs[n].released <= now).collect();
+        ready.sort_by_key(|&n| {
+            let due = jobs[n].released + tasks[n].deadline_us;
+            match missed.tie {
+                Tie::First => (due, 0, n),
+                Tie::Last => (due, 0, jobs.len() - n),
+                Tie::Running => (due, u8::from(!jobs[n].ran), n),
+            }
+        });
+        ready.truncate(cpus as usize);
+        for (n, it) in jobs.iter_mut().enumerate() {
+            it.ran = ready.contains(&n);
+            it.left -= u64::from(it.ran);
+            if it.left == 0 {
+                let of = (missed.job.task as usize, missed.job.released_us);
+                if (n, it.released) == of {
+                    return now + 1;
+                }
+                *it = job(n, it.released + tasks[n].period_us);
+            }
+        }
+    }
+    unreachable!("time goes on");
+}
+
+/// Fails unless the witness shows what it says.
+fn check(tasks: &TaskSet, cpus: u32, witness: &Witness<Missed>, at: &str) -> &'static str {
+    match witness {
+        Witness::Alone(Alone { task, released_us, deadline_us, completed_us }) => {
+            let it = &tasks[*task];
+            // On a CPU of its own: each job begins when it is released and the last is complete.
+            let (mut released, mut free) = (0, 0);
+            loop {
+                free = u64::max(free, released) + it.wcet_us;
+                if free > released + it.deadline_us {
+                    break;
+                }
+                released += it.period_us;
+            }
+            let found = (released, released + it.deadline_us, free);
+            assert_eq!((*released_us, *deadline_us, *completed_us), found, "{at}");
+            "alone"
+        }
+        Witness::Overuse => {
+            let all: u64 = tasks.iter().map(|it| it.period_us).product();
+            let used: u64 = tasks.iter().map(|it| all / it.period_us * it.wcet_us).sum();
+            assert!(used > u64::from(cpus) * all, "{at}");
+            "utilization"
+        }
+        Witness::Demand { window_us, demand_us } => {
+            let due = |it: &Sporadic| {
+                let releases = (0..).map(|job| job * it.period_us);
+                let due = releases.take_while(|at| at + it.deadline_us <= *window_us).count();
+                due as u64 * it.wcet_us
+            };
+            assert_eq!(tasks.iter().map(due).sum::<u64>(), *demand_us, "{at}");
+            assert!(*demand_us > u64::from(cpus) * window_us, "{at}");
+            "demand"
+        }
+        Witness::Missed(missed) => {
+            let job = &missed.job;
+            assert_eq!(completes(tasks, cpus, missed), job.at_us, "{at}");
+            let of = &tasks[job.task as usize];
+            assert_eq!(job.deadline_us, job.released_us + of.deadline_us, "{at}");
+            assert!(job.at_us > job.deadline_us && missed.ties.contains(&missed.tie), "{at}");
+            "miss"
+        }
+    }
+}
+
+/// Whether some job is late where jobs come when they like.
+fn misses(tasks: &TaskSet, cpus: u32, seed: u64) -> bool {
+    let mut late = false;
+    for tie in [Tie::First, Tie::Last, Tie::Running] {
+        let mut random = Random::stream(seed, 2, tie as u64);
+        let release = |task: u32, last: Option<u64>| {
+            let period = tasks[task as usize].period_us;
+            let wait = if random.below(2) == 0 { 0 } else { random.below(period) };
+            last.map_or(random.below(period), |last| last + period + wait)
+        };
+        gedf(tasks, cpus, Rule::edf(tie), 3_000, release, |done| {
+            late |= done.at_us > done.deadline_us;
+            ControlFlow::Continue(())
+        });
+    }
+    late
+}
+
+#[test]
+fn every_witness_shows_a_miss_and_whoever_is_schedulable_has_none() {
+    let mut tally: BTreeMap<&str, u64> = BTreeMap::new();
+    for seed in 1..=SETS {
+        let (tasks, cpus) = set(seed);
+        let at = format!("seed {seed}: {tasks:?} on {cpus}");
+        let simulate = || falsify(&tasks, cpus, 20_000).missed;
+        let judgement = judge(&tasks, cpus, &Test::ALL, BUDGET, simulate);
+        let kind = match &judgement.verdict {
+            Verdict::Schedulable(_) => {
+                assert_eq!(simulate(), None, "{at}");
+                assert!(!misses(&tasks, cpus, seed), "{at}");
+                "schedulable"
+            }
+            Verdict::Unschedulable(witness) => check(&tasks, cpus, witness, &at),
+            Verdict::Unknown => {
+                // On one CPU somebody always knows.
+                assert!(cpus > 1, "{at}");
+                "unknown"
+            }
+        };
+        *tally.entry(kind).or_default() += 1;
+    }
+    println!("{SETS} sets: {tally:?}");
+    assert!(tally.len() == 6 && tally.values().all(|&count| count >= 10), "{tally:?}");
+}
+
+#[test]
+fn what_would_make_it_fit_does_and_a_little_less_does_not() {
+    let accepts = |tasks: &TaskSet, cpus| {
+        let judgement = judge(tasks, cpus, &Test::ALL, BUDGET, || None::<()>);
+        matches!(judgement.verdict, Verdict::Schedulable(_))
+    };
+    let (mut more, mut less) = (0, 0);
+    for seed in 1..=300 {
+        let (tasks, cpus) = random(seed);
+        let at = format!("seed {seed}: {tasks:?} on {cpus}");
+        let on = |_| Some(tasks.clone());
+        if let Some(enough) = least_cpus(1, 20, &Test::ALL, &mut BUDGET.clone(), on) {
+            assert!(enough.is_least && accepts(&tasks, enough.cpus), "{at}: {enough:?}");
+            assert!((1..enough.cpus).all(|fewer| !accepts(&tasks, fewer)), "{at}: {enough:?}");
+            more += 1;
+        }
+        let with = |per_mille: u64| {
+            let scaled = tasks.iter().map(|it| {
+                let wcet_us = (it.wcet_us * per_mille).div_ceil(1_000);
+                Sporadic { wcet_us, ..*it }
+            });
+            TaskSet::new(scaled.collect()).ok()
+        };
+        if let Some(scale) = most_work(cpus, 3_000, &Test::ALL, &mut BUDGET.clone(), with) {
+            let set = with(scale.per_mille).expect("a task set");
+            assert!(scale.is_most && accepts(&set, cpus), "{at}: {scale:?}");
+            less += 1;
+        }
+    }
+    assert!(more > 200 && less > 200, "{more} {less}");
+}

@@ -1,0 +1,364 @@
+//! Threads that decide as fast as they can, each on its CPU, in one of the designs.
+
+use std::collections::BTreeSet;
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Barrier, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use wastenot_model::Span;
+use wastenot_model::workload::Random;
+use wastenot_sim::edf::{Core, Tie};
+use wastenot_sim::{Overhead, Seen};
+
+use crate::{Lock, Mailbox, Queued, Ticket};
+
+/// Tasks for each CPU that runs them.
+const TASKS: usize = 4;
+/// Deadlines are so far apart, in us.
+const PERIOD_US: u64 = 10_000;
+/// Places of a mailbox: no client has more than one letter under way.
+const PLACES: usize = 1 << 10;
+
+/// Who decides, under which locks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Design {
+    /// All CPUs, under one ticket lock.
+    CoarseTicket,
+    /// All CPUs, under one lock for which each spins on a line of its own.
+    CoarseQueued,
+    /// Each CPU, under its own ticket lock and those of the others, one after the other.
+    PerCpu,
+    /// One CPU, to which the others write.
+    Messages,
+}
+
+impl Design {
+    /// All of them.
+    pub const ALL: [Design; 4] =
+        [Design::CoarseTicket, Design::CoarseQueued, Design::PerCpu, Design::Messages];
+    /// Its name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Design::CoarseTicket => "coarse-ticket",
+            Design::CoarseQueued => "coarse-queued",
+            Design::PerCpu => "per-cpu",
+            Design::Messages => "messages",
+        }
+    }
+}
+
+/// What was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// With so many threads, each on a CPU of its own.
+    pub cpus: usize,
+    /// Who decided.
+    pub design: Design,
+    /// What it took.
+    pub kind: Overhead,
+    /// How long.
+    pub seen: Seen,
+}
+
+/// Why nothing was measured.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The kernel does not tell where this process may run, or does not let a thread stay.
+    #[error("a thread cannot be kept on its CPU: {0}")]
+    Affinity(#[from] rustix::io::Errno),
+    /// More threads than CPUs.
+    #[error("{asked} threads do not fit {usable} CPUs, each on one of its own")]
+    Crowd {
+        /// So many were asked for.
+        asked: usize,
+        /// So many there are for this process.
+        usable: usize,
+    },
+}
+
+/// The CPUs on which this process may run.
+fn usable() -> Result<Vec<usize>, Error> {
+    let set = sched_getaffinity(None)?;
+    Ok((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
+}
+
+/// Lets so many threads decide for so long in one design. Message passing takes at least two.
+///
+/// # Errors
+/// There are fewer CPUs, or threads cannot be kept on them.
+pub fn measure(design: Design, cpus: usize, span: Duration) -> Result<Vec<Row>, Error> {
+    let all = usable()?;
+    let least = if design == Design::Messages { 2 } else { 1 };
+    if cpus > all.len() || cpus < least {
+        return Err(Error::Crowd { asked: cpus.max(least), usable: all.len() });
+    }
+    let on = &all[..cpus];
+    let seen = match design {
+        Design::CoarseTicket => drive(on, span, &Coarse::new(cpus, Ticket::new()))?,
+        Design::CoarseQueued => drive(on, span, &Coarse::new(cpus, Queued::new(cpus)))?,
+        Design::PerCpu => drive(on, span, &PerCpu::new(cpus))?,
+        Design::Messages => drive(on, span, &Messages::new(cpus - 1))?,
+    };
+    let rows = seen.into_iter().filter(|(_, seen)| seen.count > 0);
+    Ok(rows.map(|(kind, seen)| Row { cpus, design, kind, seen }).collect())
+}
+
+/// What a thread saw, by kind.
+type Sight = Vec<(Overhead, Seen)>;
+
+/// State that threads share, and what each does with it.
+trait Shared: Sync {
+    /// One decision of the thread with that number; `see` is told what it took.
+    fn decide(&self, me: usize, random: &mut Random, see: &mut impl FnMut(Overhead, Span));
+}
+
+fn drive(on: &[usize], span: Duration, shared: &impl Shared) -> Result<Sight, Error> {
+    let (begin, over) = (Barrier::new(on.len() + 1), AtomicBool::new(false));
+    let one = |me: usize, cpu: usize| -> Result<Sight, Error> {
+        let mut only = CpuSet::new();
+        only.set(cpu);
+        let stays = sched_setaffinity(None, &only);
+        begin.wait();
+        stays?;
+        let mut sight: Sight = Overhead::ALL.map(|kind| (kind, Seen::default())).into();
+        let mut random = Random::stream(1, 0, me as u64);
+        while !over.load(Ordering::Relaxed) {
+            shared.decide(me, &mut random, &mut |kind, span| sight[kind as usize].1.add(span));
+        }
+        Ok(sight)
+    };
+    let one = &one;
+    let all: Result<Vec<Sight>, Error> = thread::scope(|scope| {
+        let threads: Vec<_> =
+            on.iter().enumerate().map(|(me, &cpu)| scope.spawn(move || one(me, cpu))).collect();
+        begin.wait();
+        thread::sleep(span);
+        over.store(true, Ordering::Relaxed);
+        let ended = threads.into_iter().map(|it| it.join().unwrap_or_else(|_| Ok(Vec::new())));
+        ended.collect()
+    });
+    let mut sum: Sight = Overhead::ALL.map(|kind| (kind, Seen::default())).into();
+    for (kind, seen) in all?.into_iter().flatten() {
+        sum[kind as usize].1.merge(seen);
+    }
+    Ok(sum)
+}
+
+fn since(start: Instant) -> Span {
+    Span(start.elapsed().as_nanos() as u64)
+}
+
+/// Data that a lock of ours keeps apart: this one is never contended.
+fn own<T, R>(data: &Mutex<T>, then: impl FnOnce(&mut T) -> R) -> R {
+    then(&mut data.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Links and queues of all, and when each task is due next.
+struct State {
+    core: Core,
+    due_us: Vec<u64>,
+}
+
+impl State {
+    fn new(cpus: usize) -> State {
+        let tasks = cpus * TASKS;
+        let mut core = Core::new(tasks, cpus as u32, Tie::First);
+        let due_us: Vec<u64> = (0..tasks as u64).map(|n| PERIOD_US + n).collect();
+        for (task, due_us) in due_us.iter().enumerate() {
+            core.ready(task as u32, *due_us);
+        }
+        while core.decide().is_some() {}
+        State { core, due_us }
+    }
+
+    /// The job of a CPU is complete, and the next one of its task comes at once. `linked` hears of
+    /// every CPU that has another job by now.
+    fn completes(&mut self, cpu: u32, random: &mut Random, mut linked: impl FnMut(u32)) {
+        if let Some(task) = self.core.linked(cpu) {
+            self.core.forget(task, cpu);
+            let due_us = &mut self.due_us[task as usize];
+            *due_us += PERIOD_US + random.below(PERIOD_US);
+            self.core.ready(task, *due_us);
+        }
+        self.core.take(cpu);
+        linked(cpu);
+        while let Some(link) = self.core.decide() {
+            linked(link.cpu);
+        }
+    }
+}
+
+struct Coarse<L> {
+    lock: L,
+    state: Mutex<State>,
+}
+
+impl<L: Lock> Coarse<L> {
+    fn new(cpus: usize, lock: L) -> Coarse<L> {
+        Coarse { lock, state: Mutex::new(State::new(cpus)) }
+    }
+}
+
+impl<L: Lock> Shared for Coarse<L> {
+    fn decide(&self, me: usize, random: &mut Random, see: &mut impl FnMut(Overhead, Span)) {
+        let start = Instant::now();
+        self.lock.acquire(me);
+        own(&self.state, |state| state.completes(me as u32, random, |_| {}));
+        self.lock.release(me);
+        see(Overhead::Schedule, since(start));
+    }
+}
+
+/// The queue of a CPU.
+#[repr(align(128))]
+struct Queue {
+    lock: Ticket,
+    waits: Mutex<BTreeSet<(u64, u32)>>,
+    /// The earliest deadline of those who wait, for who looks without the lock.
+    first: AtomicU64,
+}
+
+struct PerCpu {
+    queues: Vec<Queue>,
+}
+
+impl PerCpu {
+    fn new(cpus: usize) -> PerCpu {
+        let queue = |cpu: usize| {
+            let tasks = (0..TASKS).map(|n| (cpu * TASKS + n) as u32);
+            let waits: BTreeSet<_> =
+                tasks.map(|task| (PERIOD_US + u64::from(task), task)).collect();
+            let first = waits.first().map_or(u64::MAX, |(due, _)| *due);
+            Queue { lock: Ticket::new(), waits: Mutex::new(waits), first: AtomicU64::new(first) }
+        };
+        PerCpu { queues: (0..cpus).map(queue).collect() }
+    }
+
+    fn changes<R>(&self, cpu: usize, then: impl FnOnce(&mut BTreeSet<(u64, u32)>) -> R) -> R {
+        own(&self.queues[cpu].waits, |waits| {
+            let result = then(waits);
+            let first = waits.first().map_or(u64::MAX, |(due, _)| *due);
+            self.queues[cpu].first.store(first, Ordering::Relaxed);
+            result
+        })
+    }
+}
+
+impl Shared for PerCpu {
+    fn decide(&self, me: usize, random: &mut Random, see: &mut impl FnMut(Overhead, Span)) {
+        let start = Instant::now();
+        let own = &self.queues[me];
+        own.lock.acquire(me);
+        // Whoever is first has run; its next job comes at once.
+        let later = PERIOD_US + random.below(PERIOD_US);
+        self.changes(me, |waits| {
+            let ran = waits.pop_first();
+            waits.extend(ran.map(|(due, task)| (due + later, task)));
+        });
+        for (other, queue) in self.queues.iter().enumerate().filter(|(other, _)| *other != me) {
+            if queue.first.load(Ordering::Relaxed) >= own.first.load(Ordering::Relaxed) {
+                continue;
+            }
+            // Locks are taken in the order of their numbers.
+            if other < me {
+                own.lock.release(me);
+                queue.lock.acquire(me);
+                own.lock.acquire(me);
+            } else {
+                queue.lock.acquire(me);
+            }
+            let mine = own.first.load(Ordering::Relaxed);
+            let better = |waits: &mut BTreeSet<(u64, u32)>| {
+                let first = waits.first().copied().filter(|(due, _)| *due < mine)?;
+                waits.take(&first)
+            };
+            let pulled = self.changes(other, better);
+            self.changes(me, |waits| waits.extend(pulled));
+            queue.lock.release(me);
+        }
+        own.lock.release(me);
+        see(Overhead::Schedule, since(start));
+    }
+}
+
+/// What a client should run.
+#[repr(align(128))]
+struct Entry {
+    lock: Ticket,
+    /// How often it was written.
+    written: AtomicU64,
+}
+
+struct Messages {
+    start: Instant,
+    state: Mutex<State>,
+    mailbox: Mailbox,
+    /// The processor is the thread after the last client.
+    entries: Vec<Entry>,
+}
+
+impl Messages {
+    fn new(clients: usize) -> Messages {
+        let entry = |_| Entry { lock: Ticket::new(), written: AtomicU64::new(0) };
+        Messages {
+            start: Instant::now(),
+            state: Mutex::new(State::new(clients)),
+            mailbox: Mailbox::new(PLACES),
+            entries: (0..clients).map(entry).collect(),
+        }
+    }
+
+    /// A client: its job is complete.
+    fn client(&self, me: usize, see: &mut impl FnMut(Overhead, Span)) {
+        let entry = &self.entries[me];
+        let start = Instant::now();
+        entry.lock.acquire(me);
+        let seen = entry.written.load(Ordering::Relaxed);
+        entry.lock.release(me);
+        // When, in the upper bits: a letter is a number.
+        let letter = (since(self.start).0 << CLIENT_BITS) | me as u64;
+        let posted = self.mailbox.post(letter).is_ok();
+        see(Overhead::Schedule, since(start));
+        let patience = Instant::now();
+        while posted && entry.written.load(Ordering::Acquire) == seen {
+            spin_loop();
+            if patience.elapsed() > PATIENCE {
+                return;
+            }
+        }
+    }
+
+    /// The processor: the next message.
+    fn processor(&self, random: &mut Random, see: &mut impl FnMut(Overhead, Span)) {
+        let Some(letter) = self.mailbox.read() else { return spin_loop() };
+        let start = Instant::now();
+        let sent = Span(letter >> CLIENT_BITS);
+        see(Overhead::RequestLatency, Span(since(self.start).0.saturating_sub(sent.0)));
+        let client = (letter & ((1 << CLIENT_BITS) - 1)) as u32;
+        let me = self.entries.len();
+        own(&self.state, |state| {
+            state.completes(client, random, |linked| {
+                let entry = &self.entries[linked as usize];
+                entry.lock.acquire(me);
+                entry.written.fetch_add(1, Ordering::Release);
+                entry.lock.release(me);
+            });
+        });
+        see(Overhead::Handler, since(start));
+    }
+}
+
+/// Bits of a letter that say which client wrote it.
+const CLIENT_BITS: u32 = 12;
+/// A client does not wait longer: the processor may have gone.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+impl Shared for Messages {
+    fn decide(&self, me: usize, random: &mut Random, see: &mut impl FnMut(Overhead, Span)) {
+        if me < self.entries.len() { self.client(me, see) } else { self.processor(random, see) }
+    }
+}

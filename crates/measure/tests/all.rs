@@ -1,0 +1,52 @@
+//! What is measured is there, and of the right kind; how long it takes is no business of a test.
+
+use std::time::Duration;
+
+use wastenot_measure::{Design, Error, Full, Mailbox, measure};
+use wastenot_sim::Overhead;
+
+#[test]
+fn every_design_decides_on_as_many_cpus_as_there_are() {
+    for design in Design::ALL {
+        for cpus in [1, 2] {
+            let rows = match measure(design, cpus, Duration::from_millis(20)) {
+                Ok(rows) => rows,
+                Err(Error::Crowd { usable: 1, .. }) => {
+                    println!("SKIPPED: {design:?} on {cpus}: there is one CPU");
+                    continue;
+                }
+                Err(Error::Crowd { asked: 2, .. }) if (design, cpus) == (Design::Messages, 1) => {
+                    continue;
+                }
+                Err(error) => panic!("{design:?} on {cpus}: {error}"),
+            };
+            let kinds: Vec<Overhead> = rows.iter().map(|row| row.kind).collect();
+            let expected: &[Overhead] = match design {
+                Design::Messages => {
+                    &[Overhead::Schedule, Overhead::RequestLatency, Overhead::Handler]
+                }
+                _ => &[Overhead::Schedule],
+            };
+            assert_eq!(kinds, expected, "{design:?} on {cpus}");
+            assert!(rows.iter().all(|row| row.seen.max >= row.seen.mean()), "{rows:?}");
+        }
+    }
+}
+
+#[test]
+fn more_threads_than_cpus_are_refused() {
+    let refused = measure(Design::CoarseTicket, 100_000, Duration::ZERO);
+    assert!(matches!(refused, Err(Error::Crowd { asked: 100_000, .. })), "{refused:?}");
+}
+
+#[test]
+fn a_full_mailbox_says_so_and_takes_letters_again_once_one_is_read() {
+    let mailbox = Mailbox::new(4);
+    (0..4).for_each(|letter| mailbox.post(letter).expect("there is room"));
+    assert_eq!(mailbox.post(4), Err(Full));
+    assert_eq!(mailbox.read(), Some(0));
+    assert_eq!(mailbox.post(5), Ok(()));
+    assert_eq!(mailbox.post(6), Err(Full));
+    let rest: Vec<u64> = std::iter::from_fn(|| mailbox.read()).collect();
+    assert_eq!(rest, [1, 2, 3, 5]);
+}

@@ -1,0 +1,141 @@
+//! Overheads in CSV: what each thing costs that a kernel does, by the number of tasks, as measured.
+//!
+//! ```text
+//! kind,at,max_us,average_us
+//! schedule,40,22.5,3.1
+//! schedule,80,41,3.4
+//! ipi,40,4,3.5
+//! cache_delay,64,71,65
+//! ```
+//!
+//! `at` is the number of tasks; of `cache_delay` and `cache_load` the working set in KiB. It may be
+//! empty where a cost depends on nothing. Kinds that are not there cost nothing. `quantum` is no
+//! cost but how often the tick comes, 1000 us unless said.
+
+use std::io::Read;
+
+use wastenot_model::nearest;
+
+use crate::error::{Error, shown};
+use crate::table::{Column, Row, Table};
+
+const COLUMNS: &[Column] = &[
+    Column { name: "kind", needed: true },
+    Column { name: "at", needed: true },
+    Column { name: "max_us", needed: true },
+    Column { name: "average_us", needed: false },
+];
+const KIND: usize = 0;
+const AT: usize = 1;
+const MAX: usize = 2;
+const AVERAGE: usize = 3;
+
+/// What may be measured, in the order in which a job meets it.
+pub const KINDS: [&str; 11] = [
+    "schedule",
+    "switch",
+    "tick",
+    "release",
+    "ipi",
+    "latency",
+    "handler",
+    "request",
+    "cache_delay",
+    "cache_load",
+    "quantum",
+];
+
+/// No file has more rows.
+const MOST: usize = 100_000;
+/// No overhead is longer, in ns: a quarter of an hour.
+const LONGEST_NS: u64 = 1 << 40;
+
+/// One measured point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overhead {
+    /// One of [`KINDS`].
+    pub kind: &'static str,
+    /// The number of tasks or of KiB; `None` if it depends on nothing.
+    pub at: Option<u64>,
+    /// The longest that was seen, in ns.
+    pub max_ns: u64,
+    /// The average, in ns, if that was told.
+    pub average_ns: Option<u64>,
+}
+
+/// Reads overheads. `file` is its name in messages.
+///
+/// # Errors
+/// The first thing that is wrong, with its line and column.
+pub fn read(file: &str, read: impl Read) -> Result<Vec<Overhead>, Error> {
+    let mut table = Table::begin(file, read, COLUMNS)?;
+    let mut all: Vec<Overhead> = Vec::new();
+    // By kind: at which places it was measured.
+    let mut seen: [std::collections::BTreeSet<Option<u64>>; KINDS.len()] = Default::default();
+    while let Some(row) = table.next()? {
+        if all.len() == MOST {
+            return Err(table.wrong(format!("more than {MOST} rows"), "keep fewer points"));
+        }
+        let (kind, overhead) = overhead(&row)?;
+        let places = &mut seen[kind];
+        if places.contains(&overhead.at) {
+            let what = format!("{} was measured there already", overhead.kind);
+            return Err(row.wrong(AT, what, "leave one of both rows out"));
+        }
+        let others =
+            if overhead.at.is_none() { !places.is_empty() } else { places.contains(&None) };
+        if others {
+            let what = format!("some rows of {} say where, and some do not", overhead.kind);
+            return Err(row.wrong(
+                AT,
+                what,
+                "an empty cell is the same everywhere: leave it alone",
+            ));
+        }
+        places.insert(overhead.at);
+        all.push(overhead);
+    }
+    Ok(all)
+}
+
+fn overhead(row: &Row<'_>) -> Result<(usize, Overhead), Error> {
+    let name = row.text(KIND).unwrap_or_default();
+    let Some(kind) = KINDS.iter().position(|kind| *kind == name) else {
+        let help = match nearest(name, KINDS) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("kinds are {}", KINDS.join(", ")),
+        };
+        return Err(row.wrong(KIND, format_args!("there is no `{}`", shown(name)), help));
+    };
+    let at = match row.text(AT) {
+        None => None,
+        Some(text) => Some(text.parse::<u32>().map(u64::from).map_err(|_| {
+            let what = format!("`{}` is no number of tasks or KiB", shown(text));
+            row.wrong(AT, what, "write a whole number, or nothing")
+        })?),
+    };
+    let Some(max_ns) = ns(row, MAX)? else {
+        return Err(row.wrong(MAX, "the cell is empty", "write the longest that was seen, in us"));
+    };
+    let average_ns = ns(row, AVERAGE)?;
+    if average_ns.is_some_and(|average| average > max_ns) {
+        return Err(row.wrong(AVERAGE, "it is above the maximum", "are both columns exchanged?"));
+    }
+    Ok((kind, Overhead { kind: KINDS[kind], at, max_ns, average_ns }))
+}
+
+/// A length in us, with up to three decimals, in ns.
+fn ns(row: &Row<'_>, column: usize) -> Result<Option<u64>, Error> {
+    let Some(text) = row.text(column) else { return Ok(None) };
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !digits(decimals) || decimals.len() > 3 {
+        let what = format!("`{}` is no length in us", shown(text));
+        return Err(row.wrong(column, what, "write digits, and up to three decimals: 22.5"));
+    }
+    let long = || row.wrong(column, format_args!("{} us are too long", shown(text)), "in us?");
+    let whole: u64 = whole.parse().map_err(|_| long())?;
+    let rest: u64 = format!("{decimals:0<3}").parse().map_err(|_| long())?;
+    let ns = whole.checked_mul(1_000).and_then(|ns| ns.checked_add(rest));
+    ns.filter(|&ns| ns < LONGEST_NS).ok_or_else(long).map(Some)
+}

@@ -1,0 +1,113 @@
+//! Task sets in CSV: a sporadic task a line.
+//!
+//! ```
+//! let text = "wcet_us,period_us,deadline_us\n2000,10000,\n3000,15000,9000\n";
+//! let tasks = wastenot_scenario::task_set::read("tasks.csv", text.as_bytes())?;
+//! assert_eq!(tasks[0].deadline_us, 10_000);
+//! let mut again = Vec::new();
+//! wastenot_scenario::task_set::write(&tasks, &mut again).expect("memory");
+//! assert_eq!(wastenot_scenario::task_set::read("again.csv", &again[..])?, tasks);
+//! # Ok::<(), wastenot_scenario::Error>(())
+//! ```
+
+use std::io::{self, BufWriter, Read, Write};
+
+use wastenot_model::sporadic::{Sporadic, TaskSet};
+
+use crate::error::{Error, shown};
+use crate::table::{Column, Row, Table};
+
+const COLUMNS: &[Column] = &[
+    Column { name: "wcet_us", needed: true },
+    Column { name: "period_us", needed: true },
+    Column { name: "deadline_us", needed: false },
+    Column { name: "wss_kb", needed: false },
+];
+const WCET: usize = 0;
+const PERIOD: usize = 1;
+const DEADLINE: usize = 2;
+const WSS: usize = 3;
+
+/// Reads tasks: a header that names the columns in any order, then a task a line. Times are whole
+/// microseconds; without a deadline it is the period. `file` is its name in messages.
+///
+/// # Errors
+/// The first thing that is wrong, with its line and column. That a task takes longer than its
+/// deadline is nothing wrong: such a set cannot be scheduled.
+pub fn read(file: &str, read: impl Read) -> Result<TaskSet, Error> {
+    let mut table = Table::begin(file, read, COLUMNS)?;
+    let mut tasks = Vec::new();
+    while let Some(row) = table.next()? {
+        if tasks.len() == TaskSet::MOST_TASKS {
+            let what = format!("more than {} tasks", TaskSet::MOST_TASKS);
+            return Err(table.wrong(what, "give fewer: a set is what runs on one machine"));
+        }
+        tasks.push(task(&row)?);
+    }
+    if tasks.is_empty() {
+        let what = "the header is there, and no task";
+        return Err(table.wrong(what, "write a task a line below it"));
+    }
+    // Every number was looked at.
+    TaskSet::new(tasks).map_err(|error| table.wrong(error.to_string(), "change it"))
+}
+
+/// Writes tasks, so that [`read`] gives them again.
+///
+/// # Errors
+/// What `write` says.
+pub fn write(tasks: &TaskSet, write: impl Write) -> io::Result<()> {
+    let mut out = BufWriter::new(write);
+    writeln!(out, "wcet_us,period_us,deadline_us,wss_kb")?;
+    for it in tasks.iter() {
+        writeln!(out, "{},{},{},{}", it.wcet_us, it.period_us, it.deadline_us, it.wss_kb)?;
+    }
+    out.flush()
+}
+
+fn task(row: &Row<'_>) -> Result<Sporadic, Error> {
+    let needed = |column| match time(row, column)? {
+        Some(time_us) => Ok(time_us),
+        None => Err(row.wrong(column, "the cell is empty", "write whole microseconds, 1 or more")),
+    };
+    let (wcet_us, period_us) = (needed(WCET)?, needed(PERIOD)?);
+    let deadline_us = time(row, DEADLINE)?.unwrap_or(period_us);
+    let wss_kb = match row.text(WSS) {
+        None => 0,
+        Some(text) => u32::try_from(whole(row, WSS, text)?).map_err(|_| {
+            row.wrong(WSS, format_args!("{text} KiB are too many"), "write KiB below 2^32")
+        })?,
+    };
+    Ok(Sporadic { wcet_us, period_us, deadline_us, wss_kb })
+}
+
+/// The time in a cell, in us, unless it is empty.
+fn time(row: &Row<'_>, column: usize) -> Result<Option<u64>, Error> {
+    let Some(text) = row.text(column) else { return Ok(None) };
+    match whole(row, column, text)? {
+        0 => Err(row.wrong(column, "it is 0", "write whole microseconds, 1 or more")),
+        TaskSet::MOST_US.. => {
+            let what = format_args!("{} us are longer than 12 days", shown(text));
+            let help = format!("write less than {} us", TaskSet::MOST_US);
+            Err(row.wrong(column, what, help))
+        }
+        time_us => Ok(Some(time_us)),
+    }
+}
+
+/// The whole number in a cell.
+fn whole(row: &Row<'_>, column: usize, text: &str) -> Result<u64, Error> {
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        // Whatever does not fit is longer than any time may be.
+        return Ok(text.parse().unwrap_or(u64::MAX));
+    }
+    let what = format!("`{}` is no whole number", shown(text));
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+    let help = match number {
+        Some(number) if number < 0.0 => "write 1 or more",
+        Some(number) if number.fract() == 0.0 => "write all of its digits: 1000 for 1e3",
+        Some(_) => "round yourself: wcet_us up, period_us and deadline_us down",
+        None => "write digits only; the unit is in the column's name",
+    };
+    Err(row.wrong(column, what, help))
+}

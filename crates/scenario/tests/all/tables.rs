@@ -1,0 +1,140 @@
+//! Task sets and overheads in CSV: what is read is what was meant, or told to be wrong.
+
+use proptest::prelude::*;
+use wastenot_model::sporadic::{Sporadic, TaskSet};
+use wastenot_scenario::{Error, overheads, task_set};
+
+fn read(text: &str) -> Result<TaskSet, Error> {
+    task_set::read("t.csv", text.as_bytes())
+}
+
+#[test]
+fn columns_come_in_any_order_and_may_be_left_out() {
+    let expected = TaskSet::new(vec![
+        Sporadic { wcet_us: 2, period_us: 10, deadline_us: 10, wss_kb: 0 },
+        Sporadic { wcet_us: 30, period_us: 15, deadline_us: 9, wss_kb: 64 },
+    ]);
+    let expected = expected.expect("a task set");
+    for text in [
+        "wcet_us,period_us,deadline_us,wss_kb\n2,10,,\n30,15,9,64\n",
+        "wss_kb,deadline_us,period_us,wcet_us\n0,10,10,2\n64,9,15,30",
+        "\u{feff}# a set\r\n\r\nwcet_us , period_us,deadline_us,wss_kb\r\n  # one\n\"2\", 10,,\n \n\
+         30,15,9,64\r\n",
+    ] {
+        assert_eq!(read(text).as_ref(), Ok(&expected), "{text:?}");
+    }
+    let short = read("period_us,wcet_us\n10,2\n").expect("a task set");
+    assert_eq!(*short, [Sporadic::implicit(2, 10)]);
+}
+
+/// The message and the help are these.
+fn says(error: &Error, what: &str, help: &str) {
+    assert_eq!(error.to_string(), what);
+    assert!(error.help().contains(help), "{what}: {}", error.help());
+}
+
+#[test]
+fn what_is_wrong_is_told_with_line_and_column_and_what_to_write() {
+    let head = "wcet_us,period_us,deadline_us\n";
+    for (rows, what, help) in [
+        ("\n# x\n5,0,3\n", "t.csv:4: period_us: it is 0", "1 or more"),
+        ("5,,3\n", "t.csv:2: period_us: the cell is empty", "whole microseconds"),
+        ("-5,8,3\n", "t.csv:2: wcet_us: `-5` is no whole number", "1 or more"),
+        ("NaN,8,3\n", "t.csv:2: wcet_us: `NaN` is no whole number", "digits only"),
+        ("inf,8,3\n", "t.csv:2: wcet_us: `inf` is no whole number", "digits only"),
+        ("1.5,8,3\n", "t.csv:2: wcet_us: `1.5` is no whole number", "wcet_us up"),
+        ("1e3,8,3\n", "t.csv:2: wcet_us: `1e3` is no whole number", "1000 for 1e3"),
+        ("5ms,8,3\n", "t.csv:2: wcet_us: `5ms` is no whole number", "the unit is in"),
+        ("5 # x,8,3\n", "t.csv:2: wcet_us: `5 # x` is no whole number", "digits only"),
+        ("5,8\n", "t.csv:2: 2 cells, and the header names 3 columns", "a cell"),
+        ("5,8,3,1\n", "t.csv:2: 4 cells, and the header names 3 columns", "a cell"),
+        ("5;8;3\n", "t.csv:2: 1 cell, and the header names 3 columns", "a cell"),
+        (
+            "5,9999999999999999999999,3\n",
+            "t.csv:2: period_us: 9999999999999999999999 us are longer than 12 days",
+            "less than 1099511627776 us",
+        ),
+        ("", "t.csv:2: the header is there, and no task", "a task a line"),
+    ] {
+        says(&read(&format!("{head}{rows}")).expect_err(rows), what, help);
+    }
+    let kb = "wcet_us,period_us,wss_kb\n1,2,4294967296\n";
+    says(&read(kb).expect_err(kb), "t.csv:2: wss_kb: 4294967296 KiB are too many", "2^32");
+}
+
+#[test]
+fn headers_are_told_what_they_lack() {
+    for (text, what, help) in [
+        ("", "t.csv:1: there is nothing in it", "names the columns: wcet_us, period_us"),
+        ("# only\n\n", "t.csv:3: there is nothing in it", "names the columns"),
+        ("wcet_us,deadline_us\n", "t.csv:1: there is no column `period_us`", "the columns are"),
+        ("wcet_ms,period_us\n", "t.csv:1: there is no column `wcet_ms`", "mean `wcet_us`?"),
+        ("C,T\n1,2\n", "t.csv:1: there is no column `C`", "the columns are wcet_us"),
+        ("1,2\n", "t.csv:1: there is no column `1`", "begin with a line"),
+        ("wcet_us;period_us\n", "t.csv:1: there is no column `wcet_us;period_us`", "commas"),
+        ("wcet_us,period_us,wcet_us\n", "t.csv:1: two columns are called `wcet_us`", "leave one"),
+    ] {
+        says(&read(text).expect_err(text), what, help);
+    }
+}
+
+#[test]
+fn what_is_too_long_or_no_text_ends_soon() {
+    let mut many = "wcet_us,period_us\n".to_owned();
+    many += &"1,2\n".repeat(TaskSet::MOST_TASKS + 1);
+    let line = TaskSet::MOST_TASKS + 2;
+    says(&read(&many).expect_err("many"), &format!("t.csv:{line}: more than 1048576 tasks"), "few");
+    // A file without end: what is behind the line is not asked for.
+    let endless = task_set::read("t.csv", std::io::repeat(b'7')).expect_err("one long line");
+    says(&endless, "t.csv:1: the line is longer than 4096 bytes", "a row a line");
+    let zeros = task_set::read("t.csv", std::io::repeat(0)).expect_err("one long line");
+    says(&zeros, "t.csv:1: the line is longer than 4096 bytes", "a row a line");
+    let latin = task_set::read("t.csv", &b"wcet_us,period_us\n1,2\n\xb5,2\n"[..]);
+    says(&latin.expect_err("Latin-1"), "t.csv:3: this is no text in UTF-8", "UTF-8");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_written_reads_as_it_was(
+        tasks in prop::collection::vec(
+            (1..TaskSet::MOST_US, 1..TaskSet::MOST_US, 1..TaskSet::MOST_US, any::<u32>()), 1..40,
+        ),
+    ) {
+        let task = |(wcet_us, period_us, deadline_us, wss_kb)| {
+            Sporadic { wcet_us, period_us, deadline_us, wss_kb }
+        };
+        let tasks = TaskSet::new(tasks.into_iter().map(task).collect()).expect("a task set");
+        let mut bytes = Vec::new();
+        task_set::write(&tasks, &mut bytes).expect("memory");
+        prop_assert_eq!(task_set::read("t.csv", &bytes[..]), Ok(tasks));
+    }
+}
+
+#[test]
+fn overheads_are_points_of_curves() {
+    let text = "kind,at,max_us,average_us\nschedule,40,22.5,3.125\nipi,,4,\nquantum,,1000,\n";
+    let all = overheads::read("o.csv", text.as_bytes()).expect("overheads");
+    assert_eq!(all.len(), 3);
+    assert_eq!((all[0].kind, all[0].at, all[0].max_ns), ("schedule", Some(40), 22_500));
+    assert_eq!((all[0].average_ns, all[1].average_ns), (Some(3_125), None));
+    for (rows, what, help) in [
+        ("shedule,1,2,\n", "o.csv:2: kind: there is no `shedule`", "`schedule`"),
+        ("color,1,2,\n", "o.csv:2: kind: there is no `color`", "kinds are schedule"),
+        ("ipi,1.5,2,\n", "o.csv:2: at: `1.5` is no number of tasks or KiB", "whole number"),
+        ("ipi,1,,\n", "o.csv:2: max_us: the cell is empty", "longest"),
+        ("ipi,1,-2,\n", "o.csv:2: max_us: `-2` is no length in us", "digits"),
+        ("ipi,1,NaN,\n", "o.csv:2: max_us: `NaN` is no length in us", "digits"),
+        ("ipi,1,2.0001,\n", "o.csv:2: max_us: `2.0001` is no length in us", "three decimals"),
+        ("ipi,1,99999999999999999,\n", "o.csv:2: max_us: 99999999999999999 us are too long", ""),
+        ("ipi,1,2,3\n", "o.csv:2: average_us: it is above the maximum", "exchanged"),
+        ("ipi,1,2,\nipi,1,3,\n", "o.csv:3: at: ipi was measured there already", "leave one"),
+        ("ipi,1,2,\nipi,,3,\n", "o.csv:3: at: some rows of ipi say where", "everywhere"),
+    ] {
+        let text = format!("kind,at,max_us,average_us\n{rows}");
+        let error = overheads::read("o.csv", text.as_bytes()).expect_err(rows);
+        assert!(error.to_string().starts_with(what), "{error}");
+        assert!(error.help().contains(help), "{}", error.help());
+    }
+}

@@ -1,0 +1,109 @@
+//! `wastenot bounds`, which is `wastenot bounds test`
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+use wastenot_bounds::verdict;
+use wastenot_model::nearest;
+
+use super::check::Face;
+
+/// Tell whether deadlines hold under global EDF, and why not
+#[derive(Args, Debug)]
+#[command(after_help = "\
+FILE is CSV: a header, then a task a line, times in whole microseconds.
+  wcet_us,period_us,deadline_us,wss_kb
+  2000,10000,,64
+deadline_us and wss_kb may be left out; without a deadline it is the period.
+
+Tests of global EDF are sufficient: what they reject may hold. So a set is
+schedulable if one accepts, unschedulable if there is a witness (tasks use more
+than the CPUs, a window demands more, a simulated job is late), else unknown.
+What is reported and proved by whom: docs/bounds.md.
+
+Exit codes: 0 schedulable; 1 unschedulable; 2 failed; 3 unknown.
+
+Examples:
+  wastenot bounds tasks.csv --cpus 4
+  wastenot bounds tasks.csv --cpus 4 --test gfb,rta --json
+  wastenot bounds tasks.csv --cpus 4 --overheads overheads.csv
+  wastenot bounds tasks.csv --cpus 4 --implementation gedf-mp -o page.html
+  wastenot bounds scenarios/tasksets/three-for-two.csv --cpus 2")]
+pub(crate) struct Bounds {
+    /// The tasks, in CSV; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// How many CPUs the machine has
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=8192))]
+    pub(crate) cpus: u32,
+    /// Ask only these: gfb, bak, bcl, bcli, rta, bar, ffdbf, load, pedf, qpa
+    #[arg(long = "test", value_name = "NAME", value_delimiter = ',')]
+    pub(crate) tests: Vec<Name>,
+    /// What the kernel takes for itself, in CSV: kind,at,max_us,average_us (docs/bounds.md)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) overheads: Option<PathBuf>,
+    /// Go on beyond where overheads were measured, and say so
+    #[arg(long, requires = "overheads")]
+    pub(crate) extrapolate: bool,
+    /// Who decides, which says what jobs pay: gsn-edf, gsn-edf-dedicated, sched-deadline, gedf-mp
+    #[arg(long, value_name = "NAME", default_value = "gsn-edf", hide_possible_values = true)]
+    pub(crate) implementation: Implementation,
+    #[command(flatten)]
+    pub(crate) face: Face,
+    /// Write the report as a page in HTML instead
+    #[arg(short, long, value_name = "PAGE", conflicts_with_all = ["json", "text"])]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace PAGE if it is there
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
+}
+
+/// A test as typed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Name(pub(crate) verdict::Test);
+
+impl FromStr for Name {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Name, String> {
+        let all = verdict::Test::ALL;
+        let found = all.into_iter().find(|test| test.key() == text).map(Name);
+        found.ok_or_else(|| match nearest(text, all.map(verdict::Test::key)) {
+            Some(near) => format!("there is no such test; did you mean `{near}`?"),
+            None => format!("tests are {}", all.map(verdict::Test::key).join(", ")),
+        })
+    }
+}
+
+/// How global EDF is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Implementation {
+    /// One lock for all, as in LITMUS^RT
+    GsnEdf,
+    /// The same, and one CPU takes all interrupts and runs no task
+    GsnEdfDedicated,
+    /// A run queue and a lock a CPU, as in Linux
+    SchedDeadline,
+    /// One CPU decides for all, who send it messages, and runs no task
+    GedfMp,
+}
+
+impl Implementation {
+    /// As typed.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Implementation::GsnEdf => "gsn-edf",
+            Implementation::GsnEdfDedicated => "gsn-edf-dedicated",
+            Implementation::SchedDeadline => "sched-deadline",
+            Implementation::GedfMp => "gedf-mp",
+        }
+    }
+    /// How many CPUs run no task.
+    pub(crate) fn dedicated(self) -> u32 {
+        match self {
+            Implementation::GsnEdf | Implementation::SchedDeadline => 0,
+            Implementation::GsnEdfDedicated | Implementation::GedfMp => 1,
+        }
+    }
+}

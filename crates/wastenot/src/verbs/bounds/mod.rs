@@ -1,0 +1,64 @@
+//! `wastenot bounds`: whether deadlines hold, why not, and what would help.
+
+mod outcome;
+mod overheads;
+mod report;
+
+use wastenot_bounds::verdict::Verdict;
+use wastenot_model::sporadic::TaskSet;
+use wastenot_scenario::task_set;
+
+use self::outcome::{Asked, Outcome};
+use self::overheads::Measured;
+use super::check::print;
+use super::report::is_page;
+use crate::args::bounds::Bounds;
+use crate::fail::{Answer, Stop};
+use crate::out::Target;
+use crate::{open, out, progress};
+
+/// Judges a task set.
+pub(crate) fn run(args: &Bounds) -> Result<Answer, Stop> {
+    let target = args.output.as_ref().map(|path| {
+        is_page(path)?;
+        Target::new(path, args.force)
+    });
+    let target = target.transpose()?;
+    let dedicated = args.implementation.dedicated();
+    if args.cpus <= dedicated {
+        let what = format!("{} leaves no CPU for tasks", args.implementation.name());
+        return Err(Stop::new(what, "it needs `--cpus 2` or more, or take another implementation"));
+    }
+    let measured = args.overheads.as_deref().map(Measured::read).transpose()?;
+    let name = open::shown(&args.file);
+    let tasks = tasks(args, &name)?;
+    if let Some(measured) = &measured
+        && let Some(beyond) = measured.beyond(&tasks).filter(|_| !args.extrapolate)
+    {
+        return Err(Stop::new(format!("{}: {}", measured.name, beyond.words()), beyond.help()));
+    }
+    let asked = Asked::of(args, &tasks, measured.as_ref())?;
+    let outcome = progress::during(&format!("judging {name}"), || Outcome::of(&tasks, &asked));
+    let report = report::report(&name, &tasks, &asked, &outcome);
+    match target {
+        None => print(&report, &args.face)?,
+        Some(target) => {
+            let page = wastenot_draw::html(&report, &[]);
+            target.write(|file| file.write_all(page.as_bytes()))?;
+            if target.is_file() {
+                let shown = target.path().display();
+                out::print(&format!("{}\n\nReport: {shown}\n", report.verdict))?;
+            }
+        }
+    }
+    Ok(match outcome.verdict() {
+        Verdict::Schedulable(_) => Answer::Yes,
+        Verdict::Unschedulable(_) => Answer::No,
+        Verdict::Unknown => Answer::CannotTell,
+    })
+}
+
+fn tasks(args: &Bounds, name: &str) -> Result<TaskSet, Stop> {
+    let read = task_set::read(name, open::table(&args.file)?);
+    read.map_err(|error| Stop::new(&error, error.help()))
+}

@@ -1,0 +1,280 @@
+//! What is worked out of a task set, with overheads and without.
+
+use wastenot_bounds::gedf::{self, Rta};
+use wastenot_bounds::overheads::{Implementation as Accounting, Overheads, TooMuch, inflate};
+use wastenot_bounds::single::{self, Response, Slack};
+use wastenot_bounds::tardiness::{self, Point, Tardiness};
+use wastenot_bounds::verdict::{
+    Enough, Judgement, Scale, Test, Verdict, Witness, judge, least_cpus, most_work,
+};
+use wastenot_bounds::{Answer, Budget, partitioned};
+use wastenot_model::CpuId;
+use wastenot_model::sporadic::{Sporadic, TaskSet};
+use wastenot_sim::edf::{Missed, Tried, falsify};
+
+use super::overheads::Measured;
+use crate::args::bounds::{Bounds, Implementation};
+use crate::fail::Stop;
+
+/// What each test may spend: a second or two.
+const TEST: Budget = Budget(40_000_000);
+/// What the search for what would fit may spend, each half of it.
+const FIT: Budget = Budget(40_000_000);
+/// Jobs that are simulated in order to find one that is late.
+const JOBS: u64 = 2_000_000;
+/// Of more tasks each is not told of.
+pub(super) const TOLD: usize = 10_000;
+
+/// Of more tasks it is only told whether lateness is bounded, not by how much, and nothing of what
+/// would fit: either looks at all of them again and again.
+pub(super) const SEARCHED: usize = 100_000;
+
+/// What was asked.
+pub(super) struct Asked {
+    pub(super) cpus: u32,
+    pub(super) implementation: Implementation,
+    pub(super) tests: Vec<Test>,
+    pub(super) overheads: Option<Counted>,
+}
+
+/// Overheads that count.
+pub(super) struct Counted {
+    pub(super) file: String,
+    pub(super) maxima: Overheads,
+    pub(super) averages: Option<Overheads>,
+    /// Where it was not measured, and gone on with.
+    pub(super) extrapolated: Option<String>,
+}
+
+impl Asked {
+    pub(super) fn of(
+        args: &Bounds,
+        tasks: &TaskSet,
+        measured: Option<&Measured>,
+    ) -> Result<Asked, Stop> {
+        let named: Vec<Test> = args.tests.iter().map(|name| name.0).collect();
+        let is_asked = |test: &Test| named.is_empty() || named.contains(test);
+        let overheads = match measured {
+            None => None,
+            Some(it) => {
+                let (maxima, averages) = (it.maxima()?, it.averages()?);
+                let extrapolated = it.beyond(tasks).map(|beyond| beyond.words());
+                Some(Counted { file: it.name.clone(), maxima, averages, extrapolated })
+            }
+        };
+        Ok(Asked {
+            cpus: args.cpus,
+            implementation: args.implementation,
+            tests: Test::ALL.into_iter().filter(is_asked).collect(),
+            overheads,
+        })
+    }
+    /// The CPUs that run tasks.
+    pub(super) fn for_tasks(&self) -> u32 {
+        self.cpus - self.implementation.dedicated()
+    }
+    /// The tasks as they are on so many CPUs once overheads are theirs.
+    fn counted(&self, tasks: &TaskSet, cpus: u32) -> Result<TaskSet, TooMuch> {
+        match &self.overheads {
+            None => Ok(tasks.clone()),
+            Some(it) => self.inflated(tasks, cpus, &it.maxima),
+        }
+    }
+    fn inflated(
+        &self,
+        tasks: &TaskSet,
+        cpus: u32,
+        overheads: &Overheads,
+    ) -> Result<TaskSet, TooMuch> {
+        let accounting = match self.implementation {
+            Implementation::GsnEdf | Implementation::SchedDeadline => Accounting::Shared,
+            Implementation::GsnEdfDedicated => Accounting::SharedDedicated,
+            Implementation::GedfMp => Accounting::MessagePassing,
+        };
+        inflate(tasks, cpus, overheads, accounting).map(|inflated| inflated.tasks)
+    }
+}
+
+/// Everything that was found.
+pub(super) struct Outcome {
+    /// Of the tasks as they are.
+    pub(super) plain: Judgement<Missed>,
+    /// What was simulated, if it came to that.
+    pub(super) tried: Option<Tried>,
+    /// Of the tasks that pay for overheads, if there are any.
+    pub(super) counted: Option<Result<Counts, TooMuch>>,
+    /// With which CPUs it would be accepted.
+    pub(super) enough: Option<Enough>,
+    /// With how much work.
+    pub(super) scale: Option<Scale>,
+    /// How late jobs may be.
+    pub(super) soft: Soft,
+    /// The longest response time of each task, of a set that is schedulable.
+    pub(super) responses_us: Option<Vec<u64>>,
+    /// The CPU of each task under partitioned EDF.
+    pub(super) cpu_of: Vec<u32>,
+}
+
+/// Tasks that pay for overheads.
+pub(super) struct Counts {
+    pub(super) tasks: TaskSet,
+    pub(super) judgement: Judgement<Missed>,
+}
+
+/// How late jobs may be where deadlines need not all be met.
+pub(super) struct Soft {
+    /// Whether there is a bound at all, with overheads at their maxima.
+    pub(super) bounded: bool,
+    /// The same with averages, which is no guarantee.
+    pub(super) bounded_on_average: Option<bool>,
+    /// Of each task, the lower of both bounds of global EDF, in us.
+    pub(super) gedf_us: Option<Vec<u64>>,
+    /// The same under fair lateness.
+    pub(super) gfl_us: Option<Vec<u64>>,
+}
+
+impl Outcome {
+    pub(super) fn of(tasks: &TaskSet, asked: &Asked) -> Outcome {
+        let cpus = asked.for_tasks();
+        let mut tried = None;
+        let plain = judge(tasks, cpus, &asked.tests, TEST, || {
+            let found = falsify(tasks, cpus, JOBS);
+            tried.insert(found).missed.clone()
+        });
+        let counted = asked.overheads.as_ref().map(|_| {
+            let tasks = asked.counted(tasks, cpus)?;
+            // What a pessimistic account misses proves nothing: no need to simulate it.
+            let judgement = judge(&tasks, cpus, &asked.tests, TEST, || None);
+            Ok(Counts { tasks, judgement })
+        });
+        let mut outcome = Outcome {
+            plain,
+            tried,
+            counted,
+            enough: None,
+            scale: None,
+            soft: Soft::of(tasks, asked),
+            responses_us: None,
+            cpu_of: Vec::new(),
+        };
+        outcome.fit(tasks, asked);
+        outcome.detail(tasks, cpus);
+        outcome
+    }
+
+    /// With overheads, where there are any.
+    pub(super) fn verdict(&self) -> Verdict<Missed> {
+        match (&self.counted, &self.plain.verdict) {
+            (None, verdict) => verdict.clone(),
+            (Some(Ok(Counts { judgement, .. })), _)
+                if matches!(judgement.verdict, Verdict::Schedulable(_)) =>
+            {
+                judgement.verdict.clone()
+            }
+            // What misses at no price does at any.
+            (Some(_), Verdict::Unschedulable(witness)) => Verdict::Unschedulable(witness.clone()),
+            (Some(_), _) => Verdict::Unknown,
+        }
+    }
+
+    /// The judgement that counts, unless overheads leave nothing to judge.
+    pub(super) fn judgement(&self) -> Option<&Judgement<Missed>> {
+        match &self.counted {
+            None => Some(&self.plain),
+            Some(Ok(counts)) => Some(&counts.judgement),
+            Some(Err(_)) => None,
+        }
+    }
+
+    fn fit(&mut self, tasks: &TaskSet, asked: &Asked) {
+        if tasks.len() > SEARCHED {
+            return;
+        }
+        let cpus = asked.for_tasks();
+        let alone = matches!(self.plain.verdict, Verdict::Unschedulable(Witness::Alone(_)));
+        if !alone && !matches!(self.verdict(), Verdict::Schedulable(_)) {
+            let most = (tasks.len() as u32).max(cpus + 16).min(CpuId::LIMIT as u32);
+            let on = |cpus| asked.counted(tasks, cpus).ok();
+            self.enough = least_cpus(cpus + 1, most, &asked.tests, &mut FIT.clone(), on);
+        }
+        let most = |task: &Sporadic| task.deadline_us.min(task.period_us) * 1_000 / task.wcet_us;
+        let most = tasks.iter().map(most).min().unwrap_or(0).min(1_000_000);
+        let with = |per_mille| asked.counted(&scaled(tasks, per_mille)?, cpus).ok();
+        self.scale = most_work(cpus, most, &asked.tests, &mut FIT.clone(), with);
+    }
+
+    /// What is told of each task.
+    fn detail(&mut self, tasks: &TaskSet, cpus: u32) {
+        if tasks.len() > TOLD {
+            return;
+        }
+        let counted = match &self.counted {
+            Some(Ok(counts)) => &counts.tasks,
+            None => tasks,
+            Some(Err(_)) => return,
+        };
+        let partition = partitioned::first_fit(counted, cpus, &mut TEST.clone());
+        let how = Rta { fixpoint: true, ..Rta::default() };
+        let rta = gedf::rta(counted, cpus, &how, &mut TEST.clone());
+        let exact = (cpus == 1).then(|| single::edf(counted, Slack::Exact, &mut TEST.clone()));
+        let responses = match exact {
+            Some(Response::Within(all)) => Some(all),
+            _ => Some(rta.response_us).filter(|_| rta.answer == Answer::Accept),
+        };
+        let responses_us = responses.map(|all| since_release(&all, counted, tasks));
+        (self.cpu_of, self.responses_us) = (partition.cpu_of, responses_us);
+    }
+}
+
+/// Response times of tasks whose releases may be late, since they were due.
+fn since_release(all: &[u64], counted: &TaskSet, tasks: &TaskSet) -> Vec<u64> {
+    let late = counted.iter().zip(tasks.iter()).map(|(it, task)| task.deadline_us - it.deadline_us);
+    all.iter().zip(late).map(|(response, late)| response + late).collect()
+}
+
+/// Every C times this, in thousandths, rounded up.
+fn scaled(tasks: &TaskSet, per_mille: u64) -> Option<TaskSet> {
+    let wcet = |wcet_us: u64| (u128::from(wcet_us) * u128::from(per_mille)).div_ceil(1_000);
+    let task = |task: &Sporadic| {
+        Some(Sporadic { wcet_us: u64::try_from(wcet(task.wcet_us)).ok()?, ..*task })
+    };
+    TaskSet::new(tasks.iter().map(task).collect::<Option<_>>()?).ok()
+}
+
+impl Soft {
+    fn of(tasks: &TaskSet, asked: &Asked) -> Soft {
+        let cpus = asked.for_tasks();
+        let none = Soft { bounded: false, bounded_on_average: None, gedf_us: None, gfl_us: None };
+        let averages = asked.overheads.as_ref().and_then(|it| it.averages.as_ref());
+        let on_average = averages.map(|overheads| {
+            let tasks = asked.inflated(tasks, cpus, overheads);
+            tasks.is_ok_and(|tasks| tardiness::is_bounded(&tasks, cpus))
+        });
+        let none = Soft { bounded_on_average: on_average, ..none };
+        let Ok(counted) = asked.counted(tasks, cpus) else { return none };
+        let bounded = tardiness::is_bounded(&counted, cpus);
+        if counted.len() > SEARCHED {
+            return Soft { bounded, ..none };
+        }
+        let late = |bound: Tardiness| match bound {
+            Tardiness::Responses(all) => {
+                let late = all.iter().zip(counted.iter());
+                let late = late.map(|(response, task)| response.saturating_sub(task.deadline_us));
+                Some(late.collect::<Vec<u64>>())
+            }
+            Tardiness::Unbounded | Tardiness::NotApplicable(_) => None,
+        };
+        let devi = late(tardiness::devi_anderson(&counted, cpus));
+        let compliant = late(tardiness::compliant(&counted, cpus, Point::Deadline));
+        let gedf_us = match (devi, compliant) {
+            (Some(a), Some(b)) => Some(a.into_iter().zip(b).map(|(a, b)| a.min(b)).collect()),
+            (a, b) => a.or(b),
+        };
+        Soft {
+            bounded,
+            bounded_on_average: on_average,
+            gedf_us,
+            gfl_us: late(tardiness::compliant(&counted, cpus, Point::FairLateness)),
+        }
+    }
+}

@@ -1,0 +1,556 @@
+//! What was found, in words and figures.
+
+use wastenot_bounds::overheads::TooMuch;
+use wastenot_bounds::verdict::{Alone, Judgement, Test, Verdict, Witness, utilization};
+use wastenot_bounds::{Answer, verdict};
+use wastenot_model::sporadic::TaskSet;
+use wastenot_model::{Report, Table, Unit, Value};
+use wastenot_sim::edf::{Missed, Tie};
+
+use super::outcome::{Asked, Counts, Outcome, SEARCHED, TOLD};
+
+/// The whole report.
+pub(super) fn report(name: &str, tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Report {
+    let cpus = plural(asked.cpus.into(), "CPU");
+    let count = plural(tasks.len() as u64, "task");
+    let mut report = Report::new("bounds/1", format!("{name}: {count} on {cpus}"));
+    let verdict = outcome.verdict();
+    report.word = Some(verdict.word());
+    report.verdict = sentence(tasks, asked, outcome, &verdict);
+    figures(&mut report, tasks, asked, outcome, &verdict);
+    for_programs(&mut report, tasks, asked, outcome, &verdict);
+    report.tables.push(tests(asked, outcome));
+    report.tables.push(of_tasks(tasks, outcome, &verdict));
+    report.assumptions = assumptions(tasks, asked, outcome);
+    report.next = outcome.enough.filter(|_| name != "standard input").map(|enough| {
+        let cpus = enough.cpus + asked.implementation.dedicated();
+        let counted = asked.overheads.as_ref();
+        let counted = counted.map_or(String::new(), |it| format!(" --overheads {}", it.file));
+        let implementation = asked.implementation.name();
+        let how = match implementation {
+            "gsn-edf" => String::new(),
+            name => format!(" --implementation {name}"),
+        };
+        format!("wastenot bounds {name} --cpus {cpus}{counted}{how}")
+    });
+    report
+}
+
+fn plural(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// The verdict, and why.
+fn sentence(
+    tasks: &TaskSet,
+    asked: &Asked,
+    outcome: &Outcome,
+    verdict: &Verdict<Missed>,
+) -> String {
+    let on = format!("under global EDF on {}", plural(asked.for_tasks().into(), "CPU"));
+    let counted = match &asked.overheads {
+        None => String::new(),
+        Some(it) => {
+            format!(", with what {} says that {} takes", it.file, asked.implementation.name())
+        }
+    };
+    match verdict {
+        Verdict::Schedulable(test) => {
+            let (test, source) = (test.key().to_uppercase(), test.source());
+            format!(
+                "Schedulable: {on} no job is ever late{counted}, whenever jobs come and whoever \
+                 goes first of equal deadlines. {test} shows it ({source})."
+            )
+        }
+        Verdict::Unschedulable(witness) => {
+            let without = match asked.overheads {
+                None => "",
+                Some(_) => " That is so even if the kernel takes nothing.",
+            };
+            format!("Unschedulable: {}{without}", aloud(witness, tasks, asked.for_tasks()))
+        }
+        Verdict::Unknown => {
+            format!(
+                "Unknown: {on} nobody shows that deadlines hold{counted}, nor that one is \
+                     missed. {}",
+                Cause::of(outcome).words(outcome, asked.for_tasks())
+            )
+        }
+    }
+}
+
+/// A witness, read aloud.
+fn aloud(witness: &Witness<Missed>, tasks: &TaskSet, cpus: u32) -> String {
+    let given = plural(cpus.into(), "CPU");
+    match witness {
+        Witness::Alone(Alone { task, released_us, deadline_us, completed_us }) => {
+            let it = &tasks[*task];
+            let job = match released_us {
+                0 => format!("a job takes {} us and is due after {}", it.wcet_us, it.deadline_us),
+                _ => format!(
+                    "jobs take {} us and come every {}: the one released at {released_us} us is \
+                     due at {deadline_us} and completes at {completed_us} at the earliest",
+                    it.wcet_us, it.period_us
+                ),
+            };
+            format!("of task {} {job}, even on a CPU of its own. No scheduler helps.", task + 1)
+        }
+        Witness::Overuse => {
+            let used = format!("{:.3}", utilization(tasks));
+            let used = if used.trim_end_matches(['0', '.']) == cpus.to_string() {
+                format!("a little more than {cpus}")
+            } else {
+                used
+            };
+            format!(
+                "tasks use {used} CPUs in the long run, and there are {cpus}. No scheduler helps."
+            )
+        }
+        Witness::Demand { window_us, demand_us } => format!(
+            "if all tasks release together, the jobs that are due within {window_us} us take \
+             {demand_us} us, and {given} give {}. No scheduler helps.",
+            u128::from(*window_us) * u128::from(cpus)
+        ),
+        Witness::Missed(missed) => {
+            let job = &missed.job;
+            let released = match missed.offsets_us.iter().all(|&at| at == 0) {
+                true => "All tasks release at 0 and then every period".to_owned(),
+                false => "Tasks release first at `offsets_us` (--json), then every period".into(),
+            };
+            format!(
+                "a job of task {}, released at {} us and due at {}, completes at {} under global \
+                 EDF on {given}. {released}; {}.",
+                job.task + 1,
+                job.released_us,
+                job.deadline_us,
+                job.at_us,
+                ties(missed)
+            )
+        }
+    }
+}
+
+/// Of which tie rules a miss was seen.
+fn ties(missed: &Missed) -> String {
+    let words = |tie: &Tie| match tie {
+        Tie::First => "the first task",
+        Tie::Last => "the last task",
+        Tie::Running => "who runs",
+    };
+    let all: Vec<&str> = missed.ties.iter().map(words).collect();
+    match all.len() {
+        3 => format!(
+            "of equal deadlines {} goes first, and with the other tie rules a job is late, too",
+            words(&missed.tie)
+        ),
+        _ => format!(
+            "of equal deadlines {} goes first. With another tie rule none was seen to be late, \
+             and this shows nothing of it",
+            all.join(", or ")
+        ),
+    }
+}
+
+/// In JSON.
+fn tie(tie: Tie) -> &'static str {
+    match tie {
+        Tie::First => "first",
+        Tie::Last => "last",
+        Tie::Running => "running",
+    }
+}
+
+/// Why a set is not schedulable, or not known to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    Interrupts,
+    Latency,
+    Density,
+    Utilization,
+    Demand,
+    Miss,
+    Budget,
+    Test,
+}
+
+impl Cause {
+    fn of(outcome: &Outcome) -> Cause {
+        let of_witness = |witness: &Witness<Missed>| match witness {
+            Witness::Alone(_) => Cause::Density,
+            Witness::Overuse => Cause::Utilization,
+            Witness::Demand { .. } => Cause::Demand,
+            Witness::Missed(_) => Cause::Miss,
+        };
+        if let Verdict::Unschedulable(witness) = &outcome.plain.verdict {
+            return of_witness(witness);
+        }
+        let answers = match &outcome.counted {
+            None => &outcome.plain.answers,
+            Some(Err(TooMuch::Latency { .. })) => return Cause::Latency,
+            Some(Err(_)) => return Cause::Interrupts,
+            Some(Ok(Counts { judgement, .. })) => match &judgement.verdict {
+                Verdict::Unschedulable(witness) => return of_witness(witness),
+                _ => &judgement.answers,
+            },
+        };
+        let spent = answers.iter().any(|(_, answer)| *answer == Answer::Unknown);
+        if spent { Cause::Budget } else { Cause::Test }
+    }
+    /// In JSON.
+    fn word(self) -> &'static str {
+        match self {
+            Cause::Interrupts => "interrupts",
+            Cause::Latency => "latency",
+            Cause::Density => "density",
+            Cause::Utilization => "utilization",
+            Cause::Demand => "demand",
+            Cause::Miss => "miss",
+            Cause::Budget => "budget",
+            Cause::Test => "test",
+        }
+    }
+    /// Of a verdict that is unknown.
+    fn words(self, outcome: &Outcome, cpus: u32) -> String {
+        let too_much = outcome.counted.as_ref().and_then(|it| it.as_ref().err());
+        match self {
+            Cause::Interrupts | Cause::Latency => match too_much {
+                Some(why) => format!("Once overheads are counted nothing is left: {why}."),
+                None => String::new(),
+            },
+            Cause::Density => "Once overheads are counted, a job takes longer than its deadline \
+                               or period: see the tasks."
+                .into(),
+            Cause::Utilization => {
+                let cpus = plural(cpus.into(), "CPU");
+                format!("Once overheads are counted, tasks use more than {cpus}.")
+            }
+            Cause::Demand | Cause::Miss => {
+                "Once overheads are counted, a window demands more than the CPUs give.".into()
+            }
+            Cause::Budget => "Some tests ran out of their budget of steps.".into(),
+            Cause::Test => "All tests reject it, and they are sufficient only.".into(),
+        }
+    }
+}
+
+/// What people want to know first.
+fn figures(
+    report: &mut Report,
+    tasks: &TaskSet,
+    asked: &Asked,
+    outcome: &Outcome,
+    verdict: &Verdict<Missed>,
+) {
+    let cpus = asked.for_tasks();
+    let mut say = |label: &str, value: String| report.measure("", label, value, Unit::None);
+    say("tasks use", format!("{:.3} of {}", utilization(tasks), plural(cpus.into(), "CPU")));
+    if let Some(Ok(counts)) = &outcome.counted {
+        let used = utilization(&counts.tasks);
+        say("with overheads", format!("{used:.3} of {}", plural(cpus.into(), "CPU")));
+    }
+    if let Some(tried) = &outcome.tried {
+        let late = if tried.missed.is_some() { "one late" } else { "none late" };
+        let jobs = plural(tried.jobs, "job");
+        say(
+            "simulated",
+            format!("{jobs} in {}, {late}", plural(tried.schedules.into(), "schedule")),
+        );
+    }
+    if let Some(answer) = outcome.judgement().and_then(|it| it.answer(Test::Partitioned)) {
+        let says = match answer {
+            Answer::Accept => "schedulable: first fit finds a CPU for each task",
+            Answer::Reject => "not shown: first fit finds no CPU for some task",
+            Answer::NotApplicable(_) | Answer::Unknown => "not shown: out of budget",
+        };
+        say("partitioned EDF", says.into());
+    }
+    if let Some(enough) = outcome.enough {
+        let by = enough.by.key().to_uppercase();
+        let cpus = enough.cpus + asked.implementation.dedicated();
+        let least = if enough.is_least { "fewest" } else { "fewer may do" };
+        say("accepted on", format!("{} ({least}; by {by})", plural(cpus.into(), "CPU")));
+    } else if !matches!(verdict, Verdict::Schedulable(_)) {
+        say("accepted on", "no number of CPUs that was tried".into());
+    }
+    match outcome.scale {
+        Some(scale) => {
+            let share = format!("{}.{:03}", scale.per_mille / 1_000, scale.per_mille % 1_000);
+            let by = scale.by.key().to_uppercase();
+            let more = if scale.is_most { "" } else { "; more may do" };
+            let critical = scale.critical.map(|task| format!("; task {} is critical", task + 1));
+            let critical = critical.unwrap_or_default();
+            say("accepted with", format!("every C x {share} (by {by}{more}{critical})"));
+        }
+        None => say("accepted with", "no share of the work that was tried".into()),
+    }
+    if !matches!(verdict, Verdict::Schedulable(_)) {
+        say("if jobs may be late", late(outcome));
+    }
+}
+
+/// What is known of tardiness.
+fn late(outcome: &Outcome) -> String {
+    let soft = &outcome.soft;
+    let most = |all: &Option<Vec<u64>>| all.as_ref().and_then(|all| all.iter().max().copied());
+    let on_average = match soft.bounded_on_average {
+        Some(true) => "; bounded also with averages (no guarantee)",
+        Some(false) => "; not even bounded with averages",
+        None => "",
+    };
+    if !soft.bounded {
+        return format!(
+            "ever later{}",
+            if soft.bounded_on_average == Some(true) {
+                "; bounded with averages (no guarantee)"
+            } else {
+                ""
+            }
+        );
+    }
+    let bound = |all| most(all).map_or("some bound".to_owned(), |late| format!("{late} us"));
+    let (gedf, gfl) = (bound(&soft.gedf_us), bound(&soft.gfl_us));
+    format!("by {gedf} at most (by {gfl} under fair lateness){on_average}")
+}
+
+/// What has a name in JSON and is said to people elsewhere.
+fn for_programs(
+    report: &mut Report,
+    tasks: &TaskSet,
+    asked: &Asked,
+    outcome: &Outcome,
+    verdict: &Verdict<Missed>,
+) {
+    let mut put = |name: &str, value: Value| report.measure(name, "", value, Unit::None);
+    let by = |verdict: &Verdict<Missed>| match verdict {
+        Verdict::Schedulable(test) => test.key().into(),
+        _ => Value::Unknown,
+    };
+    put("by", by(verdict));
+    let cause = match verdict {
+        Verdict::Schedulable(_) => Value::Unknown,
+        _ => Cause::of(outcome).word().into(),
+    };
+    put("cause", cause);
+    let witness = match verdict {
+        Verdict::Unschedulable(witness) => of_witness(witness, tasks, asked.for_tasks()),
+        _ => Value::Unknown,
+    };
+    put("tests", outcome.judgement().map_or(Value::Unknown, answers));
+    put("witness", witness);
+    put("cpus", asked.cpus.into());
+    put("cpus_for_tasks", asked.for_tasks().into());
+    put("implementation", asked.implementation.name().into());
+    put("task_count", tasks.len().into());
+    put("utilization", utilization(tasks).into());
+    let counted = asked.overheads.as_ref().map(|it| {
+        let used = match &outcome.counted {
+            Some(Ok(counts)) => utilization(&counts.tasks).into(),
+            _ => Value::Unknown,
+        };
+        map([
+            ("file", it.file.as_str().into()),
+            ("extrapolated", it.extrapolated.is_some().into()),
+            ("utilization", used),
+        ])
+    });
+    put("overheads", counted.unwrap_or(Value::Unknown));
+    let plain = asked.overheads.as_ref().map(|_| {
+        let plain = &outcome.plain;
+        map([
+            ("verdict", plain.verdict.word().into()),
+            ("by", by(&plain.verdict)),
+            ("tests", answers(plain)),
+        ])
+    });
+    put("without_overheads", plain.unwrap_or(Value::Unknown));
+    let tried = outcome.tried.as_ref();
+    put("simulated.schedules", tried.map(|it| it.schedules).into());
+    put("simulated.jobs", tried.map(|it| it.jobs).into());
+    let enough = outcome.enough;
+    let dedicated = asked.implementation.dedicated();
+    put("fit.cpus", enough.map(|it| it.cpus + dedicated).into());
+    put("fit.cpus_is_least", enough.map_or(Value::Unknown, |it| it.is_least.into()));
+    put("fit.cpus_by", enough.map(|it| it.by.key()).into());
+    put("fit.work_per_mille", outcome.scale.map(|it| it.per_mille).into());
+    put("fit.work_is_most", outcome.scale.map_or(Value::Unknown, |it| it.is_most.into()));
+    put("fit.work_by", outcome.scale.map(|it| it.by.key()).into());
+    put("fit.critical_task", outcome.scale.and_then(|it| it.critical).map(|it| it + 1).into());
+    let soft = &outcome.soft;
+    let most = |all: &Option<Vec<u64>>| all.as_ref().and_then(|all| all.iter().max().copied());
+    put("tardiness.bounded", soft.bounded.into());
+    put("tardiness.bounded_on_average", soft.bounded_on_average.map_or(Value::Unknown, Into::into));
+    put("tardiness.gedf_us_max", most(&soft.gedf_us).into());
+    put("tardiness.gfl_us_max", most(&soft.gfl_us).into());
+}
+
+fn map<const N: usize>(values: [(&str, Value); N]) -> Value {
+    Value::Map(values.map(|(name, value)| (name.to_owned(), value)).into())
+}
+
+fn answers(judgement: &Judgement<Missed>) -> Value {
+    let one = |(test, answer): &(Test, Answer)| (test.key().to_owned(), answer.word().into());
+    Value::Map(judgement.answers.iter().map(one).collect())
+}
+
+/// A witness in JSON: enough to check it without us.
+fn of_witness(witness: &Witness<Missed>, tasks: &TaskSet, cpus: u32) -> Value {
+    let plain = ("overheads", false.into());
+    match witness {
+        Witness::Alone(Alone { task, released_us, deadline_us, completed_us }) => map([
+            ("kind", "alone".into()),
+            plain,
+            ("task", (task + 1).into()),
+            ("released_us", (*released_us).into()),
+            ("deadline_us", (*deadline_us).into()),
+            ("completed_us", (*completed_us).into()),
+        ]),
+        Witness::Overuse => map([
+            ("kind", "utilization".into()),
+            plain,
+            ("utilization", utilization(tasks).into()),
+            ("cpus", cpus.into()),
+        ]),
+        Witness::Demand { window_us, demand_us } => map([
+            ("kind", "demand".into()),
+            plain,
+            ("window_us", (*window_us).into()),
+            ("demand_us", (*demand_us).into()),
+            ("cpus", cpus.into()),
+        ]),
+        Witness::Missed(missed) => map([
+            ("kind", "miss".into()),
+            plain,
+            ("tie", tie(missed.tie).into()),
+            ("ties", missed.ties.iter().copied().map(tie).collect::<Vec<_>>().into()),
+            ("offsets_us", missed.offsets_us.clone().into()),
+            ("cpus", cpus.into()),
+            ("task", (missed.job.task + 1).into()),
+            ("released_us", missed.job.released_us.into()),
+            ("deadline_us", missed.job.deadline_us.into()),
+            ("completed_us", missed.job.at_us.into()),
+        ]),
+    }
+}
+
+/// What each test says: for people.
+fn tests(asked: &Asked, outcome: &Outcome) -> Table {
+    let says = |judgement: Option<&Judgement<Missed>>, test| {
+        let answer = judgement.and_then(|it| it.answer(test));
+        Value::from(match answer {
+            Some(Answer::Accept) => "accept".to_owned(),
+            Some(Answer::Reject) => "reject".to_owned(),
+            Some(Answer::NotApplicable(why)) => format!("no: {why}"),
+            Some(Answer::Unknown) => "out of budget".to_owned(),
+            None => "nothing is left".to_owned(),
+        })
+    };
+    let plain = if asked.overheads.is_some() { "without overheads" } else { "says" };
+    let mut columns = vec![("", "test", Unit::None), ("", plain, Unit::None)];
+    if asked.overheads.is_some() {
+        columns.push(("", "with overheads", Unit::None));
+    }
+    columns.push(("", "source", Unit::None));
+    let mut table = Table::new("", "What tests say", &columns);
+    for &test in &asked.tests {
+        if test == verdict::Test::Qpa && asked.for_tasks() > 1 {
+            continue;
+        }
+        let mut row = vec![test.key().into(), says(Some(&outcome.plain), test)];
+        if asked.overheads.is_some() {
+            row.push(says(outcome.judgement(), test));
+        }
+        row.push(test.source().into());
+        table.push(row);
+    }
+    table
+}
+
+/// Each task, with what is known of it.
+fn of_tasks(tasks: &TaskSet, outcome: &Outcome, verdict: &Verdict<Missed>) -> Table {
+    let columns = [
+        ("task", "task", Unit::None),
+        ("wcet_us", "C", Unit::None),
+        ("period_us", "T", Unit::None),
+        ("deadline_us", "D", Unit::None),
+        ("wcet_us_with_overheads", "C+", Unit::None),
+        ("response_us_max", "response", Unit::None),
+        ("tardiness_us_max", "late", Unit::None),
+        ("tardiness_us_max_gfl", "late (G-FL)", Unit::None),
+        ("partition_cpu", "P-EDF CPU", Unit::None),
+    ];
+    let mut table = Table::new("tasks", "Tasks, in us", &columns);
+    if tasks.len() > TOLD {
+        return table;
+    }
+    let counted = match &outcome.counted {
+        Some(Ok(counts)) => Some(&counts.tasks),
+        _ => None,
+    };
+    let of = |all: &Option<Vec<u64>>, n: usize| {
+        Value::from(all.as_ref().and_then(|all| all.get(n).copied()))
+    };
+    for (n, it) in tasks.iter().enumerate() {
+        table.push(vec![
+            (n + 1).into(),
+            it.wcet_us.into(),
+            it.period_us.into(),
+            it.deadline_us.into(),
+            counted.map(|tasks| tasks[n].wcet_us).into(),
+            of(&outcome.responses_us, n),
+            of(&outcome.soft.gedf_us, n),
+            of(&outcome.soft.gfl_us, n),
+            outcome.cpu_of.get(n).copied().into(),
+        ]);
+    }
+    let in_time = matches!(verdict, Verdict::Schedulable(_));
+    for (at, column) in table.columns.iter_mut().enumerate() {
+        let is_known = table.rows.iter().any(|row| row[at] != Value::Unknown);
+        // People need no bound on lateness where nobody is late.
+        if !is_known || in_time && column.name.starts_with("tardiness") {
+            column.label.clear();
+        }
+    }
+    table
+}
+
+/// What was taken for granted.
+fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String> {
+    let mut all = vec![
+        "jobs of a task come a period apart or more, need no more than C, and share nothing; they \
+         may be preempted and moved at any time"
+            .to_owned(),
+    ];
+    if let Some(counted) = &asked.overheads {
+        all.push(format!(
+            "{}: maxima are the longest that were seen, which proves no bound; a job pays for \
+             preemptions, interrupts and its cache as in Brandenburg 2011",
+            counted.file
+        ));
+        if let Some(beyond) = &counted.extrapolated {
+            all.push(format!("extrapolated: {beyond}"));
+        }
+        if counted.averages.is_some() {
+            all.push("averages bound nothing: what holds with them is no guarantee".into());
+        }
+    } else {
+        all.push("the kernel takes nothing for itself (`--overheads` counts what it takes)".into());
+    }
+    if asked.implementation.dedicated() > 0 {
+        let name = asked.implementation.name();
+        all.push(format!("{name}: one of the CPUs runs no task"));
+    }
+    let rta = outcome.judgement().and_then(|it| it.answer(Test::Rta));
+    if rta == Some(Answer::Accept) && asked.for_tasks() > 1 {
+        all.push(
+            "whatever RTA accepts is schedulable under partitioned EDF, too (Biondi, Sun 2018)"
+                .into(),
+        );
+    }
+    if tasks.len() > TOLD {
+        all.push(format!("more than {TOLD} tasks: they are not told of one by one"));
+    }
+    if tasks.len() > SEARCHED {
+        all.push(format!("more than {SEARCHED} tasks: what would fit was not searched for"));
+    }
+    all
+}

@@ -1,0 +1,254 @@
+//! `wastenot bounds`, as those who ask it meet it: known answers, the object that programs read,
+//! exit codes, and sets that are too large.
+
+use serde_json::{Value, json};
+
+use crate::shell::{Desk, said};
+
+/// A task set in CSV: (C, T, D).
+fn csv(tasks: &[(u64, u64, u64)]) -> String {
+    let line = |(c, t, d): &(u64, u64, u64)| format!("{c},{t},{d}\n");
+    "wcet_us,period_us,deadline_us\n".to_owned() + &tasks.iter().map(line).collect::<String>()
+}
+
+/// (C, T), due at the end of the period.
+fn implicit(tasks: &[(u64, u64)]) -> Vec<(u64, u64, u64)> {
+    tasks.iter().map(|&(c, t)| (c, t, t)).collect()
+}
+
+/// What is answered to `wastenot bounds t.csv --json` and these words, and the exit code.
+fn asked(tasks: &[(u64, u64, u64)], words: &str) -> (Value, i32) {
+    let desk = Desk::new();
+    desk.put("t.csv", csv(tasks));
+    let output = desk.bash(&format!("wastenot bounds t.csv --json {words}"));
+    let (text, code) = said(&output);
+    assert!(output.stderr.is_empty(), "{text}");
+    (serde_json::from_slice(&output.stdout).expect("one object"), code)
+}
+
+/// In the order GFB BAK BCL BCLI RTA BAR FF-DBF LOAD; what does not apply does not accept.
+fn accepts(answer: &Value) -> [u8; 8] {
+    let of = |key| u8::from(answer["tests"][key] == "accept");
+    ["gfb", "bak", "bcl", "bcli", "rta", "bar", "ffdbf", "load"].map(of)
+}
+
+#[test]
+fn known_answers() {
+    let many = |task, count| implicit(&vec![task; count]);
+    for (tasks, cpus, tests, verdict) in [
+        (many((2, 3), 3), 1, None, "unschedulable"),
+        (many((2, 3), 3), 2, Some([0; 8]), "unschedulable"),
+        (many((2, 3), 3), 3, Some([0, 0, 1, 1, 1, 0, 0, 0]), "schedulable"),
+        (implicit(&[(1, 10), (1, 10), (10, 11)]), 2, Some([0, 0, 0, 1, 1, 0, 0, 0]), "schedulable"),
+        (implicit(&[(1, 10), (1, 10), (9, 11)]), 2, Some([1, 1, 1, 1, 1, 1, 1, 0]), "schedulable"),
+        (many((2, 10), 10), 4, Some([1; 8]), "schedulable"),
+        (many((5, 10), 5), 4, Some([1, 1, 1, 1, 1, 1, 0, 0]), "schedulable"),
+        (
+            implicit(&[(20, 50), (30, 100), (40, 200), (10, 25)]),
+            2,
+            Some([1, 1, 0, 1, 1, 1, 1, 0]),
+            "schedulable",
+        ),
+        (
+            implicit(&[(10, 40), (15, 60), (24, 80), (30, 120)]),
+            2,
+            Some([1, 1, 0, 1, 1, 1, 1, 1]),
+            "schedulable",
+        ),
+        (
+            vec![(3, 10, 6), (4, 15, 9), (5, 20, 12)],
+            2,
+            Some([1, 0, 0, 1, 1, 1, 1, 1]),
+            "schedulable",
+        ),
+        (
+            implicit(&[(20, 30), (20, 30), (5, 30)]),
+            2,
+            Some([0, 0, 1, 1, 1, 1, 0, 0]),
+            "schedulable",
+        ),
+        (implicit(&[(80, 100), (33, 66), (7, 10)]), 2, Some([0; 8]), "unschedulable"),
+        (
+            vec![(10, 100, 100), (33, 200, 200), (10, 300, 100), (27, 28, 28)],
+            2,
+            Some([0, 0, 0, 0, 1, 1, 0, 0]),
+            "schedulable",
+        ),
+        (
+            implicit(&[(9, 10), (9, 10), (1, 100), (1, 100)]),
+            3,
+            Some([0, 0, 1, 1, 1, 0, 0, 0]),
+            "schedulable",
+        ),
+        // Density adds up to just what it may: in floating point it does not.
+        (implicit(&[(3, 12), (1, 5), (3, 10), (3, 12), (5, 12), (2, 12)]), 2, None, "schedulable"),
+    ] {
+        let (answer, code) = asked(&tasks, &format!("--cpus {cpus}"));
+        assert_eq!(answer["verdict"], verdict, "{tasks:?} on {cpus}: {answer}");
+        assert_eq!(code, i32::from(verdict == "unschedulable"), "{tasks:?} on {cpus}");
+        if let Some(tests) = tests {
+            assert_eq!(accepts(&answer), tests, "{tasks:?} on {cpus}");
+        }
+    }
+}
+
+#[test]
+fn bounded_tardiness_response_times_and_first_misses() {
+    // Bounded on two CPUs, which they use up, and not on one.
+    let full = implicit(&[(80, 100), (33, 66), (7, 10)]);
+    let (two, _) = asked(&full, "--cpus 2");
+    assert_eq!(two["tardiness"]["bounded"], true);
+    let late = |answer: &Value, column: &str| -> Vec<Value> {
+        let rows = answer["tasks"].as_array().expect("tasks").iter();
+        rows.map(|row| row[column].clone()).collect()
+    };
+    // The lower of Devi and Anderson's responses 217, 136, 54 and of 180, 123, 54.
+    assert_eq!(late(&two, "tardiness_us_max"), [80, 57, 44]);
+    assert_eq!(two["witness"]["deadline_us"], 100);
+    let (one, _) = asked(&full, "--cpus 1");
+    assert_eq!(
+        (&one["tardiness"]["bounded"], &one["cause"]),
+        (&json!(false), &json!("utilization"))
+    );
+    let (d23, _) = asked(&implicit(&[(10, 40), (15, 60), (24, 80), (30, 120)]), "--cpus 2");
+    assert_eq!(late(&d23, "response_us_max"), [26, 45, 59, 81]);
+    let (d1, _) = asked(&implicit(&[(2, 3); 3]), "--cpus 2");
+    assert_eq!(d1["witness"]["deadline_us"], 3);
+}
+
+#[test]
+fn one_cpu_is_decided_exactly() {
+    let set = [
+        (6_000, 31_000, 18_000),
+        (2_000, 9_800, 9_000),
+        (1_000, 17_000, 12_000),
+        (90, 4_200, 3_000),
+        (8, 96, 78),
+        (2, 12, 16),
+        (10, 280, 120),
+        (26, 660, 160),
+    ];
+    let (answer, code) = asked(&set, "--cpus 1");
+    assert_eq!((&answer["tests"]["qpa"], code), (&json!("accept"), 0));
+    let (answer, code) = asked(&[&set[..], &[(10, 100, 15)]].concat(), "--cpus 1");
+    assert_eq!((&answer["tests"]["qpa"], code), (&json!("reject"), 1));
+    assert_eq!(answer["witness"]["kind"], "demand");
+    assert_eq!(answer["tests"]["ffdbf"], "not_applicable");
+    let (answer, code) = asked(&[(331, 15_000, 2_688), (3_654, 77_000, 3_849)], "--cpus 1");
+    assert_eq!((&answer["witness"]["window_us"], code), (&json!(3_849), 1));
+    assert_eq!(answer["witness"]["demand_us"], 3_985);
+}
+
+#[test]
+fn what_is_asked_is_answered_and_nothing_else() {
+    let three = implicit(&[(2, 3); 3]);
+    let (answer, code) = asked(&three, "--cpus 3 --test gfb,pedf");
+    assert_eq!(answer["tests"], json!({ "gfb": "reject", "pedf": "accept" }));
+    // Partitioned EDF is another scheduler; what no test shows, and no miss refutes, is unknown.
+    assert_eq!((&answer["verdict"], code), (&json!("unknown"), 3));
+    assert_eq!(answer["witness"], Value::Null);
+    assert_eq!(answer["cause"], "test");
+    let (answer, code) = asked(&three, "--cpus 2");
+    let witness = json!({
+        "kind": "miss", "overheads": false, "tie": "first", "ties": ["first", "last", "running"],
+        "offsets_us": [0, 0, 0], "cpus": 2, "task": 3, "released_us": 0, "deadline_us": 3,
+        "completed_us": 4,
+    });
+    assert_eq!((&answer["witness"], code), (&witness, 1));
+    assert_eq!(
+        (&answer["fit"]["cpus"], &answer["fit"]["cpus_is_least"]),
+        (&json!(3), &json!(true))
+    );
+    assert_eq!(answer["schema"], "wastenot.bounds/1");
+}
+
+#[test]
+fn a_tie_that_decides_is_named() {
+    let (answer, code) = asked(&implicit(&[(1, 4), (1, 4), (4, 4)]), "--cpus 2 --test gfb");
+    assert_eq!((&answer["witness"]["ties"], code), (&json!(["first", "running"]), 1));
+    let summary = answer["summary"].as_str().expect("a sentence");
+    assert!(summary.contains("With another tie rule none was seen to be late"), "{summary}");
+}
+
+#[test]
+fn jobs_longer_than_their_deadline_or_period_are_no_errors() {
+    let (answer, code) = asked(&[(5, 10, 3)], "--cpus 4");
+    assert_eq!((&answer["witness"]["kind"], code), (&json!("alone"), 1));
+    // 12 of every 10, due after 30: the tenth job is the first that is late.
+    let (answer, _) = asked(&[(12, 10, 30)], "--cpus 4");
+    let witness = &answer["witness"];
+    assert_eq!((&witness["released_us"], &witness["deadline_us"]), (&json!(100), &json!(130)));
+    assert_eq!((&witness["completed_us"], &answer["fit"]["cpus"]), (&json!(132), &Value::Null));
+}
+
+#[test]
+fn overheads_stand_beside_what_they_change() {
+    let desk = Desk::new();
+    desk.put("t.csv", csv(&implicit(&[(10_000, 100_000), (5_000, 50_000)])));
+    let rows = "schedule,,20\nswitch,,5\nrelease,,15\ntick,,2\nipi,,4\nlatency,,30\nhandler,,6\n\
+                request,,12\n";
+    desk.put("o.csv", format!("kind,at,max_us\n{rows}"));
+    desk.put("storm.csv", "kind,at,max_us\nrelease,,40000\n");
+    let ask = |words: &str| -> (Value, i32) {
+        let output = desk.bash(&format!("wastenot bounds test t.csv --json {words}"));
+        let (_, code) = said(&output);
+        (serde_json::from_slice(&output.stdout).expect("one object"), code)
+    };
+    let wcets = |answer: &Value| {
+        [0, 1].map(|n: usize| answer["tasks"][n]["wcet_us_with_overheads"].as_u64())
+    };
+    for (implementation, cpus, expected) in [
+        ("gsn-edf", 4, [10_143, 5_131]),
+        ("sched-deadline", 4, [10_143, 5_131]),
+        ("gsn-edf-dedicated", 5, [10_094, 5_084]),
+        ("gedf-mp", 5, [10_137, 5_127]),
+        ("gsn-edf", 1, [10_139, 5_127]),
+    ] {
+        let words = format!("--cpus {cpus} --overheads o.csv --implementation {implementation}");
+        let (answer, code) = ask(&words);
+        assert_eq!(wcets(&answer), expected.map(Some), "{implementation}");
+        assert_eq!((&answer["verdict"], code), (&json!("schedulable"), 0), "{implementation}");
+        assert_eq!(answer["without_overheads"]["verdict"], "schedulable");
+    }
+    // Nothing is left: that is no proof, since what was seen is no bound from below.
+    let (answer, code) = ask("--cpus 4 --overheads storm.csv");
+    assert_eq!(
+        (&answer["verdict"], &answer["cause"], code),
+        (&json!("unknown"), &json!("interrupts"), 3)
+    );
+    assert_eq!((&answer["tests"], &answer["tardiness"]["bounded"]), (&Value::Null, &json!(false)));
+    desk.put("o.csv", "kind,at,max_us\nschedule,10,2\nschedule,20,4\n");
+    let (answer, code) = ask("--cpus 4 --overheads o.csv --extrapolate");
+    assert_eq!((&answer["overheads"]["extrapolated"], code), (&json!(true), 0));
+    assert!(answer["assumptions"].to_string().contains("extrapolated: schedule"), "{answer}");
+}
+
+#[test]
+fn a_page_and_standard_input() {
+    let desk = Desk::new();
+    desk.put("t.csv", csv(&implicit(&[(2, 10)])));
+    let (text, code) = said(&desk.bash("wastenot bounds - --cpus 2 -o page.html < t.csv"));
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("Schedulable: ") && text.contains("Report: page.html"), "{text}");
+    let page = std::fs::read_to_string(desk.path().join("page.html")).expect("a page");
+    assert!(page.contains("What tests say"), "{page}");
+    let (text, _) = said(&desk.bash("wastenot bounds t.csv --cpus 1 --text"));
+    assert!(text.contains("qpa") && text.lines().all(|line| line.chars().count() <= 72), "{text}");
+}
+
+#[test]
+fn sets_that_are_too_large_to_be_tested_are_unknown_soon() {
+    let mut text = "wcet_us,period_us\n".to_owned();
+    for n in 0..100_000_u64 {
+        text += &format!("{},{}\n", 1 + n % 7, 100_000 + n);
+    }
+    let desk = Desk::new();
+    desk.put("t.csv", text);
+    let begin = std::time::Instant::now();
+    let output = desk.bash("wastenot bounds t.csv --cpus 4 --test rta,bar --json");
+    let (text, code) = said(&output);
+    assert_eq!(code, 3, "{text}");
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("one object");
+    assert_eq!((&answer["tests"]["rta"], &answer["cause"]), (&json!("unknown"), &json!("budget")));
+    assert!(begin.elapsed().as_secs() < 120, "{:?}", begin.elapsed());
+}
