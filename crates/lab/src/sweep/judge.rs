@@ -1,13 +1,24 @@
 //! What one curve says of one set.
 
 use wastenot_bounds::overheads::{Implementation, Overheads, Reach, TooMuch, inflate};
-use wastenot_bounds::{Answer, Budget, gedf, single, tardiness};
+use wastenot_bounds::verdict::Test;
+use wastenot_bounds::{Answer, Budget, gedf, tardiness};
 use wastenot_model::sporadic::TaskSet;
 use wastenot_scenario::sweep::{Criterion, Names, Tests};
 
 /// What can be asked and who can pay, by the names that a sweep has for them.
 pub const NAMES: Names = Names {
-    tests: &["gfb", "qpa", "bcl", "bcli", "load", "ffdbf", "bak", "rta", "bar"],
+    tests: &[
+        Test::Gfb.key(),
+        Test::Qpa.key(),
+        Test::Bcl.key(),
+        Test::Bcli.key(),
+        Test::Bak.key(),
+        Test::Rta.key(),
+        Test::FfDbf.key(),
+        Test::Load.key(),
+        Test::Bar.key(),
+    ],
     implementations: &[
         ("gsn-edf", 0),
         ("gsn-edf-dedicated", 1),
@@ -125,31 +136,22 @@ impl Judge {
 /// Asks tests until one accepts.
 fn accepted(tasks: &TaskSet, cpus: u32, tests: &Tests) -> Verdict {
     let mut verdict = Verdict::Tests;
-    for test in &tests.hard {
-        match ask(test, tasks, cpus, tests) {
+    let asked =
+        tests.hard.iter().filter_map(|key| Test::ALL.iter().find(|test| test.key() == *key));
+    for &test in asked {
+        let budget = &mut Budget(tests.budget);
+        let answer = match test {
+            Test::Rta => {
+                let how = gedf::Rta { step_us: tests.rta_step_us, ..gedf::Rta::default() };
+                gedf::rta(tasks, cpus, &how, budget).answer
+            }
+            test => test.ask(tasks, cpus, budget),
+        };
+        match answer {
             Answer::Accept => return Verdict::Accepted,
             Answer::Unknown => verdict = Verdict::Unknown,
             Answer::Reject | Answer::NotApplicable(_) => {}
         }
     }
     verdict
-}
-
-fn ask(test: &str, tasks: &TaskSet, cpus: u32, tests: &Tests) -> Answer {
-    let budget = &mut Budget(tests.budget);
-    match test {
-        "gfb" => gedf::gfb(tasks, cpus),
-        "qpa" if cpus == 1 => single::qpa(tasks, budget),
-        "bak" => gedf::bak(tasks, cpus, budget),
-        "bcl" => gedf::bcl(tasks, cpus, budget),
-        "bcli" => gedf::bcli(tasks, cpus, budget),
-        "rta" => {
-            let how = gedf::Rta { step_us: tests.rta_step_us, ..gedf::Rta::default() };
-            gedf::rta(tasks, cpus, &how, budget).answer
-        }
-        "bar" => gedf::bar(tasks, cpus, budget),
-        "ffdbf" => gedf::ff_dbf(tasks, cpus, budget),
-        "load" => gedf::load(tasks, cpus, budget),
-        _ => Answer::NotApplicable("it is about one CPU"),
-    }
 }
