@@ -228,6 +228,9 @@ fn criteria(fields: &Fields) -> Result<Vec<Criterion>, Wrong> {
     Ok(criteria)
 }
 
+/// Most values of `cache_delay`.
+const MOST_DELAYS: usize = 100;
+
 /// In thousandths.
 fn cache_delays(fields: &Fields) -> Result<Vec<u32>, Wrong> {
     let Some(node) = fields.get("cache_delay") else { return Ok(vec![0, 1000]) };
@@ -240,6 +243,10 @@ fn cache_delays(fields: &Fields) -> Result<Vec<u32>, Wrong> {
             return Err(wrong(value.at, what, "write 0 to 100, with up to three decimals"));
         }
         let thousandths = thousandths as u32;
+        if all.len() == MOST_DELAYS {
+            let what = format!("`cache_delay` has more than {MOST_DELAYS} values");
+            return Err(wrong(value.at, what, "take longer steps"));
+        }
         if all.contains(&thousandths) {
             let what = format!("`cache_delay` is {} twice", value.value);
             return Err(wrong(value.at, what, "leave one of them out"));

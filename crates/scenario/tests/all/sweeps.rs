@@ -166,6 +166,13 @@ fn what_is_wrong_is_named_with_its_line_and_what_to_write() {
         ("\"other table\"", "\"no overheads\"", 25, "is called `no overheads`", "of its own"),
         ("seed = 7", "criteria = [\"hard\", \"hard\"]", 3, "`criteria` is `hard`", "both"),
         ("seed = 7", "cache_delay = [1, 1.0]", 3, "`cache_delay` is 1 twice", "leave one"),
+        (
+            "seed = 7",
+            "cache_delay = { from = 0, to = 99, step = 0.01 }",
+            3,
+            "`cache_delay` has more than 100 values",
+            "longer steps",
+        ),
         ("seed = 7", "cache_delay = 0.0001", 3, "`cache_delay` is 0.0001", "decimals"),
     ] {
         assert!(TEXT.contains(from), "{from}");
