@@ -55,12 +55,14 @@ impl Swept<'_> {
         report.verdict.clone_from(&self.sweep.about);
         let (points, curves) = (&self.sweep.points, &self.sweep.curves);
         let sets: u64 = self.rows.iter().map(Row::sets).sum();
+        report.measure("name", "", self.sweep.name.as_str(), Unit::None);
         report.measure("points", "points", points.len() as u64, Unit::None);
-        report.measure("curves", "curves", curves.len() as u64, Unit::None);
+        report.measure("curve_count", "curves", curves.len() as u64, Unit::None);
         report.measure("sets", "sets", sets, Unit::None);
         let sums: Vec<Sum> = (0..curves.len()).map(|n| Sum::of(&self.rows, n)).collect();
         let unknown: u64 = sums.iter().map(|sum| sum.unknown).sum();
         report.measure("unknown", "verdicts out of budget", unknown, Unit::None);
+        report.measure("missing", "", 0_u64, Unit::None);
         report.tables = vec![self.curves(), self.pairs()];
         report.assumptions = self.assumptions(&sums);
         report
@@ -186,9 +188,10 @@ impl Swept<'_> {
 }
 
 fn named(cpus: u32, curve: &Curve, name: String) -> Vec<Value> {
-    let cache_delay = curve.costs.as_ref().map(|_| curve.cache_delay().to_string());
-    let cache_delay = cache_delay.map_or_else(|| "-".into(), Value::from);
-    vec![cpus.into(), name.into(), curve.criterion.word().into(), cache_delay]
+    let factor = curve.cache_delay();
+    let is_whole = factor.fract() == 0.0;
+    let factor = if is_whole { Value::from(factor as u64) } else { Value::from(factor) };
+    vec![cpus.into(), name.into(), curve.criterion.word().into(), factor]
 }
 
 /// Whether two curves differ in nothing but who decides. Without overheads there is no cache delay
