@@ -126,23 +126,22 @@ fn neither_threads_nor_shards_nor_a_kill_change_a_byte() {
 fn another_experiment_has_other_rows() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("rows.jsonl");
-    let sweep = twelve();
+    let mut sweep = twelve();
     let lines = || fs::read_to_string(&path).expect("rows").lines().count();
     whole(&plan(&sweep, 10), &kept(&path));
     assert_eq!(lines(), 12);
     whole(&plan(&sweep, 11), &kept(&path));
     assert_eq!(lines(), 24, "other overheads");
-    let mut other = sweep.clone();
-    other.seed = 2;
-    whole(&plan(&other, 10), &kept(&path));
+    sweep.seed = 2;
+    whole(&plan(&sweep, 10), &kept(&path));
     assert_eq!(lines(), 36, "another seed");
-    other.tests.budget = 1000;
-    whole(&plan(&other, 10), &kept(&path));
+    sweep.tests.budget = 1000;
+    whole(&plan(&sweep, 10), &kept(&path));
     assert_eq!(lines(), 48, "another budget");
     // What goes into no row.
-    other.about = "something else".into();
-    other.points.truncate(4);
-    whole(&plan(&other, 10), &kept(&path));
+    sweep.about = "something else".into();
+    sweep.points.truncate(4);
+    whole(&plan(&sweep, 10), &kept(&path));
     assert_eq!(lines(), 48);
 }
 
@@ -254,6 +253,7 @@ fn reports_say_which_curve_is_above_which() {
     let sweep = twelve();
     let swept = whole(&plan(&sweep, 10), &Working::default());
     let report = swept.report();
+    assert_eq!(report.verdict, "120 task sets at 12 points are judged.");
     let curves = report.table("curves").expect("curves");
     assert_eq!(curves.rows.len(), 2 * 12);
     let pairs = report.table("pairs").expect("pairs");

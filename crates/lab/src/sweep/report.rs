@@ -52,9 +52,12 @@ impl Swept<'_> {
     /// The answer of `wastenot bounds sweep`.
     pub fn report(&self) -> Report {
         let mut report = Report::new("bounds-sweep/1", self.sweep.name.clone());
-        report.verdict.clone_from(&self.sweep.about);
         let (points, curves) = (&self.sweep.points, &self.sweep.curves);
         let sets: u64 = self.rows.iter().map(Row::sets).sum();
+        report.verdict = match self.sweep.about.as_str() {
+            "" => format!("{sets} task sets at {} points are judged.", points.len()),
+            about => about.into(),
+        };
         report.measure("name", "", self.sweep.name.as_str(), Unit::None);
         report.measure("points", "points", points.len() as u64, Unit::None);
         report.measure("curve_count", "curves", curves.len() as u64, Unit::None);
