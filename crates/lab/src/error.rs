@@ -73,6 +73,20 @@ pub enum Error {
         /// What to look at.
         help: String,
     },
+    /// The sets of a point cannot be made.
+    #[error("{point}: {error}")]
+    Draw {
+        /// The point.
+        point: String,
+        /// Why.
+        error: wastenot_scenario::Error,
+    },
+    /// A row that was kept is not of this sweep, though its key is.
+    #[error("{point}: what was kept of it has been changed")]
+    Row {
+        /// The point.
+        point: String,
+    },
     /// The file of results is something else.
     #[error("{}: no file of results, so that nothing is added to it", file.display())]
     Foreign {
@@ -104,7 +118,8 @@ impl Error {
             Error::Policy { help, .. } => help.clone(),
             Error::Parameter { wrong, .. } => wrong.help().to_owned(),
             Error::Variant { known, .. } => format!("its variants are {}", known.join(", ")),
-            Error::Extract(error) => error.help(),
+            Error::Extract(error) | Error::Draw { error, .. } => error.help(),
+            Error::Row { .. } => "take its line out of the file of results".into(),
             Error::Run { help, .. } | Error::Replay { help, .. } => help.clone(),
             Error::Foreign { .. } => "name a new file, or one that `--resume` made".into(),
             Error::Program { .. } => "run it without a file of results".into(),

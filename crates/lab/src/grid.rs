@@ -1,16 +1,14 @@
 //! The grid: which cells there are, and running them on all CPUs.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rayon::prelude::*;
 use wastenot_model::Time;
 use wastenot_scenario::scenario::{Choice, Scenario, Variant};
 use wastenot_sim::Scheduler;
 
 use crate::choice::policy;
 use crate::experiment::Experiment;
-use crate::store::Store;
+use crate::store::{Store, fill};
 use crate::{Cell, Error, Run, run};
 
 /// Which cells to run.
@@ -95,19 +93,13 @@ impl<'s> Grid<'s> {
     /// Runs what was not run before. `progress` is told how many cells are there.
     pub fn run(self, progress: impl Fn(usize) + Sync) -> Result<Experiment, Error> {
         let store = self.store.as_deref().map(Store::open).transpose()?;
-        let done = AtomicUsize::new(0);
-        let cells: Vec<(usize, u64)> = (0..self.variants.len())
+        let cells: Vec<(&Variant, u64)> = (self.variants.iter())
             .flat_map(|variant| self.seeds.iter().map(move |&seed| (variant, seed)))
             .collect();
-        let results: Result<Vec<Cell>, Error> = cells
-            .par_iter()
-            .map(|&(variant, seed)| {
-                let cell = self.cell(&self.variants[variant], seed, store.as_ref());
-                progress(done.fetch_add(1, Ordering::Relaxed) + 1);
-                cell
-            })
-            .collect();
-        let results = results?;
+        let limit = self.scenario.limit;
+        let from = |&(variant, seed): &(&Variant, u64)| format!("{seed} {limit:?} {variant:?}");
+        let make = |&(variant, seed): &(&Variant, u64)| self.cell(variant, seed);
+        let results = fill(store.as_ref(), &cells, from, make, progress)?;
         let cells = results.chunks(self.seeds.len()).map(<[Cell]>::to_vec);
         Ok(Experiment::new(&self, cells.collect(), &self.seeds))
     }
@@ -118,22 +110,14 @@ impl<'s> Grid<'s> {
         Experiment::new(self, cells.collect(), &[seed])
     }
 
-    fn cell(&self, variant: &Variant, seed: u64, store: Option<&Store>) -> Result<Cell, Error> {
-        let limit = self.scenario.limit;
+    fn cell(&self, variant: &Variant, seed: u64) -> Result<Cell, Error> {
         let options = wastenot_sim::Options {
             name: self.scenario.name.clone(),
             seed,
-            limit: Time(limit.0),
+            limit: Time(self.scenario.limit.0),
             notes: false,
         };
-        let Some(store) = store else { return Ok(run(variant, &options)?.cell(variant)) };
-        let key = store.key(variant, seed, limit);
-        if let Some(cell) = store.get(&key) {
-            return Ok(cell.clone());
-        }
-        let cell = run(variant, &options)?.cell(variant);
-        store.put(key, &cell)?;
-        Ok(cell)
+        Ok(run(variant, &options)?.cell(variant))
     }
 }
 

@@ -3,7 +3,8 @@
 //! Here scenarios, the simulator and the checks meet. A [`Grid`] of cells is run, each cell becomes
 //! a [`Cell`] of plain figures, and an [`Experiment`] is all of them with the scenario's figures
 //! worked out, which a report shows. Cells can be kept in a file and are not run again. And the
-//! work of a History is run under another scheduler: [`what_if`].
+//! work of a History is run under another scheduler: [`what_if`]. A [`sweep`] is another grid, of
+//! random task sets that are judged.
 
 mod cell;
 mod choice;
@@ -11,8 +12,10 @@ mod error;
 mod experiment;
 mod grid;
 mod number;
+mod proportion;
 mod report;
 mod store;
+pub mod sweep;
 mod tally;
 mod what_if;
 
@@ -22,4 +25,5 @@ pub use error::Error;
 pub use experiment::{Experiment, Outcome, Worked};
 pub use grid::{Grid, Options};
 pub use number::number;
+pub use proportion::{paired, wilson};
 pub use what_if::{Question, Replayed, WhatIf, what_if};

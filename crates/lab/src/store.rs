@@ -1,35 +1,36 @@
-//! Cells that were run before, in a file of JSON lines: one line a cell, written whole, so that a
-//! run that is interrupted goes on where it was.
+//! Cells that were worked out before, in a file of JSON lines: one line a cell, written whole, so
+//! that whoever is interrupted goes on where it was.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use rayon::prelude::*;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use wastenot_model::Span;
-use wastenot_scenario::scenario::Variant;
 
-use crate::{Cell, Error};
+use crate::Error;
 
-/// The file.
-pub(crate) struct Store {
+/// The file. A cell `C` is an object in JSON.
+pub(crate) struct Store<C> {
     path: PathBuf,
     program: &'static str,
     file: Mutex<File>,
-    known: HashMap<String, Cell>,
+    known: HashMap<String, C>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct Line<C> {
     key: String,
-    cell: Cell,
+    cell: C,
 }
 
-impl Store {
-    pub(crate) fn open(path: &Path) -> Result<Store, Error> {
+impl<C: Clone + Serialize + DeserializeOwned> Store<C> {
+    pub(crate) fn open(path: &Path) -> Result<Store<C>, Error> {
         let failed = |error| Error::Store { file: path.to_owned(), error };
         let program = program()?;
         let mut open = OpenOptions::new();
@@ -42,24 +43,52 @@ impl Store {
         Ok(Store { path: path.to_owned(), program, file: Mutex::new(file), known })
     }
 
-    /// Changes with whatever changes what a run gives: the program and everything that goes into
-    /// the run.
-    pub(crate) fn key(&self, variant: &Variant, seed: u64, limit: Span) -> String {
-        hex(format!("{} {seed} {limit:?} {variant:?}", self.program).as_bytes())
+    /// The cell of which `from` is all that goes into it, beside the program that runs.
+    pub(crate) fn get(&self, from: &str) -> Option<&C> {
+        self.known.get(&self.key(from))
     }
 
-    pub(crate) fn get(&self, key: &str) -> Option<&Cell> {
-        self.known.get(key)
+    fn key(&self, from: &str) -> String {
+        hex(format!("{} {from}", self.program).as_bytes())
     }
 
-    pub(crate) fn put(&self, key: String, cell: &Cell) -> Result<(), Error> {
+    fn put(&self, from: &str, cell: &C) -> Result<(), Error> {
         let failed = |error| Error::Store { file: self.path.clone(), error };
-        let line = Line { key, cell: cell.clone() };
+        let line = Line { key: self.key(from), cell: cell.clone() };
         let mut text = serde_json::to_string(&line).map_err(|error| failed(error.into()))?;
         text.push('\n');
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.write_all(text.as_bytes()).map_err(failed)
     }
+}
+
+/// A cell of each of `all`, in their order: those that are stored as they are, the others made on
+/// all CPUs and stored. `from` tells all that goes into one; `progress` is told how many are there.
+pub(crate) fn fill<T: Sync, C: Clone + Serialize + DeserializeOwned + Send + Sync>(
+    store: Option<&Store<C>>,
+    all: &[T],
+    from: impl Fn(&T) -> String + Sync,
+    make: impl Fn(&T) -> Result<C, Error> + Sync,
+    progress: impl Fn(usize) + Sync,
+) -> Result<Vec<C>, Error> {
+    let done = AtomicUsize::new(0);
+    let cell = |of: &T| {
+        let Some(store) = store else { return make(of) };
+        let from = from(of);
+        if let Some(cell) = store.get(&from) {
+            return Ok(cell.clone());
+        }
+        let cell = make(of)?;
+        store.put(&from, &cell)?;
+        Ok(cell)
+    };
+    let counted = |of: &T| {
+        let cell = cell(of);
+        progress(done.fetch_add(1, Ordering::Relaxed) + 1);
+        cell
+    };
+    // One by one: some take a thousand times as long as others.
+    all.par_iter().with_max_len(1).map(counted).collect()
 }
 
 /// The program that runs, to the byte: another build may simulate otherwise.
@@ -79,20 +108,20 @@ fn digest(program: io::Result<PathBuf>) -> Result<String, Error> {
     Ok(hex(&bytes))
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Lines that are whole; what an interrupted run left behind them is begun anew on a line of its
 /// own. `None` if the file is of something else.
-fn read(file: &mut File) -> io::Result<Option<HashMap<String, Cell>>> {
+fn read<C: DeserializeOwned>(file: &mut File) -> io::Result<Option<HashMap<String, C>>> {
     let mut known = HashMap::new();
     file.seek(SeekFrom::Start(0))?;
     let mut ended = true;
     for line in BufReader::new(&*file).split(b'\n') {
         let line = line?;
         ended = true;
-        match serde_json::from_slice::<Line>(&line) {
+        match serde_json::from_slice::<Line<C>>(&line) {
             Ok(Line { key, cell }) => drop(known.insert(key, cell)),
             Err(error) if !is_ours(&line, &error) => return Ok(None),
             Err(_) => ended = line.is_empty(),

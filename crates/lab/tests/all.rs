@@ -2,6 +2,7 @@
 
 mod again;
 mod recorded;
+mod sweep;
 mod what_if;
 
 use std::fs;

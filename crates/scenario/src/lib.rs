@@ -1,5 +1,6 @@
 //! Makers of machines, workloads and task sets: what a user types after `--machine` becomes a
-//! [`Machine`], a file a [`Scenario`], and a few words many sets of tasks ([`task_sets`]).
+//! [`Machine`], a file a [`Scenario`] or a [`sweep`], and a few words many sets of tasks
+//! ([`task_sets`]).
 //!
 //! ```
 //! let machine = wastenot_scenario::machine("bulldozer64")?;
@@ -27,6 +28,7 @@ pub mod overheads;
 mod preset;
 mod rtapp;
 pub mod scenario;
+pub mod sweep;
 mod synthetic;
 mod sys;
 mod table;
@@ -89,6 +91,7 @@ pub fn fuzz_one(data: &[u8]) {
     let tables = [task_set::read("data", data).err(), overheads::read("data", data).err()];
     let texts = [
         scenario("data", &text).err(),
+        sweep::sweep("data", &text, &sweep::Names { tests: &[], implementations: &[] }).err(),
         from_rtapp("data", &text, None).err(),
         text.parse::<task_sets::Periods>().err(),
         text.parse::<task_sets::WorkingSets>().err(),

@@ -8,6 +8,7 @@ mod all {
     mod rtapp;
     mod scenarios;
     mod seeds;
+    mod sweeps;
     mod synthetic;
     mod tables;
     mod task_sets;

@@ -47,6 +47,12 @@ impl Curve {
         }
         Ok(Curve(points))
     }
+    /// Every value times so many thousandths, rounded up to whole ns.
+    pub fn scaled(&self, per_mille: u32) -> Curve {
+        let times = |ns: u64| (u128::from(ns) * u128::from(per_mille)).div_ceil(1_000);
+        let point = |&(at, ns): &(u64, u64)| (at, u64::try_from(times(ns)).unwrap_or(u64::MAX));
+        Curve(self.0.iter().map(point).collect())
+    }
     /// Whether nothing was measured: it counts as 0.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -97,5 +103,9 @@ mod tests {
             assert_eq!((curve.us::<Exact>(at), curve.reach(at)), (Exact::whole(us), reach), "{at}");
         }
         assert_eq!(Curve::through(vec![(1, 2), (1, 3)]), Err(Twice { at: 1 }));
+        let scaled = curve.scaled(250).us::<Exact>(25);
+        assert_eq!(scaled, Exact::whole(5));
+        assert_eq!(curve.scaled(1_000), curve);
+        assert_eq!(Curve::constant(3).scaled(500), Curve::constant(2), "rounded up");
     }
 }

@@ -47,7 +47,7 @@ impl Test {
     ];
 
     /// On the command line and in JSON.
-    pub fn key(self) -> &'static str {
+    pub const fn key(self) -> &'static str {
         match self {
             Test::Gfb => "gfb",
             Test::Bak => "bak",

@@ -67,13 +67,22 @@ pub struct Recipe {
 }
 
 impl Recipe {
+    /// Whether there are such sets.
+    ///
+    /// # Errors
+    /// There is none, or what there is of it is too large to be made.
+    pub fn check(&self) -> Result<(), Error> {
+        self.periods.check()?;
+        self.working_sets.check()?;
+        self.utilizations.check(self.tasks, self.total)
+    }
+
     /// Makes such sets. What all of them need is worked out here, once.
     ///
     /// # Errors
-    /// There is no such set, or what there is of it is too large to be made.
+    /// Those of [`Recipe::check`].
     pub fn maker(&self) -> Result<Maker, Error> {
-        self.periods.check()?;
-        self.working_sets.check()?;
+        self.check()?;
         let source = self.utilizations.source(self.tasks, self.total)?;
         Ok(Maker { recipe: self.clone(), source })
     }

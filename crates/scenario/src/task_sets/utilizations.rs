@@ -88,21 +88,26 @@ impl Utilizations {
         })
     }
 
+    /// Whether there are sets of `tasks` tasks that come to `total`.
+    pub(super) fn check(self, tasks: usize, total: Option<f64>) -> Result<(), Error> {
+        match (self.one(), total) {
+            (Some(_), cap) => check_cap(self, tasks, cap.unwrap_or(f64::INFINITY)),
+            (None, Some(total)) => check_sum(self, tasks, total),
+            (None, None) => {
+                wrong(format!("{self} needs a sum"), "say what the utilizations come to")
+            }
+        }
+    }
+
     /// For sets of `tasks` tasks that come to `total`.
     pub(super) fn source(self, tasks: usize, total: Option<f64>) -> Result<Source, Error> {
-        if let Some(one) = self.one() {
-            let cap = total.unwrap_or(f64::INFINITY);
-            check_cap(self, tasks, cap)?;
-            return Ok(Source::OneByOne { one, tasks, cap });
-        }
-        let Some(total) = total else {
-            return wrong(format!("{self} needs a sum"), "say what the utilizations come to");
-        };
-        if self == RandFixedSum {
-            return Ok(Source::FixedSum(FixedSum::new(tasks, total)?));
-        }
-        check_sum(self, tasks, total)?;
-        Ok(Source::Trial { tasks, total })
+        self.check(tasks, total)?;
+        let total = total.unwrap_or(f64::INFINITY);
+        Ok(match self.one() {
+            Some(one) => Source::OneByOne { one, tasks, cap: total },
+            None if self == RandFixedSum => Source::FixedSum(FixedSum::new(tasks, total)?),
+            None => Source::Trial { tasks, total },
+        })
     }
 }
 

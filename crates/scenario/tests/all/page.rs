@@ -1,10 +1,12 @@
-//! `docs/scenario.md`: its tables are those of the code, its examples can be read.
+//! `docs/scenario.md` and `docs/sweep.md`: their tables are those of the code, their examples can
+//! be read.
 
 use std::fmt::Write;
 use std::fs;
 
-use wastenot_scenario::scenario::{Form, MEASURES, PICKS, SCHEMA, STEPS, TIMES, WAITINGS};
-use wastenot_scenario::{ArgumentKind, CATALOGUE, scenario};
+use wastenot_scenario::scenario::{Form, MEASURES, PICKS, SCHEMA, STEPS, Section, TIMES, WAITINGS};
+use wastenot_scenario::task_sets::{DEADLINES, SPREADS, UTILIZATIONS};
+use wastenot_scenario::{ArgumentKind, CATALOGUE, scenario, sweep};
 
 use super::seeds::root;
 
@@ -21,9 +23,9 @@ fn forms(head: &str, forms: &'static [Form]) -> String {
     table(head, forms.iter().map(|form| (form.form, form.about)))
 }
 
-fn schema() -> String {
+fn schema(sections: &[&Section]) -> String {
     let mut text = String::new();
-    for section in SCHEMA {
+    for section in sections {
         write!(text, "### {}\n\n{}\n\n", section.title, section.about).expect("a text");
         text += "| key | value | |\n|---|---|---|\n";
         for key in section.keys {
@@ -61,18 +63,35 @@ fn catalogue() -> String {
     text.trim_end().to_owned() + "\n"
 }
 
-/// The page with what is generated put between its marks.
-fn generated(page: &str) -> String {
+/// What stands between the marks of `docs/scenario.md`, by name.
+fn of_scenarios() -> Vec<(&'static str, String)> {
     let measures = MEASURES.iter().map(|(_, name, about)| (*name, *about));
-    let parts = [
+    vec![
         ("steps", forms("step", STEPS)),
         ("times", forms("TIME", TIMES)),
         ("waitings", forms("WAITING", WAITINGS)),
-        ("schema", schema()),
+        ("schema", schema(SCHEMA)),
         ("measures", table("MEASURE", measures)),
         ("picks", table("PICK", PICKS.iter().copied())),
         ("catalogue", catalogue()),
-    ];
+    ]
+}
+
+/// What stands between the marks of `docs/sweep.md`, by name.
+fn of_sweeps() -> Vec<(&'static str, String)> {
+    let utilizations = UTILIZATIONS.iter().map(|(_, name, about)| (*name, *about));
+    let spreads = SPREADS.iter().map(|(_, name, about)| (*name, *about));
+    let deadlines = DEADLINES.iter().map(|(_, name, about)| (*name, *about));
+    vec![
+        ("schema", schema(sweep::SCHEMA)),
+        ("utilizations", table("UTILIZATIONS", utilizations)),
+        ("periods", table("PERIODS begin with", spreads)),
+        ("deadlines", table("DEADLINES", deadlines)),
+    ]
+}
+
+/// The page with what is generated put between its marks.
+fn generated(page: &str, parts: Vec<(&str, String)>) -> String {
     let mut page = page.to_owned();
     for (name, text) in parts {
         let begin = format!("<!-- begin {name} -->\n");
@@ -84,18 +103,20 @@ fn generated(page: &str) -> String {
 }
 
 #[test]
-fn the_page_has_the_tables_of_the_code() {
-    let path = root().join("docs/scenario.md");
-    let page = fs::read_to_string(&path).expect("docs/scenario.md");
-    let text = generated(&page);
-    if text != page && std::env::var("SNAPSHOTS").is_ok_and(|action| action == "overwrite") {
-        fs::write(&path, text).expect("docs/scenario.md");
-        return;
+fn the_pages_have_the_tables_of_the_code() {
+    for (name, parts) in [("docs/scenario.md", of_scenarios()), ("docs/sweep.md", of_sweeps())] {
+        let path = root().join(name);
+        let page = fs::read_to_string(&path).expect(name);
+        let text = generated(&page, parts);
+        if text != page && std::env::var("SNAPSHOTS").is_ok_and(|action| action == "overwrite") {
+            fs::write(&path, text).expect(name);
+            continue;
+        }
+        assert!(
+            text == page,
+            "{name} is not up to date: SNAPSHOTS=overwrite cargo test -p wastenot-scenario"
+        );
     }
-    assert!(
-        text == page,
-        "docs/scenario.md is not up to date: SNAPSHOTS=overwrite cargo test -p wastenot-scenario"
-    );
 }
 
 #[test]

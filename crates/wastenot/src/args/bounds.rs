@@ -1,16 +1,18 @@
-//! `wastenot bounds`, which is `wastenot bounds test`
+//! `wastenot bounds`, which is `wastenot bounds test`, and `wastenot bounds sweep`
 
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use wastenot_bounds::verdict;
+use wastenot_lab::sweep::Shard;
 use wastenot_model::nearest;
 
 use super::check::Face;
 
 /// Tell whether deadlines hold under global EDF, and why not
 #[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "\
 FILE is CSV: a header, then a task a line, times in whole microseconds.
   wcet_us,period_us,deadline_us,wss_kb
@@ -31,6 +33,17 @@ Examples:
   wastenot bounds tasks.csv --cpus 4 --implementation gedf-mp -o page.html
   wastenot bounds scenarios/tasksets/three-for-two.csv --cpus 2")]
 pub(crate) struct Bounds {
+    #[command(flatten)]
+    pub(crate) test: Option<Test>,
+    #[command(subcommand)]
+    pub(crate) what: Option<What>,
+}
+
+// No comment of documentation: it would be the verb's. The group is what tells clap that this is
+// there; of a struct with parts that are flattened it is empty unless it is written.
+#[derive(Args, Debug)]
+#[group(args = ["file"])]
+pub(crate) struct Test {
     /// The tasks, in CSV; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
@@ -57,6 +70,61 @@ pub(crate) struct Bounds {
     /// Replace PAGE if it is there
     #[arg(long, requires = "output")]
     pub(crate) force: bool,
+}
+
+/// What can be done beside testing one set.
+#[derive(Debug, Subcommand)]
+pub(crate) enum What {
+    Sweep(Sweep),
+}
+
+/// Tell which share of random task sets can be scheduled, at many points
+#[derive(Args, Debug)]
+#[command(after_help = "\
+EXPERIMENT is TOML: what sets are like, and by which curves they are judged
+(docs/sweep.md). scenarios/sweeps has some.
+
+What was worked out can be kept (--resume), and whoever is interrupted goes on
+where it was. Several machines share the work with --shard 1/3, 2/3, 3/3, each
+with RESULTS of its own; put together, they are the whole:
+  cat one two three > all; wastenot bounds sweep E.toml --resume all
+
+OUT is CSV, a line for each point and curve: the same bytes however it ran.
+
+Exit codes: 0 worked out; 2 failed; 3 points are missing.
+
+Examples:
+  wastenot bounds sweep scenarios/sweeps/small.toml
+  wastenot bounds sweep scenarios/sweeps/small.toml -o small.csv
+  wastenot bounds sweep big.toml --resume big.results --shard 2/3")]
+pub(crate) struct Sweep {
+    /// The experiment; `-` is standard input
+    #[arg(value_name = "EXPERIMENT")]
+    pub(crate) file: PathBuf,
+    /// Keep what was worked out in this file, and work out only what is not in it
+    #[arg(long, value_name = "RESULTS")]
+    pub(crate) resume: Option<PathBuf>,
+    /// Only the I-th of N parts of the points
+    #[arg(long, value_name = "I/N", requires = "resume", value_parser = shard)]
+    pub(crate) shard: Option<Shard>,
+    /// Write all points and curves as CSV; `-` is standard output
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace OUT if it is there
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) face: Face,
+}
+
+/// `2/3` is the second of three.
+fn shard(text: &str) -> Result<Shard, String> {
+    let read = || {
+        let (index, of) = text.split_once('/')?;
+        let (index, of): (usize, usize) = (index.parse().ok()?, of.parse().ok()?);
+        (1..=of).contains(&index).then_some(Shard { index: index - 1, of })
+    };
+    read().ok_or_else(|| "the second of three is `2/3`".to_owned())
 }
 
 /// A test as typed.

@@ -86,6 +86,11 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
     let (picture, file, output) =
         (lacks(error, "<PICTURE>"), lacks(error, "<FILE>"), lacks(error, "--output"));
     let cpus = lacks(error, "--cpus");
+    if lacks(error, "<EXPERIMENT>") {
+        let line = "`wastenot bounds sweep scenarios/sweeps/small.toml`; how to write one: \
+                    docs/sweep.md";
+        return Some(Stop::new("sweep needs an experiment", line));
+    }
     if verb == "bounds" && (file || cpus) {
         let typed = typed.iter().skip(1);
         let file = if file { "tasks.csv ".to_owned() } else { String::new() };

@@ -25,7 +25,14 @@ const LAW: &[(&str, u8, &[&str])] = &[
     (
         "wastenot-lab",
         3,
-        &["wastenot-model", "wastenot-scenario", "wastenot-check", "wastenot-sim", "wastenot-rota"],
+        &[
+            "wastenot-model",
+            "wastenot-scenario",
+            "wastenot-check",
+            "wastenot-sim",
+            "wastenot-rota",
+            "wastenot-bounds",
+        ],
     ),
     (
         "wastenot",

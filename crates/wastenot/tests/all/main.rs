@@ -15,6 +15,7 @@ mod record;
 mod reference;
 mod rota;
 mod shell;
+mod sweep;
 mod tidy;
 mod watch;
 

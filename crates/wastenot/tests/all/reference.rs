@@ -105,6 +105,7 @@ fn the_pages_on_json_name_all_that_is_printed_and_nothing_else() {
     let bounds = "wastenot bounds scenarios/tasksets/control.csv --cpus 1 --json \
                   --overheads scenarios/tasksets/overheads.csv";
     names_all("bounds.md", bounds);
+    names_all("bounds-sweep.md", "wastenot bounds sweep scenarios/sweeps/small.toml --json");
     names_all("replay.md", "wastenot simulate --replay trace.dat --scheduler cfs-4.1 --json");
 }
 

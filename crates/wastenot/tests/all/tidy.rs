@@ -103,10 +103,11 @@ fn every_link_in_the_pages_leads_somewhere() {
             "docs/reference/replay.md",
             "docs/reference/rota.md",
             "docs/reference/prove.md",
+            "docs/reference/bounds-sweep.md",
             "docs/reference/counterexample.md",
             "docs/proofs.md",
         ])
-        .chain(["docs/scenario.md", "docs/simulate.md"])
+        .chain(["docs/scenario.md", "docs/simulate.md", "docs/sweep.md"])
         .chain(["docs/seeds.md", "docs/record.md", "docs/watch.md"])
     {
         let page = root().join(page);

@@ -3,6 +3,7 @@
 mod outcome;
 mod overheads;
 mod report;
+mod sweep;
 
 use wastenot_bounds::verdict::Verdict;
 use wastenot_model::sporadic::TaskSet;
@@ -12,13 +13,23 @@ use self::outcome::{Asked, Outcome};
 use self::overheads::Measured;
 use super::check::print;
 use super::report::is_page;
-use crate::args::bounds::Bounds;
+use crate::args::bounds::{Bounds, Test, What};
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
 use crate::{open, out, progress};
 
-/// Judges a task set.
+/// Judges a task set, or many.
 pub(crate) fn run(args: &Bounds) -> Result<Answer, Stop> {
+    match (&args.what, &args.test) {
+        (Some(What::Sweep(args)), _) => sweep::run(args),
+        (None, Some(args)) => test(args),
+        (None, None) => {
+            Err(Stop::new("bounds needs a task set", "`wastenot bounds tasks.csv --cpus 4`"))
+        }
+    }
+}
+
+fn test(args: &Test) -> Result<Answer, Stop> {
     let target = args.output.as_ref().map(|path| {
         is_page(path)?;
         Target::new(path, args.force)
@@ -58,7 +69,7 @@ pub(crate) fn run(args: &Bounds) -> Result<Answer, Stop> {
     })
 }
 
-fn tasks(args: &Bounds, name: &str) -> Result<TaskSet, Stop> {
+fn tasks(args: &Test, name: &str) -> Result<TaskSet, Stop> {
     let read = task_set::read(name, open::table(&args.file)?);
     read.map_err(|error| Stop::new(&error, error.help()))
 }

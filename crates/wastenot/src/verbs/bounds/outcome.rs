@@ -13,7 +13,7 @@ use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_sim::edf::{Missed, Tried, falsify};
 
 use super::overheads::Measured;
-use crate::args::bounds::{Bounds, Implementation};
+use crate::args::bounds::{Implementation, Test as Args};
 use crate::fail::Stop;
 
 /// What each test may spend: a second or two.
@@ -48,7 +48,7 @@ pub(super) struct Counted {
 
 impl Asked {
     pub(super) fn of(
-        args: &Bounds,
+        args: &Args,
         tasks: &TaskSet,
         measured: Option<&Measured>,
     ) -> Result<Asked, Stop> {

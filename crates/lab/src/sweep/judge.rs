@@ -1,0 +1,157 @@
+//! What one curve says of one set.
+
+use wastenot_bounds::overheads::{Implementation, Overheads, Reach, TooMuch, inflate};
+use wastenot_bounds::verdict::Test;
+use wastenot_bounds::{Answer, Budget, gedf, tardiness};
+use wastenot_model::sporadic::TaskSet;
+use wastenot_scenario::sweep::{Criterion, Names, Tests};
+
+/// What can be asked and who can pay, by the names that a sweep has for them.
+pub const NAMES: Names = Names {
+    tests: &[
+        Test::Gfb.key(),
+        Test::Qpa.key(),
+        Test::Bcl.key(),
+        Test::Bcli.key(),
+        Test::Bak.key(),
+        Test::Rta.key(),
+        Test::FfDbf.key(),
+        Test::Load.key(),
+        Test::Bar.key(),
+    ],
+    implementations: &[
+        ("gsn-edf", 0),
+        ("gsn-edf-dedicated", 1),
+        ("sched-deadline", 0),
+        ("gedf-mp", 1),
+    ],
+};
+
+/// Who pays for what, by its name.
+fn implementation(name: &str) -> Option<Implementation> {
+    match name {
+        "gsn-edf" | "sched-deadline" => Some(Implementation::Shared),
+        "gsn-edf-dedicated" => Some(Implementation::SharedDedicated),
+        "gedf-mp" => Some(Implementation::MessagePassing),
+        _ => None,
+    }
+}
+
+/// What is said of a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is what the criterion asks for.
+    Accepted,
+    /// No test accepts, and one was out of its budget.
+    Unknown,
+    /// Interrupts alone take all of a CPU.
+    Interrupts,
+    /// A release may be late by more than a period or deadline.
+    Latency,
+    /// A job does not get done in time even alone.
+    Density,
+    /// Tasks use more than the CPUs.
+    Over,
+    /// No test accepts.
+    Tests,
+}
+
+impl Verdict {
+    /// All.
+    pub const ALL: [Verdict; 7] = [
+        Verdict::Accepted,
+        Verdict::Unknown,
+        Verdict::Interrupts,
+        Verdict::Latency,
+        Verdict::Density,
+        Verdict::Over,
+        Verdict::Tests,
+    ];
+
+    /// In a row.
+    pub fn letter(self) -> char {
+        match self {
+            Verdict::Accepted => 'A',
+            Verdict::Unknown => '?',
+            Verdict::Interrupts => 'I',
+            Verdict::Latency => 'L',
+            Verdict::Density => 'D',
+            Verdict::Over => 'U',
+            Verdict::Tests => 'T',
+        }
+    }
+}
+
+/// A curve that can be asked.
+#[derive(Clone, Debug)]
+pub(super) struct Judge {
+    /// CPUs that run no task.
+    pub(super) spare: u32,
+    pub(super) criterion: Criterion,
+    pub(super) costs: Option<(Implementation, Overheads)>,
+}
+
+impl Judge {
+    /// Who pays for these overheads, with the table's cache delay times so many thousandths. `None`
+    /// if nobody is called `name`.
+    pub(super) fn costs(
+        name: &str,
+        overheads: Overheads,
+        cache_delay: u32,
+    ) -> Option<(Implementation, Overheads)> {
+        let cache_delay = overheads.cache_delay.scaled(cache_delay);
+        Some((implementation(name)?, Overheads { cache_delay, ..overheads }))
+    }
+
+    /// What it says of `tasks` on `cpus` CPUs, and whether overheads were asked for beyond where
+    /// they were measured.
+    pub(super) fn judge(&self, tasks: &TaskSet, cpus: u32, tests: &Tests) -> (Verdict, Reach) {
+        let cpus = cpus - self.spare;
+        let Some((implementation, overheads)) = &self.costs else {
+            return (self.ask(tasks, cpus, tests), Reach::Within);
+        };
+        match inflate(tasks, cpus, overheads, *implementation) {
+            Ok(inflated) => (self.ask(&inflated.tasks, cpus, tests), inflated.reach),
+            Err(TooMuch::Latency { .. }) => (Verdict::Latency, Reach::Within),
+            Err(TooMuch::Long { .. }) => (Verdict::Density, Reach::Within),
+            Err(_) => (Verdict::Interrupts, Reach::Within),
+        }
+    }
+
+    fn ask(&self, tasks: &TaskSet, cpus: u32, tests: &Tests) -> Verdict {
+        let soft = self.criterion == Criterion::Soft;
+        let is_long = tasks.iter().any(|task| {
+            let most = if soft { task.period_us } else { task.period_us.min(task.deadline_us) };
+            task.wcet_us > most
+        });
+        match () {
+            () if is_long => Verdict::Density,
+            () if !tardiness::is_bounded(tasks, cpus) => Verdict::Over,
+            () if soft => Verdict::Accepted,
+            () => accepted(tasks, cpus, tests),
+        }
+    }
+}
+
+/// Asks tests until one accepts.
+fn accepted(tasks: &TaskSet, cpus: u32, tests: &Tests) -> Verdict {
+    let mut verdict = Verdict::Tests;
+    let asked =
+        tests.hard.iter().filter_map(|key| Test::ALL.iter().find(|test| test.key() == *key));
+    for &test in asked {
+        let budget = &mut Budget(tests.budget);
+        let answer = match test {
+            Test::Rta => {
+                let how = gedf::Rta { step_us: tests.rta_step_us, ..gedf::Rta::default() };
+                gedf::rta(tasks, cpus, &how, budget).answer
+            }
+            test => test.ask(tasks, cpus, budget),
+        };
+        match answer {
+            Answer::Accept => return Verdict::Accepted,
+            Answer::Unknown => verdict = Verdict::Unknown,
+            Answer::Reject | Answer::NotApplicable(_) => {}
+        }
+    }
+    verdict
+}

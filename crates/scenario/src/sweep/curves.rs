@@ -1,0 +1,257 @@
+//! Curves: how sets are judged.
+
+use std::fmt;
+
+use wastenot_model::nearest;
+
+use super::Names;
+use super::axis::{Numbers, nodes};
+use super::points::Point;
+use super::schema::CURVE;
+use crate::error::shown;
+use crate::scenario::fields::{Fields, expected, integer, text};
+use crate::scenario::node::{Node, Wrong, wrong};
+
+/// Most curves of a file, before criteria and cache delays.
+const MOST: usize = 64;
+/// Cache delays are told in thousandths, up to a hundred times those of the table.
+const MOST_PER_MILLE: f64 = 100_000.0;
+
+/// What stands for the number of CPUs in a table's name.
+const CPUS: &str = "${cpus}";
+
+/// What a set has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Criterion {
+    /// No deadline is missed, though everything costs the longest that was seen.
+    Hard,
+    /// Tardiness is bounded, if everything costs what it does on average.
+    Soft,
+}
+
+impl Criterion {
+    /// As written.
+    pub fn word(self) -> &'static str {
+        match self {
+            Criterion::Hard => "hard",
+            Criterion::Soft => "soft",
+        }
+    }
+}
+
+/// A way to judge sets. It draws nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Curve {
+    /// What it is called; several differ in criterion and cache delay only.
+    pub name: String,
+    /// Who decides, where, and its table of overheads; `None`: nothing costs anything.
+    pub costs: Option<Costs>,
+    /// How many CPUs run no task.
+    pub spare: u32,
+    /// What a set has to be.
+    pub criterion: Criterion,
+}
+
+/// What overheads a curve has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Costs {
+    /// Who decides, where: one of [`Names::implementations`].
+    pub implementation: String,
+    /// The file of its table, as written.
+    overheads: String,
+    /// What its cache delay is multiplied by, in thousandths.
+    pub cache_delay: u32,
+}
+
+impl Costs {
+    /// The file of the table for so many CPUs.
+    pub fn table(&self, cpus: u32) -> String {
+        self.overheads.replace(CPUS, &cpus.to_string())
+    }
+}
+
+impl Curve {
+    /// The factor of the table's cache delay; 0 without a table.
+    pub fn cache_delay(&self) -> f64 {
+        self.costs.as_ref().map_or(0.0, |costs| f64::from(costs.cache_delay) / 1000.0)
+    }
+}
+
+impl fmt::Display for Curve {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", self.name, self.criterion.word())?;
+        match &self.costs {
+            Some(_) => write!(f, ", cache delay x {}", self.cache_delay()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What the file says for all its curves.
+struct Whole<'f> {
+    criteria: Vec<Criterion>,
+    cache_delays: Vec<u32>,
+    overheads: Option<&'f str>,
+    most_spare: u32,
+}
+
+/// The curves of a file, each by criterion and cache delay.
+pub(super) fn read(fields: &Fields, points: &[Point], names: &Names) -> Result<Vec<Curve>, Wrong> {
+    let whole = Whole {
+        criteria: criteria(fields)?,
+        cache_delays: cache_delays(fields)?,
+        overheads: fields.text("overheads")?,
+        most_spare: points.iter().map(|point| point.cpus).min().unwrap_or(1) - 1,
+    };
+    let nodes = fields.list("curves")?;
+    if nodes.is_empty() || nodes.len() > MOST {
+        let what = format!("{} curves", nodes.len());
+        let help = format!("write 1 to {MOST}, each with a name under `[[curves]]`");
+        return Err(wrong(fields.get("curves").map_or(0, |node| node.at), what, help));
+    }
+    let mut curves: Vec<Curve> = Vec::new();
+    for node in nodes {
+        let fields = Fields::of(&CURVE, node)?;
+        fields.check()?;
+        let name = text(fields.need("name", "\"message passing\"")?, "name")?.trim();
+        if name.is_empty() || curves.iter().any(|curve| curve.name == name) {
+            let what = format!("a curve is called `{}`, and cannot be", shown(name));
+            return Err(wrong(fields.at(), what, "give each curve a name of its own"));
+        }
+        whole.curve(&fields, name, names, &mut curves)?;
+    }
+    Ok(curves)
+}
+
+impl Whole<'_> {
+    fn curve(
+        &self,
+        fields: &Fields,
+        name: &str,
+        names: &Names,
+        curves: &mut Vec<Curve>,
+    ) -> Result<(), Wrong> {
+        let (implementation, takes) = implementation(fields, names)?;
+        let spare = match fields.get("spare") {
+            None if takes <= self.most_spare => takes,
+            None => {
+                let what = format!("`{name}` leaves no CPU for tasks at some point");
+                return Err(wrong(fields.at(), what, "let `cpus` begin with a larger number"));
+            }
+            Some(node) => {
+                integer(node, "spare", i64::from(takes)..=i64::from(self.most_spare))? as u32
+            }
+        };
+        let overheads = self.overheads(fields, implementation)?;
+        let costs = |&cache_delay: &u32| {
+            let implementation = implementation?.to_owned();
+            Some(Costs { implementation, overheads: overheads?.to_owned(), cache_delay })
+        };
+        let mut costs: Vec<Option<Costs>> = self.cache_delays.iter().map(costs).collect();
+        // Without overheads all cache delays are alike.
+        costs.dedup();
+        for &criterion in &self.criteria {
+            for costs in &costs {
+                let (name, costs) = (name.to_owned(), costs.clone());
+                curves.push(Curve { name, costs, spare, criterion });
+            }
+        }
+        Ok(())
+    }
+
+    /// The table of a curve, if it has one.
+    fn overheads<'f>(
+        &'f self,
+        fields: &Fields<'f>,
+        implementation: Option<&str>,
+    ) -> Result<Option<&'f str>, Wrong> {
+        let own = fields.text("overheads")?;
+        match (implementation, own.or(self.overheads)) {
+            (None, _) if own.is_some() => {
+                let help = "leave `overheads` out, or name an implementation";
+                Err(wrong(fields.at(), "`none` has no overheads", help))
+            }
+            (None, _) => Ok(None),
+            (Some(name), None) => {
+                let what = format!("`{name}` has no overheads");
+                let help = "add `overheads = \"FILE.csv\"` here or at the top, or take `none`";
+                Err(wrong(fields.at(), what, help))
+            }
+            (Some(_), table) => Ok(table),
+        }
+    }
+}
+
+/// The implementation, unless it is `none`, and how many CPUs it takes.
+fn implementation(fields: &Fields, names: &Names) -> Result<(Option<&'static str>, u32), Wrong> {
+    let node = fields.need("implementation", "\"none\"")?;
+    let written = text(node, "implementation")?;
+    if written == NONE {
+        return Ok((None, 0));
+    }
+    match names.implementations.iter().find(|(name, _)| *name == written) {
+        Some(&(name, takes)) => Ok((Some(name), takes)),
+        None => {
+            let known = names.implementations.iter().map(|(name, _)| *name).chain([NONE]);
+            Err(unknown(node, "implementation", known))
+        }
+    }
+}
+
+/// The implementation that has no overheads.
+const NONE: &str = "none";
+
+/// That a text is no name of its kind.
+pub(super) fn unknown(
+    node: &Node,
+    kind: &str,
+    known: impl Iterator<Item = &'static str> + Clone,
+) -> Wrong {
+    let written = node.word().unwrap_or_default();
+    let help = match nearest(&written, known.clone()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are {}", known.collect::<Vec<_>>().join(", ")),
+    };
+    wrong(node.at, format!("there is no {kind} `{}`", shown(&written)), help)
+}
+
+fn criteria(fields: &Fields) -> Result<Vec<Criterion>, Wrong> {
+    let both = [Criterion::Hard, Criterion::Soft];
+    let Some(node) = fields.get("criteria") else { return Ok(both.to_vec()) };
+    let mut criteria = Vec::new();
+    for node in nodes(node, "criteria")? {
+        let written = text(node, "criteria")?;
+        let found = both.into_iter().find(|criterion| criterion.word() == written);
+        let found = found.filter(|found| !criteria.contains(found));
+        criteria.push(found.ok_or_else(|| expected(node, "criteria", "`hard`, `soft` or both"))?);
+    }
+    Ok(criteria)
+}
+
+/// Most values of `cache_delay`.
+const MOST_DELAYS: usize = 100;
+
+/// In thousandths.
+fn cache_delays(fields: &Fields) -> Result<Vec<u32>, Wrong> {
+    let Some(node) = fields.get("cache_delay") else { return Ok(vec![0, 1000]) };
+    let mut all = Vec::new();
+    for value in Numbers::read(node, "cache_delay")?.values(None)? {
+        let thousandths = (value.value * 1000.0).round();
+        let exact = (value.value * 1000.0 - thousandths).abs() < 1e-6;
+        if !exact || !(0.0..=MOST_PER_MILLE).contains(&thousandths) {
+            let what = format!("`cache_delay` is {}", value.value);
+            return Err(wrong(value.at, what, "write 0 to 100, with up to three decimals"));
+        }
+        let thousandths = thousandths as u32;
+        if all.len() == MOST_DELAYS {
+            let what = format!("`cache_delay` has more than {MOST_DELAYS} values");
+            return Err(wrong(value.at, what, "take longer steps"));
+        }
+        if all.contains(&thousandths) {
+            let what = format!("`cache_delay` is {} twice", value.value);
+            return Err(wrong(value.at, what, "leave one of them out"));
+        }
+        all.push(thousandths);
+    }
+    Ok(all)
+}

@@ -1,0 +1,131 @@
+//! `wastenot bounds sweep`: which share of random task sets can be scheduled.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use wastenot_bounds::overheads::Overheads;
+use wastenot_lab::sweep::{NAMES, Outcome, Plan, Swept, Working};
+use wastenot_model::Report;
+use wastenot_model::report::Unit;
+use wastenot_scenario::sweep::{Criterion, Sweep, sweep};
+
+use super::overheads::Measured;
+use crate::args::bounds::Sweep as Args;
+use crate::fail::{Answer, Stop};
+use crate::out::Target;
+use crate::verbs::check::print;
+use crate::verbs::simulate::failed;
+use crate::{open, progress};
+
+/// Works a sweep out, or what is left of it.
+pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
+    let target = args.output.as_deref().map(|path| target(path, args.force)).transpose()?;
+    let sweep = read(&args.file)?;
+    let tables = Tables { folder: folder(&args.file), read: RefCell::default() };
+    let plan = Plan::new(&sweep, |file, criterion| tables.overheads(file, criterion))?;
+    let how = Working { store: args.resume.clone(), shard: args.shard };
+    let rows = plan.len(args.shard);
+    let work = |done: &(dyn Fn(usize) + Sync)| plan.run(&how, done);
+    let outcome = progress::counting(&format!("judging {}", sweep.name), rows, work);
+    match outcome.map_err(|error| failed(&error))? {
+        Outcome::Whole(swept) => {
+            shown(args, target, &swept)?;
+            Ok(Answer::Yes)
+        }
+        Outcome::Part { there, missing } => {
+            print(&part(&sweep, there, missing), &args.face)?;
+            Ok(Answer::CannotTell)
+        }
+    }
+}
+
+fn target(path: &Path, force: bool) -> Result<Target, Stop> {
+    let is_csv = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+    if !is_csv && path != Path::new("-") {
+        let what = format!("a sweep is written as CSV, and {} does not end so", path.display());
+        return Err(Stop::new(what, "end it in .csv"));
+    }
+    Target::new(path, force)
+}
+
+fn shown(args: &Args, target: Option<Target>, swept: &Swept<'_>) -> Result<(), Stop> {
+    let Some(target) = target else { return print(&swept.report(), &args.face) };
+    let is_file = target.is_file();
+    target.write(|file| file.write_all(swept.csv().as_bytes()))?;
+    if is_file { print(&swept.report(), &args.face) } else { Ok(()) }
+}
+
+/// What is said where points are missing.
+fn part(sweep: &Sweep, there: usize, missing: usize) -> Report {
+    let mut report = Report::new("bounds-sweep/1", sweep.name.clone());
+    report.verdict = format!(
+        "{there} of {} points are worked out; put the RESULTS of all shards together, and go on \
+         with `--resume`.",
+        there + missing
+    );
+    report.measure("name", "", sweep.name.as_str(), Unit::None);
+    report.measure("points", "points", sweep.points.len() as u64, Unit::None);
+    report.measure("missing", "missing", missing as u64, Unit::None);
+    report
+}
+
+fn read(file: &Path) -> Result<Sweep, Stop> {
+    let name = open::shown(file);
+    let text = if file == Path::new("-") {
+        let mut text = String::new();
+        std::io::stdin().lock().read_to_string(&mut text).map(|_| text)
+    } else {
+        fs::read_to_string(file)
+    };
+    let text = text.map_err(|error| {
+        let help = "name a sweep (TOML); scenarios/sweeps has some, docs/sweep.md says how";
+        Stop::io(format_args!("cannot read {name}"), &error, help)
+    })?;
+    sweep(&name, &text, &NAMES).map_err(|error| Stop::new(&error, error.help()))
+}
+
+/// Where the files lie that an experiment names.
+fn folder(file: &Path) -> PathBuf {
+    file.parent().map_or_else(PathBuf::new, Path::to_owned)
+}
+
+/// Tables of overheads, each read once.
+struct Tables {
+    folder: PathBuf,
+    read: RefCell<BTreeMap<String, Measured>>,
+}
+
+impl Tables {
+    fn overheads(&self, file: &str, criterion: Criterion) -> Result<Overheads, Stop> {
+        let mut read = self.read.borrow_mut();
+        if !read.contains_key(file) {
+            read.insert(file.to_owned(), Measured::read(&self.folder.join(file))?);
+        }
+        let table = &read[file];
+        match criterion {
+            Criterion::Hard => table.maxima(),
+            Criterion::Soft => table.averages()?.ok_or_else(|| {
+                let what = format!("{} has no averages", table.name);
+                Stop::new(what, "add a column `average_us`, or ask for `criteria = [\"hard\"]`")
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum;
+
+    use super::NAMES;
+    use crate::args::bounds::Implementation;
+
+    #[test]
+    fn sweeps_and_single_sets_name_the_same_implementations() {
+        let all = Implementation::value_variants();
+        let typed: Vec<_> = all.iter().map(|it| (it.name(), it.dedicated())).collect();
+        assert_eq!(typed, NAMES.implementations);
+    }
+}

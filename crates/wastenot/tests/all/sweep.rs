@@ -1,0 +1,148 @@
+//! `wastenot bounds sweep`, as those who ask it meet it.
+
+use std::fs;
+
+use wastenot_scenario::sweep::sweep;
+
+use crate::root;
+use crate::shell::{Desk, said};
+
+/// Twelve points in some seconds.
+const SMALL: &str = r#"schema = "wastenot.sweep/1"
+about = "what overheads take"
+sets = 5
+overheads = "tables/${cpus}.csv"
+[points]
+cpus = [2, 3]
+tasks_per_cpu = [2, 3]
+total = [1, 1.5, 2]
+utilizations = "randfixedsum"
+periods = "log-uniform 10-100 ms"
+[tests]
+rta_step = "1ms"
+[[curves]]
+name = "free"
+implementation = "none"
+[[curves]]
+name = "message passing, by mail"
+implementation = "gedf-mp"
+"#;
+
+const TABLE: &str = "kind,at,max_us,average_us\nschedule,,50,5\nhandler,1,20,2\nhandler,5,30,3\n";
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.put("small.toml", SMALL);
+    fs::create_dir(desk.path().join("tables")).expect("a folder");
+    desk.put("tables/2.csv", TABLE);
+    desk.put("tables/3.csv", TABLE);
+    desk
+}
+
+fn read(desk: &Desk, file: &str) -> String {
+    fs::read_to_string(desk.path().join(file)).expect(file)
+}
+
+/// The exit code of a sweep with these words, and what it says.
+fn asked(desk: &Desk, words: &str) -> (String, i32) {
+    said(&desk.bash(&format!("wastenot bounds sweep {words}")))
+}
+
+#[test]
+fn neither_threads_nor_shards_nor_a_kill_change_a_byte() {
+    let desk = desk();
+    for threads in [1, 2, 7] {
+        let line = "wastenot bounds sweep small.toml -o";
+        let output = desk.bash(&format!("RAYON_NUM_THREADS={threads} {line} {threads}.csv"));
+        let (text, code) = said(&output);
+        assert_eq!(code, 0, "{text}");
+    }
+    let csv = read(&desk, "1.csv");
+    let page = fs::read_to_string(root().join("docs/sweep.md")).expect("docs/sweep.md");
+    let columns = csv.lines().next().expect("a header").split(',');
+    let section = page.split("## CSV").nth(1).and_then(|rest| rest.split("\n## ").next());
+    let rows = section.expect("its columns").lines();
+    let named = rows.filter_map(|row| row.strip_prefix("| `")?.split('`').next());
+    assert!(columns.eq(named), "{section:?}");
+    assert!(csv.contains(",\"message passing, by mail\",soft,1,5,"), "{csv}");
+    assert!(csv.contains(",none: observed maxima\n"), "{csv}");
+    assert_eq!((&csv, &csv), (&read(&desk, "2.csv"), &read(&desk, "7.csv")));
+    for index in 1..=3 {
+        let (text, code) = asked(&desk, &format!("small.toml --resume {index} --shard {index}/3"));
+        assert_eq!(code, 3, "{text}");
+        assert!(text.contains("4 of 12 points are worked out"), "{text}");
+    }
+    desk.put("all", ["1", "2", "3"].map(|file| read(&desk, file)).concat());
+    let (text, code) = asked(&desk, "small.toml --resume all -o whole.csv");
+    assert_eq!(code, 0, "{text}");
+    assert_eq!(read(&desk, "whole.csv"), csv);
+    let rows = read(&desk, "all");
+    assert_eq!(rows.lines().count(), 12);
+    desk.put("all", &rows[..rows.len() / 2]);
+    let (text, code) = asked(&desk, "small.toml --resume all -o - > killed.csv");
+    assert_eq!(code, 0, "{text}");
+    assert_eq!(read(&desk, "killed.csv"), csv);
+}
+
+#[test]
+fn it_says_which_curve_is_above_which() {
+    let desk = desk();
+    let (text, code) = asked(&desk, "small.toml --text");
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("what overheads take") && text.contains("below"), "{text}");
+    let output = desk.bash("wastenot bounds sweep small.toml --json");
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one object");
+    assert_eq!(answer["schema"], "wastenot.bounds-sweep/1");
+    assert_eq!((&answer["points"], &answer["missing"]), (&12.into(), &0.into()));
+    assert_eq!(answer["curves"].as_array().map(Vec::len), Some(2 * 6), "{answer}");
+    assert!(answer["assumptions"].to_string().contains("beyond where they were measured"));
+}
+
+#[test]
+fn what_is_wrong_is_told_with_what_to_do() {
+    let desk = desk();
+    desk.put("lost.toml", SMALL.replace("tables/", "nowhere/"));
+    desk.put("wrong.toml", SMALL.replace("\"gedf-mp\"", "\"gedf-m\""));
+    desk.put("most.toml", SMALL.replace("tables/${cpus}", "tables/most"));
+    desk.put("tables/most.csv", "kind,at,max_us\nschedule,,50\n");
+    for (words, what, help) in [
+        ("", "sweep needs an experiment", "docs/sweep.md"),
+        ("no.toml", "cannot read no.toml: no such file", "scenarios/sweeps"),
+        ("wrong.toml", "wrong.toml:18: there is no implementation `gedf-m`", "`gedf-mp`"),
+        ("lost.toml", "nowhere/2.csv", "path"),
+        ("most.toml", "tables/most.csv has no averages", "criteria"),
+        ("small.toml -o small.pdf", "small.pdf does not end so", ".csv"),
+        ("small.toml --shard 1/2", "--resume", "wastenot bounds"),
+        ("small.toml --resume r --shard 3/2", "`2/3`", "wastenot bounds"),
+        ("small.toml --resume small.toml", "no file of results", "new file"),
+        ("small.toml -o tables/2.csv", "exists already", "--force"),
+    ] {
+        let (text, code) = asked(&desk, words);
+        assert_eq!(code, 2, "{words}: {text}");
+        assert!(text.contains(what) && text.contains(help), "{words}: {text}");
+    }
+}
+
+#[test]
+fn the_sweeps_that_come_along_can_be_read_and_have_their_tables() {
+    let folder = root().join("scenarios/sweeps");
+    let mut found = 0;
+    for entry in fs::read_dir(&folder).expect("sweeps") {
+        let path = entry.expect("a file").path();
+        if path.extension().is_none_or(|ending| ending != "toml") {
+            continue;
+        }
+        found += 1;
+        let text = fs::read_to_string(&path).expect("a text");
+        let name = path.display().to_string();
+        let sweep = sweep(&name, &text, &wastenot_lab::sweep::NAMES);
+        let sweep = sweep.unwrap_or_else(|e| panic!("{e}\nhelp: {}", e.help()));
+        for point in &sweep.points {
+            for costs in sweep.curves.iter().filter_map(|curve| curve.costs.as_ref()) {
+                let table = folder.join(costs.table(point.cpus));
+                assert!(table.is_file(), "{name}: {}", table.display());
+            }
+        }
+    }
+    assert!(found >= 3, "{found}");
+}
