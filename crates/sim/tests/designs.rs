@@ -132,7 +132,7 @@ fn clusters_that_take_no_time_are_global_edf_each() {
     }
 }
 
-/// Tasks whose deadlines are never equal: periods are multiples of 32, and the nth task begins at n.
+/// Tasks whose deadlines are never equal: periods are multiples of 32, and the nth begins at n.
 fn apart(random: &mut Random, cpus: u32) -> TaskSet {
     let count = 1 + random.below(2 * u64::from(cpus) + 3);
     let tasks = (0..count).map(|_| {

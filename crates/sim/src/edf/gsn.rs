@@ -12,10 +12,10 @@ use wastenot_model::{CpuId, TaskId, Time};
 
 use super::core::{Core, Tie};
 use super::jobs::{Jobs, number, task};
-use super::paths::Paths;
+use super::paths::{Paths, Walks};
 use super::profile::Profile;
 use super::run::Overheads;
-use crate::mechanism::{LineId, LockId, Mechanism, Overhead, Step, Trigger};
+use crate::mechanism::{LineId, LockId, Overhead, Step, Trigger};
 use crate::{Kernel, Leaves};
 
 /// CPUs with one queue and one lock.
@@ -28,7 +28,7 @@ struct Domain {
 
 /// Where a path goes on.
 #[derive(Debug, Default)]
-enum Then {
+pub(super) enum Then {
     /// Under the lock: these jobs come.
     Release { jobs: Vec<u32>, due: Time },
     /// Under the lock: this task is woken from a suspension.
@@ -57,7 +57,6 @@ pub(super) struct GsnEdf<'t> {
     /// By task: the CPU that runs it, whatever is linked there.
     runs_on: Vec<Option<CpuId>>,
     paths: Paths<Then>,
-    pub(super) overheads: Overheads,
 }
 
 impl<'t> GsnEdf<'t> {
@@ -85,81 +84,13 @@ impl<'t> GsnEdf<'t> {
             place_of: Vec::new(),
             runs_on: vec![None; tasks],
             paths: Paths::new(),
-            overheads: Overheads::default(),
         }
-    }
-
-    fn begin(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger) {
-        self.paths.begin(kernel, cpu);
-        let (domain, then) = match trigger {
-            Trigger::Wake { task, why: Why::New, .. } => {
-                let at_us = self.jobs.next_us(number(task)).max(kernel.now().0.div_ceil(1_000));
-                return self.arm(kernel, cpu, number(task), at_us);
-            }
-            Trigger::Wake { task, .. } => {
-                (self.domain_of[task.ordinal()], Then::Resume(number(task)))
-            }
-            Trigger::Happening(Happening::Timer(timer)) => {
-                let (jobs, domain, due) = self.jobs.due(timer);
-                kernel.sample(cpu, Overhead::ReleaseLatency, due);
-                (domain, Then::Release { jobs, due })
-            }
-            Trigger::Schedule => {
-                let Some((domain, _)) = self.place_of[cpu.index()] else { return };
-                (domain, Then::Pick)
-            }
-            _ => return,
-        };
-        if !matches!(then, Then::Pick) {
-            self.paths.work(cpu, self.profile.isr);
-        }
-        let Domain { lock, lines, .. } = self.domains[domain as usize];
-        self.paths.lock(cpu, lock, self.profile.coarse, lines);
-        self.paths.then(cpu, then);
     }
 
     /// The next job of a task comes at `at_us`: `cpu` is interrupted then, unless another one is.
     fn arm(&mut self, kernel: &mut Kernel, cpu: CpuId, task: u32, at_us: u64) {
         let cpu = self.master.unwrap_or(cpu);
         self.jobs.arm(kernel, task, at_us, (self.domain_of[task as usize], cpu));
-    }
-
-    /// No step is left; whether the path is over.
-    fn goes_on(&mut self, kernel: &mut Kernel, cpu: CpuId) -> bool {
-        let heap = self.profile.heap(self.jobs.len());
-        match self.paths.take(cpu) {
-            Then::Release { jobs, due } => {
-                for &job in &jobs {
-                    self.place(kernel, job);
-                    let urgency = self.jobs.begin(kernel, job, due.0 / 1_000);
-                    self.domain(job).core.ready(job, urgency);
-                    self.paths.work(cpu, heap);
-                }
-                self.decided(kernel, cpu, self.domain_of[jobs[0] as usize], Then::Released);
-            }
-            Then::Resume(job) => {
-                self.place(kernel, job);
-                let urgency = self.jobs.urgency(job);
-                self.domain(job).core.ready(job, urgency);
-                self.paths.work(cpu, heap);
-                self.decided(kernel, cpu, self.domain_of[job as usize], Then::Over);
-            }
-            Then::Pick => self.pick(kernel, cpu),
-            Then::Switch { leaves, next } => {
-                if let Some((task, how)) = leaves {
-                    kernel.stopped(task, how);
-                }
-                kernel.switch(cpu, leaves, next);
-                kernel.sample(cpu, Overhead::Schedule, self.paths.began(cpu));
-                return true;
-            }
-            Then::Released => {
-                kernel.sample(cpu, Overhead::Release, self.paths.began(cpu));
-                return true;
-            }
-            Then::Over => return true,
-        }
-        false
     }
 
     fn domain(&mut self, job: u32) -> &mut Domain {
@@ -240,7 +171,8 @@ impl<'t> GsnEdf<'t> {
             self.stays(kernel, domain, slot);
             self.paths.work(cpu, heap);
         }
-        self.decided(kernel, cpu, domain, Then::Over);
+        self.link(kernel, cpu, domain);
+        self.paths.push(cpu, Step::Unlock(self.domains[domain as usize].lock));
         let next = self.domains[domain as usize].core.linked(slot);
         // Until now it runs here: whoever wants it elsewhere takes what is linked here instead.
         if let Some((task, _)) = leaves {
@@ -257,13 +189,15 @@ impl<'t> GsnEdf<'t> {
     }
 }
 
-impl Mechanism for GsnEdf<'_> {
-    fn name(&self) -> String {
-        "gsn-edf".into()
+impl Walks for GsnEdf<'_> {
+    type Then = Then;
+
+    fn name(&self) -> &'static str {
+        "gsn-edf"
     }
 
-    fn keeps_time(&self) -> bool {
-        true
+    fn paths(&mut self) -> &mut Paths<Then> {
+        &mut self.paths
     }
 
     fn init(&mut self, kernel: &mut Kernel) {
@@ -271,7 +205,6 @@ impl Mechanism for GsnEdf<'_> {
         kernel.hardware.prices = self.profile.hardware;
         self.jobs.init(kernel);
         self.place_of = vec![None; cpus];
-        self.paths.init(cpus);
         for (n, domain) in self.domains.iter_mut().enumerate() {
             domain.lock = kernel.hardware.lock(self.profile.spin);
             domain.lines = kernel.hardware.line(self.profile.coarse.lines);
@@ -281,21 +214,72 @@ impl Mechanism for GsnEdf<'_> {
         }
     }
 
-    fn step(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger, turn: u32) -> Step {
-        if turn == 0 {
-            self.begin(kernel, cpu, trigger);
-        }
-        loop {
-            if let Some(step) = self.paths.next(kernel, cpu) {
-                return step;
+    fn begin(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger) {
+        let (domain, then) = match trigger {
+            Trigger::Wake { task, why: Why::New, .. } => {
+                let at_us = self.jobs.next_us(number(task)).max(kernel.now().0.div_ceil(1_000));
+                return self.arm(kernel, cpu, number(task), at_us);
             }
-            if self.goes_on(kernel, cpu) {
-                return Step::Done;
+            Trigger::Wake { task, .. } => {
+                (self.domain_of[task.ordinal()], Then::Resume(number(task)))
             }
+            Trigger::Happening(Happening::Timer(timer)) => {
+                let (jobs, domain, due) = self.jobs.due(timer);
+                kernel.sample(cpu, Overhead::ReleaseLatency, due);
+                (domain, Then::Release { jobs, due })
+            }
+            Trigger::Schedule => {
+                let Some((domain, _)) = self.place_of[cpu.index()] else { return };
+                (domain, Then::Pick)
+            }
+            _ => return,
+        };
+        if !matches!(then, Then::Pick) {
+            self.paths.work(cpu, self.profile.isr);
         }
+        let Domain { lock, lines, .. } = self.domains[domain as usize];
+        self.paths.lock(cpu, lock, self.profile.coarse, lines);
+        self.paths.then(cpu, then);
     }
 
-    fn ended(&mut self, kernel: &Kernel) {
-        self.overheads = Overheads::of(kernel, self.domains.iter().map(|domain| domain.lock));
+    fn goes_on(&mut self, kernel: &mut Kernel, cpu: CpuId) -> bool {
+        let heap = self.profile.heap(self.jobs.len());
+        match self.paths.take(cpu) {
+            Then::Release { jobs, due } => {
+                for &job in &jobs {
+                    self.place(kernel, job);
+                    let urgency = self.jobs.begin(kernel, job, due.0 / 1_000);
+                    self.domain(job).core.ready(job, urgency);
+                    self.paths.work(cpu, heap);
+                }
+                self.decided(kernel, cpu, self.domain_of[jobs[0] as usize], Then::Released);
+            }
+            Then::Resume(job) => {
+                self.place(kernel, job);
+                let urgency = self.jobs.urgency(job);
+                self.domain(job).core.ready(job, urgency);
+                self.paths.work(cpu, heap);
+                self.decided(kernel, cpu, self.domain_of[job as usize], Then::Over);
+            }
+            Then::Pick => self.pick(kernel, cpu),
+            Then::Switch { leaves, next } => {
+                if let Some((task, how)) = leaves {
+                    kernel.stopped(task, how);
+                }
+                kernel.switch(cpu, leaves, next);
+                kernel.sample(cpu, Overhead::Schedule, self.paths.began(cpu));
+                return true;
+            }
+            Then::Released => {
+                kernel.sample(cpu, Overhead::Release, self.paths.began(cpu));
+                return true;
+            }
+            Then::Over => return true,
+        }
+        false
+    }
+
+    fn overheads(&self, kernel: &Kernel) -> Overheads {
+        Overheads::of(kernel, self.domains.iter().map(|domain| domain.lock))
     }
 }

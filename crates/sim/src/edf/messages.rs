@@ -15,10 +15,10 @@ use wastenot_model::{CpuId, TaskId, Time};
 
 use super::core::{Core, Tie};
 use super::jobs::{Jobs, number, task};
-use super::paths::Paths;
+use super::paths::{Paths, Walks};
 use super::profile::Profile;
 use super::run::Overheads;
-use crate::mechanism::{LineId, LockId, MailboxId, Mechanism, Overhead, Step, Trigger};
+use crate::mechanism::{LineId, LockId, MailboxId, Overhead, Step, Trigger};
 use crate::{Kernel, Leaves};
 
 /// How many mailboxes there are.
@@ -33,7 +33,7 @@ pub enum Mailboxes {
 /// What a client tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
-enum What {
+pub(super) enum What {
     New,
     Completed,
     Suspended,
@@ -80,7 +80,7 @@ struct Task {
 
 /// Where a path goes on.
 #[derive(Debug, Default)]
-enum Then {
+pub(super) enum Then {
     /// A client, under its lock: who is next?
     Pick { client: u32 },
     /// A client: the lock is given back.
@@ -120,7 +120,6 @@ pub(super) struct Messages<'t> {
     read: Time,
     /// What the processor is at, for its samples.
     handles: Overhead,
-    pub(super) overheads: Overheads,
 }
 
 impl<'t> Messages<'t> {
@@ -155,55 +154,6 @@ impl<'t> Messages<'t> {
             paths: Paths::new(),
             read: Time::MAX,
             handles: Overhead::Handler,
-            overheads: Overheads::default(),
-        }
-    }
-
-    fn begin(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger) {
-        self.paths.begin(kernel, cpu);
-        match trigger {
-            // Who is there from the beginning was told of before.
-            Trigger::Wake { task, why: Why::New, .. } if kernel.now() == Time(0) => {
-                let at_us = self.jobs.next_us(number(task));
-                self.jobs.arm(kernel, number(task), at_us, (0, self.master));
-            }
-            Trigger::Wake { task, why: Why::New, .. } => {
-                self.post(kernel, cpu, What::New, number(task));
-            }
-            Trigger::Wake { task, .. } => {
-                // Whoever wakes it looks whether it is still linked there.
-                if let Some(client) = self.client_of[kernel.cx.task(task).cpu.index()] {
-                    let client = &self.clients[client as usize];
-                    self.paths.lock(cpu, client.lock, self.profile.client, client.lines);
-                    self.paths.push(cpu, Step::Unlock(client.lock));
-                }
-                self.post(kernel, cpu, What::Resumed, number(task));
-            }
-            Trigger::Happening(Happening::Timer(timer)) => {
-                let (jobs, _, due) = self.jobs.due(timer);
-                kernel.sample(cpu, Overhead::ReleaseLatency, due);
-                self.paths.work(cpu, self.profile.isr);
-                self.paths.then(cpu, Then::Release { jobs, due });
-            }
-            Trigger::Mail(mailbox) => {
-                let Some(letter) = kernel.hardware.read(mailbox) else { return };
-                let (what, job) = What::read(letter);
-                kernel.sample(cpu, Overhead::RequestLatency, self.tasks[job as usize].wrote);
-                if kernel.now() != self.read {
-                    self.paths.work(cpu, self.profile.isr);
-                }
-                let line = kernel.hardware.line_of(mailbox);
-                self.paths.push(cpu, Step::Touch(line));
-                self.handle(cpu);
-                self.paths.then(cpu, Then::Handle { what, job });
-            }
-            Trigger::Schedule => {
-                let Some(client) = self.client_of[cpu.index()] else { return };
-                let it = &self.clients[client as usize];
-                self.paths.lock(cpu, it.lock, self.profile.client, it.lines);
-                self.paths.then(cpu, Then::Pick { client });
-            }
-            _ => {}
         }
     }
 
@@ -226,39 +176,6 @@ impl<'t> Messages<'t> {
         self.paths.push(cpu, Step::Touch(mailbox_lines));
         self.paths.push(cpu, Step::Post(mailbox, what.letter(job)));
         self.paths.then(cpu, Then::Posted);
-    }
-
-    /// No step is left; whether the path is over.
-    fn goes_on(&mut self, kernel: &mut Kernel, cpu: CpuId) -> bool {
-        match self.paths.take(cpu) {
-            Then::Pick { client } => self.pick(kernel, client),
-            Then::Switch { client, leaves, next } => {
-                return self.switch(kernel, client, leaves, next);
-            }
-            Then::Posted => {
-                if self.client_of[cpu.index()].is_some() {
-                    kernel.sample(cpu, Overhead::Schedule, self.paths.began(cpu));
-                }
-                return true;
-            }
-            Then::Handle { what, job } => {
-                self.handles = Overhead::Handler;
-                self.hear(kernel, what, job);
-                return self.decide(kernel);
-            }
-            Then::Release { jobs, due } => {
-                self.handles = Overhead::Release;
-                for job in jobs {
-                    self.comes(kernel, job, due.0 / 1_000);
-                }
-                return self.decide(kernel);
-            }
-            Then::Write { client } => self.write(kernel, client),
-            Then::Exchange { client, runs } => self.exchange(client, runs),
-            Then::Decide => return self.decide(kernel),
-            Then::Over => return true,
-        }
-        false
     }
 
     /// Who runs on a client next, and what of it the processor has to know.
@@ -424,13 +341,15 @@ impl<'t> Messages<'t> {
     }
 }
 
-impl Mechanism for Messages<'_> {
-    fn name(&self) -> String {
-        "gedf-mp".into()
+impl Walks for Messages<'_> {
+    type Then = Then;
+
+    fn name(&self) -> &'static str {
+        "gedf-mp"
     }
 
-    fn keeps_time(&self) -> bool {
-        true
+    fn paths(&mut self) -> &mut Paths<Then> {
+        &mut self.paths
     }
 
     fn init(&mut self, kernel: &mut Kernel) {
@@ -438,7 +357,6 @@ impl Mechanism for Messages<'_> {
         let hardware = &mut kernel.hardware;
         hardware.prices = self.profile.hardware;
         self.client_of = vec![None; cpus];
-        self.paths.init(cpus);
         let share = match self.mailboxes {
             Mailboxes::Shared(boxes) => self.clients.len().div_ceil(boxes.max(1) as usize),
             Mailboxes::Own => 1,
@@ -456,25 +374,91 @@ impl Mechanism for Messages<'_> {
         self.jobs.init(kernel);
     }
 
-    fn step(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger, turn: u32) -> Step {
-        if turn == 0 {
-            self.begin(kernel, cpu, trigger);
-        }
-        loop {
-            if let Some(step) = self.paths.next(kernel, cpu) {
-                return step;
+    fn begin(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger) {
+        match trigger {
+            // Who is there from the beginning was told of before.
+            Trigger::Wake { task, why: Why::New, .. } if kernel.now() == Time(0) => {
+                let at_us = self.jobs.next_us(number(task));
+                self.jobs.arm(kernel, number(task), at_us, (0, self.master));
             }
-            if self.goes_on(kernel, cpu) {
-                return Step::Done;
+            Trigger::Wake { task, why: Why::New, .. } => {
+                self.post(kernel, cpu, What::New, number(task));
             }
+            Trigger::Wake { task, .. } => {
+                // Whoever wakes it looks whether it is still linked there.
+                if let Some(client) = self.client_of[kernel.cx.task(task).cpu.index()] {
+                    let client = &self.clients[client as usize];
+                    self.paths.lock(cpu, client.lock, self.profile.client, client.lines);
+                    self.paths.push(cpu, Step::Unlock(client.lock));
+                }
+                self.post(kernel, cpu, What::Resumed, number(task));
+            }
+            Trigger::Happening(Happening::Timer(timer)) => {
+                let (jobs, _, due) = self.jobs.due(timer);
+                kernel.sample(cpu, Overhead::ReleaseLatency, due);
+                self.paths.work(cpu, self.profile.isr);
+                self.paths.then(cpu, Then::Release { jobs, due });
+            }
+            Trigger::Mail(mailbox) => {
+                let Some(letter) = kernel.hardware.read(mailbox) else { return };
+                let (what, job) = What::read(letter);
+                kernel.sample(cpu, Overhead::RequestLatency, self.tasks[job as usize].wrote);
+                if kernel.now() != self.read {
+                    self.paths.work(cpu, self.profile.isr);
+                }
+                let line = kernel.hardware.line_of(mailbox);
+                self.paths.push(cpu, Step::Touch(line));
+                self.handle(cpu);
+                self.paths.then(cpu, Then::Handle { what, job });
+            }
+            Trigger::Schedule => {
+                let Some(client) = self.client_of[cpu.index()] else { return };
+                let it = &self.clients[client as usize];
+                self.paths.lock(cpu, it.lock, self.profile.client, it.lines);
+                self.paths.then(cpu, Then::Pick { client });
+            }
+            _ => {}
         }
     }
 
-    fn ended(&mut self, kernel: &Kernel) {
-        self.overheads = Overheads::of(kernel, self.clients.iter().map(|client| client.lock));
+    fn goes_on(&mut self, kernel: &mut Kernel, cpu: CpuId) -> bool {
+        match self.paths.take(cpu) {
+            Then::Pick { client } => self.pick(kernel, client),
+            Then::Switch { client, leaves, next } => {
+                return self.switch(kernel, client, leaves, next);
+            }
+            Then::Posted => {
+                if self.client_of[cpu.index()].is_some() {
+                    kernel.sample(cpu, Overhead::Schedule, self.paths.began(cpu));
+                }
+                return true;
+            }
+            Then::Handle { what, job } => {
+                self.handles = Overhead::Handler;
+                self.hear(kernel, what, job);
+                return self.decide(kernel);
+            }
+            Then::Release { jobs, due } => {
+                self.handles = Overhead::Release;
+                for job in jobs {
+                    self.comes(kernel, job, due.0 / 1_000);
+                }
+                return self.decide(kernel);
+            }
+            Then::Write { client } => self.write(kernel, client),
+            Then::Exchange { client, runs } => self.exchange(client, runs),
+            Then::Decide => return self.decide(kernel),
+            Then::Over => return true,
+        }
+        false
+    }
+
+    fn overheads(&self, kernel: &Kernel) -> Overheads {
+        let mut overheads = Overheads::of(kernel, self.clients.iter().map(|client| client.lock));
         let mut lines: Vec<LineId> = self.clients.iter().map(|it| it.mailbox_lines).collect();
         lines.dedup();
         let writers = |line: LineId| kernel.hardware.writers(line).len();
-        self.overheads.mailbox_writers = lines.into_iter().map(writers).collect();
+        overheads.mailbox_writers = lines.into_iter().map(writers).collect();
+        overheads
     }
 }

@@ -5,9 +5,70 @@ use std::collections::VecDeque;
 use wastenot_model::{CpuId, Span, Time};
 
 use crate::Kernel;
-use crate::mechanism::{LineId, LockId, Overhead, Step};
+use crate::mechanism::{LineId, LockId, Mechanism, Overhead, Step, Trigger};
 
 use super::profile::Section;
+use super::run::Overheads;
+
+/// A design: what a CPU does in the kernel, one stretch of steps after the other.
+pub(super) trait Walks {
+    /// Where a path goes on once no step is left.
+    type Then: Default;
+
+    fn name(&self) -> &'static str;
+    fn init(&mut self, kernel: &mut Kernel);
+    fn paths(&mut self) -> &mut Paths<Self::Then>;
+    /// `cpu` enters the kernel.
+    fn begin(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger);
+    /// No step is left; whether the path is over.
+    fn goes_on(&mut self, kernel: &mut Kernel, cpu: CpuId) -> bool;
+    /// What the run showed.
+    fn overheads(&self, kernel: &Kernel) -> Overheads;
+}
+
+/// A design as a mechanism.
+#[derive(Debug)]
+pub(super) struct Walking<W> {
+    pub(super) walks: W,
+    pub(super) overheads: Overheads,
+}
+
+impl<W: Walks> Walking<W> {
+    pub(super) fn new(walks: W) -> Walking<W> {
+        Walking { walks, overheads: Overheads::default() }
+    }
+}
+
+impl<W: Walks> Mechanism for Walking<W> {
+    fn name(&self) -> String {
+        self.walks.name().into()
+    }
+    fn keeps_time(&self) -> bool {
+        true
+    }
+    fn init(&mut self, kernel: &mut Kernel) {
+        let cpus = kernel.cx.machine.len();
+        self.walks.paths().init(cpus);
+        self.walks.init(kernel);
+    }
+    fn step(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger, turn: u32) -> Step {
+        if turn == 0 {
+            self.walks.paths().begin(kernel, cpu);
+            self.walks.begin(kernel, cpu, trigger);
+        }
+        loop {
+            if let Some(step) = self.walks.paths().next(kernel, cpu) {
+                return step;
+            }
+            if self.walks.goes_on(kernel, cpu) {
+                return Step::Done;
+            }
+        }
+    }
+    fn ended(&mut self, kernel: &Kernel) {
+        self.overheads = self.walks.overheads(kernel);
+    }
+}
 
 /// Of one CPU; `T` is where it goes on.
 #[derive(Debug, Default)]
@@ -27,15 +88,13 @@ impl<T: Default> Paths<T> {
     pub(super) fn new() -> Paths<T> {
         Paths(Vec::new())
     }
-    /// In `init`.
-    pub(super) fn init(&mut self, cpus: usize) {
+    fn init(&mut self, cpus: usize) {
         self.0.resize_with(cpus, Path::default);
     }
-    /// `cpu` enters the kernel.
-    pub(super) fn begin(&mut self, kernel: &Kernel, cpu: CpuId) {
+    fn begin(&mut self, kernel: &Kernel, cpu: CpuId) {
         self.0[cpu.index()].began = kernel.now();
     }
-    /// When it did.
+    /// When `cpu` entered the kernel.
     pub(super) fn began(&self, cpu: CpuId) -> Time {
         self.0[cpu.index()].began
     }
@@ -48,7 +107,7 @@ impl<T: Default> Paths<T> {
         }
     }
     /// The next step of `cpu`, if one is left.
-    pub(super) fn next(&mut self, kernel: &Kernel, cpu: CpuId) -> Option<Step> {
+    fn next(&mut self, kernel: &Kernel, cpu: CpuId) -> Option<Step> {
         let step = self.0[cpu.index()].steps.pop_front()?;
         if let Step::Interrupt(other) = step
             && other != cpu

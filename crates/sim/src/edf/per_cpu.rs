@@ -2,9 +2,9 @@
 //! pushed and pulled between them, and a constant bandwidth server for each task.
 //!
 //! Source: `kernel/sched/deadline.c` and `cpudeadline.c` (find_later_rq, push_dl_task,
-//! pull_dl_task, update_dl_entity). It is not quite global EDF: who is looked for without a lock may
-//! be another once it is locked, a push gives up after three tries, equal deadlines do not preempt,
-//! and the server moves the deadline of whoever is late.
+//! pull_dl_task, update_dl_entity). It is not quite global EDF: who is looked for without a lock
+//! may be another once it is locked, a push gives up after three tries, equal deadlines do not
+//! preempt, and the server moves the deadline of whoever is late.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,10 @@ use wastenot_model::policy::{Happening, TimerId, Why};
 use wastenot_model::{CpuId, Span, TaskId, Time};
 
 use super::jobs::{Jobs, number, task};
-use super::paths::Paths;
+use super::paths::{Paths, Walks};
 use super::profile::{Profile, Section};
 use super::run::Overheads;
-use crate::mechanism::{LineId, LockId, Mechanism, Overhead, Step, Trigger};
+use crate::mechanism::{LineId, LockId, Overhead, Step, Trigger};
 use crate::{Kernel, Leaves};
 
 /// How often a push looks for another CPU (DL_MAX_TRIES).
@@ -76,7 +76,7 @@ struct Served {
 
 /// Who asked for a push, and what follows it.
 #[derive(Clone, Copy, Debug)]
-enum Asked {
+pub(super) enum Asked {
     /// A release or wakeup.
     Interrupt,
     /// A CPU that has switched.
@@ -85,7 +85,7 @@ enum Asked {
 
 /// Where a path goes on.
 #[derive(Debug, Default)]
-enum Then {
+pub(super) enum Then {
     /// No lock is held: where does the task go?
     Select(u32),
     /// Under the lock of `on`.
@@ -127,7 +127,6 @@ pub(super) struct PerCpu<'t> {
     leaves: Vec<Option<(TaskId, Leaves)>>,
     budget_timer: TimerId,
     paths: Paths<Then>,
-    pub(super) overheads: Overheads,
 }
 
 impl<'t> PerCpu<'t> {
@@ -149,41 +148,8 @@ impl<'t> PerCpu<'t> {
             leaves: Vec::new(),
             budget_timer: TimerId(0),
             paths: Paths::new(),
-            overheads: Overheads::default(),
             jobs,
         }
-    }
-
-    fn begin(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger) {
-        self.paths.begin(kernel, cpu);
-        let then = match trigger {
-            Trigger::Wake { task, why: Why::New, .. } => {
-                let at_us = self.jobs.next_us(number(task)).max(kernel.now().0.div_ceil(1_000));
-                return self.arm(kernel, cpu, number(task), at_us);
-            }
-            Trigger::Wake { task, .. } => Then::Select(number(task)),
-            Trigger::Happening(Happening::Timer(timer)) if timer >= self.budget_timer => {
-                self.paths.work(cpu, self.profile.isr);
-                self.lock(cpu, cpu);
-                return self.paths.then(cpu, Then::Exhausted);
-            }
-            Trigger::Happening(Happening::Timer(timer)) => {
-                let (jobs, _, due) = self.jobs.due(timer);
-                kernel.sample(cpu, Overhead::ReleaseLatency, due);
-                let job = jobs[0];
-                if !self.served[job as usize].throttled {
-                    self.jobs.begin(kernel, job, due.0 / 1_000);
-                }
-                Then::Select(job)
-            }
-            Trigger::Schedule if Some(cpu) != self.master => {
-                self.lock(cpu, cpu);
-                return self.paths.then(cpu, Then::Leave);
-            }
-            _ => return,
-        };
-        self.paths.work(cpu, self.profile.isr);
-        self.paths.then(cpu, then);
     }
 
     fn arm(&mut self, kernel: &mut Kernel, cpu: CpuId, job: u32, at_us: u64) {
@@ -212,36 +178,6 @@ impl<'t> PerCpu<'t> {
         } else {
             self.lock(cpu, other);
         }
-    }
-
-    /// No step is left; whether the path is over.
-    fn goes_on(&mut self, kernel: &mut Kernel, cpu: CpuId) -> bool {
-        match self.paths.take(cpu) {
-            Then::Select(job) => self.select(kernel, cpu, job),
-            Then::Enqueue { job, on } => self.enqueue(kernel, cpu, job, on),
-            Then::Push { on, tries, asked } => self.push(kernel, cpu, on, tries, asked),
-            Then::Pushed { on, to, job, tries, asked } => {
-                self.pushed(kernel, cpu, (on, to), job, tries, asked);
-            }
-            Then::Leave => self.leave(kernel, cpu),
-            Then::Pull { from } => self.pull(kernel, cpu, from),
-            Then::Pulled { from } => self.pulled(kernel, cpu, from),
-            Then::Exhausted => {
-                self.spend(kernel, cpu);
-                let current = self.queues[cpu.index()].current;
-                let out = |job: u32| self.served[job as usize].left == Span::ZERO;
-                if current.is_some_and(out) {
-                    self.paths.push(cpu, Step::Interrupt(cpu));
-                }
-                self.unlock(cpu, cpu);
-            }
-            Then::Released => {
-                kernel.sample(cpu, Overhead::Release, self.paths.began(cpu));
-                return true;
-            }
-            Then::Over => return true,
-        }
-        false
     }
 
     fn select(&mut self, kernel: &mut Kernel, cpu: CpuId, job: u32) {
@@ -515,13 +451,15 @@ impl<'t> PerCpu<'t> {
     }
 }
 
-impl Mechanism for PerCpu<'_> {
-    fn name(&self) -> String {
-        "sched-deadline".into()
+impl Walks for PerCpu<'_> {
+    type Then = Then;
+
+    fn name(&self) -> &'static str {
+        "sched-deadline"
     }
 
-    fn keeps_time(&self) -> bool {
-        true
+    fn paths(&mut self) -> &mut Paths<Then> {
+        &mut self.paths
     }
 
     fn init(&mut self, kernel: &mut Kernel) {
@@ -529,7 +467,6 @@ impl Mechanism for PerCpu<'_> {
         kernel.hardware.prices = self.profile.hardware;
         self.jobs.init(kernel);
         self.budget_timer = kernel.cx.new_timers(cpus as u32);
-        self.paths.init(cpus);
         self.leaves = vec![None; cpus];
         let hardware = &mut kernel.hardware;
         self.heap_lock = hardware.lock(self.profile.spin);
@@ -545,21 +482,67 @@ impl Mechanism for PerCpu<'_> {
         });
     }
 
-    fn step(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger, turn: u32) -> Step {
-        if turn == 0 {
-            self.begin(kernel, cpu, trigger);
-        }
-        loop {
-            if let Some(step) = self.paths.next(kernel, cpu) {
-                return step;
+    fn begin(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger) {
+        let then = match trigger {
+            Trigger::Wake { task, why: Why::New, .. } => {
+                let at_us = self.jobs.next_us(number(task)).max(kernel.now().0.div_ceil(1_000));
+                return self.arm(kernel, cpu, number(task), at_us);
             }
-            if self.goes_on(kernel, cpu) {
-                return Step::Done;
+            Trigger::Wake { task, .. } => Then::Select(number(task)),
+            Trigger::Happening(Happening::Timer(timer)) if timer >= self.budget_timer => {
+                self.paths.work(cpu, self.profile.isr);
+                self.lock(cpu, cpu);
+                return self.paths.then(cpu, Then::Exhausted);
             }
-        }
+            Trigger::Happening(Happening::Timer(timer)) => {
+                let (jobs, _, due) = self.jobs.due(timer);
+                kernel.sample(cpu, Overhead::ReleaseLatency, due);
+                let job = jobs[0];
+                if !self.served[job as usize].throttled {
+                    self.jobs.begin(kernel, job, due.0 / 1_000);
+                }
+                Then::Select(job)
+            }
+            Trigger::Schedule if Some(cpu) != self.master => {
+                self.lock(cpu, cpu);
+                return self.paths.then(cpu, Then::Leave);
+            }
+            _ => return,
+        };
+        self.paths.work(cpu, self.profile.isr);
+        self.paths.then(cpu, then);
     }
 
-    fn ended(&mut self, kernel: &Kernel) {
-        self.overheads = Overheads::of(kernel, self.queues.iter().map(|queue| queue.lock));
+    fn goes_on(&mut self, kernel: &mut Kernel, cpu: CpuId) -> bool {
+        match self.paths.take(cpu) {
+            Then::Select(job) => self.select(kernel, cpu, job),
+            Then::Enqueue { job, on } => self.enqueue(kernel, cpu, job, on),
+            Then::Push { on, tries, asked } => self.push(kernel, cpu, on, tries, asked),
+            Then::Pushed { on, to, job, tries, asked } => {
+                self.pushed(kernel, cpu, (on, to), job, tries, asked);
+            }
+            Then::Leave => self.leave(kernel, cpu),
+            Then::Pull { from } => self.pull(kernel, cpu, from),
+            Then::Pulled { from } => self.pulled(kernel, cpu, from),
+            Then::Exhausted => {
+                self.spend(kernel, cpu);
+                let current = self.queues[cpu.index()].current;
+                let out = |job: u32| self.served[job as usize].left == Span::ZERO;
+                if current.is_some_and(out) {
+                    self.paths.push(cpu, Step::Interrupt(cpu));
+                }
+                self.unlock(cpu, cpu);
+            }
+            Then::Released => {
+                kernel.sample(cpu, Overhead::Release, self.paths.began(cpu));
+                return true;
+            }
+            Then::Over => return true,
+        }
+        false
+    }
+
+    fn overheads(&self, kernel: &Kernel) -> Overheads {
+        Overheads::of(kernel, self.queues.iter().map(|queue| queue.lock))
     }
 }

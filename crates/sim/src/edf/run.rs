@@ -8,6 +8,7 @@ use super::core::Rule;
 use super::gsn::GsnEdf;
 use super::jobs::Jobs;
 use super::messages::{Mailboxes, Messages};
+use super::paths::{Walking, Walks};
 use super::per_cpu::{PerCpu, Server};
 use super::plain::Done;
 use super::profile::Profile;
@@ -111,7 +112,7 @@ pub fn run<'t>(
     release: impl FnMut(u32, Option<u64>) -> u64 + 't,
     done: impl FnMut(Done) + 't,
 ) -> (History, Outcome, Overheads) {
-    let (costs, workload) = (real.profile.costs(), workload(tasks, machine.len()));
+    let workload = workload(tasks, machine.len());
     let all: Vec<CpuId> = (0..machine.len() as u16).map(CpuId).collect();
     let (first, rest) = (all[0], all[1..].to_vec());
     let jobs = |cpus: usize| Jobs::new(tasks, cpus as u32, real.rule.order, release, done);
@@ -119,15 +120,13 @@ pub fn run<'t>(
     let (master, domains, domain_of) = match &real.design {
         Design::Messages(mailboxes) => {
             let jobs = jobs(rest.len());
-            let mut it = Messages::new(profile, tie, jobs, first, rest, *mailboxes);
-            let ran = simulate_mechanism(machine, &costs, &workload, &mut it, options);
-            return (ran.0, ran.1, it.overheads);
+            let it = Messages::new(profile, tie, jobs, first, rest, *mailboxes);
+            return walked(machine, real, &workload, it, options);
         }
         Design::PerCpu { master, server } => {
             let jobs = jobs(all.len() - usize::from(*master));
-            let mut it = PerCpu::new(profile, jobs, *server, master.then_some(first));
-            let ran = simulate_mechanism(machine, &costs, &workload, &mut it, options);
-            return (ran.0, ran.1, it.overheads);
+            let it = PerCpu::new(profile, jobs, *server, master.then_some(first));
+            return walked(machine, real, &workload, it, options);
         }
         Design::Coarse { master: true } => (Some(first), vec![rest], vec![0; tasks.len()]),
         Design::Coarse { master: false } => (None, vec![all], vec![0; tasks.len()]),
@@ -137,7 +136,19 @@ pub fn run<'t>(
         }
     };
     let jobs = jobs(domains[0].len());
-    let mut it = GsnEdf::new(profile, tie, jobs, master, domains, domain_of);
-    let ran = simulate_mechanism(machine, &costs, &workload, &mut it, options);
-    (ran.0, ran.1, it.overheads)
+    let it = GsnEdf::new(profile, tie, jobs, master, domains, domain_of);
+    walked(machine, real, &workload, it, options)
+}
+
+fn walked(
+    machine: &Machine,
+    real: &Real,
+    workload: &Workload,
+    walks: impl Walks,
+    options: &Options,
+) -> (History, Outcome, Overheads) {
+    let mut it = Walking::new(walks);
+    let costs = real.profile.costs();
+    let (history, outcome) = simulate_mechanism(machine, &costs, workload, &mut it, options);
+    (history, outcome, it.overheads)
 }

@@ -96,7 +96,7 @@ Exit codes: 0 worked out; 2 failed; 3 points are missing.
 Examples:
   wastenot bounds sweep scenarios/sweeps/small.toml
   wastenot bounds sweep scenarios/sweeps/small.toml -o small.csv
-  wastenot bounds sweep big.toml --resume big.results --shard 2/3")]
+  wastenot bounds sweep scenarios/sweeps/small.toml --resume small.results")]
 pub(crate) struct Sweep {
     /// The experiment; `-` is standard input
     #[arg(value_name = "EXPERIMENT")]
