@@ -264,12 +264,13 @@ fn figures(
         };
         say("partitioned EDF", says.into());
     }
+    let searched = tasks.len() <= SEARCHED;
     if let Some(enough) = outcome.enough {
         let by = enough.by.key().to_uppercase();
         let cpus = enough.cpus + asked.implementation.dedicated();
         let least = if enough.is_least { "fewest" } else { "fewer may do" };
         say("accepted on", format!("{} ({least}; by {by})", plural(cpus.into(), "CPU")));
-    } else if !matches!(verdict, Verdict::Schedulable(_)) {
+    } else if searched && !matches!(verdict, Verdict::Schedulable(_)) {
         say("accepted on", "no number of CPUs that was tried".into());
     }
     match outcome.scale {
@@ -281,7 +282,9 @@ fn figures(
             let critical = critical.unwrap_or_default();
             say("accepted with", format!("every C x {share} (by {by}{more}{critical})"));
         }
-        None => say("accepted with", "no share of the work that was tried".into()),
+        None if searched => say("accepted with", "no share of the work that was tried".into()),
+        // That nobody searched is told among the assumptions.
+        None => {}
     }
     if !matches!(verdict, Verdict::Schedulable(_)) {
         say("if jobs may be late", late(outcome));
