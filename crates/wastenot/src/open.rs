@@ -1,6 +1,6 @@
 //! Traces and machines come in here: from a file, or from standard input as `-`.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
@@ -143,6 +143,19 @@ pub(crate) fn policy(file: &Path) -> Result<Vec<u8>, Stop> {
     }
     opened.take(limit).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
+}
+
+/// Its name in messages, and the text of an experiment; `help` says what to name instead.
+pub(crate) fn text(file: &Path, help: &'static str) -> Result<(String, String), Stop> {
+    let name = shown(file);
+    let text = if file == Path::new("-") {
+        let mut text = String::new();
+        io::stdin().lock().read_to_string(&mut text).map(|_| text)
+    } else {
+        fs::read_to_string(file)
+    };
+    let text = text.map_err(|error| Stop::io(format_args!("cannot read {name}"), &error, help))?;
+    Ok((name, text))
 }
 
 fn stdin() -> io::Result<Option<Vec<u8>>> {

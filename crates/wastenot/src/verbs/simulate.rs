@@ -1,7 +1,5 @@
 //! `wastenot simulate`: scenarios, run.
 
-use std::fs;
-use std::io::Read;
 use std::path::Path;
 
 use wastenot_lab::{Error, Experiment, Grid, Options, run};
@@ -125,7 +123,8 @@ pub(super) fn failed(error: &Error) -> Stop {
 
 /// What is to run, and what takes the place of its own schedulers.
 fn read(file: &Path, args: &Simulate) -> Result<(Scenario, Option<Choice>), Stop> {
-    let (name, text) = read_text(file)?;
+    let help = "name a scenario (TOML); scenarios/ has many, docs/scenario.md says how";
+    let (name, text) = open::text(file, help)?;
     let machine = args.what_if.reading.machine.as_deref();
     let choice = chosen(args)?;
     let wrong = |error: wastenot_scenario::Error| Stop::new(&error, error.help());
@@ -160,21 +159,6 @@ fn safe(choice: &Choice, args: &Simulate) -> Result<(), Stop> {
     }
     let what = format!("{} asks for an unsafe protocol", choice.name);
     Err(Stop::new(what, "add `--allow-unsafe` to see what comes of it"))
-}
-
-fn read_text(file: &Path) -> Result<(String, String), Stop> {
-    let name = open::shown(file);
-    let text = if file == Path::new("-") {
-        let mut text = String::new();
-        std::io::stdin().lock().read_to_string(&mut text).map(|_| text)
-    } else {
-        fs::read_to_string(file)
-    };
-    let text = text.map_err(|error| {
-        let help = "name a scenario (TOML); scenarios/ has many, docs/scenario.md says how";
-        Stop::io(format_args!("cannot read {name}"), &error, help)
-    })?;
-    Ok((name, text))
 }
 
 /// What can be chosen, and set.

@@ -2,8 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use wastenot_bounds::overheads::Overheads;
@@ -73,17 +71,8 @@ fn part(sweep: &Sweep, there: usize, missing: usize) -> Report {
 }
 
 fn read(file: &Path) -> Result<Sweep, Stop> {
-    let name = open::shown(file);
-    let text = if file == Path::new("-") {
-        let mut text = String::new();
-        std::io::stdin().lock().read_to_string(&mut text).map(|_| text)
-    } else {
-        fs::read_to_string(file)
-    };
-    let text = text.map_err(|error| {
-        let help = "name a sweep (TOML); scenarios/sweeps has some, docs/sweep.md says how";
-        Stop::io(format_args!("cannot read {name}"), &error, help)
-    })?;
+    let help = "name a sweep (TOML); scenarios/sweeps has some, docs/sweep.md says how";
+    let (name, text) = open::text(file, help)?;
     sweep(&name, &text, &NAMES).map_err(|error| Stop::new(&error, error.help()))
 }
 
