@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame};
 use wastenot_rota::ir::{
-    Balance, Event, Level, Num, Place as Where, Put, Set, Stmt, Visitor, visit_block,
+    Balance, Bool, Event, Level, Num, Place as Where, Put, Set, Stmt, Visitor, visit_balance,
+    visit_block,
 };
 
 use super::claims::{Test, Wrong};
@@ -140,15 +141,8 @@ pub(super) fn placings(world: &World<'_>, mask: u32) -> Placings {
 /// where it may run may be on any CPU; that is of matter only if the handler asks for it, and then
 /// what comes of it is doubtful: counterexamples do not tell where somebody was woken from.
 fn whereabouts(world: &World<'_>, event: Event) -> Vec<(CpuId, CpuId)> {
-    struct Asks(bool);
-    impl Visitor for Asks {
-        fn place(&mut self, place: &Where) {
-            self.0 |= *place == Where::Here;
-        }
-    }
-    let mut asks = Asks(false);
-    visit_block(&world.policy.handlers[event as usize], &mut asks);
-    let elsewhere = asks.0 && event != Event::Yield;
+    let asks_here = Asks::of(&world.policy.handlers[event as usize]).here;
+    let elsewhere = asks_here && event != Event::Yield;
     let heres = |prev| {
         let here = move |here: &CpuId| elsewhere || *here == prev;
         world.cpus().iter().copied().filter(here)
@@ -232,7 +226,10 @@ impl Moves<'_, '_> {
         };
         let waits = |sample: &Sample| sample.length(self.world, balance.from, group) >= 1;
         agree(None).or_else(|| {
-            let mut samples = samples(self.world).filter(waits);
+            // Somebody has to wait, whatever is asked.
+            let mut asks = Asks { lengths: true, ..Asks::default() };
+            visit_balance(balance, &mut asks);
+            let mut samples = samples(self.world, asks).filter(waits);
             samples.any(|sample| agree(Some(sample)) == Some(true)).then_some(true)
         })
     }
@@ -262,15 +259,59 @@ const WEIGHTS: [i64; 3] = [1, 100, 10_000];
 /// Times that are tried, in ns.
 const TIMES: [i64; 2] = [0, 1 << 40];
 
+/// What a text asks for, of what samples tell.
+#[derive(Clone, Copy, Debug, Default)]
+struct Asks {
+    here: bool,
+    lengths: bool,
+    busy: bool,
+    weight: bool,
+    now: bool,
+}
+
+impl Asks {
+    fn of(block: &[Stmt]) -> Asks {
+        let mut asks = Asks::default();
+        visit_block(block, &mut asks);
+        asks
+    }
+}
+
+impl Visitor for Asks {
+    fn place(&mut self, place: &Where) {
+        self.here |= *place == Where::Here;
+    }
+    fn num(&mut self, num: &Num) {
+        match num {
+            Num::Queued(_) | Num::QueuedWeight(_) => self.lengths = true,
+            Num::Running(_) | Num::RunningWeight(_) => self.busy = true,
+            Num::Weight => self.weight = true,
+            Num::Now => self.now = true,
+            _ => {}
+        }
+    }
+    fn bool(&mut self, condition: &Bool) {
+        self.busy |= matches!(condition, Bool::Idle(_));
+    }
+}
+
+/// As many of them as make a difference.
+fn first_of<T: Copy, const N: usize>(all: [T; N], asked: bool) -> impl Iterator<Item = T> + Clone {
+    all.into_iter().take(if asked { N } else { 1 })
+}
+
 /// What is tried where it is not known which way a handler goes.
-fn samples(world: &World<'_>) -> impl Iterator<Item = Sample> {
-    let lengths = LENGTHS.into_iter().flat_map(|own| LENGTHS.map(|others| (own, others)));
-    let rest = [false, true].into_iter().flat_map(|busy| {
-        WEIGHTS.into_iter().flat_map(move |weight| TIMES.map(|now| (busy, weight, now)))
+fn samples(world: &World<'_>, asks: Asks) -> impl Iterator<Item = Sample> {
+    let each = move || first_of(LENGTHS, asks.lengths);
+    let lengths = each().flat_map(move |own| each().map(move |others| (own, others)));
+    let rest = first_of([false, true], asks.busy).flat_map(move |busy| {
+        first_of(WEIGHTS, asks.weight)
+            .flat_map(move |weight| first_of(TIMES, asks.now).map(move |now| (busy, weight, now)))
     });
+    let cpus = if asks.lengths { world.cpus() } else { &world.cpus()[..1] };
     lengths.flat_map(move |lengths| {
         let rest = rest.clone();
-        world.cpus().iter().flat_map(move |&apart| {
+        cpus.iter().flat_map(move |&apart| {
             let of = move |(busy, weight, now)| Sample { apart, lengths, busy, weight, now };
             rest.clone().map(of)
         })
@@ -344,7 +385,8 @@ impl<'w, 'p> Walk<'w, 'p> {
             return;
         }
         let mut open = std::mem::take(&mut self.doubtful);
-        for sample in samples(self.world) {
+        let asks = Asks::of(&self.world.policy.handlers[self.event as usize]);
+        for sample in samples(self.world, asks) {
             open.retain(|placed| !self.sure.contains(placed));
             if open.is_empty() {
                 break;
@@ -408,13 +450,14 @@ impl<'w, 'p> Walk<'w, 'p> {
                         [then, otherwise].iter().for_each(|branch| way.forgets(branch));
                         continue;
                     }
-                    for branch in [(true, then), (false, otherwise)] {
-                        if holds.is_none_or(|holds| holds == branch.0) {
-                            let mut blocks = blocks.clone();
-                            blocks.push(branch.1);
-                            let sure = way.sure && holds.is_some();
-                            self.follow(&blocks, Way { sure, ..way.clone() });
-                        }
+                    if let Some(holds) = holds {
+                        blocks.push(if holds { then } else { otherwise });
+                        continue;
+                    }
+                    for branch in [then, otherwise] {
+                        let mut blocks = blocks.clone();
+                        blocks.push(branch);
+                        self.follow(&blocks, Way { sure: false, ..way.clone() });
                     }
                     return;
                 }
