@@ -1,5 +1,5 @@
 # The menu. `make demo` is the first five minutes, `make test` is what CI runs.
-.PHONY: setup demo test check bench seeds policies mutants soak fuzz
+.PHONY: setup demo test check bench seeds policies messages mutants soak fuzz
 
 CARGO ?= cargo
 TRACE := traces/7.2-s4x16x2-make.dat
@@ -47,6 +47,11 @@ seeds: setup
 policies: setup
 	@$(CARGO) build --release --quiet --package xtask
 	@target/release/xtask policies scenarios/seeds scenarios/rota docs/rota-simulated.md
+
+# Task sets under the overheads of the three designs, simulated: docs/message-passing.md. Minutes.
+messages: setup
+	@$(CARGO) build --release --quiet --package xtask
+	@target/release/xtask messages docs/message-passing.md
 
 # Every right policy made wrong in every place: docs/mutants.md. Six minutes; needs z3.
 mutants: setup

@@ -1,9 +1,11 @@
 //! `cargo xtask seeds`: runs every scenario of the seeds and writes docs/seeds.md; `cargo xtask
 //! policies`: runs policies in Rota on them and writes docs/rota-simulated.md; `cargo xtask
-//! mutants`: makes policies wrong, judges what comes of it and writes docs/mutants.md.
+//! mutants`: makes policies wrong, judges what comes of it and writes docs/mutants.md; `cargo xtask
+//! messages`: judges task sets under simulated overheads and writes into docs/message-passing.md.
 
 mod elsewhere;
 mod knobs;
+mod message_passing;
 mod mutants;
 mod policies;
 mod seeds;
@@ -14,7 +16,8 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: xtask seeds SCENARIOS OUTPUT.md [figures]\n       \
                      xtask policies SCENARIOS OWN OUTPUT.md\n       \
-                     xtask mutants POLICIES OUTPUT.md";
+                     xtask mutants POLICIES OUTPUT.md\n       \
+                     xtask messages PAGE.md";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -27,6 +30,7 @@ fn main() -> ExitCode {
         ["policies", scenarios, own, output] => {
             policies::write(scenarios.as_ref(), own.as_ref(), output.as_ref())
         }
+        ["messages", page] => message_passing::write(page.as_ref()),
         ["mutants", folder, output] => mutants::write(folder.as_ref(), output.as_ref()),
         _ => Err(USAGE.to_owned()),
     };

@@ -1,5 +1,7 @@
 //! Sweeps: what is known of their shares, and that nothing changes them but the file.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::fs;
 use std::path::Path;
@@ -267,4 +269,40 @@ fn reports_say_which_curve_is_above_which() {
     let less = rows.iter().find(|row| row[0] == "2" && row[1] == "free, one CPU less");
     let less = less.expect("a pair");
     assert_eq!((less[4].as_str(), less[5].as_str(), less[6].as_str()), ("free", "below", "0"));
+}
+
+#[test]
+fn a_cluster_of_all_cpus_is_none_and_of_one_is_a_partition() {
+    let curve = |name, cluster| {
+        format!("[[curves]]\nname = \"{name}\"\nimplementation = \"gsn-edf\"\n{cluster}\n")
+    };
+    let curves = ["", "cluster = 4", "cluster = 2", "cluster = 1"];
+    let curves =
+        curves.map(|cluster| curve(if cluster.is_empty() { "all" } else { cluster }, cluster));
+    let (head, _) = TEXT.split_once("[[curves]]").expect("curves");
+    let text = format!("{head}{}", curves.concat())
+        .replace("[2, 3]\ntasks", "4\ntasks")
+        .replace("\"table\"", "\"table-${cpus}\"")
+        .replace("[1, 1.5, 2]", "[1.5, 2, 3, 4]");
+    let sweep = sweep("clusters.toml", &text, &NAMES).unwrap_or_else(|e| panic!("{e}"));
+    let asked = RefCell::new(BTreeSet::new());
+    let read = |name: &str, _| {
+        asked.borrow_mut().insert(name.to_owned());
+        Ok::<_, Infallible>(table(10))
+    };
+    let plan = Plan::new(&sweep, read).expect("it can be read");
+    let names: Vec<String> = asked.take().into_iter().collect();
+    assert_eq!(names, ["table-1", "table-2", "table-4"], "a cluster has the table of its size");
+    let swept = whole(&plan, &Working::default());
+    let of = |name: &str| {
+        let curves = sweep.curves.iter().enumerate().filter(|(_, curve)| curve.name == name);
+        let rows = curves.map(|(n, _)| swept.rows.iter().map(move |row| row.verdicts[n].as_str()));
+        rows.flatten().collect::<Vec<&str>>()
+    };
+    assert_eq!(of("all"), of("cluster = 4"));
+    let accepted = |name| of(name).concat().matches('A').count();
+    // What is sure to hold on one CPU is known best there; who may not move is lost where little
+    // room is left, as are halves of tasks.
+    let all = ["all", "cluster = 2", "cluster = 1"].map(accepted);
+    assert!(all.iter().all(|&it| it > 0 && it < 2 * 8 * 10 * 2 * 2) && all[1] != all[2], "{all:?}");
 }

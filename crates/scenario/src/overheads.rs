@@ -98,6 +98,19 @@ pub fn read(file: &str, read: impl Read) -> Result<Vec<Overhead>, Error> {
     Ok(all)
 }
 
+/// Writes a table that [`read`] reads. Each line of `about` becomes a comment above it.
+pub fn write(about: &str, rows: &[Overhead]) -> String {
+    let us = |ns: u64| format!("{}.{:03}", ns / 1_000, ns % 1_000);
+    let about = about.lines().map(|line| format!("# {line}\n"));
+    let header = COLUMNS.iter().map(|column| column.name).collect::<Vec<_>>().join(",") + "\n";
+    let rows = rows.iter().map(|row| {
+        let at = row.at.map_or_else(String::new, |at| at.to_string());
+        let average = row.average_ns.map_or_else(String::new, us);
+        format!("{},{at},{},{average}\n", row.kind, us(row.max_ns))
+    });
+    about.chain([header]).chain(rows).collect()
+}
+
 fn overhead(row: &Row<'_>) -> Result<(usize, Overhead), Error> {
     let name = row.text(KIND).unwrap_or_default();
     let Some(kind) = KINDS.iter().position(|kind| *kind == name) else {
@@ -117,6 +130,10 @@ fn overhead(row: &Row<'_>) -> Result<(usize, Overhead), Error> {
     let Some(max_ns) = ns(row, MAX)? else {
         return Err(row.wrong(MAX, "the cell is empty", "write the longest that was seen, in us"));
     };
+    if KINDS[kind] == "quantum" && max_ns < 1_000 {
+        let what = "the tick comes more often than each us";
+        return Err(row.wrong(MAX, what, "write its period in us: 1000 for 1 kHz"));
+    }
     let average_ns = ns(row, AVERAGE)?;
     if average_ns.is_some_and(|average| average > max_ns) {
         return Err(row.wrong(AVERAGE, "it is above the maximum", "are both columns exchanged?"));

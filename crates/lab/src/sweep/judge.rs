@@ -1,10 +1,15 @@
 //! What one curve says of one set.
 
-use wastenot_bounds::overheads::{Implementation, Overheads, Reach, TooMuch, inflate};
+use wastenot_bounds::overheads::{
+    Implementation as Accounting, Overheads, Reach, TooMuch, inflate,
+};
+use wastenot_bounds::partitioned::worst_fit;
 use wastenot_bounds::verdict::Test;
 use wastenot_bounds::{Answer, Budget, gedf, tardiness};
 use wastenot_model::sporadic::TaskSet;
 use wastenot_scenario::sweep::{Criterion, Names, Tests};
+
+use crate::Implementation;
 
 /// What can be asked and who can pay, by the names that a sweep has for them.
 pub const NAMES: Names = Names {
@@ -20,21 +25,16 @@ pub const NAMES: Names = Names {
         Test::Bar.key(),
     ],
     implementations: &[
-        ("gsn-edf", 0),
-        ("gsn-edf-dedicated", 1),
-        ("sched-deadline", 0),
-        ("gedf-mp", 1),
+        of(Implementation::GsnEdf),
+        of(Implementation::GsnEdfDedicated),
+        of(Implementation::SchedDeadline),
+        of(Implementation::SchedDeadlineDedicated),
+        of(Implementation::GedfMp),
     ],
 };
 
-/// Who pays for what, by its name.
-fn implementation(name: &str) -> Option<Implementation> {
-    match name {
-        "gsn-edf" | "sched-deadline" => Some(Implementation::Shared),
-        "gsn-edf-dedicated" => Some(Implementation::SharedDedicated),
-        "gedf-mp" => Some(Implementation::MessagePassing),
-        _ => None,
-    }
+const fn of(implementation: Implementation) -> (&'static str, u32) {
+    (implementation.name(), implementation.dedicated())
 }
 
 /// What is said of a set.
@@ -85,10 +85,12 @@ impl Verdict {
 /// A curve that can be asked.
 #[derive(Clone, Debug)]
 pub(super) struct Judge {
-    /// CPUs that run no task.
+    /// CPUs that run no task; of each cluster, if there are any.
     pub(super) spare: u32,
+    /// The size of clusters among which sets are divided.
+    pub(super) cluster: Option<u32>,
     pub(super) criterion: Criterion,
-    pub(super) costs: Option<(Implementation, Overheads)>,
+    pub(super) costs: Option<(Accounting, Overheads)>,
 }
 
 impl Judge {
@@ -98,14 +100,33 @@ impl Judge {
         name: &str,
         overheads: Overheads,
         cache_delay: u32,
-    ) -> Option<(Implementation, Overheads)> {
+    ) -> Option<(Accounting, Overheads)> {
         let cache_delay = overheads.cache_delay.scaled(cache_delay);
-        Some((implementation(name)?, Overheads { cache_delay, ..overheads }))
+        let implementation: Implementation = name.parse().ok()?;
+        Some((implementation.accounting(), Overheads { cache_delay, ..overheads }))
     }
 
     /// What it says of `tasks` on `cpus` CPUs, and whether overheads were asked for beyond where
-    /// they were measured.
+    /// they were measured. Of clusters it is what it says of the first that is not accepted.
     pub(super) fn judge(&self, tasks: &TaskSet, cpus: u32, tests: &Tests) -> (Verdict, Reach) {
+        let Some(size) = self.cluster else { return self.together(tasks, cpus, tests) };
+        let own = vec![size - self.spare; (cpus / size) as usize];
+        let cluster_of = worst_fit(tasks, &own);
+        let mut clusters = vec![Vec::new(); own.len()];
+        cluster_of.into_iter().zip(tasks.iter()).for_each(|(n, task)| clusters[n].push(*task));
+        let mut reach = Reach::Within;
+        for cluster in clusters {
+            let tasks = TaskSet::new(cluster).expect("they are of a set");
+            let (verdict, here) = self.together(&tasks, size, tests);
+            reach = reach.max(here);
+            if verdict != Verdict::Accepted {
+                return (verdict, reach);
+            }
+        }
+        (Verdict::Accepted, reach)
+    }
+
+    fn together(&self, tasks: &TaskSet, cpus: u32, tests: &Tests) -> (Verdict, Reach) {
         let cpus = cpus - self.spare;
         let Some((implementation, overheads)) = &self.costs else {
             return (self.ask(tasks, cpus, tests), Reach::Within);

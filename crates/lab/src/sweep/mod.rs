@@ -4,6 +4,7 @@
 //! and gone on with. So all curves judge the same sets. Shares, intervals and comparisons are
 //! worked out of rows and never kept.
 
+mod beside;
 mod csv;
 mod judge;
 mod report;
@@ -20,6 +21,7 @@ use crate::Error;
 use crate::store::{Store, fill, hex};
 use judge::Judge;
 
+pub use beside::Beside;
 pub use judge::{NAMES, Verdict};
 pub use row::Row;
 
@@ -87,13 +89,15 @@ impl<'s> Plan<'s> {
             let costs = match &curve.costs {
                 None => None,
                 Some(costs) => {
+                    let cpus = curve.cluster.unwrap_or(cpus);
                     let table = overheads(&costs.table(cpus), curve.criterion)?;
                     let name = &costs.implementation;
                     let costs = Judge::costs(name, table, costs.cache_delay);
                     Some(costs.expect("a sweep is read with NAMES"))
                 }
             };
-            Ok(Judge { spare: curve.spare, criterion: curve.criterion, costs })
+            let Curve { spare, cluster, criterion, .. } = *curve;
+            Ok(Judge { spare, cluster, criterion, costs })
         };
         let mut judges = BTreeMap::new();
         for Point { cpus, .. } in &sweep.points {

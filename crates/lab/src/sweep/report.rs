@@ -6,12 +6,10 @@ use wastenot_model::report::Unit;
 use wastenot_model::{Report, Table, Value};
 use wastenot_scenario::sweep::Curve;
 
+use super::beside::Beside;
 use super::csv::guarantee;
 use super::{Row, Swept, Verdict};
-use crate::proportion::{paired, wilson};
-
-/// What is more likely by chance than this is not said.
-const LEVEL: f64 = 0.05;
+use crate::proportion::wilson;
 
 /// What a curve says of all sets of some points.
 #[derive(Default)]
@@ -168,20 +166,14 @@ impl Swept<'_> {
                 let Some(other) = (0..n).rev().find(|&m| comparable(&curves[m], curve)) else {
                     continue;
                 };
-                let (only, only_other) = differ(&rows, n, other);
-                let p = paired(only, only_other);
-                let is = match p < LEVEL {
-                    true if only > only_other => "above",
-                    true => "below",
-                    false => "not determined",
-                };
+                let beside = Beside::of(rows.iter().copied(), n, other);
                 let mut row = named(cpus, curve, curve.name.clone());
                 row.extend([
                     curves[other].name.clone().into(),
-                    is.into(),
-                    only.into(),
-                    only_other.into(),
-                    p.into(),
+                    beside.word().into(),
+                    beside.only_one.into(),
+                    beside.only_other.into(),
+                    beside.p().into(),
                 ]);
                 table.push(row);
             }
@@ -205,16 +197,4 @@ fn comparable(one: &Curve, other: &Curve) -> bool {
         _ => true,
     };
     one.name != other.name && one.criterion == other.criterion && alike
-}
-
-/// How many sets only the one curve accepts, and only the other.
-fn differ(rows: &[&Row], one: usize, other: usize) -> (u64, u64) {
-    let (mut only_one, mut only_other) = (0, 0);
-    for row in rows {
-        for (one, other) in row.accepted(one).zip(row.accepted(other)) {
-            only_one += u64::from(one && !other);
-            only_other += u64::from(other && !one);
-        }
-    }
-    (only_one, only_other)
 }

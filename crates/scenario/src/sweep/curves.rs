@@ -1,5 +1,6 @@
 //! Curves: how sets are judged.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use wastenot_model::nearest;
@@ -46,8 +47,10 @@ pub struct Curve {
     pub name: String,
     /// Who decides, where, and its table of overheads; `None`: nothing costs anything.
     pub costs: Option<Costs>,
-    /// How many CPUs run no task.
+    /// How many CPUs run no task; of each cluster, if there are any.
     pub spare: u32,
+    /// Of how many CPUs each cluster is among which sets are divided; `None`: all of them together.
+    pub cluster: Option<u32>,
     /// What a set has to be.
     pub criterion: Criterion,
 }
@@ -92,6 +95,8 @@ struct Whole<'f> {
     criteria: Vec<Criterion>,
     cache_delays: Vec<u32>,
     overheads: Option<&'f str>,
+    /// Of all points.
+    cpus: BTreeSet<u32>,
     most_spare: u32,
 }
 
@@ -101,6 +106,7 @@ pub(super) fn read(fields: &Fields, points: &[Point], names: &Names) -> Result<V
         criteria: criteria(fields)?,
         cache_delays: cache_delays(fields)?,
         overheads: fields.text("overheads")?,
+        cpus: points.iter().map(|point| point.cpus).collect(),
         most_spare: points.iter().map(|point| point.cpus).min().unwrap_or(1) - 1,
     };
     let nodes = fields.list("curves")?;
@@ -132,15 +138,19 @@ impl Whole<'_> {
         curves: &mut Vec<Curve>,
     ) -> Result<(), Wrong> {
         let (implementation, takes) = implementation(fields, names)?;
+        let cluster = self.cluster(fields)?;
+        let most_spare = cluster.map_or(self.most_spare, |cpus| cpus - 1);
         let spare = match fields.get("spare") {
-            None if takes <= self.most_spare => takes,
+            None if takes <= most_spare => takes,
             None => {
                 let what = format!("`{name}` leaves no CPU for tasks at some point");
-                return Err(wrong(fields.at(), what, "let `cpus` begin with a larger number"));
+                let help = match cluster {
+                    Some(_) => "let `cluster` be a larger number",
+                    None => "let `cpus` begin with a larger number",
+                };
+                return Err(wrong(fields.at(), what, help));
             }
-            Some(node) => {
-                integer(node, "spare", i64::from(takes)..=i64::from(self.most_spare))? as u32
-            }
+            Some(node) => integer(node, "spare", i64::from(takes)..=i64::from(most_spare))? as u32,
         };
         let overheads = self.overheads(fields, implementation)?;
         let costs = |&cache_delay: &u32| {
@@ -153,10 +163,23 @@ impl Whole<'_> {
         for &criterion in &self.criteria {
             for costs in &costs {
                 let (name, costs) = (name.to_owned(), costs.clone());
-                curves.push(Curve { name, costs, spare, criterion });
+                curves.push(Curve { name, costs, spare, cluster, criterion });
             }
         }
         Ok(())
+    }
+
+    /// Of how many CPUs its clusters are, if it has any: all points can be divided so.
+    fn cluster(&self, fields: &Fields) -> Result<Option<u32>, Wrong> {
+        let Some(node) = fields.get("cluster") else { return Ok(None) };
+        let size = integer(node, "cluster", 1..=i64::from(u16::MAX))? as u32;
+        match self.cpus.iter().find(|cpus| *cpus % size != 0) {
+            None => Ok(Some(size)),
+            Some(cpus) => {
+                let what = format!("{cpus} CPUs are no clusters of {size}");
+                Err(wrong(node.at, what, "write a number that divides all of `cpus`"))
+            }
+        }
     }
 
     /// The table of a curve, if it has one.

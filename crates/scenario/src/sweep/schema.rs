@@ -27,7 +27,8 @@ pub(super) const SWEEP: Section = Section {
         key(
             "overheads",
             "text",
-            "a table of overheads, by its path from here; `${cpus}` is their number",
+            "a table of overheads, by its path from here; `${cpus}` is their number, of a cluster \
+             if there are any",
         ),
         key(
             "cache_delay",
@@ -81,6 +82,12 @@ pub(super) const CURVE: Section = Section {
         key("name", "text", "what it is called; required"),
         key("implementation", "IMPLEMENTATION", "who pays for what; `none` has no overheads"),
         key("spare", "whole number", "CPUs that run no task; those that the implementation takes"),
+        key(
+            "cluster",
+            "whole number",
+            "sets are divided among clusters of so many CPUs, and each is a machine of its own; \
+             1 is partitioned",
+        ),
         key("overheads", "text", "another table than the file's"),
     ],
 };

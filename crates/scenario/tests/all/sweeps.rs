@@ -96,6 +96,9 @@ fn curves_are_multiplied_by_criterion_and_cache_delay() {
     assert_eq!(few.curves.len(), 3);
     assert!(few.curves.iter().all(|curve| curve.criterion == Criterion::Soft));
     assert!((few.curves[1].cache_delay() - 0.25).abs() < 1e-12);
+    let clusters = good(&TEXT.replace("= \"gedf-mp\"", "= \"gedf-mp\"\ncluster = 2"));
+    let [whole, divided] = [0, 2].map(|n| (clusters.curves[n].cluster, clusters.curves[n].spare));
+    assert_eq!((whole, divided), ((None, 0), (Some(2), 1)), "one CPU of each cluster");
 }
 
 #[test]
@@ -161,6 +164,14 @@ fn what_is_wrong_is_named_with_its_line_and_what_to_write() {
         ("\"1ms\"", "\"1ns\"", 16, "no step", "1us"),
         ("= \"gedf-mp\"", "= \"gedfmp\"", 24, "implementation `gedfmp`", "did you mean `gedf-mp`"),
         ("= \"gedf-mp\"", "= \"gedf-mp\"\nspare = 0", 25, "`spare` is `0`", "from 1 to 1"),
+        (
+            "= \"gedf-mp\"",
+            "= \"gedf-mp\"\ncluster = 3",
+            25,
+            "2 CPUs are no clusters of 3",
+            "divides",
+        ),
+        ("= \"gedf-mp\"", "= \"gedf-mp\"\ncluster = 1", 22, "leaves no CPU", "let `cluster`"),
         ("overheads = \"table-${cpus}.csv\"\n", "", 21, "`gedf-mp` has no overheads", "FILE.csv"),
         ("= \"none\"", "= \"none\"\noverheads = \"x\"", 19, "`none` has no overheads", "leave"),
         ("\"other table\"", "\"no overheads\"", 25, "is called `no overheads`", "of its own"),

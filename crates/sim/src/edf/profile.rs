@@ -92,7 +92,7 @@ impl Profile {
         send: Span(300),
         switch: Span(1_000),
         heap_step: Span(50),
-        coarse: Section { work: Span(1_000), lines: 40 },
+        coarse: Section { work: Span(1_000), lines: 133 },
         run_queue: Section { work: Span(600), lines: 12 },
         client: Section { work: Span(1_000), lines: 6 },
         mailbox: Section { work: Span(0), lines: 3 },

@@ -1,14 +1,16 @@
-//! `wastenot bounds`, which is `wastenot bounds test`, and `wastenot bounds sweep`
+//! `wastenot bounds`: of one task set; `bounds sweep`, of many; `bounds overheads`, what to count
 
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use wastenot_bounds::verdict;
+use wastenot_lab::Implementation;
 use wastenot_lab::sweep::Shard;
-use wastenot_model::nearest;
+use wastenot_model::{Span, nearest};
 
 use super::check::Face;
+use super::quantity::some_span;
 
 /// Tell whether deadlines hold under global EDF, and why not
 #[derive(Args, Debug)]
@@ -59,8 +61,9 @@ pub(crate) struct Test {
     /// Go on beyond where overheads were measured, and say so
     #[arg(long, requires = "overheads")]
     pub(crate) extrapolate: bool,
-    /// Who decides, which says what jobs pay: gsn-edf, gsn-edf-dedicated, sched-deadline, gedf-mp
-    #[arg(long, value_name = "NAME", default_value = "gsn-edf", hide_possible_values = true)]
+    /// Who decides, which says what jobs pay: gsn-edf, sched-deadline, either with -dedicated, or
+    /// gedf-mp
+    #[arg(long, value_name = "NAME", default_value = "gsn-edf")]
     pub(crate) implementation: Implementation,
     #[command(flatten)]
     pub(crate) face: Face,
@@ -76,6 +79,53 @@ pub(crate) struct Test {
 #[derive(Debug, Subcommand)]
 pub(crate) enum What {
     Sweep(Sweep),
+    Overheads(Overheads),
+}
+
+/// Make a table of what global EDF costs in the simulated machine
+#[derive(Args, Debug)]
+#[command(after_help = "\
+TABLE is CSV: kind,at,max_us,average_us, by the number of tasks. `wastenot bounds`
+and sweeps count with it as with one that was measured. Each number of tasks is
+run three times: tasks that are alike and come together use half of the CPUs,
+random ones that come together use nine tenths, and random ones that come when
+they like use half. Maxima are those of all three, averages those of the last.
+
+The machine has no tick and no caches of tasks: what a preemption costs them is
+taken from another table (--with), or left out.
+
+What is simulated is no measurement: docs/message-passing.md.
+
+Examples:
+  wastenot bounds overheads --machine smp4 --tasks 8,16
+  wastenot bounds overheads --machine 'pack:8 numa:1 l3:1 core:8 pu:1' \\
+    --tasks 64,256 --implementation gedf-mp --length 100ms -o gedf-mp-64.csv")]
+pub(crate) struct Overheads {
+    /// All CPUs, with those that run no task: a preset, an hwloc description, or a file
+    #[arg(long, value_name = "MACHINE")]
+    pub(crate) machine: String,
+    /// Numbers of tasks; one to ten for each CPU unless said
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) tasks: Vec<u32>,
+    /// Who decides, where: gsn-edf, sched-deadline, either with -dedicated, or gedf-mp
+    #[arg(long, value_name = "NAME", default_value = "gsn-edf")]
+    pub(crate) implementation: Implementation,
+    /// How long each run is
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = some_span)]
+    pub(crate) length: Span,
+    /// Another seed, other tasks
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Take kinds that the machine does not have from this table
+    #[arg(long, value_name = "FILE")]
+    pub(crate) with: Option<PathBuf>,
+    /// Write the table here; `-`, standard output, unless said
+    #[arg(short, long, value_name = "TABLE", default_value = "-")]
+    pub(crate) output: PathBuf,
+    /// Replace TABLE if it is there
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
 }
 
 /// Tell which share of random task sets can be scheduled, at many points
@@ -141,37 +191,5 @@ impl FromStr for Name {
             Some(near) => format!("there is no such test; did you mean `{near}`?"),
             None => format!("tests are {}", all.map(verdict::Test::key).join(", ")),
         })
-    }
-}
-
-/// How global EDF is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Implementation {
-    /// One lock for all, as in LITMUS^RT
-    GsnEdf,
-    /// The same, and one CPU takes all interrupts and runs no task
-    GsnEdfDedicated,
-    /// A run queue and a lock a CPU, as in Linux
-    SchedDeadline,
-    /// One CPU decides for all, who send it messages, and runs no task
-    GedfMp,
-}
-
-impl Implementation {
-    /// As typed.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Implementation::GsnEdf => "gsn-edf",
-            Implementation::GsnEdfDedicated => "gsn-edf-dedicated",
-            Implementation::SchedDeadline => "sched-deadline",
-            Implementation::GedfMp => "gedf-mp",
-        }
-    }
-    /// How many CPUs run no task.
-    pub(crate) fn dedicated(self) -> u32 {
-        match self {
-            Implementation::GsnEdf | Implementation::SchedDeadline => 0,
-            Implementation::GsnEdfDedicated | Implementation::GedfMp => 1,
-        }
     }
 }

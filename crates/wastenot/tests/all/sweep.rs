@@ -138,11 +138,63 @@ fn the_sweeps_that_come_along_can_be_read_and_have_their_tables() {
         let sweep = sweep(&name, &text, &wastenot_lab::sweep::NAMES);
         let sweep = sweep.unwrap_or_else(|e| panic!("{e}\nhelp: {}", e.help()));
         for point in &sweep.points {
-            for costs in sweep.curves.iter().filter_map(|curve| curve.costs.as_ref()) {
-                let table = folder.join(costs.table(point.cpus));
+            for curve in &sweep.curves {
+                let Some(costs) = &curve.costs else { continue };
+                let table = folder.join(costs.table(curve.cluster.unwrap_or(point.cpus)));
                 assert!(table.is_file(), "{name}: {}", table.display());
             }
         }
     }
-    assert!(found >= 3, "{found}");
+    assert!(found >= 4, "{found}");
+}
+
+#[test]
+fn tables_come_from_the_simulated_machine_and_are_counted_with() {
+    let desk = desk();
+    let machine = "--machine 'pack:1 l3:1 core:4 pu:1'";
+    let line = format!("{machine} --implementation gedf-mp --tasks 12,6,12 --length 50ms");
+    desk.put("caches.csv", "kind,at,max_us,average_us\ntick,,2,1\nschedule,,9,9\n");
+    let made = desk.bash(&format!("wastenot bounds overheads {line} --with caches.csv -o t.csv"));
+    assert_eq!(said(&made), (String::new(), 0));
+    let table = read(&desk, "t.csv");
+    assert!(table.starts_with("# simulated, not measured: gedf-mp on 4 CPUs"), "{table}");
+    assert!(table.contains("kinds that it does not have are those of caches.csv"), "{table}");
+    let kinds = |kind: &str| table.lines().filter(|line| line.starts_with(kind)).count();
+    assert_eq!(["handler,", "request,", "schedule,", "tick,"].map(kinds), [2, 2, 2, 1], "{table}");
+    let six = "wcet_us,period_us\n".to_owned() + &"1000,10000\n".repeat(6);
+    desk.put("six.csv", &six);
+    let words = "--cpus 4 --implementation gedf-mp --overheads t.csv";
+    let (text, code) = said(&desk.bash(&format!("wastenot bounds six.csv {words}")));
+    assert_eq!(code, 0, "{text}");
+    for (words, what, help) in [
+        ("--machine 'core:1 pu:1' --implementation gedf-mp", "gedf-mp leaves no CPU", "two CPUs"),
+        ("--machine nowhere", "--machine: ", "help:"),
+        (&*format!("{machine} --implementation gedfmp"), "did you mean `gedf-mp`", "try '--help'"),
+        (&*format!("{machine} --tasks 0"), "1..=4096", "try '--help'"),
+        (&*format!("{machine} -o t.csv"), "t.csv exists already", "--force"),
+        (&*format!("{machine} --with no.csv --tasks 4"), "cannot open no.csv", "path"),
+    ] {
+        let (text, code) = said(&desk.bash(&format!("wastenot bounds overheads {words}")));
+        assert_eq!(code, 2, "{words}: {text}");
+        assert!(text.contains(what) && text.contains(help), "{words}: {text}");
+    }
+}
+
+/// Those of eight CPUs, which are made in a moment.
+#[test]
+fn tables_that_come_along_are_those_that_the_simulated_machine_gives() {
+    let folder = root().join("scenarios/sweeps/x7550-assumed");
+    for implementation in wastenot_lab::Implementation::ALL {
+        let name = implementation.name();
+        let desk = Desk::new();
+        let line = format!(
+            "cd {} && wastenot bounds overheads --machine 'pack:1 numa:1 l3:1 core:8 pu:1' \
+             --implementation {name} --with others.csv",
+            folder.display()
+        );
+        let (made, code) = said(&desk.bash(&line));
+        assert_eq!(code, 0, "{made}");
+        let kept = fs::read_to_string(folder.join(format!("{name}-8.csv"))).expect("a table");
+        assert_eq!(made, kept, "run {}/make", folder.display());
+    }
 }

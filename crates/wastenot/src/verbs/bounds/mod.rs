@@ -3,6 +3,7 @@
 mod outcome;
 mod overheads;
 mod report;
+mod simulated;
 mod sweep;
 
 use wastenot_bounds::verdict::Verdict;
@@ -22,6 +23,7 @@ use crate::{open, out, progress};
 pub(crate) fn run(args: &Bounds) -> Result<Answer, Stop> {
     match (&args.what, &args.test) {
         (Some(What::Sweep(args)), _) => sweep::run(args),
+        (Some(What::Overheads(args)), _) => simulated::run(args),
         (None, Some(args)) => test(args),
         (None, None) => {
             Err(Stop::new("bounds needs a task set", "`wastenot bounds tasks.csv --cpus 4`"))

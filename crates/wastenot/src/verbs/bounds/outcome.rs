@@ -1,19 +1,21 @@
 //! What is worked out of a task set, with overheads and without.
 
 use wastenot_bounds::gedf::{self, Rta};
-use wastenot_bounds::overheads::{Implementation as Accounting, Overheads, TooMuch, inflate};
+use wastenot_bounds::overheads::{Overheads, TooMuch, inflate};
 use wastenot_bounds::single::{self, Response, Slack};
 use wastenot_bounds::tardiness::{self, Point, Tardiness};
 use wastenot_bounds::verdict::{
     Enough, Judgement, Scale, Test, Verdict, Witness, judge, least_cpus, most_work,
 };
 use wastenot_bounds::{Answer, Budget, partitioned};
+use wastenot_lab::Implementation;
 use wastenot_model::CpuId;
 use wastenot_model::sporadic::{Sporadic, TaskSet};
+use wastenot_scenario::sweep::Criterion;
 use wastenot_sim::edf::{Missed, Tried, falsify};
 
 use super::overheads::Measured;
-use crate::args::bounds::{Implementation, Test as Args};
+use crate::args::bounds::Test as Args;
 use crate::fail::Stop;
 
 /// What each test may spend: a second or two.
@@ -57,7 +59,8 @@ impl Asked {
         let overheads = match measured {
             None => None,
             Some(it) => {
-                let (maxima, averages) = (it.maxima()?, it.averages()?);
+                let maxima = it.curves(Criterion::Hard)?.unwrap_or_default();
+                let averages = it.curves(Criterion::Soft)?;
                 let extrapolated = it.beyond(tasks).map(|beyond| beyond.words());
                 Some(Counted { file: it.name.clone(), maxima, averages, extrapolated })
             }
@@ -86,12 +89,8 @@ impl Asked {
         cpus: u32,
         overheads: &Overheads,
     ) -> Result<TaskSet, TooMuch> {
-        let accounting = match self.implementation {
-            Implementation::GsnEdf | Implementation::SchedDeadline => Accounting::Shared,
-            Implementation::GsnEdfDedicated => Accounting::SharedDedicated,
-            Implementation::GedfMp => Accounting::MessagePassing,
-        };
-        inflate(tasks, cpus, overheads, accounting).map(|inflated| inflated.tasks)
+        inflate(tasks, cpus, overheads, self.implementation.accounting())
+            .map(|inflated| inflated.tasks)
     }
 }
 

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
-use wastenot_bounds::overheads::{Curve, Overheads};
+use wastenot_bounds::overheads::Overheads;
+use wastenot_lab::overheads::curves;
 use wastenot_model::sporadic::TaskSet;
 use wastenot_scenario::overheads::{self, Overhead};
+use wastenot_scenario::sweep::Criterion;
 
 use crate::fail::Stop;
 use crate::open;
@@ -12,7 +14,7 @@ use crate::open;
 /// A table of overheads.
 pub(super) struct Measured {
     pub(super) name: String,
-    rows: Vec<Overhead>,
+    pub(super) rows: Vec<Overhead>,
 }
 
 /// A place at which a kind of overhead is asked for, and was not measured.
@@ -31,46 +33,10 @@ impl Measured {
         Ok(Measured { name, rows })
     }
 
-    /// The longest that were seen.
-    pub(super) fn maxima(&self) -> Result<Overheads, Stop> {
-        self.curves(|row| Some(row.max_ns))
-    }
-
-    /// The averages, if there are any.
-    pub(super) fn averages(&self) -> Result<Option<Overheads>, Stop> {
-        if self.rows.iter().all(|row| row.average_ns.is_none()) {
-            return Ok(None);
-        }
-        self.curves(|row| row.average_ns.or((row.kind == "quantum").then_some(row.max_ns)))
-            .map(Some)
-    }
-
-    fn curves(&self, of: impl Fn(&Overhead) -> Option<u64>) -> Result<Overheads, Stop> {
-        let curve = |kind: &str| {
-            let rows = self.rows.iter().filter(|row| row.kind == kind);
-            let points = rows.filter_map(|row| Some((row.at.unwrap_or(0), of(row)?)));
-            Curve::through(points.collect()).map_err(|twice| {
-                Stop::new(format_args!("{}: {kind}: {twice}", self.name), "leave one out")
-            })
-        };
-        let quantum = self.rows.iter().find(|row| row.kind == "quantum");
-        let quantum_us = quantum.map_or(1_000, |row| row.max_ns / 1_000);
-        if quantum_us == 0 {
-            let what = format!("{}: quantum: the tick comes more often than each us", self.name);
-            return Err(Stop::new(what, "write its period in us: 1000 for 1 kHz"));
-        }
-        Ok(Overheads {
-            quantum_us,
-            schedule: curve("schedule")?,
-            switch: curve("switch")?,
-            tick: curve("tick")?,
-            release: curve("release")?,
-            ipi: curve("ipi")?,
-            latency: curve("latency")?,
-            handler: curve("handler")?,
-            request: curve("request")?,
-            cache_delay: curve("cache_delay")?,
-            cache_load: curve("cache_load")?,
+    /// The longest that were seen, or the averages, if there are any.
+    pub(super) fn curves(&self, criterion: Criterion) -> Result<Option<Overheads>, Stop> {
+        curves(&self.rows, criterion).map_err(|(kind, twice)| {
+            Stop::new(format_args!("{}: {kind}: {twice}", self.name), "leave one out")
         })
     }
 

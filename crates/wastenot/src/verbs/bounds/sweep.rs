@@ -94,27 +94,9 @@ impl Tables {
             read.insert(file.to_owned(), Measured::read(&self.folder.join(file))?);
         }
         let table = &read[file];
-        match criterion {
-            Criterion::Hard => table.maxima(),
-            Criterion::Soft => table.averages()?.ok_or_else(|| {
-                let what = format!("{} has no averages", table.name);
-                Stop::new(what, "add a column `average_us`, or ask for `criteria = [\"hard\"]`")
-            }),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::ValueEnum;
-
-    use super::NAMES;
-    use crate::args::bounds::Implementation;
-
-    #[test]
-    fn sweeps_and_single_sets_name_the_same_implementations() {
-        let all = Implementation::value_variants();
-        let typed: Vec<_> = all.iter().map(|it| (it.name(), it.dedicated())).collect();
-        assert_eq!(typed, NAMES.implementations);
+        table.curves(criterion)?.ok_or_else(|| {
+            let what = format!("{} has no averages", table.name);
+            Stop::new(what, "add a column `average_us`, or ask for `criteria = [\"hard\"]`")
+        })
     }
 }

@@ -1,0 +1,88 @@
+//! Implementations of global EDF by their names: what jobs pay for, and what is simulated.
+
+use std::str::FromStr;
+
+use wastenot_bounds::overheads::Implementation as Accounting;
+use wastenot_model::nearest;
+use wastenot_sim::edf::{Design, Mailboxes, Server};
+
+/// How global EDF is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Implementation {
+    /// One lock for all, as in LITMUS^RT.
+    GsnEdf,
+    /// The same, and one CPU takes all interrupts and runs no task.
+    GsnEdfDedicated,
+    /// A run queue and a lock for each CPU, as in Linux.
+    SchedDeadline,
+    /// The same, and one CPU takes all interrupts and runs no task: what its locks take, apart from
+    /// what its interrupts cost.
+    SchedDeadlineDedicated,
+    /// One CPU decides for all, who send it messages, and runs no task.
+    GedfMp,
+}
+
+impl Implementation {
+    /// All of them.
+    pub const ALL: [Implementation; 5] = [
+        Implementation::GsnEdf,
+        Implementation::GsnEdfDedicated,
+        Implementation::SchedDeadline,
+        Implementation::SchedDeadlineDedicated,
+        Implementation::GedfMp,
+    ];
+
+    /// As written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Implementation::GsnEdf => "gsn-edf",
+            Implementation::GsnEdfDedicated => "gsn-edf-dedicated",
+            Implementation::SchedDeadline => "sched-deadline",
+            Implementation::SchedDeadlineDedicated => "sched-deadline-dedicated",
+            Implementation::GedfMp => "gedf-mp",
+        }
+    }
+    /// How many CPUs run no task.
+    pub const fn dedicated(self) -> u32 {
+        match self.accounting() {
+            Accounting::Shared => 0,
+            Accounting::SharedDedicated | Accounting::MessagePassing => 1,
+        }
+    }
+    /// Who pays for what.
+    pub const fn accounting(self) -> Accounting {
+        match self {
+            Implementation::GsnEdf | Implementation::SchedDeadline => Accounting::Shared,
+            Implementation::GsnEdfDedicated | Implementation::SchedDeadlineDedicated => {
+                Accounting::SharedDedicated
+            }
+            Implementation::GedfMp => Accounting::MessagePassing,
+        }
+    }
+    /// What the simulator runs. Servers never end a job, so that all have the same jobs to do; a
+    /// mailbox is shared by eight CPUs.
+    pub fn design(self) -> Design {
+        let server = Some(Server::AMPLE);
+        match self {
+            Implementation::GsnEdf => Design::Coarse { master: false },
+            Implementation::GsnEdfDedicated => Design::Coarse { master: true },
+            Implementation::SchedDeadline => Design::PerCpu { master: false, server },
+            Implementation::SchedDeadlineDedicated => Design::PerCpu { master: true, server },
+            Implementation::GedfMp => Design::Messages(Mailboxes::Shared(8)),
+        }
+    }
+}
+
+impl FromStr for Implementation {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Implementation, String> {
+        let all = Implementation::ALL;
+        all.into_iter().find(|it| it.name() == text).ok_or_else(|| {
+            match nearest(text, all.map(Implementation::name)) {
+                Some(near) => format!("there is no such implementation; did you mean `{near}`?"),
+                None => format!("there are {}", all.map(Implementation::name).join(", ")),
+            }
+        })
+    }
+}

@@ -1,0 +1,176 @@
+//! Tables of overheads: as curves to be counted with, and as the simulated machine shows them.
+
+use rayon::prelude::*;
+use wastenot_bounds::overheads::{Curve, Overheads, Twice};
+use wastenot_model::sporadic::{Sporadic, TaskSet};
+use wastenot_model::workload::Random;
+use wastenot_model::{Machine, Span, Time};
+use wastenot_scenario::overheads::{KINDS, Overhead as Row};
+use wastenot_scenario::sweep::Criterion;
+use wastenot_scenario::task_sets::Recipe;
+use wastenot_sim::edf::{Profile, Real, Rule, run};
+use wastenot_sim::{Options, Overhead, Seen};
+
+use crate::Implementation;
+
+/// How often the tick comes unless the table says.
+const QUANTUM_US: u64 = 1_000;
+
+/// The curves of a table: maxima for `hard`, averages for `soft`. `None`: there are no averages.
+///
+/// # Errors
+/// A kind was measured twice at one place, and which kind; no table that was read has that.
+pub fn curves(
+    table: &[Row],
+    criterion: Criterion,
+) -> Result<Option<Overheads>, (&'static str, Twice)> {
+    let soft = criterion == Criterion::Soft;
+    if soft && table.iter().all(|row| row.average_ns.is_none()) {
+        return Ok(None);
+    }
+    let of = |row: &Row| if soft { row.average_ns } else { Some(row.max_ns) };
+    let curve = |kind: &'static str| {
+        let rows = table.iter().filter(|row| row.kind == kind);
+        let points = rows.filter_map(|row| Some((row.at.unwrap_or(0), of(row)?)));
+        Curve::through(points.collect()).map_err(|twice| (kind, twice))
+    };
+    let quantum = table.iter().find(|row| row.kind == "quantum");
+    Ok(Some(Overheads {
+        quantum_us: quantum.map_or(QUANTUM_US, |row| row.max_ns / 1_000),
+        schedule: curve("schedule")?,
+        switch: curve("switch")?,
+        tick: curve("tick")?,
+        release: curve("release")?,
+        ipi: curve("ipi")?,
+        latency: curve("latency")?,
+        handler: curve("handler")?,
+        request: curve("request")?,
+        cache_delay: curve("cache_delay")?,
+        cache_load: curve("cache_load")?,
+    }))
+}
+
+/// A machine in which overheads are looked for.
+#[derive(Clone, Debug)]
+pub struct Simulated<'m> {
+    /// Who decides, where.
+    pub implementation: Implementation,
+    /// All its CPUs, with those that run no task.
+    pub machine: &'m Machine,
+    /// What everything takes.
+    pub profile: Profile,
+    /// For how long each load runs.
+    pub length: Span,
+    /// Another seed, other sets.
+    pub seed: u64,
+}
+
+/// What tasks do while overheads are looked for.
+#[derive(Clone, Copy, Debug)]
+struct Load {
+    /// All tasks are alike, with a period of 20 ms, so that jobs end together, too; else
+    /// log-uniform 10-100 ms and randfixedsum.
+    alike: bool,
+    /// All begin together and come as often as they may; else up to a period later.
+    together: bool,
+    /// How much they use of the CPUs that run tasks.
+    per_cent: u32,
+}
+
+/// Averages are those of the last, maxima those of all.
+const LOADS: [Load; 3] = [
+    Load { alike: true, together: true, per_cent: 50 },
+    Load { alike: false, together: true, per_cent: 90 },
+    Load { alike: false, together: false, per_cent: 50 },
+];
+/// The period of tasks that are alike.
+const PERIOD_US: u64 = 20_000;
+/// No task uses more of a CPU, however few there are.
+const MOST_PER_CENT: u32 = 90;
+
+impl Simulated<'_> {
+    /// What was seen with each of these numbers of tasks, in the order of [`KINDS`]. What the
+    /// machine does not have, the tick and caches, is not in it.
+    ///
+    /// # Errors
+    /// There are no sets of so many tasks.
+    pub fn table(&self, counts: &[u32]) -> Result<Vec<Row>, wastenot_scenario::Error> {
+        let rows: Vec<Vec<Row>> =
+            counts.par_iter().map(|&count| self.rows(count)).collect::<Result<_, _>>()?;
+        let mut rows: Vec<Row> = rows.into_iter().flatten().collect();
+        rows.sort_by_key(|row| (KINDS.iter().position(|kind| *kind == row.kind), row.at));
+        Ok(rows)
+    }
+
+    fn rows(&self, count: u32) -> Result<Vec<Row>, wastenot_scenario::Error> {
+        let mut most = [Seen::default(); Overhead::ALL.len()];
+        let mut usual = most;
+        for load in LOADS {
+            usual = self.seen(load, count)?;
+            most.iter_mut().zip(usual).for_each(|(most, seen)| most.merge(seen));
+        }
+        let row = |kind, max: Span, average: Span| Row {
+            kind,
+            at: Some(count.into()),
+            max_ns: max.0,
+            average_ns: Some(average.0.min(max.0)),
+        };
+        let seen = Overhead::ALL.map(|kind| {
+            let [most, usual] = [&most, &usual].map(|all| all[kind as usize]);
+            (most.count > 0).then(|| row(named(kind), most.max, usual.mean()))
+        });
+        let switch = row("switch", self.profile.switch, self.profile.switch);
+        Ok(seen.into_iter().flatten().chain([switch]).collect())
+    }
+
+    /// What a load shows.
+    fn seen(
+        &self,
+        load: Load,
+        count: u32,
+    ) -> Result<[Seen; Overhead::ALL.len()], wastenot_scenario::Error> {
+        let tasks = self.tasks(load, count)?;
+        let (implementation, profile) = (self.implementation, self.profile);
+        let real = Real { design: implementation.design(), rule: Rule::default(), profile };
+        let options = Options { limit: Time(self.length.0), ..Options::default() };
+        let mut random: Vec<Random> =
+            (0..count).map(|task| Random::stream(self.seed, 1, task.into())).collect();
+        let release = |task: u32, last: Option<u64>| {
+            let (random, period) = (&mut random[task as usize], tasks[task as usize].period_us);
+            let late = if load.together { 0 } else { random.below(period) };
+            last.map_or(late, |last| last + period + late)
+        };
+        Ok(run(self.machine, &tasks, &real, &options, release, |_| {}).2.seen)
+    }
+
+    fn tasks(&self, load: Load, count: u32) -> Result<TaskSet, wastenot_scenario::Error> {
+        let cpus = self.machine.len() as u32 - self.implementation.dedicated();
+        let per_cent = (load.per_cent * cpus).min(MOST_PER_CENT * count);
+        if load.alike {
+            let wcet_us = PERIOD_US * u64::from(per_cent) / 100 / u64::from(count);
+            let task = Sporadic::implicit(wcet_us.max(1), PERIOD_US);
+            return Ok(TaskSet::new(vec![task; count as usize]).expect("a task set"));
+        }
+        let recipe = Recipe {
+            tasks: count as usize,
+            total: Some(f64::from(per_cent) / 100.0),
+            utilizations: "randfixedsum".parse()?,
+            periods: "log-uniform 10-100 ms".parse()?,
+            deadlines: "implicit".parse()?,
+            working_sets: "4-512 KiB".parse()?,
+        };
+        Ok(recipe.maker()?.make(self.seed, 0)?.tasks)
+    }
+}
+
+/// Its name in tables.
+fn named(kind: Overhead) -> &'static str {
+    match kind {
+        Overhead::Schedule => "schedule",
+        Overhead::Release => "release",
+        Overhead::SendResched => "ipi",
+        Overhead::ReleaseLatency => "latency",
+        Overhead::RequestLatency => "request",
+        Overhead::Handler => "handler",
+    }
+}

@@ -1,0 +1,61 @@
+//! Tables of overheads out of the simulated machine.
+
+use wastenot_lab::Implementation;
+use wastenot_lab::overheads::{Simulated, curves};
+use wastenot_model::{Machine, Span};
+use wastenot_scenario::overheads::{Overhead, read, write};
+use wastenot_scenario::sweep::Criterion;
+use wastenot_sim::edf::Profile;
+
+fn table(implementation: Implementation, cpus: u32, profile: Profile) -> Vec<Overhead> {
+    let machine = wastenot_scenario::machine(&format!("pack:{} l3:1 core:4 pu:1", cpus / 4));
+    let machine: Machine = machine.expect("a machine");
+    let simulated =
+        Simulated { implementation, machine: &machine, profile, length: Span::ms(100), seed: 3 };
+    simulated.table(&[4 * cpus, cpus]).expect("there are such sets")
+}
+
+#[test]
+fn it_is_a_table_that_can_be_read_and_counted_with() {
+    for implementation in Implementation::ALL {
+        let rows = table(implementation, 8, Profile::X7550_ASSUMED);
+        let text = write("of a test\nin two lines", &rows);
+        assert!(text.starts_with("# of a test\n# in two lines\nkind,at,"), "{text}");
+        assert_eq!(read("table.csv", text.as_bytes()).expect("a table"), rows);
+        let maxima = curves(&rows, Criterion::Hard).expect("once").expect("maxima");
+        let averages = curves(&rows, Criterion::Soft).expect("once").expect("averages");
+        assert!(!maxima.schedule.is_empty() && maxima != averages);
+        let passes = implementation == Implementation::GedfMp;
+        assert_eq!(!maxima.handler.is_empty() && !maxima.request.is_empty(), passes);
+        let places: Vec<_> =
+            rows.iter().filter(|row| row.kind == "schedule").map(|row| row.at).collect();
+        assert_eq!(places, [Some(8), Some(32)]);
+    }
+}
+
+#[test]
+fn nothing_is_seen_where_nothing_takes_time() {
+    for implementation in Implementation::ALL {
+        let rows = table(implementation, 4, Profile::FREE);
+        assert!(rows.iter().all(|row| row.max_ns == 0), "{implementation:?}: {rows:?}");
+    }
+}
+
+#[test]
+fn one_lock_is_waited_for_by_more_where_there_are_more_cpus() {
+    let longest = |cpus| {
+        let rows = table(Implementation::GsnEdf, cpus, Profile::X7550_ASSUMED);
+        rows.iter().filter(|row| row.kind == "schedule").map(|row| row.max_ns).max()
+    };
+    assert!(longest(16) > longest(4).map(|ns| 2 * ns));
+}
+
+#[test]
+fn neither_threads_nor_order_change_a_table() {
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        pool.install(|| table(Implementation::SchedDeadline, 8, Profile::X7550_ASSUMED))
+    };
+    assert_eq!(with(1), with(2));
+    assert_eq!(with(1), with(7));
+}

@@ -1,0 +1,76 @@
+//! `wastenot bounds overheads`: what global EDF costs in the simulated machine, as a table.
+
+use std::path::Path;
+
+use wastenot_lab::overheads::Simulated;
+use wastenot_scenario::overheads::{Overhead, write};
+use wastenot_sim::edf::Profile;
+
+use super::overheads::Measured;
+use crate::args::bounds::Overheads as Args;
+use crate::fail::{Answer, Stop};
+use crate::out::Target;
+use crate::{open, progress};
+
+/// Tasks for each CPU, unless numbers are said.
+const TASKS_PER_CPU: [u32; 6] = [1, 2, 4, 6, 8, 10];
+
+/// Simulates, and writes the table.
+pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
+    let target = Target::new(&args.output, args.force)?;
+    let machine = open::machine("--machine", &args.machine)?;
+    let cpus = machine.len() as u32;
+    if cpus <= args.implementation.dedicated() {
+        let what = format!("{} leaves no CPU for tasks", args.implementation.name());
+        return Err(Stop::new(what, "give the machine two CPUs or more"));
+    }
+    let counts = counts(args, cpus);
+    let simulated = Simulated {
+        implementation: args.implementation,
+        machine: &machine,
+        profile: Profile::X7550_ASSUMED,
+        length: args.length,
+        seed: args.seed,
+    };
+    let what = format!("simulating {} on {cpus} CPUs", args.implementation.name());
+    let mut rows = progress::during(&what, || simulated.table(&counts))
+        .map_err(|error| Stop::new(&error, error.help()))?;
+    if let Some(file) = &args.with {
+        rows.extend(others(file, &rows)?);
+    }
+    let text = write(&about(args, cpus), &rows);
+    target.write(|file| file.write_all(text.as_bytes()))?;
+    Ok(Answer::Yes)
+}
+
+/// The numbers of tasks, each once, in order.
+fn counts(args: &Args, cpus: u32) -> Vec<u32> {
+    let mut counts = args.tasks.clone();
+    if counts.is_empty() {
+        counts.extend(TASKS_PER_CPU.map(|each| each * cpus));
+    }
+    counts.sort_unstable();
+    counts.dedup();
+    counts
+}
+
+/// What another table has of kinds that these rows do not have.
+fn others(file: &Path, rows: &[Overhead]) -> Result<Vec<Overhead>, Stop> {
+    let mut others = Measured::read(file)?.rows;
+    others.retain(|other| rows.iter().all(|row| row.kind != other.kind));
+    Ok(others)
+}
+
+/// What whoever finds the file has to know.
+fn about(args: &Args, cpus: u32) -> String {
+    let Args { implementation, machine, length, seed, .. } = args;
+    let from = args.with.as_deref().map_or_else(String::new, |file| {
+        format!("\nkinds that it does not have are those of {}", open::shown(file))
+    });
+    format!(
+        "simulated, not measured: {} on {cpus} CPU{} ({machine}), profile x7550-assumed, {length} \
+         a run, seed {seed}{from}",
+        implementation.name(),
+        if cpus == 1 { "" } else { "s" },
+    )
+}

@@ -1,0 +1,332 @@
+//! docs/message-passing.md, what is worked out of the simulated machine: curves of the three designs
+//! for every pair of parameters that fits, and where the dedicated processor ends.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use indicatif::ProgressBar;
+use wastenot_bounds::overheads::Overheads;
+use wastenot_lab::Implementation;
+
+use wastenot_lab::overheads::{Simulated, curves};
+use wastenot_lab::sweep::{NAMES, Outcome, Plan, Row, Swept, Verdict, Working};
+use wastenot_model::sporadic::{Sporadic, TaskSet};
+use wastenot_model::workload::Random;
+use wastenot_model::{Machine, Span, Time};
+use wastenot_scenario::overheads::Overhead as Measured;
+use wastenot_scenario::sweep::{Criterion, Curve, Sweep, sweep};
+use wastenot_sim::edf::{Profile, Real, Rule, Section, run};
+use wastenot_sim::{Options, Overhead, Prices};
+
+/// The sets: with four tasks a CPU, as those by which pairs are fitted.
+const POINTS: &str = r#"
+schema = "wastenot.sweep/1"
+sets   = 50
+[points]
+cpus          = [32, 64]
+tasks_per_cpu = 4
+total         = { from = 4, step = 4 }
+utilizations  = "randfixedsum"
+periods       = "log-uniform 10-100 ms"
+working_sets  = "4-512 KiB"
+[tests]
+hard     = ["gfb", "bak", "bcl", "bcli", "rta", "bar"]
+rta_step = "1ms"
+"#;
+
+/// By column: the name, and who decides, where; `None` without overheads.
+const CURVES: [(&str, Option<Implementation>); 7] = [
+    ("no overheads", None),
+    ("on m - 1", None),
+    ("GSN-EDF", Some(Implementation::GsnEdf)),
+    ("GSN-EDF, dedicated", Some(Implementation::GsnEdfDedicated)),
+    ("SCHED_DEADLINE", Some(Implementation::SchedDeadline)),
+    ("SCHED_DEADLINE, dedicated", Some(Implementation::SchedDeadlineDedicated)),
+    ("message passing", Some(Implementation::GedfMp)),
+];
+const SPARE: usize = 1;
+const PASSING: usize = 6;
+
+/// What the tick and caches take: assumed.
+const OTHERS: &str = "scenarios/sweeps/x7550-assumed/others.csv";
+/// How long each run is by which overheads are looked for.
+const LENGTH: Span = Span::ms(500);
+
+/// Lines under the lock of GSN-EDF, and how often who waits fetches the lock's line.
+type Pair = (u32, u32);
+
+/// Works it out, and puts it between its marks. The verdict in a line.
+pub(crate) fn write(page: &Path) -> Result<String, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", page.display());
+    let mut text = fs::read_to_string(page).map_err(failed)?;
+    let others = fs::read(OTHERS).map_err(|error| format!("{OTHERS}: {error}"))?;
+    let others = wastenot_scenario::overheads::read(OTHERS, others.as_slice());
+    let others = others.map_err(|error| error.to_string())?;
+    let sweep = sweep("pairs.toml", &text_of_sweep(), &NAMES).map_err(|error| error.to_string())?;
+    let pairs = pairs(&text)?;
+    let bar = ProgressBar::new(pairs.len() as u64);
+    let mut lines: BTreeMap<Group, Vec<Line>> = BTreeMap::new();
+    for &pair in &pairs {
+        let tables = Tables { pair, others: &others, made: RefCell::default() };
+        let plan = Plan::new(&sweep, |name, criterion| tables.overheads(name, criterion))?;
+        let outcome = plan.run(&Working::default(), |_| {}).map_err(|e| e.to_string())?;
+        let Outcome::Whole(swept) = outcome else { return Err("points are missing".into()) };
+        for group in groups(&sweep) {
+            lines.entry(group).or_default().push(Line::of(pair, group, &sweep, &swept));
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    put(&mut text, "curves", &curves_told(&lines))?;
+    put(&mut text, "ends", &ends()?)?;
+    fs::write(page, &text).map_err(failed)?;
+    Ok(format!("{}: {} pairs", page.display(), pairs.len()))
+}
+
+fn text_of_sweep() -> String {
+    let curve = |(name, implementation): &(&str, Option<Implementation>)| {
+        let name_and = format!("[[curves]]\nname = \"{name}\"\n");
+        match implementation {
+            None if *name == CURVES[SPARE].0 => {
+                format!("{name_and}implementation = \"none\"\nspare = 1\n")
+            }
+            None => format!("{name_and}implementation = \"none\"\n"),
+            Some(it) => {
+                let it = it.name();
+                format!("{name_and}implementation = \"{it}\"\noverheads = \"{it} ${{cpus}}\"\n")
+            }
+        }
+    };
+    POINTS.to_owned() + &CURVES.iter().map(curve).collect::<String>()
+}
+
+/// Those of the table of the page, which `cargo test -p wastenot-tests messages` holds.
+fn pairs(page: &str) -> Result<Vec<Pair>, String> {
+    let table = page.split("<!-- simulated -->").nth(1).and_then(|it| it.split("<!--").next());
+    let pair = |row: &str| {
+        let mut cells = row.strip_prefix("| ")?.split(" | ");
+        let (fetches, lines) = (cells.next()?.parse().ok()?, cells.next()?.parse().ok()?);
+        Some((lines, fetches))
+    };
+    let pairs: Vec<Pair> = table.unwrap_or_default().lines().filter_map(pair).collect();
+    if pairs.is_empty() { Err("the page has no table of pairs".into()) } else { Ok(pairs) }
+}
+
+fn profile((lines, fetches): Pair) -> Profile {
+    let assumed = Profile::X7550_ASSUMED;
+    Profile {
+        hardware: Prices { fetches, ..assumed.hardware },
+        coarse: Section { lines, ..assumed.coarse },
+        ..assumed
+    }
+}
+
+fn machine(cpus: u32) -> Result<Machine, String> {
+    let text = format!("pack:{} numa:1 l3:1 core:8 pu:1", cpus / 8);
+    wastenot_scenario::machine(&text).map_err(|error| error.to_string())
+}
+
+/// Overheads with one pair of parameters, each table made once.
+struct Tables<'o> {
+    pair: Pair,
+    others: &'o [Measured],
+    made: RefCell<BTreeMap<String, Vec<Measured>>>,
+}
+
+impl Tables<'_> {
+    /// Of `gsn-edf 64`, say.
+    fn overheads(&self, name: &str, criterion: Criterion) -> Result<Overheads, String> {
+        let mut made = self.made.borrow_mut();
+        if !made.contains_key(name) {
+            made.insert(name.to_owned(), self.table(name)?);
+        }
+        let curves =
+            curves(&made[name], criterion).map_err(|(kind, twice)| format!("{kind}: {twice}"))?;
+        curves.ok_or_else(|| "there are no averages".into())
+    }
+
+    /// With four tasks a CPU, as sets have.
+    fn table(&self, name: &str) -> Result<Vec<Measured>, String> {
+        let (implementation, cpus) = name.split_once(' ').ok_or("a curve has no table")?;
+        let implementation = implementation.parse()?;
+        let cpus: u32 = cpus.parse().map_err(|_| "a table is of no number of CPUs")?;
+        let (machine, profile) = (&machine(cpus)?, profile(self.pair));
+        let simulated = Simulated { implementation, machine, profile, length: LENGTH, seed: 1 };
+        let mut rows = simulated.table(&[4 * cpus]).map_err(|error| error.to_string())?;
+        rows.extend_from_slice(self.others);
+        Ok(rows)
+    }
+}
+
+/// What a table of the page is about: CPUs, the criterion, the factor of cache delays in
+/// thousandths.
+type Group = (Criterion, u32, u32);
+
+fn groups(sweep: &Sweep) -> Vec<Group> {
+    let cpus: BTreeSet<u32> = sweep.points.iter().map(|point| point.cpus).collect();
+    let asked = [Criterion::Hard, Criterion::Soft];
+    let groups = asked.into_iter().flat_map(|criterion| {
+        let cpus = cpus.clone();
+        cpus.into_iter().flat_map(move |cpus| [0, 1000].map(|delay| (criterion, cpus, delay)))
+    });
+    groups.collect()
+}
+
+/// What is said of one pair.
+struct Line {
+    pair: Pair,
+    /// By curve: the share of sets that it accepts.
+    shares: [f64; CURVES.len()],
+    /// How message passing is beside each.
+    beside: [&'static str; CURVES.len()],
+}
+
+impl Line {
+    fn of(pair: Pair, (criterion, cpus, delay): Group, sweep: &Sweep, swept: &Swept<'_>) -> Line {
+        let number = CURVES.map(|(name, implementation)| {
+            let delay = implementation.map(|_| delay);
+            let is = |curve: &&Curve| {
+                let cost = curve.costs.as_ref().map(|costs| costs.cache_delay);
+                curve.name == name && curve.criterion == criterion && cost == delay
+            };
+            sweep.curves.iter().position(|curve| is(&curve)).expect("all curves are there")
+        });
+        let rows: Vec<&Row> = sweep
+            .points
+            .iter()
+            .zip(&swept.rows)
+            .filter_map(|(point, row)| (point.cpus == cpus).then_some(row))
+            .collect();
+        let sets: u64 = rows.iter().map(|row| row.sets()).sum();
+        let share = |curve: usize| {
+            let accepted: u64 = rows.iter().map(|row| row.count(curve, Verdict::Accepted)).sum();
+            accepted as f64 / sets as f64
+        };
+        let beside = |curve| swept.beside(cpus, number[PASSING], curve).word();
+        Line { pair, shares: number.map(share), beside: number.map(beside) }
+    }
+}
+
+/// The tables of curves, with what they come to over all pairs.
+fn curves_told(lines: &BTreeMap<Group, Vec<Line>>) -> String {
+    let mut text = String::new();
+    for criterion in [Criterion::Hard, Criterion::Soft] {
+        let names = CURVES.map(|(name, _)| name).join(" | ");
+        let what = match criterion {
+            Criterion::Hard => "Deadlines, with the longest overheads that were seen",
+            Criterion::Soft => "Bounded tardiness, with averages: no guarantee",
+        };
+        text += &format!("{what}; per cent of the sets:\n\n");
+        text += &format!("| CPUs | cache delay | lines, fetches | {names} |\n");
+        text += &format!("|---|---|---|{}\n", "---|".repeat(CURVES.len()));
+        for ((_, cpus, delay), lines) in lines.iter().filter(|(group, _)| group.0 == criterion) {
+            for Line { pair: (lines, fetches), shares, .. } in lines {
+                let shares = shares.map(|share| format!("{:.0}", 100.0 * share)).join(" | ");
+                text +=
+                    &format!("| {cpus} | x {} | {lines}, {fetches} | {shares} |\n", delay / 1000);
+            }
+        }
+        text.push('\n');
+        for (group, lines) in lines.iter().filter(|(group, _)| group.0 == criterion) {
+            text += &told(*group, lines);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// An ordering holds if it holds for every pair.
+fn told((criterion, cpus, delay): Group, lines: &[Line]) -> String {
+    let mut orders = Vec::new();
+    for (n, (name, implementation)) in CURVES.iter().enumerate() {
+        if implementation.is_none() || n == PASSING {
+            continue;
+        }
+        let words: BTreeSet<&str> = lines.iter().map(|line| line.beside[n]).collect();
+        let word = if words.len() == 1 { words.first().copied() } else { None };
+        orders.push(format!("{name}: {}", word.unwrap_or("not determined")));
+    }
+    let mut text =
+        format!("- {cpus} CPUs, cache delay x {}: message passing beside ", delay / 1000);
+    text += &orders.join("; ");
+    if criterion == Criterion::Soft {
+        let part = |line: &Line| line.shares[PASSING] / line.shares[SPARE];
+        let least = lines.iter().map(part).fold(f64::INFINITY, f64::min);
+        text += &format!("; {:.0} % of what is accepted on m - 1, at least", 100.0 * least);
+    }
+    text + ".\n"
+}
+
+/// Puts a text between its marks.
+fn put(page: &mut String, name: &str, text: &str) -> Result<(), String> {
+    let (from, to) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->"));
+    let parts = page.split_once(&from).and_then(|(before, rest)| {
+        rest.split_once(&to).map(|(_, after)| format!("{before}{from}{text}{to}{after}"))
+    });
+    *page = parts.ok_or_else(|| format!("the page has no {from}"))?;
+    Ok(())
+}
+
+/// The CPUs of machines in which the end of the dedicated processor is looked for.
+const ENDS: [u32; 6] = [8, 16, 32, 64, 128, 256];
+
+/// Where the dedicated processor has no time left: from what a job takes of it where there are few,
+/// and a little before and after that.
+fn ends() -> Result<String, String> {
+    let mut text = String::from(
+        "| CPUs | tasks | of the processor, a job | load 1 at | period then | messages wait at load \
+         0.9 | at 1.1 |\n|---|---|---|---|---|---|---|\n",
+    );
+    let us = |ns: f64| format!("{:.1} us", ns / 1_000.0);
+    for cpus in ENDS {
+        let tasks = 4 * cpus;
+        let each = Served::of(cpus, tasks, 100_000)?.each_ns;
+        // Of all tasks together a job comes as often as the processor is done with one.
+        let period = |load: f64| (each * f64::from(tasks) / load / 1_000.0) as u64;
+        let wait = |load| Served::of(cpus, tasks, period(load)).map(|it| it.wait_ns);
+        text += &format!(
+            "| {cpus} | {tasks} | {} | {:.0} jobs/s | {:.1} ms | {} | {} |\n",
+            us(each),
+            1e9 / each,
+            period(1.0) as f64 / 1_000.0,
+            us(wait(0.9)?),
+            us(wait(1.1)?),
+        );
+    }
+    Ok(text)
+}
+
+/// What the dedicated processor does.
+struct Served {
+    /// Its time for each job, in ns.
+    each_ns: f64,
+    /// How long a message waits for it on average, in ns.
+    wait_ns: f64,
+}
+
+impl Served {
+    /// Tasks with this period that begin by chance, and use a tenth of it.
+    fn of(cpus: u32, tasks: u32, period_us: u64) -> Result<Served, String> {
+        let machine = machine(cpus)?;
+        let set = vec![Sporadic::implicit((period_us / 10).max(1), period_us); tasks as usize];
+        let set = TaskSet::new(set).map_err(|error| error.to_string())?;
+        let design = Implementation::GedfMp.design();
+        let real = Real { design, rule: Rule::default(), profile: Profile::X7550_ASSUMED };
+        let options = Options { limit: Time(LENGTH.0), ..Options::default() };
+        let mut random = Random::stream(1, 0, 0);
+        let mut release = |_: u32, last: Option<u64>| {
+            last.map_or_else(|| random.below(period_us), |last| last + period_us)
+        };
+        let mut jobs = 0_u64;
+        let (_, _, seen) = run(&machine, &set, &real, &options, &mut release, |_| jobs += 1);
+        let [handler, release, request] =
+            [Overhead::Handler, Overhead::Release, Overhead::RequestLatency]
+                .map(|it| seen.seen(it));
+        Ok(Served {
+            each_ns: (handler.sum + release.sum).0 as f64 / jobs.max(1) as f64,
+            wait_ns: request.mean().0 as f64,
+        })
+    }
+}
