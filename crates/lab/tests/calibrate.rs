@@ -43,6 +43,7 @@ fn question(within: f64) -> Question {
         base: Profile::X7550_ASSUMED,
         base_name: "x7550-assumed".into(),
         machine: None,
+        designs: Vec::new(),
         of: None,
         socket: 8,
         within,
@@ -162,8 +163,11 @@ fn two_kinds_of_locks_determine_a_pair_where_one_does_not() {
     // Nothing else is done under the lock of threads.
     let profile = nearest.profile;
     assert_eq!((profile.heap_step, profile.hardware.hand_off), (Span::ZERO, Span::ZERO));
-    let found = ask(&table[..2]);
-    assert!(found.report("one").verdict.contains("do not determine"));
+    let queued = Question { base, designs: vec!["coarse-queued".into()], ..question(0.01) };
+    let found = queued.ask(&table).expect("figures of a lock");
+    let report = found.report("one");
+    assert_eq!(report.get("figures"), Some(&1_u64.into()), "{}", report.text());
+    assert!(report.verdict.contains("do not determine"), "{}", report.verdict);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What Feather-Trace's tools print of overheads in LITMUS^RT: samples (`ft2csv`), or statistics
 //! of many files of samples (`ft-compute-stats`).
 //!
-//! A line of samples is `start, end, length`, in cycles; of latencies `0, 0, length`, in ns. Of what
-//! they are stands in the file's name: `overheads_scheduler=GSN-EDF_m=64_overhead=SCHED.csv`.
+//! A line of samples is `start, end, length`, in cycles; of latencies `0, 0, length`, in ns. Of
+//! what they are stands in the file's name: `overheads_scheduler=GSN-EDF_m=64_overhead=SCHED.csv`.
 //! Statistics have a header, which may begin with `#`, and a line for each file.
 
 use std::collections::BTreeMap;

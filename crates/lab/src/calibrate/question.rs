@@ -14,8 +14,10 @@ pub struct Question {
     pub base: Profile,
     /// What `base` is called.
     pub base_name: String,
-    /// Only figures of machines whose name has this in it.
+    /// Only figures of machines whose name has this in it, or that tell none.
     pub machine: Option<String>,
+    /// Only figures of these designs; of all unless there is one.
+    pub designs: Vec<String>,
     /// What of a figure counts: unless said the median of threads, of which each may be
     /// interrupted, and the maximum of a kernel.
     pub of: Option<Statistic>,
@@ -134,10 +136,15 @@ impl Question {
     /// None is, or they do not belong together.
     pub fn ask(self, figures: &[Figure]) -> Result<Calibrated, Unusable> {
         let of_machine = |figure: &&Figure| {
-            self.machine.as_ref().is_none_or(|part| figure.machine.contains(part.as_str()))
+            let is_it = |part: &String| figure.machine.contains(part.as_str());
+            figure.machine.is_empty() || self.machine.as_ref().is_none_or(is_it)
+        };
+        let is_asked = |figure: &Figure| {
+            let asked = self.designs.is_empty() || self.designs.contains(&figure.design);
+            asked && coarse(figure).is_some()
         };
         let (used, others): (Vec<&Figure>, Vec<&Figure>) =
-            figures.iter().filter(of_machine).partition(|figure| coarse(figure).is_some());
+            figures.iter().filter(of_machine).partition(|figure| is_asked(figure));
         let machine = belong_together(&used, &others)?;
         let by = used[0].by;
         let points: Vec<Point> =

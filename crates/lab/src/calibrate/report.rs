@@ -16,7 +16,8 @@ impl Calibrated {
         let nearest = self.nearest();
         let ranges = || self.pairs.iter().filter_map(|(_, range)| range.as_ref());
         let pairs: u64 = ranges().map(|range| u64::from(range.end() - range.start()) + 1).sum();
-        report.measure("machine", "measured on", self.machine.as_str(), Unit::None);
+        let machine = Some(self.machine.as_str()).filter(|machine| !machine.is_empty());
+        report.measure("machine", "measured on", machine, Unit::None);
         report.measure("profile", "all else from", self.question.base_name.as_str(), Unit::None);
         report.measure("figures", "figures", self.fit.points.len() as u64, Unit::None);
         report.measure("left_out", "figures of something else", self.left_out as u64, Unit::None);
