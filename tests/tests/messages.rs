@@ -5,19 +5,16 @@ use std::fs;
 use std::path::Path;
 
 use rayon::prelude::*;
-use wastenot_model::sporadic::{Sporadic, TaskSet};
-use wastenot_model::workload::Random;
-use wastenot_model::{Span, Time};
-use wastenot_sim::edf::{
-    Design, Mailboxes, Overheads, Profile, Real, Rule, Section, Server, Worst, run, synchronous,
-};
-use wastenot_sim::{Options, Overhead, Prices, Spin};
+use wastenot_lab::calibrate::{Fit, Point, Setting, Statistic, overheads};
+use wastenot_model::Span;
+use wastenot_sim::edf::{Design, Mailboxes, Overheads, Profile, Section, Server, Worst};
+use wastenot_sim::{Overhead, Prices, Spin};
 
 /// How often whoever waits for a ticket lock fetches its line when it is handed on: not published.
 const FETCHES: [u32; 5] = [0, 2, 4, 8, 9];
 const CPUS: [u32; 4] = [8, 16, 32, 64];
 /// The one figure: the longest that GSN-EDF took at 64 CPUs.
-const PUBLISHED_US: f64 = 3_000.0;
+const PUBLISHED_NS: f64 = 3_000_000.0;
 
 fn profile((lines, fetches): (u32, u32), spin: Spin) -> Profile {
     let assumed = Profile::X7550_ASSUMED;
@@ -29,26 +26,8 @@ fn profile((lines, fetches): (u32, u32), spin: Spin) -> Profile {
     }
 }
 
-/// Four tasks a CPU that use half of the machine and begin together: all alike, so that jobs end
-/// together, too, or of 10 to 100 ms by chance.
-fn tasks(cpus: u32, alike: bool) -> TaskSet {
-    let mut random = Random::stream(1, 0, 0);
-    let tasks = (0..4 * cpus).map(|_| {
-        let period = if alike { 20_000 } else { 10_000 + random.below(90_000) };
-        Sporadic::implicit(period / 8, period)
-    });
-    TaskSet::new(tasks.collect()).expect("a task set")
-}
-
-fn overheads(cpus: u32, alike: bool, design: &Design, profile: Profile) -> Overheads {
-    let sockets = cpus / 8;
-    let text = format!("pack:{sockets} numa:1 l3:1 core:8 pu:1");
-    let machine = wastenot_scenario::machine(&text).expect("a machine");
-    let tasks = tasks(cpus, alike);
-    let design = design.clone();
-    let real = Real { design, rule: Rule::default(), profile };
-    let options = Options { limit: Time(Span::ms(200).0), ..Options::default() };
-    run(&machine, &tasks, &real, &options, synchronous(&tasks), |_| {}).2
+fn timed(cpus: u32, setting: Setting, design: &Design, profile: Profile) -> Overheads {
+    overheads(setting, design, (cpus, cpus / 8), profile)
 }
 
 /// How `values` grow with the CPUs: the exponent, from the first to the last.
@@ -62,12 +41,12 @@ fn us(span: Span) -> f64 {
 }
 
 fn maxima(design: &Design, profile: Profile, kind: Overhead) -> Vec<f64> {
-    let most = |&cpus: &u32| us(overheads(cpus, true, design, profile).seen(kind).max);
+    let most = |&cpus: &u32| us(timed(cpus, Setting::Together, design, profile).seen(kind).max);
     CPUS.iter().map(most).collect()
 }
 
 fn mean(cpus: u32, design: &Design, profile: Profile) -> f64 {
-    us(overheads(cpus, false, design, profile).seen(Overhead::Schedule).mean())
+    us(timed(cpus, Setting::Apart, design, profile).seen(Overhead::Schedule).mean())
 }
 
 const COARSE: Design = Design::Coarse { master: false };
@@ -76,16 +55,17 @@ const MESSAGES: Design = Design::Messages(Mailboxes::Shared(8));
 
 /// So many lines under the one lock that GSN-EDF takes as long as was published.
 fn fit(fetches: u32) -> u32 {
-    let most = |lines: u32| {
-        let profile = profile((lines, fetches), Spin::Ticket);
-        us(overheads(64, true, &COARSE, profile).seen(Overhead::Schedule).max)
+    let published = Point {
+        setting: Setting::Together,
+        spin: None,
+        cpus: 64,
+        sockets: 8,
+        of: Statistic::Max,
+        ns: PUBLISHED_NS,
     };
-    let (mut low, mut high) = (0_u32, 2_000_u32);
-    while high - low > 1 {
-        let middle = low.midpoint(high);
-        *(if most(middle) < PUBLISHED_US { &mut low } else { &mut high }) = middle;
-    }
-    high
+    let pair = Fit { base: Profile::X7550_ASSUMED, points: vec![published] }.nearest(fetches);
+    assert!(pair.off() < 0.005, "{pair:?}");
+    pair.lines
 }
 
 /// What one pair of parameters gives.

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: xtask seeds SCENARIOS OUTPUT.md [figures]\n       \
                      xtask policies SCENARIOS OWN OUTPUT.md\n       \
                      xtask mutants POLICIES OUTPUT.md\n       \
-                     xtask messages PAGE.md";
+                     xtask messages PAGE.md [ends]";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -30,7 +30,8 @@ fn main() -> ExitCode {
         ["policies", scenarios, own, output] => {
             policies::write(scenarios.as_ref(), own.as_ref(), output.as_ref())
         }
-        ["messages", page] => message_passing::write(page.as_ref()),
+        ["messages", page] => message_passing::write(page.as_ref(), false),
+        ["messages", page, "ends"] => message_passing::write(page.as_ref(), true),
         ["mutants", folder, output] => mutants::write(folder.as_ref(), output.as_ref()),
         _ => Err(USAGE.to_owned()),
     };

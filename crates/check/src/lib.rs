@@ -17,7 +17,6 @@
 
 pub mod compare;
 pub mod depth;
-mod distribution;
 mod idle;
 mod matching;
 pub mod migrations;
@@ -36,10 +35,10 @@ mod worst;
 
 use wastenot_model::{Carries, CpuSet, History, Silent, Span, TaskId, Window, replay};
 
-pub use distribution::Distribution;
 pub use movable::{Movable, Pinned};
 pub use recorder::Recorder;
 pub use scope::Scope;
+pub use wastenot_model::Distribution;
 
 /// What is asked.
 #[derive(Clone, Debug)]

@@ -3,9 +3,10 @@
 //! A wait is from being queued to running; waits whose beginning is not known are counted apart.
 //! Latency is given from `sched_waking` and from `sched_wakeup`.
 
-use wastenot_model::{CpuId, History, Observer, Origin, Phase, State, TaskId, TaskState, Time};
+use wastenot_model::{
+    CpuId, History, Length, Observer, Origin, Phase, State, TaskId, TaskState, Time,
+};
 
-use crate::distribution::Length;
 use crate::{Distribution, Scope};
 
 /// Waits of one task, or on one CPU.

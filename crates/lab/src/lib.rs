@@ -4,8 +4,10 @@
 //! a [`Cell`] of plain figures, and an [`Experiment`] is all of them with the scenario's figures
 //! worked out, which a report shows. Cells can be kept in a file and are not run again. And the
 //! work of a History is run under another scheduler: [`what_if`]. A [`sweep`] is another grid, of
-//! random task sets that are judged.
+//! random task sets that are judged; and [`calibrate`] turns the question round: it looks for the
+//! costs with which the simulated machine does what a real one did.
 
+pub mod calibrate;
 mod cell;
 mod choice;
 mod error;

@@ -2,13 +2,14 @@
 
 use rayon::prelude::*;
 use wastenot_bounds::overheads::{Curve, Overheads, Twice};
+use wastenot_model::machine::Profile;
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
 use wastenot_model::{Machine, Span, Time};
 use wastenot_scenario::overheads::{KINDS, Overhead as Row};
 use wastenot_scenario::sweep::Criterion;
 use wastenot_scenario::task_sets::Recipe;
-use wastenot_sim::edf::{Profile, Real, Rule, run};
+use wastenot_sim::edf::{Real, Rule, run};
 use wastenot_sim::{Options, Overhead, Seen};
 
 use crate::Implementation;

@@ -1,6 +1,7 @@
 //! What must hold of experiments.
 
 mod again;
+mod calibrate;
 mod overheads;
 mod recorded;
 mod sweep;

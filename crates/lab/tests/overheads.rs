@@ -2,10 +2,10 @@
 
 use wastenot_lab::Implementation;
 use wastenot_lab::overheads::{Simulated, curves};
+use wastenot_model::machine::Profile;
 use wastenot_model::{Machine, Span};
 use wastenot_scenario::overheads::{Overhead, read, write};
 use wastenot_scenario::sweep::Criterion;
-use wastenot_sim::edf::Profile;
 
 fn table(implementation: Implementation, cpus: u32, profile: Profile) -> Vec<Overhead> {
     let machine = wastenot_scenario::machine(&format!("pack:{} l3:1 core:4 pu:1", cpus / 4));

@@ -1,17 +1,17 @@
 //! Threads that decide as fast as they can, each on its CPU, in one of the designs.
 
 use std::collections::BTreeSet;
-use std::hint::spin_loop;
+use std::hint::{black_box, spin_loop};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Barrier, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use wastenot_model::Span;
 use wastenot_model::workload::Random;
+use wastenot_model::{Distribution, Span};
+use wastenot_sim::Overhead;
 use wastenot_sim::edf::{Core, Tie};
-use wastenot_sim::{Overhead, Seen};
 
 use crate::{Lock, Mailbox, Queued, Ticket};
 
@@ -39,6 +39,10 @@ impl Design {
     /// All of them.
     pub const ALL: [Design; 4] =
         [Design::CoarseTicket, Design::CoarseQueued, Design::PerCpu, Design::Messages];
+    /// It takes so many CPUs at least: who decides for others is one of them.
+    pub fn least(self) -> usize {
+        if self == Design::Messages { 2 } else { 1 }
+    }
     /// Its name in tables.
     pub fn name(self) -> &'static str {
         match self {
@@ -51,7 +55,7 @@ impl Design {
 }
 
 /// What was measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// With so many threads, each on a CPU of its own.
     pub cpus: usize,
@@ -59,8 +63,8 @@ pub struct Row {
     pub design: Design,
     /// What it took.
     pub kind: Overhead,
-    /// How long.
-    pub seen: Seen,
+    /// How long each took, in ns; once of what [`clock`] tells is in it.
+    pub lengths: Distribution,
 }
 
 /// Why nothing was measured.
@@ -80,19 +84,33 @@ pub enum Error {
     },
 }
 
-/// The CPUs on which this process may run.
-fn usable() -> Result<Vec<usize>, Error> {
+/// The CPUs on which this process may run, by number.
+///
+/// # Errors
+/// The kernel does not tell.
+pub fn usable() -> Result<Vec<usize>, Error> {
     let set = sched_getaffinity(None)?;
     Ok((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
 }
 
-/// Lets so many threads decide for so long in one design. Message passing takes at least two.
+/// What reading the clock takes.
+pub fn clock() -> Span {
+    const READINGS: u32 = 10_000;
+    let start = Instant::now();
+    for _ in 1..READINGS {
+        black_box(Instant::now());
+    }
+    Span((start.elapsed() / READINGS).as_nanos() as u64)
+}
+
+/// Lets so many threads decide for so long in one design, each on a CPU: the first of those that
+/// are [`usable`]. Message passing takes at least two.
 ///
 /// # Errors
 /// There are fewer CPUs, or threads cannot be kept on them.
 pub fn measure(design: Design, cpus: usize, span: Duration) -> Result<Vec<Row>, Error> {
     let all = usable()?;
-    let least = if design == Design::Messages { 2 } else { 1 };
+    let least = design.least();
     if cpus > all.len() || cpus < least {
         return Err(Error::Crowd { asked: cpus.max(least), usable: all.len() });
     }
@@ -103,12 +121,16 @@ pub fn measure(design: Design, cpus: usize, span: Duration) -> Result<Vec<Row>, 
         Design::PerCpu => drive(on, span, &PerCpu::new(cpus))?,
         Design::Messages => drive(on, span, &Messages::new(cpus - 1))?,
     };
-    let rows = seen.into_iter().filter(|(_, seen)| seen.count > 0);
-    Ok(rows.map(|(kind, seen)| Row { cpus, design, kind, seen }).collect())
+    let rows = seen.into_iter().filter(|(_, lengths)| lengths.count > 0);
+    Ok(rows.map(|(kind, lengths)| Row { cpus, design, kind, lengths }).collect())
 }
 
 /// What a thread saw, by kind.
-type Sight = Vec<(Overhead, Seen)>;
+type Sight = Vec<(Overhead, Distribution)>;
+
+fn nothing() -> Sight {
+    Overhead::ALL.map(|kind| (kind, Distribution::default())).into()
+}
 
 /// State that threads share, and what each does with it.
 trait Shared: Sync {
@@ -124,10 +146,10 @@ fn drive(on: &[usize], span: Duration, shared: &impl Shared) -> Result<Sight, Er
         let stays = sched_setaffinity(None, &only);
         begin.wait();
         stays?;
-        let mut sight: Sight = Overhead::ALL.map(|kind| (kind, Seen::default())).into();
+        let mut sight = nothing();
         let mut random = Random::stream(1, 0, me as u64);
         while !over.load(Ordering::Relaxed) {
-            shared.decide(me, &mut random, &mut |kind, span| sight[kind as usize].1.add(span));
+            shared.decide(me, &mut random, &mut |kind, span| sight[kind as usize].1.add(span.0));
         }
         Ok(sight)
     };
@@ -141,9 +163,9 @@ fn drive(on: &[usize], span: Duration, shared: &impl Shared) -> Result<Sight, Er
         let ended = threads.into_iter().map(|it| it.join().unwrap_or_else(|_| Ok(Vec::new())));
         ended.collect()
     });
-    let mut sum: Sight = Overhead::ALL.map(|kind| (kind, Seen::default())).into();
-    for (kind, seen) in all?.into_iter().flatten() {
-        sum[kind as usize].1.merge(seen);
+    let mut sum = nothing();
+    for (kind, lengths) in all?.into_iter().flatten() {
+        sum[kind as usize].1.merge(&lengths);
     }
     Ok(sum)
 }

@@ -17,6 +17,7 @@
 //!
 //! This crate does no input or output, reads no clock, holds no thread and no `unsafe`.
 
+mod distribution;
 pub mod dsq;
 mod history;
 mod ids;
@@ -30,6 +31,7 @@ pub mod sporadic;
 mod time;
 pub mod workload;
 
+pub use distribution::{Distribution, Length};
 pub use history::carries::Carries;
 pub use history::event::{By, Change, Context, Entry, Event, How, Left, Prio, Row};
 pub use history::observer::Observer;

@@ -1,6 +1,7 @@
 //! What may be wrong with what a user calls a machine, a workload or a task set.
 
 use wastenot_model::CpuId;
+use wastenot_model::machine::Profile;
 
 /// Why no machine, workload or task set could be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -12,6 +13,14 @@ pub enum Error {
         /// As typed.
         name: String,
         /// The preset whose name is nearest, if one is near.
+        nearest: Option<&'static str>,
+    },
+    /// No profile has this name.
+    #[error("there is no profile `{name}`{}", nearest.map(|n| format!("; nearest is `{n}`")).unwrap_or_default())]
+    UnknownProfile {
+        /// As typed.
+        name: String,
+        /// The profile whose name is nearest, if one is near.
         nearest: Option<&'static str>,
     },
     /// A preset was given the wrong arguments.
@@ -97,6 +106,10 @@ impl Error {
                  file from `lstopo FILE.xml`, `lscpu -p` or /sys",
                 crate::preset::usages().join(", ")
             ),
+            Error::UnknownProfile { .. } => {
+                let known = Profile::NAMED.map(|(known, _)| known);
+                format!("profiles are {}, or a file (docs/profile.md)", known.join(", "))
+            }
             Error::Arguments { .. } => "the numbers count from 1: `flat(2,8)`".into(),
             Error::Synthetic { text, .. } => format!(
                 "write levels from wide to narrow, the last being pu, and compare with `lstopo -i \

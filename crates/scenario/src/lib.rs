@@ -21,11 +21,14 @@ mod catalogue;
 mod draft;
 mod error;
 pub mod extract;
+mod feather_trace;
 mod grid;
 mod hwloc;
 mod lscpu;
+pub mod measured;
 pub mod overheads;
 mod preset;
+pub mod profile;
 mod rtapp;
 pub mod scenario;
 pub mod sweep;
@@ -88,10 +91,16 @@ pub fn fuzz_one(data: &[u8]) {
         lscpu::read("data", &text),
         sys::read("data", &text),
     ];
-    let tables = [task_set::read("data", data).err(), overheads::read("data", data).err()];
+    let tables = [
+        task_set::read("data", data).err(),
+        overheads::read("data", data).err(),
+        measured::read("data", data).err(),
+        measured::figures("overhead=SCHED_m=4.csv", data, Some(2_000.0)).err(),
+    ];
     let texts = [
         scenario("data", &text).err(),
         sweep::sweep("data", &text, &sweep::Names { tests: &[], implementations: &[] }).err(),
+        profile::profile("data", &text).err(),
         from_rtapp("data", &text, None).err(),
         text.parse::<task_sets::Periods>().err(),
         text.parse::<task_sets::WorkingSets>().err(),

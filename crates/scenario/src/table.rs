@@ -18,7 +18,8 @@ pub(crate) struct Column {
     pub(crate) needed: bool,
 }
 
-/// A table that is being read: lines that are blank or begin with `#` are left out.
+/// A table that is being read: lines that are blank or begin with `#` are left out, and so is its
+/// header where it comes again, as in tables that were put together with `cat`.
 pub(crate) struct Table<'n, R> {
     file: &'n str,
     columns: &'static [Column],
@@ -27,7 +28,7 @@ pub(crate) struct Table<'n, R> {
     line: usize,
     /// By column: where its cells are in a row.
     places: Vec<Option<usize>>,
-    width: usize,
+    header: StringRecord,
 }
 
 /// A row.
@@ -48,12 +49,14 @@ impl<'n, R: Read> Table<'n, R> {
     ) -> Result<Table<'n, R>, Error> {
         let places = vec![None; columns.len()];
         let read = BufReader::new(read);
-        let mut table = Table { file, columns, read, line: 0, places, width: 0 };
+        let header = StringRecord::new();
+        let mut table = Table { file, columns, read, line: 0, places, header };
         let Some(header) = table.record()? else {
             let help = format!("begin with a line that names the columns: {}", names(columns));
             return Err(table.wrong("there is nothing in it", help));
         };
         table.header(&header)?;
+        table.header = header;
         Ok(table)
     }
 
@@ -67,7 +70,6 @@ impl<'n, R: Read> Table<'n, R> {
                 return Err(self.wrong(what, "leave one of them out"));
             }
         }
-        self.width = header.len();
         let mut lacks = self.columns.iter().zip(&self.places);
         match lacks.find(|(column, place)| column.needed && place.is_none()) {
             None => Ok(()),
@@ -93,10 +95,16 @@ impl<'n, R: Read> Table<'n, R> {
 
     /// The next row.
     pub(crate) fn next(&mut self) -> Result<Option<Row<'n>>, Error> {
-        let Some(record) = self.record()? else { return Ok(None) };
-        if record.len() != self.width {
+        let record = loop {
+            match self.record()? {
+                None => return Ok(None),
+                Some(again) if again == self.header => {}
+                Some(record) => break record,
+            }
+        };
+        if record.len() != self.header.len() {
             let s = if record.len() == 1 { "" } else { "s" };
-            let (has, of) = (record.len(), self.width);
+            let (has, of) = (record.len(), self.header.len());
             let what = format!("{has} cell{s}, and the header names {of} columns");
             return Err(self.wrong(what, "give each column a cell"));
         }

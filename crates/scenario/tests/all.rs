@@ -3,8 +3,10 @@
 mod all {
     mod files;
     mod hostile;
+    mod measured;
     mod page;
     mod presets;
+    mod profiles;
     mod rtapp;
     mod scenarios;
     mod seeds;

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
+use wastenot_model::machine::Profile;
 use wastenot_model::{Carries, History, Machine};
 use wastenot_read::{Error, Format, Formats, Options};
 
@@ -178,6 +179,18 @@ pub(crate) fn machine(option: &str, text: &str) -> Result<Machine, Stop> {
         wastenot_scenario::machine(text)
     };
     made.map_err(|error| Stop::new(format_args!("{option}: {error}"), error.help()))
+}
+
+/// The profile that an option names: a file where there is one of that name, else one that has it.
+pub(crate) fn profile(option: &str, name: &str) -> Result<Profile, Stop> {
+    let file = Path::new(name);
+    let read = if file.is_file() {
+        let (shown, text) = text(file, "name a profile (TOML), as docs/profile.md says")?;
+        wastenot_scenario::profile::profile(&shown, &text)
+    } else {
+        wastenot_scenario::profile::named(name)
+    };
+    read.map_err(|error| Stop::new(format_args!("{option}: {error}"), error.help()))
 }
 
 /// Gives the trace the topology that its file does not hold. Which CPUs were online, only the

@@ -3,9 +3,11 @@
 mod costs;
 pub mod domains;
 mod hops;
+mod profile;
 
 pub use costs::Costs;
 pub use hops::Hops;
+pub use profile::{Prices, Profile, Section, Spin};
 
 use std::collections::BTreeSet;
 

@@ -1,12 +1,12 @@
-//! `docs/scenario.md` and `docs/sweep.md`: their tables are those of the code, their examples can
-//! be read.
+//! `docs/scenario.md`, `docs/sweep.md` and `docs/profile.md`: their tables are those of the code,
+//! their examples can be read.
 
 use std::fmt::Write;
 use std::fs;
 
 use wastenot_scenario::scenario::{Form, MEASURES, PICKS, SCHEMA, STEPS, Section, TIMES, WAITINGS};
 use wastenot_scenario::task_sets::{DEADLINES, SPREADS, UTILIZATIONS};
-use wastenot_scenario::{ArgumentKind, CATALOGUE, scenario, sweep};
+use wastenot_scenario::{ArgumentKind, CATALOGUE, profile, scenario, sweep};
 
 use super::seeds::root;
 
@@ -104,7 +104,12 @@ fn generated(page: &str, parts: Vec<(&str, String)>) -> String {
 
 #[test]
 fn the_pages_have_the_tables_of_the_code() {
-    for (name, parts) in [("docs/scenario.md", of_scenarios()), ("docs/sweep.md", of_sweeps())] {
+    let of_profiles = vec![("schema", schema(profile::SCHEMA))];
+    for (name, parts) in [
+        ("docs/scenario.md", of_scenarios()),
+        ("docs/sweep.md", of_sweeps()),
+        ("docs/profile.md", of_profiles),
+    ] {
         let path = root().join(name);
         let page = fs::read_to_string(&path).expect(name);
         let text = generated(&page, parts);
@@ -129,4 +134,12 @@ fn the_examples_of_the_page_can_be_read() {
         let read = scenario("example.toml", example);
         read.unwrap_or_else(|e| panic!("{e}\nhelp: {}\n{example}", e.help()));
     }
+}
+
+#[test]
+fn the_example_of_a_profile_can_be_read() {
+    let page = fs::read_to_string(root().join("docs/profile.md")).expect("docs/profile.md");
+    let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
+    let read = profile::profile("example.toml", example.expect("an example"));
+    read.unwrap_or_else(|e| panic!("{e}\nhelp: {}", e.help()));
 }

@@ -7,13 +7,13 @@
 //!
 //! The same under a lock for each cluster is clustered EDF, and of single CPUs partitioned EDF.
 
+use wastenot_model::machine::Profile;
 use wastenot_model::policy::{Happening, Why};
 use wastenot_model::{CpuId, TaskId, Time};
 
 use super::core::{Core, Tie};
 use super::jobs::{Jobs, number, task};
 use super::paths::{Paths, Walks};
-use super::profile::Profile;
 use super::run::Overheads;
 use crate::mechanism::{LineId, LockId, Overhead, Step, Trigger};
 use crate::{Kernel, Leaves};

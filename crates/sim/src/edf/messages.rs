@@ -10,13 +10,13 @@
 
 use std::collections::VecDeque;
 
+use wastenot_model::machine::Profile;
 use wastenot_model::policy::{Happening, Why};
 use wastenot_model::{CpuId, TaskId, Time};
 
 use super::core::{Core, Tie};
 use super::jobs::{Jobs, number, task};
 use super::paths::{Paths, Walks};
-use super::profile::Profile;
 use super::run::Overheads;
 use crate::mechanism::{LineId, LockId, MailboxId, Overhead, Step, Trigger};
 use crate::{Kernel, Leaves};

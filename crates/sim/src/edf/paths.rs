@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
+use wastenot_model::machine::Section;
 use wastenot_model::{CpuId, Span, Time};
 
 use crate::Kernel;
 use crate::mechanism::{LineId, LockId, Mechanism, Overhead, Step, Trigger};
 
-use super::profile::Section;
 use super::run::Overheads;
 
 /// A design: what a CPU does in the kernel, one stretch of steps after the other.

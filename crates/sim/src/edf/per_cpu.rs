@@ -8,12 +8,12 @@
 
 use std::collections::BTreeSet;
 
+use wastenot_model::machine::{Profile, Section};
 use wastenot_model::policy::{Happening, TimerId, Why};
 use wastenot_model::{CpuId, Span, TaskId, Time};
 
 use super::jobs::{Jobs, number, task};
 use super::paths::{Paths, Walks};
-use super::profile::{Profile, Section};
 use super::run::Overheads;
 use crate::mechanism::{LineId, LockId, Overhead, Step, Trigger};
 use crate::{Kernel, Leaves};

@@ -1,5 +1,6 @@
 //! A task set on a machine under one of the designs.
 
+use wastenot_model::machine::Profile;
 use wastenot_model::sporadic::TaskSet;
 use wastenot_model::workload::{Program, Step, Template, Variate};
 use wastenot_model::{CpuId, History, Machine, Span, Workload};
@@ -11,7 +12,6 @@ use super::messages::{Mailboxes, Messages};
 use super::paths::{Walking, Walks};
 use super::per_cpu::{PerCpu, Server};
 use super::plain::Done;
-use super::profile::Profile;
 use crate::mechanism::{Contention, LockId, Overhead, Seen};
 use crate::{Kernel, Options, Outcome, simulate_mechanism};
 

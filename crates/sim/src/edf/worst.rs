@@ -5,8 +5,8 @@
 //! spins by test-and-set may wait for ever.
 
 use wastenot_model::Span;
+use wastenot_model::machine::{Profile, Section};
 
-use super::profile::{Profile, Section};
 use crate::mechanism::Spin;
 
 /// What the bounds depend on.

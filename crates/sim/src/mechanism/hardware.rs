@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use wastenot_model::machine::{Prices, Spin};
 use wastenot_model::{CpuId, Machine, Span, Time};
 
 macro_rules! ids {
@@ -16,40 +17,6 @@ ids! {
     LockId "A kernel lock, for which CPUs spin.";
     LineId "Cache lines that are always written together.";
     MailboxId "A mailbox: written by many CPUs, read by one.";
-}
-
-/// How CPUs spin for a lock, and who gets it next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Spin {
-    /// Each on a line of its own, first come, first served: MCS, Linux's queued spinlocks.
-    #[default]
-    Own,
-    /// All on one line, first come, first served: a ticket lock. Whoever waits fetches the line
-    /// again when the lock is handed on.
-    Ticket,
-    /// All on one line, and whoever gets it first has the lock: test-and-set. The nearest does, so
-    /// that CPUs of another node may wait for ever.
-    TestAndSet,
-}
-
-/// What the hardware takes. All zero unless set.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Prices {
-    /// Taking or writing a line that this CPU wrote last.
-    pub line_own: Span,
-    /// The same, of a line that another CPU of the node wrote last.
-    pub line_near: Span,
-    /// The same, of a line that a CPU of another node wrote last.
-    pub line_far: Span,
-    /// Handing a lock on, beside the line that travels.
-    pub hand_off: Span,
-    /// How often each CPU that waits fetches the line of a lock that is handed on, unless it spins
-    /// on a line of its own.
-    pub fetches: u32,
-    /// From writing a message until its reader is interrupted.
-    pub message: Span,
-    /// From when a timer is due until its CPU is interrupted.
-    pub timer: Span,
 }
 
 /// What was seen of a lock.

@@ -10,8 +10,9 @@ mod hardware;
 mod samples;
 
 pub use direct::Direct;
-pub use hardware::{Contention, Hardware, LineId, LockId, MailboxId, Prices, Spin};
+pub use hardware::{Contention, Hardware, LineId, LockId, MailboxId};
 pub use samples::{Overhead, Samples, Seen};
+pub use wastenot_model::machine::{Prices, Spin};
 
 use wastenot_model::policy::{Happening, Why};
 use wastenot_model::{Context as By, CpuId, Span, TaskId};

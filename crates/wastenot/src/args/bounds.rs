@@ -1,15 +1,16 @@
-//! `wastenot bounds`: of one task set; `bounds sweep`, of many; `bounds overheads`, what to count
+//! `wastenot bounds`: of one task set; `sweep`, of many; `overheads`, `measure` and `calibrate`, of
+//! what to count with.
 
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use wastenot_bounds::verdict;
 use wastenot_lab::Implementation;
 use wastenot_lab::sweep::Shard;
-use wastenot_model::{Span, nearest};
+use wastenot_model::{CpuId, CpuSet, Span, nearest};
 
-use super::check::Face;
+use super::check::{Face, percent};
 use super::quantity::some_span;
 
 /// Tell whether deadlines hold under global EDF, and why not
@@ -80,6 +81,8 @@ pub(crate) struct Test {
 pub(crate) enum What {
     Sweep(Sweep),
     Overheads(Overheads),
+    Measure(Measure),
+    Calibrate(Calibrate),
 }
 
 /// Make a table of what global EDF costs in the simulated machine
@@ -111,6 +114,9 @@ pub(crate) struct Overheads {
     /// Who decides, where: gsn-edf, sched-deadline, either with -dedicated, or gedf-mp
     #[arg(long, value_name = "NAME", default_value = "gsn-edf")]
     pub(crate) implementation: Implementation,
+    /// What everything costs: x7550-assumed, free, or a file (docs/profile.md)
+    #[arg(long, value_name = "PROFILE", default_value = "x7550-assumed")]
+    pub(crate) profile: String,
     /// How long each run is
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = some_span)]
     pub(crate) length: Span,
@@ -128,7 +134,7 @@ pub(crate) struct Overheads {
     pub(crate) force: bool,
 }
 
-/// Tell which share of random task sets can be scheduled, at many points
+/// Tell which share of random task sets can be scheduled
 #[derive(Args, Debug)]
 #[command(after_help = "\
 EXPERIMENT is TOML: what sets are like, and by which curves they are judged
@@ -165,6 +171,159 @@ pub(crate) struct Sweep {
     pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) face: Face,
+}
+
+/// Tell what locks and messages take on this machine
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Threads that do nothing but decide, each on a CPU of its own: who takes which
+job next, under one lock for all (coarse-ticket, coarse-queued), a lock a CPU
+(per-cpu), or by messages to one who decides for all (messages). So interrupts
+and switches are not in the figures, but whatever else runs on these CPUs
+delays them, the maxima first: measure while nothing else runs.
+
+TABLE is CSV (docs/profile.md). Each line tells its machine, so that tables of
+several machines can be put together: with --append, or with cat.
+
+Examples:
+  wastenot bounds measure --span 20ms
+  wastenot bounds measure --span 20ms -o here.csv
+  wastenot bounds measure --cpus 1 --span 20ms --design coarse-ticket --json")]
+pub(crate) struct Measure {
+    /// On how many CPUs, in turn: 1,2,4-8; powers of two, and all, unless set
+    #[arg(long, value_name = "LIST", value_parser = counts)]
+    pub(crate) cpus: Option<CpuSet>,
+    /// How long each design decides on each number of CPUs
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = some_span)]
+    pub(crate) span: Span,
+    /// Only these: coarse-ticket, coarse-queued, per-cpu, messages
+    #[arg(long = "design", value_name = "NAME", value_delimiter = ',')]
+    pub(crate) designs: Vec<Decider>,
+    /// Write the figures as CSV; `-` is standard output
+    #[arg(short, long, value_name = "TABLE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Add them to TABLE if it is there
+    #[arg(long, requires = "output")]
+    pub(crate) append: bool,
+    /// Replace TABLE if it is there
+    #[arg(long, requires = "output", conflicts_with = "append")]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) face: Face,
+}
+
+/// Numbers of CPUs as the kernel lists CPUs.
+fn counts(text: &str) -> Result<CpuSet, &'static str> {
+    let counts = CpuSet::parse(text).filter(|counts| !counts.is_empty());
+    let counts = counts.filter(|counts| !counts.contains(CpuId(0)));
+    counts.ok_or("expected numbers of CPUs: 1,2,4-8")
+}
+
+/// A design of `wastenot-measure` as typed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Decider(pub(crate) wastenot_measure::Design);
+
+impl FromStr for Decider {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Decider, String> {
+        let all = wastenot_measure::Design::ALL;
+        let names = all.map(wastenot_measure::Design::name);
+        let found = all.into_iter().find(|design| design.name() == text).map(Decider);
+        found.ok_or_else(|| match nearest(text, names) {
+            Some(near) => format!("there is no such design; did you mean `{near}`?"),
+            None => format!("designs are {}", names.join(", ")),
+        })
+    }
+}
+
+/// Tell which simulated costs fit what was measured of a lock
+#[derive(Args, Debug)]
+#[command(after_help = "\
+TABLE is what `wastenot bounds measure` wrote, what Feather-Trace's tool
+ft-compute-stats printed, or samples of ft2csv in a file named as
+  overheads_scheduler=GSN-EDF_m=64_overhead=SCHED.csv
+A pair is how many cache lines are written under the lock for all, and how
+often a CPU that waits for it fetches the lock's line. Each pair that fits is
+printed, since few figures determine one (docs/profile.md).
+
+Exit codes: 0 some fit; 1 none does; 2 failed.
+
+Examples:
+  wastenot bounds calibrate scenarios/measured/epyc-2.csv
+  wastenot bounds calibrate scenarios/measured/epyc-2.csv --design coarse-ticket
+  wastenot bounds calibrate scenarios/measured/epyc-2.csv --within 40% -o e.toml
+  wastenot bounds calibrate --point 8=75us --within 5%")]
+pub(crate) struct Calibrate {
+    /// Figures, in CSV; `-` is standard input
+    #[arg(value_name = "TABLE", required_unless_present = "points")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The longest that a kernel took on M CPUs to choose whom to run: 64=3ms
+    #[arg(long = "point", value_name = "M=TIME", value_parser = point)]
+    pub(crate) points: Vec<(u32, Span)>,
+    /// What all else costs: x7550-assumed, free, or a file (docs/profile.md)
+    #[arg(long, value_name = "PROFILE", default_value = "x7550-assumed")]
+    pub(crate) profile: String,
+    /// How far off a figure may be
+    #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = share)]
+    pub(crate) within: f64,
+    /// What of a figure counts: mean, median (of threads), max (of a kernel)
+    #[arg(long, value_name = "NAME", hide_possible_values = true)]
+    pub(crate) figure: Option<Figure>,
+    /// Only figures of machines whose name has this in it
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) machine: Option<String>,
+    /// Only figures of these designs: coarse-ticket, coarse-queued, GSN-EDF
+    #[arg(long = "design", value_name = "NAME", value_delimiter = ',')]
+    pub(crate) designs: Vec<String>,
+    /// CPUs of a socket, where a table does not tell
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=8192))]
+    pub(crate) socket: u32,
+    /// How fast the clock of Feather-Trace was: 2000 is 2 GHz
+    #[arg(long, value_name = "N", value_parser = rate)]
+    pub(crate) cycles_per_us: Option<f64>,
+    /// Write the pair that comes nearest as a profile, if it fits; `-` is standard output
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace OUT if it is there
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) face: Face,
+}
+
+/// What is taken of all samples.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Figure {
+    /// Their mean
+    Mean,
+    /// The middle one
+    Median,
+    /// The longest
+    Max,
+}
+
+/// `64=3ms`: on 64 CPUs 3 ms.
+fn point(text: &str) -> Result<(u32, Span), &'static str> {
+    let read = || {
+        let (cpus, span) = text.split_once('=')?;
+        let cpus: u32 = cpus.trim().parse().ok()?;
+        let span = Span::parse(span).filter(|span| (1..1 << 40).contains(&span.0))?;
+        (1..=8_192).contains(&cpus).then_some((cpus, span))
+    };
+    read().ok_or("3 ms on 64 CPUs are `64=3ms`")
+}
+
+/// `5%` is 0.05.
+fn share(text: &str) -> Result<f64, &'static str> {
+    let share = percent(text.strip_suffix('%').unwrap_or(text));
+    share.filter(|share| *share <= 1.0).ok_or("expected 0% to 100%")
+}
+
+fn rate(text: &str) -> Result<f64, &'static str> {
+    let rate = text.parse().ok().filter(|rate: &f64| (1.0..1e6).contains(rate));
+    rate.ok_or("expected cycles per microsecond: 2000 is 2 GHz")
 }
 
 /// `2/3` is the second of three.

@@ -91,6 +91,11 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
                     docs/sweep.md";
         return Some(Stop::new("sweep needs an experiment", line));
     }
+    if lacks(error, "<TABLE>") {
+        let line =
+            "`wastenot bounds measure -o here.csv`, then `wastenot bounds calibrate here.csv`";
+        return Some(Stop::new("calibrate needs figures", line));
+    }
     if verb == "bounds" && (file || cpus) {
         let typed = typed.iter().skip(1);
         let file = if file { "tasks.csv ".to_owned() } else { String::new() };

@@ -45,6 +45,7 @@ const LAW: &[(&str, u8, &[&str])] = &[
             "wastenot-check",
             "wastenot-draw",
             "wastenot-record",
+            "wastenot-measure",
             "wastenot-lab",
             "wastenot-sim",
             "wastenot-rota",

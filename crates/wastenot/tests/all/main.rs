@@ -10,6 +10,7 @@ mod forced;
 mod formats;
 mod layers;
 mod licences;
+mod measure;
 mod proofs;
 mod record;
 mod reference;

@@ -107,6 +107,8 @@ fn every_link_in_the_pages_leads_somewhere() {
             "docs/reference/counterexample.md",
             "docs/proofs.md",
         ])
+        .chain(["docs/reference/bounds-measure.md", "docs/reference/bounds-calibrate.md"])
+        .chain(["docs/message-passing.md", "docs/profile.md"])
         .chain(["docs/scenario.md", "docs/simulate.md", "docs/sweep.md"])
         .chain(["docs/seeds.md", "docs/record.md", "docs/watch.md"])
     {

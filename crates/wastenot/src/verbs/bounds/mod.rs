@@ -1,5 +1,7 @@
 //! `wastenot bounds`: whether deadlines hold, why not, and what would help.
 
+mod calibrate;
+mod measure;
 mod outcome;
 mod overheads;
 mod report;
@@ -19,11 +21,13 @@ use crate::fail::{Answer, Stop};
 use crate::out::Target;
 use crate::{open, out, progress};
 
-/// Judges a task set, or many.
+/// Judges a task set, or many, or looks at what schedulers cost.
 pub(crate) fn run(args: &Bounds) -> Result<Answer, Stop> {
     match (&args.what, &args.test) {
         (Some(What::Sweep(args)), _) => sweep::run(args),
         (Some(What::Overheads(args)), _) => simulated::run(args),
+        (Some(What::Measure(args)), _) => measure::run(args),
+        (Some(What::Calibrate(args)), _) => calibrate::run(args),
         (None, Some(args)) => test(args),
         (None, None) => {
             Err(Stop::new("bounds needs a task set", "`wastenot bounds tasks.csv --cpus 4`"))

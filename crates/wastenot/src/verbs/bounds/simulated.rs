@@ -4,7 +4,6 @@ use std::path::Path;
 
 use wastenot_lab::overheads::Simulated;
 use wastenot_scenario::overheads::{Overhead, write};
-use wastenot_sim::edf::Profile;
 
 use super::overheads::Measured;
 use crate::args::bounds::Overheads as Args;
@@ -28,7 +27,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
     let simulated = Simulated {
         implementation: args.implementation,
         machine: &machine,
-        profile: Profile::X7550_ASSUMED,
+        profile: open::profile("--profile", &args.profile)?,
         length: args.length,
         seed: args.seed,
     };
@@ -63,12 +62,12 @@ fn others(file: &Path, rows: &[Overhead]) -> Result<Vec<Overhead>, Stop> {
 
 /// What whoever finds the file has to know.
 fn about(args: &Args, cpus: u32) -> String {
-    let Args { implementation, machine, length, seed, .. } = args;
+    let Args { implementation, machine, profile, length, seed, .. } = args;
     let from = args.with.as_deref().map_or_else(String::new, |file| {
         format!("\nkinds that it does not have are those of {}", open::shown(file))
     });
     format!(
-        "simulated, not measured: {} on {cpus} CPU{} ({machine}), profile x7550-assumed, {length} \
+        "simulated, not measured: {} on {cpus} CPU{} ({machine}), profile {profile}, {length} \
          a run, seed {seed}{from}",
         implementation.name(),
         if cpus == 1 { "" } else { "s" },

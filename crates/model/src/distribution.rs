@@ -29,7 +29,7 @@ impl Distribution {
 
     /// Adds a length whose bucket is known.
     #[inline]
-    pub(crate) fn add_length(&mut self, length: Length) {
+    pub fn add_length(&mut self, length: Length) {
         let value = length.value;
         self.count += 1;
         self.sum = self.sum.saturating_add(value);
@@ -122,14 +122,15 @@ impl Distribution {
 
 /// A length that goes into several distributions: its bucket is found once.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Length {
+pub struct Length {
     value: u64,
     bucket: usize,
 }
 
 impl Length {
     #[inline]
-    pub(crate) fn new(value: u64) -> Length {
+    /// This one.
+    pub fn new(value: u64) -> Length {
         Length { value, bucket: bucket(value) }
     }
 }

@@ -1,10 +1,42 @@
 //! What kernel code and hardware take: the parameters of the machine in which designs are compared.
 
-use wastenot_model::Span;
-use wastenot_model::machine::Costs;
-use wastenot_model::workload::Random;
+use super::Costs;
+use crate::Span;
+use crate::workload::Random;
 
-use crate::mechanism::{Prices, Spin};
+/// How CPUs spin for a lock, and who gets it next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spin {
+    /// Each on a line of its own, first come, first served: MCS, Linux's queued spinlocks.
+    #[default]
+    Own,
+    /// All on one line, first come, first served: a ticket lock. Whoever waits fetches the line
+    /// again when the lock is handed on.
+    Ticket,
+    /// All on one line, and whoever gets it first has the lock: test-and-set. The nearest does, so
+    /// that CPUs of another node may wait for ever.
+    TestAndSet,
+}
+
+/// What the hardware takes. All zero unless set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Prices {
+    /// Taking or writing a line that this CPU wrote last.
+    pub line_own: Span,
+    /// The same, of a line that another CPU of the node wrote last.
+    pub line_near: Span,
+    /// The same, of a line that a CPU of another node wrote last.
+    pub line_far: Span,
+    /// Handing a lock on, beside the line that travels.
+    pub hand_off: Span,
+    /// How often each CPU that waits fetches the line of a lock that is handed on, unless it spins
+    /// on a line of its own.
+    pub fetches: u32,
+    /// From writing a message until its reader is interrupted.
+    pub message: Span,
+    /// From when a timer is due until its CPU is interrupted.
+    pub timer: Span,
+}
 
 /// What a piece of kernel code takes: its own work, and lines that it writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,7 +47,7 @@ pub struct Section {
     pub lines: u32,
 }
 
-/// A set of parameters. All but the last two of [`Prices`] are of one job's path through a kernel.
+/// A set of parameters, all of one job's path through a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
     /// Lines, locks, messages, timers.
@@ -47,6 +79,10 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// Those that have a name.
+    pub const NAMED: [(&str, Profile); 2] =
+        [("free", Profile::FREE), ("x7550-assumed", Profile::X7550_ASSUMED)];
+
     /// Nothing takes any time.
     pub const FREE: Profile = Profile {
         hardware: Prices {
@@ -138,7 +174,7 @@ impl Profile {
     }
 
     /// What the engine takes of it.
-    pub(super) fn costs(&self) -> Costs {
+    pub fn costs(&self) -> Costs {
         Costs { switch: self.switch, ipi: self.ipi, ..Costs::default() }
     }
 }

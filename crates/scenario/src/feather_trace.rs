@@ -1,0 +1,204 @@
+//! What Feather-Trace's tools print of overheads in LITMUS^RT: samples (`ft2csv`), or statistics
+//! of many files of samples (`ft-compute-stats`).
+//!
+//! A line of samples is `start, end, length`, in cycles; of latencies `0, 0, length`, in ns. Of
+//! what they are stands in the file's name: `overheads_scheduler=GSN-EDF_m=64_overhead=SCHED.csv`.
+//! Statistics have a header, which may begin with `#`, and a line for each file.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read};
+
+use wastenot_model::Distribution;
+
+use crate::error::{Error, shown};
+use crate::measured::{By, Figure, LONGEST_NS};
+
+/// No line is longer, in bytes.
+pub(crate) const LINE: u64 = 4096;
+/// No file of statistics has more lines.
+const MOST: usize = 100_000;
+
+/// How a file of samples has to be called.
+const NAME: &str = "overheads_scheduler=GSN-EDF_m=64_overhead=SCHED.csv";
+
+/// A file, line by line.
+struct Lines<'n, R> {
+    file: &'n str,
+    read: BufReader<R>,
+    line: usize,
+}
+
+impl<'n, R: Read> Lines<'n, R> {
+    fn new(file: &'n str, read: R) -> Lines<'n, R> {
+        Lines { file, read: BufReader::new(read), line: 0 }
+    }
+
+    /// The cells of the next line that has any.
+    fn next(&mut self) -> Result<Option<Vec<String>>, Error> {
+        let mut bytes = Vec::new();
+        loop {
+            self.line += 1;
+            bytes.clear();
+            let read = self.read.by_ref().take(LINE + 1).read_until(b'\n', &mut bytes);
+            if let Err(error) = read {
+                let what = format!("cannot be read further: {error}");
+                return Err(self.wrong(what, "is it a file, and yours?"));
+            }
+            if bytes.is_empty() {
+                return Ok(None);
+            }
+            if bytes.len() as u64 > LINE {
+                let what = format!("the line is longer than {LINE} bytes");
+                return Err(self.wrong(what, "give it as Feather-Trace's tools wrote it"));
+            }
+            let text = String::from_utf8_lossy(&bytes);
+            let text = text.trim_start_matches('\u{feff}').trim();
+            if !text.is_empty() {
+                return Ok(Some(text.split(',').map(|cell| cell.trim().to_owned()).collect()));
+            }
+        }
+    }
+
+    fn wrong(&self, what: impl Into<String>, help: impl Into<String>) -> Error {
+        let (file, line) = (self.file.to_owned(), self.line.max(1));
+        Error::Wrong { file, line, what: what.into(), help: help.into() }
+    }
+
+    /// Cycles as a time.
+    fn ns(&self, cycles: f64, cycles_per_us: Option<f64>) -> Result<u64, Error> {
+        let Some(per_us) = cycles_per_us else {
+            let help = "say how fast the machine's clock was: `--cycles-per-us 2000` is 2 GHz";
+            return Err(self.wrong("it counts in cycles", help));
+        };
+        self.some_ns(cycles * 1_000.0 / per_us)
+    }
+
+    fn some_ns(&self, ns: f64) -> Result<u64, Error> {
+        if (0.0..LONGEST_NS as f64).contains(&ns) {
+            return Ok(ns as u64);
+        }
+        Err(self.wrong("a length that no overhead has", "is it in cycles, or in microseconds?"))
+    }
+}
+
+/// What the name of a file tells: `key=value` between underlines.
+fn told(file: &str) -> BTreeMap<&str, &str> {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    let name = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    name.split('_').filter_map(|part| part.split_once('=')).collect()
+}
+
+fn cpus(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|cpus| (1..=8_192).contains(cpus))
+}
+
+/// Latencies are told in ns, all else in cycles.
+fn is_latency(kind: &str) -> bool {
+    kind.ends_with("-LATENCY")
+}
+
+/// Samples of one kind, from `ft2csv`.
+pub(crate) fn samples(
+    file: &str,
+    read: impl Read,
+    cycles_per_us: Option<f64>,
+) -> Result<Vec<Figure>, Error> {
+    let mut lines = Lines::new(file, read);
+    let told = told(file);
+    let of = |key: &str| told.get(key).copied().unwrap_or_default();
+    let (kind, Some(cpus)) = (of("overhead").to_owned(), cpus(of("m"))) else {
+        let what = "its name does not tell on how many CPUs it was measured (`m=`)";
+        return Err(lines.wrong(what, format!("call it as in `{NAME}`")));
+    };
+    if kind.is_empty() {
+        let what = "its name does not tell what was measured (`overhead=`)";
+        return Err(lines.wrong(what, format!("call it as in `{NAME}`")));
+    }
+    let mut lengths = Distribution::default();
+    while let Some(cells) = lines.next()? {
+        let [_, _, length] = cells.as_slice() else {
+            let help = "lines of `ft2csv` are `start, end, length`";
+            return Err(lines.wrong(format!("{} cells", cells.len()), help));
+        };
+        let Ok(length) = length.parse::<u64>() else {
+            let what = format!("`{}` is no length", shown(length));
+            return Err(lines.wrong(what, "lines of `ft2csv` are `start, end, length`"));
+        };
+        lengths.add(match is_latency(&kind) {
+            true => lines.some_ns(length as f64)?,
+            false => lines.ns(length as f64, cycles_per_us)?,
+        });
+    }
+    Ok(vec![Figure {
+        by: By::FeatherTrace,
+        machine: of("host").to_owned(),
+        design: of("scheduler").to_owned(),
+        kind,
+        cpus,
+        sockets: None,
+        samples: lengths.count,
+        mean_ns: lengths.mean().unwrap_or(0),
+        median_ns: lengths.quantile(0.5).unwrap_or(0),
+        max_ns: lengths.max,
+    }])
+}
+
+/// Columns that are read of statistics.
+const COLUMNS: [&str; 8] =
+    ["Plugin", "#cores", "Overhead", "Unit", "#samples", "max", "avg", "med"];
+
+/// Statistics of files of samples, from `ft-compute-stats`.
+pub(crate) fn statistics(
+    file: &str,
+    read: impl Read,
+    cycles_per_us: Option<f64>,
+) -> Result<Vec<Figure>, Error> {
+    let mut lines = Lines::new(file, read);
+    let header = lines.next()?.unwrap_or_default();
+    let is = |cell: &str, name: &str| cell == name || cell.trim_start_matches(['#', ' ']) == name;
+    let mut places = [0; COLUMNS.len()];
+    for (place, name) in places.iter_mut().zip(COLUMNS) {
+        let Some(found) = header.iter().position(|cell| is(cell, name)) else {
+            let help = format!("the columns of `ft-compute-stats` have {}", COLUMNS.join(", "));
+            return Err(lines.wrong(format!("there is no column `{name}`"), help));
+        };
+        *place = found;
+    }
+    let mut all = Vec::new();
+    while let Some(cells) = lines.next()? {
+        if all.len() == MOST {
+            return Err(lines.wrong(format!("more than {MOST} lines"), "give fewer files"));
+        }
+        let cell = |n: usize| cells.get(places[n]).map_or("", String::as_str);
+        let Some(cpus) = cpus(cell(1)) else {
+            let what = format!("#cores: `{}` is no number of CPUs", shown(cell(1)));
+            return Err(lines.wrong(what, "`ft-compute-stats` takes it from `m=` in files' names"));
+        };
+        let number = |n: usize| {
+            let number = cell(n).parse::<f64>().ok().filter(|number| number.is_finite());
+            let what = || format!("{}: `{}` is no number", COLUMNS[n], shown(cell(n)));
+            number.ok_or_else(|| lines.wrong(what(), "give it as `ft-compute-stats` wrote it"))
+        };
+        let ns = |n: usize| match cell(3) {
+            "microseconds" => lines.some_ns(number(n)? * 1_000.0),
+            "cycles" => lines.ns(number(n)?, cycles_per_us),
+            unit => {
+                let what = format!("Unit: `{}` is none", shown(unit));
+                Err(lines.wrong(what, "units are cycles and microseconds"))
+            }
+        };
+        all.push(Figure {
+            by: By::FeatherTrace,
+            machine: String::new(),
+            design: cell(0).to_owned(),
+            kind: cell(2).to_owned(),
+            cpus,
+            sockets: None,
+            samples: number(4)? as u64,
+            mean_ns: ns(6)?,
+            median_ns: ns(7)?,
+            max_ns: ns(5)?,
+        });
+    }
+    Ok(all)
+}

@@ -1,0 +1,222 @@
+//! Profiles: what kernel code and hardware take, from TOML and back.
+//!
+//! ```text
+//! schema = "wastenot.profile/1"
+//! base = "x7550-assumed"
+//! line_near = "60ns"
+//! fetches = 2
+//! coarse = { work = "800ns", lines = 100 }
+//! ```
+//!
+//! What is not there is as in `base`, and without one it takes nothing.
+
+use std::fmt::Write;
+
+use wastenot_model::machine::{Profile, Section as Stretch, Spin};
+use wastenot_model::{Span, nearest};
+
+use crate::Error;
+use crate::error::shown;
+use crate::scenario::fields::{Fields, expected, text};
+use crate::scenario::node::{self, Node, Wrong, wrong};
+use crate::scenario::{Key, Section};
+
+/// Longest file that is read.
+const BYTES: usize = 64 * 1024;
+/// No line travels longer: ten times as long as on the largest machines.
+const LINE: Span = Span(10_000);
+/// Nothing else takes longer.
+const LONGEST: Span = Span::ms(10);
+/// Nobody fetches the line of a lock more often when it is handed on.
+const FETCHES: i64 = 100;
+/// No piece of code writes more lines.
+const LINES: i64 = 100_000;
+
+/// What `schema` has to be.
+const VERSION: &str = "wastenot.profile/1";
+
+/// How a lock's spinning is written.
+const SPINS: [(&str, Spin); 3] =
+    [("own", Spin::Own), ("ticket", Spin::Ticket), ("test-and-set", Spin::TestAndSet)];
+
+const fn key(name: &'static str, form: &'static str, about: &'static str) -> Key {
+    Key { name, form, about }
+}
+
+/// The tables, in the order of documentation.
+pub const SCHEMA: &[&Section] = &[&PROFILE, &STRETCH];
+
+const PROFILE: Section = Section {
+    title: "the file",
+    about: "A profile is one TOML file. A TIME is at most 10ms, that of a line at most 10us.",
+    keys: &[
+        key("schema", "\"wastenot.profile/1\"", "the version of this schema; required"),
+        key("about", "text", "where its numbers are from"),
+        key("base", "`free`, `x7550-assumed`", "what everything else is as; `free`"),
+        key("line_own", "TIME", "writing a cache line that the same CPU wrote last"),
+        key("line_near", "TIME", "the same of a line that another CPU of its node wrote last"),
+        key("line_far", "TIME", "the same of a line that a CPU of another node wrote last"),
+        key(
+            "spin",
+            "`own`, `ticket`, `test-and-set`",
+            "how CPUs spin for a lock: each on a line \
+             of its own (MCS), or all on one, first come first served or not",
+        ),
+        key("hand_off", "TIME", "handing a lock on, beside the lines that travel"),
+        key(
+            "fetches",
+            "0 to 100",
+            "how often each CPU that waits fetches the line of a lock that \
+             is handed on, unless it has one of its own",
+        ),
+        key("message", "TIME", "from when a message is written until its reader is interrupted"),
+        key("timer", "TIME", "from when a timer is due until its CPU is interrupted"),
+        key("ipi", "TIME", "from when a CPU interrupts another until that one is"),
+        key("isr", "TIME", "entering an interrupt"),
+        key("send", "TIME", "interrupting another CPU"),
+        key("switch", "TIME", "from one task to the next"),
+        key("heap_step", "TIME", "a step down or up a heap of tasks"),
+        key("scan", "TIME", "looking at one CPU while the least urgent is searched"),
+        key("coarse", "CODE", "`gsn-edf`: under its one lock"),
+        key("run_queue", "CODE", "`sched-deadline`: under the lock of a run queue"),
+        key("client", "CODE", "`gedf-mp`: of a client, under its own lock"),
+        key("mailbox", "CODE", "`gedf-mp`: putting a message into a mailbox"),
+        key("handler", "CODE", "`gedf-mp`: of the dedicated processor, for each message"),
+    ],
+};
+
+const STRETCH: Section = Section {
+    title: "CODE",
+    about: "What a piece of kernel code takes: `{ work = \"1us\", lines = 40 }`.",
+    keys: &[
+        key("work", "TIME", "its own work"),
+        key("lines", "0 to 100000", "how many cache lines it writes, which travel to its CPU"),
+    ],
+};
+
+/// Reads a profile. `file` is the name of its file.
+///
+/// # Errors
+/// The first thing that is wrong, with its line and what to write instead.
+pub fn profile(file: &str, text: &str) -> Result<Profile, Error> {
+    read(text).map_err(|wrong| wrong.into_error(file, text))
+}
+
+/// The profile that has this name.
+///
+/// # Errors
+/// None has; the names that there are.
+pub fn named(name: &str) -> Result<Profile, Error> {
+    let found = Profile::NAMED.into_iter().find(|(known, _)| *known == name);
+    let unknown = || {
+        let nearest = nearest(name, Profile::NAMED.map(|(known, _)| known));
+        Error::UnknownProfile { name: shown(name), nearest }
+    };
+    found.map(|(_, profile)| profile).ok_or_else(unknown)
+}
+
+fn read(whole: &str) -> Result<Profile, Wrong> {
+    if whole.len() > BYTES {
+        let what = format!("more than {} KiB", BYTES / 1024);
+        return Err(wrong(BYTES, what, "is it a profile?"));
+    }
+    let table = node::parse(whole)?;
+    let fields = Fields::new(&PROFILE, 0, &table);
+    let version = fields.need("schema", "\"wastenot.profile/1\"")?;
+    if text(version, "schema")? != VERSION {
+        let help = format!("this version reads \"{VERSION}\"");
+        return Err(wrong(version.at, "no profile, or one of another schema", help));
+    }
+    fields.check()?;
+    fields.text("about")?;
+    let mut profile = Profile::FREE;
+    if let Some(node) = fields.get("base") {
+        let name = text(node, "base")?;
+        let base = named(name).map_err(|error| wrong(node.at, error.to_string(), error.help()));
+        profile = base?;
+    }
+    for (key, span, most) in spans(&mut profile) {
+        let Some(read) = fields.span(key)? else { continue };
+        if read > most {
+            let at = fields.get(key).map_or(0, |node| node.at);
+            let what = format!("`{key}` is longer than {} us", most.0 / 1_000);
+            return Err(wrong(at, what, "a profile has times of short paths: \"150ns\", \"1us\""));
+        }
+        *span = read;
+    }
+    if let Some(fetches) = fields.integer("fetches", 0..=FETCHES)? {
+        profile.hardware.fetches = fetches as u32;
+    }
+    if let Some(node) = fields.get("spin") {
+        profile.spin = spin(node)?;
+    }
+    for (key, stretch) in stretches(&mut profile) {
+        let Some(node) = fields.get(key) else { continue };
+        let fields = Fields::of(&STRETCH, node)?;
+        fields.check()?;
+        stretch.work = fields.span("work")?.unwrap_or(stretch.work);
+        if stretch.work > LONGEST {
+            let what = format!("`{key}` works longer than {} us", LONGEST.0 / 1_000);
+            return Err(wrong(node.at, what, "a profile has times of short paths: \"1us\""));
+        }
+        let lines = fields.integer("lines", 0..=LINES)?;
+        stretch.lines = lines.map_or(stretch.lines, |lines| lines as u32);
+    }
+    Ok(profile)
+}
+
+fn spin(node: &Node) -> Result<Spin, Wrong> {
+    let word = text(node, "spin")?;
+    let found = SPINS.into_iter().find(|(name, _)| *name == word);
+    let names = SPINS.map(|(name, _)| name).join("`, `");
+    found.map(|(_, spin)| spin).ok_or_else(|| expected(node, "spin", &format!("one of `{names}`")))
+}
+
+/// Every time by its key, and what it is at most.
+fn spans(profile: &mut Profile) -> [(&'static str, &mut Span, Span); 12] {
+    let Profile { hardware, ipi, isr, send, switch, heap_step, scan, .. } = profile;
+    [
+        ("line_own", &mut hardware.line_own, LINE),
+        ("line_near", &mut hardware.line_near, LINE),
+        ("line_far", &mut hardware.line_far, LINE),
+        ("hand_off", &mut hardware.hand_off, LONGEST),
+        ("message", &mut hardware.message, LONGEST),
+        ("timer", &mut hardware.timer, LONGEST),
+        ("ipi", ipi, LONGEST),
+        ("isr", isr, LONGEST),
+        ("send", send, LONGEST),
+        ("switch", switch, LONGEST),
+        ("heap_step", heap_step, LONGEST),
+        ("scan", scan, LONGEST),
+    ]
+}
+
+/// Every piece of code by its key.
+fn stretches(profile: &mut Profile) -> [(&'static str, &mut Stretch); 5] {
+    let Profile { coarse, run_queue, client, mailbox, handler, .. } = profile;
+    [
+        ("coarse", coarse),
+        ("run_queue", run_queue),
+        ("client", client),
+        ("mailbox", mailbox),
+        ("handler", handler),
+    ]
+}
+
+/// The file that [`profile`] reads as this one. `about` says where its numbers are from.
+pub fn written(profile: &Profile, about: &str) -> String {
+    let mut profile = *profile;
+    let about = toml::Value::from(about);
+    let mut file = format!("schema = \"{VERSION}\"\nabout = {about}\n");
+    let spin = SPINS.iter().find(|(_, spin)| *spin == profile.spin).map_or("own", |it| it.0);
+    // To write into a text never fails.
+    let _ = writeln!(file, "spin = \"{spin}\"\nfetches = {}", profile.hardware.fetches);
+    for (key, span, _) in spans(&mut profile) {
+        let _ = writeln!(file, "{key} = \"{}ns\"", span.0);
+    }
+    for (key, stretch) in stretches(&mut profile) {
+        let (work, lines) = (stretch.work.0, stretch.lines);
+        let _ = writeln!(file, "{key} = {{ work = \"{work}ns\", lines = {lines} }}");
+    }
+    file
+}

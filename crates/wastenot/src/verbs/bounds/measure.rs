@@ -1,0 +1,317 @@
+//! `wastenot bounds measure`: what locks and messages take on this machine.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use wastenot_measure::{Design, Error, Row, clock, measure, usable};
+use wastenot_model::report::Unit;
+use wastenot_model::{CpuId, CpuSet, Machine, Report, Table};
+use wastenot_scenario::from_sys;
+use wastenot_scenario::measured::{self, Measured, Origin};
+
+use crate::args::bounds::Measure as Args;
+use crate::fail::{Answer, Stop};
+use crate::out::Target;
+use crate::verbs::check::print;
+use crate::{open, progress};
+
+/// Measures each design on each number of CPUs.
+pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
+    let target = args.output.as_deref().map(|path| target(path, args)).transpose()?;
+    let usable = usable().map_err(|error| failed(&error, &[]))?;
+    let runs = runs(args, &usable)?;
+    let here = Here::look(&usable);
+    let clock_ns = clock().0;
+    let span = Duration::from_nanos(args.span.0);
+    let one = |(n, &(design, cpus)): (usize, &(Design, usize)), done: &(dyn Fn(usize) + Sync)| {
+        let rows = measure(design, cpus, span).map_err(|error| failed(&error, &usable));
+        done(n + 1);
+        rows
+    };
+    let measured = progress::counting("measuring", runs.len(), |done| {
+        runs.iter().enumerate().map(|run| one(run, done)).collect::<Result<Vec<_>, Stop>>()
+    })?;
+    let line = |row: Row| here.line(&row, args.span.0 / 1_000_000, clock_ns);
+    let lines: Vec<Measured> = measured.into_iter().flatten().map(line).collect();
+    if let Some(target) = &target {
+        write(target, args.append, &lines)?;
+    }
+    if target.is_none_or(|target| target.is_file()) {
+        print(&here.report(&runs, &lines, &args.span.to_string()), &args.face)?;
+    }
+    Ok(Answer::Yes)
+}
+
+/// The table, which is looked at before anything is measured.
+fn target(path: &Path, args: &Args) -> Result<Target, Stop> {
+    let is_csv = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+    if !is_csv && path != Path::new("-") {
+        let what = format!("figures are written as CSV, and {} does not end so", path.display());
+        return Err(Stop::new(what, "end it in .csv"));
+    }
+    let adds = args.append && path.is_file();
+    if adds {
+        there(path)?;
+    }
+    let target = Target::new(path, args.force || adds);
+    target.map_err(|stop| match stop {
+        Stop::Failure { what, code, .. } if path.is_file() => {
+            let help = "add to it with `--append`, or replace it with `--force`".to_owned();
+            Stop::Failure { what, help, code }
+        }
+        other => other,
+    })
+}
+
+/// The text of a table that is there, to which lines can be added.
+fn there(path: &Path) -> Result<String, Stop> {
+    let (name, text) = open::text(path, "name a table that `wastenot bounds measure` wrote")?;
+    measured::read(&name, text.as_bytes()).map_err(|error| Stop::new(&error, error.help()))?;
+    let header = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'));
+    if header.map(str::trim_end) != Some(&measured::header()) {
+        let what = format!("{name}: its columns are in another order than they are written");
+        return Err(Stop::new(what, format!("put them as {}", measured::header())));
+    }
+    Ok(text)
+}
+
+fn write(target: &Target, append: bool, lines: &[Measured]) -> Result<(), Stop> {
+    let mut text = match append && target.is_file() && target.path().is_file() {
+        true => there(target.path())?,
+        false => measured::header(),
+    };
+    for line in lines {
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text += &line.to_string();
+    }
+    text.push('\n');
+    target.write(|file| file.write_all(text.as_bytes()))
+}
+
+/// What is measured: each design on each number of CPUs on which it can be.
+fn runs(args: &Args, usable: &[usize]) -> Result<Vec<(Design, usize)>, Stop> {
+    let counts = match &args.cpus {
+        Some(counts) => counts.iter().map(|count| count.index()).collect(),
+        None => doubling(usable.len()),
+    };
+    let designs: Vec<Design> = match args.designs.as_slice() {
+        [] => Design::ALL.to_vec(),
+        asked => asked.iter().map(|asked| asked.0).collect(),
+    };
+    if let Some(&asked) = counts.iter().find(|count| **count > usable.len()) {
+        return Err(failed(&Error::Crowd { asked, usable: usable.len() }, usable));
+    }
+    let runs: Vec<(Design, usize)> = designs
+        .iter()
+        .flat_map(|&design| {
+            counts.iter().filter(move |cpus| **cpus >= design.least()).map(move |&n| (design, n))
+        })
+        .collect();
+    if runs.is_empty() {
+        let what = "messages take two CPUs: one decides, the others write to it";
+        let help = match usable.len() {
+            1 => "this process may use one; measure the other designs: leave out `--design`",
+            _ => "ask for `--cpus 2` or more",
+        };
+        return Err(Stop::new(what, help));
+    }
+    Ok(runs)
+}
+
+/// 1, 2, 4 and so on, and the last.
+fn doubling(last: usize) -> Vec<usize> {
+    let powers = std::iter::successors(Some(1), |n| Some(n * 2)).take_while(|n| *n < last);
+    powers.chain([last]).collect()
+}
+
+fn failed(error: &Error, usable: &[usize]) -> Stop {
+    let list: CpuSet = usable.iter().map(|cpu| CpuId(*cpu as u16)).collect();
+    match error {
+        Error::Crowd { asked, usable } => {
+            let s = if *usable == 1 { "" } else { "s" };
+            let what = format!("{asked} CPUs are asked for, and this process may use {usable}");
+            let help = format!(
+                "ask for {usable} CPU{s} at most ({list}), or allow it more: `taskset`, cpusets"
+            );
+            Stop::new(what, help)
+        }
+        other => Stop::new(other, "containers may forbid it: try outside of one"),
+    }
+}
+
+/// This machine, as far as figures depend on it.
+struct Here {
+    origin: Origin,
+    /// By CPU that may be used, in their order: its socket.
+    sockets: Vec<Option<u32>>,
+    machine: Machine,
+}
+
+impl Here {
+    fn look(usable: &[usize]) -> Here {
+        let read = |path: &str| fs::read_to_string(path).ok();
+        let machine = from_sys(read).unwrap_or_else(|_| Machine::flat(usable.len()));
+        let uname = rustix::system::uname();
+        let (release, arch) = (uname.release().to_string_lossy(), uname.machine());
+        let arch = arch.to_string_lossy();
+        let cpuinfo = read("/proc/cpuinfo").unwrap_or_default();
+        let online = machine.cpus.iter().filter(|cpu| cpu.online).count().max(usable.len());
+        let origin = Origin {
+            machine: model(&cpuinfo, &arch),
+            machine_cpus: online as u32,
+            machine_sockets: machine.count(|cpu| cpu.package).max(1) as u32,
+            kernel: format!("{release} {arch}"),
+            wastenot: env!("CARGO_PKG_VERSION").into(),
+        };
+        let socket = |cpu: &usize| machine.cpus.get(*cpu).and_then(|cpu| cpu.package);
+        Here { origin, sockets: usable.iter().map(socket).collect(), machine }
+    }
+
+    /// A line of the table.
+    fn line(&self, row: &Row, span_ms: u64, clock_ns: u64) -> Measured {
+        let mut sockets: Vec<u32> = self.sockets.iter().take(row.cpus).flatten().copied().collect();
+        sockets.sort_unstable();
+        sockets.dedup();
+        let share = |share| row.lengths.quantile(share).unwrap_or(0);
+        Measured {
+            origin: self.origin.clone(),
+            design: row.design.name().into(),
+            cpus: row.cpus as u32,
+            sockets: sockets.len().max(1) as u32,
+            kind: row.kind.name().into(),
+            span_ms,
+            clock_ns,
+            samples: row.lengths.count,
+            mean_ns: row.lengths.mean().unwrap_or(0),
+            median_ns: share(0.5),
+            p99_ns: share(0.99),
+            p999_ns: share(0.999),
+            max_ns: row.lengths.max,
+        }
+    }
+
+    fn report(&self, runs: &[(Design, usize)], lines: &[Measured], span: &str) -> Report {
+        let origin = &self.origin;
+        let mut report = Report::new("bounds-measure/1", origin.machine.clone());
+        let least = runs.iter().map(|(_, cpus)| *cpus).min().unwrap_or(0);
+        let most = runs.iter().map(|(_, cpus)| *cpus).max().unwrap_or(0);
+        let on = if least == most { least.to_string() } else { format!("{least} to {most}") };
+        let s = if most == 1 { "" } else { "s" };
+        report.verdict = format!(
+            "What it takes on {on} CPU{s} to decide who runs next, if nothing else is done there; \
+             measured for {span} each."
+        );
+        report.measure("machine", "", origin.machine.as_str(), Unit::None);
+        report.measure("machine_cpus", "CPUs", origin.machine_cpus, Unit::None);
+        report.measure("machine_sockets", "sockets", origin.machine_sockets, Unit::None);
+        report.measure("kernel", "kernel", origin.kernel.as_str(), Unit::None);
+        report.measure("wastenot", "", origin.wastenot.as_str(), Unit::None);
+        let clock_ns = lines.first().map_or(0, |line| line.clock_ns);
+        report.measure("clock_ns", "reading the clock", clock_ns, Unit::Ns);
+        report.tables.push(table(lines));
+        report.assumptions = self.assumptions(runs, most);
+        report
+    }
+
+    fn assumptions(&self, runs: &[(Design, usize)], most: usize) -> Vec<String> {
+        let mut said = vec![
+            "interrupts and switches are not in the figures: threads decide, and run nothing; a \
+             kernel takes these besides"
+                .to_owned(),
+            "whatever interrupts a thread lengthens what it does just then, and delays those that \
+             wait for it: means and maxima are of this hour, medians of the machine"
+                .to_owned(),
+            "once reading the clock is in every figure".to_owned(),
+        ];
+        if self.origin.machine.ends_with(VIRTUAL) {
+            said.push("the machine is virtual: its CPUs are taken away at times".to_owned());
+        }
+        if most < 8 {
+            let s = if most == 1 { "" } else { "s" };
+            said.push(format!("{most} CPU{s} tell nothing of how a design scales"));
+        }
+        if !self.machine.topology_known() {
+            said.push("the kernel does not tell which CPUs share a socket".to_owned());
+        }
+        if !runs.iter().any(|(design, _)| *design == Design::Messages) && most == 1 {
+            said.push("messages are not measured: they take two CPUs".to_owned());
+        }
+        said
+    }
+}
+
+/// How a machine is marked that is none.
+const VIRTUAL: &str = "(virtual)";
+
+/// The model of the CPUs, as far as it is told.
+fn model(cpuinfo: &str, arch: &str) -> String {
+    let value = |name: &str| {
+        let is_it = |line: &&str| line.split(':').next().is_some_and(|key| key.trim() == name);
+        let line = cpuinfo.lines().find(is_it)?;
+        line.split_once(':').map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
+    };
+    let names = ["model name", "cpu model", "Processor", "cpu", "uarch", "Hardware"];
+    let name = names.into_iter().find_map(value).unwrap_or(arch);
+    let flags = value("flags").unwrap_or_default();
+    match flags.split(' ').any(|flag| flag == "hypervisor") {
+        true => format!("{name} {VIRTUAL}"),
+        false => name.to_owned(),
+    }
+}
+
+fn table(lines: &[Measured]) -> Table {
+    let columns = [
+        ("design", "design", Unit::None),
+        ("cpus", "CPUs", Unit::None),
+        ("sockets", "", Unit::None),
+        ("kind", "kind", Unit::None),
+        ("samples", "samples", Unit::None),
+        ("mean_ns", "mean", Unit::Ns),
+        ("median_ns", "median", Unit::Ns),
+        ("p99_ns", "99 %", Unit::Ns),
+        ("p999_ns", "", Unit::Ns),
+        ("max_ns", "max", Unit::Ns),
+    ];
+    let mut table = Table::new("figures", "What it takes", &columns);
+    table.shown = usize::MAX;
+    for it in lines {
+        table.push(vec![
+            it.design.as_str().into(),
+            it.cpus.into(),
+            it.sockets.into(),
+            it.kind.as_str().into(),
+            it.samples.into(),
+            it.mean_ns.into(),
+            it.median_ns.into(),
+            it.p99_ns.into(),
+            it.p999_ns.into(),
+            it.max_ns.into(),
+        ]);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{doubling, model};
+
+    #[test]
+    fn cpus_are_doubled_until_all_are_there() {
+        assert_eq!(doubling(1), [1]);
+        assert_eq!(doubling(2), [1, 2]);
+        assert_eq!(doubling(6), [1, 2, 4, 6]);
+        assert_eq!(doubling(8), [1, 2, 4, 8]);
+    }
+
+    #[test]
+    fn a_machine_is_called_by_its_cpus() {
+        let intel = "processor\t: 0\nmodel\t\t: 85\nmodel name\t: Some Xeon @ 2.5GHz\n\
+                     flags\t\t: fpu vme hypervisor\n";
+        assert_eq!(model(intel, "x86_64"), "Some Xeon @ 2.5GHz (virtual)");
+        assert_eq!(model("processor: 0\nBogoMIPS: 50\n", "aarch64"), "aarch64");
+        assert_eq!(model("cpu : POWER9\n", "ppc64le"), "POWER9");
+    }
+}

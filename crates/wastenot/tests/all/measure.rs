@@ -1,0 +1,197 @@
+//! `wastenot bounds measure` and `calibrate`, as those who ask meet them. How long things take here
+//! is no business of a test.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::root;
+use crate::shell::{Desk, said};
+
+fn read(desk: &Desk, file: &str) -> String {
+    fs::read_to_string(desk.path().join(file)).expect(file)
+}
+
+/// The exit code of a verb with these words, and what it says.
+fn asked(desk: &Desk, words: &str) -> (String, i32) {
+    said(&desk.bash(&format!("wastenot bounds {words}")))
+}
+
+/// A table that nobody measured: on 2 CPUs a coarse lock of a certain profile.
+fn table(machine: &str) -> String {
+    let line = |design: &str, cpus: u32, ns: u32| {
+        format!(
+            "{machine},2,1,6.1 x86_64,0.1.0,{design},{cpus},1,SCHED,1000,20,100000,{ns},{ns},{ns},\
+             {ns},{ns}\n"
+        )
+    };
+    let header = "machine,machine_cpus,machine_sockets,kernel,wastenot,design,cpus,sockets,kind,\
+                  span_ms,clock_ns,samples,mean_ns,median_ns,p99_ns,p999_ns,max_ns\n";
+    // 300 ns of work and 20 lines of 3 ns, or of 50 and the lock's, fetched twice.
+    let lines = [
+        line("coarse-ticket", 1, 3 + 300 + 60),
+        line("coarse-queued", 2, 2 * (300 + 50 * 21)),
+        line("coarse-ticket", 2, 2 * (300 + 50 * 23)),
+    ];
+    header.to_owned() + &lines.concat()
+}
+
+#[test]
+fn a_table_has_the_columns_of_the_page_and_grows_only_if_asked() {
+    let desk = Desk::new();
+    let short = "measure --span 5ms --cpus 1 --design coarse-ticket,per-cpu";
+    let (text, code) = asked(&desk, &format!("{short} -o here.csv"));
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("interrupts and switches are not in the figures"), "{text}");
+    let first = read(&desk, "here.csv");
+    let page = fs::read_to_string(root().join("docs/profile.md")).expect("docs/profile.md");
+    let section = page.split("## The table").nth(1).and_then(|rest| rest.split("\n## ").next());
+    let rows = section.expect("its columns").lines();
+    let named = rows.filter_map(|row| row.strip_prefix("| `")?.split('`').next());
+    let columns = first.lines().next().expect("a header").split(',');
+    assert!(columns.eq(named), "{section:?}");
+    assert_eq!(first.lines().count(), 3, "{first}");
+    let (text, code) = asked(&desk, &format!("{short} -o here.csv"));
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("exists already") && text.contains("--append"), "{text}");
+    assert_eq!(read(&desk, "here.csv"), first);
+    let (text, code) = asked(&desk, &format!("{short} -o here.csv --append"));
+    assert_eq!(code, 0, "{text}");
+    let both = read(&desk, "here.csv");
+    assert!(both.starts_with(&first) && both.lines().count() == 5, "{both}");
+    let (text, code) = asked(&desk, &format!("{short} -o here.csv --force"));
+    assert_eq!((code, read(&desk, "here.csv").lines().count()), (0, 3), "{text}");
+    // Others may add theirs with nothing but cat.
+    desk.put("all.csv", first.clone() + &both);
+    let (text, code) = asked(&desk, "calibrate all.csv --within 100%");
+    assert!(code < 2, "{text}");
+}
+
+#[test]
+fn figures_are_one_object_or_a_table_on_standard_output() {
+    let desk = Desk::new();
+    let output = desk.bash("wastenot bounds measure --span 5ms --json");
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("one object");
+    assert_eq!(answer["schema"], "wastenot.bounds-measure/1");
+    let figures = answer["figures"].as_array().expect("figures");
+    let of = |design: &str| figures.iter().filter(|row| row["design"] == design).count();
+    assert!(of("coarse-ticket") > 0 && of("coarse-queued") > 0 && of("per-cpu") > 0);
+    for row in figures {
+        let ns = ["median_ns", "p99_ns", "p999_ns", "max_ns"].map(|name| row[name].as_u64());
+        assert!(ns.is_sorted() && ns[0].is_some() && row["samples"].as_u64() > Some(0), "{row}");
+    }
+    let (text, code) = asked(&desk, "measure --span 5ms --cpus 1 --design coarse-queued -o -");
+    assert_eq!((code, text.lines().count()), (0, 2), "{text}");
+    assert!(text.starts_with("machine,"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_measured_is_told_with_what_to_do() {
+    let desk = Desk::new();
+    desk.put("other.csv", "kind,at,max_us\n");
+    desk.put("turned.csv", table("m").replace("cpus,sockets,", "sockets,cpus,"));
+    for (words, what, help) in [
+        ("--cpus 4000", "4000 CPUs are asked for, and this process may use", "taskset"),
+        ("--cpus 0", "expected numbers of CPUs", "wastenot bounds"),
+        ("--cpus 1-", "expected numbers of CPUs", "wastenot bounds"),
+        ("--cpus 1 --design messages", "messages take two CPUs", ""),
+        ("--design message", "did you mean `messages`?", ""),
+        ("--span 3", "expected a length with its unit", ""),
+        ("-o here.txt", "here.txt does not end so", ".csv"),
+        ("--append", "--output", ""),
+        ("-o other.csv --append", "other.csv:1: there is no column `kind`", ""),
+        ("-o turned.csv --append", "another order", "machine,machine_cpus"),
+    ] {
+        let (text, code) = asked(&desk, &format!("measure --span 5ms {words}"));
+        assert_eq!(code, 2, "{words}: {text}");
+        assert!(text.contains(what) && text.contains(help), "{words}: {text}");
+    }
+}
+
+#[test]
+fn of_one_cpu_that_it_may_use_it_asks_no_more() {
+    let desk = Desk::new();
+    if said(&desk.bash("taskset -c 0 true")).1 != 0 {
+        println!("SKIPPED one CPU: taskset may not: apt-get install util-linux, allow CPU 0");
+        return;
+    }
+    let line = "taskset -c 0 wastenot bounds measure --span 5ms";
+    let (text, code) = said(&desk.bash(line));
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("messages are not measured: they take two CPUs"), "{text}");
+    let (text, code) = said(&desk.bash(&format!("{line} --cpus 2")));
+    assert_eq!(code, 2, "{text}");
+    assert!(
+        text.contains("this process may use 1") && text.contains("1 CPU at most (0)"),
+        "{text}"
+    );
+}
+
+#[test]
+fn pairs_that_fit_are_told_and_make_a_profile_that_can_be_read() {
+    let desk = Desk::new();
+    desk.put("m.csv", table("m"));
+    let (text, code) = asked(&desk, "calibrate m.csv --within 1% -o m.toml");
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("only 2 fit within 1 %, with 20 lines"), "{text}");
+    let profile = read(&desk, "m.toml");
+    assert!(profile.contains("fetches = 2\n"), "{profile}");
+    assert!(profile.contains("coarse = { work = \"300ns\", lines = 20 }"), "{profile}");
+    // What it is from stays what it is.
+    let (text, code) = asked(&desk, "calibrate m.csv --within 1% --profile m.toml --json");
+    assert_eq!(code, 0, "{text}");
+    let answer: Value = serde_json::from_str(&text).expect("one object");
+    assert_eq!(answer["schema"], "wastenot.bounds-calibrate/1");
+    assert_eq!((&answer["determined"], &answer["pairs"]), (&true.into(), &1.into()));
+    assert_eq!(answer["nearest"]["lines"], 20);
+    assert_eq!(answer["residuals"].as_array().map(Vec::len), Some(3));
+    let (text, code) = asked(&desk, "calibrate --point 4=40us --within 5%");
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("do not determine a pair"), "{text}");
+}
+
+#[test]
+fn where_nothing_fits_it_says_so_and_writes_nothing() {
+    let desk = Desk::new();
+    desk.put("m.csv", table("m").replace(",2700,2700,", ",900,900,"));
+    let (text, code) = asked(&desk, "calibrate m.csv --within 5% -o m.toml");
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("No pair fits within 5") && text.contains("no profile"), "{text}");
+    assert!(!desk.path().join("m.toml").exists());
+}
+
+#[test]
+fn what_cannot_be_fitted_is_told_with_what_to_do() {
+    let desk = Desk::new();
+    desk.put("two.csv", table("m") + &table("n"));
+    desk.put("per.csv", table("m").replace("coarse-ticket", "per-cpu").replace("queued", "q"));
+    desk.put("bad.toml", "schema = \"wastenot.profile/1\"\nline_near = 4\n");
+    desk.put("ft.csv", "1, 2, 1\n");
+    desk.put("overheads_m=4_overhead=SCHED.csv", "1, 2, 1\n");
+    desk.put("empty.csv", "");
+    for (words, what, help) in [
+        ("", "calibrate needs figures", "bounds measure"),
+        ("no.csv", "cannot open no.csv: no such file", "path"),
+        ("empty.csv", "empty.csv:1: there is nothing in it", "machine"),
+        ("two.csv", "the figures are of 2 machines: m, n", "--machine"),
+        ("two.csv --machine m --design per-cpu", "there are SCHED of coarse-queued", "SCHED"),
+        ("two.csv --machine x", "no figure is of one lock for all: there are none", "SCHED"),
+        ("per.csv", "no figure is of one lock for all: there are SCHED of coarse-q", "SCHED"),
+        ("two.csv --profile x7550", "there is no profile `x7550`", "x7550-assumed"),
+        ("two.csv --profile bad.toml", "bad.toml:2: `line_near` is `4`", "`4us`"),
+        ("ft.csv", "its name does not tell on how many CPUs", "m=64"),
+        ("overheads_m=4_overhead=SCHED.csv", "it counts in cycles", "--cycles-per-us"),
+        ("two.csv --point 8=1ms --machine m", "some of a kernel", "by itself"),
+        ("--point 8", "`64=3ms`", ""),
+        ("--point 5000=3ms", "5000 CPUs: 1024 are simulated at most", ""),
+        ("two.csv --within 200%", "0% to 100%", ""),
+        ("two.csv -o p.csv", "p.csv does not end so", ".toml"),
+        ("two.csv -o bad.toml", "exists already", "--force"),
+    ] {
+        let (text, code) = asked(&desk, &format!("calibrate {words}"));
+        assert_eq!(code, 2, "{words}: {text}");
+        assert!(text.contains(what) && text.contains(help), "{words}: {text}");
+    }
+    let (text, code) = asked(&desk, "calibrate two.csv --machine n --within 1%");
+    assert_eq!(code, 0, "{text}");
+}
