@@ -281,29 +281,37 @@ fn put(page: &mut String, name: &str, text: &str) -> Result<(), String> {
 
 /// The CPUs of machines in which the end of the dedicated processor is looked for.
 const ENDS: [u32; 6] = [8, 16, 32, 64, 128, 256];
+/// It is there where a larger share of jobs is late.
+const LATE: f64 = 0.01;
 
 /// Where the dedicated processor has no time left: from what a job takes of it where there are few,
-/// and how many jobs are late a little before and after that.
+/// and as it comes out.
 fn ends() -> Result<String, String> {
     let mut text = String::from(
-        "| CPUs | tasks | of the processor, a job | load 1 at | period then | jobs late at load 0.8 \
-         | 1.0 | 1.2 |\n|---|---|---|---|---|---|---|---|\n",
+        "| CPUs | tasks | a job takes, if there are few | so load 1 is at | in time up to | period \
+         | a job takes there | load |\n|---|---|---|---|---|---|---|---|\n",
     );
     for cpus in ENDS {
         let tasks = 4 * cpus;
-        let each = Served::of(cpus, tasks, 100_000)?.each_ns;
+        let few = Served::of(cpus, tasks, 100_000)?;
         // Of all tasks together a job comes as often as the processor is done with one.
-        let period = |load: f64| (each * f64::from(tasks) / load / 1_000.0) as u64;
-        let late = |load| Served::of(cpus, tasks, period(load)).map(|it| 100.0 * it.late);
+        let period = (few.each_ns * f64::from(tasks) / 1_000.0) as u64;
+        let (mut late, mut enough) = (period / 8, 2 * period);
+        while enough - late > 1 + enough / 100 {
+            let middle = late.midpoint(enough);
+            let served = Served::of(cpus, tasks, middle)?;
+            *(if served.late < LATE { &mut enough } else { &mut late }) = middle;
+        }
+        let most = Served::of(cpus, tasks, enough)?;
         text += &format!(
-            "| {cpus} | {tasks} | {:.1} us | {:.0} jobs/s | {:.1} ms | {:.0} % | {:.0} % | {:.0} % \
-             |\n",
-            each / 1_000.0,
-            1e9 / each,
-            period(1.0) as f64 / 1_000.0,
-            late(0.8)?,
-            late(1.0)?,
-            late(1.2)?,
+            "| {cpus} | {tasks} | {:.1} us | {:.0} jobs/s | {:.0} jobs/s | {:.2} ms | {:.1} us | \
+             {:.2} |\n",
+            few.each_ns / 1_000.0,
+            1e9 / few.each_ns,
+            f64::from(tasks) / enough as f64 * 1e6,
+            enough as f64 / 1_000.0,
+            most.each_ns / 1_000.0,
+            most.load,
         );
     }
     Ok(text)
@@ -313,6 +321,8 @@ fn ends() -> Result<String, String> {
 struct Served {
     /// Its time for each job, in ns.
     each_ns: f64,
+    /// The share of its time that this is.
+    load: f64,
     /// The share of jobs that are late.
     late: f64,
 }
@@ -336,8 +346,10 @@ impl Served {
             late += u64::from(done.at_us > done.deadline_us);
         });
         let served = [Overhead::Handler, Overhead::Release].map(|it| seen.seen(it).sum);
+        let served_ns = (served[0] + served[1]).0 as f64;
         Ok(Served {
-            each_ns: (served[0] + served[1]).0 as f64 / jobs.max(1) as f64,
+            each_ns: served_ns / jobs.max(1) as f64,
+            load: served_ns / LENGTH.0 as f64,
             late: late as f64 / jobs.max(1) as f64,
         })
     }
