@@ -34,13 +34,16 @@ impl<M: Mechanism> Engine<'_, M> {
         if self.kernel.calendar.is_set(Due::Path(cpu)) || self.kernel.hardware.is_waiting(cpu) {
             return false;
         }
-        let Some((trigger, turn)) = self.kernel.run(cpu).path.take() else { return true };
+        let now = self.kernel.now();
+        let run = self.kernel.run(cpu);
+        let Some((trigger, turn)) = run.path.take() else { return true };
+        run.settled = now;
         let step = self.mechanism.step(&mut self.kernel, cpu, trigger, turn);
         self.path_from(cpu, trigger, turn, step)
     }
 
     fn path_from(&mut self, cpu: CpuId, trigger: Trigger, mut turn: u32, mut step: Step) -> bool {
-        // Whom the CPU runs makes no progress meanwhile.
+        // Whom the CPU runs makes no progress until the path is over.
         self.kernel.settle(cpu);
         self.kernel.calendar.clear(Due::Segment(cpu));
         loop {
