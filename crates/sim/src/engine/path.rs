@@ -61,6 +61,7 @@ impl<M: Mechanism> Engine<'_, M> {
             }
             match takes {
                 Takes::Nothing => {}
+                Takes::Time(span) if self.passes(cpu, span) => {}
                 Takes::Time(span) => {
                     let at = self.kernel.now() + span;
                     self.kernel.calendar.set(Due::Path(cpu), at);
@@ -75,6 +76,22 @@ impl<M: Mechanism> Engine<'_, M> {
             self.kernel.cx.view_mut().cpu = cpu;
             step = self.mechanism.step(&mut self.kernel, cpu, trigger, turn);
         }
+    }
+
+    /// The step of a path of `cpu` is done at once, if nothing else happens before: it need not wait
+    /// in the calendar.
+    #[inline]
+    fn passes(&mut self, cpu: CpuId, span: Span) -> bool {
+        let at = self.kernel.now() + span;
+        let next = self.kernel.soon.is_empty()
+            && at <= self.limit
+            && self.kernel.calendar.would_be_next(Due::Path(cpu), at)
+            && !self.is_over();
+        if next {
+            self.goes_to(at);
+            self.kernel.run(cpu).settled = at;
+        }
+        next
     }
 }
 
