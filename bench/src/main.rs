@@ -35,8 +35,8 @@ use libbpf_rs::{Link, ObjectBuilder};
 use wastenot_model::CpuId;
 use wastenot_record::watch;
 
-const USAGE: &str = "wastenot-bench repeat IN OUT EVENTS | count FILE | stages FILE RUNS | looks ROUNDS \
-     | switches RATE SECONDS | simulate SCHEDULER CPUS TASKS ROWS \
+const USAGE: &str = "wastenot-bench repeat IN OUT EVENTS | count FILE | stages FILE RUNS \
+     | looks ROUNDS | switches RATE SECONDS | simulate SCHEDULER CPUS TASKS ROWS \
      | periodic SCHEDULER CPUS MS PERIOD:WORK,... | memory SCHEDULER CPUS TASKS \
      | sets TASKS UTILIZATION COUNT | gedf CPUS MS SETS | design NAME CPUS MS SETS \
      | tests TEST CPUS THREADS SETS | attach FILE";

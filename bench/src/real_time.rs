@@ -93,9 +93,9 @@ fn all_jobs(
     }))
 }
 
-/// Global EDF at no price: of equal deadlines the one that runs goes first, as in SchedCAT. In which
-/// order others wait SchedCAT does not say: of which sets that changes what becomes of jobs, counted
-/// from 0, is told, too.
+/// Global EDF at no price: of equal deadlines the one that runs goes first, as in SchedCAT, which
+/// does not say in which order others wait. Told are, too, the sets, counted from 0, of which the
+/// order of equals changes what becomes of jobs.
 pub(crate) fn plain(cpus: usize, ms: u64, path: &Path) -> Result<Value, Error> {
     let jobs = |tasks: &TaskSet, tie| {
         let mut seen = Jobs::default();
@@ -145,7 +145,7 @@ pub(crate) fn design(name: &str, cpus: usize, ms: u64, path: &Path) -> Result<Va
 
 /// One test of every set, several at a time. Answers are a sign a set: 1 accepts, 0 does not, ?
 /// ran out of its budget.
-pub(crate) fn tests(key: &str, cpus: u64, threads: usize, path: &Path) -> Result<Value, Error> {
+pub(crate) fn tests(key: &str, cpus: usize, threads: usize, path: &Path) -> Result<Value, Error> {
     let found = Test::ALL.into_iter().find(|test| test.key() == key);
     let test = found.ok_or(Error::Unfit("the name of a test"))?;
     let sets = read(path)?;

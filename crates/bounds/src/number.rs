@@ -89,8 +89,8 @@ pub(crate) trait Number:
     }
 }
 
-/// Quotient and remainder, `num` at least 0 and `den` above it. Almost all fit a machine word, whose
-/// division takes a fraction of the time.
+/// Quotient and remainder, `num` at least 0 and `den` above it. Almost all fit a machine word,
+/// whose division takes a fraction of the time.
 pub(crate) fn div_rem(num: i128, den: i128) -> (i128, i128) {
     match (u64::try_from(num), u64::try_from(den)) {
         (Ok(num), Ok(den)) => ((num / den).into(), (num % den).into()),

@@ -47,8 +47,8 @@ fn fits<N: Number>(
     Ok(!most.below(&N::sum(loads.into_iter()))?)
 }
 
-/// What `task`, whose utilization is `load`, adds to the load of a window that ends at the deadline of a job of density
-/// `density`: at most 1.
+/// What `task`, whose utilization is `load`, adds to the load of a window that ends at the deadline
+/// of a job of density `density`: at most 1.
 fn load<N: Number>(
     task: &Sporadic,
     mut load: N,

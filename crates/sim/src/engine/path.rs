@@ -78,8 +78,8 @@ impl<M: Mechanism> Engine<'_, M> {
         }
     }
 
-    /// The step of a path of `cpu` is done at once, if nothing else happens before: it need not wait
-    /// in the calendar.
+    /// The step of a path of `cpu` is done at once, if nothing else happens before: it need not
+    /// wait in the calendar.
     #[inline]
     fn passes(&mut self, cpu: CpuId, span: Span) -> bool {
         let at = self.kernel.now() + span;
