@@ -36,6 +36,7 @@ bench: setup
 	@bench/run
 	@bench/simulate
 	@bench/prove
+	@bench/real-time
 
 # Every number of the seeds, simulated, and pictures of the cases: docs/seeds.md.
 seeds: setup

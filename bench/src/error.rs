@@ -30,6 +30,9 @@ pub(crate) enum Error {
     /// `wastenot` cannot read it.
     #[error(transparent)]
     Read(#[from] wastenot_read::Error),
+    /// No such task sets.
+    #[error(transparent)]
+    Sets(#[from] wastenot_scenario::Error),
     /// No thread to work on.
     #[error(transparent)]
     Threads(#[from] rayon::ThreadPoolBuildError),

@@ -1,4 +1,4 @@
-//! `wastenot-bench`: what `bench/run` needs beside `wastenot` itself.
+//! `wastenot-bench`: what the benchmarks need beside `wastenot` itself.
 //!
 //! ```text
 //! wastenot-bench repeat IN OUT EVENTS   a trace.dat v7, over and over until it holds EVENTS
@@ -9,12 +9,17 @@
 //! wastenot-bench simulate SCHEDULER CPUS TASKS ROWS   JSON: rows a second of the simulator
 //! wastenot-bench periodic SCHEDULER CPUS MS PERIOD:WORK,...   JSON: jobs a second, times in us
 //! wastenot-bench memory SCHEDULER CPUS TASKS   JSON: bytes that a simulation takes
+//! wastenot-bench sets TASKS UTILIZATION COUNT   random task sets, a line each: PERIOD:WORK,...
+//! wastenot-bench gedf CPUS MS SETS      JSON: jobs a second of global EDF at no price
+//! wastenot-bench design NAME CPUS MS SETS   JSON: the same by a design, in a machine
+//! wastenot-bench tests TEST CPUS THREADS SETS   JSON: seconds that a test takes for all sets
 //! wastenot-bench attach FILE            the BPF programs of an object, until stdin ends
 //! ```
 
 mod dat;
 mod error;
 mod perf;
+mod real_time;
 mod repeat;
 mod simulate;
 mod stages;
@@ -30,9 +35,11 @@ use libbpf_rs::{Link, ObjectBuilder};
 use wastenot_model::CpuId;
 use wastenot_record::watch;
 
-const USAGE: &str = "wastenot-bench repeat IN OUT EVENTS | count FILE | stages FILE RUNS | looks ROUNDS \
-     | switches RATE SECONDS | simulate SCHEDULER CPUS TASKS ROWS \
-     | periodic SCHEDULER CPUS MS PERIOD:WORK,... | memory SCHEDULER CPUS TASKS | attach FILE";
+const USAGE: &str = "wastenot-bench repeat IN OUT EVENTS | count FILE | stages FILE RUNS \
+     | looks ROUNDS | switches RATE SECONDS | simulate SCHEDULER CPUS TASKS ROWS \
+     | periodic SCHEDULER CPUS MS PERIOD:WORK,... | memory SCHEDULER CPUS TASKS \
+     | sets TASKS UTILIZATION COUNT | gedf CPUS MS SETS | design NAME CPUS MS SETS \
+     | tests TEST CPUS THREADS SETS | attach FILE";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -64,6 +71,20 @@ fn run(words: &[&str]) -> Result<String, Error> {
         ["memory", name, cpus, tasks] => {
             let tasks = number(tasks)? as usize;
             Ok(simulate::memory(name, cpus_of(cpus)?, tasks)?.to_string())
+        }
+        ["sets", tasks, total, count] => {
+            real_time::sets(number(tasks)? as usize, total, number(count)?)
+        }
+        ["gedf", cpus, ms, sets] => {
+            Ok(real_time::plain(cpus_of(cpus)?, number(ms)?, sets.as_ref())?.to_string())
+        }
+        ["design", name, cpus, ms, sets] => {
+            let (cpus, ms) = (cpus_of(cpus)?, number(ms)?);
+            Ok(real_time::design(name, cpus, ms, sets.as_ref())?.to_string())
+        }
+        ["tests", test, cpus, threads, sets] => {
+            let (cpus, threads) = (cpus_of(cpus)?, number(threads)? as usize);
+            Ok(real_time::tests(test, cpus, threads, sets.as_ref())?.to_string())
         }
         ["attach", file] => attach(file.as_ref()),
         _ => Err(Error::Usage(USAGE)),

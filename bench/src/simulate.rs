@@ -107,7 +107,7 @@ fn timed(name: &str, machine: &Machine, load: &Workload, span: Span) -> Result<T
 }
 
 /// Nodes of eight CPUs, one cache each.
-fn machine(cpus: usize) -> Machine {
+pub(crate) fn machine(cpus: usize) -> Machine {
     let mut machine = Machine::flat(cpus);
     for (n, cpu) in machine.cpus.iter_mut().enumerate() {
         let node = Some((n / 8) as u32);

@@ -172,3 +172,46 @@ fn jobs_of_periodic_tasks_are_counted() {
         assert!(!well, "{wrong:?}: {said}");
     }
 }
+
+#[test]
+fn deadlines_are_judged_and_simulated_against_the_clock() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        println!(
+            "SKIPPED deadlines_are_judged_and_simulated_against_the_clock: no python3: apt-get install python3"
+        );
+        return;
+    }
+    let programs = Path::new(env!("CARGO_BIN_EXE_wastenot-bench")).parent().expect("a folder");
+    let mut run = Command::new(root().join("bench/real-time"));
+    let done = run.arg("--tiny").arg("--bin").arg(programs).output();
+    let done = done.expect("bench/real-time starts");
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success(), "{said}{}", String::from_utf8_lossy(&done.stderr));
+    said.lines().filter(|line| line.starts_with("SKIPPED")).for_each(|line| println!("{line}"));
+    for part in ["M jobs/s", "| gedf-mp |", "| bar |", "| all |", "programs apart"] {
+        assert!(said.contains(part), "{part} is missing in {said}");
+    }
+}
+
+#[test]
+fn sets_are_written_and_read_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("sets");
+    let path = path.to_str().expect("a path in UTF-8");
+    let json =
+        |words: &[&str]| -> serde_json::Value { serde_json::from_str(&said(words)).expect("JSON") };
+    // Two CPUs, both always busy: of (2, 3), (2, 3), (2, 3) in ms the third is late at once.
+    std::fs::write(path, "3000:2000,3000:2000,3000:2000\n").expect("a file");
+    let answer = json(&["gedf", "2", "4", path]);
+    assert_eq!(answer["seen"], serde_json::json!([[3, 1, 1000, 1000]]));
+    assert_eq!(json(&["gedf", "3", "4", path])["seen"], serde_json::json!([[3, 0, 0, 0]]));
+    for (test, cpus, expected) in [("rta", "2", "0"), ("rta", "3", "1"), ("gfb", "2", "0")] {
+        assert_eq!(json(&["tests", test, cpus, "1", path])["answers"], expected, "{test} {cpus}");
+    }
+    std::fs::write(path, said(&["sets", "5", "2.5", "3"])).expect("a file");
+    assert_eq!(json(&["tests", "gfb", "64", "2", path])["answers"], "111");
+    for wrong in ["3000", "0:1", "a:b", "3000:2000,"] {
+        std::fs::write(path, wrong).expect("a file");
+        assert!(!bench(&["gedf", "2", "4", path]).0, "{wrong}");
+    }
+}

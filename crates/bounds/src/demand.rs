@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use wastenot_model::sporadic::Sporadic;
 
-use crate::number::{Budget, Halt, Number};
+use crate::number::{Budget, Halt, Number, div_rem};
 
 /// What jobs of `task` need that are released and due within `window`, in us: dbf(t) of Baruah,
 /// Mok, Rosier, "Preemptively scheduling hard-real-time sporadic tasks on one processor", RTSS 1990.
@@ -14,7 +14,7 @@ pub(crate) fn demand(task: &Sporadic, window: i128) -> i128 {
     if beyond < 0 {
         return 0;
     }
-    (beyond / i128::from(task.period_us) + 1) * i128::from(task.wcet_us)
+    (div_rem(beyond, task.period_us.into()).0 + 1) * i128::from(task.wcet_us)
 }
 
 /// What `task` uses of a CPU in the long run.
@@ -54,7 +54,10 @@ pub(crate) fn dues(tasks: &[Sporadic], start: i128, last: i128) -> impl Iterator
 /// The first instant from `start` on at which a job of `task` is due.
 fn due_from(task: &Sporadic, start: i128) -> i128 {
     let (deadline, period) = (i128::from(task.deadline_us), i128::from(task.period_us));
-    deadline + (start - deadline + period - 1).div_euclid(period).max(0) * period
+    match start - deadline {
+        later @ 1.. => deadline + div_rem(later + period - 1, period).0 * period,
+        _ => deadline,
+    }
 }
 
 /// The last instant before `end` at which a job of any task is due.
@@ -65,7 +68,7 @@ pub(crate) fn last_due(tasks: &[Sporadic], end: i128) -> Option<i128> {
 /// The last instant before `end` at which a job of `task` is due.
 fn due_before(task: &Sporadic, end: i128) -> Option<i128> {
     let (deadline, period) = (i128::from(task.deadline_us), i128::from(task.period_us));
-    (end > deadline).then(|| (end - 1 - deadline) / period * period + deadline)
+    (end > deadline).then(|| div_rem(end - 1 - deadline, period).0 * period + deadline)
 }
 
 /// A window whose demand is more than CPUs of a speed meet together.

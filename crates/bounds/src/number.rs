@@ -89,6 +89,15 @@ pub(crate) trait Number:
     }
 }
 
+/// Quotient and remainder, `num` at least 0 and `den` above it. Almost all fit a machine word,
+/// whose division takes a fraction of the time.
+pub(crate) fn div_rem(num: i128, den: i128) -> (i128, i128) {
+    match (u64::try_from(num), u64::try_from(den)) {
+        (Ok(num), Ok(den)) => ((num / den).into(), (num % den).into()),
+        _ => (num / den, num % den),
+    }
+}
+
 /// Whole numbers up to there are doubles, each; and a sum or product below it was not rounded.
 const EXACT: f64 = (1_u64 << 53) as f64;
 
@@ -140,7 +149,17 @@ impl Number for Interval {
         let of = |num| {
             Interval::exactly(num).unwrap_or_else(|| Interval::around(num as f64, num as f64))
         };
-        if den == 1 { of(num) } else { of(num) / of(den) }
+        match (i64::try_from(num), i64::try_from(den)) {
+            _ if den == 1 => of(num),
+            (Ok(a), Ok(b)) if a.unsigned_abs().max(b.unsigned_abs()) <= EXACT as u64 => {
+                let value = a as f64 / b as f64;
+                match a % b {
+                    0 => Interval { low: value, high: value },
+                    _ => Interval::around(value, value),
+                }
+            }
+            _ => of(num) / of(den),
+        }
     }
     fn compare(&self, other: &Interval) -> Result<Ordering, Halt> {
         if self.high < other.low {

@@ -1,7 +1,7 @@
 //! The door is open for mechanisms that cost something: a contended lock, a mailbox.
 
 use wastenot_model::machine::Costs;
-use wastenot_model::policy::Why;
+use wastenot_model::policy::{Happening, TimerId, Why};
 use wastenot_model::workload::{Program, Step as Do, Template, Variate, Waiting};
 use wastenot_model::{CpuId, Event, Machine, Policy, Span, Time, Workload};
 use wastenot_sim::{
@@ -147,6 +147,48 @@ fn messages_take_time_and_only_their_reader_gets_them() {
     assert_eq!(outcome.time, Time(6_000_000 + 3 * 2_000));
     let wakings = history.entries().filter(|entry| matches!(entry.event, Event::Waking { .. }));
     assert!(wakings.map(|entry| entry.cpu).all(|cpu| cpu == DISPATCHER));
+}
+
+/// An interrupt at 1 ms that takes 1 ms, in pieces.
+struct Interrupted {
+    inner: Direct<Box<dyn Policy>>,
+}
+
+impl Mechanism for Interrupted {
+    fn name(&self) -> String {
+        "interrupted".into()
+    }
+    fn init(&mut self, kernel: &mut Kernel) {
+        self.inner.init(kernel);
+        let timer: TimerId = kernel.cx.new_timers(1);
+        kernel.cx.timer(timer, CpuId(0), Some(Time(1_000_000)));
+    }
+    fn step(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger, turn: u32) -> Step {
+        match (trigger, turn) {
+            (Trigger::Happening(Happening::Timer(_)), 0..4) => Step::Work(Span::us(250)),
+            (Trigger::Happening(Happening::Timer(_)), _) => Step::Done,
+            _ => self.inner.step(kernel, cpu, trigger, 0),
+        }
+    }
+}
+
+#[test]
+fn whom_a_path_interrupts_makes_no_progress_meanwhile() {
+    // What another CPU does in between cuts the path in other places, and changes nothing.
+    for other_us in [0, 1_300] {
+        let mut load = Workload::new();
+        let computes = |us| vec![Do::Compute(Variate::Fixed(Span::us(us)))];
+        for (cpu, us) in [(0, 10_000), (1, other_us)].into_iter().filter(|&(_, us)| us > 0) {
+            let program = Program::new(computes(us)).expect("a program");
+            let task = load.template(Template::new("t", program));
+            load.launch(task, CpuId(cpu));
+        }
+        let mut mechanism = Interrupted { inner: policy("pinned") };
+        let (machine, costs) = (Machine::flat(2), Costs::default());
+        let options = Options::default();
+        let run = simulate_mechanism(&machine, &costs, &load, &mut mechanism, &options);
+        assert_eq!((run.1.end, run.1.time), (End::Done, Time(11_000_000)));
+    }
 }
 
 /// Its paths never end, and take no time.

@@ -13,9 +13,13 @@ pub fn bak(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Answer {
     if tasks.iter().any(too_long) {
         return Answer::Reject;
     }
+    let used: Vec<Interval> = tasks.iter().map(utilization).collect();
     for problem in tasks.iter() {
-        let quick = |budget: &mut Budget| fits::<Interval>(tasks, cpus, problem, budget);
-        let exact = |budget: &mut Budget| fits::<Exact>(tasks, cpus, problem, budget);
+        let quick = |budget: &mut Budget| fits(tasks, &used, cpus, problem, budget);
+        let exact = |budget: &mut Budget| {
+            let used: Vec<Exact> = tasks.iter().map(utilization).collect();
+            fits(tasks, &used, cpus, problem, budget)
+        };
         match decide(budget, quick, exact) {
             Ok(true) => {}
             other => return Answer::of(other),
@@ -24,9 +28,10 @@ pub fn bak(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Answer {
     Answer::Accept
 }
 
-/// Whether `problem` fits beside the others.
+/// Whether `problem` fits beside the others; `used` are their utilizations.
 fn fits<N: Number>(
     tasks: &TaskSet,
+    used: &[N],
     cpus: u32,
     problem: &Sporadic,
     budget: &mut Budget,
@@ -34,22 +39,29 @@ fn fits<N: Number>(
     budget.spend(tasks.len())?;
     let (wcet, deadline) = (i128::from(problem.wcet_us), i128::from(problem.deadline_us));
     let shorter = deadline.min(problem.period_us.into());
-    let loads = tasks.iter().map(|task| load::<N>(task, deadline, (wcet, shorter)));
+    let all = tasks.iter().zip(used);
+    let loads = all.map(|(task, used)| load(task, used.clone(), deadline, (wcet, shorter)));
     let loads = loads.collect::<Result<Vec<N>, Halt>>()?;
     let cpus = i128::from(cpus);
     let most = N::ratio(cpus * shorter - (cpus - 1) * wcet, shorter);
     Ok(!most.below(&N::sum(loads.into_iter()))?)
 }
 
-/// What `task` adds to the load of a window that ends at the deadline of a job of density
-/// `density`: at most 1.
-fn load<N: Number>(task: &Sporadic, deadline: i128, density: (i128, i128)) -> Result<N, Halt> {
+/// What `task`, whose utilization is `load`, adds to the load of a window that ends at the deadline
+/// of a job of density `density`: at most 1.
+fn load<N: Number>(
+    task: &Sporadic,
+    mut load: N,
+    deadline: i128,
+    density: (i128, i128),
+) -> Result<N, Halt> {
     let (wcet, period) = (i128::from(task.wcet_us), i128::from(task.period_us));
     let (num, den) = density;
-    let own = utilization::<N>(task);
     // A deadline beyond the period takes nothing off: the window holds a job each period.
     let late = (period - i128::from(task.deadline_us)).max(0);
-    let mut load = own * N::ratio(deadline + late, deadline);
+    if late > 0 {
+        load = load * N::ratio(deadline + late, deadline);
+    }
     if num * period < wcet * den {
         // What is carried in: (C - lambda T) / D.
         load = load + N::ratio(wcet * den - num * period, den) / N::whole(deadline);

@@ -4,7 +4,7 @@ use wastenot_model::sporadic::{Sporadic, TaskSet};
 
 use super::too_long;
 use crate::demand::{demand, dues, total, utilization};
-use crate::number::{Budget, Exact, Halt, Interval, Number, decide};
+use crate::number::{Budget, Exact, Halt, Interval, Number, decide, div_rem};
 use crate::{ARBITRARY, Answer};
 
 /// Whether no task can miss in any window before which some CPU was idle: all windows are looked
@@ -22,8 +22,9 @@ pub fn bar(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Answer {
         Ok(false) => return Answer::NotApplicable("tasks use all CPUs up: windows have no bound"),
         Err(_) => return Answer::Unknown,
     }
+    let limits = Limits::<Interval>::of(tasks, cpus);
     for problem in 0..tasks.len() {
-        match fits(tasks, cpus, problem, budget) {
+        match fits(tasks, cpus, &limits, problem, budget) {
             Ok(true) => {}
             other => return Answer::of(other),
         }
@@ -36,11 +37,21 @@ fn has_room<N: Number>(tasks: &TaskSet, cpus: u32, _: &mut Budget) -> Result<boo
 }
 
 /// Whether `problem` fits into every window that begins `before` its release.
-fn fits(tasks: &TaskSet, cpus: u32, problem: usize, budget: &mut Budget) -> Result<bool, Halt> {
+fn fits(
+    tasks: &TaskSet,
+    cpus: u32,
+    limits: &Limits<Interval>,
+    problem: usize,
+    budget: &mut Budget,
+) -> Result<bool, Halt> {
     budget.spend(tasks.len())?;
-    let quick = |_: &mut Budget| longest::<Interval>(tasks, cpus, problem);
-    let longest = decide(budget, quick, |_| longest::<Exact>(tasks, cpus, problem))?;
-    let deadline = i128::from(tasks[problem].deadline_us);
+    let task = &tasks[problem];
+    let quick = |_: &mut Budget| limits.longest(task);
+    let longest = decide(budget, quick, |_| Limits::<Exact>::of(tasks, cpus).longest(task))?;
+    if longest < 0 {
+        return Ok(true);
+    }
+    let deadline = i128::from(task.deadline_us);
     let mut carried = Vec::with_capacity(tasks.len());
     for window in dues(tasks, deadline, deadline + longest) {
         budget.spend(tasks.len())?;
@@ -51,20 +62,39 @@ fn fits(tasks: &TaskSet, cpus: u32, problem: usize, budget: &mut Budget) -> Resu
     Ok(true)
 }
 
-/// How long before its release a window that has to be looked at may begin.
-fn longest<N: Number>(tasks: &TaskSet, cpus: u32, problem: usize) -> Result<i128, Halt> {
-    let (wcet, deadline) = (tasks[problem].wcet_us, tasks[problem].deadline_us);
-    let mut wcets: Vec<u64> = tasks.iter().map(|task| task.wcet_us).collect();
-    wcets.sort_unstable_by(|a, b| b.cmp(a));
-    let carried: i128 = wcets.iter().take(cpus as usize - 1).map(|&wcet| i128::from(wcet)).sum();
-    let rest = |task: &Sporadic| {
-        N::whole(i128::from(task.period_us) - i128::from(task.deadline_us)) * utilization(task)
-    };
-    let room = N::whole(cpus.into()) - total(tasks);
-    let most = N::whole(carried + i128::from(cpus) * i128::from(wcet))
-        + N::sum(tasks.iter().map(rest))
-        - N::whole(deadline.into()) * room.clone();
-    (most / room).floor()
+/// What limits the windows that have to be looked at, whichever task is in question.
+struct Limits<N> {
+    cpus: i128,
+    /// The most that may be carried in.
+    carried: i128,
+    /// The sum of u (T - D).
+    early: N,
+    /// What tasks leave of the CPUs in the long run.
+    room: N,
+}
+
+impl<N: Number> Limits<N> {
+    fn of(tasks: &TaskSet, cpus: u32) -> Limits<N> {
+        let mut wcets: Vec<u64> = tasks.iter().map(|task| task.wcet_us).collect();
+        wcets.sort_unstable_by(|a, b| b.cmp(a));
+        let early = |task: &Sporadic| {
+            N::whole(i128::from(task.period_us) - i128::from(task.deadline_us)) * utilization(task)
+        };
+        Limits {
+            cpus: cpus.into(),
+            carried: wcets.iter().take(cpus as usize - 1).map(|&wcet| i128::from(wcet)).sum(),
+            early: N::sum(tasks.iter().map(early)),
+            room: N::whole(cpus.into()) - total(tasks),
+        }
+    }
+
+    /// How long before the release of `task` a window may begin; below 0 there is none.
+    fn longest(&self, task: &Sporadic) -> Result<i128, Halt> {
+        let most = N::whole(self.carried + self.cpus * i128::from(task.wcet_us))
+            + self.early.clone()
+            - N::whole(task.deadline_us.into()) * self.room.clone();
+        (most / self.room.clone()).floor()
+    }
 }
 
 /// `window` begins when a CPU was last idle, and ends at the deadline of `problem`.
@@ -102,5 +132,6 @@ fn fits_window(
 /// The most that jobs run in a window, the first of which began before it.
 fn with_carry_in(task: &Sporadic, window: i128) -> i128 {
     let (wcet, period) = (i128::from(task.wcet_us), i128::from(task.period_us));
-    window / period * wcet + wcet.min(window % period)
+    let (jobs, rest) = div_rem(window, period);
+    jobs * wcet + wcet.min(rest)
 }

@@ -1,6 +1,9 @@
 //! BCL: Bertogna, Cirinei, Lipari, "Improved schedulability analysis of EDF on multiprocessor
 //! platforms", ECRTS 2005; with slacks, "Schedulability analysis of global scheduling algorithms on
 //! multiprocessor platforms", IEEE TPDS 20 (2009).
+//!
+//! No time is beyond 2^40, no C is longer than its D or T: what jobs do in a window is no longer
+//! than the window, and sums over all tasks fit 64 bits.
 
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 
@@ -27,23 +30,23 @@ pub fn bcl(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Answer {
 
 /// In units of 1 / D of the task, so that all is whole.
 fn fits(tasks: &TaskSet, cpus: u32, problem: usize) -> bool {
-    let (wcet, deadline) = (tasks[problem].wcet_us, tasks[problem].deadline_us);
-    let (laxity, window) = (i128::from(deadline - wcet), i128::from(deadline));
+    let window = tasks[problem].deadline_us as i64;
+    let laxity = window - tasks[problem].wcet_us as i64;
     let (mut sum, mut partial) = (0, false);
     for (_, task) in tasks.iter().enumerate().filter(|&(n, _)| n != problem) {
         let work = demand_and_tail(task, window);
         partial |= 0 < work && work <= laxity;
         sum += work.min(laxity);
     }
-    let room = i128::from(cpus) * laxity;
+    let (sum, room) = (i128::from(sum), i128::from(cpus) * i128::from(laxity));
     sum < room || sum == room && partial
 }
 
 /// The most that jobs of `task` run in a window that ends at a deadline of its: those due in it,
 /// and the end of one more.
-fn demand_and_tail(task: &Sporadic, window: i128) -> i128 {
-    let (wcet, period) = (i128::from(task.wcet_us), i128::from(task.period_us));
-    let beyond = window - i128::from(task.deadline_us);
+fn demand_and_tail(task: &Sporadic, window: i64) -> i64 {
+    let (wcet, period) = (task.wcet_us as i64, task.period_us as i64);
+    let beyond = window - task.deadline_us as i64;
     let jobs = if beyond < 0 { 0 } else { beyond / period + 1 };
     jobs * wcet + wcet.min((window - jobs * period).max(0))
 }
@@ -77,20 +80,19 @@ pub fn bcli(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Answer {
 }
 
 /// How long before its deadline a task is done; below 0 it may not be.
-fn slack(tasks: &TaskSet, cpus: u32, problem: usize, slacks: &[i128]) -> i128 {
-    let (wcet, deadline) = (tasks[problem].wcet_us, tasks[problem].deadline_us);
-    let laxity = i128::from(deadline - wcet);
+fn slack(tasks: &TaskSet, cpus: u32, problem: usize, slacks: &[i64]) -> i64 {
+    let deadline = tasks[problem].deadline_us as i64;
+    let laxity = deadline - tasks[problem].wcet_us as i64;
     let others = tasks.iter().zip(slacks).enumerate().filter(|&(n, _)| n != problem);
-    let sum: i128 = others
-        .map(|(_, (task, slack))| edf_work(task, deadline.into(), *slack).min(laxity + 1))
-        .sum();
-    laxity - sum / i128::from(cpus)
+    let sum: i64 =
+        others.map(|(_, (task, slack))| edf_work(task, deadline, *slack).min(laxity + 1)).sum();
+    laxity - sum / i64::from(cpus)
 }
 
 /// The most that jobs of `task` run in a window that ends at a deadline of its, if each is done
 /// `slack` before its own.
-pub(super) fn edf_work(task: &Sporadic, window: i128, slack: i128) -> i128 {
-    let (wcet, period) = (i128::from(task.wcet_us), i128::from(task.period_us));
+pub(super) fn edf_work(task: &Sporadic, window: i64, slack: i64) -> i64 {
+    let (wcet, period) = (task.wcet_us as i64, task.period_us as i64);
     let (jobs, rest) = (window / period, window % period);
     jobs * wcet + wcet.min((rest - slack).max(0))
 }

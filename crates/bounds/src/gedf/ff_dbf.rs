@@ -5,7 +5,7 @@ use wastenot_model::sporadic::{Sporadic, TaskSet};
 
 use super::{density_max, too_long};
 use crate::demand::{dues, total};
-use crate::number::{Budget, Exact, Halt, Interval, Number, decide};
+use crate::number::{Budget, Exact, Halt, Interval, Number, decide, div_rem};
 use crate::{ARBITRARY, Answer};
 
 /// How finely [`ff_dbf`] looks for a speed: at the greatest density, then at multiples of one over
@@ -89,7 +89,7 @@ fn is_met(
 /// may do with `speed` from its end on: ff-dbf(t), in 1 / `speed.1` us.
 pub(crate) fn demand(task: &Sporadic, window: i128, speed: (i128, i128)) -> i128 {
     let (wcet, period) = (i128::from(task.wcet_us), i128::from(task.period_us));
-    let (jobs, rest) = (window / period, window % period);
+    let (jobs, rest) = div_rem(window, period);
     let before_deadline = (i128::from(task.deadline_us) - rest).max(0);
     jobs * wcet * speed.1 + (wcet * speed.1 - before_deadline * speed.0).max(0)
 }

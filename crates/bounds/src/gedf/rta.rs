@@ -48,7 +48,8 @@ pub fn rta(tasks: &TaskSet, cpus: u32, how: &Rta, budget: &mut Budget) -> Respon
         let long = (0..tasks.len()).filter(|&n| too_long(&tasks[n]));
         return failing(Answer::Reject, long.collect());
     }
-    let analysis = Analysis { tasks, cpus: cpus.into(), step: how.step_us.max(1).into() };
+    let step = how.step_us.clamp(1, TaskSet::MOST_US) as i64;
+    let mut analysis = Analysis { tasks, cpus: cpus.into(), step, others: Vec::new() };
     let mut slacks = vec![0; tasks.len()];
     loop {
         match analysis.round(&mut slacks, budget) {
@@ -66,10 +67,13 @@ pub fn rta(tasks: &TaskSet, cpus: u32, how: &Rta, budget: &mut Budget) -> Respon
     }
 }
 
+/// As in BCL, what jobs do in a window is no longer than that, and sums fit 64 bits.
 struct Analysis<'t> {
     tasks: &'t TaskSet,
-    cpus: i128,
-    step: i128,
+    cpus: i64,
+    step: i64,
+    /// Of the task that is looked at.
+    others: Vec<Other>,
 }
 
 /// What all tasks looked at once gave.
@@ -79,15 +83,25 @@ struct Round {
     response_us: Vec<u64>,
 }
 
+/// A task that may interfere with another.
+struct Other {
+    wcet: i64,
+    period: i64,
+    /// How long before a window a job may be released that still runs in it.
+    reach: i64,
+    /// The most that it runs until the deadline of the other.
+    due: i64,
+}
+
 impl Analysis<'_> {
-    fn round(&self, slacks: &mut [i128], budget: &mut Budget) -> Result<Round, Halt> {
+    fn round(&mut self, slacks: &mut [i64], budget: &mut Budget) -> Result<Round, Halt> {
         let mut round = Round { failed: Vec::new(), changed: false, response_us: Vec::new() };
         for problem in 0..self.tasks.len() {
             let Some(response) = self.response(problem, slacks, budget)? else {
                 round.failed.push(problem);
                 continue;
             };
-            let slack = i128::from(self.tasks[problem].deadline_us) - response;
+            let slack = self.tasks[problem].deadline_us as i64 - response;
             round.response_us.push(response as u64);
             round.changed |= slack > slacks[problem];
             slacks[problem] = slacks[problem].max(slack);
@@ -97,26 +111,29 @@ impl Analysis<'_> {
 
     /// The response time of a task, if it is within its deadline.
     fn response(
-        &self,
+        &mut self,
         problem: usize,
-        slacks: &[i128],
+        slacks: &[i64],
         budget: &mut Budget,
-    ) -> Result<Option<i128>, Halt> {
+    ) -> Result<Option<i64>, Halt> {
         let task = &self.tasks[problem];
-        let (wcet, deadline) = (i128::from(task.wcet_us), i128::from(task.deadline_us));
-        let due: Vec<i128> = (self.tasks.iter().zip(slacks))
-            .map(|(other, slack)| edf_work(other, deadline, *slack))
-            .collect();
+        let (wcet, deadline) = (task.wcet_us as i64, task.deadline_us as i64);
+        let others = self.tasks.iter().zip(slacks).enumerate().filter(|&(n, _)| n != problem);
+        self.others.clear();
+        self.others.extend(others.map(|(_, (other, slack))| Other::of(other, *slack, deadline)));
+        // What those take together that take no more, however long the response is.
+        let mut settled = 0;
         let mut response = wcet;
         while response <= deadline {
             budget.spend(self.tasks.len())?;
-            let others = self.tasks.iter().zip(slacks).zip(&due).enumerate();
-            let sum: i128 = others
-                .filter(|&(n, _)| n != problem)
-                .map(|(_, ((other, slack), due))| {
-                    work(other, response, *slack).min(*due).min(response - wcet + 1)
-                })
-                .sum();
+            let most = response - wcet + 1;
+            let mut sum = settled;
+            self.others.retain(|other| {
+                let takes = other.runs(response, most).min(other.due);
+                sum += takes;
+                settled += if takes == other.due { takes } else { 0 };
+                takes < other.due
+            });
             let next = wcet + sum / self.cpus;
             if next <= response {
                 return Ok(Some(response));
@@ -129,9 +146,22 @@ impl Analysis<'_> {
     }
 }
 
-/// The most that jobs of `task` run in any window, if each is done `slack` before its deadline.
-fn work(task: &Sporadic, window: i128, slack: i128) -> i128 {
-    let (wcet, period) = (i128::from(task.wcet_us), i128::from(task.period_us));
-    let reach = window + i128::from(task.deadline_us) - wcet - slack;
-    (reach / period) * wcet + wcet.min(reach % period)
+impl Other {
+    fn of(task: &Sporadic, slack: i64, deadline: i64) -> Other {
+        let wcet = task.wcet_us as i64;
+        let reach = task.deadline_us as i64 - wcet - slack;
+        let due = edf_work(task, deadline, slack);
+        Other { wcet, period: task.period_us as i64, reach, due }
+    }
+
+    /// The most that its jobs run in any window of that length, but at most `most`, which is not
+    /// longer than the window.
+    fn runs(&self, window: i64, most: i64) -> i64 {
+        if most <= self.wcet {
+            return most;
+        }
+        let reach = window + self.reach;
+        let runs = reach / self.period * self.wcet + self.wcet.min(reach % self.period);
+        runs.min(most)
+    }
 }

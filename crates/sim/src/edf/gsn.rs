@@ -9,7 +9,7 @@
 
 use wastenot_model::machine::Profile;
 use wastenot_model::policy::{Happening, Why};
-use wastenot_model::{CpuId, TaskId, Time};
+use wastenot_model::{CpuId, Span, TaskId, Time};
 
 use super::core::{Core, Tie};
 use super::jobs::{Jobs, number, task};
@@ -46,6 +46,8 @@ pub(super) enum Then {
 /// The mechanism.
 pub(super) struct GsnEdf<'t> {
     profile: Profile,
+    /// Putting a job among all others, or taking one out.
+    heap: Span,
     jobs: Jobs<'t>,
     /// The CPU that releases all jobs and runs none: dedicated interrupt handling.
     master: Option<CpuId>,
@@ -76,6 +78,7 @@ impl<'t> GsnEdf<'t> {
             Domain { cpus, core, lock: LockId(0), lines: LineId(0) }
         };
         GsnEdf {
+            heap: profile.heap(tasks),
             profile,
             jobs,
             master,
@@ -112,7 +115,7 @@ impl<'t> GsnEdf<'t> {
 
     /// Links whoever should run, and tells the CPUs.
     fn link(&mut self, kernel: &mut Kernel, cpu: CpuId, domain: u32) {
-        let (heap, send) = (self.profile.heap(self.jobs.len()), self.profile.send);
+        let (heap, send) = (self.heap, self.profile.send);
         while let Some(link) = self.domains[domain as usize].core.decide() {
             self.stays(kernel, domain, link.cpu);
             let target = self.domains[domain as usize].cpus[link.cpu as usize];
@@ -144,7 +147,7 @@ impl<'t> GsnEdf<'t> {
     fn pick(&mut self, kernel: &mut Kernel, cpu: CpuId) {
         self.paths.heard(kernel, cpu, self.profile.ipi);
         let mut leaves = kernel.leaves(cpu);
-        let heap = self.profile.heap(self.jobs.len());
+        let heap = self.heap;
         let Some((domain, slot)) = self.place_of[cpu.index()] else { return };
         if let Some((task, how)) = &mut leaves {
             let job = number(*task);
@@ -243,7 +246,7 @@ impl Walks for GsnEdf<'_> {
     }
 
     fn goes_on(&mut self, kernel: &mut Kernel, cpu: CpuId) -> bool {
-        let heap = self.profile.heap(self.jobs.len());
+        let heap = self.heap;
         match self.paths.take(cpu) {
             Then::Release { jobs, due } => {
                 for &job in &jobs {

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 use wastenot_model::machine::Profile;
 use wastenot_model::policy::{Happening, Why};
-use wastenot_model::{CpuId, TaskId, Time};
+use wastenot_model::{CpuId, Span, TaskId, Time};
 
 use super::core::{Core, Tie};
 use super::jobs::{Jobs, number, task};
@@ -104,6 +104,8 @@ pub(super) enum Then {
 /// The mechanism.
 pub(super) struct Messages<'t> {
     profile: Profile,
+    /// Putting a job among all others, or taking one out.
+    heap: Span,
     jobs: Jobs<'t>,
     mailboxes: Mailboxes,
     /// The dedicated scheduling processor.
@@ -142,6 +144,7 @@ impl<'t> Messages<'t> {
             linked: None,
         };
         Messages {
+            heap: profile.heap(jobs.len()),
             profile,
             jobs,
             mailboxes,
@@ -161,9 +164,8 @@ impl<'t> Messages<'t> {
     fn handle(&mut self, cpu: CpuId) {
         let Profile { handler, scan, .. } = self.profile;
         let scan = scan * self.clients.len() as u64;
-        let heap = self.profile.heap(self.jobs.len());
         let lines = self.profile.hardware.line_own * handler.lines.into();
-        self.paths.work(cpu, handler.work + scan + heap + lines);
+        self.paths.work(cpu, handler.work + scan + self.heap + lines);
     }
 
     /// `cpu` writes a message.
@@ -268,7 +270,7 @@ impl<'t> Messages<'t> {
         self.place(kernel, job);
         let urgency = self.jobs.begin(kernel, job, at_us);
         self.core.ready(job, urgency);
-        self.paths.work(self.master, self.profile.heap(self.jobs.len()));
+        self.paths.work(self.master, self.heap);
     }
 
     fn place(&self, kernel: &mut Kernel, job: u32) {
@@ -280,7 +282,7 @@ impl<'t> Messages<'t> {
     /// What the processor has to do next about links; whether that is nothing.
     fn decide(&mut self, kernel: &mut Kernel) -> bool {
         while let Some(link) = self.core.decide() {
-            self.paths.work(self.master, self.profile.heap(self.jobs.len()));
+            self.paths.work(self.master, self.heap);
             self.writes.push_back(link.cpu);
         }
         let Some(client) = self.writes.pop_front() else {

@@ -127,8 +127,12 @@ impl<T: Default> Paths<T> {
     pub(super) fn push(&mut self, cpu: CpuId, step: Step) {
         self.0[cpu.index()].steps.push_back(step);
     }
+    /// Works for so long, after the work before it without a break.
     pub(super) fn work(&mut self, cpu: CpuId, span: Span) {
-        self.push(cpu, Step::Work(span));
+        match self.0[cpu.index()].steps.back_mut() {
+            Some(Step::Work(before)) => *before += span,
+            _ => self.push(cpu, Step::Work(span)),
+        }
     }
     /// Takes a lock and does something on lines.
     pub(super) fn lock(&mut self, cpu: CpuId, lock: LockId, section: Section, lines: LineId) {

@@ -111,6 +111,8 @@ pub(super) enum Then {
 /// The mechanism.
 pub(super) struct PerCpu<'t> {
     profile: Profile,
+    /// Putting a job among all others, or taking one out.
+    heap: Span,
     jobs: Jobs<'t>,
     server: Option<Server>,
     /// The CPU that all timers interrupt and that runs no task.
@@ -137,6 +139,7 @@ impl<'t> PerCpu<'t> {
         master: Option<CpuId>,
     ) -> PerCpu<'t> {
         PerCpu {
+            heap: profile.heap(jobs.len()),
             profile,
             server,
             master,
@@ -271,7 +274,7 @@ impl<'t> PerCpu<'t> {
         } else {
             self.jobs.place(kernel, job, &[on]);
         }
-        self.paths.work(cpu, self.profile.heap(self.jobs.len()));
+        self.paths.work(cpu, self.heap);
         let deadline = self.deadline(job);
         let it = &mut self.queues[on.index()];
         match kernel.cx.current(on) == Some(task(job)) {
@@ -384,7 +387,7 @@ impl<'t> PerCpu<'t> {
                     self.queues[cpu.index()].leaves = Some((server.deadline.0, job));
                 }
             }
-            self.paths.work(cpu, self.profile.heap(self.jobs.len()));
+            self.paths.work(cpu, self.heap);
         }
         self.tell(cpu, cpu);
         let pulls = leaves.is_some();

@@ -60,7 +60,12 @@ impl Calendar {
     pub(crate) fn set(&mut self, due: Due, time: Time) {
         let slot = self.slot(due);
         self.queue.remove(slot);
-        self.queue.insert(0, slot, time.min(LAST).0 << KIND_BITS | due.kind());
+        self.queue.insert(0, slot, due.key(time));
+    }
+    /// Whether `due`, if it were set to `time`, would be what happens next.
+    #[inline]
+    pub(crate) fn would_be_next(&self, due: Due, time: Time) -> bool {
+        self.queue.first(0).is_none_or(|(first, _)| due.key(time) < first)
     }
     /// `due` does not happen.
     #[inline]
@@ -121,6 +126,12 @@ impl Calendar {
 }
 
 impl Due {
+    /// What it is ordered by.
+    #[inline]
+    fn key(self, time: Time) -> u64 {
+        time.min(LAST).0 << KIND_BITS | self.kind()
+    }
+
     /// Order at one instant, in [`KIND_BITS`] bits.
     #[inline]
     fn kind(self) -> u64 {

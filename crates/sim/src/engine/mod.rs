@@ -53,6 +53,8 @@ pub(crate) struct Engine<'w, M> {
     limit: Time,
     /// How many tasks of each template there were.
     born: Vec<u32>,
+    /// Whether it ends once all have ended that have to.
+    waits: bool,
     /// Tasks that have to end.
     awaited: usize,
     /// Tasks for which time passes although nobody else acts.
@@ -99,6 +101,8 @@ impl<'w, M: Mechanism> Engine<'w, M> {
             seed: options.seed,
             limit: options.limit.min(Time(calendar::LAST.0 - 1)),
             born: vec![0; workload.templates.len()],
+            // A template that is only forked counts too: somebody will fork it.
+            waits: workload.templates.iter().any(|template| template.awaited),
             awaited: 0,
             active: 0,
             next_launch: 0,
@@ -131,7 +135,6 @@ impl<'w, M: Mechanism> Engine<'w, M> {
     }
 
     fn until_the_end(&mut self) -> End {
-        let waits = self.waits_for_somebody();
         loop {
             while let Some(cpu) = self.kernel.soon.pop_front() {
                 self.attend(cpu);
@@ -139,11 +142,7 @@ impl<'w, M: Mechanism> Engine<'w, M> {
                     return end;
                 }
             }
-            let all_here = self.next_launch == self.workload.launches.len();
-            if waits && self.awaited == 0 && all_here {
-                return End::Done;
-            }
-            if self.active == 0 && all_here {
+            if self.is_over() {
                 return match self.awaited {
                     0 => End::Done,
                     _ => End::Deadlock(self.waiting()),
@@ -157,11 +156,23 @@ impl<'w, M: Mechanism> Engine<'w, M> {
                 return End::Limit;
             }
             if time > self.kernel.now() {
-                self.kernel.cx.view_mut().now = time;
-                (self.steps_at_once, self.acts_at_once) = (0, 0);
+                self.goes_to(time);
             }
             self.happen(due);
         }
+    }
+
+    /// Whether nobody is left to wait for, or for whom time passes.
+    #[inline]
+    fn is_over(&self) -> bool {
+        let all_here = self.next_launch == self.workload.launches.len();
+        all_here && (self.active == 0 || self.waits && self.awaited == 0)
+    }
+
+    #[inline]
+    fn goes_to(&mut self, time: Time) {
+        self.kernel.cx.view_mut().now = time;
+        (self.steps_at_once, self.acts_at_once) = (0, 0);
     }
 
     /// What is due, happens.
@@ -291,11 +302,6 @@ impl<'w, M: Mechanism> Engine<'w, M> {
         let cx = &self.kernel.cx;
         let online = cx.online.contains(cpu).then_some(cpu);
         online.or_else(|| cx.online.iter().next()).unwrap_or(cpu)
-    }
-
-    fn waits_for_somebody(&self) -> bool {
-        // A template that is only forked counts too: somebody will fork it.
-        self.workload.templates.iter().any(|template| template.awaited)
     }
 
     fn finish(mut self, end: End) -> (History, Outcome) {

@@ -34,13 +34,16 @@ impl<M: Mechanism> Engine<'_, M> {
         if self.kernel.calendar.is_set(Due::Path(cpu)) || self.kernel.hardware.is_waiting(cpu) {
             return false;
         }
-        let Some((trigger, turn)) = self.kernel.run(cpu).path.take() else { return true };
+        let now = self.kernel.now();
+        let run = self.kernel.run(cpu);
+        let Some((trigger, turn)) = run.path.take() else { return true };
+        run.settled = now;
         let step = self.mechanism.step(&mut self.kernel, cpu, trigger, turn);
         self.path_from(cpu, trigger, turn, step)
     }
 
     fn path_from(&mut self, cpu: CpuId, trigger: Trigger, mut turn: u32, mut step: Step) -> bool {
-        // Whom the CPU runs makes no progress meanwhile.
+        // Whom the CPU runs makes no progress until the path is over.
         self.kernel.settle(cpu);
         self.kernel.calendar.clear(Due::Segment(cpu));
         loop {
@@ -58,6 +61,7 @@ impl<M: Mechanism> Engine<'_, M> {
             }
             match takes {
                 Takes::Nothing => {}
+                Takes::Time(span) if self.passes(cpu, span) => {}
                 Takes::Time(span) => {
                     let at = self.kernel.now() + span;
                     self.kernel.calendar.set(Due::Path(cpu), at);
@@ -72,6 +76,22 @@ impl<M: Mechanism> Engine<'_, M> {
             self.kernel.cx.view_mut().cpu = cpu;
             step = self.mechanism.step(&mut self.kernel, cpu, trigger, turn);
         }
+    }
+
+    /// The step of a path of `cpu` is done at once, if nothing else happens before: it need not
+    /// wait in the calendar.
+    #[inline]
+    fn passes(&mut self, cpu: CpuId, span: Span) -> bool {
+        let at = self.kernel.now() + span;
+        let next = self.kernel.soon.is_empty()
+            && at <= self.limit
+            && self.kernel.calendar.would_be_next(Due::Path(cpu), at)
+            && !self.is_over();
+        if next {
+            self.goes_to(at);
+            self.kernel.run(cpu).settled = at;
+        }
+        next
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use wastenot_model::machine::{Prices, Spin};
-use wastenot_model::{CpuId, Machine, Span, Time};
+use wastenot_model::{CpuId, CpuSet, Machine, Span, Time};
 
 macro_rules! ids {
     ($($name:ident $doc:literal;)*) => {
@@ -65,7 +65,7 @@ struct Lock {
 struct Line {
     count: u32,
     owner: Option<CpuId>,
-    writers: Vec<CpuId>,
+    writers: CpuSet,
 }
 
 #[derive(Debug)]
@@ -104,7 +104,7 @@ impl Hardware {
     }
     /// So many new cache lines that are written together.
     pub fn line(&mut self, count: u32) -> LineId {
-        self.lines.push(Line { count, owner: None, writers: Vec::new() });
+        self.lines.push(Line { count, owner: None, writers: CpuSet::new() });
         LineId(self.lines.len() as u32 - 1)
     }
     /// A new mailbox, read by `reader`.
@@ -130,7 +130,7 @@ impl Hardware {
         self.locks[lock.0 as usize].seen
     }
     /// Which CPUs ever wrote `line`.
-    pub fn writers(&self, line: LineId) -> &[CpuId] {
+    pub fn writers(&self, line: LineId) -> &CpuSet {
         &self.lines[line.0 as usize].writers
     }
     /// The line of `mailbox`.
@@ -222,9 +222,7 @@ impl Hardware {
         let last = it.owner.replace(cpu).unwrap_or(cpu);
         let count = u64::from(it.count);
         if last != cpu || it.writers.is_empty() {
-            if !it.writers.contains(&cpu) {
-                it.writers.push(cpu);
-            }
+            it.writers.insert(cpu);
             self.transfers += if last == cpu { 0 } else { count };
         }
         self.price(last, cpu) * count
