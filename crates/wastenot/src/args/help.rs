@@ -85,6 +85,7 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
     }
     let (picture, file, output) =
         (lacks(error, "<PICTURE>"), lacks(error, "<FILE>"), lacks(error, "--output"));
+    let output = output && verb != "bounds"; // there it is what another option goes with
     let cpus = lacks(error, "--cpus");
     if lacks(error, "<EXPERIMENT>") {
         let line = "`wastenot bounds sweep scenarios/sweeps/small.toml`; how to write one: \

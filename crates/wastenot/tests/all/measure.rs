@@ -89,7 +89,7 @@ fn figures_are_one_object_or_a_table_on_standard_output() {
 fn what_cannot_be_measured_is_told_with_what_to_do() {
     let desk = Desk::new();
     desk.put("other.csv", "kind,at,max_us\n");
-    desk.put("turned.csv", table("m").replace("cpus,sockets,", "sockets,cpus,"));
+    desk.put("turned.csv", table("m").replace("kernel,wastenot,", "wastenot,kernel,"));
     for (words, what, help) in [
         ("--cpus 4000", "4000 CPUs are asked for, and this process may use", "taskset"),
         ("--cpus 0", "expected numbers of CPUs", "wastenot bounds"),
@@ -99,7 +99,7 @@ fn what_cannot_be_measured_is_told_with_what_to_do() {
         ("--span 3", "expected a length with its unit", ""),
         ("-o here.txt", "here.txt does not end so", ".csv"),
         ("--append", "--output", ""),
-        ("-o other.csv --append", "other.csv:1: there is no column `kind`", ""),
+        ("-o other.csv --append", "other.csv:1: there is no column `at`", ""),
         ("-o turned.csv --append", "another order", "machine,machine_cpus"),
     ] {
         let (text, code) = asked(&desk, &format!("measure --span 5ms {words}"));
