@@ -88,7 +88,11 @@ pub fn fuzz_one(data: &[u8]) {
         lscpu::read("data", &text),
         sys::read("data", &text),
     ];
-    let tables = [task_set::read("data", data).err(), overheads::read("data", data).err()];
+    let tables = [
+        task_set::read("data", data).err(),
+        overheads::read("data", data).err(),
+        sweep::results("data", data).err(),
+    ];
     let texts = [
         scenario("data", &text).err(),
         sweep::sweep("data", &text, &sweep::Names { tests: &[], implementations: &[] }).err(),
