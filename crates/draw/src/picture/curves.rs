@@ -214,7 +214,8 @@ impl Frame {
         let count = (self.area.width / 40.0).clamp(2.0, 12.0) as u64;
         let least = if self.whole { 1000 } else { 1 };
         let step = nice((to - from).div_ceil(count).max(least));
-        let decimals = [1000, 100, 10].iter().position(|unit| step % unit == 0).unwrap_or(3);
+        let decimals =
+            [1000, 100, 10].iter().position(|unit| step.is_multiple_of(*unit)).unwrap_or(3);
         let tick = |n: u64| {
             let x = (n * step) as f64 / 1000.0;
             (self.x(x), format!("{x:.decimals$}"))
