@@ -206,7 +206,9 @@ made, duration: 0.010000 seconds
 
 #[test]
 fn curves_in_two_panels() {
-    assert_data_eq!(dump(&curves(&chart())), str![[r#"
+    assert_data_eq!(
+        dump(&curves(&chart())),
+        str![[r#"
 made: share over total
 rect 0.0,0.0 842.0x352.5 #ffffff
 text 44.0,22.0 made: share over total
@@ -263,8 +265,11 @@ fill #0072b2 78.9,320.8 83.2,320.8 83.2,325.1 78.9,325.1
 text 94.0,325.5 paid
 text 44.0,339.0 Gaps: at 1 place.
 
-"#]]);
-    assert_data_eq!(curves(&chart()).terminal(60, 16, false), str![[r#"
+"#]]
+    );
+    assert_data_eq!(
+        curves(&chart()).terminal(60, 16, false),
+        str![[r#"
 made: share over total
   1 │⠘⣷⣶⣦a⣤⣄⣀⣀⣀
     │⠘⣿b⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿a⣶⣶⣤⣤⣤⣀⣀⣀a
@@ -282,7 +287,8 @@ made: share over total
 a free  b paid
   Gaps: at 1 place.
 
-"#]]);
+"#]]
+    );
 }
 
 #[test]
