@@ -45,6 +45,8 @@ const SATURATED: [u32; 12] = [
 ];
 /// Run-queue sizes 1 to 5 and more: from light to dark.
 const QUEUE_SAFE: [u32; 5] = [0xcfe4a9, 0x6fc3a0, 0x2f8fb0, 0x3f5aa6, 0x3c1361];
+/// Curves of one panel: Okabe and Ito's colours but yellow, which is too light for a line.
+const CURVES: [u32; 7] = [0x000000, 0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9];
 const QUEUE_PUBLISHED: [u32; 5] = [0x00ff00, 0xff8000, 0xff0000, 0xff0080, 0xff00ff];
 
 impl Colour {
@@ -64,6 +66,10 @@ impl Colour {
     /// From `0xrrggbb`.
     pub const fn rgb(hex: u32) -> Colour {
         Colour { r: (hex >> 16) as u8, g: (hex >> 8) as u8, b: hex as u8, a: 255 }
+    }
+    /// That of the nth curve; after the seventh they come again.
+    pub(crate) const fn curve(n: usize) -> Colour {
+        Colour::rgb(CURVES[n % CURVES.len()])
     }
     /// The same colour with opacity `a`.
     pub const fn alpha(self, a: u8) -> Colour {

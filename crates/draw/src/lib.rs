@@ -1,9 +1,9 @@
-//! Pictures of a History, and a report as one HTML file.
+//! Pictures of a History and of the curves of an experiment, and a report as one HTML file.
 //!
-//! Each picture is an [`Observer`](wastenot_model::Observer) of State that fills a [`Scene`]: page,
-//! lanes, bars, lines, text. A Scene knows nothing of formats; `pdf`, `svg`, `png` and `terminal`
-//! are its faces. Nothing here keeps every run of a trace: a stretch of a lane that holds many runs
-//! is summed into pixel columns while the History is replayed.
+//! Each picture of a History is an [`Observer`](wastenot_model::Observer) of State that fills a
+//! [`Scene`]: page, lanes, bars, lines, text. A Scene knows nothing of formats; `pdf`, `svg`, `png`
+//! and `terminal` are its faces. Nothing here keeps every run of a trace: a stretch of a lane that
+//! holds many runs is summed into pixel columns while the History is replayed.
 //!
 //! ```
 //! use wastenot_model::*;
@@ -33,6 +33,7 @@ pub use colour::{Colour, Palette};
 pub use html::{Image, Picture, html};
 pub use page::{Mark, MarkKind, View};
 pub use picture::cores::{Cores, cores, is_target};
+pub use picture::curves::{Chart, Panel, Place, Series, Share, curves};
 pub use picture::queues::{Queues, queues};
 pub use picture::waiting::{Waiting, waiting};
 pub use scene::{Anchor, Area, Bar, Cell, Item, Lane, Plot, Scene, Sign};

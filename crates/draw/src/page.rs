@@ -44,9 +44,9 @@ pub struct Mark {
 }
 
 /// Width of a page: A4 on its side.
-const PAGE_WIDTH: f64 = 842.0;
-const LEFT: f64 = 44.0;
-const RIGHT: f64 = 26.0;
+pub(crate) const PAGE_WIDTH: f64 = 842.0;
+pub(crate) const LEFT: f64 = 44.0;
+pub(crate) const RIGHT: f64 = 26.0;
 /// Top of the plot; the title and the strip of episodes stand above.
 const TOP: f64 = 44.0;
 pub(crate) const SMALL: f64 = 7.5;
@@ -302,7 +302,7 @@ fn grouping(machine: &Machine) -> Option<Grouping> {
 }
 
 /// The font size at which a title fits the page.
-fn fitting(title: &str) -> f64 {
+pub(crate) fn fitting(title: &str) -> f64 {
     let wide = Font::new().width(title, 11.0);
     11.0 * ((PAGE_WIDTH - LEFT - RIGHT) / wide.max(1.0)).min(1.0)
 }

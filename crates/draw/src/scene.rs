@@ -43,16 +43,16 @@ pub struct Area {
 pub struct Plot {
     /// Where it is.
     pub area: Area,
-    /// The time that its width stands for.
+    /// The time that its width stands for; empty where it stands for something else.
     pub window: Window,
     /// One lane a CPU, top first; none in a picture of curves. In a story, tasks that wait have
     /// lanes below.
     pub lanes: Vec<Lane>,
-    /// Ticks of the time axis: x and label.
+    /// Ticks of the axis below: x and label.
     pub ticks: Vec<(f64, String)>,
     /// Ticks of the value axis of a picture of curves: y and label.
     pub values: Vec<(f64, String)>,
-    /// What the time axis counts.
+    /// What the axis below counts.
     pub unit: String,
     /// How a terminal without colours shows a colour; a later one wins where several are in a cell.
     /// Colours that are not here show as bars.
@@ -77,7 +77,7 @@ pub struct Sign {
 pub enum Cell {
     /// As this character where most of the cell has that colour.
     Mostly(char),
-    /// As this character wherever some of the cell has that colour.
+    /// As this character wherever some of the cell has that colour; of a curve, here and there.
     Any(char),
 }
 

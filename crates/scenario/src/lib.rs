@@ -96,6 +96,7 @@ pub fn fuzz_one(data: &[u8]) {
         overheads::read("data", data).err(),
         measured::read("data", data).err(),
         measured::figures("overhead=SCHED_m=4.csv", data, Some(2_000.0)).err(),
+        sweep::results("data", data).err(),
     ];
     let texts = [
         scenario("data", &text).err(),

@@ -101,8 +101,8 @@ fn bytes(file: &Path) -> Result<Bytes, Stop> {
     Ok(Bytes::Owned(bytes))
 }
 
-/// A table in CSV, to be read as far as it makes sense.
-pub(crate) fn table(file: &Path) -> Result<Box<dyn Read>, Stop> {
+/// A table in CSV, to be read as far as it makes sense; `piped` is a line that gives it one.
+pub(crate) fn table(file: &Path, piped: &'static str) -> Result<Box<dyn Read>, Stop> {
     let name = shown(file);
     let failed = |error: io::Error| {
         Stop::io(format_args!("cannot open {name}"), &error, "check the path and its permissions")
@@ -110,8 +110,7 @@ pub(crate) fn table(file: &Path) -> Result<Box<dyn Read>, Stop> {
     if file == Path::new("-") {
         let stdin = io::stdin();
         if stdin.is_terminal() {
-            let help = "`... | wastenot bounds - --cpus 4`";
-            return Err(Stop::new("standard input is a terminal", help));
+            return Err(Stop::new("standard input is a terminal", piped));
         }
         return Ok(Box::new(stdin));
     }

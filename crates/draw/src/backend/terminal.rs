@@ -106,6 +106,9 @@ impl Screen {
                 Item::Fill { points, colour } => (points, colour.alpha(255)),
                 _ => continue,
             };
+            if !points.iter().any(|&(x, y)| holds(area, x, y)) {
+                continue; // of the legend, or of another panel
+            }
             let dotted = matches!(item, Item::Line { dotted: true, .. });
             for (x, extent) in extents(points, area, count * 2).iter().enumerate() {
                 let Some((top, bottom)) = *extent else { continue };
@@ -127,11 +130,11 @@ impl Screen {
         for (row, cells) in bits.into_iter().enumerate() {
             let tick = scene.plot.values.iter().find(|(y, _)| at(*y) == row);
             let label = tick.map_or(String::new(), |(_, label)| label.clone());
-            let glyph = |(bits, colour): (u8, Option<Colour>)| match bits {
+            let glyph = |(column, (bits, colour)): (usize, (u8, Option<Colour>))| match bits {
                 0 => (' ', None),
-                bits => (dots(bits), colour),
+                bits => (letter(scene, colour, column).unwrap_or_else(|| dots(bits)), colour),
             };
-            self.rows.push((label, cells.into_iter().map(glyph).collect()));
+            self.rows.push((label, cells.into_iter().enumerate().map(glyph).collect()));
         }
     }
 
@@ -243,6 +246,21 @@ fn widest(scene: &Scene) -> usize {
 /// Grid and frame are not data.
 fn is_data(scene: &Scene, colour: Colour) -> bool {
     scene.legend.iter().any(|(known, _)| *known == colour)
+}
+
+fn holds(area: Area, x: f64, y: f64) -> bool {
+    (area.x..=area.right()).contains(&x) && (area.y..=area.bottom()).contains(&y)
+}
+
+/// The letter of a curve, now and then: so curves can be told apart without colours.
+fn letter(scene: &Scene, colour: Option<Colour>, column: usize) -> Option<char> {
+    const EVERY: usize = 9;
+    let cells = scene.plot.cells.iter().enumerate();
+    let mut own = cells.filter(|(_, (known, _))| Some(*known) == colour);
+    match own.next()? {
+        (n, (_, Cell::Any(c))) if (column + 2 * n) % EVERY == 4 => Some(*c),
+        _ => None,
+    }
 }
 
 /// The shares of colours in each of `count` cells of each lane.

@@ -6,6 +6,7 @@
 mod axis;
 mod curves;
 mod points;
+mod results;
 mod schema;
 
 use crate::Error;
@@ -15,6 +16,7 @@ use crate::scenario::stem;
 
 pub use curves::{Costs, Criterion, Curve};
 pub use points::Point;
+pub use results::{Judged, results};
 pub use schema::SCHEMA;
 
 /// Most points of a sweep.

@@ -1,8 +1,10 @@
-//! `wastenot draw`
+//! `wastenot draw`, and `wastenot draw curves`
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
+use wastenot_model::nearest;
 
 use super::check::SilentCpus;
 use super::input::{self, Reading};
@@ -10,6 +12,7 @@ use super::when::WindowArgs;
 
 /// Draw who ran where, who waited, how long the queues were
 #[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "\
 With -o the ending decides: .pdf, .svg or .png. Without -o it is drawn on the terminal.
 --min and --max are other names of --from and --to.
@@ -20,6 +23,16 @@ Examples:
   wastenot draw waiting trace.dat -o waiting.svg
   wastenot draw queues trace.dat -o queues.png --palette published")]
 pub(crate) struct Draw {
+    #[command(flatten)]
+    pub(crate) trace: Option<Trace>,
+    #[command(subcommand)]
+    pub(crate) what: Option<What>,
+}
+
+// No comment of documentation, and a group that is written: as in `bounds`.
+#[derive(Args, Debug)]
+#[group(args = ["picture"])]
+pub(crate) struct Trace {
     /// cores (what each ran), waiting (who ran, who waited) or queues (how long they were)
     #[arg(value_name = "PICTURE", hide_possible_values = true)]
     pub(crate) picture: Picture,
@@ -54,6 +67,129 @@ pub(crate) struct Draw {
     pub(crate) window: WindowArgs,
     #[command(flatten)]
     pub(crate) reading: Reading,
+}
+
+/// What can be drawn that is no trace.
+#[derive(Debug, Subcommand)]
+pub(crate) enum What {
+    Curves(Curves),
+}
+
+/// Draw the curves of a sweep: which share of task sets can be scheduled
+#[derive(Args, Debug)]
+#[command(after_help = "\
+A point is a share with its interval of 95 %; where it is not known there is a
+gap. The axis below is total, or tasks where all totals are one; over another
+column all totals (or tasks) are one point: weighted schedulability. What else
+differs has panels: choose with --only, once for each value.
+
+With -o the ending decides: .pdf, .svg or .png. Without -o it is drawn on the
+terminal. Columns are those of the CSV: docs/sweep.md.
+
+Examples:
+  wastenot draw curves scenarios/sweeps/small.csv -o small.pdf
+  wastenot draw curves scenarios/sweeps/small.csv --only cpus=4 -o four.svg
+  wastenot draw curves scenarios/sweeps/small.csv --over tasks
+  cat scenarios/sweeps/small.csv | wastenot draw curves -")]
+pub(crate) struct Curves {
+    /// What `wastenot bounds sweep` wrote, in CSV; `-` is standard input
+    #[arg(value_name = "RESULT")]
+    pub(crate) file: PathBuf,
+    /// Where to write the picture: .pdf, .svg or .png
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace what is there
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// What is on the axis below: total, tasks, cpus or cache_delay
+    #[arg(long, value_name = "COLUMN", value_parser = number)]
+    pub(crate) over: Option<Column>,
+    /// Draw only what has this value in a column: `cpus=8`
+    #[arg(long, value_name = "COLUMN=VALUE")]
+    pub(crate) only: Vec<Only>,
+}
+
+/// What tells lines of a result apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Column {
+    Cpus,
+    Tasks,
+    /// Not in the file, but what machines of different size have in common.
+    TasksPerCpu,
+    Total,
+    Utilizations,
+    Periods,
+    Deadlines,
+    WorkingSets,
+    Curve,
+    Criterion,
+    CacheDelay,
+}
+
+impl Column {
+    /// Those of the file.
+    const ALL: [Column; 10] = [
+        Column::Cpus,
+        Column::Tasks,
+        Column::Total,
+        Column::Utilizations,
+        Column::Periods,
+        Column::Deadlines,
+        Column::WorkingSets,
+        Column::Curve,
+        Column::Criterion,
+        Column::CacheDelay,
+    ];
+    /// Those that may be on an axis.
+    const NUMBERS: [Column; 4] = [Column::Total, Column::Tasks, Column::Cpus, Column::CacheDelay];
+
+    /// As the file has it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Column::Cpus => "cpus",
+            Column::Tasks => "tasks",
+            Column::TasksPerCpu => "tasks_per_cpu",
+            Column::Total => "total",
+            Column::Utilizations => "utilizations",
+            Column::Periods => "periods",
+            Column::Deadlines => "deadlines",
+            Column::WorkingSets => "working_sets",
+            Column::Curve => "curve",
+            Column::Criterion => "criterion",
+            Column::CacheDelay => "cache_delay",
+        }
+    }
+
+    fn find(typed: &str, among: &[Column]) -> Result<Column, String> {
+        let names = || among.iter().map(|column| column.name());
+        let found = among.iter().find(|column| column.name() == typed).copied();
+        found.ok_or_else(|| match nearest(typed, names()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("columns are {}", names().collect::<Vec<_>>().join(", ")),
+        })
+    }
+}
+
+/// A column of numbers as typed.
+fn number(text: &str) -> Result<Column, String> {
+    Column::find(text, &Column::NUMBERS)
+}
+
+/// `cpus=8`: what a column shall have.
+#[derive(Clone, Debug)]
+pub(crate) struct Only {
+    pub(crate) column: Column,
+    pub(crate) value: String,
+}
+
+impl FromStr for Only {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Only, String> {
+        let (column, value) = text.split_once('=').ok_or("write COLUMN=VALUE: `cpus=8`")?;
+        let column = Column::find(column.trim(), &Column::ALL)?;
+        Ok(Only { column, value: value.trim().to_owned() })
+    }
 }
 
 /// A kind of picture.

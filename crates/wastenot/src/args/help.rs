@@ -77,6 +77,10 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
     let mut typed: Vec<_> = words.iter().skip(1).map(|word| word.to_string_lossy()).collect();
     if let Some(file) = file_for_a_picture(error) {
         typed.insert(1, "cores".into());
+        if file.ends_with(".csv") {
+            let what = format!("which picture of {file}? Of a sweep there are curves");
+            return Some(Stop::new(what, format!("`wastenot draw curves {file}`")));
+        }
         let what = format!("which picture of {file}? There are cores, waiting and queues");
         return Some(Stop::new(what, format!("`wastenot {}`", typed.join(" "))));
     }
@@ -96,6 +100,11 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
         let line =
             "`wastenot bounds measure -o here.csv`, then `wastenot bounds calibrate here.csv`";
         return Some(Stop::new("calibrate needs figures", line));
+    }
+    if lacks(error, "<RESULT>") {
+        let line =
+            "`wastenot draw curves small.csv`; `bounds sweep E.toml -o small.csv` writes one";
+        return Some(Stop::new("curves needs the result of a sweep", line));
     }
     if verb == "bounds" && (file || cpus) {
         let typed = typed.iter().skip(1);

@@ -4,6 +4,7 @@
 
 mod bounds;
 mod convert;
+mod curves;
 mod examples;
 mod failures;
 mod forced;

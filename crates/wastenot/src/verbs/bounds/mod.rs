@@ -76,6 +76,6 @@ fn test(args: &Test) -> Result<Answer, Stop> {
 }
 
 fn tasks(args: &Test, name: &str) -> Result<TaskSet, Stop> {
-    let read = task_set::read(name, open::table(&args.file)?);
+    let read = task_set::read(name, open::table(&args.file, "`... | wastenot bounds - --cpus 4`")?);
     read.map_err(|error| Stop::new(&error, error.help()))
 }

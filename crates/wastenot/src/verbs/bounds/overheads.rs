@@ -25,10 +25,13 @@ pub(super) struct Beyond {
     last: u64,
 }
 
+/// How overheads come by way of standard input.
+const PIPED: &str = "`... | wastenot bounds tasks.csv --cpus 4 --overheads -`";
+
 impl Measured {
     pub(super) fn read(file: &Path) -> Result<Measured, Stop> {
         let name = open::shown(file);
-        let rows = overheads::read(&name, open::table(file)?);
+        let rows = overheads::read(&name, open::table(file, PIPED)?);
         let rows = rows.map_err(|error| Stop::new(&error, error.help()))?;
         Ok(Measured { name, rows })
     }

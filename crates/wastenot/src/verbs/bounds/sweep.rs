@@ -44,7 +44,8 @@ fn target(path: &Path, force: bool) -> Result<Target, Stop> {
     let is_csv = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
     if !is_csv && path != Path::new("-") {
         let what = format!("a sweep is written as CSV, and {} does not end so", path.display());
-        return Err(Stop::new(what, "end it in .csv"));
+        let help = "end it in .csv; `wastenot draw curves FILE.csv` then draws it";
+        return Err(Stop::new(what, help));
     }
     Target::new(path, force)
 }

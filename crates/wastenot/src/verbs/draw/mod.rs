@@ -1,6 +1,9 @@
 //! `wastenot draw`: a picture in a file, or in braille on the terminal.
 
-use std::path::Path;
+mod curves;
+mod sheet;
+
+use std::path::{Path, PathBuf};
 
 use wastenot_draw::Scene;
 use wastenot_model::{CpuId, History};
@@ -8,7 +11,7 @@ use wastenot_model::{CpuId, History};
 use super::picture::{self, Look};
 use super::select;
 use crate::args::check::Select;
-use crate::args::draw::{Draw, Picture};
+use crate::args::draw::{Draw, Picture, Trace, What};
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
 use crate::{open, out, progress};
@@ -26,10 +29,18 @@ const PNG_SCALE: f64 = 2.0;
 
 /// Draws.
 pub(crate) fn run(args: &Draw) -> Result<Answer, Stop> {
-    let file = match &args.output {
-        None => None,
-        Some(path) => Some((format(path)?, Target::new(path, args.force)?)),
-    };
+    match (&args.what, &args.trace) {
+        (Some(What::Curves(args)), _) => curves::run(args),
+        (None, Some(args)) => trace(args),
+        (None, None) => Err(Stop::new(
+            "draw needs a trace to read, or the result of a sweep",
+            "`wastenot draw cores trace.dat`, `wastenot draw curves small.csv`",
+        )),
+    }
+}
+
+fn trace(args: &Trace) -> Result<Answer, Stop> {
+    let file = File::new(args.output.as_ref(), args.force)?;
     let history = open::history(&args.file, &args.reading)?;
     let window = args.window.of(&history)?;
     if let Some(target) = &args.target
@@ -63,16 +74,33 @@ pub(crate) fn run(args: &Draw) -> Result<Answer, Stop> {
             let (columns, rows) = out::size();
             out::print(&scene.terminal(columns, rows, out::colour()))?;
         }
-        Some((format, target)) => {
-            let bytes = progress::during("writing", || bytes(&scene, format))?;
-            target.write(|file| file.write_all(&bytes))?;
-        }
+        Some(file) => file.write(&scene)?,
     }
     Ok(Answer::Yes)
 }
 
+/// Where a picture goes, looked at before the work begins.
+struct File {
+    format: Format,
+    target: Target,
+}
+
+impl File {
+    /// The file of this name, if there is one.
+    fn new(path: Option<&PathBuf>, force: bool) -> Result<Option<File>, Stop> {
+        let file =
+            |path: &PathBuf| Ok(File { format: format(path)?, target: Target::new(path, force)? });
+        path.map(file).transpose()
+    }
+
+    fn write(self, scene: &Scene) -> Result<(), Stop> {
+        let bytes = progress::during("writing", || bytes(scene, self.format))?;
+        self.target.write(|file| file.write_all(&bytes))
+    }
+}
+
 /// The CPU whose decisions are to be marked, if the trace has any.
-fn considered(args: &Draw, history: &History) -> Result<Option<CpuId>, Stop> {
+fn considered(args: &Trace, history: &History) -> Result<Option<CpuId>, Stop> {
     let Some(cpu) = args.considered else { return Ok(None) };
     if args.picture != Picture::Queues {
         return Err(Stop::new("`--considered` marks a picture of queues", "`draw queues`"));

@@ -1,0 +1,1 @@
+"""Wastenot from Python. What schedulers do is worked out by the program `wastenot` alone."""
