@@ -10,6 +10,7 @@ mod per_cpu;
 mod plain;
 mod profile;
 mod run;
+mod sporadic;
 mod tournament;
 mod worst;
 
@@ -19,5 +20,6 @@ pub use messages::Mailboxes;
 pub use per_cpu::Server;
 pub use plain::{Done, gedf, synchronous};
 pub use profile::{Profile, Section};
-pub use run::{Design, Overheads, Real, run};
+pub use run::{Design, Overdue, Overheads, Ran, Real, fits, run, run_workload};
+pub use sporadic::NotSporadic;
 pub use worst::Worst;

@@ -318,8 +318,11 @@ impl<'w, M: Mechanism> Engine<'w, M> {
             return false;
         }
         let cpu = view.cpu;
-        self.kernel.run(cpu).leaves = None;
-        self.kernel.soon.push_back(cpu);
-        true
+        // Else its CPU is on the way to the next task already.
+        let stays = self.kernel.run(cpu).leaves.take().is_some();
+        if stays {
+            self.kernel.soon.push_back(cpu);
+        }
+        stays
     }
 }
