@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use wastenot_model::report::Unit;
 use wastenot_model::{Span, Table, Workload};
 use wastenot_sim::Overhead;
-use wastenot_sim::edf::{Done, Overdue, Ran};
+use wastenot_sim::edf::{Done, Pending, Ran};
 
 use crate::experiment::Outcome;
 
@@ -33,11 +33,11 @@ impl Deadlines {
         let response_us = job.at_us - job.released_us;
         self.response_ns_max = self.response_ns_max.max(response_us * 1_000);
     }
-    fn overdue(&mut self, jobs: &Overdue, end_ns: u64) {
-        self.jobs += jobs.jobs;
-        self.missed += jobs.jobs;
-        self.overdue += jobs.jobs;
-        let tardiness_ns = end_ns.saturating_sub(jobs.deadline_us * 1_000);
+    fn pending(&mut self, job: &Pending, end_ns: u64) {
+        self.jobs += job.overdue;
+        self.missed += job.overdue;
+        self.overdue += job.overdue;
+        let tardiness_ns = end_ns.saturating_sub(job.deadline_us * 1_000);
         self.tardiness_ns_max = self.tardiness_ns_max.max(tardiness_ns);
     }
     /// With those of another run.
@@ -111,8 +111,8 @@ impl RealTime {
         for job in &ran.done {
             deadlines[of_task[job.task as usize]].1.done(job);
         }
-        for jobs in &ran.overdue {
-            deadlines[of_task[jobs.task as usize]].1.overdue(jobs, ran.outcome.time.0);
+        for job in &ran.pending {
+            deadlines[of_task[job.task as usize]].1.pending(job, ran.outcome.time.0);
         }
         let sampled = |kind: Overhead| {
             let seen = ran.overheads.seen(kind);
@@ -170,8 +170,11 @@ fn deadlines(variants: &[&Outcome]) -> Table {
     table.shown = 40;
     for variant in variants {
         let mut kinds: Vec<(&str, Deadlines)> = Vec::new();
-        for (name, more) in
-            variant.cells.iter().filter_map(|cell| cell.real_time.as_ref()).flat_map(|it| &it.deadlines)
+        for (name, more) in variant
+            .cells
+            .iter()
+            .filter_map(|cell| cell.real_time.as_ref())
+            .flat_map(|it| &it.deadlines)
         {
             match kinds.iter_mut().find(|(known, _)| known == name) {
                 Some((_, all)) => *all = all.and(*more),

@@ -1,6 +1,7 @@
 //! What must hold of experiments.
 
 mod again;
+mod real_time;
 mod recorded;
 mod sweep;
 mod what_if;

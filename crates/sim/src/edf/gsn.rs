@@ -189,9 +189,8 @@ impl<'t> GsnEdf<'t> {
         }
         self.link(kernel, cpu, domain);
         self.paths.push(cpu, Step::Unlock(self.domains[domain as usize].lock));
-        let stays = |(task, how): &(TaskId, Leaves)| {
-            how.is_runnable() && kernel.is_in_section(*task)
-        };
+        let stays =
+            |(task, how): &(TaskId, Leaves)| how.is_runnable() && kernel.is_in_section(*task);
         let next = match leaves.filter(stays) {
             Some((task, _)) => {
                 kernel.defer(task);

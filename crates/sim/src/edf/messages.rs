@@ -195,9 +195,8 @@ impl<'t> Messages<'t> {
                 }
             }
         }
-        let stays = |(task, how): &(TaskId, Leaves)| {
-            how.is_runnable() && kernel.is_in_section(*task)
-        };
+        let stays =
+            |(task, how): &(TaskId, Leaves)| how.is_runnable() && kernel.is_in_section(*task);
         let next = match leaves.filter(stays) {
             Some((task, _)) => {
                 kernel.defer(task);

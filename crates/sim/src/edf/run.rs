@@ -161,21 +161,21 @@ pub struct Ran {
     pub overheads: Overheads,
     /// Jobs that were complete, in the order of time.
     pub done: Vec<Done>,
-    /// Of each task: its jobs that should have been complete at the end, and were not.
-    pub overdue: Vec<Overdue>,
+    /// Of each task the job that was there at the end and not complete.
+    pub pending: Vec<Pending>,
 }
 
-/// Jobs of a task that were not complete at the end, although their deadlines were past.
+/// A job that was not complete at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Overdue {
-    /// The task.
+pub struct Pending {
+    /// Its task.
     pub task: u32,
-    /// How many; none has begun but the first.
-    pub jobs: u64,
-    /// When the first of them was released, in us.
+    /// When it was released, in us.
     pub released_us: u64,
-    /// When it should have been complete.
+    /// When it should be complete.
     pub deadline_us: u64,
+    /// How many jobs of the task are overdue at the end: this one and those that wait for it.
+    pub overdue: u64,
 }
 
 /// Runs `workload`, whose tasks are sporadic: jobs are what its programs do between two beats, which
@@ -212,9 +212,9 @@ pub fn run_workload(
     let work = Work { machine, costs: &costs, workload, tasks: &tasks };
     let (mut history, outcome, overheads) = work.run(&real, options, release, tell);
     let done = done.into_inner();
-    let overdue = overdue(&tasks, &come_us, &done, &outcome);
-    history.annexes.push(annex(&done, &overdue));
-    Ok(Ran { history, outcome, overheads, done, overdue })
+    let pending = pending(&tasks, &come_us, &done, &outcome);
+    history.annexes.push(annex(&done, &pending));
+    Ok(Ran { history, outcome, overheads, done, pending })
 }
 
 /// The sporadic tasks of `workload`, if it can be run so.
@@ -225,11 +225,7 @@ pub fn fits(machine: &Machine, workload: &Workload, real: &Real) -> Result<(), N
     fitting(machine, workload, real).map(drop)
 }
 
-fn fitting(
-    machine: &Machine,
-    workload: &Workload,
-    real: &Real,
-) -> Result<Sporadics, NotSporadic> {
+fn fitting(machine: &Machine, workload: &Workload, real: &Real) -> Result<Sporadics, NotSporadic> {
     if real.has_master() && machine.len() < 2 {
         let name = real.name();
         return Err(NotSporadic::new(
@@ -240,8 +236,8 @@ fn fitting(
     Sporadics::of(workload, machine)
 }
 
-/// Jobs that should have been complete at the end, and were not, of tasks that had not ended.
-fn overdue(tasks: &TaskSet, come_us: &[u64], done: &[Done], outcome: &Outcome) -> Vec<Overdue> {
+/// Jobs that were there at the end and not complete, of tasks that had not ended.
+fn pending(tasks: &TaskSet, come_us: &[u64], done: &[Done], outcome: &Outcome) -> Vec<Pending> {
     let end_us = outcome.time.0 / 1_000;
     let mut complete = vec![0; tasks.len()];
     done.iter().for_each(|job| complete[job.task as usize] += 1);
@@ -250,15 +246,17 @@ fn overdue(tasks: &TaskSet, come_us: &[u64], done: &[Done], outcome: &Outcome) -
         let released_us = come_us[n] + complete[n] * tasks[n].period_us;
         let deadline_us = released_us + tasks[n].deadline_us;
         // The instant of the deadline itself is in time.
-        let late_us = end_us.checked_sub(deadline_us + 1).filter(|_| ended.is_none())?;
-        let jobs = 1 + late_us / tasks[n].period_us;
-        Some(Overdue { task: n as u32, jobs, released_us, deadline_us })
+        let late_us = end_us.checked_sub(deadline_us + 1);
+        let overdue = late_us.map_or(0, |late_us| 1 + late_us / tasks[n].period_us);
+        let task = n as u32;
+        let is_there = ended.is_none() && released_us <= end_us;
+        is_there.then_some(Pending { task, released_us, deadline_us, overdue })
     };
     (0..tasks.len()).filter_map(of).collect()
 }
 
 /// The jobs as a table; of those that were not complete the first of each task.
-fn annex(done: &[Done], overdue: &[Overdue]) -> Annex {
+fn annex(done: &[Done], pending: &[Pending]) -> Annex {
     let columns = [
         ("task", "task", Unit::None),
         ("released_ns", "released", Unit::At),
@@ -273,7 +271,7 @@ fn annex(done: &[Done], overdue: &[Overdue]) -> Annex {
     for job in done {
         row(job.task, job.released_us, job.deadline_us, Some(job.at_us));
     }
-    for job in overdue {
+    for job in pending {
         row(job.task, job.released_us, job.deadline_us, None);
     }
     Annex { table }

@@ -150,9 +150,7 @@ fn job(program: &Program) -> Option<Span> {
                 Some((inside, _)) => inside.perhaps(),
                 None => return None,
             },
-            Step::Compute(variate) => {
-                Stretch { before: longest(variate), ..Stretch::default() }
-            }
+            Step::Compute(variate) => Stretch { before: longest(variate), ..Stretch::default() },
             Step::Beat(_) => Stretch { beats: true, ..Stretch::default() },
             _ => continue,
         };

@@ -40,6 +40,8 @@ pub struct Kernel {
     pub(crate) notes: Vec<(Time, Note)>,
     /// Why it ends now, if it has to.
     pub(crate) end: Option<End>,
+    /// Tasks that have ended and are on their CPU still.
+    pub(crate) leaving: usize,
     /// The CPU that each timer of the policy interrupts.
     pub(crate) timers: Vec<CpuId>,
     pub(super) effects: Vec<Effect>,
@@ -133,6 +135,7 @@ impl Kernel {
             soon: VecDeque::new(),
             notes: Vec::new(),
             end: None,
+            leaving: 0,
             timers: Vec::new(),
             effects: Vec::new(),
         }
@@ -175,6 +178,7 @@ impl Kernel {
             Leaves::Sleeps | Leaves::Completes => Place::Asleep,
             Leaves::Ends => Place::Nowhere,
         };
+        self.leaving -= usize::from(how == Leaves::Ends);
         self.cx.view_mut().task_mut(task).place = place;
     }
 

@@ -139,7 +139,8 @@ impl<'w, M: Mechanism> Engine<'w, M> {
                     return end;
                 }
             }
-            let all_here = self.next_launch == self.workload.launches.len();
+            let launched = self.next_launch == self.workload.launches.len();
+            let all_here = launched && self.kernel.leaving == 0;
             if waits && self.awaited == 0 && all_here {
                 return End::Done;
             }

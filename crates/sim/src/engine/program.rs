@@ -411,6 +411,7 @@ impl<M: Mechanism> Engine<'_, M> {
     fn end(&mut self, cpu: CpuId, task: TaskId) -> Flow {
         let now = self.kernel.now();
         self.kernel.tell(cpu, Context::Task, Event::Exit { task });
+        self.kernel.leaving += 1;
         let life = self.kernel.life(task);
         (life.doing, life.ended) = (Doing::Ended, Some(now));
         self.awaited -= usize::from(life.awaited);
