@@ -66,37 +66,50 @@ fn reference(kinds: &[Kind], cpus: usize, rule: Rule, until: u64) -> Vec<Done> {
     let mut released: Vec<u64> = kinds.iter().map(|kind| kind.at).collect();
     let mut complete = vec![0; kinds.len()];
     let mut done = Vec::new();
-    for now in 0..=until {
-        for (n, kind) in kinds.iter().enumerate() {
-            if matches!(at[n], At::First(0)) && kind.sleep > 0 {
-                at[n] = At::Sleeps(now + kind.sleep);
-            } else if matches!(at[n], At::First(0) | At::Second(0)) {
-                let deadline_us = released[n] + kind.deadline;
-                let (task, released_us) = (n as u32, released[n]);
-                done.push(Done { task, released_us, deadline_us, at_us: now });
-                complete[n] += 1;
-                released[n] += kind.period;
-                at[n] = At::Until(released[n].max(now));
-                if kind.jobs == Some(complete[n]) {
-                    at[n] = At::Left;
-                }
-            }
-            if at[n] == At::Until(now) {
-                at[n] = At::First(kind.first);
-            }
-            if at[n] == At::Sleeps(now) {
-                at[n] = At::Second(kind.second);
-            }
-        }
+    let urgency = |n: usize, released: &[u64]| match rule.order {
+        Order::Deadline => released[n] + kinds[n].deadline,
+        _ => 0,
+    };
+    let place = |n: usize| if rule.tie == Tie::Last { kinds.len() - n } else { n };
+    let first = |at: &[At], released: &[u64]| {
         let wants = |n: &usize| matches!(at[*n], At::First(_) | At::Second(_));
         let mut ready: Vec<usize> = (0..kinds.len()).filter(wants).collect();
-        let urgency = |n: usize| match rule.order {
-            Order::Deadline => released[n] + kinds[n].deadline,
-            _ => 0,
-        };
-        let place = |n: usize| if rule.tie == Tie::Last { kinds.len() - n } else { n };
-        ready.sort_by_key(|&n| (urgency(n), place(n)));
-        for &n in ready.iter().take(cpus) {
+        ready.sort_by_key(|&n| (urgency(n, released), place(n)));
+        ready.truncate(cpus);
+        ready
+    };
+    for now in 0..=until {
+        // Who wakes at the instant at which another's part is over goes before it, if it is more
+        // urgent; who is released then does not.
+        for n in 0..kinds.len() {
+            if at[n] == At::Sleeps(now) {
+                at[n] = At::Second(kinds[n].second);
+            }
+        }
+        let over = |at: &At| matches!(at, At::First(0) | At::Second(0));
+        while let Some(n) = first(&at, &released).into_iter().find(|&n| over(&at[n])) {
+            let kind = kinds[n];
+            if at[n] == At::First(0) && kind.sleep > 0 {
+                at[n] = At::Sleeps(now + kind.sleep);
+                continue;
+            }
+            let (task, released_us) = (n as u32, released[n]);
+            let deadline_us = released_us + kind.deadline;
+            done.push(Done { task, released_us, deadline_us, at_us: now });
+            complete[n] += 1;
+            released[n] += kind.period;
+            at[n] = match released[n] {
+                _ if kind.jobs == Some(complete[n]) => At::Left,
+                next if next > now => At::Until(next),
+                _ => At::First(kind.first),
+            };
+        }
+        for n in 0..kinds.len() {
+            if at[n] == At::Until(now) {
+                at[n] = At::First(kinds[n].first);
+            }
+        }
+        for n in first(&at, &released) {
             if let At::First(left) | At::Second(left) = &mut at[n] {
                 *left -= 1;
             }
@@ -269,7 +282,8 @@ fn interrupted(load: &Workload, ran: &Ran) -> usize {
         let Step::Compute(inside) = template.program.steps()[5] else { panic!("no section") };
         match since[task].take() {
             None => since[task] = Some(mark.time),
-            Some(began) => interrupted += usize::from(mark.time - began != inside.mean()),
+            Some(began) if mark.time - began == inside.mean() => {}
+            Some(began) => { println!("{mark:?} since {began} of {inside:?}"); interrupted += 1 },
         }
     }
     interrupted
