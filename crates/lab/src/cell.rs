@@ -4,10 +4,11 @@ use serde::{Deserialize, Serialize};
 use wastenot_check::waste;
 use wastenot_model::{History, Silent, replay};
 use wastenot_scenario::scenario::Variant;
-use wastenot_sim::{End, Options, Outcome, Stuck, checkers, simulate};
+use wastenot_sim::{End, Made, Options, Outcome, Stuck, checkers, edf, simulate};
 
 use crate::Error;
-use crate::choice::policy;
+use crate::choice::made;
+use crate::real_time::{Deadlines, RealTime};
 use crate::tally::Tally;
 
 /// A run in full.
@@ -17,6 +18,8 @@ pub struct Run {
     pub history: History,
     /// How it ended.
     pub outcome: Outcome,
+    /// What a real-time scheduler showed beside.
+    pub real_time: Option<RealTime>,
 }
 
 /// What is kept of a run.
@@ -36,6 +39,8 @@ pub struct Cell {
     pub kinds: Vec<Kind>,
     /// Of each mark, how late each was, in ascending order.
     pub marks: Vec<(String, Vec<u64>)>,
+    /// What a real-time scheduler showed beside.
+    pub real_time: Option<RealTime>,
 }
 
 /// What the tasks of one name did, together.
@@ -65,22 +70,50 @@ pub struct Kind {
     pub busy_wakeups: u64,
     /// Of those, while its previous CPU was idle.
     pub prev_idle_wakeups: u64,
+    /// Their jobs, under a real-time scheduler.
+    pub deadlines: Deadlines,
 }
 
 /// Runs `variant` once.
 pub fn run(variant: &Variant, options: &Options) -> Result<Run, Error> {
-    let policy = policy(&variant.scheduler)?;
-    let (history, outcome) =
-        simulate(&variant.machine, &variant.costs, &variant.workload, policy, options);
+    let Variant { machine, costs, workload, .. } = variant;
+    let (history, outcome, real_time) = match made(&variant.scheduler)? {
+        Made::Policy(policy) => {
+            let (history, outcome) = simulate(machine, costs, workload, policy, options);
+            (history, outcome, None)
+        }
+        Made::RealTime(real) => {
+            let ran = edf::run_workload(machine, costs, workload, &real, options);
+            let ran = ran.map_err(|wrong| unfit(variant, &real, &wrong))?;
+            let real_time = RealTime::of(&ran, workload);
+            (ran.history, ran.outcome, Some(real_time))
+        }
+    };
     if cfg!(debug_assertions) {
         let wrong = checkers::wrong(&history);
         assert!(wrong.is_empty(), "{}, seed {}: {wrong:#?}", variant.name, options.seed);
     }
     match bad_end(&outcome, &history) {
-        None => Ok(Run { history, outcome }),
+        None => Ok(Run { history, outcome, real_time }),
         Some((what, help)) => {
             Err(Error::Run { variant: variant.name.clone(), seed: options.seed, what, help })
         }
+    }
+}
+
+/// Whether `variant` can be run under its scheduler.
+pub(crate) fn check(variant: &Variant) -> Result<(), Error> {
+    let Made::RealTime(real) = made(&variant.scheduler)? else { return Ok(()) };
+    let fits = edf::fits(&variant.machine, &variant.workload, &real);
+    fits.map_err(|wrong| unfit(variant, &real, &wrong))
+}
+
+fn unfit(variant: &Variant, real: &edf::Real, wrong: &edf::NotSporadic) -> Error {
+    Error::NotSporadic {
+        variant: variant.name.clone(),
+        scheduler: real.name(),
+        what: wrong.to_string(),
+        help: wrong.help().to_owned(),
     }
 }
 
@@ -163,6 +196,11 @@ impl Run {
             kind.busy_wakeups += did.busy_wakeups;
             kind.prev_idle_wakeups += did.prev_idle_wakeups;
         }
+        for (name, deadlines) in self.real_time.iter().flat_map(|it| &it.deadlines) {
+            if let Some(kind) = kinds.iter_mut().find(|kind| kind.name == *name) {
+                kind.deadlines = *deadlines;
+            }
+        }
         Cell {
             done: self.outcome.end == End::Done,
             time_ns: self.outcome.time.0,
@@ -171,6 +209,7 @@ impl Run {
             waste_cpu_ns: waste::measure(&self.history, &options).cpu_ns,
             kinds,
             marks: self.marks(variant),
+            real_time: self.real_time.clone(),
         }
     }
 

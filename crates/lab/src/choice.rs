@@ -10,7 +10,7 @@ use wastenot_rota::interpret::Interpreter;
 use wastenot_rota::{Diagnostic, compile, line_and_column};
 use wastenot_scenario::scenario::{Choice, Scenario, Unfit};
 use wastenot_scenario::scenario_for;
-use wastenot_sim::{Scheduler, Settings, scheduler};
+use wastenot_sim::{Made, Scheduler, Settings, make, scheduler};
 
 use crate::Error;
 
@@ -35,7 +35,7 @@ pub fn resolve(choice: &mut Choice, folder: &Path) -> Result<(), Error> {
         let text = wastenot_rota::text(&text).map_err(|fault| first(file(), "", &[fault]))?;
         choice.text = Some(text.to_owned());
     }
-    policy(choice).map(drop)
+    made(choice).map(drop)
 }
 
 /// Whether a choice is a policy that asks for an unsafe protocol.
@@ -71,6 +71,14 @@ pub(crate) fn unread(choice: &Choice, workload: &Workload) -> Option<String> {
 }
 
 /// The scheduler of a choice; a fresh one for each run.
+pub(crate) fn made(choice: &Choice) -> Result<Made, Error> {
+    match &choice.text {
+        Some(text) => Ok(Made::Policy(Box::new(interpreter(choice, text)?))),
+        None => make(&choice.name, &choice.switches).map_err(Error::Scheduler),
+    }
+}
+
+/// The policy of a choice; a fresh one for each run.
 pub(crate) fn policy(choice: &Choice) -> Result<Box<dyn Policy>, Error> {
     match &choice.text {
         Some(text) => Ok(Box::new(interpreter(choice, text)?)),

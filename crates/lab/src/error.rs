@@ -60,6 +60,18 @@ pub enum Error {
         /// What to look at.
         help: String,
     },
+    /// A real-time scheduler, and tasks that are not sporadic.
+    #[error("variant `{variant}` under {scheduler}: {what}")]
+    NotSporadic {
+        /// Whose.
+        variant: String,
+        /// The scheduler.
+        scheduler: &'static str,
+        /// What is not.
+        what: String,
+        /// What to write instead.
+        help: String,
+    },
     /// The History does not tell what its tasks had to do.
     #[error("{0}")]
     Extract(wastenot_scenario::Error),
@@ -120,7 +132,9 @@ impl Error {
             Error::Variant { known, .. } => format!("its variants are {}", known.join(", ")),
             Error::Extract(error) | Error::Draw { error, .. } => error.help(),
             Error::Row { .. } => "take its line out of the file of results".into(),
-            Error::Run { help, .. } | Error::Replay { help, .. } => help.clone(),
+            Error::Run { help, .. }
+            | Error::NotSporadic { help, .. }
+            | Error::Replay { help, .. } => help.clone(),
             Error::Foreign { .. } => "name a new file, or one that `--resume` made".into(),
             Error::Program { .. } => "run it without a file of results".into(),
             Error::Store { .. } => "name another file, or none".into(),

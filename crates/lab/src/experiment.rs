@@ -214,6 +214,7 @@ fn pick(pick: Pick, values: &[Option<f64>]) -> Option<f64> {
 fn measure(quantity: &Quantity, cell: &Cell) -> Option<f64> {
     let kinds = || cell.kinds.iter().filter(|kind| quantity.covers(&kind.name, kind.awaited));
     let sum = |of: fn(&Kind) -> u64| kinds().map(of).sum::<u64>() as f64;
+    let most = |of: fn(&Kind) -> u64| kinds().map(of).max().unwrap_or(0) as f64;
     Some(match quantity.measure {
         Measure::Completion => {
             let all_ended = kinds().all(|kind| kind.ended == kind.tasks);
@@ -227,6 +228,10 @@ fn measure(quantity: &Quantity, cell: &Cell) -> Option<f64> {
         Measure::Share => sum(|kind| kind.cpu_ns) / cell.time_ns.max(1) as f64,
         Measure::Slice => sum(|kind| kind.cpu_ns) / sum(|kind| kind.switches).max(1.0),
         Measure::Switches => sum(|kind| kind.switches),
+        Measure::Jobs => sum(|kind| kind.deadlines.jobs),
+        Measure::Missed => sum(|kind| kind.deadlines.missed),
+        Measure::Tardiness => most(|kind| kind.deadlines.tardiness_ns_max),
+        Measure::Response => most(|kind| kind.deadlines.response_ns_max),
         Measure::Migrations => sum(|kind| kind.migrations),
         Measure::RemoteMigrations => sum(|kind| kind.remote_migrations),
         Measure::BusyWakeups => sum(|kind| kind.busy_wakeups),

@@ -6,7 +6,7 @@ use wastenot_model::Time;
 use wastenot_scenario::scenario::{Choice, Scenario, Variant};
 use wastenot_sim::Scheduler;
 
-use crate::choice::policy;
+use crate::cell::check;
 use crate::experiment::Experiment;
 use crate::store::{Store, fill};
 use crate::{Cell, Error, Run, run};
@@ -58,7 +58,7 @@ impl<'s> Grid<'s> {
                 variant.scheduler.clone_from(choice);
             }
             set(&mut variant.scheduler, &options.switches);
-            policy(&variant.scheduler)?;
+            check(variant)?;
         }
         let instead = options.scheduler.is_some();
         let (variants, same) = match instead {

@@ -5,6 +5,7 @@ use wastenot_model::{Machine, Report, Span, Table, Value};
 
 use crate::experiment::{Experiment, Outcome, Worked};
 use crate::number::ranges;
+use crate::real_time;
 
 impl Experiment {
     /// The answer of `wastenot simulate`.
@@ -20,6 +21,7 @@ impl Experiment {
         if !self.figures.is_empty() {
             report.tables.push(self.figures_table());
         }
+        report.tables.extend(real_time::tables(&self.variants));
         report.assumptions.push(
             "simulated: what the model leaves out (caches, memory, interrupts) costs nothing \
              unless [costs] says so"

@@ -3,6 +3,7 @@
 mod again;
 mod calibrate;
 mod overheads;
+mod real_time;
 mod recorded;
 mod sweep;
 mod what_if;

@@ -34,7 +34,9 @@ pub use mechanism::{
     Contention, Direct, Hardware, LineId, LockId, MailboxId, Mechanism, Overhead, Prices, Samples,
     Seen, Spin, Step, Trigger,
 };
-pub use schedulers::{SCHEDULERS, Scheduler, Settings, Switch, Values, WrongSetting, scheduler};
+pub use schedulers::{
+    Made, REAL_TIME, SCHEDULERS, Scheduler, Settings, Switch, Values, WrongSetting, make, scheduler,
+};
 
 use wastenot_model::machine::Costs;
 use wastenot_model::{History, Machine, Policy, Span, Time, Workload};

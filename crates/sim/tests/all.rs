@@ -14,5 +14,7 @@ mod mechanisms;
 mod osv;
 mod places;
 mod programs;
+mod real_time;
+mod rejected;
 mod renumber;
 mod work_conserving;

@@ -138,7 +138,7 @@ fn replayed(
         unread: choice::unread(choice, &extracted.workload),
         makespan: last.filter(|_| all).map(|last| Span(last.0)),
         waste: waste::measure(&history, &wastenot_check::Options::default()),
-        run: Run { history, outcome },
+        run: Run { history, outcome, real_time: None },
     })
 }
 

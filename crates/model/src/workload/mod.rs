@@ -82,6 +82,12 @@ pub struct Template {
     pub priority: f64,
     /// The parallel job that it belongs to, for schedulers that run jobs as a whole.
     pub job: Option<u32>,
+    /// How long after its release each job should be complete, for real-time schedulers; the
+    /// period unless said otherwise.
+    pub deadline: Option<Span>,
+    /// The longest that a job computes, for real-time schedulers; what the program says unless said
+    /// otherwise.
+    pub wcet: Option<Span>,
     /// Whether the workload is done only when it is; daemons and stressors are not waited for.
     pub awaited: bool,
 }
@@ -98,6 +104,8 @@ impl Template {
             kthread: false,
             priority: 1.0,
             job: None,
+            deadline: None,
+            wcet: None,
             awaited: true,
         }
     }

@@ -116,6 +116,14 @@ pub enum Measure {
     /// See [`MEASURES`].
     Marks,
     /// See [`MEASURES`].
+    Jobs,
+    /// See [`MEASURES`].
+    Missed,
+    /// See [`MEASURES`].
+    Tardiness,
+    /// See [`MEASURES`].
+    Response,
+    /// See [`MEASURES`].
     Waste,
     /// See [`MEASURES`].
     Tasks,
@@ -142,6 +150,10 @@ pub const MEASURES: &[(Measure, &str, &str)] = &[
         "how many of those were while their previous CPU was idle",
     ),
     (Measure::Marks, "marks", "how many moments were marked"),
+    (Measure::Jobs, "jobs", "under real-time schedulers: jobs that were complete or overdue"),
+    (Measure::Missed, "missed", "how many of those were late"),
+    (Measure::Tardiness, "tardiness", "how late the latest of them was"),
+    (Measure::Response, "response", "the longest time from a job's release until it was complete"),
     (Measure::Waste, "waste", "CPU time that CPUs were idle while tasks waited elsewhere; of all"),
     (Measure::Tasks, "tasks", "how many there were"),
 ];
@@ -163,8 +175,11 @@ impl Measure {
     }
     /// Whether it is a length of time, in nanoseconds.
     pub fn is_time(self) -> bool {
-        use Measure::{Completion, CpuTime, FirstCompletion, Slice, Waste};
-        matches!(self, Completion | FirstCompletion | CpuTime | Slice | Waste)
+        use Measure::{Completion, CpuTime, FirstCompletion, Response, Slice, Tardiness, Waste};
+        matches!(
+            self,
+            Completion | FirstCompletion | CpuTime | Response | Slice | Tardiness | Waste
+        )
     }
 
     fn read(node: &Node) -> Result<Measure, Wrong> {

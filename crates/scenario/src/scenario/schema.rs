@@ -176,6 +176,17 @@ pub(crate) const TASK: Section = Section {
             "number",
             "the parallel job that they are, for schedulers that run jobs as a whole",
         ),
+        key(
+            "deadline",
+            "TIME",
+            "how long after its release each job should be complete, for real-time schedulers; \
+             the period of its `every`",
+        ),
+        key(
+            "wcet",
+            "TIME",
+            "the longest that a job computes, for real-time schedulers; what the program says",
+        ),
         key("background", "true | false", "whether nobody waits for them to end"),
         key("kthread", "true | false", "whether they are kernel threads"),
         key("priority", "number", "priority of OSv: half the value gets twice the CPU time; 1"),

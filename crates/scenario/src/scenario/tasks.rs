@@ -1,7 +1,7 @@
 //! Tasks: with programs of their own, or from the catalogue.
 
 use wastenot_model::workload::{GroupId, Launch, Program, Template, TemplateId};
-use wastenot_model::{CpuId, CpuSet, Machine, Time, Workload};
+use wastenot_model::{CpuId, CpuSet, Machine, Span, Time, Workload};
 
 use super::fields::{Fields, expected, text};
 use super::names::{Kind, Names};
@@ -139,6 +139,8 @@ fn common(name: &str, fields: &Fields, draft: &Draft) -> Result<Template, Wrong>
     template.kthread = fields.flag("kthread")?;
     template.awaited = !fields.flag("background")?;
     template.job = fields.integer("job", 0..=i64::from(u32::MAX))?.map(|job| job as u32);
+    template.deadline = positive(fields, "deadline")?;
+    template.wcet = positive(fields, "wcet")?;
     if let Some(priority) = fields.number("priority")? {
         if !(0.001..=1000.0).contains(&priority) {
             let at = fields.get("priority").map_or(fields.at(), |node| node.at);
@@ -147,6 +149,15 @@ fn common(name: &str, fields: &Fields, draft: &Draft) -> Result<Template, Wrong>
         template.priority = priority;
     }
     Ok(template)
+}
+
+/// A length of time that is not zero.
+fn positive(fields: &Fields, key: &'static str) -> Result<Option<Span>, Wrong> {
+    let span = fields.span(key)?;
+    match fields.get(key).filter(|_| span == Some(Span::ZERO)) {
+        Some(node) => Err(expected(node, key, "a length of time, such as \"8ms\"")),
+        None => Ok(span),
+    }
 }
 
 fn affinity(fields: &Fields, machine: &Machine) -> Result<Option<CpuSet>, Wrong> {

@@ -3,8 +3,10 @@
 //! They are Observers of State like any other, and know nothing of the engine.
 
 mod attempts;
+mod jobs;
 
 pub use attempts::{Attempts, attempts};
+pub use jobs::{Jobs, jobs};
 
 use wastenot_model::{
     Contradiction, CpuId, CpuMode, CpuState, Entry, History, Observer, Phase, Silent, Span, State,

@@ -201,6 +201,12 @@ impl Core {
         Some(Link { cpu, task, urgency, displaced })
     }
 
+    /// Whether nobody waits who should be linked.
+    pub fn is_decided(&self) -> bool {
+        let first = self.ready.least();
+        first == NONE || self.idle.is_empty() && self.displaced_by(Key(first)).is_none()
+    }
+
     fn links(&mut self, cpu: u32, key: Key) {
         self.linked.set(cpu as usize, !key.0);
         self.link[cpu as usize] = Some(key);

@@ -5,6 +5,10 @@
 //! multiprocessors", RTCSA 2007). So a decision needs no lock but the one, and a task that is
 //! wanted elsewhere while it still runs stays where it is: the links are exchanged.
 //!
+//! Who holds or waits for a lock that is spun for is not preempted: whoever is linked to its CPU
+//! waits there until that is over. So a job waits for one such section at most, that of the CPU to
+//! which it is linked first, and it costs nothing to have them (O(1) non-preemptable sections).
+//!
 //! The same under a lock for each cluster is clustered EDF, and of single CPUs partitioned EDF.
 
 use wastenot_model::machine::Profile;
@@ -113,14 +117,23 @@ impl<'t> GsnEdf<'t> {
         self.jobs.place(kernel, job, cpus);
     }
 
+    /// `target` finds who is linked to it: at once, unless whom it runs is in a section in which
+    /// it is not preempted. Then it looks when that is over.
+    fn tell(&mut self, kernel: &mut Kernel, cpu: CpuId, target: CpuId) {
+        match kernel.cx.current(target).filter(|&task| kernel.is_in_section(task)) {
+            Some(task) => kernel.defer(task),
+            None => self.paths.interrupt(cpu, target, self.profile.send),
+        }
+    }
+
     /// Links whoever should run, and tells the CPUs.
     fn link(&mut self, kernel: &mut Kernel, cpu: CpuId, domain: u32) {
-        let (heap, send) = (self.heap, self.profile.send);
+        let heap = self.heap;
         while let Some(link) = self.domains[domain as usize].core.decide() {
             self.stays(kernel, domain, link.cpu);
             let target = self.domains[domain as usize].cpus[link.cpu as usize];
             self.paths.work(cpu, heap);
-            self.paths.interrupt(cpu, target, send);
+            self.tell(kernel, cpu, target);
         }
         kernel.carry_out();
     }
@@ -155,6 +168,9 @@ impl<'t> GsnEdf<'t> {
                 self.domains[domain as usize].core.forget(job, slot);
                 self.paths.work(cpu, heap);
             }
+            if *how == Leaves::Ends {
+                self.jobs.end(kernel, job, self.paths.began(cpu));
+            }
             if *how == Leaves::Completes {
                 self.jobs.complete(job, self.paths.began(cpu));
                 let at_us = self.jobs.next_us(job);
@@ -176,7 +192,15 @@ impl<'t> GsnEdf<'t> {
         }
         self.link(kernel, cpu, domain);
         self.paths.push(cpu, Step::Unlock(self.domains[domain as usize].lock));
-        let next = self.domains[domain as usize].core.linked(slot);
+        let stays =
+            |(task, how): &(TaskId, Leaves)| how.is_runnable() && kernel.is_in_section(*task);
+        let next = match leaves.filter(stays) {
+            Some((task, _)) => {
+                kernel.defer(task);
+                Some(number(task))
+            }
+            None => self.domains[domain as usize].core.linked(slot),
+        };
         // Until now it runs here: whoever wants it elsewhere takes what is linked here instead.
         if let Some((task, _)) = leaves {
             self.runs_on[task.ordinal()] = None;
@@ -194,10 +218,6 @@ impl<'t> GsnEdf<'t> {
 
 impl Walks for GsnEdf<'_> {
     type Then = Then;
-
-    fn name(&self) -> &'static str {
-        "gsn-edf"
-    }
 
     fn paths(&mut self) -> &mut Paths<Then> {
         &mut self.paths
@@ -284,5 +304,25 @@ impl Walks for GsnEdf<'_> {
 
     fn overheads(&self, kernel: &Kernel) -> Overheads {
         Overheads::of(kernel, self.domains.iter().map(|domain| domain.lock))
+    }
+
+    fn unsettled(&self, kernel: &Kernel) -> Option<String> {
+        if let Some(task) = self.master.and_then(|master| kernel.cx.current(master)) {
+            return Some(format!("the CPU that releases jobs runs {task:?}"));
+        }
+        self.domains.iter().find_map(|domain| {
+            if !domain.core.is_decided() {
+                return Some("somebody waits who should be linked".into());
+            }
+            let differs = |(slot, cpu): (usize, &CpuId)| {
+                let (runs, linked) = (kernel.cx.current(*cpu), domain.core.linked(slot as u32));
+                let known = runs.is_none_or(|task| self.runs_on[task.ordinal()] == Some(*cpu));
+                let same = runs.map(number) == linked;
+                let stays = runs.is_some_and(|task| kernel.is_in_section(task));
+                (!known || !same && !stays)
+                    .then(|| format!("CPU {cpu} runs {runs:?}, linked is {linked:?}"))
+            };
+            domain.cpus.iter().enumerate().find_map(differs)
+        })
     }
 }

@@ -110,7 +110,7 @@ impl<'t> Jobs<'t> {
 
     /// A job of `task` comes that is released at `at_us`; how urgent it is.
     pub(super) fn begin(&mut self, kernel: &mut Kernel, task: u32, at_us: u64) -> u64 {
-        kernel.begins_job(self::task(task));
+        kernel.begins_job(self::task(task), Time(at_us * 1_000));
         self.last[task as usize].released_us = Some(at_us);
         self.urgency(task)
     }
@@ -139,6 +139,13 @@ impl<'t> Jobs<'t> {
         let released_us = self.released_us(task);
         let deadline_us = released_us + self.of(task).deadline_us;
         (self.done)(Done { task, released_us, deadline_us, at_us: at.0.div_ceil(1_000) });
+    }
+
+    /// `task` ends at `at`, and with it its last job if that has computed anything.
+    pub(super) fn end(&mut self, kernel: &Kernel, task: u32, at: Time) {
+        if kernel.worked(self::task(task)) {
+            self.complete(task, at);
+        }
     }
 }
 

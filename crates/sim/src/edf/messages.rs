@@ -74,6 +74,8 @@ struct Task {
     ran_on: u32,
     /// It has ended its job or sleeps, and the message that says so was not read yet.
     stale: bool,
+    /// It was woken, and the message that says so was read before that of its falling asleep.
+    resumed: bool,
     /// When its last message was written.
     wrote: Time,
 }
@@ -195,7 +197,15 @@ impl<'t> Messages<'t> {
                 }
             }
         }
-        let next = it.linked;
+        let stays =
+            |(task, how): &(TaskId, Leaves)| how.is_runnable() && kernel.is_in_section(*task);
+        let next = match leaves.filter(stays) {
+            Some((task, _)) => {
+                kernel.defer(task);
+                Some(number(task))
+            }
+            None => it.linked,
+        };
         if let Some(next) = next {
             let known = &mut self.tasks[next as usize];
             (known.runs_on, known.ran_on) = (Some(client), client);
@@ -229,7 +239,10 @@ impl<'t> Messages<'t> {
                 What::Completed
             }
             Some((_, Leaves::Sleeps)) => What::Suspended,
-            Some((_, Leaves::Ends)) => What::Exited,
+            Some((task, Leaves::Ends)) => {
+                self.jobs.end(kernel, number(task), self.paths.began(cpu));
+                What::Exited
+            }
             _ => {
                 kernel.sample(cpu, Overhead::Schedule, self.paths.began(cpu));
                 return true;
@@ -242,6 +255,12 @@ impl<'t> Messages<'t> {
 
     /// The processor hears of a job.
     fn hear(&mut self, kernel: &mut Kernel, what: What, job: u32) {
+        let known = &mut self.tasks[job as usize];
+        if what == What::Resumed && known.stale {
+            // It came by another mailbox, and was faster.
+            known.resumed = true;
+            return;
+        }
         if !matches!(what, What::New | What::Resumed) {
             let known = &mut self.tasks[job as usize];
             known.stale = false;
@@ -260,6 +279,9 @@ impl<'t> Messages<'t> {
                 self.place(kernel, job);
                 let urgency = self.jobs.urgency(job);
                 self.core.ready(job, urgency);
+            }
+            What::Suspended if std::mem::take(&mut self.tasks[job as usize].resumed) => {
+                self.hear(kernel, What::Resumed, job);
             }
             What::Suspended | What::Exited => {}
         }
@@ -324,7 +346,11 @@ impl<'t> Messages<'t> {
             kernel.cx.moved(task(job), it.cpu);
             kernel.carry_out();
         }
-        self.paths.interrupt(self.master, it.cpu, self.profile.send);
+        match kernel.cx.current(it.cpu).filter(|&task| kernel.is_in_section(task)) {
+            // It is not preempted, and its CPU looks once that is over.
+            Some(task) => kernel.defer(task),
+            None => self.paths.interrupt(self.master, it.cpu, self.profile.send),
+        }
     }
 
     /// The processor, under the lock of the client that runs what is linked to another: their links
@@ -345,10 +371,6 @@ impl<'t> Messages<'t> {
 
 impl Walks for Messages<'_> {
     type Then = Then;
-
-    fn name(&self) -> &'static str {
-        "gedf-mp"
-    }
 
     fn paths(&mut self) -> &mut Paths<Then> {
         &mut self.paths
@@ -462,5 +484,27 @@ impl Walks for Messages<'_> {
         let writers = |line: LineId| kernel.hardware.writers(line).len();
         overheads.mailbox_writers = lines.into_iter().map(writers).collect();
         overheads
+    }
+
+    fn unsettled(&self, kernel: &Kernel) -> Option<String> {
+        if let Some(task) = kernel.cx.current(self.master) {
+            return Some(format!("the scheduling processor runs {task:?}"));
+        }
+        if !self.core.is_decided() || !self.writes.is_empty() {
+            return Some("somebody waits who should be linked".into());
+        }
+        if let Some(job) = self.tasks.iter().position(|known| known.stale || known.resumed) {
+            return Some(format!("nobody was told of what became of task {job}"));
+        }
+        self.clients.iter().enumerate().find_map(|(n, it)| {
+            let (runs, linked) = (kernel.cx.current(it.cpu), self.core.linked(n as u32));
+            let known = |task: TaskId| self.tasks[task.ordinal()].runs_on == Some(n as u32);
+            let stays = runs.is_some_and(|task| kernel.is_in_section(task));
+            let wrong = it.linked != linked
+                || !runs.is_none_or(known)
+                || runs.map(number) != linked && !stays;
+            let told = it.linked;
+            wrong.then(|| format!("CPU {} runs {runs:?}, told {told:?} of {linked:?}", it.cpu))
+        })
     }
 }

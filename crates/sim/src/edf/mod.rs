@@ -8,7 +8,9 @@ mod messages;
 mod paths;
 mod per_cpu;
 mod plain;
+pub mod rejected;
 mod run;
+mod sporadic;
 mod tournament;
 mod worst;
 
@@ -17,6 +19,7 @@ pub use falsify::{Missed, Tried, falsify};
 pub use messages::Mailboxes;
 pub use per_cpu::Server;
 pub use plain::{Done, gedf, synchronous};
-pub use run::{Design, Overheads, Real, run};
+pub use run::{Design, Overheads, Pending, Ran, Real, fits, run, run_workload};
+pub use sporadic::NotSporadic;
 pub use wastenot_model::machine::{Profile, Section};
 pub use worst::Worst;

@@ -15,7 +15,6 @@ pub(super) trait Walks {
     /// Where a path goes on once no step is left.
     type Then: Default;
 
-    fn name(&self) -> &'static str;
     fn init(&mut self, kernel: &mut Kernel);
     fn paths(&mut self) -> &mut Paths<Self::Then>;
     /// `cpu` enters the kernel.
@@ -24,24 +23,27 @@ pub(super) trait Walks {
     fn goes_on(&mut self, kernel: &mut Kernel, cpu: CpuId) -> bool;
     /// What the run showed.
     fn overheads(&self, kernel: &Kernel) -> Overheads;
+    /// What is wrong although nothing is under way: then what was decided is what is.
+    fn unsettled(&self, kernel: &Kernel) -> Option<String>;
 }
 
 /// A design as a mechanism.
 #[derive(Debug)]
 pub(super) struct Walking<W> {
+    name: &'static str,
     pub(super) walks: W,
     pub(super) overheads: Overheads,
 }
 
 impl<W: Walks> Walking<W> {
-    pub(super) fn new(walks: W) -> Walking<W> {
-        Walking { walks, overheads: Overheads::default() }
+    pub(super) fn new(name: &'static str, walks: W) -> Walking<W> {
+        Walking { name, walks, overheads: Overheads::default() }
     }
 }
 
 impl<W: Walks> Mechanism for Walking<W> {
     fn name(&self) -> String {
-        self.walks.name().into()
+        self.name.into()
     }
     fn keeps_time(&self) -> bool {
         true
@@ -61,6 +63,10 @@ impl<W: Walks> Mechanism for Walking<W> {
                 return step;
             }
             if self.walks.goes_on(kernel, cpu) {
+                if cfg!(debug_assertions) && kernel.is_quiet() {
+                    let unsettled = self.walks.unsettled(kernel);
+                    assert_eq!(unsettled, None, "{} at {}", self.name, kernel.now());
+                }
                 return Step::Done;
             }
         }

@@ -360,6 +360,9 @@ impl<'t> PerCpu<'t> {
         self.queues[cpu.index()].current = None;
         if let Some((task, how)) = &mut leaves {
             let job = number(*task);
+            if *how == Leaves::Ends {
+                self.jobs.end(kernel, job, self.paths.began(cpu));
+            }
             if *how == Leaves::Completes {
                 self.jobs.complete(job, self.paths.began(cpu));
                 let at_us = self.jobs.next_us(job);
@@ -457,10 +460,6 @@ impl<'t> PerCpu<'t> {
 impl Walks for PerCpu<'_> {
     type Then = Then;
 
-    fn name(&self) -> &'static str {
-        "sched-deadline"
-    }
-
     fn paths(&mut self) -> &mut Paths<Then> {
         &mut self.paths
     }
@@ -547,5 +546,22 @@ impl Walks for PerCpu<'_> {
 
     fn overheads(&self, kernel: &Kernel) -> Overheads {
         Overheads::of(kernel, self.queues.iter().map(|queue| queue.lock))
+    }
+
+    fn unsettled(&self, kernel: &Kernel) -> Option<String> {
+        if let Some(task) = self.master.and_then(|master| kernel.cx.current(master)) {
+            return Some(format!("the CPU that releases jobs runs {task:?}"));
+        }
+        self.queues.iter().enumerate().find_map(|(n, it)| {
+            let cpu = CpuId(n as u16);
+            let runs = kernel.cx.current(cpu);
+            let current = it.current.map(|job| self.deadline(job));
+            let earliest = it.first().into_iter().chain(current).min();
+            let throttled = it.current.is_some_and(|job| self.served[job as usize].throttled);
+            let told = it.earliest == earliest;
+            let marked = self.overloaded.contains(&cpu) != it.waits.is_empty();
+            let wrong = runs.map(number) != it.current || throttled || !told || !marked;
+            wrong.then(|| format!("CPU {cpu} runs {runs:?}, and its queue is {it:?}"))
+        })
     }
 }

@@ -1,17 +1,21 @@
 //! A task set on a machine under one of the designs.
 
-use wastenot_model::machine::Profile;
+use std::cell::RefCell;
+
+use wastenot_model::machine::{Costs, Profile};
+use wastenot_model::report::Unit;
 use wastenot_model::sporadic::TaskSet;
 use wastenot_model::workload::{Program, Step, Template, Variate};
-use wastenot_model::{CpuId, History, Machine, Span, Workload};
+use wastenot_model::{Annex, CpuId, History, Machine, Span, Table, Value, Workload};
 
-use super::core::Rule;
+use super::core::{Order, Rule};
 use super::gsn::GsnEdf;
 use super::jobs::Jobs;
 use super::messages::{Mailboxes, Messages};
 use super::paths::{Walking, Walks};
 use super::per_cpu::{PerCpu, Server};
 use super::plain::Done;
+use super::sporadic::{NotSporadic, Sporadics};
 use crate::mechanism::{Contention, LockId, Overhead, Seen};
 use crate::{Kernel, Options, Outcome, simulate_mechanism};
 
@@ -36,9 +40,11 @@ pub enum Design {
     },
     /// One lock for each cluster of so many CPUs, as they are numbered; tasks are assigned.
     Clustered {
-        /// Of how many CPUs a cluster is; the last may have less.
+        /// Of how many CPUs a cluster is; the last may have less. 0: of as many as share their
+        /// last-level cache with CPU 0.
         size: u32,
-        /// By task: its cluster.
+        /// By task: its cluster. Empty: tasks are put, in the order of their utilisation, where
+        /// most of a cluster is free.
         cluster_of: Vec<u32>,
     },
 }
@@ -52,6 +58,32 @@ pub struct Real {
     pub rule: Rule,
     /// What everything takes.
     pub profile: Profile,
+}
+
+impl Real {
+    /// What the design is called under this rule.
+    pub fn name(&self) -> &'static str {
+        match (&self.design, self.rule.order) {
+            (Design::Coarse { .. }, Order::Deadline) => "gsn-edf",
+            (Design::Coarse { .. }, Order::FairLateness) => "g-fl",
+            (Design::Coarse { .. }, Order::Fixed) => "gfp",
+            (Design::Messages(_), Order::Deadline) => "gedf-mp",
+            (Design::Messages(_), Order::FairLateness) => "gfl-mp",
+            (Design::Messages(_), Order::Fixed) => "gfp-mp",
+            (Design::PerCpu { .. }, _) => "sched-deadline",
+            (Design::Clustered { size: 1, .. }, _) => "p-edf",
+            (Design::Clustered { .. }, _) => "c-edf",
+        }
+    }
+    /// Whether CPU 0 runs no task.
+    pub fn has_master(&self) -> bool {
+        use Design::{Coarse, Messages, PerCpu};
+        match self.design {
+            Coarse { master } | PerCpu { master, .. } => master,
+            Messages(_) => true,
+            Design::Clustered { .. } => false,
+        }
+    }
 }
 
 /// What overheads a run showed.
@@ -100,7 +132,7 @@ fn workload(tasks: &TaskSet, cpus: usize) -> Workload {
     workload
 }
 
-/// Runs `tasks` on `machine` until `until_us`, and tells of each job when it is complete.
+/// Runs `tasks` on `machine` until the limit, and tells of each job when it is complete.
 ///
 /// `release` says when the next job of a task comes, given when the last one did: the first time
 /// `None`. A task's jobs run one after the other, in order.
@@ -113,42 +145,221 @@ pub fn run<'t>(
     done: impl FnMut(Done) + 't,
 ) -> (History, Outcome, Overheads) {
     let workload = workload(tasks, machine.len());
-    let all: Vec<CpuId> = (0..machine.len() as u16).map(CpuId).collect();
-    let (first, rest) = (all[0], all[1..].to_vec());
-    let jobs = |cpus: usize| Jobs::new(tasks, cpus as u32, real.rule.order, release, done);
-    let (profile, tie) = (real.profile, real.rule.tie);
-    let (master, domains, domain_of) = match &real.design {
-        Design::Messages(mailboxes) => {
-            let jobs = jobs(rest.len());
-            let it = Messages::new(profile, tie, jobs, first, rest, *mailboxes);
-            return walked(machine, real, &workload, it, options);
-        }
-        Design::PerCpu { master, server } => {
-            let jobs = jobs(all.len() - usize::from(*master));
-            let it = PerCpu::new(profile, jobs, *server, master.then_some(first));
-            return walked(machine, real, &workload, it, options);
-        }
-        Design::Coarse { master: true } => (Some(first), vec![rest], vec![0; tasks.len()]),
-        Design::Coarse { master: false } => (None, vec![all], vec![0; tasks.len()]),
-        Design::Clustered { size, cluster_of } => {
-            let clusters = all.chunks(*size as usize).map(<[CpuId]>::to_vec).collect();
-            (None, clusters, cluster_of.clone())
-        }
-    };
-    let jobs = jobs(domains[0].len());
-    let it = GsnEdf::new(profile, tie, jobs, master, domains, domain_of);
-    walked(machine, real, &workload, it, options)
+    let work = Work { machine, costs: &real.profile.costs(), workload: &workload, tasks };
+    work.run(real, options, release, done)
 }
 
-fn walked(
+/// What came of a workload.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// What happened.
+    pub history: History,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What overheads it showed.
+    pub overheads: Overheads,
+    /// Jobs that were complete, in the order of time.
+    pub done: Vec<Done>,
+    /// Of each task the job that was there at the end and not complete.
+    pub pending: Vec<Pending>,
+}
+
+/// A job that was not complete at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pending {
+    /// Its task.
+    pub task: u32,
+    /// When it was released, in us.
+    pub released_us: u64,
+    /// When it should be complete.
+    pub deadline_us: u64,
+    /// How many jobs of the task are overdue at the end: this one and those that wait for it.
+    pub overdue: u64,
+}
+
+/// Runs `workload`, whose tasks are sporadic: jobs are what its programs do between two beats, which
+/// come each period from when a task is launched. `costs` are those of the machine; what they say of
+/// switches and interrupts counts where the profile says nothing.
+///
+/// The History has an annex `jobs`.
+///
+/// # Errors
+/// A task has no period, or no bound on what it computes, forks, or may not run everywhere; or not
+/// all CPUs are there all the time.
+pub fn run_workload(
     machine: &Machine,
-    real: &Real,
+    costs: &Costs,
     workload: &Workload,
-    walks: impl Walks,
+    real: &Real,
     options: &Options,
-) -> (History, Outcome, Overheads) {
-    let mut it = Walking::new(walks);
-    let costs = real.profile.costs();
-    let (history, outcome) = simulate_mechanism(machine, &costs, workload, &mut it, options);
-    (history, outcome, it.overheads)
+) -> Result<Ran, NotSporadic> {
+    let Sporadics { tasks, come_us } = fitting(machine, workload, real)?;
+    let mut real = real.clone();
+    let profile = &mut real.profile;
+    for (own, of_machine) in [(&mut profile.switch, costs.switch), (&mut profile.ipi, costs.ipi)] {
+        if *own == Span::ZERO {
+            *own = of_machine;
+        }
+    }
+    let costs = Costs { switch: profile.switch, ipi: profile.ipi, ..costs.clone() };
+    let release = |task: u32, last: Option<u64>| {
+        let period_us = tasks[task as usize].period_us;
+        last.map_or(come_us[task as usize], |last| last + period_us)
+    };
+    let done = RefCell::new(Vec::new());
+    let tell = |job| done.borrow_mut().push(job);
+    let work = Work { machine, costs: &costs, workload, tasks: &tasks };
+    let (mut history, outcome, overheads) = work.run(&real, options, release, tell);
+    let done = done.into_inner();
+    let pending = pending(&tasks, &come_us, &done, &outcome);
+    history.annexes.push(annex(&done, &pending));
+    Ok(Ran { history, outcome, overheads, done, pending })
+}
+
+/// The sporadic tasks of `workload`, if it can be run so.
+///
+/// # Errors
+/// As of [`run_workload`].
+pub fn fits(machine: &Machine, workload: &Workload, real: &Real) -> Result<(), NotSporadic> {
+    fitting(machine, workload, real).map(drop)
+}
+
+fn fitting(machine: &Machine, workload: &Workload, real: &Real) -> Result<Sporadics, NotSporadic> {
+    if real.has_master() && machine.len() < 2 {
+        let name = real.name();
+        return Err(NotSporadic::new(
+            format!("{name} needs a CPU that runs no task, and there is one only"),
+            "name a machine of at least two CPUs",
+        ));
+    }
+    Sporadics::of(workload, machine)
+}
+
+/// Jobs that were there at the end and not complete, of tasks that had not ended.
+fn pending(tasks: &TaskSet, come_us: &[u64], done: &[Done], outcome: &Outcome) -> Vec<Pending> {
+    let end_us = outcome.time.0 / 1_000;
+    let mut complete = vec![0; tasks.len()];
+    done.iter().for_each(|job| complete[job.task as usize] += 1);
+    let of = |n: usize| {
+        let ended = outcome.ended.get(n).copied().flatten();
+        let released_us = come_us[n] + complete[n] * tasks[n].period_us;
+        let deadline_us = released_us + tasks[n].deadline_us;
+        // The instant of the deadline itself is in time.
+        let late_us = end_us.checked_sub(deadline_us + 1);
+        let overdue = late_us.map_or(0, |late_us| 1 + late_us / tasks[n].period_us);
+        let task = n as u32;
+        let is_there = ended.is_none() && released_us <= end_us;
+        is_there.then_some(Pending { task, released_us, deadline_us, overdue })
+    };
+    (0..tasks.len()).filter_map(of).collect()
+}
+
+/// The jobs as a table; of those that were not complete the first of each task.
+fn annex(done: &[Done], pending: &[Pending]) -> Annex {
+    let columns = [
+        ("task", "task", Unit::None),
+        ("released_ns", "released", Unit::At),
+        ("deadline_ns", "deadline", Unit::At),
+        ("done_ns", "complete", Unit::At),
+    ];
+    let mut table = Table::new("jobs", "Jobs", &columns);
+    let mut row = |task: u32, released_us: u64, deadline_us: u64, done_us: Option<u64>| {
+        let ns = |us: u64| Value::from(us * 1_000);
+        table.push(vec![task.into(), ns(released_us), ns(deadline_us), done_us.map(ns).into()]);
+    };
+    for job in done {
+        row(job.task, job.released_us, job.deadline_us, Some(job.at_us));
+    }
+    for job in pending {
+        row(job.task, job.released_us, job.deadline_us, None);
+    }
+    Annex { table }
+}
+
+/// What is to be run.
+struct Work<'w, 't> {
+    machine: &'w Machine,
+    costs: &'w Costs,
+    workload: &'w Workload,
+    tasks: &'t TaskSet,
+}
+
+impl<'t> Work<'_, 't> {
+    fn run(
+        &self,
+        real: &Real,
+        options: &Options,
+        release: impl FnMut(u32, Option<u64>) -> u64 + 't,
+        done: impl FnMut(Done) + 't,
+    ) -> (History, Outcome, Overheads) {
+        let tasks = self.tasks;
+        let all: Vec<CpuId> = (0..self.machine.len() as u16).map(CpuId).collect();
+        let (first, rest) = (all[0], all[1..].to_vec());
+        let jobs = |cpus: usize| Jobs::new(tasks, cpus as u32, real.rule.order, release, done);
+        let (profile, tie) = (real.profile, real.rule.tie);
+        let (master, domains, domain_of) = match &real.design {
+            Design::Messages(mailboxes) => {
+                let jobs = jobs(rest.len());
+                let it = Messages::new(profile, tie, jobs, first, rest, *mailboxes);
+                return self.walked(real, it, options);
+            }
+            Design::PerCpu { master, server } => {
+                let jobs = jobs(all.len() - usize::from(*master));
+                let it = PerCpu::new(profile, jobs, *server, master.then_some(first));
+                return self.walked(real, it, options);
+            }
+            Design::Coarse { master: true } => (Some(first), vec![rest], vec![0; tasks.len()]),
+            Design::Coarse { master: false } => (None, vec![all], vec![0; tasks.len()]),
+            Design::Clustered { size, cluster_of } => {
+                let size = if *size == 0 { sharing(self.machine) } else { *size as usize };
+                let clusters: Vec<_> = all.chunks(size).map(<[CpuId]>::to_vec).collect();
+                let cluster_of = match cluster_of.is_empty() {
+                    true => spread(tasks, &clusters),
+                    false => cluster_of.clone(),
+                };
+                (None, clusters, cluster_of)
+            }
+        };
+        let jobs = jobs(domains[0].len());
+        let it = GsnEdf::new(profile, tie, jobs, master, domains, domain_of);
+        self.walked(real, it, options)
+    }
+
+    fn walked(
+        &self,
+        real: &Real,
+        walks: impl Walks,
+        options: &Options,
+    ) -> (History, Outcome, Overheads) {
+        let mut it = Walking::new(real.name(), walks);
+        let (history, outcome) =
+            simulate_mechanism(self.machine, self.costs, self.workload, &mut it, options);
+        (history, outcome, it.overheads)
+    }
+}
+
+/// How many CPUs share the last-level cache of CPU 0.
+fn sharing(machine: &Machine) -> usize {
+    let llc = machine.cpus[0].llc;
+    let share = machine.cpus.iter().filter(|cpu| llc.is_some() && cpu.llc == llc);
+    share.count().max(1)
+}
+
+/// Worst fit by decreasing utilisation: by task its cluster, the one of which most is free.
+fn spread(tasks: &TaskSet, clusters: &[Vec<CpuId>]) -> Vec<u32> {
+    /// A CPU, in parts that are exact enough to tell loads apart.
+    const WHOLE: u128 = 1 << 60;
+    let load = |n: usize| u128::from(tasks[n].wcet_us) * WHOLE / u128::from(tasks[n].period_us);
+    let mut order: Vec<usize> = (0..tasks.len()).collect();
+    order.sort_by_key(|&n| (std::cmp::Reverse(load(n)), n));
+    let mut loads = vec![0; clusters.len()];
+    let mut cluster_of = vec![0; tasks.len()];
+    for n in order {
+        // Of each of its CPUs: the last cluster may have less.
+        let after = |c: &usize| (loads[*c] + load(n)) / clusters[*c].len() as u128;
+        let least = (0..clusters.len()).min_by_key(after).unwrap_or(0);
+        loads[least] += load(n);
+        cluster_of[n] = least as u32;
+    }
+    cluster_of
 }

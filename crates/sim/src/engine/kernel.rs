@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use wastenot_model::policy::{
     Context as Cx, Effect, Happening, Note, Place, TaskView, Tick, View, Why,
 };
+use wastenot_model::workload::{Step, Waiting};
 use wastenot_model::{
     Builder, By, Context, CpuId, Distance, Entry, Event, How, Left, Machine, Prio, Span, TaskId,
     Time, machine::Costs,
@@ -39,6 +40,8 @@ pub struct Kernel {
     pub(crate) notes: Vec<(Time, Note)>,
     /// Why it ends now, if it has to.
     pub(crate) end: Option<End>,
+    /// Tasks that have ended and are on their CPU still.
+    pub(crate) leaving: usize,
     /// The CPU that each timer of the policy interrupts.
     pub(crate) timers: Vec<CpuId>,
     pub(super) effects: Vec<Effect>,
@@ -132,6 +135,7 @@ impl Kernel {
             soon: VecDeque::new(),
             notes: Vec::new(),
             end: None,
+            leaving: 0,
             timers: Vec::new(),
             effects: Vec::new(),
         }
@@ -174,6 +178,7 @@ impl Kernel {
             Leaves::Sleeps | Leaves::Completes => Place::Asleep,
             Leaves::Ends => Place::Nowhere,
         };
+        self.leaving -= usize::from(how == Leaves::Ends);
         self.cx.view_mut().task_mut(task).place = place;
     }
 
@@ -324,12 +329,60 @@ impl Kernel {
         self.samples.add(now, cpu, kind, now - since);
     }
 
-    /// The next job of `task`, whose last one is complete, begins: it is to be placed.
-    pub fn begins_job(&mut self, task: TaskId) {
+    /// The next job of `task`, whose last one is complete, begins: it is to be placed. Its beat is
+    /// when it was released.
+    pub fn begins_job(&mut self, task: TaskId, released: Time) {
         let life = self.life(task);
+        (life.beat, life.worked) = (Some(released), false);
         if life.doing == Doing::Sleep {
             life.doing = Doing::Steps;
         }
+    }
+
+    /// Whether `task` has computed since its job began.
+    pub fn worked(&self, task: TaskId) -> bool {
+        self.lives[task.ordinal()].worked
+    }
+
+    /// `task`, which runs on `cpu`, asks for a lock that is spun for, or gives it back.
+    pub(super) fn note_section(&mut self, cpu: CpuId, task: TaskId, step: Step) {
+        let (Step::Lock(lock) | Step::Unlock(lock)) = step else { return };
+        if self.shared.locks[lock.index()].waiting != Waiting::Spin {
+            return;
+        }
+        let life = self.life(task);
+        if matches!(step, Step::Lock(_)) {
+            life.spun_for += 1;
+            return;
+        }
+        life.spun_for = life.spun_for.saturating_sub(1);
+        if life.spun_for == 0 && std::mem::take(&mut life.deferred) {
+            self.run(cpu).need_resched = true;
+        }
+    }
+
+    /// Whether `task` holds or waits for a lock that is spun for: a mechanism may choose not to
+    /// preempt it.
+    pub fn is_in_section(&self, task: TaskId) -> bool {
+        self.lives[task.ordinal()].spun_for > 0
+    }
+
+    /// The CPU of `task`, which is in such a section, looks for another task once it is not.
+    pub fn defer(&mut self, task: TaskId) {
+        self.life(task).deferred = true;
+    }
+
+    /// Whether nothing is under way: no CPU is in a path or has anything to react to, and no
+    /// interrupt and no message is on its way.
+    pub fn is_quiet(&self) -> bool {
+        let quiet = |(n, run): (usize, &CpuRun)| {
+            let cpu = CpuId(n as u16);
+            let idle = run.path.is_none() && run.pending.is_empty();
+            let settled = !run.need_resched && run.leaves.is_none();
+            let under_way = [Due::Kick(cpu), Due::Path(cpu), Due::Mail(cpu)];
+            idle && settled && !under_way.iter().any(|due| self.calendar.is_set(*due))
+        };
+        self.cpus.iter().enumerate().all(quiet)
     }
 
     /// `cpu` reacts to `trigger` as soon as it can.

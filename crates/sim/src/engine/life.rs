@@ -28,6 +28,14 @@ pub(crate) struct Life {
     pub(crate) random: Random,
     /// When its last beat was due.
     pub(crate) beat: Option<Time>,
+    /// Whether it has come to a beat, where a mechanism keeps time.
+    pub(crate) beaten: bool,
+    /// Whether it has computed since its job began, where a mechanism keeps time.
+    pub(crate) worked: bool,
+    /// How many locks it holds or waits for that are spun for.
+    pub(crate) spun_for: u32,
+    /// Its CPU looks for another task once that is none.
+    pub(crate) deferred: bool,
     /// What it waits for, and the next one in that queue.
     pub(crate) waits: Option<Waits>,
     pub(crate) next: Option<TaskId>,
@@ -86,6 +94,10 @@ impl Life {
             rounds: [0; MAX_DEPTH],
             random,
             beat: None,
+            spun_for: 0,
+            deferred: false,
+            beaten: false,
+            worked: false,
             waits: None,
             next: None,
             parent: None,

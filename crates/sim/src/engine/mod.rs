@@ -166,6 +166,7 @@ impl<'w, M: Mechanism> Engine<'w, M> {
     #[inline]
     fn is_over(&self) -> bool {
         let all_here = self.next_launch == self.workload.launches.len();
+        let all_here = all_here && self.kernel.leaving == 0;
         all_here && (self.active == 0 || self.waits && self.awaited == 0)
     }
 
@@ -324,8 +325,11 @@ impl<'w, M: Mechanism> Engine<'w, M> {
             return false;
         }
         let cpu = view.cpu;
-        self.kernel.run(cpu).leaves = None;
-        self.kernel.soon.push_back(cpu);
-        true
+        // Else its CPU is on the way to the next task already.
+        let stays = self.kernel.run(cpu).leaves.take().is_some();
+        if stays {
+            self.kernel.soon.push_back(cpu);
+        }
+        stays
     }
 }

@@ -98,7 +98,7 @@ impl<M: Mechanism> Engine<'_, M> {
         match step {
             Step::Compute(variate) => {
                 life.left = variate.draw(&mut life.random);
-                life.doing = Doing::Work;
+                (life.doing, life.worked) = (Doing::Work, true);
                 Flow::Next
             }
             Step::Sleep(variate) => {
@@ -167,12 +167,16 @@ impl<M: Mechanism> Engine<'_, M> {
     fn beat(&mut self, task: TaskId, period: Span) -> Flow {
         let now = self.kernel.now();
         let life = self.kernel.life(task);
-        let due = life.beat.map_or(now, |beat| beat + period);
-        life.beat = Some(due);
         if self.mechanism.keeps_time() {
+            // With the first one its first job begins, unless that has begun to compute.
+            if !std::mem::replace(&mut life.beaten, true) && !life.worked {
+                return Flow::Next;
+            }
             life.doing = Doing::Sleep;
             return Flow::Leave(Leaves::Completes);
         }
+        let due = life.beat.map_or(now, |beat| beat + period);
+        life.beat = Some(due);
         self.sleep(task, due)
     }
 
@@ -208,6 +212,7 @@ impl<M: Mechanism> Engine<'_, M> {
 
     /// Locks, barriers, pipes, conditions.
     fn meet(&mut self, cpu: CpuId, task: TaskId, step: Step) -> Flow {
+        self.kernel.note_section(cpu, task, step);
         let mut sync = false;
         let Kernel { shared, lives, cx, .. } = &mut self.kernel;
         let runs = |task: TaskId| cx.task(task).place == Place::Running;
@@ -406,6 +411,7 @@ impl<M: Mechanism> Engine<'_, M> {
     fn end(&mut self, cpu: CpuId, task: TaskId) -> Flow {
         let now = self.kernel.now();
         self.kernel.tell(cpu, Context::Task, Event::Exit { task });
+        self.kernel.leaving += 1;
         let life = self.kernel.life(task);
         (life.doing, life.ended) = (Doing::Ended, Some(now));
         self.awaited -= usize::from(life.awaited);

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use wastenot_model::policy::{Context, Happening, Place, Why};
 use wastenot_model::{CpuId, CpuSet, Policy, TaskId};
 
-use super::{Scheduler, Settings, queued_on};
+use super::{Make, Scheduler, Settings, queued_on};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "global-fifo",
@@ -19,7 +19,7 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
     source: "ours; the queue of sched_ext's scx_simple",
     groups: false,
     switches: &[],
-    make: |_: &Settings| Box::new(GlobalFifo::default()),
+    make: Make::Policy(|_: &Settings| Box::new(GlobalFifo::default())),
 };
 
 /// The policy.

@@ -16,7 +16,7 @@
 use wastenot_model::policy::{Context, Happening, Tick, Why};
 use wastenot_model::{CpuId, Policy, TaskId};
 
-use super::{Scheduler, Settings, Switch, Values, queued_on};
+use super::{Make, Scheduler, Settings, Switch, Values, queued_on};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "linux-2.4",
@@ -29,11 +29,11 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
         values: Values::Words(&["i386", "alpha"]),
         default: "i386",
     }],
-    make: |settings: &Settings| {
+    make: Make::Policy(|settings: &Settings| {
         let arch = if settings.word("arch") == "alpha" { ALPHA } else { I386 };
         let name = settings.label(&SCHEDULER);
         Box::new(Linux24 { name, arch, runnable: Vec::new(), tasks: Vec::new(), cpus: Vec::new() })
-    },
+    }),
 };
 
 /// What differs between architectures.

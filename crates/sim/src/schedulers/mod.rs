@@ -7,6 +7,7 @@ mod linux_2_4;
 mod linux_2_6_o1;
 mod osv;
 mod pinned;
+mod real_time;
 mod settings;
 mod work_conserving;
 
@@ -14,6 +15,8 @@ pub use settings::{Settings, Switch, Values, WrongSetting};
 
 use wastenot_model::policy::{Context, Place};
 use wastenot_model::{CpuId, Policy, TaskId};
+
+use crate::edf::Real;
 
 /// A scheduler by name.
 #[derive(Clone, Copy, Debug)]
@@ -29,13 +32,28 @@ pub struct Scheduler {
     pub groups: bool,
     /// What can be set.
     pub switches: &'static [Switch],
-    make: fn(&Settings) -> Box<dyn Policy>,
+    make: Make,
+}
+
+/// How it is made of what is set.
+#[derive(Clone, Copy, Debug)]
+enum Make {
+    Policy(fn(&Settings) -> Box<dyn Policy>),
+    RealTime(fn(&Settings) -> Real),
+}
+
+/// A scheduler, ready to run.
+pub enum Made {
+    /// One of [`SCHEDULERS`].
+    Policy(Box<dyn Policy>),
+    /// One of [`REAL_TIME`].
+    RealTime(Real),
 }
 
 impl Scheduler {
     /// The built-in scheduler of this name.
     pub fn named(name: &str) -> Option<&'static Scheduler> {
-        SCHEDULERS.iter().find(|scheduler| scheduler.name == name)
+        SCHEDULERS.iter().chain(REAL_TIME).find(|scheduler| scheduler.name == name)
     }
     /// What can be set of it by this name.
     pub fn switch(&self, name: &str) -> Option<&'static Switch> {
@@ -43,7 +61,7 @@ impl Scheduler {
     }
 }
 
-/// Every scheduler, in the order of help.
+/// Every scheduler that is a policy, in the order of help.
 pub const SCHEDULERS: &[Scheduler] = &[
     cfs::CFS_4_1,
     cfs::CFS_5_10,
@@ -59,11 +77,34 @@ pub const SCHEDULERS: &[Scheduler] = &[
     work_conserving::SCHEDULER,
 ];
 
+/// Every scheduler of sporadic tasks, in the order of help.
+pub const REAL_TIME: &[Scheduler] = &[
+    real_time::GSN_EDF,
+    real_time::SCHED_DEADLINE,
+    real_time::GEDF_MP,
+    real_time::P_EDF,
+    real_time::C_EDF,
+    real_time::G_FL,
+    real_time::GFP_MP,
+];
+
 /// The scheduler `name` with these switches set; a fresh one for each run.
-pub fn scheduler(name: &str, set: &[(String, String)]) -> Result<Box<dyn Policy>, WrongSetting> {
+pub fn make(name: &str, set: &[(String, String)]) -> Result<Made, WrongSetting> {
     let found = Scheduler::named(name);
     let scheduler = found.ok_or_else(|| WrongSetting::unknown_scheduler(name))?;
-    Ok((scheduler.make)(&Settings::of(scheduler, set)?))
+    let settings = Settings::of(scheduler, set)?;
+    Ok(match scheduler.make {
+        Make::Policy(make) => Made::Policy(make(&settings)),
+        Make::RealTime(make) => Made::RealTime(make(&settings)),
+    })
+}
+
+/// The policy `name` with these switches set; a fresh one for each run.
+pub fn scheduler(name: &str, set: &[(String, String)]) -> Result<Box<dyn Policy>, WrongSetting> {
+    match make(name, set)? {
+        Made::Policy(policy) => Ok(policy),
+        Made::RealTime(real) => Err(WrongSetting::no_policy(real.name())),
+    }
 }
 
 /// Who waits on `cpu`, in the order of creation: who has to go when it is off.

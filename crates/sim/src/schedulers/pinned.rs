@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use wastenot_model::policy::{Context, Happening, Why};
 use wastenot_model::{CpuId, Policy, TaskId};
 
-use super::{Scheduler, Settings};
+use super::{Make, Scheduler, Settings};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "pinned",
@@ -18,7 +18,7 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
     source: "ours; taskset(1) by hand",
     groups: false,
     switches: &[],
-    make: |_: &Settings| Box::new(Pinned::default()),
+    make: Make::Policy(|_: &Settings| Box::new(Pinned::default())),
 };
 
 /// The policy.

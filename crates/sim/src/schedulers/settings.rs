@@ -2,7 +2,7 @@
 
 use wastenot_model::{Span, nearest};
 
-use super::{SCHEDULERS, Scheduler};
+use super::{REAL_TIME, SCHEDULERS, Scheduler};
 
 /// One thing that can be set.
 #[derive(Clone, Copy, Debug)]
@@ -86,11 +86,19 @@ impl WrongSetting {
     }
 
     pub(super) fn unknown_scheduler(name: &str) -> WrongSetting {
-        let names: Vec<&str> = SCHEDULERS.iter().map(|scheduler| scheduler.name).collect();
+        let all = SCHEDULERS.iter().chain(REAL_TIME);
+        let names: Vec<&str> = all.map(|scheduler| scheduler.name).collect();
         WrongSetting {
             switch: None,
             what: format!("there is no scheduler `{}`", shown(name)),
             help: meant(name, &names, "the schedulers are"),
+        }
+    }
+    pub(super) fn no_policy(name: &str) -> WrongSetting {
+        WrongSetting {
+            switch: None,
+            what: format!("{name} schedules jobs that come each period, and there are none here"),
+            help: "run a scenario under it whose tasks do an `every`: scenarios/real-time".into(),
         }
     }
     fn unknown_switch(scheduler: &Scheduler, name: &str) -> WrongSetting {

@@ -13,7 +13,7 @@ use wastenot_model::dsq::Ordered;
 use wastenot_model::policy::{Context, Happening, Place, TimerId, Why};
 use wastenot_model::{CpuId, CpuSet, Policy, Span, TaskId};
 
-use super::{Scheduler, Settings, Switch, Values, queued_on};
+use super::{Make, Scheduler, Settings, Switch, Values, queued_on};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "work-conserving",
@@ -26,10 +26,10 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
         values: Values::Span,
         default: "10ms",
     }],
-    make: |settings: &Settings| {
+    make: Make::Policy(|settings: &Settings| {
         let slice = settings.span("slice").max(Span::us(1));
         Box::new(WorkConserving { name: settings.label(&SCHEDULER), slice, ..Default::default() })
-    },
+    }),
 };
 
 /// The policy.

@@ -35,6 +35,7 @@ Examples:
   wastenot simulate scenarios/seeds/scheduling-groups-cg.toml
   wastenot simulate scenarios/seeds/workpile.toml --scheduler global-fifo
   wastenot simulate scenarios/seeds/wake-affine-h2.toml --variant after -o h2.wn
+  wastenot simulate scenarios/real-time/dhall.toml --variant p-edf
   wastenot simulate scenarios/rt-app/player.json --machine smp4 --scheduler osv
   wastenot simulate --replay trace.dat --scheduler global-fifo
   wastenot simulate --replay trace.dat --scheduler policies/gang.rota

@@ -7,7 +7,7 @@ use wastenot_model::report::Unit;
 use wastenot_model::{Report, Table, Time};
 use wastenot_scenario::Scenario;
 use wastenot_scenario::scenario::Choice;
-use wastenot_sim::{SCHEDULERS, Values};
+use wastenot_sim::{REAL_TIME, SCHEDULERS, Values};
 
 use super::check::print;
 use super::{convert, what_if};
@@ -186,7 +186,7 @@ fn schedulers() -> Report {
     ];
     let mut switches = Table::new("switches", "Switches", &columns);
     switches.shown = usize::MAX;
-    for scheduler in SCHEDULERS {
+    for scheduler in SCHEDULERS.iter().chain(REAL_TIME) {
         let (name, about) = (scheduler.name, scheduler.about);
         let (groups, source) = (scheduler.groups.into(), scheduler.source.into());
         table.push(vec![name.into(), about.into(), groups, source]);

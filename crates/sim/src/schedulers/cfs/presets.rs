@@ -2,7 +2,7 @@
 
 use super::Cfs;
 use super::rules::{Era, Rules};
-use crate::schedulers::{Scheduler, Settings, Switch, Values};
+use crate::schedulers::{Make, Scheduler, Settings, Switch, Values};
 
 /// Linux 4.1: the kernel that "A Decade of Wasted Cores" patched.
 pub(in crate::schedulers) const CFS_4_1: Scheduler = Scheduler {
@@ -11,7 +11,9 @@ pub(in crate::schedulers) const CFS_4_1: Scheduler = Scheduler {
     source: "kernel/sched/{fair,core,proc}.c of Linux 4.1; Lozi et al., EuroSys 2016",
     groups: true,
     switches: &switches(["average", "core0", "lose", "llc", "before", "on", "off", "250", "cfs"]),
-    make: |settings: &Settings| Box::new(Cfs::new(Rules::of("cfs-4.1", Era::V4, settings))),
+    make: Make::Policy(|settings: &Settings| {
+        Box::new(Cfs::new(Rules::of("cfs-4.1", Era::V4, settings)))
+    }),
 };
 
 /// Linux 5.10: after the rework of load balancing, before wake_affine looks whether prev is idle.
@@ -31,7 +33,9 @@ pub(in crate::schedulers) const CFS_5_10: Scheduler = Scheduler {
         "250",
         "cfs",
     ]),
-    make: |settings: &Settings| Box::new(Cfs::new(Rules::of("cfs-5.10", Era::V5, settings))),
+    make: Make::Policy(|settings: &Settings| {
+        Box::new(Cfs::new(Rules::of("cfs-5.10", Era::V5, settings)))
+    }),
 };
 
 /// Linux 6.1: the last long-term kernel with CFS.
@@ -41,7 +45,9 @@ pub(in crate::schedulers) const CFS_6_1: Scheduler = Scheduler {
     source: "kernel/sched/{fair,pelt,topology}.c of Linux 6.1; commit d8fcb81f1acf",
     groups: true,
     switches: &switches(["v5.5", "own-balanced", "keep", "llc", "after", "on", "on", "250", "cfs"]),
-    make: |settings: &Settings| Box::new(Cfs::new(Rules::of("cfs-6.1", Era::V6, settings))),
+    make: Make::Policy(|settings: &Settings| {
+        Box::new(Cfs::new(Rules::of("cfs-6.1", Era::V6, settings)))
+    }),
 };
 
 /// Linux 6.12: EEVDF queues under the same balancer.
@@ -61,7 +67,9 @@ pub(in crate::schedulers) const EEVDF_6_12: Scheduler = Scheduler {
         "250",
         "eevdf",
     ]),
-    make: |settings: &Settings| Box::new(Cfs::new(Rules::of("eevdf-6.12", Era::V6, settings))),
+    make: Make::Policy(|settings: &Settings| {
+        Box::new(Cfs::new(Rules::of("eevdf-6.12", Era::V6, settings)))
+    }),
 };
 
 /// All switches with these defaults, in the order in which they stand here.

@@ -17,7 +17,7 @@ mod tests;
 use wastenot_model::policy::{Context, Happening, TimerId, Why};
 use wastenot_model::{CpuId, Policy, Span, TaskId};
 
-use super::{Scheduler, Settings, Switch, Values, queued_on};
+use super::{Make, Scheduler, Settings, Switch, Values, queued_on};
 use matrix::{Cell, Matrix};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
@@ -45,7 +45,7 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
             default: "cpu",
         },
     ],
-    make: |settings: &Settings| {
+    make: Make::Policy(|settings: &Settings| {
         Box::new(Gang {
             name: settings.label(&SCHEDULER),
             quantum: settings.span("quantum").max(Span::us(10)),
@@ -53,7 +53,7 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
             cores_first: settings.word("order") == "cores",
             ..Gang::default()
         })
-    },
+    }),
 };
 
 /// The policy.

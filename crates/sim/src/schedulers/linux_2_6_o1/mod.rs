@@ -17,7 +17,7 @@ mod tasks;
 use wastenot_model::policy::{Context, Happening, Tick, Why};
 use wastenot_model::{CpuId, Policy, Span, TaskId, Time};
 
-use super::{Scheduler, Settings, Switch, Values, queued_on};
+use super::{Make, Scheduler, Settings, Switch, Values, queued_on};
 use array::Array;
 use tasks::{After, Tasks};
 
@@ -40,12 +40,12 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
             default: "sleep",
         },
     ],
-    make: |settings: &Settings| {
+    make: Make::Policy(|settings: &Settings| {
         let tick = Span::s(1).0 / u64::from(settings.count("hz").max(1));
         let tasks = Tasks::new(settings.word("boost") == "block");
         let name = settings.label(&SCHEDULER);
         Box::new(Linux26 { name, tick: Span(tick), tasks, queues: Vec::new() })
-    },
+    }),
 };
 
 /// From one turn of interactive tasks of equal priority to the next.

@@ -10,7 +10,7 @@ use wastenot_model::policy::View;
 use wastenot_model::workload::Random;
 use wastenot_model::{CpuId, Policy, Span, Time};
 
-use super::super::{Scheduler, Settings, Switch, Values};
+use super::super::{Make, Scheduler, Settings, Switch, Values};
 use super::{Measure, Osv, SWITCH_PENALTY};
 
 pub(in super::super) const SCHEDULER: Scheduler = Scheduler {
@@ -38,7 +38,7 @@ pub(in super::super) const SCHEDULER: Scheduler = Scheduler {
             default: "0s",
         },
     ],
-    make: |settings: &Settings| Box::new(make(settings)),
+    make: Make::Policy(|settings: &Settings| Box::new(make(settings))),
 };
 
 fn make(settings: &Settings) -> impl Policy + use<> {

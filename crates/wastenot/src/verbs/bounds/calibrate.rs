@@ -13,6 +13,9 @@ use crate::out::Target;
 use crate::verbs::check::print;
 use crate::{open, out, progress};
 
+/// How figures come from another program.
+const PIPED: &str = "`wastenot bounds measure -o - | wastenot bounds calibrate -`";
+
 /// Fits the lock's parameters to figures.
 pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
     let target = args.output.as_deref().map(|path| target(path, args.force)).transpose()?;
@@ -53,7 +56,7 @@ fn told(args: &Args) -> Result<(String, Vec<Figure>), Stop> {
     let (mut names, mut all) = (Vec::new(), Vec::new());
     for file in &args.files {
         let name = open::shown(file);
-        let read = figures(&name, open::table(file)?, args.cycles_per_us);
+        let read = figures(&name, open::table(file, PIPED)?, args.cycles_per_us);
         all.extend(read.map_err(|error| Stop::new(&error, error.help()))?);
         names.push(name);
     }

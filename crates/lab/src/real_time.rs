@@ -1,0 +1,276 @@
+//! What a real-time scheduler showed: whose jobs were late, and what scheduling took.
+
+use serde::{Deserialize, Serialize};
+use wastenot_model::report::Unit;
+use wastenot_model::{Span, Table, Workload};
+use wastenot_sim::Overhead;
+use wastenot_sim::edf::{Done, Pending, Ran};
+
+use crate::experiment::Outcome;
+
+/// The jobs of the tasks of one name, together: those that were complete, and those that should
+/// have been at the end. Times in ns, to the microsecond.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deadlines {
+    /// How many.
+    pub jobs: u64,
+    /// How many of them were late.
+    pub missed: u64,
+    /// How many of those were not complete at the end.
+    pub overdue: u64,
+    /// How late the latest was; of one that was not complete, as late as it was at the end.
+    pub tardiness_ns_max: u64,
+    /// The longest from a job's release until it was complete.
+    pub response_ns_max: u64,
+}
+
+impl Deadlines {
+    fn done(&mut self, job: &Done) {
+        self.jobs += 1;
+        self.missed += u64::from(job.at_us > job.deadline_us);
+        let tardiness_us = job.at_us.saturating_sub(job.deadline_us);
+        self.tardiness_ns_max = self.tardiness_ns_max.max(tardiness_us * 1_000);
+        let response_us = job.at_us - job.released_us;
+        self.response_ns_max = self.response_ns_max.max(response_us * 1_000);
+    }
+    fn pending(&mut self, job: &Pending, end_ns: u64) {
+        self.jobs += job.overdue;
+        self.missed += job.overdue;
+        self.overdue += job.overdue;
+        let tardiness_ns = end_ns.saturating_sub(job.deadline_us * 1_000);
+        self.tardiness_ns_max = self.tardiness_ns_max.max(tardiness_ns);
+    }
+    /// With those of another run.
+    fn and(self, other: Deadlines) -> Deadlines {
+        Deadlines {
+            jobs: self.jobs + other.jobs,
+            missed: self.missed + other.missed,
+            overdue: self.overdue + other.overdue,
+            tardiness_ns_max: self.tardiness_ns_max.max(other.tardiness_ns_max),
+            response_ns_max: self.response_ns_max.max(other.response_ns_max),
+        }
+    }
+}
+
+/// What a real-time scheduler showed in one run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RealTime {
+    /// Of tasks by name, in the order in which they come.
+    pub deadlines: Vec<(String, Deadlines)>,
+    /// What its paths took, by Feather-Trace's names.
+    pub overheads: Vec<(String, Sampled)>,
+    /// What was seen of its locks.
+    pub locks: Waited,
+}
+
+/// Samples of one kind of overhead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sampled {
+    /// How many.
+    pub samples: u64,
+    /// All together, in ns.
+    pub sum_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+}
+
+/// What was seen of all locks of a scheduler, and of cache lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waited {
+    /// How many locks there are.
+    pub locks: u64,
+    /// How often they were taken.
+    pub taken: u64,
+    /// How often a CPU had to wait.
+    pub waited: u64,
+    /// How long all of them did, in ns.
+    pub wait_ns: u64,
+    /// The longest wait.
+    pub wait_ns_max: u64,
+    /// Most CPUs that had or wanted one of them at a time.
+    pub contenders_max: u64,
+    /// Cache lines that went from one CPU to another, also others than those of locks.
+    pub transfers: u64,
+}
+
+impl RealTime {
+    pub(crate) fn of(ran: &Ran, workload: &Workload) -> RealTime {
+        let mut deadlines: Vec<(String, Deadlines)> = Vec::new();
+        let name = |task: u32| {
+            let launch = workload.launches[task as usize];
+            workload.templates[launch.template.index()].name.as_str()
+        };
+        let mut of_task = Vec::new();
+        for task in 0..workload.launches.len() as u32 {
+            let known = deadlines.iter().position(|(known, _)| known == name(task));
+            of_task.push(known.unwrap_or(deadlines.len()));
+            if known.is_none() {
+                deadlines.push((name(task).to_owned(), Deadlines::default()));
+            }
+        }
+        for job in &ran.done {
+            deadlines[of_task[job.task as usize]].1.done(job);
+        }
+        for job in &ran.pending {
+            deadlines[of_task[job.task as usize]].1.pending(job, ran.outcome.time.0);
+        }
+        let sampled = |kind: Overhead| {
+            let seen = ran.overheads.seen(kind);
+            let of = Sampled { samples: seen.count, sum_ns: seen.sum.0, max_ns: seen.max.0 };
+            (kind.name().to_owned(), of)
+        };
+        let overheads = Overhead::ALL.map(sampled).into_iter().filter(|(_, it)| it.samples > 0);
+        RealTime { deadlines, overheads: overheads.collect(), locks: Waited::of(ran) }
+    }
+}
+
+impl Waited {
+    fn of(ran: &Ran) -> Waited {
+        let transfers = ran.overheads.transfers;
+        let mut all = Waited { transfers, ..Waited::default() };
+        for lock in &ran.overheads.locks {
+            all.locks += 1;
+            all.taken += lock.taken;
+            all.waited += lock.waited;
+            all.wait_ns += lock.wait_sum.0;
+            all.wait_ns_max = all.wait_ns_max.max(lock.wait_max.0);
+            all.contenders_max = all.contenders_max.max(lock.contenders_max as u64);
+        }
+        all
+    }
+}
+
+/// The tables of variants under real-time schedulers: none if there is none.
+pub(crate) fn tables(variants: &[Outcome]) -> Vec<Table> {
+    let runs = |it: &Outcome| it.cells.iter().any(|cell| cell.real_time.is_some());
+    let variants: Vec<&Outcome> = variants.iter().filter(|it| runs(it)).collect();
+    if variants.is_empty() {
+        return Vec::new();
+    }
+    let mut tables = vec![deadlines(&variants)];
+    let costs = overheads(&variants);
+    tables.extend((!costs.rows.is_empty()).then_some(costs));
+    let locks = locks(&variants);
+    tables.extend((!locks.rows.is_empty()).then_some(locks));
+    tables
+}
+
+/// Of each variant and kind of tasks, all seeds together.
+fn deadlines(variants: &[&Outcome]) -> Table {
+    let columns = [
+        ("variant", "variant", Unit::None),
+        ("tasks", "tasks", Unit::None),
+        ("jobs", "jobs", Unit::None),
+        ("missed", "missed", Unit::None),
+        ("overdue", "", Unit::None),
+        ("tardiness_ns_max", "latest", Unit::Ns),
+        ("response_ns_max", "longest response", Unit::Ns),
+    ];
+    let mut table = Table::new("deadlines", "Deadlines", &columns);
+    table.shown = 40;
+    for variant in variants {
+        let mut kinds: Vec<(&str, Deadlines)> = Vec::new();
+        for (name, more) in variant
+            .cells
+            .iter()
+            .filter_map(|cell| cell.real_time.as_ref())
+            .flat_map(|it| &it.deadlines)
+        {
+            match kinds.iter_mut().find(|(known, _)| known == name) {
+                Some((_, all)) => *all = all.and(*more),
+                None => kinds.push((name, *more)),
+            }
+        }
+        for (name, all) in kinds {
+            table.push(vec![
+                variant.name.as_str().into(),
+                name.into(),
+                all.jobs.into(),
+                all.missed.into(),
+                all.overdue.into(),
+                Span(all.tardiness_ns_max).into(),
+                Span(all.response_ns_max).into(),
+            ]);
+        }
+    }
+    table
+}
+
+/// Of each variant and kind of overhead that took anything, all seeds together.
+fn overheads(variants: &[&Outcome]) -> Table {
+    let columns = [
+        ("variant", "variant", Unit::None),
+        ("kind", "overhead", Unit::None),
+        ("samples", "samples", Unit::None),
+        ("mean_ns", "mean", Unit::Ns),
+        ("max_ns", "longest", Unit::Ns),
+    ];
+    let mut table = Table::new("overheads", "Overheads", &columns);
+    table.shown = 40;
+    for variant in variants {
+        for kind in Overhead::ALL {
+            let real_time = variant.cells.iter().filter_map(|cell| cell.real_time.as_ref());
+            let of = real_time.flat_map(|it| &it.overheads);
+            let all = of.filter(|(name, _)| name == kind.name()).fold(
+                Sampled::default(),
+                |all, (_, more)| Sampled {
+                    samples: all.samples + more.samples,
+                    sum_ns: all.sum_ns + more.sum_ns,
+                    max_ns: all.max_ns.max(more.max_ns),
+                },
+            );
+            if all.max_ns > 0 {
+                let mean_ns = all.sum_ns / all.samples;
+                table.push(vec![
+                    variant.name.as_str().into(),
+                    kind.name().into(),
+                    all.samples.into(),
+                    Span(mean_ns).into(),
+                    Span(all.max_ns).into(),
+                ]);
+            }
+        }
+    }
+    table
+}
+
+/// Of each variant in which a CPU waited for a lock or a line travelled, all seeds together.
+fn locks(variants: &[&Outcome]) -> Table {
+    let columns = [
+        ("variant", "variant", Unit::None),
+        ("locks", "locks", Unit::None),
+        ("taken", "taken", Unit::None),
+        ("waited", "waited for", Unit::None),
+        ("wait_ns", "", Unit::Ns),
+        ("wait_ns_max", "longest wait", Unit::Ns),
+        ("contenders_max", "CPUs at one", Unit::None),
+        ("transfers", "lines moved", Unit::None),
+    ];
+    let mut table = Table::new("locks", "Locks of the scheduler", &columns);
+    table.shown = 40;
+    for variant in variants {
+        let real_time = variant.cells.iter().filter_map(|cell| cell.real_time.as_ref());
+        let all = real_time.map(|it| it.locks).fold(Waited::default(), |all, more| Waited {
+            locks: more.locks,
+            taken: all.taken + more.taken,
+            waited: all.waited + more.waited,
+            wait_ns: all.wait_ns + more.wait_ns,
+            wait_ns_max: all.wait_ns_max.max(more.wait_ns_max),
+            contenders_max: all.contenders_max.max(more.contenders_max),
+            transfers: all.transfers + more.transfers,
+        });
+        if all.wait_ns > 0 || all.transfers > 0 {
+            table.push(vec![
+                variant.name.as_str().into(),
+                all.locks.into(),
+                all.taken.into(),
+                all.waited.into(),
+                Span(all.wait_ns).into(),
+                Span(all.wait_ns_max).into(),
+                all.contenders_max.into(),
+                all.transfers.into(),
+            ]);
+        }
+    }
+    table
+}

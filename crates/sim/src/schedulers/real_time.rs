@@ -1,0 +1,177 @@
+//! Real-time schedulers: designs of `edf` by name.
+
+use super::{Make, Scheduler, Settings, Switch, Values};
+use crate::edf::{Design, Mailboxes, Order, Profile, Real, Rule, Server, Tie};
+use crate::mechanism::Spin;
+
+const PROFILE: Switch = Switch {
+    name: "profile",
+    about: "what kernel code and hardware take: nothing, or what is assumed of 8 x 8 CPUs at 2 GHz",
+    values: Values::Words(&["free", "x7550-assumed"]),
+    default: "free",
+};
+const LOCKS: Switch = Switch {
+    name: "locks",
+    about: "how CPUs spin for a lock: as in the profile, each on a line of its own, or all on one",
+    values: Values::Words(&["profile", "mcs", "ticket", "test-and-set"]),
+    default: "profile",
+};
+const TIE: Switch = Switch {
+    name: "tie",
+    about: "which of equal deadlines goes first: of the task that comes first or last in the file, \
+            or the one that runs",
+    values: Values::Words(&["first", "last", "running"]),
+    default: "first",
+};
+const INTERRUPTS: Switch = Switch {
+    name: "interrupts",
+    about: "where timers interrupt: where they were set, or on CPU 0 only, which then runs no task",
+    values: Values::Words(&["shared", "dedicated"]),
+    default: "shared",
+};
+const MAILBOXES: Switch = Switch {
+    name: "mailboxes",
+    about: "into how many mailboxes CPUs write to CPU 0; 0: each has one of its own",
+    values: Values::Count,
+    default: "8",
+};
+
+pub(super) const GSN_EDF: Scheduler = Scheduler {
+    name: "gsn-edf",
+    about: "global EDF under one lock, with links",
+    source: "LITMUS^RT, litmus/sched_gsn_edf.c; Block et al., RTCSA 2007",
+    groups: false,
+    switches: &[INTERRUPTS, TIE, PROFILE, LOCKS],
+    make: Make::RealTime(|settings| real(settings, coarse(settings), Order::Deadline)),
+};
+
+pub(super) const SCHED_DEADLINE: Scheduler = Scheduler {
+    name: "sched-deadline",
+    about: "queues of CPUs, push and pull, a constant bandwidth server for each task",
+    source: "kernel/sched/{deadline,cpudeadline}.c of Linux around 3.14",
+    groups: false,
+    switches: &[
+        INTERRUPTS,
+        Switch {
+            name: "server",
+            about: "whether a server watches what each task uses",
+            values: Values::Words(&["on", "off"]),
+            default: "on",
+        },
+        Switch {
+            name: "budget",
+            about: "of its server in a period, in per cent of the longest job",
+            values: Values::Count,
+            default: "100",
+        },
+        Switch {
+            name: "spare",
+            about: "and so much more, which kernel code on its CPU uses, too",
+            values: Values::Span,
+            default: "1ms",
+        },
+        PROFILE,
+        LOCKS,
+    ],
+    make: Make::RealTime(|settings| {
+        let (percent, spare) = (settings.count("budget").into(), settings.span("spare"));
+        let server = (settings.word("server") == "on").then_some(Server { percent, spare });
+        let design = Design::PerCpu { master: dedicated(settings), server };
+        real(settings, design, Order::Deadline)
+    }),
+};
+
+pub(super) const GEDF_MP: Scheduler = Scheduler {
+    name: "gedf-mp",
+    about: "global EDF by message passing: CPU 0 schedules for all others",
+    source: "LITMUS^RT, G-EDF-MP; Cerqueira, Vanga, Brandenburg, RTAS 2014",
+    groups: false,
+    switches: &[MAILBOXES, TIE, PROFILE, LOCKS],
+    make: Make::RealTime(|settings| real(settings, messages(settings), Order::Deadline)),
+};
+
+pub(super) const P_EDF: Scheduler = Scheduler {
+    name: "p-edf",
+    about: "EDF on each CPU; tasks are put where most is free",
+    source: "LITMUS^RT; Liu and Layland 1973",
+    groups: false,
+    switches: &[TIE, PROFILE, LOCKS],
+    make: Make::RealTime(|settings| real(settings, clustered(1), Order::Deadline)),
+};
+
+pub(super) const C_EDF: Scheduler = Scheduler {
+    name: "c-edf",
+    about: "global EDF in each cluster of CPUs; tasks are put where most is free",
+    source: "LITMUS^RT; Calandrino, Anderson, Baumberger, ECRTS 2007",
+    groups: false,
+    switches: &[
+        Switch {
+            name: "size",
+            about: "of how many CPUs a cluster is; 0: of those that share a last-level cache",
+            values: Values::Count,
+            default: "0",
+        },
+        TIE,
+        PROFILE,
+        LOCKS,
+    ],
+    make: Make::RealTime(|settings| {
+        real(settings, clustered(settings.count("size")), Order::Deadline)
+    }),
+};
+
+pub(super) const G_FL: Scheduler = Scheduler {
+    name: "g-fl",
+    about: "global fair lateness: longer jobs go earlier; else as gsn-edf",
+    source: "Erickson and Anderson, ECRTS 2012",
+    groups: false,
+    switches: &[INTERRUPTS, TIE, PROFILE, LOCKS],
+    make: Make::RealTime(|settings| real(settings, coarse(settings), Order::FairLateness)),
+};
+
+pub(super) const GFP_MP: Scheduler = Scheduler {
+    name: "gfp-mp",
+    about: "global fixed priority by message passing: who comes first in the file goes first",
+    source: "the mechanism of gedf-mp under another policy",
+    groups: false,
+    switches: &[MAILBOXES, PROFILE, LOCKS],
+    make: Make::RealTime(|settings| real(settings, messages(settings), Order::Fixed)),
+};
+
+fn dedicated(settings: &Settings) -> bool {
+    settings.word("interrupts") == "dedicated"
+}
+
+fn coarse(settings: &Settings) -> Design {
+    Design::Coarse { master: dedicated(settings) }
+}
+
+fn messages(settings: &Settings) -> Design {
+    Design::Messages(match settings.count("mailboxes") {
+        0 => Mailboxes::Own,
+        boxes => Mailboxes::Shared(boxes),
+    })
+}
+
+fn clustered(size: u32) -> Design {
+    Design::Clustered { size, cluster_of: Vec::new() }
+}
+
+fn real(settings: &Settings, design: Design, order: Order) -> Real {
+    let tie = match settings.word("tie") {
+        "last" => Tie::Last,
+        "running" => Tie::Running,
+        _ => Tie::First,
+    };
+    let profile = match settings.word("profile") {
+        "x7550-assumed" => Profile::X7550_ASSUMED,
+        _ => Profile::FREE,
+    };
+    let spin = match settings.word("locks") {
+        "mcs" => Spin::Own,
+        "ticket" => Spin::Ticket,
+        "test-and-set" => Spin::TestAndSet,
+        _ => profile.spin,
+    };
+    Real { design, rule: Rule { order, tie }, profile: Profile { spin, ..profile } }
+}

@@ -1,0 +1,409 @@
+//! Real-time designs under workloads: tasks that suspend, hold locks, come late, leave, overrun.
+
+use wastenot_model::machine::Costs;
+use wastenot_model::workload::{Launch, Program, Random, Step, Template, Variate, Waiting};
+use wastenot_model::{CpuId, Machine, Span, Time, Workload};
+use wastenot_sim::edf::{
+    Design, Done, Mailboxes, Order, Profile, Ran, Real, Rule, Server, Tie, run_workload,
+};
+use wastenot_sim::{Options, checkers};
+
+/// What a task is: it computes, sleeps, and computes again, in us.
+#[derive(Clone, Copy, Debug)]
+struct Kind {
+    period: u64,
+    deadline: u64,
+    first: u64,
+    sleep: u64,
+    second: u64,
+    /// When it comes.
+    at: u64,
+    /// After how many jobs it leaves.
+    jobs: Option<u32>,
+}
+
+fn compute(us: u64) -> Step {
+    Step::Compute(Variate::Fixed(Span::us(us)))
+}
+
+const END: Step = Step::End { of: 0 };
+
+fn workload(kinds: &[Kind]) -> Workload {
+    let mut load = Workload::new();
+    for (n, kind) in kinds.iter().enumerate() {
+        let every = Step::Beat(Span::us(kind.period));
+        let mut steps = vec![Step::Loop(kind.jobs), every, compute(kind.first)];
+        if kind.sleep > 0 {
+            steps.push(Step::Sleep(Variate::Fixed(Span::us(kind.sleep))));
+            steps.push(compute(kind.second));
+        }
+        steps.push(END);
+        let program = Program::new(steps).expect("a program");
+        let deadline = Some(Span::us(kind.deadline));
+        let template = Template { deadline, ..Template::new(&format!("t{n}"), program) };
+        let (template, from) = (load.template(template), CpuId(0));
+        load.launches.push(Launch { at: Time(kind.at * 1_000), template, from });
+    }
+    load
+}
+
+/// Where a task of the reference is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum At {
+    /// Its next job is released then.
+    Until(u64),
+    /// So much is left of the first part, or of the second.
+    First(u64),
+    Sleeps(u64),
+    Second(u64),
+    Left,
+}
+
+/// Global EDF (or fixed priority) in steps of a microsecond, as plainly as can be: whoever is most
+/// urgent of those that want to runs, and whoever suspends keeps its deadline.
+fn reference(kinds: &[Kind], cpus: usize, rule: Rule, until: u64) -> Vec<Done> {
+    let mut at: Vec<At> = kinds.iter().map(|kind| At::Until(kind.at)).collect();
+    let mut released: Vec<u64> = kinds.iter().map(|kind| kind.at).collect();
+    let mut complete = vec![0; kinds.len()];
+    let mut done = Vec::new();
+    let urgency = |n: usize, released: &[u64]| match rule.order {
+        Order::Deadline => released[n] + kinds[n].deadline,
+        _ => 0,
+    };
+    let place = |n: usize| if rule.tie == Tie::Last { kinds.len() - n } else { n };
+    let first = |at: &[At], released: &[u64]| {
+        let wants = |n: &usize| matches!(at[*n], At::First(_) | At::Second(_));
+        let mut ready: Vec<usize> = (0..kinds.len()).filter(wants).collect();
+        ready.sort_by_key(|&n| (urgency(n, released), place(n)));
+        ready.truncate(cpus);
+        ready
+    };
+    for now in 0..=until {
+        // Who wakes at the instant at which another's part is over goes before it, if it is more
+        // urgent; who is released then does not.
+        for n in 0..kinds.len() {
+            if at[n] == At::Sleeps(now) {
+                at[n] = At::Second(kinds[n].second);
+            }
+        }
+        let over = |at: &At| matches!(at, At::First(0) | At::Second(0));
+        while let Some(n) = first(&at, &released).into_iter().find(|&n| over(&at[n])) {
+            let kind = kinds[n];
+            if at[n] == At::First(0) && kind.sleep > 0 {
+                at[n] = At::Sleeps(now + kind.sleep);
+                continue;
+            }
+            let (task, released_us) = (n as u32, released[n]);
+            let deadline_us = released_us + kind.deadline;
+            done.push(Done { task, released_us, deadline_us, at_us: now });
+            complete[n] += 1;
+            released[n] += kind.period;
+            at[n] = match released[n] {
+                _ if kind.jobs == Some(complete[n]) => At::Left,
+                next if next > now => At::Until(next),
+                _ => At::First(kind.first),
+            };
+        }
+        for n in 0..kinds.len() {
+            if at[n] == At::Until(now) {
+                at[n] = At::First(kinds[n].first);
+            }
+        }
+        for n in first(&at, &released) {
+            if let At::First(left) | At::Second(left) = &mut at[n] {
+                *left -= 1;
+            }
+        }
+    }
+    sorted(done)
+}
+
+fn sorted(mut all: Vec<Done>) -> Vec<Done> {
+    all.sort_by_key(|done| (done.at_us, done.task, done.released_us));
+    all
+}
+
+fn ran(load: &Workload, cpus: usize, real: &Real, until_us: u64) -> Ran {
+    let options = Options { limit: Time(until_us * 1_000), ..Options::default() };
+    let machine = Machine::flat(cpus);
+    let ran = run_workload(&machine, &Costs::default(), load, real, &options);
+    let ran = ran.unwrap_or_else(|wrong| panic!("{wrong}: {}", wrong.help()));
+    assert_eq!(checkers::wrong(&ran.history), Vec::<String>::new(), "{real:?}");
+    ran
+}
+
+fn jobs(ran: &Ran, real: &Real) -> checkers::Jobs {
+    let seen = checkers::jobs(&ran.history, |cpu| cpu != CpuId(0) || !real.has_master());
+    let seen = seen.expect("it tells of jobs");
+    assert_eq!(seen.wrong, Vec::<String>::new(), "{real:?}");
+    seen
+}
+
+fn free(design: Design, rule: Rule) -> Real {
+    Real { design, rule, profile: Profile::FREE }
+}
+
+/// Designs that are global EDF where nothing takes any time, and how many CPUs more each needs.
+fn exact() -> [(Design, usize); 4] {
+    [
+        (Design::Coarse { master: false }, 0),
+        (Design::Coarse { master: true }, 1),
+        (Design::Messages(Mailboxes::Shared(2)), 1),
+        (Design::Messages(Mailboxes::Own), 1),
+    ]
+}
+
+fn random_kinds(random: &mut Random, count: u64, scale: u64) -> Vec<Kind> {
+    let kinds = (0..count).map(|_| {
+        let period = scale + random.below(4 * scale);
+        let work = 1 + random.below(period / 2);
+        let sleeps = random.below(3) > 0;
+        let sleep = if sleeps { 1 + random.below(period / 3) } else { 0 };
+        Kind {
+            period,
+            deadline: work + sleep + random.below(period),
+            first: work,
+            sleep,
+            second: 1 + random.below(period / 4),
+            at: if random.below(2) == 0 { 0 } else { random.below(3 * period) },
+            jobs: (random.below(3) == 0).then(|| 1 + random.below(6) as u32),
+        }
+    });
+    kinds.collect()
+}
+
+#[test]
+fn tasks_that_suspend_come_and_leave_are_global_edf_where_nothing_takes_time() {
+    const UNTIL: u64 = 400;
+    let mut suspended = 0;
+    for seed in 0..300 {
+        let mut random = Random::stream(seed, 0, 0);
+        let cpus = 1 + random.below(4) as usize;
+        let count = 1 + random.below(2 * cpus as u64 + 3);
+        let mut kinds = random_kinds(&mut random, count, 8);
+        kinds.sort_by_key(|kind| kind.at);
+        let tie = if random.below(2) == 0 { Tie::First } else { Tie::Last };
+        let order = if random.below(3) == 0 { Order::Fixed } else { Order::Deadline };
+        let rule = Rule { order, tie };
+        let expected = reference(&kinds, cpus, rule, UNTIL);
+        suspended += expected.iter().filter(|job| kinds[job.task as usize].sleep > 0).count();
+        for (design, more) in exact() {
+            let real = free(design, rule);
+            let ran = ran(&workload(&kinds), cpus + more, &real, UNTIL);
+            let done = sorted(ran.done.clone());
+            assert_eq!(done, expected, "seed {seed}, {real:?}: {kinds:?} on {cpus}");
+            let seen = jobs(&ran, &real);
+            assert!(order == Order::Fixed || seen.inverted == 0, "seed {seed}: {seen:?}");
+        }
+    }
+    assert!(suspended > 3_000, "{suspended}");
+}
+
+#[test]
+fn nobody_sleeps_for_ever_whatever_it_takes() {
+    const UNTIL: u64 = 20_000;
+    let mut woken = 0;
+    for seed in 0..150 {
+        let mut random = Random::stream(seed, 0, 1);
+        let cpus = 2 + random.below(5) as usize;
+        let profile = Profile::by_chance(&mut random);
+        // Sleeps as short as what a kernel takes to put somebody to sleep.
+        let kinds: Vec<Kind> = (0..1 + random.below(2 * cpus as u64))
+            .map(|_| {
+                let period = 200 + random.below(800);
+                let (first, sleep) = (1 + random.below(period / 8), 1 + random.below(12));
+                let second = 1 + random.below(period / 8);
+                Kind { period, deadline: period, first, sleep, second, at: 0, jobs: None }
+            })
+            .collect();
+        let server = Some(Server { percent: 120, spare: Span::us(100) });
+        let clusters = Design::Clustered { size: 2, cluster_of: Vec::new() };
+        let more = [
+            (Design::PerCpu { master: false, server }, 0),
+            (Design::PerCpu { master: true, server }, 0),
+            (clusters, 0),
+        ];
+        for (design, _) in exact().into_iter().chain(more) {
+            let real = Real { design, rule: Rule::default(), profile };
+            let ran = ran(&workload(&kinds), cpus, &real, UNTIL);
+            jobs(&ran, &real);
+            let mut complete = vec![0; kinds.len()];
+            ran.done.iter().for_each(|job| complete[job.task as usize] += 1);
+            for (n, kind) in kinds.iter().enumerate() {
+                let most = UNTIL / kind.period;
+                let what = format!("seed {seed}, {real:?}, task {n}");
+                assert!(complete[n] + 3 >= most / 2, "{what}: {} of {most}", complete[n]);
+            }
+            woken += ran.done.len();
+        }
+    }
+    assert!(woken > 50_000, "{woken}");
+}
+
+/// Tasks of which each holds a lock of its own, for which it would spin, while it is at `inside`.
+fn with_sections(random: &mut Random, count: u64, waiting: Waiting) -> (Workload, u64) {
+    let (mut load, mut longest) = (Workload::new(), 0);
+    let (begins, ends) = (load.mark("in"), load.mark("out"));
+    for n in 0..count {
+        let lock = load.lock(&format!("l{n}"), waiting);
+        let period = 40 + random.below(200);
+        let (before, inside) = (1 + random.below(period / 6), 1 + random.below(period / 6));
+        let after = 1 + random.below(period / 6);
+        longest = longest.max(inside);
+        let steps = vec![
+            Step::Loop(None),
+            Step::Beat(Span::us(period)),
+            compute(before),
+            Step::Lock(lock),
+            Step::Mark(begins),
+            compute(inside),
+            Step::Mark(ends),
+            Step::Unlock(lock),
+            compute(after),
+            END,
+        ];
+        let program = Program::new(steps).expect("a program");
+        let wcet = Some(Span::us(inside));
+        let template = load.template(Template { wcet, ..Template::new(&format!("t{n}"), program) });
+        let from = CpuId(0);
+        load.launches.push(Launch { at: Time(random.below(period) * 1_000), template, from });
+    }
+    load.launches.sort_by_key(|launch| launch.at);
+    (load, longest)
+}
+
+/// How often a task was preempted between its marks: it took longer than it computes there.
+fn interrupted(load: &Workload, ran: &Ran) -> usize {
+    let mut since = vec![None; load.launches.len()];
+    let mut interrupted = 0;
+    for mark in &ran.outcome.marks {
+        let task = mark.task.ordinal();
+        let template = &load.templates[load.launches[task].template.index()];
+        let Step::Compute(inside) = template.program.steps()[5] else { panic!("no section") };
+        match since[task].take() {
+            None => since[task] = Some(mark.time),
+            Some(began) if mark.time - began == inside.mean() => {}
+            Some(began) => {
+                println!("{mark:?} since {began} of {inside:?}");
+                interrupted += 1
+            }
+        }
+    }
+    interrupted
+}
+
+#[test]
+fn who_holds_a_spinning_lock_is_not_preempted_and_delays_each_job_once_at_most() {
+    let (mut blocked, mut control) = (0, 0);
+    for seed in 0..120 {
+        let mut random = Random::stream(seed, 0, 2);
+        let cpus = 1 + random.below(4) as usize;
+        let count = cpus as u64 + 1 + random.below(2 * cpus as u64);
+        let sections = |waiting| with_sections(&mut Random::stream(seed, 0, 4), count, waiting);
+        let (load, longest) = sections(Waiting::Spin);
+        let clusters = (Design::Clustered { size: cpus as u32, cluster_of: Vec::new() }, 0);
+        for (design, more) in exact().into_iter().chain([clusters]) {
+            let real = free(design, Rule::default());
+            let ran = ran(&load, cpus + more, &real, 5_000);
+            let what = format!("seed {seed}, {real:?}");
+            assert_eq!(interrupted(&load, &ran), 0, "{what}");
+            let seen = jobs(&ran, &real);
+            assert!(seen.inverted_max <= Span::us(longest), "{what}: {seen:?} > {longest} us");
+            blocked += seen.inverted;
+        }
+        // Linux preempts whoever spins in user space.
+        let real = free(Design::PerCpu { master: false, server: None }, Rule::default());
+        control += interrupted(&load, &ran(&load, cpus, &real, 5_000));
+        // And who would sleep for a lock is preempted while it holds it.
+        let (load, _) = sections(Waiting::Block);
+        let real = free(Design::Coarse { master: false }, Rule::default());
+        let ran = ran(&load, cpus, &real, 5_000);
+        assert_eq!(jobs(&ran, &real).inverted, 0, "seed {seed}");
+        control += interrupted(&load, &ran);
+    }
+    assert!(blocked > 500 && control > 500, "{blocked} blocked, {control} interrupted");
+}
+
+#[test]
+fn who_waits_for_a_spinning_lock_keeps_its_cpu_too() {
+    for seed in 0..60 {
+        let mut random = Random::stream(seed, 0, 3);
+        let cpus = 2 + random.below(3) as usize;
+        let (mut load, _) = with_sections(&mut random, 3 * cpus as u64, Waiting::Spin);
+        // One lock for all.
+        let all = load.lock("all", Waiting::Spin);
+        for template in &mut load.templates {
+            let shared = |step: &Step| match step {
+                Step::Lock(_) => Step::Lock(all),
+                Step::Unlock(_) => Step::Unlock(all),
+                other => *other,
+            };
+            let steps = template.program.steps().iter().map(shared).collect();
+            template.program = Program::new(steps).expect("a program");
+        }
+        for profile in [Profile::FREE, Profile::by_chance(&mut random)] {
+            for (design, _) in exact() {
+                let real = Real { design, rule: Rule::default(), profile };
+                let ran = ran(&load, cpus, &real, 5_000);
+                if profile == Profile::FREE {
+                    assert_eq!(interrupted(&load, &ran), 0, "seed {seed}, {real:?}");
+                }
+                assert!(ran.done.len() > 20, "seed {seed}, {real:?}: {}", ran.done.len());
+            }
+        }
+    }
+}
+
+fn simple(period: u64, first: u64, at: u64, jobs: Option<u32>) -> Kind {
+    Kind { period, deadline: period, first, sleep: 0, second: 0, at, jobs }
+}
+
+#[test]
+fn who_leaves_before_its_deadline_leaves_no_room_for_another() {
+    // Half of a CPU for a long job; the other half for short ones, each a task of its own.
+    let long = simple(10, 5, 0, None);
+    let late = |apart: u64| {
+        let short = (0..20).map(|n| simple(2, 1, n * apart, Some(1)));
+        let kinds: Vec<Kind> = std::iter::once(long).chain(short).collect();
+        let mut missed = Vec::new();
+        for (design, more) in exact() {
+            let ran = ran(&workload(&kinds), 1 + more, &free(design, Rule::default()), 100);
+            missed.push(ran.done.iter().filter(|job| job.at_us > job.deadline_us).count());
+        }
+        assert!(missed.iter().all(|count| *count == missed[0]), "{missed:?}");
+        missed[0]
+    };
+    // The next one comes when the last one's deadline is over: one task, as it were.
+    assert_eq!(late(2), 0);
+    // It comes as soon as that one has left: together they use all of the CPU.
+    assert!(late(1) > 0);
+}
+
+#[test]
+fn a_server_keeps_who_overruns_from_the_others() {
+    let mut load = Workload::new();
+    for (name, period, takes, says) in
+        [("over", 10_000, 6_000, 2_000), ("fits", 10_000, 6_000, 6_000)]
+    {
+        let steps = vec![Step::Loop(None), Step::Beat(Span::us(period)), compute(takes), END];
+        let program = Program::new(steps).expect("a program");
+        let wcet = Some(Span::us(says));
+        let template = load.template(Template { wcet, ..Template::new(name, program) });
+        load.launch(template, CpuId(0));
+    }
+    let late = |design: Design| {
+        let real = free(design, Rule::default());
+        let ran = ran(&load, 1, &real, 200_000);
+        let fits = ran.done.iter().filter(|job| job.task == 1);
+        let over = ran.done.iter().filter(|job| job.task == 0).count();
+        (over, fits.filter(|job| job.at_us > job.deadline_us).count())
+    };
+    assert!(late(Design::Coarse { master: false }).1 > 5);
+    let server = Some(Server { percent: 100, spare: Span::us(10) });
+    // 6 ms at 2 ms each 10 ms: a job takes three periods, and the other's are in time.
+    let (over, fits) = late(Design::PerCpu { master: false, server });
+    assert_eq!(fits, 0);
+    assert!((5..=7).contains(&over), "{over}");
+    let (over, fits) = late(Design::PerCpu { master: false, server: None });
+    assert!(fits > 5 && over > 7, "{over} {fits}");
+}
