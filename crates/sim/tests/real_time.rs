@@ -3,9 +3,7 @@
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Launch, Program, Random, Step, Template, Variate, Waiting};
 use wastenot_model::{CpuId, Machine, Span, Time, Workload};
-use wastenot_sim::edf::{
-    Design, Done, Mailboxes, Order, Profile, Ran, Real, Rule, Server, Tie, run_workload,
-};
+use wastenot_sim::edf::{Design, Mailboxes, Profile, Ran, Real, Rule, Server, run_workload};
 use wastenot_sim::{Options, checkers};
 
 /// What a task is: it computes, sleeps, and computes again, in us.
@@ -47,88 +45,6 @@ fn workload(kinds: &[Kind]) -> Workload {
     load
 }
 
-/// Where a task of the reference is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum At {
-    /// Its next job is released then.
-    Until(u64),
-    /// So much is left of the first part, or of the second.
-    First(u64),
-    Sleeps(u64),
-    Second(u64),
-    Left,
-}
-
-/// Global EDF (or fixed priority) in steps of a microsecond, as plainly as can be: whoever is most
-/// urgent of those that want to runs, and whoever suspends keeps its deadline.
-fn reference(kinds: &[Kind], cpus: usize, rule: Rule, until: u64, wakes_first: bool) -> Vec<Done> {
-    let mut at: Vec<At> = kinds.iter().map(|kind| At::Until(kind.at)).collect();
-    let mut released: Vec<u64> = kinds.iter().map(|kind| kind.at).collect();
-    let mut complete = vec![0; kinds.len()];
-    let mut done = Vec::new();
-    let urgency = |n: usize, released: &[u64]| match rule.order {
-        Order::Deadline => released[n] + kinds[n].deadline,
-        _ => 0,
-    };
-    let place = |n: usize| if rule.tie == Tie::Last { kinds.len() - n } else { n };
-    let first = |at: &[At], released: &[u64]| {
-        let wants = |n: &usize| matches!(at[*n], At::First(_) | At::Second(_));
-        let mut ready: Vec<usize> = (0..kinds.len()).filter(wants).collect();
-        ready.sort_by_key(|&n| (urgency(n, released), place(n)));
-        ready.truncate(cpus);
-        ready
-    };
-    for now in 0..=until {
-        // Who wakes at the instant at which another's part is over goes before it, if it is more
-        // urgent, unless that has to be told first; who is released then does not.
-        let wake = |at: &mut [At]| {
-            for n in 0..kinds.len() {
-                if at[n] == At::Sleeps(now) {
-                    at[n] = At::Second(kinds[n].second);
-                }
-            }
-        };
-        if wakes_first {
-            wake(&mut at);
-        }
-        let over = |at: &At| matches!(at, At::First(0) | At::Second(0));
-        while let Some(n) = first(&at, &released).into_iter().find(|&n| over(&at[n])) {
-            let kind = kinds[n];
-            if at[n] == At::First(0) && kind.sleep > 0 {
-                at[n] = At::Sleeps(now + kind.sleep);
-                continue;
-            }
-            let (task, released_us) = (n as u32, released[n]);
-            let deadline_us = released_us + kind.deadline;
-            done.push(Done { task, released_us, deadline_us, at_us: now });
-            complete[n] += 1;
-            released[n] += kind.period;
-            at[n] = match released[n] {
-                _ if kind.jobs == Some(complete[n]) => At::Left,
-                next if next > now => At::Until(next),
-                _ => At::First(kind.first),
-            };
-        }
-        wake(&mut at);
-        for n in 0..kinds.len() {
-            if at[n] == At::Until(now) {
-                at[n] = At::First(kinds[n].first);
-            }
-        }
-        for n in first(&at, &released) {
-            if let At::First(left) | At::Second(left) = &mut at[n] {
-                *left -= 1;
-            }
-        }
-    }
-    sorted(done)
-}
-
-fn sorted(mut all: Vec<Done>) -> Vec<Done> {
-    all.sort_by_key(|done| (done.at_us, done.task, done.released_us));
-    all
-}
-
 fn ran(load: &Workload, cpus: usize, real: &Real, until_us: u64) -> Ran {
     let options = Options { limit: Time(until_us * 1_000), ..Options::default() };
     let machine = Machine::flat(cpus);
@@ -157,53 +73,6 @@ fn exact() -> [(Design, usize); 4] {
         (Design::Messages(Mailboxes::Shared(2)), 1),
         (Design::Messages(Mailboxes::Own), 1),
     ]
-}
-
-fn random_kinds(random: &mut Random, count: u64, scale: u64) -> Vec<Kind> {
-    let kinds = (0..count).map(|_| {
-        let period = scale + random.below(4 * scale);
-        let work = 1 + random.below(period / 2);
-        let sleeps = random.below(3) > 0;
-        let sleep = if sleeps { 1 + random.below(period / 3) } else { 0 };
-        Kind {
-            period,
-            deadline: work + sleep + random.below(period),
-            first: work,
-            sleep,
-            second: 1 + random.below(period / 4),
-            at: if random.below(2) == 0 { 0 } else { random.below(3 * period) },
-            jobs: (random.below(3) == 0).then(|| 1 + random.below(6) as u32),
-        }
-    });
-    kinds.collect()
-}
-
-#[test]
-fn tasks_that_suspend_come_and_leave_are_global_edf_where_nothing_takes_time() {
-    const UNTIL: u64 = 400;
-    let mut suspended = 0;
-    for seed in 0..300 {
-        let mut random = Random::stream(seed, 0, 0);
-        let cpus = 1 + random.below(4) as usize;
-        let count = 1 + random.below(2 * cpus as u64 + 3);
-        let mut kinds = random_kinds(&mut random, count, 8);
-        kinds.sort_by_key(|kind| kind.at);
-        let tie = if random.below(2) == 0 { Tie::First } else { Tie::Last };
-        let order = if random.below(3) == 0 { Order::Fixed } else { Order::Deadline };
-        let rule = Rule { order, tie };
-        for (design, more) in exact() {
-            let wakes_first = matches!(design, Design::Coarse { .. });
-            let expected = reference(&kinds, cpus, rule, UNTIL, wakes_first);
-            suspended += expected.iter().filter(|job| kinds[job.task as usize].sleep > 0).count();
-            let real = free(design, rule);
-            let ran = ran(&workload(&kinds), cpus + more, &real, UNTIL);
-            let done = sorted(ran.done.clone());
-            assert_eq!(done, expected, "seed {seed}, {real:?}: {kinds:?} on {cpus}");
-            let seen = jobs(&ran, &real);
-            assert!(order == Order::Fixed || seen.inverted == 0, "seed {seed}: {seen:?}");
-        }
-    }
-    assert!(suspended > 3_000, "{suspended}");
 }
 
 #[test]
@@ -325,36 +194,6 @@ fn who_holds_a_spinning_lock_is_not_preempted_and_delays_each_job_once_at_most()
         control += interrupted(&load, &ran);
     }
     assert!(blocked > 500 && control > 500, "{blocked} blocked, {control} interrupted");
-}
-
-#[test]
-fn who_waits_for_a_spinning_lock_keeps_its_cpu_too() {
-    for seed in 0..60 {
-        let mut random = Random::stream(seed, 0, 3);
-        let cpus = 2 + random.below(3) as usize;
-        let (mut load, _) = with_sections(&mut random, 3 * cpus as u64, Waiting::Spin);
-        // One lock for all.
-        let all = load.lock("all", Waiting::Spin);
-        for template in &mut load.templates {
-            let shared = |step: &Step| match step {
-                Step::Lock(_) => Step::Lock(all),
-                Step::Unlock(_) => Step::Unlock(all),
-                other => *other,
-            };
-            let steps = template.program.steps().iter().map(shared).collect();
-            template.program = Program::new(steps).expect("a program");
-        }
-        for profile in [Profile::FREE, Profile::by_chance(&mut random)] {
-            for (design, _) in exact() {
-                let real = Real { design, rule: Rule::default(), profile };
-                let ran = ran(&load, cpus, &real, 5_000);
-                if profile == Profile::FREE {
-                    assert_eq!(interrupted(&load, &ran), 0, "seed {seed}, {real:?}");
-                }
-                assert!(ran.done.len() > 20, "seed {seed}, {real:?}: {}", ran.done.len());
-            }
-        }
-    }
 }
 
 fn simple(period: u64, first: u64, at: u64, jobs: Option<u32>) -> Kind {
