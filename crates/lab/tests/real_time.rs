@@ -56,26 +56,6 @@ program = ["loop 3", "every 20ms", "compute 3ms", "end"]
 "#;
 
 #[test]
-fn the_report_tells_whose_jobs_were_late_and_what_scheduling_took() {
-    let experiment = read("two-for-one.toml", TWO_FOR_ONE);
-    let cell = &experiment.variants[0].cells[0];
-    let real_time = cell.real_time.as_ref().expect("a real-time scheduler");
-    let [(a, of_a), (b, of_b)] = &real_time.deadlines[..] else { panic!("two names") };
-    assert_eq!((a.as_str(), b.as_str()), ("a", "b"));
-    // Each of b leaves after three jobs; a goes on until they have.
-    assert_eq!((of_b.jobs, of_b.missed), (6, 0));
-    assert!(of_a.jobs >= 4, "{of_a:?}");
-    assert!(of_a.response_ns_max > 6_000_000 && of_a.response_ns_max < 12_000_000, "{of_a:?}");
-    let report = experiment.report();
-    let has = |name: &str| report.tables.iter().any(|table| table.name == name);
-    assert!(has("deadlines") && has("overheads") && !has("locks"), "{:?}", report.tables);
-    // A mark tells how long after the release of its job it is.
-    let (name, late) = &cell.marks[0];
-    assert_eq!((name.as_str(), late.len() as u64), ("done", of_a.jobs));
-    assert!(late.iter().all(|late| *late >= 6_000_000 && *late <= of_a.response_ns_max));
-}
-
-#[test]
 fn what_is_no_set_of_sporadic_tasks_is_refused_before_it_runs() {
     let with = |from: &str, to: &str| TWO_FOR_ONE.replace(from, to);
     let (what, help) = refused(&with("\"every 20ms\", ", ""));

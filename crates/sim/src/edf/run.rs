@@ -177,9 +177,9 @@ pub struct Pending {
     pub overdue: u64,
 }
 
-/// Runs `workload`, whose tasks are sporadic: jobs are what its programs do between two beats, which
-/// come each period from when a task is launched. `costs` are those of the machine; what they say of
-/// switches and interrupts counts where the profile says nothing.
+/// Runs `workload`, whose tasks are sporadic: jobs are what its programs do between two beats,
+/// which come each period from when a task is launched. `costs` are those of the machine; what they
+/// say of switches and interrupts counts where the profile says nothing.
 ///
 /// The History has an annex `jobs`.
 ///
