@@ -101,8 +101,7 @@ What is simulated is no measurement: docs/message-passing.md.
 
 Examples:
   wastenot bounds overheads --machine smp4 --tasks 8,16
-  wastenot bounds overheads --machine 'pack:8 numa:1 l3:1 core:8 pu:1' \\
-    --tasks 64,256 --implementation gedf-mp --length 100ms -o gedf-mp-64.csv")]
+  wastenot bounds overheads --machine smp4 --implementation gedf-mp -o mp.csv")]
 pub(crate) struct Overheads {
     /// All CPUs, with those that run no task: a preset, an hwloc description, or a file
     #[arg(long, value_name = "MACHINE")]

@@ -153,7 +153,11 @@ const CASES: &[(&str, &str, &str)] = &[
     ("wastenot bounds trace.dat --cpus 2", "trace.dat:1: ", ""),
     ("wastenot bounds two.csv --cpus 0", "0 is not in 1..=8192", "wastenot bounds --help"),
     ("wastenot bounds two.csv --cpus 2 --test ffdfb", "did you mean `ffdbf`?", "bounds --help"),
-    ("wastenot bounds two.csv --cpus 2 --implementation gedf", "possible values", "gedf-mp"),
+    (
+        "wastenot bounds two.csv --cpus 2 --implementation gedfmp",
+        "did you mean `gedf-mp`?",
+        "--help",
+    ),
     ("wastenot bounds two.csv --cpus 1 --implementation gedf-mp", "no CPU for tasks", "`--cpus 2`"),
     ("wastenot bounds two.csv --cpus 2 --overheads kinds.csv", "no `shedule`", "`schedule`?"),
     ("wastenot bounds two.csv --cpus 2 --extrapolate", "--overheads", "bounds --help"),

@@ -169,8 +169,8 @@ fn tables_come_from_the_simulated_machine_and_are_counted_with() {
     for (words, what, help) in [
         ("--machine 'core:1 pu:1' --implementation gedf-mp", "gedf-mp leaves no CPU", "two CPUs"),
         ("--machine nowhere", "--machine: ", "help:"),
-        (&*format!("{machine} --implementation gedfmp"), "did you mean `gedf-mp`", "try '--help'"),
-        (&*format!("{machine} --tasks 0"), "1..=4096", "try '--help'"),
+        (&*format!("{machine} --implementation gedfmp"), "did you mean `gedf-mp`", "bounds --help"),
+        (&*format!("{machine} --tasks 0"), "1..=4096", "bounds --help"),
         (&*format!("{machine} -o t.csv"), "t.csv exists already", "--force"),
         (&*format!("{machine} --with no.csv --tasks 4"), "cannot open no.csv", "path"),
     ] {
