@@ -47,7 +47,7 @@ pub enum Made {
     /// One of [`SCHEDULERS`].
     Policy(Box<dyn Policy>),
     /// One of [`REAL_TIME`].
-    RealTime(Real),
+    RealTime(Box<Real>),
 }
 
 impl Scheduler {
@@ -95,7 +95,7 @@ pub fn make(name: &str, set: &[(String, String)]) -> Result<Made, WrongSetting> 
     let settings = Settings::of(scheduler, set)?;
     Ok(match scheduler.make {
         Make::Policy(make) => Made::Policy(make(&settings)),
-        Make::RealTime(make) => Made::RealTime(make(&settings)),
+        Make::RealTime(make) => Made::RealTime(Box::new(make(&settings))),
     })
 }
 
