@@ -9,6 +9,7 @@ use std::path::Path;
 use indicatif::ProgressBar;
 use wastenot_bounds::overheads::Overheads;
 use wastenot_lab::Implementation;
+use wastenot_lab::calibrate;
 
 use wastenot_lab::overheads::{Simulated, curves};
 use wastenot_lab::sweep::{NAMES, Outcome, Plan, Row, Swept, Verdict, Working};
@@ -133,9 +134,8 @@ fn profile((lines, fetches): Pair) -> Profile {
     }
 }
 
-fn machine(cpus: u32) -> Result<Machine, String> {
-    let text = format!("pack:{} numa:1 l3:1 core:8 pu:1", cpus / 8);
-    wastenot_scenario::machine(&text).map_err(|error| error.to_string())
+fn machine(cpus: u32) -> Machine {
+    calibrate::machine(cpus, cpus / 8)
 }
 
 /// Overheads with one pair of parameters, each table made once.
@@ -162,7 +162,7 @@ impl Tables<'_> {
         let (implementation, cpus) = name.split_once(' ').ok_or("a curve has no table")?;
         let implementation = implementation.parse()?;
         let cpus: u32 = cpus.parse().map_err(|_| "a table is of no number of CPUs")?;
-        let (machine, profile) = (&machine(cpus)?, profile(self.pair));
+        let (machine, profile) = (&machine(cpus), profile(self.pair));
         let simulated = Simulated { implementation, machine, profile, length: LENGTH, seed: 1 };
         let mut rows = simulated.table(&[4 * cpus]).map_err(|error| error.to_string())?;
         rows.extend_from_slice(self.others);
@@ -330,7 +330,7 @@ struct Served {
 impl Served {
     /// Tasks with this period that begin by chance, and use a tenth of it.
     fn of(cpus: u32, tasks: u32, period_us: u64) -> Result<Served, String> {
-        let machine = machine(cpus)?;
+        let machine = machine(cpus);
         let set = vec![Sporadic::implicit((period_us / 10).max(1), period_us); tasks as usize];
         let set = TaskSet::new(set).map_err(|error| error.to_string())?;
         let design = Implementation::GedfMp.design();
