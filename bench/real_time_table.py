@@ -3,6 +3,7 @@
 import statistics
 
 import table as table_of_readers
+from simulate_table import spread
 
 BEGIN, END = "<!-- latest real-time -->", "<!-- end of latest real-time -->"
 
@@ -23,11 +24,6 @@ def table(result):
         if result.get(part):
             lines += show(result[part]) + [""]
     return "\n".join(lines).rstrip() + "\n"
-
-
-def spread(runs, key, unit):
-    values = [run[key] / unit for run in runs]
-    return f"{statistics.median(values):.2f} ({min(values):.2f} .. {max(values):.2f})"
 
 
 def median(runs, key):
