@@ -14,6 +14,7 @@ mod messages;
 mod policies;
 mod properties;
 mod random;
+mod rejected;
 mod seeds;
 mod tools;
 mod traces;

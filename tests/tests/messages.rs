@@ -1,30 +1,19 @@
 //! The shape of Cerqueira, Vanga, Brandenburg, "Scaling global scheduling with message passing"
 //! (RTAS 2014), over every pair of parameters that fits the one figure that was published.
 
-use std::fs;
 use std::path::Path;
 
 use rayon::prelude::*;
 use wastenot_lab::calibrate::{Fit, Point, Setting, Statistic, overheads};
 use wastenot_model::Span;
-use wastenot_sim::edf::{Design, Mailboxes, Overheads, Profile, Section, Server, Worst};
-use wastenot_sim::{Overhead, Prices, Spin};
+use wastenot_sim::edf::{Design, Mailboxes, Overheads, Profile, Server, Worst};
+use wastenot_sim::{Overhead, Spin};
 
 /// How often whoever waits for a ticket lock fetches its line when it is handed on: not published.
 const FETCHES: [u32; 5] = [0, 2, 4, 8, 9];
 const CPUS: [u32; 4] = [8, 16, 32, 64];
 /// The one figure: the longest that GSN-EDF took at 64 CPUs.
 const PUBLISHED_NS: f64 = 3_000_000.0;
-
-fn profile((lines, fetches): (u32, u32), spin: Spin) -> Profile {
-    let assumed = Profile::X7550_ASSUMED;
-    Profile {
-        hardware: Prices { fetches, ..assumed.hardware },
-        coarse: Section { lines, ..assumed.coarse },
-        spin,
-        ..assumed
-    }
-}
 
 fn timed(cpus: u32, setting: Setting, design: &Design, profile: Profile) -> Overheads {
     overheads(setting, design, (cpus, cpus / 8), profile)
@@ -87,7 +76,8 @@ struct Pair {
 impl Pair {
     fn of(fetches: u32) -> Pair {
         let lines = fit(fetches);
-        let profiles = [Spin::Ticket, Spin::Own].map(|spin| profile((lines, fetches), spin));
+        let profiles = [Spin::Ticket, Spin::Own]
+            .map(|spin| Profile { spin, ..Profile::X7550_ASSUMED.with_lines(lines, fetches) });
         let ticket = profiles[0];
         Pair {
             lines,
@@ -129,7 +119,8 @@ fn one_lock_does_not_scale_many_do_on_average_and_messages_do() {
         assert!((0.8..1.5).contains(&slope(&pair.request)), "{at}: {:?}", pair.request);
         assert!(pair.client[3] < pair.coarse[0][3] / 20.0, "{at}: {:?}", pair.client);
     }
-    write(&table(&pairs));
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/message-passing.md");
+    wastenot_golden::page_holds(page, [("simulated", table(&pairs))]);
 }
 
 fn table(pairs: &[Pair]) -> String {
@@ -157,19 +148,4 @@ fn table(pairs: &[Pair]) -> String {
         text += &format!("| {} |\n", cells.join(" | "));
     }
     text
-}
-
-/// Holds the table against the page; rewrites it with SNAPSHOTS=overwrite.
-fn write(table: &str) {
-    const FROM: &str = "<!-- simulated -->\n";
-    const TO: &str = "<!-- end of simulated -->";
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/message-passing.md");
-    let page = fs::read_to_string(&place).expect("the page");
-    let (before, rest) = page.split_once(FROM).expect("where the table begins");
-    let (old, after) = rest.split_once(TO).expect("where it ends");
-    if old != table && std::env::var("SNAPSHOTS").is_ok_and(|action| action == "overwrite") {
-        fs::write(&place, format!("{before}{FROM}{table}{TO}{after}")).expect("it is written");
-    } else {
-        assert_eq!(old, table, "SNAPSHOTS=overwrite cargo test -p wastenot-tests messages");
-    }
 }

@@ -87,7 +87,7 @@ fn each_fix_takes_the_waste_away(all: &[Experiment]) {
     assert_eq!((faults, apps), (22, 18), "figures that say so");
 }
 
-/// Digests of all Histories against the committed ones; `SNAPSHOTS=overwrite` writes them anew.
+/// Digests of all Histories against the committed ones.
 /// The file holds for every profile: `make seeds` compares the same in release builds.
 fn golden(all: &[Experiment]) {
     let mut text = String::new();
@@ -97,18 +97,7 @@ fn golden(all: &[Experiment]) {
             let _ = writeln!(text, "{digest:016x} {} {}", experiment.scenario, variant.name);
         }
     }
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(GOLDEN);
-    if std::env::var("SNAPSHOTS").is_ok_and(|value| value == "overwrite") {
-        fs::create_dir_all(file.parent().expect("a folder")).expect("tests/golden");
-        return fs::write(file, text).expect("tests/golden is writable");
-    }
-    let known = fs::read_to_string(file).unwrap_or_default();
-    let changed: Vec<&str> = text.lines().filter(|line| !known.contains(*line)).collect();
-    assert!(
-        changed.is_empty() && known.lines().count() == text.lines().count(),
-        "Histories changed; if that was meant, run with SNAPSHOTS=overwrite:\n{}",
-        changed.join("\n")
-    );
+    wastenot_golden::holds(Path::new(env!("CARGO_MANIFEST_DIR")).join(GOLDEN), &text);
 }
 
 /// A decision of a CPU: when, the CPUs that it looked at, and what came of it.

@@ -13,7 +13,7 @@ use wastenot_lab::calibrate;
 
 use wastenot_lab::overheads::{Simulated, curves};
 use wastenot_lab::sweep::{NAMES, Outcome, Plan, Row, Swept, Verdict, Working};
-use wastenot_model::machine::{Prices, Profile, Section};
+use wastenot_model::machine::Profile;
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
 use wastenot_model::{Machine, Span, Time};
@@ -68,8 +68,10 @@ pub(crate) fn write(page: &Path, ends_only: bool) -> Result<String, String> {
     let ends = ends()?;
     // Whoever wrote into the page meanwhile keeps it.
     let mut text = fs::read_to_string(page).map_err(failed)?;
-    curves.iter().try_for_each(|curves| put(&mut text, "curves", curves))?;
-    put(&mut text, "ends", &ends)?;
+    for (name, made) in curves.iter().map(|curves| ("curves", curves)).chain([("ends", &ends)]) {
+        text = wastenot_golden::with_part(&text, name, made)
+            .ok_or_else(|| format!("{}: has no <!-- {name} -->", page.display()))?;
+    }
     fs::write(page, &text).map_err(failed)?;
     Ok(format!("{} is written", page.display()))
 }
@@ -115,7 +117,7 @@ fn text_of_sweep() -> String {
 
 /// Those of the table of the page, which `cargo test -p wastenot-tests messages` holds.
 fn pairs(page: &str) -> Result<Vec<Pair>, String> {
-    let table = page.split("<!-- simulated -->").nth(1).and_then(|it| it.split("<!--").next());
+    let table = wastenot_golden::part(page, "simulated");
     let pair = |row: &str| {
         let mut cells = row.strip_prefix("| ")?.split(" | ");
         let (fetches, lines) = (cells.next()?.parse().ok()?, cells.next()?.parse().ok()?);
@@ -123,15 +125,6 @@ fn pairs(page: &str) -> Result<Vec<Pair>, String> {
     };
     let pairs: Vec<Pair> = table.unwrap_or_default().lines().filter_map(pair).collect();
     if pairs.is_empty() { Err("the page has no table of pairs".into()) } else { Ok(pairs) }
-}
-
-fn profile((lines, fetches): Pair) -> Profile {
-    let assumed = Profile::X7550_ASSUMED;
-    Profile {
-        hardware: Prices { fetches, ..assumed.hardware },
-        coarse: Section { lines, ..assumed.coarse },
-        ..assumed
-    }
 }
 
 fn machine(cpus: u32) -> Machine {
@@ -162,7 +155,10 @@ impl Tables<'_> {
         let (implementation, cpus) = name.split_once(' ').ok_or("a curve has no table")?;
         let implementation = implementation.parse()?;
         let cpus: u32 = cpus.parse().map_err(|_| "a table is of no number of CPUs")?;
-        let (machine, profile) = (&machine(cpus), profile(self.pair));
+        let (machine, profile) = (&machine(cpus), {
+            let (lines, fetches) = self.pair;
+            Profile::X7550_ASSUMED.with_lines(lines, fetches)
+        });
         let simulated = Simulated { implementation, machine, profile, length: LENGTH, seed: 1 };
         let mut rows = simulated.table(&[4 * cpus]).map_err(|error| error.to_string())?;
         rows.extend_from_slice(self.others);
@@ -267,16 +263,6 @@ fn told((criterion, cpus, delay): Group, lines: &[Line]) -> String {
         text += &format!("; {:.0} % of what is accepted on m - 1, at least", 100.0 * least);
     }
     text + ".\n"
-}
-
-/// Puts a text between its marks.
-fn put(page: &mut String, name: &str, text: &str) -> Result<(), String> {
-    let (from, to) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->"));
-    let parts = page.split_once(&from).and_then(|(before, rest)| {
-        rest.split_once(&to).map(|(_, after)| format!("{before}{from}{text}{to}{after}"))
-    });
-    *page = parts.ok_or_else(|| format!("the page has no {from}"))?;
-    Ok(())
 }
 
 /// The CPUs of machines in which the end of the dedicated processor is looked for.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::hint::{black_box, spin_loop};
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Barrier, Mutex, PoisonError};
 use std::thread;
@@ -33,15 +34,26 @@ pub enum Design {
     PerCpu,
     /// One CPU, to which the others write.
     Messages,
+    /// Nobody: two CPUs write a cache line in turns.
+    Line,
 }
 
 impl Design {
     /// All of them.
-    pub const ALL: [Design; 4] =
-        [Design::CoarseTicket, Design::CoarseQueued, Design::PerCpu, Design::Messages];
-    /// It takes so many CPUs at least: who decides for others is one of them.
-    pub fn least(self) -> usize {
-        if self == Design::Messages { 2 } else { 1 }
+    pub const ALL: [Design; 5] = [
+        Design::CoarseTicket,
+        Design::CoarseQueued,
+        Design::PerCpu,
+        Design::Messages,
+        Design::Line,
+    ];
+    /// So many CPUs it can be of: who decides for others is one of them.
+    pub fn cpus(self) -> RangeInclusive<usize> {
+        match self {
+            Design::Messages => 2..=usize::MAX,
+            Design::Line => 2..=2,
+            _ => 1..=usize::MAX,
+        }
     }
     /// Its name in tables.
     pub fn name(self) -> &'static str {
@@ -50,6 +62,7 @@ impl Design {
             Design::CoarseQueued => "coarse-queued",
             Design::PerCpu => "per-cpu",
             Design::Messages => "messages",
+            Design::Line => "line",
         }
     }
 }
@@ -74,13 +87,13 @@ pub enum Error {
     /// The kernel does not tell where this process may run, or does not let a thread stay.
     #[error("a thread cannot be kept on its CPU: {0}")]
     Affinity(#[from] rustix::io::Errno),
-    /// More threads than CPUs.
-    #[error("{asked} threads do not fit {usable} CPUs, each on one of its own")]
-    Crowd {
+    /// A design is not of so many CPUs.
+    #[error("`{design}` cannot be measured on {asked} CPUs")]
+    Other {
+        /// Which.
+        design: &'static str,
         /// So many were asked for.
         asked: usize,
-        /// So many there are for this process.
-        usable: usize,
     },
 }
 
@@ -103,23 +116,21 @@ pub fn clock() -> Span {
     Span((start.elapsed() / READINGS).as_nanos() as u64)
 }
 
-/// Lets so many threads decide for so long in one design, each on a CPU: the first of those that
-/// are [`usable`]. Message passing takes at least two.
+/// Lets threads decide for so long in one design, each on one of the CPUs `on`.
 ///
 /// # Errors
-/// There are fewer CPUs, or threads cannot be kept on them.
-pub fn measure(design: Design, cpus: usize, span: Duration) -> Result<Vec<Row>, Error> {
-    let all = usable()?;
-    let least = design.least();
-    if cpus > all.len() || cpus < least {
-        return Err(Error::Crowd { asked: cpus.max(least), usable: all.len() });
+/// These are not as many as the design [takes](Design::cpus), or threads cannot be kept on them.
+pub fn measure(design: Design, on: &[usize], span: Duration) -> Result<Vec<Row>, Error> {
+    let cpus = on.len();
+    if !design.cpus().contains(&cpus) {
+        return Err(Error::Other { design: design.name(), asked: cpus });
     }
-    let on = &all[..cpus];
     let seen = match design {
         Design::CoarseTicket => drive(on, span, &Coarse::new(cpus, Ticket::new()))?,
         Design::CoarseQueued => drive(on, span, &Coarse::new(cpus, Queued::new(cpus)))?,
         Design::PerCpu => drive(on, span, &PerCpu::new(cpus))?,
         Design::Messages => drive(on, span, &Messages::new(cpus - 1))?,
+        Design::Line => drive(on, span, &Line::default())?,
     };
     let rows = seen.into_iter().filter(|(_, lengths)| lengths.count > 0);
     Ok(rows.map(|(kind, lengths)| Row { cpus, design, kind, lengths }).collect())
@@ -345,12 +356,8 @@ impl Messages {
         let letter = (since(self.start).0 << CLIENT_BITS) | me as u64;
         let posted = self.mailbox.post(letter).is_ok();
         see(Overhead::Schedule, since(start));
-        let patience = Instant::now();
-        while posted && entry.written.load(Ordering::Acquire) == seen {
-            spin_loop();
-            if patience.elapsed() > PATIENCE {
-                return;
-            }
+        if posted {
+            comes(|| entry.written.load(Ordering::Acquire) != seen);
         }
     }
 
@@ -376,11 +383,58 @@ impl Messages {
 
 /// Bits of a letter that say which client wrote it.
 const CLIENT_BITS: u32 = 12;
-/// A client does not wait longer: the processor may have gone.
+/// Nobody waits longer for another thread, which may have gone.
 const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Waits for what another thread does; whether it came.
+fn comes(is_there: impl Fn() -> bool) -> bool {
+    let start = Instant::now();
+    while !is_there() {
+        spin_loop();
+        if start.elapsed() > PATIENCE {
+            return false;
+        }
+    }
+    true
+}
 
 impl Shared for Messages {
     fn decide(&self, me: usize, random: &mut Random, see: &mut impl FnMut(Overhead, Span)) {
         if me < self.entries.len() { self.client(me, see) } else { self.processor(random, see) }
     }
 }
+
+/// A word on a line of its own, which two threads count up in turns.
+#[derive(Default)]
+#[repr(align(128))]
+struct Line {
+    turn: AtomicU64,
+}
+
+/// So often there and back is one sample: what the clock takes is little beside that.
+const ROUNDS: u32 = 50;
+
+impl Shared for Line {
+    fn decide(&self, me: usize, _: &mut Random, see: &mut impl FnMut(Overhead, Span)) {
+        let turn = self.turn.load(Ordering::Acquire);
+        if turn % 2 != me as u64 {
+            // It is the other's, who may have gone.
+            return;
+        }
+        if me == 1 {
+            return self.turn.store(turn + 1, Ordering::Release);
+        }
+        let start = Instant::now();
+        for round in 0..u64::from(ROUNDS) {
+            self.turn.store(turn + 2 * round + 1, Ordering::Release);
+            let back = || self.turn.load(Ordering::Acquire) == turn + 2 * round + 2;
+            if !(0..SOON).any(|_| back()) && !comes(back) {
+                return;
+            }
+        }
+        see(Overhead::RequestLatency, Span(since(start).0 / u64::from(2 * ROUNDS)));
+    }
+}
+
+/// So often is looked without a look at the clock.
+const SOON: u32 = 1_000;

@@ -2,29 +2,31 @@
 
 use std::time::Duration;
 
-use wastenot_measure::{Design, Error, Full, Mailbox, measure};
+use wastenot_measure::{Design, Error, Full, Mailbox, measure, usable};
 use wastenot_sim::Overhead;
 
 #[test]
 fn every_design_decides_on_as_many_cpus_as_there_are() {
+    let usable = usable().expect("CPUs");
     for design in Design::ALL {
         for cpus in [1, 2] {
-            let rows = match measure(design, cpus, Duration::from_millis(20)) {
-                Ok(rows) => rows,
-                Err(Error::Crowd { usable: 1, .. }) => {
-                    println!("SKIPPED: {design:?} on {cpus}: there is one CPU");
-                    continue;
-                }
-                Err(Error::Crowd { asked: 2, .. }) if (design, cpus) == (Design::Messages, 1) => {
-                    continue;
-                }
-                Err(error) => panic!("{design:?} on {cpus}: {error}"),
+            let Some(on) = usable.get(..cpus) else {
+                println!("SKIPPED: {design:?} on {cpus}: there is one CPU");
+                continue;
             };
+            if !design.cpus().contains(&cpus) {
+                let refused = measure(design, on, Duration::ZERO);
+                assert!(matches!(refused, Err(Error::Other { asked: 1, .. })), "{refused:?}");
+                continue;
+            }
+            let rows = measure(design, on, Duration::from_millis(20))
+                .unwrap_or_else(|error| panic!("{design:?} on {cpus}: {error}"));
             let kinds: Vec<Overhead> = rows.iter().map(|row| row.kind).collect();
             let expected: &[Overhead] = match design {
                 Design::Messages => {
                     &[Overhead::Schedule, Overhead::RequestLatency, Overhead::Handler]
                 }
+                Design::Line => &[Overhead::RequestLatency],
                 _ => &[Overhead::Schedule],
             };
             assert_eq!(kinds, expected, "{design:?} on {cpus}");
@@ -34,12 +36,6 @@ fn every_design_decides_on_as_many_cpus_as_there_are() {
             }
         }
     }
-}
-
-#[test]
-fn more_threads_than_cpus_are_refused() {
-    let refused = measure(Design::CoarseTicket, 100_000, Duration::ZERO);
-    assert!(matches!(refused, Err(Error::Crowd { asked: 100_000, .. })), "{refused:?}");
 }
 
 #[test]

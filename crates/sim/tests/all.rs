@@ -15,6 +15,5 @@ mod osv;
 mod places;
 mod programs;
 mod real_time;
-mod rejected;
 mod renumber;
 mod work_conserving;

@@ -23,25 +23,38 @@ pub fn bar(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Answer {
         Err(_) => return Answer::Unknown,
     }
     let limits = Limits::<Interval>::of(tasks, cpus);
-    for problem in 0..tasks.len() {
-        match fits(tasks, cpus, &limits, problem, budget) {
-            Ok(true) => {}
-            other => return Answer::of(other),
+    // Where a task does not fit, it mostly does not fit the shortest window: those first.
+    for windows in [Windows::Shortest, Windows::Longer] {
+        for problem in 0..tasks.len() {
+            match fits(tasks, cpus, &limits, problem, windows, budget) {
+                Ok(true) => {}
+                other => return Answer::of(other),
+            }
         }
     }
     Answer::Accept
+}
+
+/// Which windows are looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Windows {
+    /// That which begins when the task is released.
+    Shortest,
+    /// Those that begin before.
+    Longer,
 }
 
 fn has_room<N: Number>(tasks: &TaskSet, cpus: u32, _: &mut Budget) -> Result<bool, Halt> {
     total::<N>(tasks).below(&N::whole(cpus.into()))
 }
 
-/// Whether `problem` fits into every window that begins `before` its release.
+/// Whether `problem` fits into every one of these windows.
 fn fits(
     tasks: &TaskSet,
     cpus: u32,
     limits: &Limits<Interval>,
     problem: usize,
+    windows: Windows,
     budget: &mut Budget,
 ) -> Result<bool, Halt> {
     budget.spend(tasks.len())?;
@@ -53,7 +66,10 @@ fn fits(
     }
     let deadline = i128::from(task.deadline_us);
     let mut carried = Vec::with_capacity(tasks.len());
-    for window in dues(tasks, deadline, deadline + longest) {
+    if windows == Windows::Shortest {
+        return Ok(fits_window(tasks, cpus, problem, deadline, &mut carried));
+    }
+    for window in dues(tasks, deadline + 1, deadline + longest) {
         budget.spend(tasks.len())?;
         if !fits_window(tasks, cpus, problem, window, &mut carried) {
             return Ok(false);

@@ -14,7 +14,7 @@ use std::ops::RangeInclusive;
 
 use rayon::prelude::*;
 use wastenot_model::Span;
-use wastenot_model::machine::{Profile, Section, Spin};
+use wastenot_model::machine::{Profile, Spin};
 use wastenot_sim::edf::Design;
 
 pub use question::{Calibrated, Question, Unusable};
@@ -124,9 +124,7 @@ impl Fit {
 
     /// What these parameters give.
     fn at(&self, fetches: u32, lines: u32) -> Pair {
-        let mut profile = self.base;
-        profile.hardware.fetches = fetches;
-        profile.coarse = Section { lines, ..profile.coarse };
+        let mut profile = self.base.with_lines(lines, fetches);
         if let Some(work) = self.work(profile) {
             profile.coarse.work = work;
         }

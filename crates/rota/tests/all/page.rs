@@ -66,8 +66,8 @@ fn table_of_codes() -> String {
     text
 }
 
-/// The page with its generated parts as they should be.
-fn generated(page: &str) -> String {
+#[test]
+fn the_page_has_the_tables_of_the_code() {
     let parts = [
         ("grammar", grammar()),
         ("tokens", tokens()),
@@ -78,28 +78,7 @@ fn generated(page: &str) -> String {
         ("claims", entries("claim", CLAIMS)),
         ("codes", table_of_codes()),
     ];
-    let mut page = page.to_owned();
-    for (name, text) in parts {
-        let begin = format!("<!-- begin {name} -->\n");
-        let (before, rest) = page.split_once(&begin).expect(name);
-        let (_, after) = rest.split_once("<!-- end -->").expect(name);
-        page = format!("{before}{begin}{text}<!-- end -->{after}");
-    }
-    page
-}
-
-#[test]
-fn the_page_has_the_tables_of_the_code() {
-    let page = fs::read_to_string(path()).expect("the page");
-    let text = generated(&page);
-    if text != page && std::env::var("SNAPSHOTS").is_ok_and(|action| action == "overwrite") {
-        fs::write(path(), text).expect("the page");
-        return;
-    }
-    assert!(
-        text == page,
-        "docs/reference/rota.md is not up to date: SNAPSHOTS=overwrite cargo test -p wastenot-rota"
-    );
+    wastenot_golden::page_holds(path(), parts);
 }
 
 #[test]

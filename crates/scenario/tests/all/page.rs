@@ -90,38 +90,12 @@ fn of_sweeps() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The page with what is generated put between its marks.
-fn generated(page: &str, parts: Vec<(&str, String)>) -> String {
-    let mut page = page.to_owned();
-    for (name, text) in parts {
-        let begin = format!("<!-- begin {name} -->\n");
-        let (before, rest) = page.split_once(&begin).expect(name);
-        let (_, after) = rest.split_once("<!-- end -->").expect(name);
-        page = format!("{before}{begin}{text}<!-- end -->{after}");
-    }
-    page
-}
-
 #[test]
 fn the_pages_have_the_tables_of_the_code() {
     let of_profiles = vec![("schema", schema(profile::SCHEMA))];
-    for (name, parts) in [
-        ("docs/scenario.md", of_scenarios()),
-        ("docs/sweep.md", of_sweeps()),
-        ("docs/profile.md", of_profiles),
-    ] {
-        let path = root().join(name);
-        let page = fs::read_to_string(&path).expect(name);
-        let text = generated(&page, parts);
-        if text != page && std::env::var("SNAPSHOTS").is_ok_and(|action| action == "overwrite") {
-            fs::write(&path, text).expect(name);
-            continue;
-        }
-        assert!(
-            text == page,
-            "{name} is not up to date: SNAPSHOTS=overwrite cargo test -p wastenot-scenario"
-        );
-    }
+    wastenot_golden::page_holds(root().join("docs/scenario.md"), of_scenarios());
+    wastenot_golden::page_holds(root().join("docs/sweep.md"), of_sweeps());
+    wastenot_golden::page_holds(root().join("docs/profile.md"), of_profiles);
 }
 
 #[test]

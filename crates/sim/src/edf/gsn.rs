@@ -223,6 +223,10 @@ impl Walks for GsnEdf<'_> {
         &mut self.paths
     }
 
+    fn dedicated(&self) -> Option<CpuId> {
+        self.master
+    }
+
     fn init(&mut self, kernel: &mut Kernel) {
         let cpus = kernel.cx.machine.len();
         kernel.hardware.prices = self.profile.hardware;
@@ -247,8 +251,7 @@ impl Walks for GsnEdf<'_> {
                 (self.domain_of[task.ordinal()], Then::Resume(number(task)))
             }
             Trigger::Happening(Happening::Timer(timer)) => {
-                let (jobs, domain, due) = self.jobs.due(timer);
-                kernel.sample(cpu, Overhead::ReleaseLatency, due);
+                let (jobs, domain, due) = self.jobs.due(kernel, cpu, timer);
                 (domain, Then::Release { jobs, due })
             }
             Trigger::Schedule => {
@@ -307,9 +310,6 @@ impl Walks for GsnEdf<'_> {
     }
 
     fn unsettled(&self, kernel: &Kernel) -> Option<String> {
-        if let Some(task) = self.master.and_then(|master| kernel.cx.current(master)) {
-            return Some(format!("the CPU that releases jobs runs {task:?}"));
-        }
         self.domains.iter().find_map(|domain| {
             if !domain.core.is_decided() {
                 return Some("somebody waits who should be linked".into());

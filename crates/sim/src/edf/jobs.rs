@@ -10,6 +10,7 @@ use wastenot_model::{Context, CpuId, TaskId, Time};
 use super::core::{Key, Order};
 use super::plain::Done;
 use crate::Kernel;
+use crate::mechanism::Overhead;
 
 /// Jobs that one interrupt releases: of one instant and one domain.
 #[derive(Debug)]
@@ -100,12 +101,19 @@ impl<'t> Jobs<'t> {
         }
     }
 
-    /// The jobs of which `timer` tells, their domain, and when they are due.
-    pub(super) fn due(&mut self, timer: TimerId) -> (Vec<u32>, u32, Time) {
+    /// `cpu` is told by `timer`: of which jobs, their domain, and when they are due.
+    pub(super) fn due(
+        &mut self,
+        kernel: &mut Kernel,
+        cpu: CpuId,
+        timer: TimerId,
+    ) -> (Vec<u32>, u32, Time) {
         let (at_us, domain) = self.due[(timer.0 - self.first_timer.0) as usize];
         let release = self.releases.remove(&(at_us, domain));
         debug_assert!(release.as_ref().is_some_and(|release| release.timer == timer));
-        (release.map_or_else(Vec::new, |release| release.tasks), domain, Time(at_us * 1_000))
+        let due = Time(at_us * 1_000);
+        kernel.sample(cpu, Overhead::ReleaseLatency, due);
+        (release.map_or_else(Vec::new, |release| release.tasks), domain, due)
     }
 
     /// A job of `task` comes that is released at `at_us`; how urgent it is.

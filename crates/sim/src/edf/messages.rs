@@ -376,6 +376,10 @@ impl Walks for Messages<'_> {
         &mut self.paths
     }
 
+    fn dedicated(&self) -> Option<CpuId> {
+        Some(self.master)
+    }
+
     fn init(&mut self, kernel: &mut Kernel) {
         let cpus = kernel.cx.machine.len();
         let hardware = &mut kernel.hardware;
@@ -418,8 +422,7 @@ impl Walks for Messages<'_> {
                 self.post(kernel, cpu, What::Resumed, number(task));
             }
             Trigger::Happening(Happening::Timer(timer)) => {
-                let (jobs, _, due) = self.jobs.due(timer);
-                kernel.sample(cpu, Overhead::ReleaseLatency, due);
+                let (jobs, _, due) = self.jobs.due(kernel, cpu, timer);
                 self.paths.work(cpu, self.profile.isr);
                 self.paths.then(cpu, Then::Release { jobs, due });
             }
@@ -487,9 +490,6 @@ impl Walks for Messages<'_> {
     }
 
     fn unsettled(&self, kernel: &Kernel) -> Option<String> {
-        if let Some(task) = kernel.cx.current(self.master) {
-            return Some(format!("the scheduling processor runs {task:?}"));
-        }
         if !self.core.is_decided() || !self.writes.is_empty() {
             return Some("somebody waits who should be linked".into());
         }

@@ -17,6 +17,8 @@ pub(super) trait Walks {
 
     fn init(&mut self, kernel: &mut Kernel);
     fn paths(&mut self) -> &mut Paths<Self::Then>;
+    /// The CPU that runs no task, if there is one.
+    fn dedicated(&self) -> Option<CpuId>;
     /// `cpu` enters the kernel.
     fn begin(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger);
     /// No step is left; whether the path is over.
@@ -66,6 +68,14 @@ impl<W: Walks> Mechanism for Walking<W> {
                 if cfg!(debug_assertions) && kernel.is_quiet() {
                     let unsettled = self.walks.unsettled(kernel);
                     assert_eq!(unsettled, None, "{} at {}", self.name, kernel.now());
+                    let runs = self.walks.dedicated().and_then(|cpu| kernel.cx.current(cpu));
+                    assert_eq!(
+                        runs,
+                        None,
+                        "the dedicated CPU of {} at {}",
+                        self.name,
+                        kernel.now()
+                    );
                 }
                 return Step::Done;
             }

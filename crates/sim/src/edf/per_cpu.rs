@@ -464,6 +464,10 @@ impl Walks for PerCpu<'_> {
         &mut self.paths
     }
 
+    fn dedicated(&self) -> Option<CpuId> {
+        self.master
+    }
+
     fn init(&mut self, kernel: &mut Kernel) {
         let cpus = kernel.cx.machine.len();
         kernel.hardware.prices = self.profile.hardware;
@@ -497,8 +501,7 @@ impl Walks for PerCpu<'_> {
                 return self.paths.then(cpu, Then::Exhausted);
             }
             Trigger::Happening(Happening::Timer(timer)) => {
-                let (jobs, _, due) = self.jobs.due(timer);
-                kernel.sample(cpu, Overhead::ReleaseLatency, due);
+                let (jobs, _, due) = self.jobs.due(kernel, cpu, timer);
                 let job = jobs[0];
                 if !self.served[job as usize].throttled {
                     self.jobs.begin(kernel, job, due.0 / 1_000);
@@ -549,9 +552,6 @@ impl Walks for PerCpu<'_> {
     }
 
     fn unsettled(&self, kernel: &Kernel) -> Option<String> {
-        if let Some(task) = self.master.and_then(|master| kernel.cx.current(master)) {
-            return Some(format!("the CPU that releases jobs runs {task:?}"));
-        }
         self.queues.iter().enumerate().find_map(|(n, it)| {
             let cpu = CpuId(n as u16);
             let runs = kernel.cx.current(cpu);

@@ -195,7 +195,7 @@ pub(crate) struct Measure {
     /// How long each design decides on each number of CPUs
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = some_span)]
     pub(crate) span: Span,
-    /// Only these: coarse-ticket, coarse-queued, per-cpu, messages
+    /// Only these: coarse-ticket, coarse-queued, per-cpu, messages, line
     #[arg(long = "design", value_name = "NAME", value_delimiter = ',')]
     pub(crate) designs: Vec<Decider>,
     /// Write the figures as CSV; `-` is standard output

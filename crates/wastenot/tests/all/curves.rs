@@ -34,11 +34,7 @@ fn texts(desk: &Desk, words: &str) -> String {
 fn the_result_that_comes_along_is_that_of_its_sweep() {
     let output = Desk::laid().bash("wastenot bounds sweep scenarios/sweeps/small.toml -o -");
     let new = String::from_utf8(output.stdout).expect("CSV");
-    if new != result() && std::env::var("SNAPSHOTS").is_ok_and(|action| action == "overwrite") {
-        fs::write(root().join("scenarios/sweeps/small.csv"), new).expect("the result");
-        return;
-    }
-    assert!(new == result(), "scenarios/sweeps/small.csv: SNAPSHOTS=overwrite cargo test");
+    wastenot_golden::holds(root().join("scenarios/sweeps/small.csv"), &new);
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! What each format can tell, asked of real files: the tables in README and `docs/reference`.
 
-use std::fs;
 
 use serde_json::Value;
 use wastenot_model::Carries;
@@ -67,15 +66,7 @@ fn the_format_tables_say_what_the_readers_say() {
     short += "| `.wn` (our own) |";
     short += &" as its source |".repeat(QUESTIONS.len());
     short += "\n";
-    let readme = fs::read_to_string(root().join("README.md")).expect("README.md");
-    let (before, rest) = readme.split_once("<!-- formats -->\n").expect("a mark");
-    let (old, after) = rest.split_once("<!-- /formats -->").expect("a mark");
-    if old != short && std::env::var("SNAPSHOTS").is_ok_and(|action| action == "overwrite") {
-        let new = format!("{before}<!-- formats -->\n{short}<!-- /formats -->{after}");
-        fs::write(root().join("README.md"), new).expect("README.md");
-    } else {
-        assert_eq!(old, short, "SNAPSHOTS=overwrite cargo test -p wastenot");
-    }
+    wastenot_golden::page_holds(root().join("README.md"), [("formats", short)]);
 
     let mut whole = String::from(
         "# What each format can tell\n\nGenerated from the readers, each asked about one file. A file may \

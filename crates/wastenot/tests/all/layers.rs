@@ -55,7 +55,8 @@ const LAW: &[(&str, u8, &[&str])] = &[
 ];
 
 /// Where the layers meet in order to be held against each other; nobody imports these.
-const MEETINGS: &[&str] = &["wastenot-tests", "wastenot-fuzz", "wastenot-bench", "xtask"];
+const MEETINGS: &[&str] =
+    &["wastenot-tests", "wastenot-golden", "wastenot-fuzz", "wastenot-bench", "xtask"];
 
 /// What belongs to the edge: below layer 3 nothing talks to people or guesses at errors.
 const EDGE: &[&str] = &["anyhow", "clap", "indicatif", "tokio"];

@@ -94,7 +94,8 @@ fn what_cannot_be_measured_is_told_with_what_to_do() {
         ("--cpus 4000", "4000 CPUs are asked for, and this process may use", "taskset"),
         ("--cpus 0", "expected numbers of CPUs", "wastenot bounds"),
         ("--cpus 1-", "expected numbers of CPUs", "wastenot bounds"),
-        ("--cpus 1 --design messages", "messages take two CPUs", ""),
+        ("--cpus 1 --design line", "messages and lines take two CPUs", ""),
+        ("--cpus 1 --design messages", "messages and lines take two CPUs", ""),
         ("--design message", "did you mean `messages`?", ""),
         ("--span 3", "expected a length with its unit", ""),
         ("-o here.txt", "here.txt does not end so", ".csv"),
@@ -119,7 +120,7 @@ fn of_one_cpu_that_it_may_use_it_asks_no_more() {
     let line = "taskset -c 0 wastenot bounds measure --span 5ms";
     let (text, code) = said(&desk.bash(line));
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains("messages are not measured: they take two CPUs"), "{text}");
+    assert!(text.contains("messages and lines are not measured: they take two CPUs"), "{text}");
     let (text, code) = said(&desk.bash(&format!("{line} --cpus 2")));
     assert_eq!(code, 2, "{text}");
     assert!(
@@ -138,6 +139,15 @@ fn pairs_that_fit_are_told_and_make_a_profile_that_can_be_read() {
     let profile = read(&desk, "m.toml");
     assert!(profile.contains("fetches = 2\n"), "{profile}");
     assert!(profile.contains("coarse = { work = \"300ns\", lines = 20 }"), "{profile}");
+    // Lines of half the price are about twice as many, where their price was measured.
+    let priced = "m,2,1,6.1 x86_64,0.1.0,line,2,1,CPU-REQUEST,1000,20,9,25,25,25,25,25\n";
+    desk.put("priced.csv", table("m") + priced + &priced.replace("m,2", "n,2").replace("25", "9"));
+    let (text, code) = asked(&desk, "calibrate priced.csv --within 1% -o priced.toml");
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("what a line takes was measured"), "{text}");
+    let priced = read(&desk, "priced.toml");
+    assert!(priced.contains("line_near = \"25ns\"") && priced.contains("lines = 44"), "{priced}");
+    assert!(priced.contains("lines as measured there"), "{priced}");
     // What it is from stays what it is.
     let (text, code) = asked(&desk, "calibrate m.csv --within 1% --profile m.toml --json");
     assert_eq!(code, 0, "{text}");

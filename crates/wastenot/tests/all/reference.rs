@@ -8,18 +8,9 @@ use crate::examples::verbs;
 use crate::root;
 use crate::shell::{Desk, said};
 
-/// Holds a generated page against the file; rewrites it with SNAPSHOTS=overwrite.
+/// Holds a generated page of the reference against its file.
 pub(crate) fn page(name: &str, text: &str) {
-    let path = root().join("docs/reference").join(name);
-    let old = fs::read_to_string(&path).unwrap_or_default();
-    if old != text && std::env::var("SNAPSHOTS").is_ok_and(|action| action == "overwrite") {
-        fs::write(&path, text).expect(name);
-        return;
-    }
-    assert!(
-        old == text,
-        "docs/reference/{name} is not up to date: SNAPSHOTS=overwrite cargo test -p wastenot"
-    );
+    wastenot_golden::holds(root().join("docs/reference").join(name), text);
 }
 
 #[test]

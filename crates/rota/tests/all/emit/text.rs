@@ -1,6 +1,5 @@
 //! What holds of the text itself.
 
-use std::fs;
 use std::path::Path;
 
 use wastenot_rota::emit::emit;
@@ -20,17 +19,7 @@ fn two_policies_are_emitted_as_they_stand_here() {
         if !["work-stealing", "fair-vtime"].contains(&name.as_str()) {
             continue;
         }
-        let path = folder.join(format!("{name}.bpf.c"));
-        let old = fs::read_to_string(&path).unwrap_or_default();
-        if old != text && std::env::var("SNAPSHOTS").is_ok_and(|action| action == "overwrite") {
-            fs::write(&path, &text).expect("room");
-            continue;
-        }
-        assert!(
-            old == text,
-            "{} is not up to date: SNAPSHOTS=overwrite cargo test -p wastenot-rota",
-            path.display()
-        );
+        wastenot_golden::holds(folder.join(format!("{name}.bpf.c")), &text);
     }
 }
 

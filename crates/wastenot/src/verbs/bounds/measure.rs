@@ -19,21 +19,21 @@ use crate::{open, progress};
 /// Measures each design on each number of CPUs.
 pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
     let target = args.output.as_deref().map(|path| target(path, args)).transpose()?;
-    let usable = usable().map_err(|error| failed(&error, &[]))?;
-    let runs = runs(args, &usable)?;
+    let usable = usable().map_err(|error| failed(&error))?;
     let here = Here::look(&usable);
+    let runs = runs(args, &usable, &here.machine)?;
     let clock_ns = clock().0;
     let span = Duration::from_nanos(args.span.0);
-    let one = |(n, &(design, cpus)): (usize, &(Design, usize)), done: &(dyn Fn(usize) + Sync)| {
-        let rows = measure(design, cpus, span).map_err(|error| failed(&error, &usable));
+    let one = |(n, run): (usize, &Run), done: &(dyn Fn(usize) + Sync)| {
+        let rows = measure(run.design, &run.on, span).map_err(|error| failed(&error));
         done(n + 1);
-        rows
+        let line = |row: Row| here.line(&row, &run.on, args.span.0 / 1_000_000, clock_ns);
+        rows.map(|rows| rows.into_iter().map(line).collect::<Vec<_>>())
     };
     let measured = progress::counting("measuring", runs.len(), |done| {
         runs.iter().enumerate().map(|run| one(run, done)).collect::<Result<Vec<_>, Stop>>()
     })?;
-    let line = |row: Row| here.line(&row, args.span.0 / 1_000_000, clock_ns);
-    let lines: Vec<Measured> = measured.into_iter().flatten().map(line).collect();
+    let lines: Vec<Measured> = measured.into_iter().flatten().collect();
     if let Some(target) = &target {
         write(target, args.append, &lines)?;
     }
@@ -91,8 +91,14 @@ fn write(target: &Target, append: bool, lines: &[Measured]) -> Result<(), Stop> 
     target.write(|file| file.write_all(text.as_bytes()))
 }
 
-/// What is measured: each design on each number of CPUs on which it can be.
-fn runs(args: &Args, usable: &[usize]) -> Result<Vec<(Design, usize)>, Stop> {
+/// A design, and the CPUs on which it is measured.
+struct Run {
+    design: Design,
+    on: Vec<usize>,
+}
+
+/// What is measured: each design on each number of CPUs on which it can be, from the first on.
+fn runs(args: &Args, usable: &[usize], machine: &Machine) -> Result<Vec<Run>, Stop> {
     let counts = match &args.cpus {
         Some(counts) => counts.iter().map(|count| count.index()).collect(),
         None => doubling(usable.len()),
@@ -102,16 +108,21 @@ fn runs(args: &Args, usable: &[usize]) -> Result<Vec<(Design, usize)>, Stop> {
         asked => asked.iter().map(|asked| asked.0).collect(),
     };
     if let Some(&asked) = counts.iter().find(|count| **count > usable.len()) {
-        return Err(failed(&Error::Crowd { asked, usable: usable.len() }, usable));
+        return Err(crowd(asked, usable));
     }
-    let runs: Vec<(Design, usize)> = designs
-        .iter()
-        .flat_map(|&design| {
-            counts.iter().filter(move |cpus| **cpus >= design.least()).map(move |&n| (design, n))
-        })
-        .collect();
+    let mut runs = Vec::new();
+    for design in designs {
+        let on = match design {
+            Design::Line if counts.iter().any(|count| *count > 1) => pairs(usable, machine),
+            _ => {
+                let counts = counts.iter().filter(|count| design.cpus().contains(*count));
+                counts.map(|&count| usable[..count].to_vec()).collect()
+            }
+        };
+        runs.extend(on.into_iter().map(|on| Run { design, on }));
+    }
     if runs.is_empty() {
-        let what = "messages take two CPUs: one decides, the others write to it";
+        let what = "messages and lines take two CPUs: one writes, the other reads";
         let help = match usable.len() {
             1 => "this process may use one; measure the other designs: leave out `--design`",
             _ => "ask for `--cpus 2` or more",
@@ -121,32 +132,41 @@ fn runs(args: &Args, usable: &[usize]) -> Result<Vec<(Design, usize)>, Stop> {
     Ok(runs)
 }
 
+/// Two CPUs of one socket, and two of two, as far as there are: between these a line travels. Those
+/// that share a core have its caches, too.
+fn pairs(usable: &[usize], machine: &Machine) -> Vec<Vec<usize>> {
+    let of = |cpu: usize| machine.cpus.get(cpu).map(|cpu| (cpu.package, cpu.core));
+    let (Some(&first), Some((package, core))) = (usable.first(), of(usable[0])) else {
+        return Vec::new();
+    };
+    let mut others = usable[1..].iter().filter_map(|&cpu| Some((cpu, of(cpu)?)));
+    let near = others.clone().find(|(_, it)| it.0 == package && (core.is_none() || it.1 != core));
+    let far = others.find(|(_, it)| it.0 != package);
+    near.into_iter().chain(far).map(|(other, _)| vec![first, other]).collect()
+}
+
 /// 1, 2, 4 and so on, and the last.
 fn doubling(last: usize) -> Vec<usize> {
     let powers = std::iter::successors(Some(1), |n| Some(n * 2)).take_while(|n| *n < last);
     powers.chain([last]).collect()
 }
 
-fn failed(error: &Error, usable: &[usize]) -> Stop {
+fn crowd(asked: usize, usable: &[usize]) -> Stop {
     let list: CpuSet = usable.iter().map(|cpu| CpuId(*cpu as u16)).collect();
-    match error {
-        Error::Crowd { asked, usable } => {
-            let s = if *usable == 1 { "" } else { "s" };
-            let what = format!("{asked} CPUs are asked for, and this process may use {usable}");
-            let help = format!(
-                "ask for {usable} CPU{s} at most ({list}), or allow it more: `taskset`, cpusets"
-            );
-            Stop::new(what, help)
-        }
-        other => Stop::new(other, "containers may forbid it: try outside of one"),
-    }
+    let (count, s) = (usable.len(), if usable.len() == 1 { "" } else { "s" });
+    let what = format!("{asked} CPUs are asked for, and this process may use {count}");
+    let help =
+        format!("ask for {count} CPU{s} at most ({list}), or allow it more: `taskset`, cpusets");
+    Stop::new(what, help)
+}
+
+fn failed(error: &Error) -> Stop {
+    Stop::new(error, "containers may forbid it: try outside of one")
 }
 
 /// This machine, as far as figures depend on it.
 struct Here {
     origin: Origin,
-    /// By CPU that may be used, in their order: its socket.
-    sockets: Vec<Option<u32>>,
     machine: Machine,
 }
 
@@ -166,13 +186,13 @@ impl Here {
             kernel: format!("{release} {arch}"),
             wastenot: env!("CARGO_PKG_VERSION").into(),
         };
-        let socket = |cpu: &usize| machine.cpus.get(*cpu).and_then(|cpu| cpu.package);
-        Here { origin, sockets: usable.iter().map(socket).collect(), machine }
+        Here { origin, machine }
     }
 
     /// A line of the table.
-    fn line(&self, row: &Row, span_ms: u64, clock_ns: u64) -> Measured {
-        let mut sockets: Vec<u32> = self.sockets.iter().take(row.cpus).flatten().copied().collect();
+    fn line(&self, row: &Row, on: &[usize], span_ms: u64, clock_ns: u64) -> Measured {
+        let socket = |cpu: &usize| self.machine.cpus.get(*cpu)?.package;
+        let mut sockets: Vec<u32> = on.iter().filter_map(socket).collect();
         sockets.sort_unstable();
         sockets.dedup();
         let share = |share| row.lengths.quantile(share).unwrap_or(0);
@@ -193,11 +213,11 @@ impl Here {
         }
     }
 
-    fn report(&self, runs: &[(Design, usize)], lines: &[Measured], span: &str) -> Report {
+    fn report(&self, runs: &[Run], lines: &[Measured], span: &str) -> Report {
         let origin = &self.origin;
         let mut report = Report::new("bounds-measure/1", origin.machine.clone());
-        let least = runs.iter().map(|(_, cpus)| *cpus).min().unwrap_or(0);
-        let most = runs.iter().map(|(_, cpus)| *cpus).max().unwrap_or(0);
+        let least = runs.iter().map(|run| run.on.len()).min().unwrap_or(0);
+        let most = runs.iter().map(|run| run.on.len()).max().unwrap_or(0);
         let on = if least == most { least.to_string() } else { format!("{least} to {most}") };
         let s = if most == 1 { "" } else { "s" };
         report.verdict = format!(
@@ -212,11 +232,11 @@ impl Here {
         let clock_ns = lines.first().map_or(0, |line| line.clock_ns);
         report.measure("clock_ns", "reading the clock", clock_ns, Unit::Ns);
         report.tables.push(table(lines));
-        report.assumptions = self.assumptions(runs, most);
+        report.assumptions = self.assumptions(most);
         report
     }
 
-    fn assumptions(&self, runs: &[(Design, usize)], most: usize) -> Vec<String> {
+    fn assumptions(&self, most: usize) -> Vec<String> {
         let mut said = vec![
             "interrupts and switches are not in the figures: threads decide, and run nothing; a \
              kernel takes these besides"
@@ -224,7 +244,7 @@ impl Here {
             "whatever interrupts a thread lengthens what it does just then, and delays those that \
              wait for it: means and maxima are of this hour, medians of the machine"
                 .to_owned(),
-            "once reading the clock is in every figure".to_owned(),
+            "once reading the clock is in every figure but those of lines".to_owned(),
         ];
         if self.origin.machine.ends_with(VIRTUAL) {
             said.push("the machine is virtual: its CPUs are taken away at times".to_owned());
@@ -236,8 +256,8 @@ impl Here {
         if !self.machine.topology_known() {
             said.push("the kernel does not tell which CPUs share a socket".to_owned());
         }
-        if !runs.iter().any(|(design, _)| *design == Design::Messages) && most == 1 {
-            said.push("messages are not measured: they take two CPUs".to_owned());
+        if most == 1 {
+            said.push("messages and lines are not measured: they take two CPUs".to_owned());
         }
         said
     }
@@ -296,7 +316,24 @@ fn table(lines: &[Measured]) -> Table {
 
 #[cfg(test)]
 mod tests {
-    use super::{doubling, model};
+    use wastenot_model::Machine;
+
+    use super::{doubling, model, pairs};
+
+    #[test]
+    fn lines_travel_between_cores_and_between_sockets() {
+        let mut machine = Machine::flat(8);
+        for (n, cpu) in machine.cpus.iter_mut().enumerate() {
+            (cpu.package, cpu.core) = (Some(n as u32 / 4), Some(n as u32 / 2));
+        }
+        let all: Vec<usize> = (0..8).collect();
+        assert_eq!(pairs(&all, &machine), [[0, 2], [0, 4]]);
+        assert_eq!(pairs(&[1, 3], &machine), [[1, 3]]);
+        assert_eq!(pairs(&[2, 7], &machine), [[2, 7]]);
+        assert!(pairs(&[0, 1], &machine).is_empty(), "they share a core");
+        assert!(pairs(&[0], &machine).is_empty());
+        assert_eq!(pairs(&[0, 1], &Machine::flat(2)), [[0, 1]], "nobody told that they do");
+    }
 
     #[test]
     fn cpus_are_doubled_until_all_are_there() {

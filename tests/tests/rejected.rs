@@ -1,6 +1,5 @@
 //! The table of designs that were rejected, on the page about message passing.
 
-use std::fs;
 use std::path::Path;
 
 use wastenot_model::sporadic::{Sporadic, TaskSet};
@@ -54,19 +53,6 @@ fn table() -> String {
 
 #[test]
 fn the_table_of_rejected_designs_is_what_is_counted() {
-    const FROM: &str = "<!-- rejected -->\n";
-    const TO: &str = "<!-- end of rejected -->";
-    let table = table();
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/message-passing.md");
-    let page = fs::read_to_string(&place).expect("the page");
-    let (before, rest) = page.split_once(FROM).expect("where the table begins");
-    let (old, after) = rest.split_once(TO).expect("where it ends");
-    if old != table && std::env::var("SNAPSHOTS").is_ok_and(|action| action == "overwrite") {
-        fs::write(&place, format!("{before}{FROM}{table}{TO}{after}")).expect("it is written");
-    } else {
-        assert_eq!(
-            old, table,
-            "SNAPSHOTS=overwrite cargo test -p wastenot-sim --test all rejected"
-        );
-    }
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/message-passing.md");
+    wastenot_golden::page_holds(page, [("rejected", table())]);
 }
