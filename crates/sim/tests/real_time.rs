@@ -158,7 +158,7 @@ fn interrupted(load: &Workload, ran: &Ran) -> usize {
         let Step::Compute(inside) = template.program.steps()[5] else { panic!("no section") };
         match since[task].take() {
             None => since[task] = Some(mark.time),
-            Some(began) => interrupted += usize::from(mark.time - began > inside.mean()),
+            Some(began) => interrupted += usize::from(mark.time - began != inside.mean()),
         }
     }
     interrupted
@@ -194,6 +194,36 @@ fn who_holds_a_spinning_lock_is_not_preempted_and_delays_each_job_once_at_most()
         control += interrupted(&load, &ran);
     }
     assert!(blocked > 500 && control > 500, "{blocked} blocked, {control} interrupted");
+}
+
+#[test]
+fn who_waits_for_a_spinning_lock_keeps_its_cpu_too() {
+    for seed in 0..60 {
+        let mut random = Random::stream(seed, 0, 3);
+        let cpus = 2 + random.below(3) as usize;
+        let (mut load, _) = with_sections(&mut random, 3 * cpus as u64, Waiting::Spin);
+        // One lock for all.
+        let all = load.lock("all", Waiting::Spin);
+        for template in &mut load.templates {
+            let shared = |step: &Step| match step {
+                Step::Lock(_) => Step::Lock(all),
+                Step::Unlock(_) => Step::Unlock(all),
+                other => *other,
+            };
+            let steps = template.program.steps().iter().map(shared).collect();
+            template.program = Program::new(steps).expect("a program");
+        }
+        for profile in [Profile::FREE, Profile::by_chance(&mut random)] {
+            for (design, _) in exact() {
+                let real = Real { design, rule: Rule::default(), profile };
+                let ran = ran(&load, cpus, &real, 5_000);
+                if profile == Profile::FREE {
+                    assert_eq!(interrupted(&load, &ran), 0, "seed {seed}, {real:?}");
+                }
+                assert!(ran.done.len() > 20, "seed {seed}, {real:?}: {}", ran.done.len());
+            }
+        }
+    }
 }
 
 fn simple(period: u64, first: u64, at: u64, jobs: Option<u32>) -> Kind {

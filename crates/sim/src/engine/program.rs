@@ -33,6 +33,9 @@ impl<M: Mechanism> Engine<'_, M> {
         let life = self.kernel.life(task);
         match life.doing {
             Doing::Spin { .. } if life.granted => {
+                // What it does next has not begun while it span.
+                self.kernel.settle(cpu);
+                let life = self.kernel.life(task);
                 (life.doing, life.granted) = (Doing::Steps, false);
                 let promised = life.waits.take();
                 self.kernel.calendar.clear(Due::Segment(cpu));
