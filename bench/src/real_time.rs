@@ -14,7 +14,7 @@ use wastenot_model::Time;
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_scenario::task_sets::Recipe;
 use wastenot_sim::edf::{
-    Design, Done, Mailboxes, Profile, Real, Rule, Server, Tie, gedf, run, synchronous,
+    Design, Done, Mailboxes, Profile, Real, Rule, Rules, Server, Tie, gedf, run, synchronous,
 };
 use wastenot_sim::{End, Options};
 
@@ -121,7 +121,9 @@ pub(crate) fn plain(cpus: usize, ms: u64, path: &Path) -> Result<Value, Error> {
 pub(crate) fn design(name: &str, cpus: usize, ms: u64, path: &Path) -> Result<Value, Error> {
     let design = match name {
         "gsn-edf" => Design::Coarse { master: false },
-        "sched-deadline" => Design::PerCpu { master: false, server: Some(Server::AMPLE) },
+        "sched-deadline" => {
+            Design::PerCpu { master: false, rules: Rules::Heap, server: Some(Server::AMPLE) }
+        }
         "gedf-mp" => Design::Messages(Mailboxes::Shared(8)),
         _ => return Err(Error::Unfit("gsn-edf, sched-deadline or gedf-mp")),
     };

@@ -1,12 +1,17 @@
 //! The shape of Cerqueira, Vanga, Brandenburg, "Scaling global scheduling with message passing"
 //! (RTAS 2014), over every pair of parameters that fits the one figure that was published.
 
+use std::fs::File;
 use std::path::Path;
 
 use rayon::prelude::*;
 use wastenot_lab::calibrate::{Fit, Point, Setting, Statistic, overheads};
+use wastenot_lab::overheads::curves;
+use wastenot_lab::sweep::{NAMES, Outcome, Plan, Verdict, Working};
 use wastenot_model::Span;
-use wastenot_sim::edf::{Design, Mailboxes, Overheads, Profile, Server, Worst};
+use wastenot_scenario::overheads::read;
+use wastenot_scenario::sweep::{Criterion, Curve, sweep};
+use wastenot_sim::edf::{Design, Mailboxes, Overheads, Profile, Rules, Server, Worst};
 use wastenot_sim::{Overhead, Spin};
 
 /// How often whoever waits for a ticket lock fetches its line when it is handed on: not published.
@@ -30,7 +35,11 @@ fn us(span: Span) -> f64 {
 }
 
 fn maxima(design: &Design, profile: Profile, kind: Overhead) -> Vec<f64> {
-    let most = |&cpus: &u32| us(timed(cpus, Setting::Together, design, profile).seen(kind).max);
+    maxima_when(Setting::Together, design, profile, kind)
+}
+
+fn maxima_when(setting: Setting, design: &Design, profile: Profile, kind: Overhead) -> Vec<f64> {
+    let most = |&cpus: &u32| us(timed(cpus, setting, design, profile).seen(kind).max);
     CPUS.iter().map(most).collect()
 }
 
@@ -39,8 +48,14 @@ fn mean(cpus: u32, design: &Design, profile: Profile) -> f64 {
 }
 
 const COARSE: Design = Design::Coarse { master: false };
-const PER_CPU: Design = Design::PerCpu { master: false, server: Some(Server::AMPLE) };
+const PER_CPU: Design = per_cpu(Rules::Heap);
+/// As RTAS 2014 measured it.
+const V8: Design = per_cpu(Rules::V8);
 const MESSAGES: Design = Design::Messages(Mailboxes::Shared(8));
+
+const fn per_cpu(rules: Rules) -> Design {
+    Design::PerCpu { master: false, rules, server: Some(Server::AMPLE) }
+}
 
 /// So many lines under the one lock that GSN-EDF takes as long as was published.
 fn fit(fetches: u32) -> u32 {
@@ -64,8 +79,10 @@ struct Pair {
     /// Longest times in the kernel by CPUs, in us: GSN-EDF with ticket locks, and with a line for
     /// each CPU that waits.
     coarse: [Vec<f64>; 2],
-    /// What a CPU of SCHED_DEADLINE may take at most, in the same two ways.
+    /// Of SCHED_DEADLINE when all CPUs pull at once, in the same two ways.
     pull: [Vec<f64>; 2],
+    /// What it may take at most, in the same two ways.
+    bound: [Vec<f64>; 2],
     /// Of a client of the dedicated processor, and until that reads a message.
     client: Vec<f64>,
     request: Vec<f64>,
@@ -83,21 +100,40 @@ impl Pair {
             lines,
             fetches,
             coarse: profiles.map(|profile| maxima(&COARSE, profile, Overhead::Schedule)),
-            pull: profiles.map(|profile| pulls(&profile)),
+            pull: profiles
+                .map(|profile| maxima_when(Setting::Storm, &V8, profile, Overhead::Schedule)),
+            bound: profiles.map(|profile| bounds(&profile, |worst| worst.pull(Rules::V8))),
             client: maxima(&MESSAGES, ticket, Overhead::Schedule),
             request: maxima(&MESSAGES, ticket, Overhead::RequestLatency),
             means: [&COARSE, &PER_CPU, &MESSAGES].map(|design| mean(64, design, ticket)),
         }
     }
+
+    /// What was seen, beside what it may be at most.
+    fn bounded(&self) -> [(&'static str, &Vec<f64>, Vec<f64>); 6] {
+        let profile = Profile::X7550_ASSUMED.with_lines(self.lines, self.fetches);
+        let [ticket, own] = [Spin::Ticket, Spin::Own].map(|spin| Profile { spin, ..profile });
+        [
+            ("one lock, ticket", &self.coarse[0], bounds(&ticket, Worst::coarse)),
+            ("one lock, a line each", &self.coarse[1], bounds(&own, Worst::coarse)),
+            ("pull, ticket", &self.pull[0], self.bound[0].clone()),
+            ("pull, a line each", &self.pull[1], self.bound[1].clone()),
+            ("client", &self.client, bounds(&ticket, Worst::client)),
+            ("request", &self.request, bounds(&ticket, Worst::request)),
+        ]
+    }
 }
 
-/// How long a pull may take, by CPUs.
-fn pulls(profile: &Profile) -> Vec<f64> {
-    let bound = |&cpus: &u32| {
+/// What it may be at most, by CPUs.
+fn bounds<'p>(
+    profile: &'p Profile,
+    bound: impl Fn(&Worst<'p>) -> Option<Span>,
+) -> Vec<f64> {
+    let of = |&cpus: &u32| {
         let (cpus, tasks) = (cpus as usize, 4 * cpus as usize);
-        us(Worst { profile, cpus, tasks }.pull().expect("nobody waits for ever"))
+        us(bound(&Worst { profile, cpus, tasks }).expect("nobody waits for ever"))
     };
-    CPUS.iter().map(bound).collect()
+    CPUS.iter().map(of).collect()
 }
 
 #[test]
@@ -111,13 +147,20 @@ fn one_lock_does_not_scale_many_do_on_average_and_messages_do() {
         assert!(pair.fetches == 0 || ticket > own + 0.05, "{at}: {ticket} {own}");
         // Many locks: shorter on average, quadratic in the worst case, and worse with tickets.
         assert!(pair.means[1] < pair.means[0], "{at}: {:?}", pair.means);
-        let [ticket, own] = pair.pull.each_ref().map(|bounds| slope(bounds));
+        let [ticket, own] = pair.bound.each_ref().map(|bounds| slope(bounds));
         assert!((1.9..2.2).contains(&own), "{at}: {own}");
         assert!(pair.fetches == 0 || ticket > own, "{at}: {ticket} {own}");
+        // What is seen when all pull at once grows faster than linearly, too, and is below that.
+        let [ticket, own] = pair.pull.each_ref().map(|maxima| slope(maxima));
+        assert!(own > 1.1 && (pair.fetches == 0 || ticket > own + 0.05), "{at}: {ticket} {own}");
         // Messages: clients take what they took, and wait for the processor.
         assert!(slope(&pair.client) < 0.3, "{at}: {:?}", pair.client);
         assert!((0.8..1.5).contains(&slope(&pair.request)), "{at}: {:?}", pair.request);
         assert!(pair.client[3] < pair.coarse[0][3] / 20.0, "{at}: {:?}", pair.client);
+        for (what, seen, bound) in pair.bounded() {
+            let within = seen.iter().zip(&bound).all(|(seen, bound)| seen <= bound);
+            assert!(within, "{at}: {what}: {seen:?} and {bound:?}");
+        }
     }
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/message-passing.md");
     wastenot_golden::page_holds(page, [("simulated", table(&pairs))]);
@@ -125,8 +168,9 @@ fn one_lock_does_not_scale_many_do_on_average_and_messages_do() {
 
 fn table(pairs: &[Pair]) -> String {
     let mut text = String::from(
-        "| fetches | lines | GSN-EDF, ticket | its slope | a line each | pull, a line each | pull, \
-         ticket | client | request | means at 64 |\n|---|---|---|---|---|---|---|---|---|---|\n",
+        "| fetches | lines | GSN-EDF, ticket | its slope | a line each | storm, a line each | its \
+         slope | ticket | bound, a line each | ticket | client | request | means at 64 \
+         |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     let row = |values: &[f64], digits: usize| {
         let words: Vec<String> = values.iter().map(|value| format!("{value:.digits$}")).collect();
@@ -139,8 +183,11 @@ fn table(pairs: &[Pair]) -> String {
             row(&it.coarse[0], 0),
             format!("{:.2}", slope(&it.coarse[0])),
             format!("{:.2}", slope(&it.coarse[1])),
+            row(&it.pull[1], 0),
             format!("{:.2}", slope(&it.pull[1])),
             format!("{:.2}", slope(&it.pull[0])),
+            format!("{:.2}", slope(&it.bound[1])),
+            format!("{:.2}", slope(&it.bound[0])),
             row(&it.client, 1),
             row(&it.request, 0),
             row(&it.means, 1),
@@ -148,4 +195,68 @@ fn table(pairs: &[Pair]) -> String {
         text += &format!("| {} |\n", cells.join(" | "));
     }
     text
+}
+
+/// Four tasks a CPU of 10 to 100 ms, as `make messages` has them, but fewer.
+const SETS: &str = r#"
+schema = "wastenot.sweep/1"
+sets   = 10
+[points]
+cpus          = [32]
+tasks_per_cpu = 4
+total         = { from = 4, step = 4 }
+utilizations  = "randfixedsum"
+periods       = "log-uniform 10-100 ms"
+working_sets  = "4-512 KiB"
+[tests]
+hard     = ["gfb", "bak", "bcl", "bcli", "rta", "bar"]
+rta_step = "1ms"
+[[curves]]
+name = "on m - 1"
+implementation = "none"
+spare = 1
+[[curves]]
+name = "GSN-EDF"
+implementation = "gsn-edf"
+overheads = "gsn-edf-32.csv"
+[[curves]]
+name = "SCHED_DEADLINE"
+implementation = "sched-deadline"
+overheads = "sched-deadline-32.csv"
+[[curves]]
+name = "message passing"
+implementation = "gedf-mp"
+overheads = "gedf-mp-32.csv"
+"#;
+
+#[test]
+fn messages_meet_more_deadlines_than_locks_and_lose_little_softly() {
+    let sweep = sweep("sets.toml", SETS, &NAMES).expect("a sweep");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/sweeps/x7550-assumed");
+    let table = |name: &str, criterion| {
+        let file = File::open(folder.join(name)).expect("a table");
+        let rows = read(name, file).expect("overheads");
+        Ok::<_, String>(curves(&rows, criterion).expect("curves").expect("averages"))
+    };
+    let plan = Plan::new(&sweep, table).expect("a plan");
+    let outcome = plan.run(&Working::default(), |_| {}).expect("it runs");
+    let Outcome::Whole(swept) = outcome else { panic!("points are missing") };
+    for delay in [0, 1000] {
+        let accepted = |name: &str, criterion| -> u64 {
+            let is = |curve: &&Curve| {
+                let own = curve.costs.as_ref().is_none_or(|costs| costs.cache_delay == delay);
+                curve.name == name && curve.criterion == criterion && own
+            };
+            let curve = sweep.curves.iter().position(|curve| is(&curve)).expect(name);
+            swept.rows.iter().map(|row| row.count(curve, Verdict::Accepted)).sum()
+        };
+        let of = |criterion| {
+            ["on m - 1", "GSN-EDF", "SCHED_DEADLINE", "message passing"]
+                .map(|name| accepted(name, criterion))
+        };
+        let [_, one_lock, many, messages] = of(Criterion::Hard);
+        assert!(messages > one_lock + 5 && messages > many + 5, "{:?}", of(Criterion::Hard));
+        let [spare, .., messages] = of(Criterion::Soft);
+        assert!(messages * 10 >= spare * 9, "{:?}", of(Criterion::Soft));
+    }
 }

@@ -64,11 +64,14 @@ type Pair = (u32, u32);
 pub(crate) fn write(page: &Path, ends_only: bool) -> Result<String, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", page.display());
     let text = fs::read_to_string(page).map_err(failed)?;
-    let curves = if ends_only { None } else { Some(curves_told(&judged(&pairs(&text)?)?)) };
-    let ends = ends()?;
+    let mut parts = vec![("ends", ends()?)];
+    if !ends_only {
+        parts.push(("curves", curves_told(&judged(&pairs(&text)?)?)));
+        parts.push(("delays", delays()?));
+    }
     // Whoever wrote into the page meanwhile keeps it.
     let mut text = fs::read_to_string(page).map_err(failed)?;
-    for (name, made) in curves.iter().map(|curves| ("curves", curves)).chain([("ends", &ends)]) {
+    for (name, made) in &parts {
         text = wastenot_golden::with_part(&text, name, made)
             .ok_or_else(|| format!("{}: has no <!-- {name} -->", page.display()))?;
     }
@@ -199,20 +202,55 @@ impl Line {
             };
             sweep.curves.iter().position(|curve| is(&curve)).expect("all curves are there")
         });
-        let rows: Vec<&Row> = sweep
-            .points
-            .iter()
-            .zip(&swept.rows)
-            .filter_map(|(point, row)| (point.cpus == cpus).then_some(row))
-            .collect();
-        let sets: u64 = rows.iter().map(|row| row.sets()).sum();
-        let share = |curve: usize| {
-            let accepted: u64 = rows.iter().map(|row| row.count(curve, Verdict::Accepted)).sum();
-            accepted as f64 / sets as f64
-        };
+        let share = |curve| accepted(sweep, swept, cpus, curve);
         let beside = |curve| swept.beside(cpus, number[PASSING], curve).word();
         Line { pair, shares: number.map(share), beside: number.map(beside) }
     }
+}
+
+/// The share of the sets on so many CPUs that a curve accepts.
+fn accepted(sweep: &Sweep, swept: &Swept<'_>, cpus: u32, curve: usize) -> f64 {
+    let all = sweep.points.iter().zip(&swept.rows).filter(|(point, _)| point.cpus == cpus);
+    let of = |row: &Row| (row.count(curve, Verdict::Accepted), row.sets());
+    let add = |one: (u64, u64), two: (u64, u64)| (one.0 + two.0, one.1 + two.1);
+    let (accepted, sets) = all.map(|(_, row)| of(row)).fold((0, 0), add);
+    accepted as f64 / sets as f64
+}
+
+/// Where clusters and partitions are ahead.
+const DELAYS: &str = "scenarios/sweeps/cache-delay.toml";
+
+/// By cache delay, what its curves accept on 32 CPUs.
+fn delays() -> Result<String, String> {
+    let text = fs::read_to_string(DELAYS).map_err(|error| format!("{DELAYS}: {error}"))?;
+    let sweep = sweep(DELAYS, &text, &NAMES).map_err(|error| error.to_string())?;
+    let folder = Path::new(DELAYS).parent().unwrap_or(Path::new(""));
+    let plan = Plan::new(&sweep, |name, criterion| {
+        let name = folder.join(name).display().to_string();
+        let file = fs::File::open(&name).map_err(|error| format!("{name}: {error}"))?;
+        let rows = wastenot_scenario::overheads::read(&name, file).map_err(|e| e.to_string())?;
+        let curves =
+            curves(&rows, criterion).map_err(|(kind, twice)| format!("{kind}: {twice}"))?;
+        curves.ok_or_else(|| format!("{name}: there are no averages"))
+    })?;
+    let outcome = plan.run(&Working::default(), |_| {}).map_err(|e| e.to_string())?;
+    let Outcome::Whole(swept) = outcome else { return Err("points are missing".into()) };
+    let of_delay = |curve: &Curve| curve.costs.as_ref().map_or(0, |costs| costs.cache_delay);
+    let all: BTreeSet<u32> = sweep.curves.iter().map(of_delay).collect();
+    let mut text = String::from("| cache delay |");
+    let first = sweep.curves.iter().filter(|curve| of_delay(curve) == 0);
+    for Curve { name, criterion, .. } in first.clone() {
+        text += &format!(" {name}, {} |", criterion.word());
+    }
+    text += &format!("\n|---|{}\n", "---|".repeat(first.count()));
+    for delay in all {
+        text += &format!("| x {} |", f64::from(delay) / 1000.0);
+        for (n, _) in sweep.curves.iter().enumerate().filter(|(_, it)| of_delay(it) == delay) {
+            text += &format!(" {:.0} |", 100.0 * accepted(&sweep, &swept, 32, n));
+        }
+        text.push('\n');
+    }
+    Ok(text)
 }
 
 /// The tables of curves, with what they come to over all pairs.

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use wastenot_bounds::overheads::Implementation as Accounting;
 use wastenot_model::nearest;
-use wastenot_sim::edf::{Design, Mailboxes, Server};
+use wastenot_sim::edf::{Design, Mailboxes, Rules, Server};
 
 /// How global EDF is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,8 +66,12 @@ impl Implementation {
         match self {
             Implementation::GsnEdf => Design::Coarse { master: false },
             Implementation::GsnEdfDedicated => Design::Coarse { master: true },
-            Implementation::SchedDeadline => Design::PerCpu { master: false, server },
-            Implementation::SchedDeadlineDedicated => Design::PerCpu { master: true, server },
+            Implementation::SchedDeadline => {
+                Design::PerCpu { master: false, rules: Rules::Heap, server }
+            }
+            Implementation::SchedDeadlineDedicated => {
+                Design::PerCpu { master: true, rules: Rules::Heap, server }
+            }
             Implementation::GedfMp => Design::Messages(Mailboxes::Shared(8)),
         }
     }

@@ -1,5 +1,7 @@
 //! What a real-time scheduler showed: whose jobs were late, and what scheduling took.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use wastenot_model::report::Unit;
 use wastenot_model::{Span, Table, Workload};
@@ -75,7 +77,7 @@ pub struct Sampled {
 }
 
 /// What was seen of all locks of a scheduler, and of cache lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waited {
     /// How many locks there are.
     pub locks: u64,
@@ -83,6 +85,8 @@ pub struct Waited {
     pub taken: u64,
     /// How often a CPU had to wait.
     pub waited: u64,
+    /// By power of two in ns from which on: how many of the waits were shorter than the next.
+    pub octaves: BTreeMap<u64, u64>,
     /// How long all of them did, in ns.
     pub wait_ns: u64,
     /// The longest wait.
@@ -131,12 +135,36 @@ impl Waited {
         for lock in &ran.overheads.locks {
             all.locks += 1;
             all.taken += lock.taken;
-            all.waited += lock.waited;
-            all.wait_ns += lock.wait_sum.0;
-            all.wait_ns_max = all.wait_ns_max.max(lock.wait_max.0);
+            all.waited += lock.waits.count;
+            all.wait_ns += lock.waits.sum;
+            all.wait_ns_max = all.wait_ns_max.max(lock.waits.max);
             all.contenders_max = all.contenders_max.max(lock.contenders_max as u64);
+            for (from, _, count) in lock.waits.octaves() {
+                *all.octaves.entry(from).or_default() += count;
+            }
         }
         all
+    }
+    /// With those of another run.
+    fn and(mut self, other: &Waited) -> Waited {
+        for (from, count) in &other.octaves {
+            *self.octaves.entry(*from).or_default() += count;
+        }
+        Waited {
+            locks: other.locks,
+            taken: self.taken + other.taken,
+            waited: self.waited + other.waited,
+            octaves: self.octaves,
+            wait_ns: self.wait_ns + other.wait_ns,
+            wait_ns_max: self.wait_ns_max.max(other.wait_ns_max),
+            contenders_max: self.contenders_max.max(other.contenders_max),
+            transfers: self.transfers + other.transfers,
+        }
+    }
+    /// Of all runs of a variant.
+    fn of_all(variant: &Outcome) -> Waited {
+        let real_time = variant.cells.iter().filter_map(|cell| cell.real_time.as_ref());
+        real_time.fold(Waited::default(), |all, it| all.and(&it.locks))
     }
 }
 
@@ -150,8 +178,9 @@ pub(crate) fn tables(variants: &[Outcome]) -> Vec<Table> {
     let mut tables = vec![deadlines(&variants)];
     let costs = overheads(&variants);
     tables.extend((!costs.rows.is_empty()).then_some(costs));
-    let locks = locks(&variants);
-    tables.extend((!locks.rows.is_empty()).then_some(locks));
+    for table in [locks(&variants), lock_waits(&variants)] {
+        tables.extend((!table.rows.is_empty()).then_some(table));
+    }
     tables
 }
 
@@ -249,16 +278,7 @@ fn locks(variants: &[&Outcome]) -> Table {
     let mut table = Table::new("locks", "Locks of the scheduler", &columns);
     table.shown = 40;
     for variant in variants {
-        let real_time = variant.cells.iter().filter_map(|cell| cell.real_time.as_ref());
-        let all = real_time.map(|it| it.locks).fold(Waited::default(), |all, more| Waited {
-            locks: more.locks,
-            taken: all.taken + more.taken,
-            waited: all.waited + more.waited,
-            wait_ns: all.wait_ns + more.wait_ns,
-            wait_ns_max: all.wait_ns_max.max(more.wait_ns_max),
-            contenders_max: all.contenders_max.max(more.contenders_max),
-            transfers: all.transfers + more.transfers,
-        });
+        let all = Waited::of_all(variant);
         if all.wait_ns > 0 || all.transfers > 0 {
             table.push(vec![
                 variant.name.as_str().into(),
@@ -269,6 +289,29 @@ fn locks(variants: &[&Outcome]) -> Table {
                 Span(all.wait_ns_max).into(),
                 all.contenders_max.into(),
                 all.transfers.into(),
+            ]);
+        }
+    }
+    table
+}
+
+/// The histogram of each variant in which a CPU waited for a lock, all seeds together.
+fn lock_waits(variants: &[&Outcome]) -> Table {
+    let columns = [
+        ("variant", "variant", Unit::None),
+        ("from_ns", "from", Unit::Ns),
+        ("to_ns", "to", Unit::Ns),
+        ("waits", "waits", Unit::None),
+    ];
+    let mut table = Table::new("lock_waits", "Waits for locks of the scheduler", &columns);
+    table.shown = 40;
+    for variant in variants {
+        for (from, waits) in Waited::of_all(variant).octaves {
+            table.push(vec![
+                variant.name.as_str().into(),
+                Span(from).into(),
+                Span(from.saturating_mul(2).max(1)).into(),
+                waits.into(),
             ]);
         }
     }

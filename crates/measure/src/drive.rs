@@ -14,7 +14,7 @@ use wastenot_model::{Distribution, Span};
 use wastenot_sim::Overhead;
 use wastenot_sim::edf::{Core, Tie};
 
-use crate::{Lock, Mailbox, Queued, Ticket};
+use crate::{Lock, Mailbox, Queued, Ticket, take_beside};
 
 /// Tasks for each CPU that runs them.
 const TASKS: usize = 4;
@@ -296,14 +296,7 @@ impl Shared for PerCpu {
             if queue.first.load(Ordering::Relaxed) >= own.first.load(Ordering::Relaxed) {
                 continue;
             }
-            // Locks are taken in the order of their numbers.
-            if other < me {
-                own.lock.release(me);
-                queue.lock.acquire(me);
-                own.lock.acquire(me);
-            } else {
-                queue.lock.acquire(me);
-            }
+            take_beside((me, &own.lock), (other, &queue.lock), me);
             let mine = own.first.load(Ordering::Relaxed);
             let better = |waits: &mut BTreeSet<(u64, u32)>| {
                 let first = waits.first().copied().filter(|(due, _)| *due < mine)?;

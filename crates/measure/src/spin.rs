@@ -10,6 +10,18 @@ pub trait Lock: Send + Sync {
     fn release(&self, me: usize);
 }
 
+/// Takes `other` beside `own`, which is held. All take locks in the order of their numbers: whoever
+/// has the later one gives it back meanwhile.
+pub fn take_beside<L: Lock>(own: (usize, &L), other: (usize, &L), me: usize) {
+    if other.0 < own.0 {
+        own.1.release(me);
+        other.1.acquire(me);
+        own.1.acquire(me);
+    } else {
+        other.1.acquire(me);
+    }
+}
+
 /// A ticket lock: everybody looks at one line.
 #[derive(Debug, Default)]
 pub struct Ticket {

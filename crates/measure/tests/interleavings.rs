@@ -1,9 +1,9 @@
-//! Locks and mailboxes under every interleaving of a few threads.
+//! Locks and mailboxes under all interleavings of a few threads with up to three preemptions.
 
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
-use wastenot_measure::{Lock, Mailbox, Queued, Ticket};
+use wastenot_measure::{Lock, Mailbox, Queued, Ticket, take_beside};
 
 /// Two threads, each in the lock twice: nobody meets anybody there. (Of three that spin loom tries
 /// orders without end in which those two that wait take turns.)
@@ -40,6 +40,32 @@ fn nobody_meets_anybody_in_a_ticket_lock() {
 #[test]
 fn nobody_meets_anybody_in_a_queued_lock() {
     excludes(|| Queued::new(2));
+}
+
+#[test]
+fn whoever_wants_two_locks_gets_them_whichever_it_has_first() {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(|| {
+        let locks = Arc::new([Ticket::new(), Ticket::new()]);
+        let inside = Arc::new(AtomicUsize::new(0));
+        let both = |me: usize| {
+            let (locks, inside) = (locks.clone(), inside.clone());
+            move || {
+                let other = 1 - me;
+                locks[me].acquire(me);
+                take_beside((me, &locks[me]), (other, &locks[other]), me);
+                let seen = inside.load(Ordering::Relaxed);
+                inside.store(seen + 1, Ordering::Relaxed);
+                locks[other].release(me);
+                locks[me].release(me);
+            }
+        };
+        let second = thread::spawn(both(1));
+        both(0)();
+        second.join().expect("it ends");
+        assert_eq!(inside.load(Ordering::Relaxed), 2);
+    });
 }
 
 #[test]

@@ -3,8 +3,10 @@
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Launch, Program, Random, Step, Template, Variate, Waiting};
 use wastenot_model::{CpuId, Machine, Span, Time, Workload};
-use wastenot_sim::edf::{Design, Mailboxes, Profile, Ran, Real, Rule, Server, run_workload};
-use wastenot_sim::{Options, checkers};
+use wastenot_sim::edf::{
+    Design, Mailboxes, Profile, Ran, Real, Rule, Rules, Server, Worst, run_workload,
+};
+use wastenot_sim::{Options, Overhead, checkers};
 
 /// What a task is: it computes, sleeps, and computes again, in us.
 #[derive(Clone, Copy, Debug)]
@@ -95,8 +97,8 @@ fn nobody_sleeps_for_ever_whatever_it_takes() {
         let server = Some(Server { percent: 120, spare: Span::us(100) });
         let clusters = Design::Clustered { size: 2, cluster_of: Vec::new() };
         let more = [
-            (Design::PerCpu { master: false, server }, 0),
-            (Design::PerCpu { master: true, server }, 0),
+            (Design::PerCpu { master: false, rules: Rules::Heap, server }, 0),
+            (Design::PerCpu { master: true, rules: Rules::Heap, server }, 0),
             (clusters, 0),
         ];
         for (design, _) in exact().into_iter().chain(more) {
@@ -184,7 +186,10 @@ fn who_holds_a_spinning_lock_is_not_preempted_and_delays_each_job_once_at_most()
             blocked += seen.inverted;
         }
         // Linux preempts whoever spins in user space.
-        let real = free(Design::PerCpu { master: false, server: None }, Rule::default());
+        let real = free(
+            Design::PerCpu { master: false, rules: Rules::Heap, server: None },
+            Rule::default(),
+        );
         control += interrupted(&load, &ran(&load, cpus, &real, 5_000));
         // And who would sleep for a lock is preempted while it holds it.
         let (load, _) = sections(Waiting::Block);
@@ -273,9 +278,58 @@ fn a_server_keeps_who_overruns_from_the_others() {
     assert!(late(Design::Coarse { master: false }).1 > 5);
     let server = Some(Server { percent: 100, spare: Span::us(10) });
     // 6 ms at 2 ms each 10 ms: a job takes three periods, and the other's are in time.
-    let (over, fits) = late(Design::PerCpu { master: false, server });
+    let (over, fits) = late(Design::PerCpu { master: false, rules: Rules::Heap, server });
     assert_eq!(fits, 0);
     assert!((5..=7).contains(&over), "{over}");
-    let (over, fits) = late(Design::PerCpu { master: false, server: None });
+    let (over, fits) = late(Design::PerCpu { master: false, rules: Rules::Heap, server: None });
     assert!(fits > 5 && over > 7, "{over} {fits}");
+}
+
+/// So many tasks that last ran on one CPU and sleep, and as many that wake them at one instant.
+fn woken_at_once(pairs: u32) -> Workload {
+    let mut load = Workload::new();
+    let all = load.barrier("all", pairs, Waiting::Spin);
+    let wcet = Some(Span::ms(5));
+    let launch = |load: &mut Workload, name: String, at: Span, steps: Vec<Step>| {
+        let every = Step::Beat(Span::ms(60));
+        let steps = [vec![Step::Loop(None), every], steps, vec![compute(20), END]].concat();
+        let program = Program::new(steps).expect("a program");
+        let template = load.template(Template { wcet, ..Template::new(&name, program) });
+        load.launches.push(Launch { at: Time(at.0), template, from: CpuId(0) });
+    };
+    let pipes: Vec<_> =
+        (0..pairs).map(|n| load.pipe(&format!("p{n}"), None, Waiting::Block)).collect();
+    for (n, pipe) in pipes.iter().enumerate() {
+        let steps = vec![compute(20), Step::Get(*pipe)];
+        launch(&mut load, format!("sleeper {n}"), Span::ms(1 + n as u64), steps);
+    }
+    for (n, pipe) in pipes.iter().enumerate() {
+        let steps = vec![compute(300), Step::Barrier(all), Step::Put(*pipe)];
+        launch(&mut load, format!("waker {n}"), Span::ms(30), steps);
+    }
+    load
+}
+
+#[test]
+fn whoever_wakes_tasks_leaves_the_entries_of_clients_alone() {
+    for seed in 0..20 {
+        let mut random = Random::stream(seed, 0, 4);
+        let profile = match seed {
+            0 => Profile::X7550_ASSUMED,
+            _ => Profile::by_chance(&mut random),
+        };
+        let pairs = 2 + random.below(13) as u32;
+        let cpus = 2 + pairs as usize;
+        for mailboxes in [Mailboxes::Shared(8), Mailboxes::Own] {
+            let real = Real { design: Design::Messages(mailboxes), rule: Rule::default(), profile };
+            let ran = ran(&woken_at_once(pairs), cpus, &real, 180_000);
+            let of_locks = ran.overheads.locks.iter().map(|lock| lock.contenders_max);
+            assert!(of_locks.max() <= Some(2), "seed {seed}, {real:?}");
+            let worst = Worst { profile: &profile, cpus, tasks: 2 * pairs as usize };
+            let longest = ran.overheads.seen(Overhead::Schedule).max;
+            let bound = worst.client();
+            assert!(bound.is_none_or(|bound| longest <= bound), "{seed}: {longest} > {bound:?}");
+            assert!(ran.done.len() >= 4 * pairs as usize, "{}", ran.done.len());
+        }
+    }
 }

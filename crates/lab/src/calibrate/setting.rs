@@ -15,6 +15,9 @@ pub enum Setting {
     Together,
     /// The same with tasks of 10 to 100 ms by chance.
     Apart,
+    /// Jobs are as long as each other and begin together, so that CPUs look for the next one
+    /// together, and some on every CPU are more urgent than those elsewhere.
+    Storm,
     /// Threads decide all the time, and nobody is interrupted: what `wastenot-measure` does.
     Threads,
 }
@@ -57,11 +60,18 @@ pub fn machine(cpus: u32, sockets: u32) -> Machine {
 const SMALL: &str = "a machine has few enough CPUs";
 
 /// Four tasks a CPU that use half of the machine.
-fn half(cpus: u32, alike: bool) -> TaskSet {
+fn half(cpus: u32, setting: Setting) -> TaskSet {
     let mut random = Random::stream(1, 0, 0);
-    let tasks = (0..4 * cpus).map(|_| {
-        let period = if alike { 20_000 } else { 10_000 + random.below(90_000) };
-        Sporadic::implicit(period / 8, period)
+    let tasks = (0..4 * cpus).map(|_| match setting {
+        Setting::Apart => {
+            let period = 10_000 + random.below(90_000);
+            Sporadic::implicit(period / 8, period)
+        }
+        Setting::Storm => {
+            let deadline_us = 20_000 - random.below(15_000);
+            Sporadic { deadline_us, ..Sporadic::implicit(2_500, 20_000) }
+        }
+        Setting::Together | Setting::Threads => Sporadic::implicit(2_500, 20_000),
     });
     TaskSet::new(tasks.collect()).expect(SMALL)
 }
@@ -105,7 +115,7 @@ fn timed(
     let real = |profile| Real { design: design.clone(), rule: Rule::default(), profile };
     let options = |limit: Span| Options { limit: Time(limit.0), notes, ..Options::default() };
     if setting != Setting::Threads {
-        let tasks = half(cpus, setting == Setting::Together);
+        let tasks = half(cpus, setting);
         let options = options(Span::ms(200));
         let release = synchronous(&tasks);
         let (history, _, seen) = run(&machine, &tasks, &real(profile), &options, release, |_| {});

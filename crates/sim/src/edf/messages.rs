@@ -26,8 +26,20 @@ use crate::{Kernel, Leaves};
 pub enum Mailboxes {
     /// So many, each for CPUs that are numbered next to each other: 8 in the prototype.
     Shared(u32),
-    /// One for each client: nobody else writes it, and more of them have to be looked at.
+    /// One for each client: nobody else writes it, and the processor looks at more of them.
     Own,
+}
+
+impl Mailboxes {
+    /// How many there are for so many clients.
+    pub(super) fn count(self, clients: usize) -> usize {
+        match self {
+            Mailboxes::Shared(boxes) => {
+                clients.div_ceil(clients.div_ceil(boxes.max(1) as usize).max(1))
+            }
+            Mailboxes::Own => clients,
+        }
+    }
 }
 
 /// What a client tells.
@@ -39,11 +51,13 @@ pub(super) enum What {
     Suspended,
     Resumed,
     Exited,
+    /// The processor tells itself: nothing about that task is in this mailbox any more.
+    Flushed,
 }
 
 impl What {
-    const ALL: [What; 5] =
-        [What::New, What::Completed, What::Suspended, What::Resumed, What::Exited];
+    const ALL: [What; 6] =
+        [What::New, What::Completed, What::Suspended, What::Resumed, What::Exited, What::Flushed];
 
     fn letter(self, job: u32) -> u64 {
         u64::from(job) << 3 | self as u64
@@ -78,6 +92,8 @@ struct Task {
     resumed: bool,
     /// When its last message was written.
     wrote: Time,
+    /// It has ended: so many mailboxes may still hold something about it.
+    flushing: u32,
 }
 
 /// Where a path goes on.
@@ -87,7 +103,7 @@ pub(super) enum Then {
     Pick { client: u32 },
     /// A client: the lock is given back.
     Switch { client: u32, leaves: Option<(TaskId, Leaves)>, next: Option<u32> },
-    /// A client: its message is written.
+    /// A client that has looked for its next task: its message is written.
     Posted,
     /// The processor has read a message.
     Handle { what: What, job: u32 },
@@ -162,24 +178,42 @@ impl<'t> Messages<'t> {
         }
     }
 
-    /// What every message takes the processor.
+    /// What every message takes the processor, with a round of looking at all mailboxes.
     fn handle(&mut self, cpu: CpuId) {
         let Profile { handler, scan, .. } = self.profile;
         let scan = scan * self.clients.len() as u64;
-        let lines = self.profile.hardware.line_own * handler.lines.into();
+        let boxes = self.mailboxes.count(self.clients.len()) as u64;
+        let lines = self.profile.hardware.line_own * (u64::from(handler.lines) + boxes);
         self.paths.work(cpu, handler.work + scan + self.heap + lines);
     }
 
-    /// `cpu` writes a message.
-    fn post(&mut self, kernel: &Kernel, cpu: CpuId, what: What, job: u32) {
-        // The processor itself writes into the first.
-        let client = self.client_of[cpu.index()].unwrap_or(0);
+    /// `cpu` writes a message into the mailbox of a client.
+    fn post(&mut self, kernel: &Kernel, cpu: CpuId, client: u32, what: What, job: u32) {
         let Client { mailbox, mailbox_lines, .. } = self.clients[client as usize];
         self.tasks[job as usize].wrote = kernel.now();
         self.paths.work(cpu, self.profile.mailbox.work);
         self.paths.push(cpu, Step::Touch(mailbox_lines));
         self.paths.push(cpu, Step::Post(mailbox, what.letter(job)));
-        self.paths.then(cpu, Then::Posted);
+    }
+
+    /// `cpu`, which is no client's path, tells something: the processor itself writes into the
+    /// first mailbox.
+    fn tell(&mut self, kernel: &Kernel, cpu: CpuId, what: What, job: u32) {
+        let client = self.client_of[cpu.index()].unwrap_or(0);
+        self.post(kernel, cpu, client, what, job);
+    }
+
+    /// What is still said of a task that has ended is read before it is forgotten: a marker goes
+    /// through every mailbox.
+    fn flush(&mut self, kernel: &Kernel, job: u32) {
+        let mut last = None;
+        for client in 0..self.clients.len() as u32 {
+            let mailbox = self.clients[client as usize].mailbox;
+            if last.replace(mailbox) != Some(mailbox) {
+                self.post(kernel, self.master, client, What::Flushed, job);
+                self.tasks[job as usize].flushing += 1;
+            }
+        }
     }
 
     /// Who runs on a client next, and what of it the processor has to know.
@@ -249,7 +283,8 @@ impl<'t> Messages<'t> {
             }
         };
         let job = leaves.map_or(0, |(task, _)| number(task));
-        self.post(kernel, cpu, what, job);
+        self.post(kernel, cpu, client, what, job);
+        self.paths.then(cpu, Then::Posted);
         false
     }
 
@@ -261,7 +296,7 @@ impl<'t> Messages<'t> {
             known.resumed = true;
             return;
         }
-        if !matches!(what, What::New | What::Resumed) {
+        if !matches!(what, What::New | What::Resumed | What::Flushed) {
             let known = &mut self.tasks[job as usize];
             known.stale = false;
             self.core.forget(job, known.ran_on);
@@ -283,7 +318,9 @@ impl<'t> Messages<'t> {
             What::Suspended if std::mem::take(&mut self.tasks[job as usize].resumed) => {
                 self.hear(kernel, What::Resumed, job);
             }
-            What::Suspended | What::Exited => {}
+            What::Suspended => {}
+            What::Exited => self.flush(kernel, job),
+            What::Flushed => self.tasks[job as usize].flushing -= 1,
         }
     }
 
@@ -385,11 +422,9 @@ impl Walks for Messages<'_> {
         let hardware = &mut kernel.hardware;
         hardware.prices = self.profile.hardware;
         self.client_of = vec![None; cpus];
-        let share = match self.mailboxes {
-            Mailboxes::Shared(boxes) => self.clients.len().div_ceil(boxes.max(1) as usize),
-            Mailboxes::Own => 1,
-        };
-        for (n, clients) in self.clients.chunks_mut(share.max(1)).enumerate() {
+        let clients = self.clients.len();
+        let share = clients.div_ceil(self.mailboxes.count(clients).max(1)).max(1);
+        for (n, clients) in self.clients.chunks_mut(share).enumerate() {
             let mailbox = hardware.mailbox(self.master);
             let mailbox_lines = hardware.line(self.profile.mailbox.lines);
             for (m, it) in clients.iter_mut().enumerate() {
@@ -410,16 +445,16 @@ impl Walks for Messages<'_> {
                 self.jobs.arm(kernel, number(task), at_us, (0, self.master));
             }
             Trigger::Wake { task, why: Why::New, .. } => {
-                self.post(kernel, cpu, What::New, number(task));
+                self.tell(kernel, cpu, What::New, number(task));
             }
             Trigger::Wake { task, .. } => {
-                // Whoever wakes it looks whether it is still linked there.
-                if let Some(client) = self.client_of[kernel.cx.task(task).cpu.index()] {
-                    let client = &self.clients[client as usize];
-                    self.paths.lock(cpu, client.lock, self.profile.client, client.lines);
-                    self.paths.push(cpu, Step::Unlock(client.lock));
-                }
-                self.post(kernel, cpu, What::Resumed, number(task));
+                // Its own CPU has unlinked it before it slept: nobody's entry need be locked.
+                let is_linked = |client: &Client| client.linked == Some(number(task));
+                debug_assert!(
+                    !self.clients.iter().any(is_linked),
+                    "{task:?} sleeps, and is linked"
+                );
+                self.tell(kernel, cpu, What::Resumed, number(task));
             }
             Trigger::Happening(Happening::Timer(timer)) => {
                 let (jobs, _, due) = self.jobs.due(kernel, cpu, timer);
@@ -455,9 +490,7 @@ impl Walks for Messages<'_> {
                 return self.switch(kernel, client, leaves, next);
             }
             Then::Posted => {
-                if self.client_of[cpu.index()].is_some() {
-                    kernel.sample(cpu, Overhead::Schedule, self.paths.began(cpu));
-                }
+                kernel.sample(cpu, Overhead::Schedule, self.paths.began(cpu));
                 return true;
             }
             Then::Handle { what, job } => {
@@ -493,7 +526,9 @@ impl Walks for Messages<'_> {
         if !self.core.is_decided() || !self.writes.is_empty() {
             return Some("somebody waits who should be linked".into());
         }
-        if let Some(job) = self.tasks.iter().position(|known| known.stale || known.resumed) {
+        if let Some(job) =
+            self.tasks.iter().position(|it| it.stale || it.resumed || it.flushing > 0)
+        {
             return Some(format!("nobody was told of what became of task {job}"));
         }
         self.clients.iter().enumerate().find_map(|(n, it)| {

@@ -17,7 +17,7 @@ mod worst;
 pub use self::core::{Core, Key, Link, Order, Rule, Tie};
 pub use falsify::{Missed, Tried, falsify};
 pub use messages::Mailboxes;
-pub use per_cpu::Server;
+pub use per_cpu::{Rules, Server};
 pub use plain::{Done, gedf, synchronous};
 pub use run::{Design, Overheads, Pending, Ran, Real, fits, run, run_workload};
 pub use sporadic::NotSporadic;

@@ -1,10 +1,11 @@
-//! SCHED_DEADLINE of Linux, before and around 3.14: a queue and a lock for each CPU, tasks that are
-//! pushed and pulled between them, and a constant bandwidth server for each task.
+//! SCHED_DEADLINE of Linux around 3.14: a queue and a lock for each CPU, tasks that are pushed and
+//! pulled between them, and a constant bandwidth server for each task.
 //!
 //! Source: `kernel/sched/deadline.c` and `cpudeadline.c` (find_later_rq, push_dl_task,
 //! pull_dl_task, update_dl_entity). It is not quite global EDF: who is looked for without a lock
 //! may be another once it is locked, a push gives up after three tries, equal deadlines do not
-//! preempt, and the server moves the deadline of whoever is late.
+//! preempt, and the server moves the deadline of whoever is late. Of equal deadlines that wait the
+//! task that comes first in the file goes first, there whoever came first.
 
 use std::collections::BTreeSet;
 
@@ -19,10 +20,21 @@ use crate::mechanism::{LineId, LockId, Overhead, Step, Trigger};
 use crate::{Kernel, Leaves};
 
 /// How often a push looks for another CPU (DL_MAX_TRIES).
-const TRIES: u8 = 3;
+pub(super) const TRIES: u8 = 3;
+
+/// By which rules a task finds another CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rules {
+    /// The patches of 2013 (v8), which RTAS 2014 measured: all CPUs are looked at.
+    V8,
+    /// Since Linux 3.14 (commit 6bfd6d72f51c): a heap of earliest deadlines under a lock of its own.
+    /// Kernels since 4.2 look once more before they lock (commit 9d514262425691dd); here a CPU sees
+    /// in the heap what it would see then.
+    Heap,
+}
 
 /// How long a CPU looks whether a task has left another.
-const SPIN: Span = Span(50);
+pub(super) const SPIN: Span = Span(50);
 
 /// The queue of a CPU.
 #[derive(Debug)]
@@ -83,6 +95,15 @@ pub(super) enum Asked {
     Switch,
 }
 
+impl Asked {
+    fn done(self) -> Then {
+        match self {
+            Asked::Interrupt => Then::Released,
+            Asked::Switch => Then::Scheduled,
+        }
+    }
+}
+
 /// Where a path goes on.
 #[derive(Debug, Default)]
 pub(super) enum Then {
@@ -92,6 +113,8 @@ pub(super) enum Then {
     Enqueue { job: u32, on: CpuId },
     /// Under the lock of `on`: is somebody better off elsewhere?
     Push { on: CpuId, tries: u8, asked: Asked },
+    /// Under the lock of `on`: other CPUs were looked at.
+    Found { on: CpuId, job: (u64, u32), tries: u8, asked: Asked },
     /// Under the locks of both.
     Pushed { on: CpuId, to: CpuId, job: (u64, u32), tries: u8, asked: Asked },
     /// Under the own lock: who leaves?
@@ -100,6 +123,10 @@ pub(super) enum Then {
     Pull { from: usize },
     /// Under the locks of both.
     Pulled { from: CpuId },
+    /// The next task has the CPU, whose lock is given back.
+    Switched,
+    /// Nobody else is better off elsewhere, either.
+    Scheduled,
     /// Under the lock of the CPU whose task has used its budget.
     Exhausted,
     /// An interrupt is over.
@@ -114,6 +141,7 @@ pub(super) struct PerCpu<'t> {
     /// Putting a job among all others, or taking one out.
     heap: Span,
     jobs: Jobs<'t>,
+    rules: Rules,
     server: Option<Server>,
     /// The CPU that all timers interrupt and that runs no task.
     master: Option<CpuId>,
@@ -135,12 +163,14 @@ impl<'t> PerCpu<'t> {
     pub(super) fn new(
         profile: Profile,
         jobs: Jobs<'t>,
+        rules: Rules,
         server: Option<Server>,
         master: Option<CpuId>,
     ) -> PerCpu<'t> {
         PerCpu {
             heap: profile.heap(jobs.len()),
             profile,
+            rules,
             server,
             master,
             queues: Vec::new(),
@@ -192,6 +222,7 @@ impl<'t> PerCpu<'t> {
             return self.paths.then(cpu, Then::Select(job));
         }
         self.refill(kernel, job);
+        self.looks(cpu);
         let later = if throttled { None } else { self.find_later(kernel, cpu, job) };
         let on = later.unwrap_or(last);
         let on = if Some(on) == self.master { CpuId(on.0 + 1) } else { on };
@@ -246,6 +277,13 @@ impl<'t> PerCpu<'t> {
         (self.deadline(job) < earliest).then_some(latest)
     }
 
+    /// `cpu` looks for another one.
+    fn looks(&mut self, cpu: CpuId) {
+        if self.rules == Rules::V8 {
+            self.paths.work(cpu, self.profile.scan * self.queues.len() as u64);
+        }
+    }
+
     /// The earliest deadline of a CPU has changed, perhaps.
     fn tell(&mut self, cpu: CpuId, of: CpuId) {
         let it = &self.queues[of.index()];
@@ -256,8 +294,8 @@ impl<'t> PerCpu<'t> {
             false => self.overloaded.remove(&of),
         };
         let it = &mut self.queues[of.index()];
-        if it.earliest != earliest {
-            it.earliest = earliest;
+        let changed = std::mem::replace(&mut it.earliest, earliest) != earliest;
+        if changed && self.rules == Rules::Heap {
             let section = Section { work: self.profile.heap(self.queues.len()), lines: 0 };
             self.paths.lock(cpu, self.heap_lock, section, self.heap_lines);
             self.paths.push(cpu, Step::Unlock(self.heap_lock));
@@ -286,25 +324,37 @@ impl<'t> PerCpu<'t> {
     }
 
     /// Pushes whoever waits on `on` to where it is more urgent than all.
-    fn push(&mut self, kernel: &Kernel, cpu: CpuId, on: CpuId, tries: u8, asked: Asked) {
+    fn push(&mut self, cpu: CpuId, on: CpuId, tries: u8, asked: Asked) {
         let it = &self.queues[on.index()];
-        let done = match asked {
-            Asked::Interrupt => Then::Released,
-            Asked::Switch => Then::Over,
-        };
         let first = it.waits.first().copied();
         let current = it.current.map(|job| self.deadline(job));
-        let to = match first {
+        match first {
             Some((deadline, _)) if current.is_none_or(|current| deadline < current) => {
                 self.paths.interrupt(cpu, on, self.profile.send);
-                None
             }
-            Some((_, job)) if tries > 0 => self.find_later(kernel, on, job),
-            _ => None,
-        };
-        let (Some(to), Some(job)) = (to, first) else {
+            Some(job) if tries > 0 => {
+                self.looks(cpu);
+                return self.paths.then(cpu, Then::Found { on, job, tries, asked });
+            }
+            _ => {}
+        }
+        self.unlock(cpu, on);
+        self.paths.then(cpu, asked.done());
+    }
+
+    /// Where `job`, which waits on `on`, is better off.
+    fn found(
+        &mut self,
+        kernel: &Kernel,
+        cpu: CpuId,
+        on: CpuId,
+        job: (u64, u32),
+        tries: u8,
+        asked: Asked,
+    ) {
+        let Some(to) = self.find_later(kernel, on, job.1) else {
             self.unlock(cpu, on);
-            return self.paths.then(cpu, done);
+            return self.paths.then(cpu, asked.done());
         };
         self.lock_both(kernel, cpu, on, to);
         self.paths.then(cpu, Then::Pushed { on, to, job, tries, asked });
@@ -449,11 +499,16 @@ impl<'t> PerCpu<'t> {
             kernel.carry_out();
         }
         self.unlock(cpu, cpu);
-        kernel.sample(cpu, Overhead::Schedule, self.paths.began(cpu));
-        if !self.queues[cpu.index()].waits.is_empty() {
-            self.lock(cpu, cpu);
-            self.paths.then(cpu, Then::Push { on: cpu, tries: TRIES, asked: Asked::Switch });
+        self.paths.then(cpu, Then::Switched);
+    }
+
+    /// Whoever waits now may be better off elsewhere.
+    fn switched(&mut self, cpu: CpuId) {
+        if self.queues[cpu.index()].waits.is_empty() {
+            return self.paths.then(cpu, Then::Scheduled);
         }
+        self.lock(cpu, cpu);
+        self.paths.then(cpu, Then::Push { on: cpu, tries: TRIES, asked: Asked::Switch });
     }
 }
 
@@ -522,7 +577,10 @@ impl Walks for PerCpu<'_> {
         match self.paths.take(cpu) {
             Then::Select(job) => self.select(kernel, cpu, job),
             Then::Enqueue { job, on } => self.enqueue(kernel, cpu, job, on),
-            Then::Push { on, tries, asked } => self.push(kernel, cpu, on, tries, asked),
+            Then::Push { on, tries, asked } => self.push(cpu, on, tries, asked),
+            Then::Found { on, job, tries, asked } => {
+                self.found(kernel, cpu, on, job, tries, asked);
+            }
             Then::Pushed { on, to, job, tries, asked } => {
                 self.pushed(kernel, cpu, (on, to), job, tries, asked);
             }
@@ -538,6 +596,11 @@ impl Walks for PerCpu<'_> {
                 }
                 self.unlock(cpu, cpu);
             }
+            Then::Switched => self.switched(cpu),
+            Then::Scheduled => {
+                kernel.sample(cpu, Overhead::Schedule, self.paths.began(cpu));
+                return true;
+            }
             Then::Released => {
                 kernel.sample(cpu, Overhead::Release, self.paths.began(cpu));
                 return true;
@@ -548,7 +611,9 @@ impl Walks for PerCpu<'_> {
     }
 
     fn overheads(&self, kernel: &Kernel) -> Overheads {
-        Overheads::of(kernel, self.queues.iter().map(|queue| queue.lock))
+        let queues = self.queues.iter().map(|queue| queue.lock);
+        let heap = (self.rules == Rules::Heap).then_some(self.heap_lock);
+        Overheads::of(kernel, queues.chain(heap))
     }
 
     fn unsettled(&self, kernel: &Kernel) -> Option<String> {

@@ -13,7 +13,7 @@ use super::gsn::GsnEdf;
 use super::jobs::Jobs;
 use super::messages::{Mailboxes, Messages};
 use super::paths::{Walking, Walks};
-use super::per_cpu::{PerCpu, Server};
+use super::per_cpu::{PerCpu, Rules, Server};
 use super::plain::Done;
 use super::sporadic::{NotSporadic, Sporadics};
 use crate::mechanism::{Contention, LockId, Overhead, Seen};
@@ -34,6 +34,8 @@ pub enum Design {
     PerCpu {
         /// Dedicated interrupt handling: CPU 0 releases all jobs and runs none.
         master: bool,
+        /// How a task finds another CPU.
+        rules: Rules,
         /// What tasks' servers let them use; `None`: jobs have their deadlines and no server
         /// watches them.
         server: Option<Server>,
@@ -103,7 +105,7 @@ impl Overheads {
     pub(super) fn of(kernel: &Kernel, locks: impl Iterator<Item = LockId>) -> Overheads {
         Overheads {
             seen: Overhead::ALL.map(|kind| kernel.samples.of(kind)),
-            locks: locks.map(|lock| kernel.hardware.contention(lock)).collect(),
+            locks: locks.map(|lock| kernel.hardware.contention(lock).clone()).collect(),
             transfers: kernel.hardware.transfers(),
             ..Overheads::default()
         }
@@ -303,9 +305,9 @@ impl<'t> Work<'_, 't> {
                 let it = Messages::new(profile, tie, jobs, first, rest, *mailboxes);
                 return self.walked(real, it, options);
             }
-            Design::PerCpu { master, server } => {
+            Design::PerCpu { master, rules, server } => {
                 let jobs = jobs(all.len() - usize::from(*master));
-                let it = PerCpu::new(profile, jobs, *server, master.then_some(first));
+                let it = PerCpu::new(profile, jobs, *rules, *server, master.then_some(first));
                 return self.walked(real, it, options);
             }
             Design::Coarse { master: true } => (Some(first), vec![rest], vec![0; tasks.len()]),

@@ -7,6 +7,7 @@
 use wastenot_model::Span;
 use wastenot_model::machine::{Profile, Section};
 
+use super::per_cpu::{Rules, SPIN, TRIES};
 use crate::mechanism::Spin;
 
 /// What the bounds depend on.
@@ -54,16 +55,42 @@ impl Worst<'_> {
         Some(self.profile.isr + (each + self.heap() * 2) * cpus + self.heap() * jobs + links)
     }
 
-    /// From when a CPU of SCHED_DEADLINE looks for its next task until it has it: it locks the
-    /// queue of every CPU, where all others may be in line, and may lose its own lock each time
-    /// (Cerqueira, Vanga, Brandenburg, RTAS 2014: O(m) queues, O(m) in line for each). Grows as the
-    /// square of the CPUs where handing a lock on takes a constant time, as their cube with ticket
-    /// locks.
-    pub fn pull(&self) -> Option<Span> {
-        let others = self.cpus as u64;
-        let heaps = self.profile.heap(self.cpus) * 2 + self.heap();
-        let each = self.section(self.profile.run_queue) + heaps + self.hand_off(self.cpus - 1)? * 2;
-        Some(each * others * others * 2)
+    /// From when a CPU of SCHED_DEADLINE looks for its next task until nobody who waits there is
+    /// better off elsewhere: it locks the queue of every CPU, where all others may be in line, and
+    /// may lose its own lock each time (Cerqueira, Vanga, Brandenburg, RTAS 2014: O(m) queues, O(m)
+    /// in line for each). As they measured it, it grows as the square of the CPUs where handing a
+    /// lock on takes a constant time, as their cube with ticket locks. Since Linux 3.14 whoever
+    /// holds the lock of a queue may wait for that of the heap, where all may be in line once more.
+    pub fn pull(&self, rules: Rules) -> Option<Span> {
+        // Its own at first, both for each other CPU, and its own again once it has switched.
+        let locks = 2 * (self.cpus as u64 - 1) + 2;
+        Some(self.queue_lock(rules)? * locks + self.push(rules)?)
+    }
+
+    /// From the interrupt that releases a job of SCHED_DEADLINE until it waits or runs: the task may
+    /// have to leave its CPU first, which looks for its next meanwhile.
+    pub fn enqueue(&self, rules: Rules) -> Option<Span> {
+        let looks = self.profile.scan * self.cpus as u64 + SPIN;
+        let own = self.queue_lock(rules)? + looks * 2;
+        Some(self.profile.isr + self.pull(rules)? + own + self.push(rules)?)
+    }
+
+    /// Every try takes two locks.
+    fn push(&self, rules: Rules) -> Option<Span> {
+        Some(self.queue_lock(rules)? * (2 * u64::from(TRIES)))
+    }
+
+    /// The lock of a queue: all others are ahead.
+    fn queue_lock(&self, rules: Rules) -> Option<Span> {
+        let cpus = self.cpus as u64;
+        let hand_off = self.hand_off(self.cpus - 1)?;
+        let finds = match rules {
+            Rules::V8 => self.profile.scan * cpus,
+            // The earliest deadlines of two CPUs change.
+            Rules::Heap => (self.profile.heap(self.cpus) + self.line() + hand_off) * cpus * 2,
+        };
+        let holds = self.section(self.profile.run_queue) + self.heap() * 2 + finds;
+        Some((hand_off + holds + self.profile.send) * cpus)
     }
 
     /// What a client of the dedicated processor does, its message included: only that processor and
@@ -81,7 +108,9 @@ impl Worst<'_> {
     pub fn handler(&self, jobs: usize) -> Option<Span> {
         let Profile { handler, scan, isr, send, client, .. } = self.profile;
         let first = handler.work + self.line() * u64::from(handler.lines + 1);
-        let first = first + *scan * self.cpus as u64 + *isr;
+        // A look at all CPUs, and at all mailboxes.
+        let looks = (*scan + self.profile.hardware.line_own) * self.cpus as u64;
+        let first = first + looks + *isr;
         let write = self.hand_off(2)? * 2 + self.section(*client) * 3 + *send;
         let links = (jobs + 1).min(self.cpus) as u64;
         Some(first + self.heap() * (jobs as u64 + 1) + (self.heap() + write * 3) * links)

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use wastenot_model::machine::{Prices, Spin};
-use wastenot_model::{CpuId, CpuSet, Machine, Span, Time};
+use wastenot_model::{CpuId, CpuSet, Distribution, Machine, Span, Time};
 
 macro_rules! ids {
     ($($name:ident $doc:literal;)*) => {
@@ -20,16 +20,12 @@ ids! {
 }
 
 /// What was seen of a lock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contention {
     /// How often it was taken.
     pub taken: u64,
-    /// How often a CPU had to wait for it.
-    pub waited: u64,
-    /// How long all of them did.
-    pub wait_sum: Span,
-    /// The longest wait.
-    pub wait_max: Span,
+    /// How long CPUs waited for it that had to, in ns.
+    pub waits: Distribution,
     /// Most CPUs that had or wanted it at one time.
     pub contenders_max: usize,
 }
@@ -126,8 +122,8 @@ impl Hardware {
         self.locks[lock.0 as usize].waiting.len()
     }
     /// What was seen of `lock`.
-    pub fn contention(&self, lock: LockId) -> Contention {
-        self.locks[lock.0 as usize].seen
+    pub fn contention(&self, lock: LockId) -> &Contention {
+        &self.locks[lock.0 as usize].seen
     }
     /// Which CPUs ever wrote `line`.
     pub fn writers(&self, line: LineId) -> &CpuSet {
@@ -184,11 +180,7 @@ impl Hardware {
         let line = self.write(line, cpu);
         let fetched = fetched * self.prices.fetches.into();
         let takes = self.prices.hand_off + line + fetched;
-        let seen = &mut self.locks[lock.0 as usize].seen;
-        let wait = now + takes - since;
-        seen.waited += 1;
-        seen.wait_sum += wait;
-        seen.wait_max = seen.wait_max.max(wait);
+        self.locks[lock.0 as usize].seen.waits.add((now + takes - since).0);
         Some((cpu, takes))
     }
     /// Whether `cpu` waits for a lock.

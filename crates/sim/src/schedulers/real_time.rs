@@ -1,7 +1,7 @@
 //! Real-time schedulers: designs of `edf` by name.
 
 use super::{Make, Scheduler, Settings, Switch, Values};
-use crate::edf::{Design, Mailboxes, Order, Profile, Real, Rule, Server, Tie};
+use crate::edf::{Design, Mailboxes, Order, Profile, Real, Rule, Rules, Server, Tie};
 use crate::mechanism::Spin;
 
 const PROFILE: Switch = Switch {
@@ -48,10 +48,17 @@ pub(super) const GSN_EDF: Scheduler = Scheduler {
 pub(super) const SCHED_DEADLINE: Scheduler = Scheduler {
     name: "sched-deadline",
     about: "queues of CPUs, push and pull, a constant bandwidth server for each task",
-    source: "kernel/sched/{deadline,cpudeadline}.c of Linux around 3.14",
+    source: "kernel/sched/{deadline,cpudeadline}.c of Linux around 3.14; v8 of its patches",
     groups: false,
     switches: &[
         INTERRUPTS,
+        Switch {
+            name: "rules",
+            about: "how a task finds another CPU: by looking at all, as in the patches of 2013 that \
+                    were measured, or in a heap under a lock of its own, as since Linux 3.14",
+            values: Values::Words(&["v8", "3.14"]),
+            default: "3.14",
+        },
         Switch {
             name: "server",
             about: "whether a server watches what each task uses",
@@ -76,7 +83,11 @@ pub(super) const SCHED_DEADLINE: Scheduler = Scheduler {
     make: Make::RealTime(|settings| {
         let (percent, spare) = (settings.count("budget").into(), settings.span("spare"));
         let server = (settings.word("server") == "on").then_some(Server { percent, spare });
-        let design = Design::PerCpu { master: dedicated(settings), server };
+        let design = Design::PerCpu {
+            master: dedicated(settings),
+            rules: if settings.word("rules") == "v8" { Rules::V8 } else { Rules::Heap },
+            server,
+        };
         real(settings, design, Order::Deadline)
     }),
 };

@@ -1,6 +1,5 @@
 //! What each format can tell, asked of real files: the tables in README and `docs/reference`.
 
-
 use serde_json::Value;
 use wastenot_model::Carries;
 
