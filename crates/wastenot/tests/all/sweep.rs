@@ -114,6 +114,7 @@ fn what_is_wrong_is_told_with_what_to_do() {
         ("small.toml -o small.pdf", "small.pdf does not end so", ".csv"),
         ("small.toml --shard 1/2", "--resume", "wastenot bounds"),
         ("small.toml --resume r --shard 3/2", "`2/3`", "wastenot bounds"),
+        ("small.toml --resume r --shard 0/3", "`2/3`", "wastenot bounds"),
         ("small.toml --resume small.toml", "no file of results", "new file"),
         ("small.toml -o tables/2.csv", "exists already", "--force"),
     ] {
