@@ -239,12 +239,3 @@ fn partitions_are_found_where_the_global_test_accepts() {
     let three = implicit(&[(2, 3); 3]);
     assert_eq!(partitioned::first_fit(&three, 2, &mut budget()).answer, Answer::Reject);
 }
-
-/// By decreasing utilization, each to where most is left: 0.9, 0.6, 0.5, 0.5, 0.1.
-#[test]
-fn worst_fit_spreads_tasks_over_clusters() {
-    let tasks = implicit(&[(1, 10), (5, 10), (9, 10), (6, 10), (5, 10)]);
-    assert_eq!(partitioned::worst_fit(&tasks, &[1, 1]), [1, 1, 0, 1, 0]);
-    assert_eq!(partitioned::worst_fit(&tasks, &[1, 2]), [1, 0, 1, 1, 0]);
-    assert_eq!(partitioned::worst_fit(&tasks, &[3]), [0; 5]);
-}

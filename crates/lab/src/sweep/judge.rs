@@ -3,7 +3,6 @@
 use wastenot_bounds::overheads::{
     Implementation as Accounting, Overheads, Reach, TooMuch, inflate,
 };
-use wastenot_bounds::partitioned::worst_fit;
 use wastenot_bounds::verdict::Test;
 use wastenot_bounds::{Answer, Budget, gedf, tardiness};
 use wastenot_model::sporadic::TaskSet;
@@ -111,7 +110,7 @@ impl Judge {
     pub(super) fn judge(&self, tasks: &TaskSet, cpus: u32, tests: &Tests) -> (Verdict, Reach) {
         let Some(size) = self.cluster else { return self.together(tasks, cpus, tests) };
         let own = vec![size - self.spare; (cpus / size) as usize];
-        let cluster_of = worst_fit(tasks, &own);
+        let cluster_of = tasks.worst_fit(&own);
         let mut clusters = vec![Vec::new(); own.len()];
         cluster_of.into_iter().zip(tasks.iter()).for_each(|(n, task)| clusters[n].push(*task));
         let mut reach = Reach::Within;
