@@ -1,10 +1,13 @@
 //! Known answers: cases of SchedCAT's own tests, answers that it gave, witnesses of the literature.
 
+use std::ops::ControlFlow;
+
 use wastenot_bounds::gedf::{self, Rta};
 use wastenot_bounds::single::{self, Response, Slack};
 use wastenot_bounds::tardiness::{self, Point, Tardiness};
 use wastenot_bounds::{Answer, Budget, partitioned};
 use wastenot_model::sporadic::{Sporadic, TaskSet};
+use wastenot_sim::edf::{Rule, Tie, gedf as gedf_at_no_price, synchronous};
 
 /// Tasks (C, T, D).
 fn due(tasks: &[(u64, u64, u64)]) -> TaskSet {
@@ -196,6 +199,8 @@ fn response_times_that_may_be_late() {
     assert_eq!(edf(&three, 2), all(&[5; 3]));
     assert_eq!(edf(&three, 3), all(&[4; 3]));
     let long = implicit(&[(1, 10), (1, 10), (10, 11)]);
+    // x = 5.
+    assert_eq!(tardiness::devi_anderson(&long, 2), all(&[16, 16, 26]));
     assert_eq!(edf(&long, 2), all(&[8, 8, 13]));
     assert_eq!(whole(&long, 2), all(&[11, 11, 12]));
     let less = implicit(&[(1, 10), (1, 10), (9, 11)]);
@@ -227,7 +232,33 @@ fn response_times_that_may_be_late() {
     assert_eq!((edf(&full, 2), whole(&full, 2)), (all(&[180, 123, 54]), all(&[149, 115, 59])));
     assert_eq!(edf(&full, 1), Tardiness::Unbounded);
     let d28 = implicit(&[(9, 10), (9, 10), (1, 100), (1, 100)]);
+    // x = 3.
+    assert_eq!(tardiness::devi_anderson(&d28, 3), all(&[22, 22, 104, 104]));
     assert_eq!(edf(&d28, 3), all(&[14, 14, 99, 99]));
+}
+
+/// How late the latest job is, and when the first that is late was due, if all tasks begin together
+/// and come each period.
+fn simulated(tasks: &TaskSet, cpus: u32) -> (u64, Option<u64>) {
+    let (mut most, mut first) = (0, None);
+    gedf_at_no_price(tasks, cpus, Rule::edf(Tie::First), 100_000, synchronous(tasks), |done| {
+        let late = done.at_us.saturating_sub(done.deadline_us);
+        most = most.max(late);
+        first = first.or((late > 0).then_some(done.deadline_us));
+        ControlFlow::Continue(())
+    });
+    (most, first)
+}
+
+#[test]
+fn what_simulations_show_of_these_sets() {
+    let three = implicit(&[(2, 3); 3]);
+    assert_eq!(simulated(&three, 1).1, Some(3));
+    assert_eq!(simulated(&three, 2), (1, Some(3)));
+    assert_eq!(simulated(&three, 3), (0, None));
+    // Dhall's: not accepted by most tests, and nobody is late.
+    assert_eq!(simulated(&implicit(&[(1, 10), (1, 10), (10, 11)]), 2), (0, None));
+    assert_eq!(simulated(&implicit(&[(80, 100), (33, 66), (7, 10)]), 2), (66, Some(100)));
 }
 
 #[test]
