@@ -339,7 +339,11 @@ fn a_table_tells_neither_what_it_lacks_nor_of_which_machine_it_is_so_the_report_
         "o.csv has no switch, tick, release, latency, cache_delay, cache_load: counted as 0";
     assert!(all.contains(kinds), "{all}");
     assert!(all.contains("that o.csv is of gsn-edf on 1 CPU"), "{all}");
-    assert_eq!(answer["fit"]["cpus"], 2);
+    let missing = ["switch", "tick", "release", "latency", "cache_delay", "cache_load"];
+    assert_eq!(
+        (&answer["overheads"]["not_measured"], &answer["fit"]["cpus"]),
+        (&json!(missing), &json!(2))
+    );
     let all = ask("--cpus 3 --implementation gedf-mp --json")["assumptions"].to_string();
     assert!(all.contains("o.csv has no switch, tick, release, latency, request,"), "{all}");
     assert!(all.contains("no averages of ipi"), "{all}");

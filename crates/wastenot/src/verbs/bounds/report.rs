@@ -381,6 +381,7 @@ fn for_programs(
         map([
             ("file", it.file.as_str().into()),
             ("extrapolated", asked.beyond(tasks).is_some().into()),
+            ("not_measured", asked.missing(&it.maxima).into()),
             ("utilization", used),
         ])
     });
