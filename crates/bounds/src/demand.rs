@@ -3,7 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use wastenot_model::sporadic::Sporadic;
+use wastenot_model::sporadic::{Sporadic, TaskSet};
 
 use crate::number::{Budget, Halt, Number, div_rem};
 
@@ -100,6 +100,17 @@ pub(crate) fn unmet(
         next = last_due(tasks, takes.min(window));
     }
     Ok(None)
+}
+
+/// No window is longer that is looked at, in us.
+pub(crate) const LONGEST_US: i128 = 1 << 60;
+
+/// Where tasks use just what CPUs give: the longest window that matters. What holds up to a common
+/// multiple of periods after the latest deadline goes on for ever. `None` if that is too long.
+pub(crate) fn repeats(tasks: &TaskSet) -> Option<i128> {
+    let all = tasks.hyperperiod_us().map(i128::from).filter(|&all| all < LONGEST_US)?;
+    let latest = tasks.iter().map(|task| task.deadline_us).max()?;
+    Some(all + i128::from(latest))
 }
 
 /// Which windows matter to CPUs of a speed.

@@ -1,7 +1,5 @@
 //! Partitioned EDF: every task on one CPU for ever, each CPU an EDF of its own.
 
-use std::cmp::Reverse;
-
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 
 use crate::demand::{compare, density};
@@ -15,27 +13,6 @@ pub struct Partition {
     pub answer: Answer,
     /// The CPU of each task, in the order of the set; empty if some task found none.
     pub cpu_of: Vec<u32>,
-}
-
-/// Worst fit by decreasing utilization: each task goes to the cluster that has most CPUs' worth of
-/// time left, of equals the first. Returns the cluster of each task, in the order of the set; that
-/// a cluster has room for what it is given is not asked. `cpus` has those of each cluster.
-pub fn worst_fit(tasks: &TaskSet, cpus: &[u32]) -> Vec<usize> {
-    // In parts of 2^-64 of a CPU's time, rounded up: the same on every machine.
-    let share = |task: &Sporadic| {
-        (u128::from(task.wcet_us) << 64).div_ceil(u128::from(task.period_us)) as i128
-    };
-    let mut order: Vec<usize> = (0..tasks.len()).collect();
-    order.sort_by_key(|&n| Reverse(share(&tasks[n])));
-    let mut left: Vec<i128> = cpus.iter().map(|&cpus| i128::from(cpus) << 64).collect();
-    let mut cluster_of = vec![0; tasks.len()];
-    for n in order {
-        let most = (0..left.len()).rev().max_by_key(|&cluster| left[cluster]);
-        let Some(cluster) = most else { break };
-        left[cluster] -= share(&tasks[n]);
-        cluster_of[n] = cluster;
-    }
-    cluster_of
 }
 
 /// First fit by decreasing density: each task goes to the first CPU that by [`single::qpa`] still

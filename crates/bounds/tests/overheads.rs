@@ -93,3 +93,44 @@ fn what_is_left_of_a_short_period() {
     let passing = Implementation::MessagePassing;
     assert_eq!(inflate(&tasks(), 4, &late, passing), Err(TooMuch::Latency { task: 2 }));
 }
+
+/// What is asked for is known before it is counted, and only of what jobs pay for.
+#[test]
+fn kinds_that_were_not_measured_there_or_not_at_all() {
+    use Implementation::{MessagePassing, Shared, SharedDedicated};
+    let at = |points: &[(u64, u64)]| Curve::through(points.to_vec()).expect("a curve");
+    let overheads = Overheads {
+        schedule: us(9),
+        ipi: at(&[(8, 4_000)]),
+        handler: at(&[(1, 3_000), (4, 3_000)]),
+        release: at(&[(1, 90_000_000), (2, 90_000_000)]),
+        cache_delay: at(&[(4, 1), (64, 2)]),
+        ..Overheads::default()
+    };
+    let sized = |wss_kb| TaskSet::new(vec![Sporadic { wss_kb, ..tasks()[0] }; 3]).expect("tasks");
+    let beyond = |tasks: &TaskSet, cpus, who| {
+        overheads.beyond(tasks, cpus, who).map(|it| (it.kind, it.at, it.first, it.last))
+    };
+    // Nothing is left for tasks, and still it is told.
+    assert_eq!(inflate(&sized(4), 1, &overheads, Shared), Err(TooMuch::Interrupts));
+    assert_eq!(beyond(&sized(4), 1, Shared), Some(("release", 3, 1, 2)));
+    let overheads = Overheads { release: us(1), ..overheads.clone() };
+    let beyond = |tasks: &TaskSet, cpus, who| {
+        overheads.beyond(tasks, cpus, who).map(|it| (it.kind, it.at, it.first, it.last))
+    };
+    assert_eq!(beyond(&sized(4), 1, Shared), None);
+    assert_eq!(beyond(&sized(4), 2, Shared), Some(("ipi", 3, 8, 8)));
+    assert_eq!(beyond(&sized(4), 1, SharedDedicated), Some(("ipi", 3, 8, 8)));
+    assert_eq!(beyond(&sized(65), 1, Shared), Some(("cache_delay", 65, 4, 64)));
+    assert_eq!(beyond(&TaskSet::default(), 1, Shared), None);
+    let five = TaskSet::new(vec![tasks()[0]; 5]).expect("tasks");
+    let overheads = Overheads { ipi: us(4), cache_delay: Curve::default(), ..overheads.clone() };
+    let beyond = |who| overheads.beyond(&five, 4, who).map(|it| it.kind);
+    assert_eq!((beyond(Shared), beyond(MessagePassing)), (None, Some("handler")));
+    let missing = ["switch", "tick", "latency", "cache_delay", "cache_load"];
+    assert_eq!(overheads.missing(4, Shared), missing);
+    let missing = ["switch", "tick", "latency", "request", "cache_delay", "cache_load"];
+    assert_eq!(overheads.missing(4, MessagePassing), missing);
+    assert_eq!(Overheads::default().missing(1, Shared).len(), 7);
+    assert_eq!(Overheads::default().missing(2, Shared).len(), 8);
+}

@@ -11,7 +11,7 @@ use wastenot_bounds::tardiness::{self, Point, Tardiness};
 use wastenot_bounds::{Answer, Budget, partitioned};
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
-use wastenot_sim::edf::{Rule, Tie, gedf as simulate, synchronous};
+use wastenot_sim::edf::{Order, Rule, Tie, gedf as simulate, synchronous};
 
 /// Sets in `make test`; `WASTENOT_SETS` asks for more.
 const SETS: u64 = 10_000;
@@ -38,27 +38,39 @@ pub(crate) fn random(seed: u64) -> (TaskSet, u32) {
     (TaskSet::new(tasks.collect()).expect("a task set"), cpus)
 }
 
-/// The longest response time of each task, in several schedules, and whether some job missed.
-fn observed(tasks: &TaskSet, cpus: u32, seed: u64) -> (Vec<u64>, bool) {
-    let (mut longest, mut missed) = (vec![0; tasks.len()], false);
-    let mut run = |tie, release: &mut dyn FnMut(u32, Option<u64>) -> u64| {
-        simulate(tasks, cpus, Rule::edf(tie), UNTIL_US, release, |done| {
-            let longest = &mut longest[done.task as usize];
-            *longest = (*longest).max(done.at_us - done.released_us);
-            missed |= done.at_us > done.deadline_us;
-            ControlFlow::Continue(())
-        });
+/// When the next job of a task comes, given when the last one did.
+type Release<'t> = Box<dyn FnMut(u32, Option<u64>) -> u64 + 't>;
+
+/// All jobs together and as often as they may, or each a while later.
+fn releases(tasks: &TaskSet, seed: u64, stream: u64) -> [Release<'_>; 2] {
+    let mut random = Random::stream(seed, 1, stream);
+    let later = move |task, last: Option<u64>| {
+        let period = tasks[task as usize].period_us;
+        let late = if random.below(2) == 0 { 0 } else { random.below(period) };
+        last.map_or(random.below(period), |last| last + period + late)
     };
-    for tie in [Tie::First, Tie::Last, Tie::Running] {
-        run(tie, &mut synchronous(tasks));
-        let mut random = Random::stream(seed, 1, tie as u64);
-        run(tie, &mut |task, last| {
-            let period = tasks[task as usize].period_us;
-            let late = if random.below(2) == 0 { 0 } else { random.below(period) };
-            last.map_or(random.below(period), |last| last + period + late)
-        });
+    [Box::new(synchronous(tasks)), Box::new(later)]
+}
+
+/// The longest response time of each task, in several schedules, and whether some job missed.
+fn observed(tasks: &TaskSet, cpus: u32, order: Order, seed: u64) -> (Vec<u64>, bool) {
+    let (mut longest, mut missed) = (vec![0; tasks.len()], false);
+    for &tie in ties(order) {
+        for release in releases(tasks, seed, tie as u64) {
+            simulate(tasks, cpus, Rule { order, tie }, UNTIL_US, release, |done| {
+                let longest = &mut longest[done.task as usize];
+                *longest = (*longest).max(done.at_us - done.released_us);
+                missed |= done.at_us > done.deadline_us;
+                ControlFlow::Continue(())
+            });
+        }
     }
     (longest, missed)
+}
+
+/// Of equals somebody goes first; of fixed priorities it is the first task.
+fn ties(order: Order) -> &'static [Tie] {
+    if order == Order::Fixed { &[Tie::First] } else { &[Tie::First, Tie::Last, Tie::Running] }
 }
 
 /// By test: how many it accepted.
@@ -66,7 +78,7 @@ type Tally = BTreeMap<&'static str, u64>;
 
 fn judge(seed: u64) -> Tally {
     let (tasks, cpus) = random(seed);
-    let (longest, missed) = observed(&tasks, cpus, seed);
+    let (longest, missed) = observed(&tasks, cpus, Order::Deadline, seed);
     let at = || format!("seed {seed}: {tasks:?} on {cpus}");
     let budget = || Budget(20_000_000);
     let rta = gedf::rta(&tasks, cpus, &Rta { fixpoint: true, ..Rta::default() }, &mut budget());
@@ -94,9 +106,12 @@ fn judge(seed: u64) -> Tally {
     // interference bounds in the analysis of global EDF and FIFO scheduling", 2018), of this an
     // observation.
     assert!(!accepts("rta") || partition == Answer::Accept, "rta but not p-edf: {}", at());
+    let mut tally = Tally::new();
     if cpus == 1 {
         one(&tasks, &longest, missed, &at());
+        tally = other_policies(&tasks, seed, &at());
     }
+    tally.extend(fair_lateness(&tasks, cpus, seed, &at()));
     for (name, bound) in [
         ("devi", tardiness::devi_anderson(&tasks, cpus)),
         ("gel", tardiness::compliant(&tasks, cpus, Point::Deadline)),
@@ -106,7 +121,7 @@ fn judge(seed: u64) -> Tally {
             assert!(within, "{name}: {all:?} < {longest:?}: {}", at());
         }
     }
-    let mut tally: Tally = answers.map(|it| (it.0, u64::from(it.1 == Answer::Accept))).into();
+    tally.extend(answers.map(|it| (it.0, u64::from(it.1 == Answer::Accept))));
     tally.insert("missed", missed.into());
     tally.insert("pedf", (partition == Answer::Accept).into());
     tally
@@ -128,6 +143,71 @@ fn one(tasks: &TaskSet, longest: &[u64], missed: bool, at: &str) {
     let used: f64 = tasks.iter().map(|it| it.wcet_us as f64 / it.period_us as f64).sum();
     assert!(qpa == Answer::Accept || missed || used > 0.9, "{at}");
     assert!(qpa != Answer::Accept || !missed, "{at}");
+}
+
+/// Nobody is later under global fair lateness than its bounds say.
+fn fair_lateness(tasks: &TaskSet, cpus: u32, seed: u64, at: &str) -> Tally {
+    // Of times that are multiples of the CPUs, priority points are whole: nothing is rounded.
+    let cpus_us = u64::from(cpus);
+    let times = |task: &Sporadic| Sporadic {
+        wcet_us: task.wcet_us * cpus_us,
+        period_us: task.period_us * cpus_us,
+        deadline_us: task.deadline_us * cpus_us,
+        ..*task
+    };
+    let exact = TaskSet::new(tasks.iter().map(times).collect()).expect("a task set");
+    let mut bounded = 0;
+    for (set, point, unit) in
+        [(&exact, Point::FairLateness, cpus_us), (tasks, Point::FairLatenessWhole, 1)]
+    {
+        let Tardiness::Responses(all) = tardiness::compliant(tasks, cpus, point) else { continue };
+        let (longest, _) = observed(set, cpus, Order::FairLateness, seed);
+        let within = all.iter().zip(&longest).all(|(bound, seen)| bound * unit >= *seen);
+        assert!(within, "{point:?}: {all:?} < {longest:?} / {unit}: {at}");
+        bounded = 1;
+    }
+    [("g-fl bounded", bounded)].into()
+}
+
+/// On one CPU, no job takes longer under fixed priorities, or if none is preempted, than is said.
+fn other_policies(tasks: &TaskSet, seed: u64, at: &str) -> Tally {
+    let (mut tally, budget) = (Tally::new(), || Budget(20_000_000));
+    if let Response::Within(all) = single::fixed_priority(tasks, &mut budget()) {
+        let (longest, _) = observed(tasks, 1, Order::Fixed, seed);
+        assert!(all.iter().zip(&longest).all(|(bound, seen)| bound >= seen), "{all:?}, {at}");
+        // All at once is the worst case, and it is not long until the CPU has nothing to do.
+        assert!(all == longest || all.iter().max() >= Some(&1_000), "{all:?} {longest:?}: {at}");
+        tally.insert("fp on one CPU", 1);
+    }
+    if let Response::Within(all) = single::non_preemptive(tasks, &mut budget()) {
+        let longest = without_preemption(tasks, seed);
+        assert!(all.iter().zip(&longest).all(|(bound, seen)| bound >= seen), "np {all:?}, {at}");
+        tally.insert("np on one CPU", 1);
+        tally.insert("np is reached", (all == longest).into());
+    }
+    tally
+}
+
+/// The longest response time of each task on one CPU that, whenever it is free, takes the job with
+/// the earliest deadline and finishes it.
+fn without_preemption(tasks: &TaskSet, seed: u64) -> Vec<u64> {
+    let mut longest = vec![0; tasks.len()];
+    for mut release in releases(tasks, seed, 0) {
+        // Of each task the job that is next: its jobs run in order.
+        let mut jobs: Vec<u64> = (0..tasks.len()).map(|n| release(n as u32, None)).collect();
+        let mut now = 0;
+        while now < UNTIL_US {
+            let ready = (0..tasks.len()).filter(|&n| jobs[n] <= now);
+            let Some(n) = ready.min_by_key(|&n| jobs[n] + tasks[n].deadline_us) else {
+                now = jobs.iter().copied().min().unwrap_or(UNTIL_US);
+                continue;
+            };
+            now += tasks[n].wcet_us;
+            longest[n] = longest[n].max(now - jobs[n]);
+            jobs[n] = release(n as u32, Some(jobs[n]));
+        }
+    }
+    longest
 }
 
 #[test]

@@ -2,12 +2,14 @@
 //! and put in words.
 
 use std::fs;
+use std::io::{self, Read};
 use std::path::Path;
 
 use wastenot_model::Policy;
 use wastenot_model::workload::{Group, GroupId, Workload};
 use wastenot_rota::interpret::Interpreter;
 use wastenot_rota::{Diagnostic, compile, line_and_column};
+use wastenot_scenario::profile::BYTES;
 use wastenot_scenario::scenario::{Choice, Scenario, Unfit};
 use wastenot_scenario::scenario_for;
 use wastenot_sim::{Made, Scheduler, Settings, make, scheduler};
@@ -25,8 +27,8 @@ pub fn scenario(file: &str, text: &str) -> Result<Scenario, wastenot_scenario::E
     scenario_for(file, text, &|choice| resolve(choice, folder).map_err(unfit))
 }
 
-/// Reads the text of the policy that `choice` names, if it names one, which lies in `folder`; and
-/// sees whether there is such a scheduler, with such switches.
+/// Reads the policy and the profile that `choice` names, if it names any, which lie in `folder`;
+/// and sees whether there is such a scheduler, with such switches.
 pub fn resolve(choice: &mut Choice, folder: &Path) -> Result<(), Error> {
     if choice.name.ends_with(".rota") && choice.text.is_none() {
         let text = fs::read(folder.join(&choice.name));
@@ -35,7 +37,27 @@ pub fn resolve(choice: &mut Choice, folder: &Path) -> Result<(), Error> {
         let text = wastenot_rota::text(&text).map_err(|fault| first(file(), "", &[fault]))?;
         choice.text = Some(text.to_owned());
     }
+    if let Some(file) = profile(choice).filter(|_| choice.profile.is_none()) {
+        let text = text_of(&folder.join(file));
+        let text = text.map_err(|error| Error::NoProfile { file: file.to_owned(), error })?;
+        let read = wastenot_scenario::profile::profile(file, &text).map_err(Error::Profile)?;
+        choice.profile = Some(Box::new(read));
+    }
     made(choice).map(drop)
+}
+
+/// The file of the profile that a switch names.
+fn profile(choice: &Choice) -> Option<&str> {
+    let kind = Scheduler::named(&choice.name)?;
+    let mut switches = choice.switches.iter();
+    switches.find_map(|(name, value)| kind.switch(name)?.is_file(value).then_some(value.as_str()))
+}
+
+/// What stands in a file, or as much of it as makes it too long for a profile.
+fn text_of(file: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    fs::File::open(file)?.take(BYTES as u64 + 1).read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// Whether a choice is a policy that asks for an unsafe protocol.
@@ -50,6 +72,7 @@ fn switch(error: &Error) -> Option<&str> {
     match error {
         Error::Scheduler(wrong) => wrong.switch(),
         Error::Parameter { wrong, .. } => wrong.parameter(),
+        Error::NoProfile { .. } | Error::Profile(_) => Some("profile"),
         _ => None,
     }
 }
@@ -74,7 +97,8 @@ pub(crate) fn unread(choice: &Choice, workload: &Workload) -> Option<String> {
 pub(crate) fn made(choice: &Choice) -> Result<Made, Error> {
     match &choice.text {
         Some(text) => Ok(Made::Policy(Box::new(interpreter(choice, text)?))),
-        None => make(&choice.name, &choice.switches).map_err(Error::Scheduler),
+        None => make(&choice.name, &choice.switches, choice.profile.as_deref().copied())
+            .map_err(Error::Scheduler),
     }
 }
 

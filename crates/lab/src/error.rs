@@ -20,6 +20,17 @@ pub enum Error {
         /// Why.
         error: io::Error,
     },
+    /// The file of a profile cannot be read.
+    #[error("cannot read the profile {file}: {}", in_words(error))]
+    NoProfile {
+        /// As named.
+        file: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// A profile with a fault.
+    #[error("{0}")]
+    Profile(wastenot_scenario::Error),
     /// A policy that means nothing: its first fault.
     #[error("{at}: {code}: {what}")]
     Policy {
@@ -127,10 +138,13 @@ impl Error {
         match self {
             Error::Scheduler(wrong) => wrong.help().to_owned(),
             Error::NoPolicy { .. } => "name a file that ends in .rota; policies/ has many".into(),
+            Error::NoProfile { .. } => "name a profile (TOML), as docs/profile.md says".into(),
             Error::Policy { help, .. } => help.clone(),
             Error::Parameter { wrong, .. } => wrong.help().to_owned(),
             Error::Variant { known, .. } => format!("its variants are {}", known.join(", ")),
-            Error::Extract(error) | Error::Draw { error, .. } => error.help(),
+            Error::Extract(error) | Error::Profile(error) | Error::Draw { error, .. } => {
+                error.help()
+            }
             Error::Row { .. } => "take its line out of the file of results".into(),
             Error::Run { help, .. }
             | Error::NotSporadic { help, .. }

@@ -32,7 +32,10 @@ pub fn curves(
     let of = |row: &Row| if soft { row.average_ns } else { Some(row.max_ns) };
     let curve = |kind: &'static str| {
         let rows = table.iter().filter(|row| row.kind == kind);
-        let points = rows.filter_map(|row| Some((row.at.unwrap_or(0), of(row)?)));
+        if let Some(ns) = rows.clone().find(|row| row.at.is_none()).and_then(of) {
+            return Ok(Curve::constant(ns));
+        }
+        let points = rows.filter_map(|row| Some((row.at?, of(row)?)));
         Curve::through(points.collect()).map_err(|twice| (kind, twice))
     };
     let quantum = table.iter().find(|row| row.kind == "quantum");

@@ -89,6 +89,41 @@ impl TaskSet {
     pub fn is_implicit(&self) -> bool {
         self.iter().all(|task| task.deadline_us == task.period_us)
     }
+    /// The least common multiple of all periods, unless it is too long for a number.
+    pub fn hyperperiod_us(&self) -> Option<u64> {
+        self.iter().try_fold(1_u64, |all, task| {
+            let (mut a, mut b) = (all, task.period_us);
+            while b > 0 {
+                (a, b) = (b, a % b);
+            }
+            all.checked_mul(task.period_us / a)
+        })
+    }
+    /// Worst fit by decreasing utilisation: each task goes to the cluster that has most CPUs' worth
+    /// of time left, of equals the first; of equal tasks the first goes first. Returns the cluster
+    /// of each task, in the order of the set; that a cluster has room for what it is given is not
+    /// asked. `cpus` has those of each cluster.
+    pub fn worst_fit(&self, cpus: &[u32]) -> Vec<usize> {
+        // A CPU's time in parts of which each task uses a whole number. Where there are none, parts
+        // are as small as sums allow, and shares rounded up: the same on every machine.
+        let whole = self.hyperperiod_us().map_or(1 << 64, i128::from);
+        let share = |task: &Sporadic| {
+            let (wcet, period) = (i128::from(task.wcet_us), i128::from(task.period_us));
+            (wcet * whole + period - 1) / period
+        };
+        let mut order: Vec<(i128, usize)> =
+            self.iter().enumerate().map(|(n, task)| (-share(task), n)).collect();
+        order.sort_unstable();
+        let mut left: Vec<i128> = cpus.iter().map(|&cpus| i128::from(cpus) * whole).collect();
+        let mut cluster_of = vec![0; self.len()];
+        for (share, n) in order {
+            let most = (0..left.len()).rev().max_by_key(|&cluster| left[cluster]);
+            let Some(cluster) = most else { break };
+            left[cluster] += share;
+            cluster_of[n] = cluster;
+        }
+        cluster_of
+    }
 }
 
 impl std::ops::Deref for TaskSet {
@@ -110,5 +145,34 @@ mod tests {
         assert_eq!(of(1, 1 << 50), Err(NotATaskSet::Long { task: 1, what: "period" }));
         // More than its deadline: a set that cannot be scheduled is a set.
         assert!(of(9, 5).is_ok());
+    }
+    fn set(tasks: &[(u64, u64)]) -> TaskSet {
+        let task = |&(wcet, period)| Sporadic::implicit(wcet, period);
+        TaskSet::new(tasks.iter().map(task).collect()).expect("a task set")
+    }
+
+    /// By decreasing utilisation, each to where most is left: 0.9, 0.6, 0.5, 0.5, 0.1.
+    #[test]
+    fn worst_fit_spreads_tasks_over_clusters() {
+        let tasks = set(&[(1, 10), (5, 10), (9, 10), (6, 10), (5, 10)]);
+        assert_eq!(tasks.worst_fit(&[1, 1]), [1, 1, 0, 1, 0]);
+        assert_eq!(tasks.worst_fit(&[1, 2]), [1, 0, 1, 1, 0]);
+        assert_eq!(tasks.worst_fit(&[3]), [0; 5]);
+        assert_eq!(tasks.worst_fit(&[]), [0; 5]);
+        // Both CPUs are full when the last is placed, the first by thirds.
+        let tasks = set(&[(2, 3), (1, 2), (1, 2), (1, 3), (1, 100)]);
+        assert_eq!(tasks.worst_fit(&[1, 1]), [0, 1, 1, 0, 0]);
+        // Of numbers that are as large as may be.
+        let long = TaskSet::MOST_US - 1;
+        let tasks = set(&[(long, long - 1), (long, long), (1, long - 2), (long, 1)]);
+        assert_eq!(tasks.worst_fit(&[8_192, 1]), [1, 1, 1, 0]);
+    }
+
+    #[test]
+    fn periods_have_a_common_multiple_unless_it_is_too_long() {
+        assert_eq!(set(&[(1, 4), (1, 6), (1, 10)]).hyperperiod_us(), Some(60));
+        assert_eq!(TaskSet::default().hyperperiod_us(), Some(1));
+        let long = TaskSet::MOST_US - 1;
+        assert_eq!(set(&[(1, long), (1, long - 1)]).hyperperiod_us(), None);
     }
 }

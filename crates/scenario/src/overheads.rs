@@ -9,8 +9,8 @@
 //! ```
 //!
 //! `at` is the number of tasks; of `cache_delay` and `cache_load` the working set in KiB. It may be
-//! empty where a cost depends on nothing. Kinds that are not there cost nothing. `quantum` is no
-//! cost but how often the tick comes, 1000 us unless said.
+//! empty where a cost depends on nothing. Kinds that are not there cost nothing; one has to be.
+//! `quantum` is no cost but how often the tick comes, 1000 us unless said.
 
 use std::io::Read;
 
@@ -94,6 +94,11 @@ pub fn read(file: &str, read: impl Read) -> Result<Vec<Overhead>, Error> {
         }
         places.insert(overhead.at);
         all.push(overhead);
+    }
+    // Who counts with nothing wants to hear it: no kernel takes nothing.
+    if all.iter().all(|row| row.kind == "quantum") {
+        let help = "write a row for each kind that was measured: schedule,,9";
+        return Err(table.wrong("no overhead is in it", help));
     }
     Ok(all)
 }

@@ -22,7 +22,7 @@ use crate::scenario::node::{self, Node, Wrong, wrong};
 use crate::scenario::{Key, Section};
 
 /// Longest file that is read.
-const BYTES: usize = 64 * 1024;
+pub const BYTES: usize = 64 * 1024;
 /// No line travels longer: ten times as long as on the largest machines.
 const LINE: Span = Span(10_000);
 /// Nothing else takes longer.

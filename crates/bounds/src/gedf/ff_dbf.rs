@@ -109,4 +109,35 @@ mod tests {
         let cases = [1_000, 2_001, 4_000, 6_999, 10_001, 12_001].map(at);
         assert_eq!(cases, [0, 1, 2_000, 4_999, 5_000, 5_001]);
     }
+
+    /// The instants up to 20 000 at which demand of all tasks together begins to rise steeper, and
+    /// those at which it begins to rise less.
+    fn bends(tasks: &[Sporadic], speed: (i128, i128)) -> (Vec<i128>, Vec<i128>) {
+        let at = |window| tasks.iter().map(|task| demand(task, window, speed)).sum::<i128>();
+        let bend = |window| at(window + 1) - 2 * at(window) + at(window - 1);
+        let all = || (1..=20_000).map(|window| (window, bend(window)));
+        let [steeper, less] = [1, -1].map(|sign| {
+            all().filter(|(_, bend)| bend.signum() == sign).map(|(window, _)| window).collect()
+        });
+        (steeper, less)
+    }
+
+    /// SchedCAT's test points of two tasks. It looks at all of them; where demand begins to rise
+    /// steeper it cannot be greatest relative to what CPUs do, so that we only look at those where
+    /// it begins to rise less: at deadlines.
+    #[test]
+    fn demand_bends_at_its_test_points_and_those_that_matter_are_deadlines() {
+        let first = Sporadic::implicit(5_000, 10_000);
+        let second = first.due(7_000);
+        let full = (1, 1);
+        assert_eq!(bends(&[first], full), (vec![5_000, 15_000], vec![10_000, 20_000]));
+        assert_eq!(bends(&[second], full), (vec![2_000, 12_000], vec![7_000, 17_000]));
+        assert_eq!(bends(&[second], (4, 5)), (vec![750, 10_750], vec![7_000, 17_000]));
+        let (steeper, less) = bends(&[first, second], full);
+        let mut all = [steeper, less.clone()].concat();
+        all.sort_unstable();
+        let points = [2_000, 5_000, 7_000, 10_000, 12_000, 15_000, 17_000, 20_000];
+        assert_eq!(all, points);
+        assert_eq!(dues(&[first, second], 0, 20_000).collect::<Vec<_>>(), less);
+    }
 }

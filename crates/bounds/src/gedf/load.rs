@@ -5,8 +5,8 @@ use wastenot_model::sporadic::TaskSet;
 
 use super::{density_max, too_long};
 use crate::Answer;
-use crate::demand::{Windows, unmet, windows};
-use crate::number::{Budget, Exact, Halt, Interval, decide};
+use crate::demand::{Windows, repeats, unmet, windows};
+use crate::number::{Budget, Exact, Interval, decide};
 
 /// Whether no window demands more than what densities leave of the CPUs. Deadlines may be beyond
 /// periods. The load is not approximated: either all windows that matter are looked at, or the
@@ -15,22 +15,26 @@ pub fn load(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Answer {
     if tasks.iter().any(too_long) {
         return Answer::Reject;
     }
-    Answer::of(fits(tasks, cpus, budget))
-}
-
-fn fits(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Result<bool, Halt> {
     let most = most(tasks, cpus);
     if most.0 <= 0 {
-        return Ok(tasks.is_empty());
+        return Answer::of(Ok(tasks.is_empty()));
     }
     let quick = |_: &mut Budget| windows::<Interval>(tasks, most);
-    match decide(budget, quick, |_| windows::<Exact>(tasks, most))? {
-        Windows::Upto(longest) => Ok(unmet(tasks, most, longest, budget)?.is_none()),
-        Windows::None => Ok(true),
-        Windows::Over => Ok(false),
-        Windows::All => Err(Halt::Spent),
-    }
+    let longest = match decide(budget, quick, |_| windows::<Exact>(tasks, most)) {
+        Ok(Windows::Upto(longest)) => longest,
+        Ok(Windows::None) => return Answer::Accept,
+        Ok(Windows::Over) => return Answer::Reject,
+        Ok(Windows::All) => match repeats(tasks) {
+            Some(longest) => longest,
+            None => return Answer::NotApplicable(ALL),
+        },
+        Err(_) => return Answer::Unknown,
+    };
+    Answer::of(unmet(tasks, most, longest, budget).map(|unmet| unmet.is_none()))
 }
+
+/// Why it is silent where demand does not fall behind, and takes too long to repeat.
+const ALL: &str = "tasks use just what it allows: windows have no bound";
 
 /// The greatest load, as a fraction: of `mu = m - (m - 1) delta`, the better of what is left with
 /// `ceil(mu) - 1` and with `ceil(mu) - 2` tasks carried in.

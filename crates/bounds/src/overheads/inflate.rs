@@ -2,7 +2,7 @@
 
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 
-use super::{Overheads, Reach};
+use super::Overheads;
 use crate::number::{Budget, Exact, Halt, Interval, Number, decide};
 
 /// Who takes decisions, where: what a job pays for differs.
@@ -16,13 +16,18 @@ pub enum Implementation {
     MessagePassing,
 }
 
-/// Tasks that pay for overheads.
+/// Tasks that pay for overheads: C is rounded up, T and D down.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inflated {
-    /// The tasks: C rounded up, T and D down.
+    /// The tasks.
     pub tasks: TaskSet,
-    /// Whether every overhead was measured near where it was asked for.
-    pub reach: Reach,
+}
+
+impl Implementation {
+    /// Whether a CPU interrupts another when it took a decision for it.
+    pub(super) fn interrupts(self, cpus: u32) -> bool {
+        cpus > 1 || self != Implementation::Shared
+    }
 }
 
 /// Why no tasks are left once overheads are counted.
@@ -48,7 +53,8 @@ pub enum TooMuch {
 
 /// Adds to each task's C what others' releases, the tick, preemptions and decisions take of its
 /// time, and takes from its T and D by how much its release may be late. `cpus` are those that run
-/// tasks; nobody sends interrupts if one takes them itself.
+/// tasks; nobody sends interrupts if one takes them itself. Whether overheads were measured where
+/// they are asked for, [`Overheads::beyond`] tells.
 ///
 /// # Errors
 /// Nothing is left for tasks.
@@ -72,27 +78,9 @@ pub fn inflate(
         let deadline_us = left(task.deadline_us).ok_or(late)?;
         inflated.push(Sporadic { wcet_us, period_us, deadline_us, ..task });
     }
-    let reach = reach(tasks, overheads);
     // All numbers were looked at above.
     let tasks = TaskSet::new(inflated).map_err(|_| TooMuch::Interrupts)?;
-    Ok(Inflated { tasks, reach })
-}
-
-fn reach(tasks: &TaskSet, overheads: &Overheads) -> Reach {
-    let by_count = [
-        &overheads.schedule,
-        &overheads.switch,
-        &overheads.tick,
-        &overheads.release,
-        &overheads.ipi,
-        &overheads.latency,
-        &overheads.handler,
-        &overheads.request,
-    ];
-    let counts = by_count.iter().map(|curve| curve.reach(tasks.len() as u64));
-    let by_size = [&overheads.cache_delay, &overheads.cache_load];
-    let sizes = tasks.iter().flat_map(|task| by_size.map(|curve| curve.reach(task.wss_kb.into())));
-    counts.chain(sizes).max().unwrap_or(Reach::Within)
+    Ok(Inflated { tasks })
 }
 
 /// Each task with its C in us, rounded up, and by how much it may be late, rounded up.
@@ -135,7 +123,7 @@ fn worked_out<N: Number>(
     let about = about / left.clone() * N::whole(2);
     let decisions = N::whole(if passing { 3 } else { 2 }) * (schedule + switch);
     let mut once = about;
-    if cpus > 1 || dedicated {
+    if implementation.interrupts(cpus) {
         once = once + overheads.ipi.us(count);
     }
     if dedicated {

@@ -6,8 +6,10 @@
 mod curve;
 mod inflate;
 
-pub use curve::{Curve, Reach, Twice};
+pub use curve::{Curve, Twice};
 pub use inflate::{Implementation, Inflated, TooMuch, inflate};
+
+use wastenot_model::sporadic::TaskSet;
 
 /// What each thing costs that a kernel does, each by the number of tasks (`cache_delay` and
 /// `cache_load` by working set in KiB). What was not measured costs nothing.
@@ -57,5 +59,66 @@ impl Default for Overheads {
             cache_delay: none(),
             cache_load: none(),
         }
+    }
+}
+
+/// A place at which a kind of overhead is asked for, and was not measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beyond {
+    /// Its name in tables.
+    pub kind: &'static str,
+    /// A number of tasks, or of KiB.
+    pub at: u64,
+    /// The first place at which it was measured.
+    pub first: u64,
+    /// The last one.
+    pub last: u64,
+    /// Whether places are sizes of working sets, in KiB.
+    pub is_size: bool,
+}
+
+/// A kind of overhead.
+struct Kind<'o> {
+    name: &'static str,
+    curve: &'o Curve,
+    /// Whether it depends on a working set, not on how many tasks there are.
+    is_size: bool,
+}
+
+impl Overheads {
+    /// What jobs pay for on so many CPUs, in the order in which they meet it.
+    fn paid(&self, cpus: u32, who: Implementation) -> impl Iterator<Item = Kind<'_>> {
+        let passing = who == Implementation::MessagePassing;
+        let all = [
+            ("schedule", &self.schedule, true),
+            ("switch", &self.switch, true),
+            ("tick", &self.tick, true),
+            ("release", &self.release, true),
+            ("ipi", &self.ipi, who.interrupts(cpus)),
+            ("latency", &self.latency, true),
+            ("handler", &self.handler, passing),
+            ("request", &self.request, passing),
+        ];
+        let sizes = [("cache_delay", &self.cache_delay), ("cache_load", &self.cache_load)];
+        let count = |(name, curve, _)| Kind { name, curve, is_size: false };
+        let size = |(name, curve)| Kind { name, curve, is_size: true };
+        all.into_iter().filter(|it| it.2).map(count).chain(sizes.into_iter().map(size))
+    }
+
+    /// The kinds that jobs pay for on so many CPUs and that were not measured: they count as 0.
+    pub fn missing(&self, cpus: u32, who: Implementation) -> Vec<&'static str> {
+        self.paid(cpus, who).filter(|kind| kind.curve.is_empty()).map(|kind| kind.name).collect()
+    }
+
+    /// The first place at which `tasks` on so many CPUs ask for what was not measured.
+    pub fn beyond(&self, tasks: &TaskSet, cpus: u32, who: Implementation) -> Option<Beyond> {
+        let sizes = || tasks.iter().map(|task| u64::from(task.wss_kb));
+        let (small, large) = (sizes().min()?, sizes().max()?);
+        self.paid(cpus, who).find_map(|Kind { name, curve, is_size }| {
+            let (first, last) = curve.range()?;
+            let asked = if is_size { [small, large] } else { [tasks.len() as u64; 2] };
+            let at = asked.into_iter().find(|at| !(first..=last).contains(at))?;
+            Some(Beyond { kind: name, at, first, last, is_size })
+        })
     }
 }

@@ -8,27 +8,19 @@ use crate::number::{Budget, Halt};
 
 /// The longest response time of each task; the first task has the highest priority.
 pub fn fixed_priority(tasks: &TaskSet, budget: &mut Budget) -> Response {
-    let mut all = Vec::with_capacity(tasks.len());
-    for own in 0..tasks.len() {
-        match response(&tasks[..own], &tasks[own], &tasks[..=own], budget) {
-            Ok(Some(response)) => all.push(response),
-            Ok(None) => return Response::Unbounded,
-            Err(_) => return Response::Unknown,
-        }
+    Response::of(responses(tasks, budget))
+}
+
+fn responses(tasks: &TaskSet, budget: &mut Budget) -> Result<Option<Vec<i128>>, Halt> {
+    if overload(tasks)? {
+        return Ok(None);
     }
-    Response::of(Ok(Some(all)))
+    let of = |own: usize| response(&tasks[..own], &tasks[own], budget);
+    (0..tasks.len()).map(of).collect::<Result<Vec<i128>, Halt>>().map(Some)
 }
 
 /// Of all jobs that are released while tasks of its priority or above are busy.
-fn response(
-    higher: &[Sporadic],
-    own: &Sporadic,
-    both: &[Sporadic],
-    budget: &mut Budget,
-) -> Result<Option<i128>, Halt> {
-    if overload(both)? {
-        return Ok(None);
-    }
+fn response(higher: &[Sporadic], own: &Sporadic, budget: &mut Budget) -> Result<i128, Halt> {
     let (wcet, period) = (i128::from(own.wcet_us), i128::from(own.period_us));
     let (mut longest, mut done) = (0, 0);
     for job in 0.. {
@@ -47,5 +39,5 @@ fn response(
             break;
         }
     }
-    Ok(Some(longest))
+    Ok(longest)
 }

@@ -4,6 +4,7 @@
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 
 use super::{Response, busy_period, overload};
+use crate::demand::dues;
 use crate::number::{Budget, Halt};
 
 /// The longest response time of each task.
@@ -17,38 +18,17 @@ fn responses(tasks: &TaskSet, budget: &mut Budget) -> Result<Option<Vec<i128>>, 
     }
     let blocking = tasks.iter().map(|task| i128::from(task.wcet_us) - 1).max().unwrap_or(0);
     let busy = busy_period(tasks, None, budget)? + blocking;
+    // A job matters that is released while the CPU is busy, and due when a job of another may be.
     let of = |task: &Sporadic| {
-        let mut longest = i128::from(task.wcet_us);
-        for release in releases(tasks, task, busy, budget)? {
-            longest = longest.max(response(tasks, task, release, budget)?);
+        let (wcet, deadline) = (i128::from(task.wcet_us), i128::from(task.deadline_us));
+        let mut longest = wcet;
+        for due in dues(tasks, deadline, deadline + busy - 1) {
+            budget.spend(1)?;
+            longest = longest.max(response(tasks, task, due - deadline, budget)?);
         }
         Ok(longest)
     };
     tasks.iter().map(of).collect::<Result<Vec<i128>, Halt>>().map(Some)
-}
-
-/// When a job of `task` has to be released, after the busy time began, to be looked at: where its
-/// deadline is one of a job of another.
-fn releases(
-    tasks: &TaskSet,
-    task: &Sporadic,
-    busy: i128,
-    budget: &mut Budget,
-) -> Result<Vec<i128>, Halt> {
-    let mut all = Vec::new();
-    for other in tasks.iter() {
-        let first = i128::from(other.deadline_us) - i128::from(task.deadline_us);
-        let jobs = (0..).map(|job| first + job * i128::from(other.period_us));
-        for release in jobs.take_while(|&release| release < busy) {
-            budget.spend(1)?;
-            if release >= 0 {
-                all.push(release);
-            }
-        }
-    }
-    all.sort_unstable();
-    all.dedup();
-    Ok(all)
 }
 
 /// How long a job takes that is released `release` after the busy time began.

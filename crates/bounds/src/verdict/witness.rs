@@ -2,7 +2,7 @@
 
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 
-use crate::demand::{Unmet, Windows, demand, dues, total, unmet, windows};
+use crate::demand::{LONGEST_US, Unmet, Windows, demand, dues, repeats, total, unmet, windows};
 use crate::number::{Budget, Exact, Halt, Interval, Number, decide};
 
 /// Something that shows that a deadline is missed. `M` is a miss that was simulated.
@@ -80,24 +80,6 @@ pub(super) fn impossible<M>(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> 
         window_us: u64::try_from(first.window).ok()?,
         demand_us: u64::try_from(first.demand).ok()?,
     })
-}
-
-/// No window is longer that is looked at, in us.
-const LONGEST_US: i128 = 1 << 60;
-
-/// How long until demand repeats, if that is not too long.
-fn repeats(tasks: &[Sporadic]) -> Option<i128> {
-    let mut all: i128 = 1;
-    for task in tasks {
-        let period = i128::from(task.period_us);
-        let (mut a, mut b) = (all, period);
-        while b > 0 {
-            (a, b) = (b, a % b);
-        }
-        all = all.checked_mul(period / a).filter(|&all| all < LONGEST_US)?;
-    }
-    let latest = tasks.iter().map(|task| task.deadline_us).max()?;
-    Some(all + i128::from(latest))
 }
 
 /// The shortest window whose demand is not met, up to one that is known.

@@ -1,9 +1,6 @@
 //! What one curve says of one set.
 
-use wastenot_bounds::overheads::{
-    Implementation as Accounting, Overheads, Reach, TooMuch, inflate,
-};
-use wastenot_bounds::partitioned::worst_fit;
+use wastenot_bounds::overheads::{Implementation as Accounting, Overheads, TooMuch, inflate};
 use wastenot_bounds::verdict::Test;
 use wastenot_bounds::{Answer, Budget, gedf, tardiness};
 use wastenot_model::sporadic::TaskSet;
@@ -106,36 +103,45 @@ impl Judge {
         Some((implementation.accounting(), Overheads { cache_delay, ..overheads }))
     }
 
-    /// What it says of `tasks` on `cpus` CPUs, and whether overheads were asked for beyond where
-    /// they were measured. Of clusters it is what it says of the first that is not accepted.
-    pub(super) fn judge(&self, tasks: &TaskSet, cpus: u32, tests: &Tests) -> (Verdict, Reach) {
-        let Some(size) = self.cluster else { return self.together(tasks, cpus, tests) };
-        let own = vec![size - self.spare; (cpus / size) as usize];
-        let cluster_of = worst_fit(tasks, &own);
-        let mut clusters = vec![Vec::new(); own.len()];
-        cluster_of.into_iter().zip(tasks.iter()).for_each(|(n, task)| clusters[n].push(*task));
-        let mut reach = Reach::Within;
-        for cluster in clusters {
-            let tasks = TaskSet::new(cluster).expect("they are of a set");
-            let (verdict, here) = self.together(&tasks, size, tests);
-            reach = reach.max(here);
-            if verdict != Verdict::Accepted {
-                return (verdict, reach);
-            }
-        }
-        (Verdict::Accepted, reach)
+    /// The kinds of overheads that tasks pay for and that were not measured.
+    pub(super) fn missing(&self, cpus: u32) -> Vec<&'static str> {
+        let cpus = self.cluster.unwrap_or(cpus) - self.spare;
+        self.costs.as_ref().map_or(Vec::new(), |(who, overheads)| overheads.missing(cpus, *who))
     }
 
-    fn together(&self, tasks: &TaskSet, cpus: u32, tests: &Tests) -> (Verdict, Reach) {
-        let cpus = cpus - self.spare;
+    /// The sets that are judged for themselves, each with the CPUs that run it: those of clusters,
+    /// or all tasks together.
+    fn parts(&self, tasks: &TaskSet, cpus: u32) -> Vec<(TaskSet, u32)> {
+        let Some(size) = self.cluster else { return vec![(tasks.clone(), cpus - self.spare)] };
+        let own = vec![size - self.spare; (cpus / size) as usize];
+        let mut clusters = vec![Vec::new(); own.len()];
+        let cluster_of = tasks.worst_fit(&own);
+        cluster_of.into_iter().zip(tasks.iter()).for_each(|(n, task)| clusters[n].push(*task));
+        let sets = clusters.into_iter().map(TaskSet::new);
+        sets.map(|tasks| tasks.expect("they are of a set")).zip(own).collect()
+    }
+
+    /// What it says of `tasks` on `cpus` CPUs, and whether overheads are asked for beyond where
+    /// they were measured. Of clusters it is what it says of the first that is not accepted.
+    pub(super) fn judge(&self, tasks: &TaskSet, cpus: u32, tests: &Tests) -> (Verdict, bool) {
+        let parts = self.parts(tasks, cpus);
+        let is_beyond = self.costs.as_ref().is_some_and(|(who, overheads)| {
+            parts.iter().any(|(tasks, cpus)| overheads.beyond(tasks, *cpus, *who).is_some())
+        });
+        let mut verdicts = parts.iter().map(|(tasks, cpus)| self.together(tasks, *cpus, tests));
+        let rejected = verdicts.find(|verdict| *verdict != Verdict::Accepted);
+        (rejected.unwrap_or(Verdict::Accepted), is_beyond)
+    }
+
+    fn together(&self, tasks: &TaskSet, cpus: u32, tests: &Tests) -> Verdict {
         let Some((implementation, overheads)) = &self.costs else {
-            return (self.ask(tasks, cpus, tests), Reach::Within);
+            return self.ask(tasks, cpus, tests);
         };
         match inflate(tasks, cpus, overheads, *implementation) {
-            Ok(inflated) => (self.ask(&inflated.tasks, cpus, tests), inflated.reach),
-            Err(TooMuch::Latency { .. }) => (Verdict::Latency, Reach::Within),
-            Err(TooMuch::Long { .. }) => (Verdict::Density, Reach::Within),
-            Err(_) => (Verdict::Interrupts, Reach::Within),
+            Ok(inflated) => self.ask(&inflated.tasks, cpus, tests),
+            Err(TooMuch::Latency { .. }) => Verdict::Latency,
+            Err(TooMuch::Long { .. }) => Verdict::Density,
+            Err(_) => Verdict::Interrupts,
         }
     }
 

@@ -59,6 +59,8 @@ pub struct Swept<'s> {
     pub(crate) sweep: &'s Sweep,
     /// By point, as the file has them.
     pub rows: Vec<Row>,
+    /// Which kinds of overheads count as 0, in words: of which curves.
+    uncounted: Vec<String>,
 }
 
 /// What came of it.
@@ -112,6 +114,28 @@ impl<'s> Plan<'s> {
         Ok(Plan { sweep, judges, order })
     }
 
+    /// Of which curves which kinds count as 0, since their tables do not have them: a sentence for
+    /// all that lack the same.
+    fn uncounted(&self) -> Vec<String> {
+        let mut lacking: BTreeMap<Vec<&str>, Vec<String>> = BTreeMap::new();
+        for (cpus, judges) in &self.judges {
+            for (judge, curve) in judges.iter().zip(&self.sweep.curves) {
+                let kinds = judge.missing(*cpus);
+                let curves = lacking.entry(kinds).or_default();
+                let name = format!("{} ({})", curve.name, curve.criterion.word());
+                if !curves.contains(&name) {
+                    curves.push(name);
+                }
+            }
+        }
+        let lacking = lacking.into_iter().filter(|(kinds, _)| !kinds.is_empty());
+        let said = |(kinds, curves): (Vec<&str>, Vec<String>)| {
+            let (curves, kinds) = (curves.join(", "), kinds.join(", "));
+            format!("tables of {curves} do not have these, which count as 0: {kinds}")
+        };
+        lacking.map(said).collect()
+    }
+
     /// How many rows a shard has, or all.
     pub fn len(&self, shard: Option<Shard>) -> usize {
         self.of(shard).len()
@@ -160,7 +184,7 @@ impl<'s> Plan<'s> {
         }
         match there.iter().find(|row| !row.fits(sweep.sets, sweep.curves.len())) {
             Some(row) => Err(Error::Row { point: row.point.clone() }),
-            None => Ok(Outcome::Whole(Swept { sweep, rows: there })),
+            None => Ok(Outcome::Whole(Swept { sweep, rows: there, uncounted: self.uncounted() })),
         }
     }
 }

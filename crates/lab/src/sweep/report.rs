@@ -84,6 +84,14 @@ impl Swept<'_> {
         if with("none: averages") {
             said.push("averages bound nothing: `soft` with overheads is no guarantee".into());
         }
+        if self.sweep.curves.iter().any(|curve| curve.costs.is_some()) {
+            said.push(
+                "a table does not say of which machine and implementation it is: that each is of the \
+                 curve that counts with it is taken for granted"
+                    .into(),
+            );
+        }
+        said.extend(self.uncounted.iter().cloned());
         let extrapolated: u64 = sums.iter().map(|sum| sum.extrapolated).sum();
         if extrapolated > 0 {
             let all: u64 = sums.iter().map(|sum| sum.sets).sum();

@@ -1,7 +1,6 @@
 //! A row: all sets of a point, and what each curve says of each.
 
 use serde::{Deserialize, Serialize};
-use wastenot_bounds::overheads::Reach;
 use wastenot_model::sporadic::TaskSet;
 use wastenot_scenario::sweep::{Point, Sweep};
 
@@ -48,9 +47,9 @@ impl Row {
 
     fn judge(&mut self, sweep: &Sweep, point: &Point, judges: &[Judge], tasks: &TaskSet) {
         for (n, judge) in judges.iter().enumerate() {
-            let (verdict, reach) = judge.judge(tasks, point.cpus, &sweep.tests);
+            let (verdict, is_beyond) = judge.judge(tasks, point.cpus, &sweep.tests);
             self.verdicts[n].push(verdict.letter());
-            self.extrapolated[n] += u32::from(reach == Reach::Beyond);
+            self.extrapolated[n] += u32::from(is_beyond);
         }
     }
 

@@ -83,8 +83,8 @@ impl Profile {
     pub const NAMED: [(&str, Profile); 2] =
         [("free", Profile::FREE), ("x7550-assumed", Profile::X7550_ASSUMED)];
 
-    /// With so many lines written under the one lock, and so many fetches of a ticket lock's line by
-    /// each that waits: the two that are fitted, since nobody published them.
+    /// With so many lines written under the one lock, and so many fetches of a ticket lock's line
+    /// by each that waits: the two that are fitted, since nobody published them.
     #[must_use]
     pub const fn with_lines(mut self, lines: u32, fetches: u32) -> Profile {
         self.coarse.lines = lines;

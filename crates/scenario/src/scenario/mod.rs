@@ -17,7 +17,7 @@ mod tasks;
 mod variants;
 pub(crate) mod verify;
 
-use wastenot_model::machine::Costs;
+use wastenot_model::machine::{Costs, Profile};
 use wastenot_model::{Machine, Span, Workload};
 
 pub use figure::{Figure, Formula, MEASURES, Measure, Over, PICKS, Pick, Quantity};
@@ -73,6 +73,8 @@ pub struct Choice {
     pub switches: Vec<(String, String)>,
     /// What stands in that file, once it was read.
     pub text: Option<String>,
+    /// What the profile says whose file a switch names, once it was read.
+    pub profile: Option<Box<Profile>>,
 }
 
 impl Choice {

@@ -106,8 +106,9 @@ pub(crate) const COSTS: Section = Section {
 pub(crate) const SCHEDULER: Section = Section {
     title: "[scheduler]",
     about: "Who decides. Every other key is a switch of that scheduler. A variant that gives a \
-            name begins with that scheduler's defaults, one that gives none changes switches.",
-    keys: &[key("name", "text", "the scheduler, or a policy (`x.rota`) beside this file")],
+            name begins with that scheduler's defaults, one that gives none changes switches. \
+            Files are named by their paths from here.",
+    keys: &[key("name", "text", "the scheduler, or the file of a policy (`x.rota`)")],
 };
 
 pub(crate) const GROUP: Section = Section {

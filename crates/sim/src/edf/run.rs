@@ -347,21 +347,8 @@ fn sharing(machine: &Machine) -> usize {
     share.count().max(1)
 }
 
-/// Worst fit by decreasing utilisation: by task its cluster, the one of which most is free.
+/// By task its cluster: where most is free.
 fn spread(tasks: &TaskSet, clusters: &[Vec<CpuId>]) -> Vec<u32> {
-    /// A CPU, in parts that are exact enough to tell loads apart.
-    const WHOLE: u128 = 1 << 60;
-    let load = |n: usize| u128::from(tasks[n].wcet_us) * WHOLE / u128::from(tasks[n].period_us);
-    let mut order: Vec<usize> = (0..tasks.len()).collect();
-    order.sort_by_key(|&n| (std::cmp::Reverse(load(n)), n));
-    let mut loads = vec![0; clusters.len()];
-    let mut cluster_of = vec![0; tasks.len()];
-    for n in order {
-        // Of each of its CPUs: the last cluster may have less.
-        let after = |c: &usize| (loads[*c] + load(n)) / clusters[*c].len() as u128;
-        let least = (0..clusters.len()).min_by_key(after).unwrap_or(0);
-        loads[least] += load(n);
-        cluster_of[n] = least as u32;
-    }
-    cluster_of
+    let cpus: Vec<u32> = clusters.iter().map(|cluster| cluster.len() as u32).collect();
+    tasks.worst_fit(&cpus).into_iter().map(|cluster| cluster as u32).collect()
 }

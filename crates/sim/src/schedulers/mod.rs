@@ -16,7 +16,7 @@ pub use settings::{Settings, Switch, Values, WrongSetting};
 use wastenot_model::policy::{Context, Place};
 use wastenot_model::{CpuId, Policy, TaskId};
 
-use crate::edf::Real;
+use crate::edf::{Profile, Real};
 
 /// A scheduler by name.
 #[derive(Clone, Copy, Debug)]
@@ -88,11 +88,16 @@ pub const REAL_TIME: &[Scheduler] = &[
     real_time::GFP_MP,
 ];
 
-/// The scheduler `name` with these switches set; a fresh one for each run.
-pub fn make(name: &str, set: &[(String, String)]) -> Result<Made, WrongSetting> {
+/// The scheduler `name` with these switches set; a fresh one for each run. `profile` is what the
+/// file says that one of them names, if one does ([`Switch::is_file`]).
+pub fn make(
+    name: &str,
+    set: &[(String, String)],
+    profile: Option<Profile>,
+) -> Result<Made, WrongSetting> {
     let found = Scheduler::named(name);
     let scheduler = found.ok_or_else(|| WrongSetting::unknown_scheduler(name))?;
-    let settings = Settings::of(scheduler, set)?;
+    let settings = Settings::of(scheduler, set)?.reading(scheduler, profile)?;
     Ok(match scheduler.make {
         Make::Policy(make) => Made::Policy(make(&settings)),
         Make::RealTime(make) => Made::RealTime(Box::new(make(&settings))),
@@ -101,7 +106,7 @@ pub fn make(name: &str, set: &[(String, String)]) -> Result<Made, WrongSetting> 
 
 /// The policy `name` with these switches set; a fresh one for each run.
 pub fn scheduler(name: &str, set: &[(String, String)]) -> Result<Box<dyn Policy>, WrongSetting> {
-    match make(name, set)? {
+    match make(name, set, None)? {
         Made::Policy(policy) => Ok(policy),
         Made::RealTime(real) => Err(WrongSetting::no_policy(real.name())),
     }

@@ -6,8 +6,9 @@ use crate::mechanism::Spin;
 
 const PROFILE: Switch = Switch {
     name: "profile",
-    about: "what kernel code and hardware take: nothing, or what is assumed of 8 x 8 CPUs at 2 GHz",
-    values: Values::Words(&["free", "x7550-assumed"]),
+    about: "what kernel code and hardware take: nothing, what is assumed of 8 x 8 CPUs at 2 GHz, or \
+            what a file says (docs/profile.md)",
+    values: Values::Profile,
     default: "free",
 };
 const LOCKS: Switch = Switch {
@@ -174,10 +175,7 @@ fn real(settings: &Settings, design: Design, order: Order) -> Real {
         "running" => Tie::Running,
         _ => Tie::First,
     };
-    let profile = match settings.word("profile") {
-        "x7550-assumed" => Profile::X7550_ASSUMED,
-        _ => Profile::FREE,
-    };
+    let profile = settings.profile(PROFILE.name);
     let spin = match settings.word("locks") {
         "mcs" => Spin::Own,
         "ticket" => Spin::Ticket,

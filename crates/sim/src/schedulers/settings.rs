@@ -1,5 +1,6 @@
 //! Switches of schedulers: what can be set, to what, and what was set.
 
+use wastenot_model::machine::Profile;
 use wastenot_model::{Span, nearest};
 
 use super::{REAL_TIME, SCHEDULERS, Scheduler};
@@ -18,7 +19,7 @@ pub struct Switch {
 }
 
 /// What a switch can be.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {
     /// One of these words.
     Words(&'static [&'static str]),
@@ -26,17 +27,34 @@ pub enum Values {
     Span,
     /// A whole number.
     Count,
+    /// A profile by name, or its file, which ends in `.toml`.
+    Profile,
 }
 
 /// The shortest slice or quantum: below it a run is nothing but switches.
 const SHORTEST: Span = Span::us(10);
 
+/// The profile of this name.
+fn named(value: &str) -> Option<Profile> {
+    Profile::NAMED.into_iter().find(|(name, _)| *name == value).map(|(_, profile)| profile)
+}
+
+fn is_file(value: &str) -> bool {
+    value.ends_with(".toml")
+}
+
 impl Switch {
+    /// Whether this value of it is the name of a file, which whoever makes the scheduler has to
+    /// have read.
+    pub fn is_file(&self, value: &str) -> bool {
+        self.values == Values::Profile && is_file(value)
+    }
     fn fits(&self, value: &str) -> bool {
         match self.values {
             Values::Words(words) => words.contains(&value),
             Values::Span => Span::parse(value).is_some_and(|span| span >= self.shortest()),
             Values::Count => value.parse::<u32>().is_ok(),
+            Values::Profile => named(value).is_some() || is_file(value),
         }
     }
     /// Only what is off unless set can be set to nothing.
@@ -54,6 +72,10 @@ impl Switch {
             }
             Values::Span => "a length of time such as `2ms`".into(),
             Values::Count => "a whole number".into(),
+            Values::Profile => {
+                let names = Profile::NAMED.map(|(name, _)| name).join(" | ");
+                format!("{names}, or the file of a profile, which ends in .toml")
+            }
         }
     }
 }
@@ -62,6 +84,8 @@ impl Switch {
 #[derive(Clone, Debug)]
 pub struct Settings {
     values: Vec<(&'static str, String)>,
+    /// What the file says that a switch names.
+    read: Option<Profile>,
 }
 
 /// No such scheduler, no such switch, or no such value.
@@ -120,6 +144,13 @@ impl WrongSetting {
             help: format!("`{name}` is {}", switch.describe()),
         }
     }
+    fn unread(scheduler: &Scheduler, switch: &Switch, file: &str) -> WrongSetting {
+        WrongSetting {
+            switch: Some(switch.name.into()),
+            what: format!("{}: nobody has read `{}`", scheduler.name, shown(file)),
+            help: format!("name it in a scenario; else `{}` is a name", switch.name),
+        }
+    }
 }
 
 /// The one that was probably meant, or all that there are.
@@ -151,7 +182,20 @@ impl Settings {
             }
             values[at].1.clone_from(value);
         }
-        Ok(Settings { values })
+        Ok(Settings { values, read: None })
+    }
+    /// The same, with what the file says that a switch names: it has to be there if one does.
+    pub(super) fn reading(
+        self,
+        scheduler: &Scheduler,
+        read: Option<Profile>,
+    ) -> Result<Settings, WrongSetting> {
+        let pairs = scheduler.switches.iter().zip(&self.values);
+        let mut files = pairs.filter(|(switch, (_, value))| switch.is_file(value));
+        match files.next().filter(|_| read.is_none()) {
+            Some((switch, (_, file))) => Err(WrongSetting::unread(scheduler, switch, file)),
+            None => Ok(Settings { read, ..self }),
+        }
     }
 
     /// The scheduler's name and what is set otherwise than by default: `osv thyst=5ms`.
@@ -170,6 +214,10 @@ impl Settings {
     /// A length of time.
     pub fn span(&self, name: &str) -> Span {
         Span::parse(self.word(name)).unwrap_or_default()
+    }
+    /// A profile.
+    pub fn profile(&self, name: &str) -> Profile {
+        named(self.word(name)).or(self.read).unwrap_or_default()
     }
     /// A whole number.
     pub fn count(&self, name: &str) -> u32 {

@@ -330,7 +330,7 @@ fn shard(text: &str) -> Result<Shard, String> {
     let read = || {
         let (index, of) = text.split_once('/')?;
         let (index, of): (usize, usize) = (index.parse().ok()?, of.parse().ok()?);
-        (1..=of).contains(&index).then_some(Shard { index: index - 1, of })
+        (1..=of).contains(&index).then(|| Shard { index: index - 1, of })
     };
     read().ok_or_else(|| "the second of three is `2/3`".to_owned())
 }

@@ -133,7 +133,7 @@ impl FromStr for Scheduler {
         };
         match switches.iter().enumerate().find(|&at| twice(at)) {
             Some((_, (name, _))) => Err(format!("`{name}` is set twice: leave one of them out")),
-            None => Ok(Scheduler(Choice { name, switches, text: None })),
+            None => Ok(Scheduler(Choice { switches, ..Choice::named(&name) })),
         }
     }
 }

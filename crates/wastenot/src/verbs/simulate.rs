@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use wastenot_lab::{Error, Experiment, Grid, Options, run};
+use wastenot_model::machine::Profile;
 use wastenot_model::report::Unit;
 use wastenot_model::{Report, Table, Time};
 use wastenot_scenario::Scenario;
@@ -195,6 +196,9 @@ fn schedulers() -> Report {
                 Values::Words(words) => words.join("|"),
                 Values::Span => "time".into(),
                 Values::Count => "whole number".into(),
+                Values::Profile => {
+                    Profile::NAMED.map(|(name, _)| name).join("|") + "|file of a profile"
+                }
             };
             switches.push(vec![
                 name.into(),

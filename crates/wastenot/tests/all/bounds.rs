@@ -140,6 +140,25 @@ fn one_cpu_is_decided_exactly() {
 }
 
 #[test]
+fn one_cpu_has_other_policies_beside_edf() {
+    let of = |answer: &Value| {
+        let rows = answer["tasks"].as_array().expect("tasks").clone();
+        let columns = ["response_us_max", "response_us_max_fp", "response_us_max_np"];
+        columns.map(|column| rows.iter().map(|row| row[column].clone()).collect::<Vec<_>>())
+    };
+    let (answer, _) = asked(&[(1, 5, 5), (6, 10, 9)], "--cpus 1");
+    let [edf, fixed, _] = of(&answer);
+    assert_eq!((edf, fixed), (vec![json!(3), json!(7)], vec![json!(1), json!(8)]));
+    let (answer, _) = asked(&[(79, 120, 100), (11, 34, 100), (1, 190, 100)], "--cpus 1");
+    assert_eq!(of(&answer)[2], [91, 91, 91]);
+    let (answer, _) = asked(&[(1, 5, 5), (6, 10, 9)], "--cpus 2");
+    let [_, fixed, unpreempted] = of(&answer);
+    assert!(fixed.iter().chain(&unpreempted).all(Value::is_null), "{answer}");
+    let (answer, _) = asked(&[(5, 5, 5), (6, 10, 9)], "--cpus 1");
+    assert!(of(&answer)[1].iter().all(Value::is_null), "{answer}");
+}
+
+#[test]
 fn what_is_asked_is_answered_and_nothing_else() {
     let three = implicit(&[(2, 3); 3]);
     let (answer, code) = asked(&three, "--cpus 3 --test gfb,pedf");
@@ -249,4 +268,88 @@ fn sets_that_are_too_large_to_be_tested_are_unknown_soon() {
     assert_eq!(code, 3, "{text}");
     let answer: Value = serde_json::from_slice(&output.stdout).expect("one object");
     assert_eq!((&answer["tests"]["rta"], &answer["cause"]), (&json!("unknown"), &json!("budget")));
+}
+
+/// What people are told.
+fn told(tasks: &str, words: &str) -> String {
+    let desk = Desk::new();
+    desk.put("t.csv", tasks);
+    let output = desk.bash(&format!("wastenot bounds t.csv --text {words}"));
+    let (text, code) = said(&output);
+    assert!(output.stderr.is_empty() && code < 4, "{text}");
+    // Lines are broken anywhere.
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn nobody_is_said_to_have_rejected_what_it_did_not() {
+    let three = csv(&implicit(&[(2, 3); 3]));
+    let text = told(&three, "--cpus 3 --test pedf");
+    assert!(text.contains("No test of global EDF was asked"), "{text}");
+    let text = told(&three, "--cpus 3 --test qpa,pedf");
+    assert!(text.contains("None of the tests that were asked applies"), "{text}");
+    assert!(text.contains("qpa no: it is about one CPU"), "{text}");
+    let text = told(&three, "--cpus 3 --test qpa,gfb");
+    assert!(text.contains("No test of global EDF that was asked accepts it"), "{text}");
+    // Nobody asked for a test of one CPU, and this is about two.
+    assert!(!told(&three, "--cpus 3").contains("qpa"), "{text}");
+}
+
+#[test]
+fn load_decides_where_tasks_use_just_what_it_allows() {
+    let (answer, code) = asked(&[(1, 2, 1), (1, 4, 12), (1, 4, 1)], "--cpus 1 --test load");
+    assert_eq!((&answer["tests"]["load"], code), (&json!("reject"), 1), "{answer}");
+    let (answer, code) = asked(&[(1, 2, 1), (1, 2, 2)], "--cpus 1 --test load");
+    assert_eq!((&answer["tests"]["load"], code), (&json!("accept"), 0), "{answer}");
+    // Only after 2^60 us demand is repeated.
+    let primes = [1_048_573, 1_048_571, 1_048_559, 1_048_549];
+    let tasks = primes.map(|prime| (prime, 4 * prime, 4 * prime - 1));
+    let (answer, _) = asked(&tasks, "--cpus 1 --test load");
+    assert_eq!(answer["tests"]["load"], "not_applicable", "{answer}");
+    let text = told(&csv(&tasks), "--cpus 1 --test load");
+    assert!(text.contains("load no: tasks use just what it allows"), "{text}");
+}
+
+#[test]
+fn one_cpu_and_sets_too_large_to_search_are_spoken_of_as_they_are() {
+    let text = told(&csv(&[(10, 100, 5), (9, 100, 10)]), "--cpus 1");
+    assert!(!text.contains("1 CPU give "), "{text}");
+    let text = told(&csv(&[(5, 20, 10), (6, 20, 10)]), "--cpus 1");
+    assert!(text.contains("and 1 CPU gives 10"), "{text}");
+    let text = told(&csv(&implicit(&[(9, 10), (2, 10)])), "--cpus 1");
+    assert!(text.contains("tasks use 1.100 CPUs in the long run, and there is 1."), "{text}");
+    let many = "wcet_us,period_us\n".to_owned() + &"1,1000000\n".repeat(100_001);
+    let text = told(&many, "--cpus 1 --test ffdbf");
+    assert!(text.contains("if jobs may be late by some bound, which was not worked out"), "{text}");
+    assert!(!text.contains("some bound at most"), "{text}");
+}
+
+#[test]
+fn a_table_tells_neither_what_it_lacks_nor_of_which_machine_it_is_so_the_report_does() {
+    let desk = Desk::new();
+    desk.put("t.csv", csv(&implicit(&[(5_000, 10_000), (5_000, 10_000), (9, 10_000)])));
+    desk.put("o.csv", "kind,at,max_us,average_us\nschedule,,9,2\nipi,,4,\nhandler,,3,1\n");
+    let ask = |words: &str| {
+        let output = desk.bash(&format!("wastenot bounds t.csv --overheads o.csv {words}"));
+        serde_json::from_slice::<Value>(&output.stdout).expect("one object")
+    };
+    let answer = ask("--cpus 1 --json");
+    let all = answer["assumptions"].to_string();
+    let kinds =
+        "o.csv has no switch, tick, release, latency, cache_delay, cache_load: counted as 0";
+    assert!(all.contains(kinds), "{all}");
+    assert!(all.contains("that o.csv is of gsn-edf on 1 CPU"), "{all}");
+    let missing = ["switch", "tick", "release", "latency", "cache_delay", "cache_load"];
+    assert_eq!(
+        (&answer["overheads"]["not_measured"], &answer["fit"]["cpus"]),
+        (&json!(missing), &json!(2))
+    );
+    let all = ask("--cpus 3 --implementation gedf-mp --json")["assumptions"].to_string();
+    assert!(all.contains("o.csv has no switch, tick, release, latency, request,"), "{all}");
+    assert!(all.contains("no averages of ipi"), "{all}");
+    assert!(all.contains("that o.csv is of gedf-mp on 3 CPUs"), "{all}");
+    let (text, _) = said(&desk.bash("wastenot bounds t.csv --cpus 1 --overheads o.csv --text"));
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("2 CPUs (fewest; by") && text.contains("with what 1 takes"), "{text}");
+    assert!(!text.contains("Next: "), "{text}");
 }

@@ -46,6 +46,9 @@ fn desk() -> Desk {
     desk.put("header.csv", "wcet,period_us\n1,5\n");
     desk.put("two.csv", "wcet_us,period_us\n1,5\n1,5\n");
     desk.put("kinds.csv", "kind,at,max_us\nshedule,5,2\n");
+    desk.put("nothing.csv", "kind,at,max_us\n");
+    desk.put("quantum.csv", "kind,at,max_us\nquantum,,1000\n");
+    desk.put("point.csv", "kind,at,max_us\nschedule,8,2\n");
     desk.put("range.csv", "kind,at,max_us\nschedule,5,2\nschedule,9,3\n");
     desk.put("cache.csv", "kind,at,max_us\ncache_delay,4,2\ncache_delay,9,3\n");
     desk.put("bad.json", "{\"tasks\": {\"t\": {\n\"rum\": 5}}}");
@@ -160,6 +163,17 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     ("wastenot bounds two.csv --cpus 1 --implementation gedf-mp", "no CPU for tasks", "`--cpus 2`"),
     ("wastenot bounds two.csv --cpus 2 --overheads kinds.csv", "no `shedule`", "`schedule`?"),
+    (
+        "wastenot bounds two.csv --cpus 2 --overheads nothing.csv",
+        "no overhead is in it",
+        "schedule,,9",
+    ),
+    ("wastenot bounds two.csv --cpus 2 --overheads quantum.csv", "no overhead", "schedule,,9"),
+    (
+        "wastenot bounds two.csv --cpus 2 --overheads point.csv",
+        "point.csv: schedule was measured at 8 tasks, and there are 2",
+        "`--extrapolate`",
+    ),
     ("wastenot bounds two.csv --cpus 2 --extrapolate", "--overheads", "bounds --help"),
     (
         "wastenot bounds two.csv --cpus 2 --overheads range.csv",

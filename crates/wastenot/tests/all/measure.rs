@@ -144,7 +144,7 @@ fn pairs_that_fit_are_told_and_make_a_profile_that_can_be_read() {
     desk.put("priced.csv", table("m") + priced + &priced.replace("m,2", "n,2").replace("25", "9"));
     let (text, code) = asked(&desk, "calibrate priced.csv --within 1% -o priced.toml");
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains("what a line takes was measured"), "{text}");
+    assert!(text.contains("was measured, and lines that fit"), "{text}");
     let priced = read(&desk, "priced.toml");
     assert!(priced.contains("line_near = \"25ns\"") && priced.contains("lines = 44"), "{priced}");
     assert!(priced.contains("lines as measured there"), "{priced}");
@@ -205,4 +205,69 @@ fn what_cannot_be_fitted_is_told_with_what_to_do() {
     }
     let (text, code) = asked(&desk, "calibrate two.csv --machine n --within 1%");
     assert_eq!(code, 0, "{text}");
+}
+
+/// Two tasks a CPU under one lock, whose profile is a name or a file.
+fn scenario(profile: &str) -> String {
+    format!(
+        r#"schema = "wastenot.scenario/1"
+machine = "core:2 pu:1"
+limit = "50ms"
+seeds = 1
+[scheduler]
+name = "gsn-edf"
+profile = "{profile}"
+[[tasks]]
+name = "t"
+count = 4
+background = true
+program = ["loop forever", "every 5ms", "compute 1ms", "end"]
+"#
+    )
+}
+
+#[test]
+fn scenarios_run_with_profiles_from_files() {
+    let desk = Desk::new();
+    fs::create_dir(desk.path().join("mine")).expect("a folder");
+    desk.put("m.csv", table("m"));
+    let (text, code) = asked(&desk, "calibrate m.csv --within 1% -o mine/fitted.toml");
+    assert_eq!(code, 0, "{text}");
+    let schema = "schema = \"wastenot.profile/1\"\n";
+    desk.put("mine/same.toml", format!("{schema}base = \"x7550-assumed\"\n"));
+    desk.put("mine/wrong.toml", format!("{schema}line_neer = \"9ns\"\n"));
+    let run = |profile: &str, words: &str| {
+        desk.put("mine/s.toml", scenario(profile));
+        desk.bash(&format!("wastenot simulate mine/s.toml --json {words}"))
+    };
+    // How long the longest job took.
+    let takes = |profile: &str, words: &str| {
+        let output = run(profile, words);
+        let (text, code) = said(&output);
+        assert_eq!(code, 0, "{text}");
+        let answer: Value = serde_json::from_slice(&output.stdout).expect("one object");
+        answer["deadlines"][0]["response_ns_max"].as_u64().expect("a length")
+    };
+    let [free, assumed, same, fitted] =
+        ["free", "x7550-assumed", "same.toml", "fitted.toml"].map(|profile| takes(profile, ""));
+    assert_eq!(same, assumed);
+    assert!(free < fitted && fitted < assumed, "{free} {fitted} {assumed}");
+    assert_eq!(takes("free", "--scheduler gsn-edf,profile=mine/fitted.toml"), fitted);
+    // What is kept is of what the file said.
+    assert_eq!(takes("same.toml", "--resume kept"), assumed);
+    let text = read(&desk, "mine/fitted.toml");
+    desk.put("mine/same.toml", text);
+    assert_eq!(takes("same.toml", "--resume kept"), fitted);
+    for (profile, what, help) in [
+        (
+            "lost.toml",
+            "mine/s.toml:7: cannot read the profile lost.toml: no such file",
+            "profile.md",
+        ),
+        ("wrong.toml", "mine/s.toml:7: wrong.toml:2: ", "`line_near`"),
+        ("mine", "cannot be `mine`", "free | x7550-assumed, or the file"),
+    ] {
+        let (text, code) = said(&run(profile, ""));
+        assert!(code == 2 && text.contains(what) && text.contains(help), "{profile}: {text}");
+    }
 }

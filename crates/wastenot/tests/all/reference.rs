@@ -103,6 +103,15 @@ fn the_pages_on_json_name_all_that_is_printed_and_nothing_else() {
     names_all("replay.md", "wastenot simulate --replay trace.dat --scheduler cfs-4.1 --json");
 }
 
+#[test]
+fn the_page_on_bounds_names_every_implementation() {
+    let page = fs::read_to_string(root().join("docs/reference/bounds.md")).expect("the page");
+    let row = page.lines().find(|line| line.starts_with("| `implementation` |")).expect("a row");
+    for (name, _) in wastenot_lab::sweep::NAMES.implementations {
+        assert!(row.contains(&format!("`{name}`")), "{name}: {row}");
+    }
+}
+
 /// The page names what `line` prints, and nothing else.
 fn names_all(page: &str, line: &str) {
     let output = Desk::laid().bash(line);

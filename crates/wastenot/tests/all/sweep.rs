@@ -98,6 +98,67 @@ fn it_says_which_curve_is_above_which() {
     assert!(answer["assumptions"].to_string().contains("beyond where they were measured"));
 }
 
+/// One point, and one curve, of global EDF or of partitions.
+const ONE: &str = r#"schema = "wastenot.sweep/1"
+sets = 5
+overheads = "o.csv"
+criteria = ["hard"]
+cache_delay = 0
+[points]
+cpus = 2
+tasks = 16
+total = 1
+utilizations = "randfixedsum"
+periods = "log-uniform 10-100 ms"
+[[curves]]
+name = "it"
+implementation = "gsn-edf"
+"#;
+
+#[test]
+fn overheads_from_beyond_their_table_are_marked_whatever_the_verdict() {
+    let desk = Desk::new();
+    desk.put("global.toml", ONE);
+    desk.put("parts.toml", format!("{ONE}cluster = 1\n"));
+    let ask = |sweep: &str, rows: &str| {
+        desk.put("o.csv", format!("kind,at,max_us\n{rows}"));
+        let (csv, code) = asked(&desk, &format!("{sweep} -o -"));
+        assert_eq!(code, 0, "{csv}");
+        let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<&str>>());
+        let (header, line) = (lines.next().expect("a header"), lines.next().expect("a line"));
+        let at = |name| line[header.iter().position(|column| *column == name).expect(name)];
+        [at("accepted"), at("interrupts"), at("extrapolated")].map(str::to_owned)
+    };
+    for (rows, expected) in [
+        // One point is no constant.
+        ("schedule,8,9\n", ["5", "0", "5"]),
+        ("schedule,16,9\n", ["5", "0", "0"]),
+        ("schedule,,9\n", ["5", "0", "0"]),
+        // Nobody sends messages under one lock.
+        ("schedule,,9\nhandler,2,5\n", ["5", "0", "0"]),
+        // Who is rejected is so because of what was not measured.
+        ("release,8,90000\nrelease,12,90000\n", ["0", "5", "5"]),
+        ("release,8,90000\nrelease,24,90000\n", ["0", "5", "0"]),
+    ] {
+        assert_eq!(ask("global.toml", rows), expected, "{rows}");
+    }
+    assert_eq!(ask("parts.toml", "schedule,,9\n"), ["5", "0", "0"]);
+    assert_eq!(ask("parts.toml", "schedule,99,9\n"), ["5", "0", "5"]);
+    assert_eq!(ask("parts.toml", "release,99,90000\n"), ["0", "5", "5"]);
+}
+
+#[test]
+fn what_was_not_measured_is_told() {
+    let desk = desk();
+    let output = desk.bash("wastenot bounds sweep small.toml --json");
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one object");
+    let said = answer["assumptions"].to_string();
+    let kinds = "switch, tick, release, ipi, latency, request, cache_delay, cache_load";
+    assert!(said.contains(kinds) && said.contains("count as 0"), "{said}");
+    assert!(said.contains("of which machine"), "{said}");
+    assert!(!said.contains("schedule,"), "{said}");
+}
+
 #[test]
 fn what_is_wrong_is_told_with_what_to_do() {
     let desk = desk();
@@ -114,6 +175,7 @@ fn what_is_wrong_is_told_with_what_to_do() {
         ("small.toml -o small.pdf", "small.pdf does not end so", ".csv"),
         ("small.toml --shard 1/2", "--resume", "wastenot bounds"),
         ("small.toml --resume r --shard 3/2", "`2/3`", "wastenot bounds"),
+        ("small.toml --resume r --shard 0/3", "`2/3`", "wastenot bounds"),
         ("small.toml --resume small.toml", "no file of results", "new file"),
         ("small.toml -o tables/2.csv", "exists already", "--force"),
     ] {

@@ -49,12 +49,13 @@ fn test(args: &Test) -> Result<Answer, Stop> {
     let measured = args.overheads.as_deref().map(Measured::read).transpose()?;
     let name = open::shown(&args.file);
     let tasks = tasks(args, &name)?;
+    let asked = Asked::of(args, measured.as_ref())?;
     if let Some(measured) = &measured
-        && let Some(beyond) = measured.beyond(&tasks).filter(|_| !args.extrapolate)
+        && let Some(beyond) = asked.beyond(&tasks).filter(|_| !args.extrapolate)
     {
-        return Err(Stop::new(format!("{}: {}", measured.name, beyond.words()), beyond.help()));
+        let what = format!("{}: {}", measured.name, overheads::words(&beyond));
+        return Err(Stop::new(what, overheads::help(&beyond)));
     }
-    let asked = Asked::of(args, &tasks, measured.as_ref())?;
     let outcome = progress::during(&format!("judging {name}"), || Outcome::of(&tasks, &asked));
     let report = report::report(&name, &tasks, &asked, &outcome);
     match target {

@@ -1,7 +1,7 @@
 //! What is worked out of a task set, with overheads and without.
 
 use wastenot_bounds::gedf::{self, Rta};
-use wastenot_bounds::overheads::{Overheads, TooMuch, inflate};
+use wastenot_bounds::overheads::{Beyond, Overheads, TooMuch, inflate};
 use wastenot_bounds::single::{self, Response, Slack};
 use wastenot_bounds::tardiness::{self, Point, Tardiness};
 use wastenot_bounds::verdict::{
@@ -44,16 +44,10 @@ pub(super) struct Counted {
     pub(super) file: String,
     pub(super) maxima: Overheads,
     pub(super) averages: Option<Overheads>,
-    /// Where it was not measured, and gone on with.
-    pub(super) extrapolated: Option<String>,
 }
 
 impl Asked {
-    pub(super) fn of(
-        args: &Args,
-        tasks: &TaskSet,
-        measured: Option<&Measured>,
-    ) -> Result<Asked, Stop> {
+    pub(super) fn of(args: &Args, measured: Option<&Measured>) -> Result<Asked, Stop> {
         let named: Vec<Test> = args.tests.iter().map(|name| name.0).collect();
         let is_asked = |test: &Test| named.is_empty() || named.contains(test);
         let overheads = match measured {
@@ -61,8 +55,7 @@ impl Asked {
             Some(it) => {
                 let maxima = it.curves(Criterion::Hard)?.unwrap_or_default();
                 let averages = it.curves(Criterion::Soft)?;
-                let extrapolated = it.beyond(tasks).map(|beyond| beyond.words());
-                Some(Counted { file: it.name.clone(), maxima, averages, extrapolated })
+                Some(Counted { file: it.name.clone(), maxima, averages })
             }
         };
         Ok(Asked {
@@ -75,6 +68,17 @@ impl Asked {
     /// The CPUs that run tasks.
     pub(super) fn for_tasks(&self) -> u32 {
         self.cpus - self.implementation.dedicated()
+    }
+    /// Where an overhead is asked for that was not measured.
+    pub(super) fn beyond(&self, tasks: &TaskSet) -> Option<Beyond> {
+        let (cpus, who) = (self.for_tasks(), self.implementation.accounting());
+        let counted = self.overheads.as_ref()?;
+        let of = |overheads: &Overheads| overheads.beyond(tasks, cpus, who);
+        of(&counted.maxima).or_else(|| of(counted.averages.as_ref()?))
+    }
+    /// The kinds that count as 0, of overheads that are there.
+    pub(super) fn missing(&self, overheads: &Overheads) -> Vec<&'static str> {
+        overheads.missing(self.for_tasks(), self.implementation.accounting())
     }
     /// The tasks as they are on so many CPUs once overheads are theirs.
     fn counted(&self, tasks: &TaskSet, cpus: u32) -> Result<TaskSet, TooMuch> {
@@ -112,6 +116,11 @@ pub(super) struct Outcome {
     pub(super) responses_us: Option<Vec<u64>>,
     /// The CPU of each task under partitioned EDF.
     pub(super) cpu_of: Vec<u32>,
+    /// The longest response time of each task on one CPU under fixed priorities, the first task
+    /// going first; without overheads, which would be others.
+    pub(super) fixed_us: Option<Vec<u64>>,
+    /// The same under EDF that finishes each job that it began.
+    pub(super) unpreempted_us: Option<Vec<u64>>,
 }
 
 /// Tasks that pay for overheads.
@@ -155,6 +164,8 @@ impl Outcome {
             soft: Soft::of(tasks, asked),
             responses_us: None,
             cpu_of: Vec::new(),
+            fixed_us: None,
+            unpreempted_us: None,
         };
         outcome.fit(tasks, asked);
         outcome.detail(tasks, cpus);
@@ -212,16 +223,26 @@ impl Outcome {
             None => tasks,
             Some(Err(_)) => return,
         };
+        if cpus == 1 && self.counted.is_none() {
+            self.fixed_us = within(single::fixed_priority(tasks, &mut TEST.clone()));
+            self.unpreempted_us = within(single::non_preemptive(tasks, &mut TEST.clone()));
+        }
         let partition = partitioned::first_fit(counted, cpus, &mut TEST.clone());
         let how = Rta { fixpoint: true, ..Rta::default() };
         let rta = gedf::rta(counted, cpus, &how, &mut TEST.clone());
         let exact = (cpus == 1).then(|| single::edf(counted, Slack::Exact, &mut TEST.clone()));
-        let responses = match exact {
-            Some(Response::Within(all)) => Some(all),
-            _ => Some(rta.response_us).filter(|_| rta.answer == Answer::Accept),
-        };
+        let responses = exact
+            .and_then(within)
+            .or_else(|| Some(rta.response_us).filter(|_| rta.answer == Answer::Accept));
         let responses_us = responses.map(|all| since_release(&all, counted, tasks));
         (self.cpu_of, self.responses_us) = (partition.cpu_of, responses_us);
+    }
+}
+
+fn within(response: Response) -> Option<Vec<u64>> {
+    match response {
+        Response::Within(all) => Some(all),
+        Response::Unbounded | Response::Unknown => None,
     }
 }
 

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use wastenot_bounds::overheads::Overheads;
+use wastenot_bounds::overheads::{Beyond, Overheads};
 use wastenot_lab::overheads::curves;
-use wastenot_model::sporadic::TaskSet;
 use wastenot_scenario::overheads::{self, Overhead};
 use wastenot_scenario::sweep::Criterion;
 
@@ -15,14 +14,6 @@ use crate::open;
 pub(super) struct Measured {
     pub(super) name: String,
     pub(super) rows: Vec<Overhead>,
-}
-
-/// A place at which a kind of overhead is asked for, and was not measured.
-pub(super) struct Beyond {
-    kind: &'static str,
-    at: u64,
-    first: u64,
-    last: u64,
 }
 
 /// How overheads come by way of standard input.
@@ -42,43 +33,25 @@ impl Measured {
             Stop::new(format_args!("{}: {kind}: {twice}", self.name), "leave one out")
         })
     }
-
-    /// The first place at which `tasks` ask for what was not measured.
-    pub(super) fn beyond(&self, tasks: &TaskSet) -> Option<Beyond> {
-        let sizes = || tasks.iter().map(|task| u64::from(task.wss_kb));
-        let (small, large) = (sizes().min()?, sizes().max()?);
-        overheads::KINDS.into_iter().filter(|kind| *kind != "quantum").find_map(|kind| {
-            let places =
-                || self.rows.iter().filter(|row| row.kind == kind).filter_map(|row| row.at);
-            let (first, last) = (places().min()?, places().max()?);
-            let asked = match kind {
-                "cache_delay" | "cache_load" => [small, large],
-                _ => [tasks.len() as u64; 2],
-            };
-            let at = asked.into_iter().find(|at| !(first..=last).contains(at))?;
-            Some(Beyond { kind, at, first, last })
-        })
-    }
 }
 
-impl Beyond {
-    /// In words, in a sentence on the file.
-    pub(super) fn words(&self) -> String {
-        let Beyond { kind, at, first, last } = self;
-        let (unit, here) = match *kind {
-            "cache_delay" | "cache_load" => ("KiB", format!("a task has {at}")),
-            _ => ("tasks", format!("there are {at}")),
-        };
-        let range = if first == last { format!("{first}") } else { format!("{first} to {last}") };
-        format!("{kind} was measured at {range} {unit}, and {here}")
-    }
-    /// What to do about it.
-    pub(super) fn help(&self) -> &'static str {
-        match (self.kind, self.at) {
-            ("cache_delay" | "cache_load", 0) => {
-                "give each task its wss_kb, or go on beyond what was measured: `--extrapolate`"
-            }
-            _ => "measure there, or go on beyond what was measured: `--extrapolate`",
+/// That a kind of overhead is asked for where it was not measured, in a sentence on the file.
+pub(super) fn words(beyond: &Beyond) -> String {
+    let Beyond { kind, at, first, last, is_size } = beyond;
+    let (unit, here) = match is_size {
+        true => ("KiB", format!("a task has {at}")),
+        false => ("tasks", format!("there are {at}")),
+    };
+    let range = if first == last { format!("{first}") } else { format!("{first} to {last}") };
+    format!("{kind} was measured at {range} {unit}, and {here}")
+}
+
+/// What to do about it.
+pub(super) fn help(beyond: &Beyond) -> &'static str {
+    match (beyond.is_size, beyond.at) {
+        (true, 0) => {
+            "give each task its wss_kb, or go on beyond what was measured: `--extrapolate`"
         }
+        _ => "measure there, or go on beyond what was measured: `--extrapolate`",
     }
 }

@@ -1,13 +1,14 @@
 //! What was found, in words and figures.
 
+use wastenot_bounds::Answer;
 use wastenot_bounds::overheads::TooMuch;
 use wastenot_bounds::verdict::{Alone, Judgement, Test, Verdict, Witness, utilization};
-use wastenot_bounds::{Answer, verdict};
 use wastenot_model::sporadic::TaskSet;
 use wastenot_model::{Report, Table, Unit, Value};
 use wastenot_sim::edf::{Missed, Tie};
 
-use super::outcome::{Asked, Counts, Outcome, SEARCHED, TOLD};
+use super::outcome::{Asked, Counted, Counts, Outcome, SEARCHED, TOLD};
+use super::overheads::words;
 
 /// The whole report.
 pub(super) fn report(name: &str, tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Report {
@@ -22,16 +23,16 @@ pub(super) fn report(name: &str, tasks: &TaskSet, asked: &Asked, outcome: &Outco
     report.tables.push(tests(asked, outcome));
     report.tables.push(of_tasks(tasks, outcome, &verdict));
     report.assumptions = assumptions(tasks, asked, outcome);
-    report.next = outcome.enough.filter(|_| name != "standard input").map(|enough| {
+    // With other CPUs overheads are others, and a table tells those of one machine.
+    let can_go_on = name != "standard input" && asked.overheads.is_none();
+    report.next = outcome.enough.filter(|_| can_go_on).map(|enough| {
         let cpus = enough.cpus + asked.implementation.dedicated();
-        let counted = asked.overheads.as_ref();
-        let counted = counted.map_or(String::new(), |it| format!(" --overheads {}", it.file));
         let implementation = asked.implementation.name();
         let how = match implementation {
             "gsn-edf" => String::new(),
             name => format!(" --implementation {name}"),
         };
-        format!("wastenot bounds {name} --cpus {cpus}{counted}{how}")
+        format!("wastenot bounds {name} --cpus {cpus}{how}")
     });
     report
 }
@@ -73,7 +74,7 @@ fn sentence(
             format!(
                 "Unknown: {on} nobody shows that deadlines hold{counted}, nor that one is \
                      missed. {}",
-                Cause::of(outcome).words(outcome, asked.for_tasks())
+                Cause::of(outcome).words(outcome, asked)
             )
         }
     }
@@ -82,6 +83,7 @@ fn sentence(
 /// A witness, read aloud.
 fn aloud(witness: &Witness<Missed>, tasks: &TaskSet, cpus: u32) -> String {
     let given = plural(cpus.into(), "CPU");
+    let (give, are) = if cpus == 1 { ("gives", "is") } else { ("give", "are") };
     match witness {
         Witness::Alone(Alone { task, released_us, deadline_us, completed_us }) => {
             let it = &tasks[*task];
@@ -103,12 +105,12 @@ fn aloud(witness: &Witness<Missed>, tasks: &TaskSet, cpus: u32) -> String {
                 used
             };
             format!(
-                "tasks use {used} CPUs in the long run, and there are {cpus}. No scheduler helps."
+                "tasks use {used} CPUs in the long run, and there {are} {cpus}. No scheduler helps."
             )
         }
         Witness::Demand { window_us, demand_us } => format!(
             "if all tasks release together, the jobs that are due within {window_us} us take \
-             {demand_us} us, and {given} give {}. No scheduler helps.",
+             {demand_us} us, and {given} {give} {}. No scheduler helps.",
             u128::from(*window_us) * u128::from(cpus)
         ),
         Witness::Missed(missed) => {
@@ -210,7 +212,7 @@ impl Cause {
         }
     }
     /// Of a verdict that is unknown.
-    fn words(self, outcome: &Outcome, cpus: u32) -> String {
+    fn words(self, outcome: &Outcome, asked: &Asked) -> String {
         let too_much = outcome.counted.as_ref().and_then(|it| it.as_ref().err());
         match self {
             Cause::Interrupts | Cause::Latency => match too_much {
@@ -221,15 +223,29 @@ impl Cause {
                                or period: see the tasks."
                 .into(),
             Cause::Utilization => {
-                let cpus = plural(cpus.into(), "CPU");
+                let cpus = plural(asked.for_tasks().into(), "CPU");
                 format!("Once overheads are counted, tasks use more than {cpus}.")
             }
             Cause::Demand | Cause::Miss => {
                 "Once overheads are counted, a window demands more than the CPUs give.".into()
             }
             Cause::Budget => "Some tests ran out of their budget of steps.".into(),
-            Cause::Test => "All tests reject it, and they are sufficient only.".into(),
+            Cause::Test => unshown(outcome).into(),
         }
+    }
+}
+
+/// Of a set that no test accepts: which tests that says something of.
+fn unshown(outcome: &Outcome) -> &'static str {
+    let answers = outcome.judgement().map_or(&[][..], |it| &it.answers);
+    let global = || answers.iter().filter(|(test, _)| test.is_of_global_edf());
+    let rejects = |(_, answer): &(Test, Answer)| *answer == Answer::Reject;
+    match () {
+        () if global().count() == 0 => {
+            "No test of global EDF was asked, and partitioned EDF is another scheduler."
+        }
+        () if !global().any(rejects) => "None of the tests that were asked applies.",
+        () => "No test of global EDF that was asked accepts it, and they are sufficient only.",
     }
 }
 
@@ -269,7 +285,12 @@ fn figures(
         let by = enough.by.key().to_uppercase();
         let cpus = enough.cpus + asked.implementation.dedicated();
         let least = if enough.is_least { "fewest" } else { "fewer may do" };
-        say("accepted on", format!("{} ({least}; by {by})", plural(cpus.into(), "CPU")));
+        let given = match (&asked.overheads, asked.cpus) {
+            (None, _) => String::new(),
+            (Some(_), 1) => "; with what 1 takes".into(),
+            (Some(_), cpus) => format!("; with what {cpus} take"),
+        };
+        say("accepted on", format!("{} ({least}; by {by}{given})", plural(cpus.into(), "CPU")));
     } else if searched && !matches!(verdict, Verdict::Schedulable(_)) {
         say("accepted on", "no number of CPUs that was tried".into());
     }
@@ -310,9 +331,16 @@ fn late(outcome: &Outcome) -> String {
             }
         );
     }
-    let bound = |all| most(all).map_or("some bound".to_owned(), |late| format!("{late} us"));
-    let (gedf, gfl) = (bound(&soft.gedf_us), bound(&soft.gfl_us));
-    format!("by {gedf} at most (by {gfl} under fair lateness){on_average}")
+    match (most(&soft.gedf_us), most(&soft.gfl_us)) {
+        (Some(gedf), Some(gfl)) => {
+            format!("by {gedf} us at most (by {gfl} us under fair lateness){on_average}")
+        }
+        (Some(late), None) => format!("by {late} us at most{on_average}"),
+        (None, Some(late)) => {
+            format!("by some bound (by {late} us under fair lateness){on_average}")
+        }
+        (None, None) => format!("by some bound, which was not worked out{on_average}"),
+    }
 }
 
 /// What has a name in JSON and is said to people elsewhere.
@@ -352,7 +380,8 @@ fn for_programs(
         };
         map([
             ("file", it.file.as_str().into()),
-            ("extrapolated", it.extrapolated.is_some().into()),
+            ("extrapolated", asked.beyond(tasks).is_some().into()),
+            ("not_measured", asked.missing(&it.maxima).into()),
             ("utilization", used),
         ])
     });
@@ -455,7 +484,8 @@ fn tests(asked: &Asked, outcome: &Outcome) -> Table {
     columns.push(("", "source", Unit::None));
     let mut table = Table::new("", "What tests say", &columns);
     for &test in &asked.tests {
-        if test == verdict::Test::Qpa && asked.for_tasks() > 1 {
+        // Of several CPUs it is shown to who asked for it.
+        if test == Test::Qpa && asked.for_tasks() > 1 && asked.tests.len() == Test::ALL.len() {
             continue;
         }
         let mut row = vec![test.key().into(), says(Some(&outcome.plain), test)];
@@ -477,6 +507,8 @@ fn of_tasks(tasks: &TaskSet, outcome: &Outcome, verdict: &Verdict<Missed>) -> Ta
         ("deadline_us", "D", Unit::None),
         ("wcet_us_with_overheads", "C+", Unit::None),
         ("response_us_max", "response", Unit::None),
+        ("response_us_max_fp", "FP", Unit::None),
+        ("response_us_max_np", "NP-EDF", Unit::None),
         ("tardiness_us_max", "late", Unit::None),
         ("tardiness_us_max_gfl", "late (G-FL)", Unit::None),
         ("partition_cpu", "P-EDF CPU", Unit::None),
@@ -500,6 +532,8 @@ fn of_tasks(tasks: &TaskSet, outcome: &Outcome, verdict: &Verdict<Missed>) -> Ta
             it.deadline_us.into(),
             counted.map(|tasks| tasks[n].wcet_us).into(),
             of(&outcome.responses_us, n),
+            of(&outcome.fixed_us, n),
+            of(&outcome.unpreempted_us, n),
             of(&outcome.soft.gedf_us, n),
             of(&outcome.soft.gfl_us, n),
             outcome.cpu_of.get(n).copied().into(),
@@ -523,20 +557,11 @@ fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String>
          may be preempted and moved at any time"
             .to_owned(),
     ];
-    if let Some(counted) = &asked.overheads {
-        all.push(format!(
-            "{}: maxima are the longest that were seen, which proves no bound; a job pays for \
-             preemptions, interrupts and its cache as in Brandenburg 2011",
-            counted.file
-        ));
-        if let Some(beyond) = &counted.extrapolated {
-            all.push(format!("extrapolated: {beyond}"));
-        }
-        if counted.averages.is_some() {
-            all.push("averages bound nothing: what holds with them is no guarantee".into());
-        }
-    } else {
-        all.push("the kernel takes nothing for itself (`--overheads` counts what it takes)".into());
+    match &asked.overheads {
+        Some(counted) => all.extend(of_overheads(counted, tasks, asked, outcome)),
+        None => all.push(
+            "the kernel takes nothing for itself (`--overheads` counts what it takes)".into(),
+        ),
     }
     if asked.implementation.dedicated() > 0 {
         let name = asked.implementation.name();
@@ -554,6 +579,43 @@ fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String>
     }
     if tasks.len() > SEARCHED {
         all.push(format!("more than {SEARCHED} tasks: what would fit was not searched for"));
+    }
+    all
+}
+
+/// What was taken for granted of overheads.
+fn of_overheads(
+    counted: &Counted,
+    tasks: &TaskSet,
+    asked: &Asked,
+    outcome: &Outcome,
+) -> Vec<String> {
+    let file = &counted.file;
+    let (name, cpus) = (asked.implementation.name(), plural(asked.cpus.into(), "CPU"));
+    let mut all = vec![
+        format!(
+            "{file}: maxima are the longest that were seen, which proves no bound; a job pays for \
+             preemptions, interrupts and its cache as in Brandenburg 2011"
+        ),
+        format!("that {file} is of {name} on {cpus} is taken for granted: a table does not say"),
+    ];
+    if outcome.enough.is_some() {
+        all.push(format!("on more CPUs everything takes what it takes on {}", asked.cpus));
+    }
+    let missing = asked.missing(&counted.maxima);
+    if !missing.is_empty() {
+        all.push(format!("{file} has no {}: counted as 0", missing.join(", ")));
+    }
+    if let Some(beyond) = asked.beyond(tasks) {
+        all.push(format!("extrapolated: {}", words(&beyond)));
+    }
+    if let Some(averages) = &counted.averages {
+        all.push("averages bound nothing: what holds with them is no guarantee".into());
+        let mut less = asked.missing(averages);
+        less.retain(|kind| !missing.contains(kind));
+        if !less.is_empty() {
+            all.push(format!("{file} has no averages of {}: counted as 0", less.join(", ")));
+        }
     }
     all
 }
