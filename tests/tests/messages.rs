@@ -125,10 +125,7 @@ impl Pair {
 }
 
 /// What it may be at most, by CPUs.
-fn bounds<'p>(
-    profile: &'p Profile,
-    bound: impl Fn(&Worst<'p>) -> Option<Span>,
-) -> Vec<f64> {
+fn bounds<'p>(profile: &'p Profile, bound: impl Fn(&Worst<'p>) -> Option<Span>) -> Vec<f64> {
     let of = |&cpus: &u32| {
         let (cpus, tasks) = (cpus as usize, 4 * cpus as usize);
         us(bound(&Worst { profile, cpus, tasks }).expect("nobody waits for ever"))

@@ -101,7 +101,7 @@ fn inflated(
         request: curve(Overhead::RequestLatency),
         ..overheads::Overheads::default()
     };
-    inflate(tasks, cpus, &overheads, implementation).ok().map(|inflated| inflated.tasks)
+    inflate(tasks, cpus, &overheads, implementation).ok()
 }
 
 fn scaled(tasks: &TaskSet, percent: u64) -> TaskSet {
@@ -152,7 +152,7 @@ fn kinds(cpus: u32, tasks: u32) -> Vec<Kind> {
         global("gedf-mp-own", MessagePassing, Design::Messages(Mailboxes::Own)),
         clustered("p-edf", 1),
     ];
-    all.extend((cpus % 2 == 0).then(|| clustered("c-edf", 2)));
+    all.extend(cpus.is_multiple_of(2).then(|| clustered("c-edf", 2)));
     all
 }
 

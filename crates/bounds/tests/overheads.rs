@@ -1,6 +1,6 @@
 //! What tasks become with overheads: cases of SchedCAT's tests, and answers that it gave.
 
-use wastenot_bounds::overheads::{Curve, Implementation, Inflated, Overheads, TooMuch, inflate};
+use wastenot_bounds::overheads::{Curve, Implementation, Overheads, TooMuch, inflate};
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 
 fn tasks() -> TaskSet {
@@ -15,7 +15,7 @@ fn us(us: u64) -> Curve {
 /// C of both tasks on four CPUs.
 fn wcets(overheads: &Overheads, implementation: Implementation) -> [u64; 2] {
     let inflated = inflate(&tasks(), 4, overheads, implementation).expect("something is left");
-    [inflated.tasks[0].wcet_us, inflated.tasks[1].wcet_us]
+    [inflated[0].wcet_us, inflated[1].wcet_us]
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn one_overhead_at_a_time() {
         assert_eq!(wcets(&overheads, implementation), expected, "{overheads:?}");
     }
     let late = Overheads { latency: us(1), ..none() };
-    let Inflated { tasks, .. } = inflate(&tasks(), 4, &late, Shared).expect("something is left");
+    let tasks = inflate(&tasks(), 4, &late, Shared).expect("something is left");
     assert_eq!([tasks[0].wcet_us, tasks[1].wcet_us], [10_000, 5_000]);
     assert_eq!([tasks[0].period_us, tasks[1].deadline_us], [99_999, 49_999]);
 }
@@ -47,7 +47,7 @@ fn the_tick_takes_its_share() {
     let overheads = Overheads { tick: us(2_000), quantum_us: 5_000, ..Overheads::default() };
     let shared = Implementation::Shared;
     let inflated = inflate(&tasks.expect("a task set"), 1, &overheads, shared).expect("tasks");
-    assert_eq!(inflated.tasks.iter().map(|it| it.wcet_us).collect::<Vec<_>>(), [10_000, 11_667]);
+    assert_eq!(inflated.iter().map(|it| it.wcet_us).collect::<Vec<_>>(), [10_000, 11_667]);
 }
 
 #[test]
@@ -67,8 +67,8 @@ fn all_overheads_at_once() {
     assert_eq!(wcets(&overheads, Implementation::SharedDedicated), [10_094, 5_084]);
     assert_eq!(wcets(&overheads, Implementation::MessagePassing), [10_137, 5_127]);
     let one = inflate(&tasks(), 1, &overheads, Implementation::Shared).expect("something is left");
-    assert_eq!([one.tasks[0].wcet_us, one.tasks[1].wcet_us], [10_139, 5_127]);
-    assert_eq!([one.tasks[0].period_us, one.tasks[1].deadline_us], [99_970, 49_970]);
+    assert_eq!([one[0].wcet_us, one[1].wcet_us], [10_139, 5_127]);
+    assert_eq!([one[0].period_us, one[1].deadline_us], [99_970, 49_970]);
     let storm = Overheads { release: us(40_000), ..overheads };
     let shared = Implementation::Shared;
     assert_eq!(inflate(&tasks(), 4, &storm, shared), Err(TooMuch::Interrupts));
@@ -82,9 +82,9 @@ fn a_job_pays_for_the_working_set_of_who_preempts_it() {
     let overheads = Overheads { cache_delay: curve, ..Overheads::default() };
     let tasks = TaskSet::new(sized).expect("a task set");
     let shared = inflate(&tasks, 4, &overheads, Implementation::Shared).expect("tasks");
-    assert_eq!(shared.tasks.iter().map(|it| it.wcet_us).collect::<Vec<_>>(), [10_016, 5_128]);
+    assert_eq!(shared.iter().map(|it| it.wcet_us).collect::<Vec<_>>(), [10_016, 5_128]);
     let passing = inflate(&tasks, 4, &overheads, Implementation::MessagePassing).expect("tasks");
-    assert_eq!(passing.tasks.iter().map(|it| it.wcet_us).collect::<Vec<_>>(), [10_128, 5_128]);
+    assert_eq!(passing.iter().map(|it| it.wcet_us).collect::<Vec<_>>(), [10_128, 5_128]);
 }
 
 #[test]

@@ -86,22 +86,12 @@ const LONG: &[&str] = &[
     "wake-affine-volrend",
 ];
 
-/// What is further off than must hold, by how much at most, and why.
-const FURTHER: &[(&str, f64, &str)] = &[(
-    "wake-affine-ua",
-    0.011,
-    "threads that cease to spin at the same instant do so in another order, since when each began \
-     is not told",
-)];
-
 fn hold(scenarios: impl Iterator<Item = (String, Scenario)>) {
     let mut wrong = Vec::new();
     for (name, scenario) in scenarios {
         let (variant, ran) = first_run(&scenario);
         let off = off(&again(variant, &ran));
-        let further = FURTHER.iter().find(|(known, ..)| *known == name);
-        let within = further.map_or(WITHIN, |(_, within, _)| *within);
-        if off.abs() > within || further.is_some() && off.abs() < WITHIN {
+        if off.abs() > WITHIN {
             wrong.push(format!("{name} {}: {:+.2} %", variant.name, off * 100.0));
         }
     }

@@ -16,13 +16,6 @@ pub enum Implementation {
     MessagePassing,
 }
 
-/// Tasks that pay for overheads: C is rounded up, T and D down.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Inflated {
-    /// The tasks.
-    pub tasks: TaskSet,
-}
-
 impl Implementation {
     /// Whether a CPU interrupts another when it took a decision for it.
     pub(super) fn interrupts(self, cpus: u32) -> bool {
@@ -63,7 +56,7 @@ pub fn inflate(
     cpus: u32,
     overheads: &Overheads,
     implementation: Implementation,
-) -> Result<Inflated, TooMuch> {
+) -> Result<TaskSet, TooMuch> {
     let quick = |_: &mut Budget| worked_out::<Interval>(tasks, cpus, overheads, implementation);
     let exact = |_: &mut Budget| worked_out::<Exact>(tasks, cpus, overheads, implementation);
     let all = decide(&mut Budget(0), quick, exact).unwrap_or(Err(TooMuch::Interrupts))?;
@@ -80,7 +73,7 @@ pub fn inflate(
     }
     // All numbers were looked at above.
     let tasks = TaskSet::new(inflated).map_err(|_| TooMuch::Interrupts)?;
-    Ok(Inflated { tasks })
+    Ok(tasks)
 }
 
 /// Each task with its C in us, rounded up, and by how much it may be late, rounded up.

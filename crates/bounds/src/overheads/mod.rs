@@ -7,7 +7,7 @@ mod curve;
 mod inflate;
 
 pub use curve::{Curve, Twice};
-pub use inflate::{Implementation, Inflated, TooMuch, inflate};
+pub use inflate::{Implementation, TooMuch, inflate};
 
 use wastenot_model::sporadic::TaskSet;
 

@@ -138,7 +138,7 @@ impl Judge {
             return self.ask(tasks, cpus, tests);
         };
         match inflate(tasks, cpus, overheads, *implementation) {
-            Ok(inflated) => self.ask(&inflated.tasks, cpus, tests),
+            Ok(inflated) => self.ask(&inflated, cpus, tests),
             Err(TooMuch::Latency { .. }) => Verdict::Latency,
             Err(TooMuch::Long { .. }) => Verdict::Density,
             Err(_) => Verdict::Interrupts,

@@ -27,9 +27,9 @@ pub(super) const TRIES: u8 = 3;
 pub enum Rules {
     /// The patches of 2013 (v8), which RTAS 2014 measured: all CPUs are looked at.
     V8,
-    /// Since Linux 3.14 (commit 6bfd6d72f51c): a heap of earliest deadlines under a lock of its own.
-    /// Kernels since 4.2 look once more before they lock (commit 9d514262425691dd); here a CPU sees
-    /// in the heap what it would see then.
+    /// Since Linux 3.14 (commit 6bfd6d72f51c): a heap of earliest deadlines under a lock of its
+    /// own. Later kernels look once more before they lock (commit 9d514262425691dd); here a CPU
+    /// sees in the heap what it would see then.
     Heap,
 }
 

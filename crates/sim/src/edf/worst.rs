@@ -67,8 +67,8 @@ impl Worst<'_> {
         Some(self.queue_lock(rules)? * locks + self.push(rules)?)
     }
 
-    /// From the interrupt that releases a job of SCHED_DEADLINE until it waits or runs: the task may
-    /// have to leave its CPU first, which looks for its next meanwhile.
+    /// From the interrupt that releases a job of SCHED_DEADLINE until it waits or runs: the task
+    /// may have to leave its CPU first, which looks for its next meanwhile.
     pub fn enqueue(&self, rules: Rules) -> Option<Span> {
         let looks = self.profile.scan * self.cpus as u64 + SPIN;
         let own = self.queue_lock(rules)? + looks * 2;

@@ -94,7 +94,6 @@ impl Asked {
         overheads: &Overheads,
     ) -> Result<TaskSet, TooMuch> {
         inflate(tasks, cpus, overheads, self.implementation.accounting())
-            .map(|inflated| inflated.tasks)
     }
 }
 
