@@ -333,3 +333,39 @@ fn whoever_wakes_tasks_leaves_the_entries_of_clients_alone() {
         }
     }
 }
+
+#[test]
+fn what_the_processor_does_is_done_before_it_does_something_else() {
+    let mut load = Workload::new();
+    let mut launch = |name: &str, jobs: Option<u32>, us: u64, period: Span| {
+        let steps = vec![Step::Loop(jobs), Step::Beat(period), compute(us), END];
+        let program = Program::new(steps).expect("a program");
+        let template = load.template(Template::new(name, program));
+        load.launches.push(Launch { at: Time(0), template, from: CpuId(0) });
+    };
+    // One leaves; then nothing comes for a long time.
+    launch("leaves", Some(3), 100, Span::ms(2));
+    launch("seldom", None, 100, Span::ms(100));
+    // Many come together behind one that runs, so that nothing is linked.
+    launch("urgent", None, 5_000, Span::ms(20));
+    for n in 0..60 {
+        launch(&format!("late {n}"), None, 10, Span::ms(50));
+    }
+    let profile = Profile::X7550_ASSUMED;
+    for (cpus, mailboxes) in [(2, Mailboxes::Shared(8)), (9, Mailboxes::Own)] {
+        let real = Real { design: Design::Messages(mailboxes), rule: Rule::default(), profile };
+        let ran = ran(&load, cpus, &real, 300_000);
+        let worst = Worst { profile: &profile, cpus, tasks: 63 };
+        for (kind, bound) in [
+            (Overhead::Release, worst.handler(63)),
+            (Overhead::Handler, worst.handler(1)),
+            (Overhead::RequestLatency, worst.request()),
+        ] {
+            let longest = ran.overheads.seen(kind).max;
+            assert!(bound.is_none_or(|it| longest <= it), "{kind:?} {longest} {bound:?}");
+        }
+        // All 63 that come at once are in its path.
+        let release = ran.overheads.seen(Overhead::Release).max;
+        assert!(release >= profile.heap(63) * 63, "{release}");
+    }
+}

@@ -115,6 +115,8 @@ pub(super) enum Then {
     Exchange { client: u32, runs: u32 },
     /// The processor has given a lock back.
     Decide,
+    /// The processor has done what came of a message or a release.
+    Handled,
     #[default]
     Over,
 }
@@ -338,16 +340,14 @@ impl<'t> Messages<'t> {
         self.jobs.place(kernel, job, &[cpu]);
     }
 
-    /// What the processor has to do next about links; whether that is nothing.
-    fn decide(&mut self, kernel: &mut Kernel) -> bool {
+    /// What the processor has to do next about links.
+    fn decide(&mut self) {
         while let Some(link) = self.core.decide() {
             self.paths.work(self.master, self.heap);
             self.writes.push_back(link.cpu);
         }
         let Some(client) = self.writes.pop_front() else {
-            self.read = kernel.now();
-            kernel.sample(self.master, self.handles, self.paths.began(self.master));
-            return true;
+            return self.paths.then(self.master, Then::Handled);
         };
         let runs_on = self.core.linked(client).and_then(|job| self.tasks[job as usize].runs_on);
         let (whose, then) = match runs_on.filter(|&runs| runs != client) {
@@ -358,7 +358,6 @@ impl<'t> Messages<'t> {
         self.paths.push(self.master, Step::Lock(it.lock));
         self.paths.push(self.master, Step::Touch(it.lines));
         self.paths.then(self.master, then);
-        false
     }
 
     /// The processor, under the lock of a client, writes its entry, unless what is linked there has
@@ -464,7 +463,9 @@ impl Walks for Messages<'_> {
             Trigger::Mail(mailbox) => {
                 let Some(letter) = kernel.hardware.read(mailbox) else { return };
                 let (what, job) = What::read(letter);
-                kernel.sample(cpu, Overhead::RequestLatency, self.tasks[job as usize].wrote);
+                if what != What::Flushed {
+                    kernel.sample(cpu, Overhead::RequestLatency, self.tasks[job as usize].wrote);
+                }
                 if kernel.now() != self.read {
                     self.paths.work(cpu, self.profile.isr);
                 }
@@ -496,18 +497,23 @@ impl Walks for Messages<'_> {
             Then::Handle { what, job } => {
                 self.handles = Overhead::Handler;
                 self.hear(kernel, what, job);
-                return self.decide(kernel);
+                self.decide();
             }
             Then::Release { jobs, due } => {
                 self.handles = Overhead::Release;
                 for job in jobs {
                     self.comes(kernel, job, due.0 / 1_000);
                 }
-                return self.decide(kernel);
+                self.decide();
             }
             Then::Write { client } => self.write(kernel, client),
             Then::Exchange { client, runs } => self.exchange(client, runs),
-            Then::Decide => return self.decide(kernel),
+            Then::Decide => self.decide(),
+            Then::Handled => {
+                self.read = kernel.now();
+                kernel.sample(self.master, self.handles, self.paths.began(self.master));
+                return true;
+            }
             Then::Over => return true,
         }
         false

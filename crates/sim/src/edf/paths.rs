@@ -65,6 +65,7 @@ impl<W: Walks> Mechanism for Walking<W> {
                 return step;
             }
             if self.walks.goes_on(kernel, cpu) {
+                debug_assert!(self.walks.paths().is_done(cpu), "{} leaves steps", self.name);
                 if cfg!(debug_assertions) && kernel.is_quiet() {
                     let unsettled = self.walks.unsettled(kernel);
                     assert_eq!(unsettled, None, "{} at {}", self.name, kernel.now());
@@ -131,6 +132,9 @@ impl<T: Default> Paths<T> {
             self.0[other.index()].told.get_or_insert(kernel.now());
         }
         Some(step)
+    }
+    fn is_done(&self, cpu: CpuId) -> bool {
+        self.0[cpu.index()].steps.is_empty()
     }
     /// What comes now that no step is left.
     pub(super) fn take(&mut self, cpu: CpuId) -> T {

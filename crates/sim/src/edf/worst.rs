@@ -93,8 +93,8 @@ impl Worst<'_> {
         Some((hand_off + holds + self.profile.send) * cpus)
     }
 
-    /// What a client of the dedicated processor does, its message included: only that processor and
-    /// who wakes a task of it are ahead. Does not grow with the CPUs, but for who else writes the
+    /// What a client of the dedicated processor does, its message included: only that processor is
+    /// ahead. Does not grow with the CPUs, but for who else writes the
     /// same mailbox.
     pub fn client(&self) -> Option<Span> {
         let Profile { client, mailbox, .. } = self.profile;
