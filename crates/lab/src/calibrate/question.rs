@@ -90,12 +90,6 @@ fn coarse(figure: &Figure) -> Option<Option<Spin>> {
     }
 }
 
-/// What a line takes from one CPU to another of as many sockets, if the figure is of that.
-fn line(figure: &Figure, sockets: u32) -> Option<Span> {
-    let is_it = figure.by == By::Threads && figure.design == "line" && figure.samples > 0;
-    (is_it && figure.sockets == Some(sockets)).then_some(Span(figure.median_ns))
-}
-
 /// What came of it.
 #[derive(Clone, Debug)]
 pub struct Calibrated {
@@ -104,8 +98,6 @@ pub struct Calibrated {
     pub(super) by: By,
     /// Figures that are of something else.
     pub(super) left_out: usize,
-    /// What a line takes from one CPU to another, as measured: on one socket, and between two.
-    pub(super) lines: [Option<Span>; 2],
     pub(super) machine: String,
     /// For each number of fetches the nearest lines, and those that fit.
     pub(super) pairs: Vec<(Pair, Option<std::ops::RangeInclusive<u32>>)>,
@@ -125,10 +117,9 @@ impl Calibrated {
     /// Where the numbers of the nearest pair's profile are from, in a sentence.
     pub fn about(&self) -> String {
         let nearest = self.nearest();
-        let lines = if self.lines == [None; 2] { "" } else { ", lines as measured there" };
         format!(
-            "{} fetches and coarse fitted to {} figures of {}, off by {:.1} % at most{lines}; all \
-             else from {}",
+            "{} fetches and coarse fitted to {} figures of {}, off by {:.1} % at most; all else \
+             from {}",
             nearest.fetches,
             self.fit.points.len(),
             if self.machine.is_empty() { "a machine" } else { &self.machine },
@@ -167,15 +158,9 @@ impl Question {
             (base.heap_step, base.scan, base.hardware.hand_off) =
                 (Span::ZERO, Span::ZERO, Span::ZERO);
         }
-        let own = others.iter().filter(|figure| figure.machine == machine).rev();
-        let lines = [1, 2].map(|sockets| own.clone().find_map(|figure| line(figure, sockets)));
-        base.hardware.line_near = lines[0].unwrap_or(base.hardware.line_near);
-        base.hardware.line_far = lines[1].unwrap_or(base.hardware.line_far);
-        let left_out =
-            others.len() - own.filter(|it| line(it, 1).or(line(it, 2)).is_some()).count();
         let fit = Fit { base, points };
         let pairs = fit.pairs(0..=FETCHES, self.within);
-        Ok(Calibrated { question: self, fit, by, left_out, lines, machine, pairs })
+        Ok(Calibrated { question: self, fit, by, left_out: others.len(), machine, pairs })
     }
 
     fn point(&self, figure: &Figure) -> Option<Point> {

@@ -19,8 +19,6 @@ impl Calibrated {
         let machine = Some(self.machine.as_str()).filter(|machine| !machine.is_empty());
         report.measure("machine", "measured on", machine, Unit::None);
         report.measure("profile", "all else from", self.question.base_name.as_str(), Unit::None);
-        report.measure("line_near_ns", "a line on a socket", self.lines[0], Unit::Ns);
-        report.measure("line_far_ns", "between two", self.lines[1], Unit::Ns);
         report.measure("figures", "figures", self.fit.points.len() as u64, Unit::None);
         report.measure("left_out", "figures of something else", self.left_out as u64, Unit::None);
         report.measure("within", "may be off by", self.question.within, Unit::Share);
@@ -133,13 +131,10 @@ impl Calibrated {
 
     fn assumptions(&self) -> Vec<String> {
         let base = &self.question.base_name;
-        let takes = match self.lines {
-            [None, None] => format!("what a line takes is as in {base}, and lines that fit"),
-            _ => "what a line takes was measured, and lines that fit".to_owned(),
-        };
         let mut said = vec![format!(
             "a pair is how many lines are written under the lock, and how often a CPU that waits \
-             for a ticket lock fetches its line; {takes} are that many of these"
+             for a ticket lock fetches its line; what a line takes is as in {base}, and lines that \
+             fit are that many of these"
         )];
         let alone = self.fit.points.iter().any(|point| point.cpus == 1);
         said.push(match alone {

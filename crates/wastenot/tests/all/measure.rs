@@ -139,15 +139,6 @@ fn pairs_that_fit_are_told_and_make_a_profile_that_can_be_read() {
     let profile = read(&desk, "m.toml");
     assert!(profile.contains("fetches = 2\n"), "{profile}");
     assert!(profile.contains("coarse = { work = \"300ns\", lines = 20 }"), "{profile}");
-    // Lines of half the price are about twice as many, where their price was measured.
-    let priced = "m,2,1,6.1 x86_64,0.1.0,line,2,1,CPU-REQUEST,1000,20,9,25,25,25,25,25\n";
-    desk.put("priced.csv", table("m") + priced + &priced.replace("m,2", "n,2").replace("25", "9"));
-    let (text, code) = asked(&desk, "calibrate priced.csv --within 1% -o priced.toml");
-    assert_eq!(code, 0, "{text}");
-    assert!(text.contains("was measured, and lines that fit"), "{text}");
-    let priced = read(&desk, "priced.toml");
-    assert!(priced.contains("line_near = \"25ns\"") && priced.contains("lines = 44"), "{priced}");
-    assert!(priced.contains("lines as measured there"), "{priced}");
     // What it is from stays what it is.
     let (text, code) = asked(&desk, "calibrate m.csv --within 1% --profile m.toml --json");
     assert_eq!(code, 0, "{text}");
