@@ -61,6 +61,9 @@ impl Worst<'_> {
     /// in line for each). As they measured it, it grows as the square of the CPUs where handing a
     /// lock on takes a constant time, as their cube with ticket locks. Since Linux 3.14 whoever
     /// holds the lock of a queue may wait for that of the heap, where all may be in line once more.
+    ///
+    /// It is their argument and no proof: whoever is ahead in line may hold the lock for as long as
+    /// it waits for others, and pushes go on as long as they succeed.
     pub fn pull(&self, rules: Rules) -> Option<Span> {
         // Its own at first, both for each other CPU, and its own again once it has switched.
         let locks = 2 * (self.cpus as u64 - 1) + 2;
