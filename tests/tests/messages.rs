@@ -110,16 +110,22 @@ impl Pair {
     }
 
     /// What was seen, beside what it may be at most.
-    fn bounded(&self) -> [(&'static str, &Vec<f64>, Vec<f64>); 6] {
+    fn bounded(&self) -> [(&'static str, Vec<f64>, Vec<f64>); 8] {
         let profile = Profile::X7550_ASSUMED.with_lines(self.lines, self.fetches);
         let [ticket, own] = [Spin::Ticket, Spin::Own].map(|spin| Profile { spin, ..profile });
+        let messages = |kind| maxima(&MESSAGES, ticket, kind);
+        let [one, all] = [|_| 1, |tasks| tasks].map(|jobs: fn(usize) -> usize| {
+            bounds(&ticket, move |worst| worst.handler(jobs(worst.tasks)))
+        });
         [
-            ("one lock, ticket", &self.coarse[0], bounds(&ticket, Worst::coarse)),
-            ("one lock, a line each", &self.coarse[1], bounds(&own, Worst::coarse)),
-            ("pull, ticket", &self.pull[0], self.bound[0].clone()),
-            ("pull, a line each", &self.pull[1], self.bound[1].clone()),
-            ("client", &self.client, bounds(&ticket, Worst::client)),
-            ("request", &self.request, bounds(&ticket, Worst::request)),
+            ("one lock, ticket", self.coarse[0].clone(), bounds(&ticket, Worst::coarse)),
+            ("one lock, a line each", self.coarse[1].clone(), bounds(&own, Worst::coarse)),
+            ("pull, ticket", self.pull[0].clone(), self.bound[0].clone()),
+            ("pull, a line each", self.pull[1].clone(), self.bound[1].clone()),
+            ("client", self.client.clone(), bounds(&ticket, Worst::client)),
+            ("request", self.request.clone(), bounds(&ticket, Worst::request)),
+            ("handler", messages(Overhead::Handler), one),
+            ("release", messages(Overhead::Release), all),
         ]
     }
 }
