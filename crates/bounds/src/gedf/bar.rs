@@ -23,10 +23,24 @@ pub fn bar(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Answer {
         Err(_) => return Answer::Unknown,
     }
     let limits = Limits::<Interval>::of(tasks, cpus);
+    let mut carried = Vec::with_capacity(tasks.len());
+    let mut fits = |problem, window| fits_window(tasks, cpus, problem, window, &mut carried);
     // Where a task does not fit, it mostly does not fit the shortest window: those first.
-    for windows in [Windows::Shortest, Windows::Longer] {
-        for problem in 0..tasks.len() {
-            match fits(tasks, cpus, &limits, problem, windows, budget) {
+    let mut longest = Vec::with_capacity(tasks.len());
+    for (problem, task) in tasks.iter().enumerate() {
+        let quick = |_: &mut Budget| limits.longest(task);
+        let exact = |_: &mut Budget| Limits::<Exact>::of(tasks, cpus).longest(task);
+        let known = budget.spend(tasks.len()).and_then(|()| decide(budget, quick, exact));
+        match known {
+            Ok(known) if known < 0 || fits(problem, task.deadline_us.into()) => longest.push(known),
+            other => return Answer::of(other.map(|_| false)),
+        }
+    }
+    let all = tasks.iter().zip(longest).enumerate();
+    for (problem, (task, longest)) in all.filter(|(_, (_, longest))| *longest > 0) {
+        let deadline = i128::from(task.deadline_us);
+        for window in dues(tasks, deadline + 1, deadline + longest) {
+            match budget.spend(tasks.len()).map(|()| fits(problem, window)) {
                 Ok(true) => {}
                 other => return Answer::of(other),
             }
@@ -35,47 +49,8 @@ pub fn bar(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Answer {
     Answer::Accept
 }
 
-/// Which windows are looked at.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Windows {
-    /// That which begins when the task is released.
-    Shortest,
-    /// Those that begin before.
-    Longer,
-}
-
 fn has_room<N: Number>(tasks: &TaskSet, cpus: u32, _: &mut Budget) -> Result<bool, Halt> {
     total::<N>(tasks).below(&N::whole(cpus.into()))
-}
-
-/// Whether `problem` fits into every one of these windows.
-fn fits(
-    tasks: &TaskSet,
-    cpus: u32,
-    limits: &Limits<Interval>,
-    problem: usize,
-    windows: Windows,
-    budget: &mut Budget,
-) -> Result<bool, Halt> {
-    budget.spend(tasks.len())?;
-    let task = &tasks[problem];
-    let quick = |_: &mut Budget| limits.longest(task);
-    let longest = decide(budget, quick, |_| Limits::<Exact>::of(tasks, cpus).longest(task))?;
-    if longest < 0 {
-        return Ok(true);
-    }
-    let deadline = i128::from(task.deadline_us);
-    let mut carried = Vec::with_capacity(tasks.len());
-    if windows == Windows::Shortest {
-        return Ok(fits_window(tasks, cpus, problem, deadline, &mut carried));
-    }
-    for window in dues(tasks, deadline + 1, deadline + longest) {
-        budget.spend(tasks.len())?;
-        if !fits_window(tasks, cpus, problem, window, &mut carried) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 /// What limits the windows that have to be looked at, whichever task is in question.

@@ -61,7 +61,6 @@ pub fn bcli(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Answer {
     if tasks.iter().any(too_long) {
         return Answer::Reject;
     }
-    let mut slacks = vec![0; tasks.len()];
     let mut columns = Columns::of(tasks);
     loop {
         let (mut fit, mut changed) = (true, false);
@@ -69,11 +68,10 @@ pub fn bcli(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Answer {
             if budget.spend(tasks.len()).is_err() {
                 return Answer::Unknown;
             }
-            let slack = columns.slack(&tasks[n], cpus, slacks[n]);
+            let (known, slack) = (columns.slack[n] as i64, columns.slack(tasks, cpus, n));
             fit &= slack >= 0;
-            changed |= slack > slacks[n];
-            slacks[n] = slacks[n].max(slack);
-            columns.slack[n] = slacks[n] as f64;
+            changed |= slack > known;
+            columns.slack[n] = known.max(slack) as f64;
         }
         if fit || !changed {
             return Answer::of(Ok(fit));
@@ -111,12 +109,12 @@ impl Columns {
         }
     }
 
-    /// How long before its deadline a task is done, of which `slack` is known; below 0 it may not
-    /// be.
-    fn slack(&self, task: &Sporadic, cpus: u32, slack: i64) -> i64 {
+    /// How long before its deadline a task is done; below 0 it may not be.
+    fn slack(&self, tasks: &TaskSet, cpus: u32, problem: usize) -> i64 {
+        let task = &tasks[problem];
         let deadline = task.deadline_us as i64;
         let laxity = deadline - task.wcet_us as i64;
-        let own = edf_work(task, deadline, slack).min(laxity + 1);
+        let own = edf_work(task, deadline, self.slack[problem] as i64).min(laxity + 1);
         let others = self.work(deadline, laxity + 1) - own;
         laxity - others / i64::from(cpus)
     }

@@ -31,13 +31,11 @@ pub enum Mailboxes {
 }
 
 impl Mailboxes {
-    /// How many there are for so many clients.
-    pub(super) fn count(self, clients: usize) -> usize {
+    /// How many of so many clients share one; the last may have less.
+    fn share(self, clients: usize) -> usize {
         match self {
-            Mailboxes::Shared(boxes) => {
-                clients.div_ceil(clients.div_ceil(boxes.max(1) as usize).max(1))
-            }
-            Mailboxes::Own => clients,
+            Mailboxes::Shared(boxes) => clients.div_ceil(boxes.max(1) as usize).max(1),
+            Mailboxes::Own => 1,
         }
     }
 }
@@ -184,7 +182,8 @@ impl<'t> Messages<'t> {
     fn handle(&mut self, cpu: CpuId) {
         let Profile { handler, scan, .. } = self.profile;
         let scan = scan * self.clients.len() as u64;
-        let boxes = self.mailboxes.count(self.clients.len()) as u64;
+        let clients = self.clients.len();
+        let boxes = clients.div_ceil(self.mailboxes.share(clients)) as u64;
         let lines = self.profile.hardware.line_own * (u64::from(handler.lines) + boxes);
         self.paths.work(cpu, handler.work + scan + self.heap + lines);
     }
@@ -208,13 +207,10 @@ impl<'t> Messages<'t> {
     /// What is still said of a task that has ended is read before it is forgotten: a marker goes
     /// through every mailbox.
     fn flush(&mut self, kernel: &Kernel, job: u32) {
-        let mut last = None;
-        for client in 0..self.clients.len() as u32 {
-            let mailbox = self.clients[client as usize].mailbox;
-            if last.replace(mailbox) != Some(mailbox) {
-                self.post(kernel, self.master, client, What::Flushed, job);
-                self.tasks[job as usize].flushing += 1;
-            }
+        let clients = self.clients.len();
+        for client in (0..clients).step_by(self.mailboxes.share(clients)) {
+            self.post(kernel, self.master, client as u32, What::Flushed, job);
+            self.tasks[job as usize].flushing += 1;
         }
     }
 
@@ -421,8 +417,7 @@ impl Walks for Messages<'_> {
         let hardware = &mut kernel.hardware;
         hardware.prices = self.profile.hardware;
         self.client_of = vec![None; cpus];
-        let clients = self.clients.len();
-        let share = clients.div_ceil(self.mailboxes.count(clients).max(1)).max(1);
+        let share = self.mailboxes.share(self.clients.len());
         for (n, clients) in self.clients.chunks_mut(share).enumerate() {
             let mailbox = hardware.mailbox(self.master);
             let mailbox_lines = hardware.line(self.profile.mailbox.lines);
