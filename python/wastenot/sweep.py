@@ -131,6 +131,8 @@ def cluster(args: argparse.Namespace, sweep: program.Sweep, points: int) -> None
                     kept.write(rows)
                     kept.flush()
         finally:
+            # Workers end with the job that they work for. `ray.cancel` would end them too, but
+            # Ray 2.60 aborts this process where a shard is done at the moment that it is cancelled.
             ray.shutdown()
 
 
@@ -231,8 +233,6 @@ def gather(ray: ModuleType, work: shard.Work, of: int, name: str) -> Generator[b
                 yield rows_of(ray, reference, f"shard {waiting.pop(reference) + 1}/{of}")
     finally:
         progress.end()
-        for reference in waiting:
-            ray.cancel(reference, force=True)
 
 
 def rows_of(ray: ModuleType, reference: object, name: str) -> bytes:
