@@ -39,17 +39,18 @@ rta_step = "1ms"
 "#;
 
 /// By column: the name, and who decides, where; `None` without overheads.
-const CURVES: [(&str, Option<Implementation>); 7] = [
+const CURVES: [(&str, Option<Implementation>); 8] = [
     ("no overheads", None),
     ("on m - 1", None),
     ("GSN-EDF", Some(Implementation::GsnEdf)),
     ("GSN-EDF, dedicated", Some(Implementation::GsnEdfDedicated)),
     ("SCHED_DEADLINE", Some(Implementation::SchedDeadline)),
+    ("SCHED_DEADLINE v8", Some(Implementation::SchedDeadlineV8)),
     ("SCHED_DEADLINE, dedicated", Some(Implementation::SchedDeadlineDedicated)),
     ("message passing", Some(Implementation::GedfMp)),
 ];
 const SPARE: usize = 1;
-const PASSING: usize = 6;
+const PASSING: usize = 7;
 
 /// What the tick and caches take: assumed.
 const OTHERS: &str = "scenarios/sweeps/x7550-assumed/others.csv";

@@ -13,9 +13,11 @@ pub enum Implementation {
     GsnEdf,
     /// The same, and one CPU takes all interrupts and runs no task.
     GsnEdfDedicated,
-    /// A run queue and a lock for each CPU, as in Linux.
+    /// A run queue and a lock for each CPU, as in Linux since 3.14.
     SchedDeadline,
-    /// The same, and one CPU takes all interrupts and runs no task: what its locks take, apart from
+    /// The same by the rules of the patches before (v8), which RTAS 2014 measured.
+    SchedDeadlineV8,
+    /// As since 3.14, and one CPU takes all interrupts and runs no task: what its locks take, apart from
     /// what its interrupts cost.
     SchedDeadlineDedicated,
     /// One CPU decides for all, who send it messages, and runs no task.
@@ -24,10 +26,11 @@ pub enum Implementation {
 
 impl Implementation {
     /// All of them.
-    pub const ALL: [Implementation; 5] = [
+    pub const ALL: [Implementation; 6] = [
         Implementation::GsnEdf,
         Implementation::GsnEdfDedicated,
         Implementation::SchedDeadline,
+        Implementation::SchedDeadlineV8,
         Implementation::SchedDeadlineDedicated,
         Implementation::GedfMp,
     ];
@@ -38,6 +41,7 @@ impl Implementation {
             Implementation::GsnEdf => "gsn-edf",
             Implementation::GsnEdfDedicated => "gsn-edf-dedicated",
             Implementation::SchedDeadline => "sched-deadline",
+            Implementation::SchedDeadlineV8 => "sched-deadline-v8",
             Implementation::SchedDeadlineDedicated => "sched-deadline-dedicated",
             Implementation::GedfMp => "gedf-mp",
         }
@@ -52,7 +56,9 @@ impl Implementation {
     /// Who pays for what.
     pub const fn accounting(self) -> Accounting {
         match self {
-            Implementation::GsnEdf | Implementation::SchedDeadline => Accounting::Shared,
+            Implementation::GsnEdf
+            | Implementation::SchedDeadline
+            | Implementation::SchedDeadlineV8 => Accounting::Shared,
             Implementation::GsnEdfDedicated | Implementation::SchedDeadlineDedicated => {
                 Accounting::SharedDedicated
             }
@@ -62,16 +68,13 @@ impl Implementation {
     /// What the simulator runs. Servers never end a job, so that all have the same jobs to do; a
     /// mailbox is shared by eight CPUs.
     pub fn design(self) -> Design {
-        let server = Some(Server::AMPLE);
+        let per_cpu = |master, rules| Design::PerCpu { master, rules, server: Some(Server::AMPLE) };
         match self {
             Implementation::GsnEdf => Design::Coarse { master: false },
             Implementation::GsnEdfDedicated => Design::Coarse { master: true },
-            Implementation::SchedDeadline => {
-                Design::PerCpu { master: false, rules: Rules::Heap, server }
-            }
-            Implementation::SchedDeadlineDedicated => {
-                Design::PerCpu { master: true, rules: Rules::Heap, server }
-            }
+            Implementation::SchedDeadline => per_cpu(false, Rules::Heap),
+            Implementation::SchedDeadlineV8 => per_cpu(false, Rules::V8),
+            Implementation::SchedDeadlineDedicated => per_cpu(true, Rules::Heap),
             Implementation::GedfMp => Design::Messages(Mailboxes::Shared(8)),
         }
     }

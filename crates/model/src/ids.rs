@@ -86,6 +86,10 @@ impl CpuSet {
             self.words.pop();
         }
     }
+    /// Takes all CPUs out.
+    pub fn clear(&mut self) {
+        self.words.clear();
+    }
     /// Whether `cpu` is in the set.
     pub fn contains(&self, cpu: CpuId) -> bool {
         self.words.get(cpu.index() / 64).is_some_and(|word| word >> (cpu.index() % 64) & 1 == 1)

@@ -250,8 +250,8 @@ fn within_bounds(real: &Real, seen: &Overheads, cpus: usize, tasks: usize, what:
             (Overhead::RequestLatency, worst.request()),
         ],
         Design::PerCpu { rules, .. } => {
-            let (pull, enqueue) = (worst.pull(rules), worst.enqueue(rules));
-            vec![(Overhead::Schedule, pull), (Overhead::Release, enqueue)]
+            let path = worst.run_queues(rules);
+            vec![(Overhead::Schedule, path), (Overhead::Release, path)]
         }
     };
     for (kind, bound) in bounds {

@@ -25,6 +25,7 @@ pub const NAMES: Names = Names {
         of(Implementation::GsnEdf),
         of(Implementation::GsnEdfDedicated),
         of(Implementation::SchedDeadline),
+        of(Implementation::SchedDeadlineV8),
         of(Implementation::SchedDeadlineDedicated),
         of(Implementation::GedfMp),
     ],

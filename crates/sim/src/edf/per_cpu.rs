@@ -41,6 +41,8 @@ pub(super) const SPIN: Span = Span(50);
 struct Queue {
     lock: LockId,
     lines: LineId,
+    /// What others look at without the lock: `earliest`, and who waits first.
+    told: LineId,
     /// Who runs, or is about to.
     current: Option<u32>,
     /// Since when.
@@ -121,6 +123,8 @@ pub(super) enum Then {
     Leave,
     /// Under the own lock: is somebody waiting elsewhere, on a CPU from this on?
     Pull { from: usize },
+    /// The same: it was looked at what `at` tells.
+    Looked { at: CpuId },
     /// Under the locks of both.
     Pulled { from: CpuId },
     /// The next task has the CPU, whose lock is given back.
@@ -279,8 +283,14 @@ impl<'t> PerCpu<'t> {
 
     /// `cpu` looks for another one.
     fn looks(&mut self, cpu: CpuId) {
-        if self.rules == Rules::V8 {
-            self.paths.work(cpu, self.profile.scan * self.queues.len() as u64);
+        match self.rules {
+            Rules::V8 => {
+                for it in &self.queues {
+                    self.paths.push(cpu, Step::Read(it.told));
+                }
+                self.paths.work(cpu, self.profile.scan * self.queues.len() as u64);
+            }
+            Rules::Heap => self.paths.push(cpu, Step::Read(self.heap_lines)),
         }
     }
 
@@ -295,6 +305,7 @@ impl<'t> PerCpu<'t> {
         };
         let it = &mut self.queues[of.index()];
         let changed = std::mem::replace(&mut it.earliest, earliest) != earliest;
+        self.paths.push(cpu, Step::Touch(it.told));
         if changed && self.rules == Rules::Heap {
             let section = Section { work: self.profile.heap(self.queues.len()), lines: 0 };
             self.paths.lock(cpu, self.heap_lock, section, self.heap_lines);
@@ -451,19 +462,24 @@ impl<'t> PerCpu<'t> {
 
     /// Pulls from every CPU on which somebody waits who is more urgent than whoever waits here.
     fn pull(&mut self, kernel: &mut Kernel, cpu: CpuId, from: usize) {
-        let own = self.queues[cpu.index()].first();
-        let better = |other: &&CpuId| {
-            let first = self.queues[other.index()].waits.first();
-            **other != cpu && first.is_some_and(|(first, _)| own.is_none_or(|own| *first < own))
-        };
-        let next = self.overloaded.range(CpuId(from as u16)..).find(better).copied();
-        match next {
+        let mut others = self.overloaded.range(CpuId(from as u16)..);
+        match others.find(|other| **other != cpu).copied() {
             Some(other) => {
-                self.lock_both(kernel, cpu, cpu, other);
-                self.paths.then(cpu, Then::Pulled { from: other });
+                self.paths.push(cpu, Step::Read(self.queues[other.index()].told));
+                self.paths.then(cpu, Then::Looked { at: other });
             }
             None => self.pick(kernel, cpu),
         }
+    }
+
+    fn looked(&mut self, kernel: &Kernel, cpu: CpuId, at: CpuId) {
+        let own = self.queues[cpu.index()].first();
+        let first = self.queues[at.index()].waits.first();
+        if first.is_some_and(|(first, _)| own.is_none_or(|own| *first < own)) {
+            self.lock_both(kernel, cpu, cpu, at);
+            return self.paths.then(cpu, Then::Pulled { from: at });
+        }
+        self.paths.then(cpu, Then::Pull { from: at.index() + 1 });
     }
 
     fn pulled(&mut self, kernel: &mut Kernel, cpu: CpuId, from: CpuId) {
@@ -535,6 +551,7 @@ impl Walks for PerCpu<'_> {
         self.queues.resize_with(cpus, || Queue {
             lock: hardware.lock(self.profile.spin),
             lines: hardware.line(self.profile.run_queue.lines),
+            told: hardware.line(1),
             current: None,
             since: Time(0),
             leaves: None,
@@ -586,6 +603,7 @@ impl Walks for PerCpu<'_> {
             }
             Then::Leave => self.leave(kernel, cpu),
             Then::Pull { from } => self.pull(kernel, cpu, from),
+            Then::Looked { at } => self.looked(kernel, cpu, at),
             Then::Pulled { from } => self.pulled(kernel, cpu, from),
             Then::Exhausted => {
                 self.spend(kernel, cpu);

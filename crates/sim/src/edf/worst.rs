@@ -1,8 +1,8 @@
 //! How long a path through each design may take at most, whatever the others do.
 //!
-//! Every CPU enters the kernel once while one waits in line for a lock, and no task has more than
-//! one job that comes or one message that is under way. Lines are taken to come from afar. Who
-//! spins by test-and-set may wait for ever.
+//! Every CPU enters the kernel once while one waits in line, and no task has more than one job that
+//! comes or one message that is under way. Lines are taken to come from afar. Who spins by
+//! test-and-set may wait for ever.
 
 use wastenot_model::Span;
 use wastenot_model::machine::{Profile, Section};
@@ -55,45 +55,37 @@ impl Worst<'_> {
         Some(self.profile.isr + (each + self.heap() * 2) * cpus + self.heap() * jobs + links)
     }
 
-    /// From when a CPU of SCHED_DEADLINE looks for its next task until nobody who waits there is
-    /// better off elsewhere: it locks the queue of every CPU, where all others may be in line, and
-    /// may lose its own lock each time (Cerqueira, Vanga, Brandenburg, RTAS 2014: O(m) queues, O(m)
-    /// in line for each). As they measured it, it grows as the square of the CPUs where handing a
-    /// lock on takes a constant time, as their cube with ticket locks. Since Linux 3.14 whoever
-    /// holds the lock of a queue may wait for that of the heap, where all may be in line once more.
+    /// From entering the kernel of SCHED_DEADLINE until nobody who waits on the locked queue is
+    /// better off elsewhere: any of its paths.
     ///
-    /// It is their argument and no proof: whoever is ahead in line may hold the lock for as long as
-    /// it waits for others, and pushes go on as long as they succeed.
-    pub fn pull(&self, rules: Rules) -> Option<Span> {
-        // Its own at first, both for each other CPU, and its own again once it has switched.
-        let locks = 2 * (self.cpus as u64 - 1) + 2;
-        Some(self.queue_lock(rules)? * locks + self.push(rules)?)
-    }
-
-    /// From the interrupt that releases a job of SCHED_DEADLINE until it waits or runs: the task
-    /// may have to leave its CPU first, which looks for its next meanwhile.
-    pub fn enqueue(&self, rules: Rules) -> Option<Span> {
-        let looks = self.profile.scan * self.cpus as u64 + SPIN;
-        let own = self.queue_lock(rules)? + looks * 2;
-        Some(self.profile.isr + self.pull(rules)? + own + self.push(rules)?)
-    }
-
-    /// Every try takes two locks.
-    fn push(&self, rules: Rules) -> Option<Span> {
-        Some(self.queue_lock(rules)? * (2 * u64::from(TRIES)))
-    }
-
-    /// The lock of a queue: all others are ahead.
-    fn queue_lock(&self, rules: Rules) -> Option<Span> {
+    /// Whoever waits for a lock waits for a path that works, or for one that waits for a lock of a
+    /// higher number, or for that of the heap: never in a circle. So while a path waits another
+    /// one works, and it takes no longer than all paths that are under way meanwhile would take one
+    /// after the other. Every CPU is taken to walk one of them, and no more tasks to be pushed than
+    /// there are CPUs: those that are the most urgent. O(m) paths with O(m) locks: as was argued
+    /// when it was measured (Cerqueira, Vanga, Brandenburg, RTAS 2014), it grows as the square of
+    /// the CPUs where handing a lock on takes a constant time, as their cube with ticket locks.
+    pub fn run_queues(&self, rules: Rules) -> Option<Span> {
         let cpus = self.cpus as u64;
         let hand_off = self.hand_off(self.cpus - 1)?;
-        let finds = match rules {
-            Rules::V8 => self.profile.scan * cpus,
-            // The earliest deadlines of two CPUs change.
-            Rules::Heap => (self.profile.heap(self.cpus) + self.line() + hand_off) * cpus * 2,
+        // What others look at has changed, and so has the heap, perhaps.
+        let told = match rules {
+            Rules::V8 => self.line(),
+            Rules::Heap => self.line() * 2 + self.profile.heap(self.cpus) + hand_off,
         };
-        let holds = self.section(self.profile.run_queue) + self.heap() * 2 + finds;
-        Some((hand_off + holds + self.profile.send) * cpus)
+        let looks = match rules {
+            Rules::V8 => (self.line() + self.profile.scan) * cpus,
+            Rules::Heap => self.line(),
+        };
+        // A task moves from one queue to another.
+        let section = self.section(self.profile.run_queue) + (self.heap() + told) * 2;
+        let lock = hand_off + section + self.profile.send;
+        // Its own at first and once it has switched, and both for each other CPU.
+        let pulls = lock * (2 * cpus) + self.line() * cpus;
+        // Two locks a try: of one task for each path, and then in vain.
+        let pushes = (lock * 2 + looks) * (2 * u64::from(TRIES));
+        let path = self.profile.isr + SPIN + looks + pulls + pushes;
+        Some(path * cpus)
     }
 
     /// What a client of the dedicated processor does, its message included: only that processor is

@@ -102,6 +102,7 @@ impl Kernel {
             Step::Done => Takes::Nothing,
             Step::Work(span) => takes(span),
             Step::Touch(line) => takes(self.hardware.write(line, cpu)),
+            Step::Read(line) => takes(self.hardware.look(line, cpu)),
             Step::Lock(lock) => self.hardware.take(lock, cpu, now).map_or(Takes::Another, takes),
             Step::Unlock(lock) => {
                 if let Some((next, span)) = self.hardware.hand_on(lock, now) {

@@ -60,7 +60,10 @@ struct Lock {
 #[derive(Debug)]
 struct Line {
     count: u32,
+    /// Who wrote it last.
     owner: Option<CpuId>,
+    /// Who else has read it since.
+    readers: CpuSet,
     writers: CpuSet,
 }
 
@@ -100,7 +103,8 @@ impl Hardware {
     }
     /// So many new cache lines that are written together.
     pub fn line(&mut self, count: u32) -> LineId {
-        self.lines.push(Line { count, owner: None, writers: CpuSet::new() });
+        let [readers, writers] = [CpuSet::new(), CpuSet::new()];
+        self.lines.push(Line { count, owner: None, readers, writers });
         LineId(self.lines.len() as u32 - 1)
     }
     /// A new mailbox, read by `reader`.
@@ -208,15 +212,32 @@ impl Hardware {
     pub(crate) fn next_arrival(&self, cpu: CpuId) -> Option<Time> {
         self.under_way[cpu.index()].front().map(|message| message.at)
     }
-    /// `cpu` writes `line`: what that takes.
+    /// `cpu` writes `line`: what that takes. It has to come from whoever wrote it last, and to leave
+    /// all who have read it since.
     pub(crate) fn write(&mut self, line: LineId, cpu: CpuId) -> Span {
+        let it = &self.lines[line.0 as usize];
+        let last = it.owner.unwrap_or(cpu);
+        let others = it.readers.iter().map(|reader| self.price(reader, cpu));
+        let takes = others.fold(self.price(last, cpu), Span::max) * it.count.into();
         let it = &mut self.lines[line.0 as usize];
-        let last = it.owner.replace(cpu).unwrap_or(cpu);
-        let count = u64::from(it.count);
         if last != cpu || it.writers.is_empty() {
             it.writers.insert(cpu);
-            self.transfers += if last == cpu { 0 } else { count };
+            self.transfers += if last == cpu { 0 } else { it.count.into() };
         }
+        it.owner = Some(cpu);
+        it.readers.clear();
+        takes
+    }
+    /// `cpu` reads `line`: what that takes.
+    pub(crate) fn look(&mut self, line: LineId, cpu: CpuId) -> Span {
+        let it = &mut self.lines[line.0 as usize];
+        let last = it.owner.unwrap_or(cpu);
+        let count = u64::from(it.count);
+        if last == cpu || it.readers.contains(cpu) {
+            return self.prices.line_own * count;
+        }
+        it.readers.insert(cpu);
+        self.transfers += count;
         self.price(last, cpu) * count
     }
 

@@ -59,6 +59,8 @@ pub enum Step {
     Unlock(LockId),
     /// Writes cache lines: costs what it takes to get them from whoever wrote them last.
     Touch(LineId),
+    /// Reads cache lines: the same, unless they were read here since they were written.
+    Read(LineId),
     /// Computes for so long.
     Work(Span),
     /// Makes a CPU look for its next task.

@@ -62,8 +62,8 @@ pub(crate) struct Test {
     /// Go on beyond where overheads were measured, and say so
     #[arg(long, requires = "overheads")]
     pub(crate) extrapolate: bool,
-    /// Who decides, which says what jobs pay: gsn-edf, sched-deadline, either with -dedicated, or
-    /// gedf-mp
+    /// Who decides, which says what jobs pay: gsn-edf, sched-deadline, either with -dedicated,
+    /// sched-deadline-v8 or gedf-mp
     #[arg(long, value_name = "NAME", default_value = "gsn-edf")]
     pub(crate) implementation: Implementation,
     #[command(flatten)]
@@ -110,7 +110,8 @@ pub(crate) struct Overheads {
     #[arg(long, value_name = "N", value_delimiter = ',')]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) tasks: Vec<u32>,
-    /// Who decides, where: gsn-edf, sched-deadline, either with -dedicated, or gedf-mp
+    /// Who decides, where: gsn-edf, sched-deadline, either with -dedicated, sched-deadline-v8 or
+    /// gedf-mp
     #[arg(long, value_name = "NAME", default_value = "gsn-edf")]
     pub(crate) implementation: Implementation,
     /// What everything costs: x7550-assumed, free, or a file (docs/profile.md)
