@@ -133,10 +133,10 @@ pub(crate) fn design(name: &str, cpus: usize, ms: u64, path: &Path) -> Result<Va
     let mut rows = 0;
     let mut answer = all_jobs(path, |tasks| {
         let mut seen = Jobs::default();
-        let count = |done| seen.count(done);
-        let (_, outcome, _) = run(&machine, tasks, &real, &options, synchronous(tasks), count);
-        rows += outcome.rows;
-        match outcome.end {
+        let ran = run(&machine, tasks, &real, &options, synchronous(tasks));
+        ran.done.into_iter().for_each(|done| seen.count(done));
+        rows += ran.outcome.rows;
+        match ran.outcome.end {
             End::Limit => Ok(seen),
             _ => Err(Error::Unfit("sets that run on for so long")),
         }

@@ -16,13 +16,12 @@ fn message_passing(cpus: usize) -> (usize, f64) {
     let design = Design::Messages(Mailboxes::Own);
     let real = Real { design, rule: Rule::default(), profile: Profile::X7550_ASSUMED };
     let options = Options { limit: Time(99_000_000), ..Options::default() };
-    let mut done = 0u32;
-    let (_, _, seen) =
-        run(&Machine::flat(cpus), &tasks, &real, &options, synchronous(&tasks), |_| done += 1);
+    let ran = run(&Machine::flat(cpus), &tasks, &real, &options, synchronous(&tasks));
+    let seen = ran.overheads;
     let contenders = seen.locks.iter().map(|lock| lock.contenders_max).max().unwrap_or(0);
     let writers = seen.mailbox_writers.iter().max().copied().unwrap_or(0);
     let messages = seen.seen(Overhead::RequestLatency).count;
-    (contenders.max(writers), messages as f64 / f64::from(done))
+    (contenders.max(writers), messages as f64 / ran.done.len() as f64)
 }
 
 fn table() -> String {

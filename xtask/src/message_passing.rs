@@ -365,17 +365,16 @@ impl Served {
         let mut release = |_: u32, last: Option<u64>| {
             last.map_or_else(|| random.below(period_us), |last| last + period_us)
         };
-        let (mut jobs, mut late) = (0_u64, 0_u64);
-        let (_, _, seen) = run(&machine, &set, &real, &options, &mut release, |done| {
-            jobs += 1;
-            late += u64::from(done.at_us > done.deadline_us);
-        });
-        let served = [Overhead::Handler, Overhead::Release].map(|it| seen.seen(it).sum);
+        let ran = run(&machine, &set, &real, &options, &mut release);
+        let late = ran.done.iter().filter(|done| done.at_us > done.deadline_us).count() as u64;
+        let overdue: u64 = ran.pending.iter().map(|job| job.overdue).sum();
+        let jobs = ran.done.len() as u64;
+        let served = [Overhead::Handler, Overhead::Release].map(|it| ran.overheads.seen(it).sum);
         let served_ns = (served[0] + served[1]).0 as f64;
         Ok(Served {
             each_ns: served_ns / jobs.max(1) as f64,
             load: served_ns / LENGTH.0 as f64,
-            late: late as f64 / jobs.max(1) as f64,
+            late: (late + overdue) as f64 / (jobs + overdue).max(1) as f64,
         })
     }
 }

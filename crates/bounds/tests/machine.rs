@@ -10,7 +10,7 @@ use wastenot_bounds::{Answer, Budget, single};
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
 use wastenot_model::{Machine, Span, Time};
-use wastenot_sim::edf::{Design, Done, Mailboxes, Profile, Real, Rule, Rules, Server, run};
+use wastenot_sim::edf::{Design, Mailboxes, Profile, Real, Rule, Rules, Server, run};
 use wastenot_sim::{Options, Overhead, Seen};
 
 /// Sets in `make test`; `WASTENOT_MACHINES` asks for more.
@@ -43,13 +43,14 @@ fn machine(cpus: u32, node: u32) -> Machine {
     machine
 }
 
-/// What was seen of each kind, and the jobs that missed.
+/// What was seen of each kind, and the jobs that missed: with deadline, and when they were complete
+/// if they were.
 fn observed(
     tasks: &TaskSet,
     machine: &Machine,
     real: &Real,
     seed: u64,
-) -> ([Seen; Overhead::ALL.len()], Vec<Done>) {
+) -> ([Seen; Overhead::ALL.len()], Vec<(u32, u64, Option<u64>)>) {
     let mut most = [Seen::default(); Overhead::ALL.len()];
     let mut missed = Vec::new();
     for together in [true, false] {
@@ -61,12 +62,13 @@ fn observed(
             last.map_or(late, |last| last + period + late)
         };
         let options = Options { limit: Time(UNTIL_US * 1_000), ..Options::default() };
-        let (_, _, seen) = run(machine, tasks, real, &options, release, |done| {
-            if done.at_us > done.deadline_us {
-                missed.push(done);
-            }
-        });
-        for (most, seen) in most.iter_mut().zip(seen.seen) {
+        let ran = run(machine, tasks, real, &options, release);
+        let late = ran.done.iter().filter(|job| job.at_us > job.deadline_us);
+        missed.extend(late.map(|job| (job.task, job.deadline_us, Some(job.at_us))));
+        // Who is never done is late, too.
+        let overdue = ran.pending.iter().filter(|job| job.overdue > 0);
+        missed.extend(overdue.map(|job| (job.task, job.deadline_us, None)));
+        for (most, seen) in most.iter_mut().zip(ran.overheads.seen) {
             most.max = most.max.max(seen.max);
         }
     }

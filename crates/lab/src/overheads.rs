@@ -144,7 +144,7 @@ impl Simulated<'_> {
             let late = if load.together { 0 } else { random.below(period) };
             last.map_or(late, |last| last + period + late)
         };
-        Ok(run(self.machine, &tasks, &real, &options, release, |_| {}).2.seen)
+        Ok(run(self.machine, &tasks, &real, &options, release).overheads.seen)
     }
 
     fn tasks(&self, load: Load, count: u32) -> Result<TaskSet, wastenot_scenario::Error> {

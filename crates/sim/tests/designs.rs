@@ -1,6 +1,5 @@
 //! Implementations of global EDF, in a machine where everything may take time.
 
-use std::cell::RefCell;
 use std::ops::ControlFlow;
 
 use wastenot_model::sporadic::{Sporadic, TaskSet};
@@ -64,14 +63,26 @@ fn done_when(
     tasks: &TaskSet,
     real: &Real,
     seed: u64,
-    release: impl FnMut(u32, Option<u64>) -> u64,
+    mut release: impl FnMut(u32, Option<u64>) -> u64,
 ) -> (Vec<Done>, History, Overheads) {
-    let all = RefCell::new(Vec::new());
     let options = Options { limit: Time(UNTIL_US * 1_000), ..Options::default() };
-    let tell = |done| all.borrow_mut().push(done);
-    let (history, outcome, overheads) = run(machine, tasks, real, &options, release, tell);
-    assert_eq!(outcome.end, End::Limit, "seed {seed}, {:?}", real.design);
-    (sorted(all.into_inner()), history, overheads)
+    let mut comes = vec![Vec::new(); tasks.len()];
+    let ran = run(machine, tasks, real, &options, |task, last| {
+        let at_us = release(task, last);
+        comes[task as usize].push(at_us);
+        at_us
+    });
+    assert_eq!(ran.outcome.end, End::Limit, "seed {seed}, {:?}", real.design);
+    // Whoever has come and is not done is told of.
+    for (task, comes) in comes.iter().enumerate() {
+        let done = ran.done.iter().filter(|job| job.task as usize == task).count();
+        let next = comes.get(done).copied().filter(|at_us| *at_us <= UNTIL_US);
+        let pending = ran.pending.iter().find(|job| job.task as usize == task);
+        assert_eq!(pending.map(|job| job.released_us), next, "seed {seed}, {:?}", real.design);
+        let late = pending.is_some_and(|job| job.deadline_us < UNTIL_US);
+        assert_eq!(late, pending.is_some_and(|job| job.overdue > 0), "{pending:?}");
+    }
+    (sorted(ran.done), ran.history, ran.overheads)
 }
 
 /// Designs, and how many CPUs more than global EDF each needs.

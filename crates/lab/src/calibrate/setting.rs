@@ -118,8 +118,8 @@ fn timed(
         let tasks = half(cpus, setting);
         let options = options(Span::ms(200));
         let release = synchronous(&tasks);
-        let (history, _, seen) = run(&machine, &tasks, &real(profile), &options, release, |_| {});
-        return (history, seen);
+        let ran = run(&machine, &tasks, &real(profile), &options, release);
+        return (ran.history, ran.overheads);
     }
     let tasks = vec![Sporadic::implicit(1, 2); 4 * cpus as usize];
     let tasks = TaskSet::new(tasks).expect(SMALL);
@@ -128,10 +128,10 @@ fn timed(
     loop {
         let mut random = Random::stream(1, 0, 0);
         let release = |_, last: Option<u64>| last.map_or(0, |last| last + 2 + random.below(2));
-        let (history, _, seen) = run(&machine, &tasks, &real, &options(limit), release, |_| {});
-        let count = seen.seen(Overhead::Schedule).count;
+        let ran = run(&machine, &tasks, &real, &options(limit), release);
+        let count = ran.overheads.seen(Overhead::Schedule).count;
         if count >= DECISIONS * u64::from(cpus) || limit >= LONGEST {
-            return (history, seen);
+            return (ran.history, ran.overheads);
         }
         limit = limit * 4;
     }

@@ -19,10 +19,26 @@ struct Release {
     tasks: Vec<u32>,
 }
 
+/// A job that was not complete at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pending {
+    /// Its task.
+    pub task: u32,
+    /// When it was released, in us.
+    pub released_us: u64,
+    /// When it should be complete.
+    pub deadline_us: u64,
+    /// How many jobs of the task are overdue at the end: this one and those that wait for it, if
+    /// they come each period.
+    pub overdue: u64,
+}
+
 /// The last job of a task.
 #[derive(Clone, Copy, Debug, Default)]
 struct Job {
     released_us: Option<u64>,
+    /// When the job that is to be complete next comes, or came.
+    next_us: Option<u64>,
 }
 
 /// The jobs of all tasks.
@@ -32,7 +48,8 @@ pub(super) struct Jobs<'t> {
     order: Order,
     /// When the next job of a task comes, given when the last one did.
     next: Box<dyn FnMut(u32, Option<u64>) -> u64 + 't>,
-    done: Box<dyn FnMut(Done) + 't>,
+    /// Those that are complete, in the order of time.
+    done: Vec<Done>,
     last: Vec<Job>,
     /// By instant and domain.
     releases: BTreeMap<(u64, u32), Release>,
@@ -47,14 +64,13 @@ impl<'t> Jobs<'t> {
         cpus: u32,
         order: Order,
         next: impl FnMut(u32, Option<u64>) -> u64 + 't,
-        done: impl FnMut(Done) + 't,
     ) -> Jobs<'t> {
         Jobs {
             tasks,
             cpus,
             order,
             next: Box::new(next),
-            done: Box::new(done),
+            done: Vec::new(),
             last: vec![Job::default(); tasks.len()],
             releases: BTreeMap::new(),
             due: vec![(0, 0); tasks.len()],
@@ -77,7 +93,10 @@ impl<'t> Jobs<'t> {
 
     /// When the next job of `task` comes.
     pub(super) fn next_us(&mut self, task: u32) -> u64 {
-        (self.next)(task, self.last[task as usize].released_us).min(Key::LATEST_US)
+        let last = &mut self.last[task as usize];
+        let at_us = (self.next)(task, last.released_us).min(Key::LATEST_US);
+        last.next_us = Some(at_us);
+        at_us
     }
 
     /// Arms an interrupt of `cpu` for a job that comes at `at_us`; one that others come with stays
@@ -119,7 +138,7 @@ impl<'t> Jobs<'t> {
     /// A job of `task` comes that is released at `at_us`; how urgent it is.
     pub(super) fn begin(&mut self, kernel: &mut Kernel, task: u32, at_us: u64) -> u64 {
         kernel.begins_job(self::task(task), Time(at_us * 1_000));
-        self.last[task as usize].released_us = Some(at_us);
+        self.last[task as usize] = Job { released_us: Some(at_us), next_us: Some(at_us) };
         self.urgency(task)
     }
 
@@ -146,7 +165,8 @@ impl<'t> Jobs<'t> {
     pub(super) fn complete(&mut self, task: u32, at: Time) {
         let released_us = self.released_us(task);
         let deadline_us = released_us + self.of(task).deadline_us;
-        (self.done)(Done { task, released_us, deadline_us, at_us: at.0.div_ceil(1_000) });
+        self.done.push(Done { task, released_us, deadline_us, at_us: at.0.div_ceil(1_000) });
+        self.last[task as usize].next_us = None;
     }
 
     /// `task` ends at `at`, and with it its last job if that has computed anything.
@@ -154,6 +174,23 @@ impl<'t> Jobs<'t> {
         if kernel.worked(self::task(task)) {
             self.complete(task, at);
         }
+        self.last[task as usize].next_us = None;
+    }
+
+    /// Those that are complete, and of each task the one that is there `now` and is not, be it that
+    /// nobody has heard of it.
+    pub(super) fn ended(&mut self, now: Time) -> (Vec<Done>, Vec<Pending>) {
+        let now_us = now.0 / 1_000;
+        let pending = |(task, job): (usize, &Job)| {
+            let released_us = job.next_us.filter(|at_us| *at_us <= now_us)?;
+            let deadline_us = released_us + self.tasks[task].deadline_us;
+            // The instant of the deadline itself is in time.
+            let late_us = now_us.checked_sub(deadline_us + 1);
+            let overdue = late_us.map_or(0, |late_us| 1 + late_us / self.tasks[task].period_us);
+            Some(Pending { task: task as u32, released_us, deadline_us, overdue })
+        };
+        let pending = self.last.iter().enumerate().filter_map(pending).collect();
+        (std::mem::take(&mut self.done), pending)
     }
 }
 

@@ -15,8 +15,9 @@ use wastenot_model::policy::{Happening, Why};
 use wastenot_model::{CpuId, Span, TaskId, Time};
 
 use super::core::{Core, Tie};
-use super::jobs::{Jobs, number, task};
+use super::jobs::{Jobs, Pending, number, task};
 use super::paths::{Paths, Walks};
+use super::plain::Done;
 use super::run::Overheads;
 use crate::mechanism::{LineId, LockId, MailboxId, Overhead, Step, Trigger};
 use crate::{Kernel, Leaves};
@@ -512,6 +513,10 @@ impl Walks for Messages<'_> {
             Then::Over => return true,
         }
         false
+    }
+
+    fn jobs(&mut self, now: Time) -> (Vec<Done>, Vec<Pending>) {
+        self.jobs.ended(now)
     }
 
     fn overheads(&self, kernel: &Kernel) -> Overheads {

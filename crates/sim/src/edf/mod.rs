@@ -16,10 +16,11 @@ mod worst;
 
 pub use self::core::{Core, Key, Link, Order, Rule, Tie};
 pub use falsify::{Missed, Tried, falsify};
+pub use jobs::Pending;
 pub use messages::Mailboxes;
 pub use per_cpu::{Rules, Server};
 pub use plain::{Done, gedf, synchronous};
-pub use run::{Design, Overheads, Pending, Ran, Real, fits, run, run_workload};
+pub use run::{Design, Overheads, Ran, Real, fits, run, run_workload};
 pub use sporadic::NotSporadic;
 pub use wastenot_model::machine::{Profile, Section};
 pub use worst::Worst;

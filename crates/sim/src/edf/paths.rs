@@ -8,6 +8,8 @@ use wastenot_model::{CpuId, Span, Time};
 use crate::Kernel;
 use crate::mechanism::{LineId, LockId, Mechanism, Overhead, Step, Trigger};
 
+use super::jobs::Pending;
+use super::plain::Done;
 use super::run::Overheads;
 
 /// A design: what a CPU does in the kernel, one stretch of steps after the other.
@@ -23,6 +25,8 @@ pub(super) trait Walks {
     fn begin(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger);
     /// No step is left; whether the path is over.
     fn goes_on(&mut self, kernel: &mut Kernel, cpu: CpuId) -> bool;
+    /// The run is over: jobs that are complete, and those that are not.
+    fn jobs(&mut self, now: Time) -> (Vec<Done>, Vec<Pending>);
     /// What the run showed.
     fn overheads(&self, kernel: &Kernel) -> Overheads;
     /// What is wrong although nothing is under way: then what was decided is what is.
@@ -35,11 +39,14 @@ pub(super) struct Walking<W> {
     name: &'static str,
     pub(super) walks: W,
     pub(super) overheads: Overheads,
+    pub(super) done: Vec<Done>,
+    pub(super) pending: Vec<Pending>,
 }
 
 impl<W: Walks> Walking<W> {
     pub(super) fn new(name: &'static str, walks: W) -> Walking<W> {
-        Walking { name, walks, overheads: Overheads::default() }
+        let overheads = Overheads::default();
+        Walking { name, walks, overheads, done: Vec::new(), pending: Vec::new() }
     }
 }
 
@@ -84,6 +91,7 @@ impl<W: Walks> Mechanism for Walking<W> {
     }
     fn ended(&mut self, kernel: &Kernel) {
         self.overheads = self.walks.overheads(kernel);
+        (self.done, self.pending) = self.walks.jobs(kernel.now());
     }
 }
 

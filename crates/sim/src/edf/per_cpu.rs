@@ -13,8 +13,9 @@ use wastenot_model::machine::{Profile, Section};
 use wastenot_model::policy::{Happening, TimerId, Why};
 use wastenot_model::{CpuId, Span, TaskId, Time};
 
-use super::jobs::{Jobs, number, task};
+use super::jobs::{Jobs, Pending, number, task};
 use super::paths::{Paths, Walks};
+use super::plain::Done;
 use super::run::Overheads;
 use crate::mechanism::{LineId, LockId, Overhead, Step, Trigger};
 use crate::{Kernel, Leaves};
@@ -626,6 +627,10 @@ impl Walks for PerCpu<'_> {
             Then::Over => return true,
         }
         false
+    }
+
+    fn jobs(&mut self, now: Time) -> (Vec<Done>, Vec<Pending>) {
+        self.jobs.ended(now)
     }
 
     fn overheads(&self, kernel: &Kernel) -> Overheads {

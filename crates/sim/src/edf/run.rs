@@ -1,7 +1,5 @@
 //! A task set on a machine under one of the designs.
 
-use std::cell::RefCell;
-
 use wastenot_model::machine::{Costs, Profile};
 use wastenot_model::report::Unit;
 use wastenot_model::sporadic::TaskSet;
@@ -10,7 +8,7 @@ use wastenot_model::{Annex, CpuId, History, Machine, Span, Table, Value, Workloa
 
 use super::core::{Order, Rule};
 use super::gsn::GsnEdf;
-use super::jobs::Jobs;
+use super::jobs::{Jobs, Pending};
 use super::messages::{Mailboxes, Messages};
 use super::paths::{Walking, Walks};
 use super::per_cpu::{PerCpu, Rules, Server};
@@ -134,7 +132,7 @@ fn workload(tasks: &TaskSet, cpus: usize) -> Workload {
     workload
 }
 
-/// Runs `tasks` on `machine` until the limit, and tells of each job when it is complete.
+/// Runs `tasks` on `machine` until the limit.
 ///
 /// `release` says when the next job of a task comes, given when the last one did: the first time
 /// `None`. A task's jobs run one after the other, in order.
@@ -144,14 +142,13 @@ pub fn run<'t>(
     real: &Real,
     options: &Options,
     release: impl FnMut(u32, Option<u64>) -> u64 + 't,
-    done: impl FnMut(Done) + 't,
-) -> (History, Outcome, Overheads) {
+) -> Ran {
     let workload = workload(tasks, machine.len());
     let work = Work { machine, costs: &real.profile.costs(), workload: &workload, tasks };
-    work.run(real, options, release, done)
+    work.run(real, options, release)
 }
 
-/// What came of a workload.
+/// What came of a run.
 #[derive(Clone, Debug)]
 pub struct Ran {
     /// What happened.
@@ -164,19 +161,6 @@ pub struct Ran {
     pub done: Vec<Done>,
     /// Of each task the job that was there at the end and not complete.
     pub pending: Vec<Pending>,
-}
-
-/// A job that was not complete at the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pending {
-    /// Its task.
-    pub task: u32,
-    /// When it was released, in us.
-    pub released_us: u64,
-    /// When it should be complete.
-    pub deadline_us: u64,
-    /// How many jobs of the task are overdue at the end: this one and those that wait for it.
-    pub overdue: u64,
 }
 
 /// Runs `workload`, whose tasks are sporadic: jobs are what its programs do between two beats,
@@ -208,14 +192,10 @@ pub fn run_workload(
         let period_us = tasks[task as usize].period_us;
         last.map_or(come_us[task as usize], |last| last + period_us)
     };
-    let done = RefCell::new(Vec::new());
-    let tell = |job| done.borrow_mut().push(job);
     let work = Work { machine, costs: &costs, workload, tasks: &tasks };
-    let (mut history, outcome, overheads) = work.run(&real, options, release, tell);
-    let done = done.into_inner();
-    let pending = pending(&tasks, &come_us, &done, &outcome);
-    history.annexes.push(annex(&done, &pending));
-    Ok(Ran { history, outcome, overheads, done, pending })
+    let mut ran = work.run(&real, options, release);
+    ran.history.annexes.push(annex(&ran.done, &ran.pending));
+    Ok(ran)
 }
 
 /// The sporadic tasks of `workload`, if it can be run so.
@@ -235,25 +215,6 @@ fn fitting(machine: &Machine, workload: &Workload, real: &Real) -> Result<Sporad
         ));
     }
     Sporadics::of(workload, machine)
-}
-
-/// Jobs that were there at the end and not complete, of tasks that had not ended.
-fn pending(tasks: &TaskSet, come_us: &[u64], done: &[Done], outcome: &Outcome) -> Vec<Pending> {
-    let end_us = outcome.time.0 / 1_000;
-    let mut complete = vec![0; tasks.len()];
-    done.iter().for_each(|job| complete[job.task as usize] += 1);
-    let of = |n: usize| {
-        let ended = outcome.ended.get(n).copied().flatten();
-        let released_us = come_us[n] + complete[n] * tasks[n].period_us;
-        let deadline_us = released_us + tasks[n].deadline_us;
-        // The instant of the deadline itself is in time.
-        let late_us = end_us.checked_sub(deadline_us + 1);
-        let overdue = late_us.map_or(0, |late_us| 1 + late_us / tasks[n].period_us);
-        let task = n as u32;
-        let is_there = ended.is_none() && released_us <= end_us;
-        is_there.then_some(Pending { task, released_us, deadline_us, overdue })
-    };
-    (0..tasks.len()).filter_map(of).collect()
 }
 
 /// The jobs as a table; of those that were not complete the first of each task.
@@ -292,12 +253,11 @@ impl<'t> Work<'_, 't> {
         real: &Real,
         options: &Options,
         release: impl FnMut(u32, Option<u64>) -> u64 + 't,
-        done: impl FnMut(Done) + 't,
-    ) -> (History, Outcome, Overheads) {
+    ) -> Ran {
         let tasks = self.tasks;
         let all: Vec<CpuId> = (0..self.machine.len() as u16).map(CpuId).collect();
         let (first, rest) = (all[0], all[1..].to_vec());
-        let jobs = |cpus: usize| Jobs::new(tasks, cpus as u32, real.rule.order, release, done);
+        let jobs = |cpus: usize| Jobs::new(tasks, cpus as u32, real.rule.order, release);
         let (profile, tie) = (real.profile, real.rule.tie);
         let (master, domains, domain_of) = match &real.design {
             Design::Messages(mailboxes) => {
@@ -327,16 +287,12 @@ impl<'t> Work<'_, 't> {
         self.walked(real, it, options)
     }
 
-    fn walked(
-        &self,
-        real: &Real,
-        walks: impl Walks,
-        options: &Options,
-    ) -> (History, Outcome, Overheads) {
+    fn walked(&self, real: &Real, walks: impl Walks, options: &Options) -> Ran {
         let mut it = Walking::new(real.name(), walks);
         let (history, outcome) =
             simulate_mechanism(self.machine, self.costs, self.workload, &mut it, options);
-        (history, outcome, it.overheads)
+        let Walking { overheads, done, pending, .. } = it;
+        Ran { history, outcome, overheads, done, pending }
     }
 }
 
