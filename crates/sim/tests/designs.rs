@@ -245,7 +245,7 @@ fn queues_of_cpus_that_take_no_time_are_global_edf_under_five_conditions() {
     }
 }
 
-/// No path took longer than it may.
+/// No path took longer than it may, or more locks.
 fn within_bounds(real: &Real, seen: &Overheads, cpus: usize, tasks: usize, what: &str) {
     let worst = Worst { profile: &real.profile, cpus, tasks };
     let bounds = match real.design {
@@ -265,6 +265,18 @@ fn within_bounds(real: &Real, seen: &Overheads, cpus: usize, tasks: usize, what:
             vec![(Overhead::Schedule, path), (Overhead::Release, path)]
         }
     };
+    let locks = match real.design {
+        Design::Coarse { .. } | Design::Clustered { .. } => 1,
+        // That of whoever is linked; a client needs its own only.
+        Design::Messages(_) => cpus,
+        // And for each the heap of CPUs, if two of its entries change.
+        Design::PerCpu { rules: Rules::Heap, .. } => 3 * worst.queue_locks() as usize,
+        Design::PerCpu { rules: Rules::V8, .. } => worst.queue_locks() as usize,
+    };
+    let (first, others) = seen.locks_of_path.split_first().expect("a CPU");
+    let others = others.iter().max().copied().unwrap_or(0);
+    let of_client = if matches!(real.design, Design::Messages(_)) { 1 } else { locks };
+    assert!(*first <= locks && others <= of_client, "{what}: {:?}", seen.locks_of_path);
     for (kind, bound) in bounds {
         let most = seen.seen(kind).max;
         assert!(bound.is_none_or(|bound| most <= bound), "{what}: {kind:?} {most:?} > {bound:?}");

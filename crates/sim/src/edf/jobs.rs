@@ -33,12 +33,23 @@ pub struct Pending {
     pub overdue: u64,
 }
 
+/// The job of a task that is to be complete next.
+#[derive(Clone, Copy, Debug, Default)]
+enum Next {
+    /// Nobody has asked yet when it comes.
+    #[default]
+    Unasked,
+    /// It comes or came then, in us.
+    At(u64),
+    /// The task has ended.
+    Never,
+}
+
 /// The last job of a task.
 #[derive(Clone, Copy, Debug, Default)]
 struct Job {
     released_us: Option<u64>,
-    /// When the job that is to be complete next comes, or came.
-    next_us: Option<u64>,
+    next: Next,
 }
 
 /// The jobs of all tasks.
@@ -95,7 +106,7 @@ impl<'t> Jobs<'t> {
     pub(super) fn next_us(&mut self, task: u32) -> u64 {
         let last = &mut self.last[task as usize];
         let at_us = (self.next)(task, last.released_us).min(Key::LATEST_US);
-        last.next_us = Some(at_us);
+        last.next = Next::At(at_us);
         at_us
     }
 
@@ -138,7 +149,7 @@ impl<'t> Jobs<'t> {
     /// A job of `task` comes that is released at `at_us`; how urgent it is.
     pub(super) fn begin(&mut self, kernel: &mut Kernel, task: u32, at_us: u64) -> u64 {
         kernel.begins_job(self::task(task), Time(at_us * 1_000));
-        self.last[task as usize] = Job { released_us: Some(at_us), next_us: Some(at_us) };
+        self.last[task as usize] = Job { released_us: Some(at_us), next: Next::At(at_us) };
         self.urgency(task)
     }
 
@@ -166,7 +177,7 @@ impl<'t> Jobs<'t> {
         let released_us = self.released_us(task);
         let deadline_us = released_us + self.of(task).deadline_us;
         self.done.push(Done { task, released_us, deadline_us, at_us: at.0.div_ceil(1_000) });
-        self.last[task as usize].next_us = None;
+        self.last[task as usize].next = Next::Unasked;
     }
 
     /// `task` ends at `at`, and with it its last job if that has computed anything.
@@ -174,22 +185,28 @@ impl<'t> Jobs<'t> {
         if kernel.worked(self::task(task)) {
             self.complete(task, at);
         }
-        self.last[task as usize].next_us = None;
+        self.last[task as usize].next = Next::Never;
     }
 
     /// Those that are complete, and of each task the one that is there `now` and is not, be it that
     /// nobody has heard of it.
     pub(super) fn ended(&mut self, now: Time) -> (Vec<Done>, Vec<Pending>) {
-        let now_us = now.0 / 1_000;
-        let pending = |(task, job): (usize, &Job)| {
-            let released_us = job.next_us.filter(|at_us| *at_us <= now_us)?;
-            let deadline_us = released_us + self.tasks[task].deadline_us;
+        let (now_us, count) = (now.0 / 1_000, self.tasks.len() as u32);
+        let pending = |task: u32| {
+            let released_us = match self.last[task as usize].next {
+                Next::Unasked => self.next_us(task),
+                Next::At(at_us) => at_us,
+                Next::Never => return None,
+            };
+            let of = self.of(task);
+            let deadline_us = released_us + of.deadline_us;
             // The instant of the deadline itself is in time.
             let late_us = now_us.checked_sub(deadline_us + 1);
-            let overdue = late_us.map_or(0, |late_us| 1 + late_us / self.tasks[task].period_us);
-            Some(Pending { task: task as u32, released_us, deadline_us, overdue })
+            let overdue = late_us.map_or(0, |late_us| 1 + late_us / of.period_us);
+            let job = Pending { task, released_us, deadline_us, overdue };
+            (released_us <= now_us).then_some(job)
         };
-        let pending = self.last.iter().enumerate().filter_map(pending).collect();
+        let pending = (0..count).filter_map(pending).collect();
         (std::mem::take(&mut self.done), pending)
     }
 }

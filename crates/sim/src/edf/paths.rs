@@ -90,7 +90,8 @@ impl<W: Walks> Mechanism for Walking<W> {
         }
     }
     fn ended(&mut self, kernel: &Kernel) {
-        self.overheads = self.walks.overheads(kernel);
+        let locks_of_path = self.walks.paths().locks();
+        self.overheads = Overheads { locks_of_path, ..self.walks.overheads(kernel) };
         (self.done, self.pending) = self.walks.jobs(kernel.now());
     }
 }
@@ -103,6 +104,10 @@ struct Path<T> {
     then: T,
     /// Since when an interrupt by another CPU is on its way here.
     told: Option<Time>,
+    /// How many locks it has taken.
+    locks: usize,
+    /// How many one path of this CPU took at most.
+    locks_max: usize,
 }
 
 /// Of all CPUs.
@@ -117,7 +122,12 @@ impl<T: Default> Paths<T> {
         self.0.resize_with(cpus, Path::default);
     }
     fn begin(&mut self, kernel: &Kernel, cpu: CpuId) {
-        self.0[cpu.index()].began = kernel.now();
+        let path = &mut self.0[cpu.index()];
+        (path.began, path.locks) = (kernel.now(), 0);
+    }
+    /// By CPU: how many locks one path took at most.
+    fn locks(&self) -> Vec<usize> {
+        self.0.iter().map(|path| path.locks_max).collect()
     }
     /// When `cpu` entered the kernel.
     pub(super) fn began(&self, cpu: CpuId) -> Time {
@@ -133,11 +143,17 @@ impl<T: Default> Paths<T> {
     }
     /// The next step of `cpu`, if one is left.
     fn next(&mut self, kernel: &Kernel, cpu: CpuId) -> Option<Step> {
-        let step = self.0[cpu.index()].steps.pop_front()?;
-        if let Step::Interrupt(other) = step
-            && other != cpu
-        {
-            self.0[other.index()].told.get_or_insert(kernel.now());
+        let path = &mut self.0[cpu.index()];
+        let step = path.steps.pop_front()?;
+        match step {
+            Step::Interrupt(other) if other != cpu => {
+                self.0[other.index()].told.get_or_insert(kernel.now());
+            }
+            Step::Lock(_) => {
+                path.locks += 1;
+                path.locks_max = path.locks_max.max(path.locks);
+            }
+            _ => {}
         }
         Some(step)
     }

@@ -93,6 +93,8 @@ pub struct Overheads {
     pub seen: [Seen; Overhead::ALL.len()],
     /// Of each lock of the scheduler.
     pub locks: Vec<Contention>,
+    /// By CPU: how many locks one path took at most.
+    pub locks_of_path: Vec<usize>,
     /// Of each mailbox: how many CPUs ever wrote it.
     pub mailbox_writers: Vec<usize>,
     /// Lines that went from one CPU to another.

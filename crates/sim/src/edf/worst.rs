@@ -80,12 +80,16 @@ impl Worst<'_> {
         // A task moves from one queue to another.
         let section = self.section(self.profile.run_queue) + (self.heap() + told) * 2;
         let lock = hand_off + section + self.profile.send;
-        // Its own at first and once it has switched, and both for each other CPU.
-        let pulls = lock * (2 * cpus) + self.line() * cpus;
-        // Two locks a try: of one task for each path, and then in vain.
-        let pushes = (lock * 2 + looks) * (2 * u64::from(TRIES));
-        let path = self.profile.isr + SPIN + looks + pulls + pushes;
-        Some(path * cpus)
+        let tries = 2 * u64::from(TRIES);
+        let path = self.profile.isr + SPIN + self.line() * cpus + looks * (1 + tries);
+        Some((path + lock * self.queue_locks()) * cpus)
+    }
+
+    /// How many locks of queues a path of SCHED_DEADLINE takes: its own at first and once it has
+    /// switched, and both for each other CPU; then two for each try to push, of one task and of one
+    /// more in vain.
+    pub fn queue_locks(&self) -> u64 {
+        2 * self.cpus as u64 + 2 * 2 * u64::from(TRIES)
     }
 
     /// What a client of the dedicated processor does, its message included: only that processor is
