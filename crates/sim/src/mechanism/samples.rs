@@ -3,7 +3,8 @@
 use wastenot_model::report::Unit;
 use wastenot_model::{Annex, CpuId, Span, Table, Time};
 
-/// What a sample brackets: Feather-Trace's points of LITMUS^RT.
+/// What a sample brackets: Feather-Trace's points of LITMUS^RT. Of its kinds a switch (CXS) takes
+/// what the profile says, always the same, and there is no tick (TICK).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Overhead {
     /// From when a CPU looks for its next task until it switches, waiting for locks included: SCHED

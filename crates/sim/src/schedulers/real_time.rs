@@ -48,7 +48,9 @@ pub(super) const GSN_EDF: Scheduler = Scheduler {
 
 pub(super) const SCHED_DEADLINE: Scheduler = Scheduler {
     name: "sched-deadline",
-    about: "queues of CPUs, push and pull, a constant bandwidth server for each task",
+    about: "queues of CPUs, push and pull, a constant bandwidth server for each task; of equal \
+            deadlines none preempts, and of those that wait the task that comes first in the file \
+            goes first",
     source: "kernel/sched/{deadline,cpudeadline}.c of Linux around 3.14; v8 of its patches",
     groups: false,
     switches: &[
