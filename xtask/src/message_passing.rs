@@ -22,35 +22,13 @@ use wastenot_scenario::sweep::{Criterion, Curve, Sweep, sweep};
 use wastenot_sim::edf::{Real, Rule, run};
 use wastenot_sim::{Options, Overhead};
 
-/// The sets: with four tasks a CPU, as those by which pairs are fitted.
-const POINTS: &str = r#"
-schema = "wastenot.sweep/1"
-sets   = 50
-[points]
-cpus          = [32, 64]
-tasks_per_cpu = 4
-total         = { from = 4, step = 4 }
-utilizations  = "randfixedsum"
-periods       = "log-uniform 10-100 ms"
-working_sets  = "4-512 KiB"
-[tests]
-hard     = ["gfb", "bak", "bcl", "bcli", "rta", "bar"]
-rta_step = "1ms"
-"#;
-
-/// By column: the name, and who decides, where; `None` without overheads.
-const CURVES: [(&str, Option<Implementation>); 8] = [
-    ("no overheads", None),
-    ("on m - 1", None),
-    ("GSN-EDF", Some(Implementation::GsnEdf)),
-    ("GSN-EDF, dedicated", Some(Implementation::GsnEdfDedicated)),
-    ("SCHED_DEADLINE", Some(Implementation::SchedDeadline)),
-    ("SCHED_DEADLINE v8", Some(Implementation::SchedDeadlineV8)),
-    ("SCHED_DEADLINE, dedicated", Some(Implementation::SchedDeadlineDedicated)),
-    ("message passing", Some(Implementation::GedfMp)),
-];
-const SPARE: usize = 1;
-const PASSING: usize = 7;
+/// The sets and curves, with four tasks a CPU, as those by which pairs are fitted. Its tables are of
+/// one pair; here each pair has its own.
+const PAIRS: &str = "scenarios/sweeps/message-passing.toml";
+/// The curve that the others are beside, and those that nothing costs anything.
+const PASSING: &str = "message passing";
+const FREE: [&str; 2] = ["no overheads", SPARE];
+const SPARE: &str = "on m - 1";
 
 /// What the tick and caches take: assumed.
 const OTHERS: &str = "scenarios/sweeps/x7550-assumed/others.csv";
@@ -67,7 +45,8 @@ pub(crate) fn write(page: &Path, ends_only: bool) -> Result<String, String> {
     let text = fs::read_to_string(page).map_err(failed)?;
     let mut parts = vec![("ends", ends()?)];
     if !ends_only {
-        parts.push(("curves", curves_told(&judged(&pairs(&text)?)?)));
+        let sweep = read_sweep(PAIRS)?;
+        parts.push(("curves", curves_told(&names(&sweep), &judged(&sweep, &pairs(&text)?)?)));
         parts.push(("delays", delays()?));
     }
     // Whoever wrote into the page meanwhile keeps it.
@@ -81,20 +60,19 @@ pub(crate) fn write(page: &Path, ends_only: bool) -> Result<String, String> {
 }
 
 /// What is said of each pair.
-fn judged(pairs: &[Pair]) -> Result<BTreeMap<Group, Vec<Line>>, String> {
+fn judged(sweep: &Sweep, pairs: &[Pair]) -> Result<BTreeMap<Group, Vec<Line>>, String> {
     let others = fs::read(OTHERS).map_err(|error| format!("{OTHERS}: {error}"))?;
     let others = wastenot_scenario::overheads::read(OTHERS, others.as_slice());
     let others = others.map_err(|error| error.to_string())?;
-    let sweep = sweep("pairs.toml", &text_of_sweep(), &NAMES).map_err(|error| error.to_string())?;
     let bar = ProgressBar::new(pairs.len() as u64);
     let mut lines: BTreeMap<Group, Vec<Line>> = BTreeMap::new();
     for &pair in pairs {
         let tables = Tables { pair, others: &others, made: RefCell::default() };
-        let plan = Plan::new(&sweep, |name, criterion| tables.overheads(name, criterion))?;
+        let plan = Plan::new(sweep, |name, criterion| tables.overheads(name, criterion))?;
         let outcome = plan.run(&Working::default(), |_| {}).map_err(|e| e.to_string())?;
         let Outcome::Whole(swept) = outcome else { return Err("points are missing".into()) };
-        for group in groups(&sweep) {
-            lines.entry(group).or_default().push(Line::of(pair, group, &sweep, &swept));
+        for group in groups(sweep) {
+            lines.entry(group).or_default().push(Line::of(pair, group, sweep, &swept));
         }
         bar.inc(1);
     }
@@ -102,21 +80,17 @@ fn judged(pairs: &[Pair]) -> Result<BTreeMap<Group, Vec<Line>>, String> {
     Ok(lines)
 }
 
-fn text_of_sweep() -> String {
-    let curve = |(name, implementation): &(&str, Option<Implementation>)| {
-        let name_and = format!("[[curves]]\nname = \"{name}\"\n");
-        match implementation {
-            None if *name == CURVES[SPARE].0 => {
-                format!("{name_and}implementation = \"none\"\nspare = 1\n")
-            }
-            None => format!("{name_and}implementation = \"none\"\n"),
-            Some(it) => {
-                let it = it.name();
-                format!("{name_and}implementation = \"{it}\"\noverheads = \"{it} ${{cpus}}\"\n")
-            }
-        }
-    };
-    POINTS.to_owned() + &CURVES.iter().map(curve).collect::<String>()
+fn read_sweep(path: &str) -> Result<Sweep, String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    sweep(path, &text, &NAMES).map_err(|error| error.to_string())
+}
+
+/// The names of its curves, in its order.
+fn names(sweep: &Sweep) -> Vec<&str> {
+    let mut names: Vec<&str> = sweep.curves.iter().map(|curve| curve.name.as_str()).collect();
+    let mut seen = BTreeSet::new();
+    names.retain(|name| seen.insert(*name));
+    names
 }
 
 /// Those of the table of the page, which `cargo test -p wastenot-tests messages` holds.
@@ -143,7 +117,7 @@ struct Tables<'o> {
 }
 
 impl Tables<'_> {
-    /// Of `gsn-edf 64`, say.
+    /// Of `x7550-assumed/gsn-edf-64.csv`, say.
     fn overheads(&self, name: &str, criterion: Criterion) -> Result<Overheads, String> {
         let mut made = self.made.borrow_mut();
         if !made.contains_key(name) {
@@ -156,7 +130,8 @@ impl Tables<'_> {
 
     /// With four tasks a CPU, as sets have.
     fn table(&self, name: &str) -> Result<Vec<Measured>, String> {
-        let (implementation, cpus) = name.split_once(' ').ok_or("a curve has no table")?;
+        let stem = Path::new(name).file_stem().and_then(|stem| stem.to_str()).unwrap_or(name);
+        let (implementation, cpus) = stem.rsplit_once('-').ok_or("a table has no CPUs")?;
         let implementation = implementation.parse()?;
         let cpus: u32 = cpus.parse().map_err(|_| "a table is of no number of CPUs")?;
         let (machine, profile) = (&machine(cpus), {
@@ -187,25 +162,26 @@ fn groups(sweep: &Sweep) -> Vec<Group> {
 /// What is said of one pair.
 struct Line {
     pair: Pair,
-    /// By curve: the share of sets that it accepts.
-    shares: [f64; CURVES.len()],
+    /// By curve, as [`names`] has them: the share of sets that it accepts.
+    shares: Vec<f64>,
     /// How message passing is beside each.
-    beside: [&'static str; CURVES.len()],
+    beside: Vec<&'static str>,
 }
 
 impl Line {
     fn of(pair: Pair, (criterion, cpus, delay): Group, sweep: &Sweep, swept: &Swept<'_>) -> Line {
-        let number = CURVES.map(|(name, implementation)| {
-            let delay = implementation.map(|_| delay);
+        let number = |name: &&str| {
             let is = |curve: &&Curve| {
-                let cost = curve.costs.as_ref().map(|costs| costs.cache_delay);
-                curve.name == name && curve.criterion == criterion && cost == delay
+                let own = curve.costs.as_ref().is_none_or(|costs| costs.cache_delay == delay);
+                curve.name == *name && curve.criterion == criterion && own
             };
             sweep.curves.iter().position(|curve| is(&curve)).expect("all curves are there")
-        });
-        let share = |curve| accepted(sweep, swept, cpus, curve);
-        let beside = |curve| swept.beside(cpus, number[PASSING], curve).word();
-        Line { pair, shares: number.map(share), beside: number.map(beside) }
+        };
+        let names = names(sweep);
+        let share = |name| accepted(sweep, swept, cpus, number(name));
+        let beside = |name| swept.beside(cpus, number(&PASSING), number(name)).word();
+        let (shares, beside) = (names.iter().map(share), names.iter().map(beside));
+        Line { pair, shares: shares.collect(), beside: beside.collect() }
     }
 }
 
@@ -223,8 +199,7 @@ const DELAYS: &str = "scenarios/sweeps/cache-delay.toml";
 
 /// By cache delay, what its curves accept on 32 CPUs.
 fn delays() -> Result<String, String> {
-    let text = fs::read_to_string(DELAYS).map_err(|error| format!("{DELAYS}: {error}"))?;
-    let sweep = sweep(DELAYS, &text, &NAMES).map_err(|error| error.to_string())?;
+    let sweep = read_sweep(DELAYS)?;
     let folder = Path::new(DELAYS).parent().unwrap_or(Path::new(""));
     let plan = Plan::new(&sweep, |name, criterion| {
         let name = folder.join(name).display().to_string();
@@ -255,27 +230,27 @@ fn delays() -> Result<String, String> {
 }
 
 /// The tables of curves, with what they come to over all pairs.
-fn curves_told(lines: &BTreeMap<Group, Vec<Line>>) -> String {
+fn curves_told(names: &[&str], lines: &BTreeMap<Group, Vec<Line>>) -> String {
     let mut text = String::new();
     for criterion in [Criterion::Hard, Criterion::Soft] {
-        let names = CURVES.map(|(name, _)| name).join(" | ");
         let what = match criterion {
             Criterion::Hard => "Deadlines, with the longest overheads that were seen",
             Criterion::Soft => "Bounded tardiness, with averages: no guarantee",
         };
         text += &format!("{what}; per cent of the sets:\n\n");
-        text += &format!("| CPUs | cache delay | lines, fetches | {names} |\n");
-        text += &format!("|---|---|---|{}\n", "---|".repeat(CURVES.len()));
+        text += &format!("| CPUs | cache delay | lines, fetches | {} |\n", names.join(" | "));
+        text += &format!("|---|---|---|{}\n", "---|".repeat(names.len()));
         for ((_, cpus, delay), lines) in lines.iter().filter(|(group, _)| group.0 == criterion) {
             for Line { pair: (lines, fetches), shares, .. } in lines {
-                let shares = shares.map(|share| format!("{:.0}", 100.0 * share)).join(" | ");
+                let shares = shares.iter().map(|share| format!("{:.0}", 100.0 * share));
+                let shares = shares.collect::<Vec<_>>().join(" | ");
                 text +=
                     &format!("| {cpus} | x {} | {lines}, {fetches} | {shares} |\n", delay / 1000);
             }
         }
         text.push('\n');
         for (group, lines) in lines.iter().filter(|(group, _)| group.0 == criterion) {
-            text += &told(*group, lines);
+            text += &told(names, *group, lines);
         }
         text.push('\n');
     }
@@ -283,10 +258,10 @@ fn curves_told(lines: &BTreeMap<Group, Vec<Line>>) -> String {
 }
 
 /// An ordering holds if it holds for every pair.
-fn told((criterion, cpus, delay): Group, lines: &[Line]) -> String {
+fn told(names: &[&str], (criterion, cpus, delay): Group, lines: &[Line]) -> String {
     let mut orders = Vec::new();
-    for (n, (name, implementation)) in CURVES.iter().enumerate() {
-        if implementation.is_none() || n == PASSING {
+    for (n, name) in names.iter().enumerate() {
+        if FREE.contains(name) || *name == PASSING {
             continue;
         }
         let words: BTreeSet<&str> = lines.iter().map(|line| line.beside[n]).collect();
@@ -297,7 +272,11 @@ fn told((criterion, cpus, delay): Group, lines: &[Line]) -> String {
         format!("- {cpus} CPUs, cache delay x {}: message passing beside ", delay / 1000);
     text += &orders.join("; ");
     if criterion == Criterion::Soft {
-        let part = |line: &Line| line.shares[PASSING] / line.shares[SPARE];
+        let share = |line: &Line, name| {
+            let shares = names.iter().zip(&line.shares);
+            shares.filter(|it| *it.0 == name).map(|it| it.1).sum::<f64>()
+        };
+        let part = |line: &Line| share(line, PASSING) / share(line, SPARE);
         let least = lines.iter().map(part).fold(f64::INFINITY, f64::min);
         text += &format!("; {:.0} % of what is accepted on m - 1, at least", 100.0 * least);
     }
