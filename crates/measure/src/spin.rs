@@ -1,5 +1,6 @@
 //! Locks for which CPUs spin, first come, first served.
 
+use crate::apart::Apart;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering, spin_loop};
 
 /// A lock. Whoever takes it says who it is: a number below that for which the lock was made.
@@ -67,7 +68,7 @@ impl Lock for Ticket {
 #[derive(Debug)]
 pub struct Queued {
     /// Who came last, plus 1; 0: nobody has the lock.
-    last: AtomicUsize,
+    last: Apart<AtomicUsize>,
     places: Vec<Place>,
 }
 
@@ -83,7 +84,7 @@ impl Queued {
     /// A lock for so many, that nobody has.
     pub fn new(count: usize) -> Queued {
         let place = |_| Place { waits: AtomicBool::new(false), after: AtomicUsize::new(0) };
-        Queued { last: AtomicUsize::new(0), places: (0..count).map(place).collect() }
+        Queued { last: Apart(AtomicUsize::new(0)), places: (0..count).map(place).collect() }
     }
 }
 
