@@ -153,6 +153,31 @@ fn pairs_that_fit_are_told_and_make_a_profile_that_can_be_read() {
 }
 
 #[test]
+fn a_profile_of_the_machine_at_hand_is_made_as_the_page_says() {
+    let page = fs::read_to_string(root().join("docs/profile.md")).expect("docs/profile.md");
+    let steps = page.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next());
+    let steps: Vec<&str> = steps.expect("three steps").lines().collect();
+    let [measure, calibrate, simulate] = steps[..] else { panic!("{steps:?}") };
+    let desk = Desk::laid();
+    let (text, code) = said(&desk.bash(&measure.replace("10s", "20ms")));
+    assert_eq!(code, 0, "{text}");
+    // That something fits what is measured in a moment beside other tests, nobody promises.
+    let (text, code) = said(&desk.bash(&calibrate.replace("measured-here", "tried")));
+    assert!(code < 2 && text.contains("pairs that fit"), "{text}");
+    desk.put("here.csv", fs::read(root().join("scenarios/measured/epyc-2.csv")).expect("a table"));
+    let (text, code) = said(&desk.bash(calibrate));
+    assert_eq!(code, 0, "{text}");
+    let profile = read(&desk, "measured-here.toml");
+    assert!(profile.contains("figures of AMD EPYC (virtual)"), "{profile}");
+    let (text, code) = said(&desk.bash(&format!("{simulate} --json")));
+    assert_eq!(code, 0, "{text}");
+    let (other, code) = said(
+        &desk.bash(&format!("{simulate} --json").replace("measured-here.toml", "x7550-assumed")),
+    );
+    assert!(code == 0 && other != text, "{other}");
+}
+
+#[test]
 fn where_nothing_fits_it_says_so_and_writes_nothing() {
     let desk = Desk::new();
     desk.put("m.csv", table("m").replace(",2700,2700,", ",900,900,"));
