@@ -92,11 +92,12 @@ fn what_cannot_be_measured_is_told_with_what_to_do() {
     desk.put("turned.csv", table("m").replace("kernel,wastenot,", "wastenot,kernel,"));
     for (words, what, help) in [
         ("--cpus 4000", "4000 CPUs are asked for, and this process may use", "taskset"),
-        ("--cpus 0", "expected numbers of CPUs", "wastenot bounds"),
-        ("--cpus 1-", "expected numbers of CPUs", "wastenot bounds"),
+        ("--cpus 0", "expected numbers of CPUs", "bounds measure --help"),
+        ("--cpus 1-", "expected numbers of CPUs", "bounds measure --help"),
         ("--cpus 1 --design line", "messages and lines take two CPUs", ""),
         ("--cpus 1 --design messages", "messages and lines take two CPUs", ""),
-        ("--design message", "did you mean `messages`?", ""),
+        ("--design message", "did you mean `messages`?", "bounds measure --help"),
+        ("--design lin", "did you mean `line`?", "bounds measure --help"),
         ("--span 3", "expected a length with its unit", ""),
         ("-o here.txt", "here.txt does not end so", ".csv"),
         ("--append", "--output", ""),

@@ -173,9 +173,9 @@ fn what_is_wrong_is_told_with_what_to_do() {
         ("lost.toml", "nowhere/2.csv", "path"),
         ("most.toml", "tables/most.csv has no averages", "criteria"),
         ("small.toml -o small.pdf", "small.pdf does not end so", ".csv"),
-        ("small.toml --shard 1/2", "--resume", "wastenot bounds"),
-        ("small.toml --resume r --shard 3/2", "`2/3`", "wastenot bounds"),
-        ("small.toml --resume r --shard 0/3", "`2/3`", "wastenot bounds"),
+        ("small.toml --shard 1/2", "--resume", "bounds sweep --help"),
+        ("small.toml --resume r --shard 3/2", "`2/3`", "bounds sweep --help"),
+        ("small.toml --resume r --shard 0/3", "`2/3`", "bounds sweep --help"),
         ("small.toml --resume small.toml", "no file of results", "new file"),
         ("small.toml -o tables/2.csv", "exists already", "--force"),
     ] {
@@ -231,8 +231,12 @@ fn tables_come_from_the_simulated_machine_and_are_counted_with() {
     for (words, what, help) in [
         ("--machine 'core:1 pu:1' --implementation gedf-mp", "gedf-mp leaves no CPU", "two CPUs"),
         ("--machine nowhere", "--machine: ", "help:"),
-        (&*format!("{machine} --implementation gedfmp"), "did you mean `gedf-mp`", "bounds --help"),
-        (&*format!("{machine} --tasks 0"), "1..=4096", "bounds --help"),
+        (
+            &*format!("{machine} --implementation gedfmp"),
+            "did you mean `gedf-mp`",
+            "bounds overheads --help",
+        ),
+        (&*format!("{machine} --tasks 0"), "1..=4096", "bounds overheads --help"),
         (&*format!("{machine} -o t.csv"), "t.csv exists already", "--force"),
         (&*format!("{machine} --with no.csv --tasks 4"), "cannot open no.csv", "path"),
     ] {
