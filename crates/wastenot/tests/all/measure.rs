@@ -194,6 +194,7 @@ fn what_cannot_be_fitted_is_told_with_what_to_do() {
     desk.put("two.csv", table("m") + &table("n"));
     desk.put("per.csv", table("m").replace("coarse-ticket", "per-cpu").replace("queued", "q"));
     desk.put("bad.toml", "schema = \"wastenot.profile/1\"\nline_near = 4\n");
+    desk.put("latin.toml", b"schema = \"wastenot.profile/1\"\nabout = \"f\xfcr uns\"\n");
     desk.put("ft.csv", "1, 2, 1\n");
     desk.put("overheads_m=4_overhead=SCHED.csv", "1, 2, 1\n");
     desk.put("empty.csv", "");
@@ -207,6 +208,7 @@ fn what_cannot_be_fitted_is_told_with_what_to_do() {
         ("per.csv", "no figure is of one lock for all: there are SCHED of coarse-q", "SCHED"),
         ("two.csv --profile x7550", "there is no profile `x7550`", "x7550-assumed"),
         ("two.csv --profile bad.toml", "bad.toml:2: `line_near` is `4`", "`4us`"),
+        ("two.csv --profile latin.toml", "latin.toml:2: no text: 0xfc is not UTF-8", "UTF-8"),
         ("ft.csv", "its name does not tell on how many CPUs", "m=64"),
         ("overheads_m=4_overhead=SCHED.csv", "it counts in cycles", "--cycles-per-us"),
         ("two.csv --point 8=1ms --machine m", "some of a kernel", "by itself"),
@@ -252,6 +254,7 @@ fn scenarios_run_with_profiles_from_files() {
     assert_eq!(code, 0, "{text}");
     let schema = "schema = \"wastenot.profile/1\"\n";
     desk.put("mine/same.toml", format!("{schema}base = \"x7550-assumed\"\n"));
+    desk.put("mine/latin.toml", b"# \xe9t\xe9\n");
     desk.put("mine/wrong.toml", format!("{schema}line_neer = \"9ns\"\n"));
     let run = |profile: &str, words: &str| {
         desk.put("mine/s.toml", scenario(profile));
@@ -282,6 +285,7 @@ fn scenarios_run_with_profiles_from_files() {
             "profile.md",
         ),
         ("wrong.toml", "mine/s.toml:7: wrong.toml:2: ", "`line_near`"),
+        ("latin.toml", "mine/s.toml:7: latin.toml:1: no text: 0xe9 is not UTF-8", "save it as"),
         ("mine", "cannot be `mine`", "free | x7550-assumed, or the file"),
     ] {
         let (text, code) = said(&run(profile, ""));
