@@ -1,5 +1,6 @@
 //! `wastenot bounds sweep`, as those who ask it meet it.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use wastenot_scenario::sweep::sweep;
@@ -208,6 +209,30 @@ fn the_sweeps_that_come_along_can_be_read_and_have_their_tables() {
         }
     }
     assert!(found >= 4, "{found}");
+}
+
+#[test]
+fn caps_of_the_published_set_up_rise_by_a_half_and_by_a_quarter_on_few_cpus() {
+    let mut found = Vec::new();
+    for name in ["rtas14-utilization.toml", "rtas14-utilization-8.toml"] {
+        let text = fs::read_to_string(root().join("scenarios/sweeps").join(name)).expect(name);
+        let sweep = sweep(name, &text, &wastenot_lab::sweep::NAMES).expect(name);
+        let mut totals: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+        for point in &sweep.points {
+            let total = point.recipe.total.expect("a cap");
+            totals.entry(point.cpus).or_default().push((total * 4.0).round() as u64);
+        }
+        for (cpus, mut quarters) in totals {
+            quarters.sort_unstable();
+            quarters.dedup();
+            let step = if cpus <= 8 { 1 } else { 2 };
+            let all: Vec<u64> = (4..=4 * u64::from(cpus)).step_by(step).collect();
+            assert_eq!(quarters, all, "{name}: {cpus} CPUs");
+            found.push(cpus);
+        }
+    }
+    found.sort_unstable();
+    assert_eq!(found, [8, 16, 24, 32, 48, 64]);
 }
 
 #[test]
