@@ -5,8 +5,9 @@ use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 use wastenot_measure::{Lock, Mailbox, Queued, Ticket, take_beside};
 
-/// Two threads, each in the lock twice, the second time without waiting: nobody meets anybody there. (Of three that spin loom tries
-/// orders without end in which those two that wait take turns.)
+/// Two threads, each in the lock twice, the second time if nobody has it: nobody meets anybody
+/// there. (Of three that spin loom tries orders without end in which those two that wait take
+/// turns.)
 fn excludes<L: Lock + 'static>(lock: impl Fn() -> L + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(3);
