@@ -1,6 +1,7 @@
 //! Schedulers as chosen, built in or written in Rota: made, checked where a scenario names them,
 //! and put in words.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
@@ -38,9 +39,15 @@ pub fn resolve(choice: &mut Choice, folder: &Path) -> Result<(), Error> {
         choice.text = Some(text.to_owned());
     }
     if let Some(file) = profile(choice).filter(|_| choice.profile.is_none()) {
-        let text = text_of(&folder.join(file));
-        let text = text.map_err(|error| Error::NoProfile { file: file.to_owned(), error })?;
-        let read = wastenot_scenario::profile::profile(file, &text).map_err(Error::Profile)?;
+        let bytes = as_much(&folder.join(file));
+        let bytes = bytes.map_err(|error| Error::NoProfile { file: file.to_owned(), error })?;
+        let text = match bytes.len() > BYTES {
+            // It is too long, whatever it is, and may be cut within a letter.
+            true => Ok(String::from_utf8_lossy(&bytes)),
+            false => wastenot_scenario::text(file, &bytes).map(Cow::Borrowed),
+        };
+        let read = text.and_then(|text| wastenot_scenario::profile::profile(file, &text));
+        let read = read.map_err(Error::Profile)?;
         choice.profile = Some(Box::new(read));
     }
     made(choice).map(drop)
@@ -54,10 +61,10 @@ fn profile(choice: &Choice) -> Option<&str> {
 }
 
 /// What stands in a file, or as much of it as makes it too long for a profile.
-fn text_of(file: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    fs::File::open(file)?.take(BYTES as u64 + 1).read_to_string(&mut text)?;
-    Ok(text)
+fn as_much(file: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    fs::File::open(file)?.take(BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Whether a choice is a policy that asks for an unsafe protocol.

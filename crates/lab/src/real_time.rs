@@ -161,6 +161,16 @@ impl Waited {
             transfers: self.transfers + other.transfers,
         }
     }
+    /// The histogram: from where, to where, how many. Each octave between the shortest wait and the
+    /// longest, and none beyond.
+    fn histogram(&self) -> impl Iterator<Item = (u64, u64, u64)> {
+        let mut some = self.octaves.iter().filter(|(_, waits)| **waits > 0).map(|(from, _)| *from);
+        let first = some.next();
+        let last = some.next_back().or(first).unwrap_or(0);
+        let end = |from: u64| from.saturating_mul(2).max(1);
+        let octaves = std::iter::successors(first, move |from| (*from < last).then(|| end(*from)));
+        octaves.map(move |from| (from, end(from), self.octaves.get(&from).copied().unwrap_or(0)))
+    }
     /// Of all runs of a variant.
     fn of_all(variant: &Outcome) -> Waited {
         let real_time = variant.cells.iter().filter_map(|cell| cell.real_time.as_ref());
@@ -306,14 +316,33 @@ fn lock_waits(variants: &[&Outcome]) -> Table {
     let mut table = Table::new("lock_waits", "Waits for locks of the scheduler", &columns);
     table.shown = 40;
     for variant in variants {
-        for (from, waits) in Waited::of_all(variant).octaves {
+        for (from, to, waits) in Waited::of_all(variant).histogram() {
             table.push(vec![
                 variant.name.as_str().into(),
                 Span(from).into(),
-                Span(from.saturating_mul(2).max(1)).into(),
+                Span(to).into(),
                 waits.into(),
             ]);
         }
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Waited;
+
+    #[test]
+    fn a_histogram_begins_and_ends_where_there_are_waits_and_leaves_nothing_out_between() {
+        let of = |octaves: &[(u64, u64)]| {
+            let waited = Waited { octaves: octaves.iter().copied().collect(), ..Waited::default() };
+            waited.histogram().collect::<Vec<_>>()
+        };
+        assert_eq!(of(&[(0, 0), (8, 0)]), []);
+        assert_eq!(of(&[(0, 2), (1, 0)]), [(0, 1, 2)]);
+        // Of two locks, one of which was waited for shortly and one long.
+        let all = of(&[(1, 0), (2, 5), (16, 1), (32, 0)]);
+        assert_eq!(all, [(2, 4, 5), (4, 8, 0), (8, 16, 0), (16, 32, 1)]);
+        assert_eq!(of(&[(1 << 63, 1)]), [(1 << 63, u64::MAX, 1)]);
+    }
 }

@@ -160,14 +160,56 @@ fn two_kinds_of_locks_determine_a_pair_where_one_does_not() {
     let nearest = found.nearest();
     assert_eq!((nearest.fetches, nearest.lines, nearest.profile.coarse.work.0), (2, 20, 300));
     assert_eq!(found.report("both").get("left_out"), Some(&1_u64.into()));
-    // Nothing else is done under the lock of threads.
-    let profile = nearest.profile;
-    assert_eq!((profile.heap_step, profile.hardware.hand_off), (Span::ZERO, Span::ZERO));
     let queued = Question { base, designs: vec!["coarse-queued".into()], ..question(0.01) };
     let found = queued.ask(&table).expect("figures of a lock");
     let report = found.report("one");
     assert_eq!(report.get("figures"), Some(&1_u64.into()), "{}", report.text());
     assert!(report.verdict.contains("do not determine"), "{}", report.verdict);
+}
+
+/// The lines of a profile's file, but for what it says of itself.
+fn keys(profile: &Profile) -> Vec<String> {
+    let file = wastenot_scenario::profile::written(profile, "");
+    file.lines().filter(|line| !line.starts_with("about")).map(str::to_owned).collect()
+}
+
+#[test]
+fn a_profile_says_which_of_its_numbers_are_fitted() {
+    let base = Profile::X7550_ASSUMED;
+    let threads = [
+        figure(By::Threads, "coarse-ticket", 1, 300),
+        figure(By::Threads, "coarse-ticket", 2, 2_700),
+    ];
+    let kernel = [kernel(profile(40, 4, 1_000), 8)];
+    for (figures, known) in [
+        (&threads[..], &["fetches", "coarse", "heap_step", "hand_off"][..]),
+        (&kernel, &["fetches", "coarse"]),
+    ] {
+        let found = question(0.01).ask(figures).expect("figures of a lock");
+        let about = found.about();
+        let made = keys(&found.nearest().profile);
+        let differ = keys(&base).into_iter().zip(&made).filter(|(base, made)| base != *made);
+        for (line, _) in differ {
+            let key = line.split(' ').next().expect("a key");
+            assert!(known.contains(&key) && about.contains(key), "{key}: {about}");
+        }
+        let told = found.report("made").assumptions.join("\n");
+        for key in ["heap_step", "hand_off"] {
+            let is_zero = made.contains(&format!("{key} = \"0ns\""));
+            assert_eq!(is_zero, known.contains(&key), "{made:?}");
+            assert_eq!(told.contains(key) && about.contains(key), is_zero, "{told}\n{about}");
+        }
+        assert!(about.ends_with("all else from x7550-assumed"), "{about}");
+    }
+}
+
+#[test]
+fn whose_figure_is_typed_is_not_asked() {
+    let typed = Figure { machine: String::new(), ..kernel(profile(40, 4, 1_000), 8) };
+    let found = question(0.05).ask(&[typed]).expect("a figure of a lock");
+    let text = found.report("typed").text();
+    assert!(!text.contains("measured"), "{text}");
+    assert!(found.about().contains("fitted to 1 figure, off by"), "{}", found.about());
 }
 
 #[test]

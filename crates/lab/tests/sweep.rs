@@ -272,6 +272,37 @@ fn reports_say_which_curve_is_above_which() {
 }
 
 #[test]
+fn people_see_words_and_numbers_whole_however_long_names_are() {
+    let names = [
+        ("free, one CPU less", "no overheads, one CPU less"),
+        ("one lock", "SCHED_DEADLINE v8"),
+        ("message passing", "SCHED_DEADLINE, dedicated interrupts"),
+    ];
+    let long = |text: String, (name, long): (&str, &str)| text.replace(name, long);
+    let text = names.into_iter().fold(TEXT.to_owned(), long);
+    let sweep = sweep("long.toml", &text, &NAMES).expect("a sweep");
+    let report = whole(&plan(&sweep, 10), &Working::default()).report();
+    let text = report.text();
+    assert!(text.lines().all(|line| line.chars().count() <= 72), "{text}");
+    let heads = ["curve", "cache", "delay", "accepted", "interval, 95 %", "weighted", "beside"];
+    let known: BTreeSet<&str> = names.iter().flat_map(|(_, name)| name.split(' ')).collect();
+    for word in heads.into_iter().chain(known) {
+        assert!(text.contains(&format!(" {word}")), "{word} is whole\n{text}");
+    }
+    for part in ["2 CPUs, hard", "2 CPUs, soft", "3 CPUs, hard", "3 CPUs, soft"] {
+        assert!(text.contains(&format!("Accepted on {part}, of 60 sets\n")), "{part}\n{text}");
+        assert!(text.contains(&format!("above which on {part}\n")), "{part}\n{text}");
+    }
+    // A row of a program's table is one of people's.
+    let shown = |title: &str| {
+        let tables = report.tables.iter().filter(|table| table.label.starts_with(title));
+        tables.map(|table| table.rows.len()).sum::<usize>()
+    };
+    assert_eq!(shown("Accepted"), report.table("curves").expect("curves").rows.len());
+    assert_eq!(shown("Which"), report.table("pairs").expect("pairs").rows.len());
+}
+
+#[test]
 fn a_cluster_of_all_cpus_is_none_and_of_one_is_a_partition() {
     let curve = |name, cluster| {
         format!("[[curves]]\nname = \"{name}\"\nimplementation = \"gsn-edf\"\n{cluster}\n")

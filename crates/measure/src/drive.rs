@@ -14,6 +14,7 @@ use wastenot_model::{Distribution, Span};
 use wastenot_sim::Overhead;
 use wastenot_sim::edf::{Core, Tie};
 
+use crate::apart::Apart;
 use crate::{Lock, Mailbox, Queued, Ticket, take_beside};
 
 /// Tasks for each CPU that runs them.
@@ -225,14 +226,15 @@ impl State {
     }
 }
 
+/// Whoever waits looks at the lock only: what is done under it is on other lines.
 struct Coarse<L> {
-    lock: L,
-    state: Mutex<State>,
+    lock: Apart<L>,
+    state: Apart<Mutex<State>>,
 }
 
 impl<L: Lock> Coarse<L> {
     fn new(cpus: usize, lock: L) -> Coarse<L> {
-        Coarse { lock, state: Mutex::new(State::new(cpus)) }
+        Coarse { lock: Apart(lock), state: Apart(Mutex::new(State::new(cpus))) }
     }
 }
 
@@ -247,12 +249,11 @@ impl<L: Lock> Shared for Coarse<L> {
 }
 
 /// The queue of a CPU.
-#[repr(align(128))]
 struct Queue {
-    lock: Ticket,
-    waits: Mutex<BTreeSet<(u64, u32)>>,
+    lock: Apart<Ticket>,
+    waits: Apart<Mutex<BTreeSet<(u64, u32)>>>,
     /// The earliest deadline of those who wait, for who looks without the lock.
-    first: AtomicU64,
+    first: Apart<AtomicU64>,
 }
 
 struct PerCpu {
@@ -266,7 +267,11 @@ impl PerCpu {
             let waits: BTreeSet<_> =
                 tasks.map(|task| (PERIOD_US + u64::from(task), task)).collect();
             let first = waits.first().map_or(u64::MAX, |(due, _)| *due);
-            Queue { lock: Ticket::new(), waits: Mutex::new(waits), first: AtomicU64::new(first) }
+            Queue {
+                lock: Apart(Ticket::new()),
+                waits: Apart(Mutex::new(waits)),
+                first: Apart(AtomicU64::new(first)),
+            }
         };
         PerCpu { queues: (0..cpus).map(queue).collect() }
     }
@@ -296,7 +301,7 @@ impl Shared for PerCpu {
             if queue.first.load(Ordering::Relaxed) >= own.first.load(Ordering::Relaxed) {
                 continue;
             }
-            take_beside((me, &own.lock), (other, &queue.lock), me);
+            take_beside((me, &*own.lock), (other, &*queue.lock), me);
             let mine = own.first.load(Ordering::Relaxed);
             let better = |waits: &mut BTreeSet<(u64, u32)>| {
                 let first = waits.first().copied().filter(|(due, _)| *due < mine)?;
@@ -311,7 +316,7 @@ impl Shared for PerCpu {
     }
 }
 
-/// What a client should run.
+/// What a client should run: all of it on one line, as it is in G-EDF-MP.
 #[repr(align(128))]
 struct Entry {
     lock: Ticket,
@@ -321,7 +326,8 @@ struct Entry {
 
 struct Messages {
     start: Instant,
-    state: Mutex<State>,
+    /// Of the processor alone.
+    state: Apart<Mutex<State>>,
     mailbox: Mailbox,
     /// The processor is the thread after the last client.
     entries: Vec<Entry>,
@@ -332,7 +338,7 @@ impl Messages {
         let entry = |_| Entry { lock: Ticket::new(), written: AtomicU64::new(0) };
         Messages {
             start: Instant::now(),
-            state: Mutex::new(State::new(clients)),
+            state: Apart(Mutex::new(State::new(clients))),
             mailbox: Mailbox::new(PLACES),
             entries: (0..clients).map(entry).collect(),
         }
@@ -431,3 +437,25 @@ impl Shared for Line {
 
 /// So often is looked without a look at the clock.
 const SOON: u32 = 1_000;
+
+#[cfg(test)]
+mod tests {
+    use super::{Coarse, PerCpu};
+    use crate::Ticket;
+    use crate::apart::lines;
+
+    #[test]
+    fn who_waits_for_a_lock_looks_at_no_line_that_is_written_under_it() {
+        let coarse = Coarse::new(2, Ticket::new());
+        let (lock, state) = (lines(&coarse.lock), lines(&coarse.state));
+        assert!(lock.end() < state.start() || state.end() < lock.start(), "{lock:?} {state:?}");
+        let queues = PerCpu::new(2).queues;
+        let of = |n: usize| {
+            let queue = &queues[n];
+            [lines(&queue.lock), lines(&queue.waits), lines(&queue.first)]
+        };
+        let mut all = [of(0), of(1)].concat();
+        all.sort_by_key(|it| *it.start());
+        assert!(all.is_sorted_by(|one, next| one.end() < next.start()), "{all:?}");
+    }
+}

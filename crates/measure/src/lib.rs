@@ -8,6 +8,7 @@
 //! Locks and mailboxes are held against all interleavings of a few threads with up to three
 //! preemptions: `cargo test -p wastenot-measure --features loom`.
 
+mod apart;
 mod mailbox;
 mod spin;
 mod sync;

@@ -1,5 +1,6 @@
 //! A mailbox: many write, in a bounded number of steps whatever the others do; one reads.
 
+use crate::apart::Apart;
 use crate::sync::{AtomicBool, AtomicIsize, AtomicU64, AtomicUsize, Ordering};
 
 /// A ring of letters. Writers claim a place with two atomic operations and never wait for each
@@ -9,10 +10,10 @@ use crate::sync::{AtomicBool, AtomicIsize, AtomicU64, AtomicUsize, Ordering};
 #[derive(Debug)]
 pub struct Mailbox {
     /// Places that are not claimed. Below 0 while writers find none.
-    free: AtomicIsize,
-    written: AtomicUsize,
+    free: Apart<AtomicIsize>,
+    written: Apart<AtomicUsize>,
     /// Of the reader alone.
-    read: AtomicUsize,
+    read: Apart<AtomicUsize>,
     places: Vec<Place>,
 }
 
@@ -34,9 +35,9 @@ impl Mailbox {
         let size = size.next_power_of_two();
         let place = |_| Place { ready: AtomicBool::new(false), letter: AtomicU64::new(0) };
         Mailbox {
-            free: AtomicIsize::new(size as isize),
-            written: AtomicUsize::new(0),
-            read: AtomicUsize::new(0),
+            free: Apart(AtomicIsize::new(size as isize)),
+            written: Apart(AtomicUsize::new(0)),
+            read: Apart(AtomicUsize::new(0)),
             places: (0..size).map(place).collect(),
         }
     }
@@ -71,5 +72,24 @@ impl Mailbox {
         self.read.store(at.wrapping_add(1), Ordering::Relaxed);
         self.free.fetch_add(1, Ordering::Release);
         Some(letter)
+    }
+}
+
+#[cfg(all(test, not(feature = "loom")))]
+mod tests {
+    use super::Mailbox;
+    use crate::apart::lines;
+
+    #[test]
+    fn what_writers_count_does_not_take_a_line_from_the_reader() {
+        let mailbox = Mailbox::new(2);
+        let mut of = [
+            lines(&mailbox.free),
+            lines(&mailbox.written),
+            lines(&mailbox.read),
+            lines(&mailbox.places),
+        ];
+        of.sort_by_key(|it| *it.start());
+        assert!(of.is_sorted_by(|one, next| one.end() < next.start()), "{of:?}");
     }
 }

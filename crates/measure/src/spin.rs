@@ -1,18 +1,25 @@
 //! Locks for which CPUs spin, first come, first served.
 
+use crate::apart::Apart;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering, spin_loop};
 
 /// A lock. Whoever takes it says who it is: a number below that for which the lock was made.
 pub trait Lock: Send + Sync {
     /// Spins until it is `me` who has the lock.
     fn acquire(&self, me: usize);
+    /// Takes it if nobody has it; whether `me` has it now.
+    fn try_acquire(&self, me: usize) -> bool;
     /// Hands the lock on. `me` has it.
     fn release(&self, me: usize);
 }
 
-/// Takes `other` beside `own`, which is held. All take locks in the order of their numbers: whoever
-/// has the later one gives it back meanwhile.
+/// Takes `other` beside `own`, which is held, as Linux does (`double_lock_balance`): at once if
+/// nobody has it. All wait for locks in the order of their numbers: whoever would wait for an
+/// earlier one gives its own back meanwhile.
 pub fn take_beside<L: Lock>(own: (usize, &L), other: (usize, &L), me: usize) {
+    if other.1.try_acquire(me) {
+        return;
+    }
     if other.0 < own.0 {
         own.1.release(me);
         other.1.acquire(me);
@@ -43,6 +50,13 @@ impl Lock for Ticket {
             spin_loop();
         }
     }
+    fn try_acquire(&self, _: usize) -> bool {
+        // Nobody has the lock if the next ticket is the one that is served. Who gave it back said
+        // so here, and what it did is seen along with that.
+        let served = self.serves.load(Ordering::Acquire);
+        let taken = served.wrapping_add(1);
+        self.next.compare_exchange(served, taken, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
     fn release(&self, _: usize) {
         let next = self.serves.load(Ordering::Relaxed).wrapping_add(1);
         self.serves.store(next, Ordering::Release);
@@ -54,7 +68,7 @@ impl Lock for Ticket {
 #[derive(Debug)]
 pub struct Queued {
     /// Who came last, plus 1; 0: nobody has the lock.
-    last: AtomicUsize,
+    last: Apart<AtomicUsize>,
     places: Vec<Place>,
 }
 
@@ -70,7 +84,7 @@ impl Queued {
     /// A lock for so many, that nobody has.
     pub fn new(count: usize) -> Queued {
         let place = |_| Place { waits: AtomicBool::new(false), after: AtomicUsize::new(0) };
-        Queued { last: AtomicUsize::new(0), places: (0..count).map(place).collect() }
+        Queued { last: Apart(AtomicUsize::new(0)), places: (0..count).map(place).collect() }
     }
 }
 
@@ -87,6 +101,10 @@ impl Lock for Queued {
         while place.waits.load(Ordering::Acquire) {
             spin_loop();
         }
+    }
+    fn try_acquire(&self, me: usize) -> bool {
+        self.places[me].after.store(0, Ordering::Relaxed);
+        self.last.compare_exchange(0, me + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
     fn release(&self, me: usize) {
         let place = &self.places[me];

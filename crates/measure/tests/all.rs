@@ -1,8 +1,11 @@
 //! What is measured is there, and of the right kind; how long it takes is no business of a test.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use wastenot_measure::{Design, Error, Full, Mailbox, measure, usable};
+use wastenot_measure::{
+    Design, Error, Full, Lock, Mailbox, Queued, Ticket, measure, take_beside, usable,
+};
 use wastenot_sim::Overhead;
 
 #[test]
@@ -48,4 +51,37 @@ fn a_full_mailbox_says_so_and_takes_letters_again_once_one_is_read() {
     assert_eq!(mailbox.post(6), Err(Full));
     let rest: Vec<u64> = std::iter::from_fn(|| mailbox.read()).collect();
     assert_eq!(rest, [1, 2, 3, 5]);
+}
+
+/// A lock that counts how often it was given back.
+struct Counted<L>(L, AtomicUsize);
+
+impl<L: Lock> Lock for Counted<L> {
+    fn acquire(&self, me: usize) {
+        self.0.acquire(me);
+    }
+    fn try_acquire(&self, me: usize) -> bool {
+        self.0.try_acquire(me)
+    }
+    fn release(&self, me: usize) {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.release(me);
+    }
+}
+
+#[test]
+fn whoever_takes_a_second_lock_that_is_free_keeps_its_own() {
+    fn keeps<L: Lock>(lock: impl Fn() -> L) {
+        for (own, other) in [(0, 1), (1, 0)] {
+            let locks = [(); 2].map(|()| Counted(lock(), AtomicUsize::new(0)));
+            locks[own].acquire(own);
+            take_beside((own, &locks[own]), (other, &locks[other]), own);
+            assert!(!locks[own].try_acquire(other) && !locks[other].try_acquire(other));
+            assert_eq!(locks[own].1.load(Ordering::Relaxed), 0, "{own} beside {other}");
+            locks[other].release(own);
+            assert!(locks[other].try_acquire(other));
+        }
+    }
+    keeps(Ticket::new);
+    keeps(|| Queued::new(2));
 }

@@ -52,6 +52,23 @@ pub use sys::{COMMAND as SYS_COMMAND, from_sys};
 /// Most nodes that a machine may have.
 pub(crate) const NODE_LIMIT: usize = Hops::NODE_LIMIT;
 
+/// The text that `bytes` are. `file` is its name in messages.
+///
+/// # Errors
+/// They are no UTF-8; on which line.
+pub fn text<'t>(file: &str, bytes: &'t [u8]) -> Result<&'t str, Error> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let (before, rest) = bytes.split_at(error.valid_up_to());
+        let byte = rest.first().copied().unwrap_or_default();
+        Error::Wrong {
+            file: file.to_owned(),
+            line: 1 + before.iter().filter(|byte| **byte == b'\n').count(),
+            what: format!("no text: {byte:#04x} is not UTF-8"),
+            help: "save it as UTF-8; is it the right file?".to_owned(),
+        }
+    })
+}
+
 /// The machine that `text` describes: a preset (`bulldozer64`, `flat(2,8)`) or an hwloc synthetic
 /// description (`pack:2 numa:2 core:4 pu:2`).
 pub fn machine(text: &str) -> Result<Machine, Error> {

@@ -1,6 +1,6 @@
 //! Traces and machines come in here: from a file, or from standard input as `-`.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
@@ -148,13 +148,15 @@ pub(crate) fn policy(file: &Path) -> Result<Vec<u8>, Stop> {
 /// Its name in messages, and the text of an experiment; `help` says what to name instead.
 pub(crate) fn text(file: &Path, help: &'static str) -> Result<(String, String), Stop> {
     let name = shown(file);
-    let text = if file == Path::new("-") {
-        let mut text = String::new();
-        io::stdin().lock().read_to_string(&mut text).map(|_| text)
+    let mut bytes = Vec::new();
+    let read = if file == Path::new("-") {
+        io::stdin().lock().read_to_end(&mut bytes)
     } else {
-        fs::read_to_string(file)
+        File::open(file).and_then(|mut file| file.read_to_end(&mut bytes))
     };
-    let text = text.map_err(|error| Stop::io(format_args!("cannot read {name}"), &error, help))?;
+    read.map_err(|error| Stop::io(format_args!("cannot read {name}"), &error, help))?;
+    let text = wastenot_scenario::text(&name, &bytes);
+    let text = text.map_err(|error| Stop::new(&error, error.help()))?.to_owned();
     Ok((name, text))
 }
 

@@ -117,14 +117,19 @@ impl Calibrated {
     /// Where the numbers of the nearest pair's profile are from, in a sentence.
     pub fn about(&self) -> String {
         let nearest = self.nearest();
+        let (count, base) = (self.fit.points.len(), &self.question.base_name);
+        let s = if count == 1 { "" } else { "s" };
+        let of = if self.machine.is_empty() { "" } else { " of " };
+        let within = match self.by {
+            By::Threads => "heap_step and hand_off are 0, since coarse has them in it; ",
+            By::FeatherTrace => "",
+        };
         format!(
-            "{} fetches and coarse fitted to {} figures of {}, off by {:.1} % at most; all else \
-             from {}",
+            "{} fetches and coarse fitted to {count} figure{s}{of}{}, off by {:.1} % at most; \
+             {within}all else from {base}",
             nearest.fetches,
-            self.fit.points.len(),
-            if self.machine.is_empty() { "a machine" } else { &self.machine },
+            self.machine,
             nearest.off() * 100.0,
-            self.question.base_name
         )
     }
 }
@@ -154,9 +159,8 @@ impl Question {
         }
         let mut base = self.base;
         if by == By::Threads {
-            // Nothing else is done under their lock: what is, is its section.
-            (base.heap_step, base.scan, base.hardware.hand_off) =
-                (Span::ZERO, Span::ZERO, Span::ZERO);
+            // Heaps and handing on are part of what is measured, and would count twice.
+            (base.heap_step, base.hardware.hand_off) = (Span::ZERO, Span::ZERO);
         }
         let fit = Fit { base, points };
         let pairs = fit.pairs(0..=FETCHES, self.within);

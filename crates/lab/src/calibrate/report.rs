@@ -17,7 +17,9 @@ impl Calibrated {
         let ranges = || self.pairs.iter().filter_map(|(_, range)| range.as_ref());
         let pairs: u64 = ranges().map(|range| u64::from(range.end() - range.start()) + 1).sum();
         let machine = Some(self.machine.as_str()).filter(|machine| !machine.is_empty());
-        report.measure("machine", "measured on", machine, Unit::None);
+        // A number that was typed, and Feather-Trace, tell no machine.
+        let label = if machine.is_some() { "measured on" } else { "" };
+        report.measure("machine", label, machine, Unit::None);
         report.measure("profile", "all else from", self.question.base_name.as_str(), Unit::None);
         report.measure("figures", "figures", self.fit.points.len() as u64, Unit::None);
         report.measure("left_out", "figures of something else", self.left_out as u64, Unit::None);
@@ -102,7 +104,7 @@ impl Calibrated {
             ("sockets", "sockets", Unit::None),
             ("spin", "lock", Unit::None),
             ("of", "", Unit::None),
-            ("measured_ns", "measured", Unit::Ns),
+            ("measured_ns", "figure", Unit::Ns),
             ("simulated_ns", "simulated", Unit::Ns),
             ("residual", "residual", Unit::Share),
         ];
@@ -142,11 +144,17 @@ impl Calibrated {
             false => format!("the work under the lock is as in {base}: no figure is of one CPU"),
         });
         match self.by {
-            By::Threads => said.push(format!(
-                "figures are of threads that only decide, and simulated so: interrupts, switches, \
-                 and the parts of other designs are not in them and stay as in {base}, so that \
-                 designs are not to be compared by a profile of which only this was fitted"
-            )),
+            By::Threads => said.extend([
+                format!(
+                    "figures are of threads that only decide, and simulated so: interrupts, \
+                     switches, and the parts of other designs are not in them and stay as in \
+                     {base}"
+                ),
+                "heaps and handing the lock on are in the section that is fitted, so that \
+                 heap_step and hand_off are 0 in the profile, which makes other designs cheaper \
+                 than they are: it is one of the one lock, and compares no designs"
+                    .to_owned(),
+            ]),
             By::FeatherTrace => said.push(
                 "simulated are four tasks a CPU that use half of the machine: for maxima all \
                  alike, else of 10 to 100 ms by chance; what was really run is not known"

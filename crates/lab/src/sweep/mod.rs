@@ -7,6 +7,7 @@
 mod beside;
 mod csv;
 mod judge;
+mod page;
 mod report;
 mod row;
 

@@ -8,7 +8,7 @@ use wastenot_scenario::sweep::Curve;
 
 use super::beside::Beside;
 use super::csv::guarantee;
-use super::{Row, Swept, Verdict};
+use super::{Row, Swept, Verdict, page};
 use crate::proportion::wilson;
 
 /// What a curve says of all sets of some points.
@@ -65,6 +65,8 @@ impl Swept<'_> {
         report.measure("unknown", "verdicts out of budget", unknown, Unit::None);
         report.measure("missing", "", 0_u64, Unit::None);
         report.tables = vec![self.curves(), self.pairs()];
+        let page = page::tables(&report.tables[0], &report.tables[1]);
+        report.tables.extend(page);
         report.assumptions = self.assumptions(&sums);
         report
     }
@@ -118,21 +120,7 @@ impl Swept<'_> {
     }
 
     fn curves(&self) -> Table {
-        let columns = [
-            ("cpus", "CPUs", Unit::None),
-            ("curve", "curve", Unit::None),
-            ("criterion", "criterion", Unit::None),
-            ("cache_delay", "cache delay", Unit::None),
-            ("sets", "sets", Unit::None),
-            ("share", "accepted", Unit::Share),
-            ("share_low", "from", Unit::Share),
-            ("share_high", "to", Unit::Share),
-            ("weighted", "weighted", Unit::Share),
-            ("unknown", "unknown", Unit::None),
-            ("guarantee", "", Unit::None),
-        ];
-        let mut table = Table::new("curves", "Accepted over all points", &columns);
-        table.shown = usize::MAX;
+        let mut table = programs("curves", &page::CURVES);
         for (cpus, rows) in self.machines() {
             for (n, curve) in self.sweep.curves.iter().enumerate() {
                 let sum = Sum::of(rows.iter().copied(), n);
@@ -155,19 +143,7 @@ impl Swept<'_> {
 
     /// Each curve beside the one before it of the same criterion and cache delay.
     fn pairs(&self) -> Table {
-        let columns = [
-            ("cpus", "CPUs", Unit::None),
-            ("curve", "curve", Unit::None),
-            ("criterion", "criterion", Unit::None),
-            ("cache_delay", "cache delay", Unit::None),
-            ("than", "beside", Unit::None),
-            ("is", "is", Unit::None),
-            ("only_curve", "sets only it accepts", Unit::None),
-            ("only_than", "only the other", Unit::None),
-            ("p", "p", Unit::None),
-        ];
-        let mut table = Table::new("pairs", "Which curve is above which", &columns);
-        table.shown = usize::MAX;
+        let mut table = programs("pairs", &page::PAIRS);
         let curves = &self.sweep.curves;
         for (cpus, rows) in self.machines() {
             for (n, curve) in curves.iter().enumerate() {
@@ -188,6 +164,12 @@ impl Swept<'_> {
         }
         table
     }
+}
+
+/// A table that is not shown to people.
+fn programs(name: &str, columns: &[&str]) -> Table {
+    let columns: Vec<_> = columns.iter().map(|column| (*column, "", Unit::None)).collect();
+    Table::new(name, "", &columns)
 }
 
 fn named(cpus: u32, curve: &Curve, name: String) -> Vec<Value> {

@@ -113,15 +113,16 @@ impl Lane {
         let space = " ".repeat(self.width.saturating_sub(width(text)));
         if self.right { space + text } else { text.to_owned() + &space }
     }
-    /// As narrow as it gets if only broken behind these; numbers are not at all.
+    /// As narrow as it gets if only broken behind these; numbers are not at all, what stands over
+    /// them is.
     fn least(&self, behind: &[char]) -> usize {
-        let widest = |cell: &String| match self.right {
-            true => width(cell),
-            false => {
-                cell.split_inclusive(behind).map(|part| width(part.trim_end())).max().unwrap_or(0)
-            }
+        let parts = |cell: &String| {
+            let parts = cell.split_inclusive(behind).map(|part| width(part.trim_end()));
+            parts.max().unwrap_or(0)
         };
-        self.cells.iter().map(widest).max().unwrap_or(0)
+        let (label, cells) = self.cells.split_first().expect("a label");
+        let cells = cells.iter().map(|cell| if self.right { width(cell) } else { parts(cell) });
+        cells.chain([parts(label)]).max().unwrap_or(0)
     }
 }
 
@@ -129,25 +130,40 @@ impl Lane {
 /// do, within names; and anywhere.
 const BREAKS: [&[char]; 2] = [&[' ', '|', ','], &[' ', '|', ',', '-', '_', '/', ':', '=']];
 
-/// Narrows the widest lane until the line fits; words are broken only where nothing else is left.
+/// Narrows the widest lane until the line fits. What stands over numbers is broken first, between
+/// words; then cells of words; within words only where nothing else is left, and numbers last.
 fn fit(lanes: &mut [Lane]) {
     const LEAST: usize = 4;
     let room = COLUMNS.saturating_sub(1 + lanes.len());
     let whole: Vec<usize> = lanes.iter().map(|lane| lane.width).collect();
     let all = |lanes: &[Lane]| lanes.iter().map(|lane| lane.width).sum::<usize>();
-    let least = BREAKS.map(|behind| lanes.iter().map(|lane| lane.least(behind)).collect());
-    for least in least.into_iter().chain([vec![LEAST; lanes.len()]]) {
+    let over_numbers = |lane: &Lane| if lane.right { lane.least(BREAKS[0]) } else { lane.width };
+    let in_words = |lane: &Lane| if lane.right { lane.least(BREAKS[1]) } else { LEAST };
+    let least: [Vec<usize>; 5] = [
+        lanes.iter().map(over_numbers).collect(),
+        lanes.iter().map(|lane| lane.least(BREAKS[0])).collect(),
+        lanes.iter().map(|lane| lane.least(BREAKS[1])).collect(),
+        lanes.iter().map(in_words).collect(),
+        vec![LEAST; lanes.len()],
+    ];
+    for least in least {
         while all(lanes) > room {
             let wide = (0..lanes.len()).filter(|&n| lanes[n].width > least[n]);
             let Some(widest) = wide.max_by_key(|&n| lanes[n].width) else { break };
             lanes[widest].width -= 1;
         }
     }
-    // What is left where words end goes to the first that can use it.
+    // What is left where words end goes to the first that can use it: to words before what stands
+    // over numbers, which takes a line only once.
     lanes.iter_mut().for_each(Lane::shrink);
-    for (n, whole) in whole.into_iter().enumerate() {
-        lanes[n].width = whole.min(lanes[n].width + room.saturating_sub(all(lanes)));
-        lanes[n].shrink();
+    for right in [false, true] {
+        for (n, &whole) in whole.iter().enumerate() {
+            if lanes[n].right != right {
+                continue;
+            }
+            lanes[n].width = whole.min(lanes[n].width + room.saturating_sub(all(lanes)));
+            lanes[n].shrink();
+        }
     }
 }
 
@@ -283,6 +299,47 @@ mod tests {
         let lines: Vec<&str> = text.lines().skip(1).collect();
         let first = format!("  a-name-that-is-longer-than-its-column- {other}");
         assert_eq!(lines, [&first, "  is-wide"]);
+    }
+
+    #[test]
+    fn what_stands_over_numbers_is_broken_between_words_before_a_word_is_anywhere() {
+        let columns = [
+            ("a", "curve", Unit::None),
+            ("b", "criterion", Unit::None),
+            ("c", "cache delay", Unit::None),
+            ("d", "sets only it accepts", Unit::None),
+            ("e", "only the other", Unit::None),
+            ("f", "accepted", Unit::Share),
+            ("g", "weighted", Unit::Share),
+            ("h", "of it unknown", Unit::None),
+        ];
+        let mut table = Table::new("t", "Table", &columns);
+        let mut row = vec!["no overheads, one CPU less".into(), "hard".into()];
+        row.extend([1_u64, 1_600, 1_600].map(super::Value::from));
+        row.extend([1.0, 0.5].map(super::Value::from));
+        row.push(0_u64.into());
+        table.push(row);
+        let text = table.text();
+        let words = ["overheads,", "criterion", "accepted", "weighted", "unknown", "100.00 %"];
+        for word in words {
+            assert!(text.contains(word), "{word} is whole\n{text}");
+        }
+        assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
+    }
+
+    #[test]
+    fn words_are_whole_before_what_stands_over_numbers_is() {
+        let columns = [
+            ("a", "what stands over a short number", Unit::None),
+            ("b", "words", Unit::None),
+            ("c", "more words", Unit::None),
+        ];
+        let mut table = Table::new("t", "Table", &columns);
+        let words = ["some words that are long", "others that are as long"];
+        table.push(vec![1_u64.into(), words[0].into(), words[1].into()]);
+        let text = table.text();
+        assert!(words.iter().all(|words| text.contains(words)), "{text}");
+        assert_eq!(text.lines().count(), 3, "{text}");
     }
 
     #[test]

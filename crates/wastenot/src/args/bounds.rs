@@ -88,11 +88,12 @@ pub(crate) enum What {
 /// Make a table of what global EDF costs in the simulated machine
 #[derive(Args, Debug)]
 #[command(after_help = "\
-TABLE is CSV: kind,at,max_us,average_us, by the number of tasks. `wastenot bounds`
-and sweeps count with it as with one that was measured. Each number of tasks is
-run three times: tasks that are alike and come together use half of the CPUs,
-random ones that come together use nine tenths, and random ones that come when
-they like use half. Maxima are those of all three, averages those of the last.
+TABLE is CSV: kind,at,max_us,average_us, by the number of tasks.
+`wastenot bounds` and sweeps count with it as with one that was measured.
+Each number of tasks is run three times: tasks that are alike and come together
+use half of the CPUs, random ones that come together use nine tenths, and random
+ones that come when they like use half. Maxima are those of all three, averages
+those of the last.
 
 The machine has no tick and no caches of tasks: what a preemption costs them is
 taken from another table (--with), or left out.

@@ -53,7 +53,8 @@ pub(crate) struct Trace {
     /// cores: one colour a command instead of one a task
     #[arg(long)]
     pub(crate) color_by_command: bool,
-    /// queues: mark the CPUs that this CPU's decisions looked at (`simulate --decisions`)
+    /// queues: mark the CPUs that decisions of this one looked at; the trace has them if
+    /// `simulate --decisions` wrote it
     #[arg(long, value_name = "CPU")]
     pub(crate) considered: Option<u16>,
     /// safe for every kind of colour vision, or those of the published pictures

@@ -47,8 +47,7 @@ pub(crate) fn answer<T>(error: &Error, words: &[OsString]) -> Result<T, Stop> {
 
 fn misuse(error: &Error, words: &[OsString]) -> Stop {
     let verb = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
-    let known = GROUPS.iter().flat_map(|(_, verbs)| *verbs).find(|known| **known == verb);
-    let page = known.map_or("wastenot --help".to_owned(), |verb| format!("wastenot {verb} --help"));
+    let page = page(words);
     let missing = matches!(
         error.kind(),
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
@@ -70,6 +69,18 @@ fn misuse(error: &Error, words: &[OsString]) -> Stop {
         Some(near) => Stop::new(what, format!("did you mean `{near}`? See `{page}`")),
         None => Stop::new(what, format!("see `{page}`")),
     }
+}
+
+/// Where the verb that was typed is told: of `wastenot bounds sweep ...` its own page.
+fn page(words: &[OsString]) -> String {
+    let mut command = &super::command();
+    let mut page = "wastenot".to_owned();
+    for word in words.iter().skip(1) {
+        let Some(verb) = command.find_subcommand(word) else { break };
+        page = format!("{page} {}", verb.get_name());
+        command = verb;
+    }
+    page + " --help"
 }
 
 /// Something was left out: the line that was typed, completed.
@@ -209,6 +220,35 @@ mod tests {
         let text = super::overview(&command());
         assert!(text.lines().count() <= 24, "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+
+    #[test]
+    fn whoever_errs_is_sent_to_the_page_of_the_verb_that_was_typed() {
+        for (typed, page) in [
+            ("", "wastenot --help"),
+            ("shout", "wastenot --help"),
+            ("bounds --shard 1/3", "wastenot bounds --help"),
+            ("bounds sweep E.toml --shard 1/3", "wastenot bounds sweep --help"),
+            ("bounds measure --design lin", "wastenot bounds measure --help"),
+            ("rota check --strict", "wastenot rota check --help"),
+            ("check sweep", "wastenot check --help"),
+        ] {
+            let words: Vec<_> =
+                std::iter::once("wastenot").chain(typed.split(' ')).map(Into::into).collect();
+            assert_eq!(super::page(&words), page, "{typed}");
+        }
+    }
+
+    /// What is longer, clap breaks anywhere: within backquotes, and with a short line after it.
+    #[test]
+    fn what_stands_below_options_is_no_wider_than_a_page() {
+        fn look(command: &clap::Command) {
+            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
+            assert!(wide.is_empty(), "{}: {wide:#?}", command.get_name());
+            command.get_subcommands().for_each(look);
+        }
+        look(&command());
     }
 
     #[test]

@@ -53,12 +53,15 @@ fn every_example_in_help_works() {
 }
 
 #[test]
-fn every_help_page_fits_80_columns() {
+fn every_help_page_fits_80_columns_and_breaks_no_command() {
     let desk = Desk::new();
     for verb in verbs(&desk) {
         let (help, _) = said(&desk.bash(&format!("wastenot {verb} --help")));
         let wide: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();
         assert!(wide.is_empty(), "{verb}: {wide:#?}");
+        let broken = |line: &&str| line.matches('`').count() % 2 == 1;
+        let broken: Vec<&str> = help.lines().filter(broken).collect();
+        assert!(broken.is_empty(), "{verb}: a command goes on in the next line: {broken:#?}");
     }
 }
 

@@ -92,11 +92,12 @@ fn what_cannot_be_measured_is_told_with_what_to_do() {
     desk.put("turned.csv", table("m").replace("kernel,wastenot,", "wastenot,kernel,"));
     for (words, what, help) in [
         ("--cpus 4000", "4000 CPUs are asked for, and this process may use", "taskset"),
-        ("--cpus 0", "expected numbers of CPUs", "wastenot bounds"),
-        ("--cpus 1-", "expected numbers of CPUs", "wastenot bounds"),
+        ("--cpus 0", "expected numbers of CPUs", "bounds measure --help"),
+        ("--cpus 1-", "expected numbers of CPUs", "bounds measure --help"),
         ("--cpus 1 --design line", "messages and lines take two CPUs", ""),
         ("--cpus 1 --design messages", "messages and lines take two CPUs", ""),
-        ("--design message", "did you mean `messages`?", ""),
+        ("--design message", "did you mean `messages`?", "bounds measure --help"),
+        ("--design lin", "did you mean `line`?", "bounds measure --help"),
         ("--span 3", "expected a length with its unit", ""),
         ("-o here.txt", "here.txt does not end so", ".csv"),
         ("--append", "--output", ""),
@@ -153,6 +154,31 @@ fn pairs_that_fit_are_told_and_make_a_profile_that_can_be_read() {
 }
 
 #[test]
+fn a_profile_of_the_machine_at_hand_is_made_as_the_page_says() {
+    let page = fs::read_to_string(root().join("docs/profile.md")).expect("docs/profile.md");
+    let steps = page.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next());
+    let steps: Vec<&str> = steps.expect("three steps").lines().collect();
+    let [measure, calibrate, simulate] = steps[..] else { panic!("{steps:?}") };
+    let desk = Desk::laid();
+    let (text, code) = said(&desk.bash(&measure.replace("10s", "20ms")));
+    assert_eq!(code, 0, "{text}");
+    // That something fits what is measured in a moment beside other tests, nobody promises.
+    let (text, code) = said(&desk.bash(&calibrate.replace("measured-here", "tried")));
+    assert!(code < 2 && text.contains("pairs that fit"), "{text}");
+    desk.put("here.csv", fs::read(root().join("scenarios/measured/epyc-2.csv")).expect("a table"));
+    let (text, code) = said(&desk.bash(calibrate));
+    assert_eq!(code, 0, "{text}");
+    let profile = read(&desk, "measured-here.toml");
+    assert!(profile.contains("figures of AMD EPYC (virtual)"), "{profile}");
+    let (text, code) = said(&desk.bash(&format!("{simulate} --json")));
+    assert_eq!(code, 0, "{text}");
+    let (other, code) = said(
+        &desk.bash(&format!("{simulate} --json").replace("measured-here.toml", "x7550-assumed")),
+    );
+    assert!(code == 0 && other != text, "{other}");
+}
+
+#[test]
 fn where_nothing_fits_it_says_so_and_writes_nothing() {
     let desk = Desk::new();
     desk.put("m.csv", table("m").replace(",2700,2700,", ",900,900,"));
@@ -168,6 +194,7 @@ fn what_cannot_be_fitted_is_told_with_what_to_do() {
     desk.put("two.csv", table("m") + &table("n"));
     desk.put("per.csv", table("m").replace("coarse-ticket", "per-cpu").replace("queued", "q"));
     desk.put("bad.toml", "schema = \"wastenot.profile/1\"\nline_near = 4\n");
+    desk.put("latin.toml", b"schema = \"wastenot.profile/1\"\nabout = \"f\xfcr uns\"\n");
     desk.put("ft.csv", "1, 2, 1\n");
     desk.put("overheads_m=4_overhead=SCHED.csv", "1, 2, 1\n");
     desk.put("empty.csv", "");
@@ -181,6 +208,7 @@ fn what_cannot_be_fitted_is_told_with_what_to_do() {
         ("per.csv", "no figure is of one lock for all: there are SCHED of coarse-q", "SCHED"),
         ("two.csv --profile x7550", "there is no profile `x7550`", "x7550-assumed"),
         ("two.csv --profile bad.toml", "bad.toml:2: `line_near` is `4`", "`4us`"),
+        ("two.csv --profile latin.toml", "latin.toml:2: no text: 0xfc is not UTF-8", "UTF-8"),
         ("ft.csv", "its name does not tell on how many CPUs", "m=64"),
         ("overheads_m=4_overhead=SCHED.csv", "it counts in cycles", "--cycles-per-us"),
         ("two.csv --point 8=1ms --machine m", "some of a kernel", "by itself"),
@@ -226,6 +254,7 @@ fn scenarios_run_with_profiles_from_files() {
     assert_eq!(code, 0, "{text}");
     let schema = "schema = \"wastenot.profile/1\"\n";
     desk.put("mine/same.toml", format!("{schema}base = \"x7550-assumed\"\n"));
+    desk.put("mine/latin.toml", b"# \xe9t\xe9\n");
     desk.put("mine/wrong.toml", format!("{schema}line_neer = \"9ns\"\n"));
     let run = |profile: &str, words: &str| {
         desk.put("mine/s.toml", scenario(profile));
@@ -256,6 +285,7 @@ fn scenarios_run_with_profiles_from_files() {
             "profile.md",
         ),
         ("wrong.toml", "mine/s.toml:7: wrong.toml:2: ", "`line_near`"),
+        ("latin.toml", "mine/s.toml:7: latin.toml:1: no text: 0xe9 is not UTF-8", "save it as"),
         ("mine", "cannot be `mine`", "free | x7550-assumed, or the file"),
     ] {
         let (text, code) = said(&run(profile, ""));

@@ -1,5 +1,6 @@
 //! `wastenot bounds sweep`, as those who ask it meet it.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use wastenot_scenario::sweep::sweep;
@@ -173,9 +174,9 @@ fn what_is_wrong_is_told_with_what_to_do() {
         ("lost.toml", "nowhere/2.csv", "path"),
         ("most.toml", "tables/most.csv has no averages", "criteria"),
         ("small.toml -o small.pdf", "small.pdf does not end so", ".csv"),
-        ("small.toml --shard 1/2", "--resume", "wastenot bounds"),
-        ("small.toml --resume r --shard 3/2", "`2/3`", "wastenot bounds"),
-        ("small.toml --resume r --shard 0/3", "`2/3`", "wastenot bounds"),
+        ("small.toml --shard 1/2", "--resume", "bounds sweep --help"),
+        ("small.toml --resume r --shard 3/2", "`2/3`", "bounds sweep --help"),
+        ("small.toml --resume r --shard 0/3", "`2/3`", "bounds sweep --help"),
         ("small.toml --resume small.toml", "no file of results", "new file"),
         ("small.toml -o tables/2.csv", "exists already", "--force"),
     ] {
@@ -211,6 +212,30 @@ fn the_sweeps_that_come_along_can_be_read_and_have_their_tables() {
 }
 
 #[test]
+fn caps_of_the_published_set_up_rise_by_a_half_and_by_a_quarter_on_few_cpus() {
+    let mut found = Vec::new();
+    for name in ["rtas14-utilization.toml", "rtas14-utilization-8.toml"] {
+        let text = fs::read_to_string(root().join("scenarios/sweeps").join(name)).expect(name);
+        let sweep = sweep(name, &text, &wastenot_lab::sweep::NAMES).expect(name);
+        let mut totals: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+        for point in &sweep.points {
+            let total = point.recipe.total.expect("a cap");
+            totals.entry(point.cpus).or_default().push((total * 4.0).round() as u64);
+        }
+        for (cpus, mut quarters) in totals {
+            quarters.sort_unstable();
+            quarters.dedup();
+            let step = if cpus <= 8 { 1 } else { 2 };
+            let all: Vec<u64> = (4..=4 * u64::from(cpus)).step_by(step).collect();
+            assert_eq!(quarters, all, "{name}: {cpus} CPUs");
+            found.push(cpus);
+        }
+    }
+    found.sort_unstable();
+    assert_eq!(found, [8, 16, 24, 32, 48, 64]);
+}
+
+#[test]
 fn tables_come_from_the_simulated_machine_and_are_counted_with() {
     let desk = desk();
     let machine = "--machine 'pack:1 l3:1 core:4 pu:1'";
@@ -231,8 +256,12 @@ fn tables_come_from_the_simulated_machine_and_are_counted_with() {
     for (words, what, help) in [
         ("--machine 'core:1 pu:1' --implementation gedf-mp", "gedf-mp leaves no CPU", "two CPUs"),
         ("--machine nowhere", "--machine: ", "help:"),
-        (&*format!("{machine} --implementation gedfmp"), "did you mean `gedf-mp`", "bounds --help"),
-        (&*format!("{machine} --tasks 0"), "1..=4096", "bounds --help"),
+        (
+            &*format!("{machine} --implementation gedfmp"),
+            "did you mean `gedf-mp`",
+            "bounds overheads --help",
+        ),
+        (&*format!("{machine} --tasks 0"), "1..=4096", "bounds overheads --help"),
         (&*format!("{machine} -o t.csv"), "t.csv exists already", "--force"),
         (&*format!("{machine} --with no.csv --tasks 4"), "cannot open no.csv", "path"),
     ] {
