@@ -212,8 +212,8 @@ impl Hardware {
     pub(crate) fn next_arrival(&self, cpu: CpuId) -> Option<Time> {
         self.under_way[cpu.index()].front().map(|message| message.at)
     }
-    /// `cpu` writes `line`: what that takes. It has to come from whoever wrote it last, and to leave
-    /// all who have read it since.
+    /// `cpu` writes `line`: what that takes. It has to come from whoever wrote it last, and to
+    /// leave all who have read it since.
     pub(crate) fn write(&mut self, line: LineId, cpu: CpuId) -> Span {
         let it = &self.lines[line.0 as usize];
         let last = it.owner.unwrap_or(cpu);
