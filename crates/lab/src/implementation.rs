@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use wastenot_bounds::overheads::Implementation as Accounting;
 use wastenot_model::nearest;
+use wastenot_model::sporadic::TaskSet;
 use wastenot_sim::edf::{Design, Mailboxes, Rules, Server};
 
 /// How global EDF is done.
@@ -64,6 +65,30 @@ impl Implementation {
             }
             Implementation::GedfMp => Accounting::MessagePassing,
         }
+    }
+    /// Whether it is Linux's. That comes close to global EDF, and is not: who is looked for without
+    /// a lock may be another once it is locked, a push gives up after three tries, equal deadlines
+    /// do not preempt, and servers throttle.
+    pub const fn is_sched_deadline(self) -> bool {
+        match self {
+            Implementation::SchedDeadline
+            | Implementation::SchedDeadlineV8
+            | Implementation::SchedDeadlineDedicated => true,
+            Implementation::GsnEdf | Implementation::GsnEdfDedicated | Implementation::GedfMp => {
+                false
+            }
+        }
+    }
+    /// Whether jobs may be due after the next one comes. Linux refuses such tasks (`sched_setattr`
+    /// fails with EINVAL): its servers keep the deadline of a task that wakes before it, so that
+    /// jobs would be late which global EDF completes in time.
+    pub const fn takes_late_deadlines(self) -> bool {
+        !self.is_sched_deadline()
+    }
+    /// The first of these tasks, counted from 0, that it does not take.
+    pub fn refused(self, tasks: &TaskSet) -> Option<usize> {
+        let is_late = || tasks.iter().position(|task| task.deadline_us > task.period_us);
+        if self.takes_late_deadlines() { None } else { is_late() }
     }
     /// What the simulator runs. Servers never end a job, so that all have the same jobs to do; a
     /// mailbox is shared by eight CPUs.

@@ -4,7 +4,7 @@ use wastenot_bounds::overheads::{Implementation as Accounting, Overheads, TooMuc
 use wastenot_bounds::verdict::Test;
 use wastenot_bounds::{Answer, Budget, gedf, tardiness};
 use wastenot_model::sporadic::TaskSet;
-use wastenot_scenario::sweep::{Criterion, Names, Tests};
+use wastenot_scenario::sweep::{Criterion, Names, Scheduler, Tests};
 
 use crate::Implementation;
 
@@ -31,8 +31,12 @@ pub const NAMES: Names = Names {
     ],
 };
 
-const fn of(implementation: Implementation) -> (&'static str, u32) {
-    (implementation.name(), implementation.dedicated())
+const fn of(implementation: Implementation) -> Scheduler {
+    Scheduler {
+        name: implementation.name(),
+        takes: implementation.dedicated(),
+        takes_late_deadlines: implementation.takes_late_deadlines(),
+    }
 }
 
 /// What is said of a set.

@@ -200,6 +200,47 @@ fn jobs_longer_than_their_deadline_or_period_are_no_errors() {
     assert_eq!((&witness["completed_us"], &answer["fit"]["cpus"]), (&json!(132), &Value::Null));
 }
 
+/// Both in time under global EDF on one CPU. Under SCHED_DEADLINE jobs were late if Linux took them.
+#[test]
+fn tasks_that_linux_does_not_take_are_not_judged_under_its_scheduler() {
+    let tasks = [(11_000, 30_000, 30_000), (8_000, 15_000, 43_000)];
+    let (answer, code) = asked(&tasks, "--cpus 1");
+    assert_eq!((&answer["verdict"], code), (&json!("schedulable"), 0));
+    let desk = Desk::new();
+    desk.put("o.csv", "kind,at,max_us,average_us\nschedule,,1,1\n");
+    let table = format!("--overheads {}", desk.path().join("o.csv").display());
+    for (name, cpus) in
+        [("sched-deadline", 1), ("sched-deadline-v8", 1), ("sched-deadline-dedicated", 2)]
+    {
+        for table in ["", table.as_str()] {
+            let words = format!("--cpus {cpus} --implementation {name} {table}");
+            let (answer, code) = asked(&tasks, &words);
+            let said = (&answer["verdict"], &answer["cause"], code);
+            assert_eq!(said, (&json!("unknown"), &json!("deadline"), 3), "{words}");
+            let tests = answer["tests"].as_object().expect("tests");
+            assert!(
+                tests.len() == 10 && tests.values().all(|it| it == "not_applicable"),
+                "{tests:?}"
+            );
+            let late = ["bounded", "bounded_on_average", "gedf_us_max", "gfl_us_max"];
+            assert!(late.iter().all(|it| answer["tardiness"][*it].is_null()), "{answer}");
+            let fit = ["cpus", "work_per_mille"];
+            assert!(fit.iter().all(|it| answer["fit"][*it].is_null()), "{answer}");
+        }
+        let words = format!("--cpus {cpus} --implementation {name}");
+        let text = told(&csv(&tasks), &words);
+        assert!(
+            text.contains("EINVAL") && text.contains("Jobs of task 2 come every 15000"),
+            "{text}"
+        );
+        assert!(!text.contains("accept") && !text.contains("if jobs may be late"), "{text}");
+    }
+    // No scheduler helps, Linux's neither.
+    let over = [(9, 10, 11), (2, 10, 10)];
+    let (answer, code) = asked(&over, "--cpus 1 --implementation sched-deadline");
+    assert_eq!((&answer["witness"]["kind"], code), (&json!("utilization"), 1));
+}
+
 #[test]
 fn overheads_stand_beside_what_they_change() {
     let desk = Desk::new();

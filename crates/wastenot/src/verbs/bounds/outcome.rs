@@ -31,6 +31,9 @@ pub(super) const TOLD: usize = 10_000;
 /// would fit: either looks at all of them again and again.
 pub(super) const SEARCHED: usize = 100_000;
 
+/// Why no test is about tasks that an implementation does not take.
+const REFUSED: &str = "it takes no deadline beyond the period";
+
 /// What was asked.
 pub(super) struct Asked {
     pub(super) cpus: u32,
@@ -87,6 +90,13 @@ impl Asked {
             Some(it) => self.inflated(tasks, cpus, &it.maxima),
         }
     }
+    /// Of tasks that the implementation does not take: no test is about them, and only what refutes
+    /// every scheduler refutes it.
+    fn unanswered(&self, tasks: &TaskSet) -> Judgement<Missed> {
+        let judged = judge(tasks, self.for_tasks(), &[], TEST, || None);
+        let silent = |&test: &Test| (test, Answer::NotApplicable(REFUSED));
+        Judgement { answers: self.tests.iter().map(silent).collect(), ..judged }
+    }
     fn inflated(
         &self,
         tasks: &TaskSet,
@@ -99,6 +109,9 @@ impl Asked {
 
 /// Everything that was found.
 pub(super) struct Outcome {
+    /// The first task that the implementation does not take, counted from 0: then nothing is said of
+    /// it but what refutes every scheduler.
+    pub(super) refused: Option<usize>,
     /// Of the tasks as they are.
     pub(super) plain: Judgement<Missed>,
     /// What was simulated, if it came to that.
@@ -110,7 +123,7 @@ pub(super) struct Outcome {
     /// With how much work.
     pub(super) scale: Option<Scale>,
     /// How late jobs may be.
-    pub(super) soft: Soft,
+    pub(super) soft: Option<Soft>,
     /// The longest response time of each task, of a set that is schedulable.
     pub(super) responses_us: Option<Vec<u64>>,
     /// The CPU of each task under partitioned EDF.
@@ -143,31 +156,42 @@ pub(super) struct Soft {
 impl Outcome {
     pub(super) fn of(tasks: &TaskSet, asked: &Asked) -> Outcome {
         let cpus = asked.for_tasks();
+        let refused = asked.implementation.refused(tasks);
         let mut tried = None;
-        let plain = judge(tasks, cpus, &asked.tests, TEST, || {
-            let found = falsify(tasks, cpus, JOBS);
-            tried.insert(found).missed.clone()
-        });
+        let plain = match refused {
+            Some(_) => asked.unanswered(tasks),
+            None => judge(tasks, cpus, &asked.tests, TEST, || {
+                let found = falsify(tasks, cpus, JOBS);
+                tried.insert(found).missed.clone()
+            }),
+        };
         let counted = asked.overheads.as_ref().map(|_| {
             let tasks = asked.counted(tasks, cpus)?;
-            // What a pessimistic account misses proves nothing: no need to simulate it.
-            let judgement = judge(&tasks, cpus, &asked.tests, TEST, || None);
+            let judgement = match refused {
+                Some(_) => asked.unanswered(&tasks),
+                // What a pessimistic account misses proves nothing: no need to simulate it.
+                None => judge(&tasks, cpus, &asked.tests, TEST, || None),
+            };
             Ok(Counts { tasks, judgement })
         });
         let mut outcome = Outcome {
+            refused,
             plain,
             tried,
             counted,
             enough: None,
             scale: None,
-            soft: Soft::of(tasks, asked),
+            soft: None,
             responses_us: None,
             cpu_of: Vec::new(),
             fixed_us: None,
             unpreempted_us: None,
         };
-        outcome.fit(tasks, asked);
-        outcome.detail(tasks, cpus);
+        if refused.is_none() {
+            outcome.soft = Some(Soft::of(tasks, asked));
+            outcome.fit(tasks, asked);
+            outcome.detail(tasks, cpus);
+        }
         outcome
     }
 
