@@ -9,6 +9,7 @@ use wastenot_scenario::sweep::Curve;
 use super::beside::Beside;
 use super::csv::guarantee;
 use super::{Row, Swept, Verdict};
+use crate::Implementation;
 use crate::proportion::wilson;
 
 /// What a curve says of all sets of some points.
@@ -91,6 +92,10 @@ impl Swept<'_> {
                     .into(),
             );
         }
+        let costs = self.sweep.curves.iter().filter_map(|curve| curve.costs.as_ref());
+        let named: BTreeSet<&str> = costs.map(|costs| costs.implementation.as_str()).collect();
+        let all = Implementation::ALL.into_iter().filter(|it| named.contains(it.name()));
+        said.extend(all.filter_map(Implementation::assumption));
         said.extend(self.uncounted.iter().cloned());
         let extrapolated: u64 = sums.iter().map(|sum| sum.extrapolated).sum();
         if extrapolated > 0 {

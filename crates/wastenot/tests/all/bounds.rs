@@ -242,6 +242,18 @@ fn tasks_that_linux_does_not_take_are_not_judged_under_its_scheduler() {
 }
 
 #[test]
+fn what_is_shown_of_sched_deadline_is_shown_of_global_edf() {
+    let assumed = |name: &str| {
+        let words = format!("--cpus 2 --implementation {name}");
+        let (answer, code) = asked(&implicit(&[(2, 10)]), &words);
+        assert_eq!(code, 0, "{answer}");
+        answer["assumptions"].to_string().contains("is not global EDF at all times")
+    };
+    assert!(["", "-v8", "-dedicated"].iter().all(|it| assumed(&format!("sched-deadline{it}"))));
+    assert!(!["gsn-edf", "gsn-edf-dedicated", "gedf-mp"].into_iter().any(assumed));
+}
+
+#[test]
 fn overheads_stand_beside_what_they_change() {
     let desk = Desk::new();
     desk.put("t.csv", csv(&implicit(&[(10_000, 100_000), (5_000, 50_000)])));

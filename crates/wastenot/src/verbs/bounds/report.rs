@@ -601,6 +601,7 @@ fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String>
         let name = asked.implementation.name();
         all.push(format!("{name}: one of the CPUs runs no task"));
     }
+    all.extend(asked.implementation.assumption());
     let rta = outcome.judgement().and_then(|it| it.answer(Test::Rta));
     if rta == Some(Answer::Accept) && asked.for_tasks() > 1 {
         all.push(
