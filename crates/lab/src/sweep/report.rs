@@ -75,7 +75,8 @@ impl Swept<'_> {
             "tests are sufficient only: shares are lower bounds of the sets that can be scheduled"
                 .to_owned(),
             "intervals are of 95 %, each for itself (Wilson); `above` and `below` are what McNemar's \
-             exact test of pairs gives at 5 %, each pair for itself"
+             exact test of pairs gives at 5 %, each pair for itself, whatever is true of sets \
+             that are unknown"
                 .to_owned(),
         ];
         let with = |word: &str| self.sweep.curves.iter().any(|curve| guarantee(curve) == word);
@@ -169,6 +170,7 @@ impl Swept<'_> {
             ("is", "is", Unit::None),
             ("only_curve", "sets only it accepts", Unit::None),
             ("only_than", "only the other", Unit::None),
+            ("unknown", "unknown", Unit::None),
             ("p", "p", Unit::None),
         ];
         let mut table = Table::new("pairs", "Which curve is above which", &columns);
@@ -186,6 +188,7 @@ impl Swept<'_> {
                     beside.word().into(),
                     beside.only_one.into(),
                     beside.only_other.into(),
+                    beside.unknown.into(),
                     beside.p().into(),
                 ]);
                 table.push(row);
