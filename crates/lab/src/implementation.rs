@@ -116,12 +116,19 @@ impl Implementation {
     }
 }
 
+/// Schedulers that are no global EDF, as they are often called.
+const PARTS: [&str; 4] = ["p-edf", "pedf", "c-edf", "cedf"];
+
 impl FromStr for Implementation {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Implementation, String> {
         let all = Implementation::ALL;
         all.into_iter().find(|it| it.name() == text).ok_or_else(|| {
+            if PARTS.contains(&text) {
+                return "clusters and partitions are judged by `bounds sweep`, with `cluster = N`"
+                    .into();
+            }
             match nearest(text, all.map(Implementation::name)) {
                 Some(near) => format!("there is no such implementation; did you mean `{near}`?"),
                 None => format!("there are {}", all.map(Implementation::name).join(", ")),
