@@ -82,7 +82,7 @@ impl Test {
     }
     /// Whether less to do never made it reject, in all that was tried: then the most that it
     /// accepts can be searched for. Of BAK there are counterexamples.
-    pub(super) fn takes_less(self) -> bool {
+    pub fn takes_less(self) -> bool {
         self != Test::Bak
     }
 

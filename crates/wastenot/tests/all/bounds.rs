@@ -349,6 +349,20 @@ fn nobody_is_said_to_have_rejected_what_it_did_not() {
 }
 
 #[test]
+fn nobody_is_said_to_have_tried_what_was_not_tried() {
+    let text = told(&csv(&[(5, 10, 3)]), "--cpus 4");
+    assert!(text.contains("no number of CPUs: a job is late even on one of its own"), "{text}");
+    let three = csv(&implicit(&[(2, 3); 3]));
+    let text = told(&three, "--cpus 2 --test pedf");
+    let nobody = "not tried: no test of global EDF was asked";
+    assert_eq!(text.matches(nobody).count(), 2, "{text}");
+    let text = told(&three, "--cpus 2 --test bak,pedf");
+    assert!(text.contains("accepted with not tried: less work may be rejected by BAK"), "{text}");
+    let text = told(&csv(&implicit(&[(2, 3), (11, 10)])), "--cpus 2 --test gfb");
+    assert!(!text.contains("that was tried"), "{text}");
+}
+
+#[test]
 fn load_decides_where_tasks_use_just_what_it_allows() {
     let (answer, code) = asked(&[(1, 2, 1), (1, 4, 12), (1, 4, 1)], "--cpus 1 --test load");
     assert_eq!((&answer["tests"]["load"], code), (&json!("reject"), 1), "{answer}");

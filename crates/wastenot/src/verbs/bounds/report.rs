@@ -32,7 +32,10 @@ pub(super) fn report(name: &str, tasks: &TaskSet, asked: &Asked, outcome: &Outco
 /// What to ask next.
 fn next(name: &str, asked: &Asked, outcome: &Outcome) -> Option<String> {
     if outcome.refused.is_some() {
-        return Some(format!("wastenot bounds {name} --cpus {} --implementation gsn-edf", asked.cpus));
+        return Some(format!(
+            "wastenot bounds {name} --cpus {} --implementation gsn-edf",
+            asked.cpus
+        ));
     }
     let cpus = outcome.enough?.cpus + asked.implementation.dedicated();
     let how = match asked.implementation.name() {
@@ -326,7 +329,7 @@ fn figures(
         };
         say("accepted on", format!("{} ({least}; by {by}{given})", plural(cpus.into(), "CPU")));
     } else if searched && !is_schedulable {
-        say("accepted on", "no number of CPUs that was tried".into());
+        say("accepted on", nowhere(asked, outcome).into());
     }
     match outcome.scale {
         Some(scale) => {
@@ -337,7 +340,7 @@ fn figures(
             let critical = critical.unwrap_or_default();
             say("accepted with", format!("every C x {share} (by {by}{more}{critical})"));
         }
-        None if searched => say("accepted with", "no share of the work that was tried".into()),
+        None if searched => say("accepted with", no_share(asked, outcome).into()),
         // That nobody searched is told among the assumptions.
         None => {}
     }
@@ -345,6 +348,35 @@ fn figures(
         say("if jobs may be late", late(soft));
     }
 }
+
+/// That no number of CPUs is known with which some test accepts, and whether any was tried.
+fn nowhere(asked: &Asked, outcome: &Outcome) -> &'static str {
+    let alone = matches!(outcome.plain.verdict, Verdict::Unschedulable(Witness::Alone(_)));
+    match () {
+        () if alone => "no number of CPUs: a job is late even on one of its own",
+        () if !asked.tests.iter().any(|test| test.is_of_global_edf()) => NOBODY,
+        () if matches!(outcome.counted, Some(Err(_))) => {
+            "no number of CPUs: overheads leave nothing"
+        }
+        () => "no number of CPUs that was tried",
+    }
+}
+
+/// That no share of the work is known with which some test accepts, and whether any was tried.
+fn no_share(asked: &Asked, outcome: &Outcome) -> &'static str {
+    let tells = |test: &Test| test.is_of_global_edf() && test.takes_less();
+    match () {
+        () if !asked.tests.iter().any(|test| test.is_of_global_edf()) => NOBODY,
+        () if !asked.tests.iter().any(tells) => "not tried: less work may be rejected by BAK",
+        () if matches!(outcome.counted, Some(Err(_))) => {
+            "no share of the work: overheads leave nothing"
+        }
+        () => "no share of the work that was tried",
+    }
+}
+
+/// Why nothing was tried.
+const NOBODY: &str = "not tried: no test of global EDF was asked";
 
 /// What is known of tardiness.
 fn late(soft: &Soft) -> String {
