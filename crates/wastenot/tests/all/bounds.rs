@@ -362,6 +362,26 @@ fn nobody_is_said_to_have_tried_what_was_not_tried() {
     assert!(!text.contains("that was tried"), "{text}");
 }
 
+/// What a kernel takes that partitions, sweeps count.
+#[test]
+fn partitions_are_of_tasks_that_pay_under_global_edf() {
+    let desk = Desk::new();
+    desk.put("t.csv", csv(&implicit(&[(2_000, 10_000); 4])));
+    desk.put("o.csv", "kind,at,max_us\nschedule,,9\n");
+    let ask = |words: &str| {
+        let line = format!("wastenot bounds t.csv --text --cpus 3 {words}");
+        let (text, _) = said(&desk.bash(&line));
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let text = ask("--implementation gedf-mp --overheads o.csv");
+    assert!(text.contains("each task, on 2 CPUs and with C+ of gedf-mp"), "{text}");
+    assert!(text.contains("its own overheads are others"), "{text}");
+    let text = ask("");
+    assert!(!text.contains("C+") && !text.contains("own overheads"), "{text}");
+    let (text, code) = said(&desk.bash("wastenot bounds t.csv --cpus 2 --implementation p-edf"));
+    assert!(code == 2 && text.contains("`bounds sweep`, with `cluster = N`"), "{text}");
+}
+
 #[test]
 fn load_decides_where_tasks_use_just_what_it_allows() {
     let (answer, code) = asked(&[(1, 2, 1), (1, 4, 12), (1, 4, 1)], "--cpus 1 --test load");

@@ -314,7 +314,12 @@ fn figures(
             Answer::Reject => "not shown: first fit finds no CPU for some task",
             Answer::NotApplicable(_) | Answer::Unknown => "not shown: out of budget",
         };
-        say("partitioned EDF", says.into());
+        let cpus = plural(cpus.into(), "CPU");
+        let paid = match asked.overheads {
+            None => String::new(),
+            Some(_) => format!(", on {cpus} and with C+ of {}", asked.implementation.name()),
+        };
+        say("partitioned EDF", format!("{says}{paid}"));
     }
     let searched = tasks.len() <= SEARCHED;
     let is_schedulable = matches!(verdict, Verdict::Schedulable(_));
@@ -666,6 +671,12 @@ fn of_overheads(
         ),
         format!("that {file} is of {name} on {cpus} is taken for granted: a table does not say"),
     ];
+    if asked.tests.contains(&Test::Partitioned) {
+        all.push(format!(
+            "partitioned EDF is asked of tasks that pay what {name} takes, where {name} runs them: its \
+             own overheads are others (`bounds sweep` counts them: `cluster = 1`)"
+        ));
+    }
     if outcome.enough.is_some() {
         all.push(format!("on more CPUs everything takes what it takes on {}", asked.cpus));
     }
