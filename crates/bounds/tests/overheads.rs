@@ -87,6 +87,26 @@ fn a_job_pays_for_the_working_set_of_who_preempts_it() {
     assert_eq!(passing.iter().map(|it| it.wcet_us).collect::<Vec<_>>(), [10_128, 5_128]);
 }
 
+/// Releases take a CPU but for at most 10^-12.
+#[test]
+fn what_interrupts_leave_is_told_in_a_budget_or_unknown() {
+    let storm = |count: u64| {
+        let mut periods: Vec<u64> = (0..count).map(|n| 2 * count + 2 * n + 1).collect();
+        let mut left = 1.0 - periods.iter().map(|&it| 1.0 / it as f64).sum::<f64>();
+        while left > 1e-10 {
+            periods.push((1.0 / left) as u64 + 1);
+            left -= 1.0 / periods[periods.len() - 1] as f64;
+        }
+        let tasks = periods.into_iter().map(|period| Sporadic::implicit(1, period));
+        let overheads = Overheads { release: us(1), ..Overheads::default() };
+        let tasks = TaskSet::new(tasks.collect()).expect("a task set");
+        inflate(&tasks, 4, &overheads, Implementation::Shared).map(|tasks| tasks.len())
+    };
+    // What is left is so little that a job of one us takes too long in it.
+    assert!(matches!(storm(10), Err(TooMuch::Long { .. })), "{:?}", storm(10));
+    assert_eq!(storm(200_000), Err(TooMuch::Close));
+}
+
 #[test]
 fn what_is_left_of_a_short_period() {
     let late = Overheads { latency: us(50_000), ..Overheads::default() };

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use wastenot_bounds::Budget;
 use wastenot_bounds::verdict::{Alone, Test, Verdict, Witness, judge, least_cpus, most_work};
+use wastenot_bounds::{Answer, Budget, tardiness};
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
 use wastenot_sim::edf::{Missed, Rule, Tie, falsify, gedf};
@@ -153,6 +153,35 @@ fn every_witness_shows_a_miss_and_whoever_is_schedulable_has_none() {
     }
     println!("{SETS} sets: {tally:?}");
     assert!(tally.len() == 6 && tally.values().all(|&count| count >= 10), "{tally:?}");
+}
+
+/// Tasks with periods that have little in common, which use two CPUs but for at most 10^-12.
+fn nearly_two(count: u64) -> Vec<Sporadic> {
+    let task = |n| {
+        let period = 1_000_000_007 + 1_000 * n;
+        Sporadic::implicit(2 * period / (count + 1), period)
+    };
+    let mut tasks: Vec<Sporadic> = (0..count).map(task).collect();
+    let used: f64 = tasks.iter().map(|it| it.wcet_us as f64 / it.period_us as f64).sum();
+    let period = TaskSet::MOST_US - 1;
+    tasks.push(Sporadic::implicit(((2.0 - used) * period as f64) as u64, period));
+    tasks
+}
+
+#[test]
+fn what_is_close_is_told_in_a_budget_or_unknown() {
+    let bounded = |tasks| tardiness::is_bounded(&TaskSet::new(tasks).expect("a task set"), 2);
+    let mut few = nearly_two(100);
+    assert_eq!(bounded(few.clone()), Some(true));
+    let rest = few.last_mut().expect("a task");
+    rest.wcet_us += 4;
+    assert_eq!(bounded(few.clone()), Some(false));
+    let many = TaskSet::new(nearly_two(200_000)).expect("a task set");
+    assert_eq!(tardiness::is_bounded(&many, 2), None);
+    let simulate = || None::<()>;
+    let judgement = judge(&many, 2, &[Test::Gfb, Test::Bar], BUDGET, simulate);
+    assert_eq!(judgement.verdict, Verdict::Unknown);
+    assert_eq!(judgement.answer(Test::Bar), Some(Answer::Unknown));
 }
 
 #[test]

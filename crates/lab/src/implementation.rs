@@ -18,8 +18,8 @@ pub enum Implementation {
     SchedDeadline,
     /// The same by the rules of the patches before (v8), which RTAS 2014 measured.
     SchedDeadlineV8,
-    /// As since 3.14, and one CPU takes all interrupts and runs no task: what its locks take, apart from
-    /// what its interrupts cost.
+    /// As since 3.14, and one CPU takes all interrupts and runs no task: what its locks take, apart
+    /// from what its interrupts cost.
     SchedDeadlineDedicated,
     /// One CPU decides for all, who send it messages, and runs no task.
     GedfMp,

@@ -89,7 +89,7 @@ impl Test {
     /// Asks it.
     pub fn ask(self, tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Answer {
         match self {
-            Test::Gfb => gedf::gfb(tasks, cpus),
+            Test::Gfb => gedf::gfb::within(tasks, cpus, budget),
             Test::Bak => gedf::bak(tasks, cpus, budget),
             Test::Bcl => gedf::bcl(tasks, cpus, budget),
             Test::Bcli => gedf::bcli(tasks, cpus, budget),

@@ -146,6 +146,7 @@ impl Judge {
             Ok(inflated) => self.ask(&inflated, cpus, tests),
             Err(TooMuch::Latency { .. }) => Verdict::Latency,
             Err(TooMuch::Long { .. }) => Verdict::Density,
+            Err(TooMuch::Close) => Verdict::Unknown,
             Err(_) => Verdict::Interrupts,
         }
     }
@@ -156,11 +157,12 @@ impl Judge {
             let most = if soft { task.period_us } else { task.period_us.min(task.deadline_us) };
             task.wcet_us > most
         });
-        match () {
-            () if is_long => Verdict::Density,
-            () if !tardiness::is_bounded(tasks, cpus) => Verdict::Over,
-            () if soft => Verdict::Accepted,
-            () => accepted(tasks, cpus, tests),
+        match tardiness::is_bounded(tasks, cpus) {
+            _ if is_long => Verdict::Density,
+            Some(false) => Verdict::Over,
+            None if soft => Verdict::Unknown,
+            Some(true) if soft => Verdict::Accepted,
+            _ => accepted(tasks, cpus, tests),
         }
     }
 }

@@ -32,7 +32,7 @@ pub(super) const TOLD: usize = 10_000;
 pub(super) const SEARCHED: usize = 100_000;
 
 /// Why no test is about tasks that an implementation does not take.
-const REFUSED: &str = "it takes no deadline beyond the period";
+const REFUSED: &str = "Linux takes no such deadline";
 
 /// What was asked.
 pub(super) struct Asked {
@@ -143,8 +143,9 @@ pub(super) struct Counts {
 
 /// How late jobs may be where deadlines need not all be met.
 pub(super) struct Soft {
-    /// Whether there is a bound at all, with overheads at their maxima.
-    pub(super) bounded: bool,
+    /// Whether there is a bound at all, with overheads at their maxima; `None` if that is too close
+    /// to be told.
+    pub(super) bounded: Option<bool>,
     /// The same with averages, which is no guarantee.
     pub(super) bounded_on_average: Option<bool>,
     /// Of each task, the lower of both bounds of global EDF, in us.
@@ -287,17 +288,21 @@ fn scaled(tasks: &TaskSet, per_mille: u64) -> Option<TaskSet> {
 impl Soft {
     fn of(tasks: &TaskSet, asked: &Asked) -> Soft {
         let cpus = asked.for_tasks();
-        let none = Soft { bounded: false, bounded_on_average: None, gedf_us: None, gfl_us: None };
+        let none = Soft { bounded: None, bounded_on_average: None, gedf_us: None, gfl_us: None };
         let averages = asked.overheads.as_ref().and_then(|it| it.averages.as_ref());
-        let on_average = averages.map(|overheads| {
-            let tasks = asked.inflated(tasks, cpus, overheads);
-            tasks.is_ok_and(|tasks| tardiness::is_bounded(&tasks, cpus))
-        });
-        let none = Soft { bounded_on_average: on_average, ..none };
-        let Ok(counted) = asked.counted(tasks, cpus) else { return none };
-        let bounded = tardiness::is_bounded(&counted, cpus);
+        let is_bounded = |tasks: &Result<TaskSet, TooMuch>| match tasks {
+            Ok(tasks) => tardiness::is_bounded(tasks, cpus),
+            Err(TooMuch::Close) => None,
+            Err(_) => Some(false),
+        };
+        let on_average =
+            averages.and_then(|overheads| is_bounded(&asked.inflated(tasks, cpus, overheads)));
+        let counted = asked.counted(tasks, cpus);
+        let bounded = is_bounded(&counted);
+        let none = Soft { bounded, bounded_on_average: on_average, ..none };
+        let Ok(counted) = counted else { return none };
         if counted.len() > SEARCHED {
-            return Soft { bounded, ..none };
+            return none;
         }
         let late = |bound: Tardiness| match bound {
             Tardiness::Responses(all) => {

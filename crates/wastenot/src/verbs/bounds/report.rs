@@ -204,6 +204,7 @@ impl Cause {
         let answers = match &outcome.counted {
             None => &outcome.plain.answers,
             Some(Err(TooMuch::Latency { .. })) => return Cause::Latency,
+            Some(Err(TooMuch::Close)) => return Cause::Budget,
             Some(Err(_)) => return Cause::Interrupts,
             Some(Ok(Counts { judgement, .. })) => match &judgement.verdict {
                 Verdict::Unschedulable(witness) => return of_witness(witness),
@@ -391,7 +392,10 @@ fn late(soft: &Soft) -> String {
         Some(false) => "; not even bounded with averages",
         None => "",
     };
-    if !soft.bounded {
+    if soft.bounded.is_none() {
+        return "too close to be told whether ever later".into();
+    }
+    if soft.bounded == Some(false) {
         return format!(
             "ever later{}",
             if soft.bounded_on_average == Some(true) {
@@ -480,7 +484,7 @@ fn for_programs(
     let soft = outcome.soft.as_ref();
     let known = |it: Option<bool>| it.map_or(Value::Unknown, Into::into);
     let most = |all: Option<&Vec<u64>>| all.and_then(|all| all.iter().max().copied());
-    put("tardiness.bounded", known(soft.map(|it| it.bounded)));
+    put("tardiness.bounded", known(soft.and_then(|it| it.bounded)));
     put("tardiness.bounded_on_average", known(soft.and_then(|it| it.bounded_on_average)));
     put("tardiness.gedf_us_max", most(soft.and_then(|it| it.gedf_us.as_ref())).into());
     put("tardiness.gfl_us_max", most(soft.and_then(|it| it.gfl_us.as_ref())).into());
@@ -673,8 +677,8 @@ fn of_overheads(
     ];
     if asked.tests.contains(&Test::Partitioned) {
         all.push(format!(
-            "partitioned EDF is asked of tasks that pay what {name} takes, where {name} runs them: its \
-             own overheads are others (`bounds sweep` counts them: `cluster = 1`)"
+            "partitioned EDF is asked of tasks that pay what {name} takes, where {name} runs them: \
+             its own overheads are others (`bounds sweep` counts them: `cluster = 1`)"
         ));
     }
     if outcome.enough.is_some() {
