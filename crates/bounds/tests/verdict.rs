@@ -2,15 +2,14 @@
 //! schedulable misses one.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 
 use wastenot_bounds::verdict::{Alone, Test, Verdict, Witness, judge, least_cpus, most_work};
 use wastenot_bounds::{Answer, Budget, tardiness};
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
-use wastenot_sim::edf::{Missed, Rule, Tie, falsify, gedf};
+use wastenot_sim::edf::{Missed, Rule, Tie, falsify};
 
-use crate::sound::random;
+use crate::sound::{Observed, random};
 
 const SETS: u64 = 2_000;
 const BUDGET: Budget = Budget(10_000_000);
@@ -112,7 +111,7 @@ fn check(tasks: &TaskSet, cpus: u32, witness: &Witness<Missed>, at: &str) -> &'s
 
 /// Whether some job is late where jobs come when they like.
 fn misses(tasks: &TaskSet, cpus: u32, seed: u64) -> bool {
-    let mut late = false;
+    let mut observed = Observed::none(tasks);
     for tie in [Tie::First, Tie::Last, Tie::Running] {
         let mut random = Random::stream(seed, 2, tie as u64);
         let release = |task: u32, last: Option<u64>| {
@@ -120,12 +119,9 @@ fn misses(tasks: &TaskSet, cpus: u32, seed: u64) -> bool {
             let wait = if random.below(2) == 0 { 0 } else { random.below(period) };
             last.map_or(random.below(period), |last| last + period + wait)
         };
-        gedf(tasks, cpus, Rule::edf(tie), 3_000, release, |done| {
-            late |= done.at_us > done.deadline_us;
-            ControlFlow::Continue(())
-        });
+        observed.run(tasks, cpus, Rule::edf(tie), 3_000, release);
     }
-    late
+    observed.missed
 }
 
 #[test]
