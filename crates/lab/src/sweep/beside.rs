@@ -15,9 +15,9 @@ pub struct Beside {
     pub only_other: u64,
     /// Sets of which either does not know.
     pub unknown: u64,
-    /// Sets that only the one may accept: those that it does, and what is unknown may be among them.
+    /// Sets that only the one accepts if all that is unknown speaks for it.
     most_one: u64,
-    /// The same of the other.
+    /// Sets that only the other accepts if all that is unknown speaks for that.
     most_other: u64,
 }
 

@@ -200,7 +200,7 @@ fn jobs_longer_than_their_deadline_or_period_are_no_errors() {
     assert_eq!((&witness["completed_us"], &answer["fit"]["cpus"]), (&json!(132), &Value::Null));
 }
 
-/// Both in time under global EDF on one CPU. Under SCHED_DEADLINE jobs were late if Linux took them.
+/// Both in time under global EDF on one CPU. Under SCHED_DEADLINE jobs would be late.
 #[test]
 fn tasks_that_linux_does_not_take_are_not_judged_under_its_scheduler() {
     let tasks = [(11_000, 30_000, 30_000), (8_000, 15_000, 43_000)];

@@ -109,8 +109,8 @@ impl Asked {
 
 /// Everything that was found.
 pub(super) struct Outcome {
-    /// The first task that the implementation does not take, counted from 0: then nothing is said of
-    /// it but what refutes every scheduler.
+    /// The first task that the implementation does not take, counted from 0: then nothing is said
+    /// but what refutes every scheduler.
     pub(super) refused: Option<usize>,
     /// Of the tasks as they are.
     pub(super) plain: Judgement<Missed>,
