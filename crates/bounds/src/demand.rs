@@ -33,8 +33,8 @@ pub(crate) fn compare(a: (i128, i128), b: (i128, i128)) -> Ordering {
 }
 
 /// What tasks use of CPUs in the long run.
-pub(crate) fn total<N: Number>(tasks: &[Sporadic]) -> N {
-    N::sum(tasks.iter().map(utilization))
+pub(crate) fn total<N: Number>(tasks: &[Sporadic], budget: &mut Budget) -> Result<N, Halt> {
+    N::sum(tasks.iter().map(utilization), budget)
 }
 
 /// When jobs are due from `start` to `last`, each instant once and in order, if all tasks release
@@ -127,16 +127,20 @@ pub(crate) enum Windows {
 }
 
 /// Demand is at most U t + sum u (T - D) over tasks whose deadline is before their period's end.
-pub(crate) fn windows<N: Number>(tasks: &[Sporadic], speed: (i128, i128)) -> Result<Windows, Halt> {
+pub(crate) fn windows<N: Number>(
+    tasks: &[Sporadic],
+    speed: (i128, i128),
+    budget: &mut Budget,
+) -> Result<Windows, Halt> {
     let early = |task: &Sporadic| task.period_us.saturating_sub(task.deadline_us);
-    let room = N::ratio(speed.0, speed.1) - total(tasks);
+    let room = N::ratio(speed.0, speed.1) - total(tasks, budget)?;
     match room.compare(&N::whole(0))? {
         Ordering::Less => Ok(Windows::Over),
         _ if tasks.iter().all(|task| early(task) == 0) => Ok(Windows::None),
         Ordering::Equal => Ok(Windows::All),
         Ordering::Greater => {
             let rest = |task: &Sporadic| N::whole(early(task).into()) * utilization(task);
-            (N::sum(tasks.iter().map(rest)) / room).floor().map(Windows::Upto)
+            (N::sum(tasks.iter().map(rest), budget)? / room).floor().map(Windows::Upto)
         }
     }
 }

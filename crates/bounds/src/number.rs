@@ -6,6 +6,7 @@
 //! to the number of CPUs), and a test that rounds gets them wrong.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::ops::{Add, Div, Mul, Sub};
 
 use num_bigint::BigInt;
@@ -30,6 +31,11 @@ impl Budget {
     /// As many as a user waits for: some seconds.
     pub const USUAL: Budget = Budget(2_000_000_000);
 
+    /// For whoever has none, since it works out a formula once: a fraction of a second with
+    /// doubles, and about a second with fractions.
+    pub(crate) fn once() -> Budget {
+        Budget(40_000_000)
+    }
     pub(crate) fn spend(&mut self, steps: usize) -> Result<(), Halt> {
         self.0 = self.0.checked_sub(steps as u64).ok_or(Halt::Spent)?;
         Ok(())
@@ -84,9 +90,10 @@ pub(crate) trait Number:
     fn greatest(self, other: Self) -> Result<Self, Halt> {
         Ok(if self.compare(&other)? == Ordering::Less { other } else { self })
     }
-    fn sum(all: impl Iterator<Item = Self>) -> Self {
-        all.fold(Self::whole(0), |sum, it| sum + it)
-    }
+    /// What it takes to add them up, beyond looking at each once, is spent before.
+    fn sum(all: impl Iterator<Item = Self>, budget: &mut Budget) -> Result<Self, Halt>;
+    /// How many steps an operation with it takes beyond the first.
+    fn length(&self) -> usize;
 }
 
 /// Quotient and remainder, `num` at least 0 and `den` above it. Almost all fit a machine word,
@@ -179,6 +186,12 @@ impl Number for Interval {
             false => Err(Halt::Close),
         }
     }
+    fn sum(all: impl Iterator<Item = Interval>, _: &mut Budget) -> Result<Interval, Halt> {
+        Ok(all.fold(Interval::whole(0), |sum, it| sum + it))
+    }
+    fn length(&self) -> usize {
+        0
+    }
     fn least(self, other: Interval) -> Result<Interval, Halt> {
         Ok(Interval { low: self.low.min(other.low), high: self.high.min(other.high) })
     }
@@ -232,6 +245,12 @@ pub(crate) struct Exact {
     den: BigInt,
 }
 
+/// How many steps it takes to multiply numbers of so many bits: more than in proportion.
+fn long(bits: u64) -> usize {
+    let words = (bits / 64) as usize;
+    words * words.isqrt() / 256
+}
+
 /// Longer fractions, in bits, are not reduced: that takes a time with the square of their length.
 const REDUCED: u64 = 2_048;
 
@@ -264,9 +283,17 @@ impl Number for Exact {
         // Whatever is as long as that is beyond every budget.
         whole.to_i128().ok_or(Halt::Spent)
     }
-    /// In pairs, then pairs of pairs: one after the other a million would take for ever.
-    fn sum(all: impl Iterator<Item = Exact>) -> Exact {
-        let mut all: Vec<Exact> = all.collect();
+    /// Those with one denominator first: there are often few. Then in pairs, and pairs of pairs:
+    /// one after the other a million would take for ever.
+    fn sum(all: impl Iterator<Item = Exact>, budget: &mut Budget) -> Result<Exact, Halt> {
+        let mut nums: BTreeMap<BigInt, BigInt> = BTreeMap::new();
+        for it in all {
+            *nums.entry(it.den).or_default() += it.num;
+        }
+        // The sum's denominator is no longer than all of them together.
+        let bits = nums.keys().map(BigInt::bits).sum();
+        budget.spend(4 * nums.len() + long(bits))?;
+        let mut all: Vec<Exact> = nums.into_iter().map(|(den, num)| Exact::new(num, den)).collect();
         while all.len() > 1 {
             let pair = |pair: &[Exact]| match pair {
                 [a, b] => a.clone() + b.clone(),
@@ -274,7 +301,10 @@ impl Number for Exact {
             };
             all = all.chunks(2).map(pair).collect();
         }
-        all.pop().unwrap_or_else(|| Exact::whole(0))
+        Ok(all.pop().unwrap_or_else(|| Exact::whole(0)))
+    }
+    fn length(&self) -> usize {
+        long(self.num.bits().max(self.den.bits()))
     }
 }
 
@@ -349,7 +379,8 @@ mod tests {
     #[test]
     fn equal_sums_are_left_to_fractions() {
         fn thirds<N: Number>() -> Result<Ordering, Halt> {
-            N::sum((0..3).map(|_| N::ratio(1, 3))).compare(&N::whole(1))
+            let thirds = (0..3).map(|_| N::ratio(1, 3));
+            N::sum(thirds, &mut Budget::once())?.compare(&N::whole(1))
         }
         assert_eq!(thirds::<Interval>(), Err(Halt::Close));
         assert_eq!(thirds::<Exact>(), Ok(Ordering::Equal));
@@ -357,11 +388,23 @@ mod tests {
 
     #[test]
     fn many_fractions_are_summed_while_one_waits() {
-        // 1/p + (p-1)/p for each p, in an order in which nothing cancels on the way.
-        let begun = (2..50_002).map(|p| Exact::ratio(1, p));
-        let rest = (2..50_002).map(|p| Exact::ratio(p - 1, p));
-        let sum = Exact::sum(begun.chain(rest));
-        assert_eq!(sum.compare(&Exact::whole(50_000)), Ok(Ordering::Equal));
-        assert_eq!((sum.floor(), (sum - Exact::whole(1)).ceil()), (Ok(50_000), Ok(49_999)));
+        // 1/p + 1/(p + 1) + .. less all of them, in an order in which nothing cancels on the way.
+        let all = || (2..50_002).map(|p| Exact::ratio(1, p));
+        let one = Exact::sum(all(), &mut Budget::once()).expect("it is enough");
+        let other = Exact::sum(all().map(|it| Exact::whole(0) - it), &mut Budget::once());
+        let none = one + other.expect("it is enough");
+        assert_eq!(none.compare(&Exact::whole(0)), Ok(Ordering::Equal));
+        assert_eq!((none.floor(), (none - Exact::whole(1)).ceil()), (Ok(0), Ok(-1)));
+    }
+
+    #[test]
+    fn a_sum_that_would_be_too_long_is_not_begun() {
+        let all = || (0..300_000).map(|n| Exact::ratio(1, (1 << 39) + 2 * n + 1));
+        let mut budget = Budget(1_000_000);
+        assert_eq!(Exact::sum(all(), &mut budget), Err(Halt::Spent));
+        // Many fractions of few kinds are short, however many they are.
+        let few = (0..300_000).map(|n| Exact::ratio(1, 1 + n % 10));
+        let sum = Exact::sum(few, &mut Budget(100)).expect("it is enough");
+        assert_eq!(sum.compare(&Exact::ratio(30_000 * 7_381, 2_520)), Ok(Ordering::Equal));
     }
 }

@@ -36,14 +36,17 @@ pub enum Point {
 }
 
 /// Whether tardiness is bounded under global EDF at all: if and only if tasks use no more than the
-/// CPUs, and none more than one.
-pub fn is_bounded(tasks: &TaskSet, cpus: u32) -> bool {
-    fn fits<N: Number>(tasks: &TaskSet, cpus: u32) -> Result<bool, Halt> {
-        Ok(!N::whole(cpus.into()).below(&total(tasks))?)
+/// CPUs, and none more than one. `None`: what they use is too close to the CPUs, and too many
+/// fractions to be added up.
+pub fn is_bounded(tasks: &TaskSet, cpus: u32) -> Option<bool> {
+    fn fits<N: Number>(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Result<bool, Halt> {
+        Ok(!N::whole(cpus.into()).below(&total(tasks, budget)?)?)
     }
-    let all = |_: &mut Budget| fits::<Interval>(tasks, cpus);
-    tasks.iter().all(|task| task.wcet_us <= task.period_us)
-        && decide(&mut Budget(0), all, |_| fits::<Exact>(tasks, cpus)) == Ok(true)
+    if tasks.iter().any(|task| task.wcet_us > task.period_us) {
+        return Some(false);
+    }
+    let all = |budget: &mut Budget| fits::<Interval>(tasks, cpus, budget);
+    decide(&mut Budget::once(), all, |budget| fits::<Exact>(tasks, cpus, budget)).ok()
 }
 
 /// Devi and Anderson's bound: T + x + C, with one x for all. Of implicit deadlines.
@@ -51,20 +54,26 @@ pub fn devi_anderson(tasks: &TaskSet, cpus: u32) -> Tardiness {
     if !tasks.is_implicit() {
         return Tardiness::NotApplicable("a deadline is not its period");
     }
-    if !is_bounded(tasks, cpus) {
-        return Tardiness::Unbounded;
+    match is_bounded(tasks, cpus) {
+        Some(true) => {}
+        Some(false) => return Tardiness::Unbounded,
+        None => return Tardiness::NotApplicable(LONG),
     }
-    let quick = |_: &mut Budget| late::<Interval>(tasks, cpus);
-    let Ok(late) = decide(&mut Budget(0), quick, |_| late::<Exact>(tasks, cpus)) else {
-        return Tardiness::NotApplicable("numbers too long");
+    let quick = |budget: &mut Budget| late::<Interval>(tasks, cpus, budget);
+    let exact = |budget: &mut Budget| late::<Exact>(tasks, cpus, budget);
+    let Ok(late) = decide(&mut Budget::once(), quick, exact) else {
+        return Tardiness::NotApplicable(LONG);
     };
     let of = |task: &Sporadic| task.period_us + task.wcet_us + late as u64;
     Tardiness::Responses(tasks.iter().map(of).collect())
 }
 
+/// Why there is no bound where fractions would be too long.
+const LONG: &str = "numbers too long";
+
 /// x, rounded up.
-fn late<N: Number>(tasks: &TaskSet, cpus: u32) -> Result<i128, Halt> {
-    let busy = (total::<N>(tasks).ceil()? - 1).max(0) as usize;
+fn late<N: Number>(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Result<i128, Halt> {
+    let busy = (total::<N>(tasks, budget)?.ceil()? - 1).max(0) as usize;
     let mut wcets: Vec<u64> = tasks.iter().map(|task| task.wcet_us).collect();
     wcets.sort_unstable_by(|a, b| b.cmp(a));
     let mut heavy: Vec<&Sporadic> = tasks.iter().collect();
@@ -75,7 +84,7 @@ fn late<N: Number>(tasks: &TaskSet, cpus: u32) -> Result<i128, Halt> {
         return Ok(0);
     }
     let used = heavy.iter().take(busy.saturating_sub(1)).map(|task| utilization(task));
-    (N::whole(carried) / (N::whole(cpus.into()) - N::sum(used))).ceil()
+    (N::whole(carried) / (N::whole(cpus.into()) - N::sum(used, budget)?)).ceil()
 }
 
 /// By utilisation.
@@ -89,21 +98,23 @@ pub fn compliant(tasks: &TaskSet, cpus: u32, point: Point) -> Tardiness {
     if tasks.is_empty() {
         return Tardiness::Responses(Vec::new());
     }
-    if !is_bounded(tasks, cpus) {
-        return Tardiness::Unbounded;
+    match is_bounded(tasks, cpus) {
+        Some(true) => {}
+        Some(false) => return Tardiness::Unbounded,
+        None => return Tardiness::NotApplicable(LONG),
     }
     if cpus == 1 && point == Point::Deadline && tasks.is_implicit() {
         // EDF on one CPU meets all deadlines.
         return Tardiness::Responses(tasks.iter().map(|task| task.period_us).collect());
     }
-    let all = |_: &mut Budget| responses::<Interval>(tasks, cpus, point);
-    let exact = |_: &mut Budget| match tasks.len() {
-        ..=EXACT => responses::<Exact>(tasks, cpus, point),
+    let all = |budget: &mut Budget| responses::<Interval>(tasks, cpus, point, budget);
+    let exact = |budget: &mut Budget| match tasks.len() {
+        ..=EXACT => responses::<Exact>(tasks, cpus, point, budget),
         _ => Err(Halt::Spent),
     };
-    match decide(&mut Budget(0), all, exact) {
+    match decide(&mut Budget::once(), all, exact) {
         Ok(all) => Tardiness::Responses(all),
-        Err(_) => Tardiness::NotApplicable("numbers too long"),
+        Err(_) => Tardiness::NotApplicable(LONG),
     }
 }
 
@@ -122,7 +133,12 @@ impl<N: Number> Line<'_, N> {
     }
 }
 
-fn responses<N: Number>(tasks: &TaskSet, cpus: u32, point: Point) -> Result<Vec<u64>, Halt> {
+fn responses<N: Number>(
+    tasks: &TaskSet,
+    cpus: u32,
+    point: Point,
+    budget: &mut Budget,
+) -> Result<Vec<u64>, Halt> {
     let cpus = i128::from(cpus);
     let points: Vec<N> = tasks.iter().map(|task| priority_point(task, cpus, point)).collect();
     let mut least = points[0].clone();
@@ -142,8 +158,8 @@ fn responses<N: Number>(tasks: &TaskSet, cpus: u32, point: Point) -> Result<Vec<
         lines.push(Line { task, at_0: N::whole(wcet) - own.clone() - share });
         spare = spare + own;
     }
-    let busy = total::<N>(tasks).ceil()? - 1;
-    let s = root(&lines, busy.max(0) as usize, &spare, cpus)?;
+    let busy = total::<N>(tasks, budget)?.ceil()? - 1;
+    let s = root(&lines, busy.max(0) as usize, &spare, cpus, budget)?;
     let of = |(task, point): (&Sporadic, &N)| {
         let wcet = i128::from(task.wcet_us);
         let rest = N::ratio(wcet * (cpus - 1), cpus);
@@ -166,12 +182,18 @@ fn priority_point<N: Number>(task: &Sporadic, cpus: i128, point: Point) -> N {
 /// Their sum is convex and less steep than m s, so that there is one. From a choice of lines the
 /// root of their sum is found; the greatest lines there are the next choice. Each root is at least
 /// the one before, since greater lines were chosen (Newton's way), and there are finitely many.
-fn root<N: Number>(lines: &[Line<'_, N>], busy: usize, spare: &N, cpus: i128) -> Result<N, Halt> {
+fn root<N: Number>(
+    lines: &[Line<'_, N>],
+    busy: usize,
+    spare: &N,
+    cpus: i128,
+    budget: &mut Budget,
+) -> Result<N, Halt> {
     let mut s = N::whole(0);
     let mut chosen = greatest(lines, busy, &s)?;
     loop {
-        let at_0 = N::sum(chosen.iter().map(|&n| lines[n].at_0.clone())) + spare.clone();
-        let steep = N::sum(chosen.iter().map(|&n| utilization::<N>(lines[n].task)));
+        let at_0 = N::sum(chosen.iter().map(|&n| lines[n].at_0.clone()), budget)? + spare.clone();
+        let steep = N::sum(chosen.iter().map(|&n| utilization::<N>(lines[n].task)), budget)?;
         let root = at_0 / (N::whole(cpus) - steep);
         s = root.greatest(s)?;
         let next = greatest(lines, busy, &s)?;

@@ -43,14 +43,21 @@ fn machine(cpus: u32, node: u32) -> Machine {
     machine
 }
 
-/// What was seen of each kind, and the jobs that missed: with deadline, and when they were complete
-/// if they were.
+/// A job that missed.
+struct Late {
+    task: u32,
+    deadline_us: u64,
+    /// When it was complete; `None`: it never was.
+    at_us: Option<u64>,
+}
+
+/// What was seen of each kind, and the jobs that missed.
 fn observed(
     tasks: &TaskSet,
     machine: &Machine,
     real: &Real,
     seed: u64,
-) -> ([Seen; Overhead::ALL.len()], Vec<(u32, u64, Option<u64>)>) {
+) -> ([Seen; Overhead::ALL.len()], Vec<Late>) {
     let mut most = [Seen::default(); Overhead::ALL.len()];
     let mut missed = Vec::new();
     for together in [true, false] {
@@ -64,10 +71,18 @@ fn observed(
         let options = Options { limit: Time(UNTIL_US * 1_000), ..Options::default() };
         let ran = run(machine, tasks, real, &options, release);
         let late = ran.done.iter().filter(|job| job.at_us > job.deadline_us);
-        missed.extend(late.map(|job| (job.task, job.deadline_us, Some(job.at_us))));
+        missed.extend(late.map(|job| Late {
+            task: job.task,
+            deadline_us: job.deadline_us,
+            at_us: Some(job.at_us),
+        }));
         // Who is never done is late, too.
         let overdue = ran.pending.iter().filter(|job| job.overdue > 0);
-        missed.extend(overdue.map(|job| (job.task, job.deadline_us, None)));
+        missed.extend(overdue.map(|job| Late {
+            task: job.task,
+            deadline_us: job.deadline_us,
+            at_us: None,
+        }));
         for (most, seen) in most.iter_mut().zip(ran.overheads.seen) {
             most.max = most.max.max(seen.max);
         }
@@ -207,7 +222,9 @@ fn limits(seed: u64) -> Vec<Limit> {
                 let late = missed.first();
                 limit.missed.extend(late.map(|job| {
                     let name = kind.name;
-                    format!("seed {seed}, {name}, {percent} %: {job:?} of {tasks:?}: {seen:?}")
+                    let Late { task, deadline_us, at_us } = job;
+                    let job = format!("task {task}, due at {deadline_us}, is done at {at_us:?} us");
+                    format!("seed {seed}, {name}, {percent} %: {job}, of {tasks:?}: {seen:?}")
                 }));
                 percent += step;
             } else {

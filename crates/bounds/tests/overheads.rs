@@ -87,6 +87,53 @@ fn a_job_pays_for_the_working_set_of_who_preempts_it() {
     assert_eq!(passing.iter().map(|it| it.wcet_us).collect::<Vec<_>>(), [10_128, 5_128]);
 }
 
+/// Releases take just about a CPU.
+#[test]
+fn what_interrupts_leave_is_told_in_a_budget_or_unknown() {
+    let storm = |count: u64| {
+        let mut periods: Vec<u64> = (0..count).map(|n| 2 * count + 2 * n + 1).collect();
+        let mut left = 1.0 - periods.iter().map(|&it| 1.0 / it as f64).sum::<f64>();
+        while left > 1e-10 {
+            periods.push((1.0 / left) as u64 + 1);
+            left -= 1.0 / periods[periods.len() - 1] as f64;
+        }
+        let tasks = periods.into_iter().map(|period| Sporadic::implicit(1, period));
+        let overheads = Overheads { release: us(1), ..Overheads::default() };
+        let tasks = TaskSet::new(tasks.collect()).expect("a task set");
+        inflate(&tasks, 4, &overheads, Implementation::Shared).map(|tasks| tasks.len())
+    };
+    // Doubles cannot tell that it is more; fractions do.
+    assert_eq!(storm(10), Err(TooMuch::Interrupts));
+    assert_eq!(storm(200_000), Err(TooMuch::Close));
+}
+
+/// Nobody is charged at a size that nobody has.
+#[test]
+fn who_is_alone_pays_for_nobody_else() {
+    let sized = |sizes: &[u32]| {
+        let of = |&wss_kb: &u32| Sporadic { wss_kb, ..tasks()[1] };
+        TaskSet::new(sizes.iter().map(of).collect()).expect("a task set")
+    };
+    let curve = Curve::through(vec![(32, 100_000), (64, 110_000)]).expect("a curve");
+    let overheads = Overheads { cache_delay: curve, ..Overheads::default() };
+    let wcets = |sizes: &[u32], who| {
+        let tasks = inflate(&sized(sizes), 4, &overheads, who).expect("something is left");
+        tasks.iter().map(|it| it.wcet_us).collect::<Vec<_>>()
+    };
+    let at = |sizes: &[u32], who| overheads.beyond(&sized(sizes), 4, who).map(|it| it.at);
+    use Implementation::{MessagePassing, Shared, SharedDedicated};
+    for who in [Shared, SharedDedicated] {
+        assert_eq!((wcets(&[64], who), at(&[64], who)), (vec![5_000], None));
+        assert_eq!((wcets(&[64, 32], who), at(&[64, 32], who)), (vec![5_100, 5_110], None));
+        // Only what preempts is asked for: the two largest.
+        assert_eq!((at(&[999], who), at(&[2, 32, 64], who)), (None, None));
+        assert_eq!((at(&[2, 64], who), at(&[64, 64, 65], who)), (Some(2), Some(65)));
+    }
+    let all = [&[64][..], &[64, 32], &[2, 64]].map(|sizes| at(sizes, MessagePassing));
+    assert_eq!((wcets(&[64], MessagePassing), all), (vec![5_110], [None, None, None]));
+    assert_eq!(at(&[65, 2], MessagePassing), Some(65));
+}
+
 #[test]
 fn what_is_left_of_a_short_period() {
     let late = Overheads { latency: us(50_000), ..Overheads::default() };

@@ -1,6 +1,7 @@
 //! What tests say, held against jobs that are simulated: whoever is accepted never misses, nobody
 //! is later than a bound.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -52,20 +53,59 @@ fn releases(tasks: &TaskSet, seed: u64, stream: u64) -> [Release<'_>; 2] {
     [Box::new(synchronous(tasks)), Box::new(later)]
 }
 
-/// The longest response time of each task, in several schedules, and whether some job missed.
-fn observed(tasks: &TaskSet, cpus: u32, order: Order, seed: u64) -> (Vec<u64>, bool) {
-    let (mut longest, mut missed) = (vec![0; tasks.len()], false);
+/// What jobs did in one schedule or several.
+pub(crate) struct Observed {
+    /// The longest response time of each task; of a job that is not complete at the end, what it
+    /// came to by then.
+    pub(crate) longest: Vec<u64>,
+    /// Whether some job was late, or is not complete though it was due.
+    pub(crate) missed: bool,
+}
+
+impl Observed {
+    pub(crate) fn none(tasks: &TaskSet) -> Observed {
+        Observed { longest: vec![0; tasks.len()], missed: false }
+    }
+
+    /// Adds a schedule.
+    pub(crate) fn run(
+        &mut self,
+        tasks: &TaskSet,
+        cpus: u32,
+        rule: Rule,
+        until_us: u64,
+        mut release: impl FnMut(u32, Option<u64>) -> u64,
+    ) {
+        // Of each task the job that is not complete: it is released by then, or will be.
+        let pending = RefCell::new(vec![0; tasks.len()]);
+        let next = |task: u32, last| {
+            let at = release(task, last);
+            pending.borrow_mut()[task as usize] = at;
+            at
+        };
+        let mut job = |task: usize, released: u64, at: u64, is_complete: bool| {
+            self.longest[task] = self.longest[task].max(at.saturating_sub(released));
+            let due = released + tasks[task].deadline_us;
+            self.missed |= if is_complete { at > due } else { at >= due };
+        };
+        simulate(tasks, cpus, rule, until_us, next, |done| {
+            job(done.task as usize, done.released_us, done.at_us, true);
+            ControlFlow::Continue(())
+        });
+        let pending = pending.into_inner().into_iter().enumerate();
+        pending.for_each(|(task, released)| job(task, released, until_us, false));
+    }
+}
+
+/// What jobs did in several schedules.
+fn observed(tasks: &TaskSet, cpus: u32, order: Order, seed: u64) -> Observed {
+    let mut observed = Observed::none(tasks);
     for &tie in ties(order) {
         for release in releases(tasks, seed, tie as u64) {
-            simulate(tasks, cpus, Rule { order, tie }, UNTIL_US, release, |done| {
-                let longest = &mut longest[done.task as usize];
-                *longest = (*longest).max(done.at_us - done.released_us);
-                missed |= done.at_us > done.deadline_us;
-                ControlFlow::Continue(())
-            });
+            observed.run(tasks, cpus, Rule { order, tie }, UNTIL_US, release);
         }
     }
-    (longest, missed)
+    observed
 }
 
 /// Of equals somebody goes first; of fixed priorities it is the first task.
@@ -78,16 +118,20 @@ type Tally = BTreeMap<&'static str, u64>;
 
 fn judge(seed: u64) -> Tally {
     let (tasks, cpus) = random(seed);
-    let (longest, missed) = observed(&tasks, cpus, Order::Deadline, seed);
+    let Observed { longest, missed } = observed(&tasks, cpus, Order::Deadline, seed);
     let at = || format!("seed {seed}: {tasks:?} on {cpus}");
     let budget = || Budget(20_000_000);
-    let rta = gedf::rta(&tasks, cpus, &Rta { fixpoint: true, ..Rta::default() }, &mut budget());
+    let ask = |how: Rta| gedf::rta(&tasks, cpus, &how, &mut budget());
+    let rta = ask(Rta { fixpoint: true, ..Rta::default() });
+    // As sweeps ask it: times here are short, so that this is a long step.
+    let steps = ask(Rta { step_us: 3, ..Rta::default() });
     let answers = [
         ("gfb", gedf::gfb(&tasks, cpus)),
         ("bak", gedf::bak(&tasks, cpus, &mut budget())),
         ("bcl", gedf::bcl(&tasks, cpus, &mut budget())),
         ("bcli", gedf::bcli(&tasks, cpus, &mut budget())),
         ("rta", rta.answer),
+        ("rta by 3 us", steps.answer),
         ("bar", gedf::bar(&tasks, cpus, &mut budget())),
         ("ffdbf", gedf::ff_dbf(&tasks, cpus, &mut budget())),
         ("load", gedf::load(&tasks, cpus, &mut budget())),
@@ -95,13 +139,15 @@ fn judge(seed: u64) -> Tally {
     for (name, answer) in answers {
         assert!(answer != Answer::Accept || !missed, "{name} accepts what misses: {}", at());
     }
-    for (response, seen) in rta.response_us.iter().zip(&longest) {
-        assert!(response >= seen, "rta {:?} < {longest:?}: {}", rta.response_us, at());
+    for all in [&rta.response_us, &steps.response_us] {
+        let within = all.iter().zip(&longest).all(|(response, seen)| response >= seen);
+        assert!(within, "rta {all:?} < {longest:?}: {}", at());
     }
     let accepts = |name| answers.contains(&(name, Answer::Accept));
     let partition = partitioned::first_fit(&tasks, cpus, &mut budget()).answer;
     assert!(!accepts("bcl") || accepts("bcli"), "bcl but not bcli: {}", at());
     assert!(!accepts("bcli") || accepts("rta"), "bcli but not rta: {}", at());
+    assert!(!accepts("rta by 3 us") || accepts("rta"), "by 3 us, but not by 1: {}", at());
     // Of "trivial" partitionings it is a theorem (Biondi, Sun, "On the ineffectiveness of 1/m-based
     // interference bounds in the analysis of global EDF and FIFO scheduling", 2018), of this an
     // observation.
@@ -161,7 +207,7 @@ fn fair_lateness(tasks: &TaskSet, cpus: u32, seed: u64, at: &str) -> Tally {
         [(&exact, Point::FairLateness, cpus_us), (tasks, Point::FairLatenessWhole, 1)]
     {
         let Tardiness::Responses(all) = tardiness::compliant(tasks, cpus, point) else { continue };
-        let (longest, _) = observed(set, cpus, Order::FairLateness, seed);
+        let longest = observed(set, cpus, Order::FairLateness, seed).longest;
         let within = all.iter().zip(&longest).all(|(bound, seen)| bound * unit >= *seen);
         assert!(within, "{point:?}: {all:?} < {longest:?} / {unit}: {at}");
         bounded = 1;
@@ -173,7 +219,7 @@ fn fair_lateness(tasks: &TaskSet, cpus: u32, seed: u64, at: &str) -> Tally {
 fn other_policies(tasks: &TaskSet, seed: u64, at: &str) -> Tally {
     let (mut tally, budget) = (Tally::new(), || Budget(20_000_000));
     if let Response::Within(all) = single::fixed_priority(tasks, &mut budget()) {
-        let (longest, _) = observed(tasks, 1, Order::Fixed, seed);
+        let longest = observed(tasks, 1, Order::Fixed, seed).longest;
         assert!(all.iter().zip(&longest).all(|(bound, seen)| bound >= seen), "{all:?}, {at}");
         // All at once is the worst case, and it is not long until the CPU has nothing to do.
         assert!(all == longest || all.iter().max() >= Some(&1_000), "{all:?} {longest:?}: {at}");

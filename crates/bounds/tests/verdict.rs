@@ -2,15 +2,14 @@
 //! schedulable misses one.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 
-use wastenot_bounds::Budget;
 use wastenot_bounds::verdict::{Alone, Test, Verdict, Witness, judge, least_cpus, most_work};
+use wastenot_bounds::{Answer, Budget, tardiness};
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
-use wastenot_sim::edf::{Missed, Rule, Tie, falsify, gedf};
+use wastenot_sim::edf::{Missed, Rule, Tie, falsify};
 
-use crate::sound::random;
+use crate::sound::{Observed, random};
 
 const SETS: u64 = 2_000;
 const BUDGET: Budget = Budget(10_000_000);
@@ -112,7 +111,7 @@ fn check(tasks: &TaskSet, cpus: u32, witness: &Witness<Missed>, at: &str) -> &'s
 
 /// Whether some job is late where jobs come when they like.
 fn misses(tasks: &TaskSet, cpus: u32, seed: u64) -> bool {
-    let mut late = false;
+    let mut observed = Observed::none(tasks);
     for tie in [Tie::First, Tie::Last, Tie::Running] {
         let mut random = Random::stream(seed, 2, tie as u64);
         let release = |task: u32, last: Option<u64>| {
@@ -120,12 +119,9 @@ fn misses(tasks: &TaskSet, cpus: u32, seed: u64) -> bool {
             let wait = if random.below(2) == 0 { 0 } else { random.below(period) };
             last.map_or(random.below(period), |last| last + period + wait)
         };
-        gedf(tasks, cpus, Rule::edf(tie), 3_000, release, |done| {
-            late |= done.at_us > done.deadline_us;
-            ControlFlow::Continue(())
-        });
+        observed.run(tasks, cpus, Rule::edf(tie), 3_000, release);
     }
-    late
+    observed.missed
 }
 
 #[test]
@@ -153,6 +149,35 @@ fn every_witness_shows_a_miss_and_whoever_is_schedulable_has_none() {
     }
     println!("{SETS} sets: {tally:?}");
     assert!(tally.len() == 6 && tally.values().all(|&count| count >= 10), "{tally:?}");
+}
+
+/// Tasks with periods that have little in common, which use two CPUs but for at most 10^-12.
+fn nearly_two(count: u64) -> Vec<Sporadic> {
+    let task = |n| {
+        let period = 1_000_000_007 + 1_000 * n;
+        Sporadic::implicit(2 * period / (count + 1), period)
+    };
+    let mut tasks: Vec<Sporadic> = (0..count).map(task).collect();
+    let used: f64 = tasks.iter().map(|it| it.wcet_us as f64 / it.period_us as f64).sum();
+    let period = TaskSet::MOST_US - 1;
+    tasks.push(Sporadic::implicit(((2.0 - used) * period as f64) as u64, period));
+    tasks
+}
+
+#[test]
+fn what_is_close_is_told_in_a_budget_or_unknown() {
+    let bounded = |tasks| tardiness::is_bounded(&TaskSet::new(tasks).expect("a task set"), 2);
+    let mut few = nearly_two(100);
+    assert_eq!(bounded(few.clone()), Some(true));
+    let rest = few.last_mut().expect("a task");
+    rest.wcet_us += 4;
+    assert_eq!(bounded(few.clone()), Some(false));
+    let many = TaskSet::new(nearly_two(200_000)).expect("a task set");
+    assert_eq!(tardiness::is_bounded(&many, 2), None);
+    let simulate = || None::<()>;
+    let judgement = judge(&many, 2, &[Test::Gfb, Test::Bar], BUDGET, simulate);
+    assert_eq!(judgement.verdict, Verdict::Unknown);
+    assert_eq!(judgement.answer(Test::Bar), Some(Answer::Unknown));
 }
 
 #[test]

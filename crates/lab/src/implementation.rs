@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use wastenot_bounds::overheads::Implementation as Accounting;
 use wastenot_model::nearest;
+use wastenot_model::sporadic::TaskSet;
 use wastenot_sim::edf::{Design, Mailboxes, Rules, Server};
 
 /// How global EDF is done.
@@ -17,8 +18,8 @@ pub enum Implementation {
     SchedDeadline,
     /// The same by the rules of the patches before (v8), which RTAS 2014 measured.
     SchedDeadlineV8,
-    /// As since 3.14, and one CPU takes all interrupts and runs no task: what its locks take, apart from
-    /// what its interrupts cost.
+    /// As since 3.14, and one CPU takes all interrupts and runs no task: what its locks take, apart
+    /// from what its interrupts cost.
     SchedDeadlineDedicated,
     /// One CPU decides for all, who send it messages, and runs no task.
     GedfMp,
@@ -65,8 +66,43 @@ impl Implementation {
             Implementation::GedfMp => Accounting::MessagePassing,
         }
     }
-    /// What the simulator runs. Servers never end a job, so that all have the same jobs to do; a
-    /// mailbox is shared by eight CPUs.
+    /// Whether it is Linux's. That comes close to global EDF, and is not: who is looked for without
+    /// a lock may be another once it is locked, a push gives up after three tries, equal deadlines
+    /// do not preempt, and servers throttle.
+    pub const fn is_sched_deadline(self) -> bool {
+        match self {
+            Implementation::SchedDeadline
+            | Implementation::SchedDeadlineV8
+            | Implementation::SchedDeadlineDedicated => true,
+            Implementation::GsnEdf | Implementation::GsnEdfDedicated | Implementation::GedfMp => {
+                false
+            }
+        }
+    }
+    /// Whether jobs may be due after the next one comes. Linux refuses such tasks (`sched_setattr`
+    /// fails with EINVAL): its servers keep the deadline of a task that wakes before it, so that
+    /// jobs would be late which global EDF completes in time.
+    pub const fn takes_late_deadlines(self) -> bool {
+        !self.is_sched_deadline()
+    }
+    /// The first of these tasks, counted from 0, that it does not take.
+    pub fn refused(self, tasks: &TaskSet) -> Option<usize> {
+        let is_late = || tasks.iter().position(|task| task.deadline_us > task.period_us);
+        if self.takes_late_deadlines() { None } else { is_late() }
+    }
+    /// What is taken for granted where something is shown of it, if it is.
+    pub fn assumption(self) -> Option<String> {
+        self.is_sched_deadline().then(|| {
+            format!(
+                "{} is not global EDF at all times (a CPU that was looked for may be another once \
+                 it is locked, a push gives up after three tries, equal deadlines do not preempt, \
+                 servers throttle): what is shown is shown of global EDF that pays what it pays",
+                self.name()
+            )
+        })
+    }
+    /// What the simulator runs. Servers never end a job, so that all have the same jobs to do; CPUs
+    /// write into eight mailboxes.
     pub fn design(self) -> Design {
         let per_cpu = |master, rules| Design::PerCpu { master, rules, server: Some(Server::AMPLE) };
         match self {
@@ -80,12 +116,19 @@ impl Implementation {
     }
 }
 
+/// Schedulers that are no global EDF, as they are often called.
+const PARTS: [&str; 4] = ["p-edf", "pedf", "c-edf", "cedf"];
+
 impl FromStr for Implementation {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Implementation, String> {
         let all = Implementation::ALL;
         all.into_iter().find(|it| it.name() == text).ok_or_else(|| {
+            if PARTS.contains(&text) {
+                return "clusters and partitions are judged by `bounds sweep`, with `cluster = N`"
+                    .into();
+            }
             match nearest(text, all.map(Implementation::name)) {
                 Some(near) => format!("there is no such implementation; did you mean `{near}`?"),
                 None => format!("there are {}", all.map(Implementation::name).join(", ")),

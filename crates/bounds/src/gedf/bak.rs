@@ -44,7 +44,7 @@ fn fits<N: Number>(
     let loads = loads.collect::<Result<Vec<N>, Halt>>()?;
     let cpus = i128::from(cpus);
     let most = N::ratio(cpus * shorter - (cpus - 1) * wcet, shorter);
-    Ok(!most.below(&N::sum(loads.into_iter()))?)
+    Ok(!most.below(&N::sum(loads.into_iter(), budget)?)?)
 }
 
 /// What `task`, whose utilization is `load`, adds to the load of a window that ends at the deadline

@@ -22,14 +22,23 @@ pub fn bar(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Answer {
         Ok(false) => return Answer::NotApplicable("tasks use all CPUs up: windows have no bound"),
         Err(_) => return Answer::Unknown,
     }
-    let limits = Limits::<Interval>::of(tasks, cpus);
+    let Ok(limits) = Limits::<Interval>::of(tasks, cpus, budget) else { return Answer::Unknown };
+    // Fractions are added up once, if at all.
+    let mut exact_limits = None;
     let mut carried = Vec::with_capacity(tasks.len());
     let mut fits = |problem, window| fits_window(tasks, cpus, problem, window, &mut carried);
     // Where a task does not fit, it mostly does not fit the shortest window: those first.
     let mut longest = Vec::with_capacity(tasks.len());
     for (problem, task) in tasks.iter().enumerate() {
         let quick = |_: &mut Budget| limits.longest(task);
-        let exact = |_: &mut Budget| Limits::<Exact>::of(tasks, cpus).longest(task);
+        let exact = |budget: &mut Budget| {
+            let limits = match exact_limits.take() {
+                Some(limits) => limits,
+                None => Limits::<Exact>::of(tasks, cpus, budget)?,
+            };
+            budget.spend(limits.room.length())?;
+            exact_limits.insert(limits).longest(task)
+        };
         let known = budget.spend(tasks.len()).and_then(|()| decide(budget, quick, exact));
         match known {
             Ok(known) if known < 0 || fits(problem, task.deadline_us.into()) => longest.push(known),
@@ -49,8 +58,8 @@ pub fn bar(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Answer {
     Answer::Accept
 }
 
-fn has_room<N: Number>(tasks: &TaskSet, cpus: u32, _: &mut Budget) -> Result<bool, Halt> {
-    total::<N>(tasks).below(&N::whole(cpus.into()))
+fn has_room<N: Number>(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Result<bool, Halt> {
+    total::<N>(tasks, budget)?.below(&N::whole(cpus.into()))
 }
 
 /// What limits the windows that have to be looked at, whichever task is in question.
@@ -65,18 +74,18 @@ struct Limits<N> {
 }
 
 impl<N: Number> Limits<N> {
-    fn of(tasks: &TaskSet, cpus: u32) -> Limits<N> {
+    fn of(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Result<Limits<N>, Halt> {
         let mut wcets: Vec<u64> = tasks.iter().map(|task| task.wcet_us).collect();
         wcets.sort_unstable_by(|a, b| b.cmp(a));
         let early = |task: &Sporadic| {
             N::whole(i128::from(task.period_us) - i128::from(task.deadline_us)) * utilization(task)
         };
-        Limits {
+        Ok(Limits {
             cpus: cpus.into(),
             carried: wcets.iter().take(cpus as usize - 1).map(|&wcet| i128::from(wcet)).sum(),
-            early: N::sum(tasks.iter().map(early)),
-            room: N::whole(cpus.into()) - total(tasks),
-        }
+            early: N::sum(tasks.iter().map(early), budget)?,
+            room: N::whole(cpus.into()) - total(tasks, budget)?,
+        })
     }
 
     /// How long before the release of `task` a window may begin; below 0 there is none.

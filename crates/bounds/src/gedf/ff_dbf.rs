@@ -37,8 +37,9 @@ fn fits(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Result<bool, Halt> {
     let (num, den) = density_max(tasks);
     let steps = (num * GRID / den + 1..=GRID).map(|step| (step, GRID));
     for speed in std::iter::once((num, den)).chain(steps) {
-        let quick = |_: &mut Budget| longest::<Interval>(tasks, cpus, speed);
-        match decide(budget, quick, |_| longest::<Exact>(tasks, cpus, speed))? {
+        let quick = |budget: &mut Budget| longest::<Interval>(tasks, cpus, speed, budget);
+        let exact = |budget: &mut Budget| longest::<Exact>(tasks, cpus, speed, budget);
+        match decide(budget, quick, exact)? {
             None => break,
             Some(longest) if is_met(tasks, cpus, speed, longest, budget)? => return Ok(true),
             Some(_) => {}
@@ -53,9 +54,10 @@ fn longest<N: Number>(
     tasks: &TaskSet,
     cpus: u32,
     speed: (i128, i128),
+    budget: &mut Budget,
 ) -> Result<Option<i128>, Halt> {
     let (cpus, speed) = (i128::from(cpus), N::ratio(speed.0, speed.1));
-    let used = total::<N>(tasks);
+    let used = total::<N>(tasks, budget)?;
     let highest = (N::whole(cpus) - used.clone()) / N::whole(cpus - 1) - N::ratio(1, SHORT);
     if highest.below(&speed)? {
         return Ok(None);

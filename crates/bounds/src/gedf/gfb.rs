@@ -9,17 +9,22 @@ use crate::{ARBITRARY, Answer};
 
 /// Whether the densities add up to at most `m - (m - 1)` times the greatest of them.
 pub fn gfb(tasks: &TaskSet, cpus: u32) -> Answer {
+    within(tasks, cpus, &mut Budget::once())
+}
+
+/// The same with a budget: it only matters where both are close.
+pub(crate) fn within(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Answer {
     if !tasks.is_constrained() {
         return Answer::NotApplicable(ARBITRARY);
     }
-    let quick = |_: &mut Budget| fits::<Interval>(tasks, cpus);
-    Answer::of(decide(&mut Budget(0), quick, |_| fits::<Exact>(tasks, cpus)))
+    let quick = |budget: &mut Budget| fits::<Interval>(tasks, cpus, budget);
+    Answer::of(decide(budget, quick, |budget| fits::<Exact>(tasks, cpus, budget)))
 }
 
-fn fits<N: Number>(tasks: &TaskSet, cpus: u32) -> Result<bool, Halt> {
+fn fits<N: Number>(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Result<bool, Halt> {
     let density = |task: &Sporadic| N::ratio(task.wcet_us.into(), task.deadline_us.into());
     let (num, den) = density_max(tasks);
     let cpus = i128::from(cpus);
     let most = N::ratio(cpus * den - (cpus - 1) * num, den);
-    Ok(!most.below(&N::sum(tasks.iter().map(density)))? && num <= den)
+    Ok(!most.below(&N::sum(tasks.iter().map(density), budget)?)? && num <= den)
 }

@@ -19,8 +19,9 @@ pub fn load(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Answer {
     if most.0 <= 0 {
         return Answer::of(Ok(tasks.is_empty()));
     }
-    let quick = |_: &mut Budget| windows::<Interval>(tasks, most);
-    let longest = match decide(budget, quick, |_| windows::<Exact>(tasks, most)) {
+    let quick = |budget: &mut Budget| windows::<Interval>(tasks, most, budget);
+    let exact = |budget: &mut Budget| windows::<Exact>(tasks, most, budget);
+    let longest = match decide(budget, quick, exact) {
         Ok(Windows::Upto(longest)) => longest,
         Ok(Windows::None) => return Answer::Accept,
         Ok(Windows::Over) => return Answer::Reject,

@@ -4,7 +4,7 @@ mod bak;
 mod bar;
 mod bcl;
 mod ff_dbf;
-mod gfb;
+pub(crate) mod gfb;
 mod load;
 mod rta;
 

@@ -42,6 +42,10 @@ pub enum TooMuch {
         /// Counted from 1.
         task: usize,
     },
+    /// No more than that: what a job takes with overheads is too close to a whole number, and too
+    /// many fractions would have to be added up.
+    #[error("what jobs take with overheads is too close to be told")]
+    Close,
 }
 
 /// Adds to each task's C what others' releases, the tick, preemptions and decisions take of its
@@ -57,9 +61,12 @@ pub fn inflate(
     overheads: &Overheads,
     implementation: Implementation,
 ) -> Result<TaskSet, TooMuch> {
-    let quick = |_: &mut Budget| worked_out::<Interval>(tasks, cpus, overheads, implementation);
-    let exact = |_: &mut Budget| worked_out::<Exact>(tasks, cpus, overheads, implementation);
-    let all = decide(&mut Budget(0), quick, exact).unwrap_or(Err(TooMuch::Interrupts))?;
+    let quick = |budget: &mut Budget| {
+        worked_out::<Interval>(tasks, cpus, overheads, implementation, budget)
+    };
+    let exact =
+        |budget: &mut Budget| worked_out::<Exact>(tasks, cpus, overheads, implementation, budget);
+    let all = decide(&mut Budget::once(), quick, exact).unwrap_or(Err(TooMuch::Close))?;
     let mut inflated = Vec::with_capacity(tasks.len());
     for (n, (task, wcet_us, late_us)) in all.into_iter().enumerate() {
         let long = TooMuch::Long { task: n + 1 };
@@ -84,6 +91,7 @@ fn worked_out<N: Number>(
     cpus: u32,
     overheads: &Overheads,
     implementation: Implementation,
+    budget: &mut Budget,
 ) -> Result<Result<Costs, TooMuch>, Halt> {
     let count = tasks.len() as u64;
     let dedicated = implementation != Implementation::Shared;
@@ -101,7 +109,7 @@ fn worked_out<N: Number>(
         true => N::whole(0),
         false => {
             let rates = tasks.iter().map(|task| N::ratio(1, task.period_us.into()));
-            release.clone() * N::sum(rates)
+            release.clone() * N::sum(rates, budget)?
         }
     };
     let left = N::whole(1) - ticks.clone() - releases.clone();
@@ -129,38 +137,43 @@ fn worked_out<N: Number>(
     }
     let late = latency.ceil()?;
     let others = Largest::of(tasks);
+    budget.spend(tasks.len() * left.length())?;
     let mut costs = Vec::with_capacity(tasks.len());
     for (n, task) in tasks.iter().enumerate() {
-        let preempts = if passing { others.first } else { others.but(n) };
         let cold = overheads.cache_load.us::<N>(task.wss_kb.into());
-        let delay = overheads.cache_delay.us::<N>(preempts.into());
-        let own = N::whole(task.wcet_us.into()) + cold + scaled.clone() + delay;
+        let mut own = N::whole(task.wcet_us.into()) + cold + scaled.clone();
+        if let Some(size) = others.preempting(n, implementation) {
+            own = own + overheads.cache_delay.us(size.into());
+        }
         costs.push((*task, (own / left.clone() + once.clone()).ceil()?, late));
     }
     Ok(Ok(costs))
 }
 
-/// The two largest working sets, in KiB.
-struct Largest {
-    first: u32,
+/// The two largest working sets, in KiB, of as many tasks as there are.
+pub(super) struct Largest {
+    first: Option<u32>,
     of: usize,
-    second: u32,
+    second: Option<u32>,
 }
 
 impl Largest {
-    fn of(tasks: &TaskSet) -> Largest {
-        let mut largest = Largest { first: 0, of: 0, second: 0 };
+    pub(super) fn of(tasks: &TaskSet) -> Largest {
+        let mut largest = Largest { first: None, of: 0, second: None };
         for (n, task) in tasks.iter().enumerate() {
-            if task.wss_kb > largest.first {
-                largest = Largest { first: task.wss_kb, of: n, second: largest.first };
+            let size = Some(task.wss_kb);
+            if size > largest.first {
+                largest = Largest { first: size, of: n, second: largest.first };
             } else {
-                largest.second = largest.second.max(task.wss_kb);
+                largest.second = largest.second.max(size);
             }
         }
         largest
     }
-    /// The largest of all tasks but this.
-    fn but(&self, task: usize) -> u32 {
-        if task == self.of { self.second } else { self.first }
+    /// The largest of those that may run while a job of this task does not: of all others, if there
+    /// are any. Who is sent messages is charged with its own, too.
+    pub(super) fn preempting(&self, task: usize, who: Implementation) -> Option<u32> {
+        let own = who == Implementation::MessagePassing;
+        if task == self.of && !own { self.second } else { self.first }
     }
 }

@@ -7,6 +7,7 @@ mod curve;
 mod inflate;
 
 pub use curve::{Curve, Twice};
+use inflate::Largest;
 pub use inflate::{Implementation, TooMuch, inflate};
 
 use wastenot_model::sporadic::TaskSet;
@@ -81,8 +82,19 @@ pub struct Beyond {
 struct Kind<'o> {
     name: &'static str,
     curve: &'o Curve,
-    /// Whether it depends on a working set, not on how many tasks there are.
-    is_size: bool,
+    /// What it depends on.
+    by: By,
+}
+
+/// What an overhead depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    /// How many tasks there are.
+    Count,
+    /// The task's own working set.
+    Own,
+    /// The working sets of those that preempt it.
+    Others,
 }
 
 impl Overheads {
@@ -99,10 +111,12 @@ impl Overheads {
             ("handler", &self.handler, passing),
             ("request", &self.request, passing),
         ];
-        let sizes = [("cache_delay", &self.cache_delay), ("cache_load", &self.cache_load)];
-        let count = |(name, curve, _)| Kind { name, curve, is_size: false };
-        let size = |(name, curve)| Kind { name, curve, is_size: true };
-        all.into_iter().filter(|it| it.2).map(count).chain(sizes.into_iter().map(size))
+        let sizes = [
+            Kind { name: "cache_delay", curve: &self.cache_delay, by: By::Others },
+            Kind { name: "cache_load", curve: &self.cache_load, by: By::Own },
+        ];
+        let count = |(name, curve, _)| Kind { name, curve, by: By::Count };
+        all.into_iter().filter(|it| it.2).map(count).chain(sizes)
     }
 
     /// The kinds that jobs pay for on so many CPUs and that were not measured: they count as 0.
@@ -112,13 +126,17 @@ impl Overheads {
 
     /// The first place at which `tasks` on so many CPUs ask for what was not measured.
     pub fn beyond(&self, tasks: &TaskSet, cpus: u32, who: Implementation) -> Option<Beyond> {
-        let sizes = || tasks.iter().map(|task| u64::from(task.wss_kb));
-        let (small, large) = (sizes().min()?, sizes().max()?);
-        self.paid(cpus, who).find_map(|Kind { name, curve, is_size }| {
+        let largest = Largest::of(tasks);
+        let asked = |by, n: usize| match by {
+            By::Count => Some(tasks.len() as u64),
+            By::Own => Some(tasks[n].wss_kb.into()),
+            By::Others => largest.preempting(n, who).map(u64::from),
+        };
+        self.paid(cpus, who).find_map(|Kind { name, curve, by }| {
             let (first, last) = curve.range()?;
-            let asked = if is_size { [small, large] } else { [tasks.len() as u64; 2] };
-            let at = asked.into_iter().find(|at| !(first..=last).contains(at))?;
-            Some(Beyond { kind: name, at, first, last, is_size })
+            let mut all = (0..tasks.len()).filter_map(|n| asked(by, n));
+            let at = all.find(|at| !(first..=last).contains(at))?;
+            Some(Beyond { kind: name, at, first, last, is_size: by != By::Count })
         })
     }
 }

@@ -27,7 +27,7 @@ fn responses(
     slack: Slack,
     budget: &mut Budget,
 ) -> Result<Option<Vec<i128>>, Halt> {
-    if overload(tasks)? {
+    if overload(tasks, budget)? {
         return Ok(None);
     }
     let latest = tasks.iter().map(|task| i128::from(task.deadline_us)).max().unwrap_or(0);

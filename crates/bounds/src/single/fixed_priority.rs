@@ -12,7 +12,7 @@ pub fn fixed_priority(tasks: &TaskSet, budget: &mut Budget) -> Response {
 }
 
 fn responses(tasks: &TaskSet, budget: &mut Budget) -> Result<Option<Vec<i128>>, Halt> {
-    if overload(tasks)? {
+    if overload(tasks, budget)? {
         return Ok(None);
     }
     let of = |own: usize| response(&tasks[..own], &tasks[own], budget);

@@ -49,11 +49,12 @@ fn released(task: &Sporadic, window: i128) -> i128 {
 }
 
 /// Whether tasks use more than a CPU in the long run.
-fn overload(tasks: &[Sporadic]) -> Result<bool, Halt> {
-    fn over<N: Number>(tasks: &[Sporadic]) -> Result<bool, Halt> {
-        N::whole(1).below(&total(tasks))
+fn overload(tasks: &[Sporadic], budget: &mut Budget) -> Result<bool, Halt> {
+    fn over<N: Number>(tasks: &[Sporadic], budget: &mut Budget) -> Result<bool, Halt> {
+        N::whole(1).below(&total(tasks, budget)?)
     }
-    decide(&mut Budget(0), |_| over::<Interval>(tasks), |_| over::<Exact>(tasks))
+    let quick = |budget: &mut Budget| over::<Interval>(tasks, budget);
+    decide(budget, quick, |budget| over::<Exact>(tasks, budget))
 }
 
 /// How long one CPU is busy at most if all tasks begin at once, and do not use more than it; no

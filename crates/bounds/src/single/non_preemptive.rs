@@ -13,7 +13,7 @@ pub fn non_preemptive(tasks: &TaskSet, budget: &mut Budget) -> Response {
 }
 
 fn responses(tasks: &TaskSet, budget: &mut Budget) -> Result<Option<Vec<i128>>, Halt> {
-    if overload(tasks)? {
+    if overload(tasks, budget)? {
         return Ok(None);
     }
     let blocking = tasks.iter().map(|task| i128::from(task.wcet_us) - 1).max().unwrap_or(0);

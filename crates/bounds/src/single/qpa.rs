@@ -15,8 +15,9 @@ pub fn qpa(tasks: &TaskSet, budget: &mut Budget) -> Answer {
 
 pub(crate) fn meets(tasks: &[Sporadic], budget: &mut Budget) -> Result<bool, Halt> {
     budget.spend(tasks.len())?;
-    let quick = |_: &mut Budget| windows::<Interval>(tasks, (1, 1));
-    let longest = match decide(budget, quick, |_| windows::<Exact>(tasks, (1, 1)))? {
+    let quick = |budget: &mut Budget| windows::<Interval>(tasks, (1, 1), budget);
+    let exact = |budget: &mut Budget| windows::<Exact>(tasks, (1, 1), budget);
+    let longest = match decide(budget, quick, exact)? {
         Windows::Over => return Ok(false),
         Windows::None => return Ok(true),
         // No miss is later than the longest time that the CPU is busy.

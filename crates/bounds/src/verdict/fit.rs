@@ -73,7 +73,7 @@ pub fn least_cpus(
     while cpus <= most {
         let tasks = on(cpus)?;
         // Fewer than are used are too few for every test.
-        if let Some(used) = cpus_used(&tasks).filter(|&used| used > cpus) {
+        if let Some(used) = cpus_used(&tasks, budget).filter(|&used| used > cpus) {
             cpus = used;
             continue;
         }

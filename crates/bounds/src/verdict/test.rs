@@ -82,14 +82,14 @@ impl Test {
     }
     /// Whether less to do never made it reject, in all that was tried: then the most that it
     /// accepts can be searched for. Of BAK there are counterexamples.
-    pub(super) fn takes_less(self) -> bool {
+    pub fn takes_less(self) -> bool {
         self != Test::Bak
     }
 
     /// Asks it.
     pub fn ask(self, tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Answer {
         match self {
-            Test::Gfb => gedf::gfb(tasks, cpus),
+            Test::Gfb => gedf::gfb::within(tasks, cpus, budget),
             Test::Bak => gedf::bak(tasks, cpus, budget),
             Test::Bcl => gedf::bcl(tasks, cpus, budget),
             Test::Bcli => gedf::bcli(tasks, cpus, budget),

@@ -66,8 +66,9 @@ pub(super) fn impossible<M>(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> 
         return Some(Witness::Alone(alone));
     }
     let speed = (i128::from(cpus), 1);
-    let quick = |_: &mut Budget| windows::<Interval>(tasks, speed);
-    let longest = match decide(budget, quick, |_| windows::<Exact>(tasks, speed)) {
+    let quick = |budget: &mut Budget| windows::<Interval>(tasks, speed, budget);
+    let exact = |budget: &mut Budget| windows::<Exact>(tasks, speed, budget);
+    let longest = match decide(budget, quick, exact) {
         Ok(Windows::Over) => return Some(Witness::Overuse),
         Ok(Windows::Upto(longest)) => longest.min(LONGEST_US),
         // From one common multiple of periods to the next the CPUs just keep up.
@@ -104,9 +105,10 @@ pub fn utilization(tasks: &TaskSet) -> f64 {
     tasks.iter().map(|task| task.wcet_us as f64 / task.period_us as f64).sum()
 }
 
-/// The least number of CPUs that tasks do not overuse.
-pub(super) fn cpus_used(tasks: &TaskSet) -> Option<u32> {
-    let quick = |_: &mut Budget| total::<Interval>(tasks).ceil();
-    let cpus = decide(&mut Budget(0), quick, |_| total::<Exact>(tasks).ceil()).ok()?;
+/// The least number of CPUs that tasks do not overuse, if that can be told.
+pub(super) fn cpus_used(tasks: &TaskSet, budget: &mut Budget) -> Option<u32> {
+    let quick = |budget: &mut Budget| total::<Interval>(tasks, budget)?.ceil();
+    let exact = |budget: &mut Budget| total::<Exact>(tasks, budget)?.ceil();
+    let cpus = decide(budget, quick, exact).ok()?;
     u32::try_from(cpus).ok()
 }

@@ -4,7 +4,7 @@ use wastenot_bounds::overheads::{Implementation as Accounting, Overheads, TooMuc
 use wastenot_bounds::verdict::Test;
 use wastenot_bounds::{Answer, Budget, gedf, tardiness};
 use wastenot_model::sporadic::TaskSet;
-use wastenot_scenario::sweep::{Criterion, Names, Tests};
+use wastenot_scenario::sweep::{Criterion, Names, Scheduler, Tests};
 
 use crate::Implementation;
 
@@ -31,8 +31,12 @@ pub const NAMES: Names = Names {
     ],
 };
 
-const fn of(implementation: Implementation) -> (&'static str, u32) {
-    (implementation.name(), implementation.dedicated())
+const fn of(implementation: Implementation) -> Scheduler {
+    Scheduler {
+        name: implementation.name(),
+        takes: implementation.dedicated(),
+        takes_late_deadlines: implementation.takes_late_deadlines(),
+    }
 }
 
 /// What is said of a set.
@@ -142,6 +146,7 @@ impl Judge {
             Ok(inflated) => self.ask(&inflated, cpus, tests),
             Err(TooMuch::Latency { .. }) => Verdict::Latency,
             Err(TooMuch::Long { .. }) => Verdict::Density,
+            Err(TooMuch::Close) => Verdict::Unknown,
             Err(_) => Verdict::Interrupts,
         }
     }
@@ -152,11 +157,12 @@ impl Judge {
             let most = if soft { task.period_us } else { task.period_us.min(task.deadline_us) };
             task.wcet_us > most
         });
-        match () {
-            () if is_long => Verdict::Density,
-            () if !tardiness::is_bounded(tasks, cpus) => Verdict::Over,
-            () if soft => Verdict::Accepted,
-            () => accepted(tasks, cpus, tests),
+        match tardiness::is_bounded(tasks, cpus) {
+            _ if is_long => Verdict::Density,
+            Some(false) => Verdict::Over,
+            None if soft => Verdict::Unknown,
+            Some(true) if soft => Verdict::Accepted,
+            _ => accepted(tasks, cpus, tests),
         }
     }
 }

@@ -18,8 +18,18 @@ pub(super) const CURVES: [&str; 11] = [
     "guarantee",
 ];
 /// What they get of each curve beside another.
-pub(super) const PAIRS: [&str; 9] =
-    ["cpus", "curve", "criterion", "cache_delay", "than", "is", "only_curve", "only_than", "p"];
+pub(super) const PAIRS: [&str; 10] = [
+    "cpus",
+    "curve",
+    "criterion",
+    "cache_delay",
+    "than",
+    "is",
+    "only_curve",
+    "only_than",
+    "unknown",
+    "p",
+];
 
 /// Where the number of CPUs, the criterion, and a curve's guarantee and sets stand.
 const CPUS: usize = 0;
@@ -121,7 +131,8 @@ fn factor(delay: &Value) -> Value {
 }
 
 fn above(title: &str, rows: &[Vec<Value>]) -> Table {
-    let columns = [
+    let is_cut = rows.iter().any(|row| row[8] != Value::from(0));
+    let mut columns = vec![
         ("curve", Unit::None),
         ("cache delay", Unit::Share),
         ("is", Unit::None),
@@ -130,14 +141,21 @@ fn above(title: &str, rows: &[Vec<Value>]) -> Table {
         ("only the other", Unit::None),
         ("p", Unit::Share),
     ];
+    if is_cut {
+        columns.insert(6, ("unknown", Unit::None));
+    }
     let mut table = table(title, &columns);
     for row in rows {
-        let p = match row[8] {
+        let p = match row[9] {
             Value::Num(p) if p < 0.001 => "< 0.001".into(),
             ref p => p.show(Unit::None).into(),
         };
         let [curve, than, is, only_it, only_other] = [1, 4, 5, 6, 7].map(|n| row[n].clone());
-        table.push(vec![curve, factor(&row[3]), is, than, only_it, only_other, p]);
+        let mut cells = vec![curve, factor(&row[3]), is, than, only_it, only_other, p];
+        if is_cut {
+            cells.insert(6, row[8].clone());
+        }
+        table.push(cells);
     }
     table
 }

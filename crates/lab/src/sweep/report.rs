@@ -9,6 +9,7 @@ use wastenot_scenario::sweep::Curve;
 use super::beside::Beside;
 use super::csv::guarantee;
 use super::{Row, Swept, Verdict, page};
+use crate::Implementation;
 use crate::proportion::wilson;
 
 /// What a curve says of all sets of some points.
@@ -76,7 +77,8 @@ impl Swept<'_> {
             "tests are sufficient only: shares are lower bounds of the sets that can be scheduled"
                 .to_owned(),
             "intervals are of 95 %, each for itself (Wilson); `above` and `below` are what McNemar's \
-             exact test of pairs gives at 5 %, each pair for itself"
+             exact test of pairs gives at 5 %, each pair for itself, whatever is true of sets \
+             that are unknown"
                 .to_owned(),
         ];
         let with = |word: &str| self.sweep.curves.iter().any(|curve| guarantee(curve) == word);
@@ -93,6 +95,10 @@ impl Swept<'_> {
                     .into(),
             );
         }
+        let costs = self.sweep.curves.iter().filter_map(|curve| curve.costs.as_ref());
+        let named: BTreeSet<&str> = costs.map(|costs| costs.implementation.as_str()).collect();
+        let all = Implementation::ALL.into_iter().filter(|it| named.contains(it.name()));
+        said.extend(all.filter_map(Implementation::assumption));
         said.extend(self.uncounted.iter().cloned());
         let extrapolated: u64 = sums.iter().map(|sum| sum.extrapolated).sum();
         if extrapolated > 0 {
@@ -157,6 +163,7 @@ impl Swept<'_> {
                     beside.word().into(),
                     beside.only_one.into(),
                     beside.only_other.into(),
+                    beside.unknown.into(),
                     beside.p().into(),
                 ]);
                 table.push(row);

@@ -67,6 +67,12 @@ impl Row {
         let accepted = Verdict::Accepted.letter();
         self.verdicts[curve].bytes().map(move |letter| char::from(letter) == accepted)
     }
+    /// Of each set whether this curve accepts it; `None` if that is unknown.
+    pub fn known(&self, curve: usize) -> impl Iterator<Item = Option<bool>> + '_ {
+        let [accepted, unknown] = [Verdict::Accepted, Verdict::Unknown].map(Verdict::letter);
+        let letters = self.verdicts[curve].chars();
+        letters.map(move |letter| (letter != unknown).then_some(letter == accepted))
+    }
     /// Whether it may be of a sweep of so many sets and curves.
     pub(super) fn fits(&self, sets: u32, curves: usize) -> bool {
         let sets = sets as usize;

@@ -5,13 +5,14 @@ use std::fmt;
 
 use wastenot_model::nearest;
 
-use super::Names;
 use super::axis::{Numbers, nodes};
 use super::points::Point;
 use super::schema::CURVE;
+use super::{Names, Scheduler};
 use crate::error::shown;
 use crate::scenario::fields::{Fields, expected, integer, text};
 use crate::scenario::node::{Node, Wrong, wrong};
+use crate::task_sets::Deadlines;
 
 /// Most curves of a file, before criteria and cache delays.
 const MOST: usize = 64;
@@ -98,6 +99,8 @@ struct Whole<'f> {
     /// Of all points.
     cpus: BTreeSet<u32>,
     most_spare: u32,
+    /// The deadlines of some points that may be after the next job comes.
+    late: Option<Deadlines>,
 }
 
 /// The curves of a file, each by criterion and cache delay.
@@ -108,6 +111,7 @@ pub(super) fn read(fields: &Fields, points: &[Point], names: &Names) -> Result<V
         overheads: fields.text("overheads")?,
         cpus: points.iter().map(|point| point.cpus).collect(),
         most_spare: points.iter().map(|point| point.cpus).min().unwrap_or(1) - 1,
+        late: points.iter().map(|point| point.recipe.deadlines).find(|it| !it.is_constrained()),
     };
     let nodes = fields.list("curves")?;
     if nodes.is_empty() || nodes.len() > MOST {
@@ -137,7 +141,8 @@ impl Whole<'_> {
         names: &Names,
         curves: &mut Vec<Curve>,
     ) -> Result<(), Wrong> {
-        let (implementation, takes) = implementation(fields, names)?;
+        let scheduler = self.scheduler(fields, names)?;
+        let (implementation, takes) = scheduler.map_or((None, 0), |it| (Some(it.name), it.takes));
         let cluster = self.cluster(fields)?;
         let most_spare = cluster.map_or(self.most_spare, |cpus| cpus - 1);
         let spare = match fields.get("spare") {
@@ -167,6 +172,31 @@ impl Whole<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The implementation, unless it is `none`.
+    fn scheduler(
+        &self,
+        fields: &Fields,
+        names: &Names,
+    ) -> Result<Option<&'static Scheduler>, Wrong> {
+        let node = fields.need("implementation", "\"none\"")?;
+        let written = text(node, "implementation")?;
+        if written == NONE {
+            return Ok(None);
+        }
+        let Some(found) = names.implementations.iter().find(|it| it.name == written) else {
+            let known = names.implementations.iter().map(|it| it.name).chain([NONE]);
+            return Err(unknown(node, "implementation", known));
+        };
+        match self.late.filter(|_| !found.takes_late_deadlines) {
+            None => Ok(Some(found)),
+            Some(late) => {
+                let what = format!("`{written}` takes no deadline beyond its period");
+                let help = format!("leave `{late}` out of `deadlines`, or name another one");
+                Err(wrong(node.at, what, help))
+            }
+        }
     }
 
     /// Of how many CPUs its clusters are, if it has any: all points can be divided so.
@@ -201,22 +231,6 @@ impl Whole<'_> {
                 Err(wrong(fields.at(), what, help))
             }
             (Some(_), table) => Ok(table),
-        }
-    }
-}
-
-/// The implementation, unless it is `none`, and how many CPUs it takes.
-fn implementation(fields: &Fields, names: &Names) -> Result<(Option<&'static str>, u32), Wrong> {
-    let node = fields.need("implementation", "\"none\"")?;
-    let written = text(node, "implementation")?;
-    if written == NONE {
-        return Ok((None, 0));
-    }
-    match names.implementations.iter().find(|(name, _)| *name == written) {
-        Some(&(name, takes)) => Ok((Some(name), takes)),
-        None => {
-            let known = names.implementations.iter().map(|(name, _)| *name).chain([NONE]);
-            Err(unknown(node, "implementation", known))
         }
     }
 }

@@ -64,8 +64,19 @@ pub struct Tests {
 pub struct Names {
     /// Tests of deadlines, the cheapest first.
     pub tests: &'static [&'static str],
-    /// Implementations of schedulers, each with how many CPUs it takes for itself.
-    pub implementations: &'static [(&'static str, u32)],
+    /// Implementations of schedulers.
+    pub implementations: &'static [Scheduler],
+}
+
+/// An implementation that a sweep may name.
+#[derive(Clone, Copy, Debug)]
+pub struct Scheduler {
+    /// As written.
+    pub name: &'static str,
+    /// How many CPUs it takes for itself.
+    pub takes: u32,
+    /// Whether jobs may be due after the next one comes.
+    pub takes_late_deadlines: bool,
 }
 
 /// Reads a sweep of tests and implementations that have names. `file` is the name of its file.

@@ -28,6 +28,10 @@ pub const DEADLINES: &Names<Deadlines> = &[
 ];
 
 impl Deadlines {
+    /// Whether no deadline is beyond its task's period.
+    pub fn is_constrained(self) -> bool {
+        self != Deadlines::Arbitrary
+    }
     /// The next one, in us, for a task whose cost is not longer than its period.
     pub(super) fn draw(self, wcet_us: u64, period_us: u64, random: &mut Random) -> u64 {
         let slack_us = period_us - wcet_us;

@@ -3,10 +3,16 @@
 use std::collections::BTreeSet;
 
 use wastenot_scenario::Error;
-use wastenot_scenario::sweep::{Criterion, MOST_POINTS, Names, Sweep, Tests, sweep};
+use wastenot_scenario::sweep::{Criterion, MOST_POINTS, Names, Scheduler, Sweep, Tests, sweep};
 
-const NAMES: Names =
-    Names { tests: &["gfb", "bak", "rta"], implementations: &[("gsn-edf", 0), ("gedf-mp", 1)] };
+const NAMES: Names = Names {
+    tests: &["gfb", "bak", "rta"],
+    implementations: &[
+        Scheduler { name: "gsn-edf", takes: 0, takes_late_deadlines: true },
+        Scheduler { name: "gedf-mp", takes: 1, takes_late_deadlines: true },
+        Scheduler { name: "linux", takes: 0, takes_late_deadlines: false },
+    ],
+};
 
 const TEXT: &str = r#"schema = "wastenot.sweep/1"
 about = "two machines"
@@ -193,6 +199,19 @@ fn what_is_wrong_is_named_with_its_line_and_what_to_write() {
         assert!(message.starts_with(&place) && message.contains(what), "{to}: {message}");
         assert!(advice.contains(help), "{to}: {advice}");
     }
+}
+
+#[test]
+fn deadlines_beyond_periods_are_for_those_who_take_them() {
+    let late = TEXT.replace("cpus = [2, 4]", "cpus = [2, 4]\ndeadlines = \"uni-arbitrary\"");
+    good(&late);
+    let on = |text: &str| read(&text.replace("= \"gsn-edf\"", "= \"linux\""));
+    let error = on(&late).expect_err("refused");
+    let message = error.to_string();
+    let what = "folder/two.toml:28: `linux` takes no deadline beyond its period";
+    assert_eq!(message, what);
+    assert!(error.help().contains("`uni-arbitrary`"), "{}", error.help());
+    assert!(on(&late.replace("uni-arbitrary", "uni-constrained")).is_ok());
 }
 
 #[test]

@@ -200,6 +200,59 @@ fn jobs_longer_than_their_deadline_or_period_are_no_errors() {
     assert_eq!((&witness["completed_us"], &answer["fit"]["cpus"]), (&json!(132), &Value::Null));
 }
 
+/// Both in time under global EDF on one CPU. Under SCHED_DEADLINE jobs would be late.
+#[test]
+fn tasks_that_linux_does_not_take_are_not_judged_under_its_scheduler() {
+    let tasks = [(11_000, 30_000, 30_000), (8_000, 15_000, 43_000)];
+    let (answer, code) = asked(&tasks, "--cpus 1");
+    assert_eq!((&answer["verdict"], code), (&json!("schedulable"), 0));
+    let desk = Desk::new();
+    desk.put("o.csv", "kind,at,max_us,average_us\nschedule,,1,1\n");
+    let table = format!("--overheads {}", desk.path().join("o.csv").display());
+    for (name, cpus) in
+        [("sched-deadline", 1), ("sched-deadline-v8", 1), ("sched-deadline-dedicated", 2)]
+    {
+        for table in ["", table.as_str()] {
+            let words = format!("--cpus {cpus} --implementation {name} {table}");
+            let (answer, code) = asked(&tasks, &words);
+            let said = (&answer["verdict"], &answer["cause"], code);
+            assert_eq!(said, (&json!("unknown"), &json!("deadline"), 3), "{words}");
+            let tests = answer["tests"].as_object().expect("tests");
+            assert!(
+                tests.len() == 10 && tests.values().all(|it| it == "not_applicable"),
+                "{tests:?}"
+            );
+            let late = ["bounded", "bounded_on_average", "gedf_us_max", "gfl_us_max"];
+            assert!(late.iter().all(|it| answer["tardiness"][*it].is_null()), "{answer}");
+            let fit = ["cpus", "work_per_mille"];
+            assert!(fit.iter().all(|it| answer["fit"][*it].is_null()), "{answer}");
+        }
+        let words = format!("--cpus {cpus} --implementation {name}");
+        let text = told(&csv(&tasks), &words);
+        assert!(
+            text.contains("EINVAL") && text.contains("Jobs of task 2 come every 15000"),
+            "{text}"
+        );
+        assert!(!text.contains("accept") && !text.contains("if jobs may be late"), "{text}");
+    }
+    // No scheduler helps, Linux's neither.
+    let over = [(9, 10, 11), (2, 10, 10)];
+    let (answer, code) = asked(&over, "--cpus 1 --implementation sched-deadline");
+    assert_eq!((&answer["witness"]["kind"], code), (&json!("utilization"), 1));
+}
+
+#[test]
+fn what_is_shown_of_sched_deadline_is_shown_of_global_edf() {
+    let assumed = |name: &str| {
+        let words = format!("--cpus 2 --implementation {name}");
+        let (answer, code) = asked(&implicit(&[(2, 10)]), &words);
+        assert_eq!(code, 0, "{answer}");
+        answer["assumptions"].to_string().contains("is not global EDF at all times")
+    };
+    assert!(["", "-v8", "-dedicated"].iter().all(|it| assumed(&format!("sched-deadline{it}"))));
+    assert!(!["gsn-edf", "gsn-edf-dedicated", "gedf-mp"].into_iter().any(assumed));
+}
+
 #[test]
 fn overheads_stand_beside_what_they_change() {
     let desk = Desk::new();
@@ -293,6 +346,40 @@ fn nobody_is_said_to_have_rejected_what_it_did_not() {
     assert!(text.contains("No test of global EDF that was asked accepts it"), "{text}");
     // Nobody asked for a test of one CPU, and this is about two.
     assert!(!told(&three, "--cpus 3").contains("qpa"), "{text}");
+}
+
+#[test]
+fn nobody_is_said_to_have_tried_what_was_not_tried() {
+    let text = told(&csv(&[(5, 10, 3)]), "--cpus 4");
+    assert!(text.contains("no number of CPUs: a job is late even on one of its own"), "{text}");
+    let three = csv(&implicit(&[(2, 3); 3]));
+    let text = told(&three, "--cpus 2 --test pedf");
+    let nobody = "not tried: no test of global EDF was asked";
+    assert_eq!(text.matches(nobody).count(), 2, "{text}");
+    let text = told(&three, "--cpus 2 --test bak,pedf");
+    assert!(text.contains("accepted with not tried: less work may be rejected by BAK"), "{text}");
+    let text = told(&csv(&implicit(&[(2, 3), (11, 10)])), "--cpus 2 --test gfb");
+    assert!(!text.contains("that was tried"), "{text}");
+}
+
+/// What a kernel takes that partitions, sweeps count.
+#[test]
+fn partitions_are_of_tasks_that_pay_under_global_edf() {
+    let desk = Desk::new();
+    desk.put("t.csv", csv(&implicit(&[(2_000, 10_000); 4])));
+    desk.put("o.csv", "kind,at,max_us\nschedule,,9\n");
+    let ask = |words: &str| {
+        let line = format!("wastenot bounds t.csv --text --cpus 3 {words}");
+        let (text, _) = said(&desk.bash(&line));
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let text = ask("--implementation gedf-mp --overheads o.csv");
+    assert!(text.contains("each task, on 2 CPUs and with C+ of gedf-mp"), "{text}");
+    assert!(text.contains("its own overheads are others"), "{text}");
+    let text = ask("");
+    assert!(!text.contains("C+") && !text.contains("own overheads"), "{text}");
+    let (text, code) = said(&desk.bash("wastenot bounds t.csv --cpus 2 --implementation p-edf"));
+    assert!(code == 2 && text.contains("`bounds sweep`, with `cluster = N`"), "{text}");
 }
 
 #[test]

@@ -31,6 +31,9 @@ pub(super) const TOLD: usize = 10_000;
 /// would fit: either looks at all of them again and again.
 pub(super) const SEARCHED: usize = 100_000;
 
+/// Why no test is about tasks that an implementation does not take.
+const REFUSED: &str = "Linux takes no such deadline";
+
 /// What was asked.
 pub(super) struct Asked {
     pub(super) cpus: u32,
@@ -87,6 +90,13 @@ impl Asked {
             Some(it) => self.inflated(tasks, cpus, &it.maxima),
         }
     }
+    /// Of tasks that the implementation does not take: no test is about them, and only what refutes
+    /// every scheduler refutes it.
+    fn unanswered(&self, tasks: &TaskSet) -> Judgement<Missed> {
+        let judged = judge(tasks, self.for_tasks(), &[], TEST, || None);
+        let silent = |&test: &Test| (test, Answer::NotApplicable(REFUSED));
+        Judgement { answers: self.tests.iter().map(silent).collect(), ..judged }
+    }
     fn inflated(
         &self,
         tasks: &TaskSet,
@@ -99,6 +109,9 @@ impl Asked {
 
 /// Everything that was found.
 pub(super) struct Outcome {
+    /// The first task that the implementation does not take, counted from 0: then nothing is said
+    /// but what refutes every scheduler.
+    pub(super) refused: Option<usize>,
     /// Of the tasks as they are.
     pub(super) plain: Judgement<Missed>,
     /// What was simulated, if it came to that.
@@ -110,7 +123,7 @@ pub(super) struct Outcome {
     /// With how much work.
     pub(super) scale: Option<Scale>,
     /// How late jobs may be.
-    pub(super) soft: Soft,
+    pub(super) soft: Option<Soft>,
     /// The longest response time of each task, of a set that is schedulable.
     pub(super) responses_us: Option<Vec<u64>>,
     /// The CPU of each task under partitioned EDF.
@@ -130,8 +143,9 @@ pub(super) struct Counts {
 
 /// How late jobs may be where deadlines need not all be met.
 pub(super) struct Soft {
-    /// Whether there is a bound at all, with overheads at their maxima.
-    pub(super) bounded: bool,
+    /// Whether there is a bound at all, with overheads at their maxima; `None` if that is too close
+    /// to be told.
+    pub(super) bounded: Option<bool>,
     /// The same with averages, which is no guarantee.
     pub(super) bounded_on_average: Option<bool>,
     /// Of each task, the lower of both bounds of global EDF, in us.
@@ -143,31 +157,42 @@ pub(super) struct Soft {
 impl Outcome {
     pub(super) fn of(tasks: &TaskSet, asked: &Asked) -> Outcome {
         let cpus = asked.for_tasks();
+        let refused = asked.implementation.refused(tasks);
         let mut tried = None;
-        let plain = judge(tasks, cpus, &asked.tests, TEST, || {
-            let found = falsify(tasks, cpus, JOBS);
-            tried.insert(found).missed.clone()
-        });
+        let plain = match refused {
+            Some(_) => asked.unanswered(tasks),
+            None => judge(tasks, cpus, &asked.tests, TEST, || {
+                let found = falsify(tasks, cpus, JOBS);
+                tried.insert(found).missed.clone()
+            }),
+        };
         let counted = asked.overheads.as_ref().map(|_| {
             let tasks = asked.counted(tasks, cpus)?;
-            // What a pessimistic account misses proves nothing: no need to simulate it.
-            let judgement = judge(&tasks, cpus, &asked.tests, TEST, || None);
+            let judgement = match refused {
+                Some(_) => asked.unanswered(&tasks),
+                // What a pessimistic account misses proves nothing: no need to simulate it.
+                None => judge(&tasks, cpus, &asked.tests, TEST, || None),
+            };
             Ok(Counts { tasks, judgement })
         });
         let mut outcome = Outcome {
+            refused,
             plain,
             tried,
             counted,
             enough: None,
             scale: None,
-            soft: Soft::of(tasks, asked),
+            soft: None,
             responses_us: None,
             cpu_of: Vec::new(),
             fixed_us: None,
             unpreempted_us: None,
         };
-        outcome.fit(tasks, asked);
-        outcome.detail(tasks, cpus);
+        if refused.is_none() {
+            outcome.soft = Some(Soft::of(tasks, asked));
+            outcome.fit(tasks, asked);
+            outcome.detail(tasks, cpus);
+        }
         outcome
     }
 
@@ -263,17 +288,21 @@ fn scaled(tasks: &TaskSet, per_mille: u64) -> Option<TaskSet> {
 impl Soft {
     fn of(tasks: &TaskSet, asked: &Asked) -> Soft {
         let cpus = asked.for_tasks();
-        let none = Soft { bounded: false, bounded_on_average: None, gedf_us: None, gfl_us: None };
+        let none = Soft { bounded: None, bounded_on_average: None, gedf_us: None, gfl_us: None };
         let averages = asked.overheads.as_ref().and_then(|it| it.averages.as_ref());
-        let on_average = averages.map(|overheads| {
-            let tasks = asked.inflated(tasks, cpus, overheads);
-            tasks.is_ok_and(|tasks| tardiness::is_bounded(&tasks, cpus))
-        });
-        let none = Soft { bounded_on_average: on_average, ..none };
-        let Ok(counted) = asked.counted(tasks, cpus) else { return none };
-        let bounded = tardiness::is_bounded(&counted, cpus);
+        let is_bounded = |tasks: &Result<TaskSet, TooMuch>| match tasks {
+            Ok(tasks) => tardiness::is_bounded(tasks, cpus),
+            Err(TooMuch::Close) => None,
+            Err(_) => Some(false),
+        };
+        let on_average =
+            averages.and_then(|overheads| is_bounded(&asked.inflated(tasks, cpus, overheads)));
+        let counted = asked.counted(tasks, cpus);
+        let bounded = is_bounded(&counted);
+        let none = Soft { bounded, bounded_on_average: on_average, ..none };
+        let Ok(counted) = counted else { return none };
         if counted.len() > SEARCHED {
-            return Soft { bounded, ..none };
+            return none;
         }
         let late = |bound: Tardiness| match bound {
             Tardiness::Responses(all) => {

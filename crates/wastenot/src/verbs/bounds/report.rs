@@ -3,11 +3,11 @@
 use wastenot_bounds::Answer;
 use wastenot_bounds::overheads::TooMuch;
 use wastenot_bounds::verdict::{Alone, Judgement, Test, Verdict, Witness, utilization};
-use wastenot_model::sporadic::TaskSet;
+use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::{Report, Table, Unit, Value};
 use wastenot_sim::edf::{Missed, Tie};
 
-use super::outcome::{Asked, Counted, Counts, Outcome, SEARCHED, TOLD};
+use super::outcome::{Asked, Counted, Counts, Outcome, SEARCHED, Soft, TOLD};
 use super::overheads::words;
 
 /// The whole report.
@@ -25,16 +25,24 @@ pub(super) fn report(name: &str, tasks: &TaskSet, asked: &Asked, outcome: &Outco
     report.assumptions = assumptions(tasks, asked, outcome);
     // With other CPUs overheads are others, and a table tells those of one machine.
     let can_go_on = name != "standard input" && asked.overheads.is_none();
-    report.next = outcome.enough.filter(|_| can_go_on).map(|enough| {
-        let cpus = enough.cpus + asked.implementation.dedicated();
-        let implementation = asked.implementation.name();
-        let how = match implementation {
-            "gsn-edf" => String::new(),
-            name => format!(" --implementation {name}"),
-        };
-        format!("wastenot bounds {name} --cpus {cpus}{how}")
-    });
+    report.next = next(name, asked, outcome).filter(|_| can_go_on);
     report
+}
+
+/// What to ask next.
+fn next(name: &str, asked: &Asked, outcome: &Outcome) -> Option<String> {
+    if outcome.refused.is_some() {
+        return Some(format!(
+            "wastenot bounds {name} --cpus {} --implementation gsn-edf",
+            asked.cpus
+        ));
+    }
+    let cpus = outcome.enough?.cpus + asked.implementation.dedicated();
+    let how = match asked.implementation.name() {
+        "gsn-edf" => String::new(),
+        name => format!(" --implementation {name}"),
+    };
+    Some(format!("wastenot bounds {name} --cpus {cpus}{how}"))
 }
 
 fn plural(count: u64, noun: &str) -> String {
@@ -70,11 +78,14 @@ fn sentence(
             };
             format!("Unschedulable: {}{without}", aloud(witness, tasks, asked.for_tasks()))
         }
+        Verdict::Unknown if outcome.refused.is_some() => {
+            format!("Unknown: {}", Cause::of(outcome).words(tasks, outcome, asked))
+        }
         Verdict::Unknown => {
             format!(
                 "Unknown: {on} nobody shows that deadlines hold{counted}, nor that one is \
                      missed. {}",
-                Cause::of(outcome).words(outcome, asked)
+                Cause::of(outcome).words(tasks, outcome, asked)
             )
         }
     }
@@ -171,6 +182,7 @@ enum Cause {
     Utilization,
     Demand,
     Miss,
+    Refused,
     Budget,
     Test,
 }
@@ -186,9 +198,13 @@ impl Cause {
         if let Verdict::Unschedulable(witness) = &outcome.plain.verdict {
             return of_witness(witness);
         }
+        if outcome.refused.is_some() {
+            return Cause::Refused;
+        }
         let answers = match &outcome.counted {
             None => &outcome.plain.answers,
             Some(Err(TooMuch::Latency { .. })) => return Cause::Latency,
+            Some(Err(TooMuch::Close)) => return Cause::Budget,
             Some(Err(_)) => return Cause::Interrupts,
             Some(Ok(Counts { judgement, .. })) => match &judgement.verdict {
                 Verdict::Unschedulable(witness) => return of_witness(witness),
@@ -207,12 +223,13 @@ impl Cause {
             Cause::Utilization => "utilization",
             Cause::Demand => "demand",
             Cause::Miss => "miss",
+            Cause::Refused => "deadline",
             Cause::Budget => "budget",
             Cause::Test => "test",
         }
     }
     /// Of a verdict that is unknown.
-    fn words(self, outcome: &Outcome, asked: &Asked) -> String {
+    fn words(self, tasks: &TaskSet, outcome: &Outcome, asked: &Asked) -> String {
         let too_much = outcome.counted.as_ref().and_then(|it| it.as_ref().err());
         match self {
             Cause::Interrupts | Cause::Latency => match too_much {
@@ -229,10 +246,27 @@ impl Cause {
             Cause::Demand | Cause::Miss => {
                 "Once overheads are counted, a window demands more than the CPUs give.".into()
             }
+            Cause::Refused => match outcome.refused {
+                Some(task) => refused(asked, task, &tasks[task]),
+                None => String::new(),
+            },
             Cause::Budget => "Some tests ran out of their budget of steps.".into(),
             Cause::Test => unshown(outcome).into(),
         }
     }
+}
+
+/// That a task is none that the implementation takes.
+fn refused(asked: &Asked, task: usize, it: &Sporadic) -> String {
+    format!(
+        "{} takes no deadline beyond its period: Linux refuses it (`sched_setattr` fails with \
+         EINVAL), since jobs would be late that global EDF completes in time. Jobs of task {} come \
+         every {} us and are due after {}.",
+        asked.implementation.name(),
+        task + 1,
+        it.period_us,
+        it.deadline_us
+    )
 }
 
 /// Of a set that no test accepts: which tests that says something of.
@@ -264,6 +298,9 @@ fn figures(
         let used = utilization(&counts.tasks);
         say("with overheads", format!("{used:.3} of {}", plural(cpus.into(), "CPU")));
     }
+    if outcome.refused.is_some() {
+        return;
+    }
     if let Some(tried) = &outcome.tried {
         let late = if tried.missed.is_some() { "one late" } else { "none late" };
         let jobs = plural(tried.jobs, "job");
@@ -278,9 +315,15 @@ fn figures(
             Answer::Reject => "not shown: first fit finds no CPU for some task",
             Answer::NotApplicable(_) | Answer::Unknown => "not shown: out of budget",
         };
-        say("partitioned EDF", says.into());
+        let cpus = plural(cpus.into(), "CPU");
+        let paid = match asked.overheads {
+            None => String::new(),
+            Some(_) => format!(", on {cpus} and with C+ of {}", asked.implementation.name()),
+        };
+        say("partitioned EDF", format!("{says}{paid}"));
     }
     let searched = tasks.len() <= SEARCHED;
+    let is_schedulable = matches!(verdict, Verdict::Schedulable(_));
     if let Some(enough) = outcome.enough {
         let by = enough.by.key().to_uppercase();
         let cpus = enough.cpus + asked.implementation.dedicated();
@@ -291,8 +334,8 @@ fn figures(
             (Some(_), cpus) => format!("; with what {cpus} take"),
         };
         say("accepted on", format!("{} ({least}; by {by}{given})", plural(cpus.into(), "CPU")));
-    } else if searched && !matches!(verdict, Verdict::Schedulable(_)) {
-        say("accepted on", "no number of CPUs that was tried".into());
+    } else if searched && !is_schedulable {
+        say("accepted on", nowhere(asked, outcome).into());
     }
     match outcome.scale {
         Some(scale) => {
@@ -303,25 +346,56 @@ fn figures(
             let critical = critical.unwrap_or_default();
             say("accepted with", format!("every C x {share} (by {by}{more}{critical})"));
         }
-        None if searched => say("accepted with", "no share of the work that was tried".into()),
+        None if searched => say("accepted with", no_share(asked, outcome).into()),
         // That nobody searched is told among the assumptions.
         None => {}
     }
-    if !matches!(verdict, Verdict::Schedulable(_)) {
-        say("if jobs may be late", late(outcome));
+    if let Some(soft) = outcome.soft.as_ref().filter(|_| !is_schedulable) {
+        say("if jobs may be late", late(soft));
     }
 }
 
+/// That no number of CPUs is known with which some test accepts, and whether any was tried.
+fn nowhere(asked: &Asked, outcome: &Outcome) -> &'static str {
+    let alone = matches!(outcome.plain.verdict, Verdict::Unschedulable(Witness::Alone(_)));
+    match () {
+        () if alone => "no number of CPUs: a job is late even on one of its own",
+        () if !asked.tests.iter().any(|test| test.is_of_global_edf()) => NOBODY,
+        () if matches!(outcome.counted, Some(Err(_))) => {
+            "no number of CPUs: overheads leave nothing"
+        }
+        () => "no number of CPUs that was tried",
+    }
+}
+
+/// That no share of the work is known with which some test accepts, and whether any was tried.
+fn no_share(asked: &Asked, outcome: &Outcome) -> &'static str {
+    let tells = |test: &Test| test.is_of_global_edf() && test.takes_less();
+    match () {
+        () if !asked.tests.iter().any(|test| test.is_of_global_edf()) => NOBODY,
+        () if !asked.tests.iter().any(tells) => "not tried: less work may be rejected by BAK",
+        () if matches!(outcome.counted, Some(Err(_))) => {
+            "no share of the work: overheads leave nothing"
+        }
+        () => "no share of the work that was tried",
+    }
+}
+
+/// Why nothing was tried.
+const NOBODY: &str = "not tried: no test of global EDF was asked";
+
 /// What is known of tardiness.
-fn late(outcome: &Outcome) -> String {
-    let soft = &outcome.soft;
+fn late(soft: &Soft) -> String {
     let most = |all: &Option<Vec<u64>>| all.as_ref().and_then(|all| all.iter().max().copied());
     let on_average = match soft.bounded_on_average {
         Some(true) => "; bounded also with averages (no guarantee)",
         Some(false) => "; not even bounded with averages",
         None => "",
     };
-    if !soft.bounded {
+    if soft.bounded.is_none() {
+        return "too close to be told whether ever later".into();
+    }
+    if soft.bounded == Some(false) {
         return format!(
             "ever later{}",
             if soft.bounded_on_average == Some(true) {
@@ -407,12 +481,13 @@ fn for_programs(
     put("fit.work_is_most", outcome.scale.map_or(Value::Unknown, |it| it.is_most.into()));
     put("fit.work_by", outcome.scale.map(|it| it.by.key()).into());
     put("fit.critical_task", outcome.scale.and_then(|it| it.critical).map(|it| it + 1).into());
-    let soft = &outcome.soft;
-    let most = |all: &Option<Vec<u64>>| all.as_ref().and_then(|all| all.iter().max().copied());
-    put("tardiness.bounded", soft.bounded.into());
-    put("tardiness.bounded_on_average", soft.bounded_on_average.map_or(Value::Unknown, Into::into));
-    put("tardiness.gedf_us_max", most(&soft.gedf_us).into());
-    put("tardiness.gfl_us_max", most(&soft.gfl_us).into());
+    let soft = outcome.soft.as_ref();
+    let known = |it: Option<bool>| it.map_or(Value::Unknown, Into::into);
+    let most = |all: Option<&Vec<u64>>| all.and_then(|all| all.iter().max().copied());
+    put("tardiness.bounded", known(soft.and_then(|it| it.bounded)));
+    put("tardiness.bounded_on_average", known(soft.and_then(|it| it.bounded_on_average)));
+    put("tardiness.gedf_us_max", most(soft.and_then(|it| it.gedf_us.as_ref())).into());
+    put("tardiness.gfl_us_max", most(soft.and_then(|it| it.gfl_us.as_ref())).into());
 }
 
 fn map<const N: usize>(values: [(&str, Value); N]) -> Value {
@@ -521,9 +596,9 @@ fn of_tasks(tasks: &TaskSet, outcome: &Outcome, verdict: &Verdict<Missed>) -> Ta
         Some(Ok(counts)) => Some(&counts.tasks),
         _ => None,
     };
-    let of = |all: &Option<Vec<u64>>, n: usize| {
-        Value::from(all.as_ref().and_then(|all| all.get(n).copied()))
-    };
+    let of =
+        |all: Option<&Vec<u64>>, n: usize| Value::from(all.and_then(|all| all.get(n).copied()));
+    let soft = outcome.soft.as_ref();
     for (n, it) in tasks.iter().enumerate() {
         table.push(vec![
             (n + 1).into(),
@@ -531,11 +606,11 @@ fn of_tasks(tasks: &TaskSet, outcome: &Outcome, verdict: &Verdict<Missed>) -> Ta
             it.period_us.into(),
             it.deadline_us.into(),
             counted.map(|tasks| tasks[n].wcet_us).into(),
-            of(&outcome.responses_us, n),
-            of(&outcome.fixed_us, n),
-            of(&outcome.unpreempted_us, n),
-            of(&outcome.soft.gedf_us, n),
-            of(&outcome.soft.gfl_us, n),
+            of(outcome.responses_us.as_ref(), n),
+            of(outcome.fixed_us.as_ref(), n),
+            of(outcome.unpreempted_us.as_ref(), n),
+            of(soft.and_then(|it| it.gedf_us.as_ref()), n),
+            of(soft.and_then(|it| it.gfl_us.as_ref()), n),
             outcome.cpu_of.get(n).copied().into(),
         ]);
     }
@@ -567,6 +642,7 @@ fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String>
         let name = asked.implementation.name();
         all.push(format!("{name}: one of the CPUs runs no task"));
     }
+    all.extend(asked.implementation.assumption());
     let rta = outcome.judgement().and_then(|it| it.answer(Test::Rta));
     if rta == Some(Answer::Accept) && asked.for_tasks() > 1 {
         all.push(
@@ -599,6 +675,12 @@ fn of_overheads(
         ),
         format!("that {file} is of {name} on {cpus} is taken for granted: a table does not say"),
     ];
+    if asked.tests.contains(&Test::Partitioned) {
+        all.push(format!(
+            "partitioned EDF is asked of tasks that pay what {name} takes, where {name} runs them: \
+             its own overheads are others (`bounds sweep` counts them: `cluster = 1`)"
+        ));
+    }
     if outcome.enough.is_some() {
         all.push(format!("on more CPUs everything takes what it takes on {}", asked.cpus));
     }
