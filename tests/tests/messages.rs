@@ -216,6 +216,33 @@ fn table(pairs: &[Pair]) -> String {
     text
 }
 
+/// What was measured, as the page has it: a line for each design, number of CPUs and kind.
+fn measured() -> String {
+    let table = include_str!("../../scenarios/measured/epyc-2.csv");
+    let ns = |text: &str| text.parse().map_or_else(|_| text.to_owned(), |ns| Span(ns).to_string());
+    let mut text = String::from(
+        "| design | CPUs | | samples | median | 99 of 100 within | longest |\n\
+         |---|---|---|---|---|---|---|\n",
+    );
+    let columns: Vec<&str> = table.lines().next().unwrap_or_default().split(',').collect();
+    for line in table.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let cell = |name| cells[columns.iter().position(|it| *it == name).expect(name)];
+        let [median, p99, max] = ["median_ns", "p99_ns", "max_ns"].map(|name| ns(cell(name)));
+        let (design, cpus, kind) = (cell("design"), cell("cpus"), cell("kind"));
+        let samples = cell("samples");
+        text +=
+            &format!("| `{design}` | {cpus} | {kind} | {samples} | {median} | {p99} | {max} |\n");
+    }
+    text
+}
+
+#[test]
+fn the_page_has_what_was_measured() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/message-passing.md");
+    wastenot_golden::page_holds(page, [("measured", measured())]);
+}
+
 #[test]
 fn messages_meet_more_deadlines_than_locks_and_lose_little_softly() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/sweeps");
