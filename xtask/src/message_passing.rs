@@ -22,8 +22,8 @@ use wastenot_scenario::sweep::{Criterion, Curve, Sweep, sweep};
 use wastenot_sim::edf::{Real, Rule, run};
 use wastenot_sim::{Options, Overhead};
 
-/// The sets and curves, with four tasks a CPU, as those by which pairs are fitted. Its tables are of
-/// one pair; here each pair has its own.
+/// The sets and curves, with four tasks a CPU, as those by which pairs are fitted. Its tables are
+/// of one pair; here each pair has its own.
 const PAIRS: &str = "scenarios/sweeps/message-passing.toml";
 /// The curve that the others are beside, and those that nothing costs anything.
 const PASSING: &str = "message passing";

@@ -16,10 +16,11 @@ Of several runs on a side the median counts, with its 95 % bootstrap interval.
 
 --worse-than judges waste.cpu_ns, waste.share, waste.longest_ns, waste.wall_ns,
 wake_delay.cpu_ns, waits.wait_ns, latency.from_wakeup.p50_ns,
-latency.from_wakeup.p99_ns and latency.from_wakeup.max_ns; stderr names those that
-are worse.
+latency.from_wakeup.p99_ns and latency.from_wakeup.max_ns; stderr names those
+that are worse.
 
-Exit codes: 0 answered; 1 worse than --worse-than; 2 failed; 3 the runs cannot tell.
+Exit codes: 0 answered; 1 worse than --worse-than; 2 failed; 3 the runs cannot
+tell.
 
 Examples:
   wastenot compare before.dat after.dat

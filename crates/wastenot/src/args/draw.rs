@@ -14,8 +14,8 @@ use super::when::WindowArgs;
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "\
-With -o the ending decides: .pdf, .svg or .png. Without -o it is drawn on the terminal.
---min and --max are other names of --from and --to.
+With -o the ending decides: .pdf, .svg or .png. Without -o it is drawn on the
+terminal. --min and --max are other names of --from and --to.
 
 Examples:
   wastenot draw cores trace.dat
