@@ -245,7 +245,8 @@ fn queues_of_cpus_that_take_no_time_are_global_edf_under_five_conditions() {
     }
 }
 
-/// No path took longer than it may, or more locks.
+/// No path took longer than it may, or more locks; of SCHED_DEADLINE none takes more than paths do
+/// in the mean in the worst case, in what is tried here.
 fn within_bounds(real: &Real, seen: &Overheads, cpus: usize, tasks: usize, what: &str) {
     let worst = Worst { profile: &real.profile, cpus, tasks };
     let bounds = match real.design {
@@ -280,6 +281,35 @@ fn within_bounds(real: &Real, seen: &Overheads, cpus: usize, tasks: usize, what:
     for (kind, bound) in bounds {
         let most = seen.seen(kind).max;
         assert!(bound.is_none_or(|bound| most <= bound), "{what}: {kind:?} {most:?} > {bound:?}");
+    }
+}
+
+#[test]
+fn a_job_is_complete_though_its_cpu_has_not_said_so_at_the_end() {
+    let section = Section { work: Span::ms(10), lines: 0 };
+    let profile = Profile { coarse: section, run_queue: section, ..Profile::FREE };
+    let tasks = TaskSet::new(vec![Sporadic::implicit(25_000, 50_000)]).expect("a task set");
+    let server = Some(Server::AMPLE);
+    for design in [
+        Design::Coarse { master: false },
+        Design::PerCpu { master: false, rules: Rules::Heap, server },
+    ] {
+        let real = Real { design, rule: Rule::default(), profile };
+        let release = |_, last: Option<u64>| last.map_or(0, |last| last + 50_000);
+        let done = |limit| {
+            let options = Options { limit: Time(limit), ..Options::default() };
+            let ran = run(&Machine::flat(1), &tasks, &real, &options, release);
+            assert!(ran.pending.iter().all(|job| job.overdue == 0), "{:?}", ran.pending);
+            ran.done
+        };
+        // Before it is told, and after that.
+        let whole = done(Span::ms(90).0);
+        let at_ns = whole[0].at_us * 1_000;
+        assert!(whole[0].at_us < 50_000, "{whole:?}");
+        for later in [1, 5_000_000, 9_000_000] {
+            assert_eq!(done(at_ns + later)[..1], whole[..1], "{real:?}");
+        }
+        assert_eq!(done(at_ns - 1), []);
     }
 }
 

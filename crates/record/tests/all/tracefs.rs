@@ -90,7 +90,13 @@ fn a_shell_that_sleeps_is_seen_to_fork_sleep_wake_and_exit() {
     let test = "a_shell_that_sleeps_is_seen_to_fork_sleep_wake_and_exit";
     let Some(begun) = begun(test, &options()) else { return };
     assert_eq!(begun.head.source.format, "wastenot record (tracefs)");
-    let (history, summary) = record(begun, || shell("for i in 1 2 3; do sleep 0.01; done"));
+    // Under a name that nobody else on this machine sleeps under.
+    let folder = tempfile::tempdir().expect("a folder");
+    let name = format!("nap-{}", std::process::id());
+    let nap = folder.path().join(&name);
+    std::fs::copy("/bin/sleep", &nap).expect("a program");
+    let script = format!("for i in 1 2 3; do {} 0.01; done", nap.display());
+    let (history, summary) = record(begun, || shell(&script));
 
     let carries = history.head.carries;
     let told = Carries::WAKINGS | Carries::WAKEUPS | Carries::PLACEMENT | Carries::CONTEXT;
@@ -98,7 +104,7 @@ fn a_shell_that_sleeps_is_seen_to_fork_sleep_wake_and_exit() {
     assert!(!carries.has(Carries::AFFINITY) && !carries.has(Carries::START), "{carries}");
     let sleeps: Vec<TaskId> = history
         .tasks()
-        .filter(|(_, task)| history.name(task.name) == "sleep")
+        .filter(|(_, task)| history.name(task.name) == name)
         .map(|(id, _)| id)
         .collect();
     assert_eq!(sleeps.len(), 3, "each is a task");

@@ -9,8 +9,8 @@ use wastenot_model::{Context, CpuId, TaskId, Time};
 
 use super::core::{Key, Order};
 use super::plain::Done;
-use crate::Kernel;
 use crate::mechanism::Overhead;
+use crate::{Kernel, Leaves};
 
 /// Jobs that one interrupt releases: of one instant and one domain.
 #[derive(Debug)]
@@ -31,6 +31,15 @@ pub struct Pending {
     /// How many jobs of the task are overdue at the end: this one and those that wait for it, if
     /// they come each period.
     pub overdue: u64,
+}
+
+/// A task that leaves its CPU, whose path has not come to it at the end of a run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leaving {
+    pub(super) task: TaskId,
+    pub(super) how: Leaves,
+    /// Since when.
+    pub(super) at: Time,
 }
 
 /// The job of a task that is to be complete next.
@@ -188,10 +197,21 @@ impl<'t> Jobs<'t> {
         self.last[task as usize].next = Next::Never;
     }
 
-    /// Those that are complete, and of each task the one that is there `now` and is not, be it that
-    /// nobody has heard of it.
-    pub(super) fn ended(&mut self, now: Time) -> (Vec<Done>, Vec<Pending>) {
-        let (now_us, count) = (now.0 / 1_000, self.tasks.len() as u32);
+    /// Those that are complete, and of each task the one that is there now and is not, be it that
+    /// nobody has heard of it. Whoever leaves meanwhile has done what it had to.
+    pub(super) fn ended(
+        &mut self,
+        kernel: &Kernel,
+        leave: &[Leaving],
+    ) -> (Vec<Done>, Vec<Pending>) {
+        for Leaving { task, how, at } in leave {
+            match how {
+                Leaves::Completes => self.complete(number(*task), *at),
+                Leaves::Ends => self.end(kernel, number(*task), *at),
+                Leaves::Sleeps | Leaves::Runnable(_) | Leaves::Displaced { .. } => {}
+            }
+        }
+        let (now_us, count) = (kernel.now().0 / 1_000, self.tasks.len() as u32);
         let pending = |task: u32| {
             let released_us = match self.last[task as usize].next {
                 Next::Unasked => self.next_us(task),

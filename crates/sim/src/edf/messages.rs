@@ -15,7 +15,7 @@ use wastenot_model::policy::{Happening, Why};
 use wastenot_model::{CpuId, Span, TaskId, Time};
 
 use super::core::{Core, Tie};
-use super::jobs::{Jobs, Pending, number, task};
+use super::jobs::{Jobs, Leaving, Pending, number, task};
 use super::paths::{Paths, Walks};
 use super::plain::Done;
 use super::run::Overheads;
@@ -515,8 +515,8 @@ impl Walks for Messages<'_> {
         false
     }
 
-    fn jobs(&mut self, now: Time) -> (Vec<Done>, Vec<Pending>) {
-        self.jobs.ended(now)
+    fn jobs(&mut self, kernel: &Kernel, leave: &[Leaving]) -> (Vec<Done>, Vec<Pending>) {
+        self.jobs.ended(kernel, leave)
     }
 
     fn overheads(&self, kernel: &Kernel) -> Overheads {

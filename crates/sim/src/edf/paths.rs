@@ -8,7 +8,7 @@ use wastenot_model::{CpuId, Span, Time};
 use crate::Kernel;
 use crate::mechanism::{LineId, LockId, Mechanism, Overhead, Step, Trigger};
 
-use super::jobs::Pending;
+use super::jobs::{Leaving, Pending};
 use super::plain::Done;
 use super::run::Overheads;
 
@@ -26,7 +26,7 @@ pub(super) trait Walks {
     /// No step is left; whether the path is over.
     fn goes_on(&mut self, kernel: &mut Kernel, cpu: CpuId) -> bool;
     /// The run is over: jobs that are complete, and those that are not.
-    fn jobs(&mut self, now: Time) -> (Vec<Done>, Vec<Pending>);
+    fn jobs(&mut self, kernel: &Kernel, leave: &[Leaving]) -> (Vec<Done>, Vec<Pending>);
     /// What the run showed.
     fn overheads(&self, kernel: &Kernel) -> Overheads;
     /// What is wrong although nothing is under way: then what was decided is what is.
@@ -92,7 +92,8 @@ impl<W: Walks> Mechanism for Walking<W> {
     fn ended(&mut self, kernel: &Kernel) {
         let locks_of_path = self.walks.paths().locks();
         self.overheads = Overheads { locks_of_path, ..self.walks.overheads(kernel) };
-        (self.done, self.pending) = self.walks.jobs(kernel.now());
+        let leave = self.walks.paths().leave(kernel);
+        (self.done, self.pending) = self.walks.jobs(kernel, &leave);
     }
 }
 
@@ -124,6 +125,14 @@ impl<T: Default> Paths<T> {
     fn begin(&mut self, kernel: &Kernel, cpu: CpuId) {
         let path = &mut self.0[cpu.index()];
         (path.began, path.locks) = (kernel.now(), 0);
+    }
+    /// Who leaves a CPU whose path has not come to it.
+    fn leave(&self, kernel: &Kernel) -> Vec<Leaving> {
+        let of = |(cpu, path): (usize, &Path<T>)| {
+            let (task, how, is_begun) = kernel.about_to_leave(CpuId(cpu as u16))?;
+            Some(Leaving { task, how, at: if is_begun { path.began } else { kernel.now() } })
+        };
+        self.0.iter().enumerate().filter_map(of).collect()
     }
     /// By CPU: how many locks one path took at most.
     fn locks(&self) -> Vec<usize> {

@@ -85,9 +85,9 @@ impl Worst<'_> {
         Some((path + lock * self.queue_locks()) * cpus)
     }
 
-    /// How many locks of queues a path of SCHED_DEADLINE takes: its own at first and once it has
-    /// switched, and both for each other CPU; then two for each try to push, of one task and of one
-    /// more in vain.
+    /// How many locks of queues a path of SCHED_DEADLINE takes, in the mean of all that are under
+    /// way: its own at first and once it has switched, and both for each other CPU; then two for
+    /// each try to push, of one task and of one more in vain. One that pushes more takes more.
     pub fn queue_locks(&self) -> u64 {
         2 * self.cpus as u64 + 2 * 2 * u64::from(TRIES)
     }

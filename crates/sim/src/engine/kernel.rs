@@ -169,6 +169,13 @@ impl Kernel {
         Some((task, how.unwrap_or(Leaves::Runnable(Why::Preempted))))
     }
 
+    /// How whom `cpu` runs leaves it, where that was said and its path has not heard of it yet; and
+    /// whether that path has begun.
+    pub(crate) fn about_to_leave(&self, cpu: CpuId) -> Option<(TaskId, Leaves, bool)> {
+        let run = &self.cpus[cpu.index()];
+        Some((self.cx.current(cpu)?, run.leaves?, run.path.is_some()))
+    }
+
     /// `task` no longer runs.
     #[inline]
     pub fn stopped(&mut self, task: TaskId, how: Leaves) {
