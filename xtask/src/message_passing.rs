@@ -61,9 +61,7 @@ pub(crate) fn write(page: &Path, ends_only: bool) -> Result<String, String> {
 
 /// What is said of each pair.
 fn judged(sweep: &Sweep, pairs: &[Pair]) -> Result<BTreeMap<Group, Vec<Line>>, String> {
-    let others = fs::read(OTHERS).map_err(|error| format!("{OTHERS}: {error}"))?;
-    let others = wastenot_scenario::overheads::read(OTHERS, others.as_slice());
-    let others = others.map_err(|error| error.to_string())?;
+    let others = read_table(OTHERS)?;
     let bar = ProgressBar::new(pairs.len() as u64);
     let mut lines: BTreeMap<Group, Vec<Line>> = BTreeMap::new();
     for &pair in pairs {
@@ -83,6 +81,18 @@ fn judged(sweep: &Sweep, pairs: &[Pair]) -> Result<BTreeMap<Group, Vec<Line>>, S
 fn read_sweep(path: &str) -> Result<Sweep, String> {
     let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
     sweep(path, &text, &NAMES).map_err(|error| error.to_string())
+}
+
+fn read_table(name: &str) -> Result<Vec<Measured>, String> {
+    let file = fs::File::open(name).map_err(|error| format!("{name}: {error}"))?;
+    wastenot_scenario::overheads::read(name, file).map_err(|error| error.to_string())
+}
+
+/// What a table is to be counted with.
+fn counted(name: &str, table: &[Measured], criterion: Criterion) -> Result<Overheads, String> {
+    let curves = curves(table, criterion);
+    let curves = curves.map_err(|(kind, twice)| format!("{name}: {kind}: {twice}"))?;
+    curves.ok_or_else(|| format!("{name}: there are no averages"))
 }
 
 /// The names of its curves, in its order.
@@ -123,9 +133,7 @@ impl Tables<'_> {
         if !made.contains_key(name) {
             made.insert(name.to_owned(), self.table(name)?);
         }
-        let curves =
-            curves(&made[name], criterion).map_err(|(kind, twice)| format!("{kind}: {twice}"))?;
-        curves.ok_or_else(|| "there are no averages".into())
+        counted(name, &made[name], criterion)
     }
 
     /// With four tasks a CPU, as sets have.
@@ -203,11 +211,7 @@ fn delays() -> Result<String, String> {
     let folder = Path::new(DELAYS).parent().unwrap_or(Path::new(""));
     let plan = Plan::new(&sweep, |name, criterion| {
         let name = folder.join(name).display().to_string();
-        let file = fs::File::open(&name).map_err(|error| format!("{name}: {error}"))?;
-        let rows = wastenot_scenario::overheads::read(&name, file).map_err(|e| e.to_string())?;
-        let curves =
-            curves(&rows, criterion).map_err(|(kind, twice)| format!("{kind}: {twice}"))?;
-        curves.ok_or_else(|| format!("{name}: there are no averages"))
+        counted(&name, &read_table(&name)?, criterion)
     })?;
     let outcome = plan.run(&Working::default(), |_| {}).map_err(|e| e.to_string())?;
     let Outcome::Whole(swept) = outcome else { return Err("points are missing".into()) };

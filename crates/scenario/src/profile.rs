@@ -56,7 +56,8 @@ const PROFILE: Section = Section {
         key(
             "line_own",
             "TIME",
-            "writing or reading a cache line that the same CPU wrote last, or has read since; who writes it takes it from all others who have read it, too",
+            "writing or reading a cache line that the same CPU wrote last, or has read since; \
+             who writes it takes it from all others who have read it, too",
         ),
         key("line_near", "TIME", "the same of a line that another CPU of its node wrote last"),
         key("line_far", "TIME", "the same of a line that a CPU of another node wrote last"),
