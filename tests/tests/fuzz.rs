@@ -25,6 +25,9 @@ use crate::waste::measured;
 /// Limit of memory: this and eight times the input.
 const MEMORY: usize = 64 << 20;
 
+/// Cases that each target is fed with, however little time there is.
+const LEAST: u64 = 10;
+
 /// A case that runs now.
 struct Running {
     since: Instant,
@@ -90,7 +93,9 @@ fn fuzz(name: &'static str, target: fn(&[u8]), make: impl Fn(u64) -> Vec<u8> + S
     let (cases, failed) = pool.install(|| {
         let begin = Instant::now();
         let mut cases = 0;
-        while begin.elapsed() < time {
+        // On a busy machine time may be up before anything was tried.
+        let least = if time.is_zero() { 0 } else { LEAST };
+        while cases < least || begin.elapsed() < time {
             let bytes = make(seed.wrapping_add(cases));
             cases += 1;
             if let Err(failed) = run_one(name, target, bytes) {
@@ -101,7 +106,6 @@ fn fuzz(name: &'static str, target: fn(&[u8]), make: impl Fn(u64) -> Vec<u8> + S
     });
     println!("{name}: {cases} cases");
     assert!(failed.is_none(), "{} after {cases} cases of seed {seed}", failed.unwrap_or_default());
-    assert!(cases > 10 || time.is_zero(), "only {cases} cases in {time:?}");
 }
 
 /// Small recordings whose names end so.
@@ -285,7 +289,11 @@ fn a_buggy_reader_is_caught() {
     for (bug, word) in [("panic", "panics"), ("memory", "held"), ("hang", "hangs"), ("", "")] {
         let mut command = std::process::Command::new(&own);
         command.args(["--exact", "fuzz::canary", "--ignored", "--nocapture"]);
-        command.env("WASTENOT_CANARY", bug).env("WASTENOT_FUZZ_HANG_MS", "500");
+        command.env("WASTENOT_CANARY", bug);
+        // Elsewhere a busy machine, or a long backtrace, would be taken for the bug.
+        if bug == "hang" {
+            command.env("WASTENOT_FUZZ_HANG_MS", "500");
+        }
         command.env("WASTENOT_FUZZ_SECONDS", if bug.is_empty() { "1" } else { "60" });
         let output = command.output().expect("it runs");
         let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
