@@ -7,7 +7,7 @@ use std::path::Path;
 use rayon::prelude::*;
 use wastenot_lab::calibrate::{Fit, Point, Setting, Statistic, overheads};
 use wastenot_lab::overheads::curves;
-use wastenot_lab::sweep::{NAMES, Outcome, Plan, Verdict, Working};
+use wastenot_lab::sweep::{NAMES, Outcome, Plan, Verdict, Wanted, Working};
 use wastenot_model::Span;
 use wastenot_scenario::overheads::read;
 use wastenot_scenario::sweep::{Criterion, Curve, sweep};
@@ -251,10 +251,11 @@ fn messages_meet_more_deadlines_than_locks_and_lose_little_softly() {
     // All of it is what `make messages` judges, for each pair.
     sweep.sets = 10;
     sweep.points.retain(|point| point.cpus == 32);
-    let table = |name: &str, criterion| {
-        let file = File::open(folder.join(name)).expect("a table");
-        let rows = read(name, file).expect("overheads");
-        Ok::<_, String>(curves(&rows, criterion).expect("curves").expect("averages"))
+    let table = |wanted: &Wanted<'_>| {
+        let file = File::open(folder.join(&wanted.file)).expect("a table");
+        let table = read(&wanted.file, file).expect("overheads");
+        assert!(table.is_told() && table.stranger(wanted.implementation, wanted.cpus).is_none());
+        Ok::<_, String>(curves(&table, wanted.criterion).expect("curves").expect("averages"))
     };
     let plan = Plan::new(&sweep, table).expect("a plan");
     let outcome = plan.run(&Working::default(), |_| {}).expect("it runs");

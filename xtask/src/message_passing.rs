@@ -12,12 +12,12 @@ use wastenot_lab::Implementation;
 use wastenot_lab::calibrate;
 
 use wastenot_lab::overheads::{Simulated, curves};
-use wastenot_lab::sweep::{NAMES, Outcome, Plan, Row, Swept, Verdict, Working};
+use wastenot_lab::sweep::{NAMES, Outcome, Plan, Row, Swept, Verdict, Wanted, Working};
 use wastenot_model::machine::Profile;
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
 use wastenot_model::{Machine, Span, Time};
-use wastenot_scenario::overheads::Overhead as Measured;
+use wastenot_scenario::overheads::Table;
 use wastenot_scenario::sweep::{Criterion, Curve, Sweep, sweep};
 use wastenot_sim::edf::{Real, Rule, run};
 use wastenot_sim::{Options, Overhead};
@@ -66,7 +66,7 @@ fn judged(sweep: &Sweep, pairs: &[Pair]) -> Result<BTreeMap<Group, Vec<Line>>, S
     let mut lines: BTreeMap<Group, Vec<Line>> = BTreeMap::new();
     for &pair in pairs {
         let tables = Tables { pair, others: &others, made: RefCell::default() };
-        let plan = Plan::new(sweep, |name, criterion| tables.overheads(name, criterion))?;
+        let plan = Plan::new(sweep, |wanted| tables.overheads(wanted))?;
         let outcome = plan.run(&Working::default(), |_| {}).map_err(|e| e.to_string())?;
         let Outcome::Whole(swept) = outcome else { return Err("points are missing".into()) };
         for group in groups(sweep) {
@@ -83,13 +83,13 @@ fn read_sweep(path: &str) -> Result<Sweep, String> {
     sweep(path, &text, &NAMES).map_err(|error| error.to_string())
 }
 
-fn read_table(name: &str) -> Result<Vec<Measured>, String> {
+fn read_table(name: &str) -> Result<Table, String> {
     let file = fs::File::open(name).map_err(|error| format!("{name}: {error}"))?;
     wastenot_scenario::overheads::read(name, file).map_err(|error| error.to_string())
 }
 
 /// What a table is to be counted with.
-fn counted(name: &str, table: &[Measured], criterion: Criterion) -> Result<Overheads, String> {
+fn counted(name: &str, table: &Table, criterion: Criterion) -> Result<Overheads, String> {
     let curves = curves(table, criterion);
     let curves = curves.map_err(|(kind, twice)| format!("{name}: {kind}: {twice}"))?;
     curves.ok_or_else(|| format!("{name}: there are no averages"))
@@ -122,34 +122,31 @@ fn machine(cpus: u32) -> Machine {
 /// Overheads with one pair of parameters, each table made once.
 struct Tables<'o> {
     pair: Pair,
-    others: &'o [Measured],
-    made: RefCell<BTreeMap<String, Vec<Measured>>>,
+    others: &'o Table,
+    made: RefCell<BTreeMap<String, Table>>,
 }
 
 impl Tables<'_> {
-    /// Of `x7550-assumed/gsn-edf-64.csv`, say.
-    fn overheads(&self, name: &str, criterion: Criterion) -> Result<Overheads, String> {
+    fn overheads(&self, wanted: &Wanted<'_>) -> Result<Overheads, String> {
         let mut made = self.made.borrow_mut();
+        let name = &wanted.file;
         if !made.contains_key(name) {
-            made.insert(name.to_owned(), self.table(name)?);
+            made.insert(name.clone(), self.table(wanted)?);
         }
-        counted(name, &made[name], criterion)
+        counted(name, &made[name], wanted.criterion)
     }
 
     /// With four tasks a CPU, as sets have.
-    fn table(&self, name: &str) -> Result<Vec<Measured>, String> {
-        let stem = Path::new(name).file_stem().and_then(|stem| stem.to_str()).unwrap_or(name);
-        let (implementation, cpus) = stem.rsplit_once('-').ok_or("a table has no CPUs")?;
-        let implementation = implementation.parse()?;
-        let cpus: u32 = cpus.parse().map_err(|_| "a table is of no number of CPUs")?;
+    fn table(&self, wanted: &Wanted<'_>) -> Result<Table, String> {
+        let (implementation, cpus) = (wanted.implementation.parse()?, wanted.cpus);
         let (machine, profile) = (&machine(cpus), {
             let (lines, fetches) = self.pair;
             Profile::X7550_ASSUMED.with_lines(lines, fetches)
         });
         let simulated = Simulated { implementation, machine, profile, length: LENGTH, seed: 1 };
-        let mut rows = simulated.table(&[4 * cpus]).map_err(|error| error.to_string())?;
-        rows.extend_from_slice(self.others);
-        Ok(rows)
+        let mut table = simulated.table(&[4 * cpus]).map_err(|error| error.to_string())?;
+        table.rows.extend_from_slice(&self.others.rows);
+        Ok(table)
     }
 }
 
@@ -209,9 +206,9 @@ const DELAYS: &str = "scenarios/sweeps/cache-delay.toml";
 fn delays() -> Result<String, String> {
     let sweep = read_sweep(DELAYS)?;
     let folder = Path::new(DELAYS).parent().unwrap_or(Path::new(""));
-    let plan = Plan::new(&sweep, |name, criterion| {
-        let name = folder.join(name).display().to_string();
-        counted(&name, &read_table(&name)?, criterion)
+    let plan = Plan::new(&sweep, |wanted| {
+        let name = folder.join(&wanted.file).display().to_string();
+        counted(&name, &read_table(&name)?, wanted.criterion)
     })?;
     let outcome = plan.run(&Working::default(), |_| {}).map_err(|e| e.to_string())?;
     let Outcome::Whole(swept) = outcome else { return Err("points are missing".into()) };

@@ -90,14 +90,16 @@ impl Implementation {
         let is_late = || tasks.iter().position(|task| task.deadline_us > task.period_us);
         if self.takes_late_deadlines() { None } else { is_late() }
     }
-    /// What is taken for granted where something is shown of it, if it is.
-    pub fn assumption(self) -> Option<String> {
-        self.is_sched_deadline().then(|| {
+    /// What is taken for granted where something is shown of them, if it is.
+    pub fn assumption(of: &[Implementation]) -> Option<String> {
+        let linux = of.iter().filter(|it| it.is_sched_deadline());
+        let names: Vec<&str> = linux.map(|it| it.name()).collect();
+        (!names.is_empty()).then(|| {
             format!(
-                "{} is not global EDF at all times (a CPU that was looked for may be another once \
-                 it is locked, a push gives up after three tries, equal deadlines do not preempt, \
-                 servers throttle): what is shown is shown of global EDF that pays what it pays",
-                self.name()
+                "not global EDF at all times: {} (a CPU that was looked for may be another once it \
+                 is locked, a push gives up after three tries, equal deadlines do not preempt, \
+                 servers throttle); what is shown is shown of global EDF that pays as much",
+                names.join(", ")
             )
         })
     }

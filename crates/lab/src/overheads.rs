@@ -6,7 +6,7 @@ use wastenot_model::machine::Profile;
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
 use wastenot_model::{Machine, Span, Time};
-use wastenot_scenario::overheads::{KINDS, Overhead as Row};
+use wastenot_scenario::overheads::{KINDS, Overhead as Row, Table};
 use wastenot_scenario::sweep::Criterion;
 use wastenot_scenario::task_sets::Recipe;
 use wastenot_sim::edf::{Real, Rule, run};
@@ -22,10 +22,11 @@ const QUANTUM_US: u64 = 1_000;
 /// # Errors
 /// A kind was measured twice at one place, and which kind; no table that was read has that.
 pub fn curves(
-    table: &[Row],
+    table: &Table,
     criterion: Criterion,
 ) -> Result<Option<Overheads>, (&'static str, Twice)> {
     let soft = criterion == Criterion::Soft;
+    let table = &table.rows;
     if soft && table.iter().all(|row| row.average_ns.is_none()) {
         return Ok(None);
     }
@@ -98,12 +99,13 @@ impl Simulated<'_> {
     ///
     /// # Errors
     /// There are no sets of so many tasks.
-    pub fn table(&self, counts: &[u32]) -> Result<Vec<Row>, wastenot_scenario::Error> {
+    pub fn table(&self, counts: &[u32]) -> Result<Table, wastenot_scenario::Error> {
         let rows: Vec<Vec<Row>> =
             counts.par_iter().map(|&count| self.rows(count)).collect::<Result<_, _>>()?;
         let mut rows: Vec<Row> = rows.into_iter().flatten().collect();
         rows.sort_by_key(|row| (KINDS.iter().position(|kind| *kind == row.kind), row.at));
-        Ok(rows)
+        let implementation = Some(self.implementation.name().to_owned());
+        Ok(Table { implementation, cpus: Some(self.machine.len() as u32), rows })
     }
 
     fn rows(&self, count: u32) -> Result<Vec<Row>, wastenot_scenario::Error> {

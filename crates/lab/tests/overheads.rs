@@ -4,10 +4,10 @@ use wastenot_lab::Implementation;
 use wastenot_lab::overheads::{Simulated, curves};
 use wastenot_model::machine::Profile;
 use wastenot_model::{Machine, Span};
-use wastenot_scenario::overheads::{Overhead, read, write};
+use wastenot_scenario::overheads::{Table, read, write};
 use wastenot_scenario::sweep::Criterion;
 
-fn table(implementation: Implementation, cpus: u32, profile: Profile) -> Vec<Overhead> {
+fn table(implementation: Implementation, cpus: u32, profile: Profile) -> Table {
     let machine = wastenot_scenario::machine(&format!("pack:{} l3:1 core:4 pu:1", cpus / 4));
     let machine: Machine = machine.expect("a machine");
     let simulated =
@@ -18,17 +18,17 @@ fn table(implementation: Implementation, cpus: u32, profile: Profile) -> Vec<Ove
 #[test]
 fn it_is_a_table_that_can_be_read_and_counted_with() {
     for implementation in Implementation::ALL {
-        let rows = table(implementation, 8, Profile::X7550_ASSUMED);
-        let text = write("of a test\nin two lines", &rows);
+        let table = table(implementation, 8, Profile::X7550_ASSUMED);
+        let text = write("of a test\nin two lines", &table);
         assert!(text.starts_with("# of a test\n# in two lines\nkind,at,"), "{text}");
-        assert_eq!(read("table.csv", text.as_bytes()).expect("a table"), rows);
-        let maxima = curves(&rows, Criterion::Hard).expect("once").expect("maxima");
-        let averages = curves(&rows, Criterion::Soft).expect("once").expect("averages");
+        assert_eq!(read("table.csv", text.as_bytes()).expect("a table"), table);
+        let maxima = curves(&table, Criterion::Hard).expect("once").expect("maxima");
+        let averages = curves(&table, Criterion::Soft).expect("once").expect("averages");
         assert!(!maxima.schedule.is_empty() && maxima != averages);
         let passes = implementation == Implementation::GedfMp;
         assert_eq!(!maxima.handler.is_empty() && !maxima.request.is_empty(), passes);
         let places: Vec<_> =
-            rows.iter().filter(|row| row.kind == "schedule").map(|row| row.at).collect();
+            table.rows.iter().filter(|row| row.kind == "schedule").map(|row| row.at).collect();
         assert_eq!(places, [Some(8), Some(32)]);
     }
 }
@@ -36,7 +36,7 @@ fn it_is_a_table_that_can_be_read_and_counted_with() {
 #[test]
 fn nothing_is_seen_where_nothing_takes_time() {
     for implementation in Implementation::ALL {
-        let rows = table(implementation, 4, Profile::FREE);
+        let rows = table(implementation, 4, Profile::FREE).rows;
         assert!(rows.iter().all(|row| row.max_ns == 0), "{implementation:?}: {rows:?}");
     }
 }
@@ -44,7 +44,7 @@ fn nothing_is_seen_where_nothing_takes_time() {
 #[test]
 fn one_lock_is_waited_for_by_more_where_there_are_more_cpus() {
     let longest = |cpus| {
-        let rows = table(Implementation::GsnEdf, cpus, Profile::X7550_ASSUMED);
+        let rows = table(Implementation::GsnEdf, cpus, Profile::X7550_ASSUMED).rows;
         rows.iter().filter(|row| row.kind == "schedule").map(|row| row.max_ns).max()
     };
     assert!(longest(16) > longest(4).map(|ns| 2 * ns));

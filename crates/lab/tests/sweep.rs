@@ -9,7 +9,7 @@ use std::path::Path;
 use wastenot_bounds::overheads::{Curve, Overheads};
 use wastenot_bounds::{Answer, Budget, gedf};
 use wastenot_lab::Error;
-use wastenot_lab::sweep::{NAMES, Outcome, Plan, Shard, Swept, Verdict, Working};
+use wastenot_lab::sweep::{NAMES, Outcome, Plan, Shard, Swept, Verdict, Wanted, Working};
 use wastenot_scenario::sweep::{Criterion, Sweep, sweep};
 
 /// Twelve points: 2 numbers of CPUs, 2 of tasks, 3 totals.
@@ -63,9 +63,9 @@ fn table(us: u64) -> Overheads {
 
 /// Maxima are ten times the averages.
 fn plan(sweep: &Sweep, us: u64) -> Plan<'_> {
-    let read = |name: &str, criterion| {
-        assert_eq!(name, "table");
-        let us = if criterion == Criterion::Hard { 10 * us } else { us };
+    let read = |wanted: &Wanted<'_>| {
+        assert_eq!(wanted.file, "table");
+        let us = if wanted.criterion == Criterion::Hard { 10 * us } else { us };
         Ok::<_, Infallible>(table(us))
     };
     Plan::new(sweep, read).expect("it can be read")
@@ -317,8 +317,8 @@ fn a_cluster_of_all_cpus_is_none_and_of_one_is_a_partition() {
         .replace("[1, 1.5, 2]", "[1.5, 2, 3, 4]");
     let sweep = sweep("clusters.toml", &text, &NAMES).unwrap_or_else(|e| panic!("{e}"));
     let asked = RefCell::new(BTreeSet::new());
-    let read = |name: &str, _| {
-        asked.borrow_mut().insert(name.to_owned());
+    let read = |wanted: &Wanted<'_>| {
+        asked.borrow_mut().insert(wanted.file.clone());
         Ok::<_, Infallible>(table(10))
     };
     let plan = Plan::new(&sweep, read).expect("it can be read");

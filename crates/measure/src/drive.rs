@@ -56,6 +56,14 @@ impl Design {
             _ => 1..=usize::MAX,
         }
     }
+    /// What is measured of it.
+    pub fn kinds(self) -> &'static [Overhead] {
+        match self {
+            Design::CoarseTicket | Design::CoarseQueued | Design::PerCpu => &[Overhead::Schedule],
+            Design::Messages => &[Overhead::Schedule, Overhead::RequestLatency, Overhead::Handler],
+            Design::Line => &[Overhead::RequestLatency],
+        }
+    }
     /// Its name in tables.
     pub fn name(self) -> &'static str {
         match self {
@@ -117,7 +125,8 @@ pub fn clock() -> Span {
     Span((start.elapsed() / READINGS).as_nanos() as u64)
 }
 
-/// Lets threads decide for so long in one design, each on one of the CPUs `on`.
+/// Lets threads decide for so long in one design, each on one of the CPUs `on`. Of a kind that was
+/// not seen once there is no row: on a busy machine not every thread runs within a short span.
 ///
 /// # Errors
 /// These are not as many as the design [takes](Design::cpus), or threads cannot be kept on them.

@@ -10,25 +10,30 @@
 //!
 //! `at` is the number of tasks; of `cache_delay` and `cache_load` the working set in KiB. It may be
 //! empty where a cost depends on nothing. Kinds that are not there cost nothing; one has to be.
-//! `quantum` is no cost but how often the tick comes, 1000 us unless said.
+//! `quantum` is no cost but how often the tick comes, 1000 us unless said. Two more columns,
+//! `implementation` and `cpus`, may say of whom the table is; it is of one then.
 
 use std::io::Read;
 
 use wastenot_model::nearest;
 
 use crate::error::{Error, shown};
-use crate::table::{Column, Row, Table};
+use crate::table::{self, Column, Row};
 
 const COLUMNS: &[Column] = &[
     Column { name: "kind", needed: true },
     Column { name: "at", needed: true },
     Column { name: "max_us", needed: true },
     Column { name: "average_us", needed: false },
+    Column { name: "implementation", needed: false },
+    Column { name: "cpus", needed: false },
 ];
 const KIND: usize = 0;
 const AT: usize = 1;
 const MAX: usize = 2;
 const AVERAGE: usize = 3;
+const IMPLEMENTATION: usize = 4;
+const CPUS: usize = 5;
 
 /// What may be measured, in the order in which a job meets it.
 pub const KINDS: [&str; 11] = [
@@ -63,12 +68,42 @@ pub struct Overhead {
     pub average_ns: Option<u64>,
 }
 
+/// What was measured, and of whom as far as it says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Table {
+    /// Who decides, where.
+    pub implementation: Option<String>,
+    /// How many CPUs the machine has, those that run no task included.
+    pub cpus: Option<u32>,
+    /// In its order.
+    pub rows: Vec<Overhead>,
+}
+
+impl Table {
+    /// Whose it is, in words, unless it may be of this implementation on so many CPUs.
+    pub fn stranger(&self, implementation: &str, cpus: u32) -> Option<String> {
+        let own = self.implementation.as_deref().unwrap_or(implementation);
+        let is_own = own == implementation && self.cpus.unwrap_or(cpus) == cpus;
+        let on = |cpus: u32| format!("{cpus} CPU{}", if cpus == 1 { "" } else { "s" });
+        (!is_own).then(|| match self.cpus {
+            Some(cpus) if self.implementation.is_some() => format!("{own} on {}", on(cpus)),
+            Some(cpus) => on(cpus),
+            None => own.to_owned(),
+        })
+    }
+    /// Whether it says all that it can of whose it is.
+    pub fn is_told(&self) -> bool {
+        self.implementation.is_some() && self.cpus.is_some()
+    }
+}
+
 /// Reads overheads. `file` is its name in messages.
 ///
 /// # Errors
 /// The first thing that is wrong, with its line and column.
-pub fn read(file: &str, read: impl Read) -> Result<Vec<Overhead>, Error> {
-    let mut table = Table::begin(file, read, COLUMNS)?;
+pub fn read(file: &str, read: impl Read) -> Result<Table, Error> {
+    let mut table = table::Table::begin(file, read, COLUMNS)?;
+    let (mut implementation, mut cpus) = (None, None);
     let mut all: Vec<Overhead> = Vec::new();
     // By kind: at which places it was measured.
     let mut seen: [std::collections::BTreeSet<Option<u64>>; KINDS.len()] = Default::default();
@@ -77,6 +112,9 @@ pub fn read(file: &str, read: impl Read) -> Result<Vec<Overhead>, Error> {
             return Err(table.wrong(format!("more than {MOST} rows"), "keep fewer points"));
         }
         let (kind, overhead) = overhead(&row)?;
+        let text = row.text(IMPLEMENTATION).map(str::to_owned);
+        one(&row, IMPLEMENTATION, &mut implementation, text)?;
+        one(&row, CPUS, &mut cpus, cpus_of(&row)?)?;
         let places = &mut seen[kind];
         if places.contains(&overhead.at) {
             let what = format!("{} was measured there already", overhead.kind);
@@ -100,18 +138,20 @@ pub fn read(file: &str, read: impl Read) -> Result<Vec<Overhead>, Error> {
         let help = "write a row for each kind that was measured: schedule,,9";
         return Err(table.wrong("no overhead is in it", help));
     }
-    Ok(all)
+    Ok(Table { implementation, cpus, rows: all })
 }
 
 /// Writes a table that [`read`] reads. Each line of `about` becomes a comment above it.
-pub fn write(about: &str, rows: &[Overhead]) -> String {
+pub fn write(about: &str, table: &Table) -> String {
     let us = |ns: u64| format!("{}.{:03}", ns / 1_000, ns % 1_000);
     let about = about.lines().map(|line| format!("# {line}\n"));
     let header = COLUMNS.iter().map(|column| column.name).collect::<Vec<_>>().join(",") + "\n";
-    let rows = rows.iter().map(|row| {
+    let cpus = table.cpus.map_or_else(String::new, |cpus| cpus.to_string());
+    let own = format!("{},{cpus}", table.implementation.as_deref().unwrap_or_default());
+    let rows = table.rows.iter().map(|row| {
         let at = row.at.map_or_else(String::new, |at| at.to_string());
         let average = row.average_ns.map_or_else(String::new, us);
-        format!("{},{at},{},{average}\n", row.kind, us(row.max_ns))
+        format!("{},{at},{},{average},{own}\n", row.kind, us(row.max_ns))
     });
     about.chain([header]).chain(rows).collect()
 }
@@ -144,6 +184,38 @@ fn overhead(row: &Row<'_>) -> Result<(usize, Overhead), Error> {
         return Err(row.wrong(AVERAGE, "it is above the maximum", "are both columns exchanged?"));
     }
     Ok((kind, Overhead { kind: KINDS[kind], at, max_ns, average_ns }))
+}
+
+/// What a row says of whose it is: the same as those before it, or nothing.
+fn one<T: PartialEq + std::fmt::Display>(
+    row: &Row<'_>,
+    column: usize,
+    own: &mut Option<T>,
+    said: Option<T>,
+) -> Result<(), Error> {
+    match (said, &own) {
+        (Some(said), Some(own)) if said != *own => {
+            let what = format!(
+                "rows before it are of `{own}`, and this is of `{}`",
+                shown(row.text(column).unwrap_or_default())
+            );
+            Err(row.wrong(column, what, "keep a table for each implementation and machine"))
+        }
+        (Some(said), None) => {
+            *own = Some(said);
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn cpus_of(row: &Row<'_>) -> Result<Option<u32>, Error> {
+    let Some(text) = row.text(CPUS) else { return Ok(None) };
+    let cpus = text.parse().ok().filter(|&cpus: &u32| cpus > 0);
+    cpus.map(Some).ok_or_else(|| {
+        let what = format!("`{}` is no number of CPUs", shown(text));
+        row.wrong(CPUS, what, "write how many the machine has, or nothing")
+    })
 }
 
 /// A length in us, with up to three decimals, in ns.

@@ -125,9 +125,8 @@ impl Calibrated {
             By::FeatherTrace => "",
         };
         format!(
-            "{} fetches and coarse fitted to {count} figure{s}{of}{}, off by {:.1} % at most; \
+            "fetches and coarse fitted to {count} figure{s}{of}{}, off by {:.1} % at most; \
              {within}all else from {base}",
-            nearest.fetches,
             self.machine,
             nearest.off() * 100.0,
         )

@@ -49,7 +49,7 @@ impl Calibrated {
             let nearest = self.nearest();
             let off = crate::number(nearest.off() * 100.0, None);
             return format!(
-                "No pair fits within {within}: the nearest, {} fetches and {} lines, is off by \
+                "No pair fits within {within}: the nearest (fetches {}, lines {}) is off by \
                  {off} %. The figures disagree, or what the profile says of everything else is \
                  wrong.",
                 nearest.fetches, nearest.lines
@@ -64,12 +64,12 @@ impl Calibrated {
             );
         }
         let lines = match range.clone().into_inner() {
-            (from, to) if from == to => format!("{from} lines"),
-            (from, LINES) => format!("{from} lines or more"),
-            (from, to) => format!("{from} to {to} lines"),
+            (from, to) if from == to => from.to_string(),
+            (from, LINES) => format!("{from} or more"),
+            (from, to) => format!("{from} to {to}"),
         };
         let fetches = first.fetches;
-        format!("Of 0 to {FETCHES} fetches only {fetches} fit within {within}, with {lines}.")
+        format!("Of 0 to {FETCHES} fetches only {fetches} fit within {within}, with lines {lines}.")
     }
 
     fn fitting(&self) -> Table {

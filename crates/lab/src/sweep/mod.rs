@@ -64,6 +64,19 @@ pub struct Swept<'s> {
     uncounted: Vec<String>,
 }
 
+/// A table of overheads that a curve counts with.
+#[derive(Clone, Debug)]
+pub struct Wanted<'s> {
+    /// Its file, by its path from the sweep.
+    pub file: String,
+    /// Who decides, where.
+    pub implementation: &'s str,
+    /// CPUs of the machine, or of a cluster.
+    pub cpus: u32,
+    /// The longest that were seen if `hard`, averages if `soft`.
+    pub criterion: Criterion,
+}
+
 /// What came of it.
 #[derive(Debug)]
 pub enum Outcome<'s> {
@@ -79,22 +92,25 @@ pub enum Outcome<'s> {
 }
 
 impl<'s> Plan<'s> {
-    /// `overheads` reads a table by its file: the maxima of a `hard` curve, the averages of a
-    /// `soft` one.
+    /// `overheads` reads tables.
     ///
     /// # Errors
     /// Those of `overheads`.
     pub fn new<E>(
         sweep: &'s Sweep,
-        overheads: impl Fn(&str, Criterion) -> Result<Overheads, E>,
+        overheads: impl Fn(&Wanted<'_>) -> Result<Overheads, E>,
     ) -> Result<Plan<'s>, E> {
         let judge = |cpus: u32, curve: &Curve| {
             let costs = match &curve.costs {
                 None => None,
                 Some(costs) => {
-                    let cpus = curve.cluster.unwrap_or(cpus);
-                    let table = overheads(&costs.table(cpus), curve.criterion)?;
-                    let name = &costs.implementation;
+                    let (cpus, name) = (curve.cluster.unwrap_or(cpus), &costs.implementation);
+                    let table = overheads(&Wanted {
+                        file: costs.table(cpus),
+                        implementation: name,
+                        cpus,
+                        criterion: curve.criterion,
+                    })?;
                     let costs = Judge::costs(name, table, costs.cache_delay);
                     Some(costs.expect("a sweep is read with NAMES"))
                 }

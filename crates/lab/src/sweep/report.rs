@@ -90,15 +90,16 @@ impl Swept<'_> {
         }
         if self.sweep.curves.iter().any(|curve| curve.costs.is_some()) {
             said.push(
-                "a table does not say of which machine and implementation it is: that each is of the \
-                 curve that counts with it is taken for granted"
+                "a table that does not say of which implementation it is, and of how many CPUs, is \
+                 taken for one of the curve that counts with it; of which machine none says"
                     .into(),
             );
         }
         let costs = self.sweep.curves.iter().filter_map(|curve| curve.costs.as_ref());
         let named: BTreeSet<&str> = costs.map(|costs| costs.implementation.as_str()).collect();
-        let all = Implementation::ALL.into_iter().filter(|it| named.contains(it.name()));
-        said.extend(all.filter_map(Implementation::assumption));
+        let mut all = Implementation::ALL.to_vec();
+        all.retain(|it| named.contains(it.name()));
+        said.extend(Implementation::assumption(&all));
         said.extend(self.uncounted.iter().cloned());
         let extrapolated: u64 = sums.iter().map(|sum| sum.extrapolated).sum();
         if extrapolated > 0 {

@@ -116,6 +116,9 @@ proptest! {
 fn overheads_are_points_of_curves() {
     let text = "kind,at,max_us,average_us\nschedule,40,22.5,3.125\nipi,,4,\nquantum,,1000,\n";
     let all = overheads::read("o.csv", text.as_bytes()).expect("overheads");
+    assert_eq!((&all.implementation, all.cpus, all.is_told()), (&None, None, false));
+    assert_eq!(all.stranger("gsn-edf", 4), None);
+    let all = all.rows;
     assert_eq!(all.len(), 3);
     assert_eq!((all[0].kind, all[0].at, all[0].max_ns), ("schedule", Some(40), 22_500));
     assert_eq!((all[0].average_ns, all[1].average_ns), (Some(3_125), None));
@@ -137,4 +140,30 @@ fn overheads_are_points_of_curves() {
         assert!(error.to_string().starts_with(what), "{error}");
         assert!(error.help().contains(help), "{}", error.help());
     }
+}
+
+#[test]
+fn a_table_may_say_whose_it_is() {
+    let read = |rows: &str| {
+        let text = format!("kind,at,max_us,implementation,cpus\n{rows}");
+        overheads::read("o.csv", text.as_bytes())
+    };
+    let whose = |rows: &str| read(rows).expect("overheads").stranger("gedf-mp", 8);
+    assert_eq!(whose("ipi,,2,,\n"), None);
+    assert_eq!(whose("ipi,,2,gedf-mp,8\nschedule,,2,,\n"), None);
+    assert_eq!(whose("ipi,,2,,\nschedule,,2,gsn-edf,\n").as_deref(), Some("gsn-edf"));
+    assert_eq!(whose("ipi,,2,,1\n").as_deref(), Some("1 CPU"));
+    assert_eq!(whose("ipi,,2,gedf-mp,16\n").as_deref(), Some("gedf-mp on 16 CPUs"));
+    for (rows, what) in [
+        ("ipi,,2,a,\nswitch,,2,b,\n", "o.csv:3: implementation: rows before it are of `a`"),
+        ("ipi,,2,,4\nswitch,,2,,8\n", "o.csv:3: cpus: rows before it are of `4`"),
+        ("ipi,,2,,0\n", "o.csv:2: cpus: `0` is no number of CPUs"),
+        ("ipi,,2,,many\n", "o.csv:2: cpus: `many` is no number of CPUs"),
+    ] {
+        let error = read(rows).expect_err(rows).to_string();
+        assert!(error.starts_with(what), "{error}");
+    }
+    let table = read("ipi,,2,gedf-mp,16\n").expect("overheads");
+    let text = overheads::write("", &table);
+    assert_eq!(overheads::read("o.csv", text.as_bytes()).as_ref(), Ok(&table), "{text}");
 }

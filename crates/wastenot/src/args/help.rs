@@ -7,6 +7,7 @@ use std::path::Path;
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+use wastenot_model::nearest;
 
 use crate::fail::Stop;
 use crate::out;
@@ -61,7 +62,7 @@ fn misuse(error: &Error, words: &[OsString]) -> Stop {
             "begin with `wastenot doctor`; all verbs: `wastenot --help`",
         );
     }
-    if let Some(stop) = forgotten(error, verb, words) {
+    if let Some(stop) = mistyped(words).or_else(|| forgotten(error, verb, words)) {
         return stop;
     }
     let what = first_line(error);
@@ -81,6 +82,19 @@ fn page(words: &[OsString]) -> String {
         command = verb;
     }
     page + " --help"
+}
+
+/// `wastenot bounds sweeep ...`: clap takes the word for a file, since there may be one there.
+fn mistyped(words: &[OsString]) -> Option<Stop> {
+    let [_, verb, word, _, ..] = words else { return None };
+    let command = super::command();
+    let verb = command.find_subcommand(verb)?;
+    let nested: Vec<&str> = verb.get_subcommands().map(Command::get_name).collect();
+    let word = word.to_str().filter(|word| !nested.contains(word) && !Path::new(word).exists())?;
+    let near = nearest(word, nested)?;
+    let what = format!("unrecognized subcommand '{word}'");
+    let line = format!("wastenot {} {near}", verb.get_name());
+    Some(Stop::new(what, format!("did you mean `{line}`? See `{line} --help`")))
 }
 
 /// Something was left out: the line that was typed, completed.

@@ -247,7 +247,9 @@ fn what_is_shown_of_sched_deadline_is_shown_of_global_edf() {
         let words = format!("--cpus 2 --implementation {name}");
         let (answer, code) = asked(&implicit(&[(2, 10)]), &words);
         assert_eq!(code, 0, "{answer}");
-        answer["assumptions"].to_string().contains("is not global EDF at all times")
+        answer["assumptions"]
+            .to_string()
+            .contains("not global EDF at all times: sched-deadline (a CPU")
     };
     assert!(["", "-v8", "-dedicated"].iter().all(|it| assumed(&format!("sched-deadline{it}"))));
     assert!(!["gsn-edf", "gsn-edf-dedicated", "gedf-mp"].into_iter().any(assumed));
@@ -412,7 +414,7 @@ fn one_cpu_and_sets_too_large_to_search_are_spoken_of_as_they_are() {
 }
 
 #[test]
-fn a_table_tells_neither_what_it_lacks_nor_of_which_machine_it_is_so_the_report_does() {
+fn what_a_table_does_not_tell_the_report_does() {
     let desk = Desk::new();
     desk.put("t.csv", csv(&implicit(&[(5_000, 10_000), (5_000, 10_000), (9, 10_000)])));
     desk.put("o.csv", "kind,at,max_us,average_us\nschedule,,9,2\nipi,,4,\nhandler,,3,1\n");
@@ -439,4 +441,28 @@ fn a_table_tells_neither_what_it_lacks_nor_of_which_machine_it_is_so_the_report_
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("2 CPUs (fewest; by") && text.contains("with what 1 takes"), "{text}");
     assert!(!text.contains("Next: "), "{text}");
+}
+
+#[test]
+fn a_table_of_somebody_else_does_not_count() {
+    let desk = Desk::new();
+    desk.put("t.csv", csv(&implicit(&[(5_000, 10_000)])));
+    desk.put("o.csv", "kind,at,max_us,implementation,cpus\nschedule,,9,gsn-edf,4\n");
+    let ask = |words: &str| {
+        let (text, _) = said(&desk.bash(&format!("wastenot bounds {words}")));
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let text = ask("t.csv --overheads o.csv --cpus 4 --text");
+    assert!(text.contains("Schedulable") && !text.contains("taken for granted"), "{text}");
+    let sweep = include_str!("../../../../scenarios/sweeps/small.toml");
+    desk.put("s.toml", sweep.replace("../tasksets/overheads.csv", "o.csv"));
+    for (words, whom) in [
+        ("t.csv --overheads o.csv --cpus 8", "gsn-edf on 8 CPUs"),
+        ("t.csv --overheads o.csv --cpus 4 --implementation gedf-mp", "gedf-mp on 4 CPUs"),
+        ("sweep s.toml", "gsn-edf on 2 CPUs"),
+    ] {
+        let text = ask(words);
+        let what = format!("o.csv: the table is of gsn-edf on 4 CPUs, and is to count for {whom}");
+        assert!(text.contains(&what) && text.contains("wastenot bounds overheads"), "{text}");
+    }
 }

@@ -155,6 +155,11 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     ("wastenot bounds trace.dat --cpus 2", "trace.dat:1: ", ""),
     ("wastenot bounds two.csv --cpus 0", "0 is not in 1..=8192", "wastenot bounds --help"),
+    (
+        "wastenot bounds sweeep e.toml",
+        "subcommand 'sweeep'",
+        "did you mean `wastenot bounds sweep`",
+    ),
     ("wastenot bounds two.csv --cpus 2 --test ffdfb", "did you mean `ffdbf`?", "bounds --help"),
     (
         "wastenot bounds two.csv --cpus 2 --implementation gedfmp",

@@ -9,6 +9,7 @@ use wastenot_model::report::Unit;
 use wastenot_model::{CpuId, CpuSet, Machine, Report, Table};
 use wastenot_scenario::from_sys;
 use wastenot_scenario::measured::{self, Measured, Origin};
+use wastenot_sim::Overhead;
 
 use crate::args::bounds::Measure as Args;
 use crate::fail::{Answer, Stop};
@@ -25,20 +26,24 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
     let clock_ns = clock().0;
     let span = Duration::from_nanos(args.span.0);
     let one = |(n, run): (usize, &Run), done: &(dyn Fn(usize) + Sync)| {
-        let rows = measure(run.design, &run.on, span).map_err(|error| failed(&error));
+        let rows = measure(run.design, &run.on, span).map_err(|error| failed(&error))?;
         done(n + 1);
+        let unseen = run.unseen(&rows);
         let line = |row: Row| here.line(&row, &run.on, args.span.0 / 1_000_000, clock_ns);
-        rows.map(|rows| rows.into_iter().map(line).collect::<Vec<_>>())
+        Ok((rows.into_iter().map(line).collect::<Vec<_>>(), unseen))
     };
     let measured = progress::counting("measuring", runs.len(), |done| {
         runs.iter().enumerate().map(|run| one(run, done)).collect::<Result<Vec<_>, Stop>>()
     })?;
-    let lines: Vec<Measured> = measured.into_iter().flatten().collect();
+    let (lines, unseen): (Vec<_>, Vec<_>) = measured.into_iter().unzip();
+    let (lines, unseen) = (lines.concat(), unseen.concat());
     if let Some(target) = &target {
         write(target, args.append, &lines)?;
     }
     if target.is_none_or(|target| target.is_file()) {
-        print(&here.report(&runs, &lines, &args.span.to_string()), &args.face)?;
+        let mut report = here.report(&runs, &lines, &args.span.to_string());
+        report.assumptions.extend(unseen);
+        print(&report, &args.face)?;
     }
     Ok(Answer::Yes)
 }
@@ -95,6 +100,22 @@ fn write(target: &Target, append: bool, lines: &[Measured]) -> Result<(), Stop> 
 struct Run {
     design: Design,
     on: Vec<usize>,
+}
+
+impl Run {
+    /// What was to be measured and is not among these rows, a sentence each.
+    fn unseen(&self, rows: &[Row]) -> Vec<String> {
+        let is_unseen = |kind: &&Overhead| rows.iter().all(|row| row.kind != **kind);
+        let (design, cpus) = (self.design.name(), self.on.len());
+        let of = |kind: &Overhead| {
+            format!(
+                "{} of {design} on {cpus} CPUs is not in the figures: its threads did not meet in \
+                 so short a time (longer: `--span`)",
+                kind.name()
+            )
+        };
+        self.design.kinds().iter().filter(is_unseen).map(of).collect()
+    }
 }
 
 /// What is measured: each design on each number of CPUs on which it can be, from the first on.
@@ -316,9 +337,9 @@ fn table(lines: &[Measured]) -> Table {
 
 #[cfg(test)]
 mod tests {
-    use wastenot_model::Machine;
+    use wastenot_model::Distribution;
 
-    use super::{doubling, model, pairs};
+    use super::*;
 
     #[test]
     fn lines_travel_between_cores_and_between_sockets() {
@@ -350,5 +371,15 @@ mod tests {
         assert_eq!(model(intel, "x86_64"), "Some Xeon @ 2.5GHz (virtual)");
         assert_eq!(model("processor: 0\nBogoMIPS: 50\n", "aarch64"), "aarch64");
         assert_eq!(model("cpu : POWER9\n", "ppc64le"), "POWER9");
+    }
+    #[test]
+    fn what_was_not_seen_is_told() {
+        let seen = |design, kind| Row { cpus: 2, design, kind, lengths: Distribution::default() };
+        let told = |design, rows: &[Row]| Run { design, on: vec![0, 1] }.unseen(rows);
+        assert_eq!(told(Design::Line, &[seen(Design::Line, Overhead::RequestLatency)]), [""; 0]);
+        let line = told(Design::Line, &[]);
+        assert!(line[0].starts_with("CPU-REQUEST of line on 2 CPUs is not in"), "{line:?}");
+        let rest = told(Design::Messages, &[seen(Design::Messages, Overhead::Schedule)]);
+        assert_eq!(rest.len(), 2, "{rest:?}");
     }
 }

@@ -45,6 +45,8 @@ pub(super) struct Asked {
 /// Overheads that count.
 pub(super) struct Counted {
     pub(super) file: String,
+    /// Whether they say whose they are.
+    pub(super) is_told: bool,
     pub(super) maxima: Overheads,
     pub(super) averages: Option<Overheads>,
 }
@@ -56,9 +58,11 @@ impl Asked {
         let overheads = match measured {
             None => None,
             Some(it) => {
+                it.is_of(args.implementation.name(), args.cpus)?;
                 let maxima = it.curves(Criterion::Hard)?.unwrap_or_default();
                 let averages = it.curves(Criterion::Soft)?;
-                Some(Counted { file: it.name.clone(), maxima, averages })
+                let (file, is_told) = (it.name.clone(), it.table.is_told());
+                Some(Counted { file, is_told, maxima, averages })
             }
         };
         Ok(Asked {

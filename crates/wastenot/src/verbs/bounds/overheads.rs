@@ -4,7 +4,7 @@ use std::path::Path;
 
 use wastenot_bounds::overheads::{Beyond, Overheads};
 use wastenot_lab::overheads::curves;
-use wastenot_scenario::overheads::{self, Overhead};
+use wastenot_scenario::overheads::{self, Table};
 use wastenot_scenario::sweep::Criterion;
 
 use crate::fail::Stop;
@@ -13,7 +13,7 @@ use crate::open;
 /// A table of overheads.
 pub(super) struct Measured {
     pub(super) name: String,
-    pub(super) rows: Vec<Overhead>,
+    pub(super) table: Table,
 }
 
 /// How overheads come by way of standard input.
@@ -22,14 +22,27 @@ const PIPED: &str = "`... | wastenot bounds tasks.csv --cpus 4 --overheads -`";
 impl Measured {
     pub(super) fn read(file: &Path) -> Result<Measured, Stop> {
         let name = open::shown(file);
-        let rows = overheads::read(&name, open::table(file, PIPED)?);
-        let rows = rows.map_err(|error| Stop::new(&error, error.help()))?;
-        Ok(Measured { name, rows })
+        let table = overheads::read(&name, open::table(file, PIPED)?);
+        let table = table.map_err(|error| Stop::new(&error, error.help()))?;
+        Ok(Measured { name, table })
+    }
+
+    /// Fails if it says that it is of somebody else.
+    pub(super) fn is_of(&self, implementation: &str, cpus: u32) -> Result<(), Stop> {
+        let Some(whose) = self.table.stranger(implementation, cpus) else { return Ok(()) };
+        let s = if cpus == 1 { "" } else { "s" };
+        let what = format!(
+            "{}: the table is of {whose}, and is to count for {implementation} on {cpus} CPU{s}",
+            self.name
+        );
+        let help = "take a table of that (`wastenot bounds overheads` makes some), or leave its \
+                    columns `implementation` and `cpus` out if it holds there, too";
+        Err(Stop::new(what, help))
     }
 
     /// The longest that were seen, or the averages, if there are any.
     pub(super) fn curves(&self, criterion: Criterion) -> Result<Option<Overheads>, Stop> {
-        curves(&self.rows, criterion).map_err(|(kind, twice)| {
+        curves(&self.table, criterion).map_err(|(kind, twice)| {
             Stop::new(format_args!("{}: {kind}: {twice}", self.name), "leave one out")
         })
     }

@@ -3,6 +3,7 @@
 use wastenot_bounds::Answer;
 use wastenot_bounds::overheads::TooMuch;
 use wastenot_bounds::verdict::{Alone, Judgement, Test, Verdict, Witness, utilization};
+use wastenot_lab::Implementation;
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::{Report, Table, Unit, Value};
 use wastenot_sim::edf::{Missed, Tie};
@@ -642,7 +643,7 @@ fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String>
         let name = asked.implementation.name();
         all.push(format!("{name}: one of the CPUs runs no task"));
     }
-    all.extend(asked.implementation.assumption());
+    all.extend(Implementation::assumption(&[asked.implementation]));
     let rta = outcome.judgement().and_then(|it| it.answer(Test::Rta));
     if rta == Some(Answer::Accept) && asked.for_tasks() > 1 {
         all.push(
@@ -668,13 +669,13 @@ fn of_overheads(
 ) -> Vec<String> {
     let file = &counted.file;
     let (name, cpus) = (asked.implementation.name(), plural(asked.cpus.into(), "CPU"));
-    let mut all = vec![
-        format!(
-            "{file}: maxima are the longest that were seen, which proves no bound; a job pays for \
+    let mut all = vec![format!(
+        "{file}: maxima are the longest that were seen, which proves no bound; a job pays for \
              preemptions, interrupts and its cache as in Brandenburg 2011"
-        ),
-        format!("that {file} is of {name} on {cpus} is taken for granted: a table does not say"),
-    ];
+    )];
+    if !counted.is_told {
+        all.push(format!("that {file} is of {name} on {cpus} is taken for granted"));
+    }
     if asked.tests.contains(&Test::Partitioned) {
         all.push(format!(
             "partitioned EDF is asked of tasks that pay what {name} takes, where {name} runs them: \

@@ -32,12 +32,13 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
         seed: args.seed,
     };
     let what = format!("simulating {} on {cpus} CPUs", args.implementation.name());
-    let mut rows = progress::during(&what, || simulated.table(&counts))
+    let mut table = progress::during(&what, || simulated.table(&counts))
         .map_err(|error| Stop::new(&error, error.help()))?;
     if let Some(file) = &args.with {
-        rows.extend(others(file, &rows)?);
+        let others = others(file, &table.rows)?;
+        table.rows.extend(others);
     }
-    let text = write(&about(args, cpus), &rows);
+    let text = write(&about(args, cpus), &table);
     target.write(|file| file.write_all(text.as_bytes()))?;
     Ok(Answer::Yes)
 }
@@ -55,7 +56,7 @@ fn counts(args: &Args, cpus: u32) -> Vec<u32> {
 
 /// What another table has of kinds that these rows do not have.
 fn others(file: &Path, rows: &[Overhead]) -> Result<Vec<Overhead>, Stop> {
-    let mut others = Measured::read(file)?.rows;
+    let mut others = Measured::read(file)?.table.rows;
     others.retain(|other| rows.iter().all(|row| row.kind != other.kind));
     Ok(others)
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use wastenot_bounds::overheads::Overheads;
-use wastenot_lab::sweep::{NAMES, Outcome, Plan, Swept, Working};
+use wastenot_lab::sweep::{NAMES, Outcome, Plan, Swept, Wanted, Working};
 use wastenot_model::Report;
 use wastenot_model::report::Unit;
-use wastenot_scenario::sweep::{Criterion, Sweep, sweep};
+use wastenot_scenario::sweep::{Sweep, sweep};
 
 use super::overheads::Measured;
 use crate::args::bounds::Sweep as Args;
@@ -23,7 +23,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
     let target = args.output.as_deref().map(|path| target(path, args.force)).transpose()?;
     let sweep = read(&args.file)?;
     let tables = Tables { folder: folder(&args.file), read: RefCell::default() };
-    let plan = Plan::new(&sweep, |file, criterion| tables.overheads(file, criterion))?;
+    let plan = Plan::new(&sweep, |wanted| tables.overheads(wanted))?;
     let how = Working { store: args.resume.clone(), shard: args.shard };
     let rows = plan.len(args.shard);
     let work = |done: &(dyn Fn(usize) + Sync)| plan.run(&how, done);
@@ -89,13 +89,15 @@ struct Tables {
 }
 
 impl Tables {
-    fn overheads(&self, file: &str, criterion: Criterion) -> Result<Overheads, Stop> {
+    fn overheads(&self, wanted: &Wanted<'_>) -> Result<Overheads, Stop> {
+        let Wanted { file, implementation, cpus, criterion } = wanted;
         let mut read = self.read.borrow_mut();
         if !read.contains_key(file) {
-            read.insert(file.to_owned(), Measured::read(&self.folder.join(file))?);
+            read.insert(file.clone(), Measured::read(&self.folder.join(file))?);
         }
         let table = &read[file];
-        table.curves(criterion)?.ok_or_else(|| {
+        table.is_of(implementation, *cpus)?;
+        table.curves(*criterion)?.ok_or_else(|| {
             let what = format!("{} has no averages", table.name);
             Stop::new(what, "add a column `average_us`, or ask for `criteria = [\"hard\"]`")
         })

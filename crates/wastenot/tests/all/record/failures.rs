@@ -47,9 +47,10 @@ fn a_ring_that_overruns_tells_how_much_was_lost() {
     let Some(_machine) = machine("a_ring_that_overruns_tells_how_much_was_lost") else { return };
     let desk = Desk::new();
     // It is stopped while forks storm: all that there is is the memory that it has.
-    let line = "wastenot record -o a.wn --buffer 64KiB --for 2s & sleep 0.5; kill -STOP $!; \
-        sh -c 'for i in $(seq 2000); do (:) & done; wait'; kill -CONT $!; wait; \
-        wastenot check a.wn";
+    let line = "wastenot record -o a.wn --buffer 64KiB & \
+        until [ -s a.wn.part ]; do sleep 0.1; done; kill -STOP $!; \
+        sh -c 'for i in $(seq 2000); do (:) & done; wait'; kill -CONT $!; sleep 1; kill -INT $!; \
+        wait; wastenot check a.wn";
     let (text, code) = said(&desk.bash(line));
     assert_eq!(code, 0, "{text}");
     let history = read(&desk.path().join("a.wn"));
