@@ -64,12 +64,13 @@ impl Calibrated {
             );
         }
         let lines = match range.clone().into_inner() {
-            (from, to) if from == to => from.to_string(),
-            (from, LINES) => format!("{from} or more"),
-            (from, to) => format!("{from} to {to}"),
+            (1, 1) => "1 line".to_owned(),
+            (from, to) if from == to => format!("{from} lines"),
+            (from, LINES) => format!("{from} lines or more"),
+            (from, to) => format!("{from} to {to} lines"),
         };
         let fetches = first.fetches;
-        format!("Of 0 to {FETCHES} fetches only {fetches} fit within {within}, with lines {lines}.")
+        format!("Of 0 to {FETCHES} fetches only {fetches} fit within {within}, with {lines}.")
     }
 
     fn fitting(&self) -> Table {

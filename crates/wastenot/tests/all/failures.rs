@@ -239,7 +239,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     ("wastenot rota", "what to do?", "`wastenot rota check`, `fmt`, `explain` or `emit`"),
     ("wastenot rota fmt", "rota needs a text to read", "`wastenot rota fmt my.rota`"),
-    ("wastenot rota chekc a.rota", "unrecognized subcommand 'chekc'", "did you mean `check`"),
+    ("wastenot rota chekc a.rota", "subcommand 'chekc'", "did you mean `wastenot rota check`"),
     (
         "wastenot rota check missing.rota",
         "cannot open missing.rota: no such file",
