@@ -18,7 +18,7 @@ use wastenot_tests::random::Plan;
 use wastenot_tests::reference::Asked;
 
 use crate::formats::kept;
-use crate::memory::within;
+use crate::memory::{unlimited, within};
 use crate::traces::traces;
 use crate::waste::measured;
 
@@ -50,11 +50,14 @@ pub(crate) fn die(what: &str) -> ! {
     std::process::abort();
 }
 
-/// Ends the process when a case takes longer than this.
+/// Ends the process when a case takes longer than this, and lets a panic say where it was.
 fn watch() {
     static STARTED: Once = Once::new();
     let patience = Duration::from_millis(number("WASTENOT_FUZZ_HANG_MS").unwrap_or(20_000));
     STARTED.call_once(|| {
+        // The names of a backtrace take more memory than a case may.
+        let told = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| unlimited(|| told(panic))));
         std::thread::spawn(move || {
             loop {
                 std::thread::sleep(patience / 10);
@@ -249,6 +252,7 @@ fn policies_under_fuzz() {
 
 #[test]
 fn what_was_once_found_stays_found() {
+    watch();
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/finds");
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).thread_name(|_| "find".into());
     let pool = pool.build().expect("a thread");
@@ -289,7 +293,7 @@ fn a_buggy_reader_is_caught() {
     for (bug, word) in [("panic", "panics"), ("memory", "held"), ("hang", "hangs"), ("", "")] {
         let mut command = std::process::Command::new(&own);
         command.args(["--exact", "fuzz::canary", "--ignored", "--nocapture"]);
-        command.env("WASTENOT_CANARY", bug);
+        command.env("WASTENOT_CANARY", bug).env("RUST_BACKTRACE", "full");
         // Elsewhere a busy machine, or a long backtrace, would be taken for the bug.
         if bug == "hang" {
             command.env("WASTENOT_FUZZ_HANG_MS", "500");

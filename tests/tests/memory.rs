@@ -25,6 +25,14 @@ pub(crate) fn within<T>(limit: usize, work: impl FnOnce() -> T) -> T {
     result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
+/// Runs `work` without a limit: what it takes is not the fuzz case's.
+pub(crate) fn unlimited<T>(work: impl FnOnce() -> T) -> T {
+    let limit = LIMIT.replace(0);
+    let result = work();
+    LIMIT.set(limit);
+    result
+}
+
 fn take(size: usize) {
     let limit = LIMIT.get();
     if limit == 0 {
