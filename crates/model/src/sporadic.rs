@@ -99,6 +99,17 @@ impl TaskSet {
             all.checked_mul(task.period_us / a)
         })
     }
+    /// The tasks of each of so many clusters, in the order of the set. `cluster_of` has the cluster
+    /// of each task; whose is none of them is in none.
+    pub fn divided(&self, cluster_of: &[usize], clusters: usize) -> Vec<TaskSet> {
+        let mut parts = vec![Vec::new(); clusters];
+        for (task, &cluster) in self.iter().zip(cluster_of) {
+            if let Some(part) = parts.get_mut(cluster) {
+                part.push(*task);
+            }
+        }
+        parts.into_iter().map(TaskSet).collect()
+    }
     /// Worst fit by decreasing utilisation: each task goes to the cluster that has most CPUs' worth
     /// of time left, of equals the first; of equal tasks the first goes first. Returns the cluster
     /// of each task, in the order of the set; that a cluster has room for what it is given is not
@@ -166,6 +177,14 @@ mod tests {
         let long = TaskSet::MOST_US - 1;
         let tasks = set(&[(long, long - 1), (long, long), (1, long - 2), (long, 1)]);
         assert_eq!(tasks.worst_fit(&[8_192, 1]), [1, 1, 1, 0]);
+    }
+
+    #[test]
+    fn parts_keep_the_order_of_the_set() {
+        let tasks = set(&[(1, 10), (2, 10), (3, 10), (4, 10)]);
+        let parts = tasks.divided(&[2, 0, 2, 9], 3);
+        let wcet = |part: &TaskSet| part.iter().map(|task| task.wcet_us).collect::<Vec<_>>();
+        assert_eq!(parts.iter().map(wcet).collect::<Vec<_>>(), [vec![2], vec![], vec![1, 3]]);
     }
 
     #[test]

@@ -119,11 +119,7 @@ impl Judge {
     fn parts(&self, tasks: &TaskSet, cpus: u32) -> Vec<(TaskSet, u32)> {
         let Some(size) = self.cluster else { return vec![(tasks.clone(), cpus - self.spare)] };
         let own = vec![size - self.spare; (cpus / size) as usize];
-        let mut clusters = vec![Vec::new(); own.len()];
-        let cluster_of = tasks.worst_fit(&own);
-        cluster_of.into_iter().zip(tasks.iter()).for_each(|(n, task)| clusters[n].push(*task));
-        let sets = clusters.into_iter().map(TaskSet::new);
-        sets.map(|tasks| tasks.expect("they are of a set")).zip(own).collect()
+        tasks.divided(&tasks.worst_fit(&own), own.len()).into_iter().zip(own).collect()
     }
 
     /// What it says of `tasks` on `cpus` CPUs, and whether overheads are asked for beyond where

@@ -200,6 +200,14 @@ impl Table {
         assert_eq!(row.len(), self.columns.len(), "a row has a cell for each column");
         self.rows.push(row);
     }
+    /// Leaves columns of which nothing is known to programs.
+    pub fn hide_unknown(&mut self) {
+        for (at, column) in self.columns.iter_mut().enumerate() {
+            if self.rows.iter().all(|row| row[at] == Value::Unknown) {
+                column.label.clear();
+            }
+        }
+    }
 }
 
 impl Report {

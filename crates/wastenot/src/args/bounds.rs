@@ -34,6 +34,7 @@ Examples:
   wastenot bounds tasks.csv --cpus 4 --test gfb,rta --json
   wastenot bounds tasks.csv --cpus 4 --overheads overheads.csv
   wastenot bounds tasks.csv --cpus 4 --implementation gedf-mp -o page.html
+  wastenot bounds tasks.csv --cpus 4 --cluster 1
   wastenot bounds scenarios/tasksets/three-for-two.csv --cpus 2")]
 pub(crate) struct Bounds {
     #[command(flatten)]
@@ -53,6 +54,9 @@ pub(crate) struct Test {
     /// How many CPUs the machine has
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=8192))]
     pub(crate) cpus: u32,
+    /// Divide tasks among clusters of so many CPUs, each scheduled for itself; 1 is partitioned EDF
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8192))]
+    pub(crate) cluster: Option<u32>,
     /// Ask only these: gfb, bak, bcl, bcli, rta, bar, ffdbf, load, pedf, qpa
     #[arg(long = "test", value_name = "NAME", value_delimiter = ',')]
     pub(crate) tests: Vec<Name>,

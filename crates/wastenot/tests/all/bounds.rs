@@ -380,7 +380,7 @@ fn partitions_are_of_tasks_that_pay_under_global_edf() {
     let text = ask("");
     assert!(!text.contains("C+") && !text.contains("own overheads"), "{text}");
     let (text, code) = said(&desk.bash("wastenot bounds t.csv --cpus 2 --implementation p-edf"));
-    assert!(code == 2 && text.contains("`bounds sweep`, with `cluster = N`"), "{text}");
+    assert!(code == 2 && text.contains("`--cluster N`, or `--cluster 1`"), "{text}");
 }
 
 #[test]

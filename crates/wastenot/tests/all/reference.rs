@@ -96,6 +96,7 @@ fn the_pages_on_json_name_all_that_is_printed_and_nothing_else() {
     let bounds = "wastenot bounds scenarios/tasksets/control.csv --cpus 1 --json \
                   --overheads scenarios/tasksets/overheads.csv";
     names_all("bounds.md", bounds);
+    names_all("bounds-clusters.md", &format!("{bounds} --cluster 1"));
     names_all("bounds-sweep.md", "wastenot bounds sweep scenarios/sweeps/small.toml --json");
     names_all("bounds-measure.md", "wastenot bounds measure --span 5ms --json");
     let calibrate = "wastenot bounds calibrate scenarios/measured/epyc-2.csv --within 100% --json";

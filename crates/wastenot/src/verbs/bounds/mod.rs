@@ -1,6 +1,7 @@
 //! `wastenot bounds`: whether deadlines hold, why not, and what would help.
 
 mod calibrate;
+mod clusters;
 mod measure;
 mod outcome;
 mod overheads;
@@ -8,10 +9,12 @@ mod report;
 mod simulated;
 mod sweep;
 
+use wastenot_bounds::overheads::Beyond;
 use wastenot_bounds::verdict::Verdict;
 use wastenot_model::sporadic::TaskSet;
 use wastenot_scenario::task_set;
 
+use self::clusters::Division;
 use self::outcome::{Asked, Outcome};
 use self::overheads::Measured;
 use super::check::print;
@@ -41,23 +44,32 @@ fn test(args: &Test) -> Result<Answer, Stop> {
         Target::new(path, args.force)
     });
     let target = target.transpose()?;
-    let dedicated = args.implementation.dedicated();
-    if args.cpus <= dedicated {
-        let what = format!("{} leaves no CPU for tasks", args.implementation.name());
-        return Err(Stop::new(what, "it needs `--cpus 2` or more, or take another implementation"));
-    }
+    let cpus = together(args)?;
     let measured = args.overheads.as_deref().map(Measured::read).transpose()?;
     let name = open::shown(&args.file);
     let tasks = tasks(args, &name)?;
-    let asked = Asked::of(args, measured.as_ref())?;
-    if let Some(measured) = &measured
-        && let Some(beyond) = asked.beyond(&tasks).filter(|_| !args.extrapolate)
-    {
-        let what = format!("{}: {}", measured.name, overheads::words(&beyond));
-        return Err(Stop::new(what, overheads::help(&beyond)));
-    }
-    let outcome = progress::during(&format!("judging {name}"), || Outcome::of(&tasks, &asked));
-    let report = report::report(&name, &tasks, &asked, &outcome);
+    let asked = Asked::of(args, cpus, measured.as_ref())?;
+    let is_measured = |beyond: Option<Beyond>| match (&measured, beyond) {
+        (Some(measured), Some(beyond)) if !args.extrapolate => {
+            let what = format!("{}: {}", measured.name, overheads::words(&beyond));
+            Err(Stop::new(what, overheads::help(&beyond)))
+        }
+        _ => Ok(()),
+    };
+    let judging = format!("judging {name}");
+    let (verdict, report) = match args.cluster {
+        None => {
+            is_measured(asked.beyond(&tasks))?;
+            let outcome = progress::during(&judging, || Outcome::of(&tasks, &asked));
+            (outcome.verdict(), report::report(&name, &tasks, &asked, &outcome))
+        }
+        Some(_) => {
+            let of = || Division::of(&tasks, args.cpus / cpus, &asked, args.extrapolate);
+            let division = progress::during(&judging, of);
+            is_measured(division.beyond(&asked))?;
+            (division.verdict(), clusters::report(&name, &tasks, &asked, &division))
+        }
+    };
     match target {
         None => print(&report, &args.face)?,
         Some(target) => {
@@ -69,11 +81,29 @@ fn test(args: &Test) -> Result<Answer, Stop> {
             }
         }
     }
-    Ok(match outcome.verdict() {
+    Ok(match verdict {
         Verdict::Schedulable(_) => Answer::Yes,
         Verdict::Unschedulable(_) => Answer::No,
         Verdict::Unknown => Answer::CannotTell,
     })
+}
+
+/// How many CPUs schedule together: all, or those of a cluster.
+fn together(args: &Test) -> Result<u32, Stop> {
+    let cpus = args.cluster.unwrap_or(args.cpus);
+    if !args.cpus.is_multiple_of(cpus) {
+        let what = format!("{} CPUs are no clusters of {cpus}", args.cpus);
+        return Err(Stop::new(what, "let `--cluster` be a number that divides `--cpus`"));
+    }
+    if cpus <= args.implementation.dedicated() {
+        let what = format!("{} leaves no CPU for tasks", args.implementation.name());
+        let help = match args.cluster {
+            None => "it needs `--cpus 2` or more, or take another implementation",
+            Some(_) => "it needs `--cluster 2` or more, or take another implementation",
+        };
+        return Err(Stop::new(what, help));
+    }
+    Ok(cpus)
 }
 
 fn tasks(args: &Test, name: &str) -> Result<TaskSet, Stop> {

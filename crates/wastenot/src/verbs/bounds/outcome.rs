@@ -19,7 +19,7 @@ use crate::args::bounds::Test as Args;
 use crate::fail::Stop;
 
 /// What each test may spend: a second or two.
-const TEST: Budget = Budget(40_000_000);
+pub(super) const TEST: Budget = Budget(40_000_000);
 /// What the search for what would fit may spend, each half of it.
 const FIT: Budget = Budget(40_000_000);
 /// Jobs that are simulated in order to find one that is late.
@@ -52,13 +52,14 @@ pub(super) struct Counted {
 }
 
 impl Asked {
-    pub(super) fn of(args: &Args, measured: Option<&Measured>) -> Result<Asked, Stop> {
+    /// Of a machine, or a cluster, of so many CPUs.
+    pub(super) fn of(args: &Args, cpus: u32, measured: Option<&Measured>) -> Result<Asked, Stop> {
         let named: Vec<Test> = args.tests.iter().map(|name| name.0).collect();
         let is_asked = |test: &Test| named.is_empty() || named.contains(test);
         let overheads = match measured {
             None => None,
             Some(it) => {
-                it.is_of(args.implementation.name(), args.cpus)?;
+                it.is_of(args.implementation.name(), cpus)?;
                 let maxima = it.curves(Criterion::Hard)?.unwrap_or_default();
                 let averages = it.curves(Criterion::Soft)?;
                 let (file, is_told) = (it.name.clone(), it.table.is_told());
@@ -66,7 +67,7 @@ impl Asked {
             }
         };
         Ok(Asked {
-            cpus: args.cpus,
+            cpus,
             implementation: args.implementation,
             tests: Test::ALL.into_iter().filter(is_asked).collect(),
             overheads,
@@ -88,7 +89,7 @@ impl Asked {
         overheads.missing(self.for_tasks(), self.implementation.accounting())
     }
     /// The tasks as they are on so many CPUs once overheads are theirs.
-    fn counted(&self, tasks: &TaskSet, cpus: u32) -> Result<TaskSet, TooMuch> {
+    pub(super) fn counted(&self, tasks: &TaskSet, cpus: u32) -> Result<TaskSet, TooMuch> {
         match &self.overheads {
             None => Ok(tasks.clone()),
             Some(it) => self.inflated(tasks, cpus, &it.maxima),
@@ -256,15 +257,20 @@ impl Outcome {
             self.unpreempted_us = within(single::non_preemptive(tasks, &mut TEST.clone()));
         }
         let partition = partitioned::first_fit(counted, cpus, &mut TEST.clone());
-        let how = Rta { fixpoint: true, ..Rta::default() };
-        let rta = gedf::rta(counted, cpus, &how, &mut TEST.clone());
-        let exact = (cpus == 1).then(|| single::edf(counted, Slack::Exact, &mut TEST.clone()));
-        let responses = exact
-            .and_then(within)
-            .or_else(|| Some(rta.response_us).filter(|_| rta.answer == Answer::Accept));
-        let responses_us = responses.map(|all| since_release(&all, counted, tasks));
-        (self.cpu_of, self.responses_us) = (partition.cpu_of, responses_us);
+        (self.cpu_of, self.responses_us) = (partition.cpu_of, responses(tasks, counted, cpus));
     }
+}
+
+/// The longest response times of tasks, which are `counted` once they pay for overheads.
+pub(super) fn responses(tasks: &TaskSet, counted: &TaskSet, cpus: u32) -> Option<Vec<u64>> {
+    let how = Rta { fixpoint: true, ..Rta::default() };
+    let exact = || within(single::edf(counted, Slack::Exact, &mut TEST.clone()));
+    let bound = || {
+        let rta = gedf::rta(counted, cpus, &how, &mut TEST.clone());
+        (rta.answer == Answer::Accept).then_some(rta.response_us)
+    };
+    let all = if cpus == 1 { exact().or_else(bound) } else { bound() };
+    all.map(|all| since_release(&all, counted, tasks))
 }
 
 fn within(response: Response) -> Option<Vec<u64>> {

@@ -1,7 +1,7 @@
 //! What was found, in words and figures.
 
 use wastenot_bounds::Answer;
-use wastenot_bounds::overheads::TooMuch;
+use wastenot_bounds::overheads::{Beyond, TooMuch};
 use wastenot_bounds::verdict::{Alone, Judgement, Test, Verdict, Witness, utilization};
 use wastenot_lab::Implementation;
 use wastenot_model::sporadic::{Sporadic, TaskSet};
@@ -38,6 +38,12 @@ fn next(name: &str, asked: &Asked, outcome: &Outcome) -> Option<String> {
             asked.cpus
         ));
     }
+    let is_schedulable = matches!(outcome.verdict(), Verdict::Schedulable(_));
+    let partition = outcome.plain.answer(Test::Partitioned);
+    if !is_schedulable && partition == Some(Answer::Accept) && asked.implementation.dedicated() == 0
+    {
+        return Some(format!("wastenot bounds {name} --cpus {} --cluster 1", asked.cpus));
+    }
     let cpus = outcome.enough?.cpus + asked.implementation.dedicated();
     let how = match asked.implementation.name() {
         "gsn-edf" => String::new(),
@@ -46,7 +52,7 @@ fn next(name: &str, asked: &Asked, outcome: &Outcome) -> Option<String> {
     Some(format!("wastenot bounds {name} --cpus {cpus}{how}"))
 }
 
-fn plural(count: u64, noun: &str) -> String {
+pub(super) fn plural(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
@@ -93,7 +99,7 @@ fn sentence(
 }
 
 /// A witness, read aloud.
-fn aloud(witness: &Witness<Missed>, tasks: &TaskSet, cpus: u32) -> String {
+pub(super) fn aloud(witness: &Witness<Missed>, tasks: &TaskSet, cpus: u32) -> String {
     let given = plural(cpus.into(), "CPU");
     let (give, are) = if cpus == 1 { ("gives", "is") } else { ("give", "are") };
     match witness {
@@ -176,7 +182,7 @@ fn tie(tie: Tie) -> &'static str {
 
 /// Why a set is not schedulable, or not known to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cause {
+pub(super) enum Cause {
     Interrupts,
     Latency,
     Density,
@@ -190,14 +196,8 @@ enum Cause {
 
 impl Cause {
     fn of(outcome: &Outcome) -> Cause {
-        let of_witness = |witness: &Witness<Missed>| match witness {
-            Witness::Alone(_) => Cause::Density,
-            Witness::Overuse => Cause::Utilization,
-            Witness::Demand { .. } => Cause::Demand,
-            Witness::Missed(_) => Cause::Miss,
-        };
         if let Verdict::Unschedulable(witness) = &outcome.plain.verdict {
-            return of_witness(witness);
+            return Cause::of_witness(witness);
         }
         if outcome.refused.is_some() {
             return Cause::Refused;
@@ -208,15 +208,23 @@ impl Cause {
             Some(Err(TooMuch::Close)) => return Cause::Budget,
             Some(Err(_)) => return Cause::Interrupts,
             Some(Ok(Counts { judgement, .. })) => match &judgement.verdict {
-                Verdict::Unschedulable(witness) => return of_witness(witness),
+                Verdict::Unschedulable(witness) => return Cause::of_witness(witness),
                 _ => &judgement.answers,
             },
         };
         let spent = answers.iter().any(|(_, answer)| *answer == Answer::Unknown);
         if spent { Cause::Budget } else { Cause::Test }
     }
+    pub(super) fn of_witness(witness: &Witness<Missed>) -> Cause {
+        match witness {
+            Witness::Alone(_) => Cause::Density,
+            Witness::Overuse => Cause::Utilization,
+            Witness::Demand { .. } => Cause::Demand,
+            Witness::Missed(_) => Cause::Miss,
+        }
+    }
     /// In JSON.
-    fn word(self) -> &'static str {
+    pub(super) fn word(self) -> &'static str {
         match self {
             Cause::Interrupts => "interrupts",
             Cause::Latency => "latency",
@@ -258,7 +266,7 @@ impl Cause {
 }
 
 /// That a task is none that the implementation takes.
-fn refused(asked: &Asked, task: usize, it: &Sporadic) -> String {
+pub(super) fn refused(asked: &Asked, task: usize, it: &Sporadic) -> String {
     format!(
         "{} takes no deadline beyond its period: Linux refuses it (`sched_setattr` fails with \
          EINVAL), since jobs would be late that global EDF completes in time. Jobs of task {} come \
@@ -491,7 +499,7 @@ fn for_programs(
     put("tardiness.gfl_us_max", most(soft.and_then(|it| it.gfl_us.as_ref())).into());
 }
 
-fn map<const N: usize>(values: [(&str, Value); N]) -> Value {
+pub(super) fn map<const N: usize>(values: [(&str, Value); N]) -> Value {
     Value::Map(values.map(|(name, value)| (name.to_owned(), value)).into())
 }
 
@@ -501,7 +509,7 @@ fn answers(judgement: &Judgement<Missed>) -> Value {
 }
 
 /// A witness in JSON: enough to check it without us.
-fn of_witness(witness: &Witness<Missed>, tasks: &TaskSet, cpus: u32) -> Value {
+pub(super) fn of_witness(witness: &Witness<Missed>, tasks: &TaskSet, cpus: u32) -> Value {
     let plain = ("overheads", false.into());
     match witness {
         Witness::Alone(Alone { task, released_us, deadline_us, completed_us }) => map([
@@ -616,13 +624,10 @@ fn of_tasks(tasks: &TaskSet, outcome: &Outcome, verdict: &Verdict<Missed>) -> Ta
         ]);
     }
     let in_time = matches!(verdict, Verdict::Schedulable(_));
-    for (at, column) in table.columns.iter_mut().enumerate() {
-        let is_known = table.rows.iter().any(|row| row[at] != Value::Unknown);
-        // People need no bound on lateness where nobody is late.
-        if !is_known || in_time && column.name.starts_with("tardiness") {
-            column.label.clear();
-        }
-    }
+    table.hide_unknown();
+    // People need no bound on lateness where nobody is late.
+    let late = table.columns.iter_mut().filter(|column| column.name.starts_with("tardiness"));
+    late.filter(|_| in_time).for_each(|column| column.label.clear());
     table
 }
 
@@ -634,7 +639,19 @@ fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String>
             .to_owned(),
     ];
     match &asked.overheads {
-        Some(counted) => all.extend(of_overheads(counted, tasks, asked, outcome)),
+        Some(counted) => {
+            all.extend(of_overheads(counted, asked, asked.beyond(tasks)));
+            if asked.tests.contains(&Test::Partitioned) {
+                let name = asked.implementation.name();
+                all.push(format!(
+                    "partitioned EDF is asked of tasks that pay what {name} takes, where {name} \
+                     runs them: its own overheads are others (`--cluster 1` counts them)"
+                ));
+            }
+            if outcome.enough.is_some() {
+                all.push(format!("on more CPUs everything takes what it takes on {}", asked.cpus));
+            }
+        }
         None => all.push(
             "the kernel takes nothing for itself (`--overheads` counts what it takes)".into(),
         ),
@@ -661,11 +678,10 @@ fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String>
 }
 
 /// What was taken for granted of overheads.
-fn of_overheads(
+pub(super) fn of_overheads(
     counted: &Counted,
-    tasks: &TaskSet,
     asked: &Asked,
-    outcome: &Outcome,
+    beyond: Option<Beyond>,
 ) -> Vec<String> {
     let file = &counted.file;
     let (name, cpus) = (asked.implementation.name(), plural(asked.cpus.into(), "CPU"));
@@ -676,20 +692,11 @@ fn of_overheads(
     if !counted.is_told {
         all.push(format!("that {file} is of {name} on {cpus} is taken for granted"));
     }
-    if asked.tests.contains(&Test::Partitioned) {
-        all.push(format!(
-            "partitioned EDF is asked of tasks that pay what {name} takes, where {name} runs them: \
-             its own overheads are others (`bounds sweep` counts them: `cluster = 1`)"
-        ));
-    }
-    if outcome.enough.is_some() {
-        all.push(format!("on more CPUs everything takes what it takes on {}", asked.cpus));
-    }
     let missing = asked.missing(&counted.maxima);
     if !missing.is_empty() {
         all.push(format!("{file} has no {}: counted as 0", missing.join(", ")));
     }
-    if let Some(beyond) = asked.beyond(tasks) {
+    if let Some(beyond) = beyond {
         all.push(format!("extrapolated: {}", words(&beyond)));
     }
     if let Some(averages) = &counted.averages {

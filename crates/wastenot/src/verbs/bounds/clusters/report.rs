@@ -1,0 +1,264 @@
+//! What was found of clusters, in words and figures.
+
+use wastenot_bounds::verdict::{Verdict, utilization};
+use wastenot_lab::Implementation;
+use wastenot_model::sporadic::TaskSet;
+use wastenot_model::{Report, Table, Unit, Value};
+use wastenot_sim::edf::Missed;
+
+use super::{By, Division, Shown};
+use crate::verbs::bounds::outcome::{Asked, TOLD};
+use crate::verbs::bounds::report::{Cause, aloud, map, of_overheads, of_witness, plural, refused};
+
+/// The whole report. `asked` is of one cluster.
+pub(in crate::verbs::bounds) fn report(
+    name: &str,
+    tasks: &TaskSet,
+    asked: &Asked,
+    division: &Division,
+) -> Report {
+    let clusters = division.clusters.len() as u32;
+    let cpus = plural((clusters * asked.cpus).into(), "CPU");
+    let count = plural(tasks.len() as u64, "task");
+    let apart = match asked.cpus {
+        1 => "each for itself".to_owned(),
+        cpus => format!("in {}", these(clusters, cpus)),
+    };
+    let title = format!("{name}: {count} on {cpus}, {apart}");
+    let mut report = Report::new("bounds-clusters/1", title);
+    let verdict = division.verdict();
+    report.word = Some(verdict.word());
+    report.verdict = sentence(tasks, asked, division, &verdict);
+    figures(&mut report, tasks, asked, division);
+    for_programs(&mut report, tasks, asked, division, &verdict);
+    report.tables = vec![of_clusters(asked, division), of_tasks(tasks, asked, division)];
+    report.assumptions = assumptions(tasks, asked, division);
+    report
+}
+
+/// So many clusters, each of so many CPUs.
+fn these(clusters: u32, cpus: u32) -> String {
+    format!("{} of {}", plural(clusters.into(), "cluster"), plural(cpus.into(), "CPU"))
+}
+
+/// What a cluster is called.
+fn noun(asked: &Asked) -> &'static str {
+    if asked.cpus == 1 { "CPU" } else { "cluster" }
+}
+
+/// The verdict, and why.
+fn sentence(
+    tasks: &TaskSet,
+    asked: &Asked,
+    division: &Division,
+    verdict: &Verdict<Missed>,
+) -> String {
+    let clusters = division.clusters.len() as u32;
+    let how = match asked.cpus {
+        1 => format!("under partitioned EDF on {}", plural(clusters.into(), "CPU")),
+        cpus => format!("under global EDF in each of {}", these(clusters, cpus)),
+    };
+    let counted = asked.overheads.as_ref().map_or_else(String::new, |it| {
+        format!(", with what {} says that {} takes", it.file, asked.implementation.name())
+    });
+    match verdict {
+        Verdict::Schedulable(_) => format!(
+            "Schedulable: {how} no job is ever late{counted}, whenever jobs come and whoever goes \
+             first of equal deadlines. Below is which tasks are together, and by which test."
+        ),
+        Verdict::Unschedulable(witness) => {
+            let without = match asked.overheads {
+                None => "",
+                Some(_) => " That is so even if the kernel takes nothing.",
+            };
+            let cpus = clusters * asked.for_tasks();
+            format!("Unschedulable: {}{without}", aloud(witness, tasks, cpus))
+        }
+        Verdict::Unknown => match division.refused {
+            Some(task) => format!("Unknown: {}", refused(asked, task, &tasks[task])),
+            None => format!(
+                "Unknown: {how} nobody shows that deadlines hold{counted}, nor that no division \
+                 meets them. {}",
+                unshown(asked, division)
+            ),
+        },
+    }
+}
+
+/// Of a division that is not shown to be in time: where, and that another one was tried.
+fn unshown(asked: &Asked, division: &Division) -> String {
+    let Some(first) = division.unshown() else { return String::new() };
+    let cluster = &division.clusters[first];
+    let why = match (&cluster.counted, cluster.shown) {
+        (Err(why), _) => format!("once overheads are counted nothing is left in it: {why}"),
+        (Ok(_), Shown::Spent) => "tests ran out of their budget of steps".into(),
+        (Ok(counted), _) if utilization(counted) > f64::from(asked.for_tasks()) => {
+            format!("its tasks use {:.3} of {}", utilization(counted), {
+                plural(asked.for_tasks().into(), "CPU")
+            })
+        }
+        (Ok(_), _) => "no test that was asked accepts its tasks".into(),
+    };
+    let noun = noun(asked);
+    let other = match division.spent {
+        true => "First fit ran out of its budget of steps",
+        false => "First fit finds none either",
+    };
+    format!("By worst fit {noun} {first} is the first: {why}. {other}.")
+}
+
+/// What people want to know first.
+fn figures(report: &mut Report, tasks: &TaskSet, asked: &Asked, division: &Division) {
+    let cpus = plural((division.clusters.len() as u32 * asked.for_tasks()).into(), "CPU");
+    let mut say = |label: &str, value: String| report.measure("", label, value, Unit::None);
+    say("tasks use", format!("{:.3} of {cpus}", utilization(tasks)));
+    if let (Some(_), Some(used)) = (&asked.overheads, used(division)) {
+        say("with overheads", format!("{used:.3} of {cpus}"));
+    }
+    let by = match division.by {
+        By::WorstFit => "worst fit, by decreasing utilization",
+        By::FirstFit => "first fit, by decreasing density (worst fit is not accepted)",
+    };
+    say("divided by", by.into());
+}
+
+/// What tasks use once they pay for overheads, unless nothing is left in some cluster.
+fn used(division: &Division) -> Option<f64> {
+    division.clusters.iter().map(|it| it.counted.as_ref().ok().map(utilization)).sum()
+}
+
+/// What has a name in JSON and is said to people elsewhere.
+fn for_programs(
+    report: &mut Report,
+    tasks: &TaskSet,
+    asked: &Asked,
+    division: &Division,
+    verdict: &Verdict<Missed>,
+) {
+    let clusters = division.clusters.len() as u32;
+    let mut put = |name: &str, value: Value| report.measure(name, "", value, Unit::None);
+    let cause = match verdict {
+        Verdict::Schedulable(_) => None,
+        Verdict::Unschedulable(witness) => Some(Cause::of_witness(witness)),
+        Verdict::Unknown if division.refused.is_some() => Some(Cause::Refused),
+        Verdict::Unknown => match division.unshown().map(|first| &division.clusters[first]) {
+            Some(cluster) if cluster.shown == Shown::Spent || division.spent => Some(Cause::Budget),
+            Some(cluster) if cluster.counted.is_err() => Some(Cause::Interrupts),
+            _ => Some(Cause::Test),
+        },
+    };
+    put("cause", cause.map(Cause::word).into());
+    let cpus = clusters * asked.for_tasks();
+    put(
+        "witness",
+        match verdict {
+            Verdict::Unschedulable(witness) => of_witness(witness, tasks, cpus),
+            _ => Value::Unknown,
+        },
+    );
+    put("cpus", (clusters * asked.cpus).into());
+    put("cpus_for_tasks", cpus.into());
+    put("cluster_cpus", asked.cpus.into());
+    let by = match division.by {
+        By::WorstFit => "worst_fit",
+        By::FirstFit => "first_fit",
+    };
+    put("divided_by", by.into());
+    put("implementation", asked.implementation.name().into());
+    put("task_count", tasks.len().into());
+    put("utilization", utilization(tasks).into());
+    let counted = asked.overheads.as_ref().map(|it| {
+        map([
+            ("file", it.file.as_str().into()),
+            ("extrapolated", division.beyond(asked).is_some().into()),
+            ("not_measured", asked.missing(&it.maxima).into()),
+            ("utilization", used(division).into()),
+        ])
+    });
+    put("overheads", counted.unwrap_or(Value::Unknown));
+}
+
+fn of_clusters(asked: &Asked, division: &Division) -> Table {
+    let columns = [
+        ("cluster", noun(asked), Unit::None),
+        ("task_count", "tasks", Unit::None),
+        ("utilization", "use", Unit::None),
+        ("utilization_with_overheads", "with overheads", Unit::None),
+        ("by", "shown by", Unit::None),
+    ];
+    let mut table =
+        Table::new("clusters", if asked.cpus == 1 { "CPUs" } else { "Clusters" }, &columns);
+    for (n, cluster) in division.clusters.iter().enumerate() {
+        let of = |set: &TaskSet| Value::from((utilization(set) * 1e3).round() / 1e3);
+        let counted = cluster.counted.as_ref().ok().filter(|_| asked.overheads.is_some());
+        table.push(vec![
+            n.into(),
+            cluster.tasks.len().into(),
+            of(&cluster.tasks),
+            counted.map_or(Value::Unknown, of),
+            match cluster.shown {
+                Shown::By(test) => test.key().into(),
+                Shown::Nothing | Shown::Spent => Value::Unknown,
+            },
+        ]);
+    }
+    table.hide_unknown();
+    table
+}
+
+fn of_tasks(tasks: &TaskSet, asked: &Asked, division: &Division) -> Table {
+    let columns = [
+        ("task", "task", Unit::None),
+        ("wcet_us", "C", Unit::None),
+        ("period_us", "T", Unit::None),
+        ("deadline_us", "D", Unit::None),
+        ("wcet_us_with_overheads", "C+", Unit::None),
+        ("response_us_max", "response", Unit::None),
+        ("cluster", noun(asked), Unit::None),
+    ];
+    let mut table = Table::new("tasks", "Tasks, in us", &columns);
+    if tasks.len() > TOLD {
+        return table;
+    }
+    let (responses, counted) = (division.responses_us(asked), division.counted_us());
+    for (n, it) in tasks.iter().enumerate() {
+        table.push(vec![
+            (n + 1).into(),
+            it.wcet_us.into(),
+            it.period_us.into(),
+            it.deadline_us.into(),
+            counted[n].filter(|_| asked.overheads.is_some()).into(),
+            responses[n].into(),
+            division.cluster_of[n].into(),
+        ]);
+    }
+    table.hide_unknown();
+    table
+}
+
+/// What was taken for granted.
+fn assumptions(tasks: &TaskSet, asked: &Asked, division: &Division) -> Vec<String> {
+    let mut all = vec![
+        "jobs of a task come a period apart or more, need no more than C, and share nothing; they \
+         may be preempted at any time, and moved within their cluster"
+            .to_owned(),
+        "clusters are of the same size, and what is done in one delays nobody in another: they \
+         share no lock"
+            .to_owned(),
+    ];
+    match &asked.overheads {
+        Some(counted) => all.extend(of_overheads(counted, asked, division.beyond(asked))),
+        None => all.push(
+            "the kernel takes nothing for itself (`--overheads` counts what it takes)".into(),
+        ),
+    }
+    if asked.implementation.dedicated() > 0 {
+        let name = asked.implementation.name();
+        all.push(format!("{name}: one of the CPUs of each cluster runs no task"));
+    }
+    all.extend(Implementation::assumption(&[asked.implementation]));
+    if tasks.len() > TOLD {
+        all.push(format!("more than {TOLD} tasks: they are not told of one by one"));
+    }
+    all
+}

@@ -1,0 +1,114 @@
+//! `wastenot bounds --cluster`, as those who ask it meet it.
+
+use serde_json::{Value, json};
+
+use crate::shell::{Desk, said};
+
+/// What is answered on this desk to `wastenot bounds ... --json`, and the exit code.
+fn asked(desk: &Desk, words: &str) -> (Value, i32) {
+    let output = desk.bash(&format!("wastenot bounds {words} --json"));
+    let (text, code) = said(&output);
+    assert!(output.stderr.is_empty(), "{text}");
+    (serde_json::from_slice(&output.stdout).expect("one object"), code)
+}
+
+/// A column of a table, in its order.
+fn column<'a>(answer: &'a Value, table: &str, name: &str) -> Vec<&'a Value> {
+    let rows = answer[table].as_array().expect("a table");
+    rows.iter().map(|row| row.get(name).expect("a column")).collect()
+}
+
+/// By worst fit one third is left over; by first fit halves go to halves and thirds to thirds.
+const HALVES_AND_THIRDS: &str = "wcet_us,period_us\n50,100\n50,100\n34,100\n33,100\n33,100\n";
+
+#[test]
+fn what_worst_fit_does_not_find_first_fit_may() {
+    let desk = Desk::new();
+    desk.put("t.csv", HALVES_AND_THIRDS);
+    let (answer, code) = asked(&desk, "t.csv --cpus 2 --cluster 1");
+    assert_eq!((&answer["verdict"], code), (&json!("schedulable"), 0));
+    assert_eq!(answer["divided_by"], "first_fit");
+    assert_eq!(column(&answer, "tasks", "cluster"), [0, 0, 1, 1, 1]);
+    assert_eq!(column(&answer, "clusters", "task_count"), [2, 3]);
+    let (text, _) = said(&desk.bash("wastenot bounds t.csv --cpus 2 --cluster 1 --text"));
+    assert!(text.contains("5 tasks on 2 CPUs, each for itself"), "{text}");
+    // Spread wide they fit at once.
+    let (answer, code) = asked(&desk, "t.csv --cpus 4 --cluster 2");
+    assert_eq!((&answer["divided_by"], code), (&json!("worst_fit"), 0));
+    assert_eq!((&answer["cpus"], &answer["cluster_cpus"]), (&json!(4), &json!(2)));
+}
+
+#[test]
+fn what_no_division_shows_is_unknown_and_what_no_scheduler_does_has_a_witness() {
+    let desk = Desk::new();
+    desk.put("t.csv", "wcet_us,period_us\n2,3\n2,3\n2,3\n");
+    let (answer, code) = asked(&desk, "t.csv --cpus 2 --cluster 1");
+    assert_eq!((&answer["verdict"], code), (&json!("unknown"), 3));
+    assert_eq!((&answer["cause"], &answer["witness"]), (&json!("test"), &Value::Null));
+    assert_eq!(column(&answer, "clusters", "by"), [&Value::Null, &json!("gfb")]);
+    let text = answer["summary"].as_str().expect("a sentence");
+    let why = "By worst fit CPU 0 is the first: its tasks use 1.333 of 1 CPU. First fit finds none";
+    assert!(text.contains(why), "{text}");
+    desk.put("t.csv", "wcet_us,period_us\n".to_owned() + &"3,3\n".repeat(5));
+    let (answer, code) = asked(&desk, "t.csv --cpus 4 --cluster 2");
+    assert_eq!((&answer["verdict"], code), (&json!("unschedulable"), 1));
+    assert_eq!(answer["witness"]["kind"], "utilization");
+    assert_eq!((&answer["witness"]["cpus"], &answer["cause"]), (&json!(4), &json!("utilization")));
+}
+
+/// Each cluster is judged as `bounds` judges a machine that has its tasks only.
+#[test]
+fn a_cluster_is_a_machine_of_its_own() {
+    let desk = Desk::laid();
+    let tables = "scenarios/sweeps/x7550-assumed";
+    let lines: Vec<String> = (1..=24_u32)
+        .map(|n| format!("{},{},{},{}\n", 700 * n, 20_000 + 1_000 * n, 19_000 + 900 * n, 8 * n))
+        .collect();
+    let header = "wcet_us,period_us,deadline_us,wss_kb\n";
+    desk.put("t.csv", header.to_owned() + &lines.concat());
+    for (cpus, size, name) in [(24_u32, 8, "gsn-edf"), (24, 8, "gedf-mp"), (24, 1, "gsn-edf")] {
+        let how =
+            format!("--implementation {name} --overheads {tables}/{name}-{size}.csv --extrapolate");
+        let (answer, code) = asked(&desk, &format!("t.csv --cpus {cpus} --cluster {size} {how}"));
+        assert_eq!(code, 0, "{answer}");
+        let of = column(&answer, "tasks", "cluster");
+        let of: Vec<u64> = of.into_iter().map(|it| it.as_u64().expect("a number")).collect();
+        for cluster in 0..u64::from(cpus / size) {
+            let members = || (0..lines.len()).filter(|&n| of[n] == cluster);
+            let own: String = members().map(|n| lines[n].as_str()).collect();
+            desk.put("own.csv", header.to_owned() + &own);
+            let (alone, code) = asked(&desk, &format!("own.csv --cpus {size} {how}"));
+            assert_eq!(
+                (code, &alone["by"]),
+                (0, column(&answer, "clusters", "by")[cluster as usize])
+            );
+            for name in ["wcet_us", "wcet_us_with_overheads", "response_us_max"] {
+                let all = column(&answer, "tasks", name);
+                let together: Vec<&Value> = members().map(|n| all[n]).collect();
+                assert_eq!(column(&alone, "tasks", name), together, "{name} of {cluster}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_asked_of_clusters_is_told_with_what_to_do() {
+    let desk = Desk::new();
+    desk.put("t.csv", "wcet_us,period_us,deadline_us\n2,10,20\n");
+    desk.put("o.csv", "kind,at,max_us,implementation,cpus\nschedule,,1,gsn-edf,4\n");
+    for (words, what, help) in [
+        ("--cpus 64 --cluster 7", "64 CPUs are no clusters of 7", "divides `--cpus`"),
+        ("--cpus 4 --cluster 8", "4 CPUs are no clusters of 8", "divides `--cpus`"),
+        ("--cpus 4 --cluster 1 --implementation gedf-mp", "no CPU for tasks", "`--cluster 2`"),
+        ("--cpus 8 --cluster 2 --overheads o.csv", "gsn-edf on 4 CPUs", "on 2 CPUs"),
+    ] {
+        let (text, code) = said(&desk.bash(&format!("wastenot bounds t.csv {words}")));
+        assert!(code == 2 && text.contains(what) && text.contains(help), "{text}");
+    }
+    let (answer, code) = asked(&desk, "t.csv --cpus 8 --cluster 4 --overheads o.csv");
+    assert_eq!((code, &answer["overheads"]["file"]), (0, &json!("o.csv")), "{answer}");
+    // Linux takes no such deadline, divided or not.
+    let words = "t.csv --cpus 2 --cluster 1 --implementation sched-deadline";
+    let (answer, code) = asked(&desk, words);
+    assert_eq!((code, &answer["cause"]), (3, &json!("deadline")), "{answer}");
+}
