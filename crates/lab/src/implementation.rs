@@ -128,7 +128,7 @@ impl FromStr for Implementation {
         let all = Implementation::ALL;
         all.into_iter().find(|it| it.name() == text).ok_or_else(|| {
             if PARTS.contains(&text) {
-                return "that is global EDF in each cluster, or on each CPU: `--cluster N`, or `--cluster 1`"
+                return "that is global EDF in each cluster: `wastenot bounds --cluster N`, 1 for each CPU"
                     .into();
             }
             match nearest(text, all.map(Implementation::name)) {

@@ -102,7 +102,8 @@ fn first_unmet(
 
 /// What tasks use of CPUs in the long run, rounded to a double: for people.
 pub fn utilization(tasks: &TaskSet) -> f64 {
-    tasks.iter().map(|task| task.wcet_us as f64 / task.period_us as f64).sum()
+    // The sum of nothing would be -0.
+    tasks.iter().fold(0.0, |sum, task| sum + task.wcet_us as f64 / task.period_us as f64)
 }
 
 /// The least number of CPUs that tasks do not overuse, if that can be told.

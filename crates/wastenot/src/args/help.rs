@@ -86,14 +86,16 @@ fn page(words: &[OsString]) -> String {
 
 /// `wastenot bounds sweeep ...`: clap takes the word for a file, since there may be one there.
 fn mistyped(words: &[OsString]) -> Option<Stop> {
-    let [_, verb, word, _, ..] = words else { return None };
+    let [_, verb, word, ..] = words else { return None };
     let command = super::command();
-    let verb = command.find_subcommand(verb)?;
-    let nested: Vec<&str> = verb.get_subcommands().map(Command::get_name).collect();
-    let word = word.to_str().filter(|word| !nested.contains(word) && !Path::new(word).exists())?;
+    let bounds = command.find_subcommand(verb).filter(|verb| verb.get_name() == "bounds")?;
+    let nested = bounds.get_subcommands().map(Command::get_name).chain(["help"]);
+    let nested: Vec<&str> = nested.collect();
+    let is_file = |word: &str| word.contains(['.', '/']) || Path::new(word).exists();
+    let word = word.to_str().filter(|word| !nested.contains(word) && !is_file(word))?;
     let near = nearest(word, nested)?;
     let what = format!("unrecognized subcommand '{word}'");
-    let line = format!("wastenot {} {near}", verb.get_name());
+    let line = format!("wastenot bounds {near}");
     Some(Stop::new(what, format!("did you mean `{line}`? See `{line} --help`")))
 }
 

@@ -380,7 +380,7 @@ fn partitions_are_of_tasks_that_pay_under_global_edf() {
     let text = ask("");
     assert!(!text.contains("C+") && !text.contains("own overheads"), "{text}");
     let (text, code) = said(&desk.bash("wastenot bounds t.csv --cpus 2 --implementation p-edf"));
-    assert!(code == 2 && text.contains("`--cluster N`, or `--cluster 1`"), "{text}");
+    assert!(code == 2 && text.contains("`wastenot bounds --cluster N`, 1 for each CPU"), "{text}");
 }
 
 #[test]
@@ -459,6 +459,7 @@ fn a_table_of_somebody_else_does_not_count() {
         ("t.csv --overheads o.csv --cpus 8", "gsn-edf on 8 CPUs"),
         ("t.csv --overheads o.csv --cpus 4 --implementation gedf-mp", "gedf-mp on 4 CPUs"),
         ("sweep s.toml", "gsn-edf on 2 CPUs"),
+        ("overheads --machine smp4 --with o.csv --implementation gedf-mp", "gedf-mp on 4 CPUs"),
     ] {
         let text = ask(words);
         let what = format!("o.csv: the table is of gsn-edf on 4 CPUs, and is to count for {whom}");

@@ -45,7 +45,7 @@ fn what_no_division_shows_is_unknown_and_what_no_scheduler_does_has_a_witness() 
     let (answer, code) = asked(&desk, "t.csv --cpus 2 --cluster 1");
     assert_eq!((&answer["verdict"], code), (&json!("unknown"), 3));
     assert_eq!((&answer["cause"], &answer["witness"]), (&json!("test"), &Value::Null));
-    assert_eq!(column(&answer, "clusters", "by"), [&Value::Null, &json!("gfb")]);
+    assert_eq!(column(&answer, "clusters", "by"), [&Value::Null, &json!("qpa")]);
     let text = answer["summary"].as_str().expect("a sentence");
     let why = "By worst fit CPU 0 is the first: its tasks use 1.333 of 1 CPU. First fit finds none";
     assert!(text.contains(why), "{text}");
@@ -78,10 +78,11 @@ fn a_cluster_is_a_machine_of_its_own() {
             let own: String = members().map(|n| lines[n].as_str()).collect();
             desk.put("own.csv", header.to_owned() + &own);
             let (alone, code) = asked(&desk, &format!("own.csv --cpus {size} {how}"));
-            assert_eq!(
-                (code, &alone["by"]),
-                (0, column(&answer, "clusters", "by")[cluster as usize])
-            );
+            let by = column(&answer, "clusters", "by")[cluster as usize];
+            // Of one CPU the exact test is asked first.
+            let same =
+                if size == 1 { alone["tests"]["qpa"] == "accept" } else { &alone["by"] == by };
+            assert!(code == 0 && same, "{alone}");
             for name in ["wcet_us", "wcet_us_with_overheads", "response_us_max"] {
                 let all = column(&answer, "tasks", name);
                 let together: Vec<&Value> = members().map(|n| all[n]).collect();
@@ -107,8 +108,85 @@ fn what_cannot_be_asked_of_clusters_is_told_with_what_to_do() {
     }
     let (answer, code) = asked(&desk, "t.csv --cpus 8 --cluster 4 --overheads o.csv");
     assert_eq!((code, &answer["overheads"]["file"]), (0, &json!("o.csv")), "{answer}");
-    // Linux takes no such deadline, divided or not.
+    // Linux takes no such deadline, divided or not: no test is about it.
     let words = "t.csv --cpus 2 --cluster 1 --implementation sched-deadline";
     let (answer, code) = asked(&desk, words);
     assert_eq!((code, &answer["cause"]), (3, &json!("deadline")), "{answer}");
+    assert_eq!(column(&answer, "clusters", "by"), [&Value::Null; 2]);
+    assert_eq!(column(&answer, "tasks", "response_us_max"), [&Value::Null]);
+}
+
+/// Of one CPU the exact test comes first: others would spend what it needs.
+#[test]
+fn what_first_fit_by_qpa_finds_is_found() {
+    let desk = Desk::new();
+    for (count, cpus, used) in [(60_u64, 16_u64, 15_u64), (256, 64, 57), (640, 64, 60)] {
+        // Periods without a common multiple; deadlines of some are shorter.
+        let task = |n: u64| {
+            let period = 10_000 + 7_919 * (n * n % 97) + n;
+            let wcet = (period * used * (1 + 2 * (n % 5)) / (5 * count)).max(1);
+            format!("{wcet},{period},{}\n", period - (period - wcet) * (n % 3) / 10)
+        };
+        let lines: String = (0..count).map(task).collect();
+        desk.put("t.csv", "wcet_us,period_us,deadline_us\n".to_owned() + &lines);
+        let (alone, _) = asked(&desk, &format!("t.csv --cpus {cpus} --test pedf"));
+        assert_eq!(alone["tests"]["pedf"], "accept", "{count} on {cpus}");
+        for tests in ["", "--test pedf"] {
+            let (answer, code) = asked(&desk, &format!("t.csv --cpus {cpus} --cluster 1 {tests}"));
+            assert_eq!(code, 0, "{count} on {cpus}: {}", answer["summary"]);
+        }
+    }
+}
+
+/// First fit begins with few tasks, of which a table need not tell.
+#[test]
+fn only_the_division_that_is_told_has_to_be_measured() {
+    let desk = Desk::new();
+    desk.put("t.csv", HALVES_AND_THIRDS.replace(",100\n", "000,100500\n"));
+    let table = |first: u32| format!("kind,at,max_us\nschedule,{first},0\nschedule,10,0\n");
+    desk.put("o.csv", table(2));
+    let (answer, code) = asked(&desk, "t.csv --cpus 2 --cluster 1 --overheads o.csv");
+    assert_eq!((code, &answer["divided_by"]), (0, &json!("first_fit")), "{answer}");
+    assert_eq!(answer["overheads"]["extrapolated"], false);
+    desk.put("o.csv", table(3));
+    let line = "wastenot bounds t.csv --cpus 2 --cluster 1 --overheads o.csv";
+    let (text, code) = said(&desk.bash(line));
+    let what = "schedule was measured at 3 to 10 tasks, and there are 2 in CPU 0";
+    assert!(code == 2 && text.contains(what), "{text}");
+    // Of averages nothing is told, and nothing is asked.
+    desk.put("o.csv", "kind,at,max_us,average_us\nschedule,1,9,\nschedule,9,9,2\n");
+    let (answer, code) = asked(&desk, "t.csv --cpus 8 --cluster 2 --overheads o.csv");
+    let said = answer["assumptions"].to_string();
+    assert!(code == 0 && !said.contains("averages"), "{answer}");
+}
+
+#[test]
+fn one_cluster_of_all_cpus_is_the_machine() {
+    let desk = Desk::new();
+    // Global EDF misses, though neither load nor windows tell.
+    desk.put("t.csv", "wcet_us,period_us\n2,10\n2,10\n10,11\n");
+    let ((global, code), (one, same)) =
+        (asked(&desk, "t.csv --cpus 2"), asked(&desk, "t.csv --cpus 2 --cluster 2"));
+    assert_eq!((code, same), (1, 1), "{global} {one}");
+    assert_eq!((&global["witness"], &one["witness"]["kind"]), (&one["witness"], &json!("miss")));
+    let (answer, code) = asked(&desk, "t.csv --cpus 4 --cluster 1");
+    assert_eq!(code, 0, "{answer}");
+    let empty = column(&answer, "clusters", "utilization")[3].to_string();
+    assert_eq!(empty, "0.0");
+    // A CPU of each that runs no task is no reason that none could.
+    desk.put("t.csv", "wcet_us,period_us\n9,10\n9,10\n9,10\n");
+    let words = "t.csv --cpus 4 --cluster 2 --implementation gedf-mp";
+    let text = asked(&desk, words).0["summary"].to_string();
+    assert!(text.contains("and 2 run tasks. No scheduler helps on these."), "{text}");
+}
+
+#[test]
+fn what_overheads_leave_nothing_of_is_told_as_without_clusters() {
+    let desk = Desk::new();
+    desk.put("t.csv", "wcet_us,period_us\n10,1000\n10,1000\n");
+    desk.put("o.csv", "kind,at,max_us\nlatency,,2000\n");
+    for words in ["--cpus 2", "--cpus 4 --cluster 2"] {
+        let (answer, code) = asked(&desk, &format!("t.csv --overheads o.csv {words}"));
+        assert_eq!((code, &answer["cause"]), (3, &json!("latency")), "{answer}");
+    }
 }

@@ -239,7 +239,10 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     ("wastenot rota", "what to do?", "`wastenot rota check`, `fmt`, `explain` or `emit`"),
     ("wastenot rota fmt", "rota needs a text to read", "`wastenot rota fmt my.rota`"),
-    ("wastenot rota chekc a.rota", "subcommand 'chekc'", "did you mean `wastenot rota check`"),
+    ("wastenot rota chekc a.rota", "unrecognized subcommand 'chekc'", "did you mean `check`"),
+    ("wastenot draw cores trace.dat --bogus", "unexpected argument '--bogus'", "draw --help"),
+    ("wastenot bounds sweeep", "subcommand 'sweeep'", "did you mean `wastenot bounds sweep`"),
+    ("wastenot bounds sweeep.csv --cpus", "'--cpus <M>'", "bounds --help"),
     (
         "wastenot rota check missing.rota",
         "cannot open missing.rota: no such file",

@@ -49,24 +49,24 @@ fn test(args: &Test) -> Result<Answer, Stop> {
     let name = open::shown(&args.file);
     let tasks = tasks(args, &name)?;
     let asked = Asked::of(args, cpus, measured.as_ref())?;
-    let is_measured = |beyond: Option<Beyond>| match (&measured, beyond) {
-        (Some(measured), Some(beyond)) if !args.extrapolate => {
-            let what = format!("{}: {}", measured.name, overheads::words(&beyond));
-            Err(Stop::new(what, overheads::help(&beyond)))
+    let is_measured = |beyond: Option<(String, Beyond)>| match (&measured, beyond) {
+        (Some(measured), Some((words, beyond))) if !args.extrapolate => {
+            Err(Stop::new(format!("{}: {words}", measured.name), overheads::help(&beyond)))
         }
         _ => Ok(()),
     };
     let judging = format!("judging {name}");
     let (verdict, report) = match args.cluster {
         None => {
-            is_measured(asked.beyond(&tasks))?;
+            is_measured(asked.beyond(&tasks).map(|it| (overheads::words(&it), it)))?;
             let outcome = progress::during(&judging, || Outcome::of(&tasks, &asked));
             (outcome.verdict(), report::report(&name, &tasks, &asked, &outcome))
         }
         Some(_) => {
             let of = || Division::of(&tasks, args.cpus / cpus, &asked, args.extrapolate);
             let division = progress::during(&judging, of);
-            is_measured(division.beyond(&asked))?;
+            let beyond = division.beyond(&asked);
+            is_measured(beyond.map(|(n, it)| (clusters::place(n, &it, &asked), it)))?;
             (division.verdict(), clusters::report(&name, &tasks, &asked, &division))
         }
     };

@@ -23,7 +23,7 @@ pub(super) const TEST: Budget = Budget(40_000_000);
 /// What the search for what would fit may spend, each half of it.
 const FIT: Budget = Budget(40_000_000);
 /// Jobs that are simulated in order to find one that is late.
-const JOBS: u64 = 2_000_000;
+pub(super) const JOBS: u64 = 2_000_000;
 /// Of more tasks each is not told of.
 pub(super) const TOLD: usize = 10_000;
 
@@ -61,7 +61,11 @@ impl Asked {
             Some(it) => {
                 it.is_of(args.implementation.name(), cpus)?;
                 let maxima = it.curves(Criterion::Hard)?.unwrap_or_default();
-                let averages = it.curves(Criterion::Soft)?;
+                // Of clusters nothing is told of averages.
+                let averages = match args.cluster {
+                    None => it.curves(Criterion::Soft)?,
+                    Some(_) => None,
+                };
                 let (file, is_told) = (it.name.clone(), it.table.is_told());
                 Some(Counted { file, is_told, maxima, averages })
             }
@@ -257,19 +261,34 @@ impl Outcome {
             self.unpreempted_us = within(single::non_preemptive(tasks, &mut TEST.clone()));
         }
         let partition = partitioned::first_fit(counted, cpus, &mut TEST.clone());
-        (self.cpu_of, self.responses_us) = (partition.cpu_of, responses(tasks, counted, cpus));
+        let left = &mut Budget(2 * TEST.0);
+        self.responses_us = responses(tasks, counted, cpus, left);
+        self.cpu_of = partition.cpu_of;
     }
 }
 
 /// The longest response times of tasks, which are `counted` once they pay for overheads.
-pub(super) fn responses(tasks: &TaskSet, counted: &TaskSet, cpus: u32) -> Option<Vec<u64>> {
+pub(super) fn responses(
+    tasks: &TaskSet,
+    counted: &TaskSet,
+    cpus: u32,
+    left: &mut Budget,
+) -> Option<Vec<u64>> {
     let how = Rta { fixpoint: true, ..Rta::default() };
-    let exact = || within(single::edf(counted, Slack::Exact, &mut TEST.clone()));
-    let bound = || {
-        let rta = gedf::rta(counted, cpus, &how, &mut TEST.clone());
+    let exact = |own: &mut Budget| within(single::edf(counted, Slack::Exact, own));
+    let bound = |own: &mut Budget| {
+        let rta = gedf::rta(counted, cpus, &how, own);
         (rta.answer == Answer::Accept).then_some(rta.response_us)
     };
-    let all = if cpus == 1 { exact().or_else(bound) } else { bound() };
+    let mut ask = |of: &dyn Fn(&mut Budget) -> Option<Vec<u64>>| {
+        let given = TEST.0.min(left.0);
+        let mut own = Budget(given);
+        let all = of(&mut own);
+        left.0 -= given - own.0;
+        all
+    };
+    let exactly = if cpus == 1 { ask(&exact) } else { None };
+    let all = exactly.or_else(|| ask(&bound));
     all.map(|all| since_release(&all, counted, tasks))
 }
 

@@ -1,7 +1,7 @@
 //! What was found, in words and figures.
 
 use wastenot_bounds::Answer;
-use wastenot_bounds::overheads::{Beyond, TooMuch};
+use wastenot_bounds::overheads::TooMuch;
 use wastenot_bounds::verdict::{Alone, Judgement, Test, Verdict, Witness, utilization};
 use wastenot_lab::Implementation;
 use wastenot_model::sporadic::{Sporadic, TaskSet};
@@ -38,17 +38,17 @@ fn next(name: &str, asked: &Asked, outcome: &Outcome) -> Option<String> {
             asked.cpus
         ));
     }
-    let is_schedulable = matches!(outcome.verdict(), Verdict::Schedulable(_));
-    let partition = outcome.plain.answer(Test::Partitioned);
-    if !is_schedulable && partition == Some(Answer::Accept) && asked.implementation.dedicated() == 0
-    {
-        return Some(format!("wastenot bounds {name} --cpus {} --cluster 1", asked.cpus));
-    }
-    let cpus = outcome.enough?.cpus + asked.implementation.dedicated();
     let how = match asked.implementation.name() {
         "gsn-edf" => String::new(),
         name => format!(" --implementation {name}"),
     };
+    let is_schedulable = matches!(outcome.verdict(), Verdict::Schedulable(_));
+    let partition = outcome.plain.answer(Test::Partitioned);
+    if !is_schedulable && partition == Some(Answer::Accept) && asked.implementation.dedicated() == 0
+    {
+        return Some(format!("wastenot bounds {name} --cpus {} --cluster 1{how}", asked.cpus));
+    }
+    let cpus = outcome.enough?.cpus + asked.implementation.dedicated();
     Some(format!("wastenot bounds {name} --cpus {cpus}{how}"))
 }
 
@@ -83,7 +83,8 @@ fn sentence(
                 None => "",
                 Some(_) => " That is so even if the kernel takes nothing.",
             };
-            format!("Unschedulable: {}{without}", aloud(witness, tasks, asked.for_tasks()))
+            let why = aloud(witness, tasks, asked.for_tasks(), asked);
+            format!("Unschedulable: {why}{without}")
         }
         Verdict::Unknown if outcome.refused.is_some() => {
             format!("Unknown: {}", Cause::of(outcome).words(tasks, outcome, asked))
@@ -99,9 +100,18 @@ fn sentence(
 }
 
 /// A witness, read aloud.
-pub(super) fn aloud(witness: &Witness<Missed>, tasks: &TaskSet, cpus: u32) -> String {
+pub(super) fn aloud(
+    witness: &Witness<Missed>,
+    tasks: &TaskSet,
+    cpus: u32,
+    asked: &Asked,
+) -> String {
     let given = plural(cpus.into(), "CPU");
-    let (give, are) = if cpus == 1 { ("gives", "is") } else { ("give", "are") };
+    let (give, are, run) = if cpus == 1 { ("gives", "is", "runs") } else { ("give", "are", "run") };
+    let (there, helps) = match asked.implementation.dedicated() {
+        0 => (format!("there {are} {cpus}"), "No scheduler helps."),
+        _ => (format!("{cpus} {run} tasks"), "No scheduler helps on these."),
+    };
     match witness {
         Witness::Alone(Alone { task, released_us, deadline_us, completed_us }) => {
             let it = &tasks[*task];
@@ -122,13 +132,11 @@ pub(super) fn aloud(witness: &Witness<Missed>, tasks: &TaskSet, cpus: u32) -> St
             } else {
                 used
             };
-            format!(
-                "tasks use {used} CPUs in the long run, and there {are} {cpus}. No scheduler helps."
-            )
+            format!("tasks use {used} CPUs in the long run, and {there}. {helps}")
         }
         Witness::Demand { window_us, demand_us } => format!(
             "if all tasks release together, the jobs that are due within {window_us} us take \
-             {demand_us} us, and {given} {give} {}. No scheduler helps.",
+             {demand_us} us, and {given} {give} {}. {helps}",
             u128::from(*window_us) * u128::from(cpus)
         ),
         Witness::Missed(missed) => {
@@ -204,9 +212,7 @@ impl Cause {
         }
         let answers = match &outcome.counted {
             None => &outcome.plain.answers,
-            Some(Err(TooMuch::Latency { .. })) => return Cause::Latency,
-            Some(Err(TooMuch::Close)) => return Cause::Budget,
-            Some(Err(_)) => return Cause::Interrupts,
+            Some(Err(why)) => return Cause::of_too_much(why),
             Some(Ok(Counts { judgement, .. })) => match &judgement.verdict {
                 Verdict::Unschedulable(witness) => return Cause::of_witness(witness),
                 _ => &judgement.answers,
@@ -214,6 +220,13 @@ impl Cause {
         };
         let spent = answers.iter().any(|(_, answer)| *answer == Answer::Unknown);
         if spent { Cause::Budget } else { Cause::Test }
+    }
+    pub(super) fn of_too_much(why: &TooMuch) -> Cause {
+        match why {
+            TooMuch::Latency { .. } => Cause::Latency,
+            TooMuch::Close => Cause::Budget,
+            _ => Cause::Interrupts,
+        }
     }
     pub(super) fn of_witness(witness: &Witness<Missed>) -> Cause {
         match witness {
@@ -640,7 +653,8 @@ fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String>
     ];
     match &asked.overheads {
         Some(counted) => {
-            all.extend(of_overheads(counted, asked, asked.beyond(tasks)));
+            let beyond = asked.beyond(tasks).map(|beyond| words(&beyond));
+            all.extend(of_overheads(counted, asked, beyond));
             if asked.tests.contains(&Test::Partitioned) {
                 let name = asked.implementation.name();
                 all.push(format!(
@@ -681,7 +695,7 @@ fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String>
 pub(super) fn of_overheads(
     counted: &Counted,
     asked: &Asked,
-    beyond: Option<Beyond>,
+    beyond: Option<String>,
 ) -> Vec<String> {
     let file = &counted.file;
     let (name, cpus) = (asked.implementation.name(), plural(asked.cpus.into(), "CPU"));
@@ -697,7 +711,7 @@ pub(super) fn of_overheads(
         all.push(format!("{file} has no {}: counted as 0", missing.join(", ")));
     }
     if let Some(beyond) = beyond {
-        all.push(format!("extrapolated: {}", words(&beyond)));
+        all.push(format!("extrapolated: {beyond}"));
     }
     if let Some(averages) = &counted.averages {
         all.push("averages bound nothing: what holds with them is no guarantee".into());

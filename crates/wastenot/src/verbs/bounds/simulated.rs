@@ -23,6 +23,8 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
         let what = format!("{} leaves no CPU for tasks", args.implementation.name());
         return Err(Stop::new(what, "give the machine two CPUs or more"));
     }
+    let others = args.with.as_deref().map(|file| others(file, args, cpus)).transpose()?;
+    let mut others = others.unwrap_or_default();
     let counts = counts(args, cpus);
     let simulated = Simulated {
         implementation: args.implementation,
@@ -34,10 +36,9 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
     let what = format!("simulating {} on {cpus} CPUs", args.implementation.name());
     let mut table = progress::during(&what, || simulated.table(&counts))
         .map_err(|error| Stop::new(&error, error.help()))?;
-    if let Some(file) = &args.with {
-        let others = others(file, &table.rows)?;
-        table.rows.extend(others);
-    }
+    // Of kinds that were simulated nothing is taken from elsewhere.
+    others.retain(|other| table.rows.iter().all(|row| row.kind != other.kind));
+    table.rows.extend(others);
     let text = write(&about(args, cpus), &table);
     target.write(|file| file.write_all(text.as_bytes()))?;
     Ok(Answer::Yes)
@@ -54,11 +55,11 @@ fn counts(args: &Args, cpus: u32) -> Vec<u32> {
     counts
 }
 
-/// What another table has of kinds that these rows do not have.
-fn others(file: &Path, rows: &[Overhead]) -> Result<Vec<Overhead>, Stop> {
-    let mut others = Measured::read(file)?.table.rows;
-    others.retain(|other| rows.iter().all(|row| row.kind != other.kind));
-    Ok(others)
+/// What another table has, which is of the same machine as far as it says.
+fn others(file: &Path, args: &Args, cpus: u32) -> Result<Vec<Overhead>, Stop> {
+    let measured = Measured::read(file)?;
+    measured.is_of(args.implementation.name(), cpus)?;
+    Ok(measured.table.rows)
 }
 
 /// What whoever finds the file has to know.

@@ -5,16 +5,19 @@ mod report;
 
 use wastenot_bounds::overheads::{Beyond, TooMuch};
 use wastenot_bounds::partitioned::first_fit_by;
-use wastenot_bounds::verdict::{Judgement, Test, Verdict, judge};
-use wastenot_bounds::{Answer, Budget};
+use wastenot_bounds::verdict::{Judgement, Test, Verdict, Witness, judge};
+use wastenot_bounds::{Answer, Budget, tardiness};
 use wastenot_model::sporadic::{Sporadic, TaskSet};
-use wastenot_sim::edf::Missed;
+use wastenot_sim::edf::{Missed, falsify};
 
-pub(super) use self::report::report;
-use super::outcome::{Asked, TEST, TOLD, responses};
+pub(super) use self::report::{place, report};
+use super::outcome::{Asked, JOBS, TEST, responses};
 
-/// What either way to divide may spend on all clusters that it tries: some seconds.
+/// What either way to divide may spend on all clusters that it tries, and what may be spent on the
+/// response times of all: some seconds.
 const SEARCH: Budget = Budget(200_000_000);
+/// No test of a cluster may spend more of what is left of it.
+const SHARE: u64 = 64;
 /// What it takes to count overheads, for each task, in steps of a test.
 const COUNTING: u64 = 16;
 
@@ -57,7 +60,8 @@ pub(super) struct Division {
     pub(super) refused: Option<usize>,
     /// Whether first fit was out of its budget.
     pub(super) spent: bool,
-    /// Of all tasks on all CPUs: only what refutes every scheduler is a witness here.
+    /// Of all tasks on all CPUs: only what refutes every scheduler is a witness here, and a
+    /// simulated miss if there is one cluster.
     pub(super) whole: Verdict<Missed>,
 }
 
@@ -72,13 +76,24 @@ impl Division {
         let with = |by, cluster_of: Vec<usize>, whole| {
             let parts = tasks.divided(&cluster_of, count).into_iter();
             let mut left = SEARCH;
-            let clusters = parts.map(|tasks| Cluster::of(tasks, asked, &mut left)).collect();
+            let one = |tasks| match refused {
+                None => Cluster::of(tasks, asked, &mut left),
+                Some(_) => Cluster::untold(tasks, asked),
+            };
+            let clusters = parts.map(one).collect();
             Division { by, cluster_of, clusters, refused, spent: false, whole }
         };
         let worst_fit = tasks.worst_fit(&vec![cpus; count]);
-        let worst_fit = with(By::WorstFit, worst_fit, verdict);
+        let mut worst_fit = with(By::WorstFit, worst_fit, verdict);
         let is_open = refused.is_none() && matches!(worst_fit.whole, Verdict::Unknown);
         if !is_open || worst_fit.is_shown() {
+            return worst_fit;
+        }
+        if clusters == 1 {
+            // There is nothing to divide, and who is late is late.
+            if let Some(missed) = falsify(tasks, cpus, JOBS).missed {
+                worst_fit.whole = Verdict::Unschedulable(Witness::Missed(missed));
+            }
             return worst_fit;
         }
         let mut left = SEARCH;
@@ -88,7 +103,9 @@ impl Division {
                 return Answer::Unknown;
             }
             let tasks = TaskSet::new(part.to_vec()).expect("they are of a set");
-            let is_measured = extrapolate || asked.beyond(&tasks).is_none();
+            // As long as it has few tasks more may come.
+            let is_too_much = |beyond: Beyond| beyond.at > beyond.last;
+            let is_measured = extrapolate || !asked.beyond(&tasks).is_some_and(is_too_much);
             match Cluster::of(tasks, asked, &mut left).shown {
                 Shown::By(_) if is_measured => Answer::Accept,
                 Shown::Spent => Answer::Unknown,
@@ -104,9 +121,10 @@ impl Division {
         }
     }
 
-    /// Where an overhead is asked for that was not measured.
-    pub(super) fn beyond(&self, asked: &Asked) -> Option<Beyond> {
-        self.clusters.iter().find_map(|cluster| asked.beyond(&cluster.tasks))
+    /// The first cluster of which an overhead is asked for that was not measured, and where.
+    pub(super) fn beyond(&self, asked: &Asked) -> Option<(usize, Beyond)> {
+        let mut all = self.clusters.iter().enumerate();
+        all.find_map(|(n, cluster)| Some((n, asked.beyond(&cluster.tasks)?)))
     }
 
     /// Of global EDF in each cluster; a job that is late in one refutes this division only, and so
@@ -135,24 +153,20 @@ impl Division {
     }
 
     /// Of each task what `of` has of its cluster, by the order of the cluster.
-    fn by_task<T: Clone>(&self, of: impl Fn(&Cluster) -> Option<Vec<T>>) -> Vec<Option<T>> {
-        let mut parts: Vec<_> = self
-            .clusters
-            .iter()
-            .map(|cluster| of(cluster).unwrap_or_default().into_iter())
-            .collect();
+    fn by_task<T>(&self, of: impl FnMut(&Cluster) -> Option<Vec<T>>) -> Vec<Option<T>> {
+        let parts = self.clusters.iter().map(of);
+        let mut parts: Vec<_> = parts.map(|it| it.unwrap_or_default().into_iter()).collect();
         self.cluster_of.iter().map(|&cluster| parts[cluster].next()).collect()
     }
 
     /// The longest response time of each task, where its cluster is shown to be in time.
     pub(super) fn responses_us(&self, asked: &Asked) -> Vec<Option<u64>> {
-        let is_told = self.cluster_of.len() <= TOLD;
-        self.by_task(|cluster| {
-            let counted = cluster.counted.as_ref().ok().filter(|_| is_told)?;
-            match cluster.shown {
-                Shown::By(_) => responses(&cluster.tasks, counted, asked.for_tasks()),
-                _ => None,
+        let mut left = SEARCH;
+        self.by_task(|cluster| match (&cluster.counted, cluster.shown) {
+            (Ok(counted), Shown::By(_)) => {
+                responses(&cluster.tasks, counted, asked.for_tasks(), &mut left)
             }
+            _ => None,
         })
     }
 
@@ -173,21 +187,42 @@ impl Cluster {
         };
         Cluster { tasks, counted, shown }
     }
+
+    /// Of tasks that the implementation does not take: no test is about them.
+    fn untold(tasks: TaskSet, asked: &Asked) -> Cluster {
+        let counted = asked.counted(&tasks, asked.for_tasks());
+        Cluster { tasks, counted, shown: Shown::Nothing }
+    }
 }
 
-/// The first test that accepts; each may spend what any may, if there is as much left.
+/// The first test that accepts; each may spend a share of what is left.
 fn shown(tasks: &TaskSet, asked: &Asked, left: &mut Budget) -> Shown {
+    let cpus = asked.for_tasks();
+    if tardiness::is_bounded(tasks, cpus) == Some(false) {
+        return Shown::Nothing;
+    }
     let mut shown = Shown::Nothing;
-    for &test in asked.tests.iter().filter(|test| test.is_of_global_edf()) {
-        let given = Budget(TEST.0.min(left.0));
-        let mut own = given;
-        let answer = test.ask(tasks, asked.for_tasks(), &mut own);
-        left.0 -= given.0 - own.0;
+    for test in tests(asked) {
+        let given = TEST.0.min(left.0 / SHARE);
+        let mut own = Budget(given);
+        let answer = test.ask(tasks, cpus, &mut own);
+        left.0 -= given - own.0;
         match answer {
             Answer::Accept => return Shown::By(test),
+            // It is exact: what it rejects nobody accepts.
+            Answer::Reject if test == Test::Qpa => return Shown::Nothing,
             Answer::Unknown => shown = Shown::Spent,
             Answer::Reject | Answer::NotApplicable(_) => {}
         }
     }
     shown
+}
+
+/// The tests that a cluster is asked. Of one CPU the exact one comes first, which partitioned EDF
+/// is, too.
+fn tests(asked: &Asked) -> Vec<Test> {
+    let is_exact = |test: &Test| matches!(test, Test::Qpa | Test::Partitioned);
+    let (exact, others): (Vec<Test>, Vec<Test>) = asked.tests.iter().partition(|it| is_exact(it));
+    let first = (asked.for_tasks() == 1 && !exact.is_empty()).then_some(Test::Qpa);
+    first.into_iter().chain(others).collect()
 }

@@ -1,5 +1,6 @@
 //! What was found of clusters, in words and figures.
 
+use wastenot_bounds::overheads::Beyond;
 use wastenot_bounds::verdict::{Verdict, utilization};
 use wastenot_lab::Implementation;
 use wastenot_model::sporadic::TaskSet;
@@ -8,6 +9,7 @@ use wastenot_sim::edf::Missed;
 
 use super::{By, Division, Shown};
 use crate::verbs::bounds::outcome::{Asked, TOLD};
+use crate::verbs::bounds::overheads::words;
 use crate::verbs::bounds::report::{Cause, aloud, map, of_overheads, of_witness, plural, refused};
 
 /// The whole report. `asked` is of one cluster.
@@ -36,6 +38,11 @@ pub(in crate::verbs::bounds) fn report(
     report
 }
 
+/// Where an overhead of a cluster is asked for that was not measured.
+pub(in crate::verbs::bounds) fn place(cluster: usize, beyond: &Beyond, asked: &Asked) -> String {
+    format!("{} in {} {cluster}", words(beyond), noun(asked))
+}
+
 /// So many clusters, each of so many CPUs.
 fn these(clusters: u32, cpus: u32) -> String {
     format!("{} of {}", plural(clusters.into(), "cluster"), plural(cpus.into(), "CPU"))
@@ -56,6 +63,7 @@ fn sentence(
     let clusters = division.clusters.len() as u32;
     let how = match asked.cpus {
         1 => format!("under partitioned EDF on {}", plural(clusters.into(), "CPU")),
+        cpus if clusters == 1 => format!("under global EDF on {}", plural(cpus.into(), "CPU")),
         cpus => format!("under global EDF in each of {}", these(clusters, cpus)),
     };
     let counted = asked.overheads.as_ref().map_or_else(String::new, |it| {
@@ -72,7 +80,7 @@ fn sentence(
                 Some(_) => " That is so even if the kernel takes nothing.",
             };
             let cpus = clusters * asked.for_tasks();
-            format!("Unschedulable: {}{without}", aloud(witness, tasks, cpus))
+            format!("Unschedulable: {}{without}", aloud(witness, tasks, cpus, asked))
         }
         Verdict::Unknown => match division.refused {
             Some(task) => format!("Unknown: {}", refused(asked, task, &tasks[task])),
@@ -90,7 +98,7 @@ fn unshown(asked: &Asked, division: &Division) -> String {
     let Some(first) = division.unshown() else { return String::new() };
     let cluster = &division.clusters[first];
     let why = match (&cluster.counted, cluster.shown) {
-        (Err(why), _) => format!("once overheads are counted nothing is left in it: {why}"),
+        (Err(why), _) => format!("once overheads are counted nothing is left in it ({why})"),
         (Ok(_), Shown::Spent) => "tests ran out of their budget of steps".into(),
         (Ok(counted), _) if utilization(counted) > f64::from(asked.for_tasks()) => {
             format!("its tasks use {:.3} of {}", utilization(counted), {
@@ -100,11 +108,13 @@ fn unshown(asked: &Asked, division: &Division) -> String {
         (Ok(_), _) => "no test that was asked accepts its tasks".into(),
     };
     let noun = noun(asked);
-    let other = match division.spent {
-        true => "First fit ran out of its budget of steps",
-        false => "First fit finds none either",
+    let (by, other) = match division.by {
+        _ if division.clusters.len() == 1 => return format!("The reason: {why}."),
+        By::FirstFit => ("first", ""),
+        By::WorstFit if division.spent => ("worst", " First fit ran out of its budget of steps."),
+        By::WorstFit => ("worst", " First fit finds none either."),
     };
-    format!("By worst fit {noun} {first} is the first: {why}. {other}.")
+    format!("By {by} fit {noun} {first} is the first: {why}.{other}")
 }
 
 /// What people want to know first.
@@ -143,8 +153,11 @@ fn for_programs(
         Verdict::Unknown if division.refused.is_some() => Some(Cause::Refused),
         Verdict::Unknown => match division.unshown().map(|first| &division.clusters[first]) {
             Some(cluster) if cluster.shown == Shown::Spent || division.spent => Some(Cause::Budget),
-            Some(cluster) if cluster.counted.is_err() => Some(Cause::Interrupts),
-            _ => Some(Cause::Test),
+            Some(cluster) => Some(match &cluster.counted {
+                Err(why) => Cause::of_too_much(why),
+                Ok(_) => Cause::Test,
+            }),
+            None => None,
         },
     };
     put("cause", cause.map(Cause::word).into());
@@ -247,7 +260,10 @@ fn assumptions(tasks: &TaskSet, asked: &Asked, division: &Division) -> Vec<Strin
             .to_owned(),
     ];
     match &asked.overheads {
-        Some(counted) => all.extend(of_overheads(counted, asked, division.beyond(asked))),
+        Some(counted) => {
+            let beyond = division.beyond(asked).map(|(n, beyond)| place(n, &beyond, asked));
+            all.extend(of_overheads(counted, asked, beyond));
+        }
         None => all.push(
             "the kernel takes nothing for itself (`--overheads` counts what it takes)".into(),
         ),
