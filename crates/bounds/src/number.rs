@@ -36,6 +36,14 @@ impl Budget {
     pub(crate) fn once() -> Budget {
         Budget(40_000_000)
     }
+    /// Lets `work` spend at most so many of the steps that are left.
+    pub fn lend<T>(&mut self, most: u64, work: impl FnOnce(&mut Budget) -> T) -> T {
+        let given = self.0.min(most);
+        let mut own = Budget(given);
+        let done = work(&mut own);
+        self.0 -= given - own.0;
+        done
+    }
     pub(crate) fn spend(&mut self, steps: usize) -> Result<(), Halt> {
         self.0 = self.0.checked_sub(steps as u64).ok_or(Halt::Spent)?;
         Ok(())

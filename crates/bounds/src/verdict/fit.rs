@@ -2,9 +2,8 @@
 
 use wastenot_model::sporadic::TaskSet;
 
-use super::Test;
 use super::witness::cpus_used;
-use crate::Answer;
+use super::{Shown, Test, shown};
 use crate::gedf::{self, Rta};
 use crate::number::Budget;
 
@@ -36,29 +35,6 @@ pub struct Scale {
 /// Of what is left a test may spend one over this.
 const SHARE: u64 = 8;
 
-/// The first of `tests` about global EDF that accepts; `Err`: none did, and not all had an answer.
-fn accepted(
-    tasks: &TaskSet,
-    cpus: u32,
-    tests: &[Test],
-    budget: &mut Budget,
-) -> Result<Option<Test>, ()> {
-    let mut all_known = Ok(None);
-    for &test in tests.iter().filter(|test| test.is_of_global_edf()) {
-        // No test takes all that is left from those after it.
-        let part = Budget(budget.0 / SHARE);
-        let mut left = part;
-        let answer = test.ask(tasks, cpus, &mut left);
-        budget.0 -= part.0 - left.0;
-        match answer {
-            Answer::Accept => return Ok(Some(test)),
-            Answer::Unknown => all_known = Err(()),
-            Answer::Reject | Answer::NotApplicable(_) => {}
-        }
-    }
-    all_known
-}
-
 /// The least number of CPUs, from `from` to `most`, with which some test accepts. `on` is the set
 /// as it is on so many, if it is one. Tests are not monotone, so that each number is tried.
 pub fn least_cpus(
@@ -77,10 +53,10 @@ pub fn least_cpus(
             cpus = used;
             continue;
         }
-        match accepted(&tasks, cpus, tests, budget) {
-            Ok(Some(by)) => return Some(Enough { cpus, by, is_least }),
-            Ok(None) => cpus += 1,
-            Err(()) => {
+        match shown(&tasks, cpus, tests, budget, SHARE) {
+            Shown::By(by) => return Some(Enough { cpus, by, is_least }),
+            Shown::Nothing => cpus += 1,
+            Shown::Spent => {
                 // Larger steps, and only tests that still answer.
                 is_least = false;
                 cpus += cpus.div_ceil(4);
@@ -102,17 +78,17 @@ pub fn most_work(
 ) -> Option<Scale> {
     let tests: Vec<Test> = tests.iter().copied().filter(|test| test.takes_less()).collect();
     let mut ask = |per_mille| match with(per_mille) {
-        Some(tasks) => accepted(&tasks, cpus, &tests, budget),
-        None => Ok(None),
+        Some(tasks) => shown(&tasks, cpus, &tests, budget, SHARE),
+        None => Shown::Nothing,
     };
     let (mut low, mut high) = (0, most + 1);
     let (mut by, mut is_most) = (None, true);
     while low + 1 < high {
         let middle = low + (high - low) / 2;
         match ask(middle) {
-            Ok(Some(test)) => (low, by) = (middle, Some(test)),
-            Ok(None) => (high, is_most) = (middle, true),
-            Err(()) => (high, is_most) = (middle, false),
+            Shown::By(test) => (low, by) = (middle, Some(test)),
+            Shown::Nothing => (high, is_most) = (middle, true),
+            Shown::Spent => (high, is_most) = (middle, false),
         }
     }
     let critical = with(high).and_then(|tasks| critical(&tasks, cpus, budget));

@@ -76,3 +76,28 @@ pub fn judge<M>(
     };
     Judgement { verdict, answers }
 }
+
+/// What tests show of a set, where one is enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// No job is late, by this test.
+    By(Test),
+    /// No test accepts.
+    Nothing,
+    /// None does, and one was out of its budget.
+    Spent,
+}
+
+/// Asks those of `tests` that are of global EDF until one accepts. Of what is left each may spend
+/// one over `share`: no test takes all from those after it.
+pub fn shown(tasks: &TaskSet, cpus: u32, tests: &[Test], budget: &mut Budget, share: u64) -> Shown {
+    let mut shown = Shown::Nothing;
+    for &test in tests.iter().filter(|test| test.is_of_global_edf()) {
+        match budget.lend(budget.0 / share, |own| test.ask(tasks, cpus, own)) {
+            Answer::Accept => return Shown::By(test),
+            Answer::Unknown => shown = Shown::Spent,
+            Answer::Reject | Answer::NotApplicable(_) => {}
+        }
+    }
+    shown
+}

@@ -275,21 +275,14 @@ pub(super) fn responses(
     left: &mut Budget,
 ) -> Option<Vec<u64>> {
     let how = Rta { fixpoint: true, ..Rta::default() };
-    let exact = |own: &mut Budget| within(single::edf(counted, Slack::Exact, own));
-    let bound = |own: &mut Budget| {
-        let rta = gedf::rta(counted, cpus, &how, own);
+    let exact = (cpus == 1)
+        .then(|| left.lend(TEST.0, |own| single::edf(counted, Slack::Exact, own)))
+        .and_then(within);
+    let bound = || {
+        let rta = left.lend(TEST.0, |own| gedf::rta(counted, cpus, &how, own));
         (rta.answer == Answer::Accept).then_some(rta.response_us)
     };
-    let mut ask = |of: &dyn Fn(&mut Budget) -> Option<Vec<u64>>| {
-        let given = TEST.0.min(left.0);
-        let mut own = Budget(given);
-        let all = of(&mut own);
-        left.0 -= given - own.0;
-        all
-    };
-    let exactly = if cpus == 1 { ask(&exact) } else { None };
-    let all = exactly.or_else(|| ask(&bound));
-    all.map(|all| since_release(&all, counted, tasks))
+    exact.or_else(bound).map(|all| since_release(&all, counted, tasks))
 }
 
 fn within(response: Response) -> Option<Vec<u64>> {

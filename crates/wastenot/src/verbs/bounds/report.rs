@@ -8,7 +8,7 @@ use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::{Report, Table, Unit, Value};
 use wastenot_sim::edf::{Missed, Tie};
 
-use super::outcome::{Asked, Counted, Counts, Outcome, SEARCHED, Soft, TOLD};
+use super::outcome::{Asked, Counts, Outcome, SEARCHED, Soft, TOLD};
 use super::overheads::words;
 
 /// The whole report.
@@ -64,12 +64,7 @@ fn sentence(
     verdict: &Verdict<Missed>,
 ) -> String {
     let on = format!("under global EDF on {}", plural(asked.for_tasks().into(), "CPU"));
-    let counted = match &asked.overheads {
-        None => String::new(),
-        Some(it) => {
-            format!(", with what {} says that {} takes", it.file, asked.implementation.name())
-        }
-    };
+    let counted = with_overheads(asked);
     match verdict {
         Verdict::Schedulable(test) => {
             let (test, source) = (test.key().to_uppercase(), test.source());
@@ -78,14 +73,7 @@ fn sentence(
                  goes first of equal deadlines. {test} shows it ({source})."
             )
         }
-        Verdict::Unschedulable(witness) => {
-            let without = match asked.overheads {
-                None => "",
-                Some(_) => " That is so even if the kernel takes nothing.",
-            };
-            let why = aloud(witness, tasks, asked.for_tasks(), asked);
-            format!("Unschedulable: {why}{without}")
-        }
+        Verdict::Unschedulable(witness) => unschedulable(witness, tasks, asked.for_tasks(), asked),
         Verdict::Unknown if outcome.refused.is_some() => {
             format!("Unknown: {}", Cause::of(outcome).words(tasks, outcome, asked))
         }
@@ -99,13 +87,29 @@ fn sentence(
     }
 }
 
-/// A witness, read aloud.
-pub(super) fn aloud(
+/// That overheads are counted, if they are.
+pub(super) fn with_overheads(asked: &Asked) -> String {
+    asked.overheads.as_ref().map_or_else(String::new, |it| {
+        format!(", with what {} says that {} takes", it.file, asked.implementation.name())
+    })
+}
+
+/// The verdict on tasks of which something shows that they miss on so many CPUs.
+pub(super) fn unschedulable(
     witness: &Witness<Missed>,
     tasks: &TaskSet,
     cpus: u32,
     asked: &Asked,
 ) -> String {
+    let without = match asked.overheads {
+        None => "",
+        Some(_) => " That is so even if the kernel takes nothing.",
+    };
+    format!("Unschedulable: {}{without}", aloud(witness, tasks, cpus, asked))
+}
+
+/// A witness, read aloud.
+fn aloud(witness: &Witness<Missed>, tasks: &TaskSet, cpus: u32, asked: &Asked) -> String {
     let given = plural(cpus.into(), "CPU");
     let (give, are, run) = if cpus == 1 { ("gives", "is", "runs") } else { ("give", "are", "run") };
     let (there, helps) = match asked.implementation.dedicated() {
@@ -469,19 +473,11 @@ fn for_programs(
     put("implementation", asked.implementation.name().into());
     put("task_count", tasks.len().into());
     put("utilization", utilization(tasks).into());
-    let counted = asked.overheads.as_ref().map(|it| {
-        let used = match &outcome.counted {
-            Some(Ok(counts)) => utilization(&counts.tasks).into(),
-            _ => Value::Unknown,
-        };
-        map([
-            ("file", it.file.as_str().into()),
-            ("extrapolated", asked.beyond(tasks).is_some().into()),
-            ("not_measured", asked.missing(&it.maxima).into()),
-            ("utilization", used),
-        ])
-    });
-    put("overheads", counted.unwrap_or(Value::Unknown));
+    let used = match &outcome.counted {
+        Some(Ok(counts)) => Some(utilization(&counts.tasks)),
+        _ => None,
+    };
+    put("overheads", of_counted(asked, asked.beyond(tasks).is_some(), used));
     let plain = asked.overheads.as_ref().map(|_| {
         let plain = &outcome.plain;
         map([
@@ -512,7 +508,18 @@ fn for_programs(
     put("tardiness.gfl_us_max", most(soft.and_then(|it| it.gfl_us.as_ref())).into());
 }
 
-pub(super) fn map<const N: usize>(values: [(&str, Value); N]) -> Value {
+/// Overheads that are counted, in JSON, and what tasks use with them.
+pub(super) fn of_counted(asked: &Asked, extrapolated: bool, used: Option<f64>) -> Value {
+    let Some(it) = &asked.overheads else { return Value::Unknown };
+    map([
+        ("file", it.file.as_str().into()),
+        ("extrapolated", extrapolated.into()),
+        ("not_measured", asked.missing(&it.maxima).into()),
+        ("utilization", used.into()),
+    ])
+}
+
+fn map<const N: usize>(values: [(&str, Value); N]) -> Value {
     Value::Map(values.map(|(name, value)| (name.to_owned(), value)).into())
 }
 
@@ -651,24 +658,18 @@ fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String>
          may be preempted and moved at any time"
             .to_owned(),
     ];
-    match &asked.overheads {
-        Some(counted) => {
-            let beyond = asked.beyond(tasks).map(|beyond| words(&beyond));
-            all.extend(of_overheads(counted, asked, beyond));
-            if asked.tests.contains(&Test::Partitioned) {
-                let name = asked.implementation.name();
-                all.push(format!(
-                    "partitioned EDF is asked of tasks that pay what {name} takes, where {name} \
-                     runs them: its own overheads are others (`--cluster 1` counts them)"
-                ));
-            }
-            if outcome.enough.is_some() {
-                all.push(format!("on more CPUs everything takes what it takes on {}", asked.cpus));
-            }
+    all.extend(of_kernel(asked, asked.beyond(tasks).map(|beyond| words(&beyond))));
+    if asked.overheads.is_some() {
+        if asked.tests.contains(&Test::Partitioned) {
+            let name = asked.implementation.name();
+            all.push(format!(
+                "partitioned EDF is asked of tasks that pay what {name} takes, where {name} runs \
+                 them: its own overheads are others (`--cluster 1` counts them)"
+            ));
         }
-        None => all.push(
-            "the kernel takes nothing for itself (`--overheads` counts what it takes)".into(),
-        ),
+        if outcome.enough.is_some() {
+            all.push(format!("on more CPUs everything takes what it takes on {}", asked.cpus));
+        }
     }
     if asked.implementation.dedicated() > 0 {
         let name = asked.implementation.name();
@@ -691,17 +692,17 @@ fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String>
     all
 }
 
-/// What was taken for granted of overheads.
-pub(super) fn of_overheads(
-    counted: &Counted,
-    asked: &Asked,
-    beyond: Option<String>,
-) -> Vec<String> {
+/// What was taken for granted of what the kernel takes; `beyond` says where that was not measured.
+pub(super) fn of_kernel(asked: &Asked, beyond: Option<String>) -> Vec<String> {
+    let Some(counted) = &asked.overheads else {
+        let nothing = "the kernel takes nothing for itself (`--overheads` counts what it takes)";
+        return vec![nothing.into()];
+    };
     let file = &counted.file;
     let (name, cpus) = (asked.implementation.name(), plural(asked.cpus.into(), "CPU"));
     let mut all = vec![format!(
         "{file}: maxima are the longest that were seen, which proves no bound; a job pays for \
-             preemptions, interrupts and its cache as in Brandenburg 2011"
+         preemptions, interrupts and its cache as in Brandenburg 2011"
     )];
     if !counted.is_told {
         all.push(format!("that {file} is of {name} on {cpus} is taken for granted"));

@@ -5,7 +5,7 @@ mod report;
 
 use wastenot_bounds::overheads::{Beyond, TooMuch};
 use wastenot_bounds::partitioned::first_fit_by;
-use wastenot_bounds::verdict::{Judgement, Test, Verdict, Witness, judge};
+use wastenot_bounds::verdict::{Judgement, Shown, Test, Verdict, Witness, judge, shown};
 use wastenot_bounds::{Answer, Budget, tardiness};
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_sim::edf::{Missed, falsify};
@@ -30,23 +30,13 @@ pub(super) enum By {
     FirstFit,
 }
 
-/// What is shown of a cluster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shown {
-    /// No job is late, by this test.
-    By(Test),
-    /// No test accepts.
-    Nothing,
-    /// None does, and one was out of its budget.
-    Spent,
-}
-
 /// Tasks that stay together, and what is known of them.
 pub(super) struct Cluster {
     /// As they are.
     pub(super) tasks: TaskSet,
     /// Once they pay for overheads, if there are any.
     pub(super) counted: Result<TaskSet, TooMuch>,
+    /// Whether it meets all deadlines.
     pub(super) shown: Shown,
 }
 
@@ -73,14 +63,12 @@ impl Division {
         let Judgement { verdict, .. } = judge(tasks, clusters * cpus, &[], TEST, || None);
         let refused = asked.implementation.refused(tasks);
         let count = clusters as usize;
+        // Of tasks that the implementation does not take no test tells.
+        let tests = if refused.is_none() { tests(asked) } else { Vec::new() };
         let with = |by, cluster_of: Vec<usize>, whole| {
             let parts = tasks.divided(&cluster_of, count).into_iter();
             let mut left = SEARCH;
-            let one = |tasks| match refused {
-                None => Cluster::of(tasks, asked, &mut left),
-                Some(_) => Cluster::untold(tasks, asked),
-            };
-            let clusters = parts.map(one).collect();
+            let clusters = parts.map(|part| Cluster::of(part, asked, &tests, &mut left)).collect();
             Division { by, cluster_of, clusters, refused, spent: false, whole }
         };
         let worst_fit = tasks.worst_fit(&vec![cpus; count]);
@@ -106,7 +94,7 @@ impl Division {
             // As long as it has few tasks more may come.
             let is_too_much = |beyond: Beyond| beyond.at > beyond.last;
             let is_measured = extrapolate || !asked.beyond(&tasks).is_some_and(is_too_much);
-            match Cluster::of(tasks, asked, &mut left).shown {
+            match Cluster::of(tasks, asked, &tests, &mut left).shown {
                 Shown::By(_) if is_measured => Answer::Accept,
                 Shown::Spent => Answer::Unknown,
                 _ => Answer::Reject,
@@ -130,15 +118,9 @@ impl Division {
     /// Of global EDF in each cluster; a job that is late in one refutes this division only, and so
     /// is no witness.
     pub(super) fn verdict(&self) -> Verdict<Missed> {
-        let first = self.clusters.iter().find_map(|cluster| match cluster.shown {
-            Shown::By(test) => Some(test),
-            _ => None,
-        });
-        match (&self.whole, first) {
+        match (&self.whole, self.clusters.first().map(|cluster| cluster.shown)) {
             (Verdict::Unschedulable(witness), _) => Verdict::Unschedulable(witness.clone()),
-            (_, Some(test)) if self.refused.is_none() && self.is_shown() => {
-                Verdict::Schedulable(test)
-            }
+            (_, Some(Shown::By(test))) if self.is_shown() => Verdict::Schedulable(test),
             _ => Verdict::Unknown,
         }
     }
@@ -178,44 +160,32 @@ impl Division {
 }
 
 impl Cluster {
-    fn of(tasks: TaskSet, asked: &Asked, left: &mut Budget) -> Cluster {
-        let counted = asked.counted(&tasks, asked.for_tasks());
+    fn of(tasks: TaskSet, asked: &Asked, tests: &[Test], left: &mut Budget) -> Cluster {
+        let cpus = asked.for_tasks();
+        let counted = asked.counted(&tasks, cpus);
         let shown = match &counted {
-            Ok(counted) => shown(counted, asked, left),
+            Ok(counted) => told(counted, cpus, tests, left),
             Err(TooMuch::Close) => Shown::Spent,
             Err(_) => Shown::Nothing,
         };
         Cluster { tasks, counted, shown }
     }
-
-    /// Of tasks that the implementation does not take: no test is about them.
-    fn untold(tasks: TaskSet, asked: &Asked) -> Cluster {
-        let counted = asked.counted(&tasks, asked.for_tasks());
-        Cluster { tasks, counted, shown: Shown::Nothing }
-    }
 }
 
-/// The first test that accepts; each may spend a share of what is left.
-fn shown(tasks: &TaskSet, asked: &Asked, left: &mut Budget) -> Shown {
-    let cpus = asked.for_tasks();
+/// What `tests` show of a cluster. On one CPU what the exact one rejects nobody accepts.
+fn told(tasks: &TaskSet, cpus: u32, tests: &[Test], left: &mut Budget) -> Shown {
     if tardiness::is_bounded(tasks, cpus) == Some(false) {
         return Shown::Nothing;
     }
-    let mut shown = Shown::Nothing;
-    for test in tests(asked) {
-        let given = TEST.0.min(left.0 / SHARE);
-        let mut own = Budget(given);
-        let answer = test.ask(tasks, cpus, &mut own);
-        left.0 -= given - own.0;
-        match answer {
-            Answer::Accept => return Shown::By(test),
-            // It is exact: what it rejects nobody accepts.
-            Answer::Reject if test == Test::Qpa => return Shown::Nothing,
-            Answer::Unknown => shown = Shown::Spent,
-            Answer::Reject | Answer::NotApplicable(_) => {}
-        }
+    let mut ask = |tests: &[Test]| shown(tasks, cpus, tests, left, SHARE);
+    let Some((Test::Qpa, others)) = tests.split_first() else { return ask(tests) };
+    match ask(&[Test::Qpa]) {
+        Shown::Spent => match ask(others) {
+            Shown::By(test) => Shown::By(test),
+            Shown::Nothing | Shown::Spent => Shown::Spent,
+        },
+        known => known,
     }
-    shown
 }
 
 /// The tests that a cluster is asked. Of one CPU the exact one comes first, which partitioned EDF

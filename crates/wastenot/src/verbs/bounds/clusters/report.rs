@@ -1,16 +1,18 @@
 //! What was found of clusters, in words and figures.
 
 use wastenot_bounds::overheads::Beyond;
-use wastenot_bounds::verdict::{Verdict, utilization};
+use wastenot_bounds::verdict::{Shown, Verdict, utilization};
 use wastenot_lab::Implementation;
 use wastenot_model::sporadic::TaskSet;
 use wastenot_model::{Report, Table, Unit, Value};
 use wastenot_sim::edf::Missed;
 
-use super::{By, Division, Shown};
+use super::{By, Division};
 use crate::verbs::bounds::outcome::{Asked, TOLD};
 use crate::verbs::bounds::overheads::words;
-use crate::verbs::bounds::report::{Cause, aloud, map, of_overheads, of_witness, plural, refused};
+use crate::verbs::bounds::report::{
+    Cause, of_counted, of_kernel, of_witness, plural, refused, unschedulable, with_overheads,
+};
 
 /// The whole report. `asked` is of one cluster.
 pub(in crate::verbs::bounds) fn report(
@@ -66,21 +68,14 @@ fn sentence(
         cpus if clusters == 1 => format!("under global EDF on {}", plural(cpus.into(), "CPU")),
         cpus => format!("under global EDF in each of {}", these(clusters, cpus)),
     };
-    let counted = asked.overheads.as_ref().map_or_else(String::new, |it| {
-        format!(", with what {} says that {} takes", it.file, asked.implementation.name())
-    });
+    let counted = with_overheads(asked);
     match verdict {
         Verdict::Schedulable(_) => format!(
             "Schedulable: {how} no job is ever late{counted}, whenever jobs come and whoever goes \
              first of equal deadlines. Below is which tasks are together, and by which test."
         ),
         Verdict::Unschedulable(witness) => {
-            let without = match asked.overheads {
-                None => "",
-                Some(_) => " That is so even if the kernel takes nothing.",
-            };
-            let cpus = clusters * asked.for_tasks();
-            format!("Unschedulable: {}{without}", aloud(witness, tasks, cpus, asked))
+            unschedulable(witness, tasks, clusters * asked.for_tasks(), asked)
         }
         Verdict::Unknown => match division.refused {
             Some(task) => format!("Unknown: {}", refused(asked, task, &tasks[task])),
@@ -180,15 +175,7 @@ fn for_programs(
     put("implementation", asked.implementation.name().into());
     put("task_count", tasks.len().into());
     put("utilization", utilization(tasks).into());
-    let counted = asked.overheads.as_ref().map(|it| {
-        map([
-            ("file", it.file.as_str().into()),
-            ("extrapolated", division.beyond(asked).is_some().into()),
-            ("not_measured", asked.missing(&it.maxima).into()),
-            ("utilization", used(division).into()),
-        ])
-    });
-    put("overheads", counted.unwrap_or(Value::Unknown));
+    put("overheads", of_counted(asked, division.beyond(asked).is_some(), used(division)));
 }
 
 fn of_clusters(asked: &Asked, division: &Division) -> Table {
@@ -259,15 +246,8 @@ fn assumptions(tasks: &TaskSet, asked: &Asked, division: &Division) -> Vec<Strin
          share no lock"
             .to_owned(),
     ];
-    match &asked.overheads {
-        Some(counted) => {
-            let beyond = division.beyond(asked).map(|(n, beyond)| place(n, &beyond, asked));
-            all.extend(of_overheads(counted, asked, beyond));
-        }
-        None => all.push(
-            "the kernel takes nothing for itself (`--overheads` counts what it takes)".into(),
-        ),
-    }
+    let beyond = division.beyond(asked).map(|(n, beyond)| place(n, &beyond, asked));
+    all.extend(of_kernel(asked, beyond));
     if asked.implementation.dedicated() > 0 {
         let name = asked.implementation.name();
         all.push(format!("{name}: one of the CPUs of each cluster runs no task"));
