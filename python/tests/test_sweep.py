@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 from collections.abc import Callable
 from pathlib import Path
 
@@ -184,6 +185,9 @@ class OnRay(unittest.TestCase):
         cls.folder = Path(tempfile.mkdtemp(prefix="wn-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         lay(cls.folder)
+        # `temp_dir` is for sessions; the address of the cluster goes into <RAY_TMPDIR>/ray all the
+        # same, which is /tmp/ray unless told, and on a new machine is not there.
+        cls.enterClassContext(unittest.mock.patch.dict(os.environ, RAY_TMPDIR=str(cls.folder)))
         cls.node = {
             "num_cpus": 1,
             "object_store_memory": 80_000_000,

@@ -1,0 +1,59 @@
+"""What a test leaves behind is found, wherever it lies, and nothing else is blamed."""
+
+import os
+import subprocess
+import tempfile
+import unittest
+import unittest.mock
+from pathlib import Path
+
+import leftovers
+
+
+class Leftovers(unittest.TestCase):
+    """Each kind of leftover, made and taken away."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        for name in ("home/.cargo", "tracing/instances", "pins", "groups/a"):
+            (self.folder / name).mkdir(parents=True)
+        (self.folder / "tracing/set_event").touch()
+        self.enterContext(unittest.mock.patch.multiple(
+            leftovers, TRACING=[self.folder / "none", self.folder / "tracing"],
+            PINS=self.folder / "pins", CGROUPS=self.folder / "groups"))
+        self.enterContext(unittest.mock.patch.dict(
+            os.environ, HOME=str(self.folder / "home"), WASTENOT_APART=f"/tmp:{self.folder}/home/.cargo"))
+        self.before = leftovers.Machine()
+
+    def left(self) -> list[str]:
+        return [line.replace(str(self.folder), "") for line in self.before.left(0)]
+
+    def test_nothing_is_nothing(self) -> None:
+        (self.folder / "home/.cargo/registry").mkdir()
+        self.assertEqual(self.left(), [])
+
+    def test_each_kind_is_named(self) -> None:
+        for name in ("home/.cache", "tracing/instances/wastenot", "pins/map", "groups/a/b"):
+            (self.folder / name).mkdir()
+        (self.folder / "tracing/set_event").write_text("sched:sched_switch\n")
+        self.assertEqual(self.left(), [
+            "bpffs: /pins/map", "cgroup: /groups/a/b", "files: /home/.cache",
+            "tracefs: /tracing/instances/wastenot", "tracefs: sched:sched_switch"])
+
+    def test_files_count_only_where_there_were_none(self) -> None:
+        (self.folder / "home/.cache").mkdir()
+        del os.environ["WASTENOT_APART"]
+        self.assertEqual(self.left(), [])
+
+    def test_a_process_is_named_though_it_left_its_session(self) -> None:
+        sleeper = subprocess.Popen(["sleep", "60"], start_new_session=True,
+                                   env={**os.environ, **leftovers.mark()})
+        self.addCleanup(sleeper.wait)
+        self.addCleanup(sleeper.kill)
+        self.assertEqual(self.left(), [f"process: {sleeper.pid} sleep 60"])
+
+
+if __name__ == "__main__":
+    unittest.main()
