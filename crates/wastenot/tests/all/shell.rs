@@ -88,6 +88,8 @@ impl Desk {
             .current_dir(self.path())
             .env("PATH", path.expect("a PATH"))
             .env("COLUMNS", "80")
+            // Proofs are kept between calls, but not in the home of who runs the tests.
+            .env("XDG_CACHE_HOME", self.path().join(".cache"))
             .env_remove("RUST_BACKTRACE")
             .stdin(Stdio::null())
             .output()
