@@ -83,8 +83,9 @@ impl Desk {
         let ours = [self.path().join(".bin"), binary.parent().expect("a folder").to_owned()];
         let rest = std::env::var_os("PATH").unwrap_or_default();
         let path = std::env::join_paths(ours.into_iter().chain(std::env::split_paths(&rest)));
-        Command::new("bash")
-            .args(["-c", line])
+        // Under nohup, as tests on a distant machine may run, a shell could not hear SIGHUP.
+        Command::new("env")
+            .args(["--default-signal=HUP", "bash", "-c", line])
             .current_dir(self.path())
             .env("PATH", path.expect("a PATH"))
             .env("COLUMNS", "80")
@@ -93,7 +94,7 @@ impl Desk {
             .env_remove("RUST_BACKTRACE")
             .stdin(Stdio::null())
             .output()
-            .expect("bash")
+            .expect("env and bash")
     }
 }
 
