@@ -115,7 +115,8 @@ def convert(source, to, compression):
 
 
 def record(to, command, *options):
-    quiet(["perf", "sched", "record", "-m", "4096", *options, "-o", to, "--", *command])
+    # -N: no copy of the kernel's symbols in ~/.debug.
+    quiet(["perf", "sched", "record", "-N", "-m", "4096", *options, "-o", to, "--", *command])
 
 
 def quiet(command):
