@@ -104,11 +104,13 @@ pub enum Error {
         /// Why.
         error: wastenot_scenario::Error,
     },
-    /// A row that was kept is not of this sweep, though its key is.
-    #[error("{point}: what was kept of it has been changed")]
-    Row {
-        /// The point.
-        point: String,
+    /// A line of the file of results is not as it was written.
+    #[error("{}:{line}: this result has been edited", file.display())]
+    Edited {
+        /// Which.
+        file: PathBuf,
+        /// Counted from 1.
+        line: usize,
     },
     /// The file of results is something else.
     #[error("{}: no file of results, so that nothing is added to it", file.display())]
@@ -145,7 +147,7 @@ impl Error {
             Error::Extract(error) | Error::Profile(error) | Error::Draw { error, .. } => {
                 error.help()
             }
-            Error::Row { .. } => "take its line out of the file of results".into(),
+            Error::Edited { .. } => "take the line out: what it held is worked out again".into(),
             Error::Run { help, .. }
             | Error::NotSporadic { help, .. }
             | Error::Replay { help, .. } => help.clone(),

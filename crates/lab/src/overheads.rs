@@ -94,8 +94,10 @@ const PERIOD_US: u64 = 20_000;
 const MOST_PER_CENT: u32 = 90;
 
 impl Simulated<'_> {
-    /// What was seen with each of these numbers of tasks, in the order of [`KINDS`]. What the
-    /// machine does not have, the tick and caches, is not in it.
+    /// What was seen with each of these numbers of tasks, in the order of [`KINDS`]. A kind that was
+    /// seen with some of them only is told with all: with few tasks nothing may have needed it, and
+    /// it takes no less if something does. What the machine does not have, the tick and caches, is
+    /// not in it.
     ///
     /// # Errors
     /// There are no sets of so many tasks.
@@ -103,9 +105,29 @@ impl Simulated<'_> {
         let rows: Vec<Vec<Row>> =
             counts.par_iter().map(|&count| self.rows(count)).collect::<Result<_, _>>()?;
         let mut rows: Vec<Row> = rows.into_iter().flatten().collect();
+        self.complete(&mut rows, counts);
         rows.sort_by_key(|row| (KINDS.iter().position(|kind| *kind == row.kind), row.at));
         let implementation = Some(self.implementation.name().to_owned());
         Ok(Table { implementation, cpus: Some(self.machine.len() as u32), rows })
+    }
+
+    /// What was not seen with so many tasks is what it was with the next number: more tasks never
+    /// cost less. An interrupt that was never seen takes at least as long as it is on its way.
+    fn complete(&self, rows: &mut Vec<Row>, counts: &[u32]) {
+        for kind in KINDS {
+            let seen: Vec<Row> = rows.iter().filter(|row| row.kind == kind).copied().collect();
+            for at in counts.iter().map(|&count| Some(u64::from(count))) {
+                if seen.iter().any(|row| row.at == at) {
+                    continue;
+                }
+                let more = seen.iter().filter(|row| row.at > at).min_by_key(|row| row.at);
+                let nearest = more.or(seen.iter().max_by_key(|row| row.at)).copied();
+                let ns = self.profile.ipi.0;
+                let ipi = Row { kind, at, max_ns: ns, average_ns: Some(ns) };
+                let never = (kind == "ipi" && self.machine.len() > 1).then_some(ipi);
+                rows.extend(nearest.or(never).map(|row| Row { at, ..row }));
+            }
+        }
     }
 
     fn rows(&self, count: u32) -> Result<Vec<Row>, wastenot_scenario::Error> {

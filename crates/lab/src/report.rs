@@ -43,7 +43,7 @@ impl Experiment {
     }
 
     fn verdict(&self) -> String {
-        let about = self.about.split_whitespace().collect::<Vec<_>>().join(" ");
+        let about = sentence(&self.about);
         if self.instead {
             return self.verdict_of_another_scheduler();
         }
@@ -178,6 +178,14 @@ impl Experiment {
 /// What a variant is called, and what it is called as well.
 fn names(variant: &Outcome) -> Vec<&str> {
     std::iter::once(&variant.name).chain(&variant.same).map(String::as_str).collect()
+}
+
+/// On one line, with a full stop where it has none: another sentence follows.
+fn sentence(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = text.trim_end_matches(['"', '\'', ')', ']', '`']);
+    let ends = words.is_empty() || words.ends_with(['.', '!', '?', ':', ';', '…']);
+    if ends { text } else { text + "." }
 }
 
 /// `a`, `a and b`, `a, b and c`.

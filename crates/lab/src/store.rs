@@ -1,5 +1,6 @@
 //! Cells that were worked out before, in a file of JSON lines: one line a cell, written whole, so
-//! that whoever is interrupted goes on where it was.
+//! that whoever is interrupted goes on where it was. Each ends with a digest of itself: a line that
+//! was edited is refused.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -23,11 +24,15 @@ pub(crate) struct Store<C> {
     known: HashMap<String, C>,
 }
 
+/// A line, but for its digest.
 #[derive(Serialize, Deserialize)]
 struct Line<C> {
     key: String,
     cell: C,
 }
+
+/// What comes between a line and its digest; then `"}`.
+const SUM: &str = ",\"sum\":\"";
 
 impl<C: Clone + Serialize + DeserializeOwned> Store<C> {
     pub(crate) fn open(path: &Path) -> Result<Store<C>, Error> {
@@ -37,9 +42,12 @@ impl<C: Clone + Serialize + DeserializeOwned> Store<C> {
         let mut file = open.read(true).append(true).create(true).open(path).map_err(failed)?;
         let known = match file.metadata().map_err(failed)?.is_file() {
             true => read(&mut file).map_err(failed)?,
-            false => None,
+            false => Err(Bad::Foreign),
         };
-        let known = known.ok_or_else(|| Error::Foreign { file: path.to_owned() })?;
+        let known = known.map_err(|bad| match bad {
+            Bad::Foreign => Error::Foreign { file: path.to_owned() },
+            Bad::Edited { line } => Error::Edited { file: path.to_owned(), line },
+        })?;
         Ok(Store { path: path.to_owned(), program, file: Mutex::new(file), known })
     }
 
@@ -55,8 +63,8 @@ impl<C: Clone + Serialize + DeserializeOwned> Store<C> {
     fn put(&self, from: &str, cell: &C) -> Result<(), Error> {
         let failed = |error| Error::Store { file: self.path.clone(), error };
         let line = Line { key: self.key(from), cell: cell.clone() };
-        let mut text = serde_json::to_string(&line).map_err(|error| failed(error.into()))?;
-        text.push('\n');
+        let text = serde_json::to_string(&line).map_err(|error| failed(error.into()))?;
+        let text = sealed(&text) + "\n";
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.write_all(text.as_bytes()).map_err(failed)
     }
@@ -112,37 +120,77 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Why a file is not gone on with.
+enum Bad {
+    /// It is of something else.
+    Foreign,
+    /// A line is not as it was written.
+    Edited {
+        /// Counted from 1.
+        line: usize,
+    },
+}
+
 /// Lines that are whole; what an interrupted run left behind them is begun anew on a line of its
-/// own. `None` if the file is of something else.
-fn read<C: DeserializeOwned>(file: &mut File) -> io::Result<Option<HashMap<String, C>>> {
+/// own.
+fn read<C: DeserializeOwned>(file: &mut File) -> io::Result<Result<HashMap<String, C>, Bad>> {
     let mut known = HashMap::new();
     file.seek(SeekFrom::Start(0))?;
     let mut ended = true;
-    for line in BufReader::new(&*file).split(b'\n') {
+    for (n, line) in BufReader::new(&*file).split(b'\n').enumerate() {
         let line = line?;
         ended = true;
-        match serde_json::from_slice::<Line<C>>(&line) {
-            Ok(Line { key, cell }) => drop(known.insert(key, cell)),
-            Err(error) if !is_ours(&line, &error) => return Ok(None),
-            Err(_) => ended = line.is_empty(),
+        match opened(&line) {
+            Opened::Whole(text) => match serde_json::from_str::<Line<C>>(&text) {
+                Ok(Line { key, cell }) => drop(known.insert(key, cell)),
+                Err(_) => {} // of another version
+            },
+            Opened::Edited => return Ok(Err(Bad::Edited { line: n + 1 })),
+            Opened::Unsealed if is_ours(&line) => ended = line.is_empty(),
+            Opened::Unsealed => return Ok(Err(Bad::Foreign)),
         }
     }
     if !ended {
         file.write_all(b"\n")?;
     }
-    Ok(Some(known))
+    Ok(Ok(known))
+}
+
+/// `text`, an object in JSON, with its digest as a last name.
+fn sealed(text: &str) -> String {
+    let body = text.strip_suffix('}').unwrap_or(text);
+    format!("{body}{SUM}{}\"}}", hex(text.as_bytes()))
+}
+
+/// What a line holds.
+enum Opened {
+    /// What was written, without its digest.
+    Whole(String),
+    /// Something else than its digest is of.
+    Edited,
+    /// No digest: cut short, of a version without, or not ours.
+    Unsealed,
+}
+
+fn opened(line: &[u8]) -> Opened {
+    let text = std::str::from_utf8(line).ok().and_then(|text| text.strip_suffix("\"}"));
+    let Some((body, sum)) = text.and_then(|text| text.rsplit_once(SUM)) else {
+        return Opened::Unsealed;
+    };
+    let text = format!("{body}}}");
+    if hex(text.as_bytes()) == sum { Opened::Whole(text) } else { Opened::Edited }
 }
 
 /// Whether a line that holds no cell may still be one of ours: cut short, or of another version.
-fn is_ours(line: &[u8], error: &serde_json::Error) -> bool {
+fn is_ours(line: &[u8]) -> bool {
     const BEGIN: &[u8] = b"{\"key\":\"";
     let length = line.len().min(BEGIN.len());
     let begins = line[..length] == BEGIN[..length];
-    let other = || {
-        let value: Option<serde_json::Value> = serde_json::from_slice(line).ok();
-        value.is_some_and(|value| value["cell"].is_object())
+    let other = || match serde_json::from_slice::<serde_json::Value>(line) {
+        Ok(value) => value["cell"].is_object(),
+        Err(error) => error.is_eof(),
     };
-    line.is_empty() || (begins && (error.is_eof() || other()))
+    line.is_empty() || (begins && other())
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use sha2::{Digest, Sha256};
 use wastenot_lab::{Cell, Error, Experiment, Grid, Options, run};
 use wastenot_model::Time;
 use wastenot_model::report::Value;
@@ -119,7 +120,13 @@ fn a_stored_cell_is_taken_instead_of_a_run() {
     let text = fs::read_to_string(&path).expect("the cell");
     let forged = text.replace(&format!("\"rows\":{}", ran.rows), "\"rows\":1");
     assert_ne!(forged, text);
-    fs::write(&path, forged).expect("written");
+    // With the digest that its lines end with.
+    let (body, _) = forged.rsplit_once(",\"sum\":").expect("a digest");
+    let sum: String = Sha256::digest(format!("{body}}}"))[..16]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    fs::write(&path, format!("{body},\"sum\":\"{sum}\"}}\n")).expect("written");
     assert_eq!(experiment(&options).variants[0].cells[0].rows, 1);
     // Another seed is another cell.
     let options = Options { seeds: vec![5], ..options };
@@ -247,6 +254,59 @@ fn a_store_that_was_cut_in_its_first_line_or_is_of_another_version_is_one() {
         let after = fs::read_to_string(&path).expect("the cells");
         assert!(after.starts_with(text), "{after}");
         assert_eq!(after.matches("\"time_ns\"").count(), 1, "run once, then known\n{after}");
+    }
+}
+
+#[test]
+fn an_about_without_a_full_stop_does_not_run_into_the_verdict() {
+    for (about, begins) in [
+        ("workers that meet", "workers that meet. "),
+        ("Workers that meet.", "Workers that meet. "),
+        ("Do they meet?", "Do they meet? "),
+        ("They meet (\\\"here.\\\")", "They meet (\"here.\") "),
+        ("", "Its figure lies"),
+    ] {
+        let band = "over = { variant = \"scheduler=pinned\" }\nband = [0, 100]";
+        let text = TEXT.replace("over = { variant = \"scheduler=pinned\" }", band);
+        let text = text.replace("workers that meet", about);
+        let scenario = wastenot_scenario::scenario("meet.toml", &text).expect("a scenario");
+        let options = Options { seeds: vec![1], ..Options::default() };
+        let ran = Grid::new(&scenario, &options).expect("a grid").run(|_| {}).expect("it runs");
+        let verdict = ran.report().verdict;
+        assert!(verdict.starts_with(begins), "{about}: {verdict}");
+    }
+}
+
+#[test]
+fn a_stored_line_that_was_edited_is_refused_with_its_number() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("cells.jsonl");
+    experiment(&stored(&path));
+    let text = fs::read_to_string(&path).expect("the cells");
+    let lines: Vec<&str> = text.lines().collect();
+    let edit = |line: usize, from: &str, to: &str| {
+        let mut lines: Vec<String> = lines.iter().map(|&line| line.to_owned()).collect();
+        assert!(lines[line - 1].contains(from), "{}", lines[line - 1]);
+        lines[line - 1] = lines[line - 1].replacen(from, to, 1);
+        lines.join("\n") + "\n"
+    };
+    // A figure, whose cell it is, what it is held by, and a word that is no JSON any more.
+    for (line, from, to) in [
+        (3, "\"waste_cpu_ns\":", "\"waste_cpu_ns\":1"),
+        (1, "\"key\":\"", "\"key\":\"0"),
+        (15, "\"sum\":\"", "\"sum\":\"0"),
+        (7, "\"done\":true", "\"done\":yes"),
+    ] {
+        let edited = edit(line, from, to);
+        fs::write(&path, &edited).expect("written");
+        let scenario = scenario();
+        let ran = Grid::new(&scenario, &stored(&path)).expect("a grid").run(|_| {});
+        let error = ran.expect_err("edited");
+        assert!(matches!(error, Error::Edited { line: found, .. } if found == line), "{error}");
+        let said = format!("cells.jsonl:{line}: ");
+        assert!(error.to_string().contains(&said), "{error}");
+        assert!(error.help().contains("take the line out"), "{}", error.help());
+        assert_eq!(fs::read_to_string(&path).expect("the cells"), edited, "left as it is");
     }
 }
 

@@ -33,6 +33,35 @@ fn it_is_a_table_that_can_be_read_and_counted_with() {
     }
 }
 
+/// Few tasks need no CPU to be interrupted: what is not seen with few is what more were seen to take.
+#[test]
+fn a_kind_that_is_seen_with_some_numbers_of_tasks_has_a_row_for_each() {
+    let machine = wastenot_scenario::machine("smp4").expect("a machine");
+    let profile = Profile::X7550_ASSUMED;
+    for implementation in Implementation::ALL {
+        let length = Span::ms(100);
+        let simulated = Simulated { implementation, machine: &machine, profile, length, seed: 1 };
+        let counts = [4, 8, 16, 24];
+        let table = simulated.table(&counts).expect("there are such sets");
+        let mut kinds: Vec<&str> = table.rows.iter().map(|row| row.kind).collect();
+        kinds.dedup();
+        for kind in kinds {
+            let rows: Vec<_> = table.rows.iter().filter(|row| row.kind == kind).collect();
+            let places: Vec<_> = rows.iter().map(|row| row.at).collect();
+            let all = counts.map(|count| Some(u64::from(count)));
+            assert_eq!(places, all, "{implementation:?} {kind}");
+            assert!(rows.iter().all(|row| row.max_ns > 0), "{implementation:?} {kind}: {rows:?}");
+        }
+    }
+    // With nothing but few tasks, what is not seen is what an interrupt takes.
+    let implementation = Implementation::SchedDeadline;
+    let length = Span::ms(100);
+    let simulated = Simulated { implementation, machine: &machine, profile, length, seed: 1 };
+    let table = simulated.table(&[4]).expect("there are such sets");
+    let ipi = table.rows.iter().find(|row| row.kind == "ipi").expect("a row");
+    assert!(ipi.max_ns >= profile.ipi.0, "{ipi:?}");
+}
+
 #[test]
 fn nothing_is_seen_where_nothing_takes_time() {
     for implementation in Implementation::ALL {

@@ -158,7 +158,7 @@ fn a_row_that_was_changed_is_refused() {
     let (_, letters) = text.split_once("\"verdicts\":[\"").expect("verdicts");
     fs::write(&path, text.replacen(&letters[..10], "A", 1)).expect("written");
     let error = plan.run(&kept(&path), |_| {}).expect_err("changed");
-    assert!(matches!(error, Error::Row { .. }), "{error}");
+    assert!(matches!(error, Error::Edited { line: 1, .. }), "{error}");
     assert!(error.help().contains("line"));
 }
 

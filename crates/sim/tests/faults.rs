@@ -21,6 +21,8 @@ enum Wrong {
     Sits,
     /// Who is queued on a CPU that goes off stays there.
     Leaves,
+    /// Who is preempted is moved before it has left its CPU.
+    Hurries,
 }
 
 /// `pinned`, but for one thing.
@@ -48,6 +50,9 @@ impl Policy for Bad {
         }
     }
     fn enqueue(&mut self, cx: &mut Context, task: TaskId, cpu: CpuId, why: Why) {
+        if self.wrong == Wrong::Hurries && why == Why::Yield {
+            cx.moved(task, CpuId(1 - cpu.0));
+        }
         self.inner.enqueue(cx, task, cpu, why);
     }
     fn dequeue(&mut self, cx: &mut Context, task: TaskId, cpu: CpuId) {
@@ -86,9 +91,12 @@ fn what_a_policy_may_not_do_is_named() {
         (Wrong::Steals, "dispatched TaskId(8192) on CPU 1: it is Running at CPU 0"),
         (Wrong::Sits, "leaves tasks in its queues and lets every CPU idle"),
         (Wrong::Leaves, "left tasks on the queue of CPU 1, which is off"),
+        (Wrong::Hurries, "moved TaskId(8192) while CPU 0 runs it"),
     ] {
         let mut load = Workload::new();
-        let steps = vec![Step::Compute(Variate::Fixed(Span::ms(10)))];
+        let compute = |us| Step::Compute(Variate::Fixed(Span::us(us)));
+        let yields = if wrong == Wrong::Hurries { vec![Step::Yield] } else { Vec::new() };
+        let steps = [vec![compute(500)], yields, vec![compute(9_500)]].concat();
         let program = Program::new(steps).expect("a program");
         let mut task = Template::new("t", program);
         if wrong == Wrong::Misplaces {

@@ -199,9 +199,8 @@ impl<'s> Plan<'s> {
         if missing > 0 {
             return Ok(Outcome::Part { there: there.len(), missing });
         }
-        match there.iter().find(|row| !row.fits(sweep.sets, sweep.curves.len())) {
-            Some(row) => Err(Error::Row { point: row.point.clone() }),
-            None => Ok(Outcome::Whole(Swept { sweep, rows: there, uncounted: self.uncounted() })),
-        }
+        let fits = |row: &Row| row.fits(sweep.sets, sweep.curves.len());
+        assert!(there.iter().all(fits), "rows are of the sweep that their keys name");
+        Ok(Outcome::Whole(Swept { sweep, rows: there, uncounted: self.uncounted() }))
     }
 }

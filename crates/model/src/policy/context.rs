@@ -262,7 +262,8 @@ impl Context {
     pub fn kick_idle(&mut self, cpu: CpuId) {
         self.effects.push(Effect::Kick { cpu, preempt: false });
     }
-    /// A queued task is now on the queue of `to`.
+    /// A queued task is now on the queue of `to`. Who is preempted is queued while its CPU still
+    /// runs it, and can be moved once that runs another ([`super::Policy::running`]) or idles.
     #[inline]
     pub fn moved(&mut self, task: TaskId, to: CpuId) {
         let from = std::mem::replace(&mut self.view.task_mut(task).cpu, to);

@@ -1,15 +1,14 @@
 //! One variant: its machine, costs, scheduler and workload, once its text is final.
 
 use wastenot_model::machine::Costs;
-use wastenot_model::workload::{Group, GroupId, Hotplug, Quota, Waiting};
-use wastenot_model::{CpuId, Machine, Span, Time, Workload};
+use wastenot_model::workload::{Group, GroupId, Quota, Waiting};
+use wastenot_model::{Machine, Span, Workload};
 
 use super::fields::{Fields, expected, number, read_span, span, table, text};
 use super::names::{Kind, Names};
 use super::node::{Entry, Node, Table, Value, Wrong, wrong};
-use super::schema::{BARRIER, COSTS, GROUP, HOTPLUG, LOCK, PIPE, SCENARIO};
-use super::{Choice, Fits, Unfit, Variant, program, tasks, verify};
-use crate::error::shown;
+use super::schema::{BARRIER, COSTS, GROUP, LOCK, PIPE, SCENARIO};
+use super::{Choice, Fits, Unfit, Variant, hotplug, program, tasks, verify};
 
 /// Most tasks that all variants together launch.
 const TASKS: usize = 200_000;
@@ -39,11 +38,8 @@ impl<'a> Variants<'a> {
             let help = format!("all variants together have at most {TASKS}");
             return Err(wrong(at, "too many tasks", help));
         }
-        for node in fields.list("hotplug")? {
-            hotplug(node, &machine, &mut draft.workload)?;
-        }
         draft.workload.launches.sort_by_key(|launch| launch.at);
-        draft.workload.hotplug.sort_by_key(|event| event.at);
+        draft.workload.hotplug = hotplug::read(fields.list("hotplug")?, &machine)?;
         verify::verify(&draft.workload, &draft.lines, &mut self.budget)?;
         let workload = draft.workload;
         Ok(Variant { name: name.into(), costs, workload, scheduler, machine })
@@ -214,24 +210,4 @@ fn check_ancestors(workload: &Workload, group: usize, at: usize) -> Result<(), W
     let name = &workload.groups[group].name;
     let what = format!("the group `{name}` is within itself, or more than {DEPTH} deep");
     Err(wrong(at, what, "give it another parent"))
-}
-
-fn hotplug(node: &Node, machine: &Machine, workload: &mut Workload) -> Result<(), Wrong> {
-    let fields = Fields::of(&HOTPLUG, node)?;
-    fields.check()?;
-    let cpu = fields.need("cpu", "0")?;
-    let number = super::integer(cpu, "cpu", 0..=CpuId::LIMIT as i64 - 1)? as usize;
-    if number >= machine.len() {
-        let what = format!("the machine has no CPU {}", shown(&number.to_string()));
-        return Err(wrong(cpu.at, what, format!("its CPUs are {}", machine.online())));
-    }
-    let cpu = CpuId(number as u16);
-    let (off, on) = (fields.span("off")?, fields.span("on")?);
-    if off.is_none() && on.is_none() {
-        return Err(wrong(node.at, "nothing happens to the CPU", "add `off = \"10ms\"`"));
-    }
-    let events = [(off, false), (on, true)].into_iter();
-    let events = events.filter_map(|(at, up)| at.map(|at| Hotplug { at: Time(at.0), cpu, up }));
-    workload.hotplug.extend(events);
-    Ok(())
 }

@@ -9,6 +9,7 @@ mod build;
 mod dry_run;
 pub(crate) mod fields;
 mod figure;
+mod hotplug;
 pub(crate) mod names;
 pub(crate) mod node;
 pub(crate) mod program;

@@ -267,6 +267,33 @@ fn wrong_keys_and_values_are_named_with_line_and_suggestion() {
         (tasks(TASK), 4, "there is a task `t` already", "a name of its own"),
         (tasks("[[hotplug]]\ncpu = 9\noff = \"1ms\""), 5, "no CPU 9", "its CPUs are 0-3"),
         (tasks("[[hotplug]]\ncpu = 1"), 4, "nothing happens", "off"),
+        (
+            tasks("[[hotplug]]\ncpu = 1\non = \"1ms\""),
+            6,
+            "CPU 1 comes back at 1.000 ms, and is on",
+            "a later time, or take this out",
+        ),
+        (
+            tasks("[[hotplug]]\ncpu = 1\noff = \"1ms\"\n[[hotplug]]\ncpu = 1\noff = \"2ms\""),
+            9,
+            "CPU 1 goes off at 2.000 ms, and is off",
+            "let it come back before",
+        ),
+        (
+            tasks("[[hotplug]]\ncpu = 2\noff = \"3ms\"\non = \"2ms\""),
+            7,
+            "CPU 2 comes back at 2.000 ms, and is on",
+            "a later time",
+        ),
+        (
+            tasks(
+                "[[hotplug]]\ncpu = 0\noff = \"1ms\"\n[[hotplug]]\ncpu = 1\noff = \"1ms\"\n\
+                 [[hotplug]]\ncpu = 3\noff = \"4ms\"\n[[hotplug]]\ncpu = 2\noff = \"2ms\"",
+            ),
+            12,
+            "CPU 3 goes off at 4.000 ms, and is the last that is on",
+            "let another one come back before",
+        ),
         ("[[tasks]]\nuse = \"omp_barier\"", 2, "no workload `omp_barier`", "`omp_barrier`"),
         ("[[tasks]]\nuse = \"ep\"\nthraeds = 4", 3, "no key `thraeds`", "did you mean `threads`?"),
         ("[[tasks]]\nuse = \"ep\"\nwork = \"4\"", 3, "`work` is `4`", "a time needs a unit"),

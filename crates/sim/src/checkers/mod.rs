@@ -9,16 +9,16 @@ pub use attempts::{Attempts, attempts};
 pub use jobs::{Jobs, jobs};
 
 use wastenot_model::{
-    Contradiction, CpuId, CpuMode, CpuState, Entry, History, Observer, Phase, Silent, Span, State,
-    TaskId, TaskState, Time, replay,
+    Contradiction, CpuId, CpuMode, CpuState, Entry, Event, History, Observer, Phase, Silent, Span,
+    State, TaskId, TaskState, Time, replay,
 };
 
 /// What is wrong with `history`; empty if nothing is.
 ///
 /// No event contradicts what was known; time never goes back; a CPU runs one task, which runs
-/// nowhere else; one that is off runs nobody and does not idle; at every instant it is known where
-/// each task is, and its life is the sum of its runs, waits, sleeps and of the time before it was
-/// first queued.
+/// nowhere else and is moved only once it has left; one that is off runs nobody and does not idle;
+/// at every instant it is known where each task is, and its life is the sum of its runs, waits,
+/// sleeps and of the time before it was first queued.
 pub fn wrong(history: &History) -> Vec<String> {
     let mut checker = Checker::default();
     replay(history, Silent::Unknown, &mut checker);
@@ -131,7 +131,12 @@ impl Observer for Checker {
         self.on[cpu.index()] = runs;
     }
 
-    fn event(&mut self, _: &State, entry: &Entry) {
+    fn event(&mut self, state: &State, entry: &Entry) {
+        if let Event::Migrate { task, .. } = entry.event
+            && state.task(task).phase == Phase::Running
+        {
+            self.complain(format!("{} {task:?} is moved while it runs", entry.time));
+        }
         if entry.time < self.last {
             self.complain(format!("time goes back from {} to {}", self.last, entry.time));
         }
@@ -160,7 +165,7 @@ impl Observer for Checker {
 mod tests {
     use super::*;
     use wastenot_model::{
-        Builder, By, Carries, Event, Head, How, Left, Machine, Prio, Sink, Start, Task, Window,
+        Builder, By, Carries, Head, How, Left, Machine, Prio, Sink, Start, Task, Window,
     };
 
     const CPU: CpuId = CpuId(0);
@@ -236,6 +241,17 @@ mod tests {
         assert_wrong(&[begun[0], begun[1], twice], "RanTwice");
         let dead = (3, CPU, switch(CPU, Some(0), None, Left::Dead));
         assert_wrong(&[begun[0], begun[1], dead, (4, CPU, runs(CPU, 0))], "Undead");
+    }
+
+    #[test]
+    fn a_task_is_moved_only_once_it_has_left_its_cpu() {
+        let task = TaskId::nth(0);
+        let moves = |at| (at, CPU, Event::Migrate { task, from: Some(CPU), to: OTHER });
+        let begun = [(1, CPU, queued(0, CPU)), (2, CPU, runs(CPU, 0))];
+        assert_wrong(&[begun[0], begun[1], moves(3)], "is moved while it runs");
+        let leaves = (3, CPU, switch(CPU, Some(0), None, Left::Preempted));
+        let moved = [begun[0], begun[1], leaves, moves(3), (4, OTHER, runs(OTHER, 0))];
+        assert_eq!(wrong(&history(&moved)), Vec::<String>::new());
     }
 
     #[test]

@@ -34,6 +34,7 @@ impl Kernel {
                 Effect::Kick { cpu, preempt } => self.kick(cpu, preempt),
                 Effect::Moved { task, from, to } => {
                     self.check_placed(task, to);
+                    self.check_left(task, from);
                     self.tell(here, Context::Task, Event::Migrate { task, from: Some(from), to });
                     self.charge_move(task, from, to);
                 }

@@ -424,6 +424,14 @@ impl Kernel {
         }
     }
 
+    /// Who is moved runs no more: it is on no queue before it has been switched out.
+    #[inline]
+    pub(super) fn check_left(&mut self, task: TaskId, from: CpuId) {
+        if self.cx.current(from) == Some(task) {
+            self.fault(format!("moved {task:?} while CPU {from} runs it"));
+        }
+    }
+
     /// The policy's answer is none of the CPUs that it may be.
     #[cold]
     fn misplaced(&mut self, task: TaskId, to: CpuId) {

@@ -51,6 +51,8 @@ struct Cpu {
     current: Option<TaskId>,
     /// The task that is to run here next, which may still run elsewhere.
     reserved: Option<TaskId>,
+    /// Who goes to which CPU once this one has switched to another.
+    leaving: Option<(TaskId, CpuId)>,
 }
 
 fn number(task: TaskId) -> u32 {
@@ -158,6 +160,14 @@ impl WorkConserving {
         self.waiting.insert(cx.task(task).mask as usize, number(task), self.waits);
     }
 
+    /// Who was to leave `cpu` has left it.
+    fn pass_on(&mut self, cx: &mut Context, cpu: CpuId) {
+        if let Some((task, to)) = self.cpus[cpu.index()].leaving.take() {
+            cx.moved(task, to);
+            cx.kick_idle(to);
+        }
+    }
+
     /// Lets waiting tasks run for as long as there are chains to free CPUs.
     fn fill(&mut self, cx: &mut Context) {
         while cx.online.iter().any(|cpu| self.free(cx, cpu)) {
@@ -211,6 +221,10 @@ impl Policy for WorkConserving {
         if let Some(to) = self.going[index].take() {
             let reserved = &mut self.cpus[to.index()].reserved;
             if *reserved == Some(task) && cx.online.contains(to) && cx.allowed(task, to) {
+                if cx.current(cpu) == Some(task) {
+                    self.cpus[cpu.index()].leaving = Some((task, to));
+                    return;
+                }
                 cx.moved(task, to);
                 return cx.kick_idle(to);
             }
@@ -251,13 +265,19 @@ impl Policy for WorkConserving {
         if cx.task(task).cpu != cpu {
             cx.moved(task, cpu);
         }
-        self.cpus[cpu.index()] = Cpu { current: Some(task), reserved: None };
+        let state = &mut self.cpus[cpu.index()];
+        (state.current, state.reserved) = (Some(task), None);
         Some(task)
     }
 
     fn running(&mut self, cx: &mut Context, cpu: CpuId, _: TaskId) {
         let timer = TimerId(self.timers + u32::from(cpu.0));
         cx.timer(timer, cpu, Some(cx.now + self.slice));
+        self.pass_on(cx, cpu);
+    }
+
+    fn update_idle(&mut self, cx: &mut Context, cpu: CpuId, _: bool) {
+        self.pass_on(cx, cpu);
     }
 
     /// Whoever blocks on its way elsewhere is not waited for there.

@@ -71,6 +71,8 @@ struct Queue {
     active: usize,
     /// Since when somebody is in the other.
     expired_since: Option<Time>,
+    /// Who goes to which CPU once this one has switched to another.
+    pushed: Option<(TaskId, CpuId)>,
     balancing: balance::Balancing,
 }
 
@@ -121,6 +123,14 @@ impl Linux26 {
         }
     }
 
+    /// Whom `cpu` was to give away has left it.
+    fn push_away(&mut self, cx: &mut Context, cpu: CpuId) {
+        if let Some((task, to)) = self.queue(cpu).pushed.take() {
+            cx.moved(task, to);
+            self.add(cx, task, to);
+        }
+    }
+
     /// Where a woken task goes: to the CPU of whoever wakes it if its cache has forgotten it or its
     /// queue is clearly longer; not from an idle CPU to a busy one; to an idle sibling if there is.
     fn wakes_on(&self, cx: &Context, task: TaskId, prev: CpuId, sync: bool) -> CpuId {
@@ -165,6 +175,7 @@ impl Policy for Linux26 {
             arrays: Default::default(),
             active: 0,
             expired_since: None,
+            pushed: None,
             balancing: balance::Balancing::of(cx, CpuId(cpu as u16)),
         };
         self.queues = (0..cx.cpus.len()).map(queue).collect();
@@ -186,10 +197,7 @@ impl Policy for Linux26 {
                 let prio = self.tasks.prio(task);
                 let (after, push) = self.tasks.leaves(task);
                 match push.filter(|&to| cx.online.contains(to) && cx.allowed(task, to)) {
-                    Some(to) => {
-                        cx.moved(task, to);
-                        self.add(cx, task, to);
-                    }
+                    Some(to) => self.queue(cpu).pushed = Some((task, to)),
                     None => self.queue(cpu).put(task, prio, after),
                 }
             }
@@ -220,13 +228,18 @@ impl Policy for Linux26 {
         next
     }
 
-    fn running(&mut self, cx: &mut Context, _: CpuId, task: TaskId) {
+    fn running(&mut self, cx: &mut Context, cpu: CpuId, task: TaskId) {
         self.tasks.begins(task, cx.now);
+        self.push_away(cx, cpu);
     }
 
     fn stopping(&mut self, cx: &mut Context, cpu: CpuId, task: TaskId, _: bool) {
         self.tasks.charge(task, cx.now);
         self.queue(cpu).current = None;
+    }
+
+    fn update_idle(&mut self, cx: &mut Context, cpu: CpuId, _: bool) {
+        self.push_away(cx, cpu);
     }
 
     fn tick(&mut self, cx: &mut Context, cpu: CpuId) {

@@ -1,0 +1,71 @@
+//! CPUs that go off and come back: each change has to be one.
+
+use wastenot_model::workload::Hotplug;
+use wastenot_model::{CpuId, Machine, Span, Time};
+
+use super::fields::Fields;
+use super::node::{Node, Wrong, wrong};
+use super::schema::HOTPLUG;
+use crate::error::shown;
+
+/// A change, and where it is written.
+type Change = (Hotplug, usize);
+
+/// Reads `[[hotplug]]`: in order of time, and none that would be passed over.
+pub(super) fn read(nodes: &[Node], machine: &Machine) -> Result<Vec<Hotplug>, Wrong> {
+    let mut changes = Vec::new();
+    for node in nodes {
+        changes.extend(changes_of(node, machine)?);
+    }
+    changes.sort_by_key(|(change, _)| change.at);
+    check(&changes, machine)?;
+    Ok(changes.into_iter().map(|(change, _)| change).collect())
+}
+
+fn changes_of(
+    node: &Node,
+    machine: &Machine,
+) -> Result<impl Iterator<Item = Change> + use<>, Wrong> {
+    let fields = Fields::of(&HOTPLUG, node)?;
+    fields.check()?;
+    let cpu = fields.need("cpu", "0")?;
+    let number = super::integer(cpu, "cpu", 0..=CpuId::LIMIT as i64 - 1)? as usize;
+    if number >= machine.len() {
+        let what = format!("the machine has no CPU {}", shown(&number.to_string()));
+        return Err(wrong(cpu.at, what, format!("its CPUs are {}", machine.online())));
+    }
+    let cpu = CpuId(number as u16);
+    let change = |key, up| -> Result<Option<Change>, Wrong> {
+        let at = fields.get(key).map_or(node.at, |node| node.at);
+        let span = fields.span(key)?;
+        Ok(span.map(|span| (Hotplug { at: Time(span.0), cpu, up }, at)))
+    };
+    let both = [change("off", false)?, change("on", true)?];
+    if both.iter().all(Option::is_none) {
+        return Err(wrong(node.at, "nothing happens to the CPU", "add `off = \"10ms\"`"));
+    }
+    Ok(both.into_iter().flatten())
+}
+
+/// Whether each CPU is off when it comes back, and is on, with another one, when it goes off.
+fn check(changes: &[Change], machine: &Machine) -> Result<(), Wrong> {
+    let mut online = machine.online();
+    for &(Hotplug { at: time, cpu, up }, at) in changes {
+        let when = Span(time.0);
+        let is_on = online.contains(cpu);
+        if up && is_on {
+            let what = format!("CPU {cpu} comes back at {when}, and is on");
+            return Err(wrong(at, what, "write a later time, or take this out"));
+        }
+        if !up && !is_on {
+            let what = format!("CPU {cpu} goes off at {when}, and is off");
+            return Err(wrong(at, what, "let it come back before (`on`), or take this out"));
+        }
+        if !up && online.len() == 1 {
+            let what = format!("CPU {cpu} goes off at {when}, and is the last that is on");
+            return Err(wrong(at, what, "let another one come back before, or take this out"));
+        }
+        if up { online.insert(cpu) } else { online.remove(cpu) }
+    }
+    Ok(())
+}
