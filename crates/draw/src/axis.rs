@@ -1,6 +1,6 @@
 //! Ticks that people can read: steps of 1, 2 or 5, in the unit that fits.
 
-use wastenot_model::{History, Time, Window};
+use wastenot_model::{History, Time, Window, printable};
 
 /// The ticks of a time axis.
 pub(crate) struct TimeAxis {
@@ -34,7 +34,7 @@ impl TimeAxis {
         };
         let clock = match history.head.clock.name.as_str() {
             "" => String::new(),
-            name => format!(", clock {}", crate::scene::clean(name)),
+            name => format!(", clock {}", printable(name)),
         };
         let begun =
             if history.head.clock.nanoseconds { format!("{start} s") } else { start.0.to_string() };

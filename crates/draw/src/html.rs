@@ -5,7 +5,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use wastenot_model::{Loss, Report, Table, Unit, Value};
+use wastenot_model::{Loss, Report, Table, Unit, Value, printable};
 
 use crate::backend::svg::escape;
 
@@ -71,7 +71,7 @@ pub fn html(report: &Report, pictures: &[Picture]) -> String {
 
 /// Text of a trace as text of the page.
 fn text(text: &str) -> String {
-    escape(&crate::scene::clean(text))
+    escape(&printable(text))
 }
 
 fn losses(losses: &[Loss]) -> String {
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(page.matches("<script").count(), 1, "only our own script");
         assert!(!page.contains("alert(1)</script>"));
         assert!(!page.contains('\u{1b}'));
-        assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;?[2J"));
+        assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;\\x1b[2J"));
     }
 
     #[test]

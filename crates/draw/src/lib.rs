@@ -29,6 +29,7 @@ mod picture;
 mod scene;
 
 pub use backend::png::Error;
+pub use backend::terminal::ascii;
 pub use colour::{Colour, Palette};
 pub use html::{Image, Picture, html};
 pub use page::{Mark, MarkKind, View};

@@ -1,6 +1,6 @@
 //! What all pictures share: the window, the order of lanes, axes, marks, the legend.
 
-use wastenot_model::{Cpu, CpuId, History, Machine, Silent, Span, Time, Window};
+use wastenot_model::{Cpu, CpuId, History, Machine, Silent, Span, Time, Window, printable};
 
 use crate::axis::{TimeAxis, nice, seconds};
 use crate::font::Font;
@@ -121,9 +121,9 @@ impl<'a> Page<'a> {
         self.area.x + share.min(1.0) * self.area.width
     }
 
-    /// `<file> [from_MIN] [socketorder] [upto_MAX] [color], duration: X seconds`, as `dat2graph`
-    /// has it: X is the time of the last event drawn (talk "Graphing Tools for Scheduler Tracing").
-    pub(crate) fn title(&self, colour: bool, last: Time) -> String {
+    /// `<file> [from_MIN] [socketorder] [upto_MAX] [color], duration: X seconds`, the words of
+    /// `dat2graph` (talk "Graphing Tools for Scheduler Tracing"); X is the length of the window.
+    pub(crate) fn title(&self, colour: bool) -> String {
         let name = self.history.head.source.name.as_str();
         let name = name.rsplit('/').next().unwrap_or(name);
         let mut title = if name.is_empty() { "history" } else { name }.to_owned();
@@ -141,14 +141,14 @@ impl<'a> Page<'a> {
             title += " color";
         }
         if self.history.head.clock.name == STEPS {
-            return crate::scene::clean(&title); // how long steps take means nothing
+            return printable(&title).into_owned(); // how long steps take means nothing
         }
-        let duration = last - self.history.window().from;
+        let duration = self.window.span();
         let duration = match self.history.head.clock.nanoseconds {
             true => format!("{:.6} seconds", duration.as_secs()),
             false => format!("{} clock units", duration.0),
         };
-        crate::scene::clean(&format!("{title}, duration: {duration}"))
+        printable(&format!("{title}, duration: {duration}")).into_owned()
     }
 
     /// The scene with what lies below the data: page, marks of idleness, grid, axes.
@@ -312,7 +312,7 @@ fn legend(scene: &mut Scene, top: f64, notes: &[String]) -> f64 {
     let font = Font::new();
     let (mut x, mut y) = (LEFT, top);
     for (colour, label) in scene.legend.clone() {
-        let label = shorten(&crate::scene::clean(&label), 60);
+        let label = shorten(&printable(&label), 60);
         let wide = 10.0 + font.width(&label, SMALL) + 12.0;
         if x > LEFT && x + wide > PAGE_WIDTH - RIGHT {
             (x, y) = (LEFT, y + 11.0);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use wastenot_model::Window;
+use wastenot_model::{Window, printable};
 
 use crate::Colour;
 
@@ -222,7 +222,8 @@ impl Scene {
         text: &str,
     ) {
         let (x, y) = at;
-        self.items.push(Item::Text { x, y, size, anchor, colour, text: clean(text) });
+        let text = printable(text).into_owned();
+        self.items.push(Item::Text { x, y, size, anchor, colour, text });
     }
     pub(crate) fn line(&mut self, points: Vec<(f64, f64)>, colour: Colour, width: f64) {
         self.items.push(Item::Line { points, colour, width, dotted: false });
@@ -235,15 +236,4 @@ impl Scene {
         let lane = &self.plot.lanes[lane];
         Area { x, y: lane.y, width, height: lane.height }
     }
-}
-
-/// Task names are anybody's bytes: control characters could drive a terminal, and marks of writing
-/// direction could reorder a line.
-pub(crate) fn clean(text: &str) -> String {
-    let hostile = |c: char| {
-        let unseen = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{ffff}');
-        c.is_control() || unseen
-    };
-    text.chars().map(|c| if hostile(c) { '?' } else { c }).collect()
 }

@@ -4,6 +4,8 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use wastenot_model::printable;
+
 /// What a verb answers; its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
@@ -67,6 +69,7 @@ impl Stop {
         match self {
             Stop::Pipe => ExitCode::SUCCESS,
             Stop::Failure { what, help, code } => {
+                let (what, help) = (printable(what), printable(help));
                 let text = format!("wastenot: error: {what}\nhelp: {help}\n");
                 // Where stderr is closed there is nobody left to tell.
                 let _ = io::stderr().write_all(text.as_bytes());

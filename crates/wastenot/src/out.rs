@@ -1,18 +1,26 @@
 //! Where results go: standard output, or a file that appears whole or not at all.
 
 use std::fs::{self, Permissions};
-use std::io::{self, BufWriter, IsTerminal, Write, stdout};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write, stdout};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use tempfile::NamedTempFile;
+use wastenot_draw::{Scene, ascii};
+use wastenot_model::{is_printable, printable, printable_lines};
 use wastenot_record::part;
 
 use crate::fail::Stop;
 
-/// Prints a result.
+/// Prints a result for people: what would act on a terminal is escaped.
 pub(crate) fn print(text: &str) -> Result<(), Stop> {
+    print_as_is(&printable_lines(text))
+}
+
+/// Prints what is more than text for people: a picture or an excerpt with its colours, of which
+/// whoever made it has escaped the names; or what programs read.
+pub(crate) fn print_as_is(text: &str) -> Result<(), Stop> {
     let mut out = stdout().lock();
     let result = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     result.map_err(|error| unprinted(&error))
@@ -21,7 +29,8 @@ pub(crate) fn print(text: &str) -> Result<(), Stop> {
 /// Prints a result as JSON for people and programs alike.
 pub(crate) fn print_json(result: &impl Serialize) -> Result<(), Stop> {
     let mut out = BufWriter::new(stdout().lock());
-    let written = serde_json::to_writer_pretty(&mut out, result).map_err(io::Error::from);
+    let written = serde_json::to_writer_pretty(Escaping(&mut out), result);
+    let written = written.map_err(io::Error::from);
     let result = written.and_then(|()| writeln!(out)).and_then(|()| out.flush());
     result.map_err(|error| unprinted(&error))
 }
@@ -29,22 +38,55 @@ pub(crate) fn print_json(result: &impl Serialize) -> Result<(), Stop> {
 /// Prints a result as one line of JSON, among others of its kind.
 pub(crate) fn print_line(result: &impl Serialize) -> Result<(), Stop> {
     let mut out = stdout().lock();
-    let written = serde_json::to_writer(&mut out, result).map_err(io::Error::from);
+    let written = serde_json::to_writer(Escaping(&mut out), result).map_err(io::Error::from);
     let result = written.and_then(|()| writeln!(out)).and_then(|()| out.flush());
     result.map_err(|error| unprinted(&error))
 }
 
+/// Writes JSON in which nothing acts on a terminal: serde_json escapes control characters of ASCII
+/// only. The others stand in strings alone, where their escapes mean the same.
+struct Escaping<W>(W);
+
+impl<W: Write> Write for Escaping<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes).map(|()| bytes.len())
+    }
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        // serde_json writes strings in pieces of whole characters, and white space between them.
+        let Ok(text) = std::str::from_utf8(bytes) else { return self.0.write_all(bytes) };
+        let acts = |letter: char| letter != '\n' && !is_printable(letter);
+        let mut rest = text;
+        while let Some((at, letter)) = rest.char_indices().find(|(_, letter)| acts(*letter)) {
+            self.0.write_all(&rest.as_bytes()[..at])?;
+            for unit in letter.encode_utf16(&mut [0; 2]) {
+                write!(self.0, "\\u{unit:04x}")?;
+            }
+            rest = &rest[at + letter.len_utf8()..];
+        }
+        self.0.write_all(rest.as_bytes())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
 fn unprinted(error: &io::Error) -> Stop {
-    Stop::io("cannot write to standard output", error, "is the disk full?")
+    let help = match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            "free some room where it goes"
+        }
+        _ => "name another place for it: `... > FILE`",
+    };
+    Stop::io("cannot write to standard output", error, help)
 }
 
 /// Says something beside the result, on stderr.
 pub(crate) fn note(text: &str) {
     // Where stderr is closed there is nobody left to tell.
-    let _ = writeln!(io::stderr(), "wastenot: {text}");
+    let _ = writeln!(io::stderr(), "wastenot: {}", printable(text));
 }
 
-/// Shows something in its own form on stderr, before a failure is told.
+/// Shows something in its own form and colours on stderr, before a failure is told.
 pub(crate) fn complain(text: &str) {
     // Where stderr is closed there is nobody left to tell.
     let _ = io::stderr().write_all(text.as_bytes());
@@ -84,6 +126,20 @@ fn colour_on(face: &impl IsTerminal) -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
     face.is_terminal() && !set("NO_COLOR") && !dumb
+}
+
+/// A picture for the terminal, in the characters that it has.
+pub(crate) fn drawn(scene: &Scene) -> String {
+    let (columns, rows) = size();
+    let drawn = scene.terminal(columns, rows, colour());
+    if is_unicode() { drawn } else { ascii(&drawn) }
+}
+
+/// Whether the locale has more than ASCII. Where none is told terminals are taken for UTF-8.
+fn is_unicode() -> bool {
+    let told = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(told);
+    locale.is_none_or(|locale| locale.to_ascii_lowercase().replace('-', "").contains("utf8"))
 }
 
 /// Width and height of the terminal in characters; 80 x 24 where there is none.
@@ -211,7 +267,7 @@ impl Target {
         };
         match result {
             Ok(_) => Ok(()),
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(self.exists()),
+            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Err(self.exists()),
             Err(error) => Err(self.failed(&error.error)),
         }
     }

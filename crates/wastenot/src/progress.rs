@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget};
+use wastenot_model::printable;
 
 /// Work that ends sooner shows nothing.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -19,7 +20,7 @@ pub(crate) fn counting<T>(
     if !is_wanted() {
         return work(&|_| {});
     }
-    let bar = ProgressBar::new(count as u64).with_message(what.to_owned());
+    let bar = ProgressBar::new(count as u64).with_message(printable(what).into_owned());
     bar.set_draw_target(ProgressDrawTarget::hidden());
     let begin = Instant::now();
     let result = work(&|done| {
@@ -41,7 +42,8 @@ pub(crate) fn during<T>(what: &str, work: impl FnOnce() -> T) -> T {
     thread::scope(|scope| {
         scope.spawn(move || {
             if waiting.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-                let spinner = ProgressBar::new_spinner().with_message(what.to_owned());
+                let what = printable(what).into_owned();
+                let spinner = ProgressBar::new_spinner().with_message(what);
                 spinner.enable_steady_tick(Duration::from_millis(100));
                 // The sender is dropped when the work ends, also by a panic.
                 let _ = waiting.recv();

@@ -7,6 +7,7 @@ use std::fmt::{self, Write};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ttf_parser::{GlyphId, OutlineBuilder};
+use wastenot_model::printable;
 
 use super::{by_colour, png, round};
 use crate::font::Font;
@@ -20,7 +21,7 @@ impl Scene {
             "<svg xmlns=\"http://www.w3.org/2000/svg\" \
              xmlns:xlink=\"http://www.w3.org/1999/xlink\" width=\"{width}pt\" \
              height=\"{height}pt\" viewBox=\"0 0 {width} {height}\">\n<title>{}</title>\n",
-            escape(&crate::scene::clean(&self.title))
+            escape(&printable(&self.title))
         );
         let font = Font::new();
         out += &self.outlines(&font);

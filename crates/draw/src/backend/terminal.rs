@@ -6,6 +6,8 @@
 
 use std::fmt::Write;
 
+use wastenot_model::printable;
+
 use crate::page::shorten;
 use crate::{Area, Cell, Colour, Item, Scene};
 
@@ -36,6 +38,25 @@ impl Scene {
         }
         screen.print(self)
     }
+}
+
+/// What stands for a share of an eighth more each, where there are only characters of ASCII.
+const RAMP: [char; 9] = [' ', '.', ':', '-', '=', '+', '*', '#', '@'];
+
+/// What [`Scene::terminal`] gave in ASCII, for terminals that have no other characters: names in
+/// other scripts are not to be read there.
+pub fn ascii(drawn: &str) -> String {
+    let plain = |c: char| match c {
+        '│' => '|',
+        '─' => '-',
+        '└' | '┴' => '+',
+        '░' => '%',
+        '×' => 'x',
+        '\u{2800}'..='\u{28ff}' => RAMP[(u32::from(c) - BRAILLE).count_ones() as usize],
+        c if c.is_ascii() => c,
+        c => BLOCKS.iter().position(|block| *block == c).map_or('?', |eighths| RAMP[eighths]),
+    };
+    drawn.chars().map(plain).collect()
 }
 
 /// A character and its colour.
@@ -166,9 +187,9 @@ impl Screen {
         let when = scene.story.iter().map(|(when, _)| when.chars().count()).max().unwrap_or(0);
         let room = self.columns.saturating_sub(when + 2).max(8);
         for (at, words) in &scene.story {
-            let mut at = crate::scene::clean(at);
+            let mut at = printable(at).into_owned();
             let mut line = String::new();
-            for word in crate::scene::clean(words).split(' ') {
+            for word in printable(words).split(' ') {
                 if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > room {
                     let _ = writeln!(self.out, "{:>when$}  {line}", std::mem::take(&mut at));
                     line.clear();
@@ -184,7 +205,7 @@ impl Screen {
     fn legend(&mut self, scene: &Scene) {
         let (mut used, mut lines) = (0, 1);
         for (colour, label) in &scene.legend {
-            let label = crate::scene::clean(label);
+            let label = printable(label);
             let glyph = match scene.plot.cells.iter().find(|(known, _)| known == colour) {
                 Some((_, Cell::Any(_))) if self.dotted && !self.colour => continue,
                 Some((_, Cell::Any(_))) if self.dotted => '⣿',

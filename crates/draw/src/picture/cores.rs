@@ -48,13 +48,12 @@ pub fn cores(history: &History, options: &Cores) -> Scene {
         paints: paints(history, options),
         run: vec![0; history.task_count()],
         window: page.window,
-        last: page.window.from,
         dark: Vec::new(),
         seen: [false; 2],
     };
     replay(history, options.view.silent, &mut watch);
 
-    let title = page.title(options.color_by_command, watch.last.max(page.window.from));
+    let title = page.title(options.color_by_command);
     let mut scene = page.scene(title, Vec::new(), options.marks);
     let slots = options.view.palette.tasks().iter().map(|&hex| Colour::rgb(hex));
     let fixed = [Colour::WHITE, Colour::UNKNOWN, Colour::OFFLINE, Colour::BLACK];
@@ -93,8 +92,6 @@ struct Watch<'a> {
     /// Run time of each task in the window.
     run: Vec<u64>,
     window: Window,
-    /// The last event drawn: where the last run that begins in the window ends.
-    last: Time,
     /// Stretches that are not known, to be hatched.
     dark: Vec<(usize, Time, Time)>,
     /// Whether anything was unknown, and whether anything was offline.
@@ -133,7 +130,6 @@ impl Watch<'_> {
             CpuMode::Unknown => self.dark(row, start, end, UNKNOWN),
             CpuMode::Offline => self.dark(row, start, end, OFFLINE),
             CpuMode::Busy(task) => {
-                self.last = self.last.max(to);
                 let index = task.index().unwrap_or(0);
                 if let Some(run) = self.run.get_mut(index) {
                     *run += (end - start).0;

@@ -1,7 +1,7 @@
 //! Curves of an experiment in panels: which share of something is so, over a number, with how well
 //! that is known. Where it is not known nothing is drawn.
 
-use wastenot_model::{Time, Window};
+use wastenot_model::{Time, Window, printable};
 
 use crate::axis::nice;
 use crate::font::Font;
@@ -93,7 +93,7 @@ pub fn curves(chart: &Chart) -> Scene {
     let mut scene = Scene {
         width: PAGE_WIDTH,
         height: grid.bottom(),
-        title: crate::scene::clean(&chart.title),
+        title: printable(&chart.title).into_owned(),
         items: Vec::new(),
         plot: plot(chart, &grid),
         legend: Vec::new(),
@@ -133,7 +133,7 @@ fn plot(chart: &Chart, grid: &Grid) -> Plot {
         lanes: Vec::new(),
         ticks: frame.ticks(),
         values: frame.values(),
-        unit: crate::scene::clean(&chart.over),
+        unit: printable(&chart.over).into_owned(),
         cells: (0..chart.series.len()).map(|n| (Colour::curve(n), letter(n))).collect(),
         signs: Vec::new(),
     }
@@ -345,14 +345,14 @@ fn legend(scene: &mut Scene, series: &[Series], top: f64) -> f64 {
     let font = Font::new();
     let (mut x, mut y, mut group) = (LEFT, top, "");
     for (n, series) in series.iter().enumerate() {
-        let name = shorten(&crate::scene::clean(&series.name), 60);
+        let name = shorten(&printable(&series.name), 60);
         let wide = KEY + 4.0 + font.width(&name, SMALL) + 14.0;
         if n > 0 && (group != series.group || x + wide > PAGE_WIDTH - RIGHT) {
             (x, y) = (LEFT, y + STEP);
         }
         if group != series.group {
             group = &series.group;
-            let words = shorten(&crate::scene::clean(group), 120);
+            let words = shorten(&printable(group), 120);
             scene.text((x, y), SMALL, Anchor::Start, Colour::FAINT, &words);
             x += font.width(&words, SMALL) + 10.0;
             if x + wide > PAGE_WIDTH - RIGHT {
@@ -381,7 +381,7 @@ fn notes(scene: &mut Scene, notes: &[String], top: f64) -> f64 {
 
 /// A line of text, made to fit: in smaller letters, and if that is not enough cut short.
 fn line(scene: &mut Scene, at: (f64, f64), size: f64, room: f64, colour: Colour, text: &str) {
-    let mut text = crate::scene::clean(text);
+    let mut text = printable(text).into_owned();
     let wide = Font::new().width(&text, size);
     let fits = (size * room / wide.max(1.0)).min(size);
     let size = fits.max(SMALLEST);

@@ -63,11 +63,10 @@ pub fn queues(history: &History, options: &Queues) -> Scene {
         bad: Overlay::default(),
         moves: Overlay::default(),
         window: page.window,
-        last: page.window.from,
     };
     replay(history, options.view.silent, &mut watch);
 
-    let title = page.title(false, watch.last);
+    let title = page.title(false);
     let mut scene = page.scene(title, Vec::new(), options.marks);
     let levels = options.view.palette.queue();
     let fixed = [Colour::UNKNOWN, Colour::OFFLINE];
@@ -156,7 +155,6 @@ struct Watch<'a> {
     bad: Overlay,
     moves: Overlay,
     window: Window,
-    last: Time,
 }
 
 /// Decisions, thinned to one per place on the picture; the count is of all.
@@ -238,9 +236,6 @@ impl Watch<'_> {
         let Some((start, end)) = self.window.clip(from, to) else { return };
         if paint != 0 {
             self.lanes.add(row, start, end, paint);
-        }
-        if (1..UNKNOWN).contains(&paint) {
-            self.last = self.last.max(to);
         }
     }
 

@@ -6,7 +6,8 @@
 //! says what follows.
 
 use wastenot_model::{
-    History, Observer, Phase, Silent, State, Table, TaskId, TaskState, Time, Value, replay,
+    History, Observer, Phase, Silent, State, Table, TaskId, TaskState, Time, Value, printable,
+    replay,
 };
 
 use crate::page::Page;
@@ -88,7 +89,7 @@ impl Story {
 
     /// The labels of the lanes that it adds: one for each task that waits.
     pub(crate) fn lanes(&self, history: &History) -> Vec<String> {
-        let name = |task: TaskId| crate::scene::clean(&history.task_name(task));
+        let name = |task: TaskId| printable(&history.task_name(task)).into_owned();
         let label = |(task, _): &(TaskId, _)| crate::page::shorten(&name(*task), 8);
         self.waits.iter().map(label).collect()
     }

@@ -32,7 +32,6 @@ pub fn waiting(history: &History, options: &Waiting) -> Scene {
         waiting: Curve::new(grid()),
         unknown: Curve::new(grid()),
         window: page.window,
-        last: page.window.from,
     };
     replay(history, options.view.silent, &mut watch);
 
@@ -40,7 +39,7 @@ pub fn waiting(history: &History, options: &Waiting) -> Scene {
     let most = watch.running.most.max(watch.waiting.most).max(cpus).max(1);
     let most = u64::from(most) + u64::from(most).div_ceil(12); // room above the highest
     let palette = options.view.palette;
-    let title = page.title(false, watch.last);
+    let title = page.title(false);
     let mut scene = page.scene(title, value_ticks(page.area, most), options.marks);
     let y = |count: f64| page.area.bottom() - count / most as f64 * page.area.height;
     let mut dense = false;
@@ -83,7 +82,6 @@ struct Watch {
     waiting: Curve,
     unknown: Curve,
     window: wastenot_model::Window,
-    last: Time,
 }
 
 impl Observer for Watch {
@@ -107,7 +105,6 @@ impl Observer for Watch {
         self.running.add(from, to, self.count.running);
         self.waiting.add(from, to, self.count.waiting + state.unplaced_count());
         self.unknown.add(from, to, self.count.unknown);
-        self.last = to;
     }
 }
 

@@ -316,7 +316,7 @@ fn text_in_an_svg_is_outlines_from_where_its_anchor_says() {
 }
 
 #[test]
-fn titles_are_those_of_dat2graph() {
+fn titles_have_the_words_of_dat2graph_and_state_the_window_and_its_length() {
     let mut made = Maker::new(2);
     let task = made.task(7, "ua");
     made.switch(0, 0, None, Some(task), Left::Runnable);
@@ -330,9 +330,13 @@ fn titles_are_those_of_dat2graph() {
         socket_order: true,
         ..View::default()
     };
-    let options = Cores { view, color_by_command: true, ..Cores::default() };
+    let options = Cores { view: view.clone(), color_by_command: true, ..Cores::default() };
     let title = cores(&history, &options).title;
-    assert_eq!(title, "ua.C.x_5 from_3 socketorder upto_3.2 color, duration: 3.203655 seconds");
+    assert_eq!(title, "ua.C.x_5 from_3 socketorder upto_3.2 color, duration: 0.200000 seconds");
+    let title = queues(&history, &Queues { view: view.clone(), ..Queues::default() }).title;
+    assert_eq!(title, "ua.C.x_5 from_3 socketorder upto_3.2, duration: 0.200000 seconds");
+    let title = waiting(&history, &Waiting { view, ..Waiting::default() }).title;
+    assert_eq!(title, "ua.C.x_5 from_3 upto_3.2, duration: 0.200000 seconds");
 }
 
 #[test]

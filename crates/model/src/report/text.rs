@@ -1,6 +1,7 @@
 //! The plain text face: at most 72 columns, fit for a mailing list.
 
 use super::{Column, Report, Table, Unit, Value};
+use crate::printable;
 
 /// Widest line of a text report.
 pub const COLUMNS: usize = 72;
@@ -8,9 +9,9 @@ pub const COLUMNS: usize = 72;
 impl Report {
     /// The whole report as plain text of at most [`COLUMNS`] columns.
     pub fn text(&self) -> String {
-        let mut out =
-            format!("{}\n{}\n\n", self.title, "=".repeat(width(&self.title).min(COLUMNS)));
-        out = wrap(&out, "");
+        let title = printable(&self.title);
+        let mut out = wrap(&title, "");
+        out += &format!("{}\n\n", "=".repeat(width(&title).min(COLUMNS)));
         out += &wrap(&self.verdict, "");
         let shown = self.measures.iter().filter(|measure| !measure.label.is_empty());
         if shown.clone().next().is_some() {
@@ -24,7 +25,8 @@ impl Report {
         }
         let people = |table: &&Table| table.shown_columns().next().is_some();
         for table in self.tables.iter().filter(|it| !it.rows.is_empty()).filter(people) {
-            out += &format!("\n{}\n{}\n", table.label, "-".repeat(width(&table.label)));
+            let label = printable(&table.label);
+            out += &format!("\n{label}\n{}\n", "-".repeat(width(&label)));
             out += &table.text();
         }
         for (label, lines) in
@@ -39,7 +41,7 @@ impl Report {
             }
         }
         if let Some(next) = &self.next {
-            out += &format!("\nNext: {next}\n");
+            out += &format!("\nNext: {}\n", printable(next));
         }
         out
     }
@@ -93,8 +95,9 @@ struct Lane {
 
 impl Lane {
     fn new(column: &Column, index: usize, rows: &[Vec<Value>]) -> Lane {
-        let mut cells = vec![column.label.clone()];
-        cells.extend(rows.iter().map(|row| row[index].show(column.unit)));
+        let mut cells = vec![printable(&column.label).into_owned()];
+        let shown = rows.iter().map(|row| row[index].show(column.unit));
+        cells.extend(shown.map(|cell| printable(&cell).into_owned()));
         let width = cells.iter().map(|cell| width(cell)).max().unwrap_or(0);
         let number = |cell: &Value| matches!(cell, Value::Int(_) | Value::Num(_));
         let right = column.unit != Unit::None || rows.iter().any(|row| number(&row[index]));
@@ -204,29 +207,31 @@ fn add(part: &str, room: usize, pieces: &mut Vec<String>) {
     }
 }
 
-/// Breaks lines at spaces; lines after the first begin with `indent`.
-fn wrap(text: &str, indent: &str) -> String {
+/// A paragraph, broken at spaces; lines after the first begin with `indent`.
+fn wrap(paragraph: &str, indent: &str) -> String {
     let mut out = String::new();
-    for paragraph in text.lines() {
-        let lead = paragraph.len() - paragraph.trim_start().len();
-        let mut line = paragraph[..lead].to_owned();
-        let mut empty = true;
-        for word in paragraph[lead..].split(' ') {
-            if !empty && width(&line) + 1 + width(word) > COLUMNS {
-                out += line.trim_end();
-                out += "\n";
-                line = indent.to_owned();
-                empty = true;
-            }
-            if !empty {
-                line.push(' ');
-            }
-            line += word;
-            empty = false;
-        }
-        out += line.trim_end();
-        out += "\n";
+    if paragraph.is_empty() {
+        return out;
     }
+    let paragraph = printable(paragraph);
+    let lead = paragraph.len() - paragraph.trim_start().len();
+    let mut line = paragraph[..lead].to_owned();
+    let mut empty = true;
+    for word in paragraph[lead..].split(' ') {
+        if !empty && width(&line) + 1 + width(word) > COLUMNS {
+            out += line.trim_end();
+            out += "\n";
+            line = indent.to_owned();
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line += word;
+        empty = false;
+    }
+    out += line.trim_end();
+    out += "\n";
     out
 }
 

@@ -22,7 +22,7 @@ use super::rota::Source;
 use super::simulate::ENDINGS;
 use crate::args::prove::{Prove, Who};
 use crate::fail::{Answer, Stop};
-use crate::out::Target;
+use crate::out::{self, Target};
 use crate::progress;
 
 /// Proves, or asks again what was proved.
@@ -65,7 +65,7 @@ fn prove(file: &Path, args: &Prove) -> Result<Answer, Stop> {
                 let history = found.history(policy, claim, &source.text);
                 target.write(|out| convert::fill(&history, format, out))?;
             }
-            None => crate::out::note("no counterexample: nothing was written"),
+            None => out::note("no counterexample: nothing was written"),
         }
     }
     if let Some(folder) = &args.certificate {
@@ -81,8 +81,8 @@ fn meaning(source: &Source) -> Result<Program, Stop> {
         None => compile(&source.text),
     };
     compiled.map_err(|found| {
-        let shown = source.shown(&found, false);
-        let what = format!("{} means nothing\n{}", source.name, shown.trim_end());
+        out::complain(&source.shown(&found, out::colour_of_errors()));
+        let what = format!("{} means nothing", source.name);
         let again = if source.name.contains(' ') { "-" } else { &source.name };
         Stop::new(what, format!("`wastenot rota check {again}`"))
     })
@@ -158,7 +158,7 @@ fn solvers(args: &Prove) -> Result<Vec<Solver>, Stop> {
             let found = places.solvers().map_err(|error| failed(&error))?;
             if found.is_empty() {
                 let recipe = Kind::Z3.recipe();
-                crate::out::note(&format!("no solver: small machines only ({recipe})"));
+                out::note(&format!("no solver: small machines only ({recipe})"));
             }
             Ok(found.into_iter().take(1).collect())
         }

@@ -9,7 +9,7 @@ use crate::out;
 pub(crate) fn completions(args: &Completions) -> Result<Answer, Stop> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut args::command(), "wastenot", &mut script);
-    out::print(&String::from_utf8_lossy(&script))?;
+    out::print_as_is(&String::from_utf8_lossy(&script))?;
     Ok(Answer::Yes)
 }
 
@@ -33,6 +33,6 @@ pub(crate) fn man(args: &Man) -> Result<Answer, Stop> {
     let mut page = Vec::new();
     let render = clap_mangen::Man::new(command).render(&mut page);
     render.map_err(|error| Stop::io("cannot write the page", &error, "try again"))?;
-    out::print(&String::from_utf8_lossy(&page))?;
+    out::print_as_is(&String::from_utf8_lossy(&page))?;
     Ok(Answer::Yes)
 }

@@ -13,6 +13,7 @@ mod formats;
 mod layers;
 mod licences;
 mod measure;
+mod printable;
 mod proofs;
 mod record;
 mod reference;

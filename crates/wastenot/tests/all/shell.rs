@@ -91,6 +91,7 @@ impl Desk {
             .env("COLUMNS", "80")
             // Proofs are kept between calls, but not in the home of who runs the tests.
             .env("XDG_CACHE_HOME", self.path().join(".cache"))
+            .env("LC_ALL", "C.UTF-8")
             .env_remove("RUST_BACKTRACE")
             .stdin(Stdio::null())
             .output()

@@ -82,7 +82,6 @@ fn known(lines: &[&Judged], column: Column) -> String {
 
 /// Panel by panel: a terminal has room for one. What is not known of a share is left to files.
 fn print(chart: &Chart) -> Result<(), Stop> {
-    let (columns, rows) = out::size();
     let last = chart.panels.len().saturating_sub(1);
     for (n, panel) in chart.panels.iter().enumerate() {
         let mut panel = panel.clone();
@@ -100,8 +99,8 @@ fn print(chart: &Chart) -> Result<(), Stop> {
         if n < last {
             one.notes.clear();
         }
-        let text = wastenot_draw::curves(&one).terminal(columns, rows, out::colour());
-        out::print(&format!("{text}{}", if n < last { "\n" } else { "" }))?;
+        let text = out::drawn(&wastenot_draw::curves(&one));
+        out::print_as_is(&format!("{text}{}", if n < last { "\n" } else { "" }))?;
     }
     Ok(())
 }

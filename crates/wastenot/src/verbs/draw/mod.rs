@@ -58,7 +58,7 @@ fn trace(args: &Trace) -> Result<Answer, Stop> {
     }
     let select = Select::all(args.silent_cpus);
     let look = Look {
-        window: (args.window.from.is_some(), args.window.to.is_some(), window),
+        window: args.window.is_asked().then_some(window),
         socket_order: args.socket_order,
         palette: args.palette.into(),
         silent: args.silent_cpus.into(),
@@ -70,10 +70,7 @@ fn trace(args: &Trace) -> Result<Answer, Stop> {
     let scene =
         progress::during("drawing", || picture::scene(args.picture, &history, &look, &marks));
     match file {
-        None => {
-            let (columns, rows) = out::size();
-            out::print(&scene.terminal(columns, rows, out::colour()))?;
-        }
+        None => out::print_as_is(&out::drawn(&scene))?,
         Some(file) => file.write(&scene)?,
     }
     Ok(Answer::Yes)

@@ -1,6 +1,7 @@
 //! `wastenot rota check`: all that is wrong with texts.
 
 use serde_json::{Value, json};
+use wastenot_model::printable;
 use wastenot_rota::{Diagnostic, compile, ir::Program, line_and_column, syntax::Span};
 
 use super::{Source, faults};
@@ -24,7 +25,7 @@ pub(super) fn run(args: &Check) -> Result<Answer, Stop> {
     }
     match args.json {
         true => out::print_json(&json(&all))?,
-        false => out::print(&all.iter().map(said).collect::<String>())?,
+        false => out::print_as_is(&all.iter().map(said).collect::<String>())?,
     }
     let right = all.iter().all(|(_, checked)| checked.is_ok());
     Ok(if right { Answer::Yes } else { Answer::No })
@@ -36,12 +37,9 @@ fn said((source, checked): &Checked) -> String {
         Ok(program) => {
             let names = names(program).join(", ");
             let names = if names.is_empty() { "no policy".to_owned() } else { names };
-            format!("{}: nothing wrong ({names})\n", source.name)
+            format!("{}: nothing wrong ({names})\n", printable(&source.name))
         }
-        Err(found) => {
-            let shown = source.shown(found, out::colour());
-            format!("{shown}{}: {}\n", source.name, faults(found.len()))
-        }
+        Err(found) => source.refused(found),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use wastenot_rota::{compile, emit};
 
-use super::{Source, faults};
+use super::Source;
 use crate::args::rota::Emit;
 use crate::fail::{Answer, Stop};
 use crate::out::{self, Target};
@@ -21,8 +21,7 @@ pub(super) fn run(args: &Emit) -> Result<Answer, Stop> {
             Ok(Answer::Yes)
         }
         Err(found) => {
-            let shown = source.shown(&found, out::colour());
-            out::print(&format!("{shown}{}: {}\n", source.name, faults(found.len())))?;
+            out::print_as_is(&source.refused(&found))?;
             Ok(Answer::No)
         }
     }

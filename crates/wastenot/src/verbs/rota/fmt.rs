@@ -24,7 +24,7 @@ pub(super) fn run(args: &Fmt) -> Result<Answer, Stop> {
                     changed.push(source.name);
                 }
             }
-            Ok(text) if file == Path::new("-") => out::print(&text)?,
+            Ok(text) if file == Path::new("-") => out::print_as_is(&text)?,
             Ok(text) if text != source.text => {
                 out::rewrite(file, &text)?;
                 changed.push(source.name);

@@ -8,6 +8,7 @@ mod fmt;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use wastenot_model::printable;
 use wastenot_rota::syntax::FAULTS;
 use wastenot_rota::{Diagnostic, render, text};
 
@@ -46,10 +47,17 @@ impl Source {
     /// Faults as people read them, and where more is said of them.
     pub(super) fn shown(&self, faults: &[Diagnostic], colour: bool) -> String {
         let codes: BTreeSet<&str> = faults.iter().map(|fault| fault.code).collect();
-        let shown = render(faults, &self.name, &self.text, colour, out::size().0);
+        let name = printable(&self.name);
+        let shown = render(faults, &name, &self.text, colour, out::size().0);
         let first = codes.first().map_or("", |code| *code);
         let others = if codes.len() > 1 { ", and so for the other codes" } else { "" };
         format!("{shown}why: `wastenot rota explain {first}`{others}\n")
+    }
+
+    /// The same as an answer on standard output, with how many they are.
+    fn refused(&self, found: &[Diagnostic]) -> String {
+        let shown = self.shown(found, out::colour());
+        format!("{shown}{}: {}\n", printable(&self.name), faults(found.len()))
     }
 }
 

@@ -1,0 +1,66 @@
+//! What files hold, fit to be shown: names of tasks are anybody's bytes, and a terminal obeys some.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// Whether a character acts on whatever shows it instead of being seen: control characters (C0,
+/// DEL and C1) drive terminals, marks of writing direction reorder lines, and some take no room.
+pub fn is_printable(letter: char) -> bool {
+    let acts = matches!(letter,
+        '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+        | '\u{fffe}'..='\u{ffff}' | '\u{e0000}'..='\u{e007f}');
+    !letter.is_control() && !acts
+}
+
+/// `text` as one line in which every character is seen: `\x1b[2J`, `a\nb`, `\u{202e}`. What is
+/// printable already stays as it is, so that escaping twice is escaping once.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    escape(text, is_printable)
+}
+
+/// The same of a text of several lines, whose line feeds and tabulators stay.
+pub fn printable_lines(text: &str) -> Cow<'_, str> {
+    escape(text, |letter| matches!(letter, '\n' | '\t') || is_printable(letter))
+}
+
+fn escape(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if text.chars().all(&stays) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for letter in text.chars() {
+        // Writing to a String cannot fail.
+        _ = match letter {
+            letter if stays(letter) => out.write_char(letter),
+            '\n' => out.write_str("\\n"),
+            '\r' => out.write_str("\\r"),
+            '\t' => out.write_str("\\t"),
+            '\0'..='\u{ff}' => write!(out, "\\x{:02x}", u32::from(letter)),
+            _ => write!(out, "{}", letter.escape_unicode()),
+        };
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_acts_on_a_terminal_is_seen_instead() {
+        for (text, shown) in [
+            ("kworker/3:1-events", "kworker/3:1-events"),
+            ("Größe 漢字 ░ é", "Größe 漢字 ░ é"),
+            ("\u{1b}[2J\u{1b}]0;x\u{7}", "\\x1b[2J\\x1b]0;x\\x07"),
+            ("\u{9b}31m\u{7f}", "\\x9b31m\\x7f"),
+            ("a\nb\r\tc", "a\\nb\\r\\tc"),
+            ("\u{202e}gnp.exe\u{2066}\u{200b}", "\\u{202e}gnp.exe\\u{2066}\\u{200b}"),
+        ] {
+            assert_eq!(printable(text), shown);
+            assert_eq!(printable(shown), shown, "twice is once");
+            assert!(printable(text).chars().all(is_printable));
+        }
+        assert_eq!(printable_lines("a\n\tb\u{1b}\r\n"), "a\n\tb\\x1b\\r\n");
+    }
+}
