@@ -9,6 +9,7 @@ mod cut;
 mod formats;
 mod formulas;
 mod fuzz;
+mod marks;
 mod memory;
 mod messages;
 mod policies;

@@ -69,7 +69,7 @@ fn the_slow_reference_measures_a_cut_as_it_measures_its_window() {
     }
 }
 
-fn windows(history: &History) -> [Window; 4] {
+pub(crate) fn windows(history: &History) -> [Window; 4] {
     let Window { from, to } = history.window();
     let at = |percent| Time(from.0 + (to - from).0 / 100 * percent);
     [(0, 50), (20, 23), (45, 80), (70, 100)].map(|(from, to)| Window { from: at(from), to: at(to) })

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`waste`] | how much CPU time was idle while tasks that could use it waited |
 //! | [`violations`] | which task waited, where, how it got there, who was idle then |
+//! | [`marks`] | what of that pictures mark |
 //! | [`waits`] | how long tasks waited, and from the wakeup on, per task and CPU |
 //! | [`migrations`] | who moved, how far |
 //! | [`depth`] | how long run queues were |
@@ -18,6 +19,7 @@
 pub mod compare;
 pub mod depth;
 mod idle;
+pub mod marks;
 mod matching;
 pub mod migrations;
 pub mod movable;
@@ -60,6 +62,8 @@ pub struct Options {
     pub shared_queue: bool,
     /// How many violations and episodes are kept, worst first.
     pub limit: usize,
+    /// Whether all that pictures mark is kept: every stretch of a violation, every episode.
+    pub marks: bool,
     /// The period and the confirmation time of the sanity checker.
     pub sanity: sanity::Rules,
 }
@@ -84,6 +88,7 @@ impl Default for Options {
             silent: Silent::Unknown,
             shared_queue: false,
             limit: 1000,
+            marks: false,
             sanity: sanity::Rules::default(),
         }
     }

@@ -1,10 +1,12 @@
-//! Wakeups by where they landed: on a busy CPU although an allowed one was idle, and whether the
-//! previous CPU was.
+//! Wakeups and new tasks by where they landed: on a busy CPU although an allowed one was idle, and
+//! whether the previous CPU was; and how evenly new tasks are spread.
 //!
 //! # Why it matters
 //! A wakeup onto a busy CPU beside an idle one is where most waste begins: the balancer has to
 //! repair it later. When the *previous* CPU was idle the choice was wrong in every respect, since
 //! its cache was warm too (the case of `wake_affine_idle`, fixed in Linux 5.11 by d8fcb81f1acf).
+//! A new task has no previous CPU and no cache: crowding new tasks on few CPUs wins nothing. Where
+//! `exec` moves a task it runs already, so that it is no placement: such moves are migrations.
 
 use wastenot_model::{
     CpuId, CpuMode, CpuSet, CpuState, Entry, Event, History, How, Observer, Phase, State, TaskId,
@@ -28,13 +30,46 @@ pub struct Landed {
     pub on_busy_prev_idle: u64,
 }
 
+/// How many new tasks each CPU got, of those that might have been put on several.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spread {
+    by_cpu: Vec<u64>,
+    /// The CPUs that any of them may use.
+    may_use: CpuSet,
+}
+
+impl Spread {
+    /// Jain's fairness index (Jain, Chiu, Hawe 1984) of the numbers of tasks over the CPUs that
+    /// they may use, or over as many CPUs as there are tasks: 1 where all got equally many, 1/n
+    /// where one of n got all. `None` without tasks.
+    pub fn index(&self) -> Option<f64> {
+        let tasks: u64 = self.by_cpu.iter().sum();
+        let squares: f64 = self.by_cpu.iter().map(|&n| n as f64 * n as f64).sum();
+        let cpus = tasks.min(self.may_use.len() as u64);
+        (tasks > 0).then(|| tasks as f64 * tasks as f64 / (cpus as f64 * squares))
+    }
+
+    fn add(&mut self, cpu: CpuId, may_use: &CpuSet) {
+        if may_use.len() < 2 {
+            return; // it could not have been put elsewhere
+        }
+        may_use.iter().for_each(|cpu| self.may_use.insert(cpu));
+        if self.by_cpu.len() <= cpu.index() {
+            self.by_cpu.resize(cpu.index() + 1, 0);
+        }
+        self.by_cpu[cpu.index()] += 1;
+    }
+}
+
 /// What was counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placements {
     /// `sched_wakeup`.
     pub wakeups: Landed,
     /// `sched_wakeup_new`.
     pub forks: Landed,
+    /// Where new tasks that are movable were put.
+    pub spread: Spread,
     /// Wakeups of tasks that were still queued: nobody chose.
     pub no_selection: u64,
 }
@@ -85,12 +120,17 @@ impl<'a> Watch<'a> {
             return;
         }
         count(&mut self.found, &|landed| landed.total += 1);
-        if mode == CpuMode::Idle && waiting <= 1 {
-            return count(&mut self.found, &|landed| landed.on_idle += 1);
-        }
         let mask = known.mask.and_then(|mask| self.history.mask(mask));
         let allowed = |cpu: CpuId| mask.is_none_or(|mask| mask.contains(cpu));
         let movable = self.movable.is_movable(task, &known);
+        if !wakeups && movable {
+            let online = |&cpu: &CpuId| state.cpu(cpu).mode != CpuMode::Offline;
+            let may_use = self.scope.cpus().filter(online).filter(|&cpu| allowed(cpu));
+            self.found.spread.add(cpu, &may_use.collect());
+        }
+        if mode == CpuMode::Idle && waiting <= 1 {
+            return count(&mut self.found, &|landed| landed.on_idle += 1);
+        }
         if !movable || !self.idle.iter().any(allowed) {
             return count(&mut self.found, &|landed| landed.on_busy_none_idle += 1);
         }

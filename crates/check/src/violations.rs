@@ -18,6 +18,7 @@ use wastenot_model::{
 };
 
 use crate::idle::IdleTimes;
+use crate::marks::Marks;
 use crate::worst::Worst;
 use crate::{Distribution, Movable, Options, Scope};
 
@@ -97,6 +98,8 @@ pub struct Violations {
     pub by_nearest: BTreeMap<Distance, Sum>,
     /// By task, worst first.
     pub by_task: Vec<(TaskId, Sum)>,
+    /// What pictures mark of the persistent ones, where [`Options::marks`] asks for it.
+    pub marks: Marks,
     /// Violations in waits over 1 ms that began with being switched out runnable: a quota may have
     /// held these tasks back. Empty when the source tells throttling.
     pub possibly_throttled: Vec<Window>,
@@ -118,6 +121,8 @@ pub struct Watch<'a> {
     /// Per CPU the task that it is about to start.
     starting: Vec<Option<TaskId>>,
     candidates: Vec<Candidate>,
+    /// Per candidate when it was moved, and where to.
+    moves: Vec<Vec<(Time, CpuId)>>,
     candidate_count: usize,
     sums: Vec<Sum>,
     worst: Worst<Rank, Violation>,
@@ -158,6 +163,7 @@ impl<'a> Watch<'a> {
             sure: vec![true; cpus],
             starting: vec![None; cpus],
             candidates: vec![NOT; history.task_count()],
+            moves: vec![Vec::new(); history.task_count()],
             candidate_count: 0,
             sums: vec![Sum::default(); history.task_count()],
             worst: Worst::new(options.limit),
@@ -170,6 +176,7 @@ impl<'a> Watch<'a> {
     pub fn finish(mut self) -> Violations {
         let found = &mut self.found;
         found.worst = self.worst.finish();
+        found.marks.settle();
         let sums = self.sums.iter().enumerate().filter(|(_, sum)| sum.count > 0);
         found.by_task = sums.map(|(index, sum)| (TaskId::nth(index), *sum)).collect();
         found.by_task.sort_by_key(|(task, sum)| (Reverse(sum.idle_ns), *task));
@@ -204,6 +211,7 @@ impl<'a> Watch<'a> {
             let place = state.task(TaskId::nth(index)).cpu;
             if let (true, Some(cpu)) = (candidate.since != Time::MAX, place) {
                 (candidate.cpu, candidate.behind) = (cpu, running(state, cpu));
+                self.moves[index].clear();
             }
         }
     }
@@ -224,12 +232,14 @@ impl<'a> Watch<'a> {
         }
         self.candidates[index] = NOT;
         self.candidate_count -= 1;
+        let moves = std::mem::take(&mut self.moves[index]);
         if self.idle.any_ns(now) == candidate.any_idle_ns {
             return;
         }
         let Some((from, to)) = self.scope.window.clip(candidate.since, now) else { return };
+        let places = Places { first: candidate.cpu, moves: &moves };
         if let Some(violation) = self.violation(task, was, candidate, Window { from, to }) {
-            self.add(violation, was);
+            self.add(violation, was, places);
         }
     }
 
@@ -318,7 +328,14 @@ impl<'a> Watch<'a> {
         idle
     }
 
-    fn add(&mut self, mut violation: Violation, was: &TaskState) {
+    /// Keeps what pictures mark of it.
+    fn mark(&mut self, violation: &Violation, was: &TaskState, places: Places<'_>) {
+        let mut idle = Vec::new();
+        self.may_use(was, violation.window, |cpu, stretch| idle.push((cpu, stretch)));
+        self.found.marks.add(violation.task, &idle, |window| places.parts(window));
+    }
+
+    fn add(&mut self, mut violation: Violation, was: &TaskState, places: Places<'_>) {
         let add = |sum: &mut Sum| {
             sum.count += 1;
             sum.idle_ns = sum.idle_ns.saturating_add(violation.idle_ns);
@@ -342,6 +359,9 @@ impl<'a> Watch<'a> {
             return;
         }
         add(&mut found.persistent);
+        if self.options.marks {
+            self.mark(&violation, was, places);
+        }
         let rank = (stretch, Reverse(violation.window.from), Reverse(violation.task));
         if self.worst.wants(rank) {
             violation.idle = self.idle_cpus(violation.cpu, was, violation.window);
@@ -358,6 +378,34 @@ struct Idled {
     /// Time in which any was.
     covered_ns: u64,
     nearest: Distance,
+}
+
+/// Where a task waited while it was a candidate.
+#[derive(Clone, Copy)]
+struct Places<'a> {
+    first: CpuId,
+    moves: &'a [(Time, CpuId)],
+}
+
+impl Places<'_> {
+    /// Where it was at `time` once all had happened that happened then.
+    fn at(self, time: Time) -> CpuId {
+        let moves = self.moves.partition_point(|(at, _)| *at <= time);
+        moves.checked_sub(1).map_or(self.first, |last| self.moves[last].1)
+    }
+}
+
+impl<'a> Places<'a> {
+    /// The parts of `window`, each with the CPU where it waited.
+    fn parts(self, window: Window) -> impl Iterator<Item = (CpuId, Window)> + 'a {
+        let later = self.moves.iter().map(|(at, _)| *at).filter(move |at| window.holds(*at));
+        let begins = std::iter::once(window.from).chain(later.filter(move |at| *at > window.from));
+        begins.map(move |from| {
+            let next = self.moves.iter().map(|(at, _)| *at).find(|at| *at > from);
+            let to = next.unwrap_or(window.to).min(window.to);
+            (self.at(from), Window { from, to })
+        })
+    }
 }
 
 /// Which task `cpu` runs, where that is known.
@@ -407,6 +455,14 @@ impl Observer for Watch<'_> {
                 && now.mask == was.mask
                 && self.movable.is_movable(task, now);
             if stays {
+                if let (Some(cpu), true) = (now.cpu, now.cpu != was.cpu)
+                    && let Some(index) = task.index()
+                {
+                    match self.moves[index].last_mut() {
+                        Some(last) if last.0 == state.now() => last.1 = cpu,
+                        _ => self.moves[index].push((state.now(), cpu)),
+                    }
+                }
                 return;
             }
             self.end_candidate(task, was, state.now());

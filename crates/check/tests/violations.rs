@@ -85,6 +85,31 @@ fn wakeups_are_judged_by_what_was_idle_when_they_landed() {
 }
 
 #[test]
+fn new_tasks_are_judged_apart_from_wakeups_by_where_they_landed_and_how_they_are_spread() {
+    let forks = |places: [u16; 4]| {
+        let mut lines = String::from("0 switch 0 - a S");
+        for cpu in 1..4 {
+            lines += &format!("\n0 switch {cpu} x{cpu} - S");
+        }
+        for (n, cpu) in places.into_iter().enumerate() {
+            lines += &format!("\n{0} fork 0 a t{n}\n{0} new 0 t{n} {cpu}", 10 * (n + 1));
+        }
+        lines += "\n100 end";
+        check(&told(machine(), full(), &lines), &Options::default()).placements
+    };
+    let crowded = forks([0; 4]);
+    assert_eq!((crowded.forks.total, crowded.forks.on_busy_some_idle), (4, 4));
+    assert_eq!(crowded.wakeups.total, 0);
+    assert_eq!(crowded.spread.index(), Some(0.25));
+    let spread = forks([1, 2, 3, 0]);
+    assert_eq!((spread.forks.total, spread.forks.on_idle), (4, 3));
+    assert_eq!((spread.forks.on_busy_some_idle, spread.forks.on_busy_none_idle), (0, 1));
+    assert_eq!(spread.spread.index(), Some(1.0));
+    let pairs = forks([1, 1, 2, 2]);
+    assert_eq!(pairs.spread.index(), Some(0.5));
+}
+
+#[test]
 fn waits_and_latencies_are_measured_from_waking_and_from_wakeup() {
     let history = told(machine(), full(), LINES);
     let found = check(&history, &Options::default()).waits;

@@ -1,7 +1,8 @@
 //! The single figures of a check. A measure without a label is for machines.
 
-use wastenot_model::{Carries, Distance, History, Report, Unit};
+use wastenot_model::{Carries, Cpu, Distance, History, Machine, Report, Unit};
 
+use super::words::count;
 use crate::{Check, Options, Recorder, depth};
 
 /// What was read.
@@ -26,6 +27,22 @@ pub(super) fn trace(report: &mut Report, history: &History) {
     report.measure("trace.carries", "", carries, Count);
     let topology = head.carries.has(Carries::TOPOLOGY) || head.machine.topology_known();
     report.measure("trace.topology_known", "", topology, Count);
+    report.measure("trace.topology", "", shared(&head.machine), Count);
+}
+
+/// What CPUs share, in words: `2 packages, 4 nodes, 4 LLCs, 16 cores`.
+fn shared(machine: &Machine) -> Option<String> {
+    type Key = fn(&Cpu) -> Option<u32>;
+    let keys: [(&str, Key); 4] = [
+        ("package", |cpu| cpu.package),
+        ("node", |cpu| cpu.node),
+        ("LLC", |cpu| cpu.llc),
+        ("core", |cpu| cpu.core),
+    ];
+    let known = keys.map(|(noun, key)| (noun, machine.count(key)));
+    let known = known.into_iter().filter(|(_, number)| *number > 0);
+    let words: Vec<String> = known.map(|(noun, number)| count(number as u64, noun)).collect();
+    (!words.is_empty()).then(|| words.join(", "))
 }
 
 /// What was counted, where that is less than all.
@@ -112,7 +129,7 @@ impl Check {
         let found = &self.placements;
         for (name, label, landed) in [
             ("placements.wakeups", "Wakeups placed", found.wakeups),
-            ("placements.forks", "", found.forks),
+            ("placements.forks", "New tasks placed", found.forks),
         ] {
             let sub = |text: &str| if label.is_empty() { String::new() } else { text.to_owned() };
             report.measure(&format!("{name}.total"), label, landed.total, Count);
@@ -122,10 +139,14 @@ impl Check {
             let some = landed.on_busy_some_idle;
             let label = sub("  on a busy CPU while one was idle");
             report.measure(&format!("{name}.on_busy_some_idle"), &label, some, Count);
-            let label = sub("  and the previous CPU was idle");
+            // A new task has been nowhere before.
+            let shown = landed.on_busy_prev_idle > 0 || name == "placements.wakeups";
+            let label = sub(if shown { "  and the previous CPU was idle" } else { "" });
             let prev = landed.on_busy_prev_idle;
             report.measure(&format!("{name}.on_busy_prev_idle"), &label, prev, Count);
         }
+        let label = "  spread over the CPUs they may use";
+        report.measure("placements.forks.spread", label, found.spread.index(), Unit::Share);
         report.measure("placements.no_selection", "", found.no_selection, Count);
         report.measure("migrations.total", "Migrations", self.migrations.total(), Count);
         for distance in Distance::ALL.into_iter().filter(|distance| *distance != Distance::Same) {

@@ -159,7 +159,7 @@ impl<'a> Waste<'a> {
             episode: None,
             doubtful: Vec::new(),
             switched_out: 0,
-            worst: Worst::new(options.limit),
+            worst: Worst::new(if options.marks { usize::MAX } else { options.limit }),
             not_started: Worst::new(options.limit),
             figures: Figures {
                 cpus: scope.cpus().count(),

@@ -19,13 +19,19 @@ wake_delay.cpu_ns, waits.wait_ns, latency.from_wakeup.p50_ns,
 latency.from_wakeup.p99_ns and latency.from_wakeup.max_ns; stderr names those
 that are worse.
 
+Figures cannot be compared where CPUs or what they share differ, lengths by
+more than 10 %, what the files tell (wakeups, placement, affinity, throttling),
+how much is known by more than 5 points, or where more than 0.1 % of the events
+are lost. The report says so first; --worse-than then needs --anyway. Kernels
+may differ.
+
 Exit codes: 0 answered; 1 worse than --worse-than; 2 failed; 3 the runs cannot
-tell.
+tell, or cannot be compared.
 
 Examples:
   wastenot compare before.dat after.dat
   wastenot compare before-1.dat before-2.dat -- after-1.dat after-2.dat
-  wastenot compare before.dat after.dat --worse-than 5% --json")]
+  wastenot compare before.dat after.dat --worse-than 5% --anyway --json")]
 pub(crate) struct Compare {
     /// Runs before; two files without `--` are one before and one after
     #[arg(value_name = "FILE", required = true)]
@@ -36,6 +42,9 @@ pub(crate) struct Compare {
     /// Exit with 1 when a judged measure is worse by more than this share of what it was
     #[arg(long, value_name = "SHARE")]
     pub(crate) worse_than: Option<Share>,
+    /// Judge also figures that cannot be compared, as of one work that takes longer now
+    #[arg(long, requires = "worse_than")]
+    pub(crate) anyway: bool,
     #[command(flatten)]
     pub(crate) face: Face,
     #[command(flatten)]

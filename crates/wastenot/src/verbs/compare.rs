@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use wastenot_check::compare::{Difference, SMALLER_IS_BETTER};
+use wastenot_check::compare::{self, Comparison, Difference, SMALLER_IS_BETTER};
 use wastenot_model::{Report, Unit, Value};
 
 use super::{check, select};
@@ -17,13 +17,20 @@ pub(crate) fn run(args: &Compare) -> Result<Answer, Stop> {
         files.iter().map(|file| one(file, args)).collect()
     };
     let (before, after) = (checked(before)?, checked(after)?);
-    let differences = wastenot_check::compare::compare(&before, &after);
-    let mut report = wastenot_check::compare::report(&differences, before.len(), after.len());
+    let runs = Comparison::of(&before, &after);
+    let mut report = compare::report(&before, &after, &runs);
     let Some(bound) = args.worse_than else {
         check::print(&report, &args.face)?;
         return Ok(Answer::Yes);
     };
-    let worse = wastenot_check::compare::worse(&differences, bound.0);
+    if !runs.bars.is_empty() && !args.anyway {
+        check::print(&report, &args.face)?;
+        runs.bars.iter().for_each(|bar| out::note(&format!("not comparable: {bar}")));
+        out::note("cannot tell; `--anyway` judges the figures as they are");
+        return Ok(Answer::CannotTell);
+    }
+    let differences = compare::compare(&before, &after);
+    let worse = compare::worse(&differences, bound.0);
     let names: Vec<&str> = worse.iter().map(|difference| difference.name.as_str()).collect();
     report.measure("worse", "", names, Unit::None);
     check::print(&report, &args.face)?;
@@ -59,6 +66,14 @@ fn sides(args: &Compare) -> Result<(&[PathBuf], &[PathBuf]), Stop> {
     }
     match (args.before.as_slice(), args.after.as_slice()) {
         ([before, after], []) => Ok((std::slice::from_ref(before), std::slice::from_ref(after))),
+        ([first, rest @ ..], []) if rest.len() > 1 => {
+            let name = |file: &PathBuf| open::shown(file);
+            let rest: Vec<String> = rest.iter().map(name).collect();
+            let what =
+                format!("which of the {} files are before, and which after?", rest.len() + 1);
+            let help = format!("`wastenot compare {} -- {}`", name(first), rest.join(" "));
+            Err(Stop::new(what, help))
+        }
         (_, []) => {
             let help = "`wastenot compare before.dat after.dat`, \
                 or `wastenot compare before-*.dat -- after-*.dat`";

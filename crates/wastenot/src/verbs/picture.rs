@@ -1,5 +1,6 @@
 //! Pictures of a trace with what `check` found marked in them; `draw` and `report` share them.
 
+use wastenot_check::Options;
 use wastenot_draw::{Cores, Mark, MarkKind, Palette, Queues, Scene, View, Waiting};
 use wastenot_model::{CpuId, History, Silent, Window};
 
@@ -12,9 +13,8 @@ use crate::progress;
 /// How a picture shall look.
 #[derive(Clone, Debug)]
 pub(crate) struct Look {
-    /// Whether a start and an end were asked for, and the window that follows: the title names
-    /// only what was asked for.
-    pub(crate) window: (bool, bool, Window),
+    /// The part that was asked for, if any was: the title names it.
+    pub(crate) window: Option<Window>,
     pub(crate) socket_order: bool,
     pub(crate) palette: Palette,
     pub(crate) silent: Silent,
@@ -26,10 +26,9 @@ pub(crate) struct Look {
 impl Look {
     fn view(&self, history: &History) -> View {
         let start = history.window().from;
-        let (from, to, window) = self.window;
         View {
-            min: from.then(|| window.from - start),
-            max: to.then(|| window.to - start),
+            min: self.window.map(|window| window.from - start),
+            max: self.window.map(|window| window.to - start),
             socket_order: self.socket_order,
             palette: self.palette,
             silent: self.silent,
@@ -65,24 +64,28 @@ pub(crate) fn scene(picture: Picture, history: &History, look: &Look, marks: &[M
 
 /// What `check` finds in a trace, to be marked in its pictures.
 pub(crate) fn marks(history: &History, window: Window, select: &Select) -> Result<Vec<Mark>, Stop> {
-    let options = select::options(history, window, select)?;
+    let options = Options { marks: true, ..select::options(history, window, select)? };
     let check = progress::during("checking", || wastenot_check::check(history, &options));
     Ok(found(&check))
 }
 
-/// The marks of a check that is made already.
+/// The marks of a check that was asked for them.
 pub(crate) fn found(check: &wastenot_check::Check) -> Vec<Mark> {
     let episodes = check.waste.worst.iter().map(|episode| Mark {
         window: episode.window,
         cpu: None,
         kind: MarkKind::Episode,
     });
-    let violations = check.violations.worst.iter().flat_map(|violation| {
-        let waited =
-            Mark { window: violation.window, cpu: Some(violation.cpu), kind: MarkKind::Waited };
-        let idle =
-            Mark { window: violation.stretch, cpu: Some(violation.idle_cpu), kind: MarkKind::Idle };
-        [waited, idle]
+    let marks = &check.violations.marks;
+    let waited = marks.waited.iter().map(|it| Mark {
+        window: it.window,
+        cpu: Some(it.cpu),
+        kind: MarkKind::Waited,
     });
-    episodes.chain(violations).collect()
+    let idle = marks.idle.iter().map(|&(cpu, window)| Mark {
+        window,
+        cpu: Some(cpu),
+        kind: MarkKind::Idle,
+    });
+    episodes.chain(waited).chain(idle).collect()
 }

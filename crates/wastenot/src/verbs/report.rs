@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use wastenot_check::Options;
 use wastenot_draw::{Image, Palette};
-use wastenot_model::History;
+use wastenot_model::{History, printable};
 
 use super::picture::{self, Look};
 use super::select;
@@ -43,6 +44,7 @@ pub(crate) fn run(args: &Report) -> Result<Answer, Stop> {
     let history = open::history(&args.file, &args.reading)?;
     let window = args.window.of(&history)?;
     let options = select::options(&history, window, &args.select)?;
+    let options = Options { marks: target.is_some(), ..options };
     let check = progress::during("checking", || wastenot_check::check(&history, &options));
     let report = check.report(&history, &options);
     let Some(target) = target else {
@@ -50,7 +52,7 @@ pub(crate) fn run(args: &Report) -> Result<Answer, Stop> {
         return Ok(Answer::Yes);
     };
     let look = Look {
-        window: (args.window.from.is_some(), args.window.to.is_some(), window),
+        window: args.window.is_asked().then_some(window),
         socket_order: history.head.machine.topology_known(),
         palette: Palette::default(),
         silent: args.select.silent_cpus.into(),
@@ -63,7 +65,8 @@ pub(crate) fn run(args: &Report) -> Result<Answer, Stop> {
     });
     target.write(|file| file.write_all(page.as_bytes()))?;
     if target.is_file() {
-        out::print(&format!("{}\n\nReport: {}\n", report.verdict, target.path().display()))?;
+        let (verdict, page) = (printable(&report.verdict), target.path().display());
+        out::print(&format!("{verdict}\n\nReport: {page}\n"))?;
     }
     if args.open {
         show(target.path())?;

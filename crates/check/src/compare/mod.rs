@@ -2,9 +2,16 @@
 //!
 //! Each measure of [`crate::Check::report`] is set side by side. Of sets of runs the medians are
 //! compared, with a 95 % bootstrap interval of the difference of medians: 10 000 resamples drawn
-//! by a fixed generator, so that the same files give the same answer.
+//! by a fixed generator, so that the same files give the same answer. [`runs`] decides whether
+//! figures of these recordings can be compared at all.
 
-use wastenot_model::{Report, Table, Unit, Value};
+mod report;
+mod runs;
+
+use wastenot_model::{Measure, Report, Unit, Value};
+
+pub use self::report::report;
+pub use self::runs::{Comparison, Run};
 
 /// One measure in both sets.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,15 +47,51 @@ pub const SMALLER_IS_BETTER: &[&str] = &[
     "latency.from_wakeup.max_ns",
 ];
 
+/// Measures that grow with the length of a recording and with its CPUs.
+const TOTALS: &[&str] = &[
+    "waste.cpu_ns",
+    "waste.cpu_ns_max",
+    "waste.episodes",
+    "wake_delay.cpu_ns",
+    "cpu.busy_ns",
+    "cpu.idle_ns",
+    "violation_count",
+    "waits.count",
+    "waits.wait_ns",
+    "placements.wakeups.total",
+    "placements.wakeups.on_busy_some_idle",
+    "placements.wakeups.on_busy_prev_idle",
+    "placements.forks.total",
+    "placements.forks.on_busy_some_idle",
+    "migrations.total",
+];
+
 /// Compares every number that all reports have.
 pub fn compare(before: &[Report], after: &[Report]) -> Vec<Difference> {
+    differences(before, after, |report, name| number(report.get(name)?))
+}
+
+/// Compares totals, each divided by the CPU time that was counted in its run.
+pub fn per_cpu_second(before: &[Report], after: &[Report]) -> Vec<Difference> {
+    differences(before, after, |report, name| {
+        let seconds = number(report.get("cpu.online_ns")?)? / 1e9;
+        let total = TOTALS.contains(&name).then(|| report.get(name).and_then(number))??;
+        (seconds > 0.0).then(|| total / seconds)
+    })
+}
+
+fn differences(
+    before: &[Report],
+    after: &[Report],
+    figure: impl Fn(&Report, &str) -> Option<f64>,
+) -> Vec<Difference> {
     let Some(first) = before.first() else { return Vec::new() };
-    let numbers = |reports: &[Report], name: &str| -> Option<Vec<f64>> {
-        reports.iter().map(|report| report.get(name).and_then(number)).collect()
+    let figures = |reports: &[Report], name: &str| -> Option<Vec<f64>> {
+        reports.iter().map(|report| figure(report, name)).collect()
     };
     let compared = first.measures.iter().filter(|measure| !measure.label.is_empty());
-    let difference = |measure: &wastenot_model::Measure| {
-        let (a, b) = (numbers(before, &measure.name)?, numbers(after, &measure.name)?);
+    let difference = |measure: &Measure| {
+        let (a, b) = (figures(before, &measure.name)?, figures(after, &measure.name)?);
         if a.is_empty() || b.is_empty() {
             return None;
         }
@@ -68,69 +111,6 @@ pub fn compare(before: &[Report], after: &[Report]) -> Vec<Difference> {
     compared.filter_map(difference).collect()
 }
 
-/// The differences as a Report; its exit code is 1 when [`worse`] finds any.
-pub fn report(differences: &[Difference], before: usize, after: usize) -> Report {
-    let mut report = Report::new("compare/1", format!("{before} before, {after} after"));
-    report.verdict = verdict(differences);
-    let columns = [
-        ("measure", "", Unit::None),
-        ("label", "", Unit::None),
-        ("before", "", Unit::None),
-        ("after", "", Unit::None),
-        ("change", "", Unit::None),
-        ("relative", "", Unit::Share),
-        ("low", "", Unit::None),
-        ("high", "", Unit::None),
-        // For people: with units, and short.
-        ("shown", "measure", Unit::None),
-        ("before_shown", "before", Unit::None),
-        ("after_shown", "after", Unit::None),
-        ("relative_shown", "change", Unit::None),
-        ("interval_shown", "95 %", Unit::None),
-    ];
-    let mut table = Table::new("differences", "Differences (medians)", &columns);
-    table.shown = usize::MAX;
-    for it in differences {
-        let show = |value: f64| signed(value, it.unit);
-        let interval = it.interval.map(|(low, high)| format!("{} .. {}", show(low), show(high)));
-        let relative = it.relative.map(|relative| format!("{:+.1} %", relative * 100.0));
-        table.push(vec![
-            it.name.clone().into(),
-            it.label.clone().into(),
-            whole(it.before, it.unit),
-            whole(it.after, it.unit),
-            whole(it.change, it.unit),
-            it.relative.into(),
-            it.interval.map_or(Value::Unknown, |interval| whole(interval.0, it.unit)),
-            it.interval.map_or(Value::Unknown, |interval| whole(interval.1, it.unit)),
-            it.label.trim().to_owned().into(),
-            show(it.before).into(),
-            show(it.after).into(),
-            relative.unwrap_or_else(|| show(it.change)).into(),
-            interval.unwrap_or_default().into(),
-        ]);
-    }
-    report.measure("before.runs", "", before, Unit::None);
-    report.measure("after.runs", "", after, Unit::None);
-    report.tables.push(table);
-    report
-}
-
-/// With its unit; lengths of time may be negative here.
-fn signed(value: f64, unit: Unit) -> String {
-    let sign = if value < 0.0 { "-" } else { "" };
-    format!("{sign}{}", whole(value.abs(), unit).show(unit))
-}
-
-/// Times stay whole numbers.
-fn whole(value: f64, unit: Unit) -> Value {
-    match unit {
-        Unit::Ns | Unit::At => Value::Int(value.round() as i64),
-        _ if value.fract() == 0.0 => Value::Int(value as i64),
-        _ => Value::Num(value),
-    }
-}
-
 /// The measures that got worse by more than `share` of what they were, and not by chance.
 pub fn worse(differences: &[Difference], share: f64) -> Vec<&Difference> {
     let judged = differences.iter().filter(|d| SMALLER_IS_BETTER.contains(&d.name.as_str()));
@@ -142,30 +122,6 @@ pub fn worse(differences: &[Difference], share: f64) -> Vec<&Difference> {
         grew && difference.interval.is_none_or(|(low, _)| low > 0.0)
     });
     worse.collect()
-}
-
-fn verdict(differences: &[Difference]) -> String {
-    let waste = differences.iter().find(|difference| difference.name == "waste.cpu_ns");
-    let Some(waste) = waste else { return "Nothing to compare.".to_owned() };
-    let show = |value: f64| Value::Num(value).show(Unit::Ns);
-    let direction = match waste.change {
-        change if change > 0.0 => "more",
-        change if change < 0.0 => "less",
-        _ => return format!("The same waste: {}.", show(waste.before)),
-    };
-    let sure = match waste.interval {
-        Some((low, high)) if low <= 0.0 && high >= 0.0 => {
-            "; the runs vary so much that this may be chance"
-        }
-        Some(_) => "",
-        None => "; one run a side says nothing of chance",
-    };
-    format!(
-        "{} {direction} CPU time wasted: {} before, {} after{sure}.",
-        show(waste.change.abs()),
-        show(waste.before),
-        show(waste.after)
-    )
 }
 
 fn number(value: &Value) -> Option<f64> {
@@ -230,9 +186,11 @@ mod tests {
 
     #[test]
     fn one_run_a_side_is_compared_without_an_interval() {
-        let pair = compare(&[run(100)], &[run(106)]);
+        let (before, after) = ([run(100)], [run(106)]);
+        let pair = compare(&before, &after);
         assert_eq!(pair[0].interval, None);
         assert_eq!(worse(&pair, 0.05).len(), 1);
-        assert!(report(&pair, 1, 1).verdict.contains("says nothing of chance"));
+        let runs = Comparison::of(&before, &after);
+        assert!(report(&before, &after, &runs).verdict.contains("says nothing of chance"));
     }
 }

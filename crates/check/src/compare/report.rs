@@ -1,0 +1,153 @@
+//! What differs, as a Report.
+
+use wastenot_model::{Report, Table, Unit, Value};
+
+use super::runs::{Comparison, Run};
+use super::{Difference, compare, per_cpu_second};
+
+/// What differs between two sets of runs, of which `runs` tells how far they can be compared.
+pub fn report(before: &[Report], after: &[Report], runs: &Comparison) -> Report {
+    let differences = compare(before, after);
+    let rates = per_cpu_second(before, after);
+    let mut report = Report::new("compare/1", title(runs));
+    report.verdict = verdict(runs, &differences, &rates);
+    report.measure("before.runs", "", before.len(), Unit::None);
+    report.measure("after.runs", "", after.len(), Unit::None);
+    report.measure("comparable", "", runs.bars.is_empty(), Unit::None);
+    report.measure("incomparable", "", runs.bars.clone(), Unit::None);
+    report.measure("notes", "", runs.notes.clone(), Unit::None);
+    report.tables = vec![
+        run_table(runs),
+        table("differences", "Differences (medians)", &differences),
+        table("per_cpu_second", "Totals per second of CPU time", &rates),
+    ];
+    report.assumptions.clone_from(&runs.notes);
+    report
+}
+
+fn title(runs: &Comparison) -> String {
+    match (runs.before.as_slice(), runs.after.as_slice()) {
+        ([before], [after]) => format!("{} against {}", before.file(), after.file()),
+        (before, after) => format!("{} before, {} after", before.len(), after.len()),
+    }
+}
+
+/// Which runs are compared.
+fn run_table(runs: &Comparison) -> Table {
+    let columns = [
+        ("side", "", Unit::None),
+        ("file", "file", Unit::None),
+        ("kernel", "", Unit::None),
+        ("release", "kernel", Unit::None),
+        ("cpus", "CPUs", Unit::None),
+        ("length_ns", "counted", Unit::Ns),
+        ("lost_events", "lost", Unit::None),
+        ("known_share", "known", Unit::Share),
+    ];
+    let mut table = Table::new("runs", "Runs, those before first", &columns);
+    table.shown = usize::MAX;
+    let before = runs.before.iter().map(|run| ("before", run));
+    for (side, run) in before.chain(runs.after.iter().map(|run| ("after", run))) {
+        let Run { name, kernel, cpus, length_ns, lost, known_share, .. } = run;
+        table.push(vec![
+            side.into(),
+            name.as_str().into(),
+            kernel.clone().into(),
+            run.release().map(str::to_owned).into(),
+            (*cpus).into(),
+            (*length_ns).into(),
+            (*lost).into(),
+            (*known_share).into(),
+        ]);
+    }
+    table
+}
+
+fn table(name: &str, label: &str, differences: &[Difference]) -> Table {
+    let columns = [
+        ("measure", "", Unit::None),
+        ("label", "", Unit::None),
+        ("before", "", Unit::None),
+        ("after", "", Unit::None),
+        ("change", "", Unit::None),
+        ("relative", "", Unit::Share),
+        ("low", "", Unit::None),
+        ("high", "", Unit::None),
+        // For people: with units, and short.
+        ("shown", "measure", Unit::None),
+        ("before_shown", "before", Unit::None),
+        ("after_shown", "after", Unit::None),
+        ("relative_shown", "change", Unit::None),
+        ("interval_shown", "95 %", Unit::None),
+    ];
+    let mut table = Table::new(name, label, &columns);
+    table.shown = usize::MAX;
+    for it in differences {
+        let show = |value: f64| signed(value, it.unit);
+        let interval = it.interval.map(|(low, high)| format!("{} .. {}", show(low), show(high)));
+        let relative = it.relative.map(|relative| format!("{:+.1} %", relative * 100.0));
+        table.push(vec![
+            it.name.clone().into(),
+            it.label.clone().into(),
+            whole(it.before, it.unit),
+            whole(it.after, it.unit),
+            whole(it.change, it.unit),
+            it.relative.into(),
+            it.interval.map_or(Value::Unknown, |interval| whole(interval.0, it.unit)),
+            it.interval.map_or(Value::Unknown, |interval| whole(interval.1, it.unit)),
+            it.label.trim().to_owned().into(),
+            show(it.before).into(),
+            show(it.after).into(),
+            relative.unwrap_or_else(|| show(it.change)).into(),
+            interval.unwrap_or_default().into(),
+        ]);
+    }
+    table
+}
+
+/// With its unit; lengths of time may be negative here.
+fn signed(value: f64, unit: Unit) -> String {
+    let sign = if value < 0.0 { "-" } else { "" };
+    format!("{sign}{}", whole(value.abs(), unit).show(unit))
+}
+
+/// Times stay whole numbers.
+fn whole(value: f64, unit: Unit) -> Value {
+    match unit {
+        Unit::Ns | Unit::At => Value::Int(value.round() as i64),
+        _ if value.fract() == 0.0 => Value::Int(value as i64),
+        _ => Value::Num(value),
+    }
+}
+
+fn verdict(runs: &Comparison, differences: &[Difference], rates: &[Difference]) -> String {
+    let bars = match runs.bars.is_empty() {
+        true => String::new(),
+        false => format!("These figures cannot be compared: {}. ", runs.bars.join("; ")),
+    };
+    let waste = |all: &[Difference]| all.iter().find(|it| it.name == "waste.cpu_ns").cloned();
+    let Some(total) = waste(differences) else { return format!("{bars}Nothing to compare.") };
+    let show = |value: f64| Value::Num(value).show(Unit::Ns);
+    let rate = waste(rates).map_or(String::new(), |rate| {
+        let (before, after) = (show(rate.before), show(rate.after));
+        format!(" Of each second of CPU time: {before} before, {after} after.")
+    });
+    let direction = match total.change {
+        change if change > 0.0 => "more",
+        change if change < 0.0 => "less",
+        _ => return format!("{bars}The same waste: {}.{rate}", show(total.before)),
+    };
+    let sure = match total.interval {
+        Some((low, high)) if low <= 0.0 && high >= 0.0 => {
+            "; the runs vary so much that this may be chance"
+        }
+        Some(_) => "",
+        None => "; one run a side says nothing of chance",
+    };
+    format!(
+        "{bars}{} {direction} CPU time wasted: {} before, {} after{sure}.{rate}",
+        show(total.change.abs()),
+        show(total.before),
+        show(total.after)
+    )
+}

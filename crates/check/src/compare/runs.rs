@@ -1,0 +1,290 @@
+//! Which runs are compared, and what keeps their figures from being compared.
+//!
+//! A difference that is often what was to be compared (another kernel, another file) is a *note*. A
+//! difference that changes figures of equal schedulers is a *bar*: another machine, clock or
+//! length, other events, much that was lost or is not known.
+
+use std::collections::BTreeSet;
+
+use wastenot_model::{LossKind, Report, Severity, Span, Value};
+
+/// Totals of lengths that differ by a greater factor are not compared.
+const LENGTHS: f64 = 1.1;
+/// Figures of a recording that lost a greater part of its events are bounds that say little.
+const LOST: f64 = 0.001;
+/// Shares of CPU time that are known may differ by this much.
+const KNOWN: f64 = 0.05;
+/// What a source must tell, or not tell, on both sides: waits begin, and tasks are movable or not,
+/// by what is known of these.
+const CARRIED: &[&str] = &["wakeups", "placement", "affinity", "throttling"];
+
+/// What is told of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Its file.
+    pub name: String,
+    /// Kernel release and machine, where the file tells.
+    pub kernel: Option<String>,
+    /// CPUs that the file knows of.
+    pub cpus: i64,
+    /// What they share, where that is known.
+    pub topology: Option<String>,
+    /// The length that counted; `None` where the clock counts cycles.
+    pub length_ns: Option<i64>,
+    /// Events that were lost and counted.
+    pub lost: i64,
+    /// How much of its CPU time is known.
+    pub known_share: Option<f64>,
+    /// The part of its events that was lost; `None` where that is not known.
+    lost_share: Option<f64>,
+    carries: BTreeSet<String>,
+}
+
+/// Two sets of runs, and how far they can be compared.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Comparison {
+    /// The runs before.
+    pub before: Vec<Run>,
+    /// The runs after.
+    pub after: Vec<Run>,
+    /// Why figures cannot be compared, a clause each.
+    pub bars: Vec<String>,
+    /// What else differs, a sentence each.
+    pub notes: Vec<String>,
+}
+
+impl Run {
+    fn of(report: &Report) -> Run {
+        let int = |name: &str| match report.get(name) {
+            Some(Value::Int(number)) => Some(*number),
+            _ => None,
+        };
+        let text = |name: &str| match report.get(name) {
+            Some(Value::Text(text)) => Some(text.clone()),
+            _ => None,
+        };
+        let (lost, events) = (int("trace.lost_events").unwrap_or(0), int("trace.events"));
+        let uncounted = report.losses.iter().any(|loss| {
+            loss.kind.severity() == Severity::Lost
+                && (loss.count.is_none() || loss.kind != LossKind::LostEvents)
+        });
+        let share = |events: i64| lost as f64 / (events + lost).max(1) as f64;
+        let carries = match report.get("trace.carries") {
+            Some(Value::List(words)) => words.iter().filter_map(word).collect(),
+            _ => BTreeSet::new(),
+        };
+        let length = int("selection.to_ns").zip(int("selection.from_ns"));
+        Run {
+            name: text("trace.name").unwrap_or_default(),
+            kernel: text("trace.kernel"),
+            cpus: int("trace.cpus").unwrap_or(0),
+            topology: text("trace.topology"),
+            length_ns: length.map(|(to, from)| to - from),
+            lost,
+            known_share: match report.get("waste.known_share") {
+                Some(Value::Num(share)) => Some(*share),
+                _ => None,
+            },
+            lost_share: events.filter(|_| !uncounted).map(share),
+            carries,
+        }
+    }
+
+    /// The release of its kernel: the third word of what `uname -a` prints.
+    pub fn release(&self) -> Option<&str> {
+        let kernel = self.kernel.as_deref()?;
+        let release = kernel.strip_prefix("Linux ").and_then(|rest| rest.split(' ').nth(1));
+        Some(release.unwrap_or(kernel))
+    }
+
+    pub(super) fn file(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or_default()
+    }
+}
+
+fn word(value: &Value) -> Option<String> {
+    match value {
+        Value::Text(word) => Some(word.clone()),
+        _ => None,
+    }
+}
+
+impl Comparison {
+    /// What is told of the runs in these reports of `check`.
+    pub fn of(before: &[Report], after: &[Report]) -> Comparison {
+        let runs = |reports: &[Report]| reports.iter().map(Run::of).collect();
+        let mut found =
+            Comparison { before: runs(before), after: runs(after), ..Comparison::default() };
+        found.machines();
+        found.lengths();
+        found.losses();
+        found.known();
+        found.carried();
+        if let Some(kernels) = found.differ(|run| run.release().map(str::to_owned)) {
+            found.notes.push(format!("Kernels differ: {kernels}."));
+        }
+        found
+    }
+
+    fn machines(&mut self) {
+        let cpus = |run: &Run| Some(format!("{} CPUs", run.cpus));
+        let bar = self.differ(cpus).or_else(|| self.differ(|run| run.topology.clone()));
+        self.bars.extend(bar);
+        let known = |run: &Run| run.topology.is_some();
+        let all = || self.before.iter().chain(&self.after);
+        if all().any(known) && !all().all(known) {
+            let note = "What CPUs share is known of some of the runs only: they may be of \
+                        different machines.";
+            self.notes.push(note.to_owned());
+        }
+    }
+
+    fn lengths(&mut self) {
+        if self.differ(|run| Some(run.length_ns.is_some().to_string())).is_some() {
+            self.bars.push("only some clocks count nanoseconds".to_owned());
+        }
+        let median = |runs: &[Run]| {
+            let lengths: Option<Vec<f64>> =
+                runs.iter().map(|run| run.length_ns.map(|ns| ns as f64)).collect();
+            lengths.filter(|lengths| !lengths.is_empty()).map(|lengths| super::median(&lengths))
+        };
+        let Some((a, b)) = median(&self.before).zip(median(&self.after)) else { return };
+        if a.max(b) > LENGTHS * a.min(b) {
+            let show = |ns: f64| Span(ns as u64);
+            self.bars.push(format!("{} counted before, {} after", show(a), show(b)));
+        }
+    }
+
+    fn losses(&mut self) {
+        let is_lost = |run: &&Run| run.lost_share.is_none_or(|share| share > LOST);
+        for (side, runs) in [("before", &self.before), ("after", &self.after)] {
+            let much: Vec<&str> = runs.iter().filter(is_lost).map(Run::file).collect();
+            if !much.is_empty() {
+                let files = much.join(", ");
+                self.bars.push(format!("part of the recording {side} is lost ({files})"));
+            }
+        }
+        let all = self.before.iter().chain(&self.after);
+        let few: i64 = all.filter(|run| !is_lost(run)).map(|run| run.lost).sum();
+        if few > 0 {
+            self.notes.push(format!("Few events were lost, {few} in all; figures stand."));
+        }
+    }
+
+    fn known(&mut self) {
+        let least = |runs: &[Run]| runs.iter().filter_map(|run| run.known_share).reduce(f64::min);
+        let most = |runs: &[Run]| runs.iter().filter_map(|run| run.known_share).reduce(f64::max);
+        let [(Some(low), Some(high)), (Some(least_after), Some(most_after))] =
+            [&self.before, &self.after].map(|runs| (least(runs), most(runs)))
+        else {
+            return;
+        };
+        if (high - least_after).max(most_after - low) > KNOWN {
+            let show = |low: f64, high: f64| match high - low < 0.0005 {
+                true => format!("{:.1} %", low * 100.0),
+                false => format!("{:.1} to {:.1} %", low * 100.0, high * 100.0),
+            };
+            self.bars.push(format!(
+                "what CPUs did is known for {} of the time before, {} after",
+                show(low, high),
+                show(least_after, most_after)
+            ));
+        }
+    }
+
+    fn carried(&mut self) {
+        for word in CARRIED {
+            let tells = |run: &Run| Some(run.carries.contains(*word).to_string());
+            if self.differ(tells).is_some() {
+                self.bars.push(format!("only some of the recordings tell {word}"));
+            }
+        }
+    }
+
+    /// `x before, y after` where not all runs of both sides have the same of what is known.
+    fn differ(&self, of: impl Fn(&Run) -> Option<String>) -> Option<String> {
+        let words = |runs: &[Run]| runs.iter().filter_map(&of).collect::<BTreeSet<_>>();
+        let (before, after) = (words(&self.before), words(&self.after));
+        let differ = before.union(&after).count() > 1 && !before.is_empty() && !after.is_empty();
+        let told = |words: BTreeSet<String>| words.into_iter().collect::<Vec<_>>().join(" and ");
+        differ.then(|| format!("{} before, {} after", told(before), told(after)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wastenot_model::{Loss, Unit};
+
+    /// A report of a check with what is told of the run; `changed` replaces one figure.
+    fn run(changed: Option<(&str, Value)>) -> Report {
+        let mut report = Report::new("check/1", "");
+        let carries = ["wakeups", "placement", "names"].map(Value::from);
+        for (name, value) in [
+            ("trace.name", "traces/a.dat".into()),
+            ("trace.kernel", "Linux (none) 6.1.0-56-amd64 x86_64".into()),
+            ("trace.cpus", 4u64.into()),
+            ("trace.topology", Value::Unknown),
+            ("trace.events", 1_000_000u64.into()),
+            ("trace.lost_events", 0u64.into()),
+            ("trace.carries", Value::List(carries.into())),
+            ("selection.from_ns", 5u64.into()),
+            ("selection.to_ns", 1_000_005u64.into()),
+            ("waste.known_share", 1.0.into()),
+        ] {
+            let changed = changed.clone().filter(|(other, _)| *other == name);
+            let value = changed.map_or(value, |(_, value)| value);
+            report.measure(name, "", value, Unit::None);
+        }
+        report
+    }
+
+    #[test]
+    fn what_changes_figures_bars_and_what_was_to_be_compared_is_noted() {
+        let against = |name: &str, value: Value| {
+            let after = [run(None), run(Some((name, value)))];
+            Comparison::of(&[run(None)], &after)
+        };
+        let same = Comparison::of(&[run(None)], &[run(None)]);
+        assert_eq!((same.bars.len(), same.notes.len()), (0, 0), "{same:?}");
+        let carries =
+            Value::List(["wakeups", "placement", "names", "affinity"].map(Value::from).into());
+        for (name, value, says) in [
+            ("trace.cpus", 8u64.into(), "4 CPUs before, 4 CPUs and 8 CPUs after"),
+            ("trace.carries", carries, "tell affinity"),
+            ("trace.lost_events", 1_100u64.into(), "recording after is lost (a.dat)"),
+            ("waste.known_share", 0.94.into(), "100.0 % of the time before, 94.0 to 100.0 % after"),
+            ("selection.to_ns", Value::Unknown, "only some clocks"),
+        ] {
+            let found = against(name, value);
+            assert!(found.bars.len() == 1 && found.bars[0].contains(says), "{name}: {found:?}");
+        }
+        for (name, value, says) in [
+            ("trace.kernel", "Linux (none) 6.12.1 x86_64".into(), "6.1.0-56-amd64 before"),
+            ("trace.lost_events", 900u64.into(), "900 in all"),
+            ("trace.topology", "2 nodes".into(), "some of the runs only"),
+        ] {
+            let found = against(name, value);
+            assert!(found.bars.is_empty() && found.notes[0].contains(says), "{name}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn lengths_are_compared_by_their_medians_and_topologies_where_they_are_known() {
+        let length = |ns: u64| run(Some(("selection.to_ns", (5 + ns).into())));
+        let bars = |a: &[Report], b: &[Report]| Comparison::of(a, b).bars;
+        assert!(bars(&[length(100), length(900), length(110)], &[length(105)]).is_empty());
+        let barred = bars(&[length(100)], &[length(111)]);
+        assert_eq!(barred, ["100 ns counted before, 111 ns after"]);
+        let on = |machine: &str| [run(Some(("trace.topology", machine.into())))];
+        assert!(bars(&on("2 nodes"), &on("2 nodes")).is_empty());
+        assert_eq!(bars(&on("2 nodes"), &on("4 nodes")), ["2 nodes before, 4 nodes after"]);
+    }
+
+    #[test]
+    fn what_is_lost_without_a_count_may_be_anything() {
+        let mut cut = run(None);
+        cut.losses.push(Loss::new(LossKind::Cut, "the file ends"));
+        assert_eq!(Comparison::of(&[cut], &[run(None)]).bars.len(), 1);
+    }
+}

@@ -1,0 +1,72 @@
+//! What pictures mark of violations: when and where a task waited while a CPU that it may use was
+//! idle, and that CPU meanwhile.
+//!
+//! # What it finds
+//! Of each violation that is counted the stretches in which any CPU that the task may use was idle,
+//! each where the task waited then. They are as long as [`Sum::idle_ns`](super::violations::Sum)
+//! says, for each task and in all: a picture shows what the figures count.
+
+use wastenot_model::{CpuId, TaskId, Window};
+
+/// A task waited here while a CPU that it may use was idle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waited {
+    /// Who.
+    pub task: TaskId,
+    /// Where.
+    pub cpu: CpuId,
+    /// When.
+    pub window: Window,
+}
+
+/// Everything that is to be marked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// Waits, in the order in which they ended.
+    pub waited: Vec<Waited>,
+    /// When which CPU was idle meanwhile, by CPU and time; stretches of a CPU do not touch.
+    pub idle: Vec<(CpuId, Window)>,
+    /// Of `idle`, how many were joined already.
+    joined: usize,
+}
+
+/// Stretches of idle CPUs that come in before they are joined again.
+const LOOSE: usize = 1 << 16;
+
+impl Marks {
+    /// `task` waited while these CPUs were idle; `places` says where it waited in a window, part
+    /// by part.
+    pub(crate) fn add<P: Iterator<Item = (CpuId, Window)>>(
+        &mut self,
+        task: TaskId,
+        idle: &[(CpuId, Window)],
+        places: impl Fn(Window) -> P,
+    ) {
+        let mut stretches: Vec<Window> = idle.iter().map(|(_, stretch)| *stretch).collect();
+        stretches.sort_unstable_by_key(|stretch| (stretch.from, stretch.to));
+        stretches.dedup_by(|next, kept| join(next, kept));
+        for (cpu, window) in stretches.into_iter().flat_map(places) {
+            self.waited.push(Waited { task, cpu, window });
+        }
+        self.idle.extend(idle);
+        if self.idle.len() > self.joined + LOOSE.max(self.joined) {
+            self.settle();
+        }
+    }
+
+    /// Joins what touches: many tasks wait while one CPU is idle.
+    pub(crate) fn settle(&mut self) {
+        self.idle.sort_unstable_by_key(|(cpu, window)| (*cpu, window.from, window.to));
+        self.idle.dedup_by(|next, kept| next.0 == kept.0 && join(&mut next.1, &mut kept.1));
+        self.joined = self.idle.len();
+    }
+}
+
+/// Adds `next`, which does not begin before, where the two touch.
+fn join(next: &mut Window, kept: &mut Window) -> bool {
+    let joins = next.from <= kept.to;
+    if joins {
+        kept.to = kept.to.max(next.to);
+    }
+    joins
+}

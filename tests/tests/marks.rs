@@ -1,0 +1,95 @@
+//! Pictures mark as wasted what a check counts, and nothing else.
+
+use std::collections::BTreeMap;
+
+use wastenot_check::marks::Marks;
+use wastenot_check::violations::Violations;
+use wastenot_check::{Options, check};
+use wastenot_model::{
+    CpuMode, History, Observer, Phase, Silent, State, TaskId, Time, Window, replay,
+};
+use wastenot_read::read;
+use wastenot_tests::random::Plan;
+
+use crate::traces::{name, traces};
+use crate::windows::windows;
+
+/// What is found and marked in a window.
+fn found(history: &History, window: Window) -> Violations {
+    let options = Options { window, marks: true, ..Options::default() };
+    check(history, &options).violations
+}
+
+/// Marks are what was found: as long for each task, within the window, and beside a marked CPU.
+fn fit(history: &History, window: Window, found: &Violations) {
+    let Marks { waited, idle } = &found.marks;
+    let mut marked = BTreeMap::<TaskId, u64>::new();
+    for mark in waited {
+        assert!(window.from <= mark.window.from && mark.window.to <= window.to, "{mark:?}");
+        *marked.entry(mark.task).or_default() += mark.window.span().0;
+    }
+    let counted = found.by_task.iter().map(|(task, sum)| (*task, sum.idle_ns));
+    assert_eq!(marked, counted.collect(), "{}", history.head.source.name);
+    for pair in idle.windows(2) {
+        assert!(pair[0].0 != pair[1].0 || pair[0].1.to < pair[1].1.from, "in order and apart");
+    }
+    assert_eq!(waited.is_empty(), idle.is_empty());
+}
+
+/// Holds marks against State: whoever is marked waits there, and whatever CPU is marked is idle,
+/// at every moment.
+struct Held<'m>(&'m Marks);
+
+impl Observer for Held<'_> {
+    fn held(&mut self, state: &State, from: Time, to: Time) {
+        let now = |window: &Window| window.clip(from, to).is_some();
+        let mut waits = false;
+        for mark in self.0.waited.iter().filter(|mark| now(&mark.window)) {
+            waits = true;
+            let task = state.task(mark.task);
+            assert_eq!((task.phase, task.cpu), (Phase::Waiting, Some(mark.cpu)), "{mark:?}");
+        }
+        let mut idles = false;
+        for (cpu, window) in self.0.idle.iter().filter(|(_, window)| now(window)) {
+            idles = true;
+            assert_eq!(state.cpu(*cpu).mode, CpuMode::Idle, "CPU {cpu} {window:?}");
+        }
+        assert_eq!(waits, idles, "at {from}");
+    }
+}
+
+#[test]
+fn marks_of_random_histories_are_what_a_check_of_the_window_counts() {
+    let mut all = 0;
+    for seed in 0..crate::cases(600).min(6_000) {
+        let history = Plan { steps: 150, ..Plan::small(seed) }.history();
+        for window in windows(&history).into_iter().chain([history.window()]) {
+            let found = found(&history, window);
+            fit(&history, window, &found);
+            replay(&history, Silent::Unknown, &mut Held(&found.marks));
+            all += found.marks.waited.len();
+        }
+    }
+    assert!(all > 1_000, "{all} marks are too few to show anything");
+}
+
+#[test]
+fn marks_of_every_recording_are_what_a_check_of_the_window_counts() {
+    let mut all = 0;
+    for path in traces() {
+        let bytes = std::fs::read(&path).expect("readable");
+        let Ok(history) = read(&bytes, &wastenot_read::Options::default()) else { continue };
+        for window in windows(&history) {
+            let found = found(&history, window);
+            fit(&history, window, &found);
+            all += found.marks.waited.len();
+            if history.len() < 3_000 && found.marks.waited.len() < 300 {
+                replay(&history, Silent::Unknown, &mut Held(&found.marks));
+            }
+        }
+        if all == 0 {
+            println!("nothing is marked in {}", name(&path));
+        }
+    }
+    assert!(all > 10_000, "{all} marks are too few to show anything");
+}
