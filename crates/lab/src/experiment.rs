@@ -7,6 +7,7 @@ use crate::Grid;
 use crate::cell::{Cell, Kind};
 use crate::choice::{label, unread};
 use crate::number::number;
+use crate::real_time::Deadlines;
 
 /// A band up to here or further is meant to be open.
 const OPEN: f64 = 1e6;
@@ -214,7 +215,10 @@ fn pick(pick: Pick, values: &[Option<f64>]) -> Option<f64> {
 fn measure(quantity: &Quantity, cell: &Cell) -> Option<f64> {
     let kinds = || cell.kinds.iter().filter(|kind| quantity.covers(&kind.name, kind.awaited));
     let sum = |of: fn(&Kind) -> u64| kinds().map(of).sum::<u64>() as f64;
-    let most = |of: fn(&Kind) -> u64| kinds().map(of).max().unwrap_or(0) as f64;
+    // Of no job nothing was the longest.
+    let most = |of: fn(&Deadlines) -> Option<u64>| {
+        kinds().filter_map(|kind| of(&kind.deadlines)).max().map(|ns| ns as f64)
+    };
     Some(match quantity.measure {
         Measure::Completion => {
             let all_ended = kinds().all(|kind| kind.ended == kind.tasks);
@@ -230,8 +234,8 @@ fn measure(quantity: &Quantity, cell: &Cell) -> Option<f64> {
         Measure::Switches => sum(|kind| kind.switches),
         Measure::Jobs => sum(|kind| kind.deadlines.jobs),
         Measure::Missed => sum(|kind| kind.deadlines.missed),
-        Measure::Tardiness => most(|kind| kind.deadlines.tardiness_ns_max),
-        Measure::Response => most(|kind| kind.deadlines.response_ns_max),
+        Measure::Tardiness => return most(Deadlines::tardiness_ns),
+        Measure::Response => return most(Deadlines::response_ns),
         Measure::Migrations => sum(|kind| kind.migrations),
         Measure::RemoteMigrations => sum(|kind| kind.remote_migrations),
         Measure::BusyWakeups => sum(|kind| kind.busy_wakeups),

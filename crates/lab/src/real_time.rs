@@ -27,6 +27,14 @@ pub struct Deadlines {
 }
 
 impl Deadlines {
+    /// How late the latest was, if there was any.
+    pub(crate) fn tardiness_ns(&self) -> Option<u64> {
+        (self.jobs > 0).then_some(self.tardiness_ns_max)
+    }
+    /// The longest from a release until the job was complete, if any was.
+    pub(crate) fn response_ns(&self) -> Option<u64> {
+        (self.jobs > self.overdue).then_some(self.response_ns_max)
+    }
     fn done(&mut self, job: &Done) {
         self.jobs += 1;
         self.missed += u64::from(job.at_us > job.deadline_us);
@@ -227,8 +235,8 @@ fn deadlines(variants: &[&Outcome]) -> Table {
                 all.jobs.into(),
                 all.missed.into(),
                 all.overdue.into(),
-                Span(all.tardiness_ns_max).into(),
-                Span(all.response_ns_max).into(),
+                all.tardiness_ns().map(Span).into(),
+                all.response_ns().map(Span).into(),
             ]);
         }
     }

@@ -71,3 +71,50 @@ fn what_is_no_set_of_sporadic_tasks_is_refused_before_it_runs() {
     let off = format!("{two}\n[[hotplug]]\ncpu = 0\noff = \"1ms\"\non = \"2ms\"\n");
     assert!(refused(&off).0.contains("keep all CPUs"));
 }
+
+#[test]
+fn of_tasks_without_jobs_the_longest_response_is_unknown() {
+    let figure = |name: &str, of: &str, measure: &str| {
+        format!("\n[[figures]]\nname = \"{name}\"\nmeasure = \"{measure}\"\nof = \"{of}\"\n")
+    };
+    let none = "\n[[tasks]]\nname = \"none\"\nprogram = [\"compute 1ms\"]\n";
+    let fair =
+        TWO_FOR_ONE.replace("name = \"gsn-edf\", profile = \"x7550-assumed\"", "name = \"osv\"");
+    let text = format!(
+        "{}{none}{}{}{}",
+        fair.replace("deadline = \"8ms\"\n", ""),
+        figure("response", "none", "response"),
+        figure("tardiness", "none", "tardiness"),
+        figure("jobs", "none", "jobs"),
+    );
+    let experiment = read("t.toml", &text);
+    let values: Vec<Option<f64>> = experiment.figures.iter().map(|it| it.value).collect();
+    assert_eq!(values, [None, None, Some(0.0)]);
+    let report = experiment.report().text();
+    assert!(
+        report.lines().any(|line| line.contains("response") && line.contains("unknown")),
+        "{report}"
+    );
+    let text = format!("{TWO_FOR_ONE}{}", figure("response", "b", "response"));
+    assert!(read("t.toml", &text).figures[0].value.is_some_and(|ns| ns >= 3e6));
+}
+
+#[test]
+fn a_count_of_zero_launches_none_as_in_a_sweep() {
+    let text = "schema = \"wastenot.scenario/1\"\nmachine = \"smp2\"\n\
+        scheduler = { name = \"osv\" }\n[parameters]\nn = 0\n[sweep]\nn = [0, 4]\n\
+        [[tasks]]\nname = \"always\"\nprogram = [\"compute 1ms\"]\n\
+        [[tasks]]\nname = \"some\"\ncount = \"${n}\"\nprogram = [\"compute 1ms\"]\n\
+        [[figures]]\nname = \"n=0\"\nmeasure = \"tasks\"\nvariant = \"n=0\"\n\
+        [[figures]]\nname = \"n=4\"\nmeasure = \"tasks\"\nvariant = \"n=4\"\n";
+    let values: Vec<_> = read("t.toml", text).figures.iter().map(|it| it.value).collect();
+    assert_eq!(values, [Some(1.0), Some(5.0)]);
+    let nobody = text.replace("[[tasks]]\nname = \"always\"\nprogram = [\"compute 1ms\"]\n", "");
+    let error = scenario("t.toml", &nobody.replace("n = [0, 4]", "n = [0]"));
+    let grid = error.map(|scenario| Grid::new(&scenario, &Options::default()).err());
+    let said = match grid {
+        Err(error) => error.to_string(),
+        Ok(error) => error.expect("refused").to_string(),
+    };
+    assert!(said.contains("no task is launched"), "{said}");
+}

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 /// Why nothing can be recorded, or no more.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +61,14 @@ pub enum Error {
     /// The recording cannot be written.
     #[error(transparent)]
     Write(#[from] wastenot_read::Error),
+    /// Recordings cannot be kept in this folder.
+    #[error("cannot keep recordings in {}: {}", folder.display(), why.kind())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system said.
+        why: io::Error,
+    },
     /// Anything else of the system.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -91,8 +100,21 @@ impl Error {
             }
             Error::Listen { .. } => "name an address of this machine and a port above 1023",
             Error::Failed { .. } => "`wastenot doctor` says what this machine allows",
-            Error::Write(_) | Error::Io(_) => "is the disk full?",
+            Error::Folder { .. } => "name a folder that can be written: `--save DIR`",
+            Error::Write(wastenot_read::Error::Write(error) | wastenot_read::Error::Io(error))
+            | Error::Io(error) => full(error),
+            Error::Write(_) => "name another place to write to",
         }
         .to_owned()
+    }
+}
+
+/// What to do where the system wrote no further.
+fn full(error: &io::Error) -> &'static str {
+    use io::ErrorKind::{FileTooLarge, PermissionDenied, QuotaExceeded, StorageFull};
+    match error.kind() {
+        StorageFull | QuotaExceeded | FileTooLarge => "the disk is full: free some of it",
+        PermissionDenied => "name a place where you may write",
+        _ => "name another place to write to",
     }
 }

@@ -47,8 +47,6 @@ impl Default for Options {
 /// What came of a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Events.
-    pub events: u64,
     /// Events that found no room.
     pub lost: u64,
 }

@@ -52,6 +52,19 @@ fn a_file_of_the_largest_machine_is_recognised_and_read() {
 }
 
 #[test]
+fn a_writer_counts_the_events_that_are_read_back() {
+    let history = anything(7, 700);
+    let mut writer = Writer::new(Vec::new(), &history.head).expect("memory");
+    history.names().for_each(|name| drop(writer.name(name)));
+    history.masks().iter().for_each(|mask| drop(writer.mask(mask)));
+    history.tasks().for_each(|(_, task)| drop(writer.task(task.clone())));
+    history.entries().for_each(|entry| writer.push(entry));
+    let events = writer.events();
+    let back = read_back(&writer.finish().expect("memory"));
+    assert_eq!((events, events), (back.len() as u64, history.len() as u64));
+}
+
+#[test]
 fn the_same_history_gives_the_same_bytes() {
     assert_eq!(written(&anything(3, 1000)), written(&anything(3, 1000)));
 }

@@ -38,6 +38,7 @@ pub struct Writer<W: Write> {
     losses: Vec<Loss>,
     carries: Carries,
     window: Window,
+    events: u64,
     failed: Option<ArrowError>,
 }
 
@@ -66,6 +67,7 @@ impl<W: Write> Writer<W> {
             losses: Vec::new(),
             carries: head.carries,
             window: head.window,
+            events: 0,
             failed: None,
         })
     }
@@ -128,6 +130,11 @@ impl<W: Write> Writer<W> {
     /// Nothing happened after the last event until `time`, when the recording ended.
     pub fn until(&mut self, time: Time) {
         self.window.to = self.window.to.max(time);
+    }
+
+    /// Events that came in so far: as many as whoever reads the file finds.
+    pub fn events(&self) -> u64 {
+        self.events
     }
 
     /// Hands everything that came in so far to the output.
@@ -236,6 +243,7 @@ impl<W: Write> Sink for Writer<W> {
         if let Event::Lost { count } = entry.event {
             Loss::dropped(entry.cpu, entry.time, count).add_to(&mut self.losses);
         }
+        self.events += 1;
         self.put(&rows::pack(&entry));
     }
 

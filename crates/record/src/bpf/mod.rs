@@ -281,7 +281,6 @@ impl Bpf {
             if wire.kind == Kind::Lost {
                 summary.lost += u64::from(wire.task);
             }
-            summary.events += 1;
             weave.push(wire, rings.facts(wire).as_ref(), tape);
         });
         tape.until(until);

@@ -64,6 +64,13 @@ impl Shelf {
     /// Keeps recordings in `folder`, and makes it. What an earlier watch saved there within the
     /// hour counts.
     pub fn new(folder: &Path, limits: Limits, now: Time) -> Result<Shelf, Error> {
+        Shelf::open(folder, limits, now).map_err(|error| match error {
+            Error::Io(why) => Error::Folder { folder: folder.to_owned(), why },
+            other => other,
+        })
+    }
+
+    fn open(folder: &Path, limits: Limits, now: Time) -> Result<Shelf, Error> {
         fs::create_dir_all(folder)?;
         for half in ours(folder, HALF)? {
             // Another watch may be writing it.
@@ -72,6 +79,8 @@ impl Shelf {
             }
         }
         let unix_ms = crate::clock::unix_ms();
+        // Not only when the first violation is to be saved must it show that nothing can be.
+        fs::remove_file(Half::make(folder, unix_ms)?.path)?;
         // One from the future was saved under another clock.
         let ages = ours(folder, SUFFIX)?.into_iter().map(|it| unix_ms.checked_sub(it.unix_ms));
         let ages = ages.map(|ms| Span::ms(ms.unwrap_or(0))).filter(|age| *age < HOUR);
@@ -198,6 +207,16 @@ mod tests {
             entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         names.sort();
         names
+    }
+
+    #[test]
+    fn a_folder_that_cannot_hold_any_is_refused_at_once_and_by_name() {
+        let limits = Limits { an_hour: 1, bytes: u64::MAX };
+        for folder in ["/proc", "/proc/x"] {
+            let error = Shelf::new(Path::new(folder), limits, Time(1)).expect_err(folder);
+            assert!(error.to_string().starts_with("cannot keep recordings in /proc"), "{error}");
+            assert!(error.help().contains("--save DIR"), "{}", error.help());
+        }
     }
 
     #[test]

@@ -164,7 +164,7 @@ pub(crate) const TASK: Section = Section {
         key("name", "text", "what they are called; with `use` the function's name unless set"),
         key("program", "list of steps", "what each does"),
         key("use", "text", "the function of the catalogue that makes them"),
-        key("count", "1 to 100000", "how many, with `program`; 1"),
+        key("count", "0 to 100000", "how many, with `program`; 1"),
         key("at", "TIME", "when they are created; 0ns"),
         key("from", "CPU", "the CPU of whoever creates them; 0"),
         key("from-node", "node", "the same, by node: its first CPU"),

@@ -79,7 +79,7 @@ fn from_program(template: usize, fields: &Fields, draft: &mut Draft) -> Result<(
     let written = program::read(lines, draft.machine, &draft.names, &mut draft.workload)?;
     draft.lines.set(template, written.lines);
     draft.workload.templates[template] = Template { program: written.program, ..common };
-    let count = fields.integer("count", 1..=TASKS as i64)?;
+    let count = fields.integer("count", 0..=TASKS as i64)?;
     if fields.flag("forked")? {
         return match count.or(fields.get("at").map(|_| 0)) {
             None => Ok(()),

@@ -66,10 +66,27 @@ fn misuse(error: &Error, words: &[OsString]) -> Stop {
         return stop;
     }
     let what = first_line(error);
+    if let Some(line) = a_command(error, verb, words) {
+        return Stop::new(what, format!("a command stands behind `--`: `{line}`"));
+    }
     match suggestion(error) {
         Some(near) => Stop::new(what, format!("did you mean `{near}`? See `{page}`")),
         None => Stop::new(what, format!("see `{page}`")),
     }
+}
+
+/// `wastenot record make -j`: the line with the command where it belongs.
+fn a_command(error: &Error, verb: &str, words: &[OsString]) -> Option<String> {
+    let Some(ContextValue::String(first)) = error.get(ContextKind::InvalidArg) else { return None };
+    let is_command = verb == "record" && error.kind() == ErrorKind::UnknownArgument;
+    let at = words.iter().position(|word| word.to_str() == Some(first))?;
+    if !is_command || first.starts_with('-') || words.iter().any(|word| word == "--") {
+        return None;
+    }
+    let mut typed: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    typed[0] = "wastenot".into();
+    typed.insert(at, "--".into());
+    Some(typed.join(" "))
 }
 
 /// Where the verb that was typed is told: of `wastenot bounds sweep ...` its own page.

@@ -2,9 +2,11 @@
 
 use wastenot_model::Span;
 
-/// `500us`, `4ms`, `1.5s`.
+/// `500us`, `4ms`, `1.5s`, `5min`; a bare number is seconds, as it is with sleep and timeout.
 pub(crate) fn span(text: &str) -> Result<Span, &'static str> {
-    Span::parse(text).ok_or("expected a length with its unit: 500us, 4ms, 1.5s")
+    let is_bare = text.ends_with(|last: char| last.is_ascii_digit());
+    let span = if is_bare { Span::parse(&format!("{text}s")) } else { Span::parse(text) };
+    span.ok_or("expected a length: 500us, 4ms, 1.5s, or seconds: 10")
 }
 
 /// The same, but not none at all.
@@ -36,7 +38,19 @@ pub(crate) fn size(text: &str) -> Result<u64, &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::size;
+    use super::{size, span};
+    use wastenot_model::Span;
+
+    #[test]
+    fn a_length_without_a_unit_is_seconds() {
+        for text in ["10", "10s", "10000ms", "10.0"] {
+            assert_eq!(span(text), Ok(Span::s(10)), "{text}");
+        }
+        assert_eq!((span("3.2"), span("5m")), (Ok(Span::ms(3200)), Ok(Span::s(300))));
+        for bad in ["", "s", "ten", "-1", "1e3", "3 parsecs"] {
+            assert!(span(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn a_size_says_by_what_it_counts() {

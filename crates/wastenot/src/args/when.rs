@@ -5,6 +5,7 @@ use std::str::FromStr;
 use clap::Args;
 use wastenot_model::{History, Span, Time, Window};
 
+use super::quantity;
 use crate::fail::Stop;
 
 /// An instant of a trace that is not read yet.
@@ -24,10 +25,14 @@ impl FromStr for When {
     fn from_str(text: &str) -> Result<When, &'static str> {
         const FORMS: &str = "expected 3.2, 200ms (after the start), -50ms (before the end) \
             or @5123.0045 (a stamp as printed)";
-        let seconds = |text: &str| Span::parse(&format!("{text}s"));
-        let span = |text: &str| seconds(text).or_else(|| Span::parse(text)).ok_or(FORMS);
+        let span = |text: &str| quantity::span(text).map_err(|_| FORMS);
         if let Some(stamp) = text.strip_prefix('@') {
-            return seconds(stamp).map(|span| When::At(Time(span.0))).ok_or(FORMS);
+            let is_bare = stamp.ends_with(|last: char| last.is_ascii_digit());
+            return span(stamp)
+                .ok()
+                .filter(|_| is_bare)
+                .map(|it| When::At(Time(it.0)))
+                .ok_or(FORMS);
         }
         match text.strip_prefix('-') {
             Some(before) => span(before).map(When::BeforeEnd),
@@ -95,6 +100,7 @@ mod tests {
             ("200ms", 5_200_000_000),
             ("-50ms", 8_950_000_000),
             ("-1", 8_000_000_000),
+            ("5m", 305_000_000_000),
             ("@7.5", 7_500_000_000),
         ] {
             assert_eq!(text.parse::<When>().expect(text).in_trace(trace), Time(ns), "{text}");

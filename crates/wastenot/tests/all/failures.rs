@@ -212,7 +212,14 @@ const CASES: &[(&str, &str, &str)] = &[
     ("wastenot check - < empty.dat", "standard input: the file is empty", ""),
     ("wastenot check trace.dat --from 5", "nothing of the trace lies between", "spans @"),
     ("wastenot check trace.dat --from yesterday", "'yesterday' for '--from <TIME>'", "--help"),
-    ("wastenot check trace.dat --longer-than 5", "expected a length with its unit", "--help"),
+    ("wastenot check trace.dat --longer-than five", "expected a length", "--help"),
+    ("wastenot watch --save /proc/x", "cannot keep recordings in /proc/x", "`--save DIR`"),
+    ("wastenot record make -j", "unexpected argument 'make'", "`wastenot record -- make -j`"),
+    (
+        "wastenot record -o a.wn make -j4 -k",
+        "unexpected argument 'make'",
+        "`wastenot record -o a.wn -- make -j4 -k`",
+    ),
     ("wastenot check trace.dat --cpus 0-900", "no CPU 16", "CPUs 0-15"),
     ("wastenot check trace.dat --task nobody", "no task is called `nobody`", "for example"),
     ("wastenot check trace.dat --budget lots", "expected a share", "--help"),
@@ -232,6 +239,11 @@ const CASES: &[(&str, &str, &str)] = &[
     ("wastenot report trace.dat -o folder", "folder is a directory", "-o FILE"),
     ("wastenot convert trace.dat -o trace.xyz", "`.xyz`", "--format"),
     ("wastenot compare trace.dat", "nothing to compare", "wastenot compare before.dat after.dat"),
+    (
+        "wastenot compare before.dat after.dat trace.dat",
+        "which of the 3 files are before, and which after?",
+        "`wastenot compare before.dat -- after.dat trace.dat`",
+    ),
     (
         "wastenot compare trace.dat -- trace.dat --json",
         "--json stands behind `--`",
@@ -327,6 +339,11 @@ fn exit_codes_tell_answers_apart() {
         ("wastenot check cycles.wn --budget 1ms --clock-hz 2400MHz", 1),
         ("wastenot convert cycles.wn -o c.csv --clock-hz 2400000000", 0),
         ("wastenot compare cycles.wn cycles.wn --worse-than 1%", 0),
+        ("wastenot compare before.dat after.dat", 0),
+        ("wastenot compare before.dat after.dat --worse-than 5%", 3),
+        ("wastenot compare before.dat after.dat --worse-than 5% --anyway", 1),
+        ("wastenot compare before.dat after.dat --worse-than 9000% --anyway", 0),
+        ("wastenot compare trace.dat traces/5.10-b8x8-make.dat --worse-than 1%", 3),
         ("wastenot check trace.dat --shared-queue", 0),
         ("wastenot report trace.dat --text --shared-queue", 0),
         ("wastenot compare trace.dat trace.dat --shared-queue", 0),
@@ -360,7 +377,7 @@ fn what_exceeds_a_bound_is_said_on_stderr_and_in_json() {
     );
     let (said, _) = told("wastenot check cycles.wn --budget 1ms");
     assert!(said.contains("--clock-hz"), "{said}");
-    let line = "wastenot compare before.dat after.dat --worse-than 5% --json";
+    let line = "wastenot compare before.dat after.dat --worse-than 5% --anyway --json";
     let (said, json) = told(line);
     let named: Vec<&str> = said
         .lines()

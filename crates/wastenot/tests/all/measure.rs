@@ -98,7 +98,7 @@ fn what_cannot_be_measured_is_told_with_what_to_do() {
         ("--cpus 1 --design messages", "messages and lines take two CPUs", ""),
         ("--design message", "did you mean `messages`?", "bounds measure --help"),
         ("--design lin", "did you mean `line`?", "bounds measure --help"),
-        ("--span 3", "expected a length with its unit", ""),
+        ("--span three", "expected a length", ""),
         ("-o here.txt", "here.txt does not end so", ".csv"),
         ("--append", "--output", ""),
         ("-o other.csv --append", "other.csv:1: there is no column `at`", ""),

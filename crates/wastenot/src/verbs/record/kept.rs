@@ -73,11 +73,12 @@ impl<'f, 't> Kept<'f, 't> {
         }
     }
 
-    /// Writes what is not written yet. Tells how long a time and how many events are kept, of
-    /// `events` that came in since `begun`.
-    pub(super) fn finish(self, begun: Instant, events: u64) -> Result<(Span, u64), Error> {
+    /// Writes what is not written yet. Tells how long a time and how many events are kept since
+    /// `begun`.
+    pub(super) fn finish(self, begun: Instant) -> Result<(Span, u64), Error> {
         match self {
             Kept::All { writer, .. } => {
+                let events = writer.events();
                 writer.finish()?;
                 Ok((Span(begun.elapsed().as_nanos() as u64), events))
             }

@@ -81,7 +81,7 @@ fn record(args: &Record) -> Result<Answer, Stop> {
     let summary = recording.finish(kept.tape());
     // The command may go on for long; the machine is as it was from here on.
     drop(recording);
-    let (span, events) = match kept.finish(begun, summary.events) {
+    let (span, events) = match kept.finish(begun) {
         Ok(kept) => kept,
         Err(error) => return unwritten_beside(running, unwritten(&target, error)),
     };

@@ -107,6 +107,26 @@ fn a_command_is_recorded_and_its_end_passed_on() {
 }
 
 #[test]
+fn a_recording_is_said_to_hold_as_many_events_as_a_check_finds() {
+    let test = "a_recording_is_said_to_hold_as_many_events_as_a_check_finds";
+    let Some(_machine) = machine(test) else { return };
+    let desk = Desk::new();
+    for way in ["", "--tracefs", "--last 5s"] {
+        let line = format!(
+            "wastenot record --force {way} -o a.wn -- sh -c 'ls -R /etc >ls.txt 2>&1; sleep 0.3' \
+             && wastenot check a.wn | head -1"
+        );
+        let (text, code) = said(&desk.bash(&line));
+        assert_eq!(code, 0, "{text}");
+        let before = |word: &str| {
+            let (front, _) = text.split_once(word).unwrap_or_else(|| panic!("{word}: {text}"));
+            front.split_whitespace().next_back().and_then(|n| n.parse::<u64>().ok())
+        };
+        assert_eq!(before(" events, none lost"), before(" events\n"), "{way}: {text}");
+    }
+}
+
+#[test]
 fn a_recording_knows_what_was_so_at_its_start() {
     let Some(_machine) = machine("a_recording_knows_what_was_so_at_its_start") else { return };
     let desk = Desk::new();
