@@ -22,7 +22,7 @@ fn found(history: &History, window: Window) -> Violations {
 
 /// Marks are what was found: as long for each task, within the window, and beside a marked CPU.
 fn fit(history: &History, window: Window, found: &Violations) {
-    let Marks { waited, idle } = &found.marks;
+    let Marks { waited, idle, .. } = &found.marks;
     let mut marked = BTreeMap::<TaskId, u64>::new();
     for mark in waited {
         assert!(window.from <= mark.window.from && mark.window.to <= window.to, "{mark:?}");

@@ -44,7 +44,7 @@ impl Marks {
     ) {
         let mut stretches: Vec<Window> = idle.iter().map(|(_, stretch)| *stretch).collect();
         stretches.sort_unstable_by_key(|stretch| (stretch.from, stretch.to));
-        stretches.dedup_by(|next, kept| join(next, kept));
+        stretches.dedup_by(join);
         for (cpu, window) in stretches.into_iter().flat_map(places) {
             self.waited.push(Waited { task, cpu, window });
         }

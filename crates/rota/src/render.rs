@@ -2,6 +2,7 @@
 //! a megabyte long; of such the part around the fault is shown.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use wastenot_model::is_printable;
 
 use crate::Diagnostic;
 use crate::syntax::Span;
@@ -137,7 +138,16 @@ impl Excerpt {
 
     fn push_piece(&mut self, text: &str, from: usize, to: usize) {
         self.pieces.push(Piece { from, to, at: self.text.len() });
-        self.text.push_str(&text[from..to]);
+        for letter in text[from..to].chars() {
+            // The renderer shows control characters of ASCII. Others are replaced by as many bytes,
+            // so that places stay what they are.
+            match letter.len_utf8() {
+                1 => self.text.push(letter),
+                _ if is_printable(letter) => self.text.push(letter),
+                3 => self.text.push('\u{fffd}'),
+                bytes => self.text.push_str(&"?".repeat(bytes)),
+            }
+        }
     }
 
     /// Where something of the text stands in the excerpt; what was cut is next to the cut.
