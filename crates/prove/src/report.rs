@@ -6,7 +6,7 @@ use wastenot_rota::ir::Policy;
 
 use crate::explore::Bounds;
 use crate::hints::hint;
-use crate::{Finding, Judged, Options, Outcome, Scope, Verdict};
+use crate::{Finding, Judged, Options, Outcome, Scope, Verdict, Warning};
 
 /// What every proof takes for granted.
 const ASSUMPTIONS: [&str; 6] = [
@@ -46,6 +46,8 @@ pub struct Judgement<'p> {
     pub policy: Option<&'p Policy>,
     /// One verdict for each claim.
     pub verdicts: Vec<Verdict>,
+    /// What to know of the policy, whatever its claims come to.
+    pub warnings: Vec<Warning>,
 }
 
 /// The verdicts on the policies of one file.
@@ -58,6 +60,7 @@ pub fn report(
     let mut report = Report::new("prove/1", format!("Proofs: {file}"));
     report.verdict = verdict(judged);
     report.tables = vec![claims(judged, &line)];
+    report.tables.extend(warned(judged, &line));
     let policies = judged.iter().filter_map(|it| Some((it.policy?, &it.verdicts)));
     let several = policies.clone().count() > 1;
     report.tables.extend(policies.flat_map(|(policy, verdicts)| {
@@ -171,6 +174,33 @@ fn claims(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
         ]);
     }
     table
+}
+
+/// What to know beside the claims: where it stands, and what shows it.
+fn warned(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Table> {
+    let columns = [
+        ("policy", "", Unit::None),
+        ("line", "line", Unit::None),
+        ("code", "warning", Unit::None),
+        ("what", "what is so", Unit::None),
+        ("evidence", "what shows it", Unit::None),
+        ("help", "what to write instead", Unit::None),
+    ];
+    let mut table = Table::new("warnings", "Warnings", &columns);
+    table.shown = usize::MAX;
+    for (policy, warnings) in judged.iter().filter_map(|it| Some((it.policy?, &it.warnings))) {
+        for warning in warnings {
+            table.push(vec![
+                policy.name.as_str().into(),
+                line(warning.span.start).into(),
+                warning.code.into(),
+                warning.what.as_str().into(),
+                warning.evidence.as_str().into(),
+                warning.help.into(),
+            ]);
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
 }
 
 /// For people: why what has no counterexample is not proved.

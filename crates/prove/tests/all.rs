@@ -40,6 +40,8 @@ mod theorems;
 #[cfg(test)]
 #[path = "all/wakeup.rs"]
 mod wakeup;
+#[path = "all/warnings.rs"]
+mod warnings;
 #[cfg(test)]
 #[path = "all/words.rs"]
 mod words;

@@ -19,6 +19,8 @@ use crate::solver::{Answer, Solver};
 pub struct Again {
     /// Of what it is a certificate.
     pub about: String,
+    /// What its text means.
+    pub program: Program,
     /// Every claim of the text.
     pub claims: Vec<Standing>,
     /// What solvers say now.
@@ -81,7 +83,7 @@ pub fn recheck(folder: &Path, solvers: &[Solver], timeout: Duration) -> Result<A
     }
     let claims = standings(&program, &manifest);
     let answers = answers(&manifest, &texts, solvers, timeout)?;
-    Ok(Again { about: manifest.about, claims, answers })
+    Ok(Again { about: manifest.about, program, claims, answers })
 }
 
 fn standings(program: &Program, manifest: &Manifest) -> Vec<Standing> {
