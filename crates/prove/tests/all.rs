@@ -3,6 +3,8 @@
 #[cfg(test)]
 #[path = "all/certificate.rs"]
 mod certificate;
+#[path = "all/decided.rs"]
+mod decided;
 #[cfg(test)]
 #[path = "all/false_proofs.rs"]
 mod false_proofs;

@@ -227,7 +227,7 @@ fn a_warning_stands_with_its_line_beside_claims_that_hold() {
     let line = "wastenot prove p.rota --claim hierarchy --solver none";
     let (text, code) = says(&desk, line);
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains("12  livelock"), "{text}");
+    assert!(text.contains(" 12 livelock "), "{text}");
     let json = desk.bash(&format!("{line} --json"));
     let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
     let warning = &json["warnings"][0];
