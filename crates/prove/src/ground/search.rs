@@ -51,11 +51,11 @@ pub fn beyond(
     for size in 1..=bounds.cpus + events {
         let cases = asking.cases(&tests, size);
         let answers = asking.about(&cases, bounds.tasks)?;
-        let found = asking.fewest_tasks(cases, &answers)?;
         // Beyond, it is looked for counterexamples alone: not all is asked about there.
         let all = |(small, _): &(Small, Test)| small.tree.cpus().len() <= BEYOND.cpus;
-        let asked = cases.iter().zip(&answers).filter(|(case, _)| all(case));
-        complete &= asked.clone().all(|(_, said)| *said != Said::Nothing);
+        let mut asked = cases.iter().zip(&answers).filter(|(case, _)| all(case));
+        complete &= asked.all(|(_, said)| *said != Said::Nothing);
+        let found = asking.fewest_tasks(cases, &answers)?;
         if complete && size > events && size - events <= BEYOND.cpus {
             reached = Some(Bounds { cpus: size - events, ..bounds });
         }

@@ -214,6 +214,8 @@ fn that_i_am_idle_costs_nothing_but_the_wakeup() {
     proved(&Text { filter, ..PLAIN }, test);
     refuted(&Text { filter: "queued(v.q) >= 1 and idle(v)", ..PLAIN }, test);
     for verdict in judged(&Text { filter, claims: "no_lost_wakeup", ..PLAIN }, test) {
-        assert!(matches!(verdict.outcome, Outcome::Unknown(_)), "{:?}", verdict.outcome);
+        // What defeats it is named.
+        let Outcome::Unknown(why) = &verdict.outcome else { panic!("{:?}", verdict.outcome) };
+        assert!(why.ends_with("whether somebody waits there: `idle(me)`"), "{why}");
     }
 }
