@@ -140,7 +140,7 @@ impl Encoder<'_> {
             let size = self.size(level, cpu);
             let ones = each(at_most(part.clone(), int(1)));
             let most = implies(ones, at_most(value.clone(), size.clone()));
-            let least = implies(each(at_most(int(1), part.clone())), at_most(size, value.clone()));
+            let least = implies(each(at_most(int(1), part)), at_most(size, value.clone()));
             self.assert("Of ones it is as many as there are CPUs.", and([most, least]));
         }
         Ok(value)

@@ -133,7 +133,7 @@ struct Words<'p> {
 }
 
 impl Words<'_> {
-    fn say(&mut self, word: String) {
+    fn say(&mut self, word: &str) {
         let word = format!("`{word}`");
         if !self.found.contains(&word) {
             self.found.push(word);
@@ -162,11 +162,11 @@ impl Visitor for Words<'_> {
             Num::Seen(..) => "seen".to_owned(),
             _ => return,
         };
-        self.say(word);
+        self.say(&word);
     }
     fn bool(&mut self, condition: &Bool) {
         if let Bool::Idle(at) = condition {
-            self.say(format!("idle({})", place(at)));
+            self.say(&format!("idle({})", place(at)));
         }
     }
 }
