@@ -3,6 +3,8 @@
 #[cfg(test)]
 #[path = "all/certificate.rs"]
 mod certificate;
+#[path = "all/decided.rs"]
+mod decided;
 #[cfg(test)]
 #[path = "all/false_proofs.rs"]
 mod false_proofs;
@@ -40,6 +42,8 @@ mod theorems;
 #[cfg(test)]
 #[path = "all/wakeup.rs"]
 mod wakeup;
+#[path = "all/warnings.rs"]
+mod warnings;
 #[cfg(test)]
 #[path = "all/words.rs"]
 mod words;

@@ -21,6 +21,8 @@ pub(super) fn no_lost_task(policy: &Policy) -> Vec<Obligation> {
         let comes = format!("put into `{}` by `{}`", policy.queues[queue].name, site.event.name());
         let target = |encoder: &mut Encoder<'_>| {
             let names = site.names(encoder, "put");
+            let given = site.given(encoder, &names);
+            encoder.assert("The handler puts it there.", given);
             site.target(encoder, &names)
         };
         found(&comes, site.put.span, served(policy, queue, target))
@@ -108,6 +110,8 @@ fn woken(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
     let queue = site.put.queue.queue;
     let mut encoder = Encoder::new(policy, about);
     let names = site.names(&mut encoder, "put");
+    let given = site.given(&mut encoder, &names);
+    encoder.assert("The handler puts it there.", given);
     let target = site.target(&mut encoder, &names)?;
     let (taking, me, _) = taking(&mut encoder, policy.queues[queue].per);
     let able = encoder.allowed(me.clone());
@@ -277,6 +281,8 @@ fn first(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
     let queue = site.put.queue.queue;
     let mut encoder = Encoder::new(policy, about);
     let names = site.names(&mut encoder, "put");
+    let given = site.given(&mut encoder, &names);
+    encoder.assert("The handler puts it there.", given);
     let target = site.target(&mut encoder, &names)?;
     let any = Names { me: Some((Level::Cpu, name("c"))), ..Names::default() };
     let able = encoder.allowed(name("c"));

@@ -6,7 +6,9 @@ use std::time::Duration;
 use wastenot_model::report::Value;
 use wastenot_model::{Event, How, Report, TaskId};
 use wastenot_prove::explore::Bounds;
-use wastenot_prove::{Counterexample, Judgement, Options, Outcome, Verdict, judge, report};
+use wastenot_prove::{
+    Counterexample, Judgement, Options, Outcome, Verdict, judge, report, warnings,
+};
 use wastenot_rota::ir::Policy;
 
 use crate::gallery::texts;
@@ -101,7 +103,8 @@ fn numbers_of_keys_have_units() {
 /// The report on one policy.
 fn told(policy: &Policy, options: &Options) -> Report {
     let verdicts: Vec<Verdict> = judge(policy, options).expect("an answer");
-    report("my.rota", &[Judgement { policy: Some(policy), verdicts }], options, |_| 1)
+    let warnings = warnings(policy, options).expect("an answer");
+    report("my.rota", &[Judgement { policy: Some(policy), verdicts, warnings }], options, |_| 1)
 }
 
 fn cell(report: &Report, table: &str, row: usize, column: &str) -> Value {

@@ -53,6 +53,8 @@ pub struct Policy {
     pub protocol: Protocol,
     /// What is to be proved, as the text lists it.
     pub claims: Vec<Claim>,
+    /// Where each handler stands, in the order of `handlers`; of one that no text has, the policy.
+    pub handler_spans: [Span; Event::COUNT],
     /// From `policy` to `}`.
     pub span: Span,
 }

@@ -91,7 +91,9 @@ fn the_pages_on_json_name_all_that_is_printed_and_nothing_else() {
     names_all("simulate.md", simulate);
     let forced = "wastenot simulate --replay counterexample.wn --scheduler mended.rota --json";
     names_all("counterexample.md", forced);
-    let prove = "wastenot prove policies/wrong/one-try.rota --solver none --json";
+    let prove = "sed 's/^    on block/    on start(t) { kick here preempt }\\n&/' \
+                 policies/wrong/one-try.rota > live.rota; \
+                 wastenot prove live.rota --solver none --json";
     names_all("prove.md", prove);
     let bounds = "wastenot bounds scenarios/tasksets/control.csv --cpus 1 --json \
                   --overheads scenarios/tasksets/overheads.csv";
