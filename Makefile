@@ -68,6 +68,7 @@ soak: setup
 	@WASTENOT_SCHEDULES=100000 WASTENOT_EMITTED=100 $(CARGO) test --package wastenot-rota --test all -- --nocapture natively
 	@WASTENOT_SETS=1000000 WASTENOT_MACHINES=100000 $(CARGO) test --package wastenot-bounds --test all -- \
 	  --nocapture sound:: machine::
+	@WASTENOT_PROGRAMS=10000 $(CARGO) test --package wastenot-lab --test all -- --nocapture optimum::
 
 # The readers under libFuzzer (nightly, cargo-fuzz): fuzz/README.md.
 fuzz:

@@ -218,7 +218,7 @@ tasks = [
     let (variant, ran) = first_run(&scenario);
     let answer = again(variant, &ran);
     assert_eq!((answer.extracted.awaited, answer.extracted.tasks), (1, 3));
-    let ends: Vec<&str> = answer.bound.ends.iter().map(|end| end.name.as_str()).collect();
+    let ends: Vec<&str> = answer.as_recorded.ends.iter().map(|end| end.name.as_str()).collect();
     assert_eq!(ends, ["a"]);
     let said = &answer.extracted.assumptions;
     assert!(said.iter().any(|it| it.contains("for whom the scenario waits")), "{said:?}");
@@ -238,7 +238,7 @@ tasks = [
     let (variant, mut ran) = first_run(&scenario);
     let window = Window { from: Time(10_000_000), to: Time(90_000_000) };
     ran.history = edit::window(&ran.history, window);
-    let ends = again(variant, &ran).bound.ends;
+    let ends = again(variant, &ran).as_recorded.ends;
     let ends: Vec<&str> = ends.iter().map(|end| end.name.as_str()).collect();
     assert_eq!(ends, ["a"]);
 }

@@ -2,6 +2,7 @@
 
 mod again;
 mod calibrate;
+mod optimum;
 mod overheads;
 mod real_time;
 mod recorded;

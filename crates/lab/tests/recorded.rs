@@ -2,6 +2,7 @@
 //! losses, cgroups, CPUs that go.
 
 use wastenot_lab::{Question, WhatIf, run, what_if};
+use wastenot_model::report::Value;
 use wastenot_model::{
     Builder, By, Carries, Change, CpuId, Entry, Event, Head, History, How, Left, Machine, Prio,
     Sink, Span, Task, TaskId, Time, Window,
@@ -34,7 +35,8 @@ fn answer(history: &History) -> WhatIf {
 
 /// Names of those the run waits for, in alphabetical order.
 fn awaited(answer: &WhatIf) -> Vec<&str> {
-    let mut names: Vec<&str> = answer.bound.ends.iter().map(|end| end.name.as_str()).collect();
+    let mut names: Vec<&str> =
+        answer.as_recorded.ends.iter().map(|end| end.name.as_str()).collect();
     names.sort_unstable();
     names
 }
@@ -88,7 +90,7 @@ tasks = [
     );
     let answer = answer(&history);
     assert_eq!(awaited(&answer), ["a", "b"]);
-    assert_eq!(answer.bound.chain.span(), Span::us(21_100));
+    assert_eq!(answer.as_recorded.chain.span(), Span::us(21_100));
 }
 
 #[test]
@@ -98,8 +100,8 @@ fn who_only_computes_is_waited_for_if_nobody_else_does_anything_and_is_named_as_
 machine = "flat(1,4)"
 scheduler = { name = "global-fifo" }
 tasks = [
-    { name = "gzip", program = ["compute 100ms"] },
-    { name = "date", at = "50ms", program = ["compute 0.1ms"] },
+    { name = "gzip", program = ["exec", "compute 100ms"] },
+    { name = "date", at = "50ms", program = ["exec", "compute 0.1ms"] },
 ]"#,
     );
     let answer = answer(&history);
@@ -150,6 +152,7 @@ tasks = [
     assert_eq!(awaited(&answer), ["team"]);
     assert!(says(&answer, "that other tasks woke"));
     let (recorded, bound) = (answer.extracted.recorded, answer.bound.span());
+    let bound = bound.expect("it is known");
     assert!(bound <= recorded && recorded <= Span::ms(60), "{bound} {recorded}");
 }
 
@@ -166,7 +169,7 @@ tasks = [{ name = "a", group = "g", program = ["compute 100ms"] }]"#,
     let extracted = &answer.extracted;
     assert!(extracted.recorded > Span::ms(900), "{}", extracted.recorded);
     assert_eq!(extracted.held + extracted.work, extracted.recorded, "it ran or was held back");
-    assert_eq!(answer.at_most(), Some(0.0));
+    assert_eq!(answer.as_recorded(), Some(extracted.recorded));
     assert_eq!(answer.asked.makespan, Some(extracted.recorded));
     assert!(says(&answer, "what quotas held back"));
     let verdict = answer.report().verdict;
@@ -188,7 +191,7 @@ tasks = [
         let part = edit::window(&whole, window);
         extract::extract(&part, &extract::Options::default()).expect("work")
     };
-    let figures = |it: &Extracted| (it.recorded, it.work, it.bound().span(), it.tasks);
+    let figures = |it: &Extracted| (it.recorded, it.work, it.as_recorded().span(), it.tasks);
     let whole = extracted(ms(0, 32));
     assert_eq!(figures(&whole), (Span::ms(32), Span::ms(40), Span::ms(32), 2));
     // `a` has 6 ms of its first 10 left, sleeps, and has done 6 of the last 10.
@@ -221,7 +224,7 @@ tasks = [{ name = "a", count = 2, program = ["compute 25ms"] }]"#,
     let answer = answer(&history);
     assert_eq!(answer.extracted.recorded, Span::ms(40));
     assert_eq!(answer.asked.makespan, Some(Span::ms(40)));
-    assert_eq!(answer.bound.span(), Span::ms(25), "no CPU need have been missed for that");
+    assert_eq!(answer.bound.span(), Some(Span::ms(25)), "no CPU need have been missed for that");
     let plugs: Vec<(Time, bool)> =
         answer.extracted.workload.hotplug.iter().map(|it| (it.at, it.up)).collect();
     assert_eq!(plugs, [(Time(10_000_000), false), (Time(30_000_000), true)]);
@@ -338,7 +341,8 @@ fn what_was_lost_is_sleep_of_that_length_and_stands_in_the_report() {
     let answer = answer(&history);
     let extracted = &answer.extracted;
     assert_eq!((extracted.work, extracted.unknown), (Span::ms(5), Span::ms(5)));
-    assert_eq!((extracted.recorded, answer.bound.span()), (Span::ms(10), Span::ms(10)));
+    assert_eq!((extracted.recorded, answer.as_recorded()), (Span::ms(10), Some(Span::ms(10))));
+    assert_eq!(answer.bound.span(), Some(Span::ms(5)), "it may have waited for anything");
     let report = answer.report();
     assert_eq!(report.losses[0].count, Some(5), "{:?}", report.losses);
     assert!(says(&answer, "events were lost"));
@@ -396,4 +400,89 @@ fn another_machine_is_named() {
     nameless.name.clear();
     let three = on(nameless);
     assert!(three.starts_with("On a machine of 3 CPUs global-fifo takes"), "{three}");
+}
+
+/// The same recording, made without `sched_waking`.
+fn without_wakings(history: &History) -> History {
+    let mut head = history.head.clone();
+    head.carries = head.carries.without(Carries::WAKINGS);
+    let mut sink = Builder::new(head);
+    for (_, task) in history.tasks() {
+        let name = sink.name(history.name(task.name));
+        sink.task(Task { name, ..*task });
+    }
+    for entry in history.entries() {
+        match entry.event {
+            Event::Waking { .. } | Event::Changed { .. } => {}
+            _ => sink.push(entry),
+        }
+    }
+    sink.finish()
+}
+
+#[test]
+fn nothing_is_a_bound_where_nothing_tells_who_woke_whom() {
+    let whole = trace("7.2-b8x2-barrier.dat");
+    let told = answer(&whole);
+    let (bound, kept) = (told.bound.span().expect("known"), told.as_recorded().expect("known"));
+    assert!(bound <= kept && kept < Span::ms(174), "{bound} {kept}");
+    let mute = answer(&without_wakings(&whole));
+    // Sleeps that other tasks ended look like timers: a schedule of 174 ms exists.
+    assert!(mute.as_recorded.span() > Span::ms(240), "{}", mute.as_recorded.span());
+    assert_eq!((mute.bound.span(), mute.as_recorded(), mute.at_most()), (None, None, None));
+    let report = mute.report();
+    let verdict = &report.verdict;
+    for words in ["is unknown", "sched_waking would decide"] {
+        assert!(verdict.contains(words), "{verdict}");
+    }
+    assert!(!verdict.contains("no scheduler finishes"), "{verdict}");
+    let unknown = |name: &str| {
+        let value = report.measures.iter().find(|it| it.name == name).map(|it| it.value.clone());
+        assert_eq!(value, Some(Value::Unknown), "{name}");
+    };
+    ["bound.makespan_ns", "scheduler_share_max", "as_recorded.makespan_ns", "bound.path_ns"]
+        .into_iter()
+        .for_each(unknown);
+    assert!(report.table("chains").is_some_and(|table| table.rows.is_empty()));
+}
+
+#[test]
+fn the_headline_of_a_recording_says_that_it_holds_unless_tasks_spun() {
+    let spun = |waiting: &str| {
+        recorded(&format!(
+            r#"
+machine = "flat(1,2)"
+scheduler = {{ name = "global-fifo" }}
+locks = {{ l = {{ waiting = "{waiting}" }} }}
+tasks = [
+    {{ name = "a", program = ["exec", "lock l", "compute 20ms", "unlock l"] }},
+    {{ name = "b", program = ["exec", "compute 1ms", "lock l", "unlock l", "compute 10ms"] }},
+]"#
+        ))
+    };
+    // `b` spins for 19 ms, which looks like work; another schedule gives it the lock first.
+    let verdict = answer(&spun("spin")).report().verdict;
+    assert!(verdict.contains("if no task waited by spinning"), "{verdict}");
+}
+
+#[test]
+fn what_is_known_to_have_been_spinning_is_no_work() {
+    let text = r#"
+schema = "wastenot.scenario/1"
+machine = "flat(1,2)"
+scheduler = { name = "global-fifo" }
+locks = { l = { waiting = "spin" } }
+tasks = [
+    { name = "a", program = ["lock l", "compute 20ms", "unlock l"] },
+    { name = "b", program = ["compute 1ms", "lock l", "unlock l", "compute 10ms"] },
+]"#;
+    let scenario = wastenot_scenario::scenario("spun", text).expect("a scenario");
+    let ran = run(&scenario.variants[0], &Options { limit: Time(u64::MAX), ..Options::default() });
+    let answer = answer(&ran.expect("it runs").history);
+    assert_eq!((answer.extracted.recorded, answer.extracted.work), (Span::ms(30), Span::ms(50)));
+    // The work is 31 ms on two CPUs, and `a` alone takes 20.
+    assert_eq!(answer.bound.span(), Some(Span::ms(20)), "{:?}", answer.bound);
+    assert_eq!(answer.as_recorded(), Some(Span::ms(30)));
+    let verdict = answer.report().verdict;
+    assert!(!verdict.contains("spinning"), "{verdict}");
 }

@@ -20,6 +20,11 @@ fn question(name: &str) -> Question {
     Question { scheduler: Some(choice(name)), seed: 1, ..Question::default() }
 }
 
+/// What no scheduler beats.
+fn known(answer: &WhatIf) -> Span {
+    answer.bound.span().expect("it is known")
+}
+
 fn ran(machine: &Machine, load: &Workload, name: &str, seed: u64) -> (History, Outcome) {
     let policy = scheduler(name, &[]).expect("known");
     let options = Options { seed, limit: Time(60_000_000_000), ..Options::default() };
@@ -172,7 +177,7 @@ fn no_bound_exceeds_the_record_and_no_replay_beats_the_bound() {
         let name = all[seed as usize % all.len()];
         let (history, _) = ran(&Machine::flat(cpus), &load, name, seed);
         let answer = what_if(&history, &question("global-fifo")).expect("work");
-        let (recorded, bound) = (answer.extracted.recorded, answer.bound.span());
+        let (recorded, bound) = (answer.extracted.recorded, known(&answer));
         assert!(bound <= recorded, "seed {seed} under {name}: {bound} > {recorded}");
         let runs = std::iter::once(&answer.asked).chain(&answer.yardstick);
         for run in runs {
@@ -183,6 +188,18 @@ fn no_bound_exceeds_the_record_and_no_replay_beats_the_bound() {
         }
     }
     assert!(tight > 10 && slack > 10, "{tight} runs reach the bound, {slack} do not");
+}
+
+#[test]
+fn on_one_cpu_the_bound_of_the_programs_is_all_that_they_drew() {
+    let steady = ["barrier", "lock", "pipe", "fork"];
+    for (name, load) in loads().into_iter().filter(|(name, _)| steady.contains(name)) {
+        let (history, _) = ran(&Machine::flat(1), &load, "cfs-4.1", 3);
+        let extracted = extract::extract(&history, &extract::Options::default()).expect("work");
+        let bound = extracted.bound();
+        assert_eq!(bound.basis, extract::Basis::Programs, "{name}");
+        assert_eq!(bound.span(), Some(extracted.recorded), "{name}: {bound:?}");
+    }
 }
 
 /// The same run on a machine with one CPU more, which nobody used.
@@ -222,7 +239,7 @@ fn a_work_conserving_run_may_be_longer_than_one_that_left_a_cpu_idle() {
     let history = beside_an_idle_cpu(history);
     let answer = what_if(&history, &question("work-conserving")).expect("work");
     assert_eq!(answer.extracted.recorded, Span::ms(12));
-    assert_eq!(answer.bound.span(), Span::ms(12), "3 + 9");
+    assert_eq!(known(&answer), Span::ms(12), "3 + 9");
     assert_eq!(answer.asked.makespan, Some(Span::ms(15)), "as published for four machines");
     let report = answer.report();
     assert!(report.assumptions.iter().any(|it| it.contains("Graham")), "{report:?}");
@@ -237,7 +254,7 @@ fn work_done_one_after_the_other_on_one_cpu_of_two_is_half_the_schedulers_fault(
     let (history, _) = ran(&Machine::flat(1), &load, "global-fifo", 1);
     let history = beside_an_idle_cpu(history);
     let answer = what_if(&history, &question("work-conserving")).expect("work");
-    let figures = (answer.extracted.recorded, answer.asked.makespan, answer.bound.span());
+    let figures = (answer.extracted.recorded, answer.asked.makespan, known(&answer));
     assert_eq!(figures, (Span::ms(20), Some(Span::ms(10)), Span::ms(10)));
     assert_eq!(answer.at_most(), Some(0.5));
     assert!(answer.report().verdict.starts_with("At most 50 % of this run"));
@@ -253,11 +270,15 @@ fn tasks_bound_to_few_cpus_bound_the_run() {
     (0..6).for_each(|_| load.launch(bound, CpuId(0)));
     load.launch(free, CpuId(0));
     let (history, _) = ran(&Machine::flat(4), &load, "global-fifo", 1);
-    let bound = extract::extract(&history, &extract::Options::default()).expect("work").bound();
-    assert_eq!((bound.chain.span(), bound.all.span()), (Span::ms(10), Span::us(17_500)));
-    let crowd = bound.bound.clone().expect("some are bound");
+    let extracted = extract::extract(&history, &extract::Options::default()).expect("work");
+    let (bound, kept) = (extracted.bound(), extracted.as_recorded());
+    assert_eq!((kept.chain.span(), kept.all.span()), (Span::ms(10), Span::us(17_500)));
+    let crowd = kept.bound.clone().expect("some are bound");
     assert_eq!((crowd.cpus.to_string(), crowd.span()), ("0-1".into(), Span::ms(30)));
-    assert_eq!(bound.span(), Span::ms(30));
+    assert_eq!((bound.path, bound.work), (Some(Span::ms(10)), Span::us(17_500)));
+    let (cpus, span) = bound.affinity.clone().expect("some are bound");
+    assert_eq!((cpus.to_string(), span), ("0-1".into(), Span::ms(30)));
+    assert_eq!((kept.span(), bound.span()), (Span::ms(30), Some(Span::ms(30))));
 }
 
 #[test]
@@ -282,9 +303,9 @@ fn only_named_tasks_are_waited_for() {
     let answer = what_if(&history, &Question { awaited, ..question("global-fifo") });
     let answer = answer.expect("work");
     assert_eq!(answer.extracted.recorded, Span::ms(3));
-    assert_eq!(answer.bound.ends.len(), 1, "only those of one name are waited for");
-    assert_eq!((answer.asked.makespan, answer.bound.span()), (Some(Span::ms(3)), Span::ms(3)));
-    assert_eq!(answer.bound.chain.compute, Span::ms(3), "through the fork");
+    assert_eq!(answer.as_recorded.ends.len(), 1, "only those of one name are waited for");
+    assert_eq!((answer.asked.makespan, known(&answer)), (Some(Span::ms(3)), Span::ms(3)));
+    assert_eq!(answer.as_recorded.chain.compute, Span::ms(3), "through the fork");
 }
 
 fn trace(name: &str) -> History {
@@ -306,12 +327,12 @@ fn real_recordings_give_figures_with_assumptions() {
         let history = trace(name);
         for scheduler in ["global-fifo", "cfs-4.1"] {
             let answer: WhatIf = what_if(&history, &question(scheduler)).expect(name);
-            let (recorded, bound) = (answer.extracted.recorded, answer.bound.span());
+            let (recorded, bound) = (answer.extracted.recorded, known(&answer));
             assert!(bound <= recorded, "{name}: {bound} > {recorded}");
             let makespan = answer.asked.makespan;
             assert!(makespan.is_some_and(|it| it >= bound), "{name}: {makespan:?} < {bound}");
             assert!(answer.extracted.assumptions.len() > 6, "{name}");
-            assert_eq!(answer.report().schema, "simulate.replay/1");
+            assert_eq!(answer.report().schema, "simulate.replay/2");
         }
     }
 }
@@ -352,6 +373,6 @@ fn a_policy_in_rota_can_be_asked_for() {
         let answer = what_if(&history, &question).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(answer.asked.scheduler, "ws");
         let makespan = answer.asked.makespan.expect("it is over");
-        assert!(makespan >= answer.bound.span(), "{name}");
+        assert!(makespan >= known(&answer), "{name}");
     }
 }

@@ -6,7 +6,7 @@ use wastenot_check::waste::Figures;
 use wastenot_check::{Movable, Recorder, waste};
 use wastenot_model::machine::Costs;
 use wastenot_model::{History, Loss, Machine, Silent, Span, TaskId, Time, replay};
-use wastenot_scenario::extract::{self, Bound, Extracted};
+use wastenot_scenario::extract::{self, AsRecorded, Bound, Extracted};
 use wastenot_scenario::scenario::Choice;
 use wastenot_sim::{Options, simulate};
 
@@ -40,6 +40,8 @@ pub struct WhatIf {
     pub extracted: Extracted,
     /// What no scheduler beats there.
     pub bound: Bound,
+    /// What none does there that hands over locks and divides the work as the recorded one did.
+    pub as_recorded: AsRecorded,
     /// Whether that is another machine than the one it ran on.
     pub moved: bool,
     /// What was wasted in the History.
@@ -87,6 +89,7 @@ pub fn what_if(history: &History, question: &Question) -> Result<WhatIf, Error> 
     let name = history.head.source.name.clone();
     Ok(WhatIf {
         bound: extracted.bound(),
+        as_recorded: extracted.as_recorded(),
         moved: question.machine.is_some(),
         waste: waste::measure(history, &wastenot_check::Options::default()),
         losses: losses(history),
@@ -143,10 +146,22 @@ fn replayed(
 }
 
 impl WhatIf {
-    /// How much of the recorded run no bound explains: at most so much was the scheduler's doing.
+    /// What no scheduler does that keeps to the recorded order and division: unknown where nothing
+    /// tells who woke whom. What holds under every schedule holds under these, too.
+    pub fn as_recorded(&self) -> Option<Span> {
+        self.bound.span().map(|bound| bound.max(self.as_recorded.span()))
+    }
+
+    /// How much of the recorded run the bound does not explain: at most so much was the
+    /// scheduler's doing.
     pub fn at_most(&self) -> Option<f64> {
-        let (recorded, bound) = (self.extracted.recorded.0, self.bound.span().0);
-        let saved = recorded.saturating_sub(bound) as f64;
-        (!self.moved && recorded > 0).then(|| saved / recorded as f64)
+        self.left_by(self.bound.span())
+    }
+
+    /// How much of the recorded run is longer than `least`.
+    fn left_by(&self, least: Option<Span>) -> Option<f64> {
+        let recorded = self.extracted.recorded;
+        let saved = recorded.0.saturating_sub(least?.0) as f64;
+        (!self.moved && recorded > Span::ZERO).then(|| saved / recorded.0 as f64)
     }
 }

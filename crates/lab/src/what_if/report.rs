@@ -2,7 +2,7 @@
 
 use wastenot_model::report::Unit;
 use wastenot_model::{Report, Span, Table, Value};
-use wastenot_scenario::extract::Chain;
+use wastenot_scenario::extract::{Basis, Chain, Crowd};
 
 use super::{Replayed, WhatIf};
 
@@ -10,23 +10,13 @@ impl WhatIf {
     /// The answer of `wastenot simulate --replay`.
     pub fn report(&self) -> Report {
         let title = format!("{}: its work under {}", self.name, self.asked.scheduler);
-        let mut report = Report::new("simulate.replay/1", title);
+        let mut report = Report::new("simulate.replay/2", title);
         report.verdict = self.verdict();
-        let (extracted, bound) = (&self.extracted, &self.bound);
+        let extracted = &self.extracted;
         report.measure("recorded.makespan_ns", "recorded", extracted.recorded, Unit::Ns);
         report.measure("simulated.makespan_ns", "simulated", self.asked.makespan, Unit::Ns);
-        report.measure("bound.makespan_ns", "no scheduler beats", bound.span(), Unit::Ns);
-        report.measure("scheduler_share_max", "", self.at_most(), Unit::Share);
-        report.measure("bound.chain_ns", "longest chain", bound.chain.span(), Unit::Ns);
-        let sleep = bound.chain.sleep;
-        report.measure("bound.chain_sleep_ns", "of it asleep", sleep, Unit::Ns);
-        report.measure("bound.work_ns", "work / CPUs", bound.all.span(), Unit::Ns);
-        let crowd = bound.bound.as_ref();
-        let crowded = crowd.map(|crowd| crowd.span());
-        let label = if crowd.is_some() { "work / CPUs, bound tasks" } else { "" };
-        report.measure("bound.affinity_ns", label, crowded, Unit::Ns);
-        let cpus = crowd.map(|crowd| crowd.cpus.to_string());
-        report.measure("bound.affinity_cpus", "", cpus, Unit::None);
+        self.measure_bound(&mut report);
+        self.measure_as_recorded(&mut report);
         report.measure("work_cpu_ns", "CPU time of the work", extracted.work, Unit::Ns);
         report.measure("awaited_cpu_ns", "of it waited for", extracted.awaited_work, Unit::Ns);
         let label = if extracted.held > Span::ZERO { "held back by quotas" } else { "" };
@@ -38,6 +28,7 @@ impl WhatIf {
         report.losses.clone_from(&self.losses);
         report.assumptions.clone_from(&extracted.assumptions);
         report.assumptions.extend(self.asked.unread.clone());
+        report.assumptions.extend(self.of_the_bound());
         report.assumptions.push(
             "a work-conserving run is no bound: doing work as soon as a CPU is free may delay \
              what others wait for (Graham 1969), so it may even be longer than the recorded run"
@@ -46,39 +37,135 @@ impl WhatIf {
         report
     }
 
+    /// What no scheduler beats, and why.
+    fn measure_bound(&self, report: &mut Report) {
+        let bound = &self.bound;
+        report.measure("bound.makespan_ns", "no scheduler beats", bound.span(), Unit::Ns);
+        report.measure("scheduler_share_max", "", self.at_most(), Unit::Share);
+        let basis = match bound.basis {
+            Basis::Programs => Some("programs"),
+            Basis::Tasks => Some("tasks"),
+            Basis::NoWakers => None,
+        };
+        report.measure("bound.basis", "", basis.map(str::to_owned), Unit::None);
+        report.measure("bound.path_ns", "longest path", bound.path, Unit::Ns);
+        let label = if bound.lock.is_some() { "under one lock" } else { "" };
+        report.measure("bound.lock_ns", label, bound.lock, Unit::Ns);
+        report.measure("bound.work_ns", "work / CPUs", bound.work, Unit::Ns);
+        let (cpus, span) = bound.affinity.clone().unzip();
+        let label = if span.is_some() { "work / CPUs, bound tasks" } else { "" };
+        report.measure("bound.affinity_ns", label, span, Unit::Ns);
+        let cpus = cpus.map(|cpus| cpus.to_string());
+        report.measure("bound.affinity_cpus", "", cpus, Unit::None);
+    }
+
+    /// What the bound leaves out, and what the figures beside it do not.
+    fn of_the_bound(&self) -> Vec<String> {
+        let bound = match self.bound.basis {
+            Basis::Programs => {
+                "no scheduler beats: what the programs of the tasks have to do under every \
+                 schedule, without spinning"
+            }
+            Basis::Tasks => {
+                "no scheduler beats: the work by the CPUs, and what tasks did that share theirs \
+                 with no other; those may that are called alike, are of one process, were forked \
+                 and ran no other program since, or of which nothing tells where they came from"
+            }
+            Basis::NoWakers => return Vec::new(),
+        };
+        let mut said = vec![
+            bound.to_owned(),
+            "as recorded: locks, tokens and parts of piles went to the tasks to which they went, \
+             in that order; another schedule may do better"
+                .into(),
+        ];
+        if self.asked.makespan < self.bound.span() && self.asked.makespan.is_some() {
+            said.push(
+                "locks for which no task waited in the recording exclude none in the simulated \
+                 run, which is why it ends before what no scheduler beats"
+                    .into(),
+            );
+        }
+        said
+    }
+
+    /// What none beats that keeps to the recorded order and division, and why.
+    fn measure_as_recorded(&self, report: &mut Report) {
+        let known = self.as_recorded().map(|_| &self.as_recorded);
+        let span = self.as_recorded();
+        report.measure("as_recorded.makespan_ns", "none beats as recorded", span, Unit::Ns);
+        report.measure("as_recorded.scheduler_share_max", "", self.left_by(span), Unit::Share);
+        let chain = known.map(|known| known.chain);
+        let span = chain.map(Chain::span);
+        report.measure("as_recorded.chain_ns", "longest chain", span, Unit::Ns);
+        let sleep = chain.map(|chain| chain.sleep);
+        report.measure("as_recorded.chain_sleep_ns", "of it asleep", sleep, Unit::Ns);
+        let work = known.map(|known| known.all.span());
+        report.measure("as_recorded.work_ns", "", work, Unit::Ns);
+        let crowd = known.and_then(|known| known.bound.as_ref());
+        let span = crowd.map(Crowd::span);
+        report.measure("as_recorded.affinity_ns", "", span, Unit::Ns);
+        let cpus = crowd.map(|crowd| crowd.cpus.to_string());
+        report.measure("as_recorded.affinity_cpus", "", cpus, Unit::None);
+    }
+
     fn verdict(&self) -> String {
-        let (asked, bound) = (&self.asked, self.bound.span());
+        let asked = &self.asked;
         let simulated = match asked.makespan {
             Some(makespan) => format!("{} takes {makespan}", asked.scheduler),
             None => format!("{} had not done the work after {}", asked.scheduler, asked.given_up()),
         };
         let recorded = self.extracted.recorded;
-        let Some(share) = self.at_most() else {
-            let machine = self.machine();
+        let Some((bound, kept)) = self.bound.span().zip(self.as_recorded()) else {
             return format!(
-                "On {machine} {simulated} for what took {recorded}; no scheduler finishes it there \
-                 before {bound}."
+                "How much of this run can be the scheduler's fault is unknown: the trace does not \
+                 tell who woke whom, so that a wakeup from another CPU looks like an interrupt. A \
+                 recording with sched_waking would decide. The run took {recorded}; simulated \
+                 with all sleeps as long as they were, {simulated}."
             );
         };
-        let unless = match self.extracted.unknown {
-            Span::ZERO => "",
-            _ => ", as far as the trace tells",
+        let mut unless = String::new();
+        if self.bound.basis == Basis::Tasks {
+            unless += " if no task waited by spinning";
+        }
+        if self.extracted.unknown > Span::ZERO {
+            unless += ", as far as the trace tells";
+        }
+        let also = |words: &str| match kept > bound {
+            true => format!(" With locks and work handed out as recorded, none does{words}"),
+            false => String::new(),
         };
-        let share = per_cent(share);
+        let Some(share) = self.at_most() else {
+            let machine = self.machine();
+            let also = also(&format!(" before {kept}."));
+            return format!(
+                "On {machine} {simulated} for what took {recorded}; no scheduler finishes it there \
+                 before {bound}{unless}.{also}"
+            );
+        };
+        let (share, least) = (per_cent(share), self.left_by(Some(kept)).map(per_cent));
+        let least = least.unwrap_or_default();
+        let because = self.limit(bound);
+        let kept_because = self.limit(kept).filter(|_| because.is_none()).unwrap_or_default();
+        let because = because.unwrap_or_default();
+        let also = also(&format!(" before {kept}{kept_because}: at most {least}."));
         format!(
             "At most {share} of this run can be the scheduler's fault{unless}: it took {recorded}, \
-             and no scheduler finishes the same work before {bound}{}. Simulated, {simulated}.",
-            self.limit().unwrap_or_default()
+             and no scheduler finishes the same work before {bound}{because}.{also} Simulated, \
+             {simulated}."
         )
     }
 
-    /// What keeps the run so long, where one thing does.
-    fn limit(&self) -> Option<String> {
+    /// What keeps the run so long, where one thing does and `least` is nearly all of it.
+    fn limit(&self, least: Span) -> Option<String> {
         /// Nearly all of it.
         const MOST: f64 = 0.99;
-        let bound = &self.bound;
+        let known = &self.as_recorded;
         let is_most = |span: Span| span.0 as f64 >= MOST * self.extracted.recorded.0 as f64;
-        if let Some(end) = bound.ends.first().filter(|end| is_most(end.chain.span())) {
+        if !is_most(least) {
+            return None;
+        }
+        if let Some(end) = known.ends.first().filter(|end| is_most(end.chain.span())) {
             let how = match (end.chain.sleep > end.chain.compute, self.extracted.held) {
                 (false, _) => "is busy",
                 (true, Span::ZERO) => "sleeps",
@@ -90,7 +177,7 @@ impl WhatIf {
                 end.name
             ));
         }
-        let crowds = std::iter::once(&bound.all).chain(&bound.bound);
+        let crowds = std::iter::once(&known.all).chain(&known.bound);
         let full = crowds.into_iter().find(|crowd| is_most(crowd.span()))?;
         Some(format!(", because the work of CPUs {} fills them", full.cpus))
     }
@@ -124,7 +211,8 @@ impl WhatIf {
         for run in std::iter::once(&self.asked).chain(&self.yardstick) {
             row(&run.scheduler, run.makespan, Some(run.waste.cpu_ns));
         }
-        row("no scheduler beats", Some(self.bound.span()), None);
+        row("no scheduler beats", self.bound.span(), None);
+        row("none beats as recorded", self.as_recorded(), None);
         table
     }
 
@@ -136,13 +224,16 @@ impl WhatIf {
             ("compute_ns", "of it CPU time", Unit::Ns),
             ("sleep_ns", "of it asleep", Unit::Ns),
         ];
-        let mut table = Table::new("chains", "When they end on CPUs without number", &columns);
+        let mut table =
+            Table::new("chains", "When they end as recorded, on CPUs without number", &columns);
         table.shown = 5;
-        for end in &self.bound.ends {
+        for end in &self.as_recorded.ends {
             let Chain { compute, sleep } = end.chain;
             let span = end.chain.span().into();
             let (name, tasks) = (end.name.as_str().into(), end.tasks.into());
-            table.push(vec![name, tasks, span, compute.into(), sleep.into()]);
+            if self.as_recorded().is_some() {
+                table.push(vec![name, tasks, span, compute.into(), sleep.into()]);
+            }
         }
         table
     }

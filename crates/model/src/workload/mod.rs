@@ -5,10 +5,12 @@
 
 mod nature;
 mod program;
+mod told;
 mod variate;
 
 pub use nature::{Nature, Natures, Synchrony};
 pub use program::{MAX_DEPTH, Program, Step, Unbalanced};
+pub use told::Programs;
 pub use variate::{Random, Variate};
 
 use crate::{CpuId, CpuSet, Span, Time};

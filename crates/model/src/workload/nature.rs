@@ -201,7 +201,7 @@ fn groups_told(history: &History) -> Vec<Group> {
 }
 
 /// Cells of these columns, row by row, of the annexes of this name.
-fn rows<'h, const N: usize>(
+pub(super) fn rows<'h, const N: usize>(
     history: &'h History,
     name: &'static str,
     columns: [&'static str; N],
@@ -214,21 +214,21 @@ fn rows<'h, const N: usize>(
     })
 }
 
-fn whole(cell: Option<&Value>) -> Option<u32> {
+pub(super) fn whole(cell: Option<&Value>) -> Option<u32> {
     match cell {
         Some(Value::Int(n)) => u32::try_from(*n).ok(),
         _ => None,
     }
 }
 
-fn tid(cell: Option<&Value>) -> Option<i32> {
+pub(super) fn tid(cell: Option<&Value>) -> Option<i32> {
     match cell {
         Some(Value::Int(n)) => i32::try_from(*n).ok(),
         _ => None,
     }
 }
 
-fn time(cell: Option<&Value>) -> Option<u64> {
+pub(super) fn time(cell: Option<&Value>) -> Option<u64> {
     match cell {
         Some(Value::Int(n)) => u64::try_from(*n).ok(),
         _ => None,
@@ -242,7 +242,7 @@ fn flag(cell: Option<&Value>) -> Option<bool> {
     }
 }
 
-fn number(cell: Option<&Value>) -> Option<f64> {
+pub(super) fn number(cell: Option<&Value>) -> Option<f64> {
     match cell {
         Some(Value::Num(n)) if n.is_finite() && *n > 0.0 => Some(*n),
         _ => None,

@@ -10,6 +10,10 @@ pub(super) struct Life {
     pub(super) steps: Vec<Step>,
     /// CPU time since its last step.
     ran: Span,
+    /// CPU time so far.
+    worked: Span,
+    /// Sleep, and coming late, that no other task could have ended.
+    pub(super) asleep: Span,
     /// While it runs: up to when its CPU time is counted.
     counted: Option<Time>,
     /// When it last ran.
@@ -24,6 +28,8 @@ pub(super) struct Life {
     held: Option<Time>,
     /// How it came to be; nobody has seen it act as long as there is nothing.
     pub(super) birth: Option<Birth>,
+    /// Who forked it, by index, after how much of its own.
+    pub(super) forked_by: Option<(usize, Span)>,
     /// It came into being within the recording.
     pub(super) born: bool,
     /// It was seen to be made a kernel thread.
@@ -142,6 +148,12 @@ impl Life {
         })
     }
 
+    /// What it did so far that no other task can have done for it or kept it from, if it shares its
+    /// work with none: CPU time, and sleep until a time of its own.
+    pub(super) fn own(&self) -> Span {
+        self.worked + self.asleep
+    }
+
     /// Those that it forked, by index.
     pub(super) fn children(&self) -> impl Iterator<Item = usize> {
         self.steps.iter().filter_map(|step| match step {
@@ -165,7 +177,9 @@ impl Life {
 
     fn settle(&mut self, now: Time) {
         if let Some(counted) = &mut self.counted {
-            self.ran += now - std::mem::replace(counted, now);
+            let span = now - std::mem::replace(counted, now);
+            self.ran += span;
+            self.worked += span;
             self.last = now;
         }
     }

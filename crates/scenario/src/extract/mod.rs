@@ -21,9 +21,11 @@ use wastenot_model::{
     Carries, CpuSet, Event, History, Machine, Silent, Span, TaskId, Workload, replay,
 };
 
-pub use bound::{Bound, Chain, Crowd, End};
+pub use bound::{AsRecorded, Basis, Bound, Chain, Crowd, End};
 
 use crate::Error;
+use bound::crews::Crews;
+use bound::plan::Plan;
 use watch::Watch;
 
 /// What is meant, where the History does not tell.
@@ -79,6 +81,12 @@ pub struct Extracted {
     pub unknown: Span,
     /// What was taken for granted.
     pub assumptions: Vec<String>,
+    /// Whether it is told who woke whom.
+    pub wakers: bool,
+    /// What tasks have to do under any schedule, if their programs are known.
+    plan: Option<Plan>,
+    /// Who may share work with whom.
+    crews: Crews,
 }
 
 /// Takes the work out of `history`.

@@ -15,6 +15,12 @@ use super::life::{Birth, Life, Stopped, Why};
 /// The parent of all kernel threads but the idle tasks.
 const KTHREADD: i32 = 2;
 
+/// Whether no task can have been behind a wakeup: not in a softirq, which carries what another
+/// task sends, unless its CPU was idle.
+fn alone(waker: By) -> bool {
+    waker.context == Context::Hardirq || waker.task.is_some_and(TaskId::is_idle)
+}
+
 /// Writes lives down.
 #[derive(Debug)]
 pub(super) struct Watch<'h> {
@@ -127,6 +133,7 @@ impl<'h> Watch<'h> {
             (Phase::Waiting, Origin::Fork, _) | (.., None) => known.waker_cpu,
             (.., Some(cpu)) => cpu,
         };
+        let outside = alone(known.waker);
         let at = match (known.phase, known.origin) {
             _ if now == begin => begin,
             // Where forks are told, who is new without one comes from outside.
@@ -141,6 +148,7 @@ impl<'h> Watch<'h> {
             self.tally.unannounced += 1;
         }
         self.lives[index].birth = Some(Birth::Launched { at, from });
+        self.lives[index].asleep += if outside { at - begin } else { Span::ZERO };
     }
 
     /// It was woken: by a task, which then put a token, or by something that takes its time.
@@ -160,6 +168,9 @@ impl<'h> Watch<'h> {
                     true => {
                         self.tally.timed.0 += 1;
                         self.tally.timed.1 += span;
+                        if alone(known.waker) {
+                            self.lives[index].asleep += span;
+                        }
                     }
                     false => self.tally.unknown_wakers += 1,
                 }
@@ -198,6 +209,11 @@ impl<'h> Watch<'h> {
             }
         };
         self.lives[waker].act(state.now(), step);
+        if self.lives[sleeper].born
+            && let Step::Fork(_) = step
+        {
+            self.lives[sleeper].forked_by = Some((waker, self.lives[waker].own()));
+        }
         if self.lives[waker].ended {
             self.lives[sleeper].outlived.push(waker);
         }

@@ -7,20 +7,27 @@ use wastenot_model::workload::{
     Template, TemplateId, Variate, Waiting,
 };
 use wastenot_model::{
-    CpuId, CpuMode, CpuSet, History, Machine, MaskId, NameId, Silent, Span, Start, TaskId, Time,
-    Workload,
+    Carries, CpuId, CpuMode, CpuSet, History, Machine, MaskId, NameId, Silent, Span, Start, TaskId,
+    Time, Workload,
 };
 
 use super::awaited::Awaited;
+use super::bound::crews::Crews;
+use super::bound::plan::Plan;
 use super::life::{Birth, Life, pipe_of, taker};
 use super::watch::Watch;
-use super::{Extracted, Options, is_simulated, said};
+use super::{Extracted, Options, is_part, is_simulated, said};
 
 /// The workload of those who were seen to act.
 pub(super) fn weave(history: &History, options: &Options<'_>, watch: Watch<'_>) -> Extracted {
     let whom = Awaited::of(history, options, &watch);
     let Watch { mut lives, mut hotplug, tally, natures, .. } = watch;
     let begin = history.window().from;
+    let crews = Crews::of(history, &lives, &whom.kernels, &whom.tasks);
+    let plan = match is_simulated(history) && !is_part(history) {
+        true => Plan::of(history, &lives, &whom.tasks, !hotplug.is_empty()),
+        false => None,
+    };
     let mut loom = Loom::new(history, options, &lives, whom, natures);
     for (index, life) in lives.iter_mut().enumerate().filter(|(_, life)| life.birth.is_some()) {
         loom.add(index, life);
@@ -40,6 +47,9 @@ pub(super) fn weave(history: &History, options: &Options<'_>, watch: Watch<'_>) 
         ipi: natures.ipi,
         unknown: tally.unknown.1,
         assumptions: Vec::new(),
+        wakers: history.head.carries.has(Carries::WAKINGS),
+        plan,
+        crews,
         machine: machine_of(history),
         workload,
     };

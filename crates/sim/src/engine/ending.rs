@@ -1,10 +1,11 @@
 //! What is told at the end: what only a simulator knows.
 
 use wastenot_model::report::Unit;
-use wastenot_model::workload::{Nature, Natures, Synchrony};
+use wastenot_model::workload::{Nature, Natures, Programs, Synchrony};
 use wastenot_model::{Annex, Table, TaskId, Value};
 
 use super::Engine;
+use super::life::Life;
 use super::population::tid;
 use crate::mechanism::Mechanism;
 
@@ -34,6 +35,14 @@ impl<M: Mechanism> Engine<'_, M> {
     /// What tasks are, marks and decisions, which no other source has.
     pub(super) fn tell_annexes(&mut self) {
         for annex in self.natures().annexes() {
+            self.kernel.sink.annex(annex);
+        }
+        let lives = self.kernel.lives.iter().enumerate();
+        let kind = |(n, life): (usize, &Life)| {
+            Some((tid(TaskId::nth(n)), life.template?, life.parent.is_some()))
+        };
+        let kinds: Vec<_> = lives.filter_map(kind).collect();
+        for annex in Programs::annexes(self.workload, self.seed, &kinds) {
             self.kernel.sink.annex(annex);
         }
         if !self.marks.is_empty() {

@@ -33,8 +33,6 @@ use self::sync::Shared;
 use crate::mechanism::{Mechanism, Trigger};
 use crate::{Options, head};
 
-/// Purpose of the random streams of tasks: what they draw from while they run.
-const JITTER: u32 = 1;
 /// Steps of programs that may be done at one instant before somebody is said to do them for ever;
 /// and more for each task.
 const STEPS_AT_ONCE: u64 = 1 << 20;

@@ -4,12 +4,12 @@ use wastenot_model::policy::{Happening, Place, Why};
 use wastenot_model::workload::{MarkId, Random, Step, TemplateId, Waiting};
 use wastenot_model::{Change, Context, CpuId, CpuSet, Event, Span, TaskId, Time};
 
+use super::Engine;
 use super::calendar::Due;
 use super::kernel::{Kernel, Leaves};
 use super::life::{Doing, Waits};
 use super::outcome::{End, Mark};
 use super::sync::Answer;
-use super::{Engine, JITTER};
 use crate::mechanism::{Mechanism, Trigger};
 
 /// Most tasks of a run: each takes memory until the end, and a loop may fork for ever.
@@ -377,8 +377,7 @@ impl<M: Mechanism> Engine<'_, M> {
     ) -> TaskId {
         let ordinal = &mut self.born[template.index()];
         *ordinal += 1;
-        let stream = u64::from(template.0) << 32 | u64::from(*ordinal);
-        let random = Random::stream(self.seed, JITTER, stream);
+        let random = Random::of_task(self.seed, template, *ordinal);
         let it = &self.workload.templates[template.index()];
         let task = self.kernel.add_task(template, it, from, random);
         let life = self.kernel.life(task);

@@ -1,5 +1,6 @@
-//! What no scheduler beats: the longest chain of what had to wait for each other, and the work that
-//! the CPUs it may use have to do.
+//! What no scheduler beats that hands over locks and divides the work as the recorded one did: the
+//! longest chain of what had to wait for each other, and the work that the CPUs it may use have to
+//! do.
 //!
 //! The chain is the work on as many CPUs as there are tasks. Tokens are all alike and only one task
 //! takes from each pipe, so nothing is later there than anywhere else.
@@ -10,15 +11,16 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use wastenot_model::workload::{Step, TemplateId, Variate};
 use wastenot_model::{CpuSet, Span, Workload};
 
-use super::Extracted;
-use super::life::taker;
+use super::super::Extracted;
+use super::super::life::taker;
+use super::crowd::Crowd;
 
 /// Most distinct affinities that are looked at, those of most work first.
 const SETS: usize = 1024;
 
-/// What no scheduler beats.
+/// What no scheduler beats that keeps to the recorded order and division.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bound {
+pub struct AsRecorded {
     /// The longest chain to the end of an awaited task.
     pub chain: Chain,
     /// The same for the awaited tasks of each name, longest first.
@@ -49,15 +51,6 @@ pub struct End {
     pub chain: Chain,
 }
 
-/// Work that only these CPUs can do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Crowd {
-    /// The CPUs.
-    pub cpus: CpuSet,
-    /// The work of awaited tasks that may run nowhere else.
-    pub work: Span,
-}
-
 impl Chain {
     /// How long it takes.
     pub fn span(self) -> Span {
@@ -65,14 +58,7 @@ impl Chain {
     }
 }
 
-impl Crowd {
-    /// How long it takes at least.
-    pub fn span(&self) -> Span {
-        Span(self.work.0.div_ceil(self.cpus.len().max(1) as u64))
-    }
-}
-
-impl Bound {
+impl AsRecorded {
     /// How long the work takes at least.
     pub fn span(&self) -> Span {
         let bound = self.bound.as_ref().map_or(Span::ZERO, Crowd::span);
@@ -81,15 +67,9 @@ impl Bound {
 }
 
 impl Extracted {
-    /// What no scheduler beats.
-    pub fn bound(&self) -> Bound {
-        let mut online = self.machine.online();
-        for plug in self.workload.hotplug.iter().filter(|plug| plug.up) {
-            online.insert(plug.cpu);
-        }
-        if online.is_empty() {
-            online = CpuSet::first(self.machine.len());
-        }
+    /// What no scheduler beats that keeps to the recorded order and division.
+    pub fn as_recorded(&self) -> AsRecorded {
+        let online = self.online();
         let sets = self.work_by_set(&online);
         let all = sets.iter().fold(Span::ZERO, |all, (_, work)| all + *work);
         let crowds = sets.iter().filter(|(cpus, _)| *cpus != online).map(|(cpus, _)| {
@@ -98,7 +78,7 @@ impl Extracted {
             Crowd { cpus: cpus.clone(), work }
         });
         let ends = Run::of(self).ends();
-        Bound {
+        AsRecorded {
             chain: ends.first().map(|end| end.chain).unwrap_or_default(),
             ends,
             all: Crowd { cpus: online.clone(), work: all },

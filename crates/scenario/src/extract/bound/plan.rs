@@ -1,0 +1,222 @@
+//! What the tasks of a simulated History have to do under any schedule: their programs, who forked
+//! whom, and for whom the run waits.
+
+use std::collections::{BTreeSet, HashMap};
+
+use wastenot_model::workload::{Programs, Random, Step, TemplateId, Variate};
+use wastenot_model::{CpuSet, History, Machine, Span};
+
+use super::super::life::Life;
+use super::loose::Loose;
+use super::{Basis, Bound};
+
+/// Speed of a CPU of full capacity.
+const FULL: u64 = 1024;
+
+/// The programs of a History, and whose they are.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(super) programs: Programs,
+    pub(super) members: Vec<Member>,
+    /// How many tasks come to each barrier, put into each pipe, and take out of it.
+    pub(super) users: Users,
+    /// The fastest CPU of the machine that it ran on.
+    fastest: u64,
+    /// Whether CPUs go off or come back.
+    plugged: bool,
+}
+
+/// One task.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    pub(super) template: TemplateId,
+    /// The how manieth of its template it is.
+    pub(super) ordinal: u32,
+    /// When it comes by itself.
+    pub(super) launched: Option<Span>,
+    /// Whom it forked, in this order.
+    pub(super) children: Vec<u32>,
+    pub(super) awaited: bool,
+}
+
+/// How many tasks use what they share.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Users {
+    pub(super) barriers: Vec<u32>,
+    pub(super) putters: Vec<u32>,
+    pub(super) getters: Vec<u32>,
+}
+
+impl Plan {
+    /// That of `history`, if it tells one and all that are waited for have done it.
+    pub(crate) fn of(
+        history: &History,
+        lives: &[Life],
+        awaited: &[bool],
+        plugged: bool,
+    ) -> Option<Plan> {
+        let programs = Programs::told(history)?;
+        let is_late = |step: &Step| matches!(step, Step::UnlessLate(_));
+        let templates = &programs.workload.templates;
+        if templates.iter().any(|it| it.program.steps().iter().any(is_late)) {
+            return None; // what is done depends on when
+        }
+        let index: HashMap<i32, usize> =
+            history.tasks().map(|(id, task)| (task.tid, id.ordinal())).collect();
+        let mut place: HashMap<usize, u32> = HashMap::new();
+        for (n, tid) in programs.kinds.keys().enumerate() {
+            place.insert(*index.get(tid)?, n as u32);
+        }
+        let mut born = vec![0; templates.len()];
+        let mut members = Vec::with_capacity(programs.kinds.len());
+        for (tid, &(template, launched)) in &programs.kinds {
+            let (it, ordinal) = (index[tid], &mut born[template.index()]);
+            *ordinal += 1;
+            let life = &lives[it];
+            if awaited[it] && !life.ended {
+                return None;
+            }
+            // It has to be one that acted.
+            life.birth?;
+            let children = life.children().map(|child| place.get(&child).copied());
+            members.push(Member {
+                template,
+                ordinal: *ordinal,
+                launched: launched.map(|at| at - history.window().from),
+                children: children.collect::<Option<_>>()?,
+                awaited: awaited[it],
+            });
+        }
+        let known: BTreeSet<usize> = place.keys().copied().collect();
+        let others = awaited.iter().enumerate().filter(|&(_, &awaited)| awaited);
+        if !others.map(|(it, _)| it).all(|it| known.contains(&it)) {
+            return None;
+        }
+        let users = Users::of(&programs, &members);
+        let fastest = fastest(&history.head.machine);
+        Some(Plan { users, programs, members, fastest, plugged })
+    }
+
+    /// What no scheduler beats on these CPUs of `machine`; nothing if that takes too long to say.
+    pub(super) fn bound(&self, machine: &Machine, online: &CpuSet) -> Option<Bound> {
+        let fastest = self.fastest.max(fastest(machine));
+        // Whom the last of its CPUs leaves may run anywhere.
+        let usable = |set: Option<&CpuSet>| match set.map(|set| set.and(online)) {
+            Some(set) if !set.is_empty() && !self.plugged => set,
+            _ => online.clone(),
+        };
+        let done = Loose::run(self, fastest, online.len(), usable)?;
+        Some(Bound {
+            basis: Basis::Programs,
+            path: Some(Span(done.path)),
+            lock: done.lock().map(Span),
+            work: Span(done.work(online)),
+            affinity: done.affinity(online).map(|(set, span)| (set, Span(span))),
+        })
+    }
+
+    /// What a task of this kind does.
+    pub(super) fn walk(&self, template: TemplateId, ordinal: u32, fastest: u64) -> Walk<'_> {
+        let steps = self.programs.workload.templates[template.index()].program.steps();
+        let random = Random::of_task(self.programs.seed, template, ordinal);
+        Walk { steps, at: 0, rounds: Vec::new(), random, fastest }
+    }
+}
+
+fn fastest(machine: &Machine) -> u64 {
+    machine.cpus.iter().map(|cpu| u64::from(cpu.capacity)).max().unwrap_or(FULL).max(FULL)
+}
+
+impl Users {
+    fn of(programs: &Programs, members: &[Member]) -> Users {
+        let load = &programs.workload;
+        let mut users = Users {
+            barriers: vec![0; load.barriers.len()],
+            putters: vec![0; load.pipes.len()],
+            getters: vec![0; load.pipes.len()],
+        };
+        let mut counts = vec![0; load.templates.len()];
+        members.iter().for_each(|member| counts[member.template.index()] += 1);
+        for (template, count) in load.templates.iter().zip(counts) {
+            let steps: BTreeSet<(u8, usize)> =
+                template.program.steps().iter().filter_map(key).collect();
+            for (kind, at) in steps {
+                let all = [&mut users.barriers, &mut users.putters, &mut users.getters];
+                let [barriers, putters, getters] = all;
+                match kind {
+                    0 => barriers[at] += count,
+                    1 => putters[at] += count,
+                    _ => getters[at] += count,
+                }
+            }
+        }
+        users
+    }
+}
+
+fn key(step: &Step) -> Option<(u8, usize)> {
+    match step {
+        Step::Barrier(id) => Some((0, id.index())),
+        Step::Put(id) => Some((1, id.index())),
+        Step::Get(id) => Some((2, id.index())),
+        _ => None,
+    }
+}
+
+/// A program, done step by step.
+#[derive(Clone, Debug)]
+pub(super) struct Walk<'p> {
+    steps: &'p [Step],
+    at: usize,
+    /// Rounds left of the loops that it is in.
+    rounds: Vec<Option<u32>>,
+    random: Random,
+    fastest: u64,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Op {
+    /// CPU time, on the fastest CPU.
+    Compute(u64),
+    Sleep(u64),
+    /// Another step, which is no loop.
+    Step(Step),
+}
+
+impl Walk<'_> {
+    /// Whether it ever puts a token into this pipe.
+    pub(super) fn puts_into(&self, pipe: usize) -> bool {
+        self.steps.iter().any(|step| key(step) == Some((1, pipe)))
+    }
+
+    /// One step further. A step of a loop is one, too, so that no call takes for ever.
+    pub(super) fn next(&mut self) -> Option<Op> {
+        let step = *self.steps.get(self.at)?;
+        self.at += 1;
+        let mut draw = |variate: Variate| variate.draw(&mut self.random).0;
+        Some(match step {
+            Step::Compute(variate) => {
+                let span = u128::from(draw(variate)) * u128::from(FULL) / u128::from(self.fastest);
+                Op::Compute(span as u64)
+            }
+            Step::Sleep(variate) => Op::Sleep(draw(variate)),
+            Step::Loop(rounds) => {
+                self.rounds.push(rounds);
+                Op::Step(Step::Yield)
+            }
+            Step::End { of } => {
+                match self.rounds.last_mut() {
+                    Some(None) => self.at = of as usize + 1,
+                    Some(Some(rounds)) if *rounds > 1 => {
+                        *rounds -= 1;
+                        self.at = of as usize + 1;
+                    }
+                    _ => drop(self.rounds.pop()),
+                }
+                Op::Step(Step::Yield)
+            }
+            step => Op::Step(step),
+        })
+    }
+}
