@@ -11,6 +11,7 @@ mod formulas;
 mod fuzz;
 mod memory;
 mod messages;
+mod missing;
 mod policies;
 mod properties;
 mod random;
