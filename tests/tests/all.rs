@@ -12,6 +12,7 @@ mod fuzz;
 mod marks;
 mod memory;
 mod messages;
+mod missing;
 mod policies;
 mod properties;
 mod random;

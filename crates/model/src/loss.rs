@@ -9,6 +9,8 @@ pub enum LossKind {
     LostEvents,
     /// The file ends in the middle; what comes before was read.
     Cut,
+    /// A CPU's events are not in the file although it acted.
+    Missing,
     /// Part of the file cannot be decoded and was skipped.
     Damaged,
     /// Time went back within one CPU's stream; the stamp was held at the last one.
@@ -40,6 +42,7 @@ impl LossKind {
         match self {
             LossKind::LostEvents => "lost_events",
             LossKind::Cut => "cut",
+            LossKind::Missing => "missing",
             LossKind::Damaged => "damaged",
             LossKind::ClockStep => "clock_step",
             LossKind::ClockSkew => "clock_skew",
@@ -51,7 +54,9 @@ impl LossKind {
     /// How much it weighs.
     pub fn severity(self) -> Severity {
         match self {
-            LossKind::LostEvents | LossKind::Cut | LossKind::Damaged => Severity::Lost,
+            LossKind::LostEvents | LossKind::Cut | LossKind::Missing | LossKind::Damaged => {
+                Severity::Lost
+            }
             LossKind::ClockStep | LossKind::ClockSkew | LossKind::Contradiction => {
                 Severity::Suspect
             }

@@ -15,8 +15,10 @@
 //! - Only the CPUs that are asked about are idle, and only what waits there counts; only the tasks
 //!   that are asked about are candidates. Others still make a CPU busy or waking.
 //! - With a shared queue no CPU is waking: idle is idle, and whoever waits is a candidate.
+//! - Where rows of a CPU are missing, less is sure and more is possible ([`doubt`]).
 //! - An episode is a longest interval with `waste` above zero.
 
+mod doubt;
 mod matching;
 mod pinned;
 mod scene;
@@ -90,10 +92,21 @@ pub fn measure(history: &History, asked: &Asked) -> Measured {
     let mut now = history.window().from;
     let end = history.window().to;
     let mut entries = history.entries().peekable();
+    let doubts = doubt::of(history, asked.silent);
+    let mut open = doubts.all.iter().peekable();
+    let mut rows = 0;
     loop {
         // Everything that happens now, and only then a look: rows of one instant have no length.
-        while let Some(entry) = entries.next_if(|entry| entry.time <= now) {
+        loop {
+            while let Some((_, what)) = open.next_if(|(after, _)| *after <= rows) {
+                match *what {
+                    doubt::Unknown::Wait(task) => scene.lose_sight_of(task),
+                    doubt::Unknown::Idleness(cpu) => scene.lose_idleness_of(cpu),
+                }
+            }
+            let Some(entry) = entries.next_if(|entry| entry.time <= now) else { break };
             scene.apply(&entry);
+            rows += 1;
         }
         let Some(next) = entries.peek().map(|entry| entry.time).or((now < end).then_some(end))
         else {
@@ -103,7 +116,8 @@ pub fn measure(history: &History, asked: &Asked) -> Measured {
             let candidate = |task: &TaskId| {
                 asked.counts_task(*task) && scene.may_move(task) && !pinned.contains(task)
             };
-            sum.add(from, to, &Instant::of(&scene, history, asked, candidate));
+            let hidden = now < doubts.until;
+            sum.add(from, to, &Instant::of(&scene, history, asked, hidden, candidate));
         }
         now = next;
     }
@@ -125,6 +139,7 @@ impl Instant {
         scene: &Scene,
         history: &History,
         asked: &Asked,
+        hidden: bool,
         may_be_candidate: impl Fn(&TaskId) -> bool,
     ) -> Instant {
         let (mut idle, mut unknown, mut heads) = (Vec::new(), Vec::new(), Vec::new());
@@ -163,7 +178,11 @@ impl Instant {
         let count = |class: &str| count.get(class).copied().unwrap_or(0);
         Instant {
             waste: sure.saturating_sub(nowhere),
-            waste_max: most,
+            waste_max: if hidden {
+                count("idle") + count("waking") + count("unknown")
+            } else {
+                most
+            },
             waking: count("waking"),
             known: count("idle") + count("waking") + count("busy"),
             online: count("idle") + count("waking") + count("busy") + count("unknown"),

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wastenot_model::{
-    Carries, Change, CpuId, CpuMode, Entry, Event, History, How, Left, MaskId, Past, Phase, Silent,
-    Start, TaskId,
+    Carries, Change, CpuId, CpuMode, Entry, Event, History, How, Left, MaskId, Missing, Past,
+    Phase, Silent, Start, TaskId,
 };
 
 /// What a CPU does.
@@ -39,10 +39,18 @@ struct Known {
     mask: Option<MaskId>,
     throttled: bool,
     held: bool,
+    /// It was woken since it fell asleep.
+    woken: bool,
 }
 
-const STRANGER: Known =
-    Known { life: Life::Unknown, last: None, mask: None, throttled: false, held: false };
+const STRANGER: Known = Known {
+    life: Life::Unknown,
+    last: None,
+    mask: None,
+    throttled: false,
+    held: false,
+    woken: false,
+};
 
 /// The machine at an instant.
 pub(super) struct Scene {
@@ -66,6 +74,7 @@ impl Scene {
             quiet: quiet(history),
         };
         let told = history.head.start.clone().unwrap_or_default();
+        let missing = Missing::find(history);
         for cpu in history.cpus() {
             let mut doing = match told.cpus.get(cpu.index()) {
                 Some(mode) => doing(*mode),
@@ -75,6 +84,11 @@ impl Scene {
             let offline = !history.head.machine.cpus[cpu.index()].online;
             if doing == Doing::Unknown && offline && rows_of(history, cpu).is_empty() {
                 doing = Doing::Offline;
+            }
+            // What it tells begins later.
+            if missing.iter().any(|missing| missing.cpu == cpu) {
+                scene.quiet.remove(&cpu);
+                doing = Doing::Unknown;
             }
             if doing == Doing::Unknown && silent == Silent::Idle && scene.is_quiet(cpu) {
                 doing = Doing::Idle;
@@ -127,6 +141,31 @@ impl Scene {
         self.quiet.contains(&cpu)
     }
 
+    /// Whether a move of this task, which is not seen to wait, may be one from a run queue: not if
+    /// it runs, was just created, or is being woken.
+    pub(super) fn may_be_queued(&self, task: &TaskId) -> bool {
+        self.tasks.get(task).is_none_or(|known| match known.life {
+            Life::Runs(_) | Life::New => false,
+            Life::Sleeps => !known.woken,
+            Life::Unknown | Life::Waits | Life::Dead => true,
+        })
+    }
+
+    /// Whether `task` waits is not known any more.
+    pub(super) fn lose_sight_of(&mut self, task: TaskId) {
+        if self.task(task).life == Life::Waits {
+            self.queue.retain(|(_, other)| *other != task);
+            self.task(task).life = Life::Unknown;
+        }
+    }
+
+    /// Whether `cpu` is about to start a task is not known any more.
+    pub(super) fn lose_idleness_of(&mut self, cpu: CpuId) {
+        if self.cpus[&cpu] == Doing::Idle {
+            self.cpus.insert(cpu, Doing::Unknown);
+        }
+    }
+
     /// Whether nothing that is known of the task itself keeps it where it is.
     pub(super) fn may_move(&self, task: &TaskId) -> bool {
         self.tasks.get(task).is_none_or(|known| !known.throttled && !known.held)
@@ -163,6 +202,7 @@ impl Scene {
         if !prev.is_idle() {
             self.absent_elsewhere(prev, cpu);
             self.task(prev).last = Some(cpu);
+            self.task(prev).woken = false;
             match left {
                 Left::Runnable | Left::Preempted => self.join(prev, Some(cpu)),
                 Left::Dead => self.task(prev).life = Life::Dead,
@@ -197,6 +237,7 @@ impl Scene {
             return; // a waking of a running or still queued task begins no wait
         }
         let last = self.task(task).last;
+        self.task(task).woken = true;
         match (self.carries.has(Carries::WAKEUPS), self.carries.has(Carries::PLACEMENT)) {
             // The wait begins at the wakeup that follows. Until then it sleeps (settled: a dead
             // task too, and one of which nothing was known).

@@ -1,6 +1,8 @@
 //! Events that cannot all be true.
 
-use wastenot_model::{Contradiction, Entry, History, Loss, LossKind, Observer, State, Time};
+use wastenot_model::{
+    Contradiction, Entry, History, Loss, LossKind, Missing, Observer, State, Time,
+};
 
 /// Events that contradict what was known: lost events that nobody reported, or skewed clocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +28,7 @@ impl Contradictions {
     /// Everything in `history`, where they were found, that was lost or is suspect.
     pub fn losses(&self, history: &History) -> Vec<Loss> {
         let mut losses = history.losses().to_vec();
+        losses.extend(Missing::find(history).iter().map(|missing| missing.loss(history)));
         losses.extend((self.total() > 0).then(|| self.loss()));
         losses
     }

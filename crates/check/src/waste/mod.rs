@@ -13,6 +13,10 @@
 //! each takes one off the matching. `cpu_ns` is therefore a lower bound. `cpu_ns_max` counts
 //! unknown CPUs as idle, and takes those tasks for candidates.
 //!
+//! While a CPU's rows are missing ([`wastenot_model::Missing`]), State believes of a wait only what
+//! the task's next row bears out, and `cpu_ns_max` counts every CPU that is not known to be busy:
+//! tasks of which no row tells may wait.
+//!
 //! # Source
 //! SchedViz's "idle while overloaded" and the first invariant of "The Linux Scheduler: a Decade of
 //! Wasted Cores" (Lozi et al., EuroSys 2016), made exact and affinity-aware.

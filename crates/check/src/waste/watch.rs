@@ -47,6 +47,10 @@ enum Kind {
 const KINDS: usize = 8;
 
 impl Kind {
+    /// Whether nothing is known to run there.
+    fn may_be_idle(self) -> bool {
+        matches!(self, Kind::Idle | Kind::Waking | Kind::Unknown | Kind::SilentUnknown)
+    }
     /// Before State tells of it, no time of it counts.
     fn at_first(scope: &Scope, cpu: CpuId) -> Kind {
         if scope.has_cpu(cpu) { Kind::Offline } else { Kind::NotCounted }
@@ -82,6 +86,8 @@ pub struct Waste<'a> {
     capacities: bool,
     /// The source tells policies.
     policies: bool,
+    /// Rows of a CPU are missing here: tasks may wait of which none tells.
+    missing: bool,
     dirty: bool,
     now_low: u32,
     now_high: u32,
@@ -152,6 +158,7 @@ impl<'a> Waste<'a> {
             cores: Cores::new(history, scope),
             capacities: history.head.machine.cpus.iter().any(|c| Some(c.capacity) != capacity),
             policies: history.head.carries.has(Carries::POLICY),
+            missing: false,
             dirty: false,
             now_low: 0,
             now_high: 0,
@@ -314,7 +321,7 @@ impl<'a> Waste<'a> {
             self.now_high = self.low.size();
             self.now_low = self.now_high.saturating_sub(unplaced);
             self.now_silent = self.now_low;
-            return;
+            return self.allow_for_missing();
         }
         for class in 0..self.supply.len() {
             let supply = self.supply[class].max(0) as u32;
@@ -330,6 +337,16 @@ impl<'a> Waste<'a> {
         self.now_high = self.high.as_ref().map_or(self.low.size(), Matching::size);
         let silent = self.silent_idle.as_ref().unwrap_or(&self.low).size();
         self.now_silent = silent.saturating_sub(unplaced);
+        self.allow_for_missing();
+    }
+
+    /// Tasks of which no row tells may wait, and have any CPU that is not known to be busy.
+    #[inline]
+    fn allow_for_missing(&mut self) {
+        if self.missing {
+            let free = |(kind, _): &&(Kind, Time)| kind.may_be_idle();
+            self.now_high = self.kinds.iter().filter(free).count() as u32;
+        }
     }
 
     fn set_kind(&mut self, cpu: CpuId, kind: Kind, now: Time) {
@@ -435,7 +452,14 @@ impl<'a> Waste<'a> {
 impl Observer for Waste<'_> {
     #[inline]
     fn held(&mut self, state: &State, from: Time, to: Time) {
-        if self.dirty {
+        let until = state.missing_until();
+        if from < until && until < to {
+            self.held(state, from, until);
+            return self.held(state, until, to);
+        }
+        let missing = from < until;
+        if self.dirty || self.missing != missing {
+            self.missing = missing;
             self.settle();
         }
         let begins = self.scope.window.from;

@@ -3,6 +3,7 @@
 pub(crate) mod carries;
 mod digest;
 pub(crate) mod event;
+pub(crate) mod missing;
 pub(crate) mod observer;
 pub(crate) mod same;
 pub(crate) mod sink;
@@ -125,6 +126,11 @@ impl History {
     /// Rows in chunks of at most [`CHUNK_ROWS`], in time order.
     pub fn chunks(&self) -> impl Iterator<Item = &[Row]> {
         self.chunks.iter().map(Vec::as_slice)
+    }
+    /// How many rows there are up to `time`, those at that time included.
+    pub fn rows_until(&self, time: Time) -> usize {
+        let upto = |chunk: &Vec<Row>| chunk.partition_point(|row| row.time() <= time);
+        self.chunks.iter().map(upto).sum()
     }
     /// Every entry in time order.
     pub fn entries(&self) -> impl Iterator<Item = Entry> + '_ {

@@ -4,9 +4,10 @@ use serde_json::{Value as Json, json};
 use wastenot_model::report::Column;
 use wastenot_model::{CpuId, Loss, LossKind, Table, Time, Unit, Value};
 
-const LOSSES: [LossKind; 8] = [
+const LOSSES: [LossKind; 9] = [
     LossKind::LostEvents,
     LossKind::Cut,
+    LossKind::Missing,
     LossKind::Damaged,
     LossKind::ClockStep,
     LossKind::ClockSkew,

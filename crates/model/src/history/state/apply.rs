@@ -406,7 +406,7 @@ impl State {
         (state.mode, state.since) = (CpuMode::Unknown, self.now);
     }
 
-    fn forget(&mut self, task: TaskId) {
+    pub(super) fn forget(&mut self, task: TaskId) {
         let Some(index) = self.meet(task) else { return };
         let was = self.keep_task(index);
         if was.phase == Phase::Waiting {

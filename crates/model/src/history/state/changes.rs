@@ -47,6 +47,12 @@ impl State {
         if !self.changes.contradictions.is_empty() {
             self.tell_contradictions(*entry, observer);
         }
+        self.tell_all(observer);
+    }
+
+    /// Tells of tasks and CPUs.
+    #[inline]
+    pub(super) fn tell_all<O: Observer>(&mut self, observer: &mut O) {
         self.tell_tasks(observer);
         let mut cpus = std::mem::take(&mut self.changes.cpus);
         for (cpu, was) in &cpus {

@@ -2,6 +2,7 @@
 
 mod apply;
 mod changes;
+mod doubt;
 pub(crate) mod past;
 mod queue;
 pub(crate) mod replay;
@@ -174,6 +175,8 @@ pub struct State {
     unplaced: CpuState,
     /// Tasks last touched before the current epoch are unknown: a loss ended theirs.
     epoch: u32,
+    /// Until then rows of some CPU are missing.
+    missing_until: Time,
     rule: WaitRule,
     changes: Changes,
 }
@@ -257,6 +260,7 @@ impl State {
             links: Vec::new(),
             unplaced: CpuState::UNKNOWN,
             epoch: 0,
+            missing_until: Time(0),
             rule,
             changes: Changes::default(),
         }
@@ -264,6 +268,10 @@ impl State {
     /// The time of the last event applied.
     pub fn now(&self) -> Time {
         self.now
+    }
+    /// Until then rows of some CPU are missing: any number of tasks may wait of which no row tells.
+    pub fn missing_until(&self) -> Time {
+        self.missing_until
     }
     /// Number of CPUs.
     pub fn cpu_count(&self) -> usize {

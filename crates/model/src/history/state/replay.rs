@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::doubt::Doubts;
 use super::past::Past;
 use super::{CpuMode, CpuState, Origin, Phase, State, TaskState};
 use crate::history::event::Each;
-use crate::{Carries, CpuId, Entry, Event, History, Observer, TaskId, Time};
+use crate::{Carries, CpuId, Entry, Event, History, Missing, Observer, TaskId, Time};
 
 /// What was so when the recording began.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,15 +39,20 @@ impl Start {
     /// a CPU without a switch ran the task whose context its events carry. A loss before the first
     /// of these leaves the CPU unknown. It was offline if the first thing told of it is that it
     /// came up, or if the machine says so and no event of it says otherwise. What the head knows
-    /// wins.
+    /// wins; but a CPU whose data is missing is unknown, and not silent.
     pub fn infer(history: &History, silent: Silent) -> Start {
+        Start::without(history, silent, &Missing::find(history))
+    }
+
+    fn without(history: &History, silent: Silent, missing: &[Missing]) -> Start {
         let cpus = history.cpu_count();
         let mut start = history.head.start.clone().unwrap_or_default();
         let told = start.cpus.len();
         start.cpus.resize(cpus, CpuMode::Unknown);
         let first = First::of_each(history);
         if start.past.is_none() {
-            let is_silent = |cpu: &CpuId| first[cpu.index()].is_silent();
+            let is_missing = |cpu: &CpuId| missing.iter().any(|missing| missing.cpu == *cpu);
+            let is_silent = |cpu: &CpuId| first[cpu.index()].is_silent() && !is_missing(cpu);
             start.silent = history.cpus().filter(is_silent).collect();
         }
         for (index, first) in first.iter().enumerate() {
@@ -58,6 +64,9 @@ impl Start {
             if *mode == CpuMode::Unknown && offline {
                 *mode = CpuMode::Offline;
             }
+        }
+        for missing in missing {
+            start.cpus[missing.cpu.index()] = CpuMode::Unknown;
         }
         if silent == Silent::Idle {
             for cpu in &start.silent {
@@ -277,9 +286,21 @@ impl State {
 /// Drives `observer` through the whole History. A window (`--from`, `--to`) is the observer's
 /// business: it changes what is counted, never State.
 pub fn replay<O: Observer>(history: &History, silent: Silent, observer: &mut O) -> State {
-    let mut state = State::begin(history, silent, observer);
+    let missing = Missing::find(history);
+    let start = Start::without(history, silent, &missing);
+    let (from, cpus, carries) = (history.window().from, history.cpu_count(), history.head.carries);
+    let mut state = State::at(from, &start, cpus, carries, observer);
+    let doubts = Doubts::of(history, &start, &missing);
+    state.missing_until = doubts.until;
     let mut applying = Applying { state: &mut state, observer };
-    history.chunks().flatten().for_each(|row| row.with(&mut applying));
+    let mut rows = history.chunks().flatten();
+    let mut done = 0;
+    for doubt in &doubts.all {
+        let next = doubt.after - std::mem::replace(&mut done, doubt.after);
+        rows.by_ref().take(next).for_each(|row| row.with(&mut applying));
+        applying.state.doubt(doubt.what, applying.observer);
+    }
+    rows.for_each(|row| row.with(&mut applying));
     state.finish(history.window().to, observer);
     state
 }

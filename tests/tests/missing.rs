@@ -1,0 +1,181 @@
+//! A recording in which a CPU's rows are missing: the bounds of its waste hold what the complete
+//! recording measures.
+
+use std::path::Path;
+
+use rayon::prelude::*;
+use wastenot_check::{Options, check, waste};
+use wastenot_model::{CpuId, History, LossKind, Missing, Time};
+use wastenot_read::read;
+use wastenot_tests::random::adapted;
+use wastenot_tests::reference::{self, Asked};
+
+use crate::traces::{name, traces};
+use crate::waste::measured;
+
+/// What a damaged recording lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lacks {
+    All,
+    FirstHalf,
+}
+
+/// `history` without the rows of `cpu`, and how many these are. Its window stays: other rows tell
+/// when the recording began.
+fn without(history: &History, cpu: CpuId, lacks: Lacks) -> (History, usize) {
+    let window = history.window();
+    let middle = Time(window.from.0 + (window.to - window.from).0 / 2);
+    let mut dropped = 0;
+    let mut damaged = adapted(history, |entry| {
+        let drop = entry.cpu == cpu && (lacks == Lacks::All || entry.time < middle);
+        dropped += usize::from(drop);
+        (!drop).then_some(entry)
+    });
+    damaged.head.window = window;
+    (damaged, dropped)
+}
+
+/// One damaged recording.
+struct Damaged {
+    cpu: CpuId,
+    lacks: Lacks,
+    dropped: usize,
+    /// Whether anything shows that rows are missing.
+    shows: bool,
+    low: u64,
+    high: u64,
+}
+
+/// Each CPU's rows away in turn, and the first half of them.
+fn each_damage(history: &History, cpus: &[CpuId]) -> Vec<Damaged> {
+    let kinds = cpus.iter().flat_map(|&cpu| [(cpu, Lacks::All), (cpu, Lacks::FirstHalf)]);
+    let kinds: Vec<_> = kinds.collect();
+    let measure = |(cpu, lacks)| {
+        let (damaged, dropped) = without(history, cpu, lacks);
+        let shows = Missing::find(&damaged).iter().any(|missing| missing.cpu == cpu);
+        let found = waste::measure(&damaged, &Options::default());
+        Damaged { cpu, lacks, dropped, shows, low: found.cpu_ns, high: found.cpu_ns_max }
+    };
+    kinds.into_par_iter().map(measure).filter(|damaged| damaged.dropped > 0).collect()
+}
+
+/// What was seen of all damaged recordings.
+#[derive(Default)]
+struct Tally {
+    cases: usize,
+    hidden: Vec<String>,
+    wrong: Vec<String>,
+    /// Lower bound over exact value, where one CPU of at least eight is missing.
+    ratios: Vec<f64>,
+}
+
+impl Tally {
+    /// The complete recording may itself leave doubt: then the two intervals must overlap, and
+    /// where it leaves none the one must hold the value.
+    fn add(&mut self, name: &str, history: &History, cpus: &[CpuId]) {
+        let exact = waste::measure(history, &Options::default());
+        for it in each_damage(history, cpus) {
+            self.cases += 1;
+            let told = format!(
+                "{name} without {:?} of CPU {}, {} rows: {}..={}, complete {}..={}",
+                it.lacks, it.cpu, it.dropped, it.low, it.high, exact.cpu_ns, exact.cpu_ns_max
+            );
+            let holds = it.low <= exact.cpu_ns_max && it.high >= exact.cpu_ns;
+            match (holds, it.shows) {
+                (true, _) => {}
+                (false, true) => self.wrong.push(told),
+                (false, false) => self.hidden.push(told),
+            }
+            if it.lacks == Lacks::All && exact.cpu_ns > 0 && history.cpu_count() >= 8 {
+                self.ratios.push(it.low as f64 / exact.cpu_ns as f64);
+            }
+        }
+    }
+
+    fn judge(mut self) {
+        assert!(self.wrong.is_empty(), "{}", self.wrong.join("\n"));
+        // Nothing outside those few rows tells that they are missing.
+        let hidden = self.hidden.len();
+        let told = self.hidden.join("\n");
+        assert!(hidden * 200 <= self.cases, "{hidden} of {}:\n{told}", self.cases);
+        self.ratios.sort_by(f64::total_cmp);
+        let median = self.ratios[self.ratios.len() / 2];
+        println!("{} damaged, {hidden} show nothing, median {median:.3}", self.cases);
+        assert!(median >= 0.5, "the lower bound is {median} of the exact value");
+    }
+}
+
+#[test]
+fn the_bounds_of_a_damaged_recording_hold_the_value_of_the_complete_one() {
+    let mut tally = Tally::default();
+    for path in traces() {
+        let bytes = std::fs::read(&path).expect("readable");
+        let Ok(history) = read(&bytes, &wastenot_read::Options::default()) else { continue };
+        if Missing::find(&history).is_empty() {
+            let cpus: Vec<CpuId> = history.cpus().collect();
+            tally.add(&name(&path), &history, &cpus);
+        }
+    }
+    assert!(tally.cases > 2_000, "{}", tally.cases);
+    tally.judge();
+}
+
+/// Scenarios of the seeds with their first seed, of large ones the beginning.
+#[test]
+fn the_bounds_of_a_damaged_simulation_hold_the_value_of_the_complete_one() {
+    let mut tally = Tally::default();
+    for name in ["group-imbalance-make", "scheduling-groups-cg", "wake-affine-h2", "workpile"] {
+        let file = format!("scenarios/seeds/{name}.toml");
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file);
+        let text = std::fs::read_to_string(&file).expect("a scenario");
+        let scenario = wastenot_lab::scenario(name, &text).unwrap_or_else(|e| panic!("{e}"));
+        let options = wastenot_sim::Options { limit: Time(400_000_000), ..Default::default() };
+        for variant in scenario.variants.iter().take(1) {
+            let ran = wastenot_lab::run(variant, &options).unwrap_or_else(|e| panic!("{e}"));
+            let cpus: Vec<CpuId> = ran.history.cpus().collect();
+            tally.add(name, &ran.history, &cpus[..cpus.len().min(8)]);
+        }
+    }
+    assert!(tally.cases > 20, "{}", tally.cases);
+    tally.judge();
+}
+
+/// Of each recording another CPU, and then the first half of it.
+#[test]
+fn the_slow_reference_measures_damaged_recordings_alike() {
+    let mut unlike = Vec::new();
+    for (n, path) in traces().into_iter().enumerate() {
+        let bytes = std::fs::read(&path).expect("readable");
+        let Ok(history) = read(&bytes, &wastenot_read::Options::default()) else { continue };
+        let cpu = CpuId((n * 5 % history.cpu_count()) as u16);
+        for lacks in [Lacks::All, Lacks::FirstHalf] {
+            let (damaged, _) = without(&history, cpu, lacks);
+            let ours = measured(&damaged, &Asked::ALL);
+            let theirs = reference::measure(&damaged, &Asked::ALL);
+            if ours != theirs {
+                unlike.push(format!("{} {cpu} {lacks:?}\n{ours:?}\n{theirs:?}", name(&path)));
+            }
+        }
+    }
+    assert!(unlike.is_empty(), "{}", unlike.join("\n"));
+}
+
+#[test]
+fn a_report_tells_what_shows_that_a_cpu_is_missing() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/5.10-b8x8-make.dat");
+    let bytes = std::fs::read(file).expect("readable");
+    let whole = read(&bytes, &wastenot_read::Options::default()).expect("a recording");
+    let exact = waste::measure(&whole, &Options::default()).cpu_ns;
+    assert_eq!(Missing::find(&whole), []);
+    let (damaged, _) = without(&whole, CpuId(0), Lacks::All);
+    let options = Options::default();
+    let found = check(&damaged, &options);
+    assert!(found.waste.cpu_ns <= exact && exact < found.waste.cpu_ns_max);
+    assert!(found.waste.cpu_ns * 2 > exact, "{} of {exact}", found.waste.cpu_ns);
+    let report = found.report(&damaged, &options);
+    let losses = report.losses.iter().filter(|loss| loss.kind == LossKind::Missing);
+    let losses: Vec<_> = losses.collect();
+    assert_eq!(losses.len(), 1, "{losses:?}");
+    assert_eq!(losses[0].cpu, Some(CpuId(0)));
+    assert!(losses[0].note.starts_with("data missing for the whole recording: "), "{losses:?}");
+}
