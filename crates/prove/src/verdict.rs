@@ -219,6 +219,11 @@ fn doubtful(policy: &Policy, searched: &Searched) -> Option<String> {
             event.name(),
             name(queue)
         ),
+        Doubt::Run => {
+            "what would break it begins where no run was found to lead: such a run would \
+                       decide it, or a proof that there is none"
+                .to_owned()
+        }
         Doubt::Move(queue) => {
             format!("nobody knows whether `balance every` ever moves a task into `{}`", name(queue))
         }

@@ -28,6 +28,8 @@ mod partitions;
 #[path = "all/random.rs"]
 mod random;
 #[cfg(test)]
+#[path = "all/real_refutations.rs"]
+mod real_refutations;
 #[path = "all/remarks.rs"]
 mod remarks;
 #[cfg(test)]

@@ -66,24 +66,6 @@ pub(super) fn is_plain(balance: &Balance) -> bool {
     somebody_waits && balance.recheck == Bool::Const(true)
 }
 
-/// Whether a balance reads a variable of CPUs that is set where a task begins to run or ends.
-/// Situations have it as it begins: no handler need ever have led to one in which tasks run.
-pub(super) fn reads_what_running_sets(policy: &Policy) -> bool {
-    struct Asks {
-        sets: Sets,
-        some: bool,
-    }
-    impl Visitor for Asks {
-        fn num(&mut self, num: &Num) {
-            self.some |= matches!(num, Num::CpuVar(var, _) if self.sets.ran[*var]);
-        }
-    }
-    let mut asks = Asks { sets: Sets::of(policy), some: false };
-    let periodic = policy.periodic.iter().map(|periodic| &periodic.balance);
-    policy.idle.iter().chain(periodic).for_each(|balance| asked(balance, &mut asks));
-    asks.some
-}
-
 /// Tells `visitor` what a balance asks. Which candidate is chosen matters to no proof.
 fn asked(balance: &Balance, visitor: &mut impl Visitor) {
     visit_bool(&balance.filter, visitor);

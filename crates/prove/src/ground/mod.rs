@@ -114,7 +114,7 @@ fn count(
 fn kinds(world: &World<'_>, test: &Test) -> Vec<Task> {
     let cpus = world.cpus();
     let all = (1_u32 << cpus.len()) - 1;
-    let lets_run = test.lets_run(world.policy);
+    let lets_run = test.lets_run();
     let run = cpus.iter().filter(|_| lets_run);
     let mut places: Vec<(Place, u32)> = run.map(|&cpu| (Place::Runs(cpu), all)).collect();
     // On larger machines: those that may run anywhere, and those that may on one CPU.

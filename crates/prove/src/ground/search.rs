@@ -6,6 +6,7 @@ use wastenot_rota::ir::{ClaimKind, Num, Policy, Visitor, visit_bool};
 
 use super::{Question, Tasks};
 use crate::explore::{Bounds, Found, Situation, Test, World, tests};
+use crate::replay::Patience;
 use crate::smt::Script;
 use crate::solver::{Answer, Seek, Solver};
 use crate::{Error, Options, Small, machines};
@@ -55,7 +56,9 @@ pub fn beyond(
         let all = |(small, _): &(Small, Test)| small.tree.cpus().len() <= BEYOND.cpus;
         let mut asked = cases.iter().zip(&answers).filter(|(case, _)| all(case));
         complete &= asked.all(|(_, said)| *said != Said::Nothing);
+        let breaks = answers.iter().any(|said| matches!(said, Said::Breaks(_)));
         let found = asking.fewest_tasks(cases, &answers)?;
+        complete &= found.is_some() || !breaks;
         if complete && size > events && size - events <= BEYOND.cpus {
             reached = Some(Bounds { cpus: size - events, ..bounds });
         }
@@ -170,19 +173,26 @@ impl Asking<'_> {
             }
         }
         let found = cases.iter().zip(answers).find_map(|((small, test), said)| match said {
-            Said::Breaks(situation) => Some(self.replay(small, test, situation)),
+            Said::Breaks(situation) => self.replay(small, test, situation).transpose(),
             _ => None,
         });
         found.transpose()
     }
 
-    /// The explorer's own test of the situation has the last word.
-    fn replay(&self, small: &Small, test: &Test, situation: Situation) -> Result<Found, Error> {
-        let Some(broken) = test.breaks(&World::new(self.policy, small), &situation) else {
+    /// The explorer's own test of the situation has the last word, and the run that leads there.
+    fn replay(
+        &self,
+        small: &Small,
+        test: &Test,
+        situation: Situation,
+    ) -> Result<Option<Found>, Error> {
+        let world = World::new(self.policy, small);
+        let Some(broken) = test.breaks(&world, &situation) else {
             let about = format!("{} on {}", test.wrong.words(), small.machine.name);
             return Err(Error::NotReplayed { about, solver: self.solver.to_string() });
         };
         let (wrong, small, cpu) = (Some(test.wrong), small.clone(), broken.cpu);
-        Ok(Found { wrong, small, situation, cpu, steps: broken.steps, why: broken.why })
+        let found = Found { wrong, small, situation, cpu, steps: broken.steps, why: broken.why };
+        Ok(Patience::new().real(&world, test, &found))
     }
 }

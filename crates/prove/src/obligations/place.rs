@@ -238,13 +238,14 @@ impl Endless<'_> {
 /// dispatch is in coming is another matter.
 pub(super) fn wait(policy: &Policy) -> Vec<Obligation> {
     let mut all = Vec::new();
-    let fed = Sets::of(policy).fed;
+    let Sets { fed, task: set, .. } = Sets::of(policy);
     for (queue, _) in policy.queues.iter().zip(&fed).filter(|(_, fed)| **fed) {
         all.push(Obligation {
             name: "in_order",
             what: format!("`{}` is first in, first out", queue.name),
             span: queue.span,
-            question: Question::settled(queue.key.is_none()),
+            // Of equal keys whoever came first is first.
+            question: Question::settled(queue.key.is_none_or(|key| !set[key])),
             model_only: false,
         });
     }
@@ -286,7 +287,10 @@ fn first(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
     let target = site.target(&mut encoder, &names)?;
     let any = Names { me: Some((Level::Cpu, name("c"))), ..Names::default() };
     let able = encoder.allowed(name("c"));
-    let first = match policy.dispatch.first() {
+    // Of a queue into which nobody comes nothing is taken.
+    let fed = Sets::of(policy).fed;
+    let empty = |it: &&Attempt| matches!(it, Attempt::Take(at, _) if !fed[at.queue]);
+    let first = match policy.dispatch.iter().find(|it| !empty(it)) {
         Some(Attempt::Take(at, _)) if at.queue == queue => {
             let own = encoder.queue_cpu(at, &any)?;
             encoder.same(policy.queues[queue].per, own, target)

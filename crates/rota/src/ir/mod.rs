@@ -241,6 +241,17 @@ pub struct Balance {
     pub spans: BalanceSpans,
 }
 
+impl Policy {
+    /// The ordered queue that a CPU takes from first, and the variable that it is ordered by: in
+    /// its order whoever runs on that CPU counts.
+    pub fn order(&self) -> Option<(&QueueAt, usize)> {
+        self.dispatch.iter().find_map(|attempt| match attempt {
+            Attempt::Take(at, _) => Some((at, self.queues[at.queue].key?)),
+            Attempt::Balance => None,
+        })
+    }
+}
+
 impl Balance {
     /// The numbers that its re-check remembers from when the candidate was chosen, in their order.
     pub fn remembered(&self) -> Vec<Num> {
