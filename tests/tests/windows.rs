@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 use wastenot_check::{Options, check};
-use wastenot_model::{History, Silent, Time, Window};
+use wastenot_model::{History, Missing, Silent, Time, Window};
 use wastenot_read::{read, write};
 use wastenot_tests::random::{Plan, shrink};
 use wastenot_tests::reference::{self, Asked};
@@ -62,11 +62,19 @@ fn differences(history: &History, window: Window, silent: Silent) -> Vec<String>
 fn the_slow_reference_measures_a_cut_as_it_measures_its_window() {
     for seed in 0..300 {
         let history = Plan { steps: 120, ..Plan::small(seed) }.history();
+        if lacks_rows(&history) {
+            continue;
+        }
         let window = windows(&history)[seed as usize % 4];
         let cut = reference::measure(&write::edit::window(&history, window), &Asked::ALL);
         let whole = reference::measure(&history, &Asked { window, ..Asked::ALL });
         assert_eq!(cut, whole, "seed {seed}");
     }
+}
+
+/// What is believed of a recording in which a CPU is missing depends on rows beyond a window.
+fn lacks_rows(history: &History) -> bool {
+    !Missing::find(history).is_empty()
 }
 
 pub(crate) fn windows(history: &History) -> [Window; 4] {
@@ -81,6 +89,9 @@ fn a_check_of_a_cut_is_a_check_of_its_window_in_every_recording() {
     for path in traces() {
         let bytes = std::fs::read(&path).expect("readable");
         let Ok(history) = read(&bytes, &wastenot_read::Options::default()) else { continue };
+        if lacks_rows(&history) {
+            continue;
+        }
         for (n, window) in windows(&history).into_iter().enumerate() {
             let silent = if n % 2 == 0 { Silent::Unknown } else { Silent::Idle };
             let differ = differences(&history, window, silent);
@@ -96,8 +107,9 @@ fn a_check_of_a_cut_is_a_check_of_its_window_in_every_recording() {
 fn a_check_of_a_cut_is_a_check_of_its_window_in_random_histories() {
     for seed in 0..crate::cases(3_000).min(30_000) {
         // Not with silent CPUs as idle: one that became unknown later is idle in the cut only.
-        let differ = |history: &History| {
-            differences(history, windows(history)[seed as usize % 4], Silent::Unknown)
+        let differ = |history: &History| match lacks_rows(history) {
+            true => Vec::new(),
+            false => differences(history, windows(history)[seed as usize % 4], Silent::Unknown),
         };
         // Half of them last for seconds: deficits are summed up over one.
         let grain_ns = [1, 100_000][seed as usize / 4 % 2];

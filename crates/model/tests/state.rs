@@ -353,7 +353,7 @@ fn before_its_first_switch_a_cpu_ran_who_it_switched_from() {
 
 #[test]
 fn a_silent_cpu_ran_the_task_whose_context_its_events_carry() {
-    let mut wakeup = queued(5, A, CPU0);
+    let mut wakeup = queued(5, A, CPU1);
     wakeup.cpu = CPU1;
     wakeup.by = By { task: Some(B), context: Context::Hardirq };
     let start = Start::infer(&history(&[wakeup]), Silent::Idle);

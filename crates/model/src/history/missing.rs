@@ -221,7 +221,7 @@ impl Search {
             _ => entry.by.task,
         };
         if let Some((task, place)) = runs.and_then(|task| Some((task, self.place(task)?)))
-            && (place.is_queued_on(cpu) || place.cpu != Some(cpu))
+            && (place.stage == Stage::Queued || place.cpu != Some(cpu))
             && (self.moves || place.cpu == Some(cpu))
         {
             self.acted(cpu, task, After::On(cpu, entry.time));
