@@ -101,7 +101,7 @@ fn of_tasks_without_jobs_the_longest_response_is_unknown() {
 
 #[test]
 fn a_count_of_zero_launches_none_as_in_a_sweep() {
-    let text = "schema = \"wastenot.scenario/1\"\nmachine = \"smp2\"\n\
+    let text = "schema = \"wastenot.scenario/1\"\nmachine = \"smp4\"\n\
         scheduler = { name = \"osv\" }\n[parameters]\nn = 0\n[sweep]\nn = [0, 4]\n\
         [[tasks]]\nname = \"always\"\nprogram = [\"compute 1ms\"]\n\
         [[tasks]]\nname = \"some\"\ncount = \"${n}\"\nprogram = [\"compute 1ms\"]\n\

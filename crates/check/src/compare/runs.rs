@@ -217,7 +217,7 @@ mod tests {
     use wastenot_model::{Loss, Unit};
 
     /// A report of a check with what is told of the run; `changed` replaces one figure.
-    fn run(changed: Option<(&str, Value)>) -> Report {
+    fn run(changed: Option<(&str, &Value)>) -> Report {
         let mut report = Report::new("check/1", "");
         let carries = ["wakeups", "placement", "names"].map(Value::from);
         for (name, value) in [
@@ -232,8 +232,8 @@ mod tests {
             ("selection.to_ns", 1_000_005u64.into()),
             ("waste.known_share", 1.0.into()),
         ] {
-            let changed = changed.clone().filter(|(other, _)| *other == name);
-            let value = changed.map_or(value, |(_, value)| value);
+            let changed = changed.filter(|(other, _)| *other == name);
+            let value = changed.map_or(value, |(_, value)| value.clone());
             report.measure(name, "", value, Unit::None);
         }
         report
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn what_changes_figures_bars_and_what_was_to_be_compared_is_noted() {
         let against = |name: &str, value: Value| {
-            let after = [run(None), run(Some((name, value)))];
+            let after = [run(None), run(Some((name, &value)))];
             Comparison::of(&[run(None)], &after)
         };
         let same = Comparison::of(&[run(None)], &[run(None)]);
@@ -271,12 +271,12 @@ mod tests {
 
     #[test]
     fn lengths_are_compared_by_their_medians_and_topologies_where_they_are_known() {
-        let length = |ns: u64| run(Some(("selection.to_ns", (5 + ns).into())));
+        let length = |ns: u64| run(Some(("selection.to_ns", &(5 + ns).into())));
         let bars = |a: &[Report], b: &[Report]| Comparison::of(a, b).bars;
         assert!(bars(&[length(100), length(900), length(110)], &[length(105)]).is_empty());
         let barred = bars(&[length(100)], &[length(111)]);
         assert_eq!(barred, ["100 ns counted before, 111 ns after"]);
-        let on = |machine: &str| [run(Some(("trace.topology", machine.into())))];
+        let on = |machine: &str| [run(Some(("trace.topology", &machine.into())))];
         assert!(bars(&on("2 nodes"), &on("2 nodes")).is_empty());
         assert_eq!(bars(&on("2 nodes"), &on("4 nodes")), ["2 nodes before, 4 nodes after"]);
     }

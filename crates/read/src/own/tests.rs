@@ -55,9 +55,15 @@ fn a_file_of_the_largest_machine_is_recognised_and_read() {
 fn a_writer_counts_the_events_that_are_read_back() {
     let history = anything(7, 700);
     let mut writer = Writer::new(Vec::new(), &history.head).expect("memory");
-    history.names().for_each(|name| drop(writer.name(name)));
-    history.masks().iter().for_each(|mask| drop(writer.mask(mask)));
-    history.tasks().for_each(|(_, task)| drop(writer.task(task.clone())));
+    for name in history.names() {
+        writer.name(name);
+    }
+    for mask in history.masks() {
+        writer.mask(mask);
+    }
+    for (_, task) in history.tasks() {
+        writer.task(task.clone());
+    }
     history.entries().for_each(|entry| writer.push(entry));
     let events = writer.events();
     let back = read_back(&writer.finish().expect("memory"));

@@ -47,7 +47,7 @@ fn desk() -> Desk {
     let toml = toml.replace("\\u{7}", "\\u0007").replace("\\u{9b}", "\\u009b");
     let toml = toml.replace("\\u{202e}", "\\u202e");
     let scenario = |tasks: &str| {
-        format!("schema = \"wastenot.scenario/1\"\nmachine = \"smp2\"\n[[tasks]]\n{tasks}\n")
+        format!("schema = \"wastenot.scenario/1\"\nmachine = \"smp4\"\n[[tasks]]\n{tasks}\n")
     };
     desk.put("odd.toml", scenario(&format!("name = \"{toml}\"\nprogram = [\"compute 1ms\"]")));
     desk.put("key.toml", scenario(&format!("name = \"a\"\n\"{toml}\" = 1")));
@@ -100,7 +100,7 @@ const LINES: &[&str] = &[
     "wastenot simulate step.toml",
     "wastenot simulate odd.json",
     "wastenot simulate --replay odd.wn",
-    "wastenot simulate odd.wn --machine smp2 --scheduler global-fifo",
+    "wastenot simulate odd.wn --machine smp4 --scheduler global-fifo",
     "wastenot bounds odd.csv --cpus 2",
     "wastenot bounds odd.csv --cpus 2 --json",
     "wastenot bounds bad.csv --cpus 2",
