@@ -165,7 +165,8 @@ fn rivals_on(world: &World<'_>, task: &Task, cpu: CpuId) -> Vec<Task> {
             Attempt::Take(at, _) => Some((at.queue, frame.queue(&look, at, world.per[at.queue]))),
             Attempt::Balance => None,
         };
-        for mask in [1 << cpu.0, task.mask, task.mask | 1 << cpu.0] {
+        let all = (1 << world.cpus().len()) - 1;
+        for mask in [1 << cpu.0, task.mask, task.mask | 1 << cpu.0, all] {
             for &(queue, group) in waits(world, mask).iter() {
                 let place = Place::Waits { queue, group };
                 let fits = own.is_none_or(|own| own == (queue, group)) && place != task.place;
