@@ -1,5 +1,5 @@
 # The menu. `make demo` is the first five minutes, `make test` is what CI runs.
-.PHONY: setup demo test check bench seeds policies messages mutants soak fuzz
+.PHONY: setup demo test check bench seeds policies messages ambient mutants soak fuzz
 
 CARGO ?= cargo
 TRACE := traces/7.2-s4x16x2-make.dat
@@ -53,6 +53,14 @@ policies: setup
 messages: setup
 	@$(CARGO) build --release --quiet --package xtask
 	@target/release/xtask messages docs/message-passing.md
+
+# What runs beside a workload, derived from half of the recordings and held against the other half:
+# crates/scenario/src/ambient.csv, docs/simulate.md.
+ambient: setup
+	@$(CARGO) build --release --quiet --package xtask
+	@target/release/xtask ambient traces crates/scenario/src/ambient.csv
+	@$(CARGO) build --release --quiet --package xtask
+	@target/release/xtask beside traces scenarios/ambient docs/simulate.md
 
 # Every right policy made wrong in every place: docs/mutants.md. Six minutes; needs z3.
 mutants: setup

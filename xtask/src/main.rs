@@ -1,8 +1,12 @@
 //! `cargo xtask seeds`: runs every scenario of the seeds and writes docs/seeds.md; `cargo xtask
 //! policies`: runs policies in Rota on them and writes docs/rota-simulated.md; `cargo xtask
 //! mutants`: makes policies wrong, judges what comes of it and writes docs/mutants.md; `cargo xtask
-//! messages`: judges task sets under simulated overheads and writes into docs/message-passing.md.
+//! messages`: judges task sets under simulated overheads and writes into docs/message-passing.md;
+//! `cargo xtask ambient`: derives the table of ambient load from the recordings; `cargo xtask
+//! beside`: holds it against them and writes into docs/simulate.md.
 
+mod ambient;
+mod beside;
 mod elsewhere;
 mod knobs;
 mod message_passing;
@@ -17,7 +21,9 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: xtask seeds SCENARIOS OUTPUT.md [figures]\n       \
                      xtask policies SCENARIOS OWN OUTPUT.md\n       \
                      xtask mutants POLICIES OUTPUT.md\n       \
-                     xtask messages PAGE.md [ends]";
+                     xtask messages PAGE.md [ends]\n       \
+                     xtask ambient TRACES TABLE.csv\n       \
+                     xtask beside TRACES SCENARIOS PAGE.md";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -32,6 +38,10 @@ fn main() -> ExitCode {
         }
         ["messages", page] => message_passing::write(page.as_ref(), false),
         ["messages", page, "ends"] => message_passing::write(page.as_ref(), true),
+        ["ambient", traces, table] => ambient::write(traces.as_ref(), table.as_ref()),
+        ["beside", traces, scenarios, page] => {
+            beside::write(traces.as_ref(), scenarios.as_ref(), page.as_ref())
+        }
         ["mutants", folder, output] => mutants::write(folder.as_ref(), output.as_ref()),
         _ => Err(USAGE.to_owned()),
     };

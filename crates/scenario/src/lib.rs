@@ -17,6 +17,7 @@
 //! order of their lowest CPU, so that two descriptions of one machine compare equal; CPUs and nodes
 //! keep the numbers that the kernel gives them.
 
+pub mod ambient;
 mod catalogue;
 mod draft;
 mod error;

@@ -9,6 +9,7 @@ use super::names::{Kind, Names};
 use super::node::{Entry, Node, Table, Value, Wrong, wrong};
 use super::schema::{BARRIER, COSTS, GROUP, LOCK, PIPE, SCENARIO};
 use super::{Choice, Fits, Unfit, Variant, hotplug, program, tasks, verify};
+use crate::ambient;
 
 /// Most tasks that all variants together launch.
 const TASKS: usize = 200_000;
@@ -29,10 +30,11 @@ impl<'a> Variants<'a> {
     pub(super) fn read(&mut self, name: &str, at: usize, table: &Table) -> Result<Variant, Wrong> {
         let fields = Fields::new(&SCENARIO, at, table);
         let machine = self.machine(fields.need("machine", "\"bulldozer64\"")?)?;
-        let (costs, scheduler) = (costs(&fields)?, choice(&fields, self.fits)?);
+        let (mut costs, scheduler) = (costs(&fields)?, choice(&fields, self.fits)?);
         let mut draft = tasks::Draft::new(&machine);
         shared(&fields, &mut draft.workload, &mut draft.names)?;
         tasks::read(fields.list("tasks")?, &mut draft)?;
+        beside(&fields, &mut costs, &mut draft)?;
         self.tasks += draft.workload.launches.len();
         if self.tasks > TASKS {
             let help = format!("all variants together have at most {TASKS}");
@@ -58,6 +60,21 @@ impl<'a> Variants<'a> {
         self.machine = Some((name.into(), machine.clone()));
         Ok(machine)
     }
+}
+
+/// What runs beside. How late interrupts come `[costs]` says, if it does.
+fn beside(fields: &Fields, costs: &mut Costs, draft: &mut tasks::Draft) -> Result<(), Wrong> {
+    let Some(node) = fields.get("ambient") else { return Ok(()) };
+    let error = |help| wrong(node.at, expected(node, "ambient", "").what, help);
+    let Some(ambient) = ambient::named(text(node, "ambient")?).map_err(error)? else {
+        return Ok(());
+    };
+    if fields.table("costs")?.is_none_or(|(_, costs)| costs.get("ipi").is_none()) {
+        costs.ipi = ambient.ipi;
+    }
+    ambient.add(draft.machine, &mut draft.workload);
+    draft.lines.fill(draft.workload.templates.len(), node.at);
+    Ok(())
 }
 
 fn choice(fields: &Fields, fits: &Fits) -> Result<Choice, Wrong> {

@@ -55,6 +55,11 @@ pub(crate) const SCENARIO: Section = Section {
         ),
         key("parameters", "table", "texts and numbers that `${name}` stands for in any text"),
         key("costs", "table", "what things cost on the machine; nothing unless set"),
+        key(
+            "ambient",
+            "\"linux-6.12\"",
+            "what runs beside: kernel threads and late interrupts, as recorded; nothing",
+        ),
         key("scheduler", "table", "its name, and its switches as further keys; required"),
         key("groups", "tables by name", "sessions and cgroups"),
         key("locks", "tables by name", "locks"),

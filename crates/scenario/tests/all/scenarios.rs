@@ -3,7 +3,7 @@
 use wastenot_model::workload::{Program, Step, TemplateId, Variate, Waiting};
 use wastenot_model::{CpuId, CpuSet, Span, Time, Workload};
 use wastenot_scenario::scenario::{Choice, Measure, Over, Pick, Unfit};
-use wastenot_scenario::{CATALOGUE, Error, Scenario, scenario, scenario_for};
+use wastenot_scenario::{CATALOGUE, Error, Scenario, ambient, scenario, scenario_for};
 
 /// A scenario on four CPUs with these further lines.
 fn with(rest: &str) -> String {
@@ -132,6 +132,42 @@ program = ["compute forever"]
     assert_eq!((template.nice, template.group.0, template.job), (-5, 2, Some(7)));
     assert_eq!(template.affinity, CpuSet::parse("8-23"));
     assert!(template.kthread && !template.awaited && template.priority == 0.5);
+}
+
+#[test]
+fn ambient_load_runs_beside_and_nobody_waits_for_it() {
+    let of = |rest: &str| {
+        let text = program("\"compute 1ms\"").replace("[[tasks]]", &format!("{rest}\n[[tasks]]"));
+        scenario("try.toml", &with(&text)).expect("a scenario").variants.remove(0)
+    };
+    let ambient = ambient::all().into_iter().find(|it| it.name == "linux-6.12").expect("known");
+    let (quiet, none) = (of(""), of("ambient = \"none\""));
+    assert_eq!((&quiet.workload, &quiet.costs), (&none.workload, &none.costs));
+    let beside = of("ambient = \"linux-6.12\"");
+    assert_eq!(beside.costs.ipi, ambient.ipi);
+    let own = of("ambient = \"linux-6.12\"\ncosts = { ipi = \"1us\" }");
+    assert_eq!((own.costs.ipi, &own.workload), (Span::us(1), &beside.workload));
+    let templates = &beside.workload.templates;
+    assert_eq!(templates[0], quiet.workload.templates[0], "the work is as it was");
+    let threads = &templates[1..];
+    assert!(threads.iter().all(|thread| thread.kthread && !thread.awaited));
+    let expected: usize =
+        ambient.threads.iter().map(|thread| if thread.each_cpu { 4 } else { 1 }).sum();
+    assert_eq!((threads.len(), beside.workload.launches.len()), (expected, expected + 1));
+    for thread in ambient.threads.iter().filter(|thread| thread.each_cpu) {
+        for cpu in 0..4 {
+            let name = format!("{}/{cpu}", thread.name);
+            let found = threads.iter().find(|it| it.name == name).expect("one of each CPU");
+            assert_eq!(found.affinity, CpuSet::parse(&cpu.to_string()), "{name}");
+            assert_eq!(found.program.steps()[1], {
+                Step::Sleep(Variate::Exponential { mean: thread.every })
+            });
+        }
+    }
+    const NEAR: &str = "ambient = \"linux-6.12-x\"\n[[tasks]]\nuse = \"ep\"\n";
+    const FAR: &str = "ambient = \"windows\"\n[[tasks]]\nuse = \"ep\"\n";
+    refused((NEAR, 1, "`ambient` is `linux-6.12-x`", "did you mean `linux-6.12"));
+    refused((FAR, 1, "`ambient` is `windows`", "linux-5.10"));
 }
 
 #[test]
