@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use wastenot_check::{Options, waste};
+use wastenot_check::violations::Violation;
+use wastenot_check::{Options, check, waste};
 use wastenot_model::{
-    CpuMode, Entry, History, Observer, Phase, Silent, State, TaskId, Time, Window, replay,
+    CpuMode, Distance, Entry, History, Observer, Phase, Silent, State, TaskId, Time, Window, replay,
 };
 use wastenot_tests::Rng;
 use wastenot_tests::random::{Plan, renumbered};
@@ -113,4 +114,64 @@ fn a_measure_of_a_part_and_of_the_rest_add_up() {
         assert_eq!(whole.waste_cpu_ns, left.waste_cpu_ns + right.waste_cpu_ns, "seed {seed}");
         assert_eq!(whole.known_cpu_ns, left.known_cpu_ns + right.known_cpu_ns, "seed {seed}");
     }
+}
+
+/// Sees whether what is said of violations is so.
+struct Witness<'a> {
+    violations: &'a [Violation],
+    seen: usize,
+}
+
+impl Observer for Witness<'_> {
+    fn held(&mut self, state: &State, from: Time, to: Time) {
+        for it in self.violations {
+            if to <= it.stretch.from || it.stretch.to <= from {
+                continue;
+            }
+            assert!(state.cpu(it.idle_cpu).is_idle(), "{from} {it:?}");
+            let task = state.task(it.task);
+            assert_eq!(task.phase, Phase::Waiting, "{from} {it:?}");
+            let place = task.cpu.expect("it waits on a CPU");
+            assert!(it.stretch_cpus.contains(&place), "{from} on {place} {it:?}");
+            if from <= it.stretch.from {
+                assert_eq!(it.stretch_cpus.first(), Some(&place), "{from} {it:?}");
+                self.seen += 1;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_violation_names_where_its_task_waited_and_never_the_idle_cpu() {
+    let (mut violations, mut elsewhere) = (0, 0);
+    for seed in 0..crate::cases(3_000).min(30_000) {
+        let history = Plan::small(seed).history();
+        let Window { from, to } = history.window();
+        let third = (to - from).0 / 3;
+        let part = Window { from: Time(from.0 + third), to: Time(to.0 - third / 2) };
+        let window = if seed.is_multiple_of(2) { Window::ALL } else { part };
+        let options = Options { window, ..Options::default() };
+        let found = check(&history, &options);
+        let worst = &found.violations.worst;
+        for it in worst {
+            assert!(!it.stretch_cpus.contains(&it.idle_cpu), "seed {seed}: {it:?}");
+            assert!(it.nearest != Distance::Same, "seed {seed}: {it:?}");
+            assert!(it.idle.iter().all(|idle| idle.distance != Distance::Same), "seed {seed}");
+            elsewhere += usize::from(it.cpu == it.idle_cpu);
+        }
+        let mut witness = Witness { violations: worst, seen: 0 };
+        replay(&history, Silent::Unknown, &mut witness);
+        assert_eq!(witness.seen, worst.len(), "seed {seed}");
+        violations += worst.len();
+        let report = found.report(&history, &options);
+        for finding in report.findings.iter().filter(|finding| finding.code == "waste") {
+            let words: Vec<&str> = finding.message.split([' ', ',']).collect();
+            let cpu = |before: &str| {
+                let at = words.windows(3).find(|at| at[0] == before && at[1] == "CPU");
+                at.map(|at| at[2])
+            };
+            assert!(cpu("on").is_some() && cpu("on") != cpu("while"), "{}", finding.message);
+        }
+    }
+    assert!(violations > 1_000 && elsewhere > 0, "{elsewhere} of {violations}");
 }

@@ -1,7 +1,7 @@
 //! The measure of waste against the slow reference, to the nanosecond.
 
-use wastenot_check::{Options, waste};
-use wastenot_model::{CpuId, History, Silent, TaskId, Time, Window};
+use wastenot_check::{Options, Scope, throttled, waste};
+use wastenot_model::{CpuId, History, Silent, TaskId, Time, Window, replay};
 use wastenot_tests::Rng;
 use wastenot_tests::random::{Plan, shrink};
 use wastenot_tests::reference::{self, Asked, Measured};
@@ -17,6 +17,12 @@ pub(crate) fn measured(history: &History, asked: &Asked) -> Measured {
         ..Options::default()
     };
     let figures = waste::measure(history, &options);
+    let scope = Scope::new(history, &options);
+    let mut throttled = throttled::Watch::new(history, &scope);
+    replay(history, options.silent, &mut throttled);
+    let kept = figures.kept.as_ref();
+    // Whom a quota holds back is told only where throttling is.
+    let held_ns = throttled.finish().map_or(0, |found| found.all.held_ns);
     Measured {
         waste_cpu_ns: figures.cpu_ns,
         waste_cpu_ns_max: figures.cpu_ns_max,
@@ -25,6 +31,9 @@ pub(crate) fn measured(history: &History, asked: &Asked) -> Measured {
         online_cpu_ns: figures.online_ns,
         episodes: figures.episodes,
         longest_ns: figures.longest_ns,
+        held_ns,
+        affinity_cpu_ns: kept.map(|kept| kept.cpu_ns),
+        kept_ns: kept.iter().flat_map(|it| &it.tasks).map(|it| (it.task, it.kept_ns)).collect(),
     }
 }
 

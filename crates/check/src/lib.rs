@@ -7,6 +7,7 @@
 //! | [`waste`] | how much CPU time was idle while tasks that could use it waited |
 //! | [`violations`] | which task waited, where, how it got there, who was idle then |
 //! | [`marks`] | what of that pictures mark |
+//! | [`throttled`] | how long quotas held tasks back |
 //! | [`waits`] | how long tasks waited, and from the wakeup on, per task and CPU |
 //! | [`migrations`] | who moved, how far |
 //! | [`depth`] | how long run queues were |
@@ -29,7 +30,9 @@ mod report;
 pub mod sanity;
 pub mod schedviz;
 mod scope;
+mod stolen;
 pub mod systing;
+pub mod throttled;
 pub mod violations;
 pub mod waits;
 pub mod waste;
@@ -111,6 +114,8 @@ pub struct Check {
     pub without_possibly_throttled: Option<(usize, u64)>,
     /// Violations, worst first.
     pub violations: violations::Violations,
+    /// What quotas held back; `None` where the source does not tell throttling.
+    pub throttled: Option<throttled::Throttled>,
     /// Waits and latencies.
     pub waits: waits::Waits,
     /// Moves.
@@ -135,18 +140,19 @@ pub fn check(history: &History, options: &Options) -> Check {
     let scope = Scope::new(history, options);
     let mut waste = waste::Waste::new(history, &scope, &movable, options);
     let mut violations = violations::Watch::new(history, &scope, &movable, options);
+    let mut throttled = throttled::Watch::new(history, &scope);
     let mut waits = waits::Watch::new(history, &scope);
     let mut migrations = migrations::Watch::new(history, &scope);
     let mut depth = depth::Watch::new(history, &scope);
     let mut placements = placements::Watch::new(history, &scope, &movable);
-    let mut contradictions = waste::Contradictions::default();
+    let mut contradictions = waste::Contradictions::within(scope.window);
     let mut sanity = sanity::Checker::new(options.sanity, scope.window.from);
     let mut others = (
         schedviz::Watch::new(&scope),
         (systing::Watch::new(&scope), sanity.over(history, &scope, &movable)),
     );
     let mut all = (
-        (&mut waste, &mut violations),
+        ((&mut waste, &mut violations), &mut throttled),
         (
             (&mut waits, &mut migrations),
             ((&mut depth, &mut placements), (&mut others, &mut contradictions)),
@@ -168,6 +174,7 @@ pub fn check(history: &History, options: &Options) -> Check {
         without_probably_pinned,
         without_possibly_throttled,
         violations,
+        throttled: throttled.finish(),
         waits: waits.finish(),
         migrations,
         depth: depth.finish(),

@@ -55,6 +55,26 @@ impl Matching {
         (self.idle_count, self.supply.iter().sum())
     }
 
+    /// Marks the classes of which some largest matching leaves a task out: those that have one
+    /// without a CPU, and those whose CPU a task of these could have instead (the tasks that
+    /// Dulmage and Mendelsohn, 1958, call over-determined). The same for every largest matching.
+    pub(crate) fn left_out(&self, marks: &mut [bool]) {
+        let mut open: Vec<Class> = Vec::new();
+        for (class, mark) in marks.iter_mut().enumerate() {
+            *mark = self.used[class] < self.supply[class];
+            open.extend(mark.then_some(class));
+        }
+        while let Some(class) = open.pop() {
+            for cpu in 0..self.idle.len() {
+                let holder = self.taken[cpu] as usize;
+                if self.idle[cpu] && self.allows(class, cpu) && marks.get(holder) == Some(&false) {
+                    marks[holder] = true;
+                    open.push(holder);
+                }
+            }
+        }
+    }
+
     /// `cpu` is idle or is not.
     pub(crate) fn set_idle(&mut self, cpu: CpuId, idle: bool) {
         let index = cpu.index();

@@ -3,7 +3,7 @@
 //! Where the source holds affinities they decide. Where it does not, names and places decide, and
 //! the report says so. Throttling and disabled migration are State's and apply in both cases.
 
-use wastenot_model::{Carries, CpuId, History, Seen, TaskId, TaskState};
+use wastenot_model::{Carries, CpuId, CpuSet, History, Seen, TaskId, TaskState};
 
 /// Why a task counts as pinned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,14 +19,22 @@ pub enum Pinned {
 /// What is assumed of who may move.
 #[derive(Clone, Debug)]
 pub struct Movable {
+    /// Whether the source holds affinities.
+    told: bool,
     pinned: Vec<Option<Pinned>>,
+    /// What names say, where the source holds affinities.
+    named: Vec<Option<Named>>,
 }
 
 impl Movable {
     /// Looks through the whole recording for tasks that are pinned by assumption.
     pub fn survey(history: &History) -> Movable {
-        let told = history.head.carries.has(Carries::AFFINITY);
-        let named = |name: &str| !told && Named::of(name).is_some();
+        if history.head.carries.has(Carries::AFFINITY) {
+            let named = history.tasks().map(|(_, task)| Named::of(history.name(task.name)));
+            let pinned = vec![None; history.task_count()];
+            return Movable { told: true, pinned, named: named.collect() };
+        }
+        let named = |name: &str| Named::of(name).is_some();
         // None of the others can become pinned, so where they were seen does not matter.
         let mut seen: Vec<Option<Seen>> = history
             .tasks()
@@ -39,7 +47,25 @@ impl Movable {
             Some(Seen::On(cpu)) => Named::of(history.name(task.name))?.pinned(cpu),
             _ => None,
         });
-        Movable { pinned: pinned.collect() }
+        Movable { told: false, pinned: pinned.collect(), named: Vec::new() }
+    }
+
+    /// Whether the source holds affinities.
+    pub fn is_told(&self) -> bool {
+        self.told
+    }
+
+    /// Whether `task`, which may run where `mask` says, serves one CPU or interrupt, so that it is
+    /// of no use elsewhere: a kernel thread that is named after the one CPU where it may run, or a
+    /// thread of an interrupt. Where the source holds no affinities [`pinned`](Movable::pinned)
+    /// says as much.
+    #[inline]
+    pub fn serves(&self, task: TaskId, mask: Option<&CpuSet>) -> bool {
+        match task.index().and_then(|index| *self.named.get(index)?) {
+            Some(Named::Irq) => true,
+            Some(Named::For(cpu)) => mask.is_some_and(|mask| mask.len() == 1 && mask.contains(cpu)),
+            None => false,
+        }
     }
 
     /// Whether `task` in `state` could be moved, as far as is known.

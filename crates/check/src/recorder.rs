@@ -24,6 +24,17 @@ impl<'h> Recorder<'h> {
     }
 }
 
+/// Recorders by the names of their tasks, for files that do not say which process made them.
+const RECORDERS: [&str; 3] = ["trace-cmd", "perf", "wastenot"];
+
+/// Whether `task` is a recorder's own, as far as can be said: by its process, else by its name.
+pub(crate) fn is_recorders(history: &History, task: TaskId) -> bool {
+    match Recorder::of(history) {
+        Some(recorder) => recorder.has(task),
+        None => RECORDERS.contains(&&*history.task_name(task)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use wastenot_model::{Builder, CpuId, Entry, Head, Left, Machine, Sink, Task, Time, Value};

@@ -19,6 +19,7 @@ use wastenot_model::{
 
 use crate::idle::IdleTimes;
 use crate::marks::Marks;
+use crate::waste::THROTTLED_ABOVE;
 use crate::worst::Worst;
 use crate::{Distribution, Movable, Options, Scope};
 
@@ -53,6 +54,11 @@ pub struct Violation {
     pub idle_cpu: CpuId,
     /// The longest stretch that this CPU stayed idle.
     pub stretch: Window,
+    /// Where the task waited during that stretch, in order. Empty with shared queues, where its CPU
+    /// says nothing.
+    pub stretch_cpus: Vec<CpuId>,
+    /// Whether it also waited elsewhere within the violation.
+    pub moved: bool,
     /// How near the nearest CPU was that was idle at some time in it.
     pub nearest: Distance,
     /// The CPUs that were idle at some time in it, in ascending order.
@@ -64,7 +70,7 @@ pub struct Violation {
 pub struct IdleCpu {
     /// The CPU.
     pub cpu: CpuId,
-    /// How near it is to where the task waited.
+    /// How near it is to where the task waited when it was idle, at its nearest.
     pub distance: Distance,
     /// How long it was idle during the violation.
     pub idle_ns: u64,
@@ -104,9 +110,6 @@ pub struct Violations {
     /// held these tasks back. Empty when the source tells throttling.
     pub possibly_throttled: Vec<Window>,
 }
-
-/// A preempted task that waits longer than this may be throttled.
-const THROTTLED_ABOVE: Span = Span::ms(1);
 
 /// The observer.
 #[derive(Debug)]
@@ -238,7 +241,7 @@ impl<'a> Watch<'a> {
         }
         let Some((from, to)) = self.scope.window.clip(candidate.since, now) else { return };
         let places = Places { first: candidate.cpu, moves: &moves };
-        if let Some(violation) = self.violation(task, was, candidate, Window { from, to }) {
+        if let Some(violation) = self.violation(task, was, candidate, places, Window { from, to }) {
             self.add(violation, was, places);
         }
     }
@@ -248,10 +251,11 @@ impl<'a> Watch<'a> {
         task: TaskId,
         was: &TaskState,
         candidate: Candidate,
+        places: Places<'_>,
         window: Window,
     ) -> Option<Violation> {
         let (cpu, to_cpu) = (candidate.cpu, was.cpu?);
-        let idle = self.longest_idle(cpu, was, window)?;
+        let idle = self.longest_idle(places, was, window)?;
         let woken = matches!(was.origin, Origin::Wakeup | Origin::NoSelection | Origin::Fork);
         Some(Violation {
             task,
@@ -268,6 +272,8 @@ impl<'a> Watch<'a> {
             idle_ns: idle.covered_ns,
             idle_cpu: idle.cpu,
             stretch: idle.stretch,
+            stretch_cpus: Vec::new(),
+            moved: places.during(window) != places.during(idle.stretch),
             nearest: idle.nearest,
             idle: Vec::new(),
         })
@@ -286,14 +292,19 @@ impl<'a> Watch<'a> {
     }
 
     /// Of stretches of one length the nearest CPU's counts: it would have been the better place.
-    fn longest_idle(&mut self, cpu: CpuId, was: &TaskState, window: Window) -> Option<Idled> {
+    fn longest_idle(
+        &mut self,
+        places: Places<'_>,
+        was: &TaskState,
+        window: Window,
+    ) -> Option<Idled> {
         let machine = &self.history.head.machine;
         let mut stretches = std::mem::take(&mut self.stretches);
         stretches.clear();
         let mut nearest = None;
         let mut longest: Option<((Span, Reverse<Distance>), CpuId, Window)> = None;
         self.may_use(was, window, |other, stretch| {
-            let distance = machine.distance(cpu, other);
+            let distance = machine.distance(places.at(stretch.from), other);
             nearest = Some(nearest.map_or(distance, |nearest: Distance| nearest.min(distance)));
             stretches.push((stretch.from, stretch.to));
             let rank = (stretch.span(), Reverse(distance));
@@ -313,15 +324,16 @@ impl<'a> Watch<'a> {
     }
 
     /// Every CPU that was idle, for a violation that is to be listed.
-    fn idle_cpus(&self, cpu: CpuId, was: &TaskState, window: Window) -> Vec<IdleCpu> {
+    fn idle_cpus(&self, places: Places<'_>, was: &TaskState, window: Window) -> Vec<IdleCpu> {
         let machine = &self.history.head.machine;
         let mut idle: Vec<IdleCpu> = Vec::new();
         self.may_use(was, window, |other, stretch| {
+            let distance = machine.distance(places.at(stretch.from), other);
             if idle.last().is_none_or(|last| last.cpu != other) {
-                let distance = machine.distance(cpu, other);
                 idle.push(IdleCpu { cpu: other, distance, idle_ns: 0, longest_ns: 0 });
             }
             let last = idle.last_mut().expect("just pushed");
+            last.distance = last.distance.min(distance);
             last.idle_ns += stretch.span().0;
             last.longest_ns = last.longest_ns.max(stretch.span().0);
         });
@@ -364,7 +376,10 @@ impl<'a> Watch<'a> {
         }
         let rank = (stretch, Reverse(violation.window.from), Reverse(violation.task));
         if self.worst.wants(rank) {
-            violation.idle = self.idle_cpus(violation.cpu, was, violation.window);
+            violation.idle = self.idle_cpus(places, was, violation.window);
+            if !self.options.shared_queue {
+                violation.stretch_cpus = places.during(violation.stretch);
+            }
             self.worst.add(rank, violation);
         }
     }
@@ -405,6 +420,13 @@ impl<'a> Places<'a> {
             let to = next.unwrap_or(window.to).min(window.to);
             (self.at(from), Window { from, to })
         })
+    }
+
+    /// The CPUs where it waited in `window`, in order.
+    fn during(self, window: Window) -> Vec<CpuId> {
+        let mut cpus: Vec<CpuId> = self.parts(window).map(|(cpu, _)| cpu).collect();
+        cpus.dedup();
+        cpus
     }
 }
 

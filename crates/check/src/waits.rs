@@ -90,7 +90,12 @@ impl<'a> Watch<'a> {
 
     fn starts(&mut self, task: TaskId, cpu: CpuId, was: &TaskState, now: Time) {
         let Some(index) = task.index() else { return };
-        let known = was.phase == Phase::Waiting && was.origin != Origin::Unknown;
+        let known = match was.origin {
+            Origin::Unknown => false,
+            // Where a quota is filled unseen, it is told only when the task runs.
+            Origin::Released => was.phase == Phase::Waiting && was.since < now,
+            _ => was.phase == Phase::Waiting,
+        };
         let (task, cpu) = (&mut self.tasks[index], &mut self.cpus[cpu.index()]);
         task.runs += 1;
         cpu.runs += 1;
@@ -110,7 +115,7 @@ impl<'a> Watch<'a> {
             }
             Origin::Fork => self.found.from_wakeup.add_length(wait),
             Origin::Preempted | Origin::Yielded => self.found.preempted.add_length(wait),
-            Origin::Unknown => {}
+            Origin::Released | Origin::Unknown => {}
         }
     }
 }

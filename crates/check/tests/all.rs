@@ -1,7 +1,10 @@
 //! Known answers: small Histories of which the waste can be counted on fingers.
 
+mod affinity;
+mod doubt;
 mod fairness;
 mod sanity;
 mod story;
+mod throttled;
 mod violations;
 mod waste;

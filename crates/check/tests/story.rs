@@ -19,7 +19,7 @@ pub(crate) fn full() -> Carries {
 /// - `T waking CPU TASK PREV` · `T queued CPU TASK ON` · `T new CPU TASK ON`
 /// - `T migrate CPU TASK TO` · `T fork CPU PARENT CHILD` · `T lost CPU`
 /// - `T up CPU` · `T down CPU` · `T mask TASK LIST` · `T throttled TASK yes|no`
-/// - `T nice TASK NICE`
+/// - `T nice TASK NICE` · `T cgroup TASK PATH`
 /// - `T end`
 pub(crate) fn story(cpus: usize, carries: Carries, lines: &str) -> History {
     told(Machine::flat(cpus), carries, lines)
@@ -108,6 +108,11 @@ impl Teller {
             "throttled" => {
                 let task = self.task(words[2], at);
                 Event::Changed { task, what: Change::Throttled(words[3] == "yes") }
+            }
+            "cgroup" => {
+                let group = self.sink.name(words[3]);
+                let task = self.task(words[2], at);
+                Event::Changed { task, what: Change::Cgroup(group) }
             }
             "nice" => {
                 let task = self.task(words[2], at);

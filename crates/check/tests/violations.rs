@@ -160,3 +160,94 @@ fn a_task_that_never_moves_and_always_waits_is_probably_pinned() {
     assert_eq!(found.stayed_put.len(), 1);
     assert_eq!(found.waste.cpu_ns - without.cpu_ns, 30 * 30);
 }
+
+#[test]
+fn a_violation_says_where_the_task_waited_while_the_cpu_was_idle() {
+    // b is queued on CPU 0, and moved to CPU 3 just before CPU 0 becomes idle.
+    let history = told(
+        machine(),
+        full(),
+        "0 switch 0 - a S
+         0 switch 1 - w S
+         0 switch 2 - y S
+         0 switch 3 - z S
+         10 queued 1 b 0
+         20 migrate 3 b 3
+         30 switch 0 a - S
+         80 switch 3 z b S
+         100 switch 3 b - S",
+    );
+    let options = Options::default();
+    let found = check(&history, &options);
+    let worst = &found.violations.worst[0];
+    assert_eq!((worst.cpu, worst.to_cpu, worst.idle_cpu), (CpuId(0), CpuId(3), CpuId(0)));
+    assert_eq!((&worst.stretch_cpus[..], worst.moved), (&[CpuId(3)][..], true));
+    // CPU 0 is on the other node as seen from there.
+    assert_eq!((worst.nearest, worst.idle[0].distance), (Distance::Other, Distance::Other));
+    let report = found.report(&history, &options);
+    let said = "b:104 waited 70 ns, woken by an unknown task, and was moved meanwhile; on CPU 3, \
+        while CPU 0 (another node) stayed idle for 50 ns.";
+    assert!(report.verdict.ends_with(said), "{}", report.verdict);
+    let json = serde_json::to_value(&report).expect("a report");
+    let row = &json["violations"][0];
+    assert_eq!((&row["cpu"], &row["stretch_cpu"]), (&0.into(), &3.into()));
+}
+
+#[test]
+fn with_shared_queues_a_violation_names_no_place() {
+    let lines = "0 switch 0 x - S\n0 switch 1 y - S\n10 queued 0 b 1\n13 switch 1 - b R\n20 end";
+    let options = Options { shared_queue: true, ..Options::default() };
+    let history = story(2, full(), lines);
+    let found = check(&history, &options);
+    assert!(found.violations.worst[0].stretch_cpus.is_empty());
+    let verdict = found.report(&history, &options).verdict;
+    assert!(
+        verdict.contains("b:102 waited 3 ns, woken by an unknown task, while CPU"),
+        "{verdict}"
+    );
+}
+
+#[test]
+fn a_recorder_is_not_the_worst() {
+    let lines = |task: &str| {
+        format!(
+            "0 switch 0 - a S
+             0 switch 1 x - S
+             10 queued 0 {task} 0
+             60 switch 0 a {task} S
+             70 queued 0 b 0
+             90 switch 0 {task} b S
+             100 switch 0 b - S"
+        )
+    };
+    let verdict = |task: &str| {
+        let history = story(2, full(), &lines(task));
+        let options = Options::default();
+        check(&history, &options).report(&history, &options).verdict
+    };
+    assert!(verdict("make").contains("Worst: make:"), "{}", verdict("make"));
+    for recorder in ["trace-cmd", "perf", "wastenot"] {
+        assert!(verdict(recorder).contains("Worst: b:"), "{}", verdict(recorder));
+    }
+}
+
+#[test]
+fn a_task_that_is_moved_while_a_cpu_is_idle_names_both_places() {
+    let history = told(
+        machine(),
+        full(),
+        "0 switch 0 - a S
+         0 switch 1 - w S
+         0 switch 2 y - S
+         0 switch 3 - z S
+         10 queued 1 b 0
+         30 migrate 3 b 3
+         80 switch 3 z b S
+         100 switch 3 b - S",
+    );
+    let options = Options::default();
+    let verdict = check(&history, &options).report(&history, &options).verdict;
+    let said = "b:104 waited 70 ns on CPU 0, then CPU 3, woken by an unknown task, while CPU 2 \
+        (another node) stayed idle for 70 ns.";
+    assert!(verdict.ends_with(said), "{verdict}");
+}

@@ -91,21 +91,12 @@ fn losses(losses: &[Loss]) -> String {
 }
 
 fn measures(report: &Report) -> String {
-    let shown: Vec<_> = report.measures.iter().filter(|m| !m.label.is_empty()).collect();
+    let shown: Vec<_> = report.shown_measures().collect();
     if shown.is_empty() {
         return String::new();
     }
     let mut out = String::from("<section>\n<dl class=\"measures\">\n");
-    // An indented label goes on the one before it; a tile stands alone, so it says both.
-    let mut above = "";
-    for measure in shown {
-        let label = match measure.label.strip_prefix("  ") {
-            Some(rest) => format!("{above}: {}", rest.trim_start()),
-            None => {
-                above = &measure.label;
-                measure.label.clone()
-            }
-        };
+    for (label, measure) in shown {
         let value = measure.value.show(measure.unit);
         out += &format!(
             "<div title=\"{}\"><dt>{}</dt><dd>{}</dd></div>\n",

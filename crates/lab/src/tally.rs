@@ -71,7 +71,7 @@ impl Observer for Tally<'_> {
             did.since = time;
             did.switches += 1;
         }
-        let settled = matches!(now.phase, Phase::Running | Phase::Waiting);
+        let settled = matches!(now.phase, Phase::Running | Phase::Waiting | Phase::Held);
         if let (true, Some(cpu)) = (settled, now.cpu)
             && let Some(last) = did.last.replace(cpu)
             && last != cpu

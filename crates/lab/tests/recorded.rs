@@ -177,6 +177,31 @@ tasks = [{ name = "a", group = "g", program = ["compute 100ms"] }]"#,
 }
 
 #[test]
+fn what_a_quota_holds_back_is_no_wake_delay() {
+    let history = recorded(
+        r#"
+machine = "flat(1,2)"
+scheduler = { name = "cfs-4.1" }
+groups = { g = { quota = "10ms/100ms" } }
+tasks = [{ name = "a", group = "g", program = ["compute 100ms"] }]"#,
+    );
+    let found = wastenot_check::check(&history, &wastenot_check::Options::default());
+    let throttled = found.throttled.expect("a simulation tells it");
+    let (ran, all) = (found.waits.all.run_ns, throttled.all);
+    assert_eq!(all.held_ns + ran, history.window().span().0, "it ran or was held back");
+    // In each of ten periods it runs for 10 ms; the last one ends with it.
+    assert_eq!((ran, all.count, all.longest_ns), (100_000_000, 9, 90_000_000));
+    let delay = &found.waste.wake_delay;
+    assert_eq!((delay.cpu_ns, delay.not_started_count, found.waste.cpu_ns), (0, 0, 0));
+    let groups: Vec<_> = throttled
+        .by_cgroup
+        .iter()
+        .map(|(name, held)| (history.name(*name), held.held_ns))
+        .collect();
+    assert_eq!(groups, [("/g", all.held_ns)]);
+}
+
+#[test]
 fn a_part_is_replayed_as_what_happened_in_it() {
     let whole = recorded(
         r#"

@@ -421,7 +421,7 @@ fn a_part_of_a_recording_remembers_what_the_whole_knew() {
     });
     let state = State::begin(&history, Silent::Unknown, &mut ());
     let known = state.task(B);
-    assert_eq!((known.phase, known.cpu, known.since), (Phase::Waiting, Some(CPU0), Time(20)));
+    assert_eq!((known.phase, known.cpu, known.since), (Phase::Held, Some(CPU0), Time(20)));
     assert_eq!((known.origin, known.moves, known.prev), (Origin::Preempted, 2, Some(CPU1)));
     assert_eq!((known.throttled, known.nice), (true, Some(-5)));
     assert_eq!(state.task(A).since, Time(40));
@@ -433,4 +433,34 @@ fn a_part_of_a_recording_remembers_what_the_whole_knew() {
 fn a_loss_before_its_first_switch_leaves_a_cpu_unknown() {
     let entries = [lost(1, CPU0), switch(5, CPU0, A, B, Left::Sleeping)];
     assert_eq!(Start::infer(&history(&entries), Silent::Idle).cpus[0], CpuMode::Unknown);
+}
+
+#[test]
+fn who_is_held_back_is_on_no_queue_and_comes_back_behind_all_others() {
+    let throttled = |time, on| {
+        let what = Change::Throttled(on);
+        at(time, CPU0, Event::Changed { task: A, what })
+    };
+    let begin = [queued(1, A, CPU0), queued(2, B, CPU0), throttled(3, true)];
+    let (state, _) = run(WAKEUPS, &begin);
+    assert_eq!((state.task(A).phase, state.task(A).cpu), (Phase::Held, Some(CPU0)));
+    assert_eq!(state.task(A).since, Time(3));
+    assert_eq!(state.waiting(CPU0).collect::<Vec<_>>(), [B]);
+    // A wakeup of it begins no wait; a migrate says where it comes back.
+    let entries = [&begin[..], &[queued(4, A, CPU0), throttled(5, false)]].concat();
+    let (state, _) = run(WAKEUPS, &entries);
+    assert_eq!(state.waiting(CPU0).collect::<Vec<_>>(), [B, A]);
+    assert_eq!((state.task(A).origin, state.task(A).since), (Origin::Released, Time(5)));
+    let entries = [&begin[..], &[migrate(4, A, CPU1), throttled(5, false)]].concat();
+    let (state, _) = run(WAKEUPS, &entries);
+    assert_eq!(state.waiting(CPU1).collect::<Vec<_>>(), [A]);
+    // It may be switched in unreleased, and is held back where it is switched out.
+    let entries = [
+        &begin[..],
+        &[switch(6, CPU1, idle(CPU1), A, Left::Sleeping)],
+        &[switch(7, CPU1, A, idle(CPU1), Left::Preempted)],
+    ];
+    let (state, told) = run(WAKEUPS, &entries.concat());
+    assert_eq!((state.task(A).phase, state.task(A).cpu), (Phase::Held, Some(CPU1)));
+    assert!(state.cpu(CPU1).is_idle() && told.contradictions.is_empty());
 }

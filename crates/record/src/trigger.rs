@@ -99,8 +99,7 @@ fn longest_wait(part: &History, name: Option<&GlobMatcher>) -> Option<(TaskId, S
 
 /// How long a task waited that runs `now`.
 pub(crate) fn wait_that_ended(state: &State, was: &TaskState, now: &TaskState) -> Option<Span> {
-    // One that nobody may run is held back, not waiting.
-    let ended = was.phase == Phase::Waiting && now.phase == Phase::Running && !was.throttled;
+    let ended = was.phase == Phase::Waiting && now.phase == Phase::Running;
     ended.then(|| state.now() - was.since)
 }
 
@@ -127,10 +126,7 @@ impl<F: Fn(TaskId) -> bool> Observer for Waits<F> {
     fn end(&mut self, state: &State) {
         for cpu in (0..state.cpu_count()).map(|cpu| CpuId(cpu as u16)) {
             for task in state.waiting(cpu) {
-                let known = state.task(task);
-                if !known.throttled {
-                    self.see(task, state.now() - known.since, state.now());
-                }
+                self.see(task, state.now() - state.task(task).since, state.now());
             }
         }
     }

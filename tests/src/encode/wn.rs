@@ -271,7 +271,7 @@ fn head_text(head: &Head, how: &Wn) -> String {
     let cpus = &head.machine.cpus;
     let column = |of: fn(&wastenot_model::Cpu) -> Json| cpus.iter().map(of).collect::<Json>();
     let mut head = json!({
-        "version": "1.2",
+        "version": "1.3",
         "machine": {
             "name": head.machine.name,
             "core": column(|cpu| cpu.core.into()),
@@ -316,6 +316,7 @@ fn past_text(past: &Past) -> String {
         Phase::Unknown => "unknown",
         Phase::Running => "running",
         Phase::Waiting => "waiting",
+        Phase::Held => "held",
         Phase::Sleeping => "sleeping",
         Phase::New => "new",
         Phase::Dead => "dead",
@@ -327,6 +328,7 @@ fn past_text(past: &Past) -> String {
         Origin::Fork => "fork",
         Origin::Preempted => "preempted",
         Origin::Yielded => "yielded",
+        Origin::Released => "released",
     };
     let context = match past.waker.context {
         Context::Unknown => "unknown",

@@ -14,7 +14,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wastenot_model::{CpuId, Entry, Event, History, Missing, Silent, TaskId, Time};
+use wastenot_model::{Change, CpuId, Entry, Event, History, Missing, Silent, TaskId, Time};
 
 use super::scene::{Doing, Scene};
 
@@ -75,8 +75,10 @@ pub(super) fn of(history: &History, silent: Silent) -> Doubts {
                 judge.idleness(cpu, seen, idle.get(&cpu).copied(), entry.time, &mut doubts);
             }
         }
+        let held = held_by(entry, &scene);
         scene.apply(entry);
-        for task in about(entry) {
+        let held = held != held_by(entry, &scene);
+        for task in about(entry, held) {
             last.insert(task, row + 1);
             judge.wait(task, row + 1, &mut scene, &mut doubts);
         }
@@ -92,16 +94,23 @@ pub(super) fn of(history: &History, silent: Silent) -> Doubts {
 }
 
 /// The tasks whose place or life a row is about.
-fn about(entry: &Entry) -> Vec<TaskId> {
+fn about(entry: &Entry, changes_who_is_held: bool) -> Vec<TaskId> {
     let tasks = match entry.event {
         Event::Switch { prev, next, .. } => vec![prev, next],
         Event::Waking { task, .. } | Event::Queued { task, .. } | Event::Migrate { task, .. } => {
             vec![task]
         }
         Event::Fork { child, .. } => vec![child],
+        Event::Changed { task, .. } if changes_who_is_held => vec![task],
         _ => Vec::new(),
     };
     tasks.into_iter().filter(|task| !task.is_idle()).collect()
+}
+
+/// Whether a quota holds back the task about which a row says so.
+fn held_by(entry: &Entry, scene: &Scene) -> bool {
+    let Event::Changed { task, what: Change::Throttled(_) } = entry.event else { return false };
+    scene.held().any(|(other, _)| other == task)
 }
 
 /// The task that comes to run, or is moved away, where it was not seen to wait.
@@ -156,6 +165,9 @@ impl Judge<'_> {
             match entry.event {
                 Event::Lost { .. } => return Ends::Believed,
                 Event::Fork { child, .. } if child == task => return Ends::Believed,
+                Event::Changed { task: other, what: Change::Throttled(true) } if other == task => {
+                    return Ends::Believed;
+                }
                 Event::Switch { prev, .. } if prev == task => return no(None),
                 Event::Switch { cpu, next, .. } if next.is_idle() && place == Some(cpu) => {
                     return no(Some(row));

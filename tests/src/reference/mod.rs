@@ -17,6 +17,13 @@
 //! - With a shared queue no CPU is waking: idle is idle, and whoever waits is a candidate.
 //! - Where rows of a CPU are missing, less is sure and more is possible ([`doubt`]).
 //! - An episode is a longest interval with `waste` above zero.
+//! - Whom a quota holds back waits nowhere: it is no candidate, and a CPU on whose queue it was is
+//!   idle if nobody else waits there.
+//! - `affinity`, where affinities are told, is how many candidates idle CPUs could take at once if
+//!   everybody could run everywhere, less `waste_max`; not below zero. Doubtful candidates, and
+//!   those that serve one CPU or interrupt, do not count in the first number, and each unplaced
+//!   task takes an idle CPU off it. A candidate that counts there is kept from idle CPUs while
+//!   `affinity` is above zero and what it is less by would be as large without this candidate.
 
 mod doubt;
 mod matching;
@@ -25,7 +32,7 @@ mod scene;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wastenot_model::{CpuId, CpuSet, History, Silent, TaskId, Time, Window};
+use wastenot_model::{Carries, CpuId, CpuSet, History, Silent, TaskId, Time, Window};
 
 pub use matching::largest;
 use scene::{Doing, Scene};
@@ -81,6 +88,12 @@ pub struct Measured {
     pub episodes: u64,
     /// The longest of them.
     pub longest_ns: u64,
+    /// Time that tasks were held back by quotas, summed over tasks.
+    pub held_ns: u64,
+    /// CPU time of idle CPUs that affinities kept from waiting tasks, where affinities are told.
+    pub affinity_cpu_ns: Option<u64>,
+    /// Which tasks they kept from idle CPUs, and for how long.
+    pub kept_ns: BTreeMap<TaskId, u64>,
 }
 
 /// Measures what is asked of `history`.
@@ -88,7 +101,9 @@ pub fn measure(history: &History, asked: &Asked) -> Measured {
     let mut scene = Scene::start(history, asked.silent);
     let pinned = pinned::assumed(history);
     let window = asked.window;
-    let mut sum = Sum { window, measured: Measured::default(), episode: None };
+    let told = history.head.carries.has(Carries::AFFINITY).then_some(0);
+    let measured = Measured { affinity_cpu_ns: told, ..Measured::default() };
+    let mut sum = Sum { window, measured, episode: None };
     let mut now = history.window().from;
     let end = history.window().to;
     let mut entries = history.entries().peekable();
@@ -132,6 +147,9 @@ struct Instant {
     waking: u64,
     known: u64,
     online: u64,
+    held: u64,
+    affinity: u64,
+    kept: Vec<TaskId>,
 }
 
 impl Instant {
@@ -163,31 +181,53 @@ impl Instant {
             }
         }
         let (mut placed, mut doubtful) = (Vec::new(), Vec::new());
+        // Of those that are placed surely: who could use another CPU, and which in the list it is.
+        let mut useful: Vec<(TaskId, usize)> = Vec::new();
         for (place, task) in &scene.queue {
             let counts = place.is_none_or(|cpu| asked.counts_cpu(cpu));
             if counts && may_be_candidate(task) && !heads.contains(task) {
                 let sure = place.is_some_and(|cpu| !unknown.contains(&cpu) || scene.is_quiet(cpu));
+                let mask = scene.mask(task).and_then(|mask| history.mask(mask));
+                if sure && !pinned::serves(&history.task_name(*task), mask) {
+                    useful.push((*task, placed.len()));
+                }
                 let list = if sure { &mut placed } else { &mut doubtful };
-                list.push(scene.mask(task).and_then(|mask| history.mask(mask)));
+                list.push(mask);
             }
         }
         // Also one that does not count may be about to start on an idle CPU.
         let nowhere = scene.queue.iter().filter(|(place, _)| place.is_none()).count() as u64;
         let sure = largest(&placed, &idle);
-        let most = largest(&[placed, doubtful].concat(), &[idle, unknown].concat());
+        let (tasks, cpus) = ([placed, doubtful].concat(), [&idle[..], &unknown].concat());
+        let most = largest(&tasks, &cpus);
         let count = |class: &str| count.get(class).copied().unwrap_or(0);
+        let not_busy = count("idle") + count("waking") + count("unknown");
+        let waste_max = if hidden { not_busy } else { most };
+        let told = history.head.carries.has(Carries::AFFINITY);
+        let unbound = (idle.len() as u64).saturating_sub(nowhere).min(useful.len() as u64);
+        let affinity = if told { unbound.saturating_sub(waste_max) } else { 0 };
+        let is_kept = |at: usize| affinity > 0 && is_left_out(at, &tasks, &cpus);
+        let kept = useful.iter().filter(|(_, at)| is_kept(*at)).map(|(task, _)| *task).collect();
+        let held = scene.held().filter(|(task, cpu)| {
+            asked.counts_task(*task) && cpu.is_none_or(|cpu| asked.counts_cpu(cpu))
+        });
         Instant {
             waste: sure.saturating_sub(nowhere),
-            waste_max: if hidden {
-                count("idle") + count("waking") + count("unknown")
-            } else {
-                most
-            },
+            waste_max,
             waking: count("waking"),
             known: count("idle") + count("waking") + count("busy"),
             online: count("idle") + count("waking") + count("busy") + count("unknown"),
+            held: held.count() as u64,
+            affinity,
+            kept,
         }
     }
+}
+
+/// Whether as many of the tasks can run at once without this one.
+fn is_left_out(at: usize, tasks: &[Mask], cpus: &[CpuId]) -> bool {
+    let others = [&tasks[..at], &tasks[at + 1..]].concat();
+    largest(&others, cpus) == largest(tasks, cpus)
 }
 
 /// Integrals so far.
@@ -208,6 +248,13 @@ impl Sum {
         sum.wake_delay_cpu_ns += instant.waking * length;
         sum.known_cpu_ns += instant.known * length;
         sum.online_cpu_ns += instant.online * length;
+        sum.held_ns += instant.held * length;
+        if let Some(kept) = &mut sum.affinity_cpu_ns {
+            *kept += instant.affinity * length;
+        }
+        for task in &instant.kept {
+            *sum.kept_ns.entry(*task).or_default() += length;
+        }
         match (&mut self.episode, instant.waste > 0) {
             (Some((_, until)), true) => *until = to,
             (None, true) => self.episode = Some((from, to)),

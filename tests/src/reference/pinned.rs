@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wastenot_model::{Carries, CpuId, Event, History, Seen, TaskId};
+use wastenot_model::{Carries, CpuId, CpuSet, Event, History, Seen, TaskId};
 
 /// Kernel threads named after one CPU that were seen on no other, and interrupt threads that were
 /// seen on one CPU only. Seen is: running there, or queued there.
@@ -19,6 +19,13 @@ pub(super) fn assumed(history: &History) -> BTreeSet<TaskId> {
         on.is_some_and(|&on| name.starts_with("irq/") || named_after(&name) == Some(on))
     };
     history.tasks().map(|(task, _)| task).filter(pinned).collect()
+}
+
+/// Whether a task serves one CPU or interrupt, where affinities are told: a kernel thread named
+/// after the one CPU where it may run, or a thread of an interrupt.
+pub(super) fn serves(name: &str, mask: Option<&CpuSet>) -> bool {
+    let only = |cpu| mask.is_some_and(|mask| mask.iter().eq([cpu]));
+    name.starts_with("irq/") || named_after(name).is_some_and(only)
 }
 
 fn seen(history: &History) -> BTreeMap<TaskId, BTreeSet<CpuId>> {

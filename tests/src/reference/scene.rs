@@ -26,6 +26,8 @@ enum Life {
     Unknown,
     Runs(CpuId),
     Waits,
+    /// It wants to run and a quota holds it back.
+    Held,
     Sleeps,
     New,
     Dead,
@@ -119,6 +121,10 @@ impl Scene {
         for past in history.past() {
             scene.remember(past);
         }
+        // Only now is it known whom a quota holds back.
+        for (place, task) in std::mem::take(&mut scene.queue) {
+            scene.join(task, place);
+        }
         scene
     }
 
@@ -131,6 +137,7 @@ impl Scene {
             known.life = match past.phase {
                 Phase::New => Life::New,
                 Phase::Dead => Life::Dead,
+                Phase::Held => Life::Held,
                 _ => Life::Unknown,
             };
         }
@@ -147,7 +154,7 @@ impl Scene {
         self.tasks.get(task).is_none_or(|known| match known.life {
             Life::Runs(_) | Life::New => false,
             Life::Sleeps => !known.woken,
-            Life::Unknown | Life::Waits | Life::Dead => true,
+            Life::Unknown | Life::Waits | Life::Held | Life::Dead => true,
         })
     }
 
@@ -270,6 +277,27 @@ impl Scene {
         }
     }
 
+    /// Tasks that a quota holds back, with the CPU that each is held back from.
+    pub(super) fn held(&self) -> impl Iterator<Item = (TaskId, Option<CpuId>)> + '_ {
+        let held = self.tasks.iter().filter(|(_, known)| known.life == Life::Held);
+        held.map(|(task, known)| (*task, known.last))
+    }
+
+    /// Settled: who waits when a quota begins to hold it back leaves its queue, and comes back
+    /// behind all others when it no longer does.
+    fn throttle(&mut self, task: TaskId, on: bool) {
+        self.task(task).throttled = on;
+        let place = match (self.task(task).life, on) {
+            (Life::Waits, true) => {
+                let at = self.queue.iter().position(|(_, other)| *other == task);
+                self.queue.remove(at.expect("it waits")).0
+            }
+            (Life::Held, false) => self.task(task).last,
+            _ => return,
+        };
+        self.join(task, place);
+    }
+
     fn fork(&mut self, child: TaskId) {
         if !child.is_idle() && matches!(self.task(child).life, Life::Unknown | Life::Dead) {
             self.task(child).life = Life::New;
@@ -295,7 +323,7 @@ impl Scene {
         }
         match what {
             Change::Affinity(mask) => self.task(task).mask = Some(mask),
-            Change::Throttled(on) => self.task(task).throttled = on,
+            Change::Throttled(on) => self.throttle(task, on),
             Change::MigrationDisabled(on) => self.task(task).held = on,
             Change::Policy(_) | Change::Nice(_) | Change::Cgroup(_) | Change::Name(_) => {}
         }
@@ -321,13 +349,17 @@ impl Scene {
     }
 
     fn acts(&mut self, task: TaskId) -> bool {
-        matches!(self.task(task).life, Life::Runs(_) | Life::Waits)
+        matches!(self.task(task).life, Life::Runs(_) | Life::Waits | Life::Held)
     }
 
     fn join(&mut self, task: TaskId, place: Option<CpuId>) {
-        self.task(task).life = Life::Waits;
         self.task(task).last = place;
-        self.queue.push((place, task));
+        if self.task(task).throttled {
+            self.task(task).life = Life::Held;
+        } else {
+            self.task(task).life = Life::Waits;
+            self.queue.push((place, task));
+        }
     }
 }
 

@@ -89,8 +89,7 @@ fn differences(
     let figures = |reports: &[Report], name: &str| -> Option<Vec<f64>> {
         reports.iter().map(|report| figure(report, name)).collect()
     };
-    let compared = first.measures.iter().filter(|measure| !measure.label.is_empty());
-    let difference = |measure: &Measure| {
+    let difference = |(label, measure): (String, &Measure)| {
         let (a, b) = (figures(before, &measure.name)?, figures(after, &measure.name)?);
         if a.is_empty() || b.is_empty() {
             return None;
@@ -99,7 +98,7 @@ fn differences(
         let change = after - before;
         Some(Difference {
             name: measure.name.clone(),
-            label: measure.label.clone(),
+            label,
             unit: measure.unit,
             before,
             after,
@@ -108,7 +107,7 @@ fn differences(
             interval: (a.len() > 1 && b.len() > 1).then(|| bootstrap(&a, &b)),
         })
     };
-    compared.filter_map(difference).collect()
+    first.shown_measures().filter_map(difference).collect()
 }
 
 /// The measures that got worse by more than `share` of what they were, and not by chance.

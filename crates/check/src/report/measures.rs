@@ -50,7 +50,7 @@ pub(super) fn selection(report: &mut Report, history: &History, options: &Option
     let counted = options.counted(history);
     let part = counted != history.window();
     let label = |shown: bool, label: &str| if shown { label.to_owned() } else { String::new() };
-    report.measure("selection.from_ns", &label(part, "Counted from"), counted.from, Unit::At);
+    report.measure("selection.from_ns", &label(part, "Counted, from"), counted.from, Unit::At);
     report.measure("selection.to_ns", &label(part, "  to"), counted.to, Unit::At);
     let cpus = options.cpus.as_ref().map(ToString::to_string);
     report.measure("selection.cpus", &label(cpus.is_some(), "CPUs counted"), cpus, Unit::None);
@@ -65,6 +65,14 @@ impl Check {
         report.measure("waste.cpu_ns", "CPU time wasted", waste.cpu_ns, Ns);
         report.measure("waste.cpu_ns_max", "  at most", waste.cpu_ns_max, Ns);
         report.measure("waste.share", "  of known CPU time", waste.share(), Share);
+        let figure = self.without_probably_pinned.as_ref().map(|figures| figures.cpu_ns);
+        let label = if figure.is_some() { "  without probably pinned tasks" } else { "" };
+        report.measure("waste.cpu_ns_without_probably_pinned", label, figure, Ns);
+        let throttled = self.without_possibly_throttled.as_ref();
+        report.measure("waste.possibly_throttled_waits", "", throttled.map(|it| it.0), Count);
+        let figure = throttled.map(|it| it.1);
+        let label = if figure.is_some() { "  without what a quota may explain" } else { "" };
+        report.measure("waste.cpu_ns_without_possibly_throttled", label, figure, Ns);
         report.measure("waste.known_share", "CPU time known", waste.known_share(), Share);
         report.measure("waste.wall_ns", "Time with waste", waste.wasteful_ns, Ns);
         report.measure("waste.episodes", "Episodes", waste.episodes, Count);
@@ -74,19 +82,14 @@ impl Check {
         report.measure("waste.whole_core_ns", "", waste.whole_core_ns, Ns);
         report.measure("waste.capacity_ns", "", waste.capacity_ns, Ns);
         report.measure("waste.probably_pinned", "", self.stayed_put.len(), Count);
-        let figure = self.without_probably_pinned.as_ref().map(|figures| figures.cpu_ns);
-        let label = if figure.is_some() { "  without probably pinned tasks" } else { "" };
-        report.measure("waste.cpu_ns_without_probably_pinned", label, figure, Ns);
-        let throttled = self.without_possibly_throttled.as_ref();
-        report.measure("waste.possibly_throttled_waits", "", throttled.map(|it| it.0), Count);
-        let figure = throttled.map(|it| it.1);
-        let label = if figure.is_some() { "  without what a quota may explain" } else { "" };
-        report.measure("waste.cpu_ns_without_possibly_throttled", label, figure, Ns);
         let delay = &waste.wake_delay;
         report.measure("wake_delay.cpu_ns", "Wake delay", delay.cpu_ns, Ns);
         report.measure("wake_delay.count", "", delay.count, Count);
         report.measure("wake_delay.longest_ns", "  longest", delay.longest_ns, Ns);
         report.measure("wake_delay.not_started", "", delay.not_started_count, Count);
+        let possible = delay.possibly_throttled_ns;
+        let label = if possible.is_some_and(|ns| ns > 0) { "  possibly throttled" } else { "" };
+        report.measure("wake_delay.possibly_throttled_ns", label, possible, Ns);
         report.measure("cpu.known_ns", "", waste.known_ns, Ns);
         report.measure("cpu.online_ns", "", waste.online_ns, Ns);
         report.measure("cpu.busy_ns", "CPU time busy", waste.busy_ns, Ns);
@@ -141,7 +144,7 @@ impl Check {
             report.measure(&format!("{name}.on_busy_some_idle"), &label, some, Count);
             // A new task has been nowhere before.
             let shown = landed.on_busy_prev_idle > 0 || name == "placements.wakeups";
-            let label = sub(if shown { "  and the previous CPU was idle" } else { "" });
+            let label = sub(if shown { "  on a busy CPU, previous one idle" } else { "" });
             let prev = landed.on_busy_prev_idle;
             report.measure(&format!("{name}.on_busy_prev_idle"), &label, prev, Count);
         }
@@ -184,7 +187,12 @@ impl Check {
         let threads = schedviz.per_thread_ns;
         report.measure("others.schedviz.per_thread_ns", "SchedViz: per thread", threads, Ns);
         let systing = self.systing;
-        report.measure("others.systing.violation_ns", "systing", systing.violation_ns, Ns);
+        report.measure(
+            "others.systing.violation_ns",
+            "systing: violations",
+            systing.violation_ns,
+            Ns,
+        );
         report.measure("others.systing.fraction", "", systing.fraction(), Share);
         let sanity = &self.sanity;
         report.measure("others.sanity.looks", "", sanity.looks, Count);

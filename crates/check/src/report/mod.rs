@@ -1,5 +1,6 @@
 //! The answers of a check as a Report.
 
+mod held;
 mod measures;
 mod tables;
 mod words;
@@ -8,7 +9,8 @@ use wastenot_model::{Finding, History, LossKind, Report, Span, Unit, Value};
 
 use self::measures::{selection, trace};
 use self::tables::histogram;
-use self::words::{count, sentence};
+use self::words::{count, kept_finding, not_started_finding, sentence, throttled_finding};
+use crate::recorder::is_recorders;
 use crate::waste::assumptions;
 use crate::{Check, Options};
 
@@ -20,6 +22,7 @@ impl Check {
         trace(&mut report, history);
         selection(&mut report, history, options);
         self.waste_measures(&mut report);
+        self.held_measures(&mut report, history, options);
         self.wait_measures(&mut report);
         self.placement_measures(&mut report);
         self.recorder_measure(&mut report, history, options);
@@ -28,6 +31,10 @@ impl Check {
             self.violation_table(history, options),
             self.not_started_table(history),
             self.episode_table(),
+            self.kept_table(history),
+            self.throttled_table(history),
+            self.cgroup_table(history),
+            self.stolen_table(history, options),
             self.origin_table(),
             self.nearest_table(),
             self.task_table(history),
@@ -37,7 +44,7 @@ impl Check {
             histogram("latency_histogram", "Wakeup to run by length", &self.waits.from_wakeup),
             self.depth_table(),
         ];
-        report.findings = self.findings(history);
+        report.findings = self.findings(history, options);
         report.losses = self.contradictions.losses(history);
         report.assumptions = self.assumptions(history, options);
         if !history.head.clock.nanoseconds {
@@ -62,15 +69,17 @@ impl Check {
             );
         }
         let cut = history.losses().iter().any(|loss| loss.kind == LossKind::Cut);
+        let doubtful = cut || self.contradictions.counted > 0;
         let bounded = waste.cpu_ns_max > waste.cpu_ns;
         let most =
             if bounded { format!(" (at most {})", Span(waste.cpu_ns_max)) } else { String::new() };
         let mut text = match waste.cpu_ns {
+            0 if doubtful => format!("No CPU time seems to have been wasted{most}."),
             0 => format!("No CPU time was wasted{most}."),
             ns => format!(
                 "{} of CPU time wasted{most}: {:.2} % of the known CPU time was idle while tasks \
                  that could have used it waited, in {} of up to {}.",
-                match (cut, bounded) {
+                match (doubtful, bounded) {
                     (true, _) => format!("About {}", Span(ns)),
                     (false, true) => format!("At least {}", Span(ns)),
                     (false, false) => Span(ns).to_string(),
@@ -83,6 +92,13 @@ impl Check {
         if cut {
             text += " The file is cut: a task that seems to wait may run on a CPU whose events are \
                      gone, so this is no bound.";
+        }
+        if let Some(first) = self.contradictions.first_counted {
+            text += &format!(
+                " Events contradict each other {}, so figures are approximate; the first: {}.",
+                count(self.contradictions.counted, "time"),
+                first.words(history)
+            );
         }
         if waste.known_share() < 0.995 {
             let known = waste.known_share() * 100.0;
@@ -97,31 +113,29 @@ impl Check {
                 count(silent, "CPU")
             );
         }
-        if let Some(worst) = self.violations.worst.first() {
+        text += &self.held_words(history);
+        let mut worst = self.violations.worst.iter();
+        if let Some(worst) = worst.find(|it| !is_recorders(history, it.task)) {
             text += &format!(" Worst: {}", sentence(history, worst));
         }
         text
     }
 
-    fn findings(&self, history: &History) -> Vec<Finding> {
+    fn findings(&self, history: &History, options: &Options) -> Vec<Finding> {
         let violations = self.violations.worst.iter().take(20).map(|it| Finding {
             code: "waste".to_owned(),
             window: it.window,
             message: sentence(history, it),
             help: None,
         });
-        let not_started = self.waste.wake_delay.not_started.iter().take(5).map(|it| Finding {
-            code: "not-started".to_owned(),
-            window: it.window,
-            message: format!(
-                "CPU {} did not start {} for {}, though it was queued there and the CPU idle.",
-                it.cpu,
-                history.task_label(it.task),
-                it.window.span()
-            ),
-            help: Some("a lost wakeup, a late interrupt or vCPU, deep or forced idle".to_owned()),
-        });
-        violations.chain(not_started).collect()
+        let not_started = self.waste.wake_delay.not_started.iter().take(5);
+        let not_started = not_started.map(|it| not_started_finding(history, it));
+        let kept = self.waste.kept.iter().flat_map(|kept| &kept.tasks).take(5);
+        let kept = kept.map(|it| kept_finding(history, it));
+        let throttled = self.throttled.iter().flat_map(|found| &found.by_task).take(5);
+        let counted = options.counted(history);
+        let throttled = throttled.map(|it| throttled_finding(history, counted, it));
+        violations.chain(not_started).chain(kept).chain(throttled).collect()
     }
 
     fn assumptions(&self, history: &History, options: &Options) -> Vec<String> {

@@ -12,8 +12,9 @@ impl Check {
         let columns = [
             ("task", "task", Unit::None),
             ("tid", "", Unit::None),
-            ("cpu", "CPU", Unit::None),
+            ("cpu", "", Unit::None),
             ("to_cpu", "", Unit::None),
+            ("stretch_cpu", "CPU", Unit::None),
             ("from_ns", "from", Unit::At),
             ("to_ns", "", Unit::At),
             ("waited_ns", "waited", Unit::Ns),
@@ -47,6 +48,7 @@ impl Check {
                 tid(it.task).into(),
                 it.cpu.into(),
                 it.to_cpu.into(),
+                it.stretch_cpus.first().copied().into(),
                 it.window.from.into(),
                 it.window.to.into(),
                 it.window.span().into(),
@@ -77,6 +79,7 @@ impl Check {
             ("cpu", "CPU", Unit::None),
             ("from_ns", "from", Unit::At),
             ("length_ns", "not started for", Unit::Ns),
+            ("possibly_throttled", "", Unit::None),
         ];
         let label = "Idle CPUs that did not start a task queued on them";
         let mut table = Table::new("not_started", label, &columns);
@@ -87,6 +90,7 @@ impl Check {
                 it.cpu.into(),
                 it.window.from.into(),
                 it.window.span().into(),
+                it.possibly_throttled.into(),
             ]);
         }
         table

@@ -1,8 +1,13 @@
 //! Violations and kinds in words.
 
-use wastenot_model::{By, Context, Distance, History, Origin};
+use wastenot_model::{
+    By, Context, Distance, Finding, History, NameId, Origin, Span, TaskId, Window,
+};
 
+use crate::stolen;
+use crate::throttled::Held;
 use crate::violations::Violation;
+use crate::waste::{KeptTask, NotStarted};
 
 /// `1 CPU`, `2 CPUs`.
 pub(super) fn count(number: u64, noun: &str) -> String {
@@ -43,14 +48,87 @@ pub(super) fn sentence(history: &History, it: &Violation) -> String {
         Distance::Other => " (another node)",
         Distance::Same | Distance::Unknown => "",
     };
-    format!(
-        "{} waited {} on CPU {}{how}, while CPU {}{near} stayed idle for {}.",
-        history.task_label(it.task),
-        it.window.span(),
+    let (task, waited) = (history.task_label(it.task), it.window.span());
+    let idle = format!("while CPU {}{near} stayed idle for {}", it.idle_cpu, it.stretch.span());
+    match places(it) {
+        None => format!("{task} waited {waited}{how}, {idle}."),
+        Some(place) if !it.moved => format!("{task} waited {waited} on {place}{how}, {idle}."),
+        Some(place) => {
+            format!("{task} waited {waited}{how}, and was moved meanwhile; on {place}, {idle}.")
+        }
+    }
+}
+
+/// Where it waited during the stretch, in order.
+fn places(it: &Violation) -> Option<String> {
+    let (first, others) = it.stretch_cpus.split_first()?;
+    let last = others.last().map_or(String::new(), |last| match others.len() {
+        1 => format!(", then CPU {last}"),
+        more => format!(", then {} others, then CPU {last}", more - 1),
+    });
+    Some(format!("CPU {first}{last}"))
+}
+
+/// A CPU that did not start a task.
+pub(super) fn not_started_finding(history: &History, it: &NotStarted) -> Finding {
+    let mut message = format!(
+        "CPU {} did not start {} for {}, though it was queued there and the CPU idle",
         it.cpu,
-        it.idle_cpu,
-        it.stretch.span()
-    )
+        history.task_label(it.task),
+        it.window.span()
+    );
+    let mut help = "a lost wakeup, a late interrupt or vCPU, deep or forced idle".to_owned();
+    if it.possibly_throttled {
+        message += "; possibly throttled";
+        help = format!("a quota, which the trace does not tell; otherwise {help}");
+    }
+    let stolen = stolen::during(history, it.window).filter(|(cpu, _)| *cpu == it.cpu);
+    let stolen = stolen.fold(0, |all: u64, (_, ns)| all.saturating_add(ns));
+    if stolen > 0 {
+        message += &format!("; the hypervisor took {} from it in these seconds", Span(stolen));
+    }
+    Finding {
+        code: "not-started".to_owned(),
+        window: it.window,
+        message: message + ".",
+        help: Some(help),
+    }
+}
+
+/// A task that its affinity kept from idle CPUs.
+pub(super) fn kept_finding(history: &History, it: &KeptTask) -> Finding {
+    let mask = history.mask(it.mask).map(ToString::to_string).unwrap_or_default();
+    Finding {
+        code: "affinity".to_owned(),
+        window: it.window,
+        message: format!(
+            "{} waited for {} in all although other CPUs were idle: its affinity allows CPU {mask} \
+             only.",
+            history.task_label(it.task),
+            Span(it.kept_ns)
+        ),
+        help: Some("its own mask (taskset), its cpuset, or isolated CPUs".to_owned()),
+    }
+}
+
+/// A task that quotas held back.
+pub(super) fn throttled_finding(
+    history: &History,
+    counted: Window,
+    (task, group, held): &(TaskId, Option<NameId>, Held),
+) -> Finding {
+    let group = group.map_or(String::new(), |group| format!(" in {}", history.name(group)));
+    Finding {
+        code: "throttled".to_owned(),
+        window: counted,
+        message: format!(
+            "A quota held {}{group} back for {} in all, at most for {}.",
+            history.task_label(*task),
+            Span(held.held_ns),
+            Span(held.longest_ns)
+        ),
+        help: Some("cpu.max of its cgroup, or of one above it".to_owned()),
+    }
 }
 
 fn actor(history: &History, by: By) -> String {

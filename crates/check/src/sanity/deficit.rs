@@ -91,8 +91,7 @@ impl Deficits {
         let (span, idle) = (now.since(since).0, sum.run_ns + sum.wait_ns == 0);
         match was.phase {
             Phase::Running => sum.run_ns += span,
-            // Held back by a quota, it neither runs nor waits for others.
-            Phase::Waiting if !was.throttled => sum.wait_ns += span,
+            Phase::Waiting => sum.wait_ns += span,
             _ => return,
         }
         if idle && span > 0 {

@@ -1,11 +1,12 @@
 //! Events that cannot all be true.
 
 use wastenot_model::{
-    Contradiction, Entry, History, Loss, LossKind, Missing, Observer, State, Time,
+    Contradiction, CpuId, Entry, Event, History, Loss, LossKind, Missing, Observer, State, TaskId,
+    Time, Window,
 };
 
 /// Events that contradict what was known: lost events that nobody reported, or skewed clocks.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradictions {
     /// A switch names a `prev` that did not run there.
     pub other_prev: u64,
@@ -15,11 +16,62 @@ pub struct Contradictions {
     pub ran_twice: u64,
     /// A dead task ran.
     pub undead: u64,
-    /// When the first of all came.
-    pub first: Option<Time>,
+    /// The first of all.
+    pub first: Option<Contradicted>,
+    /// How many came in the counted time, where they make figures doubtful.
+    pub counted: u64,
+    /// The first of these.
+    pub first_counted: Option<Contradicted>,
+    window: Window,
+}
+
+/// An event that contradicts what was known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contradicted {
+    /// When it came.
+    pub time: Time,
+    /// On which CPU.
+    pub cpu: CpuId,
+    /// Of which task; an idle task where the CPU was thought to be busy.
+    pub task: TaskId,
+    /// What it contradicts.
+    pub what: Contradiction,
+}
+
+impl Contradicted {
+    fn of(entry: &Entry, what: Contradiction) -> Option<Contradicted> {
+        let Event::Switch { cpu, prev, next, .. } = entry.event else { return None };
+        let task = if what == Contradiction::OtherPrev { prev } else { next };
+        Some(Contradicted { time: entry.time, cpu, task, what })
+    }
+
+    /// In words, as the end of a sentence.
+    pub fn words(&self, history: &History) -> String {
+        let (task, cpu) = (history.task_label(self.task), self.cpu);
+        match self.what {
+            Contradiction::OtherPrev => format!("{task} left CPU {cpu}, where another task ran"),
+            Contradiction::RanAsleep => format!("{task} ran on CPU {cpu} though it slept"),
+            Contradiction::RanTwice => format!("{task} ran on CPU {cpu} and on another CPU"),
+            Contradiction::Undead => format!("{task} ran on CPU {cpu} after its death"),
+        }
+    }
 }
 
 impl Contradictions {
+    /// Of a whole recording of which `window` counts.
+    pub fn within(window: Window) -> Contradictions {
+        Contradictions {
+            other_prev: 0,
+            ran_asleep: 0,
+            ran_twice: 0,
+            undead: 0,
+            first: None,
+            counted: 0,
+            first_counted: None,
+            window,
+        }
+    }
+
     /// All of them.
     pub fn total(&self) -> u64 {
         self.other_prev + self.ran_asleep + self.ran_twice + self.undead
@@ -29,25 +81,33 @@ impl Contradictions {
     pub fn losses(&self, history: &History) -> Vec<Loss> {
         let mut losses = history.losses().to_vec();
         losses.extend(Missing::find(history).iter().map(|missing| missing.loss(history)));
-        losses.extend((self.total() > 0).then(|| self.loss()));
+        losses.extend((self.total() > 0).then(|| self.loss(history)));
         losses
     }
 
-    fn loss(&self) -> Loss {
-        let note = format!(
+    fn loss(&self, history: &History) -> Loss {
+        let mut note = format!(
             "events of the recording contradict each other: another previous task in a switch {}, \
              runs of sleeping tasks {}, on two CPUs {}, after death {}",
             self.other_prev, self.ran_asleep, self.ran_twice, self.undead
         );
+        if let Some(first) = self.first {
+            note += &format!("; the first: {}", first.words(history));
+        }
         let mut loss = Loss::new(LossKind::Contradiction, note);
-        (loss.count, loss.time) = (Some(self.total()), self.first);
+        (loss.count, loss.time) = (Some(self.total()), self.first.map(|first| first.time));
         loss
     }
 }
 
 impl Observer for Contradictions {
     fn contradiction(&mut self, _: &State, entry: &Entry, what: Contradiction) {
-        self.first.get_or_insert(entry.time);
+        let this = Contradicted::of(entry, what);
+        self.first = self.first.or(this);
+        if self.window.holds(entry.time) {
+            self.counted += 1;
+            self.first_counted = self.first_counted.or(this);
+        }
         match what {
             Contradiction::OtherPrev => self.other_prev += 1,
             Contradiction::RanAsleep => self.ran_asleep += 1,

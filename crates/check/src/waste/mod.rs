@@ -3,8 +3,9 @@
 //! # What it finds
 //! At an instant a CPU is *idle* when it runs its idle task and nothing waits on it, and *waking*
 //! when something does: the task that has waited on it longest is about to start. Every other
-//! waiting, movable task is a candidate. `waste(t)` is the size of the largest matching between
-//! idle CPUs and candidates, an edge where the task may run on the CPU. Its integral is CPU time.
+//! waiting, movable task is a candidate; one that a quota holds back does not wait. `waste(t)` is
+//! the size of the largest matching between idle CPUs and candidates, an edge where the task may
+//! run on the CPU. Its integral is CPU time.
 //!
 //! # What is unknown
 //! An unknown CPU is neither idle nor busy, and a task that waits on one may run there already: it
@@ -21,13 +22,15 @@
 //! SchedViz's "idle while overloaded" and the first invariant of "The Linux Scheduler: a Decade of
 //! Wasted Cores" (Lozi et al., EuroSys 2016), made exact and affinity-aware.
 
+mod affinity;
 mod classes;
 mod contradictions;
 mod cores;
 mod watch;
 
-use wastenot_model::{Carries, CpuId, CpuSet, History, Silent, TaskId, Window, replay};
+use wastenot_model::{Carries, CpuId, CpuSet, History, Silent, Span, TaskId, Window, replay};
 
+pub use self::affinity::{Kept, KeptTask};
 pub use self::contradictions::Contradictions;
 pub use self::watch::Waste;
 use crate::{Distribution, Movable, Options, Scope};
@@ -78,6 +81,8 @@ pub struct Figures {
     pub wake_delay: WakeDelay,
     /// CPUs that were silent and unknown.
     pub silent: CpuSet,
+    /// What affinities kept from tasks that waited; `None` where the source does not tell them.
+    pub kept: Option<Kept>,
 }
 
 /// CPUs that ran their idle task although a task was queued on them.
@@ -96,6 +101,9 @@ pub struct WakeDelay {
     pub not_started: Vec<NotStarted>,
     /// How many lasted longer than the grace.
     pub not_started_count: u64,
+    /// The part in stretches above 1 ms for tasks that were switched out runnable, so that a quota
+    /// may have held them back; `None` where the source tells throttling.
+    pub possibly_throttled_ns: Option<u64>,
 }
 
 /// A maximal stretch with waste above zero.
@@ -118,7 +126,13 @@ pub struct NotStarted {
     pub task: TaskId,
     /// From and to.
     pub window: Window,
+    /// A quota may have held the task back: it was switched out runnable, and the source does not
+    /// tell throttling.
+    pub possibly_throttled: bool,
 }
+
+/// A task that waits longer than this after it was switched out runnable may be throttled.
+pub(crate) const THROTTLED_ABOVE: Span = Span::ms(1);
 
 impl Figures {
     /// Waste as a part of known CPU time.

@@ -7,9 +7,10 @@ use wastenot_model::{
     TaskState, Time, Window,
 };
 
+use super::affinity::Affinity;
 use super::classes::Classes;
 use super::cores::Cores;
-use super::{Episode, Figures, NotStarted};
+use super::{Episode, Figures, NotStarted, THROTTLED_ABOVE, WakeDelay};
 use crate::matching::{ANYWHERE, Class, Matching};
 use crate::worst::Worst;
 use crate::{Movable, Options, Scope};
@@ -46,6 +47,30 @@ enum Kind {
 
 const KINDS: usize = 8;
 
+/// A movable task that a waking CPU is about to start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Head {
+    task: TaskId,
+    class: Class,
+    /// It serves this CPU alone.
+    serves: bool,
+}
+
+/// When a waking CPU began to be so, and for whom.
+#[derive(Clone, Copy, Debug)]
+struct Waking {
+    since: Time,
+    head: TaskId,
+    switched_out: bool,
+}
+
+const ASLEEP: Waking = Waking { since: Time(0), head: TaskId(0), switched_out: false };
+
+/// Whether its wait began with being switched out runnable, as a quota would begin it.
+fn switched_out(known: &TaskState) -> bool {
+    matches!(known.origin, Origin::Preempted | Origin::Yielded)
+}
+
 impl Kind {
     /// Whether nothing is known to run there.
     fn may_be_idle(self) -> bool {
@@ -68,10 +93,9 @@ pub struct Waste<'a> {
     /// What each CPU is and since when; times go into `kind_ns` when that ends.
     kinds: Vec<(Kind, Time)>,
     kind_ns: [u64; KINDS],
-    /// The class of the head that a waking CPU is about to start, where that head is movable.
-    starting: Vec<Option<Class>>,
-    /// When a waking CPU began to be so, and for whom.
-    waking_since: Vec<(Time, TaskId)>,
+    /// The head that a waking CPU is about to start, where that head is movable.
+    starting: Vec<Option<Head>>,
+    waking: Vec<Waking>,
     /// Candidates per class; those that a waking CPU is about to start are taken off.
     supply: Vec<i64>,
     waiting: i64,
@@ -82,6 +106,7 @@ pub struct Waste<'a> {
     low: Matching,
     high: Option<Matching>,
     silent_idle: Option<Matching>,
+    affinity: Affinity<'a>,
     cores: Option<Cores>,
     capacities: bool,
     /// The source tells policies.
@@ -98,6 +123,7 @@ pub struct Waste<'a> {
     /// Candidates that were switched out runnable.
     switched_out: i64,
     worst: Worst<(u64, Reverse<Time>), Episode>,
+    ended: Time,
     not_started: Worst<(Span, Reverse<Time>, Reverse<CpuId>), NotStarted>,
     figures: Figures,
 }
@@ -138,6 +164,7 @@ impl<'a> Waste<'a> {
         let classes = Classes::new(history, scope);
         let matching = Matching::new(cpus, classes.masks.clone());
         let capacity = history.head.machine.cpus.first().map(|cpu| cpu.capacity);
+        let untold = (!history.head.carries.has(Carries::THROTTLING)).then_some(0);
         Waste {
             history,
             scope,
@@ -145,11 +172,12 @@ impl<'a> Waste<'a> {
             options,
             supply: vec![0; classes.masks.len()],
             unsure_supply: vec![0; classes.masks.len()],
+            affinity: Affinity::new(history, movable, classes.masks.len()),
             classes,
             kinds: history.cpus().map(|cpu| (Kind::at_first(scope, cpu), Time(0))).collect(),
             kind_ns: [0; KINDS],
             starting: vec![None; cpus],
-            waking_since: vec![(Time(0), TaskId(0)); cpus],
+            waking: vec![ASLEEP; cpus],
             waiting: 0,
             unplaced: 0,
             high: None,
@@ -167,10 +195,12 @@ impl<'a> Waste<'a> {
             doubtful: Vec::new(),
             switched_out: 0,
             worst: Worst::new(if options.marks { usize::MAX } else { options.limit }),
+            ended: Time(0),
             not_started: Worst::new(options.limit),
             figures: Figures {
                 cpus: scope.cpus().count(),
                 span_ns: scope.window.span().0,
+                wake_delay: WakeDelay { possibly_throttled_ns: untold, ..WakeDelay::default() },
                 ..Figures::default()
             },
         }
@@ -192,6 +222,7 @@ impl<'a> Waste<'a> {
         figures.wake_delay.cpu_ns = ns(&[Kind::Waking]);
         figures.worst = self.worst.finish();
         figures.wake_delay.not_started = self.not_started.finish();
+        figures.kept = self.affinity.finish(self.ended, self.scope);
         self.figures
     }
 
@@ -252,7 +283,7 @@ impl<'a> Waste<'a> {
             placed: true,
             unplaced: false,
             sure: kind != Kind::Unknown,
-            switched_out: matches!(state.origin, Origin::Preempted | Origin::Yielded),
+            switched_out: switched_out(state),
             class: self.class(task, state),
         }
     }
@@ -262,9 +293,10 @@ impl<'a> Waste<'a> {
         self.movable.is_movable(task, state).then(|| self.classes.of(state))
     }
 
-    /// Adds a task of this weight (`step` 1), or takes it away (-1).
+    /// Adds what `task` weighs as it is in `known` (`step` 1), or takes it away (-1).
     #[inline]
-    fn count(&mut self, weight: Weight, step: i64) {
+    fn count(&mut self, now: Time, task: TaskId, known: &TaskState, step: i64) {
+        let weight = self.weigh(task, known);
         self.dirty = true;
         self.waiting += step * i64::from(weight.placed);
         self.unplaced += step * i64::from(weight.unplaced);
@@ -272,9 +304,42 @@ impl<'a> Waste<'a> {
         if weight.sure {
             self.supply[class] += step;
             self.switched_out += step * i64::from(weight.switched_out);
+            self.affinity.count(self.affinity.serves(task, known), step);
+            match step {
+                1 => self.affinity.begin(task, known, class, now),
+                _ => self.affinity.end(task, now, self.scope),
+            }
         } else {
             self.unsure_supply[class] += step;
             self.begin_high();
+        }
+    }
+
+    /// The waiting `task` as the head of a CPU, where it is a candidate otherwise.
+    #[inline]
+    fn head(&self, task: TaskId, known: &TaskState) -> Option<Head> {
+        let class = self.weigh(task, known).class?;
+        Some(Head { task, class, serves: self.affinity.serves(task, known) })
+    }
+
+    /// A CPU is about to start this head, and no longer that one.
+    fn start(&mut self, state: &State, was: Option<Head>, now: Option<Head>) {
+        if let Some(head) = now {
+            self.supply[head.class] -= 1;
+            self.affinity.count(head.serves, -1);
+            self.affinity.end(head.task, state.now(), self.scope);
+        }
+        let Some(head) = was else { return };
+        self.supply[head.class] += 1;
+        self.affinity.count(head.serves, 1);
+        // It may wait on, behind another one that came before it, or elsewhere.
+        let known = state.task(head.task);
+        let starts = |cpu: CpuId| self.starting[cpu.index()].is_some_and(|it| it.task == head.task);
+        if known.phase == Phase::Waiting && !known.cpu.is_some_and(starts) {
+            let weight = self.weigh(head.task, &known);
+            if let (true, Some(class)) = (weight.sure, weight.class) {
+                self.affinity.begin(head.task, &known, class, state.now());
+            }
         }
     }
 
@@ -289,22 +354,31 @@ impl<'a> Waste<'a> {
     fn wait_for_heads(&mut self, state: &State) {
         for cpu in self.scope.cpus() {
             if let Some(head) = state.first_waiting(cpu) {
-                self.waking_since[cpu.index()].1 = head;
+                let waking = &mut self.waking[cpu.index()];
+                (waking.head, waking.switched_out) = (head, switched_out(&state.task(head)));
             }
         }
     }
 
     fn wake_ended(&mut self, cpu: CpuId, now: Time) {
-        let (since, task) = self.waking_since[cpu.index()];
+        let Waking { since, head: task, switched_out } = self.waking[cpu.index()];
         let Some((from, to)) = self.scope.window.clip(since, now) else { return };
         let window = Window { from, to };
         let delay = &mut self.figures.wake_delay;
         delay.count += 1;
         delay.lengths.add(window.span().0);
         delay.longest_ns = delay.longest_ns.max(window.span().0);
+        let mut possibly_throttled = false;
+        if let Some(sum) = &mut delay.possibly_throttled_ns
+            && switched_out
+            && window.span() > THROTTLED_ABOVE
+        {
+            possibly_throttled = true;
+            add(sum, 1, window.span().0);
+        }
         if window.span() > self.options.wake_grace {
             delay.not_started_count += 1;
-            let stretch = NotStarted { cpu, task, window };
+            let stretch = NotStarted { cpu, task, window, possibly_throttled };
             let rank = (window.span(), Reverse(window.from), Reverse(cpu));
             self.not_started.add(rank, stretch);
         }
@@ -338,6 +412,8 @@ impl<'a> Waste<'a> {
         let silent = self.silent_idle.as_ref().unwrap_or(&self.low).size();
         self.now_silent = silent.saturating_sub(unplaced);
         self.allow_for_missing();
+        let high = self.high.as_ref().unwrap_or(&self.low);
+        self.affinity.settle(&self.low, high, self.now_high, unplaced);
     }
 
     /// Tasks of which no row tells may wait, and have any CPU that is not known to be busy.
@@ -473,15 +549,18 @@ impl Observer for Waste<'_> {
         if self.now_high > 0 || self.unplaced > 0 || self.episode.is_some() {
             self.integrate(from, to);
         }
+        if self.affinity.now > 0 {
+            self.affinity.integrate(ns);
+        }
     }
 
     #[inline]
-    fn task(&mut self, _: &State, task: TaskId, was: &TaskState, now: &TaskState) {
+    fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
         if was.phase == Phase::Waiting {
-            self.count(self.weigh(task, was), -1);
+            self.count(state.now(), task, was, -1);
         }
         if now.phase == Phase::Waiting {
-            self.count(self.weigh(task, now), 1);
+            self.count(state.now(), task, now, 1);
         }
     }
 
@@ -493,35 +572,36 @@ impl Observer for Waste<'_> {
         let (was, _) = self.kinds[cpu.index()];
         let kind = self.kind(state, cpu, now);
         let head = (kind == Kind::Waking).then(|| state.first_waiting(cpu)).flatten();
-        let starting = head.and_then(|task| self.weigh(task, &state.task(task)).class);
-        if was == kind && self.starting[cpu.index()] == starting {
+        let starting = head.and_then(|task| self.head(task, &state.task(task)));
+        let before = self.starting[cpu.index()];
+        if was == kind && before == starting {
             return;
         }
-        if let Some(class) = std::mem::replace(&mut self.starting[cpu.index()], starting) {
-            self.supply[class] += 1;
-        }
-        if let Some(class) = starting {
-            self.supply[class] -= 1;
-        }
+        self.starting[cpu.index()] = starting;
+        self.start(state, before, starting);
         if was == Kind::Waking && kind != Kind::Waking {
             self.wake_ended(cpu, state.now());
         }
-        if let (Some(task), true) = (head, was != Kind::Waking) {
-            self.waking_since[cpu.index()] = (state.now(), task);
+        if let (Some(head), true) = (head, was != Kind::Waking) {
+            let switched_out = switched_out(&state.task(head));
+            self.waking[cpu.index()] = Waking { since: state.now(), head, switched_out };
         }
         // Who waits on a CPU that becomes known, or unknown, becomes sure to wait, or unsure.
         let turns = (was == Kind::Unknown) != (kind == Kind::Unknown);
         if turns {
-            state.waiting(cpu).for_each(|task| self.count(self.weigh(task, &state.task(task)), -1));
+            let now = state.now();
+            state.waiting(cpu).for_each(|task| self.count(now, task, &state.task(task), -1));
         }
         self.set_kind(cpu, kind, state.now());
         if turns {
-            state.waiting(cpu).for_each(|task| self.count(self.weigh(task, &state.task(task)), 1));
+            let now = state.now();
+            state.waiting(cpu).for_each(|task| self.count(now, task, &state.task(task), 1));
         }
         self.dirty = true;
     }
 
     fn end(&mut self, state: &State) {
+        self.ended = state.now();
         self.end_episode();
         for cpu in 0..self.kinds.len() {
             let (id, (kind, _)) = (CpuId(cpu as u16), self.kinds[cpu]);

@@ -5,7 +5,7 @@ mod report;
 use wastenot_check::waste::Figures;
 use wastenot_check::{Movable, Recorder, waste};
 use wastenot_model::machine::Costs;
-use wastenot_model::{History, Loss, Machine, Silent, Span, TaskId, Time, replay};
+use wastenot_model::{History, Loss, Machine, Silent, Span, TaskId, Time, Window, replay};
 use wastenot_scenario::extract::{self, AsRecorded, Bound, Extracted};
 use wastenot_scenario::scenario::Choice;
 use wastenot_sim::{Options, simulate};
@@ -105,7 +105,7 @@ pub fn what_if(history: &History, question: &Question) -> Result<WhatIf, Error> 
 
 /// What of `history` was lost or is suspect.
 fn losses(history: &History) -> Vec<Loss> {
-    let mut contradictions = waste::Contradictions::default();
+    let mut contradictions = waste::Contradictions::within(Window::ALL);
     replay(history, Silent::Unknown, &mut contradictions);
     contradictions.losses(history)
 }

@@ -183,6 +183,19 @@ impl History {
     pub fn lose(&mut self, loss: Loss) {
         loss.add_to(&mut self.losses);
     }
+    /// Cells of these columns, row by row, of the annexes of this name; `None` where one lacks.
+    pub fn annex_cells<'h, const N: usize>(
+        &'h self,
+        name: &'static str,
+        columns: [&'static str; N],
+    ) -> impl Iterator<Item = [Option<&'h crate::Value>; N]> {
+        let tables = self.annexes.iter().map(|annex| &annex.table);
+        tables.filter(move |table| table.name == name).flat_map(move |table| {
+            let place = |name: &str| table.columns.iter().position(|column| column.name == name);
+            let places = columns.map(place);
+            table.rows.iter().map(move |row| places.map(|at| at.and_then(|at| row.get(at))))
+        })
+    }
     /// Number of CPUs.
     pub fn cpu_count(&self) -> usize {
         self.head.machine.cpus.len()

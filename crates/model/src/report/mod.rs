@@ -228,6 +228,23 @@ impl Report {
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.measures.iter().find(|measure| measure.name == name).map(|measure| &measure.value)
     }
+    /// The figures that are for people, each with a label that says it all where it stands alone:
+    /// an indented label goes on the one above it.
+    pub fn shown_measures(&self) -> impl Iterator<Item = (String, &Measure)> {
+        let mut above = "";
+        self.measures.iter().filter(|measure| !measure.label.is_empty()).map(move |measure| {
+            let Some(rest) = measure.label.strip_prefix("  ") else {
+                above = &measure.label;
+                return (measure.label.clone(), measure);
+            };
+            // What comes behind a comma is of the one above alone: its median, its beginning.
+            let label = match above.rsplit_once(", ") {
+                Some((what, _)) => format!("{what}, {}", rest.trim_start()),
+                None => format!("{above}: {}", rest.trim_start()),
+            };
+            (label, measure)
+        })
+    }
     /// A table by name.
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.tables.iter().find(|table| table.name == name)

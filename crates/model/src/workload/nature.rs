@@ -73,7 +73,7 @@ impl Natures {
         let groups = groups_told(history);
         let known = groups.len().max(1);
         let columns = ["tid", "group", "kthread", "awaited", "priority", "job"];
-        let tasks = rows(history, "tasks", columns).filter_map(|row| {
+        let tasks = history.annex_cells("tasks", columns).filter_map(|row| {
             let ordinary = Nature::default();
             let group = whole(row[1]).filter(|&group| (group as usize) < known);
             let nature = Nature {
@@ -85,11 +85,11 @@ impl Natures {
             };
             Some((tid(row[0])?, nature))
         });
-        let synchrony = rows(history, "synchrony", ["at_ns", "tid", "sync"]);
+        let synchrony = history.annex_cells("synchrony", ["at_ns", "tid", "sync"]);
         let synchrony = synchrony.filter_map(|row| {
             Some(Synchrony { at: Time(time(row[0])?), tid: tid(row[1])?, sync: flag(row[2])? })
         });
-        let ipi = rows(history, "costs", ["ipi_ns"]).find_map(|row| time(row[0]));
+        let ipi = history.annex_cells("costs", ["ipi_ns"]).find_map(|row| time(row[0]));
         let mut natures = Natures {
             tasks: tasks.collect(),
             synchrony: synchrony.collect(),
@@ -177,7 +177,7 @@ impl Natures {
 /// Groups of which each lies in one that leads to the root, the first.
 fn groups_told(history: &History) -> Vec<Group> {
     let columns = ["name", "parent", "session", "shares"];
-    let told = rows(history, "groups", columns).enumerate().map(|(n, row)| Group {
+    let told = history.annex_cells("groups", columns).enumerate().map(|(n, row)| Group {
         name: match row[0] {
             Some(Value::Text(name)) => name.clone(),
             _ => format!("g-{n}"), // taken out of a file that goes elsewhere
@@ -198,20 +198,6 @@ fn groups_told(history: &History) -> Vec<Group> {
         }
     }
     groups
-}
-
-/// Cells of these columns, row by row, of the annexes of this name.
-pub(super) fn rows<'h, const N: usize>(
-    history: &'h History,
-    name: &'static str,
-    columns: [&'static str; N],
-) -> impl Iterator<Item = [Option<&'h Value>; N]> {
-    let tables = history.annexes.iter().map(|annex| &annex.table);
-    tables.filter(move |table| table.name == name).flat_map(move |table| {
-        let place = |name: &str| table.columns.iter().position(|column| column.name == name);
-        let places = columns.map(place);
-        table.rows.iter().map(move |row| places.map(|at| at.and_then(|at| row.get(at))))
-    })
 }
 
 pub(super) fn whole(cell: Option<&Value>) -> Option<u32> {

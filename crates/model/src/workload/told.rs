@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::nature::{number, rows, tid, time, whole};
+use super::nature::{number, tid, time, whole};
 use super::{
     AffinityId, Barrier, BarrierId, ConditionId, Lock, LockId, MarkId, Pipe, PipeId, Program,
     Random, Step, Template, TemplateId, Variate, Waiting,
@@ -76,15 +76,17 @@ impl Programs {
 
     /// What `history` tells; nothing if any of it makes no sense: files may be damaged.
     pub fn told(history: &History) -> Option<Programs> {
-        let seed = rows(history, "draws", ["seed"]).next()?[0].and_then(text)?.parse().ok()?;
+        let seed =
+            history.annex_cells("draws", ["seed"]).next()?[0].and_then(text)?.parse().ok()?;
         let mut workload = Workload::new();
-        for row in rows(history, "shared", ["what", "size", "tokens", "waiting", "span_ns", "cpus"])
+        for row in
+            history.annex_cells("shared", ["what", "size", "tokens", "waiting", "span_ns", "cpus"])
         {
             share(&mut workload, row)?;
         }
         let mut programs: Vec<(Vec<Step>, Option<CpuSet>)> = Vec::new();
         let columns = ["template", "step", "of", "variate", "a", "b", "cpus"];
-        for row in rows(history, "programs", columns) {
+        for row in history.annex_cells("programs", columns) {
             let template = whole(row[0])? as usize;
             match text(row[1]?)? {
                 "template" if template == programs.len() => {
@@ -103,7 +105,7 @@ impl Programs {
             let program = Program::new(steps).ok()?;
             workload.template(Template { affinity, ..Template::new("", program) });
         }
-        let kinds = rows(history, "program_of", ["tid", "template", "launched_ns"]);
+        let kinds = history.annex_cells("program_of", ["tid", "template", "launched_ns"]);
         let kinds = kinds.map(|row| {
             let template = whole(row[1]).filter(|&it| (it as usize) < count)?;
             Some((tid(row[0])?, (TemplateId(template), time(row[2]).map(Time))))

@@ -7,7 +7,7 @@
 //! shows it: `pyarrow.ipc.open_stream("a.wn").read_all()`.
 //!
 //! **Metadata.** The schema has one metadata key, `wastenot`: a JSON object with `version`
-//! (`"1.2"`), `machine`, `clock`, `source`, `carries` and `from_ns`: only what is known at the
+//! (`"1.3"`), `machine`, `clock`, `source`, `carries` and `from_ns`: only what is known at the
 //! start, so that a recorder can write it. `machine` has `name`, and by CPU number the arrays
 //! `core`, `llc`, `node`, `package`, `capacity`, `online`, `isolated` (null where not known);
 //! `distances` and `links` between nodes. `source` has `format`, `name`, `kernel` and `notes`, an
@@ -70,11 +70,11 @@
 //!
 //! **Past** (since 1.1). Of a part the silent CPUs are those that the start rows name, no others.
 //! The start rows say where a task is, these how it came there: `phase` (`unknown`, `running`,
-//! `waiting`, `sleeping`, `new`, `dead`) and since when (`since_ns`); `cpu`; `prev_cpu`, where it
-//! was when it was last woken, created or switched out; `origin` (`unknown`, `wakeup`,
-//! `no-selection`, `fork`, `preempted`, `yielded`) and `moves` of its wait; `waking_ns`, `waker`,
-//! `waker_context`, `waker_cpu`; `mask`, `policy`, `nice` (since 1.2), `throttled`,
-//! `migration_disabled`; `last_cpu`, where it ran or waited last; `moved`, whether the whole
+//! `waiting`, `held`, `sleeping`, `new`, `dead`; `held` since 1.3) and since when (`since_ns`);
+//! `cpu`; `prev_cpu`, where it was when it was last woken, created or switched out; `origin`
+//! (`unknown`, `wakeup`, `no-selection`, `fork`, `preempted`, `yielded`, `released`; that since
+//! 1.3) and `moves` of its wait; `waking_ns`, `waker`, `waker_context`, `waker_cpu`; `mask`,
+//! `policy`, `nice` (since 1.2), `throttled`, `migration_disabled`; `last_cpu`, where it ran or waited last; `moved`, whether the whole
 //! recording ever saw it move; `seen_on`, the one CPU where the whole saw it, or `several`.
 //! `phase`, `since_ns` and `waker_cpu` are in every row; of the others one that is missing means
 //! unknown, none, or no.
@@ -101,7 +101,7 @@ pub use write::{Writer, write_wn};
 /// What the metadata key of the schema is called.
 const KEY: &str = "wastenot";
 /// What this version writes.
-const VERSION: &str = "1.2";
+const VERSION: &str = "1.3";
 /// The major version that this one reads.
 const MAJOR: u64 = 1;
 

@@ -4,21 +4,23 @@
 use serde_json::{Map, Value as Json, json};
 use wastenot_model::{By, Context, CpuId, MaskId, Origin, Past, Phase, Seen, TaskId, Time};
 
-const PHASES: [(Phase, &str); 6] = [
+const PHASES: [(Phase, &str); 7] = [
     (Phase::Unknown, "unknown"),
     (Phase::Running, "running"),
     (Phase::Waiting, "waiting"),
+    (Phase::Held, "held"),
     (Phase::Sleeping, "sleeping"),
     (Phase::New, "new"),
     (Phase::Dead, "dead"),
 ];
-const ORIGINS: [(Origin, &str); 6] = [
+const ORIGINS: [(Origin, &str); 7] = [
     (Origin::Unknown, "unknown"),
     (Origin::Wakeup, "wakeup"),
     (Origin::NoSelection, "no-selection"),
     (Origin::Fork, "fork"),
     (Origin::Preempted, "preempted"),
     (Origin::Yielded, "yielded"),
+    (Origin::Released, "released"),
 ];
 const CONTEXTS: [(Context, &str); 4] = [
     (Context::Unknown, "unknown"),

@@ -114,7 +114,7 @@ impl<'h> Watch<'h> {
         }
         match (life.birth, life.stopped.take()) {
             (None, _) => self.comes_in(state, index, known),
-            (Some(_), Some(stopped)) if known.phase == Phase::Waiting => {
+            (Some(_), Some(stopped)) if waits(known) => {
                 self.awakes(state, index, known, stopped);
             }
             (Some(_), Some(stopped)) => self.appears(now, index, stopped),
@@ -122,29 +122,29 @@ impl<'h> Watch<'h> {
         }
         let life = &mut self.lives[index];
         life.token = None;
-        life.born |= known.origin == Origin::Fork && known.phase == Phase::Waiting;
+        life.born |= known.origin == Origin::Fork && waits(known);
     }
 
     /// Nobody has seen it act before.
     fn comes_in(&mut self, state: &State, index: usize, known: &TaskState) {
         let (now, begin) = (state.now(), self.history.window().from);
         // Whoever is new is placed as seen from the CPU of its creator.
-        let from = match (known.phase, known.origin, known.cpu) {
-            (Phase::Waiting, Origin::Fork, _) | (.., None) => known.waker_cpu,
+        let from = match (waits(known), known.origin, known.cpu) {
+            (true, Origin::Fork, _) | (.., None) => known.waker_cpu,
             (.., Some(cpu)) => cpu,
         };
         let outside = alone(known.waker);
-        let at = match (known.phase, known.origin) {
+        let at = match (waits(known), known.origin) {
             _ if now == begin => begin,
             // Where forks are told, who is new without one comes from outside.
-            (Phase::Waiting, Origin::Fork) if self.history.head.carries.has(Carries::FORKS) => now,
-            (Phase::Waiting, _) if self.acts(state, known.waker, index).is_some() => return,
-            (Phase::Waiting, _) => known.waking.map_or(now, |at| at.clamp(begin, now)),
+            (true, Origin::Fork) if self.history.head.carries.has(Carries::FORKS) => now,
+            (true, _) if self.acts(state, known.waker, index).is_some() => return,
+            (true, _) => known.waking.map_or(now, |at| at.clamp(begin, now)),
             // Its wakeup came before the first event.
             _ if self.tally.losses == 0 => begin,
             _ => now,
         };
-        if at < now && known.phase != Phase::Waiting {
+        if at < now && !waits(known) {
             self.tally.unannounced += 1;
         }
         self.lives[index].birth = Some(Birth::Launched { at, from });
@@ -278,6 +278,11 @@ impl<'h> Watch<'h> {
     }
 }
 
+/// Whether it wants to run and does not, be it that a quota holds it back.
+fn waits(known: &TaskState) -> bool {
+    matches!(known.phase, Phase::Waiting | Phase::Held)
+}
+
 impl Observer for Watch<'_> {
     fn task(&mut self, state: &State, task: TaskId, was: &TaskState, known: &TaskState) {
         let Some(index) = self.index(task) else { return };
@@ -285,13 +290,14 @@ impl Observer for Watch<'_> {
         if was.phase == Phase::Running && known.phase != Phase::Running {
             self.lives[index].leaves(now);
         }
-        let is_held = |it: &TaskState| it.phase == Phase::Waiting && it.throttled;
-        if is_held(was) && !is_held(known) {
+        if was.phase == Phase::Held && known.phase != Phase::Held {
             self.release(index, now);
         }
-        let wanted = matches!(was.phase, Phase::Running | Phase::Waiting);
+        let wanted = was.phase == Phase::Running || waits(was);
         match known.phase {
-            Phase::Running | Phase::Waiting if !wanted => self.came(state, index, known),
+            Phase::Running | Phase::Waiting | Phase::Held if !wanted => {
+                self.came(state, index, known)
+            }
             Phase::Sleeping if wanted => self.stops(index, now, Why::Sleeps),
             Phase::Unknown if wanted => {
                 let told = self.history.head.carries.has(Carries::LEFT);
@@ -301,7 +307,7 @@ impl Observer for Watch<'_> {
         }
         match known.phase {
             Phase::Running => self.lives[index].runs(now),
-            Phase::Waiting if known.throttled => self.lives[index].hold(now),
+            Phase::Held => self.lives[index].hold(now),
             Phase::Dead => self.lives[index].ended = true,
             _ => {}
         }

@@ -108,12 +108,17 @@ impl<R: Fn(CpuId) -> bool> Watch<R> {
     }
 }
 
+/// Whether a job in this phase wants to run; a server may hold it back.
+fn is_there(phase: Phase) -> bool {
+    matches!(phase, Phase::Running | Phase::Waiting | Phase::Held)
+}
+
 impl<R: Fn(CpuId) -> bool> Observer for Watch<R> {
     fn held(&mut self, state: &State, from: Time, to: Time) {
         self.active.clear();
         for n in 0..self.tasks.len() {
             let known = state.task(TaskId::nth(n));
-            if !matches!(known.phase, Phase::Running | Phase::Waiting) {
+            if !is_there(known.phase) {
                 continue;
             }
             let runs = known.phase == Phase::Running;
@@ -138,7 +143,6 @@ impl<R: Fn(CpuId) -> bool> Observer for Watch<R> {
     }
 
     fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
-        let is_there = |phase| matches!(phase, Phase::Running | Phase::Waiting);
         let Some(n) = task.index().filter(|n| *n < self.tasks.len()) else { return };
         if is_there(was.phase) || !is_there(now.phase) {
             return;

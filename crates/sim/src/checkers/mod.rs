@@ -62,7 +62,7 @@ impl Life {
         match self.phase {
             Phase::New => self.new += spent,
             Phase::Running => self.run += spent,
-            Phase::Waiting => self.wait += spent,
+            Phase::Waiting | Phase::Held => self.wait += spent,
             Phase::Sleeping => self.sleep += spent,
             Phase::Unknown | Phase::Dead => {}
         }

@@ -114,14 +114,23 @@ impl State {
             Left::Runnable | Left::Preempted => {
                 let preempted = left == Left::Preempted;
                 task.origin = if preempted { Origin::Preempted } else { Origin::Yielded };
-                Phase::Waiting
+                return self.want(index, Some(cpu));
             }
             Left::Dead => Phase::Dead,
             Left::Unknown => Phase::Unknown,
             _ => Phase::Sleeping,
         };
-        if task.phase == Phase::Waiting {
-            self.join(index as u32, Some(cpu));
+    }
+
+    /// The task wants to run at `place`: it joins the queue there unless a quota holds it back.
+    #[inline]
+    pub(super) fn want(&mut self, index: usize, place: Option<CpuId>) {
+        let task = &mut self.tasks[index];
+        if task.throttled {
+            (task.phase, task.cpu) = (Phase::Held, place);
+        } else {
+            task.phase = Phase::Waiting;
+            self.join(index as u32, place);
         }
     }
 
@@ -169,7 +178,7 @@ impl State {
         match known.phase {
             _ if nice(prio).is_some_and(|nice| known.nice != Some(nice)) => false,
             // It was about to sleep, or is still queued: no wait begins here.
-            Phase::Running | Phase::Waiting => true,
+            Phase::Running | Phase::Waiting | Phase::Held => true,
             Phase::Sleeping if self.rule == WaitRule::AtQueued => {
                 self.note_waking(entry, index, prev);
                 true
@@ -194,7 +203,7 @@ impl State {
         let Some(index) = self.meet(task) else { return };
         let was = self.keep_task(index);
         note_nice(&mut self.tasks[index], prio);
-        if matches!(was.phase, Phase::Running | Phase::Waiting) {
+        if matches!(was.phase, Phase::Running | Phase::Waiting | Phase::Held) {
             return; // only its nice value is news
         }
         self.note_waking(entry, index, prev);
@@ -215,7 +224,7 @@ impl State {
         let Some(index) = self.meet(task) else { return };
         let known = &mut self.tasks[index];
         note_nice(known, prio);
-        if matches!(known.phase, Phase::Running | Phase::Waiting) {
+        if matches!(known.phase, Phase::Running | Phase::Waiting | Phase::Held) {
             return; // a wakeup that came before it had gone to sleep
         }
         if let Some(cpu) = on {
@@ -240,10 +249,9 @@ impl State {
             self.keep_cpu(cpu);
         }
         let known = &mut self.tasks[index];
-        (known.phase, known.since) = (Phase::Waiting, self.now);
-        (known.origin, known.moves) = (origin, 0);
+        (known.since, known.origin, known.moves) = (self.now, origin, 0);
         known.prev = known.prev.or(known.cpu);
-        self.join(index as u32, place);
+        self.want(index, place);
     }
 
     fn migrate(&mut self, task: TaskId, to: CpuId) {
@@ -259,6 +267,10 @@ impl State {
             }
             // A running task is moved only after it was switched out: wait for that switch.
             Phase::Running => {}
+            Phase::Held => {
+                self.keep_task(index);
+                self.tasks[index].cpu = Some(to);
+            }
             _ => self.tasks[index].cpu = Some(to),
         }
     }
@@ -306,7 +318,7 @@ impl State {
         let known = &mut self.tasks[index];
         match what {
             Change::Affinity(mask) => known.mask = Some(mask),
-            Change::Throttled(on) => known.throttled = on,
+            Change::Throttled(on) => return self.throttle(index, &was, on),
             Change::MigrationDisabled(on) => known.migration_disabled = on,
             Change::Policy(policy) => known.policy = Some(policy),
             Change::Nice(_) | Change::Cgroup(_) | Change::Name(_) => {}
@@ -314,6 +326,24 @@ impl State {
         if let (Phase::Waiting | Phase::Running, Some(cpu)) = (was.phase, was.cpu) {
             self.keep_cpu(cpu);
         }
+    }
+
+    /// A quota holds the task back from now on, or no longer. Who waits leaves the run queue; who
+    /// was held back joins it anew, behind all others.
+    fn throttle(&mut self, index: usize, was: &TaskState, on: bool) {
+        self.tasks[index].throttled = on;
+        match (was.phase, on) {
+            (Phase::Waiting, true) => self.leave_place(index, was.cpu),
+            (Phase::Held, false) => {
+                if let Some(cpu) = was.cpu {
+                    self.keep_cpu(cpu);
+                }
+                self.tasks[index].origin = Origin::Released;
+            }
+            _ => return,
+        }
+        (self.tasks[index].since, self.tasks[index].moves) = (self.now, 0);
+        self.want(index, was.cpu);
     }
 
     /// Events of `cpu` were dropped: it is unknown until its next switch; every task that does not

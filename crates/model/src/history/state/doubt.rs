@@ -8,9 +8,9 @@
 //! Both need the next row, so a pass ahead of the replay looks for them. What is not borne out is
 //! unknown from where it began, as after a loss. What ends the recording unfinished is not either.
 
-use super::{CpuMode, Phase, State, TaskState};
+use super::{CpuMode, Origin, Phase, State, TaskState};
 use crate::history::state::replay::Start;
-use crate::{CpuId, Entry, Event, History, Missing, Observer, Span, TaskId, Time};
+use crate::{Change, CpuId, Entry, Event, History, Missing, Observer, Span, TaskId, Time};
 
 /// An idle CPU takes at most this long to start what is queued on it.
 const STARTS_WITHIN: Span = Span::ms(1);
@@ -191,6 +191,14 @@ impl<'h> Pass<'h> {
             | Event::Queued { task, .. }
             | Event::Migrate { task, .. }
             | Event::Fork { child: task, .. } => self.saw(task, rows),
+            // A quota takes it off its queue, or puts it back: other such rows show nothing.
+            Event::Changed { task, what: Change::Throttled(_) } => {
+                let known = self.state.task(task);
+                let changes = known.phase == Phase::Held || known.origin == Origin::Released;
+                if changes && known.since == entry.time {
+                    self.saw(task, rows);
+                }
+            }
             _ => {}
         }
     }

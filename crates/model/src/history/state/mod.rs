@@ -48,6 +48,9 @@ pub enum Phase {
     Running,
     /// It is queued on its `cpu` (`None`: the source does not tell where) and wants to run.
     Waiting,
+    /// It wants to run, and a quota holds it back: it is on no run queue until that is filled
+    /// again, and then on that of its `cpu`.
+    Held,
     /// It sleeps; `cpu` is where it ran last.
     Sleeping,
     /// It was created and not queued yet.
@@ -72,6 +75,8 @@ pub enum Origin {
     /// It was switched out runnable (`R`): its slice ended at the return to user mode, or it
     /// yielded.
     Yielded,
+    /// A quota held it back until then.
+    Released,
 }
 
 impl Origin {
@@ -84,6 +89,7 @@ impl Origin {
             Origin::Fork => "fork",
             Origin::Preempted => "preemption",
             Origin::Yielded => "slice end",
+            Origin::Released => "quota refilled",
         }
     }
 }
@@ -111,7 +117,7 @@ pub struct TaskState {
     pub origin: Origin,
     /// How often it was moved during this wait.
     pub moves: u16,
-    /// Held back by a quota.
+    /// A quota holds it back whenever it wants to run.
     pub throttled: bool,
     /// Migration is disabled for it.
     pub migration_disabled: bool,

@@ -36,7 +36,7 @@ pub struct Past {
     pub policy: Option<u8>,
     /// Nice value, where known.
     pub nice: Option<i8>,
-    /// Held back by a quota.
+    /// A quota holds it back whenever it wants to run.
     pub throttled: bool,
     /// Migration is disabled for it.
     pub migration_disabled: bool,

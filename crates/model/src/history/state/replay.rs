@@ -241,7 +241,8 @@ impl State {
             state.place(task, Phase::Sleeping, cpu, past(task));
         }
         for (&task, past) in &known {
-            if matches!(past.phase, Phase::New | Phase::Dead | Phase::Unknown) {
+            // The others are in the lists of the start.
+            if !matches!(past.phase, Phase::Running | Phase::Waiting | Phase::Sleeping) {
                 state.place(task, past.phase, past.cpu, Some(past));
             }
         }
@@ -278,7 +279,7 @@ impl State {
             past.recall(known, cpus);
         }
         if phase == Phase::Waiting {
-            self.join(index as u32, cpu);
+            self.want(index, cpu);
         }
     }
 }

@@ -155,3 +155,29 @@ fn a_part_tells_of_a_cut_where_a_cpu_ends_in_it() {
     assert_eq!(kinds(40, 60), [LossKind::Cut]);
     assert_eq!(kinds(50, 70), []);
 }
+
+#[test]
+fn a_part_knows_which_cgroup_its_tasks_are_in() {
+    let mut sink = Builder::new(Head::new(Machine::flat(1)));
+    let (name, first, second) = (sink.name("a"), sink.name("/first"), sink.name("/second"));
+    let task = sink.task(Task::new(7, name));
+    let idle = TaskId::idle(CpuId(0));
+    let group = |time, group| {
+        let event = Event::Changed { task, what: Change::Cgroup(group) };
+        Entry { time: Time(time), cpu: CpuId(0), by: By::UNKNOWN, event }
+    };
+    for entry in [
+        group(1, first),
+        group(2, second),
+        Entry::switch(Time(5), CpuId(0), idle, task, Left::Sleeping),
+        Entry::switch(Time(20), CpuId(0), task, idle, Left::Sleeping),
+    ] {
+        sink.push(entry);
+    }
+    let cut = window(&sink.finish(), Window { from: Time(10), to: Time(15) });
+    let told = cut.entries().filter_map(|entry| match entry.event {
+        Event::Changed { what: Change::Cgroup(name), .. } => Some((entry.time, cut.name(name))),
+        _ => None,
+    });
+    assert_eq!(told.collect::<Vec<_>>(), [(Time(10), "/second")]);
+}

@@ -1,8 +1,10 @@
 //! Cuts out a window.
 
+use std::collections::BTreeMap;
+
 use wastenot_model::{
-    Carries, CpuMode, Entry, History, LossKind, Moves, Past, Phase, Seen, Silent, Sink, Start,
-    State, TaskId, Time, Window,
+    By, Carries, Change, CpuId, CpuMode, Entry, Event, History, LossKind, Moves, NameId, Past,
+    Phase, Seen, Silent, Sink, Start, State, TaskId, Time, Window,
 };
 
 use super::copy::{Copy, is_cut};
@@ -12,7 +14,8 @@ use super::copy::{Copy, is_cut};
 /// What State knows at the cut becomes the start of the new History: what each CPU runs, who waits
 /// where and in which order, since when and woken by whom, who sleeps, affinities, policies, nice
 /// values and throttles; and what questions that look back need of the whole: where each task was
-/// before, and whether it was ever seen on another CPU. So a check of the cut finds what a check of
+/// before, and whether it was ever seen on another CPU. Which cgroup it is in is told by a row, as
+/// recorders tell it. So a check of the cut finds what a check of
 /// the whole within the window finds.
 pub fn window(history: &History, window: Window) -> History {
     let whole = history.window();
@@ -40,6 +43,12 @@ pub fn window(history: &History, window: Window) -> History {
     }
     let start = start.map(|start| copy.start(&start));
     copy.sink.head().start = start;
+    for (task, group) in groups_at(history, from) {
+        if task.index().is_some_and(|index| acts.get(index) == Some(&true)) {
+            let event = Event::Changed { task, what: Change::Cgroup(group) };
+            copy.push(Entry { time: from, cpu: CpuId(0), by: By::UNKNOWN, event });
+        }
+    }
     within(history, part).for_each(|entry| copy.push(entry));
     // Dropped events are told by their entries; one without any is of the whole, as others are.
     let cut_later = to < whole.to && !within(history, part).any(|entry| is_cut(history, &entry));
@@ -52,6 +61,16 @@ pub fn window(history: &History, window: Window) -> History {
     }
     history.annexes.iter().for_each(|annex| copy.sink.annex(annex.clone()));
     copy.sink.finish()
+}
+
+/// Which cgroup tasks are in before `from`, where rows tell.
+fn groups_at(history: &History, from: Time) -> BTreeMap<TaskId, NameId> {
+    let earlier = history.entries().take_while(|entry| entry.time < from);
+    let group = |entry: Entry| match entry.event {
+        Event::Changed { task, what: Change::Cgroup(group) } => Some((task, group)),
+        _ => None,
+    };
+    earlier.filter_map(group).collect()
 }
 
 fn within(history: &History, part: Window) -> impl Iterator<Item = Entry> + '_ {

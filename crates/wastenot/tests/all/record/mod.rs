@@ -2,6 +2,7 @@
 
 mod ends;
 mod failures;
+mod held;
 
 use std::collections::HashSet;
 use std::path::Path;

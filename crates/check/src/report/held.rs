@@ -1,0 +1,205 @@
+//! What kept tasks from running besides the scheduler: quotas, affinities, the hypervisor.
+
+use std::collections::BTreeMap;
+
+use wastenot_model::{History, NameId, Report, Span, Table, Unit, Value};
+
+use crate::throttled::Held;
+use crate::waste::Kept;
+use crate::{Check, Options, Scope, stolen};
+
+/// Measures and tables about so small a part of the time are not in the verdict.
+const NOTABLE: f64 = 0.01;
+
+impl Check {
+    pub(super) fn held_measures(&self, report: &mut Report, history: &History, options: &Options) {
+        use Unit::{None as Count, Ns, Share};
+        let label = |shown: bool, label: &'static str| if shown { label } else { "" };
+        let held = self.throttled.as_ref().map(|found| found.all);
+        let any = held.is_some_and(|held| held.count > 0);
+        let of = |figure: fn(Held) -> u64| held.map(figure);
+        let text = label(any, "Tasks held back by quotas");
+        report.measure("throttled.held_ns", text, of(|held| held.held_ns), Ns);
+        report.measure("throttled.count", "", of(|held| held.count), Count);
+        let text = label(any, "  longest");
+        report.measure("throttled.longest_ns", text, of(|held| held.longest_ns), Ns);
+        let kept = self.waste.kept.as_ref();
+        let any = kept.is_some_and(|kept| kept.cpu_ns > 0);
+        let text = label(any, "Idle CPU time that affinity kept");
+        report.measure("affinity.cpu_ns", text, kept.map(|kept| kept.cpu_ns), Ns);
+        let text = label(any, "  of known CPU time");
+        report.measure("affinity.share", text, kept.map(|kept| self.share_of(kept)), Share);
+        report.measure("affinity.tasks", "", kept.map(|kept| kept.tasks.len()), Count);
+        let scope = Scope::new(history, options);
+        let stolen = stolen::by_cpu(history, &scope);
+        let stolen =
+            stolen.map(|cpus| cpus.values().fold(0, |all: u64, ns| all.saturating_add(*ns)));
+        let text = label(stolen.is_some_and(|ns| ns > 0), "CPU time that the hypervisor took");
+        report.measure("steal.cpu_ns", text, stolen, Ns);
+    }
+
+    fn share_of(&self, kept: &Kept) -> f64 {
+        kept.cpu_ns as f64 / self.waste.known_ns.max(1) as f64
+    }
+
+    /// What has to be said of them beside waste.
+    pub(super) fn held_words(&self, history: &History) -> String {
+        let mut text = String::new();
+        if let Some(kept) = &self.waste.kept
+            && (self.share_of(kept) >= NOTABLE || kept.cpu_ns > self.waste.cpu_ns)
+            && let [first, others @ ..] = &kept.tasks[..]
+        {
+            let more = match others.len() {
+                0 => String::new(),
+                more => format!(", and {more} more"),
+            };
+            text += &format!(
+                " Affinity kept {} of idle CPU time from tasks that waited ({} may use only CPU \
+                 {}{more}).",
+                Span(kept.cpu_ns),
+                history.task_label(first.task),
+                history.mask(first.mask).map(ToString::to_string).unwrap_or_default(),
+            );
+        }
+        if let Some(without) = &self.without_probably_pinned
+            && without.cpu_ns < self.waste.cpu_ns / 2
+        {
+            text += &format!(
+                " If {} that never moved (such as {}) may not use other CPUs, only {} of it was \
+                 waste.",
+                super::words::count(self.stayed_put.len() as u64, "task"),
+                history.task_label(self.stayed_put[0]),
+                Span(without.cpu_ns),
+            );
+        }
+        let notable = |ns: u64| ns as f64 > NOTABLE * self.waste.span_ns as f64;
+        if let Some(found) = self.throttled.as_ref().filter(|it| notable(it.all.held_ns)) {
+            text += &format!(" Quotas held tasks back for {}.", Span(found.all.held_ns));
+        }
+        let possible = self.waste.wake_delay.possibly_throttled_ns;
+        if let Some(ns) = possible.filter(|&ns| notable(ns)) {
+            text += &format!(
+                " {} of wake delay is possibly due to quotas: the trace does not tell throttling.",
+                Span(ns)
+            );
+        }
+        text
+    }
+
+    pub(super) fn kept_table(&self, history: &History) -> Table {
+        let columns = [
+            ("task", "task", Unit::None),
+            ("tid", "tid", Unit::None),
+            ("cpus", "may use", Unit::None),
+            ("kept_ns", "kept for", Unit::Ns),
+            ("longest_ns", "longest", Unit::Ns),
+            ("from_ns", "in the wait from", Unit::At),
+            ("to_ns", "", Unit::At),
+            ("how", "how", Unit::None),
+        ];
+        let mut table =
+            Table::new("kept_tasks", "Tasks that affinity kept from idle CPUs", &columns);
+        let tid = |task| Value::from(history.task(task).map(|task| task.tid));
+        for it in self.waste.kept.iter().flat_map(|kept| &kept.tasks) {
+            table.push(vec![
+                history.task_name(it.task).into(),
+                tid(it.task),
+                history.mask(it.mask).map(ToString::to_string).into(),
+                it.kept_ns.into(),
+                it.longest_ns.into(),
+                it.window.from.into(),
+                it.window.to.into(),
+                "affinity".into(),
+            ]);
+        }
+        for task in &self.stayed_put {
+            let sum = self.violations.by_task.iter().find(|(other, _)| other == task);
+            table.push(vec![
+                history.task_name(*task).into(),
+                tid(*task),
+                Value::Unknown,
+                sum.map(|(_, sum)| sum.idle_ns).into(),
+                Value::Unknown,
+                Value::Unknown,
+                Value::Unknown,
+                "probably pinned".into(),
+            ]);
+        }
+        table.hide_unknown();
+        table
+    }
+
+    pub(super) fn throttled_table(&self, history: &History) -> Table {
+        let columns = [
+            ("task", "task", Unit::None),
+            ("tid", "tid", Unit::None),
+            ("cgroup", "cgroup", Unit::None),
+            ("held_ns", "held back for", Unit::Ns),
+            ("count", "times", Unit::None),
+            ("longest_ns", "longest", Unit::Ns),
+        ];
+        let mut table = Table::new("throttled_tasks", "Tasks held back by quotas", &columns);
+        for (task, group, held) in self.throttled.iter().flat_map(|found| &found.by_task) {
+            table.push(vec![
+                history.task_name(*task).into(),
+                history.task(*task).map(|task| task.tid).into(),
+                group.map(|group| history.name(group)).into(),
+                held.held_ns.into(),
+                held.count.into(),
+                held.longest_ns.into(),
+            ]);
+        }
+        table
+    }
+
+    /// What events tell of cgroups, beside what the kernel counted over the whole recording.
+    pub(super) fn cgroup_table(&self, history: &History) -> Table {
+        let columns = [
+            ("cgroup", "cgroup", Unit::None),
+            ("held_ns", "tasks held back for", Unit::Ns),
+            ("count", "times", Unit::None),
+            ("longest_ns", "", Unit::Ns),
+            ("quota_ns", "quota", Unit::Ns),
+            ("period_ns", "of each", Unit::Ns),
+            ("kernel_periods", "", Unit::None),
+            ("kernel_throttled", "", Unit::None),
+            ("kernel_throttled_ns", "kernel: throttled for", Unit::Ns),
+        ];
+        let mut table = Table::new("throttled_cgroups", "Cgroups with quotas", &columns);
+        let told = |&(name, held): &(NameId, Held)| (history.name(name), held);
+        let found = self.throttled.iter().flat_map(|found| found.by_cgroup.iter().map(told));
+        let mut rows: BTreeMap<&str, (Option<Held>, [Option<&Value>; 5])> =
+            found.map(|(name, held)| (name, (Some(held), [None; 5]))).collect();
+        let columns = ["cgroup", "quota_ns", "period_ns", "periods", "throttled", "throttled_ns"];
+        for [cgroup, kernel @ ..] in history.annex_cells("cgroups", columns) {
+            if let Some(Value::Text(cgroup)) = cgroup {
+                rows.entry(cgroup).or_default().1 = kernel;
+            }
+        }
+        let none = self.throttled.is_some().then(Held::default);
+        for (cgroup, (held, kernel)) in rows {
+            let held = held.or(none);
+            let mut row: Vec<Value> = vec![
+                cgroup.into(),
+                held.map(|held| held.held_ns).into(),
+                held.map(|held| held.count).into(),
+                held.map(|held| held.longest_ns).into(),
+            ];
+            row.extend(kernel.map(|cell| cell.cloned().unwrap_or(Value::Unknown)));
+            table.push(row);
+        }
+        table.hide_unknown();
+        table
+    }
+
+    pub(super) fn stolen_table(&self, history: &History, options: &Options) -> Table {
+        let columns = [("cpu", "CPU", Unit::None), ("steal_ns", "taken", Unit::Ns)];
+        let label = "CPU time that the hypervisor took";
+        let mut table = Table::new("stolen", label, &columns);
+        let scope = Scope::new(history, options);
+        for (cpu, ns) in stolen::by_cpu(history, &scope).into_iter().flatten() {
+            table.push(vec![cpu.into(), ns.into()]);
+        }
+        table
+    }
+}

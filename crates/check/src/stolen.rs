@@ -1,0 +1,44 @@
+//! What the hypervisor took from each CPU, as a recording of this project tells it in its annex
+//! `steal`, second by second: a task that seems to run there may not have.
+
+use std::collections::BTreeMap;
+
+use wastenot_model::{CpuId, History, Span, Time, Value, Window};
+
+use crate::Scope;
+
+/// A row counts what was taken within so long a time before it, as a rule.
+const EVERY: Span = Span::s(1);
+
+/// What was taken from each counted CPU in the seconds that reach into the counted time; `None`
+/// where nothing tells it.
+pub(crate) fn by_cpu(history: &History, scope: &Scope) -> Option<BTreeMap<CpuId, u64>> {
+    let told = history.annexes.iter().any(|annex| annex.table.name == "steal");
+    told.then(|| {
+        let mut all = BTreeMap::new();
+        for (cpu, ns) in during(history, scope.window).filter(|(cpu, _)| scope.has_cpu(*cpu)) {
+            let sum: &mut u64 = all.entry(cpu).or_default();
+            *sum = sum.saturating_add(ns);
+        }
+        all
+    })
+}
+
+/// What was taken from which CPU in seconds that reach into `window`.
+pub(crate) fn during(history: &History, window: Window) -> impl Iterator<Item = (CpuId, u64)> {
+    let rows = history.annex_cells("steal", ["time_ns", "cpu", "steal_ns"]);
+    rows.filter_map(move |[until, cpu, ns]| {
+        let until = Time(whole(until)?);
+        let from = Time(until.0.saturating_sub(EVERY.0));
+        let cpu = CpuId(u16::try_from(whole(cpu)?).ok()?);
+        let reaches = until > window.from && from < window.to;
+        Some((cpu, whole(ns)?)).filter(|_| reaches)
+    })
+}
+
+fn whole(cell: Option<&Value>) -> Option<u64> {
+    match cell {
+        Some(Value::Int(n)) => u64::try_from(*n).ok(),
+        _ => None,
+    }
+}
