@@ -189,8 +189,9 @@ tasks = [{ name = "a", group = "g", program = ["compute 100ms"] }]"#,
     let throttled = found.throttled.expect("a simulation tells it");
     let (ran, all) = (found.waits.all.run_ns, throttled.all);
     assert_eq!(all.held_ns + ran, history.window().span().0, "it ran or was held back");
-    // In each of ten periods it runs for 10 ms; the last one ends with it.
-    assert_eq!((ran, all.count, all.longest_ns), (100_000_000, 9, 90_000_000));
+    // In each of ten periods it runs for 10 ms, give or take a tick; the last one ends with it.
+    assert_eq!((ran, all.count), (100_000_000, 9));
+    assert!((86_000_000..=94_000_000).contains(&all.longest_ns), "{all:?}");
     let delay = &found.waste.wake_delay;
     assert_eq!((delay.cpu_ns, delay.not_started_count, found.waste.cpu_ns), (0, 0, 0));
     let groups: Vec<_> = throttled
@@ -198,7 +199,7 @@ tasks = [{ name = "a", group = "g", program = ["compute 100ms"] }]"#,
         .iter()
         .map(|(name, held)| (history.name(*name), held.held_ns))
         .collect();
-    assert_eq!(groups, [("/g", all.held_ns)]);
+    assert_eq!(groups, [("g", all.held_ns)]);
 }
 
 #[test]

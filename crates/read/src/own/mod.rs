@@ -74,8 +74,9 @@
 //! `cpu`; `prev_cpu`, where it was when it was last woken, created or switched out; `origin`
 //! (`unknown`, `wakeup`, `no-selection`, `fork`, `preempted`, `yielded`, `released`; that since
 //! 1.3) and `moves` of its wait; `waking_ns`, `waker`, `waker_context`, `waker_cpu`; `mask`,
-//! `policy`, `nice` (since 1.2), `throttled`, `migration_disabled`; `last_cpu`, where it ran or waited last; `moved`, whether the whole
-//! recording ever saw it move; `seen_on`, the one CPU where the whole saw it, or `several`.
+//! `policy`, `nice` (since 1.2), `throttled`, `migration_disabled`; `last_cpu`, where it ran or
+//! waited last; `moved`, whether the whole recording ever saw it move; `seen_on`, the one CPU where
+//! the whole saw it, or `several`.
 //! `phase`, `since_ns` and `waker_cpu` are in every row; of the others one that is missing means
 //! unknown, none, or no.
 //!
