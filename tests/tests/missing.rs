@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 use wastenot_check::{Options, check, waste};
-use wastenot_model::{CpuId, History, LossKind, Missing, Time};
+use wastenot_model::{Carries, CpuId, History, LossKind, Missing, Time};
 use wastenot_read::read;
 use wastenot_tests::random::adapted;
 use wastenot_tests::reference::{self, Asked};
@@ -20,8 +20,8 @@ enum Lacks {
     FirstHalf,
 }
 
-/// `history` without the rows of `cpu`, and how many these are. Its window stays: other rows tell
-/// when the recording began.
+/// `history` without the rows of `cpu`, and how many these are, from a source that does not know
+/// what CPUs did when it began. Its window stays: other rows tell when that was.
 fn without(history: &History, cpu: CpuId, lacks: Lacks) -> (History, usize) {
     let window = history.window();
     let middle = Time(window.from.0 + (window.to - window.from).0 / 2);
@@ -32,6 +32,7 @@ fn without(history: &History, cpu: CpuId, lacks: Lacks) -> (History, usize) {
         (!drop).then_some(entry)
     });
     damaged.head.window = window;
+    damaged.head.carries = damaged.head.carries.without(Carries::START);
     (damaged, dropped)
 }
 

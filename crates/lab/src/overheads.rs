@@ -94,10 +94,10 @@ const PERIOD_US: u64 = 20_000;
 const MOST_PER_CENT: u32 = 90;
 
 impl Simulated<'_> {
-    /// What was seen with each of these numbers of tasks, in the order of [`KINDS`]. A kind that was
-    /// seen with some of them only is told with all: with few tasks nothing may have needed it, and
-    /// it takes no less if something does. What the machine does not have, the tick and caches, is
-    /// not in it.
+    /// What was seen with each of these numbers of tasks, in the order of [`KINDS`]. A kind that
+    /// was seen with some of them only has a row for all: with few tasks nothing may have needed
+    /// it, and it takes no less if something does. What the machine does not have, the tick and
+    /// caches, is not in it.
     ///
     /// # Errors
     /// There are no sets of so many tasks.

@@ -141,10 +141,12 @@ fn read<C: DeserializeOwned>(file: &mut File) -> io::Result<Result<HashMap<Strin
         let line = line?;
         ended = true;
         match opened(&line) {
-            Opened::Whole(text) => match serde_json::from_str::<Line<C>>(&text) {
-                Ok(Line { key, cell }) => drop(known.insert(key, cell)),
-                Err(_) => {} // of another version
-            },
+            Opened::Whole(text) => {
+                // What is not a line is one of another version.
+                if let Ok(Line { key, cell }) = serde_json::from_str::<Line<C>>(&text) {
+                    known.insert(key, cell);
+                }
+            }
             Opened::Edited => return Ok(Err(Bad::Edited { line: n + 1 })),
             Opened::Unsealed if is_ours(&line) => ended = line.is_empty(),
             Opened::Unsealed => return Ok(Err(Bad::Foreign)),

@@ -33,7 +33,8 @@ fn it_is_a_table_that_can_be_read_and_counted_with() {
     }
 }
 
-/// Few tasks need no CPU to be interrupted: what is not seen with few is what more were seen to take.
+/// Few tasks need no CPU to be interrupted: what is not seen with few is what more were seen to
+/// take.
 #[test]
 fn a_kind_that_is_seen_with_some_numbers_of_tasks_has_a_row_for_each() {
     let machine = wastenot_scenario::machine("smp4").expect("a machine");

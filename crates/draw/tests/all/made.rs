@@ -21,8 +21,11 @@ pub(crate) struct Maker {
 
 impl Maker {
     pub(crate) fn new(cpus: usize) -> Maker {
+        Maker::telling(cpus, Carries::WAKEUPS | Carries::PLACEMENT)
+    }
+    pub(crate) fn telling(cpus: usize, carries: Carries) -> Maker {
         let mut head = Head::new(Machine::flat(cpus));
-        head.carries = Carries::WAKEUPS | Carries::PLACEMENT;
+        head.carries = carries;
         head.source.name = "/traces/made.dat".into();
         Maker { sink: Builder::new(head) }
     }
@@ -73,7 +76,7 @@ pub(crate) fn tiny() -> History {
 
 /// Runs of random length on `cpus` CPUs, two tasks each; `mean` nanoseconds between events.
 pub(crate) fn busy(cpus: usize, events: usize, mean: u64, seed: u64) -> History {
-    let mut made = Maker::new(cpus);
+    let mut made = Maker::telling(cpus, Carries::default());
     let mut dice = Dice(seed);
     let names = ["ua.C.x", "kworker/0:1", "rcu_preempt", "java"];
     let tasks: Vec<TaskId> =

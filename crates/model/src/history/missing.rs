@@ -51,8 +51,10 @@ impl Missing {
     /// Looks for such CPUs, as far as there are CPUs of which no switch came yet.
     pub fn find(history: &History) -> Vec<Missing> {
         let part = history.head.start.as_ref().is_some_and(|start| start.past.is_some());
-        if part {
-            return Vec::new(); // the whole recording told which CPUs were silent
+        if part || history.head.carries.has(Carries::START) {
+            // The whole recording told which CPUs were silent; and who knows what each CPU did when
+            // the recording began, our recorder and the simulator, counts what it loses itself.
+            return Vec::new();
         }
         let mut search = Search::new(history);
         for entry in history.entries() {
@@ -138,9 +140,18 @@ struct Search {
     left: usize,
     tasks: Vec<Place>,
     found: Vec<Missing>,
-    /// The last task that came to run, or to wait, without a row that woke it: when, which, where
-    /// it was before, where it came.
-    unwoken: Option<(Time, TaskId, Option<(CpuId, Time)>, CpuId)>,
+    /// The last task that came to run, or to wait, without a row that woke it.
+    unwoken: Option<Unwoken>,
+}
+
+/// A task that came without a row that woke it.
+#[derive(Clone, Copy)]
+struct Unwoken {
+    time: Time,
+    task: TaskId,
+    /// Where it was, and since when.
+    before: Option<(CpuId, Time)>,
+    on: CpuId,
 }
 
 impl Search {
@@ -170,8 +181,8 @@ impl Search {
                 let runs_on = left.is_runnable() || matches!(left, Left::Dead | Left::Unknown);
                 let stage = match self.place(prev).map(|place| place.stage) {
                     _ if runs_on => Stage::Ran,
-                    // It was woken while it was about to sleep: its wakeup is under way.
-                    Some(Stage::Woken) => Stage::Woken,
+                    // It was woken while it was about to sleep.
+                    Some(stage @ (Stage::Woken | Stage::Queued)) => stage,
                     _ => Stage::Asleep,
                 };
                 self.put(prev, cpu, entry.time, stage);
@@ -197,8 +208,9 @@ impl Search {
                 if let Some(from) = from {
                     self.comes_from(task, from, entry.time);
                 }
-                // One that does not sleep waits there now.
-                let stage = self.place(task).map_or(Stage::Queued, |place| match place.stage {
+                // One that does not sleep waits there now; one that was not seen before may be new,
+                // and its wakeup is under way.
+                let stage = self.place(task).map_or(Stage::Woken, |place| match place.stage {
                     Stage::Ran => Stage::Queued,
                     stage => stage,
                 });
@@ -271,7 +283,7 @@ impl Search {
     /// `task` came to run, or to wait, on `cpu` without a row that woke it.
     fn came_unwoken(&mut self, task: TaskId, cpu: CpuId, now: Time) {
         let before = self.before(task);
-        self.unwoken = Some((now, task, before, cpu));
+        self.unwoken = Some(Unwoken { time: now, task, before, on: cpu });
     }
 
     /// `task` is on `cpu`: where it was before gave it away.
@@ -340,7 +352,7 @@ impl Search {
     /// Where a row that woke a task is missing and no CPU is found to lack rows then, any of which
     /// no row came yet may be the one.
     fn blame_the_silent(&mut self) {
-        let Some((time, task, before, on)) = self.unwoken else { return };
+        let Some(Unwoken { time, task, before, on }) = self.unwoken else { return };
         let lacks = |missing: &Missing| missing.until.is_none_or(|until| until > time);
         if self.found.iter().any(lacks) {
             return;

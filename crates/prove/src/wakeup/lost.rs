@@ -29,8 +29,8 @@ pub struct Lost {
 }
 
 impl Lost {
-    /// How a policy loses a wakeup, if that is real; if it does not, within which bounds, where those
-    /// were explored to the end.
+    /// How a policy loses a wakeup, if that is real; if it does not, within which bounds, where
+    /// those were explored to the end.
     pub fn of(policy: &Policy) -> Result<Lost, Option<Bounds>> {
         let searched = search(policy, BOUNDS);
         let complete = Bounds { tasks: searched.complete, ..BOUNDS };

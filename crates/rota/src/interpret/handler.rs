@@ -94,7 +94,9 @@ impl Handler<'_> {
                 self.decision.placed = Some(Placed::Queue { queue, group, wake });
                 self.state.put = Some((queue, group, self.num(&Num::Weight)));
                 let meanwhile = std::mem::take(&mut self.state.meanwhile);
-                meanwhile.iter().for_each(|cpu| _ = self.state.idle.insert(cpu));
+                for cpu in meanwhile.iter() {
+                    self.state.idle.insert(cpu);
+                }
             }
             Stmt::Run { slot, slice, .. } => {
                 let cpu = self.cpu(&Place::Slot(*slot));

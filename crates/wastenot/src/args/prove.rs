@@ -21,7 +21,8 @@ tasks, and interleavings of wakeups up to 2 CPUs and 2 tasks. At the same time
 z3 or cvc5 is asked about machines of any size, or both are (--both). What they
 prove is explored for a moment only; where they do not, a solver is asked about
 small machines, too, always up to 5 CPUs and 8 tasks, or beyond a number that a
-balance asks for: a counterexample may be larger than --cpus says. The report tells of each claim how far it was explored.
+balance asks for: a counterexample may be larger than --cpus says. The report
+tells of each claim how far it was explored.
 
 What was asked and answered can be kept (--certificate) and asked again
 (--recheck).

@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use wastenot_model::History;
+use wastenot_model::{History, Missing};
 use wastenot_read::{Error, write};
 
 use crate::args::convert::{Convert, Format};
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
-use crate::{open, progress};
+use crate::{open, out, progress};
 
 /// Converts.
 pub(crate) fn run(args: &Convert) -> Result<Answer, Stop> {
@@ -30,6 +30,14 @@ pub(crate) fn run(args: &Convert) -> Result<Answer, Stop> {
     }
     let window = args.window.of(&history)?;
     if args.window.is_asked() {
+        if let Some(missing) = Missing::find(&history).first() {
+            out::note(&format!(
+                "rows of CPU {} are missing, and only the whole recording shows which waits are \
+                 doubtful: a check of this part may report too much waste; check the whole with \
+                 --from and --to",
+                missing.cpu
+            ));
+        }
         history = write::edit::window(&history, window);
     }
     if let Some(salt) = &args.scrub {

@@ -11,9 +11,21 @@ fn json(desk: &Desk, line: &str) -> Value {
 }
 
 #[test]
+fn a_part_of_a_recording_that_lacks_rows_says_that_the_whole_knows_more() {
+    let desk = Desk::laid();
+    let line = "wastenot convert traces/6.12-t4x4-overwrite.dat -o part.wn";
+    let (text, code) = said(&desk.bash(line));
+    assert_eq!((text.as_str(), code), ("", 0));
+    let (text, code) = said(&desk.bash(&format!("{line} --force --from 40ms --to 90ms")));
+    assert_eq!(code, 0, "{text}");
+    assert!(text.starts_with("wastenot: rows of CPU "), "{text}");
+    assert!(text.ends_with("check the whole with --from and --to\n"), "{text}");
+}
+
+#[test]
 fn a_part_gives_the_same_answer_as_the_whole_within_that_window() {
     let desk = Desk::laid();
-    for trace in ["trace.dat", "traces/5.10-b8x8-twonode.dat", "traces/6.12-t4x4-overwrite.dat"] {
+    for trace in ["trace.dat", "traces/5.10-b8x8-twonode.dat", "traces/6.12-t4x4-lost.dat"] {
         let window = "--from 40ms --to 90ms";
         let (text, code) =
             said(&desk.bash(&format!("wastenot convert {trace} -o part.wn --force {window}")));

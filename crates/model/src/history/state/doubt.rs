@@ -273,7 +273,9 @@ impl<'h> Pass<'h> {
     /// Whether it waited on `cpu` all the time, as State believes: on one whose rows were missing
     /// it may have run meanwhile.
     fn waited_at(&self, task: TaskId, was: &TaskState, cpu: CpuId) -> bool {
-        let lacks = self.missing[cpu.index()] > Time(0) && self.may_lack(self.last(task));
+        // A damaged row may name a CPU that is not there: nothing of it can be missing.
+        let missing = self.missing.get(cpu.index()).is_some_and(|until| *until > Time(0));
+        let lacks = missing && self.may_lack(self.last(task));
         was.cpu == Some(cpu) && !lacks
     }
 
