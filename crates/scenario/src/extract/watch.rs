@@ -296,7 +296,7 @@ impl Observer for Watch<'_> {
         let wanted = was.phase == Phase::Running || waits(was);
         match known.phase {
             Phase::Running | Phase::Waiting | Phase::Held if !wanted => {
-                self.came(state, index, known)
+                self.came(state, index, known);
             }
             Phase::Sleeping if wanted => self.stops(index, now, Why::Sleeps),
             Phase::Unknown if wanted => {
