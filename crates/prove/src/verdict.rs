@@ -9,7 +9,6 @@ use crate::cache::Cache;
 use crate::explore::{Bounds, Doubt, Effort, Searched, search, unseen};
 use crate::ground::{self, Beyond};
 use crate::obligations::{Obligation, Question, obligations, remarks};
-use crate::smt::Script;
 use crate::solver::{Answer, Seek, Solver, ask_all};
 use crate::wakeup::{self, Lost};
 use crate::{Counterexample, Error};
@@ -77,8 +76,6 @@ pub struct Judged {
     pub finding: Finding,
     /// How long a solver took, where one was asked.
     pub took: Duration,
-    /// Parameters with whose values of the text it holds, though not with any.
-    pub as_given: Vec<String>,
 }
 
 /// What was found of an obligation.
@@ -145,10 +142,8 @@ fn judge_all(claims: Vec<Vec<Obligation>>, options: &Options) -> Result<Vec<Vec<
         .collect();
     let judged = judged?;
     let mut whole = (0..all.len()).map(|n| {
-        let first = judged[first(n)].clone().expect("the first was asked");
-        let question = first.obligation.question;
-        let obligation = Obligation { question, ..all[n].clone() };
-        Judged { obligation, finding: first.finding, took: first.took, as_given: first.as_given }
+        let Judged { finding, took, .. } = judged[first(n)].clone().expect("the first was asked");
+        Judged { obligation: all[n].clone(), finding, took }
     });
     Ok(lengths.into_iter().map(|length| whole.by_ref().take(length).collect()).collect())
 }
@@ -219,56 +214,38 @@ fn doubtful(policy: &Policy, searched: &Searched) -> Option<String> {
             event.name(),
             name(queue)
         ),
-        Doubt::Run => {
-            "what would break it begins where no run was found to lead: such a run would \
-                       decide it, or a proof that there is none"
-                .to_owned()
-        }
         Doubt::Move(queue) => {
             format!("nobody knows whether `balance every` ever moves a task into `{}`", name(queue))
         }
     })
 }
 
-/// Whether an obligation holds: with any parameters, or with those of the text.
-pub(crate) fn judge_one(mut obligation: Obligation, options: &Options) -> Result<Judged, Error> {
+/// Whether an obligation holds.
+pub(crate) fn judge_one(obligation: Obligation, options: &Options) -> Result<Judged, Error> {
     let begun = Instant::now();
-    let mut as_given = Vec::new();
-    let mut finding = match &obligation.question {
+    let finding = match &obligation.question {
         Question::Holds => Finding::Holds,
         Question::Fails => Finding::Fails,
         Question::Undecided(why) => Finding::Open((*why).into()),
         Question::NotEncoded(why) => {
             Finding::Open(format!("{} has no words in the language of solvers", why.0))
         }
-        Question::Unsatisfiable(script) => refuted(script, options)?,
+        Question::Unsatisfiable(script) => {
+            let (seek, patience) = (Seek::Refutation, options.patience);
+            let replies = ask_all(&options.solvers, script, |solver| match &options.cache {
+                Some(cache) => cache.ask(solver, script, seek, patience),
+                None => solver.ask(script, seek, patience),
+            })?;
+            let certain = replies.iter().find(|reply| reply.answer.is_certain());
+            match certain.or(replies.first()).map(|reply| &reply.answer) {
+                Some(Answer::Unsat) => Finding::Holds,
+                Some(Answer::Sat(_)) => Finding::Fails,
+                Some(Answer::Unknown(why)) => Finding::Open(why.clone()),
+                None => Finding::Open("there is no solver to be asked".into()),
+            }
+        }
     };
-    if let Question::Unsatisfiable(script) = &obligation.question
-        && finding != Finding::Holds
-        && let Some(given) = script.as_usual()
-        && refuted(&given, options)? == Finding::Holds
-    {
-        let name = |it: &str| it.strip_prefix("param.").unwrap_or(it).to_owned();
-        (finding, as_given) = (Finding::Holds, script.usual().map(name).collect());
-        obligation.question = Question::Unsatisfiable(given);
-    }
-    Ok(Judged { obligation, finding, took: begun.elapsed(), as_given })
-}
-
-/// Whether solvers find that nothing satisfies a script.
-fn refuted(script: &Script, options: &Options) -> Result<Finding, Error> {
-    let (seek, patience) = (Seek::Refutation, options.patience);
-    let replies = ask_all(&options.solvers, script, |solver| match &options.cache {
-        Some(cache) => cache.ask(solver, script, seek, patience),
-        None => solver.ask(script, seek, patience),
-    })?;
-    let certain = replies.iter().find(|reply| reply.answer.is_certain());
-    Ok(match certain.or(replies.first()).map(|reply| &reply.answer) {
-        Some(Answer::Unsat) => Finding::Holds,
-        Some(Answer::Sat(_)) => Finding::Fails,
-        Some(Answer::Unknown(why)) => Finding::Open(why.clone()),
-        None => Finding::Open("there is no solver to be asked".into()),
-    })
+    Ok(Judged { obligation, finding, took: begun.elapsed() })
 }
 
 /// What follows if the explorer found nothing within `explored`, where it looked, nor a solver

@@ -3,8 +3,6 @@
 #[cfg(test)]
 #[path = "all/certificate.rs"]
 mod certificate;
-#[path = "all/decided.rs"]
-mod decided;
 #[cfg(test)]
 #[path = "all/false_proofs.rs"]
 mod false_proofs;
@@ -28,8 +26,6 @@ mod partitions;
 #[path = "all/random.rs"]
 mod random;
 #[cfg(test)]
-#[path = "all/real_refutations.rs"]
-mod real_refutations;
 #[path = "all/remarks.rs"]
 mod remarks;
 #[cfg(test)]
@@ -44,8 +40,6 @@ mod theorems;
 #[cfg(test)]
 #[path = "all/wakeup.rs"]
 mod wakeup;
-#[path = "all/warnings.rs"]
-mod warnings;
 #[cfg(test)]
 #[path = "all/words.rs"]
 mod words;

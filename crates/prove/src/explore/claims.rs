@@ -8,9 +8,8 @@ use super::attempt::{Events, Step, failing, never_finds};
 use super::periodic::{circle, moves};
 use super::placing::placed;
 use super::search::Bounds;
-use super::sets::Sets;
 use super::situation::{Place, Situation, Task, World};
-use super::unseen::is_plain;
+use super::unseen::{is_plain, reads_what_running_sets};
 
 /// A test of situations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,9 +130,10 @@ impl Test {
     pub(super) fn rests_matter(&self) -> bool {
         !matches!(self.wrong, Wrong::Lost | Wrong::NobodyBeginsThere)
     }
-    /// Whether it is about situations in which CPUs run tasks.
-    pub(crate) fn lets_run(&self) -> bool {
-        self.wrong != Wrong::Lost
+    /// Whether it is about situations in which CPUs run tasks, and those are known: what has been
+    /// set where a task runs is not.
+    pub(crate) fn lets_run(&self, policy: &Policy) -> bool {
+        self.wrong != Wrong::Lost && !reads_what_running_sets(policy)
     }
     fn events(&self) -> Events {
         Events { wakes: self.wakes, moves: self.moves, only: None }
@@ -264,10 +264,7 @@ fn nobody_begins_there(world: &World<'_>, situation: &Situation, _: &Test) -> Op
     let task = &situation.tasks[0];
     let Place::Waits { queue, group } = task.place else { return None };
     let look = world.look(situation, None);
-    let fed = Sets::of(world.policy).fed;
-    let empty = |it: &&Attempt| matches!(it, Attempt::Take(at, _) if !fed[at.queue]);
-    let begins = world.policy.dispatch.iter().find(|it| !empty(it));
-    let first = |cpu: CpuId| match begins {
+    let first = |cpu: CpuId| match world.policy.dispatch.first() {
         Some(Attempt::Take(at, _)) if at.queue == queue => {
             world.frame_at(cpu).queue(&look, at, world.per[queue]) == group
         }

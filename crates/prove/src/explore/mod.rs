@@ -20,7 +20,6 @@ pub use claims::{Broken, Test, Wrong, tests};
 pub use keys::Given;
 pub(crate) use keys::broken;
 pub(crate) use moved::moves_somebody;
-pub(crate) use placing::Asks;
 pub use placing::{Doubt, Placed, Placings, placed, waits};
 pub(crate) use search::weights;
 pub use search::{Bounds, Effort, Found, Searched, search, search_on};

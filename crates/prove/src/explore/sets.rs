@@ -6,7 +6,7 @@ use wastenot_rota::ir::{Event, Policy, Stmt, Visitor, visit, visit_block};
 #[derive(Clone, Debug)]
 pub(crate) struct Sets {
     /// Of each variable of tasks, whether some handler sets it: else it is what it was.
-    pub(crate) task: Vec<bool>,
+    pub(super) task: Vec<bool>,
     /// The same of CPUs.
     pub(super) cpu: Vec<bool>,
     /// Of those, whether it is set where a task begins to run or ends.

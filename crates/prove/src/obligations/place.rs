@@ -21,8 +21,6 @@ pub(super) fn no_lost_task(policy: &Policy) -> Vec<Obligation> {
         let comes = format!("put into `{}` by `{}`", policy.queues[queue].name, site.event.name());
         let target = |encoder: &mut Encoder<'_>| {
             let names = site.names(encoder, "put");
-            let given = site.given(encoder, &names);
-            encoder.assert("The handler puts it there.", given);
             site.target(encoder, &names)
         };
         found(&comes, site.put.span, served(policy, queue, target))
@@ -110,8 +108,6 @@ fn woken(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
     let queue = site.put.queue.queue;
     let mut encoder = Encoder::new(policy, about);
     let names = site.names(&mut encoder, "put");
-    let given = site.given(&mut encoder, &names);
-    encoder.assert("The handler puts it there.", given);
     let target = site.target(&mut encoder, &names)?;
     let (taking, me, _) = taking(&mut encoder, policy.queues[queue].per);
     let able = encoder.allowed(me.clone());
@@ -238,14 +234,13 @@ impl Endless<'_> {
 /// dispatch is in coming is another matter.
 pub(super) fn wait(policy: &Policy) -> Vec<Obligation> {
     let mut all = Vec::new();
-    let Sets { fed, task: set, .. } = Sets::of(policy);
+    let fed = Sets::of(policy).fed;
     for (queue, _) in policy.queues.iter().zip(&fed).filter(|(_, fed)| **fed) {
         all.push(Obligation {
             name: "in_order",
             what: format!("`{}` is first in, first out", queue.name),
             span: queue.span,
-            // Of equal keys whoever came first is first.
-            question: Question::settled(queue.key.is_none_or(|key| !set[key])),
+            question: Question::settled(queue.key.is_none()),
             model_only: false,
         });
     }
@@ -282,15 +277,10 @@ fn first(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
     let queue = site.put.queue.queue;
     let mut encoder = Encoder::new(policy, about);
     let names = site.names(&mut encoder, "put");
-    let given = site.given(&mut encoder, &names);
-    encoder.assert("The handler puts it there.", given);
     let target = site.target(&mut encoder, &names)?;
     let any = Names { me: Some((Level::Cpu, name("c"))), ..Names::default() };
     let able = encoder.allowed(name("c"));
-    // Of a queue into which nobody comes nothing is taken.
-    let fed = Sets::of(policy).fed;
-    let empty = |it: &&Attempt| matches!(it, Attempt::Take(at, _) if !fed[at.queue]);
-    let first = match policy.dispatch.iter().find(|it| !empty(it)) {
+    let first = match policy.dispatch.first() {
         Some(Attempt::Take(at, _)) if at.queue == queue => {
             let own = encoder.queue_cpu(at, &any)?;
             encoder.same(policy.queues[queue].per, own, target)

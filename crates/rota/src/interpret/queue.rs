@@ -54,13 +54,9 @@ impl Queue {
             self.weight -= entry.weight;
         }
         if taken {
-            self.begins(entry.key);
+            let first = self.waiting.first().map_or(entry.key, |first| first.key);
+            self.key_min = self.key_min.max(entry.key.min(first));
         }
-    }
-    /// Somebody of this key begins to run.
-    pub(super) fn begins(&mut self, key: i64) {
-        let first = self.waiting.first().map_or(key, |first| first.key);
-        self.key_min = self.key_min.max(key.min(first));
     }
 }
 

@@ -98,7 +98,6 @@ impl<'a> Lowering<'a> {
             periodic: Vec::new(),
             protocol: Protocol::default(),
             claims: Vec::new(),
-            handler_spans: [policy.span; Event::COUNT],
             span: policy.span,
         };
         Lowering {

@@ -1,7 +1,6 @@
 //! The interpreter under the simulator.
 
 mod known;
-mod lag;
 mod random;
 
 use std::fs;
