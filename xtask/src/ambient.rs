@@ -176,7 +176,7 @@ impl Observer for Watch<'_> {
     fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
         let Some(index) = task.index() else { return };
         if was.phase == Phase::Running && now.phase != Phase::Running {
-            self.spent[index] = self.spent[index] + (state.now() - was.since);
+            self.spent[index] += state.now() - was.since;
         }
         match (was.phase, now.phase) {
             (Phase::Running, Phase::Sleeping | Phase::Dead) => self.sleeps(task, index),
