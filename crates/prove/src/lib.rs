@@ -21,6 +21,7 @@ pub mod smt;
 pub mod solver;
 mod verdict;
 pub mod wakeup;
+mod warnings;
 
 pub use counterexample::Counterexample;
 pub use error::Error;
@@ -28,3 +29,4 @@ pub use machines::{Small, machines};
 pub use partitions::judge_partitions;
 pub use report::{Judgement, report};
 pub use verdict::{Finding, Judged, Options, Outcome, Scope, Verdict, judge};
+pub use warnings::{Warning, warnings};

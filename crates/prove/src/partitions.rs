@@ -115,7 +115,12 @@ fn composition(
         let model_only = verdicts.flat_map(|it| &it.obligations).any(|it| it.obligation.model_only);
         let (span, question) = (partition.span, Question::Holds);
         let obligation = Obligation { name: "part", what, span, question, model_only };
-        obligations.push(Judged { obligation, finding, took: Duration::ZERO });
+        obligations.push(Judged {
+            obligation,
+            finding,
+            took: Duration::ZERO,
+            as_given: Vec::new(),
+        });
     }
     if let Outcome::Proved(_) = outcome {
         outcome = Outcome::Proved(scope);
@@ -138,7 +143,7 @@ fn settled(name: &'static str, what: String, span: Span, holds: bool) -> Judged 
     let question = Question::settled(holds);
     let finding = if holds { Finding::Holds } else { Finding::Fails };
     let obligation = Obligation { name, what, span, question, model_only: false };
-    Judged { obligation, finding, took: Duration::ZERO }
+    Judged { obligation, finding, took: Duration::ZERO, as_given: Vec::new() }
 }
 
 fn verdict(kind: ClaimKind, span: Span, outcome: Outcome, obligations: Vec<Judged>) -> Verdict {

@@ -6,7 +6,7 @@ use wastenot_rota::ir::Policy;
 
 use crate::explore::Bounds;
 use crate::hints::hint;
-use crate::{Finding, Judged, Options, Outcome, Scope, Verdict};
+use crate::{Finding, Judged, Options, Outcome, Scope, Verdict, Warning};
 
 /// What every proof takes for granted.
 const ASSUMPTIONS: [&str; 6] = [
@@ -23,6 +23,10 @@ const ASSUMPTIONS: [&str; 6] = [
 /// What the label says.
 const MODEL_ONLY: &str = "model only: in the model something is asked again under the lock that \
      emitted code asks without it";
+
+/// What `as given` says.
+const AS_GIVEN: &str = "as given: these parameters are as the text gives them; with another value \
+     the claim need not hold";
 
 /// What `explored` says.
 const EXPLORED: &str = "explored: without a solver, every situation was looked at on every machine \
@@ -46,6 +50,8 @@ pub struct Judgement<'p> {
     pub policy: Option<&'p Policy>,
     /// One verdict for each claim.
     pub verdicts: Vec<Verdict>,
+    /// What to know of the policy, whatever its claims come to.
+    pub warnings: Vec<Warning>,
 }
 
 /// The verdicts on the policies of one file.
@@ -58,12 +64,13 @@ pub fn report(
     let mut report = Report::new("prove/1", format!("Proofs: {file}"));
     report.verdict = verdict(judged);
     report.tables = vec![claims(judged, &line)];
+    report.tables.extend(warned(judged, &line));
     let policies = judged.iter().filter_map(|it| Some((it.policy?, &it.verdicts)));
     let several = policies.clone().count() > 1;
     report.tables.extend(policies.flat_map(|(policy, verdicts)| {
         verdicts.iter().filter_map(move |verdict| counterexample(policy, verdict, several))
     }));
-    report.tables.extend(not_shown(judged));
+    report.tables.extend(not_shown(judged, &line));
     report.tables.push(follows(judged, &line));
     report.tables.extend(instead(judged, &line));
     report.tables.push(obligations(judged, &line));
@@ -129,6 +136,7 @@ fn claims(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
         ("scope", "", Unit::None),
         ("model_only", "", Unit::None),
         ("", "answer", Unit::None),
+        ("as_given", "", Unit::None),
         ("why", "", Unit::None),
         ("", "explored", Unit::None),
         ("explored_cpus", "", Unit::None),
@@ -147,11 +155,15 @@ fn claims(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
             Outcome::Unknown(why) => ("unknown", None, Some(why.clone())),
         };
         let model_only = scope.is_some() && verdict.obligations.iter().any(is_model_only);
-        let shown = match &scope {
+        let as_given = as_given(verdict).join(", ");
+        let mut shown = match &scope {
             Some(scope) if model_only => format!("{outcome}, {scope}, model only"),
             Some(scope) => format!("{outcome}, {scope}"),
             None => outcome.to_owned(),
         };
+        if !as_given.is_empty() {
+            shown += &format!(", `{as_given}` as given");
+        }
         let explored = verdict.explored.filter(|_| !matches!(verdict.outcome, Outcome::Refuted(_)));
         table.push(vec![
             name.into(),
@@ -161,6 +173,7 @@ fn claims(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
             scope.into(),
             model_only.into(),
             shown.into(),
+            as_given.into(),
             why.into(),
             explored.map_or_else(|| "-".to_owned(), so_far).into(),
             explored.map(|bounds| bounds.cpus).into(),
@@ -173,9 +186,52 @@ fn claims(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
     table
 }
 
+/// Parameters without whose values of the text a proof would not hold.
+fn as_given(verdict: &Verdict) -> Vec<String> {
+    let proved = matches!(verdict.outcome, Outcome::Proved(_));
+    let mut names: Vec<String> = Vec::new();
+    for name in verdict.obligations.iter().filter(|_| proved).flat_map(|it| &it.as_given) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+/// What to know beside the claims: where it stands, and what shows it.
+fn warned(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Table> {
+    let columns = [
+        ("policy", "", Unit::None),
+        ("line", "line", Unit::None),
+        ("code", "warning", Unit::None),
+        ("what", "what is so", Unit::None),
+        ("evidence", "what shows it", Unit::None),
+        ("help", "what to write instead", Unit::None),
+    ];
+    let mut table = Table::new("warnings", "Warnings", &columns);
+    table.shown = usize::MAX;
+    for (policy, warnings) in judged.iter().filter_map(|it| Some((it.policy?, &it.warnings))) {
+        for warning in warnings {
+            table.push(vec![
+                policy.name.as_str().into(),
+                line(warning.span.start).into(),
+                warning.code.into(),
+                warning.what.as_str().into(),
+                warning.evidence.as_str().into(),
+                warning.help.into(),
+            ]);
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
 /// For people: why what has no counterexample is not proved.
-fn not_shown(judged: &[Judgement<'_>]) -> Option<Table> {
-    let columns = [("", "claim", Unit::None), ("", "why it is not proved", Unit::None)];
+fn not_shown(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Table> {
+    let columns = [
+        ("", "claim", Unit::None),
+        ("", "line", Unit::None),
+        ("", "why it is not proved", Unit::None),
+    ];
     let mut table = Table::new("", "Not proved", &columns);
     table.shown = usize::MAX;
     for (_, verdict) in each(judged) {
@@ -184,7 +240,13 @@ fn not_shown(judged: &[Judgement<'_>]) -> Option<Table> {
             Outcome::Unknown(why) => why.clone(),
             Outcome::Proved(_) | Outcome::Refuted(_) => continue,
         };
-        table.push(vec![verdict.claim.kind.name().into(), why.into()]);
+        // What gave up stands there: the obligation that does not hold, before those that are open.
+        let fails = |it: &&Judged| it.finding == Finding::Fails;
+        let open = |it: &&Judged| matches!(it.finding, Finding::Open(_));
+        let of = || verdict.obligations.iter();
+        let at = of().find(fails).or_else(|| of().find(open)).map(|it| it.obligation.span);
+        let at = line(at.unwrap_or(verdict.claim.span).start);
+        table.push(vec![verdict.claim.kind.name().into(), at.into(), why.into()]);
     }
     (!table.rows.is_empty()).then_some(table)
 }
@@ -373,6 +435,9 @@ fn assumptions(judged: &[Judgement<'_>], options: &Options) -> Vec<String> {
     }
     if each(judged).any(|(_, it)| it.explored.is_some()) {
         all.push(EXPLORED.to_owned());
+    }
+    if each(judged).any(|(_, verdict)| !as_given(verdict).is_empty()) {
+        all.push(AS_GIVEN.to_owned());
     }
     if judged.iter().filter_map(|it| it.policy).any(|policy| !policy.protocol.is_safe()) {
         all.push("the protocol is unsafe by request: nothing of this is ever emitted".to_owned());

@@ -9,6 +9,7 @@ use crate::cache::Cache;
 use crate::explore::{Bounds, Doubt, Effort, Searched, search, unseen};
 use crate::ground::{self, Beyond};
 use crate::obligations::{Obligation, Question, obligations, remarks};
+use crate::smt::Script;
 use crate::solver::{Answer, Seek, Solver, ask_all};
 use crate::wakeup::{self, Lost};
 use crate::{Counterexample, Error};
@@ -76,6 +77,8 @@ pub struct Judged {
     pub finding: Finding,
     /// How long a solver took, where one was asked.
     pub took: Duration,
+    /// Parameters with whose values of the text it holds, though not with any.
+    pub as_given: Vec<String>,
 }
 
 /// What was found of an obligation.
@@ -138,12 +141,14 @@ fn judge_all(claims: Vec<Vec<Obligation>>, options: &Options) -> Result<Vec<Vec<
     };
     let judged: Result<Vec<Option<Judged>>, Error> = (0..all.len())
         .into_par_iter()
-        .map(|n| (first(n) == n).then(|| judge_one(all[n].clone(), options)).transpose())
+        .map(|n| (first(n) == n).then(|| judge_as_given(all[n].clone(), options)).transpose())
         .collect();
     let judged = judged?;
     let mut whole = (0..all.len()).map(|n| {
-        let Judged { finding, took, .. } = judged[first(n)].clone().expect("the first was asked");
-        Judged { obligation: all[n].clone(), finding, took }
+        let first = judged[first(n)].clone().expect("the first was asked");
+        let question = first.obligation.question;
+        let obligation = Obligation { question, ..all[n].clone() };
+        Judged { obligation, finding: first.finding, took: first.took, as_given: first.as_given }
     });
     Ok(lengths.into_iter().map(|length| whole.by_ref().take(length).collect()).collect())
 }
@@ -214,13 +219,37 @@ fn doubtful(policy: &Policy, searched: &Searched) -> Option<String> {
             event.name(),
             name(queue)
         ),
+        Doubt::Run => {
+            "what would break it begins where no run was found to lead: such a run would \
+                       decide it, or a proof that there is none"
+                .to_owned()
+        }
         Doubt::Move(queue) => {
             format!("nobody knows whether `balance every` ever moves a task into `{}`", name(queue))
         }
     })
 }
 
-/// Whether an obligation holds.
+/// Whether an obligation holds: with any parameters, or else with those of the text.
+pub(crate) fn judge_as_given(obligation: Obligation, options: &Options) -> Result<Judged, Error> {
+    let judged = judge_one(obligation, options)?;
+    let Question::Unsatisfiable(script) = &judged.obligation.question else { return Ok(judged) };
+    if judged.finding == Finding::Holds {
+        return Ok(judged);
+    }
+    let begun = Instant::now();
+    let Some(given) = script.as_usual() else { return Ok(judged) };
+    if refuted(&given, options)? != Finding::Holds {
+        return Ok(Judged { took: judged.took + begun.elapsed(), ..judged });
+    }
+    let name = |it: &str| it.strip_prefix("param.").unwrap_or(it).to_owned();
+    let as_given = script.usual().map(name).collect();
+    let obligation = Obligation { question: Question::Unsatisfiable(given), ..judged.obligation };
+    let took = judged.took + begun.elapsed();
+    Ok(Judged { obligation, finding: Finding::Holds, took, as_given })
+}
+
+/// Whether an obligation holds with any parameters.
 pub(crate) fn judge_one(obligation: Obligation, options: &Options) -> Result<Judged, Error> {
     let begun = Instant::now();
     let finding = match &obligation.question {
@@ -230,22 +259,25 @@ pub(crate) fn judge_one(obligation: Obligation, options: &Options) -> Result<Jud
         Question::NotEncoded(why) => {
             Finding::Open(format!("{} has no words in the language of solvers", why.0))
         }
-        Question::Unsatisfiable(script) => {
-            let (seek, patience) = (Seek::Refutation, options.patience);
-            let replies = ask_all(&options.solvers, script, |solver| match &options.cache {
-                Some(cache) => cache.ask(solver, script, seek, patience),
-                None => solver.ask(script, seek, patience),
-            })?;
-            let certain = replies.iter().find(|reply| reply.answer.is_certain());
-            match certain.or(replies.first()).map(|reply| &reply.answer) {
-                Some(Answer::Unsat) => Finding::Holds,
-                Some(Answer::Sat(_)) => Finding::Fails,
-                Some(Answer::Unknown(why)) => Finding::Open(why.clone()),
-                None => Finding::Open("there is no solver to be asked".into()),
-            }
-        }
+        Question::Unsatisfiable(script) => refuted(script, options)?,
     };
-    Ok(Judged { obligation, finding, took: begun.elapsed() })
+    Ok(Judged { obligation, finding, took: begun.elapsed(), as_given: Vec::new() })
+}
+
+/// Whether solvers find that nothing satisfies a script.
+fn refuted(script: &Script, options: &Options) -> Result<Finding, Error> {
+    let (seek, patience) = (Seek::Refutation, options.patience);
+    let replies = ask_all(&options.solvers, script, |solver| match &options.cache {
+        Some(cache) => cache.ask(solver, script, seek, patience),
+        None => solver.ask(script, seek, patience),
+    })?;
+    let certain = replies.iter().find(|reply| reply.answer.is_certain());
+    Ok(match certain.or(replies.first()).map(|reply| &reply.answer) {
+        Some(Answer::Unsat) => Finding::Holds,
+        Some(Answer::Sat(_)) => Finding::Fails,
+        Some(Answer::Unknown(why)) => Finding::Open(why.clone()),
+        None => Finding::Open("there is no solver to be asked".into()),
+    })
 }
 
 /// What follows if the explorer found nothing within `explored`, where it looked, nor a solver

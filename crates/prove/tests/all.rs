@@ -3,6 +3,8 @@
 #[cfg(test)]
 #[path = "all/certificate.rs"]
 mod certificate;
+#[path = "all/decided.rs"]
+mod decided;
 #[cfg(test)]
 #[path = "all/false_proofs.rs"]
 mod false_proofs;
@@ -26,6 +28,8 @@ mod partitions;
 #[path = "all/random.rs"]
 mod random;
 #[cfg(test)]
+#[path = "all/real_refutations.rs"]
+mod real_refutations;
 #[path = "all/remarks.rs"]
 mod remarks;
 #[cfg(test)]
@@ -40,6 +44,8 @@ mod theorems;
 #[cfg(test)]
 #[path = "all/wakeup.rs"]
 mod wakeup;
+#[path = "all/warnings.rs"]
+mod warnings;
 #[cfg(test)]
 #[path = "all/words.rs"]
 mod words;

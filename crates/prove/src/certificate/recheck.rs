@@ -11,7 +11,7 @@ use wastenot_rota::ir::Program;
 use super::{Asked, Claimed, Expected, Listed, Manifest, Shown, TEXT, asking, manifest, stored};
 use crate::Error;
 use crate::obligations::{Obligation, Question, obligations};
-use crate::smt::{Sexp, read};
+use crate::smt::{Script, Sexp, read};
 use crate::solver::{Answer, Solver};
 
 /// A certificate that was looked through and asked again.
@@ -19,6 +19,8 @@ use crate::solver::{Answer, Solver};
 pub struct Again {
     /// Of what it is a certificate.
     pub about: String,
+    /// What its text means.
+    pub program: Program,
     /// Every claim of the text.
     pub claims: Vec<Standing>,
     /// What solvers say now.
@@ -81,7 +83,7 @@ pub fn recheck(folder: &Path, solvers: &[Solver], timeout: Duration) -> Result<A
     }
     let claims = standings(&program, &manifest);
     let answers = answers(&manifest, &texts, solvers, timeout)?;
-    Ok(Again { about: manifest.about, claims, answers })
+    Ok(Again { about: manifest.about, program, claims, answers })
 }
 
 fn standings(program: &Program, manifest: &Manifest) -> Vec<Standing> {
@@ -204,7 +206,9 @@ fn is_listed(made: &Obligation, listed: &Listed, texts: &HashMap<&str, String>) 
         (Question::Undecided(what), Shown::Nobody { why }) => what == why,
         (Question::NotEncoded(what), Shown::Nobody { why }) => what.0 == why,
         (Question::Unsatisfiable(script), Shown::Solvers(asked)) => {
-            texts.get(asked.script.file.as_str()) == Some(&asking(script, asked.expected))
+            let text = texts.get(asked.script.file.as_str());
+            let asks = |script: &Script| text == Some(&asking(script, asked.expected));
+            asks(script) || script.as_usual().is_some_and(|given| asks(&given))
         }
         _ => false,
     };

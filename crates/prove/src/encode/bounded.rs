@@ -1,11 +1,14 @@
 //! Numbers of which only bounds are said: times, weights, virtual time, and whatever is counted
 //! over CPUs, whose number is not known.
 
-use wastenot_rota::ir::{Aggregate, Level, Num, Place, Set};
+use wastenot_rota::ir::{Aggregate, Bool, Level, Num, Place, Set, Variable, Visitor};
+use wastenot_rota::ir::{visit_bool, visit_num};
 
 use super::expr::{Encoded, bind};
 use super::{Encoder, Names, NotEncoded, cpu_sort};
-use crate::smt::{Term, and, at_most, choice, exists, forall, implies, int, less, name, not};
+use crate::smt::{
+    Term, and, at_most, choice, equal, exists, forall, implies, int, less, name, not,
+};
 
 impl Encoder<'_> {
     /// The time passes between one moment and the next.
@@ -20,7 +23,11 @@ impl Encoder<'_> {
     }
 
     pub(super) fn param(&mut self, param: usize) -> Term {
-        let called = format!("param.{}", self.policy.params[param].name);
+        let Variable { name, value, .. } = &self.policy.params[param];
+        let called = format!("param.{name}");
+        if !self.declared.contains(&called) {
+            self.script.usually(&called, *value);
+        }
         self.at_least(&called, int(0))
     }
 
@@ -63,15 +70,80 @@ impl Encoder<'_> {
         Ok(value)
     }
 
-    /// How many CPUs of a set meet a condition.
-    pub(super) fn count(&mut self, set: &Set, names: &Names) -> Encoded {
-        let count = self.any_at_least("count", int(0), names)?;
+    /// How many CPUs of a set meet a condition: some if one does, several if two do, all if each
+    /// does.
+    pub(super) fn count(
+        &mut self,
+        (item, set, body): (usize, &Set, &Bool),
+        names: &Names,
+    ) -> Encoded {
+        let mut asks = Asks::default();
+        visit_bool(body, &mut asks);
+        let count = self.of_some("count", asks.about_me(set), names)?;
+        self.assert("It is no less.", at_most(int(0), count.clone()));
+        let bound = format!("c{item}");
+        let inside = self.inside(set, name(&bound), names)?;
+        let Ok(meets) = self.bool(body, &bind(names, item, &bound)) else {
+            // Of what has no words only the size is known.
+            self.at_most_all(set, &count, names)?;
+            return Ok(count);
+        };
+        let other = format!("d{item}");
+        let met = and([inside.clone(), meets.clone()]);
+        let second = met.of_another(&bound, &other);
+        let over = || [(bound.as_str(), cpu_sort())];
+        let some = exists(over(), met.clone());
+        self.assert("Some meet it if one does.", equal(some, at_most(int(1), count.clone())));
+        let same = implies(and([met, second]), equal(name(&bound), name(&other)));
+        let both = [(bound.as_str(), cpu_sort()), (other.as_str(), cpu_sort())];
+        let one = forall(both, same);
+        self.assert("Several if two do.", equal(one, at_most(count.clone(), int(1))));
+        if let Some(size) = self.at_most_all(set, &count, names)? {
+            let all = forall(over(), implies(inside, meets));
+            self.assert("All if each does.", equal(all, equal(count.clone(), size)));
+        }
+        Ok(count)
+    }
+
+    /// A number of CPUs of a set: no more than it has. How many it has, where that is known.
+    fn at_most_all(&mut self, set: &Set, count: &Term, names: &Names) -> Encoded<Option<Term>> {
+        let Set::In(place) = set else { return Ok(None) };
+        let (level, cpu) = self.place(place, names)?;
+        let size = self.size(level, cpu);
+        self.assert("No more than there are.", at_most(count.clone(), size.clone()));
+        Ok(Some(size))
+    }
+
+    /// A sum over CPUs, of which solvers know no induction: that it is no less than each part where
+    /// no part is negative, and the like.
+    fn sum_of(
+        &mut self,
+        set: &Set,
+        (bound, inside, part): (&str, Term, Term),
+        names: &Names,
+    ) -> Encoded {
+        let value = self.number_called("sum");
+        let over = || [(bound, cpu_sort())];
+        let each = |holds: Term| forall(over(), implies(inside.clone(), holds));
+        for (no_less, why) in [
+            (true, "Where no part is negative it is no less than any."),
+            (false, "Where no part is positive it is no greater than any."),
+        ] {
+            let ordered = |a: Term, b: Term| if no_less { at_most(a, b) } else { at_most(b, a) };
+            let parts = each(ordered(int(0), part.clone()));
+            let whole =
+                and([ordered(int(0), value.clone()), each(ordered(part.clone(), value.clone()))]);
+            self.assert(why, implies(parts, whole));
+        }
         if let Set::In(place) = set {
             let (level, cpu) = self.place(place, names)?;
             let size = self.size(level, cpu);
-            self.assert("No more than there are.", at_most(count.clone(), size));
+            let ones = each(at_most(part.clone(), int(1)));
+            let most = implies(ones, at_most(value.clone(), size.clone()));
+            let least = implies(each(at_most(int(1), part)), at_most(size, value.clone()));
+            self.assert("Of ones it is as many as there are CPUs.", and([most, least]));
         }
-        Ok(count)
+        Ok(value)
     }
 
     /// An aggregate over CPUs: it is reached, and what it is of goes no further.
@@ -81,12 +153,17 @@ impl Encoder<'_> {
         (item, set, body): (usize, &Set, &Num),
         names: &Names,
     ) -> Encoded {
-        let value = self.any("aggregate", names)?;
-        if aggregate == Aggregate::Sum {
-            return Ok(value);
-        }
+        let mut asks = Asks::default();
+        visit_num(body, &mut asks);
+        let value = self.of_some("aggregate", asks.about_me(set), names)?;
         let bound = format!("c{item}");
-        let (inside, of_each) = self.of_each(item, &bound, set, body, names)?;
+        let parts = self.of_each(item, &bound, set, body, names);
+        if aggregate == Aggregate::Sum {
+            // Of parts that have no words it may be any number.
+            let Ok((inside, part)) = parts else { return Ok(value) };
+            return self.sum_of(set, (&bound, inside, part), names);
+        }
+        let (inside, of_each) = parts?;
         let over = || [(bound.as_str(), cpu_sort())];
         let reached = |least: bool| {
             let reached = match least {
@@ -134,14 +211,23 @@ impl Encoder<'_> {
     /// A number under a name of its own. Within a fold it would have to be a function of its
     /// member, and where any CPU looks, of that CPU: that is not put into words.
     fn any(&mut self, called: &str, names: &Names) -> Encoded {
+        self.of_some(called, true, names)
+    }
+
+    /// The same; `about_me`: whether it is another one for each CPU that looks.
+    fn of_some(&mut self, called: &str, about_me: bool, names: &Names) -> Encoded {
         if !names.items.is_empty() {
             return Err(NotEncoded("an aggregate within an aggregate"));
         }
-        if names.me.as_ref().is_some_and(|(_, me)| self.is_bound(me)) {
+        if about_me && names.me.as_ref().is_some_and(|(_, me)| self.is_bound(me)) {
             return Err(NotEncoded("an aggregate that any CPU reads"));
         }
+        Ok(self.number_called(called))
+    }
+
+    fn number_called(&mut self, called: &str) -> Term {
         let called = self.fresh(called);
-        Ok(self.number(&called))
+        self.number(&called)
     }
 
     pub(super) fn any_at_least(&mut self, called: &str, least: Term, names: &Names) -> Encoded {
@@ -163,5 +249,30 @@ impl Encoder<'_> {
             self.assert("It is in its range.", bounds);
         }
         name(called)
+    }
+}
+
+/// Whether an expression asks about who looks.
+#[derive(Default)]
+struct Asks {
+    me: bool,
+}
+
+impl Asks {
+    /// The same of an aggregate of it over a set.
+    fn about_me(&mut self, set: &Set) -> bool {
+        if let Set::In(place) = set {
+            self.place(place);
+        }
+        self.me
+    }
+}
+
+impl Visitor for Asks {
+    fn place(&mut self, place: &Place) {
+        match place {
+            Place::Of(_, inner) => self.place(inner),
+            place => self.me |= matches!(place, Place::Me | Place::Here),
+        }
     }
 }

@@ -83,7 +83,7 @@ impl Encoder<'_> {
             Num::Fold { aggregate, item, set, body } => {
                 self.fold(*aggregate, (*item, set, body), names)?
             }
-            Num::Count { set, .. } => self.count(set, names)?,
+            Num::Count { item, set, body } => self.count((*item, set, body), names)?,
         })
     }
 

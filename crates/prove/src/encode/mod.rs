@@ -90,6 +90,13 @@ impl<'p> Encoder<'p> {
     pub fn reads_apart(&mut self, held: Held) {
         self.apart = Some(held);
     }
+    /// Something whose reads are each at an instant of its own, whatever is held still otherwise.
+    pub(crate) fn apart<T>(&mut self, what: impl FnOnce(&mut Self) -> T) -> T {
+        let held = self.apart.replace(Held::default());
+        let result = what(self);
+        self.apart = held;
+        result
+    }
     /// How many reads there were, each at an instant of its own.
     pub fn reads(&self) -> usize {
         self.reads

@@ -35,8 +35,9 @@ impl Encoder<'_> {
         let value = self.of_group(&weight, per, cpu);
         let most = Term::Op(crate::smt::Op::Times, vec![int(WEIGHT_MAX), waiting.clone()]);
         let bounds = and([at_most(waiting, value.clone()), at_most(value.clone(), most)]);
-        if !self.is_bound(&value) {
-            self.assert("Each who waits weighs 1 to 10 000.", bounds);
+        match self.is_bound(&value) {
+            false => self.assert("Each who waits weighs 1 to 10 000.", bounds),
+            true => self.assert_of_each("Each who waits weighs 1 to 10 000.", &value, bounds),
         }
         value
     }
@@ -90,10 +91,31 @@ impl Encoder<'_> {
         let value = call(&weight, [cpu]);
         let some = and([at_most(int(1), value.clone()), at_most(value.clone(), int(WEIGHT_MAX))]);
         let bounds = choice(runs, some, equal(value.clone(), int(0)));
-        if !self.is_bound(&value) {
-            self.assert("Who runs weighs 1 to 10 000.", bounds);
+        match self.is_bound(&value) {
+            false => self.assert("Who runs weighs 1 to 10 000.", bounds),
+            true => self.assert_of_each("Who runs weighs 1 to 10 000.", &value, bounds),
         }
         value
+    }
+
+    /// That something holds of a number of any CPU, where the number is of one that is bound.
+    fn assert_of_each(&mut self, why: &str, number: &Term, holds: Term) {
+        let mut bound = Vec::new();
+        self.bound_in(number, &mut bound);
+        let over = bound.iter().map(|name| (name.as_str(), cpu_sort()));
+        self.assert(why, forall(over, holds));
+    }
+
+    fn bound_in(&self, term: &Term, into: &mut Vec<String>) {
+        match term {
+            Term::Name(text) if !self.declared.contains(text) && !into.contains(text) => {
+                into.push(text.clone());
+            }
+            Term::Call(_, inner) | Term::Op(_, inner) => {
+                inner.iter().for_each(|term| self.bound_in(term, into));
+            }
+            Term::Name(_) | Term::Int(_) | Term::Bool(_) | Term::Quantified { .. } => {}
+        }
     }
 
     /// How many CPUs a group has.

@@ -8,8 +8,9 @@ use super::attempt::{Events, Step, failing, never_finds};
 use super::periodic::{circle, moves};
 use super::placing::placed;
 use super::search::Bounds;
+use super::sets::begins;
 use super::situation::{Place, Situation, Task, World};
-use super::unseen::{is_plain, reads_what_running_sets};
+use super::unseen::is_plain;
 
 /// A test of situations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,10 +131,9 @@ impl Test {
     pub(super) fn rests_matter(&self) -> bool {
         !matches!(self.wrong, Wrong::Lost | Wrong::NobodyBeginsThere)
     }
-    /// Whether it is about situations in which CPUs run tasks, and those are known: what has been
-    /// set where a task runs is not.
-    pub(crate) fn lets_run(&self, policy: &Policy) -> bool {
-        self.wrong != Wrong::Lost && !reads_what_running_sets(policy)
+    /// Whether it is about situations in which CPUs run tasks.
+    pub(crate) fn lets_run(&self) -> bool {
+        self.wrong != Wrong::Lost
     }
     fn events(&self) -> Events {
         Events { wakes: self.wakes, moves: self.moves, only: None }
@@ -264,7 +264,8 @@ fn nobody_begins_there(world: &World<'_>, situation: &Situation, _: &Test) -> Op
     let task = &situation.tasks[0];
     let Place::Waits { queue, group } = task.place else { return None };
     let look = world.look(situation, None);
-    let first = |cpu: CpuId| match world.policy.dispatch.first() {
+    let begins = begins(world.policy);
+    let first = |cpu: CpuId| match begins {
         Some(Attempt::Take(at, _)) if at.queue == queue => {
             world.frame_at(cpu).queue(&look, at, world.per[queue]) == group
         }

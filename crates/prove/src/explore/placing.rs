@@ -65,6 +65,8 @@ pub enum Doubt {
     Put(Event, usize),
     /// Whether periodic balancing ever moves a task into this queue.
     Move(usize),
+    /// Whether any run leads to what would break the claim.
+    Run,
 }
 
 /// Everywhere that a task with this affinity is put, for all that is known: on each path some
@@ -106,7 +108,13 @@ pub(super) fn placings(world: &World<'_>, mask: u32) -> Placings {
     let sets = Sets::of(world.policy);
     let mut placings = Placings::default();
     for event in Event::ALL.into_iter().filter(|event| event.places()) {
+        // Who is displaced, or gives way, may run where it was: a task that may not any more is
+        // moved to another CPU first. Who wakes may have been confined to others meanwhile.
+        let stays = matches!(event, Event::Preempt | Event::Yield);
         for (prev, here) in whereabouts(world, event) {
+            if stays && !task.allowed(prev) {
+                continue;
+            }
             let mut walk = Walk {
                 world,
                 situation: &situation,
@@ -219,6 +227,7 @@ impl Moves<'_, '_> {
                 task_vars: &task_vars,
                 cpu_vars: &cpu_vars,
                 locals: &[],
+                put: None,
             };
             let some = seen.num(&mut frame, &balance.count).is_at_least(1);
             let guard = [&balance.filter, &balance.recheck].map(|it| seen.bool(&mut frame, it));
@@ -261,16 +270,26 @@ const TIMES: [i64; 2] = [0, 1 << 40];
 
 /// What a text asks for, of what samples tell.
 #[derive(Clone, Copy, Debug, Default)]
-struct Asks {
+pub(crate) struct Asks {
     here: bool,
-    lengths: bool,
+    pub(crate) lengths: bool,
     busy: bool,
-    weight: bool,
-    now: bool,
+    pub(crate) weight: bool,
+    pub(crate) now: bool,
 }
 
 impl Asks {
-    fn of(block: &[Stmt]) -> Asks {
+    /// What either asks for.
+    pub(crate) fn and(self, other: Asks) -> Asks {
+        Asks {
+            here: self.here || other.here,
+            lengths: self.lengths || other.lengths,
+            busy: self.busy || other.busy,
+            weight: self.weight || other.weight,
+            now: self.now || other.now,
+        }
+    }
+    pub(crate) fn of(block: &[Stmt]) -> Asks {
         let mut asks = Asks::default();
         visit_block(block, &mut asks);
         asks
@@ -400,8 +419,6 @@ impl<'w, 'p> Walk<'w, 'p> {
 
     fn goes(&mut self) {
         let policy = self.world.policy;
-        // Whoever ran there was allowed to, unless its affinity was changed meanwhile: then it is
-        // woken or displaced, and `prev` may be anything.
         let frame = Frame { prev: Some(self.prev), here: Some(self.here), ..self.world.frame() };
         let is_new = self.event == Event::New;
         let (task_vars, cpu_vars) = begun(self.world, self.sets, is_new, self.sample);
@@ -497,8 +514,7 @@ impl<'w, 'p> Walk<'w, 'p> {
     fn ends(&mut self, way: Way<'p>) {
         let Some(put) = way.put else { return };
         let look = self.world.look(self.situation, Some(0));
-        let queue = put.queue.queue;
-        let group = way.frame.queue(&look, &put.queue, self.world.per[queue]);
+        let (queue, group) = self.queue(&way, put);
         let (prev, event, wake) = (self.prev, self.event, put.wake);
         let mut placed = Placed { queue, group, prev, event, wake, kicked: Vec::new() };
         let mut kicked = way.kicked;
@@ -510,6 +526,12 @@ impl<'w, 'p> Walk<'w, 'p> {
         if !into.contains(&placed) {
             into.push(placed);
         }
+    }
+
+    /// The queue that a put chooses.
+    fn queue(&self, way: &Way<'p>, put: &Put) -> Queue {
+        let (look, queue) = (self.world.look(self.situation, Some(0)), put.queue.queue);
+        (queue, way.frame.queue(&look, &put.queue, self.world.per[queue]))
     }
 
     /// The CPUs of a set that may be the one for which `key` is greatest, or least.
@@ -547,6 +569,7 @@ impl<'w, 'p> Walk<'w, 'p> {
             task_vars: &way.task_vars,
             cpu_vars: &way.cpu_vars,
             locals: &way.locals,
+            put: way.put.map(|put| self.queue(way, put)),
         }
     }
 }

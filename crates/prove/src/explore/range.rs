@@ -102,6 +102,8 @@ pub(super) struct Seen<'a, 'p> {
     /// Of every CPU.
     pub(super) cpu_vars: &'a [Range],
     pub(super) locals: &'a [Range],
+    /// The queue that the task was put into by now.
+    pub(super) put: Option<(usize, usize)>,
 }
 
 impl Seen<'_, '_> {
@@ -254,12 +256,15 @@ impl Seen<'_, '_> {
     }
 
     fn queued(&self, frame: &Frame, at: &QueueAt) -> Range {
-        let fed = self.sets.fed[at.queue];
-        let Some(sample) = self.sample.filter(|_| fed) else {
-            return if fed { Range::COUNT } else { Range::point(0) };
-        };
+        if !self.sets.fed[at.queue] {
+            return Range::point(0);
+        }
         let group = frame.queue(&self.look, at, self.world.per[at.queue]);
-        Range::point(sample.length(self.world, at.queue, group))
+        let others = self.sample.map_or(Range::COUNT, |sample| {
+            Range::point(sample.length(self.world, at.queue, group))
+        });
+        let own = i64::from(self.put == Some((at.queue, group)));
+        others.each(Range::point(own), i64::saturating_add)
     }
 
     fn running(&self, frame: &Frame, place: &Place) -> Range {

@@ -10,6 +10,7 @@ use super::claims::{self, Test, Wrong};
 use super::keys;
 use super::placing::{Doubt, doubt, waits};
 use super::situation::{Place, Situation, Task, World};
+use crate::replay::Patience;
 use crate::{Small, machines};
 
 /// How far the search goes.
@@ -109,7 +110,8 @@ pub fn search(
     let mut looked = 0;
     let all: Vec<Vec<Small>> = (0..=bounds.cpus).map(|cpus| machines(policy, cpus)).collect();
     let of = |small: &Small| doubt(&World::new(policy, small), &tests);
-    let doubt = all.iter().flatten().find_map(of);
+    let mut doubt = all.iter().flatten().find_map(of);
+    let mut patience = Patience::new();
     for size in 1..=bounds.cpus + bounds.events {
         let rests = [true, false].into_iter();
         let tasks = rests.flat_map(|rests| (1..=bounds.tasks).map(move |tasks| (rests, tasks)));
@@ -118,10 +120,12 @@ pub fn search(
                 let machines = size.checked_sub(test.size()).and_then(|cpus| all.get(cpus));
                 for small in machines.into_iter().flatten() {
                     let world = World::new(policy, small);
+                    let real = Some(&mut patience);
                     let looked = &mut looked;
-                    let mut all = Situations { world: &world, test, rests, looked, effort };
+                    let mut all = Situations { world: &world, test, rests, looked, effort, real };
                     let found = all.of(tasks);
-                    if found.is_some() || effort.is_spent(*looked) {
+                    doubt = doubt.or(patience.unreal.then_some(Doubt::Run));
+                    if found.is_some() || effort.is_spent(*looked) || patience.is_over() {
                         let cpus = size.saturating_sub(1 + bounds.events);
                         return Some(Searched { found, looked: *looked, cpus, doubt });
                     }
@@ -132,10 +136,13 @@ pub fn search(
     Some(Searched { found: None, looked, cpus: bounds.cpus, doubt })
 }
 
-/// Looks at every situation of exactly so many tasks on one machine.
+/// Looks at every situation of exactly so many tasks on one machine, whether a run leads there or
+/// not.
 pub fn search_on(world: &World<'_>, test: &Test, tasks: usize) -> Option<Found> {
     let (mut looked, effort) = (0, Effort::from(u64::MAX));
-    let mut of = |rests| Situations { world, test, rests, looked: &mut looked, effort }.of(tasks);
+    let mut of = |rests| {
+        Situations { world, test, rests, looked: &mut looked, effort, real: None }.of(tasks)
+    };
     of(true).or_else(|| if test.rests_matter() { of(false) } else { None })
 }
 
@@ -147,6 +154,8 @@ struct Situations<'w, 'p> {
     rests: bool,
     looked: &'w mut u64,
     effort: Effort,
+    /// Only what comes about in a run, if that is asked.
+    real: Option<&'w mut Patience>,
 }
 
 impl Situations<'_, '_> {
@@ -178,10 +187,15 @@ impl Situations<'_, '_> {
             let (small, situation) = (self.world.small.clone(), situation.clone());
             let (cpu, steps, why) = (broken.cpu, broken.steps, broken.why);
             let wrong = Some(self.test.wrong);
-            return Some(Found { wrong, small, situation, cpu, steps, why });
+            let found = Found { wrong, small, situation, cpu, steps, why };
+            return match &mut self.real {
+                Some(patience) => patience.real(self.world, self.test, &found),
+                None => Some(found),
+            };
         }
         for (index, kind) in kinds.iter().enumerate().skip(from) {
-            if self.effort.is_spent(*self.looked) {
+            let over = self.real.as_ref().is_some_and(|patience| patience.is_over());
+            if over || self.effort.is_spent(*self.looked) {
                 return None;
             }
             if let Place::Runs(cpu) = kind.place
@@ -221,7 +235,7 @@ fn at_rest(world: &World<'_>, situation: &Situation) -> bool {
 /// Everything that one task can be: its affinity, and where it is.
 fn kinds(world: &World<'_>, test: &Test) -> Vec<Task> {
     let cpus = world.cpus();
-    let lets_run = test.lets_run(world.policy);
+    let lets_run = test.lets_run();
     let weights = weights(world.policy);
     let mut kinds = Vec::new();
     // Affinities to many CPUs first: what is found then is plainer.

@@ -1,12 +1,12 @@
 //! What the handlers of a policy ever change.
 
-use wastenot_rota::ir::{Event, Policy, Stmt, Visitor, visit, visit_block};
+use wastenot_rota::ir::{Attempt, Event, Policy, Stmt, Visitor, visit, visit_block};
 
 /// Which variables handlers set, and which queues tasks come into.
 #[derive(Clone, Debug)]
 pub(crate) struct Sets {
     /// Of each variable of tasks, whether some handler sets it: else it is what it was.
-    pub(super) task: Vec<bool>,
+    pub(crate) task: Vec<bool>,
     /// The same of CPUs.
     pub(super) cpu: Vec<bool>,
     /// Of those, whether it is set where a task begins to run or ends.
@@ -39,6 +39,13 @@ impl Sets {
         let (task, fed) = (vec![false; policy.task_vars.len()], vec![false; policy.queues.len()]);
         Sets { task, cpu, ran, fed }
     }
+}
+
+/// Where dispatch looks first: of a queue into which nobody comes nothing is taken.
+pub(crate) fn begins(policy: &Policy) -> Option<&Attempt> {
+    let fed = Sets::of(policy).fed;
+    let empty = |it: &&Attempt| matches!(it, Attempt::Take(at, _) if !fed[at.queue]);
+    policy.dispatch.iter().find(|it| !empty(it))
 }
 
 impl Visitor for Sets {

@@ -3,7 +3,8 @@
 //! says nothing.
 
 use wastenot_rota::ir::{
-    Balance, Bool, ClaimKind, Comparison, Num, Place, Policy, Visitor, visit_bool, visit_num,
+    Balance, Bool, ClaimKind, Comparison, Num, Place, Policy, QueueAt, Visitor, visit_bool,
+    visit_num,
 };
 
 use crate::obligations::interrupting;
@@ -15,10 +16,15 @@ use super::sets::Sets;
 pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
     if *claim == ClaimKind::NoLostWakeup {
         // Who is woken is looked at; what that one then overlooks is not.
-        let asks_more = policy.idle.as_ref().is_some_and(|balance| !is_plain(balance));
+        let balance = policy.idle.as_ref().filter(|balance| !is_plain(balance))?;
+        let mut words = Words { from: balance.from, policy, found: Vec::new() };
+        asked(balance, &mut words);
         let what = "of small machines it is looked at who is woken, and a balance reads more than \
                     whether somebody waits there";
-        return asks_more.then(|| what.to_owned());
+        return Some(match words.found.as_slice() {
+            [] => what.to_owned(),
+            words => format!("{what}: {}", words.join(", ")),
+        });
     }
     if matches!(claim, ClaimKind::Rounds(_)) && !interrupting(policy).is_empty() {
         return Some(
@@ -60,24 +66,6 @@ pub(super) fn is_plain(balance: &Balance) -> bool {
     somebody_waits && balance.recheck == Bool::Const(true)
 }
 
-/// Whether a balance reads a variable of CPUs that is set where a task begins to run or ends.
-/// Situations have it as it begins: no handler need ever have led to one in which tasks run.
-pub(super) fn reads_what_running_sets(policy: &Policy) -> bool {
-    struct Asks {
-        sets: Sets,
-        some: bool,
-    }
-    impl Visitor for Asks {
-        fn num(&mut self, num: &Num) {
-            self.some |= matches!(num, Num::CpuVar(var, _) if self.sets.ran[*var]);
-        }
-    }
-    let mut asks = Asks { sets: Sets::of(policy), some: false };
-    let periodic = policy.periodic.iter().map(|periodic| &periodic.balance);
-    policy.idle.iter().chain(periodic).for_each(|balance| asked(balance, &mut asks));
-    asks.some
-}
-
 /// Tells `visitor` what a balance asks. Which candidate is chosen matters to no proof.
 fn asked(balance: &Balance, visitor: &mut impl Visitor) {
     visit_bool(&balance.filter, visitor);
@@ -116,5 +104,63 @@ impl Visitor for Reads<'_> {
             _ => return,
         };
         self.found.get_or_insert(read);
+    }
+}
+
+/// What a balance reads besides how many wait at the candidate, in the words of the language.
+struct Words<'p> {
+    from: usize,
+    policy: &'p Policy,
+    found: Vec<String>,
+}
+
+impl Words<'_> {
+    fn say(&mut self, word: &str) {
+        let word = format!("`{word}`");
+        if !self.found.contains(&word) {
+            self.found.push(word);
+        }
+    }
+}
+
+impl Visitor for Words<'_> {
+    fn num(&mut self, num: &Num) {
+        let queue =
+            |at: &QueueAt| format!("{}.{}", place(&at.at), self.policy.queues[at.queue].name);
+        let word = match num {
+            Num::Queued(at) if at.queue == self.from && at.at == Place::Other => return,
+            Num::Queued(at) => format!("queued({})", queue(at)),
+            Num::QueuedWeight(at) => format!("weight({})", queue(at)),
+            Num::MinKey(at) => format!("min_vt({})", queue(at)),
+            Num::Running(at) => format!("running({})", place(at)),
+            Num::RunningWeight(at) => format!("weight({})", place(at)),
+            Num::Cpus(at) => format!("cpus({})", place(at)),
+            Num::CpuVar(var, at) => format!("{}.{}", place(at), self.policy.cpu_vars[*var].name),
+            Num::TaskVar(var) => format!("t.{}", self.policy.task_vars[*var].name),
+            Num::Param(param) => self.policy.params[*param].name.clone(),
+            Num::Weight => "t.weight".to_owned(),
+            Num::Job => "t.job".to_owned(),
+            Num::Now => "now".to_owned(),
+            Num::Seen(..) => "seen".to_owned(),
+            _ => return,
+        };
+        self.say(&word);
+    }
+    fn bool(&mut self, condition: &Bool) {
+        if let Bool::Idle(at) = condition {
+            self.say(&format!("idle({})", place(at)));
+        }
+    }
+}
+
+/// A place as balances write it; a member of a set has whatever name the text gives it.
+fn place(of: &Place) -> String {
+    match of {
+        Place::Me | Place::Here => "me".to_owned(),
+        Place::Other => "v".to_owned(),
+        Place::Machine => "machine".to_owned(),
+        Place::Of(level, inner) => format!("{}({})", level.name(), place(inner)),
+        Place::Item(_) => "each".to_owned(),
+        Place::Prev | Place::Home | Place::Slot(_) => "t".to_owned(),
     }
 }

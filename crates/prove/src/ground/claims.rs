@@ -10,7 +10,7 @@ use super::expr::{Encoded, Reader};
 use super::terms::{all, any, compares, one_if, only_if, total};
 use super::{handler, some_of};
 use crate::encode::NotEncoded;
-use crate::explore::{Place, Task, Test, World, Wrong, placed};
+use crate::explore::{Place, Task, Test, World, Wrong, begins, placed};
 use crate::smt::{Script, Sort, Term, int, name, not};
 
 /// A machine of which this is asked.
@@ -72,7 +72,8 @@ impl Asked<'_, '_> {
     /// No CPU that may run the task takes from its queue before all else.
     fn nobody_begins_there(&self) -> Term {
         let world = self.world;
-        let first = |cpu: CpuId| match world.policy.dispatch.first() {
+        let begins = begins(world.policy);
+        let first = |cpu: CpuId| match begins {
             Some(Attempt::Take(at, _)) => Some(self.reader(cpu, None).queue(at)),
             _ => None,
         };

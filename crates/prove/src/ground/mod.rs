@@ -114,10 +114,13 @@ fn count(
 fn kinds(world: &World<'_>, test: &Test) -> Vec<Task> {
     let cpus = world.cpus();
     let all = (1_u32 << cpus.len()) - 1;
-    let lets_run = test.lets_run(world.policy);
+    let lets_run = test.lets_run();
     let run = cpus.iter().filter(|_| lets_run);
     let mut places: Vec<(Place, u32)> = run.map(|&cpu| (Place::Runs(cpu), all)).collect();
-    for mask in (1..=all).rev() {
+    // On larger machines: those that may run anywhere, and those that may on one CPU.
+    let few = cpus.len() > search::BEYOND.cpus;
+    let is_asked = |mask: &u32| !few || *mask == all || mask.count_ones() == 1;
+    for mask in (1..=all).rev().filter(is_asked) {
         let queues = waits(world, mask);
         let waiting = queues.iter().map(|&(queue, group)| Place::Waits { queue, group });
         places.extend(waiting.map(|place| (place, mask)));

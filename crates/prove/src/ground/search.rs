@@ -2,16 +2,19 @@
 
 use std::time::Instant;
 
-use wastenot_rota::ir::{ClaimKind, Policy};
+use wastenot_rota::ir::{ClaimKind, Num, Policy, Visitor, visit_bool};
 
 use super::{Question, Tasks};
 use crate::explore::{Bounds, Found, Situation, Test, World, tests};
+use crate::replay::Patience;
 use crate::smt::Script;
 use crate::solver::{Answer, Seek, Solver};
 use crate::{Error, Options, Small, machines};
 
 /// How far is asked at least. More CPUs take longer, more tasks hardly do.
-const BEYOND: Bounds = Bounds { cpus: 5, tasks: 8, events: 1 };
+pub(super) const BEYOND: Bounds = Bounds { cpus: 5, tasks: 8, events: 1 };
+/// How far is asked at most where the balance asks for such a number.
+const FARTHEST: Bounds = Bounds { cpus: 8, tasks: 100, events: 1 };
 
 /// What asking came to.
 #[derive(Clone, Debug, Default)]
@@ -35,7 +38,12 @@ pub fn beyond(
     options: &Options,
 ) -> Result<Beyond, Error> {
     let Bounds { cpus, tasks, events } = options.bounds;
-    let bounds = Bounds { cpus: cpus.max(BEYOND.cpus), tasks: tasks.max(BEYOND.tasks), events };
+    let (least, asked) = (BEYOND, beyond_numbers(policy));
+    let bounds = Bounds {
+        cpus: cpus.max(least.cpus).max(asked.cpus),
+        tasks: tasks.max(least.tasks).max(asked.tasks),
+        events,
+    };
     let mut tests = tests(policy, claim);
     tests.retain(|test| test.size() <= events);
     let Some(events) = tests.iter().map(Test::size).max() else { return Ok(Beyond::default()) };
@@ -44,9 +52,14 @@ pub fn beyond(
     for size in 1..=bounds.cpus + events {
         let cases = asking.cases(&tests, size);
         let answers = asking.about(&cases, bounds.tasks)?;
+        // Beyond, it is looked for counterexamples alone: not all is asked about there.
+        let all = |(small, _): &(Small, Test)| small.tree.cpus().len() <= BEYOND.cpus;
+        let mut asked = cases.iter().zip(&answers).filter(|(case, _)| all(case));
+        complete &= asked.all(|(_, said)| *said != Said::Nothing);
+        let breaks = answers.iter().any(|said| matches!(said, Said::Breaks(_)));
         let found = asking.fewest_tasks(cases, &answers)?;
-        complete &= !answers.contains(&Said::Nothing);
-        if complete && size > events {
+        complete &= found.is_some() || !breaks;
+        if complete && size > events && size - events <= BEYOND.cpus {
             reached = Some(Bounds { cpus: size - events, ..bounds });
         }
         if found.is_some() || Instant::now() >= asking.until {
@@ -54,6 +67,28 @@ pub fn beyond(
         }
     }
     Ok(Beyond { found: None, bounds: reached })
+}
+
+/// So far machines have to go that differ from smaller ones in what a balance asks: beyond each
+/// number that its text compares with.
+fn beyond_numbers(policy: &Policy) -> Bounds {
+    struct Numbers(i64);
+    impl Visitor for Numbers {
+        fn num(&mut self, num: &Num) {
+            if let Num::Const(number) = num {
+                self.0 = self.0.max(number.saturating_add(2));
+            }
+        }
+    }
+    let mut numbers = Numbers(0);
+    let periodic = policy.periodic.iter().map(|periodic| &periodic.balance);
+    for balance in policy.idle.iter().chain(periodic) {
+        visit_bool(&balance.filter, &mut numbers);
+        visit_bool(&balance.recheck, &mut numbers);
+    }
+    // What is farther is a time, or nobody finds it so.
+    let up_to = |most: usize| usize::try_from(numbers.0).ok().filter(|it| *it <= most).unwrap_or(0);
+    Bounds { cpus: up_to(FARTHEST.cpus), tasks: up_to(FARTHEST.tasks), events: 0 }
 }
 
 /// What was said about a case.
@@ -80,7 +115,8 @@ impl Asking<'_> {
         let mut cases = Vec::new();
         for test in tests {
             let cpus = size.saturating_sub(test.size());
-            if (1..=self.bounds.cpus).contains(&cpus) {
+            let most = if test.size() == 0 { self.bounds.cpus } else { BEYOND.cpus };
+            if (1..=most).contains(&cpus) {
                 let machines = machines(self.policy, cpus).into_iter();
                 cases.extend(machines.map(|small| (small, *test)));
             }
@@ -126,27 +162,37 @@ impl Asking<'_> {
         if cases.is_empty() {
             return Ok(None);
         }
-        for tasks in 1..self.bounds.tasks {
+        // What so many tasks at most break, more at most do, too.
+        let (mut least, mut most) = (1, self.bounds.tasks);
+        while least < most {
+            let tasks = (least + most) / 2;
             let fewer = self.about(&cases, tasks)?;
-            if fewer.iter().any(|said| matches!(said, Said::Breaks(_))) {
-                answers = fewer;
-                break;
+            match fewer.iter().any(|said| matches!(said, Said::Breaks(_))) {
+                true => (most, answers) = (tasks, fewer),
+                false => least = tasks + 1,
             }
         }
         let found = cases.iter().zip(answers).find_map(|((small, test), said)| match said {
-            Said::Breaks(situation) => Some(self.replay(small, test, situation)),
+            Said::Breaks(situation) => self.replay(small, test, situation).transpose(),
             _ => None,
         });
         found.transpose()
     }
 
-    /// The explorer's own test of the situation has the last word.
-    fn replay(&self, small: &Small, test: &Test, situation: Situation) -> Result<Found, Error> {
-        let Some(broken) = test.breaks(&World::new(self.policy, small), &situation) else {
+    /// The explorer's own test of the situation has the last word, and the run that leads there.
+    fn replay(
+        &self,
+        small: &Small,
+        test: &Test,
+        situation: Situation,
+    ) -> Result<Option<Found>, Error> {
+        let world = World::new(self.policy, small);
+        let Some(broken) = test.breaks(&world, &situation) else {
             let about = format!("{} on {}", test.wrong.words(), small.machine.name);
             return Err(Error::NotReplayed { about, solver: self.solver.to_string() });
         };
         let (wrong, small, cpu) = (Some(test.wrong), small.clone(), broken.cpu);
-        Ok(Found { wrong, small, situation, cpu, steps: broken.steps, why: broken.why })
+        let found = Found { wrong, small, situation, cpu, steps: broken.steps, why: broken.why };
+        Ok(Patience::new().real(&world, test, &found))
     }
 }

@@ -131,10 +131,12 @@ fn judged(policy: &Policy, options: &Options) -> Result<Fate, Error> {
         match asked(policy, claim, options)? {
             Fate::Proved => {}
             // A counterexample says more than a state that no run may reach.
-            Fate::Refuted(By::Solver) if counterexample(policy, claim, options.bounds) => {
+            Fate::Refuted(By::Solver) | Fate::Open(_)
+                if counterexample(policy, claim, options.bounds) =>
+            {
                 return Ok(Fate::Refuted(By::Explorer));
             }
-            Fate::Refuted(By::Solver) if replayed(policy, claim, options)? => {
+            Fate::Refuted(By::Solver) | Fate::Open(_) if replayed(policy, claim, options)? => {
                 return Ok(Fate::Refuted(By::Replay));
             }
             // Some other claim may have one.

@@ -216,6 +216,7 @@ fn forget_places(policy: &mut Policy) {
     let spans = spans.chain(policy.queues.iter_mut().map(|queue| &mut queue.span));
     let spans = spans.chain(policy.claims.iter_mut().map(|claim| &mut claim.span));
     let spans = spans.chain([&mut policy.span, &mut policy.protocol.span]);
+    let spans = spans.chain(&mut policy.handler_spans);
     let takes = policy.dispatch.iter_mut().filter_map(|attempt| match attempt {
         Attempt::Take(_, span) => Some(span),
         Attempt::Balance => None,

@@ -26,6 +26,8 @@ pub(super) enum Step {
     Sets(usize, Term, Term),
     /// It is put into a queue: which, one of the CPUs whose it is, and what was read before.
     Puts(usize, Term, Vec<usize>),
+    /// It is started on a CPU directly: which, and what was read before.
+    Runs(Term, Vec<usize>),
     /// A CPU is kicked, and perhaps taken from its task.
     Kicks {
         /// Whether it is.
@@ -142,7 +144,12 @@ impl<W: Fn(&mut Encoder<'_>, &Step, &Names) -> Wrong> Walk<'_, W> {
                 self.step(&Step::Puts(put.queue.queue, cpu, path.reads.clone()), path)?;
             }
             Stmt::Kick { preempt, .. } => self.step(&Step::Kicks { preempt: *preempt }, path)?,
-            Stmt::SetCpu { .. } | Stmt::Run { .. } | Stmt::If { .. } => {}
+            Stmt::Run { slot, .. } => {
+                if let Some(cpu) = path.names.slots.get(*slot).cloned().flatten() {
+                    self.step(&Step::Runs(cpu, path.reads.clone()), path)?;
+                }
+            }
+            Stmt::SetCpu { .. } | Stmt::If { .. } => {}
         }
         Ok(())
     }

@@ -135,7 +135,11 @@ fn persistence(policy: &Policy, balance: &Balance) -> Obligation {
         name: "tries_all",
         what: "every candidate that passed is tried until one gives a task".into(),
         span: balance.spans.retry,
-        question: Question::settled(balance.retry.is_none() || nobody_waits),
+        question: Question::settled_or(
+            balance.retry.is_none() || nobody_waits,
+            "not all are tried, and whether a task ever waits behind as many who may not run there \
+             is not asked of any number of CPUs",
+        ),
         model_only: false,
     }
 }

@@ -2,12 +2,13 @@
 //! handler.
 
 use wastenot_rota::ir::Policy;
-use wastenot_rota::ir::{Event, Num};
+use wastenot_rota::ir::{Event, Level, Num};
 use wastenot_rota::syntax::Span;
 
 use super::along::{Step, along, asked};
 use super::sites::{Site, sites};
 use super::{Obligation, Question};
+use crate::encode::Names;
 use crate::explore::Sets;
 use crate::smt::{and, int, less, not};
 
@@ -68,12 +69,25 @@ pub(super) fn lag(policy: &Policy, bound: &Num) -> Vec<Obligation> {
     let mut all = vec![ordered(policy)];
     all.extend(rebased(policy));
     for event in [Event::New, Event::Wake] {
-        let what = format!("a task of `{}` is put no further back than that", event.name());
+        let what =
+            format!("a task of `{}` is put, or started, no further back than that", event.name());
         let script = along(policy, event, &what, |encoder, step, names| {
-            let Step::Puts(queue, at, reads) = step else { return Ok(None) };
-            let Some(key) = policy.queues[*queue].key else { return Ok(None) };
+            let (queue, at, key, reads) = match step {
+                Step::Puts(queue, at, reads) => {
+                    let Some(key) = policy.queues[*queue].key else { return Ok(None) };
+                    (*queue, at.clone(), key, reads)
+                }
+                // It counts in the order of the queue from which that CPU takes.
+                Step::Runs(cpu, reads) => {
+                    let Some((order, key)) = policy.order() else { return Ok(None) };
+                    let me = Some((Level::Cpu, cpu.clone()));
+                    let at = encoder.queue_cpu(order, &Names { me, ..Names::default() })?;
+                    (order.queue, at, key, reads)
+                }
+                _ => return Ok(None),
+            };
             let bound = encoder.num(bound, names)?;
-            let read = encoder.min_keys_read(*queue, at, reads);
+            let read = encoder.min_keys_read(queue, &at, reads);
             let behind = |least| less(names.vars[key].clone(), least - bound.clone());
             // Further than that behind all that the handler read of it.
             Ok(Some(and(read.into_iter().map(behind))))

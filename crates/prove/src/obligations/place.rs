@@ -9,7 +9,7 @@ use super::conserve::scans;
 use super::sites::{Site, candidate, moves, sites, takes, taking};
 use super::{Obligation, Question};
 use crate::encode::{Encoder, Names, NotEncoded, cpu_sort};
-use crate::explore::{Sets, moves_somebody};
+use crate::explore::{Sets, begins, moves_somebody};
 use crate::smt::{Script, Term, and, at_most, forall, implies, int, name, not, or};
 use crate::wakeup::{Variant, invariant};
 
@@ -21,6 +21,8 @@ pub(super) fn no_lost_task(policy: &Policy) -> Vec<Obligation> {
         let comes = format!("put into `{}` by `{}`", policy.queues[queue].name, site.event.name());
         let target = |encoder: &mut Encoder<'_>| {
             let names = site.names(encoder, "put");
+            let given = site.given(encoder, &names);
+            encoder.assert("The handler puts it there.", given);
             site.target(encoder, &names)
         };
         found(&comes, site.put.span, served(policy, queue, target))
@@ -108,6 +110,8 @@ fn woken(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
     let queue = site.put.queue.queue;
     let mut encoder = Encoder::new(policy, about);
     let names = site.names(&mut encoder, "put");
+    let given = site.given(&mut encoder, &names);
+    encoder.assert("The handler puts it there.", given);
     let target = site.target(&mut encoder, &names)?;
     let (taking, me, _) = taking(&mut encoder, policy.queues[queue].per);
     let able = encoder.allowed(me.clone());
@@ -234,13 +238,14 @@ impl Endless<'_> {
 /// dispatch is in coming is another matter.
 pub(super) fn wait(policy: &Policy) -> Vec<Obligation> {
     let mut all = Vec::new();
-    let fed = Sets::of(policy).fed;
+    let Sets { fed, task: set, .. } = Sets::of(policy);
     for (queue, _) in policy.queues.iter().zip(&fed).filter(|(_, fed)| **fed) {
         all.push(Obligation {
             name: "in_order",
             what: format!("`{}` is first in, first out", queue.name),
             span: queue.span,
-            question: Question::settled(queue.key.is_none()),
+            // Of equal keys whoever came first is first.
+            question: Question::settled(queue.key.is_none_or(|key| !set[key])),
             model_only: false,
         });
     }
@@ -277,10 +282,12 @@ fn first(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
     let queue = site.put.queue.queue;
     let mut encoder = Encoder::new(policy, about);
     let names = site.names(&mut encoder, "put");
+    let given = site.given(&mut encoder, &names);
+    encoder.assert("The handler puts it there.", given);
     let target = site.target(&mut encoder, &names)?;
     let any = Names { me: Some((Level::Cpu, name("c"))), ..Names::default() };
     let able = encoder.allowed(name("c"));
-    let first = match policy.dispatch.first() {
+    let first = match begins(policy) {
         Some(Attempt::Take(at, _)) if at.queue == queue => {
             let own = encoder.queue_cpu(at, &any)?;
             encoder.same(policy.queues[queue].per, own, target)

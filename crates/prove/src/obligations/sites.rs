@@ -1,11 +1,13 @@
 //! Where tasks come to wait, in the language of solvers: what may be assumed of one that does.
 
 use wastenot_rota::ir::Policy;
-use wastenot_rota::ir::{Balance, Event, Level, Place, Put, Set, Stmt};
+use wastenot_rota::ir::{
+    Balance, Bool, Event, Level, Num, Place, Put, Set, Stmt, Visitor, visit_bool,
+};
 use wastenot_rota::syntax::Span;
 
 use crate::encode::{Encoder, Names, NotEncoded};
-use crate::smt::{Term, and, exists, implies, or};
+use crate::smt::{Term, and, exists, implies, not, or};
 
 /// A `put`, and what the CPUs in its slots are.
 #[derive(Clone, Debug)]
@@ -15,6 +17,8 @@ pub(crate) struct Site<'p> {
     slots: Vec<Slot<'p>>,
     /// Who is kicked afterwards, whatever else is the case.
     kicked: Vec<&'p Place>,
+    /// The conditions on the way there, and what each came to.
+    given: Vec<(&'p Bool, bool)>,
 }
 
 /// What is known of a CPU in a slot.
@@ -33,15 +37,22 @@ pub(crate) fn sites(policy: &Policy) -> Vec<Site<'_>> {
     let mut found = Vec::new();
     for event in Event::ALL.into_iter().filter(|event| event.places()) {
         let mut slots = Vec::new();
-        block(&policy.handlers[event as usize], event, &mut slots, &mut found, &[]);
+        let mut way = Way { event, given: Vec::new() };
+        block(&policy.handlers[event as usize], &mut way, &mut slots, &mut found, &[]);
     }
     found
+}
+
+/// How a handler comes to a statement.
+struct Way<'p> {
+    event: Event,
+    given: Vec<(&'p Bool, bool)>,
 }
 
 /// `after`: what is kicked once the block is done.
 fn block<'p>(
     body: &'p [Stmt],
-    event: Event,
+    way: &mut Way<'p>,
     slots: &mut Vec<Slot<'p>>,
     found: &mut Vec<Site<'p>>,
     after: &[&'p Place],
@@ -53,11 +64,15 @@ fn block<'p>(
             Stmt::Pick { slot, set: Set::Allowed, .. } => fill(slots, *slot, Slot::Allowed),
             Stmt::Pick { slot, set: Set::In(place), .. } => fill(slots, *slot, Slot::In(place)),
             Stmt::Put(put) => {
-                found.push(Site { event, put, slots: slots.clone(), kicked: kicked() });
+                let (event, given) = (way.event, way.given.clone());
+                found.push(Site { event, put, slots: slots.clone(), kicked: kicked(), given });
             }
-            Stmt::If { then, otherwise, .. } => {
-                block(then, event, slots, found, &kicked());
-                block(otherwise, event, slots, found, &kicked());
+            Stmt::If { condition, then, otherwise } => {
+                for (branch, holds) in [(then, true), (otherwise, false)] {
+                    way.given.push((condition, holds));
+                    block(branch, way, slots, found, &kicked());
+                    way.given.pop();
+                }
             }
             _ => {}
         }
@@ -75,6 +90,27 @@ fn kicks<'p>(rest: &'p [Stmt], after: &[&'p Place]) -> Vec<&'p Place> {
     });
     let after = if plain == rest.len() { after } else { &[] };
     kicks.chain(after.iter().copied()).collect()
+}
+
+/// Conditions that all have to hold so that one does.
+fn parts(condition: &Bool) -> Vec<&Bool> {
+    match condition {
+        Bool::And(a, b) => [parts(a), parts(b)].concat(),
+        condition => vec![condition],
+    }
+}
+
+/// Whether a condition asks for nothing that a handler sets meanwhile.
+fn is_settled(condition: &Bool) -> bool {
+    struct Asks(bool);
+    impl Visitor for Asks {
+        fn num(&mut self, num: &Num) {
+            self.0 |= matches!(num, Num::TaskVar(_) | Num::Local(_));
+        }
+    }
+    let mut asks = Asks(false);
+    visit_bool(condition, &mut asks);
+    !asks.0
 }
 
 fn fill<'p>(slots: &mut Vec<Slot<'p>>, slot: usize, with: Slot<'p>) {
@@ -110,6 +146,23 @@ impl Site<'_> {
         names: &Names,
     ) -> Result<Term, NotEncoded> {
         encoder.queue_cpu(&self.put.queue, names)
+    }
+
+    /// That the handler goes here, as far as there are words for it. Each condition was asked at an
+    /// instant of its own, before the task was put. What it asks of variables of tasks and of
+    /// numbers that were named before is left out: those may have been set in between.
+    pub(crate) fn given(&self, encoder: &mut Encoder<'_>, names: &Names) -> Term {
+        let names = Names { moment: ".put", ..names.clone() };
+        let mut all = Vec::new();
+        for (condition, holds) in &self.given {
+            let conditions = if *holds { parts(condition) } else { vec![*condition] };
+            for condition in conditions.into_iter().filter(|it| is_settled(it)) {
+                if let Ok(asked) = encoder.apart(|encoder| encoder.bool(condition, &names)) {
+                    all.push(if *holds { asked } else { not(asked) });
+                }
+            }
+        }
+        and(all)
     }
 
     /// Whether somebody is kicked after this `put`, in any case.
@@ -213,7 +266,8 @@ pub(super) fn may_wait(encoder: &mut Encoder<'_>, queue: usize, cpu: &Term) -> O
             // What cannot be said is possible.
             Err(NotEncoded(_)) => Term::Bool(true),
         };
-        ways.push(way);
+        let given = site.given(encoder, &names);
+        ways.push(and([way, given]));
     }
     for moved in moves(policy).into_iter().filter(|moved| moved.queue == queue) {
         let target = moved.target(encoder);

@@ -46,7 +46,7 @@ fn all_fail(stage: &Stage<'_>, cpus: Vec<CpuId>) -> Result<(), Otherwise> {
     };
     for cpu in cpus.into_iter().filter(|&cpu| cpu != told.cpu) {
         if failing(&told.world(), &told.situation, cpu, events).is_none() {
-            let mut alone = Stage { told, forced: stage.afresh(), same: 0 };
+            let mut alone = Stage::at(told, stage.afresh());
             return Err(Otherwise(Cursor::new(cpu).goes_on(&mut alone)));
         }
     }

@@ -6,10 +6,16 @@
 //! a counterexample ends in what is wrong; on one that was mended, at some step something else
 //! happens. The protocol of wakeups is no part of the interpreter's text: its steps are forced on
 //! its own states ([`crate::wakeup`]).
+//!
+//! Where a counterexample begins a run of the interpreter has to lead, from a machine on which
+//! nothing has happened, with every handler on the way ([`real`]). The same is asked of whatever a
+//! search finds, before a claim is refuted.
 
 mod attempt;
+mod lead;
 mod others;
 mod protocol;
+mod real;
 mod report;
 mod stage;
 mod told;
@@ -24,6 +30,7 @@ use crate::counterexample::annexes::{AT_FIRST, FORMAT, Row, SO, Tables, read_ste
 use crate::counterexample::wakeup::WAKEUP;
 use crate::explore::{Wrong, still};
 
+pub(crate) use real::{Patience, wakes_nobody_else};
 pub use report::report;
 
 /// A counterexample that was read.
@@ -119,17 +126,17 @@ impl Recorded {
     }
 
     fn force_situation(&self, policy: &Policy) -> Result<Forced, Error> {
-        let told = Told::of(self, policy)?;
-        let mut stage = Stage::new(&told)?;
-        let done = match told.wrong {
-            Some(Wrong::Fails) => attempt::fails(&mut stage),
-            Some(Wrong::AllFail) => attempt::round(&mut stage),
-            Some(Wrong::Lost) => attempt::lost(&mut stage),
-            Some(Wrong::NotWoken) => others::not_woken(&mut stage),
-            Some(Wrong::NobodyBeginsThere) => others::not_first(&mut stage),
-            Some(Wrong::StealsForbidden) => others::stolen(&mut stage),
-            Some(Wrong::RunsInACircle) => others::circle(&mut stage),
-            None => others::key(&mut stage),
+        let mut told = Told::of(self, policy)?;
+        let led = if told.wrong.is_some() { Some(real::led(&mut told)) } else { None };
+        let (done, same) = match led.transpose() {
+            Ok(run) => {
+                let mut stage = match run {
+                    Some(run) => Stage::at(&told, run.forced),
+                    None => Stage::unled(&told),
+                };
+                (force(&mut stage), stage.same)
+            }
+            Err(otherwise) => (Err(otherwise), 0),
         };
         let otherwise = done.err().map(|Otherwise(words)| words).unwrap_or_default();
         let small = told.machine_is_small();
@@ -137,7 +144,21 @@ impl Recorded {
         let claim = claim.filter(|_| small && !otherwise.is_empty());
         let still = claim.and_then(|it| still(&told.world(), &told.situation, &it.kind));
         let left_out = told.left_out.clone();
-        Ok(Forced { same: stage.same, otherwise, left_out, still })
+        Ok(Forced { same, otherwise, left_out, still })
+    }
+}
+
+/// Whether it ends in what is wrong, with the steps that are told.
+fn force(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
+    match stage.told.wrong {
+        Some(Wrong::Fails) => attempt::fails(stage),
+        Some(Wrong::AllFail) => attempt::round(stage),
+        Some(Wrong::Lost) => attempt::lost(stage),
+        Some(Wrong::NotWoken) => others::not_woken(stage),
+        Some(Wrong::NobodyBeginsThere) => others::not_first(stage),
+        Some(Wrong::StealsForbidden) => others::stolen(stage),
+        Some(Wrong::RunsInACircle) => others::circle(stage),
+        None => others::key(stage),
     }
 }
 

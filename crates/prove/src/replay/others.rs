@@ -1,53 +1,82 @@
 //! What is no attempt: a wakeup, a candidate, a circle of moves, a key; forced.
 
-use wastenot_model::{CpuSet, TaskId};
+use wastenot_model::{CpuId, CpuSet, TaskId};
 use wastenot_rota::interpret::{Found, Placed};
-use wastenot_rota::ir::ClaimKind;
+use wastenot_rota::ir::{ClaimKind, Event};
 
 use super::Otherwise;
 use super::attempt::memory;
+use super::lead::RAN;
 use super::stage::Stage;
-use crate::explore::{Events, Place, Step, broken, failing, waits};
+use crate::explore::{Place, Step, broken};
 
 /// A task is put, and nobody is woken for it though a CPU sleeps that would take it. The handler
-/// has found no idle CPU; by the time that the task is in its queue there are some.
+/// finds no idle CPU; by the time that the task is in its queue there are some. Whoever is on the
+/// way then goes on, until nobody is.
 pub(super) fn not_woken(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     let told = stage.told;
     let Some((Step::Woken { task, event, prev, queue, group }, _)) = told.steps.first().cloned()
     else {
         return Err(unlike("a put"));
     };
-    stage.without(task);
-    let idle = stage.idle_but(None);
-    let to = (event, TaskId::nth(task));
-    let placed = stage.forced.places(to, prev, (CpuSet::new(), idle));
+    let (put, sleeping) = (TaskId::nth(task), stage.forced.sleeping());
+    let mut awake: Vec<CpuId> = Vec::new();
+    if matches!(event, Event::Preempt | Event::Yield) {
+        if stage.forced.stops(prev, event, RAN) != Some(put) {
+            return Err(format!("task {task} does not run on CPU {prev}").into());
+        }
+        awake.push(prev);
+    }
+    let placed = stage.forced.places((event, put), prev, (CpuSet::new(), sleeping));
     if placed != Placed::Waits((queue, group), None) {
         return Err(stage.placed(task, placed).into());
     }
     stage.as_recorded();
-    let cpu = told.cpu;
-    let sleeps = stage.forced.is_idle(cpu) && stage.forced.may(TaskId::nth(task), cpu);
-    if !sleeps || failing(&told.world(), &told.situation, cpu, Events::default()).is_some() {
-        return Err(format!("CPU {cpu} would not take task {task}").into());
+    let mut words = Vec::new();
+    awake.splice(0..0, stage.forced.kicks().into_iter().map(|(cpu, _)| cpu));
+    while !awake.is_empty() {
+        let cpu = awake.remove(0);
+        if !stage.forced.is_idle(cpu) {
+            continue;
+        }
+        words.push(match stage.forced.dispatches(cpu) {
+            Some(task) => format!("CPU {cpu} looks for a task and takes task {}", task.ordinal()),
+            None => format!("CPU {cpu} looks for a task and finds nobody"),
+        });
+        awake.extend(stage.forced.kicks().into_iter().map(|(cpu, _)| cpu));
     }
-    Ok(())
+    let sleeps = |cpu: &CpuId| stage.forced.is_idle(*cpu) && stage.forced.may(put, *cpu);
+    let takes = |cpu: &CpuId| stage.forced.clone().dispatches(*cpu).is_some();
+    let waits = stage.forced.queue(put).is_some();
+    if waits && told.cpus().iter().any(|cpu| sleeps(cpu) && takes(cpu)) {
+        return Ok(());
+    }
+    words.push(match waits {
+        true => format!("nobody sleeps who would take task {task}"),
+        false => format!("task {task} waits no more"),
+    });
+    Err(Otherwise(words))
 }
 
-/// A task waits, and no CPU that may run it takes from its queue before all else.
+/// A task waits, and each CPU that may run it looks for a task and does not take it, though nobody
+/// stands before it in its queue.
 pub(super) fn not_first(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     let told = stage.told;
-    let waiting = told.situation.tasks.iter().find_map(|task| match task.place {
-        Place::Waits { queue, group } => Some((task, (queue, group))),
+    let waiting = told.situation.tasks.iter().enumerate().find_map(|(n, task)| match task.place {
+        Place::Waits { queue, group } => Some((n, task, (queue, group))),
         _ => None,
     });
-    let Some((task, at)) = waiting else { return Err(unlike("a task that waits")) };
-    if !waits(&told.world(), task.mask).contains(&at) {
-        return Err(format!("no such task comes to wait in {}", stage.queue(at)).into());
-    }
+    let Some((n, task, at)) = waiting else { return Err(unlike("a task that waits")) };
     told.steps.iter().for_each(|_| stage.as_recorded());
     for cpu in told.cpus().into_iter().filter(|&cpu| task.allowed(cpu)) {
-        if stage.forced.takes_from(cpu, 0) == Some(at) {
-            return Err(format!("CPU {cpu} takes from {} first", stage.queue(at)).into());
+        if !stage.forced.is_idle(cpu) {
+            return Err(format!("CPU {cpu} runs somebody already").into());
+        }
+        if stage.forced.dispatches(cpu) == Some(TaskId::nth(n)) {
+            let queue = stage.queue(at);
+            return Err(
+                format!("CPU {cpu} looks for a task and takes task {n} from {queue}").into()
+            );
         }
     }
     Ok(())

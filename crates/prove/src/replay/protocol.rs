@@ -4,6 +4,7 @@
 use wastenot_model::CpuSet;
 use wastenot_rota::ir::Policy;
 
+use super::real::wakes_nobody_else;
 use super::told::{queue_of, small};
 use super::{Forced, Recorded};
 use crate::Error;
@@ -58,6 +59,10 @@ pub(super) fn force(recorded: &Recorded, policy: &Policy) -> Result<Forced, Erro
             });
         };
         chosen.push(*kind);
+    }
+    if let Err(why) = wakes_nobody_else(&world, &chosen) {
+        let (otherwise, left_out) = (vec![why], Vec::new());
+        return Ok(Forced { same: 0, otherwise, left_out, still: None });
     }
     let Some((system, places)) = system(&world, &chosen) else {
         let what = format!("{tasks} tasks in more queues than can be told");

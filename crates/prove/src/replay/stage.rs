@@ -1,37 +1,37 @@
-//! The interpreter in the situation that a counterexample begins with, and what is told of it.
+//! The interpreter where a run has led it, which is where a counterexample begins, and what is told
+//! of it.
 
 use wastenot_model::{CpuId, CpuSet, TaskId};
-use wastenot_rota::interpret::{Forced, Found, Placed, nice_of};
+use wastenot_rota::interpret::{Forced, Found, Placed};
 use wastenot_rota::ir::Event;
 
 use super::Otherwise;
 use super::told::Told;
-use crate::Error;
-use crate::counterexample::situation::mask;
 use crate::counterexample::words::{nobody, queue_in_words};
-use crate::explore::Place;
 
 pub(super) struct Stage<'t> {
     pub(super) told: &'t Told<'t>,
     pub(super) forced: Forced,
+    /// What it was at first.
+    begun: Forced,
     /// So many steps happened as recorded.
     pub(super) same: usize,
 }
 
 impl<'t> Stage<'t> {
-    pub(super) fn new(told: &'t Told<'t>) -> Result<Stage<'t>, Error> {
-        let without = |_: usize| false;
-        Ok(Stage { told, forced: arranged(told, without), same: 0 })
+    /// Where a run has led.
+    pub(super) fn at(told: &'t Told<'t>, forced: Forced) -> Stage<'t> {
+        Stage { told, begun: forced.clone(), forced, same: 0 }
     }
 
-    /// The same without one task, which sleeps.
-    pub(super) fn without(&mut self, task: usize) {
-        self.forced = arranged(self.told, |other| other == task);
+    /// Where nothing has happened yet.
+    pub(super) fn unled(told: &'t Told<'t>) -> Stage<'t> {
+        Stage::at(told, Forced::new(told.policy.clone(), told.small.machine.clone(), &[]))
     }
 
     /// The situation as it was at first.
     pub(super) fn afresh(&self) -> Forced {
-        arranged(self.told, |_| false)
+        self.begun.clone()
     }
 
     /// One more step happened as recorded.
@@ -146,23 +146,4 @@ impl<'t> Stage<'t> {
         };
         (0..self.told.situation.tasks.len()).find(wanted)
     }
-}
-
-/// All tasks where they are at first, but for those that are left out.
-fn arranged(told: &Told<'_>, without: impl Fn(usize) -> bool) -> Forced {
-    let tasks = &told.situation.tasks;
-    let nature = |task: &crate::explore::Task| (mask(task.mask), nice_of(task.weight).unwrap_or(0));
-    let natures: Vec<(CpuSet, i8)> = tasks.iter().map(nature).collect();
-    let mut forced = Forced::new(told.policy.clone(), told.small.machine.clone(), &natures);
-    for (n, task) in tasks.iter().enumerate().filter(|(n, _)| !without(*n)) {
-        match task.place {
-            Place::Runs(cpu) => forced.runs(TaskId::nth(n), cpu),
-            Place::Waits { queue, group } => forced.waits(TaskId::nth(n), (queue, group)),
-            Place::Away => {}
-        }
-    }
-    for (cpu, vars) in told.cpus().into_iter().zip(&told.situation.vars) {
-        vars.iter().enumerate().for_each(|(var, value)| forced.set(cpu, var, *value));
-    }
-    forced
 }

@@ -7,7 +7,7 @@ use wastenot_rota::ir::{ClaimKind, Event, Level, Policy};
 use super::Recorded;
 use crate::counterexample::annexes::{self, CPUS, QueueOf, Row};
 use crate::counterexample::situation::{AWAY, KEY, RUNS, WAITS};
-use crate::explore::{Given, Place, Situation, Step, Task, World, Wrong};
+use crate::explore::{Found, Given, Place, Situation, Step, Task, World, Wrong};
 use crate::{Error, Small};
 
 /// Tasks that a counterexample may have: `prove --tasks` goes to 6.
@@ -48,6 +48,27 @@ impl<'r> Told<'r> {
         let steps = steps?;
         let (cpu, claim) = (about.cpu, about.claim.as_str());
         Ok(Told { policy, small, wrong, cpu, situation, steps, claim, left_out })
+    }
+
+    /// What a search found.
+    pub(super) fn of_found(world: &World<'r>, found: &Found) -> Told<'r> {
+        let from = world.policy.idle.as_ref().map(|balance| balance.from);
+        let queue = |step: &Step| match *step {
+            Step::Took { queue, .. } | Step::Woken { queue, .. } => Some(queue),
+            Step::Read { .. } | Step::Tried { .. } | Step::Stole { .. } => from,
+            Step::Moved { from, .. } => Some(from.0),
+            Step::Sets { .. } | Step::GivesUp => None,
+        };
+        Told {
+            policy: world.policy,
+            small: found.small.clone(),
+            wrong: found.wrong,
+            cpu: found.cpu,
+            situation: found.situation.clone(),
+            steps: found.steps.iter().map(|step| (step.clone(), queue(step))).collect(),
+            claim: "",
+            left_out: Vec::new(),
+        }
     }
 
     pub(super) fn world(&self) -> World<'_> {

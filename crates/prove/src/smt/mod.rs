@@ -24,6 +24,8 @@ pub struct Script {
     /// Without quantifiers, and linear: solvers know a shorter way then.
     plain: bool,
     lines: Vec<Line>,
+    /// What constants are where nobody sets them otherwise: each by its name.
+    usual: Vec<(String, i64)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +40,7 @@ impl Script {
     /// Nothing said yet. `about` is what is asked, for people: its lines are the head of the text.
     pub fn new(about: &str) -> Script {
         let about = about.lines().map(str::to_owned).collect();
-        Script { about, plain: false, lines: Vec::new() }
+        Script { about, plain: false, lines: Vec::new(), usual: Vec::new() }
     }
 
     /// The same, of what has no quantifiers, no sorts of our own, and no products but by numbers.
@@ -79,6 +81,26 @@ impl Script {
         let takes = takes.into_iter().map(|(name, sort)| (name.to_owned(), sort)).collect();
         self.lines.push(Line::Define(name.to_owned(), takes, gives, body));
         self
+    }
+
+    /// A constant that is any number, and this one where nobody sets it otherwise.
+    pub fn usually(&mut self, name: &str, value: i64) -> &mut Script {
+        self.usual.push((name.to_owned(), value));
+        self
+    }
+
+    /// Constants that are usually some number.
+    pub fn usual(&self) -> impl Iterator<Item = &str> {
+        self.usual.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// The same with those constants as they usually are. `None`: there are none.
+    pub fn as_usual(&self) -> Option<Script> {
+        let mut script = self.clone();
+        for (called, value) in &self.usual {
+            script.assert("As the text gives it.", equal(name(called), int(*value)));
+        }
+        (!self.usual.is_empty()).then_some(script)
     }
 
     /// This holds; `why` stands before it as a comment.

@@ -91,6 +91,24 @@ impl Op {
     }
 }
 
+impl Term {
+    /// The same of another constant or variable; none that it binds is called so.
+    #[must_use]
+    pub fn of_another(&self, called: &str, other: &str) -> Term {
+        let each = |terms: &[Term]| terms.iter().map(|it| it.of_another(called, other)).collect();
+        match self {
+            Term::Name(text) if text == called => name(other),
+            Term::Call(function, terms) => Term::Call(function.clone(), each(terms)),
+            Term::Op(op, terms) => Term::Op(*op, each(terms)),
+            Term::Quantified { all, over, body } => {
+                let body = Box::new(body.of_another(called, other));
+                Term::Quantified { all: *all, over: over.clone(), body }
+            }
+            Term::Int(_) | Term::Bool(_) | Term::Name(_) => self.clone(),
+        }
+    }
+}
+
 /// A number.
 pub fn int(number: i64) -> Term {
     Term::Int(number)

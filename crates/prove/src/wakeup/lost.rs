@@ -5,6 +5,8 @@ use wastenot_rota::ir::Policy;
 
 use super::search::{Kind, Places, made};
 use super::{Bounds, Trace, search};
+use crate::explore::World;
+use crate::replay::wakes_nobody_else;
 
 /// Every broken variant of the protocol loses a wakeup within these.
 const BOUNDS: Bounds = Bounds { cpus: 2, tasks: 2, states: 2_000_000 };
@@ -27,8 +29,8 @@ pub struct Lost {
 }
 
 impl Lost {
-    /// How a policy loses a wakeup; if it does not, within which bounds, where those were explored
-    /// to the end.
+    /// How a policy loses a wakeup, if that is real; if it does not, within which bounds, where
+    /// those were explored to the end.
     pub fn of(policy: &Policy) -> Result<Lost, Option<Bounds>> {
         let searched = search(policy, BOUNDS);
         let complete = Bounds { tasks: searched.complete, ..BOUNDS };
@@ -37,6 +39,7 @@ impl Lost {
         let (cpus, tasks) = (system.cpus, system.tasks.len());
         let mut all = made(policy, &small, tasks).into_iter().flatten();
         let of = all.find(|made| made.system == system).expect("it was made just so");
+        wakes_nobody_else(&World::new(policy, &small), &of.kinds).map_err(|_| None)?;
         let (kinds, places, machine) = (of.kinds, of.places, small.machine);
         Ok(Lost { machine, cpus, tasks, trace, kinds, places })
     }

@@ -26,7 +26,7 @@ fn certified(text: &str, solvers: &[Solver]) -> (TempDir, Manifest) {
     let options = Options { solvers: solvers.to_vec(), cache: None, patience: TIMEOUT, bounds };
     let judged = program.policies.iter().map(|policy| {
         let verdicts = judge(policy, &options).expect("an answer");
-        Judgement { policy: Some(policy), verdicts }
+        Judgement { policy: Some(policy), verdicts, warnings: Vec::new() }
     });
     let judged: Vec<Judgement<'_>> = judged.collect();
     let folder = tempfile::tempdir().unwrap();

@@ -363,7 +363,8 @@ fn that_no_number_saturates_is_said_to_be_assumed() {
     for solver in solvers("that_no_number_saturates_is_said_to_be_assumed") {
         let verdicts = vec![judged(&text, vec![solver.clone()])];
         assert!(matches!(verdicts[0].outcome, Outcome::Proved(Scope::Any)), "{verdicts:?}");
-        let judged = [Judgement { policy: Some(&program.policies[0]), verdicts }];
+        let judged =
+            [Judgement { policy: Some(&program.policies[0]), verdicts, warnings: Vec::new() }];
         let bounds = Bounds { cpus: 2, tasks: 2, events: 1 };
         let patience = Duration::from_secs(20);
         let options = Options { solvers: vec![solver], cache: None, patience, bounds };

@@ -9,21 +9,26 @@ use wastenot_prove::{Options, Outcome, Scope, judge};
 use crate::solvers::solvers;
 
 /// What becomes of each claim of a text, without solvers and with each.
-fn outcomes(text: &str, test: &str) -> Vec<Outcome> {
+pub(crate) fn outcomes(text: &str, test: &str) -> Vec<Outcome> {
     let mut all = judged(text, Vec::new());
     all.extend(solvers(test).into_iter().flat_map(|solver| judged(text, vec![solver])));
     all
 }
 
-fn judged(text: &str, solvers: Vec<Solver>) -> Vec<Outcome> {
+pub(crate) fn judged(text: &str, solvers: Vec<Solver>) -> Vec<Outcome> {
     let program = wastenot_rota::compile(text).unwrap_or_else(|why| panic!("{why:?}\n{text}"));
-    let bounds = Bounds { cpus: 3, tasks: 3, events: 1 };
-    let options = Options { solvers, cache: None, patience: Duration::from_secs(20), bounds };
+    let options = Options { solvers, ..without_solvers() };
     let verdicts = judge(&program.policies[0], &options).expect("an answer");
     verdicts.into_iter().map(|verdict| verdict.outcome).collect()
 }
 
-fn is_refuted(outcome: &Outcome) -> bool {
+/// The explorer alone.
+pub(crate) fn without_solvers() -> Options {
+    let bounds = Bounds { cpus: 3, tasks: 3, events: 1 };
+    Options { solvers: Vec::new(), cache: None, patience: Duration::from_secs(20), bounds }
+}
+
+pub(crate) fn is_refuted(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Refuted(_) | Outcome::Contradicted(_))
 }
 

@@ -77,6 +77,7 @@ impl Parts<'_> {
             _ => "\tif (f->home < 0)\n\t\tbpf_loop(PARTS, elsewhere_step, f, 0);\n",
         };
         OPS.replace("@LEFT@", &self.left())
+            .replace("@BEGINS@", &self.begins())
             .replace("@ELSEWHERE@", elsewhere)
             .replace("@UNWEIGH@", if weighs { "\tweigh(t, 0);\n" } else { "" })
             .replace("@RUNNING@", &self.call(Event::Start))
@@ -139,6 +140,18 @@ impl Parts<'_> {
         text.replace("@CAME@", came).replace("@WEIGH@", came_pinned).replace("@MOVED@", left)
     }
 
+    /// Whoever begins to run counts in the order of the queue from which its CPU takes.
+    fn begins(&self) -> String {
+        self.by_part("f.part", |written| {
+            let writer = &written.writer;
+            let order = writer.policy.order().filter(|_| writer.asks_for_least_keys());
+            let Some((at, var)) = order else { return String::new() };
+            let per = constant(writer.policy.queues[at.queue].per);
+            let (kind, var) = (writer.kind(at.queue), writer.task_var(var));
+            format!("\tkey_begins(&f, {kind}, group({per}, cpu), f.t->{var});\n")
+        })
+    }
+
     /// What happens when a task that waited begins to run.
     fn left(&self) -> String {
         let mut text = String::new();
@@ -162,7 +175,7 @@ impl Parts<'_> {
                      group({per}, cpu));\n"
                 );
             }
-            if writer.functions.contains("min_key(") || text.contains("rebased(") {
+            if writer.asks_for_least_keys() {
                 text += "\t\tkey_taken(&f);\n";
             }
             text

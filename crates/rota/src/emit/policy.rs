@@ -13,6 +13,14 @@ pub(super) struct Written<'a> {
     pub(super) periodic: Vec<String>,
 }
 
+impl Writer<'_> {
+    /// Whether anything depends on the least keys of queues.
+    pub(super) fn asks_for_least_keys(&self) -> bool {
+        let rebases = self.policy.idle.as_ref().is_some_and(|balance| balance.rebase.is_some());
+        rebases || self.functions.contains("min_key(")
+    }
+}
+
 impl<'a> Written<'a> {
     pub(super) fn of(policy: &'a Policy) -> Written<'a> {
         let mut writer = Writer::new(policy);

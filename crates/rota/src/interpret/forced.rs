@@ -20,8 +20,8 @@ pub type QueueOf = (usize, usize);
 /// A policy that is led.
 #[derive(Clone, Debug)]
 pub struct Forced {
-    scheduler: Scheduler,
-    cx: Context,
+    pub(super) scheduler: Scheduler,
+    pub(super) cx: Context,
 }
 
 /// What an idle CPU makes of a candidate.
@@ -203,11 +203,11 @@ impl Forced {
         queue.iter().map(|entry| TaskId::nth(entry.task as usize)).collect()
     }
 
-    /// `task`, if there is one, leaves its queue and runs on `cpu`.
+    /// `task`, if there is one, leaves its queue and begins to run on `cpu`.
     fn given(&mut self, cpu: CpuId, task: Option<TaskId>) -> Option<TaskId> {
         let task = task?;
         self.scheduler.state.remove(task, true);
-        self.runs(task, cpu);
+        self.starts(task, cpu);
         Some(task)
     }
 
@@ -256,11 +256,13 @@ impl Forced {
         let view = self.cx.view_mut();
         (view.cpu, view.task_mut(task).cpu) = (prev, prev);
         self.flags(found.clone());
+        // Who is idle once the task is put, and was not before, goes to sleep in between.
+        self.scheduler.state.meanwhile = woken.iter().filter(|&cpu| !found.contains(cpu)).collect();
         let decision = self.scheduler.handle(&self.cx, event, task, (prev, prev), 0);
+        self.scheduler.state.meanwhile = CpuSet::new();
         let Some(placed) = decision.placed else { return Placed::Nowhere };
-        let left = &self.scheduler.state.idle;
-        let claimed = |cpu: &CpuId| found.contains(*cpu) && !left.contains(*cpu);
-        let woken: CpuSet = woken.iter().filter(|cpu| !claimed(cpu)).collect();
+        let left = self.scheduler.state.idle.clone();
+        let woken: CpuSet = woken.iter().filter(|&cpu| left.contains(cpu)).collect();
         self.flags(woken.clone());
         let named = self.scheduler.named(&self.cx, task, placed, prev);
         let view = self.cx.view_mut().task_mut(task);

@@ -5,7 +5,7 @@ use wastenot_model::{CpuId, TaskId};
 
 use super::state::{Seen, State};
 use crate::eval::{At, Frame};
-use crate::ir::{Level, Place, Stmt};
+use crate::ir::{Level, Num, Place, Stmt};
 
 /// What a handler decided about its task.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +45,7 @@ impl Handler<'_> {
     /// Runs `body`; what was decided. A CPU that was claimed for nothing looks for work again.
     pub(super) fn handle(mut self, body: &[Stmt]) -> Decision {
         self.run(body);
+        self.state.put = None;
         let unused = std::mem::take(&mut self.claimed);
         self.decision.kicks.extend(unused.into_iter().map(|cpu| (cpu, false)));
         self.decision
@@ -91,6 +92,11 @@ impl Handler<'_> {
                 let wake = At { level: put.wake, group: self.state.tree.group(put.wake, prev) };
                 let queue = put.queue.queue;
                 self.decision.placed = Some(Placed::Queue { queue, group, wake });
+                self.state.put = Some((queue, group, self.num(&Num::Weight)));
+                let meanwhile = std::mem::take(&mut self.state.meanwhile);
+                for cpu in meanwhile.iter() {
+                    self.state.idle.insert(cpu);
+                }
             }
             Stmt::Run { slot, slice, .. } => {
                 let cpu = self.cpu(&Place::Slot(*slot));
@@ -130,7 +136,7 @@ impl Handler<'_> {
         let (task, ran) = (Some(self.task), self.ran);
         (Seen { view: self.view, state: self.state, task, ran }, self.frame)
     }
-    fn num(&mut self, num: &crate::ir::Num) -> i64 {
+    fn num(&mut self, num: &Num) -> i64 {
         let per = self.per;
         let (seen, frame) = self.look();
         frame.num(&seen, per, num)

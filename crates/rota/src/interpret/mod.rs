@@ -9,6 +9,7 @@
 mod balance;
 mod forced;
 mod handler;
+mod led;
 mod params;
 mod queue;
 mod queueing;
@@ -107,6 +108,13 @@ impl Interpreter {
     pub fn kept(&self, cpu: CpuId) -> &[i64] {
         let part = self.part_of.get(cpu.index()).and_then(|part| self.parts.get(*part));
         part.map_or(&[], |part| &part.state.cpus[cpu.index()].vars)
+    }
+
+    /// What the variables of a task are, in the order of its policy.
+    pub fn kept_of(&self, task: TaskId) -> &[i64] {
+        let kept = |part: &'_ Scheduler| task.ordinal() < part.state.tasks.len();
+        let part = self.parts.iter().find(|part| kept(part));
+        part.map_or(&[], |part| &part.state.tasks[task.ordinal()].vars)
     }
 
     fn of(&mut self, cpu: CpuId) -> &mut Scheduler {

@@ -54,9 +54,13 @@ impl Queue {
             self.weight -= entry.weight;
         }
         if taken {
-            let first = self.waiting.first().map_or(entry.key, |first| first.key);
-            self.key_min = self.key_min.max(entry.key.min(first));
+            self.begins(entry.key);
         }
+    }
+    /// Somebody of this key begins to run.
+    pub(super) fn begins(&mut self, key: i64) {
+        let first = self.waiting.first().map_or(key, |first| first.key);
+        self.key_min = self.key_min.max(key.min(first));
     }
 }
 

@@ -243,6 +243,7 @@ impl Scheduler {
 
     pub(super) fn running(&mut self, cx: &mut Context, cpu: CpuId, task: TaskId) {
         let now = cx.now;
+        self.begins(cx, cpu, task);
         self.state.cpus[cpu.index()].current = Some(task);
         let known = self.state.task(task);
         known.since = now;
@@ -250,6 +251,15 @@ impl Scheduler {
         self.arm(cx, cpu, slice);
         let decision = self.handle(cx, Event::Start, task, (cpu, cpu), 0);
         self.kick(cx, decision);
+    }
+
+    /// Whoever begins to run on `cpu` counts in the order of the queue from which it takes, also if
+    /// that task was given to it directly or stolen: its least key is that of all who run there.
+    fn begins(&mut self, view: &View, cpu: CpuId, task: TaskId) {
+        let Some((at, key)) = self.policy.order() else { return };
+        let group = queue_of(&mut self.frame, &self.state, &self.per, view, (at, cpu));
+        let key = self.state.task(task).vars[key];
+        self.state.queues[at.queue][group].begins(key);
     }
 
     pub(super) fn stopping(&mut self, cx: &mut Context, cpu: CpuId, task: TaskId, runnable: bool) {

@@ -19,6 +19,12 @@ pub(super) struct State {
     pub(super) waiting: Vec<usize>,
     /// CPUs that sleep and that nobody was sent to: the protocol's own flags.
     pub(super) idle: CpuSet,
+    /// Where the handler that is at work has put its task: those who ask find it there, though it
+    /// is inserted only once the handler is done.
+    pub(super) put: Option<(usize, usize, i64)>,
+    /// CPUs that go to sleep while the handler is at work, before its task is in its queue. Only
+    /// of policies that are led.
+    pub(super) meanwhile: CpuSet,
     /// By number, those of others too.
     pub(super) cpus: Vec<Cpu>,
     /// By ordinal.
@@ -62,6 +68,8 @@ impl State {
             queues: queues.collect(),
             waiting: vec![0; policy.queues.len()],
             idle: tree.cpus().iter().copied().filter(|&cpu| view.online.contains(cpu)).collect(),
+            put: None,
+            meanwhile: CpuSet::new(),
             cpus: vec![cpu; view.cpus.len()],
             tasks: Vec::new(),
             arrivals: 0,
@@ -151,6 +159,14 @@ pub(super) struct Seen<'s> {
     pub(super) ran: i64,
 }
 
+impl Seen<'_> {
+    /// The weight of the task that was just put into a queue.
+    fn put(&self, queue: usize, group: usize) -> Option<i64> {
+        let here = |put: &(usize, usize, i64)| (put.0, put.1) == (queue, group);
+        self.state.put.filter(here).map(|(.., weight)| weight)
+    }
+}
+
 const NO_TASK: &str = "typing lets nobody name a task where there is none";
 
 impl Look for Seen<'_> {
@@ -158,10 +174,10 @@ impl Look for Seen<'_> {
         &self.state.tree
     }
     fn queued(&self, queue: usize, group: usize) -> i64 {
-        self.state.queues[queue][group].len() as i64
+        self.state.queues[queue][group].len() as i64 + i64::from(self.put(queue, group).is_some())
     }
     fn queued_weight(&self, queue: usize, group: usize) -> i64 {
-        self.state.queues[queue][group].weight()
+        self.state.queues[queue][group].weight() + self.put(queue, group).unwrap_or(0)
     }
     fn min_key(&self, queue: usize, group: usize) -> i64 {
         self.state.queues[queue][group].key_min()

@@ -53,6 +53,8 @@ pub struct Policy {
     pub protocol: Protocol,
     /// What is to be proved, as the text lists it.
     pub claims: Vec<Claim>,
+    /// Where each handler stands, in the order of `handlers`; of one that no text has, the policy.
+    pub handler_spans: [Span; Event::COUNT],
     /// From `policy` to `}`.
     pub span: Span,
 }
@@ -237,6 +239,17 @@ pub struct Balance {
     pub retry: Option<u64>,
     /// Where things stand, for whoever has to say what is wrong.
     pub spans: BalanceSpans,
+}
+
+impl Policy {
+    /// The ordered queue that a CPU takes from first, and the variable that it is ordered by: in
+    /// its order whoever runs on that CPU counts.
+    pub fn order(&self) -> Option<(&QueueAt, usize)> {
+        self.dispatch.iter().find_map(|attempt| match attempt {
+            Attempt::Take(at, _) => Some((at, self.queues[at.queue].key?)),
+            Attempt::Balance => None,
+        })
+    }
 }
 
 impl Balance {

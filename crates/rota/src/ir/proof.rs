@@ -31,8 +31,8 @@ pub enum ClaimKind {
     /// The key of ordered queues never falls, but where it is carried over to another queue, and
     /// is greater after its task ran.
     VtMonotone,
-    /// A task that is new or slept is put no further than this behind the least key of its queue,
-    /// and keeps its distance when it is taken to another.
+    /// A task that is new or slept is put, or started, no further than this behind the least key of
+    /// its queue, and keeps its distance when it is taken to another.
     Lag(Num),
     /// Periodic balancing moves tasks from long queues to empty ones, and comes to an end when
     /// nothing happens.

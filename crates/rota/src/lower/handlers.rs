@@ -84,6 +84,7 @@ impl<'a> Lowering<'a> {
         if self.found.len() == told {
             paths::check(&statements, event, body.span, &mut self.found);
         }
+        self.policy.handler_spans[event as usize] = name.span;
         self.policy.handlers[event as usize] = statements.into_iter().map(|s| s.stmt).collect();
     }
 

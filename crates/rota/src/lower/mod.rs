@@ -98,6 +98,7 @@ impl<'a> Lowering<'a> {
             periodic: Vec::new(),
             protocol: Protocol::default(),
             claims: Vec::new(),
+            handler_spans: [policy.span; Event::COUNT],
             span: policy.span,
         };
         Lowering {

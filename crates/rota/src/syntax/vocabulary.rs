@@ -173,8 +173,8 @@ pub const CALLS: &[Entry] = &[
     entry(
         "min_vt(Q)",
         "as its key",
-        "The least key that an ordered queue ever gave out: it never falls, and what others read \
-         may be old.",
+        "The least key of those who ran on its CPUs, or still waited there then: it never falls, \
+         and what others read may be old.",
         "on wake(t) { t.vt := max(t.vt, min_vt(home(t).q) - 20ms)\n put t in home(t).q }",
     ),
     entry(
@@ -335,8 +335,8 @@ pub const CLAIMS: &[Entry] = &[
     entry(
         "lag(<= TIME)",
         "a time",
-        "A task that is new or slept is put no further than this behind the least key of its \
-         queue, and keeps its distance when it is taken to another.",
+        "A task that is new or slept is put, or started, no further than this behind the least \
+         key of its queue, and keeps its distance when it is taken to another.",
         "prove lag(<= 20ms)",
     ),
     entry(

@@ -20,13 +20,17 @@ solver and finds the smallest counterexample: up to --cpus CPUs and --tasks
 tasks, and interleavings of wakeups up to 2 CPUs and 2 tasks. At the same time
 z3 or cvc5 is asked about machines of any size, or both are (--both). What they
 prove is explored for a moment only; where they do not, a solver is asked about
-small machines, too, always up to 5 CPUs and 8 tasks: a counterexample may be
-larger than --cpus says. The report tells of each claim how far it was explored.
+small machines, too, always up to 5 CPUs and 8 tasks, or beyond a number that a
+balance asks for: a counterexample may be larger than --cpus says. The report
+tells of each claim how far it was explored.
 
 What was asked and answered can be kept (--certificate) and asked again
 (--recheck).
 
-Exit codes: 0 proved; 1 refuted; 2 failed; 3 cannot tell.
+Exit codes: 0 all claims are proved, for any number of CPUs; 1 one is refuted;
+2 failed; 3 cannot tell: one is unknown, or proved of small machines only, or
+nothing is claimed. Of several claims the worst decides, 1 before 3. --recheck
+answers in the same way: 3 also for a claim that is not in the certificate.
 
 Examples:
   wastenot prove policies/work-stealing.rota
@@ -72,8 +76,8 @@ pub(crate) struct Prove {
     /// Write what was asked and answered into a new folder, for others to ask again
     #[arg(long, value_name = "DIR")]
     pub(crate) certificate: Option<PathBuf>,
-    /// Make anew what a certificate has to hold, compare, and ask again
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "cex", "certificate", "claim"])]
+    /// Make anew what a certificate has to hold, compare, and ask again (of --claim alone)
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "cex", "certificate"])]
     pub(crate) recheck: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) face: Face,

@@ -84,6 +84,11 @@ One self-contained file: docs/emit.md says what is in it and what a loader has
 to fill. clang makes BPF of it:
   clang -g -O2 -target bpf -mcpu=v3 -c my.bpf.c
 
+A policy that goes wrong on a small machine is not written: the explorer has a
+short look at what it claims, without solvers. `wastenot prove` says more.
+
+Exit codes: 0 written; 1 there is a fault, or a claim is refuted; 2 failed.
+
 Examples:
   wastenot rota emit my.rota
   wastenot rota emit my.rota -o my.bpf.c")]
@@ -97,4 +102,7 @@ pub(crate) struct Emit {
     /// Replace OUT if it is there
     #[arg(long)]
     pub(crate) force: bool,
+    /// Write it though a claim is refuted
+    #[arg(long)]
+    pub(crate) anyway: bool,
 }

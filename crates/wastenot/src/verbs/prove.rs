@@ -6,12 +6,12 @@ use std::time::Duration;
 use wastenot_model::report::Unit;
 use wastenot_model::{Report, Table, Value};
 use wastenot_prove::cache::Cache;
-use wastenot_prove::certificate::{self, Again, Rechecked};
+use wastenot_prove::certificate::{self, Again, Rechecked, Standing};
 use wastenot_prove::explore::Bounds;
 use wastenot_prove::solver::{Kind, Places, Solver};
 use wastenot_prove::{
-    Counterexample, Error, Finding, Judgement, Options, Outcome, Verdict, judge, judge_partitions,
-    report,
+    Counterexample, Error, Finding, Judgement, Options, Outcome, Scope, Verdict, Warning, judge,
+    judge_partitions, report, warnings,
 };
 use wastenot_rota::ir::{ClaimKind, Policy, Program};
 use wastenot_rota::{compile, line_and_column};
@@ -46,15 +46,25 @@ fn prove(file: &Path, args: &Prove) -> Result<Answer, Stop> {
         return Err(Stop::new(what, "name a new folder: a certificate is written once"));
     }
     let options = options(args)?;
-    let judging = || policies.iter().map(|policy| judge(policy, &options)).collect();
-    let verdicts: Result<Vec<Vec<Verdict>>, Error> =
-        progress::during(&format!("proving {}", source.name), judging);
-    let verdicts = verdicts.map_err(|error| failed(&error))?;
+    let judging = || {
+        let verdicts: Vec<Vec<Verdict>> =
+            policies.iter().map(|policy| judge(policy, &options)).collect::<Result<_, Error>>()?;
+        let warned: Vec<Vec<Warning>> = program
+            .policies
+            .iter()
+            .map(|it| warnings(it, &options))
+            .collect::<Result<_, Error>>()?;
+        Ok((verdicts, warned))
+    };
+    let judged = progress::during(&format!("proving {}", source.name), judging);
+    let (verdicts, warned) = judged.map_err(|error: Error| failed(&error))?;
     let mut whole = judge_partitions(&program, &verdicts);
     whole.retain(|verdict| is_asked(verdict.claim.kind.name(), args));
-    let of_policy = |(policy, verdicts)| Judgement { policy: Some(policy), verdicts };
-    let mut judged: Vec<Judgement> = policies.iter().zip(verdicts).map(of_policy).collect();
-    judged.push(Judgement { policy: None, verdicts: whole });
+    let of_policy =
+        |((policy, verdicts), warnings)| Judgement { policy: Some(policy), verdicts, warnings };
+    let each = policies.iter().zip(verdicts).zip(warned);
+    let mut judged: Vec<Judgement> = each.map(of_policy).collect();
+    judged.push(Judgement { policy: None, verdicts: whole, warnings: Vec::new() });
     let line = |at: u32| line_and_column(&source.text, at).0;
     let mut report = report(&source.name, &judged, &options, line);
     report.next = next(file, &judged, args, options.solvers.len());
@@ -222,20 +232,27 @@ fn quoted(path: &Path) -> Option<String> {
     }
 }
 
-/// A refutation is a no even beside claims that nobody can tell of; of nothing nobody can tell.
-fn answer<'v>(verdicts: impl Iterator<Item = &'v Verdict> + Clone) -> Answer {
-    if verdicts.clone().next().is_none() {
-        return Answer::CannotTell;
+/// Of nothing the tool cannot tell.
+fn answer<'v>(verdicts: impl Iterator<Item = &'v Verdict>) -> Answer {
+    worst(verdicts.map(|verdict| answered(&verdict.outcome))).unwrap_or(Answer::CannotTell)
+}
+
+/// What is proved of small machines only is no answer for the machine that it is to run on.
+fn answered(outcome: &Outcome) -> Answer {
+    match outcome {
+        Outcome::Proved(Scope::Any) => Answer::Yes,
+        Outcome::Proved(Scope::UpTo(_)) | Outcome::Unknown(_) => Answer::CannotTell,
+        Outcome::Refuted(_) | Outcome::Contradicted(_) => Answer::No,
     }
-    let mut all = verdicts.clone();
-    if all.any(|it| matches!(it.outcome, Outcome::Refuted(_) | Outcome::Contradicted(_))) {
-        return Answer::No;
-    }
-    let mut all = verdicts;
-    match all.any(|it| matches!(it.outcome, Outcome::Unknown(_))) {
-        true => Answer::CannotTell,
-        false => Answer::Yes,
-    }
+}
+
+/// A no even beside what cannot be told.
+fn worst(answers: impl Iterator<Item = Answer>) -> Option<Answer> {
+    answers.reduce(|a, b| match (a, b) {
+        (Answer::No, _) | (_, Answer::No) => Answer::No,
+        (Answer::Yes, other) => other,
+        (other, _) => other,
+    })
 }
 
 fn certify(
@@ -259,46 +276,105 @@ fn recheck(folder: &Path, args: &Prove) -> Result<Answer, Stop> {
     if solvers.is_empty() {
         return Err(Stop::new("asking again takes a solver", Kind::Z3.recipe()));
     }
-    let ask = || certificate::recheck(folder, &solvers, patience(args));
-    let again = progress::during("asking again", ask).map_err(|error| failed(&error))?;
+    let options = options(args)?;
+    let ask = || certificate::recheck(folder, &solvers, options.patience);
+    let mut again = progress::during("asking again", ask).map_err(|error| failed(&error))?;
+    only_asked(&mut again, args)?;
+    let rejudge = || standings(&again, &options);
+    let standings = progress::during("proving what is not shown", rejudge);
+    let standings = standings.map_err(|error| failed(&error))?;
     let all = &again.answers;
     let wrong = all.iter().filter(|one| !one.holds());
     let unknown = wrong.clone().filter(|one| one.answer.word() == "unknown").count();
     let wrong = wrong.count();
-    let mut report = Report::new("recheck/1", format!("Certificate: {}", folder.display()));
-    report.verdict = match wrong {
-        0 => format!("All {} answers are as they should be.", all.len()),
-        _ => format!("{wrong} of {} answers are not as they should be.", all.len()),
-    };
-    report.tables = vec![standings(&again), asked_again(all)];
-    print(&report, &args.face)?;
-    Ok(match wrong {
+    let asked = match wrong {
         0 => Answer::Yes,
         _ if unknown == wrong => Answer::CannotTell,
         _ => Answer::No,
-    })
+    };
+    let answer = worst(standings.iter().map(|it| it.answer).chain([asked])).unwrap_or(asked);
+    let mut report = Report::new("recheck/1", format!("Certificate: {}", folder.display()));
+    report.verdict = match wrong {
+        0 => format!("All {} answers are as they should be", all.len()),
+        _ => format!("{wrong} of {} answers are not as they should be", all.len()),
+    };
+    let left: Vec<String> = standings
+        .iter()
+        .filter(|it| it.answer != Answer::Yes)
+        .map(|it| format!("{} {}", it.of.claim, it.word))
+        .collect();
+    report.verdict += &match left.as_slice() {
+        [] => ".".to_owned(),
+        left => format!("; it does not show every claim: {}.", left.join(", ")),
+    };
+    report.tables = vec![told(&again.about, &standings), asked_again(all)];
+    print(&report, &args.face)?;
+    Ok(answer)
+}
+
+/// Leaves out claims that were not asked for.
+fn only_asked(again: &mut Again, args: &Prove) -> Result<(), Stop> {
+    for name in &args.claim {
+        if !again.claims.iter().any(|standing| standing.claim == *name) {
+            let claims: Vec<&str> = again.claims.iter().map(|it| it.claim.as_str()).collect();
+            let what = format!("the text of the certificate does not claim `{name}`");
+            return Err(Stop::new(what, format!("it claims {}", claims.join(", "))));
+        }
+    }
+    again.claims.retain(|standing| is_asked(&standing.claim, args));
+    again.answers.retain(|one| is_asked(&one.claim, args));
+    Ok(())
+}
+
+/// How a claim of a certificate stands: in a word, and what that answers.
+struct Stands<'a> {
+    of: &'a Standing,
+    word: String,
+    answer: Answer,
+}
+
+/// What becomes of each claim. Those that the certificate does not show are judged anew, since a
+/// question that solvers do not refute is no refutation of the claim.
+fn standings<'a>(again: &'a Again, options: &Options) -> Result<Vec<Stands<'a>>, Error> {
+    let mut all = Vec::new();
+    for policy in &again.program.policies {
+        let of_policy = || again.claims.iter().filter(|it| it.policy == policy.name);
+        let not_shown =
+            |name: &str| of_policy().any(|it| it.claim == name && it.shown == Some(false));
+        let mut left = policy.clone();
+        left.claims.retain(|claim| not_shown(claim.kind.name()));
+        let verdicts = judge(&left, options)?;
+        all.extend(of_policy().map(|of| {
+            let verdict = verdicts.iter().find(|it| it.claim.kind.name() == of.claim);
+            let outcome = verdict.map(|verdict| &verdict.outcome);
+            let (word, answer) = match (of.shown, outcome) {
+                (Some(true), _) => ("shown".to_owned(), Answer::Yes),
+                (Some(false), Some(Outcome::Refuted(_) | Outcome::Contradicted(_))) => {
+                    ("refuted".to_owned(), Answer::No)
+                }
+                (Some(false), Some(Outcome::Proved(Scope::UpTo(bounds)))) => {
+                    (format!("not shown beyond {} CPUs", bounds.cpus), Answer::CannotTell)
+                }
+                (Some(false), _) => ("not shown".to_owned(), Answer::CannotTell),
+                (None, _) => ("not in it".to_owned(), Answer::CannotTell),
+            };
+            Stands { of, word, answer }
+        }));
+    }
+    Ok(all)
 }
 
 /// What a certificate says of the claims of its text.
-fn standings(again: &Again) -> Table {
+fn told(about: &str, standings: &[Stands<'_>]) -> Table {
     let columns = [
         ("policy", "policy", Unit::None),
         ("claim", "claim", Unit::None),
         ("standing", "standing", Unit::None),
     ];
-    let mut table = Table::new("claims", &format!("Claims of {}", again.about), &columns);
+    let mut table = Table::new("claims", &format!("Claims of {about}"), &columns);
     table.shown = usize::MAX;
-    for claim in &again.claims {
-        let standing = match claim.shown {
-            Some(true) => "shown",
-            Some(false) => "not shown",
-            None => "not in it",
-        };
-        table.push(vec![
-            claim.policy.as_str().into(),
-            claim.claim.as_str().into(),
-            standing.into(),
-        ]);
+    for Stands { of, word, .. } in standings {
+        table.push(vec![of.policy.as_str().into(), of.claim.as_str().into(), word.as_str().into()]);
     }
     table
 }

@@ -135,3 +135,28 @@ fn a_code_is_explained_however_it_is_written() {
     assert!(text.contains("  R008  an unknown word\n"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
+
+#[test]
+fn a_refuted_policy_is_emitted_only_on_request() {
+    let desk = Desk::laid();
+    let emit = "exec 2>&1; wastenot rota emit policies/wrong/one-try.rota -o out.c";
+    let (text, code) = said(&desk.bash(emit));
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("`work_conservation` of `one_try` is refuted: "), "{text}");
+    assert!(text.contains("nothing was written") && text.contains("`--anyway`"), "{text}");
+    assert!(!desk.path().join("out.c").exists());
+    let (text, code) = said(&desk.bash(&format!("{emit} --anyway")));
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("written, though `work_conservation` of `one_try`"), "{text}");
+    assert!(desk.path().join("out.c").exists());
+    let right = "exec 2>&1; wastenot rota emit policies/work-stealing.rota -o right.c";
+    assert_eq!(said(&desk.bash(right)), (String::new(), 0));
+    desk.put(
+        "live.sh",
+        "sed 's/^    on block/    on start(t) { kick here preempt }\\n&/' \
+                         policies/work-stealing.rota > live.rota",
+    );
+    let live = "exec 2>&1; sh live.sh; wastenot rota emit live.rota -o live.c";
+    let (text, code) = said(&desk.bash(live));
+    assert!(code == 1 && text.contains("live.rota:16: livelock: "), "{text}");
+}

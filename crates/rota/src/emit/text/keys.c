@@ -3,7 +3,7 @@
  */
 static s64 key_least[KINDS][MAX_CPUS];
 
-/* min_vt(QUEUE): the least key that was taken or left behind by whoever was. It never falls. */
+/* min_vt(QUEUE): the least key of those who ran or were left behind by whoever did. It never falls. */
 static s64 min_key(u32 kind, u32 group)
 {
 	if (kind >= KINDS || group >= MAX_CPUS)
@@ -11,15 +11,21 @@ static s64 min_key(u32 kind, u32 group)
 	return *(volatile s64 *)&key_least[kind][group];
 }
 
+/* A task begins to run and counts in the order of a queue. */
+static void key_begins(struct frame *f, u32 kind, u32 group, s64 key)
+{
+	struct task *head = first_for(queue(f->part, kind, group), ANYWHERE);
+	s64 least = head ? lesser(key, head->key) : key, old = min_key(kind, group);
+
+	/* Of two at once the first has its way; what the other had to say the next one will. */
+	if (least > old && kind < KINDS && group < MAX_CPUS)
+		__sync_val_compare_and_swap(&key_least[kind][group], old, least);
+}
+
 /* A task of an ordered queue begins to run. */
 static void key_taken(struct frame *f)
 {
-	struct task *t = f->t, *head = first_for(queue(f->part, t->kind, t->group), ANYWHERE);
-	s64 key = head ? lesser(t->key, head->key) : t->key, old = min_key(t->kind, t->group);
-
-	/* Of two at once the first has its way; what the other had to say the next one will. */
-	if (key > old && t->kind < KINDS && t->group < MAX_CPUS)
-		__sync_val_compare_and_swap(&key_least[t->kind][t->group], old, key);
+	key_begins(f, f->t->kind, f->t->group, f->t->key);
 }
 
 /* t.VAR, carried over from one queue to another: as far ahead of the least there as here. */

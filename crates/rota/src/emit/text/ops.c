@@ -160,7 +160,7 @@ int rota_running(u64 *ctx)
 	if (f.t->waits) {
 		f.t->waits = f.t->owed = false;
 @LEFT@	}
-@RUNNING@	return 0;
+@BEGINS@@RUNNING@	return 0;
 }
 
 SEC("struct_ops/stopping")

@@ -1,6 +1,7 @@
 //! The interpreter under the simulator.
 
 mod known;
+mod lag;
 mod random;
 
 use std::fs;

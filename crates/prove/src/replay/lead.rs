@@ -1,0 +1,378 @@
+//! Runs that lead to a situation: from a machine on which nothing has happened yet, by events whose
+//! handlers the interpreter executes. Nothing is arranged.
+//!
+//! Every run is of one shape. Who has to wake up later runs once and sleeps. Every CPU is given a
+//! task to run. Then those who are to wait come, one after the other; and at last those leave their
+//! CPUs who are no part of the situation. How each comes, and what it finds, is tried.
+
+use wastenot_model::{CpuId, CpuSet, Span, TaskId};
+use wastenot_rota::interpret::{Forced, Placed, nice_of};
+use wastenot_rota::ir::{Event, visit_balance};
+
+use crate::counterexample::situation::mask;
+use crate::explore::{Asks, Place, Placed as Placement, Situation, Task, World, placed};
+
+/// For so long every task runs.
+pub(super) const RAN: Span = Span(1_000_000);
+/// When runs begin, if a handler asks for the time, in ns.
+const CLOCKS: [u64; 2] = [0, 1 << 40];
+/// What tasks weigh that come to wait, if a handler asks for that: as the situation says, or so.
+pub(super) const WEIGHTS: [Option<i64>; 3] = [None, Some(1), Some(8668)];
+/// How many others wait already while a task comes, if a handler asks for lengths.
+const CROWDS: [usize; 4] = [0, 1, 3, 40];
+/// Ways in which all tasks come that are tried at once.
+const WAYS: usize = 48;
+
+/// Where a run is to lead.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Goal<'g> {
+    pub(super) world: &'g World<'g>,
+    pub(super) situation: &'g Situation,
+    /// A task that has not come yet: by which event it will, and where it was last.
+    pub(super) last: Option<(usize, Event, CpuId)>,
+    /// Idle CPUs have looked everywhere and sleep; else they are about to look.
+    pub(super) asleep: bool,
+}
+
+/// A run that came there.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    pub(super) forced: Forced,
+    /// The situation, with what handlers have made of variables on the way.
+    pub(super) situation: Situation,
+}
+
+/// How a task comes to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Way {
+    event: Event,
+    prev: CpuId,
+    /// It is put there first, and periodic balancing moves it.
+    from: Option<(usize, usize)>,
+}
+
+/// What is tried.
+#[derive(Clone, Copy, Debug)]
+struct Setup {
+    clock: u64,
+    weight: Option<i64>,
+    crowd: usize,
+    /// Every CPU is given a task first.
+    busy: bool,
+}
+
+/// All runs that lead there, of those that are tried, one after the other. `tries`: how many more
+/// may be tried.
+pub(super) fn runs<'g>(goal: Goal<'g>, tries: &'g mut usize) -> impl Iterator<Item = Run> + 'g {
+    let ways = Combined::of(goal);
+    let all = setups(goal).flat_map(move |setup| {
+        let ways = ways.clone();
+        (0..ways.count()).map(move |n| (setup, ways.nth(n)))
+    });
+    all.map_while(move |(setup, ways)| {
+        *tries = tries.checked_sub(1)?;
+        Some(Lead::begin(goal, setup, ways).run())
+    })
+    .flatten()
+}
+
+fn setups(goal: Goal<'_>) -> impl Iterator<Item = Setup> {
+    let mut asks = Asks::default();
+    for handler in &goal.world.policy.handlers {
+        asks = asks.and(Asks::of(handler));
+    }
+    for periodic in &goal.world.policy.periodic {
+        visit_balance(&periodic.balance, &mut asks);
+    }
+    let first = |asked: bool, all: usize| if asked { all } else { 1 };
+    let clocks = first(asks.now, CLOCKS.len());
+    let weights = first(asks.weight, WEIGHTS.len());
+    let crowds = first(asks.lengths, CROWDS.len());
+    (0..clocks * weights * crowds).flat_map(move |n| {
+        let (clock, n) = (CLOCKS[n % clocks], n / clocks);
+        let (weight, crowd) = (WEIGHTS[n % weights], CROWDS[n / weights]);
+        [true, false].map(|busy| Setup { clock, weight, crowd, busy })
+    })
+}
+
+/// The ways of each task, combined.
+#[derive(Clone)]
+struct Combined(Vec<Vec<Way>>);
+
+impl Combined {
+    fn of(goal: Goal<'_>) -> Combined {
+        let tasks = goal.situation.tasks.iter().enumerate();
+        Combined(tasks.map(|(n, task)| ways(goal, n, task)).collect())
+    }
+    fn count(&self) -> usize {
+        let each = self.0.iter().map(|ways| ways.len().max(1));
+        each.fold(1, usize::saturating_mul).min(WAYS)
+    }
+    /// Of who does not come to wait, nothing.
+    fn nth(&self, mut n: usize) -> Vec<Option<Way>> {
+        let each = self.0.iter().map(|ways| {
+            let many = ways.len().max(1);
+            let way = ways.get(n % many).copied();
+            n /= many;
+            way
+        });
+        each.collect()
+    }
+}
+
+/// How a task can come to where it waits, for all that is known.
+fn ways(goal: Goal<'_>, n: usize, task: &Task) -> Vec<Way> {
+    if let Some((last, event, prev)) = goal.last
+        && last == n
+    {
+        return vec![Way { event, prev, from: None }];
+    }
+    let Place::Waits { queue, group } = task.place else { return Vec::new() };
+    let all = placed(goal.world, task.mask);
+    let mut ways = Vec::new();
+    for moved in [false, true] {
+        let leads = |it: &&Placement| ((it.queue, it.group) != (queue, group)) == moved;
+        let found = all.iter().filter(leads);
+        for it in found {
+            let from = moved.then_some((it.queue, it.group));
+            let way = Way { event: it.event, prev: it.prev, from };
+            if !ways.contains(&way) {
+                ways.push(way);
+            }
+        }
+        if goal.world.policy.periodic.is_empty() {
+            break;
+        }
+    }
+    ways
+}
+
+/// A run on its way.
+struct Lead<'g> {
+    goal: Goal<'g>,
+    setup: Setup,
+    ways: Vec<Option<Way>>,
+    forced: Forced,
+}
+
+impl<'g> Lead<'g> {
+    fn begin(goal: Goal<'g>, setup: Setup, ways: Vec<Option<Way>>) -> Lead<'g> {
+        let (tasks, cpus) = (&goal.situation.tasks, goal.world.cpus());
+        let all: CpuSet = cpus.iter().copied().collect();
+        let weight = |task: &Task| match task.place {
+            Place::Waits { .. } => setup.weight.unwrap_or(task.weight),
+            _ => task.weight,
+        };
+        let others = cpus.len() + setup.crowd;
+        let natures = tasks.iter().map(|task| nice_of(weight(task)).unwrap_or(0));
+        let natures: Vec<(CpuSet, i8)> =
+            natures.chain((0..others).map(|_| 0)).map(|nice| (all.clone(), nice)).collect();
+        let policy = goal.world.policy.clone();
+        let mut forced = Forced::new(policy, goal.world.small.machine.clone(), &natures);
+        forced.passes(Span(setup.clock));
+        Lead { goal, setup, ways, forced }
+    }
+
+    fn run(mut self) -> Option<Run> {
+        self.histories()?;
+        self.fills()?;
+        self.puts()?;
+        self.moves()?;
+        self.rests()?;
+        self.arrived()
+    }
+
+    fn task(&self, n: usize) -> &'g Task {
+        &self.goal.situation.tasks[n]
+    }
+
+    /// A task that is no part of the situation: the one that keeps a CPU busy, and those after it.
+    fn other(&self, n: usize) -> TaskId {
+        TaskId::nth(self.goal.situation.tasks.len() + n)
+    }
+
+    fn confines(&mut self, n: usize) {
+        let cpus = mask(self.task(n).mask);
+        self.forced.confine(TaskId::nth(n), cpus);
+    }
+
+    /// Those who wake up later run once where they were last, and sleep.
+    fn histories(&mut self) -> Option<()> {
+        for n in 0..self.ways.len() {
+            let Some(Way { event: Event::Wake, prev, .. }) = self.ways[n] else { continue };
+            self.occupies(TaskId::nth(n), prev)?;
+            self.forced.stops(prev, Event::Block, RAN)?;
+            self.confines(n);
+            if self.forced.dispatches(prev).is_some() {
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    /// A new task comes to run on a CPU: it may run nowhere else, or everywhere.
+    fn occupies(&mut self, task: TaskId, cpu: CpuId) -> Option<()> {
+        let before = self.forced.clone();
+        let all = self.goal.world.cpus().iter().copied().collect();
+        for cpus in [[cpu].into_iter().collect(), all] {
+            self.forced.confine(task, cpus);
+            self.forced.comes(Event::New, task, cpu);
+            if self.forced.dispatches(cpu) == Some(task) {
+                return Some(());
+            }
+            self.forced = before.clone();
+        }
+        None
+    }
+
+    /// Every CPU runs somebody: who is to run there in the end, who is to be displaced there, or
+    /// anybody else.
+    fn fills(&mut self) -> Option<()> {
+        for (index, &cpu) in self.goal.world.cpus().iter().enumerate() {
+            let displaced = |way: &Option<Way>| {
+                let how = way.filter(|way| way.prev == cpu);
+                how.is_some_and(|way| matches!(way.event, Event::Preempt | Event::Yield))
+            };
+            let displaced = self.ways.iter().position(displaced);
+            let tasks = self.goal.situation.tasks.iter();
+            let runs = tasks.clone().position(|task| task.place == Place::Runs(cpu));
+            match displaced.or(runs) {
+                Some(n) => {
+                    self.occupies(TaskId::nth(n), cpu)?;
+                    self.confines(n);
+                }
+                None if self.setup.busy => _ = self.occupies(self.other(index), cpu),
+                None => {}
+            }
+        }
+        Some(())
+    }
+
+    /// Those who are to wait come.
+    fn puts(&mut self) -> Option<()> {
+        for n in 0..self.ways.len() {
+            let Some(way) = self.ways[n].filter(|_| self.waits(n)) else { continue };
+            if way.from.is_none() {
+                self.crowds(n, way);
+            }
+            let task = TaskId::nth(n);
+            let placed = match way.event {
+                Event::New | Event::Wake => {
+                    self.confines(n);
+                    self.forced.comes(way.event, task, way.prev)
+                }
+                event => {
+                    let stopped = self.forced.stops(way.prev, event, RAN)?;
+                    if stopped != task {
+                        return None;
+                    }
+                    self.forced.comes(event, task, way.prev)
+                }
+            };
+            let Place::Waits { queue, group } = self.task(n).place else { return None };
+            let at = way.from.unwrap_or((queue, group));
+            if !matches!(placed, Placed::Waits(put, _) if put == at) {
+                return None;
+            }
+            // Who is moved goes first, from a queue in which others wait.
+            match way.from {
+                Some(_) => self.crowds(n, way),
+                None => self.disperses(),
+            }
+        }
+        Some(())
+    }
+
+    /// Others come the same way.
+    fn crowds(&mut self, n: usize, way: Way) {
+        for task in self.crowd() {
+            self.forced.confine(task, mask(self.task(n).mask));
+            self.forced.comes(Event::New, task, way.prev);
+        }
+    }
+
+    /// They go to another scheduling class.
+    fn disperses(&mut self) {
+        self.crowd().into_iter().for_each(|task| self.forced.leaves(task));
+    }
+
+    fn crowd(&self) -> Vec<TaskId> {
+        let first = self.goal.world.cpus().len();
+        (0..self.setup.crowd).map(|k| self.other(first + k)).collect()
+    }
+
+    /// Whether a task waits in the situation, and has come.
+    fn waits(&self, n: usize) -> bool {
+        let later = self.goal.last.is_some_and(|(last, ..)| last == n);
+        matches!(self.task(n).place, Place::Waits { .. }) && !later
+    }
+
+    /// Periodic balancing moves those who wait elsewhere.
+    fn moves(&mut self) -> Option<()> {
+        for n in 0..self.ways.len() {
+            let Some(from) = self.ways[n].and_then(|way| way.from) else { continue };
+            let Place::Waits { queue, group } = self.task(n).place else { return None };
+            let cpus = self.goal.world.cpus().iter();
+            let moved = cpus.copied().any(|cpu| {
+                let moved = self.forced.pulls(cpu, from, (queue, group));
+                moved == Some(TaskId::nth(n))
+            });
+            if !moved {
+                return None;
+            }
+        }
+        self.disperses();
+        Some(())
+    }
+
+    /// Who is no part of the situation leaves its CPU.
+    fn rests(&mut self) -> Option<()> {
+        let idle = |cpu: &CpuId| self.goal.situation.is_idle(*cpu);
+        let cpus: Vec<CpuId> = self.goal.world.cpus().iter().copied().filter(idle).collect();
+        for &cpu in &cpus {
+            let task = self.forced.current(cpu);
+            if task.is_some_and(|task| task.ordinal() >= self.goal.situation.tasks.len()) {
+                self.forced.stops(cpu, Event::Block, RAN)?;
+            }
+        }
+        let looks = cpus.into_iter().filter(|_| self.goal.asleep);
+        for cpu in looks {
+            if self.forced.current(cpu).is_none() && self.forced.dispatches(cpu).is_some() {
+                return None;
+            }
+        }
+        self.forced.kicks();
+        Some(())
+    }
+
+    /// Whether everybody is where the situation says, and what it is like there.
+    fn arrived(self) -> Option<Run> {
+        let Goal { world, situation, last, .. } = self.goal;
+        let tasks = situation.tasks.len();
+        let comes = |n: usize| last.is_some_and(|(last, ..)| last == n);
+        let about = |n: usize| {
+            let (task, at) = (TaskId::nth(n), self.forced.queue(TaskId::nth(n)));
+            let runs = world.cpus().iter().find(|&&cpu| self.forced.current(cpu) == Some(task));
+            match situation.tasks.get(n).map(|task| task.place) {
+                Some(_) if comes(n) => at.is_none(),
+                Some(Place::Waits { queue, group }) => at == Some((queue, group)),
+                Some(Place::Runs(cpu)) => runs == Some(&cpu),
+                Some(Place::Away) | None => at.is_none() && runs.is_none(),
+            }
+        };
+        let given = world.cpus().iter().any(|&cpu| self.forced.given_to(cpu).is_some());
+        let others = world.cpus().len() + self.setup.crowd;
+        if given || !(0..tasks + others).all(about) {
+            return None;
+        }
+        let mut situation = situation.clone();
+        for (n, task) in situation.tasks.iter_mut().enumerate() {
+            if matches!(task.place, Place::Waits { .. }) && !comes(n) || comes(n) {
+                task.weight = self.setup.weight.unwrap_or(task.weight);
+            }
+        }
+        let kept = |&cpu: &CpuId| self.forced.kept(cpu).to_vec();
+        situation.vars = world.cpus().iter().map(kept).collect();
+        Some(Run { forced: self.forced, situation })
+    }
+}

@@ -1,0 +1,232 @@
+//! Whether a trace is real: a run of the interpreter leads to where it begins, and there the
+//! interpreter does each of its steps, handlers included. This is asked of whatever any search
+//! finds before a claim is refuted, and of every counterexample that is forced.
+
+use wastenot_model::CpuId;
+use wastenot_rota::ir::{Attempt, Event, Policy, Stmt, Visitor, visit_block};
+
+use super::lead::{Goal, Run, WEIGHTS, runs};
+use super::stage::Stage;
+use super::told::Told;
+use super::{Otherwise, force};
+use crate::explore::{
+    Found, Place, Placed, Situation, Step, Task, Test, World, Wrong, placed, waits,
+};
+use crate::wakeup::search::Kind;
+
+/// So many runs are tried for each of what a search finds.
+const TRIES: usize = 400;
+/// So many of those that lead there are looked at.
+const LOOKED: usize = 8;
+/// So many pairs of situations with others who come first.
+const RIVALS: usize = 12;
+
+/// So much is tried for one claim.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    left: usize,
+    /// Something was found to which no run was.
+    pub(crate) unreal: bool,
+}
+
+impl Patience {
+    pub(crate) fn new() -> Patience {
+        Patience { left: 6_000, unreal: false }
+    }
+    /// Whether nothing more is tried.
+    pub(crate) fn is_over(&self) -> bool {
+        self.left == 0
+    }
+
+    /// What a search found, as it comes about in a run; with other numbers, if those that it was
+    /// found with do not come about. `None`: no run leads there, or things go right then.
+    pub(crate) fn real(&mut self, world: &World<'_>, test: &Test, found: &Found) -> Option<Found> {
+        let mut tries = TRIES.min(self.left);
+        let given = tries;
+        let variants = variants(world, test, found);
+        let real = variants.into_iter().find_map(|it| real(world, test, it, &mut tries));
+        self.left -= given - tries;
+        self.unreal |= real.is_none();
+        real
+    }
+}
+
+/// The same in other ways, each of which would do.
+fn variants(world: &World<'_>, test: &Test, found: &Found) -> Vec<Found> {
+    let with = |situation, steps| Found { situation, steps, ..found.clone() };
+    match (test.wrong, found.steps.first()) {
+        (Wrong::NotWoken, Some(&Step::Woken { task, queue, group, .. })) => {
+            let all = placed(world, found.situation.tasks[task].mask);
+            let there = all.iter().filter(|it| (it.queue, it.group) == (queue, group));
+            let step =
+                |it: &Placed| Step::Woken { task, event: it.event, prev: it.prev, queue, group };
+            let mut steps: Vec<Step> = there.map(step).collect();
+            steps.dedup();
+            steps.into_iter().map(|step| with(found.situation.clone(), vec![step])).collect()
+        }
+        (Wrong::NobodyBeginsThere, _) => {
+            let all = rivals(world, &found.situation);
+            all.into_iter().map(|it| with(it, found.steps.clone())).collect()
+        }
+        _ => vec![found.clone()],
+    }
+}
+
+fn real(world: &World<'_>, test: &Test, found: Found, tries: &mut usize) -> Option<Found> {
+    let goal = goal(world, found.wrong, &found.situation, &found.steps);
+    for Run { forced, situation } in runs(goal, tries).take(LOOKED) {
+        let mut found = Found { situation, ..found.clone() };
+        if !matches!(test.wrong, Wrong::NotWoken | Wrong::NobodyBeginsThere) {
+            let Some(broken) = test.breaks(world, &found.situation) else { continue };
+            if last(test.wrong, &broken.steps) != goal.last {
+                continue;
+            }
+            (found.cpu, found.steps, found.why) = (broken.cpu, broken.steps, broken.why);
+        }
+        let told = Told::of_found(world, &found);
+        if force(&mut Stage::at(&told, forced)).is_ok() {
+            return Some(found);
+        }
+    }
+    None
+}
+
+/// The run in which a counterexample is forced. `Otherwise`: none was found that leads there.
+pub(super) fn led(told: &mut Told<'_>) -> Result<Run, Otherwise> {
+    let (world, mut tries) = (told.world(), TRIES);
+    let steps: Vec<Step> = told.steps.iter().map(|(step, _)| step.clone()).collect();
+    let goal = goal(&world, told.wrong, &told.situation, &steps);
+    let mut first = None;
+    for run in runs(goal, &mut tries).take(LOOKED) {
+        if run.situation == told.situation {
+            return Ok(run);
+        }
+        first.get_or_insert(run);
+    }
+    let run = first.ok_or_else(|| {
+        Otherwise(vec!["no run was found that leads to what it begins with".to_owned()])
+    })?;
+    drop(world);
+    told.situation = run.situation.clone();
+    Ok(run)
+}
+
+fn goal<'g>(
+    world: &'g World<'g>,
+    wrong: Option<Wrong>,
+    situation: &'g Situation,
+    steps: &[Step],
+) -> Goal<'g> {
+    let asleep = wrong == Some(Wrong::NotWoken);
+    let last = wrong.and_then(|wrong| last(wrong, steps));
+    Goal { world, situation, last, asleep }
+}
+
+/// Who is put in one of the steps, and so not before.
+fn last(wrong: Wrong, steps: &[Step]) -> Option<(usize, Event, CpuId)> {
+    steps.iter().find_map(|step| match *step {
+        Step::Woken { task, event, prev, .. } if wrong != Wrong::NobodyBeginsThere => {
+            Some((task, event, prev))
+        }
+        _ => None,
+    })
+}
+
+/// The first task of a situation, and for each CPU that may run it another one that the CPU may
+/// come to first; and without any.
+fn rivals(world: &World<'_>, situation: &Situation) -> Vec<Situation> {
+    let Some(task) = situation.tasks.first() else { return Vec::new() };
+    let mut all = vec![situation.clone()];
+    for &cpu in world.cpus().iter().filter(|&&cpu| task.allowed(cpu)) {
+        let more = all.iter().flat_map(|situation| {
+            let rivals = rivals_on(world, task, cpu);
+            rivals.into_iter().map(|rival| {
+                let mut situation = situation.clone();
+                situation.tasks.push(rival);
+                situation
+            })
+        });
+        let more: Vec<Situation> = more.take(RIVALS).collect();
+        // Whoever has nobody else finds nothing, or the task.
+        all = if more.is_empty() { all } else { more };
+    }
+    all.push(situation.clone());
+    all
+}
+
+/// Tasks that a CPU may take before another one: where it takes from first, or from wherever it
+/// steals.
+fn rivals_on(world: &World<'_>, task: &Task, cpu: CpuId) -> Vec<Task> {
+    let (frame, empty) = (world.frame_at(cpu), Situation { tasks: Vec::new(), vars: world.vars() });
+    let look = world.look(&empty, None);
+    let mut rivals = Vec::new();
+    for attempt in &world.policy.dispatch {
+        let own = match attempt {
+            Attempt::Take(at, _) => Some((at.queue, frame.queue(&look, at, world.per[at.queue]))),
+            Attempt::Balance => None,
+        };
+        let all = (1 << world.cpus().len()) - 1;
+        for mask in [1 << cpu.0, task.mask, task.mask | 1 << cpu.0, all] {
+            for &(queue, group) in waits(world, mask).iter() {
+                let place = Place::Waits { queue, group };
+                let fits = own.is_none_or(|own| own == (queue, group)) && place != task.place;
+                for weight in
+                    WEIGHTS.map(|weight| weight.unwrap_or(100)).into_iter().filter(|_| fits)
+                {
+                    let rival = Task { place, mask, weight };
+                    if !rivals.contains(&rival) {
+                        rivals.push(rival);
+                    }
+                }
+            }
+        }
+    }
+    rivals
+}
+
+/// Whether a lost wakeup is real: its steps are those of the protocol, so no handler may kick
+/// anybody beside it; and a run puts each of its tasks where it waits.
+pub(crate) fn wakes_nobody_else(world: &World<'_>, kinds: &[Kind]) -> Result<(), String> {
+    if kicks(world.policy) {
+        return Err("a handler kicks CPUs, which these steps leave out".to_owned());
+    }
+    for (n, kind) in kinds.iter().enumerate() {
+        let (queue, group) = kind.queue;
+        // A CPU from which a task is displaced looks for the next one at once: nobody else need.
+        let comes = |it: &Placed| matches!(it.event, Event::New | Event::Wake);
+        let like = |it: &Placed| (it.queue, it.group) == kind.queue && woken(world, kind, it);
+        if !placed(world, kind.allowed.into()).iter().any(|it| comes(it) && like(it)) {
+            return Err(format!("task {n} was displaced, and its CPU looks for the next one"));
+        }
+        let (place, mask) = (Place::Waits { queue, group }, u32::from(kind.allowed));
+        let tasks = vec![Task { place, mask, weight: 100 }];
+        let situation = Situation { tasks, vars: world.vars() };
+        let mut tries = TRIES;
+        let goal = Goal { world, situation: &situation, last: None, asleep: false };
+        if runs(goal, &mut tries).next().is_none() {
+            return Err(format!("no run was found in which task {n} is put there"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a put looks for the same CPUs.
+fn woken(world: &World<'_>, kind: &Kind, put: &Placed) -> bool {
+    let looked_for = |&&cpu: &&CpuId| put.looks_for(world, cpu);
+    let all = world.cpus().iter().filter(looked_for).fold(0, |all, cpu| all | 1 << cpu.0);
+    kind.woken == kind.allowed & all
+}
+
+/// Whether a handler that places its task kicks anybody.
+fn kicks(policy: &Policy) -> bool {
+    struct Kicks(bool);
+    impl Visitor for Kicks {
+        fn stmt(&mut self, stmt: &Stmt) {
+            self.0 |= matches!(stmt, Stmt::Kick { .. });
+        }
+    }
+    let mut kicks = Kicks(false);
+    let places = Event::ALL.into_iter().filter(|event| event.places());
+    places.for_each(|event| visit_block(&policy.handlers[event as usize], &mut kicks));
+    kicks.0
+}

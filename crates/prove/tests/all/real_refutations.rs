@@ -1,0 +1,289 @@
+//! A claim is refuted only by a run that the interpreter executes, from a machine on which nothing
+//! has happened yet and with every handler on the way. Each family of true claims below was once
+//! refuted by what no run leads to; beside each stand texts that a run does refute.
+
+use wastenot_model::History;
+use wastenot_prove::replay::Recorded;
+use wastenot_prove::{Outcome, judge};
+
+use crate::false_refutations::{is_refuted, judged, outcomes, without_solvers};
+
+const WAIT: &str = "wait(dispatches <= position + direct_runs)";
+
+/// The first of these with every solver, too.
+fn all(texts: &[String], test: &str) -> Vec<(Outcome, String)> {
+    let alone = texts.iter().flat_map(|text| judged(text, Vec::new()).into_iter().zip(again(text)));
+    let solved =
+        texts.iter().take(1).flat_map(|text| outcomes(text, test).into_iter().zip(again(text)));
+    alone.chain(solved).collect()
+}
+
+fn again(text: &str) -> impl Iterator<Item = String> {
+    std::iter::repeat(text.to_owned())
+}
+
+fn hold_or_unknown(texts: &[String], test: &str) {
+    for (outcome, text) in all(texts, test) {
+        assert!(!is_refuted(&outcome), "{outcome:?}\n{text}");
+    }
+}
+
+fn refuted(texts: &[String], test: &str) {
+    for (outcome, text) in all(texts, test) {
+        assert!(matches!(outcome, Outcome::Refuted(_)), "{outcome:?}\n{text}");
+    }
+}
+
+/// Queues for every CPU, from which nobody else takes; this follows the put.
+fn kicking(after: &str) -> String {
+    format!(
+        "policy p(slice: time = 5ms) {{
+            queue ready : fifo per cpu
+            on new(t), wake(t), preempt(t), yield(t) {{
+                put t in home(t).ready slice slice wake within cpu
+                {after}
+            }}
+            on block(t), exit(t) {{ }}
+            on dispatch(c) {{ take c.ready }}
+            prove no_lost_wakeup
+        }}"
+    )
+}
+
+#[test]
+fn a_kick_that_the_handler_makes_is_made() {
+    let test = "a_kick_that_the_handler_makes_is_made";
+    let claims = "let c = idle cpu in allowed(t) near home(t) by [machine]\n if c { kick c }";
+    hold_or_unknown(
+        &[
+            "if queued(home(t).ready) >= 1 { kick home(t) }",
+            "if queued(home(t).ready) = 0 { } else { kick home(t) }",
+            "let waits = queued(home(t).ready)\n if waits > 0 { kick home(t) }",
+            "if idle(home(t)) { kick home(t) }",
+            claims,
+        ]
+        .map(kicking),
+        test,
+    );
+    refuted(
+        &[
+            "if queued(home(t).ready) >= 2 { kick home(t) }",
+            "if queued(home(t).ready) < 1 { kick home(t) }",
+            "if running(home(t)) >= 1 { kick home(t) }",
+            "if now > 1s { kick home(t) }",
+        ]
+        .map(kicking),
+        test,
+    );
+}
+
+/// The CPU that displaced a task looks for the next one at once.
+#[test]
+fn whoever_displaced_a_task_looks_for_the_next() {
+    let text = "policy p() {
+        queue q : fifo per cpu
+        on new(t), wake(t) { put t in home(t).q }
+        on preempt(t), yield(t) { put t in home(t).q wake within cpu }
+        on block(t), exit(t) { }
+        on dispatch(c) { take c.q else balance idle }
+        balance idle {
+            level machine
+            filter(me, v) = queued(v.q) >= 1
+            steal 1 where me in allowed(t)
+        }
+        prove no_lost_wakeup
+    }";
+    hold_or_unknown(&[text.to_owned()], "whoever_displaced_a_task_looks_for_the_next");
+}
+
+/// Tasks that may run on one CPU only wait there, all others in a queue that everybody takes from.
+fn parted(pinned: &str, retry: &str, claim: &str) -> String {
+    format!(
+        "policy p() {{
+            queue pinned : fifo per cpu
+            queue all : fifo per machine
+            on new(t), wake(t), preempt(t), yield(t) {{
+                if {pinned} {{ put t in home(t).pinned }} else {{ put t in machine.all }}
+            }}
+            on block(t), exit(t) {{ }}
+            on dispatch(c) {{ take c.pinned else take machine.all else balance idle }}
+            balance idle {{
+                level machine
+                filter(me, v) = queued(v.pinned) >= 1
+                steal 1 where me in allowed(t)
+                {retry}
+            }}
+            prove {claim}
+        }}"
+    )
+}
+
+#[test]
+fn tries_that_are_bounded_refute_nothing_where_one_is_enough() {
+    let test = "tries_that_are_bounded_refute_nothing_where_one_is_enough";
+    let pinned = "not (exists c in allowed(t) : c != home(t))";
+    for claim in ["work_conservation", "rounds(<= idle_cpus)", "no_lost_wakeup"] {
+        hold_or_unknown(
+            &[
+                parted(pinned, "retry 0", claim),
+                parted(pinned, "retry 1", claim),
+                parted("forall c in allowed(t) : c = home(t)", "retry 0", claim),
+            ],
+            test,
+        );
+    }
+    let wrong = "exists c in allowed(t) : c = home(t)";
+    refuted(&[parted(wrong, "retry 0", "work_conservation")], test);
+}
+
+/// A count that a handler keeps, and a filter that asks for it.
+fn counted(before: &str, filter: &str, claim: &str) -> String {
+    format!(
+        "policy p() {{
+            cpu {{ n: count = 0 shared }}
+            queue q : fifo per cpu
+            on new(t), wake(t), preempt(t), yield(t) {{ {before}\n put t in home(t).q }}
+            on block(t), exit(t) {{ }}
+            on dispatch(c) {{ take c.q else balance idle }}
+            balance idle {{
+                level machine
+                filter(me, v) = {filter}
+                steal 1 from v.q where me in allowed(t)
+            }}
+            prove {claim}
+        }}"
+    )
+}
+
+#[test]
+fn a_situation_begins_with_what_handlers_made_of_variables() {
+    let test = "a_situation_begins_with_what_handlers_made_of_variables";
+    let once = "home(t).n += 1";
+    for claim in ["work_conservation", "rounds(<= idle_cpus)"] {
+        hold_or_unknown(
+            &[
+                counted(once, "v.n >= 1", claim),
+                counted(once, "queued(v.q) >= 1 and v.n != 0", claim),
+                counted("home(t).n += 3", "v.n >= 2", claim),
+            ],
+            test,
+        );
+    }
+    // Who runs on the CPU where the task waits has come there, too.
+    let claims = [("work_conservation", 2, 4), ("rounds(<= idle_cpus)", 3, 7)];
+    for (claim, one, three) in claims {
+        refuted(
+            &[
+                counted(once, &format!("v.n >= {one}"), claim),
+                counted("home(t).n += 3", &format!("queued(v.q) >= 1 and v.n >= {three}"), claim),
+            ],
+            test,
+        );
+    }
+    hold_or_unknown(&[counted(once, "v.n >= 2", "rounds(<= idle_cpus)")], test);
+}
+
+/// Dispatch takes from `hi` first.
+fn first(handlers: &str, takes: &str) -> String {
+    format!(
+        "policy p() {{
+            queue hi : fifo per cpu
+            queue other : fifo per machine
+            queue ready : fifo per cpu
+            {handlers}
+            on block(t), exit(t) {{ }}
+            on dispatch(c) {{ {takes} }}
+            prove {WAIT}
+        }}"
+    )
+}
+
+#[test]
+fn nobody_is_overtaken_from_a_queue_into_which_nobody_comes() {
+    let test = "nobody_is_overtaken_from_a_queue_into_which_nobody_comes";
+    let all = "on new(t), wake(t), preempt(t), yield(t)";
+    let plain = format!("{all} {{ put t in home(t).ready }}");
+    let never = format!(
+        "{all} {{ if t.weight > 20000 {{ put t in home(t).hi }} else {{ put t in home(t).ready }} }}"
+    );
+    let takes = "take c.hi else take c.ready";
+    hold_or_unknown(
+        &[
+            first(&plain, takes),
+            first(&plain, "take machine.other else take c.hi else take c.ready"),
+            first(&never, takes),
+        ],
+        test,
+    );
+    let some = "on new(t), wake(t), preempt(t) { put t in home(t).ready }
+        on yield(t) { put t in home(t).hi }";
+    let heavy = format!(
+        "{all} {{ if t.weight > 100 {{ put t in home(t).hi }} else {{ put t in home(t).ready }} }}"
+    );
+    refuted(&[first(some, takes), first(&heavy, takes)], test);
+}
+
+/// What a CPU keeps once somebody began to run there, or ended; tasks come back to where they ran.
+fn kept(event: &str, filter: &str) -> String {
+    format!(
+        "policy p() {{
+            cpu {{ on: count = 0 owner cpu }}
+            queue q : fifo per cpu
+            queue all : fifo per machine
+            on new(t) {{ put t in machine.all }}
+            on wake(t), preempt(t), yield(t) {{
+                if t.prev in allowed(t) {{ put t in t.prev.q }} else {{ put t in machine.all }}
+            }}
+            on {event}
+            on block(t), exit(t) {{ }}
+            on dispatch(c) {{ take c.q else take machine.all else balance idle }}
+            balance idle {{
+                level machine
+                filter(me, v) = queued(v.q) >= 1 and {filter}
+                steal 1 where me in allowed(t)
+            }}
+            prove work_conservation, rounds(<= idle_cpus)
+        }}"
+    )
+}
+
+#[test]
+fn where_somebody_ran_variables_are_as_running_left_them() {
+    let test = "where_somebody_ran_variables_are_as_running_left_them";
+    hold_or_unknown(
+        &[
+            kept("start(t) { here.on := 1 }", "v.on >= 1"),
+            kept("start(t) { here.on := 1 }", "v.on = 1"),
+            kept("stop(t, ran) { here.on := 1 }", "v.on >= 1"),
+            kept("stop(t, ran) { here.on := here.on + 1 }", "v.on >= 1"),
+        ],
+        test,
+    );
+    refuted(
+        &[
+            kept("start(t) { here.on := 1 }", "v.on >= 2"),
+            kept("stop(t, ran) { here.on := here.on + 1 }", "v.on >= 20"),
+        ],
+        test,
+    );
+}
+
+/// The counterexample of one text, forced on another: handlers are executed there.
+#[test]
+fn what_is_forced_executes_handlers() {
+    let wrong = kicking("if queued(home(t).ready) >= 2 { kick home(t) }");
+    let policy = |text: &str| wastenot_rota::compile(text).expect("it compiles").policies.remove(0);
+    let verdict = judge(&policy(&wrong), &without_solvers()).expect("an answer").remove(0);
+    let Outcome::Refuted(found) = verdict.outcome else { panic!("{:?}", verdict.outcome) };
+    let history: History = found.history(&policy(&wrong), "no_lost_wakeup", &wrong);
+    let force = |text: &str| {
+        let recorded = Recorded::read(&history).expect("it is whole");
+        recorded.force(&policy(text)).expect("it fits")
+    };
+    assert!(force(&wrong).is_reached());
+    for mend in ["if queued(home(t).ready) >= 1 { kick home(t) }", "kick home(t)"] {
+        let replay = force(&kicking(mend));
+        assert!(!replay.is_reached(), "{mend}: {replay:?}");
+        assert!(replay.otherwise[0].contains("takes task 0"), "{:?}", replay.otherwise);
+    }
+}
