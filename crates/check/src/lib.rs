@@ -38,10 +38,12 @@ pub mod waits;
 pub mod waste;
 mod worst;
 
-use wastenot_model::{Carries, CpuSet, History, Silent, Span, TaskId, Window, replay};
+use std::collections::BTreeMap;
+
+use wastenot_model::{Carries, CpuId, CpuSet, History, Silent, Span, TaskId, Window, replay};
 
 pub use movable::{Movable, Pinned};
-pub use recorder::Recorder;
+pub use recorder::{Recorder, is_recorders};
 pub use scope::Scope;
 pub use wastenot_model::Distribution;
 
@@ -132,6 +134,8 @@ pub struct Check {
     pub sanity: sanity::Verdicts,
     /// Events that contradict each other.
     pub contradictions: waste::Contradictions,
+    /// What the hypervisor took from each CPU, in ns; `None` where nothing tells it.
+    pub stolen: Option<BTreeMap<CpuId, u64>>,
 }
 
 /// Asks everything of a History.
@@ -183,6 +187,7 @@ pub fn check(history: &History, options: &Options) -> Check {
         systing: others.1.0.finish(),
         sanity: sanity.take(),
         contradictions,
+        stolen: stolen::by_cpu(history, &scope),
         movable,
     }
 }

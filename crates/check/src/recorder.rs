@@ -28,7 +28,7 @@ impl<'h> Recorder<'h> {
 const RECORDERS: [&str; 3] = ["trace-cmd", "perf", "wastenot"];
 
 /// Whether `task` is a recorder's own, as far as can be said: by its process, else by its name.
-pub(crate) fn is_recorders(history: &History, task: TaskId) -> bool {
+pub fn is_recorders(history: &History, task: TaskId) -> bool {
     match Recorder::of(history) {
         Some(recorder) => recorder.has(task),
         None => RECORDERS.contains(&&*history.task_name(task)),

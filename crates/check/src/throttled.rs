@@ -133,14 +133,9 @@ impl Observer for Watch<'_> {
     }
 
     #[inline]
-    fn event(&mut self, state: &State, entry: &Entry) {
-        match entry.event {
-            Event::Changed { task, what: Change::Cgroup(group) } => {
-                self.groups.insert(task, group);
-            }
-            // Who was held back is unknown now, of which nobody is told.
-            Event::Lost { .. } => self.all_end(state.now()),
-            _ => {}
+    fn event(&mut self, _: &State, entry: &Entry) {
+        if let Event::Changed { task, what: Change::Cgroup(group) } = entry.event {
+            self.groups.insert(task, group);
         }
     }
 

@@ -235,15 +235,16 @@ impl<'a> Watch<'a> {
         }
         self.candidates[index] = NOT;
         self.candidate_count -= 1;
-        let moves = std::mem::take(&mut self.moves[index]);
         if self.idle.any_ns(now) == candidate.any_idle_ns {
             return;
         }
         let Some((from, to)) = self.scope.window.clip(candidate.since, now) else { return };
+        let moves = std::mem::take(&mut self.moves[index]);
         let places = Places { first: candidate.cpu, moves: &moves };
         if let Some(violation) = self.violation(task, was, candidate, places, Window { from, to }) {
             self.add(violation, was, places);
         }
+        self.moves[index] = moves;
     }
 
     fn violation(
@@ -273,7 +274,7 @@ impl<'a> Watch<'a> {
             idle_cpu: idle.cpu,
             stretch: idle.stretch,
             stretch_cpus: Vec::new(),
-            moved: places.during(window) != places.during(idle.stretch),
+            moved: false,
             nearest: idle.nearest,
             idle: Vec::new(),
         })
@@ -362,9 +363,11 @@ impl<'a> Watch<'a> {
         }
         found.stretches.add(stretch.0);
         // A quota ends at the return to user mode, where `R` is recorded as well as `R+`.
-        let preempted = matches!(violation.origin, Origin::Preempted | Origin::Yielded);
         let long = violation.window.to - violation.wait_since > THROTTLED_ABOVE;
-        if preempted && long && !self.history.head.carries.has(Carries::THROTTLING) {
+        if violation.origin.is_switched_out()
+            && long
+            && !self.history.head.carries.has(Carries::THROTTLING)
+        {
             found.possibly_throttled.push(violation.window);
         }
         if stretch < self.options.longer_than {
@@ -379,6 +382,7 @@ impl<'a> Watch<'a> {
             violation.idle = self.idle_cpus(places, was, violation.window);
             if !self.options.shared_queue {
                 violation.stretch_cpus = places.during(violation.stretch);
+                violation.moved = places.during(violation.window) != violation.stretch_cpus;
             }
             self.worst.add(rank, violation);
         }

@@ -27,7 +27,7 @@ impl<K: Ord + Copy, T> Worst<K, T> {
             return;
         }
         self.kept.push((rank, item));
-        if self.kept.len() >= self.limit.saturating_mul(2).max(64) {
+        if self.kept.len() >= (2 * self.limit).max(64) {
             self.settle();
             self.floor = self.kept.last().map(|(rank, _)| *rank);
         }

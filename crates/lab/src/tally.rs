@@ -71,8 +71,7 @@ impl Observer for Tally<'_> {
             did.since = time;
             did.switches += 1;
         }
-        let settled = matches!(now.phase, Phase::Running | Phase::Waiting | Phase::Held);
-        if let (true, Some(cpu)) = (settled, now.cpu)
+        if let (true, Some(cpu)) = (now.phase.wants_to_run(), now.cpu)
             && let Some(last) = did.last.replace(cpu)
             && last != cpu
         {

@@ -464,3 +464,19 @@ fn who_is_held_back_is_on_no_queue_and_comes_back_behind_all_others() {
     assert_eq!((state.task(A).phase, state.task(A).cpu), (Phase::Held, Some(CPU1)));
     assert!(state.cpu(CPU1).is_idle() && told.contradictions.is_empty());
 }
+
+#[test]
+fn a_loss_tells_that_who_was_held_back_is_unknown() {
+    let throttled =
+        |time, on| at(time, CPU0, Event::Changed { task: A, what: Change::Throttled(on) });
+    let begin = [queued(1, A, CPU0), throttled(3, true)];
+    let (state, told) = run(WAKEUPS, &[&begin[..], &[lost(4, CPU1)]].concat());
+    assert_eq!(state.task(A).phase, Phase::Unknown);
+    assert_eq!(told.phases.last(), Some(&(A, Phase::Held, Phase::Unknown)));
+    // Once; and not of one that no quota holds back any more.
+    let (_, told) = run(WAKEUPS, &[&begin[..], &[lost(4, CPU1), lost(5, CPU1)]].concat());
+    assert_eq!(told.phases.iter().filter(|(.., now)| *now == Phase::Unknown).count(), 1);
+    let ran = [switch(4, CPU0, idle(CPU0), A, Left::Sleeping), lost(5, CPU1)];
+    let (state, _) = run(WAKEUPS, &[&begin[..], &ran].concat());
+    assert_eq!(state.task(A).phase, Phase::Running);
+}

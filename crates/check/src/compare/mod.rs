@@ -67,12 +67,12 @@ const TOTALS: &[&str] = &[
 ];
 
 /// Compares every number that all reports have.
-pub fn compare(before: &[Report], after: &[Report]) -> Vec<Difference> {
+fn compare(before: &[Report], after: &[Report]) -> Vec<Difference> {
     differences(before, after, |report, name| number(report.get(name)?))
 }
 
 /// Compares totals, each divided by the CPU time that was counted in its run.
-pub fn per_cpu_second(before: &[Report], after: &[Report]) -> Vec<Difference> {
+fn per_cpu_second(before: &[Report], after: &[Report]) -> Vec<Difference> {
     differences(before, after, |report, name| {
         let seconds = number(report.get("cpu.online_ns")?)? / 1e9;
         let total = TOTALS.contains(&name).then(|| report.get(name).and_then(number))??;
@@ -190,6 +190,6 @@ mod tests {
         assert_eq!(pair[0].interval, None);
         assert_eq!(worse(&pair, 0.05).len(), 1);
         let runs = Comparison::of(&before, &after);
-        assert!(report(&before, &after, &runs).verdict.contains("says nothing of chance"));
+        assert!(report(&runs).verdict.contains("says nothing of chance"));
     }
 }

@@ -2,24 +2,22 @@
 
 use wastenot_model::{Report, Table, Unit, Value};
 
+use super::Difference;
 use super::runs::{Comparison, Run};
-use super::{Difference, compare, per_cpu_second};
 
-/// What differs between two sets of runs, of which `runs` tells how far they can be compared.
-pub fn report(before: &[Report], after: &[Report], runs: &Comparison) -> Report {
-    let differences = compare(before, after);
-    let rates = per_cpu_second(before, after);
+/// What differs between two sets of runs, and how far they can be compared.
+pub fn report(runs: &Comparison) -> Report {
     let mut report = Report::new("compare/1", title(runs));
-    report.verdict = verdict(runs, &differences, &rates);
-    report.measure("before.runs", "", before.len(), Unit::None);
-    report.measure("after.runs", "", after.len(), Unit::None);
+    report.verdict = verdict(runs);
+    report.measure("before.runs", "", runs.before.len(), Unit::None);
+    report.measure("after.runs", "", runs.after.len(), Unit::None);
     report.measure("comparable", "", runs.bars.is_empty(), Unit::None);
     report.measure("incomparable", "", runs.bars.clone(), Unit::None);
     report.measure("notes", "", runs.notes.clone(), Unit::None);
     report.tables = vec![
         run_table(runs),
-        table("differences", "Differences (medians)", &differences),
-        table("per_cpu_second", "Totals per second of CPU time", &rates),
+        table("differences", "Differences (medians)", &runs.differences),
+        table("per_cpu_second", "Totals per second of CPU time", &runs.rates),
     ];
     report.assumptions.clone_from(&runs.notes);
     report
@@ -120,15 +118,15 @@ fn whole(value: f64, unit: Unit) -> Value {
     }
 }
 
-fn verdict(runs: &Comparison, differences: &[Difference], rates: &[Difference]) -> String {
+fn verdict(runs: &Comparison) -> String {
     let bars = match runs.bars.is_empty() {
         true => String::new(),
         false => format!("These figures cannot be compared: {}. ", runs.bars.join("; ")),
     };
     let waste = |all: &[Difference]| all.iter().find(|it| it.name == "waste.cpu_ns").cloned();
-    let Some(total) = waste(differences) else { return format!("{bars}Nothing to compare.") };
+    let Some(total) = waste(&runs.differences) else { return format!("{bars}Nothing to compare.") };
     let show = |value: f64| Value::Num(value).show(Unit::Ns);
-    let rate = waste(rates).map_or(String::new(), |rate| {
+    let rate = waste(&runs.rates).map_or(String::new(), |rate| {
         let (before, after) = (show(rate.before), show(rate.after));
         format!(" Of each second of CPU time: {before} before, {after} after.")
     });

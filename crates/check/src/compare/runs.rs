@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 
 use wastenot_model::{LossKind, Report, Severity, Span, Value};
 
+use super::{Difference, compare, per_cpu_second};
+
 /// Totals of lengths that differ by a greater factor are not compared.
 const LENGTHS: f64 = 1.1;
 /// Figures of a recording that lost a greater part of its events are bounds that say little.
@@ -51,6 +53,10 @@ pub struct Comparison {
     pub bars: Vec<String>,
     /// What else differs, a sentence each.
     pub notes: Vec<String>,
+    /// By how much every number differs that all runs have.
+    pub differences: Vec<Difference>,
+    /// By how much totals differ, each divided by the CPU time that was counted in its run.
+    pub rates: Vec<Difference>,
 }
 
 impl Run {
@@ -113,8 +119,13 @@ impl Comparison {
     /// What is told of the runs in these reports of `check`.
     pub fn of(before: &[Report], after: &[Report]) -> Comparison {
         let runs = |reports: &[Report]| reports.iter().map(Run::of).collect();
-        let mut found =
-            Comparison { before: runs(before), after: runs(after), ..Comparison::default() };
+        let mut found = Comparison {
+            before: runs(before),
+            after: runs(after),
+            differences: compare(before, after),
+            rates: per_cpu_second(before, after),
+            ..Comparison::default()
+        };
         found.machines();
         found.lengths();
         found.losses();

@@ -1,6 +1,6 @@
 //! The answers of a check as a Report.
 
-mod held;
+mod beside;
 mod measures;
 mod tables;
 mod words;
@@ -22,7 +22,7 @@ impl Check {
         trace(&mut report, history);
         selection(&mut report, history, options);
         self.waste_measures(&mut report);
-        self.held_measures(&mut report, history, options);
+        self.beside_measures(&mut report);
         self.wait_measures(&mut report);
         self.placement_measures(&mut report);
         self.recorder_measure(&mut report, history, options);
@@ -34,7 +34,7 @@ impl Check {
             self.kept_table(history),
             self.throttled_table(history),
             self.cgroup_table(history),
-            self.stolen_table(history, options),
+            self.stolen_table(),
             self.origin_table(),
             self.nearest_table(),
             self.task_table(history),
@@ -113,7 +113,7 @@ impl Check {
                 count(silent, "CPU")
             );
         }
-        text += &self.held_words(history);
+        text += &self.beside_words(history);
         let mut worst = self.violations.worst.iter();
         if let Some(worst) = worst.find(|it| !is_recorders(history, it.task)) {
             text += &format!(" Worst: {}", sentence(history, worst));

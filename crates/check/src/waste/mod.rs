@@ -77,6 +77,8 @@ pub struct Figures {
     pub lengths: Distribution,
     /// The worst of them, by CPU time wasted.
     pub worst: Vec<Episode>,
+    /// When they were, where [`Options::marks`] asks for it; in order.
+    pub marks: Vec<Window>,
     /// Waking CPUs, integrated.
     pub wake_delay: WakeDelay,
     /// CPUs that were silent and unknown.

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use wastenot_model::{
-    Carries, CpuId, CpuMode, CpuState, History, Observer, Origin, Phase, Span, State, TaskId,
-    TaskState, Time, Window,
+    Carries, CpuId, CpuMode, CpuState, History, Observer, Phase, Span, State, TaskId, TaskState,
+    Time, Window,
 };
 
 use super::affinity::Affinity;
@@ -65,11 +65,6 @@ struct Waking {
 }
 
 const ASLEEP: Waking = Waking { since: Time(0), head: TaskId(0), switched_out: false };
-
-/// Whether its wait began with being switched out runnable, as a quota would begin it.
-fn switched_out(known: &TaskState) -> bool {
-    matches!(known.origin, Origin::Preempted | Origin::Yielded)
-}
 
 impl Kind {
     /// Whether nothing is known to run there.
@@ -194,7 +189,7 @@ impl<'a> Waste<'a> {
             episode: None,
             doubtful: Vec::new(),
             switched_out: 0,
-            worst: Worst::new(if options.marks { usize::MAX } else { options.limit }),
+            worst: Worst::new(options.limit),
             ended: Time(0),
             not_started: Worst::new(options.limit),
             figures: Figures {
@@ -283,7 +278,7 @@ impl<'a> Waste<'a> {
             placed: true,
             unplaced: false,
             sure: kind != Kind::Unknown,
-            switched_out: switched_out(state),
+            switched_out: state.origin.is_switched_out(),
             class: self.class(task, state),
         }
     }
@@ -355,7 +350,8 @@ impl<'a> Waste<'a> {
         for cpu in self.scope.cpus() {
             if let Some(head) = state.first_waiting(cpu) {
                 let waking = &mut self.waking[cpu.index()];
-                (waking.head, waking.switched_out) = (head, switched_out(&state.task(head)));
+                (waking.head, waking.switched_out) =
+                    (head, state.task(head).origin.is_switched_out());
             }
         }
     }
@@ -511,6 +507,9 @@ impl<'a> Waste<'a> {
         self.figures.longest_ns = self.figures.longest_ns.max(length);
         self.figures.lengths.add(length);
         if episode.window.span() >= self.options.longer_than {
+            if self.options.marks {
+                self.figures.marks.push(episode.window);
+            }
             self.worst.add((episode.cpu_ns, Reverse(episode.window.from)), episode);
         }
     }
@@ -583,7 +582,7 @@ impl Observer for Waste<'_> {
             self.wake_ended(cpu, state.now());
         }
         if let (Some(head), true) = (head, was != Kind::Waking) {
-            let switched_out = switched_out(&state.task(head));
+            let switched_out = state.task(head).origin.is_switched_out();
             self.waking[cpu.index()] = Waking { since: state.now(), head, switched_out };
         }
         // Who waits on a CPU that becomes known, or unknown, becomes sure to wait, or unsure.

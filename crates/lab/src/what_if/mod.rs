@@ -3,7 +3,7 @@
 mod report;
 
 use wastenot_check::waste::Figures;
-use wastenot_check::{Movable, Recorder, waste};
+use wastenot_check::{Movable, is_recorders, waste};
 use wastenot_model::machine::Costs;
 use wastenot_model::{History, Loss, Machine, Silent, Span, TaskId, Time, Window, replay};
 use wastenot_scenario::extract::{self, AsRecorded, Bound, Extracted};
@@ -76,10 +76,9 @@ pub fn what_if(history: &History, question: &Question) -> Result<WhatIf, Error> 
     let choice = question.scheduler.clone().unwrap_or_else(|| yardstick.clone());
     choice::policy(&choice)?;
     let movable = Movable::survey(history);
-    let recorder = Recorder::of(history);
     let options = extract::Options {
         awaited: question.awaited.as_deref(),
-        recorder: &|task| is_recorder(history, recorder.as_ref(), task),
+        recorder: &|task| is_recorders(history, task),
         pinned: &|task| movable.pinned(task).is_some(),
     };
     let mut extracted = extract::extract(history, &options).map_err(Error::Extract)?;
@@ -108,12 +107,6 @@ fn losses(history: &History) -> Vec<Loss> {
     let mut contradictions = waste::Contradictions::within(Window::ALL);
     replay(history, Silent::Unknown, &mut contradictions);
     contradictions.losses(history)
-}
-
-/// Whether `task` belongs to who made the recording: our own say so, others go by their names.
-fn is_recorder(history: &History, known: Option<&Recorder<'_>>, task: TaskId) -> bool {
-    const OTHERS: [&str; 3] = ["trace-cmd", "perf", "wastenot"];
-    known.is_some_and(|known| known.has(task)) || OTHERS.contains(&&*history.task_name(task))
 }
 
 /// Runs the work under the scheduler of `choice`.

@@ -12,8 +12,8 @@ use crate::{Contradiction, CpuId, CpuState, Entry, State, TaskId, TaskState, Tim
 ///
 /// Two events change a task twice: a switch from a task to itself, and a switch that shows that
 /// another task ran. Of the first change `task` is told before State is final. Not told is a nice
-/// value that changes alone, and what changes of tasks that neither run nor wait: where a sleeper
-/// is moved to, and that a loss makes it, or one that is held back, unknown.
+/// value that changes alone, and what changes of tasks that do not want to run: where a sleeper is
+/// moved to, and that a loss makes it unknown.
 pub trait Observer {
     /// The start is told; what comes now happened.
     fn begun(&mut self, state: &State) {

@@ -367,7 +367,7 @@ impl<'g> Lead<'g> {
         }
         let mut situation = situation.clone();
         for (n, task) in situation.tasks.iter_mut().enumerate() {
-            if matches!(task.place, Place::Waits { .. }) && !comes(n) || comes(n) {
+            if matches!(task.place, Place::Waits { .. }) || comes(n) {
                 task.weight = self.setup.weight.unwrap_or(task.weight);
             }
         }

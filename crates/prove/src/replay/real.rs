@@ -44,7 +44,7 @@ impl Patience {
         let mut tries = TRIES.min(self.left);
         let given = tries;
         let variants = variants(world, test, found);
-        let real = variants.into_iter().find_map(|it| real(world, test, it, &mut tries));
+        let real = variants.iter().find_map(|it| real(world, test, it, &mut tries));
         self.left -= given - tries;
         self.unreal |= real.is_none();
         real
@@ -72,7 +72,7 @@ fn variants(world: &World<'_>, test: &Test, found: &Found) -> Vec<Found> {
     }
 }
 
-fn real(world: &World<'_>, test: &Test, found: Found, tries: &mut usize) -> Option<Found> {
+fn real(world: &World<'_>, test: &Test, found: &Found, tries: &mut usize) -> Option<Found> {
     let goal = goal(world, found.wrong, &found.situation, &found.steps);
     for Run { forced, situation } in runs(goal, tries).take(LOOKED) {
         let mut found = Found { situation, ..found.clone() };

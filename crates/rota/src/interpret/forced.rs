@@ -1,5 +1,5 @@
-//! A policy whose steps somebody else orders: brought into a situation, and then led through it one
-//! step at a time. What each step finds, the text says.
+//! A policy whose caller orders its steps: events lead it from a fresh machine into a situation, and
+//! then it goes on one step at a time. What each step finds, the text says.
 //!
 //! The code is the interpreter's own; only who does what next is not its choice. That shows what a
 //! run never does: reads that are old by the time they are used.
@@ -94,7 +94,7 @@ impl Forced {
     }
 
     /// `task` runs on `cpu`, whatever the text says.
-    pub fn runs(&mut self, task: TaskId, cpu: CpuId) {
+    pub(super) fn runs(&mut self, task: TaskId, cpu: CpuId) {
         let view = self.cx.view_mut();
         (view.task_mut(task).place, view.task_mut(task).cpu) = (Place::Running, cpu);
         view.cpus[cpu.index()].current = Some(task);
@@ -109,13 +109,8 @@ impl Forced {
         self.scheduler.insert(&mut self.cx, task, queue, group);
     }
 
-    /// A variable of `cpu` has this value.
-    pub fn set(&mut self, cpu: CpuId, var: usize, value: i64) {
-        self.scheduler.state.cpus[cpu.index()].vars[var] = value;
-    }
-
     /// These CPUs, and no others, have a flag that says that they are idle.
-    pub fn flags(&mut self, cpus: CpuSet) {
+    pub(super) fn flags(&mut self, cpus: CpuSet) {
         self.scheduler.state.idle = cpus;
     }
 

@@ -93,9 +93,4 @@ impl Forced {
     pub fn kept(&self, cpu: CpuId) -> &[i64] {
         &self.scheduler.state.cpus[cpu.index()].vars
     }
-
-    /// What the variables of `task` are.
-    pub fn kept_of(&self, task: TaskId) -> &[i64] {
-        &self.scheduler.state.tasks[task.ordinal()].vars
-    }
 }

@@ -280,7 +280,7 @@ impl<'h> Watch<'h> {
 
 /// Whether it wants to run and does not, be it that a quota holds it back.
 fn waits(known: &TaskState) -> bool {
-    matches!(known.phase, Phase::Waiting | Phase::Held)
+    known.phase.wants_to_run() && known.phase != Phase::Running
 }
 
 impl Observer for Watch<'_> {
@@ -293,9 +293,9 @@ impl Observer for Watch<'_> {
         if was.phase == Phase::Held && known.phase != Phase::Held {
             self.release(index, now);
         }
-        let wanted = was.phase == Phase::Running || waits(was);
+        let wanted = was.phase.wants_to_run();
         match known.phase {
-            Phase::Running | Phase::Waiting | Phase::Held if !wanted => {
+            phase if phase.wants_to_run() && !wanted => {
                 self.came(state, index, known);
             }
             Phase::Sleeping if wanted => self.stops(index, now, Why::Sleeps),

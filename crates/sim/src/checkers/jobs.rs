@@ -108,17 +108,12 @@ impl<R: Fn(CpuId) -> bool> Watch<R> {
     }
 }
 
-/// Whether a job in this phase wants to run; a server may hold it back.
-fn is_there(phase: Phase) -> bool {
-    matches!(phase, Phase::Running | Phase::Waiting | Phase::Held)
-}
-
 impl<R: Fn(CpuId) -> bool> Observer for Watch<R> {
     fn held(&mut self, state: &State, from: Time, to: Time) {
         self.active.clear();
         for n in 0..self.tasks.len() {
             let known = state.task(TaskId::nth(n));
-            if !is_there(known.phase) {
+            if !known.phase.wants_to_run() {
                 continue;
             }
             let runs = known.phase == Phase::Running;
@@ -144,7 +139,7 @@ impl<R: Fn(CpuId) -> bool> Observer for Watch<R> {
 
     fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
         let Some(n) = task.index().filter(|n| *n < self.tasks.len()) else { return };
-        if is_there(was.phase) || !is_there(now.phase) {
+        if was.phase.wants_to_run() || !now.phase.wants_to_run() {
             return;
         }
         let time = state.now();

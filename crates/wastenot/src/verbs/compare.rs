@@ -18,7 +18,7 @@ pub(crate) fn run(args: &Compare) -> Result<Answer, Stop> {
     };
     let (before, after) = (checked(before)?, checked(after)?);
     let runs = Comparison::of(&before, &after);
-    let mut report = compare::report(&before, &after, &runs);
+    let mut report = compare::report(&runs);
     let Some(bound) = args.worse_than else {
         check::print(&report, &args.face)?;
         return Ok(Answer::Yes);
@@ -29,15 +29,14 @@ pub(crate) fn run(args: &Compare) -> Result<Answer, Stop> {
         out::note("cannot tell; `--anyway` judges the figures as they are");
         return Ok(Answer::CannotTell);
     }
-    let differences = compare::compare(&before, &after);
-    let worse = compare::worse(&differences, bound.0);
+    let worse = compare::worse(&runs.differences, bound.0);
     let names: Vec<&str> = worse.iter().map(|difference| difference.name.as_str()).collect();
     report.measure("worse", "", names, Unit::None);
     check::print(&report, &args.face)?;
     worse.iter().for_each(|difference| out::note(&format!("worse: {}", growth(difference))));
     Ok(match worse.is_empty() {
         false => Answer::No,
-        true if differences.iter().any(is_judged) => Answer::Yes,
+        true if runs.differences.iter().any(is_judged) => Answer::Yes,
         true => {
             out::note("cannot tell: no measure that --worse-than looks at is known on both sides");
             Answer::CannotTell

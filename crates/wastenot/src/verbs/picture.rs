@@ -71,11 +71,8 @@ pub(crate) fn marks(history: &History, window: Window, select: &Select) -> Resul
 
 /// The marks of a check that was asked for them.
 pub(crate) fn found(check: &wastenot_check::Check) -> Vec<Mark> {
-    let episodes = check.waste.worst.iter().map(|episode| Mark {
-        window: episode.window,
-        cpu: None,
-        kind: MarkKind::Episode,
-    });
+    let episodes =
+        check.waste.marks.iter().map(|&window| Mark { window, cpu: None, kind: MarkKind::Episode });
     let marks = &check.violations.marks;
     let waited = marks.waited.iter().map(|it| Mark {
         window: it.window,

@@ -174,7 +174,7 @@ policy p() {
 #[test]
 fn of_several_claims_the_worst_decides_the_exit_code() {
     let desk = Desk::laid();
-    desk.put("p.rota", &STEALING.replace(">= 1", ">= 2"));
+    desk.put("p.rota", STEALING.replace(">= 1", ">= 2"));
     for (claims, expected) in [
         ("--claim hierarchy", 0),
         ("--claim wait", 3),
@@ -191,7 +191,7 @@ fn of_several_claims_the_worst_decides_the_exit_code() {
 #[test]
 fn a_certificate_of_what_is_not_shown_fails() {
     let desk = Desk::laid();
-    desk.put("refuted.rota", &STEALING.replace(">= 1", ">= 2"));
+    desk.put("refuted.rota", STEALING.replace(">= 1", ">= 2"));
     // True, but what handlers make of a variable in the long run is not asked.
     let counts = "cpu { n: count = 0 owner cpu }\n    on start(t) { here.n += 1 }\n    queue q";
     let unknown = STEALING.replace(">= 1", ">= 1 and v.n >= 0").replace("queue q", counts);
@@ -223,7 +223,7 @@ fn a_certificate_of_what_is_not_shown_fails() {
 fn a_warning_stands_with_its_line_beside_claims_that_hold() {
     let desk = Desk::laid();
     let more = "    on start(t) { kick here preempt }\n    prove hierarchy";
-    desk.put("p.rota", &STEALING.replace("    prove hierarchy", more));
+    desk.put("p.rota", STEALING.replace("    prove hierarchy", more));
     let line = "wastenot prove p.rota --claim hierarchy --solver none";
     let (text, code) = says(&desk, line);
     assert_eq!(code, 0, "{text}");

@@ -128,6 +128,7 @@ impl State {
         let task = &mut self.tasks[index];
         if task.throttled {
             (task.phase, task.cpu) = (Phase::Held, place);
+            self.holds = true;
         } else {
             task.phase = Phase::Waiting;
             self.join(index as u32, place);
@@ -178,7 +179,7 @@ impl State {
         match known.phase {
             _ if nice(prio).is_some_and(|nice| known.nice != Some(nice)) => false,
             // It was about to sleep, or is still queued: no wait begins here.
-            Phase::Running | Phase::Waiting | Phase::Held => true,
+            phase if phase.wants_to_run() => true,
             Phase::Sleeping if self.rule == WaitRule::AtQueued => {
                 self.note_waking(entry, index, prev);
                 true
@@ -203,7 +204,7 @@ impl State {
         let Some(index) = self.meet(task) else { return };
         let was = self.keep_task(index);
         note_nice(&mut self.tasks[index], prio);
-        if matches!(was.phase, Phase::Running | Phase::Waiting | Phase::Held) {
+        if was.phase.wants_to_run() {
             return; // only its nice value is news
         }
         self.note_waking(entry, index, prev);
@@ -224,7 +225,7 @@ impl State {
         let Some(index) = self.meet(task) else { return };
         let known = &mut self.tasks[index];
         note_nice(known, prio);
-        if matches!(known.phase, Phase::Running | Phase::Waiting | Phase::Held) {
+        if known.phase.wants_to_run() {
             return; // a wakeup that came before it had gone to sleep
         }
         if let Some(cpu) = on {
@@ -350,6 +351,7 @@ impl State {
     /// run on another CPU is unknown until its next event. What other CPUs run stays known.
     fn lose(&mut self, cpu: CpuId) {
         self.know_cpu(cpu);
+        self.keep_held();
         self.epoch += 1;
         for other in 0..self.cpus.len() {
             match self.cpus[other].mode {
@@ -380,6 +382,19 @@ impl State {
             self.disperse(Some(place));
         }
         self.disperse(None);
+    }
+
+    /// Tasks that are held back are on no queue, so they are looked for among all.
+    fn keep_held(&mut self) {
+        if !std::mem::take(&mut self.holds) {
+            return;
+        }
+        for index in 0..self.tasks.len() {
+            let is_known = self.links[index].epoch == self.epoch;
+            if is_known && self.tasks[index].phase == Phase::Held {
+                self.keep_task(index);
+            }
+        }
     }
 
     /// Where those who waited at `place` are now is not known.

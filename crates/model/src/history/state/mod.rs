@@ -59,6 +59,14 @@ pub enum Phase {
     Dead,
 }
 
+impl Phase {
+    /// Whether a task wants to run then, be it that a quota holds it back.
+    #[inline]
+    pub fn wants_to_run(self) -> bool {
+        matches!(self, Phase::Running | Phase::Waiting | Phase::Held)
+    }
+}
+
 /// How a wait began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
@@ -91,6 +99,11 @@ impl Origin {
             Origin::Yielded => "slice end",
             Origin::Released => "quota refilled",
         }
+    }
+    /// Whether the task was switched out and wanted to go on.
+    #[inline]
+    pub fn is_switched_out(self) -> bool {
+        matches!(self, Origin::Preempted | Origin::Yielded)
     }
 }
 
@@ -183,6 +196,8 @@ pub struct State {
     epoch: u32,
     /// Until then rows of some CPU are missing.
     missing_until: Time,
+    /// Some task was held back since the last loss.
+    holds: bool,
     rule: WaitRule,
     changes: Changes,
 }
@@ -267,6 +282,7 @@ impl State {
             unplaced: CpuState::UNKNOWN,
             epoch: 0,
             missing_until: Time(0),
+            holds: false,
             rule,
             changes: Changes::default(),
         }

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use wastenot_model::{History, NameId, Report, Span, Table, Unit, Value};
 
+use crate::Check;
 use crate::throttled::Held;
 use crate::waste::Kept;
-use crate::{Check, Options, Scope, stolen};
 
 /// Measures and tables about so small a part of the time are not in the verdict.
 const NOTABLE: f64 = 0.01;
 
 impl Check {
-    pub(super) fn held_measures(&self, report: &mut Report, history: &History, options: &Options) {
+    pub(super) fn beside_measures(&self, report: &mut Report) {
         use Unit::{None as Count, Ns, Share};
         let label = |shown: bool, label: &'static str| if shown { label } else { "" };
         let held = self.throttled.as_ref().map(|found| found.all);
@@ -30,10 +30,8 @@ impl Check {
         let text = label(any, "  of known CPU time");
         report.measure("affinity.share", text, kept.map(|kept| self.share_of(kept)), Share);
         report.measure("affinity.tasks", "", kept.map(|kept| kept.tasks.len()), Count);
-        let scope = Scope::new(history, options);
-        let stolen = stolen::by_cpu(history, &scope);
-        let stolen =
-            stolen.map(|cpus| cpus.values().fold(0, |all: u64, ns| all.saturating_add(*ns)));
+        let sum = |cpus: &BTreeMap<_, u64>| cpus.values().fold(0u64, |a, ns| a.saturating_add(*ns));
+        let stolen = self.stolen.as_ref().map(sum);
         let text = label(stolen.is_some_and(|ns| ns > 0), "CPU time that the hypervisor took");
         report.measure("steal.cpu_ns", text, stolen, Ns);
     }
@@ -43,7 +41,7 @@ impl Check {
     }
 
     /// What has to be said of them beside waste.
-    pub(super) fn held_words(&self, history: &History) -> String {
+    pub(super) fn beside_words(&self, history: &History) -> String {
         let mut text = String::new();
         if let Some(kept) = &self.waste.kept
             && (self.share_of(kept) >= NOTABLE || kept.cpu_ns > self.waste.cpu_ns)
@@ -192,13 +190,12 @@ impl Check {
         table
     }
 
-    pub(super) fn stolen_table(&self, history: &History, options: &Options) -> Table {
+    pub(super) fn stolen_table(&self) -> Table {
         let columns = [("cpu", "CPU", Unit::None), ("steal_ns", "taken", Unit::Ns)];
         let label = "CPU time that the hypervisor took";
         let mut table = Table::new("stolen", label, &columns);
-        let scope = Scope::new(history, options);
-        for (cpu, ns) in stolen::by_cpu(history, &scope).into_iter().flatten() {
-            table.push(vec![cpu.into(), ns.into()]);
+        for (cpu, ns) in self.stolen.iter().flatten() {
+            table.push(vec![(*cpu).into(), (*ns).into()]);
         }
         table
     }
