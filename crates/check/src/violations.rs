@@ -205,6 +205,7 @@ impl<'a> Watch<'a> {
         let since = state.now();
         let (any_idle_ns, behind) = (self.idle.any_ns(since), running(state, cpu));
         self.candidates[index] = Candidate { since, any_idle_ns, cpu, behind };
+        self.moves[index].clear();
         self.candidate_count += 1;
     }
 

@@ -40,7 +40,7 @@ pub use history::observer::Observer;
 pub use history::same::Difference;
 pub use history::sink::{Builder, Sink};
 pub use history::state::past::{Moves, Past, Seen};
-pub use history::state::replay::{Silent, Start, replay};
+pub use history::state::replay::{Replay, Silent, Start, replay};
 pub use history::state::{Contradiction, CpuMode, CpuState, Origin, Phase, State, TaskState};
 pub use history::{Annex, CHUNK_ROWS, Clock, Head, History, MaskId, NameId, Source, Task};
 pub use ids::{CpuId, CpuSet, TaskId};

@@ -2,8 +2,8 @@
 
 use wastenot_model::{
     By, Carries, Change, Context, Contradiction, CpuId, CpuMode, CpuState, Entry, Event, Head,
-    History, How, Left, Machine, MaskId, Observer, Origin, Past, Phase, Prio, Silent, Sink, Start,
-    State, Task, TaskId, TaskState, Time,
+    History, How, Left, Machine, MaskId, Observer, Origin, Past, Phase, Prio, Replay, Silent, Sink,
+    Start, State, Task, TaskId, TaskState, Time,
 };
 
 const A: TaskId = TaskId(CpuId::LIMIT as u32);
@@ -419,7 +419,7 @@ fn a_part_of_a_recording_remembers_what_the_whole_knew() {
         past: Some(vec![past]),
         ..Start::default()
     });
-    let state = State::begin(&history, Silent::Unknown, &mut ());
+    let state = Replay::begin(&history, Silent::Unknown, &mut ()).state;
     let known = state.task(B);
     assert_eq!((known.phase, known.cpu, known.since), (Phase::Held, Some(CPU0), Time(20)));
     assert_eq!((known.origin, known.moves, known.prev), (Origin::Preempted, 2, Some(CPU1)));

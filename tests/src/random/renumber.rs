@@ -57,6 +57,8 @@ fn head(history: &History, cpu: &impl Fn(CpuId) -> CpuId) -> Head {
             waiting: start.waiting.iter().map(place).collect(),
             sleeping: start.sleeping.iter().map(place).collect(),
             silent: start.silent.iter().map(|&on| cpu(on)).collect(),
+            missing: start.missing.iter().map(|&on| cpu(on)).collect(),
+            unseen_until: start.unseen_until,
             past: None,
         }
     });

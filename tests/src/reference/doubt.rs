@@ -1,11 +1,12 @@
-//! What cannot be believed of a recording in which rows of a CPU are missing.
+//! What cannot be believed of a recording in which rows of a CPU are missing: of one whose data is
+//! missing up to its first row, of one that lost events from the loss to its next row.
 //!
 //! Any task may have been moved, run, put to sleep or woken by rows that are missing. Therefore:
 //!
-//! - A task that began to wait while rows were missing surely waits only if the next row about it
-//!   shows that it still does: it is switched in where it waits, or moved away from there. It does
-//!   not if its CPU goes idle before, if there is no such row, or if it waited on a CPU whose rows
-//!   are missing.
+//! - If rows are missing between the row with which a task began to wait and the next row about it,
+//!   it surely waits only if that one shows that it still does: it is switched in where it waits, or
+//!   moved away from there. It does not if its CPU goes idle before, if there is no such row before
+//!   the next loss or the end, or if it waited on a CPU whose rows are missing.
 //! - Where a task comes to run, or is moved away, without having been seen to wait there, it was
 //!   queued there since some time after its last row. If the CPU idled then, it was about to start
 //!   that task, for at most a millisecond: so long it may not have been idle.
@@ -31,8 +32,58 @@ pub(super) enum Unknown {
 /// All of it, by the number of rows after which it holds.
 pub(super) struct Doubts {
     pub(super) all: BTreeSet<(usize, Unknown)>,
-    /// Until then tasks may wait of which no row tells.
-    pub(super) until: Time,
+    gaps: Vec<Gap>,
+    /// What was left open is settled by these rows, at these times.
+    settled: Vec<(usize, Time)>,
+    /// What a part was told of the whole.
+    unseen_until: Time,
+}
+
+/// Rows of a CPU are missing.
+struct Gap {
+    cpu: CpuId,
+    /// From before this row on, until this one.
+    rows: (usize, usize),
+    from: Time,
+    to: Time,
+}
+
+impl Doubts {
+    /// Whether tasks may wait at this time of which no row tells.
+    pub(super) fn hide(&self, now: Time) -> bool {
+        let settles = |gap: &Gap| {
+            // What a row settles was left open by the last gap before it.
+            let last =
+                |row: usize| self.gaps.iter().map(|it| it.rows.0).filter(|it| *it <= row).max();
+            let mine = self.settled.iter().filter(|(row, _)| last(*row) == Some(gap.rows.0));
+            mine.map(|(_, time)| *time).max().unwrap_or(gap.to).max(gap.to)
+        };
+        now < self.unseen_until || self.gaps.iter().any(|gap| gap.from <= now && now < settles(gap))
+    }
+
+    /// Whether rows, or those of this CPU, may be missing between so many rows and this one.
+    fn lacks(&self, cpu: Option<CpuId>, rows: usize, row: usize) -> bool {
+        let of = |gap: &&Gap| cpu.is_none_or(|cpu| gap.cpu == cpu);
+        self.gaps.iter().filter(of).any(|gap| gap.rows.0 <= row && rows <= gap.rows.1)
+    }
+}
+
+fn gaps(history: &History, entries: &[Entry]) -> Vec<Gap> {
+    let lost = |entry: &Entry| matches!(entry.event, Event::Lost { .. });
+    let gap = |cpu: CpuId, begins: usize, from: Time| {
+        let next = |(_, entry): &(usize, &Entry)| entry.cpu == cpu && !lost(entry);
+        let next = entries.iter().enumerate().skip(begins).find(next);
+        let (row, to) = next.map_or((usize::MAX, Time::MAX), |(row, entry)| (row, entry.time));
+        Gap { cpu, rows: (begins, row), from, to }
+    };
+    let missing = Missing::find(history).into_iter().map(|missing| missing.cpu);
+    let told = history.head.start.iter().flat_map(|start| start.missing.iter().copied());
+    let from = history.window().from;
+    let mut all: Vec<Gap> = missing.chain(told).map(|cpu| gap(cpu, 0, from)).collect();
+    for (row, entry) in entries.iter().enumerate().filter(|(_, entry)| lost(entry)) {
+        all.push(gap(entry.cpu, row + 1, entry.time));
+    }
+    all
 }
 
 /// How a wait goes on.
@@ -44,16 +95,14 @@ enum Ends {
 }
 
 pub(super) fn of(history: &History, silent: Silent) -> Doubts {
-    let missing = Missing::find(history);
-    let until = |missing: &Missing| missing.until.unwrap_or(Time::MAX);
-    let mut doubts =
-        Doubts { all: BTreeSet::new(), until: missing.iter().map(until).max().unwrap_or(Time(0)) };
-    if missing.is_empty() {
+    let entries: Vec<Entry> = history.entries().collect();
+    let gaps = gaps(history, &entries);
+    let start = history.head.start.as_ref();
+    let unseen_until = start.map_or(Time(0), |start| start.unseen_until);
+    let mut doubts = Doubts { all: BTreeSet::new(), gaps, settled: Vec::new(), unseen_until };
+    if doubts.gaps.is_empty() {
         return doubts;
     }
-    let entries: Vec<Entry> = history.entries().collect();
-    let complete = entries.partition_point(|entry| entry.time < doubts.until);
-    let mute: BTreeSet<CpuId> = missing.iter().map(|missing| missing.cpu).collect();
     let mut scene = Scene::start(history, silent);
     let mut last = BTreeMap::<TaskId, usize>::new();
     let mut idle: BTreeMap<CpuId, (usize, Option<usize>)> = BTreeMap::new();
@@ -64,14 +113,14 @@ pub(super) fn of(history: &History, silent: Silent) -> Doubts {
             .filter(|(_, doing)| **doing == Doing::Idle)
             .map(|(cpu, _)| (*cpu, (0, None))),
     );
-    let judge = Judge { entries: &entries, end: history.window().to, mute, complete };
+    let judge = Judge { entries: &entries, end: history.window().to };
     let waiting: Vec<TaskId> = scene.queue.iter().map(|(_, task)| *task).collect();
     waiting.into_iter().for_each(|task| judge.wait(task, 0, &mut scene, &mut doubts));
     for (row, entry) in entries.iter().enumerate() {
         if let Some((task, cpu)) = comes_unseen(entry, &scene) {
             let seen = last.get(&task).copied().unwrap_or(0);
-            if seen <= complete {
-                doubts.until = doubts.until.max(entry.time);
+            if doubts.lacks(None, seen, row) {
+                doubts.settled.push((row, entry.time));
                 judge.idleness(cpu, seen, idle.get(&cpu).copied(), entry.time, &mut doubts);
             }
         }
@@ -131,10 +180,6 @@ fn comes_unseen(entry: &Entry, scene: &Scene) -> Option<(TaskId, CpuId)> {
 struct Judge<'h> {
     entries: &'h [Entry],
     end: Time,
-    /// The CPUs of which rows are missing.
-    mute: BTreeSet<CpuId>,
-    /// From this row on none is.
-    complete: usize,
 }
 
 impl Judge<'_> {
@@ -143,11 +188,12 @@ impl Judge<'_> {
         let Some(&(place, _)) = scene.queue.iter().find(|(_, other)| *other == task) else {
             return;
         };
-        if rows > self.complete {
+        let (row, ends) = self.ends(task, place, rows, doubts);
+        let Ends::NotBelieved { at, idle } = ends else { return };
+        if !doubts.lacks(None, rows, row) {
             return;
         }
-        let Ends::NotBelieved { at, idle } = self.ends(task, place, rows) else { return };
-        doubts.until = doubts.until.max(at);
+        doubts.settled.push((row, at));
         doubts.all.insert((rows, Unknown::Wait(task)));
         if let Some(cpu) = place {
             if scene.cpus[&cpu] == Doing::Idle {
@@ -158,37 +204,46 @@ impl Judge<'_> {
         scene.lose_sight_of(task);
     }
 
-    fn ends(&self, task: TaskId, place: Option<CpuId>, rows: usize) -> Ends {
-        let sees = place.is_none_or(|cpu| !self.mute.contains(&cpu));
+    /// What the next row about the task says, and which it is.
+    fn ends(
+        &self,
+        task: TaskId,
+        place: Option<CpuId>,
+        rows: usize,
+        doubts: &Doubts,
+    ) -> (usize, Ends) {
         for (row, entry) in self.entries.iter().enumerate().skip(rows) {
-            let no = |idle: Option<usize>| Ends::NotBelieved { at: entry.time, idle };
+            let believed = |it: bool| match it {
+                true => (row, Ends::Believed),
+                false => (row, Ends::NotBelieved { at: entry.time, idle: None }),
+            };
+            let sees = || place.is_none_or(|cpu| !doubts.lacks(Some(cpu), rows, row));
             match entry.event {
-                Event::Lost { .. } => return Ends::Believed,
-                Event::Fork { child, .. } if child == task => return Ends::Believed,
+                // A gap that only begins here hides nothing before.
+                Event::Lost { .. } => return believed(!doubts.lacks(None, rows, row)),
+                Event::Fork { child, .. } if child == task => return believed(true),
                 Event::Changed { task: other, what: Change::Throttled(true) } if other == task => {
-                    return Ends::Believed;
+                    return believed(true);
                 }
-                Event::Switch { prev, .. } if prev == task => return no(None),
+                Event::Switch { prev, .. } if prev == task => return believed(false),
                 Event::Switch { cpu, next, .. } if next.is_idle() && place == Some(cpu) => {
-                    return no(Some(row));
+                    return (row, Ends::NotBelieved { at: entry.time, idle: Some(row) });
                 }
                 Event::Switch { cpu, next, .. } if next == task => {
-                    let there = place.is_none_or(|place| place == cpu) && sees;
-                    return if there { Ends::Believed } else { no(None) };
+                    return believed(place.is_none_or(|place| place == cpu) && sees());
                 }
                 Event::Waking { task: other, .. } | Event::Queued { task: other, .. }
                     if other == task =>
                 {
-                    return no(None);
+                    return believed(false);
                 }
                 Event::Migrate { task: other, from, .. } if other == task => {
-                    let there = from.is_none() || (from == place && sees);
-                    return if there { Ends::Believed } else { no(None) };
+                    return believed(from.is_none() || (from == place && sees()));
                 }
                 _ => {}
             }
         }
-        Ends::NotBelieved { at: self.end, idle: None }
+        (self.entries.len(), Ends::NotBelieved { at: self.end, idle: None })
     }
 
     /// A task was queued on `cpu` at some time after `seen` rows, and left at `now`.
@@ -208,6 +263,10 @@ impl Judge<'_> {
         let early = Time(end.0.saturating_sub(STARTS_WITHIN_NS));
         let late = self.entries.iter().take_while(|entry| entry.time <= early).count();
         let late = ended.map_or(late, |row| late.min(row + 1));
-        doubts.all.insert((from.max(seen).max(late), Unknown::Idleness(cpu)));
+        // Before rows were missing it was not queued there.
+        let gaps = doubts.gaps.iter().filter(|gap| seen <= gap.rows.1);
+        let lacks = gaps.map(|gap| gap.rows.0).min().unwrap_or(0);
+        let from = from.max(seen).max(late).max(lacks);
+        doubts.all.insert((from, Unknown::Idleness(cpu)));
     }
 }

@@ -32,7 +32,7 @@ mod scene;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wastenot_model::{Carries, CpuId, CpuSet, History, Silent, TaskId, Time, Window};
+use wastenot_model::{Carries, CpuId, CpuSet, Entry, Event, History, Silent, TaskId, Time, Window};
 
 pub use matching::largest;
 use scene::{Doing, Scene};
@@ -109,19 +109,30 @@ pub fn measure(history: &History, asked: &Asked) -> Measured {
     let mut entries = history.entries().peekable();
     let doubts = doubt::of(history, asked.silent);
     let mut open = doubts.all.iter().peekable();
+    let mut unseen = Unseen::new(history);
     let mut rows = 0;
     loop {
         // Everything that happens now, and only then a look: rows of one instant have no length.
         loop {
             while let Some((_, what)) = open.next_if(|(after, _)| *after <= rows) {
                 match *what {
-                    doubt::Unknown::Wait(task) => scene.lose_sight_of(task),
+                    doubt::Unknown::Wait(task) => {
+                        unseen.lost_sight_of(task, now);
+                        scene.lose_sight_of(task);
+                    }
                     doubt::Unknown::Idleness(cpu) => scene.lose_idleness_of(cpu),
                 }
             }
             let Some(entry) = entries.next_if(|entry| entry.time <= now) else { break };
+            let before = unseen.lives(&entry, &scene);
             scene.apply(&entry);
             rows += 1;
+            let candidate = |task: &TaskId| {
+                asked.counts_task(*task) && scene.may_move(task) && !pinned.contains(task)
+            };
+            let counts = now < window.to || window.to >= end;
+            let may_have_waited = unseen.hear(&entry, &before, &scene, candidate);
+            sum.measured.waste_cpu_ns_max += if counts { may_have_waited } else { 0 };
         }
         let Some(next) = entries.peek().map(|entry| entry.time).or((now < end).then_some(end))
         else {
@@ -131,8 +142,12 @@ pub fn measure(history: &History, asked: &Asked) -> Measured {
             let candidate = |task: &TaskId| {
                 asked.counts_task(*task) && scene.may_move(task) && !pinned.contains(task)
             };
-            let hidden = now < doubts.until;
-            sum.add(from, to, &Instant::of(&scene, history, asked, hidden, candidate));
+            let hidden = doubts.hide(now);
+            let instant = Instant::of(&scene, history, asked, hidden, candidate);
+            if instant.free > instant.waste_max {
+                unseen.spare.push((from, to));
+            }
+            sum.add(from, to, &instant);
         }
         now = next;
     }
@@ -144,6 +159,8 @@ pub fn measure(history: &History, asked: &Asked) -> Measured {
 struct Instant {
     waste: u64,
     waste_max: u64,
+    /// CPUs that may be idle and are about to start nobody.
+    free: u64,
     waking: u64,
     known: u64,
     online: u64,
@@ -214,6 +231,7 @@ impl Instant {
         Instant {
             waste: sure.saturating_sub(nowhere),
             waste_max,
+            free: count("idle") + count("unknown"),
             waking: count("waking"),
             known: count("idle") + count("waking") + count("busy"),
             online: count("idle") + count("waking") + count("busy") + count("unknown"),
@@ -221,6 +239,68 @@ impl Instant {
             affinity,
             kept,
         }
+    }
+}
+
+/// Tasks that come to run though no row queued them. Each may have waited since it was last seen to
+/// rest, or since the last loss or the start: for the upper bound it did while a CPU was left.
+struct Unseen {
+    told: bool,
+    lost: Time,
+    rests: BTreeMap<TaskId, Time>,
+    /// When a CPU was left by the upper bound, within the window.
+    spare: Vec<(Time, Time)>,
+}
+
+impl Unseen {
+    fn new(history: &History) -> Unseen {
+        let carries = history.head.carries;
+        let told = carries.has(Carries::WAKEUPS) || carries.has(Carries::WAKINGS);
+        let lost = history.window().from;
+        Unseen { told, lost, rests: BTreeMap::new(), spare: Vec::new() }
+    }
+
+    fn lost_sight_of(&mut self, task: TaskId, now: Time) {
+        self.rests.insert(task, now);
+    }
+
+    /// What the lives are of those whom a row is about, and of who seems to run on its CPU.
+    fn lives(&self, entry: &Entry, scene: &Scene) -> BTreeMap<TaskId, scene::Life> {
+        let mut lives = BTreeMap::new();
+        entry.each_task(|task| _ = lives.insert(task, scene.life(task)));
+        if let Event::Switch { cpu, .. } | Event::Cpu { cpu, .. } = entry.event
+            && let Some(Doing::Runs(task)) = scene.cpus.get(&cpu)
+        {
+            lives.insert(*task, scene.life(*task));
+        }
+        lives
+    }
+
+    /// How long a CPU was left while somebody may have waited who runs now.
+    fn hear(
+        &mut self,
+        entry: &Entry,
+        before: &BTreeMap<TaskId, scene::Life>,
+        scene: &Scene,
+        may_be_candidate: impl Fn(&TaskId) -> bool,
+    ) -> u64 {
+        let mut all = 0;
+        if let Event::Lost { .. } = entry.event {
+            self.lost = entry.time;
+        }
+        for (task, was) in before.iter().filter(|(task, _)| !task.is_idle()) {
+            let life = scene.life(*task);
+            if !life.wants() && life != *was {
+                self.rests.insert(*task, entry.time);
+            }
+            let comes = matches!(life, scene::Life::Runs(_)) && !was.wants();
+            if self.told && comes && may_be_candidate(task) {
+                let since = self.rests.get(task).copied().unwrap_or(self.lost).max(self.lost);
+                let of = |(from, to): &(Time, Time)| (*to - (*from).max(since)).0;
+                all += self.spare.iter().filter(|(_, to)| *to > since).map(of).sum::<u64>();
+            }
+        }
+        all
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) enum Doing {
 
 /// What a task does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Life {
+pub(super) enum Life {
     Unknown,
     Runs(CpuId),
     Waits,
@@ -31,6 +31,12 @@ enum Life {
     Sleeps,
     New,
     Dead,
+}
+
+impl Life {
+    pub(super) fn wants(self) -> bool {
+        matches!(self, Life::Runs(_) | Life::Waits | Life::Held)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -348,8 +354,12 @@ impl Scene {
         self.tasks.entry(task).or_insert(STRANGER)
     }
 
-    fn acts(&mut self, task: TaskId) -> bool {
-        matches!(self.task(task).life, Life::Runs(_) | Life::Waits | Life::Held)
+    pub(super) fn life(&self, task: TaskId) -> Life {
+        self.tasks.get(&task).unwrap_or(&STRANGER).life
+    }
+
+    fn acts(&self, task: TaskId) -> bool {
+        self.life(task).wants()
     }
 
     fn join(&mut self, task: TaskId, place: Option<CpuId>) {

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use wastenot_model::{
-    Carries, CpuId, CpuMode, CpuState, History, Observer, Phase, Span, State, TaskId, TaskState,
-    Time, Window,
+    Carries, CpuId, CpuMode, CpuState, Entry, Event, History, Observer, Phase, Span, State, TaskId,
+    TaskState, Time, Window,
 };
 
 use super::affinity::Affinity;
@@ -67,6 +67,10 @@ struct Waking {
 const ASLEEP: Waking = Waking { since: Time(0), head: TaskId(0), switched_out: false };
 
 impl Kind {
+    /// Whether it may be idle, with nobody known whom it is about to start.
+    fn may_be_free(self) -> bool {
+        self.may_be_idle() && self != Kind::Waking
+    }
     /// Whether nothing is known to run there.
     fn may_be_idle(self) -> bool {
         matches!(self, Kind::Idle | Kind::Waking | Kind::Unknown | Kind::SilentUnknown)
@@ -104,10 +108,19 @@ pub struct Waste<'a> {
     affinity: Affinity<'a>,
     cores: Option<Cores>,
     capacities: bool,
-    /// The source tells policies.
+    /// The source tells policies,
     policies: bool,
+    /// and what wakes tasks.
+    wakes: bool,
     /// Rows of a CPU are missing here: tasks may wait of which none tells.
     missing: bool,
+    /// CPUs that may be idle and are about to start nobody known.
+    free: u32,
+    /// Time so far in which one of these was left by the upper bound; and up to the last loss.
+    spare_ns: u64,
+    spare_ns_lost: u64,
+    /// By task the same when it last ceased to want to run.
+    rested: Vec<u64>,
     dirty: bool,
     now_low: u32,
     now_high: u32,
@@ -181,7 +194,13 @@ impl<'a> Waste<'a> {
             cores: Cores::new(history, scope),
             capacities: history.head.machine.cpus.iter().any(|c| Some(c.capacity) != capacity),
             policies: history.head.carries.has(Carries::POLICY),
+            wakes: history.head.carries.has(Carries::WAKEUPS)
+                || history.head.carries.has(Carries::WAKINGS),
             missing: false,
+            free: 0,
+            spare_ns: 0,
+            spare_ns_lost: 0,
+            rested: vec![0; history.task_count()],
             dirty: false,
             now_low: 0,
             now_high: 0,
@@ -421,6 +440,26 @@ impl<'a> Waste<'a> {
         }
     }
 
+    /// A task that comes to run, though no row queued it, may have waited since it ceased to want to
+    /// run: when the recording began, or events were lost, at the latest. Then each CPU that is left
+    /// by the upper bound was wasted.
+    fn rests(&mut self, task: TaskId, was: &TaskState, now: &TaskState, time: Time) {
+        let Some(rested) = task.index().and_then(|index| self.rested.get_mut(index)) else {
+            return;
+        };
+        let to = self.scope.window.to;
+        if !now.phase.wants_to_run() {
+            if was.phase != now.phase {
+                *rested = self.spare_ns;
+            }
+        } else if now.phase == Phase::Running && (time < to || to >= self.history.window().to) {
+            let since = (*rested).max(self.spare_ns_lost);
+            if self.scope.has_task(task) && self.movable.is_movable(task, now) {
+                add(&mut self.figures.cpu_ns_max, 1, self.spare_ns - since);
+            }
+        }
+    }
+
     fn set_kind(&mut self, cpu: CpuId, kind: Kind, now: Time) {
         let (was, since) = std::mem::replace(&mut self.kinds[cpu.index()], (kind, now));
         let ns = self.scope.counted_ns(since, now);
@@ -431,6 +470,7 @@ impl<'a> Waste<'a> {
         if was == kind {
             return;
         }
+        self.free = self.free + u32::from(kind.may_be_free()) - u32::from(was.may_be_free());
         if let Some(cores) = &mut self.cores
             && (was == Kind::Idle) != (kind == Kind::Idle)
         {
@@ -527,12 +567,11 @@ impl<'a> Waste<'a> {
 impl Observer for Waste<'_> {
     #[inline]
     fn held(&mut self, state: &State, from: Time, to: Time) {
-        let until = state.missing_until();
-        if from < until && until < to {
+        let (missing, until) = state.lacking(from);
+        if until < to {
             self.held(state, from, until);
             return self.held(state, until, to);
         }
-        let missing = from < until;
         if self.dirty || self.missing != missing {
             self.missing = missing;
             self.settle();
@@ -543,6 +582,9 @@ impl Observer for Waste<'_> {
         }
         let Some((from, to)) = self.scope.window.clip(from, to) else { return };
         let ns = to.0 - from.0;
+        if self.free > self.now_high {
+            add(&mut self.spare_ns, 1, ns);
+        }
         add(&mut self.figures.wait_ns, self.waiting.max(0) as u64, ns);
         // Whatever waste there may be, the upper bound holds it.
         if self.now_high > 0 || self.unplaced > 0 || self.episode.is_some() {
@@ -558,8 +600,17 @@ impl Observer for Waste<'_> {
         if was.phase == Phase::Waiting {
             self.count(state.now(), task, was, -1);
         }
+        if self.wakes && (!now.phase.wants_to_run() || !was.phase.wants_to_run()) {
+            self.rests(task, was, now, state.now());
+        }
         if now.phase == Phase::Waiting {
             self.count(state.now(), task, now, 1);
+        }
+    }
+
+    fn event(&mut self, _: &State, entry: &Entry) {
+        if let Event::Lost { .. } = entry.event {
+            self.spare_ns_lost = self.spare_ns;
         }
     }
 

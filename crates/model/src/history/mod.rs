@@ -110,6 +110,8 @@ pub struct History {
     masks: Vec<CpuSet>,
     chunks: Vec<Vec<Row>>,
     losses: Vec<Loss>,
+    /// Whether some row says that others were lost.
+    lost_rows: bool,
     /// Tables of what only this producer knows.
     pub annexes: Vec<Annex>,
 }
@@ -178,6 +180,10 @@ impl History {
     /// What was lost or is suspect.
     pub fn losses(&self) -> &[Loss] {
         &self.losses
+    }
+    /// Whether some row says that others were lost.
+    pub(crate) fn has_lost_rows(&self) -> bool {
+        self.lost_rows
     }
     /// Reports a loss that is found only after everything was read.
     pub fn lose(&mut self, loss: Loss) {

@@ -41,6 +41,7 @@ impl Builder {
             masks: Vec::new(),
             chunks: Vec::new(),
             losses: Vec::new(),
+            lost_rows: false,
             annexes: Vec::new(),
         };
         let (name_ids, mask_ids) = (HashMap::new(), HashMap::new());
@@ -86,6 +87,7 @@ impl Builder {
     #[inline(always)]
     pub fn push_told(&mut self, entry: Entry) {
         self.last = entry.time.max(self.last);
+        self.history.lost_rows |= matches!(entry.event, Event::Lost { .. });
         if entry.cpu.index() >= self.history.head.machine.cpus.len() {
             self.grow(entry.cpu);
         }

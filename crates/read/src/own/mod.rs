@@ -61,7 +61,7 @@
 //! | 32 | name | `text`; its id is `value` |
 //! | 33 | mask | `text` CPUs as `0-3,8`; its id is `value` |
 //! | 34 | task | `task`, `value` tid, `by` process id, `other` name id. A second row of a task replaces the first |
-//! | 35 | start | `what`: 0 the state at the start follows; 1 a CPU, in order (`value`: 0 unknown, 1 offline, 2 idle, 3 runs `task`); 2 `task` waits (`on`); 3 `task` sleeps (`on` where it ran last); 4 CPU `on` is silent |
+//! | 35 | start | `what`: 0 the state at the start follows; 1 a CPU, in order (`value`: 0 unknown, 1 offline, 2 idle, 3 runs `task`); 2 `task` waits (`on`); 3 `task` sleeps (`on` where it ran last); 4 CPU `on` is silent; since 1.3: 5 rows of CPU `on` are missing when this part begins; 6 until `value` tasks may wait of which no row tells |
 //! | 36 | annex | `text` JSON: a table's `name`, `label`, `shown` and `columns`, each `[name, label, unit]`; its number is `value`, counted from 0 |
 //! | 37 | annex row | `value` its table, `text` a JSON array of cells |
 //! | 38 | loss | `text` JSON: `kind`, `cpu`, `time_ns`, `count`, `note`; `what`: 0 as it was met, 1 a sum |

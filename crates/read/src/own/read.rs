@@ -207,6 +207,8 @@ impl Reading {
             2 => start.waiting.push((task?, on)),
             3 => start.sleeping.push((task?, on)),
             4 => start.silent.push(on?),
+            5 => start.missing.push(on?),
+            6 => start.unseen_until = Time(row.value?.cast_unsigned()),
             _ => return None,
         }
         Some(())

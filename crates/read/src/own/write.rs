@@ -94,6 +94,13 @@ impl<W: Write> Writer<W> {
         for cpu in &start.silent {
             self.put(&row(4, Record { on: Some(cpu.0), ..Record::default() }));
         }
+        for cpu in &start.missing {
+            self.put(&row(5, Record { on: Some(cpu.0), ..Record::default() }));
+        }
+        if start.unseen_until > Time(0) {
+            let value = Some(start.unseen_until.0.cast_signed());
+            self.put(&row(6, Record { value, ..Record::default() }));
+        }
         if let Some(past) = &start.past {
             self.put(&Record { kind: kind::PAST, ..Record::default() });
             past.iter().for_each(|past| self.past(past));

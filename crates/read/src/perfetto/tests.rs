@@ -123,7 +123,7 @@ fn before_its_first_compact_switch_a_cpu_is_unknown() {
         bundle_of(1, |message| compact_of(message, &[[50, 0, 6], [9, 1, 0]], &[])),
     ]);
     let history = read_back(&bytes);
-    let state = State::begin(&history, Silent::Unknown, &mut ());
+    let state = Replay::begin(&history, Silent::Unknown, &mut ()).state;
     assert!(state.cpus().all(|(_, cpu)| cpu.mode == CpuMode::Unknown));
     let state = replay(&history, Silent::Unknown, &mut ());
     assert_eq!(state.cpu(CpuId(1)).mode, CpuMode::Idle);
@@ -295,7 +295,7 @@ fn a_cpu_whose_beginning_was_overwritten_is_unknown_there() {
         })
     };
     let history = read_back(&file(&[from(0, 5, 10), from(1, 500, 600)]));
-    let state = State::begin(&history, Silent::Unknown, &mut ());
+    let state = Replay::begin(&history, Silent::Unknown, &mut ()).state;
     assert_eq!(state.cpu(CpuId(0)).mode, CpuMode::Idle);
     assert_eq!(state.cpu(CpuId(1)).mode, CpuMode::Unknown);
     let history = read_back(&file(&[from(0, 5, 10), from(1, 7, 600)]));

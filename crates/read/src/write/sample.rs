@@ -217,6 +217,8 @@ fn start(random: &mut Random, tasks: &[TaskId]) -> Start {
         waiting: vec![(tasks[5], Some(CpuId(1))), (tasks[4], None)],
         sleeping: vec![(tasks[1], random.maybe(CpuId(2)))],
         silent: vec![CpuId(5)],
+        missing: vec![CpuId(4)],
+        unseen_until: Time(random.below(3)),
         past: random.maybe(vec![past(tasks[5]), past(tasks[9])]),
     }
 }

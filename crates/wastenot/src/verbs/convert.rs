@@ -32,9 +32,9 @@ pub(crate) fn run(args: &Convert) -> Result<Answer, Stop> {
     if args.window.is_asked() {
         if let Some(missing) = Missing::find(&history).first() {
             out::note(&format!(
-                "rows of CPU {} are missing, and only the whole recording shows which waits are \
-                 doubtful: a check of this part may report too much waste; check the whole with \
-                 --from and --to",
+                "rows of CPU {} are missing, and of some waits only the whole recording shows \
+                 whether they are doubtful: a check of this part may know less than one of the \
+                 whole with --from and --to",
                 missing.cpu
             ));
         }

@@ -1,16 +1,17 @@
-//! What cannot be believed where rows of a CPU are missing.
+//! What cannot be believed where rows of a CPU are missing: from the start to the first row of a CPU
+//! whose data is missing, and from each loss to the next row of its CPU.
 //!
-//! A row that nobody wrote may have moved, run, put to sleep or woken any task. So what State
-//! believes of a task holds only if the next row of it bears it out: a waiting task is switched in,
-//! or moved away, where it waits. And a CPU that idles may have been about to start a task of which
-//! no row told that it was queued there: the next switch to such a task tells that.
+//! A row that is missing may have moved, run, put to sleep or woken any task. So what State believes
+//! of a task holds only if the next row of it bears it out: a waiting task is switched in, or moved
+//! away, where it waits. And a CPU that idles may have been about to start a task of which no row
+//! told that it was queued there: the next switch to such a task tells that.
 //!
 //! Both need the next row, so a pass ahead of the replay looks for them. What is not borne out is
 //! unknown from where it began, as after a loss. What ends the recording unfinished is not either.
 
 use super::{CpuMode, Origin, Phase, State, TaskState};
 use crate::history::state::replay::Start;
-use crate::{Change, CpuId, Entry, Event, History, Missing, Observer, Span, TaskId, Time};
+use crate::{Change, CpuId, Entry, Event, History, Missing, Observer, Span, TaskId, Time, Window};
 
 /// An idle CPU takes at most this long to start what is queued on it.
 const STARTS_WITHIN: Span = Span::ms(1);
@@ -35,23 +36,25 @@ pub(super) struct Doubt {
 #[derive(Debug, Default)]
 pub(super) struct Doubts {
     pub(super) all: Vec<Doubt>,
-    /// Until then rows are missing, or a task may wait since then of which no row tells.
-    pub(super) until: Time,
+    /// Where rows of each CPU are missing.
+    pub(super) gaps: Vec<Gaps>,
+    /// When rows are missing, or a task may wait since then of which no row tells; in order.
+    pub(super) lacking: Vec<Window>,
 }
 
 impl Doubts {
     /// Looks through `history`, which begins with `start`; nothing is in doubt if no CPU's data is
-    /// missing.
+    /// missing and nothing was lost.
     pub(super) fn of(history: &History, start: &Start, missing: &[Missing]) -> Doubts {
-        if missing.is_empty() {
+        let told = !start.missing.is_empty() || start.unseen_until > Time(0);
+        if missing.is_empty() && !history.has_lost_rows() && !told {
             return Doubts::default();
         }
         let mut pass = Pass::new(history, start, missing);
         for (row, entry) in history.entries().enumerate() {
-            if entry.time >= pass.until && pass.rows_missing == usize::MAX {
-                pass.rows_missing = row;
-            }
+            pass.lacks.ends(row, &entry);
             pass.look(row, &entry);
+            pass.lacks.begins(row, &entry);
             pass.state.apply(&entry, &mut ());
             pass.note(row + 1, &entry);
         }
@@ -86,47 +89,147 @@ struct Last {
     on_idle: bool,
 }
 
+/// Where rows are missing, of a CPU or of any: from how many rows on, and up to how many; in order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Gaps(Vec<(usize, usize)>);
+
+impl Gaps {
+    fn begin(&mut self, rows: usize) {
+        self.0.push((rows, usize::MAX));
+    }
+    fn end(&mut self, rows: usize) {
+        if let Some(last) = self.0.last_mut() {
+            last.1 = rows;
+        }
+    }
+    /// Whether rows are missing after so many.
+    pub(super) fn holds(&self, rows: usize) -> bool {
+        self.since(rows).is_some_and(|from| from <= rows)
+    }
+    fn is_open(&self) -> bool {
+        self.0.last().is_some_and(|(_, to)| *to == usize::MAX)
+    }
+    /// From how many rows on rows are missing, if any is since there were so many.
+    fn since(&self, rows: usize) -> Option<usize> {
+        let later = self.0.partition_point(|(_, to)| *to < rows);
+        self.0.get(later).map(|(from, _)| *from)
+    }
+}
+
+/// What is missing, as far as the pass has come.
+#[derive(Debug)]
+struct Lacks {
+    cpus: Vec<Gaps>,
+    any: Gaps,
+    /// How many CPUs have an open one.
+    open: usize,
+    lacking: Vec<Window>,
+    /// What a part was told of the whole: the first of `lacking` lasts until then.
+    unseen_until: Time,
+}
+
+impl Lacks {
+    fn new(history: &History, start: &Start, missing: &[Missing]) -> Lacks {
+        let cpus = vec![Gaps::default(); history.cpu_count()];
+        let mut lacks = Lacks {
+            cpus,
+            any: Gaps::default(),
+            open: 0,
+            lacking: Vec::new(),
+            unseen_until: Time(0),
+        };
+        let from = history.window().from;
+        let missing =
+            missing.iter().map(|missing| missing.cpu).chain(start.missing.iter().copied());
+        missing.for_each(|cpu| lacks.begin(cpu, 0, from));
+        if start.unseen_until > from {
+            lacks.unseen_until = start.unseen_until;
+            if lacks.lacking.is_empty() {
+                lacks.lacking.push(Window { from, to: start.unseen_until });
+            }
+        }
+        lacks
+    }
+
+    /// A loss, the row before which there were so many, begins what is missing of its CPU.
+    fn begins(&mut self, row: usize, entry: &Entry) {
+        if matches!(entry.event, Event::Lost { .. }) {
+            self.begin(entry.cpu, row + 1, entry.time);
+        }
+    }
+
+    fn begin(&mut self, cpu: CpuId, rows: usize, now: Time) {
+        let Some(gaps) = self.cpus.get_mut(cpu.index()).filter(|gaps| !gaps.is_open()) else {
+            return;
+        };
+        gaps.begin(rows);
+        self.open += 1;
+        if self.open == 1 {
+            self.any.begin(rows);
+        }
+        match self.lacking.last_mut() {
+            Some(last) if last.to >= now => last.to = Time::MAX,
+            _ => self.lacking.push(Window { from: now, to: Time::MAX }),
+        }
+    }
+
+    /// The next row of a CPU ends what is missing of it.
+    fn ends(&mut self, row: usize, entry: &Entry) {
+        if self.open == 0 || matches!(entry.event, Event::Lost { .. }) {
+            return;
+        }
+        let Some(gaps) = self.cpus.get_mut(entry.cpu.index()).filter(|gaps| gaps.is_open()) else {
+            return;
+        };
+        gaps.end(row);
+        self.open -= 1;
+        if self.open == 0 {
+            self.any.end(row);
+            let told = if self.lacking.len() == 1 { self.unseen_until } else { Time(0) };
+            if let Some(last) = self.lacking.last_mut() {
+                last.to = entry.time.max(told);
+            }
+        }
+    }
+
+    /// A task of which no row tells may wait until then.
+    fn reach(&mut self, now: Time) {
+        if let Some(last) = self.lacking.last_mut() {
+            last.to = last.to.max(now);
+        }
+    }
+}
+
 struct Pass<'h> {
     history: &'h History,
     state: State,
-    /// By CPU, until when its rows are missing.
-    missing: Vec<Time>,
-    until: Time,
-    /// How many rows there are before `until`.
-    rows_missing: usize,
+    lacks: Lacks,
     tasks: Vec<Last>,
     /// By CPU the last stretch in which it was idle, in rows.
     idle: Vec<(usize, usize)>,
     /// When it ended.
     ended: Vec<Option<Time>>,
-    found: Doubts,
+    found: Vec<Doubt>,
 }
 
 impl<'h> Pass<'h> {
     fn new(history: &'h History, start: &Start, missing: &[Missing]) -> Pass<'h> {
         let (cpus, carries) = (history.cpu_count(), history.head.carries);
         let state = State::at(history.window().from, start, cpus, carries, &mut ());
-        let mut until = vec![Time(0); cpus];
-        for missing in missing {
-            until[missing.cpu.index()] = missing.until.unwrap_or(Time::MAX);
-        }
         let idle = state.cpus().map(|(_, cpu)| match cpu.mode {
             CpuMode::Idle => (0, usize::MAX),
             _ => (0, 0),
         });
         let idle = idle.collect();
-        let last = until.iter().copied().max().unwrap_or_default();
         let tasks = (0..history.task_count()).map(TaskId::nth);
         let mut pass = Pass {
             history,
             state,
-            missing: until,
-            until: last,
-            rows_missing: usize::MAX,
+            lacks: Lacks::new(history, start, missing),
             tasks: vec![Last::default(); history.task_count()],
             idle,
             ended: vec![None; cpus],
-            found: Doubts { all: Vec::new(), until: last },
+            found: Vec::new(),
         };
         tasks.for_each(|task| pass.saw(task, 0));
         pass
@@ -156,6 +259,15 @@ impl<'h> Pass<'h> {
             Event::Migrate { task, from, .. } => {
                 if let Some(was) = self.known(task) {
                     self.moves(task, &was, from, entry.time);
+                }
+            }
+            // From here on all who wait are unknown: nothing can bear it out.
+            Event::Lost { .. } if !self.lacks.lacking.is_empty() => {
+                let cpus = self.state.cpus().flat_map(|(cpu, _)| self.state.waiting(cpu));
+                let waiting: Vec<TaskId> = cpus.chain(self.state.unplaced()).collect();
+                for task in waiting {
+                    let was = self.state.task(task);
+                    self.must_not_wait(task, &was, entry.time);
                 }
             }
             _ => {}
@@ -219,8 +331,9 @@ impl<'h> Pass<'h> {
                 self.must_not_wait(task, &was, to);
             }
         }
-        self.found.all.sort_unstable();
-        self.found
+        self.found.sort_unstable();
+        let Lacks { cpus: gaps, lacking, .. } = self.lacks;
+        Doubts { all: self.found, gaps, lacking }
     }
 
     fn known(&self, task: TaskId) -> Option<TaskState> {
@@ -230,7 +343,7 @@ impl<'h> Pass<'h> {
 
     /// Whether rows may be missing between the last row of this task and now.
     fn may_lack(&self, last: Last) -> bool {
-        last.after <= self.rows_missing
+        self.lacks.any.since(last.after).is_some()
     }
 
     fn last(&self, task: TaskId) -> Last {
@@ -274,9 +387,9 @@ impl<'h> Pass<'h> {
     /// it may have run meanwhile.
     fn waited_at(&self, task: TaskId, was: &TaskState, cpu: CpuId) -> bool {
         // A damaged row may name a CPU that is not there: nothing of it can be missing.
-        let missing = self.missing.get(cpu.index()).is_some_and(|until| *until > Time(0));
-        let lacks = missing && self.may_lack(self.last(task));
-        was.cpu == Some(cpu) && !lacks
+        let gaps = self.lacks.cpus.get(cpu.index());
+        let lacks = gaps.and_then(|gaps| gaps.since(self.last(task).after));
+        was.cpu == Some(cpu) && lacks.is_none()
     }
 
     fn not_borne_out(&mut self, task: TaskId, was: &TaskState, now: Time) {
@@ -295,21 +408,19 @@ impl<'h> Pass<'h> {
     /// was about to start it.
     fn was_queued_unseen(&mut self, task: TaskId, cpu: CpuId, now: Time) {
         let last = self.last(task);
-        if !self.may_lack(last) {
-            return;
-        }
+        let Some(lacks) = self.lacks.any.since(last.after) else { return };
         let (from, to) = self.idle.get(cpu.index()).copied().unwrap_or_default();
         if to > last.after {
             let end = self.ended[cpu.index()].filter(|_| to != usize::MAX).unwrap_or(now);
             let began = Time(end.0.saturating_sub(STARTS_WITHIN.0));
             let late = self.history.rows_until(began).min(to);
-            self.add(from.max(last.after).max(late), What::Cpu(cpu), now);
+            self.add(from.max(last.after).max(late).max(lacks), What::Cpu(cpu), now);
         }
-        self.found.until = self.found.until.max(now);
+        self.lacks.reach(now);
     }
 
     fn add(&mut self, after: usize, what: What, now: Time) {
-        self.found.until = self.found.until.max(now);
-        self.found.all.push(Doubt { after, what });
+        self.lacks.reach(now);
+        self.found.push(Doubt { after, what });
     }
 }

@@ -9,7 +9,7 @@ pub(crate) mod replay;
 
 use self::changes::Changes;
 use self::queue::Link;
-use crate::{By, Carries, Context, CpuId, MaskId, TaskId, Time};
+use crate::{By, Carries, Context, CpuId, MaskId, TaskId, Time, Window};
 
 /// What a CPU does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,8 +194,8 @@ pub struct State {
     unplaced: CpuState,
     /// Tasks last touched before the current epoch are unknown: a loss ended theirs.
     epoch: u32,
-    /// Until then rows of some CPU are missing.
-    missing_until: Time,
+    /// When rows of some CPU are missing, or a task may wait of which no row tells; in order.
+    lacking: Vec<Window>,
     /// Some task was held back since the last loss.
     holds: bool,
     rule: WaitRule,
@@ -281,7 +281,7 @@ impl State {
             links: Vec::new(),
             unplaced: CpuState::UNKNOWN,
             epoch: 0,
-            missing_until: Time(0),
+            lacking: Vec::new(),
             holds: false,
             rule,
             changes: Changes::default(),
@@ -291,9 +291,19 @@ impl State {
     pub fn now(&self) -> Time {
         self.now
     }
-    /// Until then rows of some CPU are missing: any number of tasks may wait of which no row tells.
-    pub fn missing_until(&self) -> Time {
-        self.missing_until
+    /// Whether rows of some CPU are missing at `time`, so that any number of tasks may wait of which
+    /// no row tells; and until when that stays so.
+    #[inline]
+    pub fn lacking(&self, time: Time) -> (bool, Time) {
+        if self.lacking.is_empty() {
+            return (false, Time::MAX);
+        }
+        let next = self.lacking.partition_point(|window| window.to <= time);
+        match self.lacking.get(next) {
+            Some(window) if window.from <= time => (true, window.to),
+            Some(window) => (false, window.from),
+            None => (false, Time::MAX),
+        }
     }
     /// Number of CPUs.
     pub fn cpu_count(&self) -> usize {

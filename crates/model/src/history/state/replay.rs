@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::doubt::Doubts;
+use super::doubt::{Doubt, Doubts, Gaps};
 use super::past::Past;
 use super::{CpuMode, CpuState, Origin, Phase, State, TaskState};
 use crate::history::event::Each;
@@ -20,6 +20,10 @@ pub struct Start {
     /// CPUs of which neither a switch nor a loss is in the whole recording. Told where this is a
     /// part of one, otherwise the events tell.
     pub silent: Vec<CpuId>,
+    /// CPUs of which rows are missing when this part of a recording begins.
+    pub missing: Vec<CpuId>,
+    /// Until then tasks may wait of which no row tells, as the whole recording shows.
+    pub unseen_until: Time,
     /// What the whole recording knew of its tasks, where this is a part of one.
     pub past: Option<Vec<Past>>,
 }
@@ -201,13 +205,6 @@ impl First {
 }
 
 impl State {
-    /// The state of `history` at its start.
-    pub fn begin<O: Observer>(history: &History, silent: Silent, observer: &mut O) -> State {
-        let start = Start::infer(history, silent);
-        let (cpus, carries) = (history.cpu_count(), history.head.carries);
-        State::at(history.window().from, &start, cpus, carries, observer)
-    }
-
     /// The state at `time` of a machine of `cpus` CPUs, of which `start` is known.
     pub fn at<O: Observer>(
         time: Time,
@@ -287,23 +284,64 @@ impl State {
 /// Drives `observer` through the whole History. A window (`--from`, `--to`) is the observer's
 /// business: it changes what is counted, never State.
 pub fn replay<O: Observer>(history: &History, silent: Silent, observer: &mut O) -> State {
-    let missing = Missing::find(history);
-    let start = Start::without(history, silent, &missing);
-    let (from, cpus, carries) = (history.window().from, history.cpu_count(), history.head.carries);
-    let mut state = State::at(from, &start, cpus, carries, observer);
-    let doubts = Doubts::of(history, &start, &missing);
-    state.missing_until = doubts.until;
-    let mut applying = Applying { state: &mut state, observer };
-    let mut rows = history.chunks().flatten();
-    let mut done = 0;
-    for doubt in &doubts.all {
-        let next = doubt.after - std::mem::replace(&mut done, doubt.after);
-        rows.by_ref().take(next).for_each(|row| row.with(&mut applying));
-        applying.state.doubt(doubt.what, applying.observer);
+    let mut replay = Replay::begin(history, silent, observer);
+    replay.go(history.len(), observer);
+    replay.state.finish(history.window().to, observer);
+    replay.state
+}
+
+/// A replay that stops where it is told to.
+#[derive(Clone, Debug)]
+pub struct Replay<'h> {
+    history: &'h History,
+    /// What is known so far.
+    pub state: State,
+    doubts: std::iter::Peekable<std::vec::IntoIter<Doubt>>,
+    gaps: Vec<Gaps>,
+    /// So many rows were applied.
+    rows: usize,
+}
+
+impl<'h> Replay<'h> {
+    /// The start is told.
+    pub fn begin<O: Observer>(history: &'h History, silent: Silent, observer: &mut O) -> Self {
+        let missing = Missing::find(history);
+        let start = Start::without(history, silent, &missing);
+        let (cpus, carries) = (history.cpu_count(), history.head.carries);
+        let mut state = State::at(history.window().from, &start, cpus, carries, observer);
+        let Doubts { all, gaps, lacking } = Doubts::of(history, &start, &missing);
+        state.lacking = lacking;
+        Replay { history, state, doubts: all.into_iter().peekable(), gaps, rows: 0 }
     }
-    rows.for_each(|row| row.with(&mut applying));
-    state.finish(history.window().to, observer);
-    state
+
+    /// What is known now, as the start of the part that begins at `from`: each task that `past` remembers.
+    pub fn start(&self, from: Time, past: impl FnMut(TaskId, &TaskState) -> Option<Past>) -> Start {
+        let gaps = self.gaps.iter().enumerate();
+        let missing = gaps.filter(|(_, gaps)| gaps.holds(self.rows));
+        let (hidden, until) = self.state.lacking(from);
+        Start {
+            missing: missing.map(|(cpu, _)| CpuId(cpu as u16)).collect(),
+            unseen_until: if hidden { until } else { Time(0) },
+            ..Start::of(&self.state, self.history.task_count(), past)
+        }
+    }
+
+    /// Goes on until so many rows of the History were applied, and what is in doubt after the last
+    /// of them is told.
+    pub fn go<O: Observer>(&mut self, rows: usize, observer: &mut O) {
+        let mut left = self.history.chunks().flatten().skip(self.rows);
+        let mut applying = Applying { state: &mut self.state, observer };
+        while let Some(doubt) = self.doubts.next_if(|doubt| doubt.after <= rows) {
+            let next = doubt.after - std::mem::replace(&mut self.rows, doubt.after);
+            left.by_ref().take(next).for_each(|row| row.with(&mut applying));
+            applying.state.doubt(doubt.what, applying.observer);
+        }
+        let next = rows - std::mem::replace(&mut self.rows, rows);
+        if rows == self.history.len() {
+            return left.for_each(|row| row.with(&mut applying)); // counts no rows
+        }
+        left.take(next).for_each(|row| row.with(&mut applying));
+    }
 }
 
 /// Applies entries as they are unpacked.

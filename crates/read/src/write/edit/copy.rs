@@ -78,7 +78,9 @@ impl<'h> Copy<'h> {
         let (waiting, sleeping) = (places(&start.waiting), places(&start.sleeping));
         let past = start.past.as_ref();
         let past = past.map(|past| past.iter().map(|past| self.past(past)).collect());
-        Start { cpus, waiting, sleeping, silent: start.silent.clone(), past }
+        let (silent, missing) = (start.silent.clone(), start.missing.clone());
+        let unseen_until = start.unseen_until;
+        Start { cpus, waiting, sleeping, silent, missing, unseen_until, past }
     }
 
     fn past(&mut self, past: &Past) -> Past {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use wastenot_model::{
-    By, Carries, Change, CpuId, CpuMode, Entry, Event, History, LossKind, Moves, NameId, Past,
-    Phase, Seen, Silent, Sink, Start, State, TaskId, Time, Window,
+    By, Carries, Change, CpuId, CpuMode, Entry, Event, History, LossKind, Missing, Moves, NameId,
+    Past, Phase, Replay, Seen, Silent, Sink, Start, TaskId, Time, Window,
 };
 
 use super::copy::{Copy, is_cut};
@@ -59,6 +59,11 @@ pub fn window(history: &History, window: Window) -> History {
             copy.sink.loss(loss.clone());
         }
     }
+    for missing in Missing::find(history) {
+        if missing.until.is_none_or(|until| until > from) {
+            copy.sink.loss(missing.loss(history));
+        }
+    }
     history.annexes.iter().for_each(|annex| copy.sink.annex(annex.clone()));
     copy.sink.finish()
 }
@@ -93,7 +98,8 @@ fn mark(marks: &mut [bool], task: TaskId) {
 
 /// What is known where a part begins.
 struct Cut<'h> {
-    state: State,
+    at: Replay<'h>,
+    from: Time,
     before: Moves<'h>,
     /// Over the whole recording.
     ever: Moves<'h>,
@@ -103,21 +109,18 @@ struct Cut<'h> {
 impl<'h> Cut<'h> {
     fn of(history: &'h History, from: Time) -> Cut<'h> {
         let mut moves = Moves::new(history);
-        let mut state = State::begin(history, Silent::Unknown, &mut moves);
-        let mut entries = history.entries().peekable();
-        while let Some(entry) = entries.next_if(|entry| entry.time < from) {
-            state.apply(&entry, &mut moves);
-        }
-        let (at_cut, before) = (state.clone(), moves.clone());
-        entries.for_each(|entry| state.apply(&entry, &mut moves));
+        let mut replay = Replay::begin(history, Silent::Unknown, &mut moves);
+        replay.go(history.entries().take_while(|entry| entry.time < from).count(), &mut moves);
+        let (at_cut, before) = (replay.clone(), moves.clone());
+        replay.go(history.len(), &mut moves);
         let mut seen = vec![Some(Seen::Nowhere); history.task_count()];
         Seen::look(history, &mut seen);
-        Cut { state: at_cut, before, ever: moves, seen }
+        Cut { at: at_cut, from, before, ever: moves, seen }
     }
 
     /// The state of the start of a part in which these tasks act.
     fn start(&self, acts: &[bool]) -> Start {
-        Start::of(&self.state, self.seen.len(), |task, known| {
+        self.at.start(self.from, |task, known| {
             let index = task.index()?;
             let gone = matches!(known.phase, Phase::Unknown | Phase::Dead);
             (!gone || acts[index]).then(|| Past {
