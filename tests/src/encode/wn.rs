@@ -167,6 +167,10 @@ impl File {
             self.rows.extend(rows);
         }
         self.rows.extend(start.silent.iter().map(|cpu| row(4, Some(cpu.0), None, None)));
+        self.rows.extend(start.missing.iter().map(|cpu| row(5, Some(cpu.0), None, None)));
+        if start.unseen_until > Time(0) {
+            self.rows.push(row(6, None, None, Some(start.unseen_until.0 as i64)));
+        }
         let Some(pasts) = &start.past else { return };
         self.rows.push(Row { kind: 39, ..Row::default() });
         for past in pasts {

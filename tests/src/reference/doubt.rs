@@ -10,8 +10,8 @@
 //! - Where a task comes to run, or is moved away, without having been seen to wait there, it was
 //!   queued there since some time after its last row. If the CPU idled then, it was about to start
 //!   that task, for at most a millisecond: so long it may not have been idle.
-//! - As long as rows are missing, and until a row settles what they left open, any number of tasks
-//!   may wait of which no row tells.
+//! - As long as rows are missing, and until a row settles which waits are to be believed, any number
+//!   of tasks may wait of which no row tells.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -120,7 +120,6 @@ pub(super) fn of(history: &History, silent: Silent) -> Doubts {
         if let Some((task, cpu)) = comes_unseen(entry, &scene) {
             let seen = last.get(&task).copied().unwrap_or(0);
             if doubts.lacks(None, seen, row) {
-                doubts.settled.push((row, entry.time));
                 judge.idleness(cpu, seen, idle.get(&cpu).copied(), entry.time, &mut doubts);
             }
         }

@@ -293,7 +293,9 @@ impl Unseen {
             if !life.wants() && life != *was {
                 self.rests.insert(*task, entry.time);
             }
-            let comes = matches!(life, scene::Life::Runs(_)) && !was.wants();
+            // One that is switched to itself ran already.
+            let stays = matches!(entry.event, Event::Switch { prev, .. } if prev == *task);
+            let comes = matches!(life, scene::Life::Runs(_)) && !was.wants() && !stays;
             if self.told && comes && may_be_candidate(task) {
                 let since = self.rests.get(task).copied().unwrap_or(self.lost).max(self.lost);
                 let of = |(from, to): &(Time, Time)| (*to - (*from).max(since)).0;

@@ -192,7 +192,7 @@ impl Lacks {
         }
     }
 
-    /// A task of which no row tells may wait until then.
+    /// A task that was seen to wait may do so until then, and no row tells.
     fn reach(&mut self, now: Time) {
         if let Some(last) = self.lacking.last_mut() {
             last.to = last.to.max(now);
@@ -416,7 +416,6 @@ impl<'h> Pass<'h> {
             let late = self.history.rows_until(began).min(to);
             self.add(from.max(last.after).max(late).max(lacks), What::Cpu(cpu), now);
         }
-        self.lacks.reach(now);
     }
 
     fn add(&mut self, after: usize, what: What, now: Time) {
