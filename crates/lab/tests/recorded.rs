@@ -226,6 +226,29 @@ tasks = [
 }
 
 #[test]
+fn a_part_without_an_end_of_its_own_holds_the_end_of_the_recording() {
+    let whole = recorded(
+        r#"
+machine = "core:2 pu:1"
+scheduler = { name = "global-fifo" }
+locks = { l = {} }
+tasks = [
+    { name = "short", count = 2, program = ["compute 1ms", "lock l", "compute 10ms", "unlock l"] },
+    { name = "long", program = [
+        "compute 1ms", "lock l", "compute 1ms", "unlock l", "compute 50ms",
+    ] },
+]"#,
+    );
+    let end = whole.window().to;
+    let part = |from| answer(&edit::window(&whole, Window { from: Time(from), to: end }));
+    for (from, names) in [(5_000_000, &["long", "short"] as &[_]), (25_000_000, &["long"])] {
+        let answer = part(from);
+        assert_eq!(awaited(&answer), names, "from {from}");
+        assert_eq!(answer.extracted.recorded, end - Time(from), "from {from}");
+    }
+}
+
+#[test]
 fn a_part_without_a_switch_says_that_it_is_too_short() {
     let whole = recorded(JOB);
     let mut part = ms(10, 11);
