@@ -5,7 +5,7 @@ use wastenot_lab::{Question, WhatIf, run, what_if};
 use wastenot_model::report::Value;
 use wastenot_model::{
     Builder, By, Carries, Change, CpuId, Entry, Event, Head, History, How, Left, Machine, Prio,
-    Sink, Span, Task, TaskId, Time, Window,
+    Report, Sink, Span, Task, TaskId, Time, Window,
 };
 use wastenot_read::write::edit;
 use wastenot_scenario::extract::{self, Extracted};
@@ -489,7 +489,7 @@ fn nothing_is_a_bound_where_nothing_tells_who_woke_whom() {
         let value = report.measures.iter().find(|it| it.name == name).map(|it| it.value.clone());
         assert_eq!(value, Some(Value::Unknown), "{name}");
     };
-    ["bound.makespan_ns", "scheduler_share_max", "as_recorded.makespan_ns", "bound.path_ns"]
+    ["bound.makespan_ns", "bound.if", "scheduler_share_max", "as_recorded.makespan_ns", "bound.path_ns"]
         .into_iter()
         .for_each(unknown);
     assert!(report.table("chains").is_some_and(|table| table.rows.is_empty()));
@@ -510,8 +510,15 @@ tasks = [
         ))
     };
     // `b` spins for 19 ms, which looks like work; another schedule gives it the lock first.
-    let verdict = answer(&spun("spin")).report().verdict;
-    assert!(verdict.contains("if no task waited by spinning"), "{verdict}");
+    let report = answer(&spun("spin")).report();
+    let (verdict, condition) = (&report.verdict, "no task waited by spinning");
+    assert!(verdict.contains(&format!("if {condition}")), "{verdict}");
+    assert_eq!(measured(&report, "bound.if"), Value::from(condition));
+}
+
+fn measured(report: &Report, name: &str) -> Value {
+    let measure = report.measures.iter().find(|it| it.name == name);
+    measure.unwrap_or_else(|| panic!("{name}")).value.clone()
 }
 
 #[test]
@@ -532,6 +539,7 @@ tasks = [
     // The work is 31 ms on two CPUs, and `a` alone takes 20.
     assert_eq!(answer.bound.span(), Some(Span::ms(20)), "{:?}", answer.bound);
     assert_eq!(answer.as_recorded(), Some(Span::ms(30)));
-    let verdict = answer.report().verdict;
-    assert!(!verdict.contains("spinning"), "{verdict}");
+    let report = answer.report();
+    assert!(!report.verdict.contains("spinning"), "{}", report.verdict);
+    assert_eq!(measured(&report, "bound.if"), Value::Unknown, "nothing is supposed");
 }

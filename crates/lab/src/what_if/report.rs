@@ -6,6 +6,9 @@ use wastenot_scenario::extract::{Basis, Chain, Crowd};
 
 use super::{Replayed, WhatIf};
 
+/// What the bound of a recording supposes.
+const UNSPUN: &str = "no task waited by spinning";
+
 impl WhatIf {
     /// The answer of `wastenot simulate --replay`.
     pub fn report(&self) -> Report {
@@ -48,6 +51,8 @@ impl WhatIf {
             Basis::NoWakers => None,
         };
         report.measure("bound.basis", "", basis.map(str::to_owned), Unit::None);
+        let supposed = (bound.basis == Basis::Tasks).then(|| UNSPUN.to_owned());
+        report.measure("bound.if", "", supposed, Unit::None);
         report.measure("bound.path_ns", "longest path", bound.path, Unit::Ns);
         let label = if bound.lock.is_some() { "under one lock" } else { "" };
         report.measure("bound.lock_ns", label, bound.lock, Unit::Ns);
@@ -126,7 +131,8 @@ impl WhatIf {
         };
         let mut unless = String::new();
         if self.bound.basis == Basis::Tasks {
-            unless += " if no task waited by spinning";
+            unless += " if ";
+            unless += UNSPUN;
         }
         if self.extracted.unknown > Span::ZERO {
             unless += ", as far as the trace tells";
