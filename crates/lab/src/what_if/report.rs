@@ -2,7 +2,7 @@
 
 use wastenot_model::report::Unit;
 use wastenot_model::{Report, Span, Table, Value};
-use wastenot_scenario::extract::{Basis, Chain, Crowd};
+use wastenot_scenario::extract::{Basis, Chain, Crowd, Wakers};
 
 use super::{Replayed, WhatIf};
 
@@ -122,11 +122,10 @@ impl WhatIf {
         };
         let recorded = self.extracted.recorded;
         let Some((bound, kept)) = self.bound.span().zip(self.as_recorded()) else {
+            let why = self.why_unknown();
             return format!(
-                "How much of this run can be the scheduler's fault is unknown: the trace does not \
-                 tell who woke whom, so that a wakeup from another CPU looks like an interrupt. A \
-                 recording with sched_waking would decide. The run took {recorded}; simulated \
-                 with all sleeps as long as they were, {simulated}."
+                "How much of this run can be the scheduler's fault is unknown: {why} The run took \
+                 {recorded}; simulated with all sleeps as long as they were, {simulated}."
             );
         };
         let mut unless = String::new();
@@ -160,6 +159,22 @@ impl WhatIf {
              and no scheduler finishes the same work before {bound}{because}.{also} Simulated, \
              {simulated}."
         )
+    }
+
+    /// Why there is no bound, and what would give one.
+    fn why_unknown(&self) -> String {
+        match self.extracted.wakers {
+            Wakers::Lacking { wakeups, of } => format!(
+                "{wakeups} of {of} wakeups of tasks that are waited for have no sched_waking \
+                 before them, which was not recorded all the time, so that nothing tells who woke \
+                 them. A recording with sched_waking from one end to the other would decide."
+            ),
+            Wakers::Told | Wakers::Untold => {
+                "the trace does not tell who woke whom, so that a wakeup from another CPU looks \
+                 like an interrupt. A recording with sched_waking would decide."
+                    .into()
+            }
+        }
     }
 
     /// What keeps the run so long, where one thing does and `least` is nearly all of it.
