@@ -9,8 +9,8 @@ use wastenot_model::{
 
 use super::copy::{Copy, is_cut};
 
-/// The part of `history` within `window`, which is clipped to what was recorded. What happens at the
-/// end of the recording is in a part that reaches it.
+/// The part of `history` within `window`, which is clipped to what was recorded. What happens at
+/// the end of the recording is in a part that reaches it.
 ///
 /// What State knows at the cut becomes the start of the new History: what each CPU runs, who waits
 /// where and in which order, since when and woken by whom, who sleeps, affinities, policies, nice
