@@ -4,8 +4,8 @@
 use wastenot_lab::{Question, WhatIf, run, what_if};
 use wastenot_model::report::Value;
 use wastenot_model::{
-    Builder, By, Carries, Change, CpuId, Entry, Event, Head, History, How, Left, Machine, Prio,
-    Sink, Span, Task, TaskId, Time, Window,
+    Builder, By, Carries, Change, Context, CpuId, Entry, Event, Head, History, How, Left, Machine,
+    Prio, Report, Sink, Span, Task, TaskId, Time, Window,
 };
 use wastenot_read::write::edit;
 use wastenot_scenario::extract::{self, Extracted};
@@ -223,6 +223,29 @@ tasks = [
     // `a` has 6 ms of its first 10 left, sleeps, and has done 6 of the last 10.
     let part = extracted(ms(4, 20));
     assert_eq!(figures(&part), (Span::ms(16), Span::ms(20), Span::ms(16), 2));
+}
+
+#[test]
+fn a_part_without_an_end_of_its_own_holds_the_end_of_the_recording() {
+    let whole = recorded(
+        r#"
+machine = "core:2 pu:1"
+scheduler = { name = "global-fifo" }
+locks = { l = {} }
+tasks = [
+    { name = "short", count = 2, program = ["compute 1ms", "lock l", "compute 10ms", "unlock l"] },
+    { name = "long", program = [
+        "compute 1ms", "lock l", "compute 1ms", "unlock l", "compute 50ms",
+    ] },
+]"#,
+    );
+    let end = whole.window().to;
+    let part = |from| answer(&edit::window(&whole, Window { from: Time(from), to: end }));
+    for (from, names) in [(5_000_000, &["long", "short"] as &[_]), (25_000_000, &["long"])] {
+        let answer = part(from);
+        assert_eq!(awaited(&answer), names, "from {from}");
+        assert_eq!(answer.extracted.recorded, end - Time(from), "from {from}");
+    }
 }
 
 #[test]
@@ -462,14 +485,135 @@ fn nothing_is_a_bound_where_nothing_tells_who_woke_whom() {
         assert!(verdict.contains(words), "{verdict}");
     }
     assert!(!verdict.contains("no scheduler finishes"), "{verdict}");
-    let unknown = |name: &str| {
-        let value = report.measures.iter().find(|it| it.name == name).map(|it| it.value.clone());
-        assert_eq!(value, Some(Value::Unknown), "{name}");
-    };
-    ["bound.makespan_ns", "scheduler_share_max", "as_recorded.makespan_ns", "bound.path_ns"]
-        .into_iter()
-        .for_each(unknown);
+    nothing_is_known(&report);
+}
+
+fn nothing_is_known(report: &Report) {
+    for name in [
+        "bound.makespan_ns",
+        "bound.if",
+        "scheduler_share_max",
+        "as_recorded.makespan_ns",
+        "bound.path_ns",
+    ] {
+        assert_eq!(measured(report, name), Value::Unknown, "{name}");
+    }
     assert!(report.table("chains").is_some_and(|table| table.rows.is_empty()));
+}
+
+/// The same recording with the first `first` of its `sched_waking` and those from `then` on.
+fn with_some_wakings(history: &History, first: usize, then: Time) -> History {
+    let mut sink = Builder::new(history.head.clone());
+    for (_, task) in history.tasks() {
+        let name = sink.name(history.name(task.name));
+        sink.task(Task { name, ..*task });
+    }
+    let mut met = 0;
+    for entry in history.entries() {
+        met += usize::from(matches!(entry.event, Event::Waking { .. }));
+        match entry.event {
+            Event::Waking { .. } if met > first && entry.time < then => {}
+            Event::Changed { .. } => {}
+            _ => sink.push(entry),
+        }
+    }
+    sink.finish()
+}
+
+#[test]
+fn a_few_wakings_do_not_tell_who_woke_all_others() {
+    let whole = trace("7.2-b8x2-barrier.dat");
+    let Window { from, to } = whole.window();
+    let late = Time(from.0 + (to - from).0 / 2);
+    for (first, then) in [(3, Time::MAX), (0, late)] {
+        let answer = answer(&with_some_wakings(&whole, first, then));
+        let verdict = answer.report().verdict;
+        assert_eq!(answer.bound.span(), None, "{first} {then}: {verdict}");
+        assert!(verdict.contains("is unknown"), "{verdict}");
+        assert!(verdict.contains("wakeups of tasks that are waited for"), "{verdict}");
+        nothing_is_known(&answer.report());
+    }
+    // Where all of them are there, none lacks one.
+    let all = answer(&with_some_wakings(&whole, usize::MAX, Time::MAX));
+    assert_eq!(all.bound.span(), answer(&whole).bound.span());
+    assert!(!says(&all, "nothing tells who ended"), "{:?}", all.extracted.assumptions);
+}
+
+#[test]
+fn what_is_woken_without_a_waking_is_not_asleep_until_then_as_recorded() {
+    // `b` sleeps 200 times until a timer ends it; once nothing tells who did, and `c`, of which
+    // nothing tells either, comes when all is over.
+    let mut tape = Tape::new(2);
+    let (idle, idle_1) = (TaskId::idle(CpuId(0)), TaskId::idle(CpuId(1)));
+    let (b, c) = (tape.task(10, "b"), tape.task(11, "c"));
+    tape.wake(0, 0, idle, b);
+    tape.switch(0, 0, idle, b, Left::Runnable);
+    let (prio, timer) = (Prio::UNKNOWN, Context::Hardirq);
+    let queued = |task, cpu| Event::Queued { task, on: Some(cpu), how: How::Wakeup, prio };
+    let tell = |tape: &mut Tape, ms, cpu, event| {
+        let by = By { task: Some(TaskId::idle(cpu)), context: timer };
+        tape.0.push(Entry { time: Time(ms * 1_000_000), cpu, by, event });
+    };
+    let mut ms = 0;
+    for n in 1..=200 {
+        tape.switch((ms + 1) * 1_000, 0, b, idle, Left::Sleeping);
+        ms += if n == 100 { 101 } else { 2 };
+        if n != 100 {
+            tell(&mut tape, ms, CpuId(0), Event::Waking { task: b, prev: None, prio });
+        }
+        tell(&mut tape, ms, CpuId(0), queued(b, CpuId(0)));
+        tape.switch(ms * 1_000, 0, idle, b, Left::Runnable);
+    }
+    tape.switch((ms + 1) * 1_000, 0, b, idle, Left::Dead);
+    tell(&mut tape, ms + 2, CpuId(1), queued(c, CpuId(1)));
+    tape.switch((ms + 2) * 1_000, 1, idle_1, c, Left::Runnable);
+    tape.switch((ms + 3) * 1_000, 1, c, idle_1, Left::Dead);
+    let answer = answer(&tape.done());
+    let recorded = Span::ms(ms + 3);
+    assert_eq!(answer.extracted.recorded, recorded);
+    // All but the 100 ms, and the 2 ms in which `c` may as well have come earlier.
+    assert_eq!(answer.as_recorded.chain.span(), Span(recorded.0 - 102_000_000));
+    assert!(answer.bound.span() <= answer.as_recorded());
+    assert!(says(
+        &answer,
+        "nothing tells who ended them keep their length in the simulated run: 1"
+    ));
+}
+
+#[test]
+fn a_sleep_keeps_its_length_in_the_bound_only_if_a_waking_tells_that_an_interrupt_ended_it() {
+    // `a` runs a program of its own for 1 ms at a time, and sleeps for 4 in between, ten times.
+    let recording = |told: &dyn Fn(u64) -> Option<Context>| {
+        let mut tape = Tape::new(1);
+        let (idle, a) = (TaskId::idle(CpuId(0)), tape.task(10, "a"));
+        tape.wake(0, 0, idle, a);
+        tape.switch(0, 0, idle, a, Left::Runnable);
+        tape.at(0, 0, a, Event::Exec { task: a });
+        for n in 1..=10 {
+            tape.switch(n * 5_000 - 4_000, 0, a, idle, Left::Sleeping);
+            let (us, on, prio) = (n * 5_000, Some(CpuId(0)), Prio::UNKNOWN);
+            let mut tell = |context, event| {
+                let by = By { task: Some(idle), context };
+                tape.0.push(Entry { time: Time(us * 1_000), cpu: CpuId(0), by, event });
+            };
+            if let Some(context) = told(n) {
+                tell(context, Event::Waking { task: a, prev: on, prio });
+            }
+            let queued = Event::Queued { task: a, on, how: How::Wakeup, prio };
+            tell(Context::Hardirq, queued);
+            tape.switch(us, 0, idle, a, Left::Runnable);
+        }
+        tape.switch(51_000, 0, a, idle, Left::Dead);
+        answer(&tape.done())
+    };
+    let timer = Some(Context::Hardirq);
+    let path = |answer: &WhatIf| answer.bound.path;
+    assert_eq!(path(&recording(&|_| timer)), Some(Span::ms(51)));
+    let soft = recording(&|_| Some(Context::Softirq));
+    assert_eq!(path(&soft), Some(Span::ms(11)), "a message may have been behind each");
+    let unclear = recording(&|_| Some(Context::Unknown));
+    assert_eq!(path(&unclear), Some(Span::ms(11)), "interrupts are not told from softirqs");
+    assert_eq!(path(&recording(&|n| timer.filter(|_| n > 1))), None, "one of ten lacks it");
 }
 
 #[test]
@@ -487,8 +631,15 @@ tasks = [
         ))
     };
     // `b` spins for 19 ms, which looks like work; another schedule gives it the lock first.
-    let verdict = answer(&spun("spin")).report().verdict;
-    assert!(verdict.contains("if no task waited by spinning"), "{verdict}");
+    let report = answer(&spun("spin")).report();
+    let (verdict, condition) = (&report.verdict, "no task waited by spinning");
+    assert!(verdict.contains(&format!("if {condition}")), "{verdict}");
+    assert_eq!(measured(&report, "bound.if"), Value::from(condition));
+}
+
+fn measured(report: &Report, name: &str) -> Value {
+    let measure = report.measures.iter().find(|it| it.name == name);
+    measure.unwrap_or_else(|| panic!("{name}")).value.clone()
 }
 
 #[test]
@@ -509,6 +660,7 @@ tasks = [
     // The work is 31 ms on two CPUs, and `a` alone takes 20.
     assert_eq!(answer.bound.span(), Some(Span::ms(20)), "{:?}", answer.bound);
     assert_eq!(answer.as_recorded(), Some(Span::ms(30)));
-    let verdict = answer.report().verdict;
-    assert!(!verdict.contains("spinning"), "{verdict}");
+    let report = answer.report();
+    assert!(!report.verdict.contains("spinning"), "{}", report.verdict);
+    assert_eq!(measured(&report, "bound.if"), Value::Unknown, "nothing is supposed");
 }

@@ -2,9 +2,12 @@
 
 use wastenot_model::report::Unit;
 use wastenot_model::{Report, Span, Table, Value};
-use wastenot_scenario::extract::{Basis, Chain, Crowd};
+use wastenot_scenario::extract::{Basis, Chain, Crowd, Wakers};
 
 use super::{Replayed, WhatIf};
+
+/// What the bound of a recording supposes.
+const UNSPUN: &str = "no task waited by spinning";
 
 impl WhatIf {
     /// The answer of `wastenot simulate --replay`.
@@ -48,6 +51,8 @@ impl WhatIf {
             Basis::NoWakers => None,
         };
         report.measure("bound.basis", "", basis.map(str::to_owned), Unit::None);
+        let supposed = (bound.basis == Basis::Tasks).then(|| UNSPUN.to_owned());
+        report.measure("bound.if", "", supposed, Unit::None);
         report.measure("bound.path_ns", "longest path", bound.path, Unit::Ns);
         let label = if bound.lock.is_some() { "under one lock" } else { "" };
         report.measure("bound.lock_ns", label, bound.lock, Unit::Ns);
@@ -117,16 +122,16 @@ impl WhatIf {
         };
         let recorded = self.extracted.recorded;
         let Some((bound, kept)) = self.bound.span().zip(self.as_recorded()) else {
+            let why = self.why_unknown();
             return format!(
-                "How much of this run can be the scheduler's fault is unknown: the trace does not \
-                 tell who woke whom, so that a wakeup from another CPU looks like an interrupt. A \
-                 recording with sched_waking would decide. The run took {recorded}; simulated \
-                 with all sleeps as long as they were, {simulated}."
+                "How much of this run can be the scheduler's fault is unknown: {why} The run took \
+                 {recorded}; simulated with all sleeps as long as they were, {simulated}."
             );
         };
         let mut unless = String::new();
         if self.bound.basis == Basis::Tasks {
-            unless += " if no task waited by spinning";
+            unless += " if ";
+            unless += UNSPUN;
         }
         if self.extracted.unknown > Span::ZERO {
             unless += ", as far as the trace tells";
@@ -154,6 +159,22 @@ impl WhatIf {
              and no scheduler finishes the same work before {bound}{because}.{also} Simulated, \
              {simulated}."
         )
+    }
+
+    /// Why there is no bound, and what would give one.
+    fn why_unknown(&self) -> String {
+        match self.extracted.wakers {
+            Wakers::Lacking { wakeups, of } => format!(
+                "{wakeups} of {of} wakeups of tasks that are waited for have no sched_waking \
+                 before them, which was not recorded all the time, so that nothing tells who woke \
+                 them. A recording with sched_waking from one end to the other would decide."
+            ),
+            Wakers::Told | Wakers::Untold => {
+                "the trace does not tell who woke whom, so that a wakeup from another CPU looks \
+                 like an interrupt. A recording with sched_waking would decide."
+                    .into()
+            }
+        }
     }
 
     /// What keeps the run so long, where one thing does and `least` is nearly all of it.

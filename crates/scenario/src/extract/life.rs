@@ -1,5 +1,7 @@
 //! The life of one task, as the program that it grows into.
 
+use std::collections::BTreeSet;
+
 use wastenot_model::workload::{PipeId, Step, TemplateId, Variate};
 use wastenot_model::{CpuId, MaskId, NameId, Span, Time};
 
@@ -22,6 +24,14 @@ pub(super) struct Life {
     pub(super) stopped: Option<Stopped>,
     /// Where its waker has put the token of the waking that is under way.
     pub(super) token: Option<PipeId>,
+    /// A waking of it came, which may be before it sleeps, and it is not queued yet.
+    pub(super) waking: bool,
+    /// How often it was woken that had been seen to go to sleep.
+    pub(super) wakeups: u64,
+    /// Of these: of which no waking told, though the source has wakings.
+    pub(super) lacking: u64,
+    /// Sleeps of which nothing tells who ended them.
+    pub(super) untold: Untold,
     /// Its wakers are about to sleep.
     pub(super) sync: bool,
     /// Since when a quota holds it back that would run.
@@ -50,6 +60,16 @@ pub(super) struct Life {
     pub(super) nice: Option<i8>,
     /// Its first cgroup.
     pub(super) group: Option<NameId>,
+}
+
+/// Sleeps of a task of which nothing tells who ended them: in a replay they keep their length, but
+/// another task may have ended them, so no figure counts on that.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Untold {
+    /// The one before it is launched.
+    pub(super) birth: bool,
+    /// Which of its steps are others.
+    pub(super) steps: BTreeSet<usize>,
 }
 
 /// How a task comes into the workload.
@@ -117,6 +137,12 @@ impl Life {
             self.steps.push(Step::Compute(Variate::Fixed(ran)));
         }
         self.steps.push(step);
+    }
+
+    /// It slept for so long until now, and nothing tells who ended that.
+    pub(super) fn sleeps_untold(&mut self, now: Time, span: Span) {
+        self.act(now, Step::Sleep(Variate::Fixed(span)));
+        self.untold.steps.insert(self.steps.len() - 1);
     }
 
     /// From now on a quota holds it back.

@@ -26,6 +26,7 @@ pub use bound::{AsRecorded, Basis, Bound, Chain, Crowd, End};
 use crate::Error;
 use bound::crews::Crews;
 use bound::plan::Plan;
+use life::Untold;
 use watch::Watch;
 
 /// What is meant, where the History does not tell.
@@ -51,6 +52,23 @@ impl fmt::Debug for Options<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options").field("awaited", &self.awaited).finish_non_exhaustive()
     }
+}
+
+/// Whether a History tells who woke whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wakers {
+    /// It does, but for wakeups whose wakings were lost.
+    Told,
+    /// It has no wakings.
+    Untold,
+    /// It has wakings, but too many wakeups of those who are waited for lack one: they were not
+    /// recorded all the time.
+    Lacking {
+        /// How many lack one.
+        wakeups: u64,
+        /// Of how many.
+        of: u64,
+    },
 }
 
 /// The work of a History.
@@ -82,7 +100,9 @@ pub struct Extracted {
     /// What was taken for granted.
     pub assumptions: Vec<String>,
     /// Whether it is told who woke whom.
-    pub wakers: bool,
+    pub wakers: Wakers,
+    /// Sleeps of which nothing tells who ended them, by template.
+    untold: Vec<Untold>,
     /// What tasks have to do under any schedule, if their programs are known.
     plan: Option<Plan>,
     /// Who may share work with whom.

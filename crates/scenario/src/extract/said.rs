@@ -50,7 +50,10 @@ fn sleeps(tally: &Tally) -> impl Iterator<Item = String> + use<> {
     });
     let unknown = (tally.unknown_wakers > 0).then(|| {
         let count = tally.unknown_wakers;
-        format!("sleeps of which nothing tells who ended them keep their length: {count}")
+        format!(
+            "sleeps of which nothing tells who ended them keep their length in the simulated run: \
+             {count}"
+        )
     });
     let unclear = (tally.unclear > 0).then(|| {
         let count = tally.unclear;

@@ -15,10 +15,11 @@ use super::life::{Birth, Life, Stopped, Why};
 /// The parent of all kernel threads but the idle tasks.
 const KTHREADD: i32 = 2;
 
-/// Whether no task can have been behind a wakeup: not in a softirq, which carries what another
-/// task sends, unless its CPU was idle.
-fn alone(waker: By) -> bool {
-    waker.context == Context::Hardirq || waker.task.is_some_and(TaskId::is_idle)
+/// Whether no task can have been behind what ended the sleep of `known`: a waking in a hard
+/// interrupt. A softirq carries what another task sends. Without a waking, the interrupt is the one
+/// by which another CPU had it queued, whoever acted there.
+fn alone(known: &TaskState) -> bool {
+    known.waking.is_some() && known.waker.context == Context::Hardirq
 }
 
 /// Writes lives down.
@@ -133,7 +134,7 @@ impl<'h> Watch<'h> {
             (true, Origin::Fork, _) | (.., None) => known.waker_cpu,
             (.., Some(cpu)) => cpu,
         };
-        let outside = alone(known.waker);
+        let outside = alone(known);
         let at = match (waits(known), known.origin) {
             _ if now == begin => begin,
             // Where forks are told, who is new without one comes from outside.
@@ -147,8 +148,12 @@ impl<'h> Watch<'h> {
         if at < now && !waits(known) {
             self.tally.unannounced += 1;
         }
-        self.lives[index].birth = Some(Birth::Launched { at, from });
-        self.lives[index].asleep += if outside { at - begin } else { Span::ZERO };
+        let woken = waits(known) && known.origin != Origin::Fork;
+        let wakings = self.history.head.carries.has(Carries::WAKINGS);
+        let life = &mut self.lives[index];
+        life.untold.birth = woken && wakings && known.waking.is_none() && !life.waking;
+        life.birth = Some(Birth::Launched { at, from });
+        life.asleep += if outside { at - begin } else { Span::ZERO };
     }
 
     /// It was woken: by a task, which then put a token, or by something that takes its time.
@@ -158,21 +163,30 @@ impl<'h> Watch<'h> {
             self.tally.own += 1;
             return;
         }
-        let token = self.lives[index].token.or_else(|| self.acts(state, known.waker, index));
+        let woken = known.waking.filter(|&at| at >= stopped.at);
+        let wakings = self.history.head.carries.has(Carries::WAKINGS);
+        let life = &mut self.lives[index];
+        let lacks = wakings && woken.is_none() && !life.waking;
+        life.wakeups += 1;
+        life.lacking += u64::from(lacks);
+        let token = life.token.or_else(|| self.acts(state, known.waker, index));
         let step = match token {
             Some(pipe) => Step::Get(pipe),
             None => {
-                let woken = known.waking.filter(|&at| at >= stopped.at).unwrap_or(now);
-                let span = woken - stopped.at;
-                match known.waker.in_interrupt() || known.waker.task.is_some_and(TaskId::is_idle) {
-                    true => {
+                let span = woken.unwrap_or(now) - stopped.at;
+                let waker = known.waker;
+                match waker.in_interrupt() || waker.task.is_some_and(TaskId::is_idle) {
+                    true if !lacks => {
                         self.tally.timed.0 += 1;
                         self.tally.timed.1 += span;
-                        if alone(known.waker) {
+                        if alone(known) {
                             self.lives[index].asleep += span;
                         }
                     }
-                    false => self.tally.unknown_wakers += 1,
+                    _ => {
+                        self.tally.unknown_wakers += 1;
+                        return self.lives[index].sleeps_untold(now, span);
+                    }
                 }
                 Step::Sleep(Variate::Fixed(span))
             }
@@ -233,6 +247,7 @@ impl<'h> Watch<'h> {
     /// `task` is being woken: its waker acts now, however long it takes until it is queued.
     fn waking(&mut self, state: &State, entry: &Entry, task: TaskId) {
         let Some(index) = self.index(task) else { return };
+        self.lives[index].waking = true;
         if state.task(task).phase == Phase::Sleeping && self.lives[index].token.is_none() {
             self.lives[index].token = self.acts(state, entry.by, index);
         }
@@ -316,6 +331,11 @@ impl Observer for Watch<'_> {
     fn event(&mut self, state: &State, entry: &Entry) {
         match entry.event {
             Event::Waking { task, .. } => self.waking(state, entry, task),
+            Event::Queued { task, .. } => {
+                if let Some(index) = self.index(task) {
+                    self.lives[index].waking = false;
+                }
+            }
             Event::Fork { parent, child } => self.fork(state, parent, child),
             Event::Exec { task } => {
                 if let Some(index) = self.index(task)

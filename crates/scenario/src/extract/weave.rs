@@ -16,7 +16,11 @@ use super::bound::crews::Crews;
 use super::bound::plan::Plan;
 use super::life::{Birth, Life, pipe_of, taker};
 use super::watch::Watch;
-use super::{Extracted, Options, is_part, is_simulated, said};
+use super::{Extracted, Options, Wakers, is_part, is_simulated, said};
+
+/// Wakings are too few where more than one in so many wakeups lacks one. Only lost events take some
+/// away where they were recorded all the time.
+const LACKING: u64 = 100;
 
 /// The workload of those who were seen to act.
 pub(super) fn weave(history: &History, options: &Options<'_>, watch: Watch<'_>) -> Extracted {
@@ -28,6 +32,7 @@ pub(super) fn weave(history: &History, options: &Options<'_>, watch: Watch<'_>) 
         true => Plan::of(history, &lives, &whom.tasks, !hotplug.is_empty()),
         false => None,
     };
+    let wakers = wakers(history, &lives, &whom.tasks);
     let mut loom = Loom::new(history, options, &lives, whom, natures);
     for (index, life) in lives.iter_mut().enumerate().filter(|(_, life)| life.birth.is_some()) {
         loom.add(index, life);
@@ -36,6 +41,8 @@ pub(super) fn weave(history: &History, options: &Options<'_>, watch: Watch<'_>) 
     workload.launches.sort_by_key(|launch| launch.at);
     hotplug.iter_mut().for_each(|it: &mut Hotplug| it.at = Time((it.at - begin).0));
     workload.hotplug = hotplug;
+    let born = lives.iter_mut().filter(|life| life.birth.is_some());
+    let untold = born.map(|life| std::mem::take(&mut life.untold)).collect();
     let mut extracted = Extracted {
         done,
         recorded: last - begin,
@@ -47,7 +54,8 @@ pub(super) fn weave(history: &History, options: &Options<'_>, watch: Watch<'_>) 
         ipi: natures.ipi,
         unknown: tally.unknown.1,
         assumptions: Vec::new(),
-        wakers: history.head.carries.has(Carries::WAKINGS),
+        wakers,
+        untold,
         plan,
         crews,
         machine: machine_of(history),
@@ -159,6 +167,21 @@ impl<'a> Loom<'a> {
             });
         }
         steps
+    }
+}
+
+/// Whether wakings tell who woke the awaited tasks. One that was woken first may have been before
+/// the recording began, so only those wakeups count that end a sleep which began in it.
+fn wakers(history: &History, lives: &[Life], awaited: &[bool]) -> Wakers {
+    if !history.head.carries.has(Carries::WAKINGS) {
+        return Wakers::Untold;
+    }
+    let lives = || lives.iter().zip(awaited).filter(|(_, awaited)| **awaited);
+    let wakeups: u64 = lives().map(|(life, _)| life.lacking).sum();
+    let of = lives().map(|(life, _)| life.wakeups).sum();
+    match wakeups > of / LACKING {
+        true => Wakers::Lacking { wakeups, of },
+        false => Wakers::Told,
     }
 }
 

@@ -87,6 +87,27 @@ fn a_cut_of_everything_is_everything() {
 }
 
 #[test]
+fn a_part_up_to_the_end_holds_what_happens_in_the_last_instant() {
+    let mut sink = Builder::new(Head::new(Machine::flat(1)));
+    let name = sink.name("a");
+    let (task, idle) = (sink.task(Task::new(7, name)), TaskId::idle(CpuId(0)));
+    sink.push(Entry::switch(Time(10), CpuId(0), idle, task, Left::Runnable));
+    sink.push(Entry::switch(Time(50), CpuId(0), task, idle, Left::Dead));
+    let history = sink.finish();
+    let times = |from, to| {
+        let part = window(&history, Window { from: Time(from), to: Time(to) });
+        assert_eq!(part.window(), Window { from: Time(from), to: Time(to.min(50)) });
+        part.entries().map(|entry| entry.time.0).collect::<Vec<_>>()
+    };
+    assert_eq!(times(10, 50), [10, 50], "all of it");
+    assert_eq!(times(30, 50), [50]);
+    assert_eq!(times(30, 90), [50], "it ends where the recording does");
+    assert_eq!(times(10, 49), [10], "a part that ends before is half-open");
+    let part = window(&history, Window { from: Time(30), to: Time(50) });
+    assert_eq!(times(30, 50).len(), window(&part, part.window()).len(), "a part of a part");
+}
+
+#[test]
 fn a_cut_holds_only_the_tasks_that_it_needs() {
     let history = anything(7, 2000);
     let Window { from, .. } = history.window();

@@ -9,7 +9,8 @@ use wastenot_model::{
 
 use super::copy::{Copy, is_cut};
 
-/// The part of `history` within `window`, which is clipped to what was recorded.
+/// The part of `history` within `window`, which is clipped to what was recorded. What happens at
+/// the end of the recording is in a part that reaches it.
 ///
 /// What State knows at the cut becomes the start of the new History: what each CPU runs, who waits
 /// where and in which order, since when and woken by whom, who sleeps, affinities, policies, nice
@@ -78,9 +79,12 @@ fn groups_at(history: &History, from: Time) -> BTreeMap<TaskId, NameId> {
     earlier.filter_map(group).collect()
 }
 
+/// Parts are half-open, but a recording ends with its last event: up to its end it is all that is
+/// there, or no part would hold that.
 fn within(history: &History, part: Window) -> impl Iterator<Item = Entry> + '_ {
+    let to_the_end = part.to == history.window().to;
     let late = history.entries().skip_while(move |entry| entry.time < part.from);
-    late.take_while(move |entry| entry.time < part.to)
+    late.take_while(move |entry| to_the_end || entry.time < part.to)
 }
 
 /// By index the tasks that events in the part speak of.

@@ -16,7 +16,7 @@ mod tails;
 
 use wastenot_model::{CpuSet, Span};
 
-use super::Extracted;
+use super::{Extracted, Wakers};
 pub use crowd::Crowd;
 pub use recorded::{AsRecorded, Chain, End};
 
@@ -43,7 +43,7 @@ pub enum Basis {
     Programs,
     /// What tasks ran, slept and forked. Whether they waited while they ran is not known.
     Tasks,
-    /// Nothing: who woke whom is not told.
+    /// Nothing: who woke whom is not told, or not of enough wakeups.
     NoWakers,
 }
 
@@ -65,8 +65,9 @@ impl Extracted {
         let programs = self.plan.as_ref().and_then(|plan| plan.bound(&self.machine, &online));
         programs.unwrap_or_else(|| {
             let work = Crowd { cpus: online, work: self.awaited_work }.span();
-            let basis = if self.wakers { Basis::Tasks } else { Basis::NoWakers };
-            let path = self.wakers.then(|| self.crews.longest());
+            let told = self.wakers == Wakers::Told;
+            let basis = if told { Basis::Tasks } else { Basis::NoWakers };
+            let path = told.then(|| self.crews.longest());
             Bound { basis, path, lock: None, work, affinity: None }
         })
     }

@@ -153,7 +153,8 @@ impl<'e> Run<'e> {
         let (due, ends) = (BinaryHeap::new(), BTreeMap::new());
         let mut run = Run { workload, extracted, at, tokens, waits, due, pushed: 0, ends };
         for launch in &workload.launches {
-            let sleep = Span(launch.at.0);
+            let untold = extracted.untold[launch.template.index()].birth;
+            let sleep = if untold { Span::ZERO } else { Span(launch.at.0) };
             run.go_on(launch.template, Chain { sleep, compute: Span::ZERO });
         }
         run
@@ -179,8 +180,13 @@ impl<'e> Run<'e> {
         let workload = self.workload;
         let steps = workload.templates[task as usize].program.steps();
         while let Some(step) = steps.get(self.at[task as usize]) {
+            let at = self.at[task as usize];
             self.at[task as usize] += 1;
             match step {
+                // Another task may have ended it, and sooner.
+                Step::Sleep(_) if self.extracted.untold[task as usize].steps.contains(&at) => {
+                    continue;
+                }
                 Step::Compute(Variate::Fixed(span)) => chain.compute += *span,
                 Step::Sleep(Variate::Fixed(span)) => chain.sleep += *span,
                 Step::Fork(child) => {
