@@ -304,9 +304,10 @@ fn outcome(
         let what = &open.obligation.what;
         return Outcome::Unknown(match asked.or(explored) {
             Some(bounds) => format!(
-                "a solver says that this need not hold: {what}; but up to {} CPUs and {} tasks \
-                 nothing goes wrong",
-                bounds.cpus, bounds.tasks
+                "a solver says that this need not hold: {what}; but up to {} and {} nothing goes \
+                 wrong",
+                many(bounds.cpus, "CPU"),
+                many(bounds.tasks, "task")
             ),
             None => format!("a solver says that this need not hold: {what}{unseen}"),
         });
@@ -322,4 +323,10 @@ fn outcome(
             Outcome::Unknown(format!("{}: {why}{unseen}", open.obligation.what))
         }
     }
+}
+
+/// `1 CPU`, `2 CPUs`
+fn many(number: usize, what: &str) -> String {
+    let more = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{more}")
 }
