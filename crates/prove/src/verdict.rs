@@ -330,3 +330,13 @@ fn many(number: usize, what: &str) -> String {
     let more = if number == 1 { "" } else { "s" };
     format!("{number} {what}{more}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::many;
+
+    #[test]
+    fn one_cpu_is_one() {
+        assert_eq!([1, 8].map(|number| many(number, "CPU")), ["1 CPU", "8 CPUs"]);
+    }
+}

@@ -52,7 +52,7 @@ fn passes(policy: &Policy) -> Vec<Obligation> {
         // One of both is enough, since no handler lets it fall.
         let starts = !sets(policy, Event::Stop, key) && sets(policy, Event::Start, key);
         let (event, what) = match starts {
-            true => (Event::Start, "when its task begins to run than when it was queued"),
+            true => (Event::Start, "after its task began to run than before"),
             false => (Event::Stop, "when its task stops than when it began to run"),
         };
         let what = format!("`{name}` is greater {what}");
