@@ -21,8 +21,8 @@ const CLOCKS: [u64; 2] = [0, 1 << 40];
 /// What tasks weigh that come to wait, if a handler asks for that, beside what the situation says
 /// and what the text compares.
 const WEIGHTS: [i64; 2] = [1, 8668];
-/// How many others wait already while a task comes, if a handler asks for lengths, beside numbers of
-/// the text.
+/// How many others wait already while a task comes, if a handler asks for lengths, beside what the
+/// text compares.
 const CROWDS: [usize; 4] = [0, 1, 3, 40];
 /// So many weights are tried at most, and so many crowds.
 const EACH: (usize, usize) = (24, 12);
