@@ -84,8 +84,8 @@ pub enum Error {
         file: PathBuf,
     },
     /// A certificate lists something else than what its claims follow from.
-    #[error("{} lists something else than what its claims follow from\n  {}", folder.display(),
-        faults.join("\n  "))]
+    #[error("{} lists something else than what its claims follow from: {}", folder.display(),
+        faults.join("; "))]
     Unlike {
         /// Where it is.
         folder: PathBuf,

@@ -93,8 +93,18 @@ fn composition(
     let mut obligations = Vec::new();
     for partition in &program.partitions {
         let policy = &program.policies[partition.policy].name;
-        let names = common.join(", ");
-        let what = format!("`{}` runs `{policy}`, of which is proved: {names}", partition.name);
+        let (proved, not): (Vec<&str>, Vec<&str>) = common.iter().partition(|name| {
+            let verdict = find(&policies[partition.policy], name);
+            verdict.is_some_and(|it| matches!(it.outcome, Outcome::Proved(_)))
+        });
+        let names = match (proved.as_slice(), not.as_slice()) {
+            (proved, []) => format!("is proved: {}", proved.join(", ")),
+            ([], not) => format!("is not proved: {}", not.join(", ")),
+            (proved, not) => {
+                format!("is proved: {}, but not: {}", proved.join(", "), not.join(", "))
+            }
+        };
+        let what = format!("`{}` runs `{policy}`, of which {names}", partition.name);
         let mut finding = Finding::Holds;
         for name in &common {
             match find(&policies[partition.policy], name).map(|it| &it.outcome) {

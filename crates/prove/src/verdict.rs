@@ -304,9 +304,10 @@ fn outcome(
         let what = &open.obligation.what;
         return Outcome::Unknown(match asked.or(explored) {
             Some(bounds) => format!(
-                "a solver says that this need not hold: {what}; but up to {} CPUs and {} tasks \
-                 nothing goes wrong",
-                bounds.cpus, bounds.tasks
+                "a solver says that this need not hold: {what}; but up to {} and {} nothing goes \
+                 wrong",
+                many(bounds.cpus, "CPU"),
+                many(bounds.tasks, "task")
             ),
             None => format!("a solver says that this need not hold: {what}{unseen}"),
         });
@@ -321,5 +322,21 @@ fn outcome(
         (Some((open, why)), None) => {
             Outcome::Unknown(format!("{}: {why}{unseen}", open.obligation.what))
         }
+    }
+}
+
+/// `1 CPU`, `2 CPUs`
+fn many(number: usize, what: &str) -> String {
+    let more = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{more}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::many;
+
+    #[test]
+    fn one_cpu_is_one() {
+        assert_eq!([1, 8].map(|number| many(number, "CPU")), ["1 CPU", "8 CPUs"]);
     }
 }

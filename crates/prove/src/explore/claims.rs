@@ -167,14 +167,12 @@ pub fn tests(policy: &Policy, claim: &ClaimKind) -> Vec<Test> {
     }
 }
 
-/// How a situation still breaks a claim, if it does.
-pub(crate) fn still(world: &World<'_>, situation: &Situation, claim: &ClaimKind) -> Option<String> {
+/// The tests of a claim that say something of a situation.
+pub(crate) fn fitting(policy: &Policy, situation: &Situation, claim: &ClaimKind) -> Vec<Test> {
     let (away, tasks) = (|task: &&Task| task.place == Place::Away, situation.tasks.len());
     let away = situation.tasks.iter().filter(away).count();
-    let tests = tests(world.policy, claim);
-    let few = |test: &&Test| tasks == 1 || tasks > 1 && !test.alone(world.policy);
-    let mut fit = tests.iter().filter(few).filter(|test| test.wakes == away);
-    fit.find_map(|test| Some(test.breaks(world, situation)?.why))
+    let few = |test: &Test| tasks == 1 || tasks > 1 && !test.alone(policy);
+    tests(policy, claim).into_iter().filter(few).filter(|test| test.wakes == away).collect()
 }
 
 fn conserving(policy: &Policy, fails: Wrong) -> Vec<Test> {

@@ -6,7 +6,7 @@ use wastenot_rota::eval::{Frame, Look};
 use wastenot_rota::ir::{ClaimKind, Event, Num, Policy, Stmt};
 
 use super::attempt::Step;
-use super::lives::lives;
+use super::lives::{Call, lives};
 use super::search::{Found, Searched};
 use super::sets::Sets;
 use super::situation::{Place, Situation, Task, World};
@@ -19,9 +19,9 @@ pub(super) fn search(policy: &Policy, claim: &ClaimKind) -> Option<Searched> {
     let small = machines(policy, 1).into_iter().next()?;
     let world = World::new(policy, &small);
     let mut looked = 0;
-    let broken = lives(&world).into_iter().find_map(|(event, given)| {
+    let broken = lives(&world).into_iter().find_map(|call| {
         looked += 1;
-        applies(claim, event).then(|| broken(&world, claim, event, given)).flatten()
+        applies(claim, call.event).then(|| breaks(&world, claim, &call)).flatten()
     });
     // Some numbers are not all numbers: that none of these breaks the claim is no proof.
     let step = broken?;
@@ -80,6 +80,12 @@ pub(crate) fn broken(
     event: Event,
     given: Given,
 ) -> Option<Step> {
+    breaks(world, claim, &Call { event, given, risen: Vec::new() })
+}
+
+/// The same in a life.
+fn breaks(world: &World<'_>, claim: &ClaimKind, call: &Call) -> Option<Step> {
+    let Call { event, given, ref risen } = *call;
     let sets = Sets::of(world.policy);
     // A new task has what the text says.
     let task = |set: &bool, first| if *set && event != Event::New { given.var } else { first };
@@ -98,7 +104,7 @@ pub(crate) fn broken(
             fed: sets.fed.clone(),
             given,
         };
-        let wrong = run(world, Some(claim), event, numbers).found?;
+        let wrong = run(world, Some((claim, risen)), event, numbers).found?;
         broken.get_or_insert(wrong);
     }
     broken
@@ -127,12 +133,14 @@ pub(super) fn ends(
 
 fn run<'w, 'p>(
     world: &'w World<'p>,
-    claim: Option<&'w ClaimKind>,
+    claim: Option<(&'w ClaimKind, &'w [bool])>,
     event: Event,
     numbers: Numbers<'_>,
 ) -> Walk<'w, 'p> {
     let first = numbers.vars.clone();
-    let mut walk = Walk { world, claim, event, first, put: None, ends: Vec::new(), found: None };
+    let (claim, risen) = claim.unzip();
+    let (put, ends, risen) = (None, Vec::new(), risen.unwrap_or_default());
+    let mut walk = Walk { world, claim, event, first, risen, put, ends, found: None };
     let frame = Frame { here: Some(CpuId(0)), prev: Some(CpuId(0)), ..world.frame() };
     walk.block(&[&world.policy.handlers[event as usize]], numbers, &frame);
     walk
@@ -145,6 +153,8 @@ struct Walk<'w, 'p> {
     event: Event,
     /// The variables of the task before.
     first: Vec<i64>,
+    /// Which of them have risen since the task was queued.
+    risen: &'w [bool],
     /// The queue of the last put, and the key there.
     put: Option<(usize, i64)>,
     ends: Vec<End>,
@@ -220,12 +230,18 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Whether it has to rise may be left to who puts the task again: to `preempt`, say.
+    /// That it rises may be left to who puts the task again, to `preempt`, say; or to `start`.
     fn stops(&mut self, numbers: &Numbers<'_>) {
         for var in self.keys().into_iter().filter(|_| numbers.given.ran > 0) {
             let (event, before, after) = (self.event, self.first[var], numbers.vars[var]);
-            let again = || run(self.world, None, Event::Preempt, numbers.clone()).ends;
-            if after <= before && again().iter().all(|end| end.vars[var] <= before) {
+            let rises = |event, vars: &[i64]| {
+                let numbers = Numbers { vars: vars.to_vec(), ..numbers.clone() };
+                run(self.world, None, event, numbers).ends.iter().any(|end| end.vars[var] > before)
+            };
+            // Who forces this knows of no life, but what `start` makes of such a key.
+            let risen =
+                self.risen.get(var).is_some_and(|risen| *risen) || rises(Event::Start, &self.first);
+            if after <= before && !risen && !rises(Event::Preempt, &numbers.vars) {
                 let given = numbers.given;
                 self.found.get_or_insert(Step::Sets {
                     event,

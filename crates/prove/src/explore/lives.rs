@@ -44,6 +44,8 @@ struct Life {
     ran: i64,
     /// No key of each queue is less any more.
     least: Vec<i64>,
+    /// Its variables when it was queued, or started directly.
+    queued: Vec<i64>,
     /// The queue into which it was put, and with what key.
     key: Option<(usize, i64)>,
     stops: usize,
@@ -53,9 +55,19 @@ struct Life {
 /// Keys of tasks that wait: since when, and in which queue.
 type Keys = BTreeSet<(i64, usize, i64)>;
 
+/// A call of a handler.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Call {
+    pub(super) event: Event,
+    /// What it finds.
+    pub(super) given: Given,
+    /// Of `stop`: which variables of the task have risen since it was queued, or started directly.
+    pub(super) risen: Vec<bool>,
+}
+
 /// Every call of a handler, with what it finds: those in which all variables of the task that
 /// handlers set are equal, and so are the least keys of all queues, which is how they are told.
-pub(super) fn lives(world: &World<'_>) -> Vec<(Event, Given)> {
+pub(super) fn lives(world: &World<'_>) -> Vec<Call> {
     let (mut keys, mut calls) = (Keys::new(), Vec::new());
     // First as if it were alone, then beside those.
     for _ in 0..2 {
@@ -66,7 +78,7 @@ pub(super) fn lives(world: &World<'_>) -> Vec<(Event, Given)> {
     calls
 }
 
-fn led(world: &World<'_>, keys: &Keys, met: &mut Keys) -> Vec<(Event, Given)> {
+fn led(world: &World<'_>, keys: &Keys, met: &mut Keys) -> Vec<Call> {
     let policy = world.policy;
     let sets = Sets::of(policy);
     let begun = |weight| Life {
@@ -77,6 +89,7 @@ fn led(world: &World<'_>, keys: &Keys, met: &mut Keys) -> Vec<(Event, Given)> {
         now: 0,
         ran: 0,
         least: vec![0; policy.queues.len()],
+        queued: policy.task_vars.iter().map(|var| var.value).collect(),
         key: None,
         stops: 0,
         ticked: false,
@@ -96,10 +109,11 @@ fn led(world: &World<'_>, keys: &Keys, met: &mut Keys) -> Vec<(Event, Given)> {
                 let least = alike(keyed.iter().map(|queue| leasts[*queue]));
                 let (ran, now, weight) = (after.ran, after.now, after.weight);
                 let given = |var, least| Given { var, least, ran, now, weight };
-                if let Some(given) = var.zip(least).map(|(var, least)| given(var, least))
-                    && known.insert((event, given))
-                {
-                    calls.push((event, given));
+                if let Some(given) = var.zip(least).map(|(var, least)| given(var, least)) {
+                    let call = Call { event, given, risen: life.risen(event) };
+                    if known.insert(call.clone()) {
+                        calls.push(call);
+                    }
                 }
                 let vars = (life.vars.clone(), life.cpu_vars.clone());
                 for end in ends(world, event, vars, leasts.clone(), given(0, 0)) {
@@ -176,11 +190,17 @@ impl Life {
         leasts
     }
 
+    fn risen(&self, event: Event) -> Vec<bool> {
+        let vars = self.vars.iter().zip(&self.queued).filter(|_| event == Event::Stop);
+        vars.map(|(now, queued)| now > queued).collect()
+    }
+
     fn ends(self, end: End, met: &mut Keys) -> Life {
         if let Some((queue, key)) = end.put {
             met.insert((self.now, queue, key));
         }
         let key = end.put.or(self.key);
-        Life { vars: end.vars, cpu_vars: end.cpu_vars, key, ..self }
+        let queued = if self.phase == Phase::Waits { end.vars.clone() } else { self.queued };
+        Life { vars: end.vars, cpu_vars: end.cpu_vars, key, queued, ..self }
     }
 }

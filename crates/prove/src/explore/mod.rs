@@ -2,6 +2,7 @@
 
 mod attempt;
 mod claims;
+mod compared;
 mod handler;
 mod keys;
 mod lives;
@@ -15,8 +16,9 @@ mod situation;
 mod unseen;
 
 pub use attempt::{Events, Step, failing};
-pub(crate) use claims::still;
+pub(crate) use claims::fitting;
 pub use claims::{Broken, Test, Wrong, tests};
+pub(crate) use compared::Compared;
 pub use keys::Given;
 pub(crate) use keys::broken;
 pub(crate) use moved::moves_somebody;

@@ -11,6 +11,7 @@ use wastenot_rota::ir::{
 };
 
 use super::claims::{Test, Wrong};
+use super::compared::Compared;
 use super::periodic::leaders;
 use super::range::{Range, Sample, Seen, all};
 use super::sets::Sets;
@@ -238,7 +239,7 @@ impl Moves<'_, '_> {
             // Somebody has to wait, whatever is asked.
             let mut asks = Asks { lengths: true, ..Asks::default() };
             visit_balance(balance, &mut asks);
-            let mut samples = samples(self.world, asks).filter(waits);
+            let mut samples = samples(self.world, asks).into_iter().filter(waits);
             samples.any(|sample| agree(Some(sample)) == Some(true)).then_some(true)
         })
     }
@@ -261,9 +262,9 @@ fn begun(
     )
 }
 
-/// Lengths of queues that are tried.
+/// Lengths of queues that are tried beside those that the text tells.
 const LENGTHS: [i64; 4] = [0, 1, 3, 1000];
-/// Weights that are tried.
+/// Weights that are tried beside those.
 const WEIGHTS: [i64; 3] = [1, 100, 10_000];
 /// Times that are tried, in ns.
 const TIMES: [i64; 2] = [0, 1 << 40];
@@ -314,27 +315,39 @@ impl Visitor for Asks {
     }
 }
 
-/// As many of them as make a difference.
-fn first_of<T: Copy, const N: usize>(all: [T; N], asked: bool) -> impl Iterator<Item = T> + Clone {
-    all.into_iter().take(if asked { N } else { 1 })
+/// Those that the text tells, so many at most, and these; one, if it makes no difference.
+fn tried(asked: bool, told: &[i64], others: &[i64], most: usize) -> Vec<i64> {
+    if !asked {
+        return others[..1].to_vec();
+    }
+    let mut all = told[..told.len().min(most)].to_vec();
+    let more: Vec<i64> = others.iter().copied().filter(|it| !all.contains(it)).collect();
+    all.extend(more);
+    all
 }
 
 /// What is tried where it is not known which way a handler goes.
-fn samples(world: &World<'_>, asks: Asks) -> impl Iterator<Item = Sample> {
-    let each = move || first_of(LENGTHS, asks.lengths);
-    let lengths = each().flat_map(move |own| each().map(move |others| (own, others)));
-    let rest = first_of([false, true], asks.busy).flat_map(move |busy| {
-        first_of(WEIGHTS, asks.weight)
-            .flat_map(move |weight| first_of(TIMES, asks.now).map(move |now| (busy, weight, now)))
-    });
+fn samples(world: &World<'_>, asks: Asks) -> Vec<Sample> {
+    let told = Compared::of(world.policy);
+    // Every length is tried with each other one, and with each weight.
+    let (long, heavy) = if asks.lengths && asks.weight { (4, 6) } else { (8, 30) };
+    let lengths = tried(asks.lengths, &told.lengths, &LENGTHS, long);
+    let weights = tried(asks.weight, &told.weights, &WEIGHTS, heavy);
+    let busies: &[bool] = if asks.busy { &[false, true] } else { &[false] };
+    let times = if asks.now { &TIMES[..] } else { &TIMES[..1] };
     let cpus = if asks.lengths { world.cpus() } else { &world.cpus()[..1] };
-    lengths.flat_map(move |lengths| {
-        let rest = rest.clone();
-        cpus.iter().flat_map(move |&apart| {
-            let of = move |(busy, weight, now)| Sample { apart, lengths, busy, weight, now };
-            rest.clone().map(of)
-        })
-    })
+    let mut all = Vec::new();
+    for lengths in lengths.iter().flat_map(|own| lengths.iter().map(move |others| (*own, *others)))
+    {
+        for (&apart, &busy) in cpus.iter().flat_map(|cpu| busies.iter().map(move |it| (cpu, it))) {
+            for (&weight, &now) in
+                weights.iter().flat_map(|it| times.iter().map(move |at| (it, at)))
+            {
+                all.push(Sample { apart, lengths, busy, weight, now });
+            }
+        }
+    }
+    all
 }
 
 /// Whether statements change nothing but variables: which way is gone is of no matter then.
@@ -404,6 +417,9 @@ impl<'w, 'p> Walk<'w, 'p> {
             return;
         }
         let mut open = std::mem::take(&mut self.doubtful);
+        if open.is_empty() {
+            return;
+        }
         let asks = Asks::of(&self.world.policy.handlers[self.event as usize]);
         for sample in samples(self.world, asks) {
             open.retain(|placed| !self.sure.contains(placed));

@@ -4,6 +4,7 @@ use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame, decayed, scaled};
 use wastenot_rota::ir::{Aggregate, Bool, Comparison, Num, Place, QueueAt, Set};
 
+use super::compared::USUAL;
 use super::sets::Sets;
 use super::situation::{Looking, World};
 
@@ -142,10 +143,10 @@ impl Seen<'_, '_> {
             Num::Job | Num::Ran => Range::COUNT,
             Num::Cpus(place) => Range::point(self.within(frame, place).len() as i64),
             Num::Queued(at) => self.queued(frame, at),
-            Num::QueuedWeight(at) => weighed(self.queued(frame, at)),
+            Num::QueuedWeight(at) => self.weighed(self.queued(frame, at)),
             Num::MinKey(_) => Range::ANY,
             Num::Running(place) => self.running(frame, place),
-            Num::RunningWeight(place) => weighed(self.running(frame, place)),
+            Num::RunningWeight(place) => self.weighed(self.running(frame, place)),
             Num::Add(a, b) => of(a).each(of(b), i64::saturating_add),
             Num::Sub(a, b) => {
                 let (a, b) = (of(a), of(b));
@@ -267,6 +268,14 @@ impl Seen<'_, '_> {
         others.each(Range::point(own), i64::saturating_add)
     }
 
+    /// The weights of so many tasks, added.
+    fn weighed(&self, many: Range) -> Range {
+        // In a sample all others are of nice 0. The task itself is none of them.
+        let known = self.sample.is_some() && self.put.is_none();
+        let each = if known { Range::point(USUAL) } else { WEIGHTS };
+        many.each(each, i64::saturating_mul)
+    }
+
     fn running(&self, frame: &Frame, place: &Place) -> Range {
         let most = self.within(frame, place).len() as i64;
         match self.sample {
@@ -282,11 +291,6 @@ fn is_home(place: &Place) -> bool {
         Place::Of(_, inner) => is_home(inner),
         _ => false,
     }
-}
-
-/// The weights of so many tasks, added.
-fn weighed(many: Range) -> Range {
-    many.each(WEIGHTS, i64::saturating_mul)
 }
 
 /// Whether all hold, if that is known.

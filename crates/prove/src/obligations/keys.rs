@@ -1,8 +1,7 @@
 //! Claims about the keys of ordered queues: `vt_monotone`, `lag`. Shown along every path of every
 //! handler.
 
-use wastenot_rota::ir::Policy;
-use wastenot_rota::ir::{Event, Level, Num};
+use wastenot_rota::ir::{Event, Level, Num, Policy, Stmt, Visitor, visit_block};
 use wastenot_rota::syntax::Span;
 
 use super::along::{Step, along, asked};
@@ -50,17 +49,39 @@ fn ordered(policy: &Policy) -> Obligation {
 fn passes(policy: &Policy) -> Vec<Obligation> {
     let each = keys(policy).into_iter().map(|(key, span)| {
         let name = &policy.task_vars[key].name;
-        let what = format!("`{name}` is greater when its task stops than when it began to run");
-        let script = along(policy, Event::Stop, &what, |encoder, step, names| {
+        // One of both is enough, since no handler lets it fall.
+        let starts = !sets(policy, Event::Stop, key) && sets(policy, Event::Start, key);
+        let (event, what) = match starts {
+            true => (Event::Start, "after its task began to run than before"),
+            false => (Event::Stop, "when its task stops than when it began to run"),
+        };
+        let what = format!("`{name}` is greater {what}");
+        let script = along(policy, event, &what, |encoder, step, names| {
             let Step::Ends(before) = step else { return Ok(None) };
-            let ran = encoder.num(&Num::Ran, names)?;
             let rose = less(before[key].clone(), names.vars[key].clone());
+            if starts {
+                return Ok(Some(not(rose)));
+            }
+            let ran = encoder.num(&Num::Ran, names)?;
             Ok(Some(and([less(int(0), ran), not(rose)])))
         });
         let question = asked(script).unwrap_or(Question::Fails);
         Obligation { name: "passes", what, span, question, model_only: false }
     });
     each.collect()
+}
+
+/// Whether a handler ever sets a variable of its task.
+fn sets(policy: &Policy, event: Event, var: usize) -> bool {
+    struct Sets(usize, bool);
+    impl Visitor for Sets {
+        fn stmt(&mut self, stmt: &Stmt) {
+            self.1 |= matches!(stmt, Stmt::SetTask(var, _) if *var == self.0);
+        }
+    }
+    let mut sets = Sets(var, false);
+    visit_block(&policy.handlers[event as usize], &mut sets);
+    sets.1
 }
 
 /// A task that slept, or is new, is put no further than `bound` behind the least key of its queue;

@@ -5,21 +5,27 @@
 //! task to run. Then those who are to wait come, one after the other; and at last those leave their
 //! CPUs who are no part of the situation. How each comes, and what it finds, is tried.
 
+use std::sync::LazyLock;
+
 use wastenot_model::{CpuId, CpuSet, Span, TaskId};
 use wastenot_rota::interpret::{Forced, Placed, nice_of};
 use wastenot_rota::ir::{Event, visit_balance};
 
 use crate::counterexample::situation::mask;
-use crate::explore::{Asks, Place, Placed as Placement, Situation, Task, World, placed};
+use crate::explore::{Asks, Compared, Place, Placed as Placement, Situation, Task, World, placed};
 
 /// For so long every task runs.
 pub(super) const RAN: Span = Span(1_000_000);
 /// When runs begin, if a handler asks for the time, in ns.
 const CLOCKS: [u64; 2] = [0, 1 << 40];
-/// What tasks weigh that come to wait, if a handler asks for that: as the situation says, or so.
-pub(super) const WEIGHTS: [Option<i64>; 3] = [None, Some(1), Some(8668)];
-/// How many others wait already while a task comes, if a handler asks for lengths.
+/// What tasks weigh that come to wait, if a handler asks for that, beside what the situation says
+/// and what the text compares.
+const WEIGHTS: [i64; 2] = [1, 8668];
+/// How many others wait already while a task comes, if a handler asks for lengths, beside what the
+/// text compares.
 const CROWDS: [usize; 4] = [0, 1, 3, 40];
+/// So many weights are tried at most, and so many crowds.
+const EACH: (usize, usize) = (24, 12);
 /// Ways in which all tasks come that are tried at once.
 const WAYS: usize = 48;
 
@@ -59,6 +65,8 @@ struct Setup {
     crowd: usize,
     /// Every CPU is given a task first.
     busy: bool,
+    /// Others wait only while the first task of the situation comes.
+    first: bool,
 }
 
 /// All runs that lead there, of those that are tried, one after the other. `tries`: how many more
@@ -84,15 +92,51 @@ fn setups(goal: Goal<'_>) -> impl Iterator<Item = Setup> {
     for periodic in &goal.world.policy.periodic {
         visit_balance(&periodic.balance, &mut asks);
     }
-    let first = |asked: bool, all: usize| if asked { all } else { 1 };
-    let clocks = first(asks.now, CLOCKS.len());
-    let weights = first(asks.weight, WEIGHTS.len());
-    let crowds = first(asks.lengths, CROWDS.len());
-    (0..clocks * weights * crowds).flat_map(move |n| {
+    let clocks = if asks.now { CLOCKS.len() } else { 1 };
+    let told = Compared::of(goal.world.policy);
+    let weights = if asks.weight { weights(&told) } else { vec![None] };
+    let crowds = if asks.lengths { crowds(&told) } else { vec![0] };
+    let waits = |task: &&Task| matches!(task.place, Place::Waits { .. });
+    let several = asks.lengths && goal.situation.tasks.iter().filter(waits).count() > 1;
+    (0..clocks * weights.len() * crowds.len()).flat_map(move |n| {
         let (clock, n) = (CLOCKS[n % clocks], n / clocks);
-        let (weight, crowd) = (WEIGHTS[n % weights], CROWDS[n / weights]);
-        [true, false].map(|busy| Setup { clock, weight, crowd, busy })
+        let (weight, crowd) = (weights[n % weights.len()], crowds[n / weights.len()]);
+        let firsts = if several && crowd > 0 { &[false, true][..] } else { &[false] };
+        firsts.iter().flat_map(move |&first| {
+            [true, false].map(|busy| Setup { clock, weight, crowd, busy, first })
+        })
     })
+}
+
+/// What tasks weigh that come to wait; `None`: what the situation says. A run has only weights of
+/// nice values: of each number that the text compares these are the next ones.
+pub(super) fn weights(told: &Compared) -> Vec<Option<i64>> {
+    static NICE: LazyLock<Vec<i64>> =
+        LazyLock::new(|| (1..=10_000).filter(|weight| nice_of(*weight).is_some()).collect());
+    let mut all = vec![None];
+    let near = told.weights.iter().flat_map(|number| {
+        let more = NICE.iter().find(|weight| *weight >= number);
+        let less = NICE.iter().rev().find(|weight| *weight <= number);
+        more.into_iter().chain(less)
+    });
+    for weight in near.chain(&WEIGHTS) {
+        if !all.contains(&Some(*weight)) && all.len() < EACH.0 {
+            all.push(Some(*weight));
+        }
+    }
+    all
+}
+
+/// How many others wait already: nobody first, then what the text says.
+fn crowds(told: &Compared) -> Vec<usize> {
+    let mut all = vec![0];
+    let told = told.lengths.iter().filter_map(|length| usize::try_from(*length).ok());
+    for crowd in told.chain(CROWDS) {
+        if !all.contains(&crowd) && all.len() < EACH.1 {
+            all.push(crowd);
+        }
+    }
+    all
 }
 
 /// The ways of each task, combined.
@@ -285,6 +329,9 @@ impl<'g> Lead<'g> {
 
     /// Others come the same way.
     fn crowds(&mut self, n: usize, way: Way) {
+        if self.setup.first && n > 0 {
+            return;
+        }
         for task in self.crowd() {
             self.forced.confine(task, mask(self.task(n).mask));
             self.forced.comes(Event::New, task, way.prev);

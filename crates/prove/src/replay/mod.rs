@@ -28,7 +28,7 @@ use self::told::Told;
 use crate::Error;
 use crate::counterexample::annexes::{AT_FIRST, FORMAT, Row, SO, Tables, read_steps};
 use crate::counterexample::wakeup::WAKEUP;
-use crate::explore::{Wrong, still};
+use crate::explore::Wrong;
 
 pub(crate) use real::{Patience, wakes_nobody_else};
 pub use report::report;
@@ -142,7 +142,7 @@ impl Recorded {
         let small = told.machine_is_small();
         let claim = policy.claims.iter().find(|claim| claim.kind.name() == self.tables.about.claim);
         let claim = claim.filter(|_| small && !otherwise.is_empty());
-        let still = claim.and_then(|it| still(&told.world(), &told.situation, &it.kind));
+        let still = claim.and_then(|it| real::still(&told.world(), &told.situation, &it.kind));
         let left_out = told.left_out.clone();
         Ok(Forced { same, otherwise, left_out, still })
     }

@@ -3,19 +3,20 @@
 //! finds before a claim is refuted, and of every counterexample that is forced.
 
 use wastenot_model::CpuId;
-use wastenot_rota::ir::{Attempt, Event, Policy, Stmt, Visitor, visit_block};
+use wastenot_rota::ir::{Attempt, ClaimKind, Event, Policy, Stmt, Visitor, visit_block};
 
-use super::lead::{Goal, Run, WEIGHTS, runs};
+use super::lead::{Goal, Run, runs, weights};
 use super::stage::Stage;
 use super::told::Told;
 use super::{Otherwise, force};
 use crate::explore::{
-    Found, Place, Placed, Situation, Step, Task, Test, World, Wrong, placed, waits,
+    Broken, Compared, Found, Place, Placed, Situation, Step, Task, Test, World, Wrong, fitting,
+    placed, waits,
 };
 use crate::wakeup::search::Kind;
 
 /// So many runs are tried for each of what a search finds.
-const TRIES: usize = 400;
+const TRIES: usize = 600;
 /// So many of those that lead there are looked at.
 const LOOKED: usize = 8;
 /// So many pairs of situations with others who come first.
@@ -91,6 +92,17 @@ fn real(world: &World<'_>, test: &Test, found: &Found, tries: &mut usize) -> Opt
     None
 }
 
+/// How a situation still breaks a claim, if a run does.
+pub(super) fn still(world: &World<'_>, situation: &Situation, claim: &ClaimKind) -> Option<String> {
+    let mut patience = Patience::new();
+    fitting(world.policy, situation, claim).into_iter().find_map(|test| {
+        let Broken { cpu, steps, why } = test.breaks(world, situation)?;
+        let (wrong, small) = (Some(test.wrong), world.small.clone());
+        let found = Found { wrong, small, situation: situation.clone(), cpu, steps, why };
+        Some(patience.real(world, &test, &found)?.why)
+    })
+}
+
 /// The run in which a counterexample is forced. `Otherwise`: none was found that leads there.
 pub(super) fn led(told: &mut Told<'_>) -> Result<Run, Otherwise> {
     let (world, mut tries) = (told.world(), TRIES);
@@ -159,6 +171,7 @@ fn rivals(world: &World<'_>, situation: &Situation) -> Vec<Situation> {
 fn rivals_on(world: &World<'_>, task: &Task, cpu: CpuId) -> Vec<Task> {
     let (frame, empty) = (world.frame_at(cpu), Situation { tasks: Vec::new(), vars: world.vars() });
     let look = world.look(&empty, None);
+    let weights = weights(&Compared::of(world.policy));
     let mut rivals = Vec::new();
     for attempt in &world.policy.dispatch {
         let own = match attempt {
@@ -170,9 +183,7 @@ fn rivals_on(world: &World<'_>, task: &Task, cpu: CpuId) -> Vec<Task> {
             for &(queue, group) in waits(world, mask).iter() {
                 let place = Place::Waits { queue, group };
                 let fits = own.is_none_or(|own| own == (queue, group)) && place != task.place;
-                for weight in
-                    WEIGHTS.map(|weight| weight.unwrap_or(100)).into_iter().filter(|_| fits)
-                {
+                for weight in weights.iter().filter(|_| fits).map(|it| it.unwrap_or(100)) {
                     let rival = Task { place, mask, weight };
                     if !rivals.contains(&rival) {
                         rivals.push(rival);

@@ -131,6 +131,7 @@ fn what_a_claim_follows_from_cannot_be_left_out_or_changed() {
             change(listed["claims"][claim]["obligations"].as_array_mut().unwrap());
         });
         let Error::Unlike { faults, .. } = &error else { panic!("{error}") };
+        assert!(!error.to_string().contains('\n'), "it is told on one line: {error}");
         assert!(error.help().contains("--certificate"), "{}", error.help());
         faults.clone()
     };

@@ -144,6 +144,29 @@ fn a_key_begins_with_what_handlers_made_of_it() {
     }
 }
 
+/// Stride scheduling: the key rises when its task begins to run. Who raises it is no matter.
+#[test]
+fn a_key_that_rises_when_its_task_begins_to_run_has_risen() {
+    let test = "a_key_that_rises_when_its_task_begins_to_run_has_risen";
+    let starting = |start: &str, stop: &str| {
+        keyed("", "", "", stop).replace("on stop(", &format!("on start(t) {{ {start} }} on stop("))
+    };
+    for start in ["t.vt += scaled(10ms, t.weight)", "t.vt += 1ms"] {
+        let text = starting(start, "");
+        assert!(!is_refuted(&judged(&text, Vec::new())[0]), "{text}");
+        for solver in solvers(test) {
+            let outcome = judged(&text, vec![solver]).remove(0);
+            assert!(matches!(outcome, Outcome::Proved(Scope::Any)), "{outcome:?}\n{text}");
+        }
+    }
+    let once = "if t.vt = 0ms { t.vt := 1ms }";
+    for text in [starting("t.x := now", ""), starting(once, ""), starting("t.vt := 0ms", "")] {
+        for outcome in outcomes(&text, test) {
+            assert!(matches!(outcome, Outcome::Refuted(_)), "{outcome:?}\n{text}");
+        }
+    }
+}
+
 #[test]
 fn whoever_is_kicked_after_a_put_is_woken() {
     let test = "whoever_is_kicked_after_a_put_is_woken";

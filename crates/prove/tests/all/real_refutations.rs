@@ -287,3 +287,100 @@ fn what_is_forced_executes_handlers() {
         assert!(replay.otherwise[0].contains("takes task 0"), "{:?}", replay.otherwise);
     }
 }
+
+/// What is told beside a mended step is told of a run, too: kicks of handlers are made there.
+#[test]
+fn a_mended_text_still_goes_wrong_only_if_a_run_does() {
+    let claims = "let c = idle cpu in allowed(t) near t.prev by [machine]";
+    let handlers = |first: &str, then: &str| {
+        let body = format!("{first}\n put t in home(t).q wake within llc\n {then}\n {{ kick c }}");
+        format!(
+            "policy p {{
+                queue q : fifo per cpu
+                on new(t), wake(t) {{ {body} }}
+                on preempt(t), yield(t) {{ {body} }}
+                on block(t), exit(t) {{ }}
+                on dispatch(c) {{ take c.q else balance idle }}
+                balance idle {{
+                    level machine
+                    filter(me, v) = queued(v.q) >= 1
+                    steal 1 from v.q
+                }}
+                prove no_lost_wakeup
+            }}"
+        )
+    };
+    let wrong = handlers(claims, "if c");
+    let policy = |text: &str| wastenot_rota::compile(text).expect("it compiles").policies.remove(0);
+    let verdict = judge(&policy(&wrong), &without_solvers()).expect("an answer").remove(0);
+    let Outcome::Refuted(found) = verdict.outcome else { panic!("{:?}", verdict.outcome) };
+    let history: History = found.history(&policy(&wrong), "no_lost_wakeup", &wrong);
+    let force = |text: &str| {
+        let recorded = Recorded::read(&history).expect("it is whole");
+        recorded.force(&policy(text)).expect("it fits")
+    };
+    let mended = force(&handlers("", &format!("{claims}\n if c")));
+    assert!(!mended.is_reached() && mended.otherwise[0].contains("takes task 0"), "{mended:?}");
+    assert_eq!(mended.still, None);
+}
+
+/// Lanes by weight, or by how many wait; from one of them nobody takes.
+fn lanes(lost: &str) -> String {
+    format!(
+        "policy p(least: weight = 300) {{
+            queue a : fifo per machine
+            queue b : fifo per machine
+            on new(t), wake(t), preempt(t), yield(t) {{
+                if {lost} {{ put t in machine.b }} else {{ put t in machine.a }}
+            }}
+            on block(t), exit(t) {{ }}
+            on dispatch(c) {{ take machine.a }}
+            prove no_lost_task, work_conservation
+        }}"
+    )
+}
+
+#[test]
+fn who_is_lost_is_found_by_the_numbers_of_the_text() {
+    let test = "who_is_lost_is_found_by_the_numbers_of_the_text";
+    refuted(
+        &[
+            "t.weight > 200 and t.weight <= 1000",
+            "t.weight > least and t.weight < 500",
+            "t.weight = 125",
+            "t.weight >= 8000",
+            "queued(machine.a) = 2",
+            "queued(machine.a) >= 50",
+            "queued(machine.a) = 7 and t.weight = 80",
+            "weight(machine.a) > 5000",
+        ]
+        .map(lanes),
+        test,
+    );
+    // No nice value weighs so much.
+    hold_or_unknown(&["t.weight >= 8669", "t.weight = 126"].map(lanes), test);
+}
+
+/// Whoever finds somebody in the first queue comes to a second one, and is passed by.
+#[test]
+fn who_comes_to_an_overflow_is_passed_by() {
+    let over = |waits: &str, takes: &str| {
+        let ready = "put t in home(t).ready";
+        format!(
+            "policy p() {{
+                queue ready : fifo per cpu
+                queue over : fifo per machine
+                on new(t), wake(t), preempt(t), yield(t) {{
+                    if queued(home(t).ready) {waits} {{ {ready} }} else {{ put t in machine.over }}
+                }}
+                on block(t), exit(t) {{ }}
+                on dispatch(c) {{ {takes} }}
+                prove {WAIT}
+            }}"
+        )
+    };
+    let takes = "take c.ready else take machine.over";
+    refuted(&[over("= 0", takes), over("< 2", takes)], "who_comes_to_an_overflow_is_passed_by");
+    let never = over(">= 0", takes);
+    hold_or_unknown(&[never], "who_comes_to_an_overflow_is_passed_by");
+}

@@ -105,7 +105,8 @@ pub const PLACES: &[Entry] = &[
     entry(
         "t.prev",
         "cpu",
-        "Where the task ran last.",
+        "Where the task ran last. A displaced task that may not run there any more is moved \
+         first: then it is the CPU that it was moved to.",
         "on wake(t) { let c = idle cpu in allowed(t) near t.prev by [llc, machine]\n \
          if c { run t on c } else { put t in t.prev.q } }",
     ),
