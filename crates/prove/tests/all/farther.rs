@@ -1,4 +1,5 @@
-//! Beyond numbers that a balance asks for: what is refuted there is written, read back and forced.
+//! Beyond numbers that a balance asks for: what is refuted there is written, read back and forced,
+//! and of what stays unknown the term is named.
 
 use std::time::Duration;
 
@@ -107,5 +108,47 @@ fn numbers_reach_as_far_as_they_come_to() {
         let filter = format!("queued(v.q) >= 1 and {most}");
         let Some(found) = refuted(params, &filter, "work_conservation", test) else { return };
         assert_eq!(size(&found), (2, tasks), "{params} {most}");
+    }
+}
+
+#[test]
+fn what_stays_unknown_names_the_term_that_defeats_it() {
+    let test = "what_stays_unknown_names_the_term_that_defeats_it";
+    let waits = "queued(v.q) >= 1";
+    for (filter, recheck, claims, term) in [
+        ("queued(v.q) >= 1 and queued(me.q) < 4", "", "work_conservation", "`queued(me.q) < 4`"),
+        (
+            "queued(v.q) >= 1 and queued(v.q) <= 150",
+            "",
+            "work_conservation",
+            "`queued(v.q) <= 150`",
+        ),
+        (
+            "queued(v.q) >= 1 and cpus(machine) <= 20",
+            "",
+            "work_conservation",
+            "`cpus(machine) <= 20`",
+        ),
+        ("queued(v.q) >= 1 and queued(v.q) != 9", "", "no_lost_wakeup", "`queued(v.q) != 9`"),
+        (
+            "not (queued(v.q) = 0 or queued(v.q) > 150)",
+            "",
+            "work_conservation",
+            "`not queued(v.q) > 150`",
+        ),
+        (
+            waits,
+            " and queued(me.q) < 4 and queued(v.q) >= 1",
+            "work_conservation",
+            "`queued(me.q) < 4`",
+        ),
+    ] {
+        let policy = compiled(&text("", filter, recheck, claims));
+        let Some(verdicts) = judged(&policy, test) else { return };
+        let Outcome::Unknown(why) = &verdicts[0].outcome else {
+            panic!("{filter}{recheck}: {:?}", verdicts[0].outcome);
+        };
+        let named = format!("; what defeats it: {term}");
+        assert!(why.ends_with(&named), "{filter}{recheck}: {why}");
     }
 }
