@@ -296,9 +296,8 @@ fn defeated(
     judged: &[Judged],
     options: &Options,
 ) -> Result<String, Error> {
-    let is = |it: &Judged, finding: fn(&Finding) -> bool| finding(&it.finding);
-    let fails = judged.iter().find(|it| is(it, |it| *it == Finding::Fails));
-    let told = fails.or_else(|| judged.iter().find(|it| is(it, |it| *it != Finding::Holds)));
+    let fails = judged.iter().find(|it| it.finding == Finding::Fails);
+    let told = fails.or_else(|| judged.iter().find(|it| it.finding != Finding::Holds));
     let settled = |it: &Judged| matches!(it.obligation.question, Question::Undecided(_));
     let Some(told) = told.filter(|_| !judged.iter().any(settled)) else {
         return Ok(String::new());

@@ -82,12 +82,12 @@ fn beyond_numbers(policy: &Policy) -> Bounds {
             let Bool::Compare(a, _, b) = condition else { return };
             let [a, b] = [a, b].map(|side| reach(self.policy, side));
             let (number, parts) = (a.number.saturating_add(b.number), a.parts.max(b.parts));
-            // Parts are rounded down.
-            let number = number.saturating_mul(parts).saturating_add(parts - 1);
-            // One more may be what breaks it, and one may come meanwhile. What is farther by itself
-            // is a time, or nobody finds it so: that says nothing of other numbers.
-            let up_to = |most: usize| match usize::try_from(number) {
-                Ok(number) if number <= most => most.min(number + 2),
+            let whole = number.saturating_mul(parts);
+            // One more part may be what breaks it, and one task may come meanwhile. What is farther
+            // by itself is a time, or nobody finds it so: that says nothing of other numbers.
+            let beyond = |most| usize::try_from(whole.saturating_add(parts + 1)).unwrap_or(most);
+            let up_to = |most: usize| match usize::try_from(whole) {
+                Ok(whole) if whole <= most => most.min(beyond(most)),
                 _ => 0,
             };
             self.bounds.cpus = self.bounds.cpus.max(up_to(FARTHEST.cpus));
