@@ -180,8 +180,7 @@ fn emit_asks_what_prove_asks() {
         text.replacen(filter, &format!("{filter} and {term}"), 1)
     };
     desk.put("seven.rota", &with("cpus(machine) <= 6"));
-    let (text, code) =
-        said(&desk.bash("exec 2>&1; wastenot rota emit seven.rota -o seven.c"));
+    let (text, code) = said(&desk.bash("exec 2>&1; wastenot rota emit seven.rota -o seven.c"));
     assert_eq!(code, 1, "{text}");
     assert!(text.contains("is refuted: ") && text.contains("nothing was written"), "{text}");
     desk.put("open.rota", &with("queued(me.ready) < 4"));
