@@ -22,6 +22,7 @@ pub mod solver;
 mod verdict;
 pub mod wakeup;
 mod warnings;
+mod written;
 
 pub use counterexample::Counterexample;
 pub use error::Error;

@@ -2,7 +2,7 @@
 
 use wastenot_model::report::Unit;
 use wastenot_model::{Report, Table, Value};
-use wastenot_rota::ir::Policy;
+use wastenot_rota::ir::{ClaimKind, Policy};
 
 use crate::explore::Bounds;
 use crate::hints::hint;
@@ -27,6 +27,12 @@ const MODEL_ONLY: &str = "model only: in the model something is asked again unde
 /// What `as given` says.
 const AS_GIVEN: &str = "as given: these parameters are as the text gives them; with another value \
      the claim need not hold";
+
+/// What `lag` does not say.
+const LAG: &str = "lag: it bounds how far behind somebody is put who is new or wakes, for whom \
+     others then wait, and not how long anybody waits; who comes to a queue because its affinity \
+     changed, its CPU went off, or it was displaced keeps its key, and where that is ahead it may \
+     wait until the others have caught up";
 
 /// What `explored` says.
 const EXPLORED: &str = "explored: without a solver, every situation was looked at on every machine \
@@ -438,6 +444,9 @@ fn assumptions(judged: &[Judgement<'_>], options: &Options) -> Vec<String> {
     }
     if each(judged).any(|(_, verdict)| !as_given(verdict).is_empty()) {
         all.push(AS_GIVEN.to_owned());
+    }
+    if each(judged).any(|(_, verdict)| matches!(verdict.claim.kind, ClaimKind::Lag(_))) {
+        all.push(LAG.to_owned());
     }
     if judged.iter().filter_map(|it| it.policy).any(|policy| !policy.protocol.is_safe()) {
         all.push("the protocol is unsafe by request: nothing of this is ever emitted".to_owned());

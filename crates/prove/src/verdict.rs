@@ -8,11 +8,11 @@ use wastenot_rota::ir::{Claim, ClaimKind, Policy};
 use crate::cache::Cache;
 use crate::explore::{Bounds, Doubt, Effort, Searched, search, unseen};
 use crate::ground::{self, Beyond};
-use crate::obligations::{Obligation, Question, obligations, remarks};
+use crate::obligations::{Obligation, Question, obligations, remarks, terms};
 use crate::smt::Script;
 use crate::solver::{Answer, Seek, Solver, ask_all};
 use crate::wakeup::{self, Lost};
-use crate::{Counterexample, Error};
+use crate::{Counterexample, Error, written};
 
 /// How to judge.
 #[derive(Debug)]
@@ -199,7 +199,12 @@ fn verdict(
     let outcome = match (situation, lost) {
         (Some(found), _) => Outcome::Refuted(Counterexample::Situation(Box::new(found))),
         (None, Some(Ok(lost))) => Outcome::Refuted(Counterexample::Wakeup(lost)),
-        (None, _) => outcome(&judged, explored, beyond.bounds, unseen),
+        (None, _) => match outcome(&judged, explored, beyond.bounds, unseen) {
+            Outcome::Unknown(why) => {
+                Outcome::Unknown(why + &defeated(policy, &claim.kind, &judged, options)?)
+            }
+            outcome => outcome,
+        },
     };
     let (claim, took) = (claim.clone(), took + begun.elapsed());
     let (obligations, remarks) = (judged, Vec::new());
@@ -277,6 +282,58 @@ fn refuted(script: &Script, options: &Options) -> Result<Finding, Error> {
         Some(Answer::Sat(_)) => Finding::Fails,
         Some(Answer::Unknown(why)) => Finding::Open(why.clone()),
         None => Finding::Open("there is no solver to be asked".into()),
+    })
+}
+
+/// So long a solver may think about one of several conditions.
+const A_TERM: Duration = Duration::from_secs(5);
+
+/// Which condition of the text it is that defeats the obligation which `outcome` tells of, or of
+/// which nobody knows. Empty: that is not asked, or the obligation asks for none.
+fn defeated(
+    policy: &Policy,
+    claim: &ClaimKind,
+    judged: &[Judged],
+    options: &Options,
+) -> Result<String, Error> {
+    let fails = judged.iter().find(|it| it.finding == Finding::Fails);
+    let told = fails.or_else(|| judged.iter().find(|it| it.finding != Finding::Holds));
+    let settled = |it: &Judged| matches!(it.obligation.question, Question::Undecided(_));
+    let Some(told) = told.filter(|_| !judged.iter().any(settled)) else {
+        return Ok(String::new());
+    };
+    if options.solvers.is_empty() {
+        return Ok(String::new());
+    }
+    let terms = terms(policy, claim, told.obligation.name);
+    let within = Options {
+        solvers: options.solvers.clone(),
+        cache: None,
+        patience: options.patience.min(A_TERM),
+        bounds: options.bounds,
+    };
+    let alone = terms.len() == 1;
+    let asked = |(_, question): &(_, Question)| match alone {
+        true => Ok(told.finding.clone()),
+        false => {
+            let obligation = Obligation { question: question.clone(), ..told.obligation.clone() };
+            judge_as_given(obligation, &within).map(|judged| judged.finding)
+        }
+    };
+    let findings: Result<Vec<Finding>, Error> = terms.par_iter().map(asked).collect();
+    let findings = findings?;
+    let named = |of: fn(&Finding) -> bool| {
+        let these = terms.iter().zip(&findings).filter(|(_, finding)| of(finding));
+        let words: Vec<String> =
+            these.map(|((term, _), _)| format!("`{}`", written::condition(policy, term))).collect();
+        words.join(", ")
+    };
+    let fails = named(|it| *it == Finding::Fails);
+    let open = named(|it| matches!(it, Finding::Open(_)));
+    Ok(match (fails.as_str(), open.as_str()) {
+        ("", "") => String::new(),
+        ("", open) => format!("; what nobody knows of: {open}"),
+        (fails, _) => format!("; what defeats it: {fails}"),
     })
 }
 

@@ -11,6 +11,9 @@ mod false_proofs;
 #[cfg(test)]
 #[path = "all/false_refutations.rs"]
 mod false_refutations;
+#[cfg(test)]
+#[path = "all/farther.rs"]
+mod farther;
 #[path = "all/gallery.rs"]
 mod gallery;
 #[cfg(test)]

@@ -5,14 +5,16 @@ use wastenot_model::report::Unit;
 use wastenot_model::{CpuId, CpuSet, History, Table, Time, Value};
 
 use crate::Error;
+use crate::ground::FARTHEST;
 
 /// What the `format` of the source of such a History is.
 pub(crate) const FORMAT: &str = "prove";
 
-/// So many rows a table may have that is read back; no counterexample has a tenth of it.
-const ROWS: usize = 1_000;
-/// CPUs that a counterexample may have that is read back: `prove --cpus` goes to 6.
-pub(crate) const CPUS: usize = 8;
+/// So many rows a table may have that is read back. The longest tell of every variable of every
+/// CPU, of which a text may declare many.
+const ROWS: usize = 100_000;
+/// CPUs that a counterexample may have that is read back: none is looked for beyond.
+pub(crate) const CPUS: usize = FARTHEST.cpus;
 
 const ABOUT: &str = "counterexample";
 const QUEUES: &str = "queues";

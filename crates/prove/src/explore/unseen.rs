@@ -3,11 +3,11 @@
 //! says nothing.
 
 use wastenot_rota::ir::{
-    Balance, Bool, ClaimKind, Comparison, Num, Place, Policy, QueueAt, Visitor, visit_bool,
-    visit_num,
+    Balance, Bool, ClaimKind, Comparison, Num, Place, Policy, Visitor, visit_bool, visit_num,
 };
 
 use crate::obligations::interrupting;
+use crate::written;
 
 use super::claims::{Test, Wrong, tests};
 use super::sets::Sets;
@@ -125,42 +125,28 @@ impl Words<'_> {
 
 impl Visitor for Words<'_> {
     fn num(&mut self, num: &Num) {
-        let queue =
-            |at: &QueueAt| format!("{}.{}", place(&at.at), self.policy.queues[at.queue].name);
         let word = match num {
             Num::Queued(at) if at.queue == self.from && at.at == Place::Other => return,
-            Num::Queued(at) => format!("queued({})", queue(at)),
-            Num::QueuedWeight(at) => format!("weight({})", queue(at)),
-            Num::MinKey(at) => format!("min_vt({})", queue(at)),
-            Num::Running(at) => format!("running({})", place(at)),
-            Num::RunningWeight(at) => format!("weight({})", place(at)),
-            Num::Cpus(at) => format!("cpus({})", place(at)),
-            Num::CpuVar(var, at) => format!("{}.{}", place(at), self.policy.cpu_vars[*var].name),
-            Num::TaskVar(var) => format!("t.{}", self.policy.task_vars[*var].name),
-            Num::Param(param) => self.policy.params[*param].name.clone(),
-            Num::Weight => "t.weight".to_owned(),
-            Num::Job => "t.job".to_owned(),
-            Num::Now => "now".to_owned(),
             Num::Seen(..) => "seen".to_owned(),
+            Num::Queued(_)
+            | Num::QueuedWeight(_)
+            | Num::MinKey(_)
+            | Num::Running(_)
+            | Num::RunningWeight(_)
+            | Num::Cpus(_)
+            | Num::CpuVar(..)
+            | Num::TaskVar(_)
+            | Num::Param(_)
+            | Num::Weight
+            | Num::Job
+            | Num::Now => written::number(self.policy, num),
             _ => return,
         };
         self.say(&word);
     }
     fn bool(&mut self, condition: &Bool) {
         if let Bool::Idle(at) = condition {
-            self.say(&format!("idle({})", place(at)));
+            self.say(&format!("idle({})", written::place(at)));
         }
-    }
-}
-
-/// A place as balances write it; a member of a set has whatever name the text gives it.
-fn place(of: &Place) -> String {
-    match of {
-        Place::Me | Place::Here => "me".to_owned(),
-        Place::Other => "v".to_owned(),
-        Place::Machine => "machine".to_owned(),
-        Place::Of(level, inner) => format!("{}({})", level.name(), place(inner)),
-        Place::Item(_) => "each".to_owned(),
-        Place::Prev | Place::Home | Place::Slot(_) => "t".to_owned(),
     }
 }

@@ -15,6 +15,7 @@ mod handler;
 mod search;
 mod terms;
 
+pub(crate) use search::FARTHEST;
 pub use search::{Beyond, beyond};
 
 use wastenot_model::CpuId;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use wastenot_rota::ir::{ClaimKind, Num, Policy, Visitor, visit_bool};
+use wastenot_rota::ir::{Aggregate, Bool, ClaimKind, Num, Policy, Visitor, visit_bool};
 
 use super::{Question, Tasks};
 use crate::explore::{Bounds, Found, Situation, Test, World, tests};
@@ -13,8 +13,8 @@ use crate::{Error, Options, Small, machines};
 
 /// How far is asked at least. More CPUs take longer, more tasks hardly do.
 pub(super) const BEYOND: Bounds = Bounds { cpus: 5, tasks: 8, events: 1 };
-/// How far is asked at most where the balance asks for such a number.
-const FARTHEST: Bounds = Bounds { cpus: 8, tasks: 100, events: 1 };
+/// How far is asked at most where the balance asks for such a number. No counterexample is larger.
+pub(crate) const FARTHEST: Bounds = Bounds { cpus: 8, tasks: 100, events: 1 };
 
 /// What asking came to.
 #[derive(Clone, Debug, Default)]
@@ -70,25 +70,82 @@ pub fn beyond(
 }
 
 /// So far machines have to go that differ from smaller ones in what a balance asks: beyond each
-/// number that its text compares with.
+/// number that its text compares with. Of parameters it is the values of the text, as in all
+/// questions about small machines.
 fn beyond_numbers(policy: &Policy) -> Bounds {
-    struct Numbers(i64);
-    impl Visitor for Numbers {
-        fn num(&mut self, num: &Num) {
-            if let Num::Const(number) = num {
-                self.0 = self.0.max(number.saturating_add(2));
-            }
+    struct Numbers<'p> {
+        policy: &'p Policy,
+        bounds: Bounds,
+    }
+    impl Visitor for Numbers<'_> {
+        fn bool(&mut self, condition: &Bool) {
+            let Bool::Compare(a, _, b) = condition else { return };
+            let [a, b] = [a, b].map(|side| reach(self.policy, side));
+            let (number, parts) = (a.number.saturating_add(b.number), a.parts.max(b.parts));
+            let whole = number.saturating_mul(parts);
+            // One more part may be what breaks it, and one task may come meanwhile. What is farther
+            // by itself is a time, or nobody finds it so: that says nothing of other numbers.
+            let beyond = |most| usize::try_from(whole.saturating_add(parts + 1)).unwrap_or(most);
+            let up_to = |most: usize| match usize::try_from(whole) {
+                Ok(whole) if whole <= most => most.min(beyond(most)),
+                _ => 0,
+            };
+            self.bounds.cpus = self.bounds.cpus.max(up_to(FARTHEST.cpus));
+            self.bounds.tasks = self.bounds.tasks.max(up_to(FARTHEST.tasks));
         }
     }
-    let mut numbers = Numbers(0);
+    let mut numbers = Numbers { policy, bounds: Bounds { cpus: 0, tasks: 0, events: 0 } };
     let periodic = policy.periodic.iter().map(|periodic| &periodic.balance);
     for balance in policy.idle.iter().chain(periodic) {
         visit_bool(&balance.filter, &mut numbers);
         visit_bool(&balance.recheck, &mut numbers);
     }
-    // What is farther is a time, or nobody finds it so.
-    let up_to = |most: usize| usize::try_from(numbers.0).ok().filter(|it| *it <= most).unwrap_or(0);
-    Bounds { cpus: up_to(FARTHEST.cpus), tasks: up_to(FARTHEST.tasks), events: 0 }
+    numbers.bounds
+}
+
+/// How far one side of a comparison reaches.
+#[derive(Clone, Copy)]
+struct Reach {
+    /// What is fixed of it, added up.
+    number: i64,
+    /// Of so many it is one part: what it is compared with is that much farther.
+    parts: i64,
+}
+
+fn reach(policy: &Policy, num: &Num) -> Reach {
+    let of = |num: &Num| reach(policy, num);
+    let plain = |number: i64| Reach { number: number.saturating_abs(), parts: 1 };
+    let both = |a: &Num, b: &Num, join: fn(i64, i64) -> i64| {
+        let (a, b) = (of(a), of(b));
+        Reach { number: join(a.number, b.number), parts: a.parts.max(b.parts) }
+    };
+    match num {
+        Num::Const(number) => plain(*number),
+        Num::Param(param) => plain(policy.params[*param].value),
+        Num::Add(a, b) | Num::Sub(a, b) => both(a, b, i64::saturating_add),
+        Num::Min(a, b) | Num::Max(a, b) => both(a, b, i64::max),
+        Num::Times(a, by) => {
+            let a = of(a);
+            Reach { number: a.number.saturating_mul(by.saturating_abs()), ..a }
+        }
+        // A share: `x * 50%` is one of two parts.
+        Num::Over(a, by) => {
+            let (inner, times) = match &**a {
+                Num::Times(inner, times) => (&**inner, times.saturating_abs().max(1)),
+                inner => (inner, 1),
+            };
+            let (inner, parts) = (of(inner), by.saturating_add(times - 1) / times);
+            let number = inner.number.saturating_mul(times) / by;
+            Reach { number, parts: inner.parts.saturating_mul(parts) }
+        }
+        Num::Seen(_, a) => of(a),
+        Num::Fold { aggregate, body, .. } => {
+            let body = of(body);
+            let cpus = if *aggregate == Aggregate::Mean { BEYOND.cpus as i64 } else { 1 };
+            Reach { parts: body.parts.saturating_mul(cpus), ..body }
+        }
+        _ => plain(0),
+    }
 }
 
 /// What was said about a case.

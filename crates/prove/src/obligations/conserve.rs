@@ -2,7 +2,7 @@
 //! run, and takes it if it is still there.
 
 use wastenot_rota::ir::Policy;
-use wastenot_rota::ir::{Balance, Bool};
+use wastenot_rota::ir::{Balance, Bool, ClaimKind};
 
 use super::sites::{candidate, may_wait, takes, taking};
 use super::{Obligation, Question};
@@ -124,7 +124,7 @@ fn completeness(policy: &Policy, balance: &Balance, me: Me) -> Obligation {
         name: "filter_complete",
         what: what.into(),
         span: balance.spans.filter,
-        question: Question::of(filter_complete(policy, balance, me)),
+        question: Question::of(filter_complete(policy, balance, &balance.filter, me)),
         model_only: false,
     }
 }
@@ -159,12 +159,60 @@ fn patience(
         name,
         what: what.into(),
         span: balance.spans.steal,
-        question: Question::of(refused(policy, balance, me, meanwhile)),
+        question: Question::of(refused(policy, balance, &balance.recheck, me, meanwhile)),
         model_only: true,
     })
 }
 
-fn filter_complete(policy: &Policy, balance: &Balance, who: Me) -> Result<Script, NotEncoded> {
+/// Conditions that an obligation of this name asks for all at once, each with the same question
+/// about it alone: the one that does not hold is what defeats the obligation.
+pub(super) fn terms(policy: &Policy, claim: &ClaimKind, name: &str) -> Vec<(Bool, Question)> {
+    let Some(balance) = &policy.idle else { return Vec::new() };
+    let (me, meanwhile) = match claim {
+        ClaimKind::NoLostWakeup => (Me::MayBeGivenOne, Meanwhile::Anything),
+        ClaimKind::Rounds(_) => (Me::Idle, Meanwhile::Nothing),
+        _ => (Me::Idle, Meanwhile::Anything),
+    };
+    let whole = match name {
+        "filter_complete" => &balance.filter,
+        "blame" | "unchanged" => &balance.recheck,
+        _ => return Vec::new(),
+    };
+    let asked = |term: Bool| {
+        let script = match name {
+            "filter_complete" => filter_complete(policy, balance, &term, me),
+            _ => refused(policy, balance, &term, me, meanwhile),
+        };
+        (term, Question::of(script))
+    };
+    together(whole).into_iter().map(asked).collect()
+}
+
+/// Conditions that hold together where this one does. Places that are compared stay together.
+fn together(condition: &Bool) -> Vec<Bool> {
+    match condition {
+        Bool::And(a, b) if !matches!((&**a, &**b), (Bool::Within(..), Bool::Within(..))) => {
+            [together(a), together(b)].concat()
+        }
+        Bool::Not(inner) => match &**inner {
+            Bool::Or(a, b) => {
+                let not = |it: &Bool| together(&Bool::Not(Box::new(it.clone())));
+                [not(a), not(b)].concat()
+            }
+            Bool::Not(inner) => together(inner),
+            _ => vec![condition.clone()],
+        },
+        _ => vec![condition.clone()],
+    }
+}
+
+/// `filter`: that of the balance, or a part of it.
+fn filter_complete(
+    policy: &Policy,
+    balance: &Balance,
+    filter: &Bool,
+    who: Me,
+) -> Result<Script, NotEncoded> {
     let about = "Not so: a candidate where somebody waits passes the filter.\n\
                  All else that the filter reads may be old, and what it reads twice may change.";
     let mut encoder = Encoder::new(policy, about);
@@ -173,7 +221,7 @@ fn filter_complete(policy: &Policy, balance: &Balance, who: Me) -> Result<Script
     encoder.assert("It is a candidate.", candidate);
     let idle = (who == Me::Idle).then_some(me);
     encoder.reads_apart(Held { occupied: Some((balance.from, cpu)), idle, ..Held::default() });
-    let filter = encoder.bool(&balance.filter, &names)?;
+    let filter = encoder.bool(filter, &names)?;
     encoder.assert("It does not pass the filter.", not(filter));
     Ok(encoder.finish())
 }
@@ -193,10 +241,12 @@ fn filter_sound(policy: &Policy, balance: &Balance) -> Result<Script, NotEncoded
 
 /// Two moments: `.then`, when the filter was asked, and now, under the lock of the queue alone. If
 /// anything may have happened in between, what is shown is P4, of which P5 is a part
-/// (docs/proofs.md), and each read is at an instant of its own.
+/// (docs/proofs.md), and each read is at an instant of its own. `recheck`: that of the balance, or
+/// a part of it.
 fn refused(
     policy: &Policy,
     balance: &Balance,
+    recheck: &Bool,
     who: Me,
     meanwhile: Meanwhile,
 ) -> Result<Script, NotEncoded> {
@@ -229,7 +279,7 @@ fn refused(
     let able = encoder.allowed(me);
     encoder.assert("It may run here.", able);
     let names = Names { seen: seen?, ..now };
-    let recheck = encoder.bool(&balance.recheck, &names)?;
+    let recheck = encoder.bool(recheck, &names)?;
     encoder.assert("The re-check says no.", not(recheck));
     Ok(encoder.finish())
 }

@@ -10,7 +10,7 @@ mod place;
 mod rounds;
 mod sites;
 
-use wastenot_rota::ir::{ClaimKind, Policy};
+use wastenot_rota::ir::{Bool, ClaimKind, Policy};
 use wastenot_rota::syntax::Span;
 
 use crate::encode::NotEncoded;
@@ -69,6 +69,12 @@ pub fn remarks(policy: &Policy, claim: &ClaimKind) -> Vec<Obligation> {
         ClaimKind::WorkConservation | ClaimKind::Rounds(_) => conserve::frugal(policy),
         _ => Vec::new(),
     }
+}
+
+/// Conditions that an obligation of `claim` asks for all at once, each with the question about it
+/// alone. Nothing: it asks for none.
+pub(crate) fn terms(policy: &Policy, claim: &ClaimKind, name: &str) -> Vec<(Bool, Question)> {
+    conserve::terms(policy, claim, name)
 }
 
 /// What `claim` follows from.

@@ -114,6 +114,17 @@ fn cell(report: &Report, table: &str, row: usize, column: &str) -> Value {
     table.rows[row][at].clone()
 }
 
+/// A bound on how far behind somebody is put is easily taken for one on waits.
+#[test]
+fn beside_lag_stands_what_it_does_not_say() {
+    let said = |claims| {
+        let assumptions = told(&policy(VRT, ("", ""), claims), &options()).assumptions;
+        assumptions.iter().any(|it| it.starts_with("lag: ") && it.contains("not how long"))
+    };
+    assert!(said("lag(<= lag)") && said("hierarchy, lag(<= lag)"));
+    assert!(!said("hierarchy, vt_monotone"));
+}
+
 #[test]
 fn each_claim_tells_how_far_it_was_explored() {
     let policy = policy(WS, ("", ""), "no_lost_task, no_lost_wakeup");

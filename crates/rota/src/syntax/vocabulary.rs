@@ -337,7 +337,8 @@ pub const CLAIMS: &[Entry] = &[
         "lag(<= TIME)",
         "a time",
         "A task that is new or slept is put, or started, no further than this behind the least \
-         key of its queue, and keeps its distance when it is taken to another.",
+         key of its queue, and keeps its distance when it is taken to another. How far ahead \
+         somebody is, and so how long it waits, it does not say.",
         "prove lag(<= 20ms)",
     ),
     entry(

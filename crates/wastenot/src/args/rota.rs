@@ -84,8 +84,9 @@ One self-contained file: docs/emit.md says what is in it and what a loader has
 to fill. clang makes BPF of it:
   clang -g -O2 -target bpf -mcpu=v3 -c my.bpf.c
 
-A policy that goes wrong on a small machine is not written: the explorer has a
-short look at what it claims, without solvers. `wastenot prove` says more.
+A policy of which a claim is refuted is not written: it is asked what `prove`
+asks, with up to 5 s for a question. What is not proved for any number of CPUs
+is noted, and written; `wastenot prove` says more.
 
 Exit codes: 0 written; 1 there is a fault, or a claim is refuted; 2 failed.
 

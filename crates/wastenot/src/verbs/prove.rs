@@ -143,8 +143,7 @@ fn options(args: &Prove) -> Result<Options, Stop> {
     };
     let cache = match args.no_cache {
         true => None,
-        // Without a folder of one's own everything is asked anew.
-        false => cache_folder().and_then(|folder| Cache::open(&folder).ok()),
+        false => cache(),
     };
     Ok(Options { solvers: solvers(args)?, cache, patience: patience(args), bounds })
 }
@@ -165,14 +164,25 @@ fn solvers(args: &Prove) -> Result<Vec<Solver>, Stop> {
         (_, Some(Who::Cvc5)) => Ok(vec![wanted(Kind::Cvc5)?]),
         (_, Some(Who::None)) => Ok(Vec::new()),
         (_, None) => {
-            let found = places.solvers().map_err(|error| failed(&error))?;
+            let found = first_solver()?;
             if found.is_empty() {
                 let recipe = Kind::Z3.recipe();
                 out::note(&format!("no solver: small machines only ({recipe})"));
             }
-            Ok(found.into_iter().take(1).collect())
+            Ok(found)
         }
     }
+}
+
+/// Who is asked if nobody is named.
+pub(super) fn first_solver() -> Result<Vec<Solver>, Stop> {
+    let found = Places::from_environment().solvers().map_err(|error| failed(&error))?;
+    Ok(found.into_iter().take(1).collect())
+}
+
+/// Where answers are kept. Without a folder of one's own everything is asked anew.
+pub(super) fn cache() -> Option<Cache> {
+    cache_folder().and_then(|folder| Cache::open(&folder).ok())
 }
 
 /// `$XDG_CACHE_HOME/wastenot/proofs`
@@ -223,7 +233,7 @@ fn next(file: &Path, judged: &[Judgement<'_>], args: &Prove, asked: usize) -> Op
 }
 
 /// As a shell takes it. `None`: it does not.
-fn quoted(path: &Path) -> Option<String> {
+pub(super) fn quoted(path: &Path) -> Option<String> {
     let text = path.to_str()?;
     let plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
     match text.chars().all(plain) {

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use wastenot_prove::explore::Bounds;
-use wastenot_prove::{Error, Options, Outcome, judge, warnings};
+use wastenot_prove::{Error, Options, Outcome, Scope, Verdict, judge, warnings};
 use wastenot_rota::ir::Program;
 use wastenot_rota::{compile, emit, line_and_column};
 
+use super::super::prove::{cache, first_solver, quoted};
 use super::Source;
 use crate::args::rota::Emit;
 use crate::fail::{Answer, Stop};
@@ -15,6 +16,8 @@ use crate::progress;
 
 /// What a refuted policy ends with: the answer is no.
 const REFUTED: u8 = 1;
+/// So long a solver may think about one question: who wants to know more asks `prove`.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Writes it.
 pub(super) fn run(args: &Emit) -> Result<Answer, Stop> {
@@ -25,18 +28,26 @@ pub(super) fn run(args: &Emit) -> Result<Answer, Stop> {
     };
     match text {
         Ok((program, text)) => {
-            let looking = || Ok((refuted(&program)?, warned(&program, &source)?));
-            let looked = progress::during("looking at small machines", looking);
-            let (refuted, warned) =
+            let options = options()?;
+            let looking =
+                || Ok((judged(&program, &options)?, warned(&program, &source, &options)?));
+            let looked = progress::during("proving what it claims", looking);
+            let (judged, warned) =
                 looked.map_err(|error: Error| Stop::new(&error, error.help()))?;
             warned.iter().for_each(|warning| out::note(warning));
-            if let Some(why) = refuted {
+            if let Some(why) = refuted(&judged) {
                 if !args.anyway {
                     let help = "`wastenot prove` shows how; `--anyway` writes it all the same";
                     let what = format!("{}: nothing was written: {why}", source.name);
                     return Err(Stop::new(what, help).or_code(REFUTED));
                 }
                 out::note(&format!("{}: written, though {why}", source.name));
+            } else if let Some(claims) = not_proved(&judged) {
+                let prove = match quoted(&args.file).filter(|file| file != "-") {
+                    Some(file) => format!("wastenot prove {file}"),
+                    None => "wastenot prove".to_owned(),
+                };
+                out::note(&format!("{}: {claims} not proved: `{prove}`", source.name));
             }
             let target = Target::new(&args.output, args.force)?;
             target.write(|out| out.write_all(text.as_bytes()))?;
@@ -49,33 +60,61 @@ pub(super) fn run(args: &Emit) -> Result<Answer, Stop> {
     }
 }
 
-/// A short look: no solvers, small machines.
-fn options() -> Options {
-    let (patience, bounds) = (Duration::ZERO, Bounds::default());
-    Options { solvers: Vec::new(), cache: None, patience, bounds }
+/// What `prove` asks if nothing is said, but for less time. Without a solver, a short look at small
+/// machines.
+fn options() -> Result<Options, Stop> {
+    let solvers = first_solver()?;
+    let patience = if solvers.is_empty() { Duration::ZERO } else { PATIENCE };
+    Ok(Options { solvers, cache: cache(), patience, bounds: Bounds::default() })
 }
 
-/// The first claim that fails on a small machine, or by its text, and how.
-fn refuted(program: &Program) -> Result<Option<String>, Error> {
-    for policy in &program.policies {
-        for verdict in judge(policy, &options())? {
+/// What each policy claims, judged.
+fn judged<'p>(
+    program: &'p Program,
+    options: &Options,
+) -> Result<Vec<(&'p str, Vec<Verdict>)>, Error> {
+    let policies = program.policies.iter();
+    policies.map(|policy| Ok((policy.name.as_str(), judge(policy, options)?))).collect()
+}
+
+/// The first claim that is refuted, by a counterexample or by its text, and how.
+fn refuted(judged: &[(&str, Vec<Verdict>)]) -> Option<String> {
+    judged.iter().find_map(|(policy, verdicts)| {
+        verdicts.iter().find_map(|verdict| {
             let why = match &verdict.outcome {
                 Outcome::Refuted(found) => found.why(),
                 Outcome::Contradicted(what) => format!("this does not hold: {what}"),
-                Outcome::Proved(_) | Outcome::Unknown(_) => continue,
+                Outcome::Proved(_) | Outcome::Unknown(_) => return None,
             };
             let claim = verdict.claim.kind.name();
-            return Ok(Some(format!("`{claim}` of `{}` is refuted: {why}", policy.name)));
+            Some(format!("`{claim}` of `{policy}` is refuted: {why}"))
+        })
+    })
+}
+
+/// What is claimed but not shown of any number of CPUs, as the beginning of a sentence.
+fn not_proved(judged: &[(&str, Vec<Verdict>)]) -> Option<String> {
+    let mut claims: Vec<String> = Vec::new();
+    for (policy, verdicts) in judged {
+        for verdict in verdicts {
+            let claim = match judged.len() {
+                1 => format!("`{}`", verdict.claim.kind.name()),
+                _ => format!("`{}` of `{policy}`", verdict.claim.kind.name()),
+            };
+            if !matches!(verdict.outcome, Outcome::Proved(Scope::Any)) && !claims.contains(&claim) {
+                claims.push(claim);
+            }
         }
     }
-    Ok(None)
+    let is = if claims.len() == 1 { "is" } else { "are" };
+    (!claims.is_empty()).then(|| format!("{} {is}", claims.join(", ")))
 }
 
 /// What to know of the policies, whatever they claim.
-fn warned(program: &Program, source: &Source) -> Result<Vec<String>, Error> {
+fn warned(program: &Program, source: &Source, options: &Options) -> Result<Vec<String>, Error> {
     let mut all = Vec::new();
     for policy in &program.policies {
-        all.extend(warnings(policy, &options())?.into_iter().map(|warning| {
+        all.extend(warnings(policy, options)?.into_iter().map(|warning| {
             let line = line_and_column(&source.text, warning.span.start).0;
             format!("{}:{line}: {}: {}", source.name, warning.code, warning.what)
         }));
