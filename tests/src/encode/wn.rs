@@ -14,7 +14,7 @@ use arrow_schema::{DataType, Field, Schema};
 use serde_json::{Value as Json, json};
 use wastenot_model::{
     Change, Context, CpuMode, Entry, Event, Head, History, How, Left, Loss, Origin, Past, Phase,
-    Seen, Start, TaskId,
+    Seen, Start, TaskId, Time,
 };
 
 use crate::Rng;

@@ -28,7 +28,9 @@ pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
     }
     if matches!(claim, ClaimKind::Rounds(_)) && !interrupting(policy).is_empty() {
         return Some(
-            "a handler takes CPUs from tasks, at which no small machine was looked".into(),
+            "a handler takes CPUs from tasks that run there, and what that leads to was not \
+             looked at on small machines"
+                .into(),
         );
     }
     let tests = tests(policy, claim);
