@@ -44,6 +44,7 @@ use wastenot_model::{Carries, CpuId, CpuSet, History, Silent, Span, TaskId, Wind
 
 pub use movable::{Movable, Pinned};
 pub use recorder::{Recorder, is_recorders};
+pub use report::is_cut;
 pub use scope::Scope;
 pub use wastenot_model::Distribution;
 

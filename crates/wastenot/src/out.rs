@@ -70,6 +70,35 @@ impl<W: Write> Write for Escaping<W> {
     }
 }
 
+/// Text for a terminal, line by line: what a file holds is seen there, and not obeyed.
+struct Shown<W> {
+    out: W,
+    /// A line that has not ended.
+    rest: Vec<u8>,
+}
+
+impl<W: Write> Shown<W> {
+    fn show(&mut self, upto: usize) -> io::Result<()> {
+        let text = String::from_utf8_lossy(&self.rest[..upto]).into_owned();
+        self.rest.drain(..upto);
+        self.out.write_all(printable_lines(&text).as_bytes())
+    }
+}
+
+impl<W: Write> Write for Shown<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.rest.extend_from_slice(bytes);
+        if let Some(last) = self.rest.iter().rposition(|byte| *byte == b'\n') {
+            self.show(last + 1)?;
+        }
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.show(self.rest.len())?;
+        self.out.flush()
+    }
+}
+
 fn unprinted(error: &io::Error) -> Stop {
     let help = match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
@@ -195,7 +224,13 @@ impl Target {
     ) -> Result<(), Stop> {
         if !self.is_file() {
             let mut out = BufWriter::new(stdout());
-            let result = fill(&mut out).and_then(|()| out.flush());
+            let result = match stdout().is_terminal() {
+                true => {
+                    let mut shown = Shown { out, rest: Vec::new() };
+                    fill(&mut shown).and_then(|()| shown.flush())
+                }
+                false => fill(&mut out).and_then(|()| out.flush()),
+            };
             return result.map_err(|error| self.failed(&error));
         }
         let file = tempfile::Builder::new()

@@ -18,7 +18,8 @@ const LOST: f64 = 0.001;
 const KNOWN: f64 = 0.05;
 /// What a source must tell, or not tell, on both sides: waits begin, and tasks are movable or not,
 /// by what is known of these.
-const CARRIED: &[&str] = &["wakeups", "placement", "affinity", "throttling"];
+const CARRIED: &[&str] =
+    &["wakeups", "wakeups_new", "migrations", "placement", "affinity", "throttling"];
 
 /// What is told of one run.
 #[derive(Clone, Debug, PartialEq)]

@@ -12,6 +12,7 @@ use self::tables::histogram;
 use self::words::{count, kept_finding, not_started_finding, sentence, throttled_finding};
 use crate::recorder::is_recorders;
 use crate::waste::assumptions;
+use crate::waste::waits_begin_early;
 use crate::{Check, Options};
 
 impl Check {
@@ -68,8 +69,9 @@ impl Check {
                 waste.share() * 100.0
             );
         }
-        let cut = history.losses().iter().any(|loss| loss.kind == LossKind::Cut);
-        let doubtful = cut || self.contradictions.counted > 0;
+        let cut = is_cut(history);
+        let early = waits_begin_early(history);
+        let doubtful = cut || early || self.contradictions.counted > 0;
         let bounded = waste.cpu_ns_max > waste.cpu_ns;
         let most =
             if bounded { format!(" (at most {})", Span(waste.cpu_ns_max)) } else { String::new() };
@@ -161,6 +163,11 @@ impl Check {
         }
         lines
     }
+}
+
+/// Whether the end of the file is gone: then no figure is a bound.
+pub fn is_cut(history: &History) -> bool {
+    history.losses().iter().any(|loss| loss.kind == LossKind::Cut)
 }
 
 fn title(history: &History) -> String {

@@ -164,6 +164,12 @@ pub fn measure_with(history: &History, options: &Options, movable: &Movable) -> 
     waste.finish()
 }
 
+/// Whether waits begin when a task is woken, for want of a row that says when it is queued.
+pub(crate) fn waits_begin_early(history: &History) -> bool {
+    let carries = history.head.carries;
+    carries.has(Carries::PLACEMENT) && !carries.has(Carries::WAKEUPS)
+}
+
 /// What has to be said of figures about this History, one sentence each.
 pub(crate) fn assumptions(history: &History, movable: &Movable, options: &Options) -> Vec<String> {
     let carries = history.head.carries;
@@ -189,10 +195,17 @@ pub(crate) fn assumptions(history: &History, movable: &Movable, options: &Option
              sched_migrate_task): they may be about to start on any idle CPU."
                 .to_owned(),
         );
-    } else if !carries.has(Carries::WAKEUPS) {
+    } else if waits_begin_early(history) {
         lines.push(
-            "The trace has sched_waking but no sched_wakeup: waits begin at the waking, about a \
-             microsecond early."
+            "The trace has sched_waking but no sched_wakeup: waits begin at the waking, early by \
+             what a wakeup takes (about a microsecond; where CPUs are emulated, much more)."
+                .to_owned(),
+        );
+    }
+    if carries.has(Carries::PLACEMENT) && !carries.has(Carries::MIGRATIONS) {
+        lines.push(
+            "No move (sched_migrate_task) is told: a wait counts only if the task was started \
+             where it was queued."
                 .to_owned(),
         );
     }

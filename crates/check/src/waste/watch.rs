@@ -440,9 +440,9 @@ impl<'a> Waste<'a> {
         }
     }
 
-    /// A task that comes to run, though no row queued it, may have waited since it ceased to want to
-    /// run: when the recording began, or events were lost, at the latest. Then each CPU that is left
-    /// by the upper bound was wasted.
+    /// A task that comes to run, though no row queued it, may have waited since it ceased to want
+    /// to: since the recording began, or events were lost, at most. Then a CPU that the upper bound
+    /// left was wasted.
     fn rests(&mut self, task: TaskId, was: &TaskState, now: &TaskState, time: Time) {
         let Some(rested) = task.index().and_then(|index| self.rested.get_mut(index)) else {
             return;

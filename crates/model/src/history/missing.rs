@@ -13,7 +13,10 @@
 //! every task that was queued there seems to wait for ever.
 
 use super::History;
-use crate::{Carries, CpuId, Entry, Event, How, Left, Loss, LossKind, TaskId, Time};
+use crate::{Carries, CpuId, Entry, Event, How, Left, Loss, LossKind, Span, TaskId, Time};
+
+/// An idle CPU takes at most this long to start one of those who are queued on it.
+const STARTS_WITHIN: Span = Span::ms(10);
 
 /// A CPU that acted before its first row, and what shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -255,12 +258,18 @@ impl Search {
         }
         self.left -= 1;
         let first = heard.first.unwrap_or(now);
-        if !prev.is_idle() || self.place(next).is_some_and(|place| place.is_queued_on(cpu)) {
+        if !prev.is_idle() {
             return;
         }
+        // Of those who were queued there it may take any; but it does not idle beside them.
+        let seen = self.place(next).is_some_and(|place| place.is_queued_on(cpu));
+        let late = |place: &Place| !seen || now.since(place.at) > STARTS_WITHIN;
+        let waited = |index: usize, place: &Place| {
+            TaskId::nth(index) != next && place.stage == Stage::Queued && place.cpu == Some(cpu)
+        };
         let mut passed = self.tasks.iter().enumerate();
-        let waited = |place: &Place| place.stage == Stage::Queued && place.cpu == Some(cpu);
-        let passed = passed.find(|(_, place)| waited(place) && place.at < first);
+        let passed =
+            passed.find(|(index, place)| waited(*index, place) && place.at < first && late(place));
         if let Some((index, _)) = passed {
             self.cpus[cpu.index()].first = None;
             self.acted(cpu, TaskId::nth(index), After::Passed(now));

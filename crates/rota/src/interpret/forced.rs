@@ -1,5 +1,5 @@
-//! A policy whose caller orders its steps: events lead it from a fresh machine into a situation, and
-//! then it goes on one step at a time. What each step finds, the text says.
+//! A policy whose caller orders its steps: events lead it from a fresh machine into a situation,
+//! and then it goes on one step at a time. What each step finds, the text says.
 //!
 //! The code is the interpreter's own; only who does what next is not its choice. That shows what a
 //! run never does: reads that are old by the time they are used.

@@ -73,6 +73,10 @@ impl WindowArgs {
 
     /// The window in `history`; a failure where nothing of the trace lies inside.
     pub(crate) fn of(self, history: &History) -> Result<Window, Stop> {
+        let is_length = |when: &When| !matches!(when, When::At(_));
+        if !history.head.clock.nanoseconds && self.from.iter().chain(&self.to).any(is_length) {
+            return Err(cycles(history, "--from and --to are lengths of time"));
+        }
         let trace = history.window();
         let from = self.from.map_or(trace.from, |when| when.in_trace(trace));
         let to = self.to.map_or(trace.to, |when| when.in_trace(trace));
@@ -85,6 +89,15 @@ impl WindowArgs {
             )),
         }
     }
+}
+
+/// A length of time was asked of a clock whose rate is not known.
+pub(crate) fn cycles(history: &History, what: &str) -> Stop {
+    let clock = &history.head.clock.name;
+    Stop::new(
+        format_args!("{what}, and the clock ({clock}) counts cycles"),
+        "say how many a second: `--clock-hz 2.4GHz`",
+    )
 }
 
 #[cfg(test)]

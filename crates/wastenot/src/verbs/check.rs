@@ -24,7 +24,11 @@ pub(crate) fn run(args: &Check) -> Result<Answer, Stop> {
             );
             Answer::CannotTell
         }
-        Some(budget) => judge(budget, &check.waste),
+        Some(_) if check.waste.known_ns == 0 => {
+            out::note("cannot tell: what the CPUs did is not known for any part of this trace");
+            Answer::CannotTell
+        }
+        Some(budget) => judge(budget, &check.waste, wastenot_check::is_cut(&history)),
     })
 }
 
@@ -38,7 +42,7 @@ pub(crate) fn print(report: &Report, face: &Face) -> Result<(), Stop> {
 
 /// Whether a budget holds. Waste is a lower bound: above the budget is a sure no, and a sure yes
 /// takes that even the upper bound is within. What is not a yes is explained on stderr.
-fn judge(budget: Budget, waste: &Figures) -> Answer {
+fn judge(budget: Budget, waste: &Figures, is_cut: bool) -> Answer {
     let (low, high, limit, unit) = match budget {
         Budget::CpuTime(limit) => {
             (waste.cpu_ns as f64, waste.cpu_ns_max as f64, limit.0 as f64, Unit::Ns)
@@ -51,7 +55,14 @@ fn judge(budget: Budget, waste: &Figures) -> Answer {
     };
     let show = |value: f64| Value::Num(value).show(unit);
     let of = if unit == Unit::Share { " of the known CPU time" } else { " of CPU time" };
-    if low > limit {
+    if low > limit && is_cut {
+        let (low, limit) = (show(low), show(limit));
+        out::note(&format!(
+            "cannot tell: about {low}{of} wasted, which is no bound since the file is cut; {limit} \
+             allowed"
+        ));
+        Answer::CannotTell
+    } else if low > limit {
         out::note(&format!("over budget: {}{of} wasted, {} allowed", show(low), show(limit)));
         Answer::No
     } else if high > limit {

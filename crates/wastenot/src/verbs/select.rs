@@ -5,12 +5,16 @@ use wastenot_check::Options;
 use wastenot_model::{CpuSet, History, TaskId, Window};
 
 use crate::args::check::Select;
+use crate::args::when::cycles;
 use crate::fail::Stop;
 
 /// What `check` is to ask of `history`.
 pub(crate) fn options(history: &History, window: Window, select: &Select) -> Result<Options, Stop> {
     if let Some(cpus) = &select.cpus {
         all_there(history, cpus)?;
+    }
+    if select.longer_than.is_some() && !history.head.clock.nanoseconds {
+        return Err(cycles(history, "--longer-than is a length of time"));
     }
     Ok(Options {
         window,

@@ -1,8 +1,9 @@
-//! What cannot be believed where rows of a CPU are missing: from the start to the first row of a CPU
-//! whose data is missing, and from each loss to the next row of its CPU.
+//! What cannot be believed where rows of a CPU are missing: from the start to the first row of a
+//! CPU whose data is missing, and from each loss to the next row of its CPU. Where no row tells
+//! moves, those are missing all the time.
 //!
-//! A row that is missing may have moved, run, put to sleep or woken any task. So what State believes
-//! of a task holds only if the next row of it bears it out: a waiting task is switched in, or moved
+//! A row that is missing may have moved, run, put to sleep or woken any task. So what State
+//! believes of a task holds only if the next row of it bears it out: a waiting task is switched in, or moved
 //! away, where it waits. And a CPU that idles may have been about to start a task of which no row
 //! told that it was queued there: the next switch to such a task tells that.
 //!
@@ -11,7 +12,9 @@
 
 use super::{CpuMode, Origin, Phase, State, TaskState};
 use crate::history::state::replay::Start;
-use crate::{Change, CpuId, Entry, Event, History, Missing, Observer, Span, TaskId, Time, Window};
+use crate::{
+    Carries, Change, CpuId, Entry, Event, History, Missing, Observer, Span, TaskId, Time, Window,
+};
 
 /// An idle CPU takes at most this long to start what is queued on it.
 const STARTS_WITHIN: Span = Span::ms(1);
@@ -47,7 +50,7 @@ impl Doubts {
     /// missing and nothing was lost.
     pub(super) fn of(history: &History, start: &Start, missing: &[Missing]) -> Doubts {
         let told = !start.missing.is_empty() || start.unseen_until > Time(0);
-        if missing.is_empty() && !history.has_lost_rows() && !told {
+        if missing.is_empty() && !history.has_lost_rows() && !told && moves_are_told(history) {
             return Doubts::default();
         }
         let mut pass = Pass::new(history, start, missing);
@@ -60,6 +63,11 @@ impl Doubts {
         }
         pass.end(history.window().to)
     }
+}
+
+fn moves_are_told(history: &History) -> bool {
+    let carries = history.head.carries;
+    carries.has(Carries::MIGRATIONS) || !carries.has(Carries::PLACEMENT)
 }
 
 impl State {
@@ -126,6 +134,8 @@ struct Lacks {
     lacking: Vec<Window>,
     /// What a part was told of the whole: the first of `lacking` lasts until then.
     unseen_until: Time,
+    /// No row tells moves.
+    moves: bool,
 }
 
 impl Lacks {
@@ -137,6 +147,7 @@ impl Lacks {
             open: 0,
             lacking: Vec::new(),
             unseen_until: Time(0),
+            moves: !moves_are_told(history),
         };
         let from = history.window().from;
         let missing =
@@ -149,6 +160,11 @@ impl Lacks {
             }
         }
         lacks
+    }
+
+    /// From how many rows on rows are missing, if any is since there were so many.
+    fn since(&self, rows: usize) -> Option<usize> {
+        if self.moves { Some(0) } else { self.any.since(rows) }
     }
 
     /// A loss, the row before which there were so many, begins what is missing of its CPU.
@@ -262,7 +278,7 @@ impl<'h> Pass<'h> {
                 }
             }
             // From here on all who wait are unknown: nothing can bear it out.
-            Event::Lost { .. } if !self.lacks.lacking.is_empty() => {
+            Event::Lost { .. } if self.lacks.since(0).is_some() => {
                 let cpus = self.state.cpus().flat_map(|(cpu, _)| self.state.waiting(cpu));
                 let waiting: Vec<TaskId> = cpus.chain(self.state.unplaced()).collect();
                 for task in waiting {
@@ -343,7 +359,7 @@ impl<'h> Pass<'h> {
 
     /// Whether rows may be missing between the last row of this task and now.
     fn may_lack(&self, last: Last) -> bool {
-        self.lacks.any.since(last.after).is_some()
+        self.lacks.since(last.after).is_some()
     }
 
     fn last(&self, task: TaskId) -> Last {
@@ -408,7 +424,7 @@ impl<'h> Pass<'h> {
     /// was about to start it.
     fn was_queued_unseen(&mut self, task: TaskId, cpu: CpuId, now: Time) {
         let last = self.last(task);
-        let Some(lacks) = self.lacks.any.since(last.after) else { return };
+        let Some(lacks) = self.lacks.since(last.after) else { return };
         let (from, to) = self.idle.get(cpu.index()).copied().unwrap_or_default();
         if to > last.after {
             let end = self.ended[cpu.index()].filter(|_| to != usize::MAX).unwrap_or(now);

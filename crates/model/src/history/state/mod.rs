@@ -291,8 +291,8 @@ impl State {
     pub fn now(&self) -> Time {
         self.now
     }
-    /// Whether rows of some CPU are missing at `time`, so that any number of tasks may wait of which
-    /// no row tells; and until when that stays so.
+    /// Whether rows of some CPU are missing at `time`, so that any number of tasks may wait of
+    /// which no row tells; and until when that stays so.
     #[inline]
     pub fn lacking(&self, time: Time) -> (bool, Time) {
         if self.lacking.is_empty() {

@@ -42,7 +42,8 @@ impl Start {
     /// What can be said from the events: before its first switch a CPU ran that switch's `prev`;
     /// a CPU without a switch ran the task whose context its events carry. A loss before the first
     /// of these leaves the CPU unknown. It was offline if the first thing told of it is that it
-    /// came up, or if the machine says so and no event of it says otherwise. What the head knows
+    /// came up, or if the machine says so and no event of it says otherwise. In a recording without
+    /// any switch every CPU is unknown. What the head knows
     /// wins; but a CPU whose data is missing is unknown, and not silent.
     pub fn infer(history: &History, silent: Silent) -> Start {
         Start::without(history, silent, &Missing::find(history))
@@ -53,7 +54,12 @@ impl Start {
         let mut start = history.head.start.clone().unwrap_or_default();
         let told = start.cpus.len();
         start.cpus.resize(cpus, CpuMode::Unknown);
-        let first = First::of_each(history);
+        let mut first = First::of_each(history);
+        if told == 0 && !first.iter().any(|first| first.switched) {
+            // Nothing is told of what CPUs run: no silence says anything.
+            let any = |first: &First| First { any: first.any, lost: true, ..First::default() };
+            first = first.iter().map(any).collect();
+        }
         if start.past.is_none() {
             let is_missing = |cpu: &CpuId| missing.iter().any(|missing| missing.cpu == *cpu);
             let is_silent = |cpu: &CpuId| first[cpu.index()].is_silent() && !is_missing(cpu);
@@ -314,7 +320,8 @@ impl<'h> Replay<'h> {
         Replay { history, state, doubts: all.into_iter().peekable(), gaps, rows: 0 }
     }
 
-    /// What is known now, as the start of the part that begins at `from`: each task that `past` remembers.
+    /// What is known now, as the start of the part that begins at `from`; `past` as in
+    /// [`Start::of`].
     pub fn start(&self, from: Time, past: impl FnMut(TaskId, &TaskState) -> Option<Past>) -> Start {
         let gaps = self.gaps.iter().enumerate();
         let missing = gaps.filter(|(_, gaps)| gaps.holds(self.rows));
