@@ -110,17 +110,15 @@ fn differences(
     first.shown_measures().filter_map(difference).collect()
 }
 
-/// The measures that got worse by more than `share` of what they were, and not by chance.
-pub fn worse(differences: &[Difference], share: f64) -> Vec<&Difference> {
+/// The measures whose medians got worse by more than `share` of what they were; first those of
+/// which the 95 % interval leaves no doubt, or that have none, then those that may be chance.
+pub fn worse(differences: &[Difference], share: f64) -> (Vec<&Difference>, Vec<&Difference>) {
     let judged = differences.iter().filter(|d| SMALLER_IS_BETTER.contains(&d.name.as_str()));
-    let worse = judged.filter(|difference| {
-        let grew = match difference.relative {
-            Some(relative) => relative > share,
-            None => difference.change > 0.0,
-        };
-        grew && difference.interval.is_none_or(|(low, _)| low > 0.0)
+    let grew = judged.filter(|difference| match difference.relative {
+        Some(relative) => relative > share,
+        None => difference.change > 0.0,
     });
-    worse.collect()
+    grew.partition(|difference| difference.interval.is_none_or(|(low, _)| low > 0.0))
 }
 
 fn number(value: &Value) -> Option<f64> {
@@ -177,10 +175,11 @@ mod tests {
         let runs = |values: &[u64]| values.iter().map(|&v| run(v)).collect::<Vec<_>>();
         let clear = compare(&runs(&[100, 101, 99, 100]), &runs(&[120, 121, 119, 122]));
         assert_eq!(clear[0].before, 100.0);
-        assert_eq!(worse(&clear, 0.05).len(), 1);
-        assert!(worse(&clear, 0.5).is_empty());
+        assert_eq!(worse(&clear, 0.05).0.len(), 1);
+        assert!(worse(&clear, 0.5).0.is_empty());
         let noise = compare(&runs(&[100, 10, 190, 100]), &runs(&[120, 20, 200, 90]));
-        assert!(worse(&noise, 0.05).is_empty());
+        let (worse, chance) = worse(&noise, 0.05);
+        assert_eq!((worse.len(), chance.len()), (0, 1));
     }
 
     #[test]
@@ -188,7 +187,7 @@ mod tests {
         let (before, after) = ([run(100)], [run(106)]);
         let pair = compare(&before, &after);
         assert_eq!(pair[0].interval, None);
-        assert_eq!(worse(&pair, 0.05).len(), 1);
+        assert_eq!(worse(&pair, 0.05).0.len(), 1);
         let runs = Comparison::of(&before, &after);
         assert!(report(&runs).verdict.contains("says nothing of chance"));
     }

@@ -18,7 +18,7 @@ use crate::{Check, Options};
 impl Check {
     /// The report of `history`, for which this check was made under `options`.
     pub fn report(&self, history: &History, options: &Options) -> Report {
-        let mut report = Report::new("check/1", title(history));
+        let mut report = Report::new("check/1", title(history, options));
         report.verdict = self.verdict(history);
         trace(&mut report, history);
         selection(&mut report, history, options);
@@ -170,15 +170,24 @@ pub fn is_cut(history: &History) -> bool {
     history.losses().iter().any(|loss| loss.kind == LossKind::Cut)
 }
 
-fn title(history: &History) -> String {
+/// What was checked: how much of it, where that is not all.
+fn title(history: &History, options: &Options) -> String {
     let source = &history.head.source;
     let name = source.name.rsplit('/').next().unwrap_or_default();
+    let (all, counted) = (history.window(), options.counted(history));
     let span = match history.head.clock.nanoseconds {
-        true => history.window().span().to_string(),
         false => "an unknown time".to_owned(),
+        true if counted == all => all.span().to_string(),
+        true => format!("{} of {}", counted.span(), all.span()),
     };
-    let cpus = count(history.cpu_count() as u64, "CPU");
-    format!("{name}: {cpus}, {span}, {}", count(history.len() as u64, "event"))
+    let cpus = match &options.cpus {
+        None => count(history.cpu_count() as u64, "CPU"),
+        Some(some) => format!("CPUs {some} of {}", history.cpu_count()),
+    };
+    let tasks = options.tasks.as_ref().map_or(String::new(), |some| {
+        format!(", {} of {}", some.len(), count(history.task_count() as u64, "task"))
+    });
+    format!("{name}: {cpus}{tasks}, {span}, {}", count(history.len() as u64, "event"))
 }
 
 /// Cycles are not nanoseconds: what would be shown as time is unknown.

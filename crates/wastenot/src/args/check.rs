@@ -43,7 +43,7 @@ pub(crate) struct Check {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What counts")]
 pub(crate) struct Select {
-    /// Only these CPUs: 0-3,8
+    /// Only these CPUs, as places to be idle and to wait: 0-3,8
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub(crate) cpus: Option<CpuSet>,
     /// Only waits of these: a name with * and ?, or a tid; may be repeated

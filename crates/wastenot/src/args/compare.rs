@@ -39,7 +39,8 @@ pub(crate) struct Compare {
     /// Runs after
     #[arg(value_name = "AFTER", last = true)]
     pub(crate) after: Vec<PathBuf>,
-    /// Exit with 1 when a judged measure is worse by more than this share of what it was
+    /// Exit with 1 when a judged measure is worse by more than this share of what it was, and with
+    /// several runs on both sides not by chance (95 % interval of the change)
     #[arg(long, value_name = "SHARE")]
     pub(crate) worse_than: Option<Share>,
     /// Judge also figures that cannot be compared, as of one work that takes longer now

@@ -29,11 +29,14 @@ pub(crate) fn run(args: &Compare) -> Result<Answer, Stop> {
         out::note("cannot tell; `--anyway` judges the figures as they are");
         return Ok(Answer::CannotTell);
     }
-    let worse = compare::worse(&runs.differences, bound.0);
+    let (worse, chance) = compare::worse(&runs.differences, bound.0);
     let names: Vec<&str> = worse.iter().map(|difference| difference.name.as_str()).collect();
     report.measure("worse", "", names, Unit::None);
     check::print(&report, &args.face)?;
     worse.iter().for_each(|difference| out::note(&format!("worse: {}", growth(difference))));
+    for difference in chance {
+        out::note(&format!("may be chance, and does not count: {}", growth(difference)));
+    }
     Ok(match worse.is_empty() {
         false => Answer::No,
         true if runs.differences.iter().any(is_judged) => Answer::Yes,
