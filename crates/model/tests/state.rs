@@ -356,9 +356,14 @@ fn a_silent_cpu_ran_the_task_whose_context_its_events_carry() {
     let mut wakeup = queued(5, A, CPU1);
     wakeup.cpu = CPU1;
     wakeup.by = By { task: Some(B), context: Context::Hardirq };
-    let start = Start::infer(&history(&[wakeup]), Silent::Idle);
+    let begins = switch(4, CPU0, idle(CPU0), A, Left::Sleeping);
+    let start = Start::infer(&history(&[begins, wakeup]), Silent::Idle);
     assert_eq!(start.cpus, [CpuMode::Idle, CpuMode::Busy(B)]);
-    assert_eq!(start.silent, [CPU0, CPU1]);
+    assert_eq!(start.silent, [CPU1]);
+    // Without any switch the source may tell none: then silence says nothing.
+    let start = Start::infer(&history(&[wakeup]), Silent::Idle);
+    assert_eq!(start.cpus, [CpuMode::Unknown, CpuMode::Unknown]);
+    assert!(start.silent.is_empty());
 }
 
 #[test]

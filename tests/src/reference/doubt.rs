@@ -10,14 +10,13 @@
 //! - Where a task comes to run, or is moved away, without having been seen to wait there, it was
 //!   queued there since some time after its last row. If the CPU idled then, it was about to start
 //!   that task, for at most a millisecond: so long it may not have been idle.
+//! - After rows were missing, this may be so of every CPU that idles when the recording ends.
 //! - As long as rows are missing, and until a row settles which waits are to be believed, any
 //!   number of tasks may wait of which no row tells.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wastenot_model::{
-    Carries, Change, CpuId, Entry, Event, History, Missing, Silent, TaskId, Time,
-};
+use wastenot_model::{Change, CpuId, Entry, Event, History, Missing, Silent, TaskId, Time};
 
 use super::scene::{Doing, Scene};
 
@@ -39,8 +38,6 @@ pub(super) struct Doubts {
     settled: Vec<(usize, Time)>,
     /// What a part was told of the whole.
     unseen_until: Time,
-    /// No row tells moves: those are missing all the time.
-    moves: bool,
 }
 
 /// Rows of a CPU are missing.
@@ -67,9 +64,6 @@ impl Doubts {
 
     /// Whether rows, or those of this CPU, may be missing between so many rows and this one.
     fn lacks(&self, cpu: Option<CpuId>, rows: usize, row: usize) -> bool {
-        if self.moves && cpu.is_none() {
-            return true;
-        }
         let of = |gap: &&Gap| cpu.is_none_or(|cpu| gap.cpu == cpu);
         self.gaps.iter().filter(of).any(|gap| gap.rows.0 <= row && rows <= gap.rows.1)
     }
@@ -87,6 +81,10 @@ fn gaps(history: &History, entries: &[Entry]) -> Vec<Gap> {
     let told = history.head.start.iter().flat_map(|start| start.missing.iter().copied());
     let from = history.window().from;
     let mut all: Vec<Gap> = missing.chain(told).map(|cpu| gap(cpu, 0, from)).collect();
+    if all.is_empty() && history.head.start.iter().any(|start| start.unseen_until > Time(0)) {
+        // Before this part; tasks that were queued then may not be seen yet.
+        all.push(Gap { cpu: CpuId(u16::MAX), rows: (0, 0), from, to: from });
+    }
     for (row, entry) in entries.iter().enumerate().filter(|(_, entry)| lost(entry)) {
         all.push(gap(entry.cpu, row + 1, entry.time));
     }
@@ -106,11 +104,8 @@ pub(super) fn of(history: &History, silent: Silent) -> Doubts {
     let gaps = gaps(history, &entries);
     let start = history.head.start.as_ref();
     let unseen_until = start.map_or(Time(0), |start| start.unseen_until);
-    let carries = history.head.carries;
-    let moves = carries.has(Carries::PLACEMENT) && !carries.has(Carries::MIGRATIONS);
-    let mut doubts =
-        Doubts { all: BTreeSet::new(), gaps, settled: Vec::new(), unseen_until, moves };
-    if doubts.gaps.is_empty() && !moves {
+    let mut doubts = Doubts { all: BTreeSet::new(), gaps, settled: Vec::new(), unseen_until };
+    if doubts.gaps.is_empty() {
         return doubts;
     }
     let mut scene = Scene::start(history, silent);
@@ -147,6 +142,10 @@ pub(super) fn of(history: &History, silent: Silent) -> Doubts {
                 _ => {}
             }
         }
+    }
+    // A CPU that idles at the end may be about to start a task.
+    for (cpu, stretch) in idle.into_iter().filter(|(_, (_, ended))| ended.is_none()) {
+        judge.idleness(cpu, 0, Some(stretch), history.window().to, &mut doubts);
     }
     doubts
 }
@@ -197,6 +196,10 @@ impl Judge<'_> {
         let Some(&(place, _)) = scene.queue.iter().find(|(_, other)| *other == task) else {
             return;
         };
+        // One that may wait anywhere may be about to start on any idle CPU.
+        if place.is_none() {
+            return;
+        }
         let (row, ends) = self.ends(task, place, rows, doubts);
         let Ends::NotBelieved { at, idle } = ends else { return };
         if !doubts.lacks(None, rows, row) {
@@ -274,7 +277,7 @@ impl Judge<'_> {
         let late = ended.map_or(late, |row| late.min(row + 1));
         // Before rows were missing it was not queued there.
         let gaps = doubts.gaps.iter().filter(|gap| seen <= gap.rows.1);
-        let lacks = gaps.map(|gap| gap.rows.0).min().filter(|_| !doubts.moves).unwrap_or(0);
+        let lacks = gaps.map(|gap| gap.rows.0).min().unwrap_or(0);
         let from = from.max(seen).max(late).max(lacks);
         doubts.all.insert((from, Unknown::Idleness(cpu)));
     }

@@ -103,13 +103,13 @@ pub fn measure(history: &History, asked: &Asked) -> Measured {
     let window = asked.window;
     let told = history.head.carries.has(Carries::AFFINITY).then_some(0);
     let measured = Measured { affinity_cpu_ns: told, ..Measured::default() };
-    let mut sum = Sum { window, measured, episode: None };
+    let mut sum = Sum { window, measured, not_busy_ns: 0, episode: None };
     let mut now = history.window().from;
     let end = history.window().to;
     let mut entries = history.entries().peekable();
     let doubts = doubt::of(history, asked.silent);
     let mut open = doubts.all.iter().peekable();
-    let mut unseen = Unseen::new(history);
+    let mut unseen = Unseen::new(history, &scene);
     let mut rows = 0;
     loop {
         // Everything that happens now, and only then a look: rows of one instant have no length.
@@ -161,6 +161,7 @@ struct Instant {
     waste_max: u64,
     /// CPUs that may be idle and are about to start nobody.
     free: u64,
+    not_busy: u64,
     waking: u64,
     known: u64,
     online: u64,
@@ -232,6 +233,7 @@ impl Instant {
             waste: sure.saturating_sub(nowhere),
             waste_max,
             free: count("idle") + count("unknown"),
+            not_busy,
             waking: count("waking"),
             known: count("idle") + count("waking") + count("busy"),
             online: count("idle") + count("waking") + count("busy") + count("unknown"),
@@ -242,32 +244,56 @@ impl Instant {
     }
 }
 
-/// Tasks that come to run though no row queued them. Each may have waited since it was last seen to
-/// rest, or since the last loss or the start: for the upper bound it did while a CPU was left.
+/// Tasks that come to run though no row queued them. Each may have waited since the start, since it
+/// was last seen to rest, or, if events were lost after that, since the first of them: for the upper
+/// bound it did while a CPU was left.
 struct Unseen {
     told: bool,
-    lost: Time,
-    rests: BTreeMap<TaskId, Time>,
+    losses: Vec<Time>,
+    /// Since when each rests, and whether it is unknown since then.
+    rests: BTreeMap<TaskId, (Time, bool)>,
     /// When a CPU was left by the upper bound, within the window.
     spare: Vec<(Time, Time)>,
 }
 
 impl Unseen {
-    fn new(history: &History) -> Unseen {
+    fn new(history: &History, scene: &Scene) -> Unseen {
         let carries = history.head.carries;
         let told = carries.has(Carries::WAKEUPS) || carries.has(Carries::WAKINGS);
-        let lost = history.window().from;
-        Unseen { told, lost, rests: BTreeMap::new(), spare: Vec::new() }
+        let from = history.window().from;
+        let rests = scene.resting().map(|task| (task, (from, false))).collect();
+        Unseen { told, losses: Vec::new(), rests, spare: Vec::new() }
     }
 
     fn lost_sight_of(&mut self, task: TaskId, now: Time) {
-        self.rests.insert(task, now);
+        self.rests.insert(task, (now, true));
+    }
+
+    /// How long a CPU was left while the task may have waited.
+    fn since(&self, task: TaskId) -> u64 {
+        let since = match self.rests.get(&task) {
+            None => Time(0),
+            Some((since, true)) => *since,
+            Some((since, false)) => {
+                self.losses.iter().find(|lost| *lost >= since).copied().unwrap_or(*since)
+            }
+        };
+        let of = |(from, to): &(Time, Time)| (*to - (*from).max(since)).0;
+        self.spare.iter().filter(|(_, to)| *to > since).map(of).sum()
     }
 
     /// What the lives are of those whom a row is about, and of who seems to run on its CPU.
     fn lives(&self, entry: &Entry, scene: &Scene) -> BTreeMap<TaskId, scene::Life> {
         let mut lives = BTreeMap::new();
         entry.each_task(|task| _ = lives.insert(task, scene.life(task)));
+        if let Event::Lost { .. } = entry.event {
+            let waits = scene.queue.iter().map(|(_, task)| *task);
+            let held = scene.held().map(|(task, _)| task);
+            lives.extend(waits.chain(held).map(|task| (task, scene.life(task))));
+            if let Some(Doing::Runs(task)) = scene.cpus.get(&entry.cpu) {
+                lives.insert(*task, scene.life(*task));
+            }
+        }
         if let Event::Switch { cpu, .. } | Event::Cpu { cpu, .. } = entry.event
             && let Some(Doing::Runs(task)) = scene.cpus.get(&cpu)
         {
@@ -286,20 +312,21 @@ impl Unseen {
     ) -> u64 {
         let mut all = 0;
         if let Event::Lost { .. } = entry.event {
-            self.lost = entry.time;
+            self.losses.push(entry.time);
         }
         for (task, was) in before.iter().filter(|(task, _)| !task.is_idle()) {
             let life = scene.life(*task);
             if !life.wants() && life != *was {
-                self.rests.insert(*task, entry.time);
+                self.rests.insert(*task, (entry.time, life == scene::Life::Unknown));
             }
-            // One that is switched to itself ran already.
-            let stays = matches!(entry.event, Event::Switch { prev, .. } if prev == *task);
-            let comes = matches!(life, scene::Life::Runs(_)) && !was.wants() && !stays;
+            // One that is switched to itself leaves first: it rests from then on, or as before.
+            let rests_anew = match entry.event {
+                Event::Switch { prev, left, .. } if prev == *task => scene::left_life(left) != *was,
+                _ => false,
+            };
+            let comes = matches!(life, scene::Life::Runs(_)) && !was.wants() && !rests_anew;
             if self.told && comes && may_be_candidate(task) {
-                let since = self.rests.get(task).copied().unwrap_or(self.lost).max(self.lost);
-                let of = |(from, to): &(Time, Time)| (*to - (*from).max(since)).0;
-                all += self.spare.iter().filter(|(_, to)| *to > since).map(of).sum::<u64>();
+                all += self.since(*task);
             }
         }
         all
@@ -316,6 +343,7 @@ fn is_left_out(at: usize, tasks: &[Mask], cpus: &[CpuId]) -> bool {
 struct Sum {
     window: Window,
     measured: Measured,
+    not_busy_ns: u64,
     /// The episode that is open, if one is.
     episode: Option<(Time, Time)>,
 }
@@ -324,6 +352,7 @@ impl Sum {
     fn add(&mut self, from: Time, to: Time, instant: &Instant) {
         debug_assert!(self.window.from <= from && to <= self.window.to);
         let length = (to - from).0;
+        self.not_busy_ns += instant.not_busy * length;
         let sum = &mut self.measured;
         sum.waste_cpu_ns += instant.waste * length;
         sum.waste_cpu_ns_max += instant.waste_max * length;
@@ -353,6 +382,9 @@ impl Sum {
 
     fn finish(mut self) -> Measured {
         self.close();
+        // Each of many tasks may have waited while one CPU was left.
+        let most = &mut self.measured.waste_cpu_ns_max;
+        *most = (*most).min(self.not_busy_ns);
         self.measured
     }
 }

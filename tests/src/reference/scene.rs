@@ -39,6 +39,16 @@ impl Life {
     }
 }
 
+/// What a task does once it left its CPU so.
+pub(super) fn left_life(left: Left) -> Life {
+    match left {
+        Left::Runnable | Left::Preempted => Life::Waits,
+        Left::Dead => Life::Dead,
+        Left::Unknown => Life::Unknown,
+        Left::Sleeping | Left::Blocked | Left::Idle | Left::Stopped | Left::Parked => Life::Sleeps,
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Known {
     life: Life,
@@ -82,10 +92,16 @@ impl Scene {
             quiet: quiet(history),
         };
         let told = history.head.start.clone().unwrap_or_default();
+        let switch = |entry: Entry| matches!(entry.event, Event::Switch { .. });
+        let any_switch = history.entries().any(switch);
+        if told.cpus.is_empty() && !any_switch {
+            scene.quiet.clear(); // the source may tell no switches
+        }
         let missing = Missing::find(history);
         for cpu in history.cpus() {
             let mut doing = match told.cpus.get(cpu.index()) {
                 Some(mode) => doing(*mode),
+                None if told.cpus.is_empty() && !any_switch => Doing::Unknown,
                 None => before_the_first_switch(history, cpu),
             };
             // Settled: of a CPU that the machine calls offline nothing may say otherwise.
@@ -216,13 +232,9 @@ impl Scene {
             self.absent_elsewhere(prev, cpu);
             self.task(prev).last = Some(cpu);
             self.task(prev).woken = false;
-            match left {
-                Left::Runnable | Left::Preempted => self.join(prev, Some(cpu)),
-                Left::Dead => self.task(prev).life = Life::Dead,
-                Left::Unknown => self.task(prev).life = Life::Unknown,
-                Left::Sleeping | Left::Blocked | Left::Idle | Left::Stopped | Left::Parked => {
-                    self.task(prev).life = Life::Sleeps;
-                }
+            match left_life(left) {
+                Life::Waits => self.join(prev, Some(cpu)),
+                life => self.task(prev).life = life,
             }
         }
         self.cpus.insert(cpu, Doing::Idle);
@@ -352,6 +364,12 @@ impl Scene {
 
     fn task(&mut self, task: TaskId) -> &mut Known {
         self.tasks.entry(task).or_insert(STRANGER)
+    }
+
+    /// Those of whom it is known that they do not want to run.
+    pub(super) fn resting(&self) -> impl Iterator<Item = TaskId> + '_ {
+        let rests = |known: &Known| !known.life.wants() && known.life != Life::Unknown;
+        self.tasks.iter().filter(move |(_, known)| rests(known)).map(|(task, _)| *task)
     }
 
     pub(super) fn life(&self, task: TaskId) -> Life {

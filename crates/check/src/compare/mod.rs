@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(worse(&clear, 0.05).0.len(), 1);
         assert!(worse(&clear, 0.5).0.is_empty());
         let noise = compare(&runs(&[100, 10, 190, 100]), &runs(&[120, 20, 200, 90]));
-        let (worse, chance) = worse(&noise, 0.05);
+        let (worse, chance) = worse(&noise, 0.01);
         assert_eq!((worse.len(), chance.len()), (0, 1));
     }
 

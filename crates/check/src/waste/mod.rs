@@ -204,8 +204,8 @@ pub(crate) fn assumptions(history: &History, movable: &Movable, options: &Option
     }
     if carries.has(Carries::PLACEMENT) && !carries.has(Carries::MIGRATIONS) {
         lines.push(
-            "No move (sched_migrate_task) is told: a wait counts only if the task was started \
-             where it was queued."
+            "No move (sched_migrate_task) is told: if there were any, a task that was moved seems \
+             to wait where it was."
                 .to_owned(),
         );
     }

@@ -81,6 +81,20 @@ impl Kind {
     }
 }
 
+/// Since when a task does not want to run.
+#[derive(Clone, Copy, Debug)]
+struct Rested {
+    since: Time,
+    /// What `spare_ns` was then.
+    spare_ns: u64,
+    /// What it did since then is not known.
+    unknown: bool,
+}
+
+impl Rested {
+    const AT_FIRST: Rested = Rested { since: Time(0), spare_ns: 0, unknown: true };
+}
+
 /// The observer.
 #[derive(Debug)]
 pub struct Waste<'a> {
@@ -116,11 +130,11 @@ pub struct Waste<'a> {
     missing: bool,
     /// CPUs that may be idle and are about to start nobody known.
     free: u32,
-    /// Time so far in which one of these was left by the upper bound; and up to the last loss.
+    /// Time so far in which one of these was left by the upper bound; and what it was at each loss.
     spare_ns: u64,
-    spare_ns_lost: u64,
-    /// By task the same when it last ceased to want to run.
-    rested: Vec<u64>,
+    losses: Vec<(Time, u64)>,
+    /// By task.
+    rested: Vec<Rested>,
     dirty: bool,
     now_low: u32,
     now_high: u32,
@@ -199,8 +213,8 @@ impl<'a> Waste<'a> {
             missing: false,
             free: 0,
             spare_ns: 0,
-            spare_ns_lost: 0,
-            rested: vec![0; history.task_count()],
+            losses: Vec::new(),
+            rested: vec![Rested::AT_FIRST; history.task_count()],
             dirty: false,
             now_low: 0,
             now_high: 0,
@@ -233,6 +247,9 @@ impl<'a> Waste<'a> {
         figures.known_ns = figures.idle_ns.saturating_add(figures.busy_ns);
         let unknown = ns(&[Kind::Unknown, Kind::SilentUnknown]);
         figures.online_ns = figures.known_ns.saturating_add(unknown);
+        // Each of many tasks may have waited while one CPU was left.
+        let not_busy = figures.online_ns.saturating_sub(figures.busy_ns);
+        figures.cpu_ns_max = figures.cpu_ns_max.min(not_busy);
         figures.wake_delay.cpu_ns = ns(&[Kind::Waking]);
         figures.worst = self.worst.finish();
         figures.wake_delay.not_started = self.not_started.finish();
@@ -450,10 +467,13 @@ impl<'a> Waste<'a> {
         let to = self.scope.window.to;
         if !now.phase.wants_to_run() {
             if was.phase != now.phase {
-                *rested = self.spare_ns;
+                let unknown = now.phase == Phase::Unknown;
+                *rested = Rested { since: time, spare_ns: self.spare_ns, unknown };
             }
         } else if now.phase == Phase::Running && (time < to || to >= self.history.window().to) {
-            let since = (*rested).max(self.spare_ns_lost);
+            let lost = self.losses.partition_point(|(lost, _)| *lost < rested.since);
+            let lost = self.losses.get(lost).filter(|_| !rested.unknown);
+            let since = lost.map_or(rested.spare_ns, |(_, spare_ns)| *spare_ns);
             if self.scope.has_task(task) && self.movable.is_movable(task, now) {
                 add(&mut self.figures.cpu_ns_max, 1, self.spare_ns - since);
             }
@@ -610,7 +630,7 @@ impl Observer for Waste<'_> {
 
     fn event(&mut self, _: &State, entry: &Entry) {
         if let Event::Lost { .. } = entry.event {
-            self.spare_ns_lost = self.spare_ns;
+            self.losses.push((entry.time, self.spare_ns));
         }
     }
 

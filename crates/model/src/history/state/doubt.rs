@@ -1,6 +1,5 @@
 //! What cannot be believed where rows of a CPU are missing: from the start to the first row of a
-//! CPU whose data is missing, and from each loss to the next row of its CPU. Where no row tells
-//! moves, those are missing all the time.
+//! CPU whose data is missing, and from each loss to the next row of its CPU.
 //!
 //! A row that is missing may have moved, run, put to sleep or woken any task. So what State
 //! believes of a task holds only if the next row of it bears it out: a waiting task is switched in, or moved
@@ -12,9 +11,7 @@
 
 use super::{CpuMode, Origin, Phase, State, TaskState};
 use crate::history::state::replay::Start;
-use crate::{
-    Carries, Change, CpuId, Entry, Event, History, Missing, Observer, Span, TaskId, Time, Window,
-};
+use crate::{Change, CpuId, Entry, Event, History, Missing, Observer, Span, TaskId, Time, Window};
 
 /// An idle CPU takes at most this long to start what is queued on it.
 const STARTS_WITHIN: Span = Span::ms(1);
@@ -50,7 +47,7 @@ impl Doubts {
     /// missing and nothing was lost.
     pub(super) fn of(history: &History, start: &Start, missing: &[Missing]) -> Doubts {
         let told = !start.missing.is_empty() || start.unseen_until > Time(0);
-        if missing.is_empty() && !history.has_lost_rows() && !told && moves_are_told(history) {
+        if missing.is_empty() && !history.has_lost_rows() && !told {
             return Doubts::default();
         }
         let mut pass = Pass::new(history, start, missing);
@@ -63,11 +60,6 @@ impl Doubts {
         }
         pass.end(history.window().to)
     }
-}
-
-fn moves_are_told(history: &History) -> bool {
-    let carries = history.head.carries;
-    carries.has(Carries::MIGRATIONS) || !carries.has(Carries::PLACEMENT)
 }
 
 impl State {
@@ -114,6 +106,10 @@ impl Gaps {
     pub(super) fn holds(&self, rows: usize) -> bool {
         self.since(rows).is_some_and(|from| from <= rows)
     }
+    /// Whether rows are missing before there are so many.
+    pub(super) fn begin_within(&self, rows: usize) -> bool {
+        self.0.first().is_some_and(|(from, _)| *from <= rows)
+    }
     fn is_open(&self) -> bool {
         self.0.last().is_some_and(|(_, to)| *to == usize::MAX)
     }
@@ -134,8 +130,6 @@ struct Lacks {
     lacking: Vec<Window>,
     /// What a part was told of the whole: the first of `lacking` lasts until then.
     unseen_until: Time,
-    /// No row tells moves.
-    moves: bool,
 }
 
 impl Lacks {
@@ -147,16 +141,20 @@ impl Lacks {
             open: 0,
             lacking: Vec::new(),
             unseen_until: Time(0),
-            moves: !moves_are_told(history),
         };
         let from = history.window().from;
         let missing =
             missing.iter().map(|missing| missing.cpu).chain(start.missing.iter().copied());
         missing.for_each(|cpu| lacks.begin(cpu, 0, from));
-        if start.unseen_until > from {
+        if start.unseen_until > Time(0) && lacks.open == 0 {
+            // Before this part; tasks that were queued then may not be seen yet.
+            lacks.any.begin(0);
+            lacks.any.end(0);
+        }
+        if start.unseen_until > Time(0) {
             lacks.unseen_until = start.unseen_until;
             if lacks.lacking.is_empty() {
-                lacks.lacking.push(Window { from, to: start.unseen_until });
+                lacks.lacking.push(Window { from, to: start.unseen_until.max(from) });
             }
         }
         lacks
@@ -164,7 +162,7 @@ impl Lacks {
 
     /// From how many rows on rows are missing, if any is since there were so many.
     fn since(&self, rows: usize) -> Option<usize> {
-        if self.moves { Some(0) } else { self.any.since(rows) }
+        self.any.since(rows)
     }
 
     /// A loss, the row before which there were so many, begins what is missing of its CPU.
@@ -340,8 +338,16 @@ impl<'h> Pass<'h> {
         *last = Last { after: rows, on_idle };
     }
 
-    /// Who waits at the end may have gone where nothing tells.
+    /// Who waits at the end may have gone where nothing tells, and a CPU that idles then may be about
+    /// to start a task.
     fn end(mut self, to: Time) -> Doubts {
+        if let Some(lacks) = self.lacks.since(0) {
+            for cpu in self.history.cpus() {
+                if self.idle[cpu.index()].1 == usize::MAX {
+                    self.starts_unseen(cpu, lacks, to);
+                }
+            }
+        }
         for task in (0..self.tasks.len()).map(TaskId::nth) {
             if let Some(was) = self.known(task) {
                 self.must_not_wait(task, &was, to);
@@ -387,6 +393,7 @@ impl<'h> Pass<'h> {
         let woken = was.phase == Phase::Sleeping && was.waking.is_some();
         match (was.phase, from) {
             (Phase::Waiting, None) | (Phase::Running | Phase::New, _) => {}
+            (Phase::Waiting, _) if was.cpu.is_none() => {}
             (Phase::Waiting, Some(from)) if self.waited_at(task, was, from) => {}
             (phase, from) => {
                 if phase == Phase::Waiting {
@@ -410,7 +417,9 @@ impl<'h> Pass<'h> {
 
     fn not_borne_out(&mut self, task: TaskId, was: &TaskState, now: Time) {
         let last = self.last(task);
-        if !self.may_lack(last) {
+        // One that may wait anywhere may be about to start on any idle CPU: as long as that is so no
+        // more is surely wasted.
+        if was.cpu.is_none() || !self.may_lack(last) {
             return;
         }
         self.add(last.after, What::Task(task), now);
@@ -425,13 +434,20 @@ impl<'h> Pass<'h> {
     fn was_queued_unseen(&mut self, task: TaskId, cpu: CpuId, now: Time) {
         let last = self.last(task);
         let Some(lacks) = self.lacks.since(last.after) else { return };
-        let (from, to) = self.idle.get(cpu.index()).copied().unwrap_or_default();
+        let (_, to) = self.idle.get(cpu.index()).copied().unwrap_or_default();
         if to > last.after {
-            let end = self.ended[cpu.index()].filter(|_| to != usize::MAX).unwrap_or(now);
-            let began = Time(end.0.saturating_sub(STARTS_WITHIN.0));
-            let late = self.history.rows_until(began).min(to);
-            self.add(from.max(last.after).max(late).max(lacks), What::Cpu(cpu), now);
+            self.starts_unseen(cpu, last.after.max(lacks), now);
         }
+    }
+
+    /// `cpu` was about to start a task that was queued there after so many rows at the earliest: in
+    /// the last stretch in which it was idle.
+    fn starts_unseen(&mut self, cpu: CpuId, rows: usize, now: Time) {
+        let (from, to) = self.idle[cpu.index()];
+        let end = self.ended[cpu.index()].filter(|_| to != usize::MAX).unwrap_or(now);
+        let began = Time(end.0.saturating_sub(STARTS_WITHIN.0));
+        let after = from.max(rows).max(self.history.rows_until(began).min(to));
+        self.found.push(Doubt { after, what: What::Cpu(cpu) });
     }
 
     fn add(&mut self, after: usize, what: What, now: Time) {

@@ -22,7 +22,8 @@ pub struct Start {
     pub silent: Vec<CpuId>,
     /// CPUs of which rows are missing when this part of a recording begins.
     pub missing: Vec<CpuId>,
-    /// Until then tasks may wait of which no row tells, as the whole recording shows.
+    /// Until then tasks may wait of which no row tells, as the whole recording shows: 0 if no rows of
+    /// it are missing.
     pub unseen_until: Time,
     /// What the whole recording knew of its tasks, where this is a part of one.
     pub past: Option<Vec<Past>>,
@@ -326,9 +327,14 @@ impl<'h> Replay<'h> {
         let gaps = self.gaps.iter().enumerate();
         let missing = gaps.filter(|(_, gaps)| gaps.holds(self.rows));
         let (hidden, until) = self.state.lacking(from);
+        let before = self.gaps.iter().any(|gaps| gaps.begin_within(self.rows));
         Start {
             missing: missing.map(|(cpu, _)| CpuId(cpu as u16)).collect(),
-            unseen_until: if hidden { until } else { Time(0) },
+            unseen_until: match (hidden, before) {
+                (true, _) => until,
+                (false, true) => from,
+                (false, false) => Time(0),
+            },
             ..Start::of(&self.state, self.history.task_count(), past)
         }
     }
