@@ -290,3 +290,49 @@ fn the_upper_bound_keeps_to_affinities_too() {
     let lines = BEHIND.replace("10 queued 0 b 0", "").replace("5 waking", "1 mask b 0\n10 waking");
     assert_eq!(figures(&story(2, carries, &lines)).cpu_ns_max, 0);
 }
+
+#[test]
+fn a_wait_that_begins_while_events_are_lost_counts_only_if_it_is_seen_to_end() {
+    let story = |ends: &str| {
+        let lines = format!(
+            "0 switch 2 z - S
+             10 switch 0 - a R
+             100 switch 1 - x R
+             100 lost 1
+             10000 queued 0 b 1
+             20000 switch 1 c x S
+             {ends}
+             100000 switch 0 a - S"
+        );
+        figures(&story(3, full(), &lines))
+    };
+    // CPU 1 may have run b before it told anything again.
+    assert_eq!(story("").cpu_ns, 0);
+    // On another CPU it is queued surely if it is started there.
+    let elsewhere = figures(&crate::story::story(
+        3,
+        full(),
+        "0 switch 2 z - S
+         10 switch 0 - a R
+         100 switch 1 - x R
+         100 lost 1
+         10000000 queued 0 b 0
+         20000000 switch 1 c x S
+         90000000 switch 0 a b S
+         100000000 switch 0 b - S",
+    ));
+    assert_eq!(elsewhere.cpu_ns, 80_000_000);
+}
+
+#[test]
+fn a_task_that_runs_unqueued_may_have_waited_since_the_start() {
+    let lines = "0 switch 0 y a S
+                 0 switch 1 z - S
+                 100 switch 0 a b S
+                 150 switch 0 b - S";
+    let found = figures(&story(2, full(), lines));
+    assert_eq!((found.cpu_ns, found.cpu_ns_max), (0, 100));
+    // Not beyond what CPUs were left.
+    let lines = lines.replace("0 switch 1 z - S", "40 switch 1 z - S");
+    assert_eq!(figures(&story(2, full(), &lines)).cpu_ns_max, 60);
+}
