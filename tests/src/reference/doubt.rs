@@ -5,8 +5,8 @@
 //!
 //! - If rows are missing between the row with which a task began to wait and the next row about it,
 //!   it surely waits only if that one shows that it still does: it is switched in where it waits,
-//!   or moved away from there. It does not if its CPU goes idle before, if there is no such row before
-//!   the next loss or the end, or if it waited on a CPU whose rows are missing.
+//!   or moved away from there. It does not if its CPU goes idle before, if there is no such row
+//!   before the next loss or the end, or if it waited on a CPU whose rows are missing.
 //! - Where a task comes to run, or is moved away, without having been seen to wait there, it was
 //!   queued there since some time after its last row. If the CPU idled then, it was about to start
 //!   that task, for at most a millisecond: so long it may not have been idle.

@@ -245,8 +245,8 @@ impl Instant {
 }
 
 /// Tasks that come to run though no row queued them. Each may have waited since the start, since it
-/// was last seen to rest, or, if events were lost after that, since the first of them: for the upper
-/// bound it did while a CPU was left.
+/// was last seen to rest, or, if events were lost after that, since the first of them: for the
+/// upper bound it did while a CPU was left.
 struct Unseen {
     told: bool,
     losses: Vec<Time>,

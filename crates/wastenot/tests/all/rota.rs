@@ -179,11 +179,11 @@ fn emit_asks_what_prove_asks() {
         assert!(text.contains(filter));
         text.replacen(filter, &format!("{filter} and {term}"), 1)
     };
-    desk.put("seven.rota", &with("cpus(machine) <= 6"));
+    desk.put("seven.rota", with("cpus(machine) <= 6"));
     let (text, code) = said(&desk.bash("exec 2>&1; wastenot rota emit seven.rota -o seven.c"));
     assert_eq!(code, 1, "{text}");
     assert!(text.contains("is refuted: ") && text.contains("nothing was written"), "{text}");
-    desk.put("open.rota", &with("queued(me.ready) < 4"));
+    desk.put("open.rota", with("queued(me.ready) < 4"));
     let (text, code) = said(&desk.bash("exec 2>&1; wastenot rota emit open.rota -o open.c"));
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("not proved: `wastenot prove open.rota`"), "{text}");

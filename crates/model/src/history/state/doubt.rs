@@ -2,9 +2,9 @@
 //! CPU whose data is missing, and from each loss to the next row of its CPU.
 //!
 //! A row that is missing may have moved, run, put to sleep or woken any task. So what State
-//! believes of a task holds only if the next row of it bears it out: a waiting task is switched in, or moved
-//! away, where it waits. And a CPU that idles may have been about to start a task of which no row
-//! told that it was queued there: the next switch to such a task tells that.
+//! believes of a task holds only if the next row of it bears it out: a waiting task is switched in,
+//! or moved away, where it waits. And a CPU that idles may have been about to start a task of which
+//! no row told that it was queued there: the next switch to such a task tells that.
 //!
 //! Both need the next row, so a pass ahead of the replay looks for them. What is not borne out is
 //! unknown from where it began, as after a loss. What ends the recording unfinished is not either.
@@ -338,8 +338,8 @@ impl<'h> Pass<'h> {
         *last = Last { after: rows, on_idle };
     }
 
-    /// Who waits at the end may have gone where nothing tells, and a CPU that idles then may be about
-    /// to start a task.
+    /// Who waits at the end may have gone where nothing tells, and a CPU that idles then may be
+    /// about to start a task.
     fn end(mut self, to: Time) -> Doubts {
         if let Some(lacks) = self.lacks.since(0) {
             for cpu in self.history.cpus() {
@@ -417,8 +417,8 @@ impl<'h> Pass<'h> {
 
     fn not_borne_out(&mut self, task: TaskId, was: &TaskState, now: Time) {
         let last = self.last(task);
-        // One that may wait anywhere may be about to start on any idle CPU: as long as that is so no
-        // more is surely wasted.
+        // One that may wait anywhere may be about to start on any idle CPU: as long as that is so
+        // no more is surely wasted.
         if was.cpu.is_none() || !self.may_lack(last) {
             return;
         }

@@ -22,8 +22,8 @@ pub struct Start {
     pub silent: Vec<CpuId>,
     /// CPUs of which rows are missing when this part of a recording begins.
     pub missing: Vec<CpuId>,
-    /// Until then tasks may wait of which no row tells, as the whole recording shows: 0 if no rows of
-    /// it are missing.
+    /// Until then tasks may wait of which no row tells, as the whole recording shows: 0 if no rows
+    /// of it are missing.
     pub unseen_until: Time,
     /// What the whole recording knew of its tasks, where this is a part of one.
     pub past: Option<Vec<Past>>,
