@@ -128,11 +128,13 @@ impl Flight {
         self.rows.is_empty()
     }
 
-    /// Writes what is kept.
-    pub fn save<W: Write>(&self, out: W) -> Result<W, Error> {
+    /// Writes what is kept. Gives how many events are in it: a few more than were kept, which say
+    /// what was so when it begins.
+    pub fn save<W: Write>(&self, out: W) -> Result<(W, u64), Error> {
         let mut writer = Writer::new(out, &self.head_from(self.from))?;
         self.whole(&mut writer);
-        Ok(writer.finish()?)
+        let events = writer.events();
+        Ok((writer.finish()?, events))
     }
 
     /// What is kept, as a History.

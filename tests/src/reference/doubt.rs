@@ -10,13 +10,14 @@
 //! - Where a task comes to run, or is moved away, without having been seen to wait there, it was
 //!   queued there since some time after its last row. If the CPU idled then, it was about to start
 //!   that task, for at most a millisecond: so long it may not have been idle.
-//! - After rows were missing, this may be so of every CPU that idles when the recording ends.
 //! - As long as rows are missing, and until a row settles which waits are to be believed, any
 //!   number of tasks may wait of which no row tells.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wastenot_model::{Change, CpuId, Entry, Event, History, Missing, Silent, TaskId, Time};
+use wastenot_model::{
+    Carries, Change, CpuId, Entry, Event, History, Missing, Silent, TaskId, Time,
+};
 
 use super::scene::{Doing, Scene};
 
@@ -38,6 +39,8 @@ pub(super) struct Doubts {
     settled: Vec<(usize, Time)>,
     /// What a part was told of the whole.
     unseen_until: Time,
+    /// No row tells moves: those are missing all the time.
+    moves: bool,
 }
 
 /// Rows of a CPU are missing.
@@ -64,6 +67,9 @@ impl Doubts {
 
     /// Whether rows, or those of this CPU, may be missing between so many rows and this one.
     fn lacks(&self, cpu: Option<CpuId>, rows: usize, row: usize) -> bool {
+        if self.moves && cpu.is_none() {
+            return true;
+        }
         let of = |gap: &&Gap| cpu.is_none_or(|cpu| gap.cpu == cpu);
         self.gaps.iter().filter(of).any(|gap| gap.rows.0 <= row && rows <= gap.rows.1)
     }
@@ -104,8 +110,11 @@ pub(super) fn of(history: &History, silent: Silent) -> Doubts {
     let gaps = gaps(history, &entries);
     let start = history.head.start.as_ref();
     let unseen_until = start.map_or(Time(0), |start| start.unseen_until);
-    let mut doubts = Doubts { all: BTreeSet::new(), gaps, settled: Vec::new(), unseen_until };
-    if doubts.gaps.is_empty() {
+    let carries = history.head.carries;
+    let moves = carries.has(Carries::PLACEMENT) && !carries.has(Carries::MIGRATIONS);
+    let mut doubts =
+        Doubts { all: BTreeSet::new(), gaps, settled: Vec::new(), unseen_until, moves };
+    if doubts.gaps.is_empty() && !moves {
         return doubts;
     }
     let mut scene = Scene::start(history, silent);
@@ -142,10 +151,6 @@ pub(super) fn of(history: &History, silent: Silent) -> Doubts {
                 _ => {}
             }
         }
-    }
-    // A CPU that idles at the end may be about to start a task.
-    for (cpu, stretch) in idle.into_iter().filter(|(_, (_, ended))| ended.is_none()) {
-        judge.idleness(cpu, 0, Some(stretch), history.window().to, &mut doubts);
     }
     doubts
 }
@@ -277,7 +282,7 @@ impl Judge<'_> {
         let late = ended.map_or(late, |row| late.min(row + 1));
         // Before rows were missing it was not queued there.
         let gaps = doubts.gaps.iter().filter(|gap| seen <= gap.rows.1);
-        let lacks = gaps.map(|gap| gap.rows.0).min().unwrap_or(0);
+        let lacks = gaps.map(|gap| gap.rows.0).min().filter(|_| !doubts.moves).unwrap_or(0);
         let from = from.max(seen).max(late).max(lacks);
         doubts.all.insert((from, Unknown::Idleness(cpu)));
     }

@@ -204,8 +204,15 @@ pub(crate) fn assumptions(history: &History, movable: &Movable, options: &Option
     }
     if carries.has(Carries::PLACEMENT) && !carries.has(Carries::MIGRATIONS) {
         lines.push(
-            "No move (sched_migrate_task) is told: if there were any, a task that was moved seems \
-             to wait where it was."
+            "No move (sched_migrate_task) is told: a wait counts only if the task was started \
+             where it was queued."
+                .to_owned(),
+        );
+    }
+    if carries.has(Carries::WAKEUPS) && !carries.has(Carries::NEW) {
+        lines.push(
+            "No wakeup of a new task (sched_wakeup_new) is told: if any was created, its CPU seems \
+             idle until it is started."
                 .to_owned(),
         );
     }

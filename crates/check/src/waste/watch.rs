@@ -248,8 +248,7 @@ impl<'a> Waste<'a> {
         let unknown = ns(&[Kind::Unknown, Kind::SilentUnknown]);
         figures.online_ns = figures.known_ns.saturating_add(unknown);
         // Each of many tasks may have waited while one CPU was left.
-        let not_busy = figures.online_ns.saturating_sub(figures.busy_ns);
-        figures.cpu_ns_max = figures.cpu_ns_max.min(not_busy);
+        figures.cpu_ns_max = figures.cpu_ns_max.min(figures.idle_ns.saturating_add(unknown));
         figures.wake_delay.cpu_ns = ns(&[Kind::Waking]);
         figures.worst = self.worst.finish();
         figures.wake_delay.not_started = self.not_started.finish();

@@ -1,5 +1,6 @@
 //! What cannot be believed where rows of a CPU are missing: from the start to the first row of a
-//! CPU whose data is missing, and from each loss to the next row of its CPU.
+//! CPU whose data is missing, and from each loss to the next row of its CPU. Where no row tells
+//! moves, those are missing all the time.
 //!
 //! A row that is missing may have moved, run, put to sleep or woken any task. So what State
 //! believes of a task holds only if the next row of it bears it out: a waiting task is switched in,
@@ -11,7 +12,9 @@
 
 use super::{CpuMode, Origin, Phase, State, TaskState};
 use crate::history::state::replay::Start;
-use crate::{Change, CpuId, Entry, Event, History, Missing, Observer, Span, TaskId, Time, Window};
+use crate::{
+    Carries, Change, CpuId, Entry, Event, History, Missing, Observer, Span, TaskId, Time, Window,
+};
 
 /// An idle CPU takes at most this long to start what is queued on it.
 const STARTS_WITHIN: Span = Span::ms(1);
@@ -47,7 +50,7 @@ impl Doubts {
     /// missing and nothing was lost.
     pub(super) fn of(history: &History, start: &Start, missing: &[Missing]) -> Doubts {
         let told = !start.missing.is_empty() || start.unseen_until > Time(0);
-        if missing.is_empty() && !history.has_lost_rows() && !told {
+        if missing.is_empty() && !history.has_lost_rows() && !told && moves_are_told(history) {
             return Doubts::default();
         }
         let mut pass = Pass::new(history, start, missing);
@@ -60,6 +63,11 @@ impl Doubts {
         }
         pass.end(history.window().to)
     }
+}
+
+fn moves_are_told(history: &History) -> bool {
+    let carries = history.head.carries;
+    carries.has(Carries::MIGRATIONS) || !carries.has(Carries::PLACEMENT)
 }
 
 impl State {
@@ -130,6 +138,8 @@ struct Lacks {
     lacking: Vec<Window>,
     /// What a part was told of the whole: the first of `lacking` lasts until then.
     unseen_until: Time,
+    /// No row tells moves.
+    moves: bool,
 }
 
 impl Lacks {
@@ -141,6 +151,7 @@ impl Lacks {
             open: 0,
             lacking: Vec::new(),
             unseen_until: Time(0),
+            moves: !moves_are_told(history),
         };
         let from = history.window().from;
         let missing =
@@ -162,7 +173,7 @@ impl Lacks {
 
     /// From how many rows on rows are missing, if any is since there were so many.
     fn since(&self, rows: usize) -> Option<usize> {
-        self.any.since(rows)
+        if self.moves { Some(0) } else { self.any.since(rows) }
     }
 
     /// A loss, the row before which there were so many, begins what is missing of its CPU.
@@ -338,16 +349,8 @@ impl<'h> Pass<'h> {
         *last = Last { after: rows, on_idle };
     }
 
-    /// Who waits at the end may have gone where nothing tells, and a CPU that idles then may be
-    /// about to start a task.
+    /// Who waits at the end may have gone where nothing tells.
     fn end(mut self, to: Time) -> Doubts {
-        if let Some(lacks) = self.lacks.since(0) {
-            for cpu in self.history.cpus() {
-                if self.idle[cpu.index()].1 == usize::MAX {
-                    self.starts_unseen(cpu, lacks, to);
-                }
-            }
-        }
         for task in (0..self.tasks.len()).map(TaskId::nth) {
             if let Some(was) = self.known(task) {
                 self.must_not_wait(task, &was, to);
@@ -434,20 +437,14 @@ impl<'h> Pass<'h> {
     fn was_queued_unseen(&mut self, task: TaskId, cpu: CpuId, now: Time) {
         let last = self.last(task);
         let Some(lacks) = self.lacks.since(last.after) else { return };
-        let (_, to) = self.idle.get(cpu.index()).copied().unwrap_or_default();
+        let (from, to) = self.idle.get(cpu.index()).copied().unwrap_or_default();
         if to > last.after {
-            self.starts_unseen(cpu, last.after.max(lacks), now);
+            let end = self.ended[cpu.index()].filter(|_| to != usize::MAX).unwrap_or(now);
+            let began = Time(end.0.saturating_sub(STARTS_WITHIN.0));
+            let late = self.history.rows_until(began).min(to);
+            let after = from.max(last.after).max(lacks).max(late);
+            self.found.push(Doubt { after, what: What::Cpu(cpu) });
         }
-    }
-
-    /// `cpu` was about to start a task that was queued there after so many rows at the earliest: in
-    /// the last stretch in which it was idle.
-    fn starts_unseen(&mut self, cpu: CpuId, rows: usize, now: Time) {
-        let (from, to) = self.idle[cpu.index()];
-        let end = self.ended[cpu.index()].filter(|_| to != usize::MAX).unwrap_or(now);
-        let began = Time(end.0.saturating_sub(STARTS_WITHIN.0));
-        let after = from.max(rows).max(self.history.rows_until(began).min(to));
-        self.found.push(Doubt { after, what: What::Cpu(cpu) });
     }
 
     fn add(&mut self, after: usize, what: What, now: Time) {

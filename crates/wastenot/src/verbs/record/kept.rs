@@ -84,8 +84,8 @@ impl<'f, 't> Kept<'f, 't> {
             }
             Kept::Last { mut flight, file, .. } => {
                 flight.turn();
-                flight.save(file)?;
-                Ok((flight.kept(), flight.len() as u64))
+                let (_, events) = flight.save(file)?;
+                Ok((flight.kept(), events))
             }
         }
     }

@@ -112,7 +112,7 @@ fn a_recording_is_said_to_hold_as_many_events_as_a_check_finds() {
     let test = "a_recording_is_said_to_hold_as_many_events_as_a_check_finds";
     let Some(_machine) = machine(test) else { return };
     let desk = Desk::new();
-    for way in ["", "--tracefs", "--last 5s"] {
+    for way in ["", "--tracefs", "--last 5s", "--last 200ms"] {
         let line = format!(
             "wastenot record --force {way} -o a.wn -- sh -c 'ls -R /etc >ls.txt 2>&1; sleep 0.3' \
              && wastenot check a.wn | head -1"
