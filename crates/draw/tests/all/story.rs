@@ -10,6 +10,7 @@ use crate::made::Maker;
 fn told(rows: Vec<Vec<Value>>) -> History {
     let mut made = Maker::new(2);
     made.sink.head().clock.name = "steps".into();
+    made.sink.head().carries |= Carries::MIGRATIONS;
     made.sink.head().window = Window { from: Time(0), to: Time(5_000) };
     let (one, two) = (made.task(1, "one"), made.task(2, "two"));
     made.switch(0, 0, None, Some(one), Left::Runnable);
