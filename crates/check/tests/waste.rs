@@ -108,8 +108,8 @@ fn a_loss_makes_unknown_what_it_may_have_changed() {
          80 switch 1 - c R
          100 switch 0 b - S",
     ));
-    // Until 30 b waits beside idle CPU 1. Then CPU 1 is unknown until 80, b until 60, and whoever
-    // else may wait. No event queued c, so it may have waited since the start.
+    // Until 30 b waits beside idle CPU 1. Then CPU 1 is unknown until 80, b until 60, and other
+    // tasks may wait. No event queued c, so it may have waited since the start.
     assert_eq!((found.cpu_ns, found.cpu_ns_max), (20, 80));
     assert_eq!((found.known_ns, found.online_ns), (150, 200));
 }

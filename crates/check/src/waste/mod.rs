@@ -202,7 +202,7 @@ pub(crate) fn assumptions(history: &History, movable: &Movable, options: &Option
                 .to_owned(),
         );
     }
-    if carries.has(Carries::PLACEMENT) && !carries.has(Carries::MIGRATIONS) {
+    if carries.lacks_moves() {
         lines.push(
             "No move (sched_migrate_task) is told: a wait counts only if the task was started \
              where it was queued."

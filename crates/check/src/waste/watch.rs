@@ -67,7 +67,7 @@ struct Waking {
 const ASLEEP: Waking = Waking { since: Time(0), head: TaskId(0), switched_out: false };
 
 impl Kind {
-    /// Whether it may be idle, with nobody known whom it is about to start.
+    /// Whether it may be idle and, as far as is known, is not about to start a task.
     fn may_be_free(self) -> bool {
         self.may_be_idle() && self != Kind::Waking
     }
@@ -128,7 +128,7 @@ pub struct Waste<'a> {
     wakes: bool,
     /// Rows of a CPU are missing here: tasks may wait of which none tells.
     missing: bool,
-    /// CPUs that may be idle and are about to start nobody known.
+    /// CPUs that may be idle and, as far as is known, are not about to start a task.
     free: u32,
     /// Time so far in which one of these was left by the upper bound; and what it was at each loss.
     spare_ns: u64,

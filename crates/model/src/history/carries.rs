@@ -52,6 +52,10 @@ impl Carries {
     pub fn has(self, other: Carries) -> bool {
         self.0 & other.0 == other.0
     }
+    /// Whether places of waiting tasks are told, and not that tasks are moved from them.
+    pub fn lacks_moves(self) -> bool {
+        self.has(Carries::PLACEMENT) && !self.has(Carries::MIGRATIONS)
+    }
     /// Without `other`.
     pub fn without(self, other: Carries) -> Carries {
         Carries(self.0 & !other.0)

@@ -41,7 +41,7 @@ impl Sets {
     }
 }
 
-/// Where dispatch looks first: of a queue into which nobody comes nothing is taken.
+/// Where dispatch looks first. It passes over queues that no task ever enters.
 pub(crate) fn begins(policy: &Policy) -> Option<&Attempt> {
     let fed = Sets::of(policy).fed;
     let empty = |it: &&Attempt| matches!(it, Attempt::Take(at, _) if !fed[at.queue]);

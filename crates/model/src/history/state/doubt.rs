@@ -12,9 +12,7 @@
 
 use super::{CpuMode, Origin, Phase, State, TaskState};
 use crate::history::state::replay::Start;
-use crate::{
-    Carries, Change, CpuId, Entry, Event, History, Missing, Observer, Span, TaskId, Time, Window,
-};
+use crate::{Change, CpuId, Entry, Event, History, Missing, Observer, Span, TaskId, Time, Window};
 
 /// An idle CPU takes at most this long to start what is queued on it.
 const STARTS_WITHIN: Span = Span::ms(1);
@@ -50,7 +48,11 @@ impl Doubts {
     /// missing and nothing was lost.
     pub(super) fn of(history: &History, start: &Start, missing: &[Missing]) -> Doubts {
         let told = !start.missing.is_empty() || start.unseen_until > Time(0);
-        if missing.is_empty() && !history.has_lost_rows() && !told && moves_are_told(history) {
+        if missing.is_empty()
+            && !history.has_lost_rows()
+            && !told
+            && !history.head.carries.lacks_moves()
+        {
             return Doubts::default();
         }
         let mut pass = Pass::new(history, start, missing);
@@ -63,11 +65,6 @@ impl Doubts {
         }
         pass.end(history.window().to)
     }
-}
-
-fn moves_are_told(history: &History) -> bool {
-    let carries = history.head.carries;
-    carries.has(Carries::MIGRATIONS) || !carries.has(Carries::PLACEMENT)
 }
 
 impl State {
@@ -151,7 +148,7 @@ impl Lacks {
             open: 0,
             lacking: Vec::new(),
             unseen_until: Time(0),
-            moves: !moves_are_told(history),
+            moves: history.head.carries.lacks_moves(),
         };
         let from = history.window().from;
         let missing =
