@@ -48,11 +48,15 @@ class Leftovers(unittest.TestCase):
         self.assertEqual(self.left(), [])
 
     def test_a_process_is_named_though_it_left_its_session(self) -> None:
-        sleeper = subprocess.Popen(["sleep", "60"], start_new_session=True,
-                                   env={**os.environ, **leftovers.mark()})
-        self.addCleanup(sleeper.wait)
-        self.addCleanup(sleeper.kill)
-        self.assertEqual(self.left(), [f"process: {sleeper.pid} sleep 60"])
+        # `Popen` returns while the kernel still sets up the program: what it echoes, it echoes once it runs.
+        echo = subprocess.Popen(["cat"], start_new_session=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                env={**os.environ, **leftovers.mark()})
+        self.enterContext(echo)
+        self.addCleanup(echo.kill)
+        echo.stdin.write(b"runs\n")
+        echo.stdin.flush()
+        echo.stdout.readline()
+        self.assertEqual(self.left(), [f"process: {echo.pid} cat"])
 
 
 if __name__ == "__main__":
