@@ -164,17 +164,20 @@ fn without_kind(history: &History, carries: Carries, is: impl Fn(&Event) -> bool
 
 #[test]
 fn the_bounds_of_a_recording_without_a_kind_of_event_hold_the_value_of_the_complete_one() {
-    let (mut wrong, mut cases) = (Vec::new(), 0);
+    let (mut wrong, mut cases, mut ratios) = (Vec::new(), 0, Vec::new());
     for path in traces() {
         let bytes = std::fs::read(&path).expect("readable");
         let Ok(history) = read(&bytes, &wastenot_read::Options::default()) else { continue };
         let measure = |history: &History| waste::measure(history, &Options::default());
         let exact = measure(&history);
         type Is = fn(&Event) -> bool;
-        let kinds: [(&str, Carries, Is); 6] = [
+        let kinds: [(&str, Carries, Is); 7] = [
             ("moves", Carries::MIGRATIONS, |it| matches!(it, Event::Migrate { .. })),
             ("wakeups of new tasks", Carries::NEW, |it| {
                 matches!(it, Event::Queued { how: How::New, .. })
+            }),
+            ("wakeups", Carries::WAKEUPS, |it| {
+                matches!(it, Event::Queued { how: How::Wakeup | How::NoSelection, .. })
             }),
             ("wakings", Carries::WAKINGS, |it| matches!(it, Event::Waking { .. })),
             ("forks", Carries::FORKS, |it| matches!(it, Event::Fork { .. })),
@@ -184,6 +187,9 @@ fn the_bounds_of_a_recording_without_a_kind_of_event_hold_the_value_of_the_compl
         for (kind, carries, is) in kinds {
             let found = measure(&without_kind(&history, carries, is));
             cases += 1;
+            if kind == "wakeups" && exact.cpu_ns > 0 {
+                ratios.push(found.cpu_ns as f64 / exact.cpu_ns as f64);
+            }
             if found.cpu_ns > exact.cpu_ns_max || found.cpu_ns_max < exact.cpu_ns {
                 wrong.push(format!(
                     "{} without {kind}: {}..={}, complete {}..={}",
@@ -195,7 +201,7 @@ fn the_bounds_of_a_recording_without_a_kind_of_event_hold_the_value_of_the_compl
                 ));
             }
         }
-        // Without switches nothing is known. Without wakeups waits begin early: no bound is told.
+        // Without switches nothing is known.
         let is = |it: &Event| matches!(it, Event::Switch { .. });
         let silent = without_kind(&history, Carries::START, is);
         if silent.head.start.is_none() {
@@ -203,12 +209,10 @@ fn the_bounds_of_a_recording_without_a_kind_of_event_hold_the_value_of_the_compl
         }
     }
     assert!(cases > 300, "{cases}");
-    // A CPU that is about to start a new task seems idle where no row queues that: an assumption of
-    // the report says so.
-    let (new, others): (Vec<String>, Vec<String>) =
-        wrong.into_iter().partition(|it| it.contains("without wakeups of new tasks"));
-    assert!(others.is_empty(), "{} of {cases}:\n{}", others.len(), others.join("\n"));
-    assert!(new.len() <= 2, "{} of {cases}:\n{}", new.len(), new.join("\n"));
+    assert!(wrong.is_empty(), "{} of {cases}:\n{}", wrong.len(), wrong.join("\n"));
+    ratios.sort_by(f64::total_cmp);
+    let median = ratios[ratios.len() / 2];
+    assert!(median >= 0.5, "without wakeups the lower bound is {median} of the exact value");
 }
 
 /// Of each recording another CPU, the first half of it, and a fifth of it.

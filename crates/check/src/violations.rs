@@ -195,6 +195,7 @@ impl<'a> Watch<'a> {
         let Some(index) = task.index() else { return };
         let Some(cpu) = known.cpu.filter(|&cpu| self.scope.has_cpu(cpu)) else { return };
         let counts = known.phase == Phase::Waiting
+            && known.origin.is_sure()
             && state.cpu(cpu).keeps_waiting()
             && self.starting[cpu.index()] != Some(task)
             && self.scope.has_task(task)

@@ -107,7 +107,7 @@ impl<'a> Watch<'a> {
         task.waits.add_length(wait);
         cpu.waits.add_length(wait);
         match was.origin {
-            Origin::Wakeup | Origin::NoSelection => {
+            Origin::Wakeup | Origin::NoSelection | Origin::Waking => {
                 self.found.from_wakeup.add_length(wait);
                 if let Some(waking) = was.waking {
                     self.found.from_waking.add(now.since(waking).0);

@@ -170,7 +170,8 @@ fn without_wakeups_a_wait_begins_at_the_waking_and_a_migrate_moves_it() {
          15 switch 1 - b R
          20 switch 1 b - S",
     ));
-    assert_eq!((found.cpu_ns, found.wake_delay.cpu_ns), (1, 4));
+    // It may not be queued yet: surely nothing was wasted.
+    assert_eq!((found.cpu_ns, found.cpu_ns_max, found.wake_delay.cpu_ns), (0, 1, 4));
 }
 
 #[test]

@@ -329,6 +329,7 @@ fn past_text(past: &Past) -> String {
         Origin::Unknown => "unknown",
         Origin::Wakeup => "wakeup",
         Origin::NoSelection => "no-selection",
+        Origin::Waking => "waking",
         Origin::Fork => "fork",
         Origin::Preempted => "preempted",
         Origin::Yielded => "yielded",

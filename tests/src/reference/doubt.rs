@@ -19,7 +19,7 @@ use wastenot_model::{
     Carries, Change, CpuId, Entry, Event, History, Missing, Silent, TaskId, Time,
 };
 
-use super::scene::{Doing, Scene};
+use super::scene::{Doing, Life, Scene};
 
 /// An idle CPU starts within so long what is queued on it.
 const STARTS_WITHIN_NS: u64 = 1_000_000;
@@ -63,6 +63,13 @@ impl Doubts {
             mine.map(|(_, time)| *time).max().unwrap_or(gap.to).max(gap.to)
         };
         now < self.unseen_until || self.gaps.iter().any(|gap| gap.from <= now && now < settles(gap))
+    }
+
+    /// After how many rows rows are missing, of those that may be between so many and now. Before
+    /// that no task was queued unseen.
+    fn since(&self, rows: usize) -> usize {
+        let gaps = self.gaps.iter().filter(|gap| rows <= gap.rows.1);
+        gaps.map(|gap| gap.rows.0).min().filter(|_| !self.moves).unwrap_or(0)
     }
 
     /// Whether rows, or those of this CPU, may be missing between so many rows and this one.
@@ -114,7 +121,8 @@ pub(super) fn of(history: &History, silent: Silent) -> Doubts {
     let moves = carries.has(Carries::PLACEMENT) && !carries.has(Carries::MIGRATIONS);
     let mut doubts =
         Doubts { all: BTreeSet::new(), gaps, settled: Vec::new(), unseen_until, moves };
-    if doubts.gaps.is_empty() && !moves {
+    let untold = carries.has(Carries::PLACEMENT) && !carries.has(Carries::NEW);
+    if doubts.gaps.is_empty() && !moves && !untold {
         return doubts;
     }
     let mut scene = Scene::start(history, silent);
@@ -133,8 +141,12 @@ pub(super) fn of(history: &History, silent: Silent) -> Doubts {
     for (row, entry) in entries.iter().enumerate() {
         if let Some((task, cpu)) = comes_unseen(entry, &scene) {
             let seen = last.get(&task).copied().unwrap_or(0);
-            if doubts.lacks(None, seen, row) {
-                judge.idleness(cpu, seen, idle.get(&cpu).copied(), entry.time, &mut doubts);
+            // One that no row put on a run queue yet may be new, where none would.
+            let new = untold && matches!(scene.life(task), Life::New | Life::Unknown);
+            if new || doubts.lacks(None, seen, row) {
+                let since = if new { 0 } else { doubts.since(seen) };
+                let idle = idle.get(&cpu).copied();
+                judge.idleness(cpu, (seen, since), idle, entry.time, &mut doubts);
             }
         }
         let held = held_by(entry, &scene);
@@ -263,11 +275,12 @@ impl Judge<'_> {
         (self.entries.len(), Ends::NotBelieved { at: self.end, idle: None })
     }
 
-    /// A task was queued on `cpu` at some time after `seen` rows, and left at `now`.
+    /// A task was queued on `cpu` at some time after `seen` rows, and as many after which rows
+    /// are missing, and left at `now`.
     fn idleness(
         &self,
         cpu: CpuId,
-        seen: usize,
+        (seen, lacks): (usize, usize),
         stretch: Option<(usize, Option<usize>)>,
         now: Time,
         doubts: &mut Doubts,
@@ -280,9 +293,6 @@ impl Judge<'_> {
         let early = Time(end.0.saturating_sub(STARTS_WITHIN_NS));
         let late = self.entries.iter().take_while(|entry| entry.time <= early).count();
         let late = ended.map_or(late, |row| late.min(row + 1));
-        // Before rows were missing it was not queued there.
-        let gaps = doubts.gaps.iter().filter(|gap| seen <= gap.rows.1);
-        let lacks = gaps.map(|gap| gap.rows.0).min().filter(|_| !doubts.moves).unwrap_or(0);
         let from = from.max(seen).max(late).max(lacks);
         doubts.all.insert((from, Unknown::Idleness(cpu)));
     }

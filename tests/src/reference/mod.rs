@@ -6,6 +6,8 @@
 //!
 //! - A CPU that runs its idle task is *idle* if nobody waits on it, otherwise *waking*. The task
 //!   that joined a waking CPU's queue first is about to start there and is no candidate.
+//!   Where only wakings are told a woken task may not be queued yet: it is doubtful, and a CPU for
+//!   which nobody else waits may be idle.
 //! - Every other waiting task that may be moved is a candidate, wherever it waits; but not surely
 //!   so on an unknown CPU, where it may run already. (A CPU that has neither a switch nor a loss in
 //!   the whole history cannot have started it.)
@@ -178,7 +180,8 @@ impl Instant {
         hidden: bool,
         may_be_candidate: impl Fn(&TaskId) -> bool,
     ) -> Instant {
-        let (mut idle, mut unknown, mut heads) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut idle, mut perhaps, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
+        let mut heads = Vec::new();
         let mut count = BTreeMap::<&str, u64>::new();
         for (&cpu, doing) in scene.cpus.iter().filter(|(cpu, _)| asked.counts_cpu(**cpu)) {
             let first = scene.queue.iter().find(|(place, _)| *place == Some(cpu));
@@ -194,7 +197,13 @@ impl Instant {
             match (class, first) {
                 ("idle", _) => idle.push(cpu),
                 ("unknown", _) => unknown.push(cpu),
-                ("waking", Some((_, task))) => heads.push(*task),
+                ("waking", Some((_, task))) => {
+                    heads.push(*task);
+                    let mut here = scene.queue.iter().filter(|(place, _)| *place == Some(cpu));
+                    if here.all(|(_, task)| scene.is_only_woken(*task)) {
+                        perhaps.push(cpu);
+                    }
+                }
                 _ => {}
             }
         }
@@ -204,7 +213,8 @@ impl Instant {
         for (place, task) in &scene.queue {
             let counts = place.is_none_or(|cpu| asked.counts_cpu(cpu));
             if counts && may_be_candidate(task) && !heads.contains(task) {
-                let sure = place.is_some_and(|cpu| !unknown.contains(&cpu) || scene.is_quiet(cpu));
+                let sure = !scene.is_only_woken(*task)
+                    && place.is_some_and(|cpu| !unknown.contains(&cpu) || scene.is_quiet(cpu));
                 let mask = scene.mask(task).and_then(|mask| history.mask(mask));
                 if sure && !pinned::serves(&history.task_name(*task), mask) {
                     useful.push((*task, placed.len()));
@@ -216,7 +226,7 @@ impl Instant {
         // Also one that does not count may be about to start on an idle CPU.
         let nowhere = scene.queue.iter().filter(|(place, _)| place.is_none()).count() as u64;
         let sure = largest(&placed, &idle);
-        let (tasks, cpus) = ([placed, doubtful].concat(), [&idle[..], &unknown].concat());
+        let (tasks, cpus) = ([placed, doubtful].concat(), [&idle[..], &perhaps, &unknown].concat());
         let most = largest(&tasks, &cpus);
         let count = |class: &str| count.get(class).copied().unwrap_or(0);
         let not_busy = count("idle") + count("waking") + count("unknown");
@@ -232,7 +242,7 @@ impl Instant {
         Instant {
             waste: sure.saturating_sub(nowhere),
             waste_max,
-            free: count("idle") + count("unknown"),
+            free: count("idle") + count("unknown") + perhaps.len() as u64,
             not_busy,
             waking: count("waking"),
             known: count("idle") + count("waking") + count("busy"),

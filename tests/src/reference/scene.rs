@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wastenot_model::{
-    Carries, Change, CpuId, CpuMode, Entry, Event, History, How, Left, MaskId, Missing, Past,
-    Phase, Silent, Start, TaskId,
+    Carries, Change, CpuId, CpuMode, Entry, Event, History, How, Left, MaskId, Missing, Origin,
+    Past, Phase, Silent, Start, TaskId,
 };
 
 /// What a CPU does.
@@ -59,6 +59,8 @@ struct Known {
     held: bool,
     /// It was woken since it fell asleep.
     woken: bool,
+    /// Only its waking was told: it may not be queued yet.
+    only_woken: bool,
 }
 
 const STRANGER: Known = Known {
@@ -68,6 +70,7 @@ const STRANGER: Known = Known {
     throttled: false,
     held: false,
     woken: false,
+    only_woken: false,
 };
 
 /// The machine at an instant.
@@ -145,7 +148,9 @@ impl Scene {
         }
         // Only now is it known whom a quota holds back.
         for (place, task) in std::mem::take(&mut scene.queue) {
+            let only_woken = scene.task(task).only_woken;
             scene.join(task, place);
+            scene.task(task).only_woken = only_woken;
         }
         scene
     }
@@ -154,6 +159,7 @@ impl Scene {
         let known = self.task(past.task);
         (known.mask, known.throttled) = (past.mask, past.throttled);
         known.held = past.migration_disabled;
+        known.only_woken = past.origin == Origin::Waking;
         if known.life == Life::Unknown {
             known.last = past.cpu;
             known.life = match past.phase {
@@ -163,6 +169,11 @@ impl Scene {
                 _ => Life::Unknown,
             };
         }
+    }
+
+    /// Whether this task, which waits, may not be queued yet.
+    pub(super) fn is_only_woken(&self, task: TaskId) -> bool {
+        self.tasks.get(&task).is_some_and(|known| known.only_woken)
     }
 
     /// Whether nothing can have happened on `cpu` unseen.
@@ -266,11 +277,12 @@ impl Scene {
         match (self.carries.has(Carries::WAKEUPS), self.carries.has(Carries::PLACEMENT)) {
             // The wait begins at the wakeup that follows. Until then it sleeps (settled: a dead
             // task too, and one of which nothing was known).
-            (true, _) => self.task(task).life = Life::Sleeps,
+            (true, _) => return self.task(task).life = Life::Sleeps,
             // As perf sched: at the waking, where it was last; a migration may follow.
             (false, true) => self.join(task, prev.or(last)),
             (false, false) => self.join(task, None),
         }
+        self.task(task).only_woken = true;
     }
 
     fn queued(&mut self, task: TaskId, on: Option<CpuId>, _how: How) {
@@ -287,7 +299,9 @@ impl Scene {
         match self.task(task).life {
             Life::Waits => {
                 self.queue.retain(|(_, other)| *other != task);
+                let only_woken = self.task(task).only_woken;
                 self.join(task, Some(to));
+                self.task(task).only_woken = only_woken;
             }
             // Settled: a running task moves by the switch that takes it out.
             Life::Runs(_) => {}
@@ -382,6 +396,7 @@ impl Scene {
 
     fn join(&mut self, task: TaskId, place: Option<CpuId>) {
         self.task(task).last = place;
+        self.task(task).only_woken = false;
         if self.task(task).throttled {
             self.task(task).life = Life::Held;
         } else {

@@ -12,7 +12,6 @@ use self::tables::histogram;
 use self::words::{count, kept_finding, not_started_finding, sentence, throttled_finding};
 use crate::recorder::is_recorders;
 use crate::waste::assumptions;
-use crate::waste::waits_begin_early;
 use crate::{Check, Options};
 
 impl Check {
@@ -70,14 +69,14 @@ impl Check {
             );
         }
         let cut = is_cut(history);
-        let early = waits_begin_early(history);
-        let doubtful = cut || early || self.contradictions.counted > 0;
+        let doubtful = cut || self.contradictions.counted > 0;
         let bounded = waste.cpu_ns_max > waste.cpu_ns;
         let most =
             if bounded { format!(" (at most {})", Span(waste.cpu_ns_max)) } else { String::new() };
         let mut text = match waste.cpu_ns {
             0 if doubtful => format!("No CPU time seems to have been wasted{most}."),
-            0 => format!("No CPU time was wasted{most}."),
+            0 if bounded => format!("No CPU time was surely wasted{most}."),
+            0 => "No CPU time was wasted.".to_owned(),
             ns => format!(
                 "{} of CPU time wasted{most}: {:.2} % of the known CPU time was idle while tasks \
                  that could have used it waited, in {} of up to {}.",

@@ -11,8 +11,10 @@
 //! An unknown CPU is neither idle nor busy, and a task that waits on one may run there already: it
 //! is no candidate, unless the CPU is silent (nothing of it was lost, so nothing started unseen).
 //! A task that waits at an unknown place (`unplaced`) may be about to start on any idle CPU, so
-//! each takes one off the matching. `cpu_ns` is therefore a lower bound. `cpu_ns_max` counts
-//! unknown CPUs as idle, and takes those tasks for candidates.
+//! each takes one off the matching. Where only wakings are told, a woken task may not be queued
+//! yet: it is no candidate. `cpu_ns` is therefore a lower bound. `cpu_ns_max` counts unknown CPUs
+//! as idle, also one on which only such woken tasks seem to wait, and takes those tasks for
+//! candidates.
 //!
 //! While a CPU's rows are missing ([`wastenot_model::Missing`]), State believes of a wait only what
 //! the task's next row bears out, and `cpu_ns_max` counts every CPU that is not known to be busy:
@@ -164,12 +166,6 @@ pub fn measure_with(history: &History, options: &Options, movable: &Movable) -> 
     waste.finish()
 }
 
-/// Whether waits begin when a task is woken, for want of a row that says when it is queued.
-pub(crate) fn waits_begin_early(history: &History) -> bool {
-    let carries = history.head.carries;
-    carries.has(Carries::PLACEMENT) && !carries.has(Carries::WAKEUPS)
-}
-
 /// What has to be said of figures about this History, one sentence each.
 pub(crate) fn assumptions(history: &History, movable: &Movable, options: &Options) -> Vec<String> {
     let carries = history.head.carries;
@@ -195,10 +191,11 @@ pub(crate) fn assumptions(history: &History, movable: &Movable, options: &Option
              sched_migrate_task): they may be about to start on any idle CPU."
                 .to_owned(),
         );
-    } else if waits_begin_early(history) {
+    } else if !carries.has(Carries::WAKEUPS) {
         lines.push(
             "The trace has sched_waking but no sched_wakeup: waits begin at the waking, early by \
-             what a wakeup takes (about a microsecond; where CPUs are emulated, much more)."
+             what a wakeup takes (about a microsecond; where CPUs are emulated, much more). \
+             Waste of a woken task counts in the upper bound only."
                 .to_owned(),
         );
     }
@@ -209,10 +206,10 @@ pub(crate) fn assumptions(history: &History, movable: &Movable, options: &Option
                 .to_owned(),
         );
     }
-    if carries.has(Carries::WAKEUPS) && !carries.has(Carries::NEW) {
+    if carries.lacks_new() {
         lines.push(
-            "No wakeup of a new task (sched_wakeup_new) is told: if any was created, its CPU seems \
-             idle until it is started."
+            "No wakeup of a new task (sched_wakeup_new) is told: a CPU is taken as waking for the \
+             last millisecond before it starts a task of which nothing was told before."
                 .to_owned(),
         );
     }

@@ -21,7 +21,7 @@ use crate::{Movable, Options, Scope};
 struct Weight {
     placed: bool,
     unplaced: bool,
-    /// It surely waits: nothing is lost of its CPU.
+    /// It surely waits: nothing is lost of its CPU, and it is told when it was queued.
     sure: bool,
     switched_out: bool,
     class: Option<Class>,
@@ -37,6 +37,8 @@ impl Weight {
 enum Kind {
     Idle,
     Waking,
+    /// Those who seem to wait on it may not be queued yet: it is idle until they are.
+    IdleOrWaking,
     Busy,
     BusyIdlePolicy,
     Unknown,
@@ -45,13 +47,15 @@ enum Kind {
     NotCounted,
 }
 
-const KINDS: usize = 8;
+const KINDS: usize = 9;
 
 /// A movable task that a waking CPU is about to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Head {
     task: TaskId,
     class: Class,
+    /// It is surely queued.
+    sure: bool,
     /// It serves this CPU alone.
     serves: bool,
 }
@@ -67,13 +71,17 @@ struct Waking {
 const ASLEEP: Waking = Waking { since: Time(0), head: TaskId(0), switched_out: false };
 
 impl Kind {
-    /// Whether it may be idle and, as far as is known, is not about to start a task.
+    /// Whether it may be idle and not about to start a task.
     fn may_be_free(self) -> bool {
         self.may_be_idle() && self != Kind::Waking
     }
     /// Whether nothing is known to run there.
     fn may_be_idle(self) -> bool {
-        matches!(self, Kind::Idle | Kind::Waking | Kind::Unknown | Kind::SilentUnknown)
+        matches!(self, Kind::Idle | Kind::Unknown | Kind::SilentUnknown) || self.is_waking()
+    }
+    /// Whether it is about to start a task, as far as is known.
+    fn is_waking(self) -> bool {
+        matches!(self, Kind::Waking | Kind::IdleOrWaking)
     }
     /// Before State tells of it, no time of it counts.
     fn at_first(scope: &Scope, cpu: CpuId) -> Kind {
@@ -128,7 +136,7 @@ pub struct Waste<'a> {
     wakes: bool,
     /// Rows of a CPU are missing here: tasks may wait of which none tells.
     missing: bool,
-    /// CPUs that may be idle and, as far as is known, are not about to start a task.
+    /// CPUs that may be idle and not about to start a task.
     free: u32,
     /// Time so far in which one of these was left by the upper bound; and what it was at each loss.
     spare_ns: u64,
@@ -241,7 +249,7 @@ impl<'a> Waste<'a> {
             each.fold(0, u64::saturating_add)
         };
         let figures = &mut self.figures;
-        figures.idle_ns = ns(&[Kind::Idle, Kind::Waking]);
+        figures.idle_ns = ns(&[Kind::Idle, Kind::Waking, Kind::IdleOrWaking]);
         figures.busy_ns = ns(&[Kind::Busy, Kind::BusyIdlePolicy]);
         figures.idle_policy_ns = ns(&[Kind::BusyIdlePolicy]);
         figures.known_ns = figures.idle_ns.saturating_add(figures.busy_ns);
@@ -249,7 +257,7 @@ impl<'a> Waste<'a> {
         figures.online_ns = figures.known_ns.saturating_add(unknown);
         // Each of many tasks may have waited while one CPU was left.
         figures.cpu_ns_max = figures.cpu_ns_max.min(figures.idle_ns.saturating_add(unknown));
-        figures.wake_delay.cpu_ns = ns(&[Kind::Waking]);
+        figures.wake_delay.cpu_ns = ns(&[Kind::Waking, Kind::IdleOrWaking]);
         figures.worst = self.worst.finish();
         figures.wake_delay.not_started = self.not_started.finish();
         figures.kept = self.affinity.finish(self.ended, self.scope);
@@ -287,7 +295,10 @@ impl<'a> Waste<'a> {
             CpuMode::Unknown if known.silent => Kind::SilentUnknown,
             CpuMode::Unknown => Kind::Unknown,
             CpuMode::Idle if known.waiting == 0 || self.options.shared_queue => Kind::Idle,
-            CpuMode::Idle => Kind::Waking,
+            CpuMode::Idle => {
+                let queued = |task| state.task(task).origin.is_sure();
+                if state.waiting(cpu).any(queued) { Kind::Waking } else { Kind::IdleOrWaking }
+            }
             // SCHED_IDLE is policy 5 (include/uapi/linux/sched.h).
             CpuMode::Busy(task) if self.policies && state.task(task).policy == Some(5) => {
                 Kind::BusyIdlePolicy
@@ -312,7 +323,7 @@ impl<'a> Waste<'a> {
         Weight {
             placed: true,
             unplaced: false,
-            sure: kind != Kind::Unknown,
+            sure: kind != Kind::Unknown && state.origin.is_sure(),
             switched_out: state.origin.is_switched_out(),
             class: self.class(task, state),
         }
@@ -349,18 +360,24 @@ impl<'a> Waste<'a> {
     #[inline]
     fn head(&self, task: TaskId, known: &TaskState) -> Option<Head> {
         let class = self.weigh(task, known).class?;
-        Some(Head { task, class, serves: self.affinity.serves(task, known) })
+        let (sure, serves) = (known.origin.is_sure(), self.affinity.serves(task, known));
+        Some(Head { task, class, sure, serves })
     }
 
     /// A CPU is about to start this head, and no longer that one.
     fn start(&mut self, state: &State, was: Option<Head>, now: Option<Head>) {
         if let Some(head) = now {
-            self.supply[head.class] -= 1;
-            self.affinity.count(head.serves, -1);
-            self.affinity.end(head.task, state.now(), self.scope);
+            *self.supply_with(head) -= 1;
+            if head.sure {
+                self.affinity.count(head.serves, -1);
+                self.affinity.end(head.task, state.now(), self.scope);
+            }
         }
         let Some(head) = was else { return };
-        self.supply[head.class] += 1;
+        *self.supply_with(head) += 1;
+        if !head.sure {
+            return;
+        }
         self.affinity.count(head.serves, 1);
         // It may wait on, behind another one that came before it, or elsewhere.
         let known = state.task(head.task);
@@ -371,6 +388,12 @@ impl<'a> Waste<'a> {
                 self.affinity.begin(head.task, &known, class, state.now());
             }
         }
+    }
+
+    /// The supply of which this head is a part.
+    fn supply_with(&mut self, head: Head) -> &mut i64 {
+        let supply = if head.sure { &mut self.supply } else { &mut self.unsure_supply };
+        &mut supply[head.class]
     }
 
     /// From now on the upper bound may differ.
@@ -496,12 +519,12 @@ impl<'a> Waste<'a> {
             cores.set(cpu, kind == Kind::Idle);
         }
         self.low.set_idle(cpu, kind == Kind::Idle);
-        let unknown = matches!(kind, Kind::Unknown | Kind::SilentUnknown);
-        if unknown {
+        let may_be_free = kind.may_be_free();
+        if may_be_free && kind != Kind::Idle {
             self.begin_high();
         }
         if let Some(high) = &mut self.high {
-            high.set_idle(cpu, kind == Kind::Idle || unknown);
+            high.set_idle(cpu, may_be_free);
         }
         if kind == Kind::SilentUnknown && self.silent_idle.is_none() {
             self.silent_idle = Some(self.low.clone());
@@ -640,7 +663,7 @@ impl Observer for Waste<'_> {
         }
         let (was, _) = self.kinds[cpu.index()];
         let kind = self.kind(state, cpu, now);
-        let head = (kind == Kind::Waking).then(|| state.first_waiting(cpu)).flatten();
+        let head = kind.is_waking().then(|| state.first_waiting(cpu)).flatten();
         let starting = head.and_then(|task| self.head(task, &state.task(task)));
         let before = self.starting[cpu.index()];
         if was == kind && before == starting {
@@ -648,10 +671,10 @@ impl Observer for Waste<'_> {
         }
         self.starting[cpu.index()] = starting;
         self.start(state, before, starting);
-        if was == Kind::Waking && kind != Kind::Waking {
+        if was.is_waking() && !kind.is_waking() {
             self.wake_ended(cpu, state.now());
         }
-        if let (Some(head), true) = (head, was != Kind::Waking) {
+        if let (Some(head), true) = (head, !was.is_waking()) {
             let switched_out = state.task(head).origin.is_switched_out();
             self.waking[cpu.index()] = Waking { since: state.now(), head, switched_out };
         }
@@ -674,7 +697,7 @@ impl Observer for Waste<'_> {
         self.end_episode();
         for cpu in 0..self.kinds.len() {
             let (id, (kind, _)) = (CpuId(cpu as u16), self.kinds[cpu]);
-            if kind == Kind::Waking {
+            if kind.is_waking() {
                 self.wake_ended(id, state.now());
             }
             self.set_kind(id, kind, state.now());

@@ -196,9 +196,7 @@ impl Observer for Watch<'_> {
             return;
         }
         // Without wakeup events the first move of a wait is the wakeup's own choice of a CPU.
-        let placement = !self.history.head.carries.has(Carries::WAKEUPS)
-            && (is.moves, is.origin) == (1, Origin::Wakeup);
-        if !placement {
+        if (is.moves, is.origin) != (1, Origin::Waking) {
             self.moves.note(self.places.column(state.now()), self.row(to), self.row(from));
         }
     }
@@ -208,7 +206,9 @@ impl Observer for Watch<'_> {
         let (Event::Queued { task, .. } | Event::Waking { task, .. }) = entry.event else { return };
         let is = state.task(task);
         let fresh = is.phase == Phase::Waiting && is.since == entry.time;
-        let (true, Origin::Wakeup | Origin::Fork, Some(cpu)) = (fresh, is.origin, is.cpu) else {
+        let (true, Origin::Wakeup | Origin::Waking | Origin::Fork, Some(cpu)) =
+            (fresh, is.origin, is.cpu)
+        else {
             return;
         };
         let there = state.cpu(cpu);

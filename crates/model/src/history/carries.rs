@@ -56,6 +56,10 @@ impl Carries {
     pub fn lacks_moves(self) -> bool {
         self.has(Carries::PLACEMENT) && !self.has(Carries::MIGRATIONS)
     }
+    /// Whether places of waiting tasks are told, and not where a new task is queued.
+    pub fn lacks_new(self) -> bool {
+        self.has(Carries::PLACEMENT) && !self.has(Carries::NEW)
+    }
     /// Without `other`.
     pub fn without(self, other: Carries) -> Carries {
         Carries(self.0 & !other.0)

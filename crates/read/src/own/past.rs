@@ -13,10 +13,11 @@ const PHASES: [(Phase, &str); 7] = [
     (Phase::New, "new"),
     (Phase::Dead, "dead"),
 ];
-const ORIGINS: [(Origin, &str); 7] = [
+const ORIGINS: [(Origin, &str); 8] = [
     (Origin::Unknown, "unknown"),
     (Origin::Wakeup, "wakeup"),
     (Origin::NoSelection, "no-selection"),
+    (Origin::Waking, "waking"),
     (Origin::Fork, "fork"),
     (Origin::Preempted, "preempted"),
     (Origin::Yielded, "yielded"),

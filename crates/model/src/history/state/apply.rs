@@ -217,7 +217,7 @@ impl State {
             WaitRule::AtWaking => prev.or(known.cpu),
             WaitRule::Unplaced => None,
         };
-        self.begin_wait(index, place, Origin::Wakeup);
+        self.begin_wait(index, place, Origin::Waking);
     }
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! What cannot be believed where rows of a CPU are missing: from the start to the first row of a
 //! CPU whose data is missing, and from each loss to the next row of its CPU. Where no row tells
-//! moves, those are missing all the time.
+//! moves, or where new tasks are queued, those are missing all the time.
 //!
 //! A row that is missing may have moved, run, put to sleep or woken any task. So what State
 //! believes of a task holds only if the next row of it bears it out: a waiting task is switched in,
@@ -52,6 +52,7 @@ impl Doubts {
             && !history.has_lost_rows()
             && !told
             && !history.head.carries.lacks_moves()
+            && !history.head.carries.lacks_new()
         {
             return Doubts::default();
         }
@@ -135,8 +136,10 @@ struct Lacks {
     lacking: Vec<Window>,
     /// What a part was told of the whole: the first of `lacking` lasts until then.
     unseen_until: Time,
-    /// No row tells moves.
+    /// No row tells moves,
     moves: bool,
+    /// or where a new task is queued.
+    new: bool,
 }
 
 impl Lacks {
@@ -149,6 +152,7 @@ impl Lacks {
             lacking: Vec::new(),
             unseen_until: Time(0),
             moves: history.head.carries.lacks_moves(),
+            new: history.head.carries.lacks_new(),
         };
         let from = history.window().from;
         let missing =
@@ -386,7 +390,7 @@ impl<'h> Pass<'h> {
             }
             self.not_borne_out(task, was, now);
         }
-        self.was_queued_unseen(task, cpu, now);
+        self.was_queued_unseen(task, was, cpu, now);
     }
 
     fn moves(&mut self, task: TaskId, was: &TaskState, from: Option<CpuId>, now: Time) {
@@ -400,7 +404,7 @@ impl<'h> Pass<'h> {
                     self.not_borne_out(task, was, now);
                 }
                 if let (Some(from), false) = (from, woken) {
-                    self.was_queued_unseen(task, from, now);
+                    self.was_queued_unseen(task, was, from, now);
                 }
             }
         }
@@ -431,9 +435,11 @@ impl<'h> Pass<'h> {
 
     /// `task` was queued on `cpu` since some time after its last row: if the CPU was idle then, it
     /// was about to start it.
-    fn was_queued_unseen(&mut self, task: TaskId, cpu: CpuId, now: Time) {
+    fn was_queued_unseen(&mut self, task: TaskId, was: &TaskState, cpu: CpuId, now: Time) {
         let last = self.last(task);
-        let Some(lacks) = self.lacks.since(last.after) else { return };
+        let new = matches!(was.phase, Phase::New | Phase::Unknown) && self.lacks.new;
+        let lacks = if new { Some(0) } else { self.lacks.since(last.after) };
+        let Some(lacks) = lacks else { return };
         let (from, to) = self.idle.get(cpu.index()).copied().unwrap_or_default();
         if to > last.after {
             let end = self.ended[cpu.index()].filter(|_| to != usize::MAX).unwrap_or(now);

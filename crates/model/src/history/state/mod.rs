@@ -76,6 +76,9 @@ pub enum Origin {
     Wakeup,
     /// A wakeup of a task that was still queued: no CPU was selected.
     NoSelection,
+    /// A waking, in a recording that does not tell wakeups: it is queued since then at the
+    /// earliest, and may not be yet.
+    Waking,
     /// It was just created.
     Fork,
     /// It was preempted in the kernel (`R+`).
@@ -94,6 +97,7 @@ impl Origin {
             Origin::Unknown => "unknown",
             Origin::Wakeup => "wakeup",
             Origin::NoSelection => "no-selection",
+            Origin::Waking => "waking",
             Origin::Fork => "fork",
             Origin::Preempted => "preemption",
             Origin::Yielded => "slice end",
@@ -104,6 +108,11 @@ impl Origin {
     #[inline]
     pub fn is_switched_out(self) -> bool {
         matches!(self, Origin::Preempted | Origin::Yielded)
+    }
+    /// Whether the task is surely queued since its wait began.
+    #[inline]
+    pub fn is_sure(self) -> bool {
+        self != Origin::Waking
     }
 }
 
