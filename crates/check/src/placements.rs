@@ -53,7 +53,7 @@ impl Spread {
         if may_use.len() < 2 {
             return; // it could not have been put elsewhere
         }
-        may_use.iter().for_each(|cpu| self.may_use.insert(cpu));
+        self.may_use.insert_all(may_use);
         if self.by_cpu.len() <= cpu.index() {
             self.by_cpu.resize(cpu.index() + 1, 0);
         }
@@ -82,6 +82,8 @@ pub struct Watch<'a> {
     movable: &'a Movable,
     /// Counted CPUs that are idle.
     idle: CpuSet,
+    /// Counted CPUs that are not offline.
+    online: CpuSet,
     /// Whose wait the current event began.
     begun: Option<TaskId>,
     found: Placements,
@@ -95,6 +97,7 @@ impl<'a> Watch<'a> {
             scope,
             movable,
             idle: CpuSet::new(),
+            online: scope.cpus().collect(),
             begun: None,
             found: Placements::default(),
         }
@@ -124,9 +127,8 @@ impl<'a> Watch<'a> {
         let allowed = |cpu: CpuId| mask.is_none_or(|mask| mask.contains(cpu));
         let movable = self.movable.is_movable(task, &known);
         if !wakeups && movable {
-            let online = |&cpu: &CpuId| state.cpu(cpu).mode != CpuMode::Offline;
-            let may_use = self.scope.cpus().filter(online).filter(|&cpu| allowed(cpu));
-            self.found.spread.add(cpu, &may_use.collect());
+            let may_use = mask.map(|mask| self.online.and(mask));
+            self.found.spread.add(cpu, may_use.as_ref().unwrap_or(&self.online));
         }
         if mode == CpuMode::Idle && waiting <= 1 {
             return count(&mut self.found, &|landed| landed.on_idle += 1);
@@ -160,6 +162,11 @@ impl Observer for Watch<'_> {
         match (was.is_idle(), now.is_idle() && self.scope.has_cpu(cpu)) {
             (false, true) => self.idle.insert(cpu),
             (true, false) => self.idle.remove(cpu),
+            _ => {}
+        }
+        match now.mode {
+            CpuMode::Offline => self.online.remove(cpu),
+            _ if was.mode == CpuMode::Offline && self.scope.has_cpu(cpu) => self.online.insert(cpu),
             _ => {}
         }
     }

@@ -82,9 +82,20 @@ impl CpuSet {
         if let Some(word) = self.words.get_mut(cpu.index() / 64) {
             *word &= !(1 << (cpu.index() % 64));
         }
+        self.trim();
+    }
+    /// Equal sets have equal words.
+    fn trim(&mut self) {
         while self.words.last() == Some(&0) {
             self.words.pop();
         }
+    }
+    /// Adds every CPU of `other`.
+    pub fn insert_all(&mut self, other: &CpuSet) {
+        if self.words.len() < other.words.len() {
+            self.words.resize(other.words.len(), 0);
+        }
+        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
     }
     /// Takes all CPUs out.
     pub fn clear(&mut self) {
@@ -117,11 +128,16 @@ impl CpuSet {
     }
     /// CPUs in both.
     pub fn and(&self, other: &CpuSet) -> CpuSet {
-        self.iter().filter(|&cpu| other.contains(cpu)).collect()
+        let both = self.words.iter().zip(&other.words).map(|(word, other)| word & other);
+        let mut both = CpuSet { words: both.collect() };
+        both.trim();
+        both
     }
     /// CPUs in either.
     pub fn or(&self, other: &CpuSet) -> CpuSet {
-        self.iter().chain(other.iter()).collect()
+        let mut either = self.clone();
+        either.insert_all(other);
+        either
     }
     /// Whether every CPU of `self` is in `other`.
     pub fn is_subset(&self, other: &CpuSet) -> bool {

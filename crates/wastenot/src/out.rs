@@ -1,5 +1,7 @@
 //! Where results go: standard output, or a file that appears whole or not at all.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::fs::{self, Permissions};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write, stdout};
 use std::os::unix::fs::PermissionsExt;
@@ -28,73 +30,87 @@ pub(crate) fn print_as_is(text: &str) -> Result<(), Stop> {
 
 /// Prints a result as JSON for people and programs alike.
 pub(crate) fn print_json(result: &impl Serialize) -> Result<(), Stop> {
-    let mut out = BufWriter::new(stdout().lock());
-    let written = serde_json::to_writer_pretty(Escaping(&mut out), result);
-    let written = written.map_err(io::Error::from);
+    let mut out = Shown::new(stdout().lock(), escaped);
+    let written = serde_json::to_writer_pretty(&mut out, result).map_err(io::Error::from);
     let result = written.and_then(|()| writeln!(out)).and_then(|()| out.flush());
     result.map_err(|error| unprinted(&error))
 }
 
 /// Prints a result as one line of JSON, among others of its kind.
 pub(crate) fn print_line(result: &impl Serialize) -> Result<(), Stop> {
-    let mut out = stdout().lock();
-    let written = serde_json::to_writer(Escaping(&mut out), result).map_err(io::Error::from);
+    let mut out = Shown::new(stdout().lock(), escaped);
+    let written = serde_json::to_writer(&mut out, result).map_err(io::Error::from);
     let result = written.and_then(|()| writeln!(out)).and_then(|()| out.flush());
     result.map_err(|error| unprinted(&error))
 }
 
-/// Writes JSON in which nothing acts on a terminal: serde_json escapes control characters of ASCII
-/// only. The others stand in strings alone, where their escapes mean the same.
-struct Escaping<W>(W);
-
-impl<W: Write> Write for Escaping<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.write_all(bytes).map(|()| bytes.len())
+/// JSON in which nothing acts on a terminal: serde_json escapes control characters of ASCII only.
+/// The others stand in strings alone, where their escapes mean the same.
+fn escaped(json: &str) -> Cow<'_, str> {
+    let stays = |letter: char| letter == '\n' || is_printable(letter);
+    let done = match json.is_ascii() {
+        true => !json.as_bytes().contains(&0x7f),
+        false => json.chars().all(stays),
+    };
+    if done {
+        return Cow::Borrowed(json);
     }
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        // serde_json writes strings in pieces of whole characters, and white space between them.
-        let Ok(text) = std::str::from_utf8(bytes) else { return self.0.write_all(bytes) };
-        let acts = |letter: char| letter != '\n' && !is_printable(letter);
-        let mut rest = text;
-        while let Some((at, letter)) = rest.char_indices().find(|(_, letter)| acts(*letter)) {
-            self.0.write_all(&rest.as_bytes()[..at])?;
-            for unit in letter.encode_utf16(&mut [0; 2]) {
-                write!(self.0, "\\u{unit:04x}")?;
-            }
-            rest = &rest[at + letter.len_utf8()..];
+    let mut out = String::with_capacity(json.len() + 16);
+    for letter in json.chars() {
+        if stays(letter) {
+            out.push(letter);
+            continue;
         }
-        self.0.write_all(rest.as_bytes())
+        for unit in letter.encode_utf16(&mut [0; 2]) {
+            // Writing to a String cannot fail.
+            _ = fmt::Write::write_fmt(&mut out, format_args!("\\u{unit:04x}"));
+        }
     }
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
+    Cow::Owned(out)
 }
 
-/// Text for a terminal, line by line: what a file holds is seen there, and not obeyed.
-struct Shown<W> {
+/// Whole lines, so many bytes at once, of what is shown.
+const BATCH: usize = 1 << 16;
+
+/// Text of which what a file holds is seen on a terminal, and not obeyed.
+struct Shown<W: Write> {
     out: W,
-    /// A line that has not ended.
+    show: fn(&str) -> Cow<'_, str>,
+    /// What was not written yet.
     rest: Vec<u8>,
 }
 
 impl<W: Write> Shown<W> {
-    fn show(&mut self, upto: usize) -> io::Result<()> {
-        let text = String::from_utf8_lossy(&self.rest[..upto]).into_owned();
+    fn new(out: W, show: fn(&str) -> Cow<'_, str>) -> Shown<W> {
+        Shown { out, show, rest: Vec::new() }
+    }
+
+    fn put(&mut self, upto: usize) -> io::Result<()> {
+        let bytes = &self.rest[..upto];
+        let text = str::from_utf8(bytes).map(Cow::Borrowed);
+        let text = text.unwrap_or_else(|_| String::from_utf8_lossy(bytes));
+        self.out.write_all((self.show)(&text).as_bytes())?;
         self.rest.drain(..upto);
-        self.out.write_all(printable_lines(&text).as_bytes())
+        Ok(())
     }
 }
 
 impl<W: Write> Write for Shown<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes).map(|()| bytes.len())
+    }
+    #[inline]
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.rest.extend_from_slice(bytes);
-        if let Some(last) = self.rest.iter().rposition(|byte| *byte == b'\n') {
-            self.show(last + 1)?;
+        if self.rest.len() >= BATCH
+            && let Some(last) = self.rest.iter().rposition(|byte| *byte == b'\n')
+        {
+            self.put(last + 1)?;
         }
-        Ok(bytes.len())
+        Ok(())
     }
     fn flush(&mut self) -> io::Result<()> {
-        self.show(self.rest.len())?;
+        self.put(self.rest.len())?;
         self.out.flush()
     }
 }
@@ -223,13 +239,12 @@ impl Target {
         fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
     ) -> Result<(), Stop> {
         if !self.is_file() {
-            let mut out = BufWriter::new(stdout());
-            let result = match stdout().is_terminal() {
-                true => {
-                    let mut shown = Shown { out, rest: Vec::new() };
-                    fill(&mut shown).and_then(|()| shown.flush())
-                }
-                false => fill(&mut out).and_then(|()| out.flush()),
+            let result = if stdout().is_terminal() {
+                let mut out = Shown::new(stdout(), printable_lines);
+                fill(&mut out).and_then(|()| out.flush())
+            } else {
+                let mut out = BufWriter::new(stdout());
+                fill(&mut out).and_then(|()| out.flush())
             };
             return result.map_err(|error| self.failed(&error));
         }
