@@ -1,4 +1,7 @@
-//! Who moved, how far, and what moved it.
+//! Which tasks moved, how far, and what moved them.
+//!
+//! The first placement of a new task is no migration (the kernel does not count it either:
+//! `wake_up_new_task` in `kernel/sched/core.c`); it has a row of its own.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +14,7 @@ use crate::Scope;
 pub enum Reason {
     /// A wakeup selected another CPU than the one it ran on before.
     Wakeup,
-    /// It was created and placed.
+    /// It was created and placed: no migration.
     Fork,
     /// It was moved while it waited: load balancing, or a push or pull.
     Balance,
@@ -24,21 +27,30 @@ impl Reason {
     }
 }
 
+/// How often one task moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// To another CPU.
+    pub count: u64,
+    /// Of those, to another node.
+    pub remote: u64,
+}
+
 /// What was counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Migrations {
-    /// Moves by reason and distance.
+    /// Moves by reason and distance; the first placements, too.
     pub by_reason: BTreeMap<(Reason, Distance), u64>,
-    /// Moves by task, most first.
-    pub by_task: Vec<(TaskId, u64)>,
+    /// Migrations by [`TaskId::index`].
+    pub by_task: Vec<Moved>,
     /// Tasks that moved at any time of the recording, also where it does not count.
     ever: Vec<bool>,
 }
 
 impl Migrations {
-    /// All of them.
+    /// All migrations.
     pub fn total(&self) -> u64 {
-        self.by_reason.values().sum()
+        self.count(|_| true)
     }
     /// Whether `task` moved at any time, counted or not.
     pub fn moved(&self, task: TaskId) -> bool {
@@ -46,7 +58,12 @@ impl Migrations {
     }
     /// Those of one distance.
     pub fn by_distance(&self, distance: Distance) -> u64 {
-        self.by_reason.iter().filter(|((_, d), _)| *d == distance).map(|(_, count)| count).sum()
+        self.count(|it| it == distance)
+    }
+    fn count(&self, counts: impl Fn(Distance) -> bool) -> u64 {
+        let migration = |reason| reason != Reason::Fork;
+        let all = self.by_reason.iter();
+        all.filter(|((reason, far), _)| migration(*reason) && counts(*far)).map(|it| it.1).sum()
     }
 }
 
@@ -56,7 +73,7 @@ pub struct Watch<'a> {
     history: &'a History,
     scope: &'a Scope,
     followed: Moves<'a>,
-    moves: Vec<u64>,
+    moves: Vec<Moved>,
     by_reason: BTreeMap<(Reason, Distance), u64>,
 }
 
@@ -67,18 +84,15 @@ impl<'a> Watch<'a> {
             history,
             scope,
             followed: Moves::new(history),
-            moves: vec![0; history.task_count()],
+            moves: vec![Moved::default(); history.task_count()],
             by_reason: BTreeMap::new(),
         }
     }
 
     /// What was counted, once the replay has ended.
     pub fn finish(self) -> Migrations {
-        let moved = self.moves.iter().enumerate().filter(|(_, moves)| **moves > 0);
-        let mut by_task: Vec<_> = moved.map(|(n, moves)| (TaskId::nth(n), *moves)).collect();
-        by_task.sort_by_key(|(task, moves)| (std::cmp::Reverse(*moves), *task));
         let ever = self.history.tasks().map(|(task, _)| self.followed.moved(task)).collect();
-        Migrations { by_reason: self.by_reason, by_task, ever }
+        Migrations { by_reason: self.by_reason, by_task: self.moves, ever }
     }
 }
 
@@ -104,7 +118,11 @@ impl Observer for Watch<'_> {
         };
         let distance = self.history.head.machine.distance(last, cpu);
         *self.by_reason.entry((reason, distance)).or_default() += 1;
-        self.moves[index] += 1;
+        if reason != Reason::Fork {
+            let moved = &mut self.moves[index];
+            moved.count += 1;
+            moved.remote += u64::from(distance == Distance::Other);
+        }
     }
 
     #[inline]

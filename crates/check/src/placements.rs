@@ -30,6 +30,16 @@ pub struct Landed {
     pub on_busy_prev_idle: u64,
 }
 
+impl Landed {
+    fn add(&mut self, other: Landed) {
+        self.total += other.total;
+        self.on_idle += other.on_idle;
+        self.on_busy_none_idle += other.on_busy_none_idle;
+        self.on_busy_some_idle += other.on_busy_some_idle;
+        self.on_busy_prev_idle += other.on_busy_prev_idle;
+    }
+}
+
 /// How many new tasks each CPU got, of those that might have been put on several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spread {
@@ -66,6 +76,8 @@ impl Spread {
 pub struct Placements {
     /// `sched_wakeup`.
     pub wakeups: Landed,
+    /// `sched_wakeup` by [`TaskId::index`].
+    pub wakeups_by_task: Vec<Landed>,
     /// `sched_wakeup_new`.
     pub forks: Landed,
     /// Where new tasks that are movable were put.
@@ -99,7 +111,10 @@ impl<'a> Watch<'a> {
             idle: CpuSet::new(),
             online: scope.cpus().collect(),
             begun: None,
-            found: Placements::default(),
+            found: Placements {
+                wakeups_by_task: vec![Landed::default(); history.task_count()],
+                ..Placements::default()
+            },
         }
     }
 
@@ -114,15 +129,11 @@ impl<'a> Watch<'a> {
             self.found.no_selection += 1;
             return;
         }
-        let wakeups = matches!(how, How::Wakeup);
-        let count = |found: &mut Placements, each: &dyn Fn(&mut Landed)| {
-            each(if wakeups { &mut found.wakeups } else { &mut found.forks });
-        };
         let (mode, waiting) = (state.cpu(cpu).mode, state.cpu(cpu).waiting);
         if matches!(mode, CpuMode::Unknown | CpuMode::Offline) {
             return;
         }
-        count(&mut self.found, &|landed| landed.total += 1);
+        let wakeups = how == How::Wakeup;
         let mask = known.mask.and_then(|mask| self.history.mask(mask));
         let allowed = |cpu: CpuId| mask.is_none_or(|mask| mask.contains(cpu));
         let movable = self.movable.is_movable(task, &known);
@@ -130,17 +141,23 @@ impl<'a> Watch<'a> {
             let may_use = mask.map(|mask| self.online.and(mask));
             self.found.spread.add(cpu, may_use.as_ref().unwrap_or(&self.online));
         }
+        let mut landed = Landed { total: 1, ..Landed::default() };
         if mode == CpuMode::Idle && waiting <= 1 {
-            return count(&mut self.found, &|landed| landed.on_idle += 1);
+            landed.on_idle = 1;
+        } else if !movable || !self.idle.iter().any(allowed) {
+            landed.on_busy_none_idle = 1;
+        } else {
+            let is_free = |prev: CpuId| self.idle.contains(prev) && allowed(prev);
+            landed.on_busy_some_idle = 1;
+            landed.on_busy_prev_idle = u64::from(known.prev.is_some_and(is_free));
         }
-        if !movable || !self.idle.iter().any(allowed) {
-            return count(&mut self.found, &|landed| landed.on_busy_none_idle += 1);
+        if !wakeups {
+            return self.found.forks.add(landed);
         }
-        let prev_idle = known.prev.is_some_and(|prev| self.idle.contains(prev) && allowed(prev));
-        count(&mut self.found, &|landed| {
-            landed.on_busy_some_idle += 1;
-            landed.on_busy_prev_idle += u64::from(prev_idle);
-        });
+        self.found.wakeups.add(landed);
+        if let Some(index) = task.index() {
+            self.found.wakeups_by_task[index].add(landed);
+        }
     }
 }
 

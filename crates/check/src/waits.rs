@@ -20,6 +20,13 @@ pub struct Waited {
     pub runs: u64,
 }
 
+impl Waited {
+    /// Whether anything ran.
+    pub(crate) fn is_met(&self) -> bool {
+        self.runs > 0 || self.run_ns > 0
+    }
+}
+
 /// What was measured.
 #[derive(Clone, Debug, Default)]
 pub struct Waits {
@@ -33,8 +40,8 @@ pub struct Waits {
     pub preempted: Distribution,
     /// Runs of tasks whose wait's beginning is not known.
     pub unknown_starts: u64,
-    /// Per task, longest total wait first.
-    pub by_task: Vec<(TaskId, Waited)>,
+    /// Per task, by [`TaskId::index`].
+    pub by_task: Vec<Waited>,
     /// Per CPU on which the task came to run.
     pub by_cpu: Vec<(CpuId, Waited)>,
 }
@@ -64,17 +71,13 @@ impl<'a> Watch<'a> {
 
     /// What was measured, once the replay has ended.
     pub fn finish(mut self) -> Waits {
-        let met = |waited: &Waited| waited.runs > 0 || waited.run_ns > 0;
-        let tasks = self.tasks.into_iter().enumerate().filter(|(_, waited)| met(waited));
-        self.found.by_task = tasks.map(|(n, waited)| (TaskId::nth(n), waited)).collect();
-        let key = |(task, waited): &(TaskId, Waited)| (std::cmp::Reverse(waited.waits.sum), *task);
-        self.found.by_task.sort_by_key(key);
+        self.found.by_task = self.tasks;
         for waited in &self.cpus {
             self.found.all.waits.merge(&waited.waits);
             self.found.all.run_ns = self.found.all.run_ns.saturating_add(waited.run_ns);
             self.found.all.runs += waited.runs;
         }
-        let cpus = self.cpus.into_iter().enumerate().filter(|(_, waited)| met(waited));
+        let cpus = self.cpus.into_iter().enumerate().filter(|(_, waited)| waited.is_met());
         self.found.by_cpu = cpus.map(|(n, waited)| (CpuId(n as u16), waited)).collect();
         self.found
     }

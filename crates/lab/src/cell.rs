@@ -1,7 +1,7 @@
 //! One cell of the grid: a variant with a seed, run once, and the figures that are kept of it.
 
 use serde::{Deserialize, Serialize};
-use wastenot_check::waste;
+use wastenot_check::{Movable, Scope, migrations, placements, waits, waste};
 use wastenot_model::{History, Silent, replay};
 use wastenot_scenario::scenario::Variant;
 use wastenot_sim::{End, Made, Options, Outcome, Stuck, checkers, edf, simulate};
@@ -9,7 +9,6 @@ use wastenot_sim::{End, Made, Options, Outcome, Stuck, checkers, edf, simulate};
 use crate::Error;
 use crate::choice::made;
 use crate::real_time::{Deadlines, RealTime};
-use crate::tally::Tally;
 
 /// A run in full.
 #[derive(Debug)]
@@ -164,10 +163,17 @@ fn deadlock(stuck: &[Stuck], history: &History) -> (String, String) {
 impl Run {
     /// The figures that are kept.
     pub fn cell(&self, variant: &Variant) -> Cell {
-        let mut tally = Tally::new(&self.history);
-        replay(&self.history, Silent::Unknown, &mut tally);
-        let did = tally.finish();
+        let history = &self.history;
         let options = wastenot_check::Options::default();
+        let (scope, movable) = (Scope::new(history, &options), Movable::survey(history));
+        let mut waste = waste::Waste::new(history, &scope, &movable, &options);
+        let mut waits = waits::Watch::new(history, &scope);
+        let mut migrations = migrations::Watch::new(history, &scope);
+        let mut placements = placements::Watch::new(history, &scope, &movable);
+        let mut all = ((&mut waste, &mut waits), (&mut migrations, &mut placements));
+        replay(history, Silent::Unknown, &mut all);
+        let (waits, migrations) = (waits.finish(), migrations.finish());
+        let (waste, placements) = (waste.finish(), placements.finish());
         let mut kinds: Vec<Kind> = Vec::new();
         for template in &variant.workload.templates {
             if !kinds.iter().any(|kind| kind.name == template.name) {
@@ -175,26 +181,24 @@ impl Run {
                 kinds.push(Kind { name, awaited, ..Kind::default() });
             }
         }
-        for (task, known) in self.history.tasks() {
-            let name = self.history.name(known.name);
-            let index = task.index().unwrap_or_default();
-            let (Some(kind), Some(did)) =
-                (kinds.iter_mut().find(|kind| kind.name == name), did.get(index))
-            else {
+        for (task, known) in history.tasks() {
+            let name = history.name(known.name);
+            let Some(kind) = kinds.iter_mut().find(|kind| kind.name == name) else {
                 continue; // a kernel thread of the scheduler
             };
+            let index = task.ordinal();
             kind.tasks += 1;
             if let Some(ended) = self.outcome.ended.get(index).copied().flatten() {
                 kind.ended += 1;
                 kind.first_ns = Some(kind.first_ns.map_or(ended.0, |first| first.min(ended.0)));
                 kind.last_ns = Some(kind.last_ns.map_or(ended.0, |last| last.max(ended.0)));
             }
-            kind.cpu_ns += did.cpu_ns;
-            kind.switches += did.switches;
-            kind.migrations += did.migrations;
-            kind.remote_migrations += did.remote_migrations;
-            kind.busy_wakeups += did.busy_wakeups;
-            kind.prev_idle_wakeups += did.prev_idle_wakeups;
+            kind.cpu_ns += waits.by_task[index].run_ns;
+            kind.switches += waits.by_task[index].runs;
+            kind.migrations += migrations.by_task[index].count;
+            kind.remote_migrations += migrations.by_task[index].remote;
+            kind.busy_wakeups += placements.wakeups_by_task[index].on_busy_some_idle;
+            kind.prev_idle_wakeups += placements.wakeups_by_task[index].on_busy_prev_idle;
         }
         for (name, deadlines) in self.real_time.iter().flat_map(|it| &it.deadlines) {
             if let Some(kind) = kinds.iter_mut().find(|kind| kind.name == *name) {
@@ -205,8 +209,8 @@ impl Run {
             done: self.outcome.end == End::Done,
             time_ns: self.outcome.time.0,
             rows: self.outcome.rows as u64,
-            digest: self.history.digest(),
-            waste_cpu_ns: waste::measure(&self.history, &options).cpu_ns,
+            digest: history.digest(),
+            waste_cpu_ns: waste.cpu_ns,
             kinds,
             marks: self.marks(variant),
             real_time: self.real_time.clone(),

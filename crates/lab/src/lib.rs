@@ -21,7 +21,6 @@ mod real_time;
 mod report;
 mod store;
 pub mod sweep;
-mod tally;
 mod what_if;
 
 pub use cell::{Cell, Kind, Run, run};

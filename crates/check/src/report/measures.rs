@@ -1,6 +1,6 @@
 //! The single figures of a check. A measure without a label is for machines.
 
-use wastenot_model::{Carries, Cpu, Distance, History, Machine, Report, Unit};
+use wastenot_model::{Carries, Cpu, Distance, History, Machine, Report, TaskId, Unit};
 
 use super::words::count;
 use crate::{Check, Options, Recorder, depth};
@@ -172,7 +172,8 @@ impl Check {
     ) {
         let recorder = Recorder::of(history).filter(|_| options.tasks.is_none());
         let ran = recorder.map(|recorder| {
-            let tasks = self.waits.by_task.iter().filter(|(task, _)| recorder.has(*task));
+            let tasks = self.waits.by_task.iter().enumerate();
+            let tasks = tasks.filter(|(n, _)| recorder.has(TaskId::nth(*n)));
             tasks.fold(0, |all: u64, (_, waited)| all.saturating_add(waited.run_ns))
         });
         let label = if ran.is_some() { "CPU time of the recorder" } else { "" };

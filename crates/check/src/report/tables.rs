@@ -1,5 +1,7 @@
 //! The tables of a check. A column without a label is for machines.
 
+use std::cmp::Reverse;
+
 use wastenot_model::{Distance, History, Span, Table, TaskId, Unit, Value};
 
 use super::words::context_name;
@@ -160,11 +162,15 @@ impl Check {
         ];
         let recorder = Recorder::of(history);
         let mut table = Table::new("tasks", "Tasks that waited most", &columns);
-        for (task, waited) in &self.waits.by_task {
+        let tasks = self.waits.by_task.iter().enumerate();
+        let tasks = tasks.filter(|(_, waited)| waited.is_met());
+        let mut tasks: Vec<_> = tasks.map(|(n, waited)| (TaskId::nth(n), waited)).collect();
+        tasks.sort_by_key(|(task, waited)| (Reverse(waited.waits.sum), *task));
+        for (task, waited) in tasks {
             let waits = &waited.waits;
             table.push(vec![
-                history.task_name(*task).into(),
-                history.task(*task).map(|task| task.tid).into(),
+                history.task_name(task).into(),
+                history.task(task).map(|task| task.tid).into(),
                 waited.runs.into(),
                 waited.run_ns.into(),
                 waits.sum.into(),
@@ -173,7 +179,7 @@ impl Check {
                 waits.quantile(0.99).into(),
                 waits.quantile(0.999).into(),
                 waits.max.into(),
-                recorder.map(|recorder| recorder.has(*task)).into(),
+                recorder.map(|recorder| recorder.has(task)).into(),
             ]);
         }
         table
