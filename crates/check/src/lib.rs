@@ -150,7 +150,7 @@ pub fn check(history: &History, options: &Options) -> Check {
     let mut migrations = migrations::Watch::new(history, &scope);
     let mut depth = depth::Watch::new(history, &scope);
     let mut placements = placements::Watch::new(history, &scope, &movable);
-    let mut contradictions = waste::Contradictions::within(scope.window);
+    let mut contradictions = waste::Contradictions::within(scope.window, history);
     let mut sanity = sanity::Checker::new(options.sanity, scope.window.from);
     let mut others = (
         schedviz::Watch::new(&scope),

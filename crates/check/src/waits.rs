@@ -111,7 +111,9 @@ impl<'a> Watch<'a> {
         cpu.waits.add_length(wait);
         match was.origin {
             Origin::Wakeup | Origin::NoSelection | Origin::Waking => {
-                self.found.from_wakeup.add_length(wait);
+                if was.origin != Origin::Waking {
+                    self.found.from_wakeup.add_length(wait);
+                }
                 if let Some(waking) = was.waking {
                     self.found.from_waking.add(now.since(waking).0);
                 }

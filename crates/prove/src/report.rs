@@ -259,7 +259,7 @@ fn not_shown(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<T
 
 /// Why a claim does not hold that the text itself contradicts.
 fn contradicted(what: &str) -> String {
-    format!("by its text this does not hold: {what}")
+    format!("it needs this, and the text says otherwise: {what}")
 }
 
 /// What to write where an obligation fails, each advice once.

@@ -123,13 +123,32 @@ fn verdict(runs: &Comparison) -> String {
         true => String::new(),
         false => format!("These figures cannot be compared: {}. ", runs.bars.join("; ")),
     };
-    let waste = |all: &[Difference]| all.iter().find(|it| it.name == "waste.cpu_ns").cloned();
-    let Some(total) = waste(&runs.differences) else { return format!("{bars}Nothing to compare.") };
+    let named = |all: &[Difference], name: &str| all.iter().find(|it| it.name == name).cloned();
+    let Some(total) = named(&runs.differences, "waste.cpu_ns") else {
+        return format!("{bars}Nothing to compare.");
+    };
     let show = |value: f64| Value::Num(value).show(Unit::Ns);
-    let rate = waste(&runs.rates).map_or(String::new(), |rate| {
+    let rate = named(&runs.rates, "waste.cpu_ns").map_or(String::new(), |rate| {
         let (before, after) = (show(rate.before), show(rate.after));
         format!(" Of each second of CPU time: {before} before, {after} after.")
     });
+    let most = named(&runs.differences, "waste.cpu_ns_max");
+    if let Some(most) = most.filter(|most| most.before > total.before || most.after > total.after) {
+        // Bounds: what lies between them is not known.
+        let what = if total.before > most.after {
+            "Less CPU time wasted"
+        } else if total.after > most.before {
+            "More CPU time wasted"
+        } else {
+            "Which wasted more CPU time is not known"
+        };
+        let side = |low: f64, high: f64| match high > low {
+            true => format!("at least {}, at most {}", show(low), show(high)),
+            false => show(low),
+        };
+        let (before, after) = (side(total.before, most.before), side(total.after, most.after));
+        return format!("{bars}{what}: {before} before; {after} after.");
+    }
     let direction = match total.change {
         change if change > 0.0 => "more",
         change if change < 0.0 => "less",

@@ -97,11 +97,12 @@ impl Run {
         }
     }
 
-    /// The release of its kernel: the third word of what `uname -a` prints.
+    /// The release of its kernel: the third word of what `uname -a` prints, or the first of what
+    /// `uname -rm` does.
     pub fn release(&self) -> Option<&str> {
         let kernel = self.kernel.as_deref()?;
         let release = kernel.strip_prefix("Linux ").and_then(|rest| rest.split(' ').nth(1));
-        Some(release.unwrap_or(kernel))
+        release.or_else(|| kernel.split(' ').next())
     }
 
     pub(super) fn file(&self) -> &str {

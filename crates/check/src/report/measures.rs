@@ -127,26 +127,27 @@ impl Check {
         }
     }
 
-    pub(super) fn placement_measures(&self, report: &mut Report) {
+    pub(super) fn placement_measures(&self, report: &mut Report, carries: Carries) {
         use Unit::None as Count;
         let found = &self.placements;
-        for (name, label, landed) in [
-            ("placements.wakeups", "Wakeups placed", found.wakeups),
-            ("placements.forks", "New tasks placed", found.forks),
+        for (name, label, landed, rows) in [
+            ("placements.wakeups", "Wakeups placed", found.wakeups, Carries::WAKEUPS),
+            ("placements.forks", "New tasks placed", found.forks, Carries::NEW),
         ] {
+            let told = |count: u64| carries.has(rows).then_some(count);
             let sub = |text: &str| if label.is_empty() { String::new() } else { text.to_owned() };
-            report.measure(&format!("{name}.total"), label, landed.total, Count);
-            report.measure(&format!("{name}.on_idle"), "", landed.on_idle, Count);
+            report.measure(&format!("{name}.total"), label, told(landed.total), Count);
+            report.measure(&format!("{name}.on_idle"), "", told(landed.on_idle), Count);
             let none = landed.on_busy_none_idle;
-            report.measure(&format!("{name}.on_busy_none_idle"), "", none, Count);
+            report.measure(&format!("{name}.on_busy_none_idle"), "", told(none), Count);
             let some = landed.on_busy_some_idle;
             let label = sub("  on a busy CPU while one was idle");
-            report.measure(&format!("{name}.on_busy_some_idle"), &label, some, Count);
+            report.measure(&format!("{name}.on_busy_some_idle"), &label, told(some), Count);
             // A new task has been nowhere before.
             let shown = landed.on_busy_prev_idle > 0 || name == "placements.wakeups";
             let label = sub(if shown { "  on a busy CPU, previous one idle" } else { "" });
             let prev = landed.on_busy_prev_idle;
-            report.measure(&format!("{name}.on_busy_prev_idle"), &label, prev, Count);
+            report.measure(&format!("{name}.on_busy_prev_idle"), &label, told(prev), Count);
         }
         let label = "  spread over the CPUs they may use";
         report.measure("placements.forks.spread", label, found.spread.index(), Unit::Share);

@@ -24,7 +24,7 @@ impl Check {
         self.waste_measures(&mut report);
         self.beside_measures(&mut report);
         self.wait_measures(&mut report);
-        self.placement_measures(&mut report);
+        self.placement_measures(&mut report, history.head.carries);
         self.recorder_measure(&mut report, history, options);
         self.other_tools(&mut report);
         report.tables = vec![
@@ -109,8 +109,9 @@ impl Check {
             let silent = waste.silent.len() as u64;
             let (verb, they) = if silent == 1 { ("has", "it was") } else { ("have", "they were") };
             let figure = Span(waste.cpu_ns_silent_idle);
+            let still = if waste.cpu_ns_silent_idle == waste.cpu_ns { "still " } else { "" };
             text += &format!(
-                " {} {verb} no switch at all; if {they} idle, {figure}.",
+                " {} {verb} no switch at all; if {they} idle, {still}{figure}.",
                 count(silent, "CPU")
             );
         }

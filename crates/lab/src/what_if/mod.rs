@@ -104,7 +104,7 @@ pub fn what_if(history: &History, question: &Question) -> Result<WhatIf, Error> 
 
 /// What of `history` was lost or is suspect.
 fn losses(history: &History) -> Vec<Loss> {
-    let mut contradictions = waste::Contradictions::within(Window::ALL);
+    let mut contradictions = waste::Contradictions::within(Window::ALL, history);
     replay(history, Silent::Unknown, &mut contradictions);
     contradictions.losses(history)
 }

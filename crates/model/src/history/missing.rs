@@ -6,7 +6,8 @@
 //! it, was started or given away by that CPU; one that comes from there although it was elsewhere
 //! before was taken over by it; and what is queued on a CPU does not stay unstarted for ever. Then
 //! rows of that CPU are missing: all up to its first. Where a task runs without a row that woke it,
-//! that row is missing: if no CPU is found by the signs above, it may be any CPU's without rows.
+//! or on another CPU without a row that moved it, that row is missing: if no CPU is found by the
+//! signs above, it may be any CPU's without rows.
 //!
 //! # Why it matters
 //! Converters drop a CPU's data, and rings that wrap begin at different times. Without the rows
@@ -143,18 +144,18 @@ struct Search {
     left: usize,
     tasks: Vec<Place>,
     found: Vec<Missing>,
-    /// The last task that came to run, or to wait, without a row that woke it.
-    unwoken: Option<Unwoken>,
+    /// The last task that came to run, or to wait, without a row that woke it or moved it there.
+    unseen: Option<Unseen>,
 }
 
-/// A task that came without a row that woke it.
+/// A task that came without a row.
 #[derive(Clone, Copy)]
-struct Unwoken {
+struct Unseen {
     time: Time,
     task: TaskId,
     /// Where it was, and since when.
     before: Option<(CpuId, Time)>,
-    on: CpuId,
+    after: After,
 }
 
 impl Search {
@@ -170,7 +171,7 @@ impl Search {
             left: history.cpu_count(),
             tasks: vec![NOWHERE; history.task_count()],
             found: Vec::new(),
-            unwoken: None,
+            unseen: None,
         }
     }
 
@@ -291,8 +292,11 @@ impl Search {
 
     /// `task` came to run, or to wait, on `cpu` without a row that woke it.
     fn came_unwoken(&mut self, task: TaskId, cpu: CpuId, now: Time) {
-        let before = self.before(task);
-        self.unwoken = Some(Unwoken { time: now, task, before, on: cpu });
+        self.came_unseen(task, After::Unwoken(cpu, now), now);
+    }
+
+    fn came_unseen(&mut self, task: TaskId, after: After, time: Time) {
+        self.unseen = Some(Unseen { time, task, before: self.before(task), after });
     }
 
     /// `task` is on `cpu`: where it was before gave it away.
@@ -300,7 +304,15 @@ impl Search {
         if let (true, Some(place)) = (self.moves, self.place(task))
             && let Some(before) = place.cpu.filter(|before| *before != cpu)
         {
-            self.acted(before, task, After::On(cpu, now));
+            self.moved(before, task, After::On(cpu, now), now);
+        }
+    }
+
+    /// `task` left `cpu`, or came there, without a row that moved it.
+    fn moved(&mut self, cpu: CpuId, task: TaskId, after: After, now: Time) {
+        match self.cpus.get(cpu.index()) {
+            Some(Heard { first: Some(_), .. }) => self.came_unseen(task, after, now),
+            _ => self.acted(cpu, task, after),
         }
     }
 
@@ -317,7 +329,7 @@ impl Search {
         if let (true, Some(place)) = (self.moves, self.place(task))
             && place.cpu != Some(cpu)
         {
-            self.acted(cpu, task, After::From(now));
+            self.moved(cpu, task, After::From(now), now);
         }
     }
 
@@ -358,17 +370,17 @@ impl Search {
         self.found
     }
 
-    /// Where a row that woke a task is missing and no CPU is found to lack rows then, any of which
-    /// no row came yet may be the one.
+    /// Where a row that woke or moved a task is missing and no CPU is found to lack rows then, any of
+    /// which no row came yet may be the one.
     fn blame_the_silent(&mut self) {
-        let Some(Unwoken { time, task, before, on }) = self.unwoken else { return };
+        let Some(Unseen { time, task, before, after }) = self.unseen else { return };
         let lacks = |missing: &Missing| missing.until.is_none_or(|until| until > time);
         if self.found.iter().any(lacks) {
             return;
         }
         for (index, heard) in self.cpus.iter().enumerate() {
             if heard.online && heard.first.is_none_or(|first| first > time) {
-                let (cpu, after) = (CpuId(index as u16), After::Unwoken(on, time));
+                let cpu = CpuId(index as u16);
                 self.found.retain(|missing| missing.cpu != cpu);
                 self.found.push(Missing { cpu, until: heard.first, task, before, after });
             }
@@ -395,6 +407,12 @@ mod tests {
 
     /// Three CPUs; a task is queued on CPU 2 by CPU 0, then `next` happens.
     fn found(next: &[Entry]) -> Vec<Missing> {
+        found_after(&[], next)
+    }
+
+    /// The same after `first`, queued by CPU 2 itself if that comes first.
+    fn found_after(first: &[Entry], next: &[Entry]) -> Vec<Missing> {
+        let by = if first.is_empty() { CpuId(0) } else { CpuId(2) };
         let mut head = Head::new(Machine::flat(3));
         head.carries = Carries::WAKEUPS | Carries::PLACEMENT | Carries::MIGRATIONS;
         let mut sink = Builder::new(head);
@@ -402,7 +420,8 @@ mod tests {
         sink.task(crate::Task::new(7, name));
         let (on, prio) = (Some(CpuId(2)), Prio::UNKNOWN);
         let event = Event::Queued { task: a(), on, how: How::New, prio };
-        sink.push(Entry { time: Time(2), cpu: CpuId(0), by: FROM, event });
+        first.iter().for_each(|entry| sink.push(*entry));
+        sink.push(Entry { time: Time(2), cpu: by, by: FROM, event });
         next.iter().for_each(|entry| sink.push(*entry));
         Missing::find(&sink.finish())
     }
@@ -415,6 +434,15 @@ mod tests {
     #[test]
     fn a_cpu_that_starts_what_is_queued_on_it_is_not_missing() {
         assert_eq!(found(&[runs(3, 2)]), []);
+    }
+
+    #[test]
+    fn any_cpu_without_rows_may_have_moved_a_task_that_a_heard_cpu_did_not() {
+        let idles = Entry::switch(Time(1), CpuId(2), a(), TaskId::idle(CpuId(2)), Left::Sleeping);
+        let found = found_after(&[idles], &[runs(3, 1)]);
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].cpu, found[0].until), (CpuId(0), None));
+        assert_eq!(found[0].after, After::On(CpuId(1), Time(3)));
     }
 
     #[test]

@@ -86,7 +86,7 @@ to fill. clang makes BPF of it:
 
 A policy of which a claim is refuted is not written: it is asked what `prove`
 asks, with up to 5 s for a question. What is not proved for any number of CPUs
-is noted, and written; `wastenot prove` says more.
+is noted, here and at the top of the file; `wastenot prove` says more.
 
 Exit codes: 0 written; 1 there is a fault, or a claim is refuted; 2 failed.
 

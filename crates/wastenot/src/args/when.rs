@@ -85,7 +85,12 @@ impl WindowArgs {
             None if !self.is_asked() => Ok(trace),
             None => Err(Stop::new(
                 format_args!("nothing of the trace lies between --from @{from} and --to @{to}"),
-                format_args!("the trace spans @{} to @{}, {}", trace.from, trace.to, trace.span()),
+                format_args!(
+                    "the trace spans @{} to @{}, {}; a time without a unit is in seconds",
+                    trace.from,
+                    trace.to,
+                    trace.span()
+                ),
             )),
         }
     }

@@ -55,7 +55,7 @@ fn judge(budget: Budget, waste: &Figures, is_cut: bool) -> Answer {
     };
     let show = |value: f64| Value::Num(value).show(unit);
     let of = if unit == Unit::Share { " of the known CPU time" } else { " of CPU time" };
-    if low > limit && is_cut {
+    if high > limit && is_cut {
         let (low, limit) = (show(low), show(limit));
         out::note(&format!(
             "cannot tell: about {low}{of} wasted, which is no bound since the file is cut; {limit} \

@@ -75,6 +75,9 @@ fn prove(file: &Path, args: &Prove) -> Result<Answer, Stop> {
                 let history = found.history(policy, claim, &source.text);
                 target.write(|out| convert::fill(&history, format, out))?;
             }
+            None if refutes(&judged) => out::note(
+                "the text itself refutes the claim: there is no counterexample, nothing was written",
+            ),
             None => out::note("no counterexample: nothing was written"),
         }
     }
@@ -201,6 +204,12 @@ fn first<'j>(judged: &'j [Judgement<'_>]) -> Option<(&'j Policy, &'j str, &'j Co
             _ => None,
         })
     })
+}
+
+/// Whether the text itself refutes a claim.
+fn refutes(judged: &[Judgement<'_>]) -> bool {
+    let mut verdicts = judged.iter().flat_map(|it| &it.verdicts);
+    verdicts.any(|verdict| matches!(verdict.outcome, Outcome::Contradicted(_)))
 }
 
 /// What to type next, as it was typed now: a picture of what went wrong, or more time.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use wastenot_model::printable;
 use wastenot_prove::explore::Bounds;
 use wastenot_prove::{Error, Options, Outcome, Scope, Verdict, judge, warnings};
 use wastenot_rota::ir::Program;
@@ -35,20 +36,25 @@ pub(super) fn run(args: &Emit) -> Result<Answer, Stop> {
             let (judged, warned) =
                 looked.map_err(|error: Error| Stop::new(&error, error.help()))?;
             warned.iter().for_each(|warning| out::note(warning));
-            if let Some(why) = refuted(&judged) {
+            let said = if let Some(why) = refuted(&judged) {
                 if !args.anyway {
                     let help = "`wastenot prove` shows how; `--anyway` writes it all the same";
                     let what = format!("{}: nothing was written: {why}", source.name);
                     return Err(Stop::new(what, help).or_code(REFUTED));
                 }
                 out::note(&format!("{}: written, though {why}", source.name));
+                Some(why)
             } else if let Some(claims) = not_proved(&judged) {
                 let prove = match quoted(&args.file).filter(|file| file != "-") {
                     Some(file) => format!("wastenot prove {file}"),
                     None => "wastenot prove".to_owned(),
                 };
                 out::note(&format!("{}: {claims} not proved: `{prove}`", source.name));
-            }
+                Some(format!("{claims} not proved for any number of CPUs"))
+            } else {
+                None
+            };
+            let text = remarked(&text, said);
             let target = Target::new(&args.output, args.force)?;
             target.write(|out| out.write_all(text.as_bytes()))?;
             Ok(Answer::Yes)
@@ -58,6 +64,13 @@ pub(super) fn run(args: &Emit) -> Result<Answer, Stop> {
             Ok(Answer::No)
         }
     }
+}
+
+/// The C with what is wrong, or not shown, of its policies: it may travel without their text.
+fn remarked(text: &str, said: Option<String>) -> String {
+    let Some(said) = said else { return text.to_owned() };
+    let (licence, rest) = text.split_once('\n').unwrap_or((text, ""));
+    format!("{licence}\n// Beware: {}.\n{rest}", printable(&said))
 }
 
 /// What `prove` asks if nothing is said, but for less time. Without a solver, a short look at small
@@ -83,7 +96,9 @@ fn refuted(judged: &[(&str, Vec<Verdict>)]) -> Option<String> {
         verdicts.iter().find_map(|verdict| {
             let why = match &verdict.outcome {
                 Outcome::Refuted(found) => found.why(),
-                Outcome::Contradicted(what) => format!("this does not hold: {what}"),
+                Outcome::Contradicted(what) => {
+                    format!("it needs this, and the text says otherwise: {what}")
+                }
                 Outcome::Proved(_) | Outcome::Unknown(_) => return None,
             };
             let claim = verdict.claim.kind.name();
