@@ -248,7 +248,7 @@ fn messages_meet_more_deadlines_than_locks_and_lose_little_softly() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/sweeps");
     let text = fs::read_to_string(folder.join("message-passing.toml")).expect("the file");
     let mut sweep = sweep("message-passing.toml", &text, &NAMES).expect("a sweep");
-    // All of it is what `make messages` judges, for each pair.
+    // All of it is what `make long-messages` judges, for each pair.
     sweep.sets = 10;
     sweep.points.retain(|point| point.cpus == 32);
     let table = |wanted: &Wanted<'_>| {

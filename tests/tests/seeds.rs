@@ -88,7 +88,7 @@ fn each_fix_takes_the_waste_away(all: &[Experiment]) {
 }
 
 /// Digests of all Histories against the committed ones.
-/// The file holds for every profile: `make seeds` compares the same in release builds.
+/// The file holds for every profile: `make long-seeds` compares the same in release builds.
 fn golden(all: &[Experiment]) {
     let mut text = String::new();
     for experiment in all {

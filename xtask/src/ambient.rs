@@ -249,7 +249,7 @@ mod tests {
         let made = folder.path().join("ambient.csv");
         write(&root.join("traces"), &made).expect("a table");
         let made = fs::read_to_string(made).expect("a table");
-        assert_eq!(made, ambient::write(&ambient::all()), "run `make ambient`");
+        assert_eq!(made, ambient::write(&ambient::all()), "run `make long-ambient`");
         let held_out = |name| held_out(&root.join("traces"), name);
         let name = |recording| held_out(recording).map(|(name, _)| name);
         assert_eq!(name("6.12-t4x4-barrier").as_deref(), Ok("linux-6.12-b"));

@@ -138,7 +138,7 @@ fn sum<'c>(counts: impl Iterator<Item = &'c Count>) -> Count {
 const HEAD: &str = "# Mutants\n\n\
     A prover that proves wrong policies is worth nothing. So every right policy is made wrong in \
     one place, by a\nfixed list of operators at every site of its IR that they fit, and each of \
-    these mutants is judged. Written by\n`make mutants`; not by hand.\n\n\
+    these mutants is judged. Written by\n`make long-mutants`; not by hand.\n\n\
     - *type*: the text is wrong by itself: a path that places its task never or twice, a CPU that \
     is claimed and\n  forgotten, a name that is not there, or a claim that the text \
     contradicts.\n\

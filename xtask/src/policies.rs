@@ -67,7 +67,7 @@ fn head() -> String {
          Completion times of two policies beside schedulers of Linux, on the workloads of the \
          seeds that ran on a\nmachine of 64 CPUs ({MACHINE}). Of the two it is proved, in a model \
          and under listed assumptions, that no idle\nCPU stays idle while a task that it may run \
-         waits, beyond a stated number of balancing attempts. Written by\n`make policies`; not by \
+         waits, beyond a stated number of balancing attempts. Written by\n`make long-policies`; not by \
          hand. Medians of {SEEDS} seeds; in parentheses the CPU time that CPUs were idle while \
          tasks\nwaited elsewhere, where there was any.\n\n\
          *With faults* is Linux 4.1 as it was; *mended* has the four fixes of \"A Decade of Wasted \

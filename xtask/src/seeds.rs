@@ -149,7 +149,7 @@ impl Count {
         let mut text = format!(
             "# The table of the seeds\n\n\
              Every number that the seeds publish beside what the same experiment gives here. Written by \
-             `make seeds`;\nnot by hand. {} of {} figures lie in their band; {} of {} that have a formula \
+             `make long-seeds`;\nnot by hand. {} of {} figures lie in their band; {} of {} that have a formula \
              are within {:.0} % of it.\n\n\
              Ours is the median over the seeds of random numbers that the scenario names, unless a figure \
              says\notherwise, with the smallest and the largest. *Formula* is what reasoning predicts \
