@@ -35,11 +35,11 @@ class Leftovers(unittest.TestCase):
         self.assertEqual(self.left(), [])
 
     def test_each_kind_is_named(self) -> None:
-        for name in ("home/.cache", "tracing/instances/wastenot", "pins/map", "groups/a/b"):
+        for name in ("home/.cache", "tracing/instances/wastenot", "pins/map", "groups/a/b", "groups/a/wastenot-b"):
             (self.folder / name).mkdir()
         (self.folder / "tracing/set_event").write_text("sched:sched_switch\n")
         self.assertEqual(self.left(), [
-            "bpffs: /pins/map", "cgroup: /groups/a/b", "files: /home/.cache",
+            "bpffs: /pins/map", "cgroup: /groups/a/wastenot-b", "files: /home/.cache",
             "tracefs: /tracing/instances/wastenot", "tracefs: sched:sched_switch"])
 
     def test_files_count_only_where_there_were_none(self) -> None:

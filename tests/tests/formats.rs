@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use wastenot_model::{Carries, Entry, Event, History, Time, Window};
+use wastenot_model::{Carries, Entry, Event, History, LossKind, Time, Window};
 use wastenot_read::{Options, read, read_from};
 use wastenot_tests::Rng;
 use wastenot_tests::encode::wn::{Wn, wn};
@@ -67,7 +67,14 @@ fn reads_back(family: Family, seed: u64) -> Result<(), String> {
 fn tells_the_same(encoded: &Encoded, back: &History) -> Result<(), String> {
     let grain = encoded.grain_ns;
     // Stamps without their last digits are spread within one digit, so that the order holds.
+    // Where the rows of a CPU seem to end too early the reader says so, with a row of its own.
+    let missing = back.losses().iter().filter(|loss| loss.kind == LossKind::Missing);
+    let early: Vec<_> = missing.filter_map(|loss| loss.cpu.zip(loss.time)).collect();
     let coarse = |mut entry: Entry| {
+        let is_lost = matches!(entry.event, Event::Lost { .. });
+        if is_lost && early.contains(&(entry.cpu, entry.time)) {
+            return None;
+        }
         entry.time.0 -= entry.time.0 % grain;
         Some(entry)
     };

@@ -18,6 +18,7 @@ use crate::waste::measured;
 enum Lacks {
     All,
     FirstHalf,
+    LastThird,
     /// A fifth, and a row says so.
     Lost,
 }
@@ -30,6 +31,7 @@ fn without(history: &History, cpu: CpuId, lacks: Lacks) -> (History, usize) {
     let (from, to) = match lacks {
         Lacks::All => (Time(0), Time::MAX),
         Lacks::FirstHalf => (Time(0), at(5)),
+        Lacks::LastThird => (at(7), Time::MAX),
         Lacks::Lost => (at(4), at(6)),
     };
     let mut dropped = 0;
@@ -44,7 +46,7 @@ fn without(history: &History, cpu: CpuId, lacks: Lacks) -> (History, usize) {
     if lacks != Lacks::Lost {
         damaged.head.carries = damaged.head.carries.without(Carries::START);
     }
-    (damaged, dropped)
+    (damaged.tell_early_ends(), dropped)
 }
 
 /// One damaged recording.
@@ -58,14 +60,18 @@ struct Damaged {
     high: u64,
 }
 
-/// Each CPU's rows away in turn, the first half of them, and a fifth in the midst.
+/// Each CPU's rows away in turn, the first half of them, the last third, and a fifth in the midst.
 fn each_damage(history: &History, cpus: &[CpuId]) -> Vec<Damaged> {
-    let kinds = [Lacks::All, Lacks::FirstHalf, Lacks::Lost];
+    let kinds = [Lacks::All, Lacks::FirstHalf, Lacks::LastThird, Lacks::Lost];
     let kinds: Vec<_> = cpus.iter().flat_map(|&cpu| kinds.map(|lacks| (cpu, lacks))).collect();
     let measure = |(cpu, lacks)| {
         let (damaged, dropped) = without(history, cpu, lacks);
         let found = Missing::find(&damaged);
-        let shows = lacks == Lacks::Lost || found.iter().any(|missing| missing.cpu == cpu);
+        let is_lost = |entry: Entry| matches!(entry.event, Event::Lost { .. }) && entry.cpu == cpu;
+        let shows = match lacks {
+            Lacks::All | Lacks::FirstHalf => found.iter().any(|missing| missing.cpu == cpu),
+            Lacks::LastThird | Lacks::Lost => damaged.entries().any(is_lost),
+        };
         let found = waste::measure(&damaged, &Options::default());
         Damaged { cpu, lacks, dropped, shows, low: found.cpu_ns, high: found.cpu_ns_max }
     };
@@ -77,6 +83,8 @@ fn each_damage(history: &History, cpus: &[CpuId]) -> Vec<Damaged> {
 struct Tally {
     cases: usize,
     hidden: Vec<String>,
+    /// Of the cases those of last rows, and of these those that nothing shows.
+    ends: (usize, usize),
     wrong: Vec<String>,
     /// Lower bound over exact value, where one CPU of at least eight is missing.
     ratios: Vec<f64>,
@@ -89,6 +97,7 @@ impl Tally {
         let exact = waste::measure(history, &Options::default());
         for it in each_damage(history, cpus) {
             self.cases += 1;
+            self.ends.0 += usize::from(it.lacks == Lacks::LastThird);
             let told = format!(
                 "{name} without {:?} of CPU {}, {} rows: {}..={}, complete {}..={}",
                 it.lacks, it.cpu, it.dropped, it.low, it.high, exact.cpu_ns, exact.cpu_ns_max
@@ -97,6 +106,7 @@ impl Tally {
             match (holds, it.shows) {
                 (true, _) => {}
                 (false, true) => self.wrong.push(told),
+                (false, false) if it.lacks == Lacks::LastThird => self.ends.1 += 1,
                 (false, false) => self.hidden.push(told),
             }
             if it.lacks == Lacks::All && exact.cpu_ns > 0 && history.cpu_count() >= 8 {
@@ -111,9 +121,13 @@ impl Tally {
         let hidden = self.hidden.len();
         let told = self.hidden.join("\n");
         assert!(hidden * 200 <= self.cases, "{hidden} of {}:\n{told}", self.cases);
+        // What a CPU did last, other CPUs show less often.
+        let (ends, unseen) = self.ends;
+        assert!(unseen * 8 <= ends, "{unseen} of {ends} early ends");
         self.ratios.sort_by(f64::total_cmp);
         let median = self.ratios[self.ratios.len() / 2];
-        println!("{} damaged, {hidden} show nothing, median {median:.3}", self.cases);
+        let cases = self.cases;
+        println!("{cases} damaged, {hidden} and {unseen} show nothing, median {median:.3}");
         assert!(median >= 0.5, "the lower bound is {median} of the exact value");
     }
 }
@@ -223,7 +237,7 @@ fn the_slow_reference_measures_damaged_recordings_alike() {
         let bytes = std::fs::read(&path).expect("readable");
         let Ok(history) = read(&bytes, &wastenot_read::Options::default()) else { continue };
         let cpu = CpuId((n * 5 % history.cpu_count()) as u16);
-        for lacks in [Lacks::All, Lacks::FirstHalf, Lacks::Lost] {
+        for lacks in [Lacks::All, Lacks::FirstHalf, Lacks::LastThird, Lacks::Lost] {
             let (damaged, _) = without(&history, cpu, lacks);
             let ours = measured(&damaged, &Asked::ALL);
             let theirs = reference::measure(&damaged, &Asked::ALL);

@@ -66,7 +66,7 @@ impl IdleTimes {
             }
             self.count += 1;
         } else {
-            latest.to = now;
+            latest.to = now.min(Time(Time::MAX.0 - 1)); // the largest means that it is idle
             self.any_ns = self.any_ns(now);
             self.any_since = now;
             self.count -= 1;

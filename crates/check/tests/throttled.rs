@@ -151,7 +151,7 @@ fn what_the_hypervisor_took_stands_in_the_report() {
     history.annexes.push(Annex { table });
     let report = report(&history);
     assert_eq!(report.get("steal.cpu_ns"), Some(&2_970_000u64.into()));
-    assert!(report.text().contains("CPU time that the hypervisor took"), "{}", report.text());
+    assert!(report.text().contains("CPU time taken by the hypervisor"), "{}", report.text());
     let finding = report.findings.iter().find(|it| it.code == "not-started").expect("a finding");
     let took = format!("the hypervisor took {} from it", Span(2_900_000));
     assert!(finding.message.contains(&took), "{}", finding.message);

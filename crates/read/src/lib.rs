@@ -77,13 +77,15 @@ pub fn read(bytes: &[u8], options: &Options) -> Result<History, Error> {
 }
 
 fn read_plain(bytes: &[u8], options: &Options) -> Result<History, Error> {
-    match detect(bytes)? {
-        Format::Own => own::read(bytes, options),
+    let history = match detect(bytes)? {
+        // It tells what its source did, and of another format what was found when that was read.
+        Format::Own => return own::read(bytes, options),
         Format::Perfetto => perfetto::read(bytes, options),
         Format::PerfData => perf::read(bytes, options),
         Format::TraceDat => tracedat::read(bytes, options),
         Format::Text => text::read(bytes, options),
-    }
+    };
+    history.map(History::tell_early_ends)
 }
 
 /// Reads a stream to its end, then the trace in it. Memory grows with what arrives, not with what

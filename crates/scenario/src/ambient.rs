@@ -2,8 +2,8 @@
 //!
 //! Kernel threads, by kernel: how often timers, interrupts and tasks wake them, how long they then
 //! run, and whether each CPU has one; and how long an interrupt takes to wake an idle CPU. The
-//! table is derived from recordings (`make long-ambient`), and from nothing else: neither how long a
-//! workload takes nor what it wastes goes into it.
+//! table is derived from recordings (`make long-ambient`), and from nothing else: neither how long
+//! a workload takes nor what it wastes goes into it.
 
 use wastenot_model::workload::{Launch, Program, Step, Template, Variate};
 use wastenot_model::{CpuId, CpuSet, Machine, Span, Time, Workload, nearest};

@@ -140,7 +140,7 @@ fn verdict(runs: &Comparison) -> String {
         } else if total.after > most.before {
             "More CPU time wasted"
         } else {
-            "Which wasted more CPU time is not known"
+            "It is unknown which side wasted more CPU time"
         };
         let side = |low: f64, high: f64| match high > low {
             true => format!("at least {}, at most {}", show(low), show(high)),
@@ -156,7 +156,7 @@ fn verdict(runs: &Comparison) -> String {
     };
     let sure = match total.interval {
         Some((low, high)) if low <= 0.0 && high >= 0.0 => {
-            "; the runs vary so much that this may be chance"
+            "; within the variation of the runs, so this may be noise"
         }
         Some(_) => "",
         None => "; one run a side says nothing of chance",

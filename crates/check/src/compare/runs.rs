@@ -146,8 +146,8 @@ impl Comparison {
         let known = |run: &Run| run.topology.is_some();
         let all = || self.before.iter().chain(&self.after);
         if all().any(known) && !all().all(known) {
-            let note = "What CPUs share is known of some of the runs only: they may be of \
-                        different machines.";
+            let note = "The topology is known for some of the runs only: the machines may \
+                        differ.";
             self.notes.push(note.to_owned());
         }
     }
@@ -180,7 +180,8 @@ impl Comparison {
         let all = self.before.iter().chain(&self.after);
         let few: i64 = all.filter(|run| !is_lost(run)).map(|run| run.lost).sum();
         if few > 0 {
-            self.notes.push(format!("Few events were lost, {few} in all; figures stand."));
+            self.notes
+                .push(format!("Few events were lost ({few} in all); figures are comparable."));
         }
     }
 
@@ -209,7 +210,7 @@ impl Comparison {
         for word in CARRIED {
             let tells = |run: &Run| Some(run.carries.contains(*word).to_string());
             if self.differ(tells).is_some() {
-                self.bars.push(format!("only some of the recordings tell {word}"));
+                self.bars.push(format!("only some of the recordings contain {word}"));
             }
         }
     }
@@ -264,7 +265,7 @@ mod tests {
             Value::List(["wakeups", "placement", "names", "affinity"].map(Value::from).into());
         for (name, value, says) in [
             ("trace.cpus", 8u64.into(), "4 CPUs before, 4 CPUs and 8 CPUs after"),
-            ("trace.carries", carries, "tell affinity"),
+            ("trace.carries", carries, "contain affinity"),
             ("trace.lost_events", 1_100u64.into(), "recording after is lost (a.dat)"),
             ("waste.known_share", 0.94.into(), "100.0 % of the time before, 94.0 to 100.0 % after"),
             ("selection.to_ns", Value::Unknown, "only some clocks"),

@@ -25,14 +25,14 @@ impl Check {
         report.measure("throttled.longest_ns", text, of(|held| held.longest_ns), Ns);
         let kept = self.waste.kept.as_ref();
         let any = kept.is_some_and(|kept| kept.cpu_ns > 0);
-        let text = label(any, "Idle CPU time that affinity kept");
+        let text = label(any, "Idle CPU time excluded by affinity");
         report.measure("affinity.cpu_ns", text, kept.map(|kept| kept.cpu_ns), Ns);
         let text = label(any, "  of known CPU time");
         report.measure("affinity.share", text, kept.map(|kept| self.share_of(kept)), Share);
         report.measure("affinity.tasks", "", kept.map(|kept| kept.tasks.len()), Count);
         let sum = |cpus: &BTreeMap<_, u64>| cpus.values().fold(0u64, |a, ns| a.saturating_add(*ns));
         let stolen = self.stolen.as_ref().map(sum);
-        let text = label(stolen.is_some_and(|ns| ns > 0), "CPU time that the hypervisor took");
+        let text = label(stolen.is_some_and(|ns| ns > 0), "CPU time taken by the hypervisor");
         report.measure("steal.cpu_ns", text, stolen, Ns);
     }
 
@@ -77,7 +77,8 @@ impl Check {
         let possible = self.waste.wake_delay.possibly_throttled_ns;
         if let Some(ns) = possible.filter(|&ns| notable(ns)) {
             text += &format!(
-                " {} of wake delay is possibly due to quotas: the trace does not tell throttling.",
+                " {} of wake delay is possibly due to quotas: the trace does not record \
+                 throttling.",
                 Span(ns)
             );
         }
@@ -192,7 +193,7 @@ impl Check {
 
     pub(super) fn stolen_table(&self) -> Table {
         let columns = [("cpu", "CPU", Unit::None), ("steal_ns", "taken", Unit::Ns)];
-        let label = "CPU time that the hypervisor took";
+        let label = "CPU time taken by the hypervisor";
         let mut table = Table::new("stolen", label, &columns);
         for (cpu, ns) in self.stolen.iter().flatten() {
             table.push(vec![(*cpu).into(), (*ns).into()]);

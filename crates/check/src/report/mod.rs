@@ -56,8 +56,7 @@ impl Check {
     fn verdict(&self, history: &History) -> String {
         let waste = &self.waste;
         if waste.known_ns == 0 {
-            return "Cannot tell: what the CPUs did is not known for any part of this trace."
-                .to_owned();
+            return "Cannot tell: CPU activity is not known for any part of this trace.".to_owned();
         }
         if !history.head.clock.nanoseconds {
             return format!(
@@ -75,7 +74,7 @@ impl Check {
             if bounded { format!(" (at most {})", Span(waste.cpu_ns_max)) } else { String::new() };
         let mut text = match waste.cpu_ns {
             0 if doubtful => format!("No CPU time seems to have been wasted{most}."),
-            0 if bounded => format!("No CPU time was surely wasted{most}."),
+            0 if bounded => format!("Possibly no CPU time was wasted{most}."),
             0 => "No CPU time was wasted.".to_owned(),
             ns => format!(
                 "{} of CPU time wasted{most}: {:.2} % of the known CPU time was idle while tasks \
@@ -91,8 +90,8 @@ impl Check {
             ),
         };
         if cut {
-            text += " The file is cut: a task that seems to wait may run on a CPU whose events are \
-                     gone, so this is no bound.";
+            text += " The file is truncated: a task that seems to wait may run on a CPU whose \
+                     events are missing, so this is not a bound.";
         }
         if let Some(first) = self.contradictions.first_counted {
             text += &format!(
@@ -156,8 +155,8 @@ impl Check {
         }
         if !history.head.machine.topology_known() {
             lines.push(
-                "The trace does not tell the topology, so distances are unknown; give it with \
-                 --machine."
+                "The trace does not contain the topology, so distances are unknown; provide it \
+                 with --machine."
                     .to_owned(),
             );
         }

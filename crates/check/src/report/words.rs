@@ -80,12 +80,12 @@ pub(super) fn not_started_finding(history: &History, it: &NotStarted) -> Finding
     let mut help = "a lost wakeup, a late interrupt or vCPU, deep or forced idle".to_owned();
     if it.possibly_throttled {
         message += "; possibly throttled";
-        help = format!("a quota, which the trace does not tell; otherwise {help}");
+        help = format!("a quota (the trace does not record throttling); otherwise {help}");
     }
     let stolen = stolen::during(history, it.window).filter(|(cpu, _)| *cpu == it.cpu);
     let stolen = stolen.fold(0, |all: u64, (_, ns)| all.saturating_add(ns));
     if stolen > 0 {
-        message += &format!("; the hypervisor took {} from it in these seconds", Span(stolen));
+        message += &format!("; the hypervisor took {} from it during this time", Span(stolen));
     }
     Finding {
         code: "not-started".to_owned(),

@@ -58,8 +58,8 @@ impl Contradicted {
 }
 
 impl Contradictions {
-    /// Of a whole recording of which `window` counts; where it reaches the end of `history`, the last
-    /// event counts, too.
+    /// Of a whole recording of which `window` counts; where it reaches the end of `history`, the
+    /// last event counts, too.
     pub fn within(mut window: Window, history: &History) -> Contradictions {
         if window.to >= history.window().to {
             window.to = Time::MAX;

@@ -198,6 +198,11 @@ impl Entry {
         Entry { time, cpu, by: By::task(prev), event }
     }
 
+    /// Events of `cpu` were lost after `time`, nothing tells how many.
+    pub fn lost(time: Time, cpu: CpuId) -> Entry {
+        Entry { time, cpu, by: By::UNKNOWN, event: Event::Lost { count: None } }
+    }
+
     /// The same entry about other tasks: `rename` is asked for each task that it names, the
     /// current one first.
     pub fn with_tasks(mut self, mut rename: impl FnMut(TaskId) -> TaskId) -> Entry {

@@ -54,20 +54,16 @@ pub enum After {
 impl Missing {
     /// Looks for such CPUs, as far as there are CPUs of which no switch came yet.
     pub fn find(history: &History) -> Vec<Missing> {
-        let part = history.head.start.as_ref().is_some_and(|start| start.past.is_some());
-        if part || history.head.carries.has(Carries::START) {
-            // The whole recording told which CPUs were silent; and who knows what each CPU did when
-            // the recording began, our recorder and the simulator, counts what it loses itself.
-            return Vec::new();
-        }
-        let mut search = Search::new(history);
-        for entry in history.entries() {
-            if search.left == 0 {
-                break;
-            }
-            search.look(&entry);
-        }
-        search.finish()
+        let mut search = Search::through(history);
+        search.blame_the_silent();
+        search.found.sort_by_key(|missing| missing.cpu);
+        search.found
+    }
+
+    /// Whether a row of this time may be missing since a CPU's are that acted before its first one.
+    pub(super) fn explains(history: &History, time: Time) -> bool {
+        let found = Search::through(history).found;
+        found.iter().any(|missing| missing.until.is_none_or(|until| until > time))
     }
 
     /// What is lost, in words.
@@ -159,6 +155,25 @@ struct Unseen {
 }
 
 impl Search {
+    /// What a recording shows of CPUs of which no switch came yet.
+    fn through(history: &History) -> Search {
+        let mut search = Search::new(history);
+        let part = history.head.start.as_ref().is_some_and(|start| start.past.is_some());
+        if part || history.head.carries.has(Carries::START) {
+            // The whole recording told which CPUs were silent; and who knows what each CPU did when
+            // the recording began, our recorder and the simulator, counts what it loses itself.
+            return search;
+        }
+        for entry in history.entries() {
+            if search.left == 0 {
+                break;
+            }
+            search.look(&entry);
+        }
+        search.finish();
+        search
+    }
+
     fn new(history: &History) -> Search {
         let carries = history.head.carries;
         let heard = |cpu: &crate::Cpu| Heard { online: cpu.online, ..Heard::default() };
@@ -358,20 +373,17 @@ impl Search {
     }
 
     /// A CPU without any row did not even start what was queued on it.
-    fn finish(mut self) -> Vec<Missing> {
+    fn finish(&mut self) {
         for index in 0..self.tasks.len() {
             let place = self.tasks[index];
             if let (Stage::Woken | Stage::Queued, Some(cpu)) = (place.stage, place.cpu) {
                 self.acted(cpu, TaskId::nth(index), After::Nothing);
             }
         }
-        self.blame_the_silent();
-        self.found.sort_by_key(|missing| missing.cpu);
-        self.found
     }
 
-    /// Where a row that woke or moved a task is missing and no CPU is found to lack rows then, any of
-    /// which no row came yet may be the one.
+    /// Where a row that woke or moved a task is missing and no CPU is found to lack rows then, any
+    /// of which no row came yet may be the one.
     fn blame_the_silent(&mut self) {
         let Some(Unseen { time, task, before, after }) = self.unseen else { return };
         let lacks = |missing: &Missing| missing.until.is_none_or(|until| until > time);

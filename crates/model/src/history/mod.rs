@@ -2,6 +2,7 @@
 
 pub(crate) mod carries;
 mod digest;
+mod early;
 pub(crate) mod event;
 pub(crate) mod missing;
 pub(crate) mod observer;

@@ -1,4 +1,4 @@
-//! Policies that are wrong in one place: a sample of what `make long-mutants` does with all of them.
+//! Policies that are wrong in one place: a sample of what `make long-mutants` does with all.
 
 use std::collections::BTreeSet;
 use std::fs;

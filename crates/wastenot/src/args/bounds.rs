@@ -13,21 +13,22 @@ use wastenot_model::{CpuId, CpuSet, Span, nearest};
 use super::check::{Face, percent};
 use super::quantity::some_span;
 
-/// Tell whether deadlines hold under global EDF, and why not
+/// Check whether deadlines hold under global EDF, and why not
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "\
-FILE is CSV: a header, then a task a line, times in whole microseconds.
+FILE is CSV: a header, then one task per line, with times in whole microseconds.
   wcet_us,period_us,deadline_us,wss_kb
   2000,10000,,64
-deadline_us and wss_kb may be left out; without a deadline it is the period.
+deadline_us and wss_kb are optional; the default deadline is the period.
 
-Tests of global EDF are sufficient: what they reject may hold. So a set is
-schedulable if one accepts, unschedulable if there is a witness (tasks use more
-than the CPUs, a window demands more, a simulated job is late), else unknown.
-What is reported and proved by whom: docs/bounds.md.
+Tests of global EDF are sufficient only: a rejected task set may still meet all
+deadlines. The verdict is schedulable if a test accepts the set, unschedulable
+if there is a witness (tasks use more CPU time than the CPUs have, a window
+demands more, or a simulated job is late), else unknown. docs/bounds.md
+describes the report and the sources of the tests.
 
-Exit codes: 0 schedulable; 1 unschedulable; 2 failed; 3 unknown.
+Exit codes: 0 schedulable; 1 unschedulable; 2 failure; 3 unknown.
 
 Examples:
   wastenot bounds tasks.csv --cpus 4
@@ -48,34 +49,34 @@ pub(crate) struct Bounds {
 #[derive(Args, Debug)]
 #[group(args = ["file"])]
 pub(crate) struct Test {
-    /// The tasks, in CSV; `-` is standard input
+    /// Task set in CSV; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// How many CPUs the machine has
+    /// Number of CPUs
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=8192))]
     pub(crate) cpus: u32,
-    /// Divide tasks among clusters of so many CPUs, each scheduled for itself; 1 is partitioned EDF
+    /// Partition tasks among clusters of N CPUs, each scheduled separately; 1 is partitioned EDF
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8192))]
     pub(crate) cluster: Option<u32>,
-    /// Ask only these: gfb, bak, bcl, bcli, rta, bar, ffdbf, load, pedf, qpa
+    /// Run only these tests: gfb, bak, bcl, bcli, rta, bar, ffdbf, load, pedf, qpa
     #[arg(long = "test", value_name = "NAME", value_delimiter = ',')]
     pub(crate) tests: Vec<Name>,
-    /// What the kernel takes for itself, in CSV: kind,at,max_us,average_us (docs/bounds.md)
+    /// Kernel overheads in CSV: kind,at,max_us,average_us (docs/bounds.md)
     #[arg(long, value_name = "FILE")]
     pub(crate) overheads: Option<PathBuf>,
-    /// Go on beyond where overheads were measured, and say so
+    /// Extrapolate overheads beyond their measured range, and report it
     #[arg(long, requires = "overheads")]
     pub(crate) extrapolate: bool,
-    /// Who decides, which says what jobs pay: gsn-edf, sched-deadline, either with -dedicated,
-    /// sched-deadline-v8 or gedf-mp
+    /// Scheduler implementation; selects the overhead accounting: gsn-edf, sched-deadline, either
+    /// with -dedicated, sched-deadline-v8 or gedf-mp
     #[arg(long, value_name = "NAME", default_value = "gsn-edf")]
     pub(crate) implementation: Implementation,
     #[command(flatten)]
     pub(crate) face: Face,
-    /// Write the report as a page in HTML instead
+    /// Write the report to an HTML file instead
     #[arg(short, long, value_name = "PAGE", conflicts_with_all = ["json", "text"])]
     pub(crate) output: Option<PathBuf>,
-    /// Replace PAGE if it is there
+    /// Overwrite the output file
     #[arg(long, requires = "output")]
     pub(crate) force: bool,
 }
@@ -89,128 +90,130 @@ pub(crate) enum What {
     Calibrate(Calibrate),
 }
 
-/// Make a table of what global EDF costs in the simulated machine
+/// Simulate the overheads of global EDF, and write a table of them
 #[derive(Args, Debug)]
 #[command(after_help = "\
 TABLE is CSV: kind,at,max_us,average_us, by the number of tasks.
-`wastenot bounds` and sweeps count with it as with one that was measured.
-Each number of tasks is run three times: tasks that are alike and come together
-use half of the CPUs, random ones that come together use nine tenths, and random
-ones that come when they like use half. Maxima are those of all three, averages
-those of the last.
+`wastenot bounds` and sweeps use it like a table of measured overheads.
 
-The machine has no tick and no caches of tasks: what a preemption costs them is
-taken from another table (--with), or left out.
+Each number of tasks is simulated three times: identical tasks that are
+released together and use half of the CPUs; random tasks that are released
+together and use nine tenths; random tasks that are released sporadically and
+use half. Maxima are those of all three runs, averages those of the last.
 
-What is simulated is no measurement: docs/message-passing.md.
+The simulated machine has no tick and no cache contents: cache-related
+preemption delays are taken from another table (--with), or left out.
+
+Simulated overheads are not measurements: docs/message-passing.md.
 
 Examples:
   wastenot bounds overheads --machine smp4 --tasks 8,16
   wastenot bounds overheads --machine smp4 --implementation gedf-mp -o mp.csv")]
 pub(crate) struct Overheads {
-    /// All CPUs, with those that run no task: a preset, an hwloc description, or a file
+    /// Machine, including CPUs that run no tasks: a preset, an hwloc description, or a file
     #[arg(long, value_name = "MACHINE")]
     pub(crate) machine: String,
-    /// Numbers of tasks; one to ten for each CPU unless said
+    /// Numbers of tasks [default: 1, 2, 4, 6, 8 and 10 per CPU]
     #[arg(long, value_name = "N", value_delimiter = ',')]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) tasks: Vec<u32>,
-    /// Who decides, where: gsn-edf, sched-deadline, either with -dedicated, sched-deadline-v8 or
-    /// gedf-mp
+    /// Scheduler implementation: gsn-edf, sched-deadline, either with -dedicated,
+    /// sched-deadline-v8 or gedf-mp
     #[arg(long, value_name = "NAME", default_value = "gsn-edf")]
     pub(crate) implementation: Implementation,
-    /// What everything costs: x7550-assumed, free, or a file (docs/profile.md)
+    /// Cost profile: x7550-assumed, free, or a file (docs/profile.md)
     #[arg(long, value_name = "PROFILE", default_value = "x7550-assumed")]
     pub(crate) profile: String,
-    /// How long each run is
+    /// Length of each run
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = some_span)]
     pub(crate) length: Span,
-    /// Another seed, other tasks
+    /// Seed of the random tasks
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Take kinds that the machine does not have from this table
+    /// Take the kinds of overheads that are not simulated from this table
     #[arg(long, value_name = "FILE")]
     pub(crate) with: Option<PathBuf>,
-    /// Write the table here; `-`, standard output, unless said
+    /// Output file; `-` is standard output
     #[arg(short, long, value_name = "TABLE", default_value = "-")]
     pub(crate) output: PathBuf,
-    /// Replace TABLE if it is there
+    /// Overwrite the output file
     #[arg(long, requires = "output")]
     pub(crate) force: bool,
 }
 
-/// Tell which share of random task sets can be scheduled
+/// Compute the share of random task sets that can be scheduled
 #[derive(Args, Debug)]
 #[command(after_help = "\
-EXPERIMENT is TOML: what sets are like, and by which curves they are judged
-(docs/sweep.md). scenarios/sweeps has some.
+EXPERIMENT is TOML: the parameters of the task sets, and the curves to compute
+(docs/sweep.md). Examples are in scenarios/sweeps.
 
-What was worked out can be kept (--resume), and whoever is interrupted goes on
-where it was. Several machines share the work with --shard 1/3, 2/3, 3/3, each
-with RESULTS of its own; put together, they are the whole:
+With --resume, results are stored, and an interrupted sweep continues where it
+stopped. Several machines can share the work with --shard 1/3, 2/3, 3/3, each
+with its own RESULTS; concatenate these for the whole result:
   cat one two three > all; wastenot bounds sweep E.toml --resume all
 
-OUT is CSV, a line for each point and curve: the same bytes however it ran.
+OUT is CSV, one line per point and curve. Its bytes do not depend on how the
+sweep was run.
 
-Exit codes: 0 worked out; 2 failed; 3 points are missing.
+Exit codes: 0 complete; 2 failure; 3 points are missing.
 
 Examples:
   wastenot bounds sweep scenarios/sweeps/small.toml
   wastenot bounds sweep scenarios/sweeps/small.toml -o small.csv
   wastenot bounds sweep scenarios/sweeps/small.toml --resume small.results")]
 pub(crate) struct Sweep {
-    /// The experiment; `-` is standard input
+    /// Experiment in TOML; `-` is standard input
     #[arg(value_name = "EXPERIMENT")]
     pub(crate) file: PathBuf,
-    /// Keep what was worked out in this file, and work out only what is not in it
+    /// Store results in this file, and compute only those that are not in it
     #[arg(long, value_name = "RESULTS")]
     pub(crate) resume: Option<PathBuf>,
-    /// Only the I-th of N parts of the points
+    /// Compute only the I-th of N parts of the points
     #[arg(long, value_name = "I/N", requires = "resume", value_parser = shard)]
     pub(crate) shard: Option<Shard>,
-    /// Write all points and curves as CSV; `-` is standard output
+    /// Output file for all points and curves, in CSV; `-` is standard output
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace OUT if it is there
+    /// Overwrite the output file
     #[arg(long, requires = "output")]
     pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) face: Face,
 }
 
-/// Tell what locks and messages take on this machine
+/// Measure the cost of locks and messages on this machine
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Threads that do nothing but decide, each on a CPU of its own: who takes which
-job next, under one lock for all (coarse-ticket, coarse-queued), a lock a CPU
-(per-cpu), or by messages to one who decides for all (messages). So interrupts
-and switches are not in the figures, but whatever else runs on these CPUs
-delays them, the maxima first: measure while nothing else runs.
+One thread on each CPU makes scheduling decisions and runs nothing: under one
+global lock (coarse-ticket, coarse-queued), under one lock per CPU (per-cpu),
+or by messages to a thread that decides for all CPUs (messages). The figures
+contain no interrupts and context switches, but other work on these CPUs
+increases them, the maxima most: measure on an otherwise idle machine.
 
-TABLE is CSV (docs/profile.md). Each line tells its machine, so that tables of
-several machines can be put together: with --append, or with cat.
+TABLE is CSV (docs/profile.md). Each line contains its machine, so tables of
+several machines can be combined, with --append or with cat.
 
 Examples:
   wastenot bounds measure --span 20ms
   wastenot bounds measure --span 20ms -o here.csv
   wastenot bounds measure --cpus 1 --span 20ms --design coarse-ticket --json")]
 pub(crate) struct Measure {
-    /// On how many CPUs, in turn: 1,2,4-8; powers of two, and all, unless set
+    /// Numbers of CPUs to measure: 1,2,4-8 [default: powers of two, and all]
     #[arg(long, value_name = "LIST", value_parser = counts)]
     pub(crate) cpus: Option<CpuSet>,
-    /// How long each design decides on each number of CPUs
+    /// Length of the measurement of each design on each number of CPUs
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = some_span)]
     pub(crate) span: Span,
-    /// Only these: coarse-ticket, coarse-queued, per-cpu, messages, line
+    /// Measure only these designs: coarse-ticket, coarse-queued, per-cpu, messages, line
     #[arg(long = "design", value_name = "NAME", value_delimiter = ',')]
     pub(crate) designs: Vec<Decider>,
-    /// Write the figures as CSV; `-` is standard output
+    /// Output file for the figures, in CSV; `-` is standard output
     #[arg(short, long, value_name = "TABLE")]
     pub(crate) output: Option<PathBuf>,
-    /// Add them to TABLE if it is there
+    /// Append to the output file if it exists
     #[arg(long, requires = "output")]
     pub(crate) append: bool,
-    /// Replace TABLE if it is there
+    /// Overwrite the output file
     #[arg(long, requires = "output", conflicts_with = "append")]
     pub(crate) force: bool,
     #[command(flatten)]
@@ -242,17 +245,17 @@ impl FromStr for Decider {
     }
 }
 
-/// Tell which simulated costs fit what was measured of a lock
+/// Find the simulated costs of a lock that fit measured figures
 #[derive(Args, Debug)]
 #[command(after_help = "\
-TABLE is what `wastenot bounds measure` wrote, what Feather-Trace's tool
-ft-compute-stats printed, or samples of ft2csv in a file named as
+TABLE is the output of `wastenot bounds measure`, the output of ft-compute-stats
+from Feather-Trace, or samples from ft2csv in a file with a name such as
   overheads_scheduler=GSN-EDF_m=64_overhead=SCHED.csv
-A pair is how many cache lines are written under the lock for all, and how
-often a CPU that waits for it fetches the lock's line. Each pair that fits is
-printed, since few figures determine one (docs/profile.md).
+The costs are a pair of numbers: cache lines written under the global lock, and
+fetches of the lock's line by a CPU that waits for it. All pairs that fit are
+printed, because few figures do not determine a single one (docs/profile.md).
 
-Exit codes: 0 some fit; 1 none does; 2 failed.
+Exit codes: 0 a pair fits; 1 no pair fits; 2 failure.
 
 Examples:
   wastenot bounds calibrate scenarios/measured/epyc-2.csv
@@ -260,38 +263,38 @@ Examples:
   wastenot bounds calibrate scenarios/measured/epyc-2.csv --within 40% -o e.toml
   wastenot bounds calibrate --point 8=75us --within 5%")]
 pub(crate) struct Calibrate {
-    /// Figures, in CSV; `-` is standard input
+    /// Measured figures in CSV; `-` is standard input
     #[arg(value_name = "TABLE", required_unless_present = "points")]
     pub(crate) files: Vec<PathBuf>,
-    /// The longest that a kernel took on M CPUs to choose whom to run: 64=3ms
+    /// Longest scheduling decision of a kernel on M CPUs: 64=3ms
     #[arg(long = "point", value_name = "M=TIME", value_parser = point)]
     pub(crate) points: Vec<(u32, Span)>,
-    /// What all else costs: x7550-assumed, free, or a file (docs/profile.md)
+    /// Profile of all other costs: x7550-assumed, free, or a file (docs/profile.md)
     #[arg(long, value_name = "PROFILE", default_value = "x7550-assumed")]
     pub(crate) profile: String,
-    /// How far off a figure may be
+    /// Largest accepted deviation of a figure
     #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = share)]
     pub(crate) within: f64,
-    /// What of a figure counts: mean, median (of threads), max (of a kernel)
+    /// Statistic to fit: mean, median (default for threads) or max (default for a kernel)
     #[arg(long, value_name = "NAME", hide_possible_values = true)]
     pub(crate) figure: Option<Figure>,
-    /// Only figures of machines whose name has this in it
+    /// Use only figures of machines whose name contains TEXT
     #[arg(long, value_name = "TEXT")]
     pub(crate) machine: Option<String>,
-    /// Only figures of these designs: coarse-ticket, coarse-queued, GSN-EDF
+    /// Use only figures of these designs: coarse-ticket, coarse-queued, GSN-EDF
     #[arg(long = "design", value_name = "NAME", value_delimiter = ',')]
     pub(crate) designs: Vec<String>,
-    /// CPUs of a socket, where a table does not tell
+    /// CPUs per socket, if a table does not contain it
     #[arg(long, value_name = "N", default_value_t = 8)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=8192))]
     pub(crate) socket: u32,
-    /// How fast the clock of Feather-Trace was: 2000 is 2 GHz
+    /// Clock rate of Feather-Trace, in cycles per microsecond: 2000 is 2 GHz
     #[arg(long, value_name = "N", value_parser = rate)]
     pub(crate) cycles_per_us: Option<f64>,
-    /// Write the pair that comes nearest as a profile, if it fits; `-` is standard output
+    /// Output file for the nearest pair as a profile, if it fits; `-` is standard output
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace OUT if it is there
+    /// Overwrite the output file
     #[arg(long, requires = "output")]
     pub(crate) force: bool,
     #[command(flatten)]

@@ -10,12 +10,12 @@ use super::input::{self, Reading};
 use super::quantity::span;
 use super::when::WindowArgs;
 
-/// Tell how much CPU time was wasted, when, where and to whom
+/// Report wasted CPU time: how much, when, where and which tasks
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Waste is CPU time that CPUs were idle while tasks that could run there waited.
+Waste is the time that CPUs were idle while tasks that could run there waited.
 
-Exit codes: 0 answered; 1 over --budget; 2 failed; 3 the trace cannot tell.
+Exit codes: 0 success; 1 over --budget; 2 failure; 3 unknown from this trace.
 
 Examples:
   wastenot check trace.dat
@@ -26,7 +26,8 @@ Examples:
 pub(crate) struct Check {
     #[arg(value_name = "FILE", help = input::FILE)]
     pub(crate) file: PathBuf,
-    /// Exit with 1 when `waste.cpu_ns` is more: 1% of known CPU time (`waste.share`), or 20ms
+    /// Exit with 1 if more CPU time is wasted: 1% of known CPU time (`waste.share`), or 20ms
+    /// (`waste.cpu_ns`)
     #[arg(long, value_name = "MAX")]
     pub(crate) budget: Option<Budget>,
     #[command(flatten)]
@@ -41,24 +42,24 @@ pub(crate) struct Check {
 
 /// What of a trace counts, and how.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "What counts")]
+#[command(next_help_heading = "Selection")]
 pub(crate) struct Select {
-    /// Only these CPUs, as places to be idle and to wait: 0-3,8
+    /// Count idle time and waits on these CPUs only: 0-3,8
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub(crate) cpus: Option<CpuSet>,
-    /// Only waits of these: a name with * and ?, or a tid; may be repeated
+    /// Count waits of these tasks only: a name with * and ?, or a tid; may be repeated
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Vec<String>,
-    /// List only episodes and violations this long; totals stay
+    /// List only episodes and violations of at least this length; does not change totals
     #[arg(long, value_name = "TIME", value_parser = span)]
     pub(crate) longer_than: Option<Span>,
-    /// What a CPU without any switch is taken for: unknown or idle
+    /// State of a CPU without any switch: unknown or idle
     #[arg(long, value_name = "WHAT", default_value = "unknown", hide_possible_values = true)]
     pub(crate) silent_cpus: SilentCpus,
-    /// Queues are shared (sched_ext, a global queue): a waiting task's CPU is nominal
+    /// Run queues are shared (sched_ext, a global queue): the CPU of a waiting task is nominal
     #[arg(long)]
     pub(crate) shared_queue: bool,
-    /// How long a CPU may take to start what it was woken for
+    /// Time allowed for a CPU to start the task that it was woken for
     #[arg(long, value_name = "TIME", value_parser = span, default_value = "1ms")]
     pub(crate) wake_grace: Span,
 }
@@ -80,10 +81,10 @@ impl Select {
 /// How a report is shown.
 #[derive(Args, Debug)]
 pub(crate) struct Face {
-    /// One JSON object; its names are in docs/reference
+    /// Print one JSON object (names: docs/reference)
     #[arg(long)]
     pub(crate) json: bool,
-    /// Plain text of 72 columns, the default
+    /// Print plain text of 72 columns (default)
     #[arg(long, conflicts_with = "json")]
     pub(crate) text: bool,
 }
@@ -91,7 +92,7 @@ pub(crate) struct Face {
 /// What silent CPUs are taken for.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum SilentCpus {
-    /// Idle, busy, isolated or offline: nobody knows
+    /// Idle, busy, isolated or offline: not known
     Unknown,
     /// Idle all the time
     Idle,

@@ -9,41 +9,42 @@ use super::check::{Face, Select, percent};
 use super::input::Reading;
 use super::when::WindowArgs;
 
-/// Compare runs: the measures of check side by side
+/// Compare the measures of check between runs
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Of several runs on a side the median counts, with its 95 % bootstrap interval.
+With several runs on a side, medians are compared, with a 95 % bootstrap
+interval of the change.
 
 --worse-than judges waste.cpu_ns, waste.share, waste.longest_ns, waste.wall_ns,
 wake_delay.cpu_ns, waits.wait_ns, latency.from_wakeup.p50_ns,
-latency.from_wakeup.p99_ns and latency.from_wakeup.max_ns; stderr names those
-that are worse.
+latency.from_wakeup.p99_ns and latency.from_wakeup.max_ns; those that got worse
+are listed on stderr.
 
-Figures cannot be compared where CPUs or what they share differ, lengths by
-more than 10 %, what the files tell (wakeups, placement, affinity, throttling),
-how much is known by more than 5 points, or where more than 0.1 % of the events
-are lost. The report says so first; --worse-than then needs --anyway. Kernels
-may differ.
+Runs are not comparable if their CPUs or topologies differ, their lengths by
+more than 10 %, the data that they contain (wakeups, placement, affinity,
+throttling), or the known share of CPU time by more than 5 points, or if more
+than 0.1 % of the events are lost. The report then begins with the
+reasons, and --worse-than needs --anyway. Kernels may differ.
 
-Exit codes: 0 answered; 1 worse than --worse-than; 2 failed; 3 the runs cannot
-tell, or cannot be compared.
+Exit codes: 0 success; 1 worse than --worse-than; 2 failure; 3 unknown, or the
+runs are not comparable.
 
 Examples:
   wastenot compare before.dat after.dat
   wastenot compare before-1.dat before-2.dat -- after-1.dat after-2.dat
   wastenot compare before.dat after.dat --worse-than 5% --anyway --json")]
 pub(crate) struct Compare {
-    /// Runs before; two files without `--` are one before and one after
+    /// Traces before the change; two files without `--` are one before and one after
     #[arg(value_name = "FILE", required = true)]
     pub(crate) before: Vec<PathBuf>,
-    /// Runs after
+    /// Traces after the change
     #[arg(value_name = "AFTER", last = true)]
     pub(crate) after: Vec<PathBuf>,
-    /// Exit with 1 when a judged measure is worse by more than this share of what it was, and with
-    /// several runs on both sides not by chance (95 % interval of the change)
+    /// Exit with 1 if a judged measure is worse by more than this share of its value before; with
+    /// several runs on both sides, only if the 95 % interval of the change is above 0
     #[arg(long, value_name = "SHARE")]
     pub(crate) worse_than: Option<Share>,
-    /// Judge also figures that cannot be compared, as of one work that takes longer now
+    /// Judge runs that are not comparable, too, such as the same work taking longer
     #[arg(long, requires = "worse_than")]
     pub(crate) anyway: bool,
     #[command(flatten)]

@@ -7,10 +7,10 @@ use clap::{Args, ValueEnum};
 use super::input::{self, Reading};
 use super::when::WindowArgs;
 
-/// Write a trace in another format, cut out a part, hide names
+/// Convert a trace to another format, extract a part, hide names
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The ending of -o decides the format; --format says it where there is none.
+The file extension of -o selects the format; without one, use --format.
 
 Examples:
   wastenot convert trace.dat -o trace.pftrace
@@ -21,16 +21,16 @@ Examples:
 pub(crate) struct Convert {
     #[arg(value_name = "FILE", help = input::FILE)]
     pub(crate) file: PathBuf,
-    /// Where to write it; `-` is standard output
+    /// Output file; `-` is standard output
     #[arg(short, long, value_name = "FILE", required = true)]
     pub(crate) output: PathBuf,
-    /// Where the ending does not tell: wn, perfetto, parquet, csv or jsonl
+    /// Output format: wn, perfetto, parquet, csv or jsonl [default: by the file extension]
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     pub(crate) format: Option<Format>,
-    /// Replace what is there
+    /// Overwrite the output file
     #[arg(long)]
     pub(crate) force: bool,
-    /// Hide names behind pseudonyms; with a SALT they are the same in all files scrubbed with it
+    /// Replace names with pseudonyms; the same SALT gives the same pseudonyms in all files
     #[arg(long, value_name = "SALT", num_args = 0..=1, require_equals = true)]
     pub(crate) scrub: Option<Option<String>>,
     #[command(flatten)]
@@ -42,15 +42,15 @@ pub(crate) struct Convert {
 /// A format that can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Our own: everything that is known (.wn)
+    /// Native format; contains everything that is known (.wn)
     Wn,
     /// Perfetto protobuf, for ui.perfetto.dev (.pftrace, .perfetto-trace)
     Perfetto,
-    /// Parquet, an event a row (.parquet)
+    /// Parquet, one row per event (.parquet)
     Parquet,
-    /// CSV, an event a line (.csv)
+    /// CSV, one line per event (.csv)
     Csv,
-    /// JSON Lines, an event a line (.jsonl)
+    /// JSON Lines, one line per event (.jsonl)
     Jsonl,
 }
 

@@ -2,14 +2,14 @@
 
 use clap::Args;
 
-/// Tell what this machine can record, and the exact command for it
+/// Show what this machine can record, and the exact commands for it
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   wastenot doctor
   wastenot doctor --json")]
 pub(crate) struct Doctor {
-    /// One JSON object: wastenot.doctor/1
+    /// Print one JSON object (wastenot.doctor/1)
     #[arg(long)]
     pub(crate) json: bool,
 }

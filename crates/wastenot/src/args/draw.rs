@@ -10,12 +10,13 @@ use super::check::SilentCpus;
 use super::input::{self, Reading};
 use super::when::WindowArgs;
 
-/// Draw who ran where, who waited, how long the queues were
+/// Draw the tasks on each CPU, waiting tasks, or queue lengths
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "\
-With -o the ending decides: .pdf, .svg or .png. Without -o it is drawn on the
-terminal. --min and --max are other names of --from and --to.
+The file extension of -o selects the format: .pdf, .svg or .png. Without -o, the
+picture is drawn on the terminal. --min and --max are aliases of --from and
+--to.
 
 Examples:
   wastenot draw cores trace.dat
@@ -33,15 +34,15 @@ pub(crate) struct Draw {
 #[derive(Args, Debug)]
 #[group(args = ["picture"])]
 pub(crate) struct Trace {
-    /// cores (what each ran), waiting (who ran, who waited) or queues (how long they were)
+    /// cores (tasks on each CPU), waiting (running and waiting tasks) or queues (queue lengths)
     #[arg(value_name = "PICTURE", hide_possible_values = true)]
     pub(crate) picture: Picture,
     #[arg(value_name = "FILE", help = input::FILE)]
     pub(crate) file: PathBuf,
-    /// Where to write the picture: .pdf, .svg or .png
+    /// Output file: .pdf, .svg or .png
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace what is there
+    /// Overwrite the output file
     #[arg(long)]
     pub(crate) force: bool,
     /// Order CPUs by package, node, cache and core
@@ -50,18 +51,18 @@ pub(crate) struct Trace {
     /// cores: colour only tasks of this name, draw all others as black marks
     #[arg(long, value_name = "NAME")]
     pub(crate) target: Option<String>,
-    /// cores: one colour a command instead of one a task
+    /// cores: one colour per command instead of per task
     #[arg(long)]
     pub(crate) color_by_command: bool,
-    /// queues: mark the CPUs that decisions of this one looked at; the trace has them if
-    /// `simulate --decisions` wrote it
+    /// queues: mark the CPUs that decisions of this CPU examined; needs a trace of
+    /// `simulate --decisions`
     #[arg(long, value_name = "CPU")]
     pub(crate) considered: Option<u16>,
-    /// safe for every kind of colour vision, or those of the published pictures
+    /// Colours: safe for all types of colour vision, or those of the published pictures
     #[arg(long, value_name = "safe|published", default_value = "safe")]
     #[arg(hide_possible_values = true, hide_default_value = true)]
     pub(crate) palette: Palette,
-    /// What a CPU without any switch is taken for: unknown or idle
+    /// State of a CPU without any switch: unknown or idle
     #[arg(long, value_name = "WHAT", default_value = "unknown", hide_possible_values = true)]
     pub(crate) silent_cpus: SilentCpus,
     #[command(flatten)]
@@ -76,16 +77,17 @@ pub(crate) enum What {
     Curves(Curves),
 }
 
-/// Draw the curves of a sweep: which share of task sets can be scheduled
+/// Draw the curves of a sweep: the share of schedulable task sets
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A point is a share with its interval of 95 %; where it is not known there is a
-gap. The axis below is total, or tasks where all totals are one; over another
-column all totals (or tasks) are one point: weighted schedulability. What else
-differs has panels: choose with --only, once for each value.
+A point is a share with its 95 % interval; unknown points are gaps. The
+horizontal axis is total, or tasks if all totals are equal; over another column,
+all totals (or tasks) are combined into one point: weighted schedulability.
+Other columns that vary get a panel for each value; select values with --only.
 
-With -o the ending decides: .pdf, .svg or .png. Without -o it is drawn on the
-terminal. Columns are those of the CSV: docs/sweep.md.
+The file extension of -o selects the format: .pdf, .svg or .png. Without -o, the
+picture is drawn on the terminal. The columns are those of the CSV file
+(docs/sweep.md).
 
 Examples:
   wastenot draw curves scenarios/sweeps/small.csv -o small.pdf
@@ -93,19 +95,19 @@ Examples:
   wastenot draw curves scenarios/sweeps/small.csv --over tasks
   cat scenarios/sweeps/small.csv | wastenot draw curves -")]
 pub(crate) struct Curves {
-    /// What `wastenot bounds sweep` wrote, in CSV; `-` is standard input
+    /// CSV output of `wastenot bounds sweep`; `-` is standard input
     #[arg(value_name = "RESULT")]
     pub(crate) file: PathBuf,
-    /// Where to write the picture: .pdf, .svg or .png
+    /// Output file: .pdf, .svg or .png
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace what is there
+    /// Overwrite the output file
     #[arg(long)]
     pub(crate) force: bool,
-    /// What is on the axis below: total, tasks, cpus or cache_delay
+    /// Column on the horizontal axis: total, tasks, cpus or cache_delay
     #[arg(long, value_name = "COLUMN", value_parser = number)]
     pub(crate) over: Option<Column>,
-    /// Draw only what has this value in a column: `cpus=8`
+    /// Draw only lines with this value in a column: `cpus=8`; may be repeated
     #[arg(long, value_name = "COLUMN=VALUE")]
     pub(crate) only: Vec<Only>,
 }
@@ -196,18 +198,18 @@ impl FromStr for Only {
 /// A kind of picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Picture {
-    /// What each CPU ran: one line a CPU, colours are tasks
+    /// Tasks on each CPU: one line per CPU, one colour per task
     Cores,
-    /// How many tasks ran and how many waited over time
+    /// Numbers of running and waiting tasks over time
     Waiting,
-    /// How long each CPU's queue was over time
+    /// Queue length of each CPU over time
     Queues,
 }
 
 /// A set of colours.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Palette {
-    /// Told apart by every kind of colour vision
+    /// Distinguishable with all types of colour vision
     Safe,
     /// Those of the published pictures
     Published,

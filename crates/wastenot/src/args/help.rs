@@ -14,10 +14,10 @@ use crate::out;
 
 /// Every verb, once, in the order in which a newcomer needs them.
 pub(crate) const GROUPS: &[(&str, &[&str])] = &[
-    ("Begin here", &["doctor", "report"]),
+    ("Start here", &["doctor", "report"]),
     ("Observe", &["record", "watch", "check", "draw", "compare", "convert"]),
-    ("Imagine, prove", &["simulate", "prove", "bounds", "rota"]),
-    ("Also", &["completions", "man"]),
+    ("Simulate, prove", &["simulate", "prove", "bounds", "rota"]),
+    ("Other", &["completions", "man"]),
 ];
 
 /// `wastenot --help`.
@@ -54,12 +54,13 @@ fn misuse(error: &Error, words: &[OsString]) -> Stop {
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     );
     if missing && verb == "rota" {
-        return Stop::new("rota: what to do?", "`wastenot rota check`, `fmt`, `explain` or `emit`");
+        let help = "`wastenot rota check`, `fmt`, `explain` or `emit`";
+        return Stop::new("rota needs a subcommand", help);
     }
     if missing {
         return Stop::new(
             "no verb given",
-            "begin with `wastenot doctor`; all verbs: `wastenot --help`",
+            "start with `wastenot doctor`; all verbs: `wastenot --help`",
         );
     }
     if let Some(stop) = mistyped(words).or_else(|| forgotten(error, verb, words)) {
@@ -67,7 +68,7 @@ fn misuse(error: &Error, words: &[OsString]) -> Stop {
     }
     let what = first_line(error);
     if let Some(line) = a_command(error, verb, words) {
-        return Stop::new(what, format!("a command stands behind `--`: `{line}`"));
+        return Stop::new(what, format!("put the command after `--`: `{line}`"));
     }
     match suggestion(error) {
         Some(near) => Stop::new(what, format!("did you mean `{near}`? See `{page}`")),
@@ -122,10 +123,10 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
     if let Some(file) = file_for_a_picture(error) {
         typed.insert(1, "cores".into());
         if file.ends_with(".csv") {
-            let what = format!("which picture of {file}? Of a sweep there are curves");
+            let what = format!("{file} needs a picture; a sweep has curves");
             return Some(Stop::new(what, format!("`wastenot draw curves {file}`")));
         }
-        let what = format!("which picture of {file}? There are cores, waiting and queues");
+        let what = format!("{file} needs a picture: cores, waiting or queues");
         return Some(Stop::new(what, format!("`wastenot {}`", typed.join(" "))));
     }
     if error.kind() != ErrorKind::MissingRequiredArgument {
@@ -143,7 +144,7 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
     if lacks(error, "<TABLE>") {
         let line =
             "`wastenot bounds measure -o here.csv`, then `wastenot bounds calibrate here.csv`";
-        return Some(Stop::new("calibrate needs figures", line));
+        return Some(Stop::new("calibrate needs measured figures", line));
     }
     if lacks(error, "<RESULT>") {
         let line =
@@ -156,7 +157,7 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
         let cpus = if cpus { " --cpus 4" } else { "" };
         let words = typed.map(|word| word.as_ref()).collect::<Vec<_>>().join(" ");
         let line = format!("wastenot bounds {file}{words}");
-        let what = if file.is_empty() { "how many CPUs?" } else { "bounds needs a task set" };
+        let what = if file.is_empty() { "bounds needs --cpus" } else { "bounds needs a task set" };
         return Some(Stop::new(what, format!("`{}{cpus}`", line.trim_end())));
     }
     if !file && !output {
@@ -178,21 +179,21 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
     }
     let line = format!("`wastenot {}`", typed.join(" "));
     Some(match (file, verb) {
-        (true, "compare") => Stop::new("compare needs two traces or more", line),
+        (true, "compare") => Stop::new("compare needs at least two traces", line),
         (true, "simulate") => Stop::new(
             "simulate needs a scenario",
             "`wastenot simulate scenarios/seeds/workpile.toml`; how to write one: docs/scenario.md",
         ),
-        (true, "rota") => Stop::new("rota needs a text to read", line),
+        (true, "rota") => Stop::new("rota needs a file", line),
         (true, "prove") => Stop::new(
-            "prove needs a policy to read",
+            "prove needs a policy file",
             format_args!("{line}; how to write one: docs/reference/rota.md"),
         ),
         (true, _) => Stop::new(
-            format_args!("{verb} needs a trace to read"),
+            format_args!("{verb} needs a trace file"),
             format_args!("{line}; to record one: `wastenot doctor`"),
         ),
-        (false, _) => Stop::new(format_args!("{verb} needs a file to write"), line),
+        (false, _) => Stop::new(format_args!("{verb} needs an output file"), line),
     })
 }
 

@@ -7,24 +7,24 @@ use wastenot_model::Span;
 
 /// What the help says of FILE.
 pub(crate) const FILE: &str =
-    "A trace of any format, recognised by its content; `-` is standard input";
+    "Trace in any supported format, detected from its content; `-` is standard input";
 
 /// What a file does not tell, or what of it is meant.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "What the file does not tell")]
+#[command(next_help_heading = "Input")]
 pub(crate) struct Reading {
-    /// The machine it was recorded on: a preset, an hwloc description, or a file (hwloc XML,
+    /// Machine that recorded the trace: a preset, an hwloc description, or a file (hwloc XML,
     /// `lscpu -p`, /sys)
     #[arg(long, value_name = "MACHINE")]
     pub(crate) machine: Option<String>,
-    /// Which buffer of a trace.dat with several
+    /// Buffer of a trace.dat with several buffers
     #[arg(long, value_name = "NAME")]
     pub(crate) buffer: Option<String>,
-    /// What events look like, where a perf.data was cut before it says so: another recording of
-    /// the same kernel, perf.data or trace.dat
+    /// Read event formats that a truncated perf.data lacks from another recording of the same
+    /// kernel, perf.data or trace.dat
     #[arg(long, value_name = "FILE")]
     pub(crate) formats_from: Option<PathBuf>,
-    /// Cycles a second, where the clock of the trace counts cycles: 2.4GHz, 2400MHz, 2400000000
+    /// Cycles per second, if the trace clock counts cycles: 2.4GHz, 2400MHz, 2400000000
     #[arg(long, value_name = "HZ", value_parser = hertz)]
     pub(crate) clock_hz: Option<u64>,
 }
@@ -42,7 +42,7 @@ fn hertz(text: &str) -> Result<u64, &'static str> {
         _ => "",
     };
     let cycles = Span::parse(&format!("{digits}{step}")).filter(|cycles| *cycles > Span::ZERO);
-    cycles.map(|cycles| cycles.0).ok_or("expected cycles a second: 2.4GHz, 2400MHz, 2400000000")
+    cycles.map(|cycles| cycles.0).ok_or("expected cycles per second: 2.4GHz, 2400MHz, 2400000000")
 }
 
 #[cfg(test)]

@@ -8,29 +8,29 @@ use wastenot_model::Span;
 use super::check::Face;
 use super::quantity::span;
 
-/// Prove what a policy claims, or show how it goes wrong
+/// Prove the claims of a policy, or find a counterexample
 #[derive(Args, Debug)]
 #[command(after_help = "\
-What is proved is that no CPU stays idle while a task waits that it may run,
-beyond a stated number of attempts: in a model, under the assumptions that are
-listed (docs/proofs.md). A policy says itself what it claims: `prove ...`.
+A proof shows that no CPU stays idle while a task that it may run waits, beyond
+a stated number of attempts. It holds in a model, under the assumptions listed
+in the report (docs/proofs.md). A policy declares its claims with `prove ...`.
 
-First small machines are explored, every situation of them, which needs no
-solver and finds the smallest counterexample: up to --cpus CPUs and --tasks
-tasks, and interleavings of wakeups up to 2 CPUs and 2 tasks. At the same time
-z3 or cvc5 is asked about machines of any size, or both are (--both). What they
-prove is explored for a moment only; where they do not, a solver is asked about
-small machines, too, always up to 5 CPUs and 8 tasks, or beyond a number that a
-balance asks for: a counterexample may be larger than --cpus says. The report
-tells of each claim how far it was explored.
+All states of small machines are explored: up to --cpus CPUs and --tasks tasks,
+and interleavings of wakeups up to 2 CPUs and 2 tasks. This needs no solver and
+finds the smallest counterexample. At the same time z3 or cvc5, or both
+(--both), check machines of any size. A claim that they prove is explored only
+briefly. For a claim that they do not prove, a solver also checks small
+machines: always up to 5 CPUs and 8 tasks, or more if a balance requires it, so
+a counterexample may be larger than --cpus. The report contains how far each
+claim was explored.
 
-What was asked and answered can be kept (--certificate) and asked again
-(--recheck).
+The queries to the solver and the answers can be saved (--certificate) and run
+again (--recheck).
 
-Exit codes: 0 all claims are proved, for any number of CPUs; 1 one is refuted;
-2 failed; 3 cannot tell: one is unknown, or proved of small machines only, or
-nothing is claimed. Of several claims the worst decides, 1 before 3. --recheck
-answers in the same way: 3 also for a claim that is not in the certificate.
+Exit codes: 0 all claims are proved for any number of CPUs; 1 a claim is
+refuted; 2 failure; 3 a claim is unknown or proved for small machines only, or
+there is no claim. 1 takes precedence over 3. The same holds for --recheck,
+with 3 also for a claim that is not in the certificate.
 
 Examples:
   wastenot prove policies/work-stealing.rota
@@ -41,42 +41,43 @@ pub(crate) struct Prove {
     /// Policies in Rota; `-` is standard input
     #[arg(value_name = "FILE", required_unless_present = "recheck")]
     pub(crate) file: Option<PathBuf>,
-    /// Only this claim; may be repeated
+    /// Check only this claim; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) claim: Vec<String>,
     /// Write the first counterexample (.wn, or any format of `convert`)
     #[arg(long, value_name = "HISTORY")]
     pub(crate) cex: Option<PathBuf>,
-    /// Replace what is there
+    /// Overwrite the output file
     #[arg(long)]
     pub(crate) force: bool,
-    /// Whom to ask: the first that is there of z3 and cvc5, unless named
+    /// Solver to run [default: z3 if installed, else cvc5]
     #[arg(long, value_name = "SOLVER", conflicts_with = "both")]
     pub(crate) solver: Option<Who>,
-    /// Ask z3 and cvc5, and compare what they say
+    /// Run both z3 and cvc5, and compare their answers
     #[arg(long)]
     pub(crate) both: bool,
-    /// How long a solver may think about one question
+    /// Time limit of a solver for one query
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = span)]
     pub(crate) patience: Span,
-    /// Explore machines of so many CPUs at most
+    /// Explore machines of at most N CPUs
     #[arg(long, value_name = "N", default_value = "4")]
     #[arg(value_parser = clap::value_parser!(u8).range(1..=6))]
     pub(crate) cpus: u8,
-    /// Explore so many tasks at most
+    /// Explore at most N tasks
     #[arg(long, value_name = "N", default_value = "3")]
     #[arg(value_parser = clap::value_parser!(u8).range(1..=6))]
     pub(crate) tasks: u8,
-    /// Ask anew what was asked before
+    /// Do not use cached answers of solvers
     #[arg(long)]
     pub(crate) no_cache: bool,
-    /// Take policies with `unsafe protocol`, to see what comes of it
+    /// Accept policies with `unsafe protocol`
     #[arg(long)]
     pub(crate) allow_unsafe: bool,
-    /// Write what was asked and answered into a new folder, for others to ask again
+    /// Write the queries and answers into a new directory, for --recheck
     #[arg(long, value_name = "DIR")]
     pub(crate) certificate: Option<PathBuf>,
-    /// Make anew what a certificate has to hold, compare, and ask again (of --claim alone)
+    /// Regenerate the queries of a certificate, compare them, and run them again (with --claim,
+    /// those of that claim only)
     #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "cex", "certificate"])]
     pub(crate) recheck: Option<PathBuf>,
     #[command(flatten)]
@@ -86,10 +87,10 @@ pub(crate) struct Prove {
 /// A solver, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Who {
-    /// Microsoft's
+    /// Z3, by Microsoft
     Z3,
-    /// Stanford's and Iowa's
+    /// cvc5, by Stanford and Iowa
     Cvc5,
-    /// Small machines only
+    /// No solver: small machines only
     None,
 }

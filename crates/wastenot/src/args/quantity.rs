@@ -6,13 +6,13 @@ use wastenot_model::Span;
 pub(crate) fn span(text: &str) -> Result<Span, &'static str> {
     let is_bare = text.ends_with(|last: char| last.is_ascii_digit());
     let span = if is_bare { Span::parse(&format!("{text}s")) } else { Span::parse(text) };
-    span.ok_or("expected a length: 500us, 4ms, 1.5s, or seconds: 10")
+    span.ok_or("expected a duration: 500us, 4ms, 1.5s, or seconds: 10")
 }
 
 /// The same, but not none at all.
 pub(crate) fn some_span(text: &str) -> Result<Span, &'static str> {
     match span(text)? {
-        Span(0) => Err("expected more than nothing"),
+        Span(0) => Err("expected a duration above 0"),
         some => Ok(some),
     }
 }

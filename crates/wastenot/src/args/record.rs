@@ -11,18 +11,19 @@ use wastenot_record::Trigger;
 use super::quantity::{size, some_span, span};
 use crate::fail::Stop;
 
-/// Record what the scheduler of this machine does
+/// Record the scheduling events of this machine
 #[derive(Args, Debug)]
 #[command(
     group = ArgGroup::new("length").args(["for", "pid", "cgroup", "command"]),
     after_help = "\
-It records all CPUs, since waste is what one CPU did while a task waited for
-another; the options say how long. Without any it records until Ctrl-C. With a
-command it passes on the command's exit code: 125 means that recording failed,
-126 and 127 that the command cannot be run, 128+N that signal N ended it.
+All CPUs are recorded, because waste is idle time of one CPU while a task waits
+for another. Without an option for the length, recording stops at Ctrl-C. With
+a command, the exit code is that of the command: 125 means that recording
+failed, 126 and 127 that the command cannot be run, 128+N that signal N ended
+it.
 
-While it grows the recording is FILE.part, readable at any time; with --last it
-is written at the end.
+During recording, the output is in FILE.part, which is readable at any time;
+with --last, it is written at the end.
 
 Examples:
   sudo wastenot record --for 10s
@@ -32,22 +33,22 @@ Examples:
   sudo wastenot record -o - --for 5s | wastenot check -"
 )]
 pub(crate) struct Record {
-    /// Where to; `-` is standard output
+    /// Output file; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "wastenot.wn")]
     pub(crate) output: PathBuf,
-    /// Replace what is there
+    /// Overwrite the output file
     #[arg(long)]
     pub(crate) force: bool,
-    /// For so long: 10s, 500ms, 5min
+    /// Stop after this time: 10s, 500ms, 5min
     #[arg(long = "for", id = "for", value_name = "TIME", value_parser = span)]
     pub(crate) span: Option<Span>,
-    /// Until this process ends
+    /// Stop when this process exits
     #[arg(long, value_name = "PID")]
     pub(crate) pid: Option<u32>,
-    /// Until no process is left in this cgroup
+    /// Stop when no process is left in this cgroup
     #[arg(long, value_name = "PATH")]
     pub(crate) cgroup: Option<PathBuf>,
-    /// Until this command ends
+    /// Command to run; stop when it exits
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
     #[command(flatten)]
@@ -63,14 +64,14 @@ pub(crate) struct Record {
     group = ArgGroup::new("flight").args(["last", "until"]).multiple(true)
 )]
 pub(crate) struct FlightArgs {
-    /// Keep only the last so many seconds, in memory, and write them at the end
+    /// Keep only the last events, of this length of time, in memory; write them at the end
     #[arg(long, value_name = "TIME", value_parser = some_span)]
     pub(crate) last: Option<Span>,
-    /// End soon after this: 'waste > 5ms', 'wait > 20ms', 'task=NAME wait > 1ms', or a signal
-    /// (USR1, USR2); keeps the last 10s unless --last says otherwise
+    /// Stop shortly after this condition or signal: 'waste > 5ms', 'wait > 20ms',
+    /// 'task=NAME wait > 1ms', USR1 or USR2; implies --last 10s unless --last is given
     #[arg(long, value_name = "WHAT", value_parser = until)]
     pub(crate) until: Option<Until>,
-    /// Memory for the events that are kept (with --last or --until)
+    /// Memory for the kept events (with --last or --until)
     #[arg(
         long,
         value_name = "SIZE",
@@ -89,7 +90,7 @@ impl FlightArgs {
     pub(crate) fn check(&self) -> Result<(), Stop> {
         match (&self.until, self.last) {
             (Some(Until::Trigger(_)), Some(last)) if last < LAST_MIN => Err(Stop::new(
-                format_args!("--last {last} may have forgotten by then what --until waits for"),
+                format_args!("--last {last} is too short to keep the event of --until"),
                 "`--last 1s`, or longer",
             )),
             _ => Ok(()),
@@ -124,12 +125,12 @@ fn until(text: &str) -> Result<Until, &'static str> {
 
 /// How to record.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "How")]
+#[command(next_help_heading = "Recording method")]
 pub(crate) struct Means {
-    /// Through a tracefs instance, even where BPF may be used
+    /// Record through a tracefs instance, even if BPF is available
     #[arg(long)]
     pub(crate) tracefs: bool,
-    /// Memory for events that are not written yet, for each CPU
+    /// Memory per CPU for events that are not written yet
     #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = ring)]
     pub(crate) buffer: u32,
 }

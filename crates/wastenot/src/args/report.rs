@@ -8,10 +8,10 @@ use super::check::Select;
 use super::input::{self, Reading};
 use super::when::WindowArgs;
 
-/// Put verdict, tables and pictures of a trace into one HTML file
+/// Write verdict, tables and pictures of a trace to one HTML file
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The file holds everything and opens from disk; it can be mailed as it is.
+The file is self-contained: it opens from disk and can be mailed.
 
 Examples:
   wastenot report trace.dat
@@ -20,16 +20,16 @@ Examples:
 pub(crate) struct Report {
     #[arg(value_name = "FILE", help = input::FILE)]
     pub(crate) file: PathBuf,
-    /// Where to write it [default: the trace's name with .html, in this folder]
+    /// Output file [default: the name of the trace with .html, in the current directory]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace what is there
+    /// Overwrite the output file
     #[arg(long)]
     pub(crate) force: bool,
-    /// Open it in the browser
+    /// Open the report in a browser
     #[arg(long)]
     pub(crate) open: bool,
-    /// Print it as plain text of 72 columns instead, for a mailing list
+    /// Print plain text of 72 columns instead, for a mailing list
     #[arg(long, conflicts_with_all = ["output", "open"])]
     pub(crate) text: bool,
     #[command(flatten)]

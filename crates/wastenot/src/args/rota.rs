@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// Write policies in Rota: find their faults, format them, emit C
+/// Check and format policies in Rota, explain errors, emit C
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Rota is a language for schedulers: docs/reference/rota.md.
+Rota is a language for scheduling policies: docs/reference/rota.md.
 
 Examples:
   wastenot rota check my.rota
@@ -29,12 +29,12 @@ pub(crate) enum What {
 }
 
 /// What the help says of FILE.
-const FILE: &str = "A text in Rota; `-` is standard input";
+const FILE: &str = "File in Rota; `-` is standard input";
 
-/// Tell all that is wrong with policies, short of proving them
+/// Report all faults of policies, without proving claims
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Exits with 1 where something is wrong.
+Exit codes: 0 no fault; 1 a fault; 2 failure.
 
 Examples:
   wastenot rota check my.rota
@@ -42,68 +42,68 @@ Examples:
 pub(crate) struct Check {
     #[arg(value_name = "FILE", required = true, help = FILE)]
     pub(crate) files: Vec<PathBuf>,
-    /// One JSON object: wastenot.rota/1
+    /// Print one JSON object (wastenot.rota/1)
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Write policies in their one form, in place
+/// Format policies in place
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Tells which files it changed. Comments and blank lines stay; nothing changes
-that means anything. Files with faults in their grammar are left alone.
+The names of changed files are printed. Comments and blank lines are kept, and
+the meaning does not change. Files with syntax faults are not changed.
 
 Examples:
   wastenot rota fmt my.rota
   wastenot rota fmt --check my.rota
   wastenot rota fmt - < my.rota")]
 pub(crate) struct Fmt {
-    /// A text in Rota; `-` is standard input, and the result standard output
+    /// File in Rota; `-` is standard input, with the result on standard output
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Change nothing; tell which files would be, and exit with 1 if any
+    /// Change nothing; list the files that would change, and exit with 1 if there are any
     #[arg(long)]
     pub(crate) check: bool,
 }
 
-/// Explain a code of the messages, or list all
+/// Explain an error code, or list all codes
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   wastenot rota explain
   wastenot rota explain R008")]
 pub(crate) struct Explain {
-    /// Such as R008; without one all are listed
+    /// Code such as R008; without it, all codes are listed
     pub(crate) code: Option<String>,
 }
 
-/// Write the C of a policy, for sched_ext
+/// Emit C of a policy for sched_ext
 #[derive(Args, Debug)]
 #[command(after_help = "\
-One self-contained file: docs/emit.md says what is in it and what a loader has
-to fill. clang makes BPF of it:
+The output is one self-contained file; docs/emit.md describes its contents and
+what a loader must set. Compile it to BPF with clang:
   clang -g -O2 -target bpf -mcpu=v3 -c my.bpf.c
 
-A policy of which a claim is refuted is not written: it is asked what `prove`
-asks, with up to 5 s for a question. What is not proved for any number of CPUs
-is noted, here and at the top of the file; `wastenot prove` says more.
+Claims are checked as with `wastenot prove`, with up to 5 s per query. A policy
+with a refuted claim is not written. Claims without a proof for any number of
+CPUs are listed on stderr and at the top of the file.
 
-Exit codes: 0 written; 1 there is a fault, or a claim is refuted; 2 failed.
+Exit codes: 0 written; 1 a fault, or a refuted claim; 2 failure.
 
 Examples:
   wastenot rota emit my.rota
   wastenot rota emit my.rota -o my.bpf.c")]
 pub(crate) struct Emit {
-    /// A text in Rota; `-` is standard input
+    /// File in Rota; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Where to write it; `-` is standard output
+    /// Output file; `-` is standard output
     #[arg(short, long, value_name = "OUT", default_value = "-")]
     pub(crate) output: PathBuf,
-    /// Replace OUT if it is there
+    /// Overwrite the output file
     #[arg(long)]
     pub(crate) force: bool,
-    /// Write it though a claim is refuted
+    /// Write the file even if a claim is refuted
     #[arg(long)]
     pub(crate) anyway: bool,
 }

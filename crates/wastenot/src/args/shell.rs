@@ -10,7 +10,7 @@ Examples:
   source <(wastenot completions bash)
   wastenot completions fish > wastenot.fish")]
 pub(crate) struct Completions {
-    /// The shell
+    /// Shell
     pub(crate) shell: Shell,
 }
 
@@ -21,6 +21,6 @@ Examples:
   wastenot man > wastenot.1
   wastenot man check > wastenot-check.1")]
 pub(crate) struct Man {
-    /// The verb; without one, the page of wastenot itself
+    /// Verb [default: the page of wastenot itself]
     pub(crate) verb: Option<String>,
 }

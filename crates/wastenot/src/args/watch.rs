@@ -11,12 +11,12 @@ use wastenot_model::Span;
 use super::address::address;
 use super::quantity::{size, some_span, span};
 
-/// Watch this machine for CPUs that idle while tasks wait, always on
+/// Monitor this machine for CPUs that stay idle while tasks wait
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A timer in the kernel looks at every run queue. What several looks in a row
-find is confirmed by recording events for a moment. Each violation is one line
-of JSON, wastenot.violation/1 (docs/watch.md).
+A timer in the kernel examines all run queues. A violation that several
+consecutive looks find is confirmed by a short recording of events. Each
+violation is printed as one line of JSON, wastenot.violation/1 (docs/watch.md).
 
 Examples:
   wastenot watch --for 1s
@@ -28,41 +28,41 @@ pub(crate) struct Watch {
     /// Time between looks, 1ms to 10ms
     #[arg(long, value_name = "TIME", value_parser = look, default_value = "10ms")]
     pub(crate) look: Span,
-    /// At most one suspicion is looked into in this time, 10ms to 1h
+    /// Check at most one suspected violation in this time, 10ms to 1h
     #[arg(long, value_name = "TIME", value_parser = period, default_value = "1s")]
     pub(crate) period: Span,
-    /// How long events are recorded, and a violation must last, to be confirmed: 1ms
-    /// to 1s, less than --period
+    /// Length of the recording that confirms a violation; shorter violations are ignored:
+    /// 1ms to 1s, less than --period
     #[arg(long, value_name = "TIME", value_parser = confirm, default_value = "100ms")]
     pub(crate) confirm: Span,
-    /// consecutive:N instead: N looks in a row, one a period, find the same CPU idle
+    /// Use the rule consecutive:N: N consecutive looks, one per period, find the same CPU idle
     #[arg(long, value_name = "RULE", conflicts_with_all = ["look", "confirm"])]
     pub(crate) mode: Option<Consecutive>,
-    /// Hook events all the time: nothing is sampled, at the cost of a recording
+    /// Trace all events instead of sampling; has the overhead of a recording
     #[arg(long, conflicts_with = "mode")]
     pub(crate) exact: bool,
-    /// Events of so many seconds are at hand, to be saved with a violation
+    /// Length of time of the kept events, which are saved with a violation
     #[arg(long, value_name = "TIME", value_parser = some_span, default_value = "10s", requires = "exact")]
     pub(crate) last: Span,
-    /// In so much memory
+    /// Memory for the kept events
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "32MiB", requires = "exact")]
     pub(crate) memory: u64,
-    /// Tell also: run-time-deficit, useless-migration
+    /// Report also: run-time-deficit, useless-migration
     #[arg(long, value_name = "KIND", value_enum, value_delimiter = ',', requires = "exact")]
     pub(crate) also: Vec<Also>,
-    /// End after this time
+    /// Stop after this time
     #[arg(long = "for", value_name = "TIME", value_parser = span)]
     pub(crate) time: Option<Span>,
-    /// Serve /metrics (OpenMetrics) and /healthz here; a PORT alone is one of the loopback
+    /// Serve /metrics (OpenMetrics) and /healthz at this address; PORT alone is on the loopback
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = address)]
     pub(crate) listen: Option<SocketAddr>,
-    /// Save a recording of each violation in this folder
+    /// Save a recording of each violation in this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) save: Option<PathBuf>,
-    /// Save at most so many an hour
+    /// Save at most N recordings per hour
     #[arg(long, value_name = "N", default_value = "12", requires = "save")]
     pub(crate) at_most: u32,
-    /// Keep at most so much of them; the oldest go first
+    /// Keep recordings of at most this size in all; delete the oldest first
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "1GB", requires = "save")]
     pub(crate) keep: u64,
 }
@@ -70,9 +70,9 @@ pub(crate) struct Watch {
 /// Violations that are told only if asked for: fair schedulers have them, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Also {
-    /// A task waits longer, or less long, than others of its weight
+    /// A task waits longer, or shorter, than others of its weight
     RunTimeDeficit,
-    /// A waiting task is moved to where no less waits
+    /// A waiting task is moved to a CPU where as much or more waits
     UselessMigration,
 }
 

@@ -24,7 +24,7 @@ impl FromStr for When {
 
     fn from_str(text: &str) -> Result<When, &'static str> {
         const FORMS: &str = "expected 3.2, 200ms (after the start), -50ms (before the end) \
-            or @5123.0045 (a stamp as printed)";
+            or @5123.0045 (a timestamp as printed)";
         let span = |text: &str| quantity::span(text).map_err(|_| FORMS);
         if let Some(stamp) = text.strip_prefix('@') {
             let is_bare = stamp.ends_with(|last: char| last.is_ascii_digit());
@@ -54,13 +54,13 @@ impl When {
 
 /// The part of a trace that counts.
 #[derive(Args, Clone, Copy, Debug, Default)]
-#[command(next_help_heading = "What counts")]
+#[command(next_help_heading = "Selection")]
 pub(crate) struct WindowArgs {
-    /// Count from here: 3.2 (s) or 200ms after the start, -50ms before the end,
-    /// @5123.0045 a stamp as printed
+    /// Start of the time window: 3.2 (s) or 200ms after the start of the trace, -50ms before its
+    /// end, @5123.0045 a timestamp as printed
     #[arg(long, value_name = "TIME", alias = "min", allow_hyphen_values = true)]
     pub(crate) from: Option<When>,
-    /// Count up to here; same forms
+    /// End of the time window; same forms
     #[arg(long, value_name = "TIME", alias = "max", allow_hyphen_values = true)]
     pub(crate) to: Option<When>,
 }
@@ -101,7 +101,7 @@ pub(crate) fn cycles(history: &History, what: &str) -> Stop {
     let clock = &history.head.clock.name;
     Stop::new(
         format_args!("{what}, and the clock ({clock}) counts cycles"),
-        "say how many a second: `--clock-hz 2.4GHz`",
+        "give its rate: `--clock-hz 2.4GHz`",
     )
 }
 

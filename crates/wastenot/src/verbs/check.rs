@@ -19,13 +19,13 @@ pub(crate) fn run(args: &Check) -> Result<Answer, Stop> {
         None => Answer::Yes,
         Some(Budget::CpuTime(_)) if !history.head.clock.nanoseconds => {
             out::note(
-                "cannot tell: the clock counts cycles, so CPU time is unknown; say how many a \
-                 second with `--clock-hz 2.4GHz`, or give a share: `--budget 1%`",
+                "cannot tell: the clock counts cycles, so CPU time is unknown; give its rate with \
+                 `--clock-hz 2.4GHz`, or give a share: `--budget 1%`",
             );
             Answer::CannotTell
         }
         Some(_) if check.waste.known_ns == 0 => {
-            out::note("cannot tell: what the CPUs did is not known for any part of this trace");
+            out::note("cannot tell: CPU activity is not known for any part of this trace");
             Answer::CannotTell
         }
         Some(budget) => judge(budget, &check.waste, wastenot_check::is_cut(&history)),
@@ -58,8 +58,8 @@ fn judge(budget: Budget, waste: &Figures, is_cut: bool) -> Answer {
     if high > limit && is_cut {
         let (low, limit) = (show(low), show(limit));
         out::note(&format!(
-            "cannot tell: about {low}{of} wasted, which is no bound since the file is cut; {limit} \
-             allowed"
+            "cannot tell: about {low}{of} wasted, which is not a bound because the file is \
+             truncated; {limit} allowed"
         ));
         Answer::CannotTell
     } else if low > limit {

@@ -35,13 +35,13 @@ pub(crate) fn run(args: &Compare) -> Result<Answer, Stop> {
     check::print(&report, &args.face)?;
     worse.iter().for_each(|difference| out::note(&format!("worse: {}", growth(difference))));
     for difference in chance {
-        out::note(&format!("may be chance, and does not count: {}", growth(difference)));
+        out::note(&format!("may be noise, not counted as worse: {}", growth(difference)));
     }
     Ok(match worse.is_empty() {
         false => Answer::No,
         true if runs.differences.iter().any(is_judged) => Answer::Yes,
         true => {
-            out::note("cannot tell: no measure that --worse-than looks at is known on both sides");
+            out::note("cannot tell: no measure that --worse-than checks is known on both sides");
             Answer::CannotTell
         }
     })
@@ -63,7 +63,7 @@ fn is_judged(difference: &Difference) -> bool {
 fn sides(args: &Compare) -> Result<(&[PathBuf], &[PathBuf]), Stop> {
     let is_option = |path: &&PathBuf| path.to_string_lossy().starts_with("--") && !path.exists();
     if let Some(option) = args.after.iter().find(is_option) {
-        let what = format!("{} stands behind `--`, where only files can be", option.display());
+        let what = format!("{} follows `--`, where only files are allowed", option.display());
         return Err(Stop::new(what, "put options first: `wastenot compare --json A.dat -- B.dat`"));
     }
     match (args.before.as_slice(), args.after.as_slice()) {
@@ -72,7 +72,7 @@ fn sides(args: &Compare) -> Result<(&[PathBuf], &[PathBuf]), Stop> {
             let name = |file: &PathBuf| open::shown(file);
             let rest: Vec<String> = rest.iter().map(name).collect();
             let what =
-                format!("which of the {} files are before, and which after?", rest.len() + 1);
+                format!("with {} files, `--` must separate before and after", rest.len() + 1);
             let help = format!("`wastenot compare {} -- {}`", name(first), rest.join(" "));
             Err(Stop::new(what, help))
         }

@@ -15,26 +15,26 @@ use crate::{open, out, progress};
 pub(crate) fn run(args: &Convert) -> Result<Answer, Stop> {
     let format = match args.format {
         Some(format) => format,
-        None => by_ending(&args.output, "say `--format wn`, perfetto, parquet, csv or jsonl")?,
+        None => by_ending(&args.output, "use `--format wn`, perfetto, parquet, csv or jsonl")?,
     };
     let target = Target::new(&args.output, args.force)?;
     let mut history = open::history(&args.file, &args.reading)?;
     if !history.head.clock.nanoseconds && format != Format::Wn {
         let what = format!(
-            "{}: its clock ({}) counts cycles, and times in this format are nanoseconds",
+            "{}: the clock ({}) counts cycles, but this format contains nanoseconds",
             open::shown(&args.file),
             history.head.clock.name
         );
-        let help = "say how many a second: `--clock-hz 2.4GHz`; only a .wn can hold cycles";
+        let help = "give its rate: `--clock-hz 2.4GHz`; only .wn files can contain cycles";
         return Err(Stop::new(what, help));
     }
     let window = args.window.of(&history)?;
     if args.window.is_asked() {
         if let Some(missing) = Missing::find(&history).first() {
             out::note(&format!(
-                "rows of CPU {} are missing, and of some waits only the whole recording shows \
-                 whether they are doubtful: a check of this part may know less than one of the \
-                 whole with --from and --to",
+                "rows of CPU {} are missing, and some waits can be classified as doubtful only \
+                 from the whole recording: a check of this part may determine less than a check \
+                 of the whole with --from and --to",
                 missing.cpu
             ));
         }
@@ -54,7 +54,7 @@ pub(super) fn by_ending(file: &Path, help: &'static str) -> Result<Format, Stop>
         return Ok(format);
     }
     let ending = ending.map_or("no ending".to_owned(), |ending| format!("`.{ending}`"));
-    let what = format!("which format is {}? It has {ending}", file.display());
+    let what = format!("cannot select a format for {}: it has {ending}", file.display());
     Err(Stop::new(what, help))
 }
 

@@ -33,28 +33,28 @@ fn policy(name: &str, recorded: &Recorded, choice: Option<Choice>) -> Result<Pol
     let text = match choice {
         Some(Choice { text: Some(text), switches, .. }) if switches.is_empty() => text,
         Some(Choice { text: Some(_), .. }) => {
-            let what = "a counterexample is of a policy with the parameters of its text";
+            let what = "a counterexample uses the parameters in the text of its policy";
             return Err(Stop::new(what, "change them there, and name the file alone"));
         }
         Some(Choice { name, .. }) => {
             let what =
-                format!("{name} is no policy in Rota: a counterexample cannot be forced on it");
+                format!("{name} is not a policy in Rota: a counterexample cannot be forced on it");
             return Err(Stop::new(what, "name a text: `--scheduler FILE.rota`, or none"));
         }
         None => recorded.text().map(str::to_owned).ok_or_else(|| {
-            let what = format!("{name} does not tell the text of its policy");
+            let what = format!("{name} does not contain the text of its policy");
             Stop::new(what, "name one: `--scheduler FILE.rota`")
         })?,
     };
     let program = wastenot_rota::compile(&text).map_err(|_| {
         // The text of a file that was named has been compiled before.
-        let what = format!("{name}: the text of its policy means nothing");
+        let what = format!("{name}: the text of its policy is not valid Rota");
         Stop::new(what, "name another one: `--scheduler FILE.rota`")
     })?;
     let alike = program.policies.iter().find(|policy| policy.name == recorded.policy());
     let only = program.policies.first().filter(|_| named && program.policies.len() == 1);
     alike.or(only).cloned().ok_or_else(|| {
-        let what = format!("{name} is of a policy `{}`, and there is none", recorded.policy());
+        let what = format!("{name} is of a policy `{}`, which is missing", recorded.policy());
         Stop::new(what, "name a file with that policy, or with one policy")
     })
 }
@@ -77,8 +77,8 @@ fn nothing_else(name: &str, args: &Simulate) -> Result<(), Stop> {
     match given.iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((option, _)) => Err(Stop::new(
-            format_args!("{option} is about a recording, and {name} is a counterexample"),
-            "leave it out: a counterexample is forced as it is",
+            format_args!("{option} applies to a recording, but {name} is a counterexample"),
+            "remove it: a counterexample is forced as it is",
         )),
     }
 }

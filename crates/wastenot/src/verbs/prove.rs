@@ -42,8 +42,8 @@ fn prove(file: &Path, args: &Prove) -> Result<Answer, Stop> {
         args.cex.as_ref().map(|path| Target::named("--cex", path, args.force)).transpose()?;
     let format = args.cex.as_ref().map(|path| convert::by_ending(path, ENDINGS)).transpose()?;
     if let Some(folder) = args.certificate.as_ref().filter(|folder| folder.exists()) {
-        let what = format!("{} is there already", folder.display());
-        return Err(Stop::new(what, "name a new folder: a certificate is written once"));
+        let what = format!("{} already exists", folder.display());
+        return Err(Stop::new(what, "name a new directory: a certificate is written once"));
     }
     let options = options(args)?;
     let judging = || {
@@ -95,7 +95,7 @@ fn meaning(source: &Source) -> Result<Program, Stop> {
     };
     compiled.map_err(|found| {
         out::complain(&source.shown(&found, out::colour_of_errors()));
-        let what = format!("{} means nothing", source.name);
+        let what = format!("{} is not valid Rota", source.name);
         let again = if source.name.contains(' ') { "-" } else { &source.name };
         Stop::new(what, format!("`wastenot rota check {again}`"))
     })
@@ -107,8 +107,8 @@ fn chosen(program: &Program, file: &str, args: &Prove) -> Result<Vec<Policy>, St
     if let Some(policy) = policies.iter().find(|policy| !policy.protocol.is_safe())
         && !args.allow_unsafe
     {
-        let what = format!("{file}: `{}` asks for an unsafe protocol", policy.name);
-        return Err(Stop::new(what, "add `--allow-unsafe` to see what comes of it"));
+        let what = format!("{file}: `{}` uses an unsafe protocol", policy.name);
+        return Err(Stop::new(what, "add `--allow-unsafe` to accept it"));
     }
     let whole = [ClaimKind::Isolation, ClaimKind::Composition];
     let whole = whole.iter().filter(|_| !program.partitions.is_empty());
@@ -118,7 +118,7 @@ fn chosen(program: &Program, file: &str, args: &Prove) -> Result<Vec<Policy>, St
         if !claims.contains(&name.as_str()) {
             let help = match wastenot_model::nearest(name, claims.iter().copied()) {
                 Some(near) => format!("did you mean `--claim {near}`?"),
-                None if claims.is_empty() => "it claims nothing: write `prove ...` into it".into(),
+                None if claims.is_empty() => "it has no claims: add `prove ...` to it".into(),
                 None => format!("it claims {}", claims.join(", ")),
             };
             return Err(Stop::new(format!("{file} does not claim `{name}`"), help));
@@ -159,7 +159,7 @@ fn solvers(args: &Prove) -> Result<Vec<Solver>, Stop> {
     let places = Places::from_environment();
     let wanted = |kind: Kind| {
         let found = places.find(kind).map_err(|error| failed(&error))?;
-        found.ok_or_else(|| Stop::new(format!("there is no {} here", kind.name()), kind.recipe()))
+        found.ok_or_else(|| Stop::new(format!("{} is not installed", kind.name()), kind.recipe()))
     };
     match (args.both, args.solver) {
         (true, _) => Ok(vec![wanted(Kind::Z3)?, wanted(Kind::Cvc5)?]),
@@ -282,7 +282,7 @@ fn certify(
 ) -> Result<(), Stop> {
     if options.solvers.is_empty() {
         let help = "name one with `--solver z3`, or both with `--both`";
-        return Err(Stop::new("a certificate takes a solver", help));
+        return Err(Stop::new("a certificate needs a solver", help));
     }
     let of = (source.name.as_str(), source.text.as_str());
     let write = || certificate::write(folder, of, judged, &options.solvers, options.patience);
@@ -293,11 +293,12 @@ fn certify(
 fn recheck(folder: &Path, args: &Prove) -> Result<Answer, Stop> {
     let solvers = solvers(args)?;
     if solvers.is_empty() {
-        return Err(Stop::new("asking again takes a solver", Kind::Z3.recipe()));
+        return Err(Stop::new("--recheck needs a solver", Kind::Z3.recipe()));
     }
     let options = options(args)?;
     let ask = || certificate::recheck(folder, &solvers, options.patience);
-    let mut again = progress::during("asking again", ask).map_err(|error| failed(&error))?;
+    let mut again =
+        progress::during("running queries again", ask).map_err(|error| failed(&error))?;
     only_asked(&mut again, args)?;
     let rejudge = || standings(&again, &options);
     let standings = progress::during("proving what is not shown", rejudge);
@@ -314,8 +315,8 @@ fn recheck(folder: &Path, args: &Prove) -> Result<Answer, Stop> {
     let answer = worst(standings.iter().map(|it| it.answer).chain([asked])).unwrap_or(asked);
     let mut report = Report::new("recheck/1", format!("Certificate: {}", folder.display()));
     report.verdict = match wrong {
-        0 => format!("All {} answers are as they should be", all.len()),
-        _ => format!("{wrong} of {} answers are not as they should be", all.len()),
+        0 => format!("All {} answers are as expected", all.len()),
+        _ => format!("{wrong} of {} answers are not as expected", all.len()),
     };
     let left: Vec<String> = standings
         .iter()

@@ -19,15 +19,15 @@ use crate::{open, out, progress};
 const PICTURES: [(Picture, &str, &str); 3] = [
     (
         Picture::Waiting,
-        "Who ran, who waited",
-        "Running and waiting tasks over time; the dotted line is the number of CPUs. Where tasks \
-         wait while fewer run than there are CPUs, CPU time goes to waste.",
+        "Running and waiting tasks",
+        "Running and waiting tasks over time; the dotted line is the number of CPUs. CPU time is \
+         wasted where tasks wait while fewer tasks run than there are CPUs.",
     ),
-    (Picture::Cores, "What each CPU ran", "One line a CPU, one colour a task, white is idle."),
+    (Picture::Cores, "Tasks on each CPU", "One line per CPU, one colour per task; white is idle."),
     (
         Picture::Queues,
-        "How long the queues were",
-        "One line a CPU; the colour is the number of tasks that run or wait there.",
+        "Run-queue lengths",
+        "One line per CPU; the colour is the number of tasks that run or wait there.",
     ),
 ];
 
@@ -92,8 +92,8 @@ pub(super) fn is_page(path: &Path) -> Result<(), Stop> {
     match path.extension().and_then(|ending| ending.to_str()) {
         None | Some("html" | "htm") => Ok(()),
         Some(ending) => Err(Stop::new(
-            format_args!("a report is a page in HTML, not `.{ending}`"),
-            "name a file that ends in .html; pictures alone: `wastenot draw`",
+            format_args!("a report is an HTML file, not `.{ending}`"),
+            "use a file name that ends in .html; pictures alone: `wastenot draw`",
         )),
     }
 }

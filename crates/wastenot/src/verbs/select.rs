@@ -70,8 +70,8 @@ pub(super) fn tasks(history: &History, patterns: &[String]) -> Result<Option<Vec
 
 /// No task is called like that.
 pub(crate) fn nobody(history: &History, pattern: &str) -> Stop {
-    let what = format!("no task is called `{pattern}`");
-    Stop::new(what, format!("for example {}", busiest(history)))
+    let what = format!("no task matches `{pattern}`");
+    Stop::new(what, format!("the trace contains, for example, {}", busiest(history)))
 }
 
 /// A few names that are in the trace, those of most tasks first.

@@ -21,7 +21,7 @@ use crate::{open, progress};
 const RTAPP_SCHEDULER: &str = "eevdf-6.12";
 
 /// What to do about an ending that is no format's.
-pub(super) const ENDINGS: &str = "end it in .wn, .pftrace, .parquet, .csv or .jsonl";
+pub(super) const ENDINGS: &str = "use .wn, .pftrace, .parquet, .csv or .jsonl";
 
 /// Simulates.
 pub(crate) fn run_verb(args: &Simulate) -> Result<Answer, Stop> {
@@ -71,8 +71,8 @@ fn no_trace(options: &WhatIf) -> Result<(), Stop> {
     match given.iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((option, _)) => Err(Stop::new(
-            format_args!("{option} is about a trace, and there is none"),
-            "name one with `--replay TRACE`; a scenario says itself what it runs on",
+            format_args!("{option} applies to a trace, but there is none"),
+            "name one with `--replay TRACE`; a scenario contains its own machine",
         )),
     }
 }
@@ -95,11 +95,11 @@ fn one(
     let target = Target::new(output, args.force)?;
     let [variant] = grid.variants() else {
         let names: Vec<&str> = grid.variants().iter().map(|it| it.name.as_str()).collect();
-        let what = format!("-o takes one run, and there are {} variants", names.len());
+        let what = format!("-o writes one run, but there are {} variants", names.len());
         return Err(Stop::new(what, format!("add `--variant`, one of {}", names.join(", "))));
     };
     if let Some(count) = args.seeds.filter(|count| *count > 1) {
-        let what = format!("-o takes one run, and --seeds {count} asks for {count}");
+        let what = format!("-o writes one run, but --seeds {count} selects {count}");
         return Err(Stop::new(what, "name one with `--seed 1`"));
     }
     let seed = grid.seeds().first().copied().unwrap_or(1);
@@ -124,7 +124,7 @@ pub(super) fn failed(error: &Error) -> Stop {
 
 /// What is to run, and what takes the place of its own schedulers.
 fn read(file: &Path, args: &Simulate) -> Result<(Scenario, Option<Choice>), Stop> {
-    let help = "name a scenario (TOML); scenarios/ has many, docs/scenario.md says how";
+    let help = "name a scenario (TOML); examples: scenarios/, format: docs/scenario.md";
     let (name, text) = open::text(file, help)?;
     let machine = args.what_if.reading.machine.as_deref();
     let choice = chosen(args)?;
@@ -137,8 +137,8 @@ fn read(file: &Path, args: &Simulate) -> Result<(Scenario, Option<Choice>), Stop
     }
     if machine.is_some() {
         return Err(Stop::new(
-            "--machine is about a trace or a file of rt-app, and this is a scenario",
-            "a scenario says itself what it runs on: change its `machine`",
+            "--machine applies to a trace or an rt-app file, but this is a scenario",
+            "change `machine` in the scenario",
         ));
     }
     Ok((wastenot_lab::scenario(&name, &text).map_err(wrong)?, choice))
@@ -158,8 +158,8 @@ fn safe(choice: &Choice, args: &Simulate) -> Result<(), Stop> {
     if args.allow_unsafe || !wastenot_lab::is_unsafe(choice) {
         return Ok(());
     }
-    let what = format!("{} asks for an unsafe protocol", choice.name);
-    Err(Stop::new(what, "add `--allow-unsafe` to see what comes of it"))
+    let what = format!("{} uses an unsafe protocol", choice.name);
+    Err(Stop::new(what, "add `--allow-unsafe` to accept it"))
 }
 
 /// What can be chosen, and set.

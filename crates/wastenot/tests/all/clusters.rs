@@ -47,7 +47,8 @@ fn what_no_division_shows_is_unknown_and_what_no_scheduler_does_has_a_witness() 
     assert_eq!((&answer["cause"], &answer["witness"]), (&json!("test"), &Value::Null));
     assert_eq!(column(&answer, "clusters", "by"), [&Value::Null, &json!("qpa")]);
     let text = answer["summary"].as_str().expect("a sentence");
-    let why = "By worst fit CPU 0 is the first: its tasks use 1.333 of 1 CPU. First fit finds none";
+    let why = "With worst fit, CPU 0 is the first not accepted: its tasks use 1.333 of 1 CPU. \
+               First fit finds no";
     assert!(text.contains(why), "{text}");
     desk.put("t.csv", "wcet_us,period_us\n".to_owned() + &"3,3\n".repeat(5));
     let (answer, code) = asked(&desk, "t.csv --cpus 4 --cluster 2");
@@ -98,8 +99,8 @@ fn what_cannot_be_asked_of_clusters_is_told_with_what_to_do() {
     desk.put("t.csv", "wcet_us,period_us,deadline_us\n2,10,20\n");
     desk.put("o.csv", "kind,at,max_us,implementation,cpus\nschedule,,1,gsn-edf,4\n");
     for (words, what, help) in [
-        ("--cpus 64 --cluster 7", "64 CPUs are no clusters of 7", "divides `--cpus`"),
-        ("--cpus 4 --cluster 8", "4 CPUs are no clusters of 8", "divides `--cpus`"),
+        ("--cpus 64 --cluster 7", "64 CPUs cannot be divided into clusters of 7", "must divide"),
+        ("--cpus 4 --cluster 8", "4 CPUs cannot be divided into clusters of 8", "must divide"),
         ("--cpus 4 --cluster 1 --implementation gedf-mp", "no CPU for tasks", "`--cluster 2`"),
         ("--cpus 8 --cluster 2 --overheads o.csv", "gsn-edf on 4 CPUs", "on 2 CPUs"),
     ] {

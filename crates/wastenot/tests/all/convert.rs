@@ -19,7 +19,7 @@ fn a_part_of_a_recording_that_lacks_rows_says_that_the_whole_knows_more() {
     let (text, code) = said(&desk.bash(&format!("{line} --force --from 40ms --to 90ms")));
     assert_eq!(code, 0, "{text}");
     assert!(text.starts_with("wastenot: rows of CPU "), "{text}");
-    assert!(text.ends_with("one of the whole with --from and --to\n"), "{text}");
+    assert!(text.ends_with("a check of the whole with --from and --to\n"), "{text}");
 }
 
 #[test]

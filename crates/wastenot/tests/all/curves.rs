@@ -99,7 +99,7 @@ fn what_is_not_known_is_a_gap_and_told() {
         Some(format!("{cell}{accepted},3,{}", cells[2..].join(",")))
     });
     let told = texts(&desk, only);
-    let note = "Gaps: at 1 place tests were out of their budget; at 1 place the file has no \
+    let note = "Gaps: at 1 place tests exceeded their budget; at 1 place the file has no \
                 line for a curve.";
     assert!(told.contains(note), "{told}");
 }
@@ -130,10 +130,10 @@ fn what_is_wrong_is_told_with_what_to_do() {
         ),
         ("empty.csv", "no result of a sweep: there is nothing in it", "bounds sweep"),
         ("header.csv", "the header is there, and no point", "bounds sweep"),
-        ("twice.csv", "there are two lines of `no overheads`, hard", "One result"),
+        ("twice.csv", "there are two lines of `no overheads`, hard", "draw one"),
         ("cap.csv", "some sets have no total", "--over tasks"),
-        ("wide.csv", "that would be 320 panels", "`--only deadlines=d0` (1 of 20)"),
-        ("small.csv --only cpus=3", "no line has cpus=3", "there are 2, 4"),
+        ("wide.csv", "320 panels are too many", "`--only deadlines=d0` (1 of 20)"),
+        ("small.csv --only cpus=3", "no line has cpus=3", "values are 2, 4"),
         ("small.csv --only cpu=3", "did you mean `cpus`?", "draw"),
         ("small.csv --only cpus", "write COLUMN=VALUE", "draw"),
         ("small.csv --over periods", "columns are total, tasks, cpus, cache_delay", "draw"),

@@ -38,13 +38,13 @@ fn it_goes_wrong_on_its_own_text_and_otherwise_on_a_mended_one() {
 fn what_does_not_fit_is_told() {
     let desk = desk("minimum-for-all");
     let cases = [
-        ("--scheduler global-fifo", "global-fifo is no policy in Rota"),
+        ("--scheduler global-fifo", "global-fifo is not a policy in Rota"),
         ("--scheduler policies/fair-vtime.rota", "it has no queue `ready`, but q"),
-        ("--scheduler mended.rota,slice=5ms", "the parameters of its text"),
+        ("--scheduler mended.rota,slice=5ms", "the parameters in the text"),
         ("--scheduler none.rota", "none.rota"),
-        ("--scheduler policies/partitions.rota", "a policy `minimum_for_all`, and there is none"),
-        ("--from 1us", "--from is about a recording"),
-        ("-o other.wn", "--output is about a recording"),
+        ("--scheduler policies/partitions.rota", "a policy `minimum_for_all`, which is missing"),
+        ("--from 1us", "--from applies to a recording"),
+        ("-o other.wn", "--output applies to a recording"),
     ];
     for (options, says) in cases {
         let (text, code) =

@@ -42,7 +42,7 @@ fn a_table_has_the_columns_of_the_page_and_grows_only_if_asked() {
     let short = "measure --span 5ms --cpus 1 --design coarse-ticket,per-cpu";
     let (text, code) = asked(&desk, &format!("{short} -o here.csv"));
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains("interrupts and switches are not in the figures"), "{text}");
+    assert!(text.contains("interrupts and context switches are not in the figures"), "{text}");
     let first = read(&desk, "here.csv");
     let page = fs::read_to_string(root().join("docs/profile.md")).expect("docs/profile.md");
     let section = page.split("## The table").nth(1).and_then(|rest| rest.split("\n## ").next());
@@ -91,18 +91,18 @@ fn what_cannot_be_measured_is_told_with_what_to_do() {
     desk.put("other.csv", "kind,at,max_us\n");
     desk.put("turned.csv", table("m").replace("kernel,wastenot,", "wastenot,kernel,"));
     for (words, what, help) in [
-        ("--cpus 4000", "4000 CPUs are asked for, and this process may use", "taskset"),
+        ("--cpus 4000", "4000 CPUs are requested, but this process may use", "taskset"),
         ("--cpus 0", "expected numbers of CPUs", "bounds measure --help"),
         ("--cpus 1-", "expected numbers of CPUs", "bounds measure --help"),
-        ("--cpus 1 --design line", "messages and lines take two CPUs", ""),
-        ("--cpus 1 --design messages", "messages and lines take two CPUs", ""),
+        ("--cpus 1 --design line", "messages and lines need two CPUs", ""),
+        ("--cpus 1 --design messages", "messages and lines need two CPUs", ""),
         ("--design message", "did you mean `messages`?", "bounds measure --help"),
         ("--design lin", "did you mean `line`?", "bounds measure --help"),
-        ("--span three", "expected a length", ""),
-        ("-o here.txt", "here.txt does not end so", ".csv"),
+        ("--span three", "expected a duration", ""),
+        ("-o here.txt", "here.txt does not end in .csv", ".csv"),
         ("--append", "--output", ""),
         ("-o other.csv --append", "other.csv:1: there is no column `at`", ""),
-        ("-o turned.csv --append", "another order", "machine,machine_cpus"),
+        ("-o turned.csv --append", "the wrong order", "machine,machine_cpus"),
     ] {
         let span = if words.contains("--span") { "" } else { "--span 5ms" };
         let (text, code) = asked(&desk, &format!("measure {span} {words}"));
@@ -121,11 +121,11 @@ fn of_one_cpu_that_it_may_use_it_asks_no_more() {
     let line = "taskset -c 0 wastenot bounds measure --span 5ms";
     let (text, code) = said(&desk.bash(line));
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains("messages and lines are not measured: they take two CPUs"), "{text}");
+    assert!(text.contains("messages and lines are not measured: they need two CPUs"), "{text}");
     let (text, code) = said(&desk.bash(&format!("{line} --cpus 2")));
     assert_eq!(code, 2, "{text}");
     assert!(
-        text.contains("this process may use 1") && text.contains("1 CPU at most (0)"),
+        text.contains("this process may use 1") && text.contains("at most 1 CPU (0)"),
         "{text}"
     );
 }
@@ -199,7 +199,7 @@ fn what_cannot_be_fitted_is_told_with_what_to_do() {
     desk.put("overheads_m=4_overhead=SCHED.csv", "1, 2, 1\n");
     desk.put("empty.csv", "");
     for (words, what, help) in [
-        ("", "calibrate needs figures", "bounds measure"),
+        ("", "calibrate needs measured figures", "bounds measure"),
         ("no.csv", "cannot open no.csv: no such file", "path"),
         ("empty.csv", "empty.csv:1: there is nothing in it", "machine"),
         ("two.csv", "the figures are of 2 machines: m, n", "--machine"),
@@ -215,7 +215,7 @@ fn what_cannot_be_fitted_is_told_with_what_to_do() {
         ("--point 8", "`64=3ms`", ""),
         ("--point 5000=3ms", "5000 CPUs: 1024 are simulated at most", ""),
         ("two.csv --within 200%", "0% to 100%", ""),
-        ("two.csv -o p.csv", "p.csv does not end so", ".toml"),
+        ("two.csv -o p.csv", "p.csv does not end in .toml", ".toml"),
         ("two.csv -o bad.toml", "exists already", "--force"),
     ] {
         let (text, code) = asked(&desk, &format!("calibrate {words}"));

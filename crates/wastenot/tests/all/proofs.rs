@@ -47,12 +47,12 @@ fn a_file_without_policy_or_claim_is_told_what_it_lacks() {
 fn what_is_wrong_with_a_line_is_said_with_what_to_write() {
     let desk = Desk::laid();
     for (line, what) in [
-        ("prove", "prove needs a policy to read"),
+        ("prove", "prove needs a policy file"),
         ("rota", "`explain` or `emit`"),
         ("prove policies/global-fifo.rota --claim foo", "it claims no_lost_task, "),
         ("prove policies/work-stealing.rota --claim rouns", "did you mean `--claim rounds`?"),
         ("prove policies/work-stealing.rota --claim isolation", "does not claim `isolation`"),
-        ("prove policies/work-stealing.rota --certificate policies", "policies is there already"),
+        ("prove policies/work-stealing.rota --certificate policies", "policies already exists"),
         ("prove policies/wrong/no-chain.rota", "add `--allow-unsafe`"),
         (
             "prove policies/work-stealing.rota --cex mended.rota",
@@ -130,13 +130,13 @@ fn a_certificate_is_asked_again_and_what_was_deleted_from_it_is_named() {
     let desk = Desk::laid();
     let certify = "wastenot prove policies/global-fifo.rota --certificate c";
     let (text, code) = says(&desk, certify);
-    if text.contains("a certificate takes a solver") {
+    if text.contains("a certificate needs a solver") {
         return println!("SKIPPED: {text}");
     }
     assert_eq!(code, 0, "{text}");
     let (text, code) = says(&desk, "wastenot prove --recheck c");
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains("answers are as they should be"), "{text}");
+    assert!(text.contains("answers are as expected"), "{text}");
     let row = ["fifo", "work_conservation", "shown"];
     assert!(text.lines().any(|line| line.split_whitespace().eq(row)), "{text}");
     let place = desk.path().join("c/manifest.json");
@@ -199,7 +199,7 @@ fn a_certificate_of_what_is_not_shown_fails() {
     for (file, answer, word) in [("refuted", 1, "refuted"), ("unknown", 3, "not shown")] {
         let certify = format!("wastenot prove {file}.rota --certificate {file}");
         let (text, code) = says(&desk, &certify);
-        if text.contains("a certificate takes a solver") {
+        if text.contains("a certificate needs a solver") {
             return println!("SKIPPED: {text}");
         }
         assert_eq!(code, answer, "{file}\n{text}");

@@ -106,7 +106,7 @@ fn fmt_leaves_wrong_texts_alone_and_formats_the_others() {
     assert_eq!(code, 2, "{text}");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "b.rota\n");
     assert!(text.contains("error[R008]: unknown word `qeue`"), "{text}");
-    assert!(text.contains("a.rota: left alone"), "{text}");
+    assert!(text.contains("a.rota: not changed"), "{text}");
     assert_eq!(fs::read_to_string(desk.path().join("a.rota")).expect("a text"), WRONG);
 }
 

@@ -71,7 +71,7 @@ fn neither_threads_nor_shards_nor_a_kill_change_a_byte() {
     for index in 1..=3 {
         let (text, code) = asked(&desk, &format!("small.toml --resume {index} --shard {index}/3"));
         assert_eq!(code, 3, "{text}");
-        assert!(text.contains("4 of 12 points are worked out"), "{text}");
+        assert!(text.contains("4 of 12 points are complete"), "{text}");
     }
     desk.put("all", ["1", "2", "3"].map(|file| read(&desk, file)).concat());
     let (text, code) = asked(&desk, "small.toml --resume all -o whole.csv");
@@ -173,7 +173,7 @@ fn what_is_wrong_is_told_with_what_to_do() {
         ("wrong.toml", "wrong.toml:18: there is no implementation `gedf-m`", "`gedf-mp`"),
         ("lost.toml", "nowhere/2.csv", "path"),
         ("most.toml", "tables/most.csv has no averages", "criteria"),
-        ("small.toml -o small.pdf", "small.pdf does not end so", ".csv"),
+        ("small.toml -o small.pdf", "small.pdf does not end in .csv", ".csv"),
         ("small.toml --shard 1/2", "--resume", "bounds sweep --help"),
         ("small.toml --resume r --shard 3/2", "`2/3`", "bounds sweep --help"),
         ("small.toml --resume r --shard 0/3", "`2/3`", "bounds sweep --help"),

@@ -45,8 +45,8 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
 fn target(path: &Path, force: bool) -> Result<Target, Stop> {
     let is_toml = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"));
     if !is_toml && path != Path::new("-") {
-        let what = format!("a profile is written as TOML, and {} does not end so", path.display());
-        return Err(Stop::new(what, "end it in .toml"));
+        let what = format!("a profile is TOML, but {} does not end in .toml", path.display());
+        return Err(Stop::new(what, "use a name that ends in .toml"));
     }
     Target::new(path, force)
 }
@@ -84,7 +84,7 @@ fn written(args: &Args, names: &str, to: &Target, calibrated: &Calibrated) -> Re
         print(&calibrated.report(names), &args.face)?;
     }
     if !calibrated.fits() {
-        out::note("no profile is written: none fits");
+        out::note("no profile is written: no pair fits");
         return Ok(());
     }
     let text = profile::written(&calibrated.nearest().profile, &calibrated.about());

@@ -52,8 +52,8 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
 fn target(path: &Path, args: &Args) -> Result<Target, Stop> {
     let is_csv = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
     if !is_csv && path != Path::new("-") {
-        let what = format!("figures are written as CSV, and {} does not end so", path.display());
-        return Err(Stop::new(what, "end it in .csv"));
+        let what = format!("figures are CSV, but {} does not end in .csv", path.display());
+        return Err(Stop::new(what, "use a name that ends in .csv"));
     }
     let adds = args.append && path.is_file();
     if adds {
@@ -62,7 +62,7 @@ fn target(path: &Path, args: &Args) -> Result<Target, Stop> {
     let target = Target::new(path, args.force || adds);
     target.map_err(|stop| match stop {
         Stop::Failure { what, code, .. } if path.is_file() => {
-            let help = "add to it with `--append`, or replace it with `--force`".to_owned();
+            let help = "append to it with `--append`, or overwrite it with `--force`".to_owned();
             Stop::Failure { what, help, code }
         }
         other => other,
@@ -75,8 +75,8 @@ fn there(path: &Path) -> Result<String, Stop> {
     measured::read(&name, text.as_bytes()).map_err(|error| Stop::new(&error, error.help()))?;
     let header = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'));
     if header.map(str::trim_end) != Some(&measured::header()) {
-        let what = format!("{name}: its columns are in another order than they are written");
-        return Err(Stop::new(what, format!("put them as {}", measured::header())));
+        let what = format!("{name}: its columns are in the wrong order");
+        return Err(Stop::new(what, format!("use the order {}", measured::header())));
     }
     Ok(text)
 }
@@ -109,8 +109,8 @@ impl Run {
         let (design, cpus) = (self.design.name(), self.on.len());
         let of = |kind: &Overhead| {
             format!(
-                "{} of {design} on {cpus} CPUs is not in the figures: its threads did not meet in \
-                 so short a time (longer: `--span`)",
+                "{} of {design} on {cpus} CPUs is not in the figures: its threads did not meet \
+                 within this time (increase `--span`)",
                 kind.name()
             )
         };
@@ -143,10 +143,10 @@ fn runs(args: &Args, usable: &[usize], machine: &Machine) -> Result<Vec<Run>, St
         runs.extend(on.into_iter().map(|on| Run { design, on }));
     }
     if runs.is_empty() {
-        let what = "messages and lines take two CPUs: one writes, the other reads";
+        let what = "messages and lines need two CPUs: one writes, the other reads";
         let help = match usable.len() {
-            1 => "this process may use one; measure the other designs: leave out `--design`",
-            _ => "ask for `--cpus 2` or more",
+            1 => "this process may use one; remove `--design` to measure the other designs",
+            _ => "use `--cpus 2` or more",
         };
         return Err(Stop::new(what, help));
     }
@@ -175,14 +175,13 @@ fn doubling(last: usize) -> Vec<usize> {
 fn crowd(asked: usize, usable: &[usize]) -> Stop {
     let list: CpuSet = usable.iter().map(|cpu| CpuId(*cpu as u16)).collect();
     let (count, s) = (usable.len(), if usable.len() == 1 { "" } else { "s" });
-    let what = format!("{asked} CPUs are asked for, and this process may use {count}");
-    let help =
-        format!("ask for {count} CPU{s} at most ({list}), or allow it more: `taskset`, cpusets");
+    let what = format!("{asked} CPUs are requested, but this process may use {count}");
+    let help = format!("use at most {count} CPU{s} ({list}), or allow it more: `taskset`, cpusets");
     Stop::new(what, help)
 }
 
 fn failed(error: &Error) -> Stop {
-    Stop::new(error, "containers may forbid it: try outside of one")
+    Stop::new(error, "containers may forbid it: run outside a container")
 }
 
 /// This machine, as far as figures depend on it.
@@ -242,7 +241,7 @@ impl Here {
         let on = if least == most { least.to_string() } else { format!("{least} to {most}") };
         let s = if most == 1 { "" } else { "s" };
         report.verdict = format!(
-            "What it takes on {on} CPU{s} to decide who runs next, if nothing else is done there; \
+            "Time to select the next task on {on} CPU{s}, if nothing else is done there; \
              measured for {span} each."
         );
         report.measure("machine", "", origin.machine.as_str(), Unit::None);
@@ -259,26 +258,26 @@ impl Here {
 
     fn assumptions(&self, most: usize) -> Vec<String> {
         let mut said = vec![
-            "interrupts and switches are not in the figures: threads decide, and run nothing; a \
-             kernel takes these besides"
+            "interrupts and context switches are not in the figures: threads make decisions and \
+             run nothing; a kernel has these overheads in addition"
                 .to_owned(),
-            "whatever interrupts a thread lengthens what it does just then, and delays those that \
-             wait for it: means and maxima are of this hour, medians of the machine"
+            "an interruption of a thread lengthens its current operation, and delays the threads \
+             that wait for it: means and maxima depend on the current load, medians on the machine"
                 .to_owned(),
-            "once reading the clock is in every figure but those of lines".to_owned(),
+            "every figure except those of lines includes reading the clock once".to_owned(),
         ];
         if self.origin.machine.ends_with(VIRTUAL) {
-            said.push("the machine is virtual: its CPUs are taken away at times".to_owned());
+            said.push("the machine is virtual: the hypervisor may preempt its CPUs".to_owned());
         }
         if most < 8 {
             let s = if most == 1 { "" } else { "s" };
-            said.push(format!("{most} CPU{s} tell nothing of how a design scales"));
+            said.push(format!("figures of {most} CPU{s} do not show how a design scales"));
         }
         if !self.machine.topology_known() {
-            said.push("the kernel does not tell which CPUs share a socket".to_owned());
+            said.push("the kernel does not report which CPUs share a socket".to_owned());
         }
         if most == 1 {
-            said.push("messages and lines are not measured: they take two CPUs".to_owned());
+            said.push("messages and lines are not measured: they need two CPUs".to_owned());
         }
         said
     }
@@ -316,7 +315,7 @@ fn table(lines: &[Measured]) -> Table {
         ("p999_ns", "", Unit::Ns),
         ("max_ns", "max", Unit::Ns),
     ];
-    let mut table = Table::new("figures", "What it takes", &columns);
+    let mut table = Table::new("figures", "Measured times", &columns);
     table.shown = usize::MAX;
     for it in lines {
         table.push(vec![

@@ -92,14 +92,14 @@ fn test(args: &Test) -> Result<Answer, Stop> {
 fn together(args: &Test) -> Result<u32, Stop> {
     let cpus = args.cluster.unwrap_or(args.cpus);
     if !args.cpus.is_multiple_of(cpus) {
-        let what = format!("{} CPUs are no clusters of {cpus}", args.cpus);
-        return Err(Stop::new(what, "let `--cluster` be a number that divides `--cpus`"));
+        let what = format!("{} CPUs cannot be divided into clusters of {cpus}", args.cpus);
+        return Err(Stop::new(what, "`--cluster` must divide `--cpus`"));
     }
     if cpus <= args.implementation.dedicated() {
         let what = format!("{} leaves no CPU for tasks", args.implementation.name());
         let help = match args.cluster {
-            None => "it needs `--cpus 2` or more, or take another implementation",
-            Some(_) => "it needs `--cluster 2` or more, or take another implementation",
+            None => "use `--cpus 2` or more, or another implementation",
+            Some(_) => "use `--cluster 2` or more, or another implementation",
         };
         return Err(Stop::new(what, help));
     }

@@ -32,7 +32,7 @@ pub(super) const TOLD: usize = 10_000;
 pub(super) const SEARCHED: usize = 100_000;
 
 /// Why no test is about tasks that an implementation does not take.
-const REFUSED: &str = "Linux takes no such deadline";
+const REFUSED: &str = "Linux rejects such a deadline";
 
 /// What was asked.
 pub(super) struct Asked {

@@ -32,11 +32,11 @@ impl Measured {
         let Some(whose) = self.table.stranger(implementation, cpus) else { return Ok(()) };
         let s = if cpus == 1 { "" } else { "s" };
         let what = format!(
-            "{}: the table is of {whose}, and is to count for {implementation} on {cpus} CPU{s}",
+            "{}: the table is for {whose}, not for {implementation} on {cpus} CPU{s}",
             self.name
         );
-        let help = "take a table of that (`wastenot bounds overheads` makes some), or leave its \
-                    columns `implementation` and `cpus` out if it holds there, too";
+        let help = "use a table for that (`wastenot bounds overheads` simulates one), or remove \
+                    its columns `implementation` and `cpus` if it is valid there, too";
         Err(Stop::new(what, help))
     }
 
@@ -62,9 +62,7 @@ pub(super) fn words(beyond: &Beyond) -> String {
 /// What to do about it.
 pub(super) fn help(beyond: &Beyond) -> &'static str {
     match (beyond.is_size, beyond.at) {
-        (true, 0) => {
-            "give each task its wss_kb, or go on beyond what was measured: `--extrapolate`"
-        }
-        _ => "measure there, or go on beyond what was measured: `--extrapolate`",
+        (true, 0) => "give each task its wss_kb, or extrapolate: `--extrapolate`",
+        _ => "measure there, or extrapolate: `--extrapolate`",
     }
 }

@@ -122,12 +122,12 @@ fn aloud(witness: &Witness<Missed>, tasks: &TaskSet, cpus: u32, asked: &Asked) -
             let job = match released_us {
                 0 => format!("a job takes {} us and is due after {}", it.wcet_us, it.deadline_us),
                 _ => format!(
-                    "jobs take {} us and come every {}: the one released at {released_us} us is \
-                     due at {deadline_us} and completes at {completed_us} at the earliest",
+                    "jobs take {} us and are released every {}: the one released at {released_us} \
+                     us is due at {deadline_us} and completes at {completed_us} at the earliest",
                     it.wcet_us, it.period_us
                 ),
             };
-            format!("of task {} {job}, even on a CPU of its own. No scheduler helps.", task + 1)
+            format!("task {}: {job}, even on a CPU of its own. No scheduler helps.", task + 1)
         }
         Witness::Overuse => {
             let used = format!("{:.3}", utilization(tasks));
@@ -167,7 +167,7 @@ fn ties(missed: &Missed) -> String {
     let words = |tie: &Tie| match tie {
         Tie::First => "the first task",
         Tie::Last => "the last task",
-        Tie::Running => "who runs",
+        Tie::Running => "the running task",
     };
     let all: Vec<&str> = missed.ties.iter().map(words).collect();
     match all.len() {
@@ -176,8 +176,8 @@ fn ties(missed: &Missed) -> String {
             words(&missed.tie)
         ),
         _ => format!(
-            "of equal deadlines {} goes first. With another tie rule none was seen to be late, \
-             and this shows nothing of it",
+            "of equal deadlines {} goes first. With another tie-breaking rule no late job was \
+             found, and this does not apply to it",
             all.join(", or ")
         ),
     }
@@ -259,7 +259,7 @@ impl Cause {
         let too_much = outcome.counted.as_ref().and_then(|it| it.as_ref().err());
         match self {
             Cause::Interrupts | Cause::Latency => match too_much {
-                Some(why) => format!("Once overheads are counted nothing is left: {why}."),
+                Some(why) => format!("Once overheads are counted, no capacity is left: {why}."),
                 None => String::new(),
             },
             Cause::Density => "Once overheads are counted, a job takes longer than its deadline \
@@ -270,13 +270,13 @@ impl Cause {
                 format!("Once overheads are counted, tasks use more than {cpus}.")
             }
             Cause::Demand | Cause::Miss => {
-                "Once overheads are counted, a window demands more than the CPUs give.".into()
+                "Once overheads are counted, a window demands more than CPUs provide.".into()
             }
             Cause::Refused => match outcome.refused {
                 Some(task) => refused(asked, task, &tasks[task]),
                 None => String::new(),
             },
-            Cause::Budget => "Some tests ran out of their budget of steps.".into(),
+            Cause::Budget => "Some tests exceeded their budget of steps.".into(),
             Cause::Test => unshown(outcome).into(),
         }
     }
@@ -285,9 +285,9 @@ impl Cause {
 /// That a task is none that the implementation takes.
 pub(super) fn refused(asked: &Asked, task: usize, it: &Sporadic) -> String {
     format!(
-        "{} takes no deadline beyond its period: Linux refuses it (`sched_setattr` fails with \
-         EINVAL), since jobs would be late that global EDF completes in time. Jobs of task {} come \
-         every {} us and are due after {}.",
+        "{} allows no deadline beyond its period: Linux rejects it (`sched_setattr` fails with \
+         EINVAL), because jobs that global EDF completes in time would be late. Jobs of task {} \
+         are released every {} us and are due after {}.",
         asked.implementation.name(),
         task + 1,
         it.period_us,
@@ -302,10 +302,10 @@ fn unshown(outcome: &Outcome) -> &'static str {
     let rejects = |(_, answer): &(Test, Answer)| *answer == Answer::Reject;
     match () {
         () if global().count() == 0 => {
-            "No test of global EDF was asked, and partitioned EDF is another scheduler."
+            "No test of global EDF was selected, and partitioned EDF is another scheduler."
         }
-        () if !global().any(rejects) => "None of the tests that were asked applies.",
-        () => "No test of global EDF that was asked accepts it, and they are sufficient only.",
+        () if !global().any(rejects) => "None of the selected tests applies.",
+        () => "No selected test of global EDF accepts it, and the tests are sufficient only.",
     }
 }
 
@@ -353,7 +353,7 @@ fn figures(
     if let Some(enough) = outcome.enough {
         let by = enough.by.key().to_uppercase();
         let cpus = enough.cpus + asked.implementation.dedicated();
-        let least = if enough.is_least { "fewest" } else { "fewer may do" };
+        let least = if enough.is_least { "fewest" } else { "fewer may suffice" };
         let given = match (&asked.overheads, asked.cpus) {
             (None, _) => String::new(),
             (Some(_), 1) => "; with what 1 takes".into(),
@@ -367,7 +367,7 @@ fn figures(
         Some(scale) => {
             let share = format!("{}.{:03}", scale.per_mille / 1_000, scale.per_mille % 1_000);
             let by = scale.by.key().to_uppercase();
-            let more = if scale.is_most { "" } else { "; more may do" };
+            let more = if scale.is_most { "" } else { "; more may be accepted" };
             let critical = scale.critical.map(|task| format!("; task {} is critical", task + 1));
             let critical = critical.unwrap_or_default();
             say("accepted with", format!("every C x {share} (by {by}{more}{critical})"));
@@ -385,10 +385,10 @@ fn figures(
 fn nowhere(asked: &Asked, outcome: &Outcome) -> &'static str {
     let alone = matches!(outcome.plain.verdict, Verdict::Unschedulable(Witness::Alone(_)));
     match () {
-        () if alone => "no number of CPUs: a job is late even on one of its own",
+        () if alone => "no number of CPUs: a job is late even on a CPU of its own",
         () if !asked.tests.iter().any(|test| test.is_of_global_edf()) => NOBODY,
         () if matches!(outcome.counted, Some(Err(_))) => {
-            "no number of CPUs: overheads leave nothing"
+            "no number of CPUs: overheads leave no capacity"
         }
         () => "no number of CPUs that was tried",
     }
@@ -399,16 +399,16 @@ fn no_share(asked: &Asked, outcome: &Outcome) -> &'static str {
     let tells = |test: &Test| test.is_of_global_edf() && test.takes_less();
     match () {
         () if !asked.tests.iter().any(|test| test.is_of_global_edf()) => NOBODY,
-        () if !asked.tests.iter().any(tells) => "not tried: less work may be rejected by BAK",
+        () if !asked.tests.iter().any(tells) => "not tried: BAK may reject less work",
         () if matches!(outcome.counted, Some(Err(_))) => {
-            "no share of the work: overheads leave nothing"
+            "no share of the work: overheads leave no capacity"
         }
         () => "no share of the work that was tried",
     }
 }
 
 /// Why nothing was tried.
-const NOBODY: &str = "not tried: no test of global EDF was asked";
+const NOBODY: &str = "not tried: no test of global EDF was selected";
 
 /// What is known of tardiness.
 fn late(soft: &Soft) -> String {
@@ -419,7 +419,7 @@ fn late(soft: &Soft) -> String {
         None => "",
     };
     if soft.bounded.is_none() {
-        return "too close to be told whether ever later".into();
+        return "too close to determine whether ever later".into();
     }
     if soft.bounded == Some(false) {
         return format!(
@@ -439,7 +439,7 @@ fn late(soft: &Soft) -> String {
         (None, Some(late)) => {
             format!("by some bound (by {late} us under fair lateness){on_average}")
         }
-        (None, None) => format!("by some bound, which was not worked out{on_average}"),
+        (None, None) => format!("by some bound, which was not computed{on_average}"),
     }
 }
 
@@ -577,7 +577,7 @@ fn tests(asked: &Asked, outcome: &Outcome) -> Table {
             Some(Answer::Reject) => "reject".to_owned(),
             Some(Answer::NotApplicable(why)) => format!("no: {why}"),
             Some(Answer::Unknown) => "out of budget".to_owned(),
-            None => "nothing is left".to_owned(),
+            None => "no capacity left".to_owned(),
         })
     };
     let plain = if asked.overheads.is_some() { "without overheads" } else { "says" };
@@ -684,10 +684,12 @@ fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String>
         );
     }
     if tasks.len() > TOLD {
-        all.push(format!("more than {TOLD} tasks: they are not told of one by one"));
+        all.push(format!("more than {TOLD} tasks: they are not listed"));
     }
     if tasks.len() > SEARCHED {
-        all.push(format!("more than {SEARCHED} tasks: what would fit was not searched for"));
+        all.push(format!(
+            "more than {SEARCHED} tasks: CPUs and work that fit were not searched for"
+        ));
     }
     all
 }

@@ -21,7 +21,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
     let cpus = machine.len() as u32;
     if cpus <= args.implementation.dedicated() {
         let what = format!("{} leaves no CPU for tasks", args.implementation.name());
-        return Err(Stop::new(what, "give the machine two CPUs or more"));
+        return Err(Stop::new(what, "use a machine with two CPUs or more"));
     }
     let others = args.with.as_deref().map(|file| others(file, args, cpus)).transpose()?;
     let mut others = others.unwrap_or_default();

@@ -43,8 +43,8 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
 fn target(path: &Path, force: bool) -> Result<Target, Stop> {
     let is_csv = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
     if !is_csv && path != Path::new("-") {
-        let what = format!("a sweep is written as CSV, and {} does not end so", path.display());
-        let help = "end it in .csv; `wastenot draw curves FILE.csv` then draws it";
+        let what = format!("a sweep is written as CSV; {} does not end in .csv", path.display());
+        let help = "use a name that ends in .csv; `wastenot draw curves FILE.csv` then draws it";
         return Err(Stop::new(what, help));
     }
     Target::new(path, force)
@@ -61,7 +61,7 @@ fn shown(args: &Args, target: Option<Target>, swept: &Swept<'_>) -> Result<(), S
 fn part(sweep: &Sweep, there: usize, missing: usize) -> Report {
     let mut report = Report::new("bounds-sweep/1", sweep.name.clone());
     report.verdict = format!(
-        "{there} of {} points are worked out; put the RESULTS of all shards together, and go on \
+        "{there} of {} points are complete; concatenate the RESULTS of all shards, and continue \
          with `--resume`.",
         there + missing
     );
@@ -72,7 +72,7 @@ fn part(sweep: &Sweep, there: usize, missing: usize) -> Report {
 }
 
 fn read(file: &Path) -> Result<Sweep, Stop> {
-    let help = "name a sweep (TOML); scenarios/sweeps has some, docs/sweep.md says how";
+    let help = "name a sweep (TOML); examples: scenarios/sweeps, format: docs/sweep.md";
     let (name, text) = open::text(file, help)?;
     sweep(&name, &text, &NAMES).map_err(|error| Stop::new(&error, error.help()))
 }
@@ -99,7 +99,7 @@ impl Tables {
         table.is_of(implementation, *cpus)?;
         table.curves(*criterion)?.ok_or_else(|| {
             let what = format!("{} has no averages", table.name);
-            Stop::new(what, "add a column `average_us`, or ask for `criteria = [\"hard\"]`")
+            Stop::new(what, "add a column `average_us`, or set `criteria = [\"hard\"]`")
         })
     }
 }

@@ -91,7 +91,7 @@ impl Host {
     pub(crate) fn checks(&self) -> Vec<Check> {
         vec![
             tried("BPF", "programs load", self.bpf),
-            tried("watch", "its timer looks", self.watch),
+            tried("watch", "the timer works", self.watch),
             self.tracefs(),
             self.ftrace_switch(),
             self.tool("trace-cmd", ["trace-cmd", "trace-cmd", "trace-cmd"]),
@@ -110,7 +110,7 @@ impl Host {
         let places = Places { path: self.path.clone(), ..Places::from_environment() };
         match places.solvers() {
             Ok(found) if found.is_empty() => {
-                let seen = "none: `prove` can look at small machines only";
+                let seen = "none: `prove` can explore small machines only";
                 Check::no(NAME, seen, Kind::Z3.recipe())
             }
             Ok(found) => {
@@ -140,7 +140,7 @@ impl Host {
             match fs::read_dir(place.join("events/sched")) {
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-                    return Check::no(NAME, format!("{} is for root", place.display()), sudo);
+                    return Check::no(NAME, format!("{} requires root", place.display()), sudo);
                 }
                 Err(_) => continue,
             }

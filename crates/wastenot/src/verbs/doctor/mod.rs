@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Doctor) -> Result<Answer, Stop> {
 fn verdict(recipes: &[Recipe]) -> String {
     match recipes.iter().find(|recipe| recipe.lacks.is_empty()) {
         Some(ready) => format!("This machine can be recorded with {}.", ready.tool),
-        None => "This machine cannot be recorded yet; below is what is missing.".to_owned(),
+        None => "This machine cannot be recorded yet; missing parts are listed below.".to_owned(),
     }
 }
 

@@ -41,8 +41,8 @@ pub(crate) fn all(host: &Host, checks: &[Check]) -> Vec<Recipe> {
         false => lacks(&["BPF", "tracefs", "no lockdown"]),
     };
     let note = match lacks(&["BPF"]).is_empty() {
-        true => "costs least, holds affinities, quotas and the state at the start:",
-        false => "through tracefs, without affinities and the state at the start:",
+        true => "lowest overhead; contains affinities, quotas and the initial state:",
+        false => "through tracefs, without affinities and the initial state:",
     };
     let mut recipes = vec![
         Recipe {
@@ -62,13 +62,13 @@ pub(crate) fn all(host: &Host, checks: &[Check]) -> Vec<Recipe> {
         },
         Recipe {
             tool: "perf",
-            note: "larger files, but they hold the topology:",
+            note: "larger files, but with the topology:",
             lacks: lacks(&["perf", "perf permission", "no lockdown"]),
             lines: perf(),
         },
         Recipe {
             tool: "perf sched",
-            note: "what many have at hand; no wakeup stamps, costs more:",
+            note: "widely installed; no wakeup timestamps, higher overhead:",
             lacks: lacks(&["perf", "perf permission", "no lockdown"]),
             lines: vec![
                 "perf sched record -o perf.data -- CMD".to_owned(),

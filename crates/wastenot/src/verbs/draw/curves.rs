@@ -46,7 +46,7 @@ fn chosen<'l>(all: &'l [Judged], only: &[Only]) -> Result<Vec<&'l Judged>, Stop>
         let kept: Vec<&Judged> = kept.copied().collect();
         if kept.is_empty() {
             let what = format!("no line has {}={}", column.name(), values.join(" or "));
-            return Err(Stop::new(what, format!("there are {}", known(&lines, *column))));
+            return Err(Stop::new(what, format!("values are {}", known(&lines, *column))));
         }
         lines = kept;
     }

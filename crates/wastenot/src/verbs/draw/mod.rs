@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Draw) -> Result<Answer, Stop> {
         (Some(What::Curves(args)), _) => curves::run(args),
         (None, Some(args)) => trace(args),
         (None, None) => Err(Stop::new(
-            "draw needs a trace to read, or the result of a sweep",
+            "draw needs a trace file, or the result of a sweep",
             "`wastenot draw cores trace.dat`, `wastenot draw curves small.csv`",
         )),
     }
@@ -52,8 +52,8 @@ fn trace(args: &Trace) -> Result<Answer, Stop> {
     }
     if args.socket_order && !history.head.machine.topology_known() {
         out::note(
-            "--socket-order did nothing: the trace does not tell the topology; \
-             give it with --machine",
+            "--socket-order has no effect: the trace does not contain the topology; \
+             provide it with --machine",
         );
     }
     let select = Select::all(args.silent_cpus);
@@ -100,11 +100,11 @@ impl File {
 fn considered(args: &Trace, history: &History) -> Result<Option<CpuId>, Stop> {
     let Some(cpu) = args.considered else { return Ok(None) };
     if args.picture != Picture::Queues {
-        return Err(Stop::new("`--considered` marks a picture of queues", "`draw queues`"));
+        return Err(Stop::new("`--considered` needs a picture of queues", "`draw queues`"));
     }
     if !history.annexes.iter().any(|annex| annex.table.name == "decisions") {
-        let what = "the trace does not tell decisions";
-        return Err(Stop::new(what, "`wastenot simulate ... --decisions -o FILE.wn` does"));
+        let what = "the trace contains no decisions";
+        return Err(Stop::new(what, "`wastenot simulate ... --decisions -o FILE.wn` records them"));
     }
     Ok(Some(CpuId(cpu)))
 }
@@ -117,7 +117,7 @@ fn format(path: &Path) -> Result<Format, Stop> {
         ending => {
             let ending = ending.map_or("no ending".to_owned(), |ending| format!("`.{ending}`"));
             let what = format!("cannot draw {}: {ending}", path.display());
-            Err(Stop::new(what, "name a file that ends in .pdf, .svg or .png"))
+            Err(Stop::new(what, "use a file name that ends in .pdf, .svg or .png"))
         }
     }
 }

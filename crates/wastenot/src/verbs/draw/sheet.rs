@@ -102,7 +102,7 @@ impl<'l> Sheet<'l> {
         let best = || own.into_iter().find(|&column| varies(column)).unwrap_or(one);
         let over = over.unwrap_or_else(best);
         if over == Column::Total && !has_totals {
-            let what = "some sets have no total: there is no place for them on that axis";
+            let what = "some sets have no total, so they cannot be drawn over total";
             return Err(Stop::new(what, "`--over tasks` draws them"));
         }
         let tasks = match over {
@@ -205,7 +205,7 @@ impl<'l> Sheet<'l> {
     }
 
     fn too_many(&self, count: usize) -> Stop {
-        let mut help = "choose what to draw:".to_owned();
+        let mut help = "draw a part:".to_owned();
         let own =
             [(Column::Criterion, self.criteria.len()), (Column::CacheDelay, self.delays.len())];
         let apart = self.apart.iter().map(|&column| (column, values(&self.lines, column)));
@@ -218,7 +218,7 @@ impl<'l> Sheet<'l> {
             let word = if word.contains(' ') { format!("'{word}'") } else { word };
             let _ = write!(help, " `--only {word}` (1 of {count})"); // to a String: cannot fail
         }
-        Stop::new(format!("that would be {count} panels: more than {MOST_PANELS}"), help)
+        Stop::new(format!("{count} panels are too many: the limit is {MOST_PANELS}"), help)
     }
 
     /// A panel of these lines, if there are any.
@@ -335,12 +335,12 @@ impl<'l> Sheet<'l> {
 
     fn notes(&self, gaps: &Gaps) -> Vec<String> {
         let mut notes = vec![match self.load {
-            None => "Bands are intervals of 95 %, each for itself (Wilson). Tests are sufficient \
-                     only: a share is a lower bound of the sets that can be scheduled."
+            None => "Bands are pointwise 95 % intervals (Wilson). Tests are sufficient only: a \
+                     share is a lower bound on the sets that can be scheduled."
                 .to_owned(),
             Some(load) => format!(
-                "Weighted over all {}: a set counts by the mean utilization at its point \
-                 (Bastoni, Brandenburg, Anderson 2010); of that no interval is known. Tests are \
+                "Weighted over all {}: the weight of a set is the mean utilization at its point \
+                 (Bastoni, Brandenburg, Anderson 2010); no interval is known for this. Tests are \
                  sufficient only: it is a lower bound.",
                 if load == Column::Total { "totals" } else { "numbers of tasks" }
             ),
@@ -352,12 +352,12 @@ impl<'l> Sheet<'l> {
         let (beyond, verdicts) = (sum(|line| line.extrapolated), sum(|line| line.sets));
         if beyond > 0 {
             notes.push(format!(
-                "Of {verdicts} verdicts {beyond} go on with overheads beyond where they were \
-                 measured."
+                "{beyond} of {verdicts} verdicts use overheads extrapolated beyond their measured \
+                 range."
             ));
         }
         if self.lines.iter().any(|line| line.empty > 0) {
-            let what = "Some sets are empty, and accepted: their cap is below the first \
+            let what = "Some sets are empty and accepted: their cap is below the first \
                         utilization.";
             notes.push(what.to_owned());
         }
@@ -378,7 +378,7 @@ impl Gaps {
     fn note(&self) -> Option<String> {
         let places = |n: usize| if n == 1 { "1 place".to_owned() } else { format!("{n} places") };
         let unknown = (self.unknown > 0)
-            .then(|| format!("at {} tests were out of their budget", places(self.unknown)));
+            .then(|| format!("at {} tests exceeded their budget", places(self.unknown)));
         let missing = (self.missing > 0)
             .then(|| format!("at {} the file has no line for a curve", places(self.missing)));
         let said: Vec<String> = unknown.into_iter().chain(missing).collect();
@@ -430,7 +430,7 @@ fn twice(line: &Judged) -> Stop {
         words(line, Column::Cpus),
         words(line, Column::Tasks)
     );
-    Stop::new(what, "was a file put behind another? One result is drawn at a time")
+    Stop::new(what, "the file may contain several results: draw one at a time")
 }
 
 #[cfg(test)]
@@ -491,7 +491,7 @@ mod tests {
         assert_eq!(shares(&panel.curves[0]), free);
         assert_eq!(shares(&panel.curves[1]), [(1.0, Some(0.75)), (2.0, None), (3.0, None)]);
         assert_eq!(panel.curves[0][0].share.and_then(|share| share.band), Some((0.0, 1.0)));
-        let told = "Gaps: at 1 place tests were out of their budget; at 1 place the file has no \
+        let told = "Gaps: at 1 place tests exceeded their budget; at 1 place the file has no \
                     line for a curve.";
         assert!(chart.notes.iter().any(|note| note == told), "{:?}", chart.notes);
     }

@@ -23,7 +23,7 @@ impl Child {
         let process = Command::new(name).args(arguments).spawn().map_err(|error| {
             let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
             let what = format!("cannot run {}: {}", name.display(), reason(&error));
-            Stop::new(what, "name a program after `--`, with its path if need be").or_code(code)
+            Stop::new(what, "name a program after `--`, with its path if necessary").or_code(code)
         })?;
         Ok(Child { process, ended: None })
     }

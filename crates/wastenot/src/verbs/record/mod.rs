@@ -122,7 +122,7 @@ fn unwritten(target: &Target, error: Error) -> Stop {
 fn said(target: &Target, span: Span, events: u64, lost: u64, bytes: u64) -> String {
     let lost = match lost {
         0 => "none lost".to_owned(),
-        lost => format!("{lost} lost (more room: `--buffer`)"),
+        lost => format!("{lost} lost (increase `--buffer`)"),
     };
     let next = match target.is_file() {
         true => format!("; next: `wastenot check {}`", target.path().display()),

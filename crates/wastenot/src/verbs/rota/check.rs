@@ -37,7 +37,7 @@ fn said((source, checked): &Checked) -> String {
         Ok(program) => {
             let names = names(program).join(", ");
             let names = if names.is_empty() { "no policy".to_owned() } else { names };
-            format!("{}: nothing wrong ({names})\n", printable(&source.name))
+            format!("{}: no faults ({names})\n", printable(&source.name))
         }
         Err(found) => source.refused(found),
     }

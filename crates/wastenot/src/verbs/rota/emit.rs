@@ -38,7 +38,7 @@ pub(super) fn run(args: &Emit) -> Result<Answer, Stop> {
             warned.iter().for_each(|warning| out::note(warning));
             let said = if let Some(why) = refuted(&judged) {
                 if !args.anyway {
-                    let help = "`wastenot prove` shows how; `--anyway` writes it all the same";
+                    let help = "`wastenot prove` shows how; `--anyway` writes it anyway";
                     let what = format!("{}: nothing was written: {why}", source.name);
                     return Err(Stop::new(what, help).or_code(REFUTED));
                 }
@@ -97,7 +97,7 @@ fn refuted(judged: &[(&str, Vec<Verdict>)]) -> Option<String> {
             let why = match &verdict.outcome {
                 Outcome::Refuted(found) => found.why(),
                 Outcome::Contradicted(what) => {
-                    format!("it needs this, and the text says otherwise: {what}")
+                    format!("it requires this, but the text states otherwise: {what}")
                 }
                 Outcome::Proved(_) | Outcome::Unknown(_) => return None,
             };

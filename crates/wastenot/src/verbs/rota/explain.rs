@@ -34,5 +34,5 @@ fn list() -> String {
             text += &format!("  {}  {}\n", code.code, code.title);
         }
     }
-    text + "\n`wastenot rota explain CODE` says why, and what to write instead.\n"
+    text + "\n`wastenot rota explain CODE` explains a code, and what to write instead.\n"
 }

@@ -56,7 +56,7 @@ fn a_ring_that_overruns_tells_how_much_was_lost() {
     let history = read(&desk.path().join("a.wn"));
     let (lost, unknown) = history.lost_events();
     assert!(lost > 100 && !unknown, "{lost}, {text}");
-    assert!(text.contains(&format!("{lost} lost (more room: `--buffer`)")), "{text}");
+    assert!(text.contains(&format!("{lost} lost (increase `--buffer`)")), "{text}");
     // What is known again after the gap is known: both its ends are told.
     let known = history.window().to.0 - history.losses()[0].time.expect("told").0;
     assert!(known > 1_000_000, "{known}");
@@ -160,5 +160,5 @@ fn without_the_kernels_types_it_records_less_and_says_so() {
     assert!(text.contains(why) && text.contains(help), "{text}");
     let (text, code) = run("wastenot doctor");
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains(why) && !text.contains("holds affinities"), "{text}");
+    assert!(text.contains(why) && !text.contains("contains affinities"), "{text}");
 }

@@ -80,8 +80,8 @@ fn sentence(
         Verdict::Unknown => match division.refused {
             Some(task) => format!("Unknown: {}", refused(asked, task, &tasks[task])),
             None => format!(
-                "Unknown: {how} nobody shows that deadlines hold{counted}, nor that no division \
-                 meets them. {}",
+                "Unknown: {how} it is not shown that deadlines hold{counted}, nor that no \
+                 partition meets them. {}",
                 unshown(asked, division)
             ),
         },
@@ -93,23 +93,23 @@ fn unshown(asked: &Asked, division: &Division) -> String {
     let Some(first) = division.unshown() else { return String::new() };
     let cluster = &division.clusters[first];
     let why = match (&cluster.counted, cluster.shown) {
-        (Err(why), _) => format!("once overheads are counted nothing is left in it ({why})"),
-        (Ok(_), Shown::Spent) => "tests ran out of their budget of steps".into(),
+        (Err(why), _) => format!("overheads leave no capacity in it ({why})"),
+        (Ok(_), Shown::Spent) => "tests exceeded their budget of steps".into(),
         (Ok(counted), _) if utilization(counted) > f64::from(asked.for_tasks()) => {
             format!("its tasks use {:.3} of {}", utilization(counted), {
                 plural(asked.for_tasks().into(), "CPU")
             })
         }
-        (Ok(_), _) => "no test that was asked accepts its tasks".into(),
+        (Ok(_), _) => "no selected test accepts its tasks".into(),
     };
     let noun = noun(asked);
     let (by, other) = match division.by {
         _ if division.clusters.len() == 1 => return format!("The reason: {why}."),
         By::FirstFit => ("first", ""),
-        By::WorstFit if division.spent => ("worst", " First fit ran out of its budget of steps."),
-        By::WorstFit => ("worst", " First fit finds none either."),
+        By::WorstFit if division.spent => ("worst", " First fit exceeded its budget of steps."),
+        By::WorstFit => ("worst", " First fit finds no accepted partition."),
     };
-    format!("By {by} fit {noun} {first} is the first: {why}.{other}")
+    format!("With {by} fit, {noun} {first} is the first not accepted: {why}.{other}")
 }
 
 /// What people want to know first.
@@ -242,8 +242,8 @@ fn assumptions(tasks: &TaskSet, asked: &Asked, division: &Division) -> Vec<Strin
         "jobs of a task come a period apart or more, need no more than C, and share nothing; they \
          may be preempted at any time, and moved within their cluster"
             .to_owned(),
-        "clusters are of the same size, and what is done in one delays nobody in another: they \
-         share no lock"
+        "clusters have the same size and share no lock: activity in one does not delay tasks \
+         in another"
             .to_owned(),
     ];
     let beyond = division.beyond(asked).map(|(n, beyond)| place(n, &beyond, asked));
@@ -254,7 +254,7 @@ fn assumptions(tasks: &TaskSet, asked: &Asked, division: &Division) -> Vec<Strin
     }
     all.extend(Implementation::assumption(&[asked.implementation]));
     if tasks.len() > TOLD {
-        all.push(format!("more than {TOLD} tasks: they are not told of one by one"));
+        all.push(format!("more than {TOLD} tasks: they are not listed"));
     }
     all
 }
