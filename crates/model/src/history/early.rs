@@ -324,7 +324,7 @@ mod tests {
         let mut sink = Builder::new(head);
         let name = sink.name("a");
         sink.task(crate::Task::new(7, name));
-        [A, B].map(|cpu| sink.push(sleeps(1, cpu)));
+        [A, B].into_iter().for_each(|cpu| sink.push(sleeps(1, cpu)));
         rows.iter().for_each(|row| sink.push(*row));
         let history = sink.finish().tell_early_ends();
         let lost = history.entries().filter(|it| matches!(it.event, Event::Lost { .. }));
