@@ -15,10 +15,8 @@
 //! Where rows are missing between two rows of a CPU nothing is found: recorders tell of that.
 
 use super::History;
-use crate::{Carries, CpuId, Entry, Event, Left, Loss, LossKind, Missing, Row, Span, TaskId, Time};
-
-/// An idle CPU takes at most this long to start one of those who are queued on it.
-const STARTS_WITHIN: Span = Span::ms(10);
+use super::missing::STARTS_WITHIN;
+use crate::{Carries, CpuId, Entry, Event, Left, Loss, LossKind, Missing, Row, TaskId, Time};
 
 /// A CPU whose rows end too early.
 struct Early {
@@ -69,9 +67,8 @@ impl History {
     /// Marks CPUs of which rows are missing at the end, where other rows show it: a row that events
     /// were lost follows the last one, and a loss says what shows it. For readers, at the end.
     pub fn tell_early_ends(mut self) -> History {
-        let part = self.head.start.as_ref().is_some_and(|start| start.past.is_some());
-        if part || self.head.carries.has(Carries::START) {
-            return self; // as for `Missing`: who recorded it counts what it loses
+        if self.marks_its_losses() {
+            return self;
         }
         let Some((sign, mut found)) = Search::new(&self).run() else { return self };
         if Missing::explains(&self, sign.placed) {
@@ -103,14 +100,14 @@ impl Early {
         let from = history.window().from;
         let at = |time: Time| time.since(from);
         let next = match sign.next {
-            Next::Nothing => "did not run",
-            Next::On(_) => "was on another CPU, or ran unwoken,",
-            Next::Woken(_) => "was woken again",
-            Next::From(_) => "came from another CPU",
+            Next::Nothing => "had not run",
+            Next::On(cpu) => &format!("was on CPU {cpu}"),
+            Next::Woken(_) => "had been woken again",
+            Next::From(cpu) => &format!("had been moved from CPU {cpu}"),
         };
         let note = format!(
-            "data may be missing from {} to the end: {} was on CPU {} at {} and {next} until {}, \
-             of which a row is missing",
+            "data may be missing from {} to the end: {} was on CPU {} at {}; by {} it {next}, and \
+             no event explains that",
             at(self.last),
             history.task_label(sign.task),
             sign.cpu,

@@ -17,7 +17,7 @@ use super::History;
 use crate::{Carries, CpuId, Entry, Event, How, Left, Loss, LossKind, Span, TaskId, Time};
 
 /// An idle CPU takes at most this long to start one of those who are queued on it.
-const STARTS_WITHIN: Span = Span::ms(10);
+pub(super) const STARTS_WITHIN: Span = Span::ms(10);
 
 /// A CPU that acted before its first row, and what shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +95,15 @@ impl Missing {
     }
 }
 
+impl History {
+    /// Whether no row can be missing without a mark: the whole recording has marked what a part
+    /// lacks, and our recorder and the simulator, which know the start, count what they lose.
+    pub(super) fn marks_its_losses(&self) -> bool {
+        let part = self.head.start.as_ref().is_some_and(|start| start.past.is_some());
+        part || self.head.carries.has(Carries::START)
+    }
+}
+
 /// What rows told of a task.
 #[derive(Clone, Copy)]
 struct Place {
@@ -158,10 +167,7 @@ impl Search {
     /// What a recording shows of CPUs of which no switch came yet.
     fn through(history: &History) -> Search {
         let mut search = Search::new(history);
-        let part = history.head.start.as_ref().is_some_and(|start| start.past.is_some());
-        if part || history.head.carries.has(Carries::START) {
-            // The whole recording told which CPUs were silent; and who knows what each CPU did when
-            // the recording began, our recorder and the simulator, counts what it loses itself.
+        if history.marks_its_losses() {
             return search;
         }
         for entry in history.entries() {

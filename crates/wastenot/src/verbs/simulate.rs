@@ -71,7 +71,7 @@ fn no_trace(options: &WhatIf) -> Result<(), Stop> {
     match given.iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((option, _)) => Err(Stop::new(
-            format_args!("{option} applies to a trace, but there is none"),
+            format_args!("{option} applies to a trace; no trace is given"),
             "name one with `--replay TRACE`; a scenario contains its own machine",
         )),
     }

@@ -355,8 +355,8 @@ fn nobody_is_said_to_have_tried_what_was_not_tried() {
     assert!(text.contains("no number of CPUs: a job is late even on a CPU of its own"), "{text}");
     let three = csv(&implicit(&[(2, 3); 3]));
     let text = told(&three, "--cpus 2 --test pedf");
-    let nobody = "not tried: no test of global EDF was selected";
-    assert_eq!(text.matches(nobody).count(), 2, "{text}");
+    let not_selected = "not tried: no test of global EDF was selected";
+    assert_eq!(text.matches(not_selected).count(), 2, "{text}");
     let text = told(&three, "--cpus 2 --test bak,pedf");
     assert!(text.contains("accepted with not tried: BAK may reject less work"), "{text}");
     let text = told(&csv(&implicit(&[(2, 3), (11, 10)])), "--cpus 2 --test gfb");

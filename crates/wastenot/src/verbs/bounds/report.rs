@@ -386,7 +386,7 @@ fn nowhere(asked: &Asked, outcome: &Outcome) -> &'static str {
     let alone = matches!(outcome.plain.verdict, Verdict::Unschedulable(Witness::Alone(_)));
     match () {
         () if alone => "no number of CPUs: a job is late even on a CPU of its own",
-        () if !asked.tests.iter().any(|test| test.is_of_global_edf()) => NOBODY,
+        () if !asked.tests.iter().any(|test| test.is_of_global_edf()) => NOT_SELECTED,
         () if matches!(outcome.counted, Some(Err(_))) => {
             "no number of CPUs: overheads leave no capacity"
         }
@@ -398,7 +398,7 @@ fn nowhere(asked: &Asked, outcome: &Outcome) -> &'static str {
 fn no_share(asked: &Asked, outcome: &Outcome) -> &'static str {
     let tells = |test: &Test| test.is_of_global_edf() && test.takes_less();
     match () {
-        () if !asked.tests.iter().any(|test| test.is_of_global_edf()) => NOBODY,
+        () if !asked.tests.iter().any(|test| test.is_of_global_edf()) => NOT_SELECTED,
         () if !asked.tests.iter().any(tells) => "not tried: BAK may reject less work",
         () if matches!(outcome.counted, Some(Err(_))) => {
             "no share of the work: overheads leave no capacity"
@@ -408,7 +408,7 @@ fn no_share(asked: &Asked, outcome: &Outcome) -> &'static str {
 }
 
 /// Why nothing was tried.
-const NOBODY: &str = "not tried: no test of global EDF was selected";
+const NOT_SELECTED: &str = "not tried: no test of global EDF was selected";
 
 /// What is known of tardiness.
 fn late(soft: &Soft) -> String {
