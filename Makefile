@@ -18,7 +18,7 @@ demo: setup
 	@$(WASTENOT) report $(TRACE) $(MACHINE) -o out/report.html --force
 	@for picture in cores waiting queues; do \
 	  $(WASTENOT) draw $$picture $(TRACE) $(MACHINE) -o out/$$picture.pdf --socket-order --force || exit; done
-	@$(WASTENOT) simulate scenarios/seeds/scheduling-groups-cg.toml
+	@$(WASTENOT) run scenarios/seeds/scheduling-groups-cg.toml
 	@echo "Pictures: out/cores.pdf out/waiting.pdf out/queues.pdf"
 	@echo "Your own machine next: $(WASTENOT) doctor"
 

@@ -25,16 +25,16 @@ const MENDED: &[(&str, &str)] = &[
 struct Column {
     head: &'static str,
     name: &'static str,
-    switches: &'static [(&'static str, &'static str)],
+    tunables: &'static [(&'static str, &'static str)],
 }
 
 const COLUMNS: [Column; 6] = [
-    Column { head: "cfs-4.1 with faults", name: "cfs-4.1", switches: &[] },
-    Column { head: "cfs-4.1 mended", name: "cfs-4.1", switches: MENDED },
-    Column { head: "eevdf-6.12", name: "eevdf-6.12", switches: &[] },
-    Column { head: "pinned", name: "pinned", switches: &[] },
-    Column { head: "work-stealing", name: "policies/work-stealing.rota", switches: &[] },
-    Column { head: "fair-vtime", name: "policies/fair-vtime.rota", switches: &[] },
+    Column { head: "cfs-4.1 with faults", name: "cfs-4.1", tunables: &[] },
+    Column { head: "cfs-4.1 mended", name: "cfs-4.1", tunables: MENDED },
+    Column { head: "eevdf-6.12", name: "eevdf-6.12", tunables: &[] },
+    Column { head: "pinned", name: "pinned", tunables: &[] },
+    Column { head: "work-stealing", name: "policies/work-stealing.rota", tunables: &[] },
+    Column { head: "fair-vtime", name: "policies/fair-vtime.rota", tunables: &[] },
 ];
 
 /// Runs all scenarios of `seeds` and of `own`, and writes the page. What was done, in a line.
@@ -85,8 +85,8 @@ fn head() -> String {
 
 fn choice(column: &Column) -> Result<Choice, String> {
     let owned = |(name, value): &(&str, &str)| (String::from(*name), String::from(*value));
-    let switches = column.switches.iter().map(owned).collect();
-    let mut choice = Choice { switches, ..Choice::named(column.name) };
+    let tunables = column.tunables.iter().map(owned).collect();
+    let mut choice = Choice { tunables, ..Choice::named(column.name) };
     wastenot_lab::resolve(&mut choice, Path::new("")).map_err(|error| error.to_string())?;
     Ok(choice)
 }

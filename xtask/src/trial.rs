@@ -37,31 +37,31 @@ impl Trial {
         self.run_with(seeds, &[])
     }
 
-    /// The same with switches set wherever there are such.
+    /// The same with tunables set wherever there are such.
     pub(crate) fn run_with(
         &self,
         seeds: &[u64],
-        switches: &[(String, String)],
+        tunables: &[(String, String)],
     ) -> Result<Experiment, String> {
-        self.in_grid(seeds, switches, |grid| grid.run(|_| {}).map_err(|e| self.said(&e)))?
+        self.in_grid(seeds, tunables, |grid| grid.run(|_| {}).map_err(|e| self.said(&e)))?
     }
 
-    /// The variants as they are with these switches.
-    pub(crate) fn variants(&self, switches: &[(String, String)]) -> Result<Vec<Variant>, String> {
-        self.in_grid(&[], switches, |grid| grid.variants().to_vec())
+    /// The variants as they are with these tunables.
+    pub(crate) fn variants(&self, tunables: &[(String, String)]) -> Result<Vec<Variant>, String> {
+        self.in_grid(&[], tunables, |grid| grid.variants().to_vec())
     }
 
     fn in_grid<T>(
         &self,
         seeds: &[u64],
-        switches: &[(String, String)],
+        tunables: &[(String, String)],
         then: impl FnOnce(Grid<'_>) -> T,
     ) -> Result<T, String> {
         let scenario: Scenario =
             wastenot_lab::scenario(&self.file, &self.text).map_err(|e| e.to_string())?;
-        let (seeds, switches) = (seeds.to_vec(), switches.to_vec());
+        let (seeds, tunables) = (seeds.to_vec(), tunables.to_vec());
         let store = Some(self.store.clone());
-        let options = Options { seeds, switches, store, ..Options::default() };
+        let options = Options { seeds, tunables, store, ..Options::default() };
         Ok(then(Grid::new(&scenario, &options).map_err(|e| self.said(&e))?))
     }
 

@@ -11,7 +11,7 @@ use wastenot_model::workload::{Group, GroupId, Workload};
 use wastenot_rota::interpret::Interpreter;
 use wastenot_rota::{Diagnostic, compile, line_and_column};
 use wastenot_scenario::profile::BYTES;
-use wastenot_scenario::scenario::{Choice, Scenario, Unfit};
+use wastenot_scenario::scenario::{Choice, Instead, Scenario, Unfit};
 use wastenot_scenario::scenario_for;
 use wastenot_sim::{Made, Scheduler, Settings, make, scheduler};
 
@@ -19,17 +19,26 @@ use crate::Error;
 
 /// Reads a scenario. `file` is the name of its file: policies that it names lie beside it.
 pub fn scenario(file: &str, text: &str) -> Result<Scenario, wastenot_scenario::Error> {
+    scenario_with(file, text, &Instead::default())
+}
+
+/// The same with what is set `instead` of what it says.
+pub fn scenario_with(
+    file: &str,
+    text: &str,
+    instead: &Instead,
+) -> Result<Scenario, wastenot_scenario::Error> {
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));
     let unfit = |error: Error| Unfit {
-        switch: switch(&error).map(str::to_owned),
+        tunable: tunable(&error).map(str::to_owned),
         what: error.to_string(),
         help: error.help(),
     };
-    scenario_for(file, text, &|choice| resolve(choice, folder).map_err(unfit))
+    scenario_for(file, text, instead, &|choice| resolve(choice, folder).map_err(unfit))
 }
 
 /// Reads the policy and the profile that `choice` names, if it names any, which lie in `folder`;
-/// and sees whether there is such a scheduler, with such switches.
+/// and sees whether there is such a scheduler, with such tunables.
 pub fn resolve(choice: &mut Choice, folder: &Path) -> Result<(), Error> {
     if choice.name.ends_with(".rota") && choice.text.is_none() {
         let text = fs::read(folder.join(&choice.name));
@@ -53,11 +62,11 @@ pub fn resolve(choice: &mut Choice, folder: &Path) -> Result<(), Error> {
     made(choice).map(drop)
 }
 
-/// The file of the profile that a switch names.
+/// The file of the profile that a tunable names.
 fn profile(choice: &Choice) -> Option<&str> {
     let kind = Scheduler::named(&choice.name)?;
-    let mut switches = choice.switches.iter();
-    switches.find_map(|(name, value)| kind.switch(name)?.is_file(value).then_some(value.as_str()))
+    let mut tunables = choice.tunables.iter();
+    tunables.find_map(|(name, value)| kind.tunable(name)?.is_file(value).then_some(value.as_str()))
 }
 
 /// What stands in a file, or as much of it as makes it too long for a profile.
@@ -74,10 +83,10 @@ pub fn is_unsafe(choice: &Choice) -> bool {
     policies.into_iter().any(|policy| !policy.protocol.is_safe())
 }
 
-/// The switch that is wrong, or has the wrong value.
-fn switch(error: &Error) -> Option<&str> {
+/// The tunable that is wrong, or has the wrong value.
+fn tunable(error: &Error) -> Option<&str> {
     match error {
-        Error::Scheduler(wrong) => wrong.switch(),
+        Error::Scheduler(wrong) => wrong.tunable(),
         Error::Parameter { wrong, .. } => wrong.parameter(),
         Error::NoProfile { .. } | Error::Profile(_) => Some("profile"),
         _ => None,
@@ -104,7 +113,7 @@ pub(crate) fn unread(choice: &Choice, workload: &Workload) -> Option<String> {
 pub(crate) fn made(choice: &Choice) -> Result<Made, Error> {
     match &choice.text {
         Some(text) => Ok(Made::Policy(Box::new(interpreter(choice, text)?))),
-        None => make(&choice.name, &choice.switches, choice.profile.as_deref().copied())
+        None => make(&choice.name, &choice.tunables, choice.profile.as_deref().copied())
             .map_err(Error::Scheduler),
     }
 }
@@ -113,7 +122,7 @@ pub(crate) fn made(choice: &Choice) -> Result<Made, Error> {
 pub(crate) fn policy(choice: &Choice) -> Result<Box<dyn Policy>, Error> {
     match &choice.text {
         Some(text) => Ok(Box::new(interpreter(choice, text)?)),
-        None => scheduler(&choice.name, &choice.switches).map_err(Error::Scheduler),
+        None => scheduler(&choice.name, &choice.tunables).map_err(Error::Scheduler),
     }
 }
 
@@ -122,7 +131,7 @@ fn interpreter(choice: &Choice, text: &str) -> Result<Interpreter, Error> {
     let program = compile(text).map_err(|faults| first(file(), text, &faults))?;
     let stem = Path::new(&choice.name).file_stem().and_then(|stem| stem.to_str());
     let called = |it: Interpreter| it.called(stem.unwrap_or(&choice.name));
-    Interpreter::new(program, &choice.switches)
+    Interpreter::new(program, &choice.tunables)
         .map(called)
         .map_err(|wrong| Error::Parameter { file: file(), wrong })
 }
@@ -153,6 +162,6 @@ pub(crate) fn label(choice: &Choice) -> String {
         return policy(choice).map_or_else(|_| choice.name.clone(), |policy| policy.name());
     }
     let kind = Scheduler::named(&choice.name);
-    let label = kind.and_then(|kind| Some(Settings::of(kind, &choice.switches).ok()?.label(kind)));
+    let label = kind.and_then(|kind| Some(Settings::of(kind, &choice.tunables).ok()?.label(kind)));
     label.unwrap_or_else(|| choice.name.clone())
 }

@@ -9,7 +9,7 @@ use wastenot_sim::WrongSetting;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No scheduler of this name, or it has no such switch.
+    /// No scheduler of this name, or it has no such tunable.
     #[error("{0}")]
     Scheduler(WrongSetting),
     /// The file of a policy cannot be read.

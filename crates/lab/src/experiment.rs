@@ -21,9 +21,9 @@ pub struct Experiment {
     pub about: String,
     /// Where its numbers are from.
     pub source: String,
-    /// Whether all ran under another scheduler than the scenario's, so that what it expects is
-    /// not held against it.
-    pub instead: bool,
+    /// What was set in place of what the scenario says, in words: then what it expects does not
+    /// apply.
+    pub changes: Vec<String>,
     /// Its seeds.
     pub seeds: Vec<u64>,
     /// Each variant with a cell for each seed.
@@ -142,7 +142,7 @@ impl Experiment {
                     _ => true,
                 }
         });
-        let figures = figures.map(|figure| match grid.instead {
+        let figures = figures.map(|figure| match !grid.changes.is_empty() {
             true => Figure { band: None, published: None, formula: None, ..figure.clone() },
             false => figure.clone(),
         });
@@ -150,7 +150,7 @@ impl Experiment {
             scenario: scenario.name.clone(),
             about: scenario.about.clone(),
             source: scenario.source.clone(),
-            instead: grid.instead,
+            changes: grid.changes.clone(),
             seeds: seeds.to_vec(),
             figures: figures.map(|figure| work_out(figure, &variants)).collect(),
             variants,

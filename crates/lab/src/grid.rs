@@ -7,6 +7,7 @@ use wastenot_scenario::scenario::{Choice, Scenario, Variant};
 use wastenot_sim::Scheduler;
 
 use crate::cell::check;
+use crate::choice::label;
 use crate::experiment::Experiment;
 use crate::store::{Store, fill};
 use crate::{Cell, Error, Run, run};
@@ -22,7 +23,7 @@ pub struct Options {
     /// scenario expects is not held against them.
     pub scheduler: Option<Choice>,
     /// Switches that are set wherever the scheduler has them and the scenario does not set them.
-    pub switches: Vec<(String, String)>,
+    pub tunables: Vec<(String, String)>,
     /// Where cells are kept.
     pub store: Option<PathBuf>,
 }
@@ -34,8 +35,8 @@ pub struct Grid<'s> {
     pub(crate) variants: Vec<Variant>,
     /// Of each variant the names of others that are the same.
     pub(crate) same: Vec<Vec<String>>,
-    /// Whether another scheduler takes the place of the scenario's.
-    pub(crate) instead: bool,
+    /// What is set in place of what the scenario says, in words.
+    pub(crate) changes: Vec<String>,
     seeds: Vec<u64>,
     store: Option<PathBuf>,
 }
@@ -57,20 +58,23 @@ impl<'s> Grid<'s> {
             if let Some(choice) = &options.scheduler {
                 variant.scheduler.clone_from(choice);
             }
-            set(&mut variant.scheduler, &options.switches);
+            set(&mut variant.scheduler, &options.tunables);
             check(variant)?;
         }
-        let instead = options.scheduler.is_some();
-        let (variants, same) = match instead {
-            true => without_repetitions(variants),
-            false => (variants.clone(), vec![Vec::new(); variants.len()]),
+        let mut changes = scenario.changes.clone();
+        let (variants, same) = match &options.scheduler {
+            Some(choice) => {
+                changes.insert(0, format!("scheduler {}", label(choice)));
+                without_repetitions(variants)
+            }
+            None => (variants.clone(), vec![Vec::new(); variants.len()]),
         };
         let seeds = match options.seeds.is_empty() {
             true => (1..=u64::from(scenario.seeds)).collect(),
             false => options.seeds.clone(),
         };
         let store = options.store.clone();
-        Ok(Grid { scenario, variants, same, instead, seeds, store })
+        Ok(Grid { scenario, variants, same, changes, seeds, store })
     }
 
     /// How many cells there are.
@@ -96,28 +100,38 @@ impl<'s> Grid<'s> {
         let cells: Vec<(&Variant, u64)> = (self.variants.iter())
             .flat_map(|variant| self.seeds.iter().map(move |&seed| (variant, seed)))
             .collect();
-        let limit = self.scenario.limit;
-        let from = |&(variant, seed): &(&Variant, u64)| format!("{seed} {limit:?} {variant:?}");
         let make = |&(variant, seed): &(&Variant, u64)| self.cell(variant, seed);
-        let results = fill(store.as_ref(), &cells, from, make, progress)?;
+        let results = fill(store.as_ref(), &cells, self.key(), make, progress)?;
         let cells = results.chunks(self.seeds.len()).map(<[Cell]>::to_vec);
         Ok(Experiment::new(&self, cells.collect(), &self.seeds))
     }
 
-    /// The experiment of a single run, of the first variant.
-    pub fn of_one(&self, seed: u64, run: &Run) -> Experiment {
-        let cells = self.variants.iter().take(1).map(|variant| vec![run.cell(variant)]);
-        Experiment::new(self, cells.collect(), &[seed])
+    /// Runs the first variant with the first seed, stored or not, and gives the run, too; with
+    /// `notes` its History has the scheduler's decisions.
+    pub fn run_first(&self, notes: bool) -> Result<(Experiment, Run), Error> {
+        let store = self.store.as_deref().map(Store::open).transpose()?;
+        let (variant, seed) = (&self.variants[0], self.seeds[0]);
+        let name = format!("{} {} seed {seed}", self.scenario.name, variant.name);
+        let run = self.one(name, variant, seed, notes)?;
+        let cells = [(variant, seed)];
+        let make = |_: &(&Variant, u64)| Ok(run.cell(variant));
+        let cells = fill(store.as_ref(), &cells, self.key(), make, |_| ())?;
+        Ok((Experiment::new(self, vec![cells], &[seed]), run))
+    }
+
+    /// What a cell is made from.
+    fn key(&self) -> impl Fn(&(&Variant, u64)) -> String + use<> {
+        let limit = self.scenario.limit;
+        move |&(variant, seed)| format!("{seed} {limit:?} {variant:?}")
     }
 
     fn cell(&self, variant: &Variant, seed: u64) -> Result<Cell, Error> {
-        let options = wastenot_sim::Options {
-            name: self.scenario.name.clone(),
-            seed,
-            limit: Time(self.scenario.limit.0),
-            notes: false,
-        };
-        Ok(run(variant, &options)?.cell(variant))
+        Ok(self.one(self.scenario.name.clone(), variant, seed, false)?.cell(variant))
+    }
+
+    fn one(&self, name: String, variant: &Variant, seed: u64, notes: bool) -> Result<Run, Error> {
+        let limit = Time(self.scenario.limit.0);
+        run(variant, &wastenot_sim::Options { name, seed, limit, notes })
     }
 }
 
@@ -140,11 +154,11 @@ fn without_repetitions(all: Vec<Variant>) -> (Vec<Variant>, Vec<Vec<String>>) {
     (variants, same)
 }
 
-fn set(choice: &mut Choice, switches: &[(String, String)]) {
+fn set(choice: &mut Choice, tunables: &[(String, String)]) {
     let Some(kind) = Scheduler::named(&choice.name) else { return };
-    for (name, value) in switches {
-        if kind.switch(name).is_some() && !choice.switches.iter().any(|(set, _)| set == name) {
-            choice.switches.push((name.clone(), value.clone()));
+    for (name, value) in tunables {
+        if kind.tunable(name).is_some() && !choice.tunables.iter().any(|(set, _)| set == name) {
+            choice.tunables.push((name.clone(), value.clone()));
         }
     }
 }

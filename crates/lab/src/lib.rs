@@ -24,7 +24,7 @@ pub mod sweep;
 mod what_if;
 
 pub use cell::{Cell, Kind, Run, run};
-pub use choice::{is_unsafe, resolve, scenario};
+pub use choice::{is_unsafe, resolve, scenario, scenario_with};
 pub use error::Error;
 pub use experiment::{Experiment, Outcome, Worked};
 pub use grid::{Grid, Options};

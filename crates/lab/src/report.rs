@@ -8,10 +8,10 @@ use crate::number::ranges;
 use crate::real_time;
 
 impl Experiment {
-    /// The answer of `wastenot simulate`.
+    /// The answer of `wastenot run`.
     pub fn report(&self) -> Report {
         let title = format!("{}: simulated", self.scenario);
-        let mut report = Report::new("simulate/1", title);
+        let mut report = Report::new("run/1", title);
         report.measure("scenario", "", self.scenario.as_str(), Unit::None);
         report.measure("seeds", "", self.seeds.clone(), Unit::None);
         let label = if self.seeds.len() == 1 { "Seed" } else { "Seeds" };
@@ -44,8 +44,8 @@ impl Experiment {
 
     fn verdict(&self) -> String {
         let about = sentence(&self.about);
-        if self.instead {
-            return self.verdict_of_another_scheduler();
+        if !self.changes.is_empty() {
+            return self.verdict_of_changes();
         }
         let banded = self.figures.iter().filter(|worked| worked.figure.band.is_some());
         let banded: Vec<Option<bool>> = banded.map(Worked::in_band).collect();
@@ -71,16 +71,16 @@ impl Experiment {
         format!("{about} {judged}").trim().to_owned()
     }
 
-    /// What the scenario tells of its own schedulers is no answer then.
-    fn verdict_of_another_scheduler(&self) -> String {
-        let scheduler = self.variants.first().map_or("", |variant| variant.scheduler.as_str());
+    /// What the scenario says of itself is no answer then.
+    fn verdict_of_changes(&self) -> String {
+        let changes: Vec<&str> = self.changes.iter().map(String::as_str).collect();
         let same = self.variants.iter().filter(|variant| !variant.same.is_empty());
         let same =
             same.map(|it| format!(" {} are then the same and ran once.", listed(&names(it))));
         format!(
-            "{}: all of it under {scheduler} instead of what it says, so that what it expects is \
-             not held against it.{}",
+            "{} with {}. Its own expectations do not apply.{}",
             self.scenario,
+            listed(&changes),
             same.collect::<String>()
         )
     }

@@ -168,9 +168,9 @@ fn unknown_names_are_refused_with_those_that_there_are() {
     assert_eq!(what, "there is no variant `fixed`");
     assert!(help.contains("scheduler=global-fifo"), "{help}");
 
-    let choice = |name: &str, switches: &[(&str, &str)]| {
-        let switches = switches.iter().map(|&(name, value)| (name.into(), value.into())).collect();
-        let scheduler = Some(Choice { switches, ..Choice::named(name) });
+    let choice = |name: &str, tunables: &[(&str, &str)]| {
+        let tunables = tunables.iter().map(|&(name, value)| (name.into(), value.into())).collect();
+        let scheduler = Some(Choice { tunables, ..Choice::named(name) });
         refused(&Options { scheduler, ..Options::default() })
     };
     let (what, help) = choice("cfs-4.2", &[]);
@@ -326,7 +326,7 @@ fn a_scheduler_that_there_is_not_is_named_with_its_line_when_the_scenario_is_rea
     assert_eq!(what, "meet.toml:12: there is no scheduler `cfs-41`");
     assert_eq!(help, "did you mean `cfs-4.1`?");
     let (what, help) = misread(name, "name = \"cfs-4.1\"\ngroup = \"own\"");
-    assert_eq!(what, "meet.toml:13: cfs-4.1 has no switch `group`");
+    assert_eq!(what, "meet.toml:13: cfs-4.1 has no tunable `group`");
     assert_eq!(help, "did you mean `groups`?");
     let (what, help) = misread(name, "name = \"gang\"\n\nquantum = \"0ms\"");
     assert_eq!(what, "meet.toml:14: gang: `quantum` cannot be `0ms`");

@@ -79,6 +79,16 @@ pub enum Error {
         /// What to write instead.
         help: String,
     },
+    /// What was set in place of a scenario's own ([`crate::scenario::Instead`]) is wrong.
+    #[error("--set {setting}: {what}")]
+    Setting {
+        /// `NAME=VALUE`.
+        setting: String,
+        /// What is wrong with it.
+        what: String,
+        /// What to set.
+        help: String,
+    },
     /// A History does not tell what tasks had to do.
     #[error("no work can be taken out: {what}")]
     NoWork {
@@ -117,6 +127,7 @@ impl Error {
             ),
             Error::TooLarge { .. } => "describe fewer".into(),
             Error::Wrong { help, .. }
+            | Error::Setting { help, .. }
             | Error::NoWork { help, .. }
             | Error::TaskSets { help, .. } => help.clone(),
             Error::Unrecognised { .. } | Error::Broken { .. } => format!(

@@ -7,8 +7,10 @@ use std::path::Path;
 use wastenot_model::machine::Profile;
 use wastenot_model::{Carries, History, Machine};
 use wastenot_read::{Error, Format, Formats, Options};
+use wastenot_scenario::scenario::Choice;
 
 use crate::args::input::Reading;
+use crate::args::scheduler::Under;
 use crate::fail::Stop;
 use crate::map::Bytes;
 use crate::progress;
@@ -192,6 +194,25 @@ pub(crate) fn profile(option: &str, name: &str) -> Result<Profile, Stop> {
         wastenot_scenario::profile::named(name)
     };
     read.map_err(|error| Stop::new(format_args!("{option}: {error}"), error.help()))
+}
+
+/// The scheduler that was asked for, with its text if it is a file.
+pub(crate) fn scheduler(under: &Under) -> Result<Option<Choice>, Stop> {
+    let Some(scheduler) = &under.scheduler else { return Ok(None) };
+    let mut choice = scheduler.0.clone();
+    wastenot_lab::resolve(&mut choice, Path::new(""))
+        .map_err(|error| Stop::new(&error, error.help()))?;
+    safe(&choice, under)?;
+    Ok(Some(choice))
+}
+
+/// Policies with an unsafe protocol are accepted only on request.
+pub(crate) fn safe(choice: &Choice, under: &Under) -> Result<(), Stop> {
+    if under.allow_unsafe || !wastenot_lab::is_unsafe(choice) {
+        return Ok(());
+    }
+    let what = format!("{} uses an unsafe protocol", choice.name);
+    Err(Stop::new(what, "add `--allow-unsafe` to accept it"))
 }
 
 /// Gives the trace the topology that its file does not hold. Which CPUs were online, only the

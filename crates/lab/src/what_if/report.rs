@@ -10,10 +10,10 @@ use super::{Replayed, WhatIf};
 const UNSPUN: &str = "no task waited by spinning";
 
 impl WhatIf {
-    /// The answer of `wastenot simulate --replay`.
+    /// The answer of `wastenot what-if`.
     pub fn report(&self) -> Report {
         let title = format!("{}: its work under {}", self.name, self.asked.scheduler);
-        let mut report = Report::new("simulate.replay/2", title);
+        let mut report = Report::new("what-if/1", title);
         report.verdict = self.verdict();
         let extracted = &self.extracted;
         report.measure("recorded.makespan_ns", "recorded", extracted.recorded, Unit::Ns);

@@ -45,8 +45,8 @@ impl RtApp {
         let (costs, limit) = (Costs::default(), limit.unwrap_or(USUAL_LIMIT));
         let variant = Variant { name: "rt-app".into(), machine, costs, workload, scheduler };
         let (about, source) = (String::new(), "rt-app".into());
-        let (variants, figures) = (vec![variant], Vec::new());
-        Scenario { name, about, source, seeds: 1, limit, variants, figures, notes }
+        let (variants, figures, changes) = (vec![variant], Vec::new(), Vec::new());
+        Scenario { name, about, source, seeds: 1, limit, variants, figures, changes, notes }
     }
 }
 

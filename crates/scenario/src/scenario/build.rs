@@ -17,19 +17,24 @@ const TASKS: usize = 200_000;
 /// Reads variants, and what they have in common only once.
 pub(super) struct Variants<'a> {
     fits: &'a Fits<'a>,
+    instead: Option<&'a Machine>,
     machine: Option<(String, Machine)>,
     tasks: usize,
     budget: verify::Budget,
 }
 
 impl<'a> Variants<'a> {
-    pub(super) fn new(fits: &'a Fits<'a>) -> Variants<'a> {
-        Variants { fits, machine: None, tasks: 0, budget: verify::Budget::default() }
+    /// On another machine, if there is one `instead`.
+    pub(super) fn new(fits: &'a Fits<'a>, instead: Option<&'a Machine>) -> Variants<'a> {
+        Variants { fits, instead, machine: None, tasks: 0, budget: verify::Budget::default() }
     }
 
     pub(super) fn read(&mut self, name: &str, at: usize, table: &Table) -> Result<Variant, Wrong> {
         let fields = Fields::new(&SCENARIO, at, table);
-        let machine = self.machine(fields.need("machine", "\"bulldozer64\"")?)?;
+        let machine = match self.instead {
+            Some(machine) => machine.clone(),
+            None => self.machine(fields.need("machine", "\"bulldozer64\"")?)?,
+        };
         let (mut costs, scheduler) = (costs(&fields)?, choice(&fields, self.fits)?);
         let mut draft = tasks::Draft::new(&machine);
         shared(&fields, &mut draft.workload, &mut draft.names)?;
@@ -84,14 +89,14 @@ fn choice(fields: &Fields, fits: &Fits) -> Result<Choice, Wrong> {
         let value = node.word().ok_or_else(|| expected(node, key, "a word or a number"))?;
         match key.as_str() {
             "name" => choice.name = value,
-            _ => choice.switches.push((key.clone(), value)),
+            _ => choice.tunables.push((key.clone(), value)),
         }
     }
     if choice.name.is_empty() {
         return Err(wrong(at, "[scheduler] has no `name`", "add `name = \"cfs-6.1\"`"));
     }
-    fits(&mut choice).map_err(|Unfit { switch, what, help }| {
-        let at = table.get(switch.as_deref().unwrap_or("name")).map_or(at, |node| node.at);
+    fits(&mut choice).map_err(|Unfit { tunable, what, help }| {
+        let at = table.get(tunable.as_deref().unwrap_or("name")).map_or(at, |node| node.at);
         wrong(at, what, help)
     })?;
     Ok(choice)

@@ -10,6 +10,7 @@ mod dry_run;
 pub(crate) mod fields;
 mod figure;
 mod hotplug;
+mod instead;
 pub(crate) mod names;
 pub(crate) mod node;
 pub(crate) mod program;
@@ -22,6 +23,7 @@ use wastenot_model::machine::{Costs, Profile};
 use wastenot_model::{Machine, Span, Workload};
 
 pub use figure::{Figure, Formula, MEASURES, Measure, Over, PICKS, Pick, Quantity};
+pub use instead::{Instead, Setting};
 pub use program::{Form, STEPS, TIMES, WAITINGS};
 pub use schema::{Key, SCHEMA, Section};
 
@@ -46,6 +48,8 @@ pub struct Scenario {
     pub variants: Vec<Variant>,
     /// What to measure.
     pub figures: Vec<Figure>,
+    /// What was set in place of what its file says ([`Instead`]), as in `limit=2s`.
+    pub changes: Vec<String>,
     /// What was left out of another tool's file, or taken for granted, a sentence each.
     pub notes: Vec<String>,
 }
@@ -70,11 +74,11 @@ pub struct Variant {
 pub struct Choice {
     /// Its name, or the file of a policy.
     pub name: String,
-    /// Switches and their values, as written.
-    pub switches: Vec<(String, String)>,
+    /// Tunables and their values, as written.
+    pub tunables: Vec<(String, String)>,
     /// What stands in that file, once it was read.
     pub text: Option<String>,
-    /// What the profile says whose file a switch names, once it was read.
+    /// What the profile says whose file a tunable names, once it was read.
     pub profile: Option<Box<Profile>>,
 }
 
@@ -88,8 +92,8 @@ impl Choice {
 /// Why a [`Choice`] cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfit {
-    /// The switch that is wrong, or has the wrong value; `None` if the scheduler is.
-    pub switch: Option<String>,
+    /// The tunable that is wrong, or has the wrong value; `None` if the scheduler is.
+    pub tunable: Option<String>,
     /// What is wrong.
     pub what: String,
     /// What to write instead.
@@ -107,22 +111,34 @@ pub(crate) const USUAL_LIMIT: Span = Span::s(600);
 
 /// Reads a scenario, whatever its schedulers are called. `file` is the name of its file.
 pub fn scenario(file: &str, text: &str) -> Result<Scenario, Error> {
-    scenario_for(file, text, &|_| Ok(()))
+    scenario_for(file, text, &Instead::default(), &|_| Ok(()))
 }
 
-/// Reads a scenario of schedulers that `fits` knows.
-pub fn scenario_for(file: &str, text: &str, fits: &Fits) -> Result<Scenario, Error> {
-    read(file, text, fits).map_err(|wrong| wrong.into_error(file, text))
+/// Reads a scenario of schedulers that `fits` knows, with what is set `instead`.
+pub fn scenario_for(
+    file: &str,
+    text: &str,
+    instead: &Instead,
+    fits: &Fits,
+) -> Result<Scenario, Error> {
+    read(file, text, instead, fits).map_err(|wrong| match instead.at(wrong.at, text.len()) {
+        Some(setting) => {
+            Error::Setting { setting: setting.to_string(), what: wrong.what, help: wrong.help }
+        }
+        None => wrong.into_error(file, text),
+    })
 }
 
-/// Says whether there is such a scheduler, with such switches, and reads its text if it has one.
+/// Finds out whether there is such a scheduler, with such tunables; reads its text if it has one.
 pub type Fits<'a> = dyn Fn(&mut Choice) -> Result<(), Unfit> + 'a;
 
-fn read(file: &str, text: &str, fits: &Fits) -> Result<Scenario, Wrong> {
+fn read(file: &str, text: &str, instead: &Instead, fits: &Fits) -> Result<Scenario, Wrong> {
     if text.len() > BYTES {
         return Err(wrong(BYTES, format!("more than {} KiB", BYTES / 1024), "use the catalogue"));
     }
-    let table = node::parse(text)?;
+    let mut table = node::parse(text)?;
+    let patch = instead.patch(&table, text.len())?;
+    table.merge(&patch.head);
     let fields = Fields::new(&schema::SCENARIO, 0, &table);
     fields.check()?;
     let version = fields.need("schema", "\"wastenot.scenario/1\"")?;
@@ -136,12 +152,12 @@ fn read(file: &str, text: &str, fits: &Fits) -> Result<Scenario, Wrong> {
         return Err(wrong(at, "`limit` is no length of a run", "write up to \"86400s\""));
     }
     let seeds = fields.get("seeds").map_or(Ok(5), |node| integer(node, "seeds", 1..=10_000))?;
-    let drafts = variants::of(&fields, &table)?;
+    let drafts = variants::of(&fields, &table, &patch.variant)?;
     if drafts.len().saturating_mul(text.len()) > BYTES_OF_VARIANTS {
         let what = format!("{} variants of {} bytes are too many", drafts.len(), text.len());
         return Err(wrong(0, what, "sweep fewer values, or write several scenarios"));
     }
-    let variants = variants::resolve(&drafts, fits)?;
+    let variants = variants::resolve(&drafts, fits, instead.machine.as_ref())?;
     let figures = figure::read(fields.list("figures")?, &variants)?;
     Ok(Scenario {
         name: stem(file).into(),
@@ -151,6 +167,7 @@ fn read(file: &str, text: &str, fits: &Fits) -> Result<Scenario, Wrong> {
         limit,
         variants,
         figures,
+        changes: instead.words(),
         notes: Vec::new(),
     })
 }

@@ -59,6 +59,15 @@ pub(crate) fn parse(text: &str) -> Result<Table, Wrong> {
     table(document.get_ref(), 0)
 }
 
+/// A value by itself, as if it stood at `at`: what is not TOML is a text without its quotes.
+pub(crate) fn value(text: &str, at: usize) -> Result<Node, Wrong> {
+    let Ok(parsed) = DeValue::parse(text) else {
+        return Ok(Node { at, value: Value::Text(text.to_owned()) });
+    };
+    let read = node(parsed.get_ref(), 0, 0).map_err(|wrong| Wrong { at, ..wrong });
+    read.map(|node| node.moved(at))
+}
+
 fn table(from: &DeTable, at: usize) -> Result<Table, Wrong> {
     if from.len() > KEYS {
         return Err(wrong(at, format!("a table of more than {KEYS} keys"), "write fewer"));
@@ -144,6 +153,21 @@ impl Node {
             Value::Table(table) => table.each_text(change),
             Value::Integer(_) | Value::Float(_) | Value::Bool(_) => Ok(()),
         }
+    }
+
+    /// The same with everything in it at one place.
+    fn moved(self, at: usize) -> Node {
+        let value = match self.value {
+            Value::Array(nodes) => {
+                Value::Array(nodes.into_iter().map(|node| node.moved(at)).collect())
+            }
+            Value::Table(Table { entries }) => {
+                let moved = |it: Entry| Entry { at, node: it.node.moved(at), ..it };
+                Value::Table(Table { entries: entries.into_iter().map(moved).collect() })
+            }
+            value => value,
+        };
+        Node { at, value }
     }
 
     /// What it is, for complaints.

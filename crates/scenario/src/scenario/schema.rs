@@ -60,7 +60,7 @@ pub(crate) const SCENARIO: Section = Section {
             "\"linux-6.12\"",
             "what runs beside: kernel threads and late interrupts, as recorded; nothing",
         ),
-        key("scheduler", "table", "its name, and its switches as further keys; required"),
+        key("scheduler", "table", "its name, and its tunables as further keys; required"),
         key("groups", "tables by name", "sessions and cgroups"),
         key("locks", "tables by name", "locks"),
         key("barriers", "tables by name", "barriers"),
@@ -110,8 +110,8 @@ pub(crate) const COSTS: Section = Section {
 
 pub(crate) const SCHEDULER: Section = Section {
     title: "[scheduler]",
-    about: "Who decides. Every other key is a switch of that scheduler. A variant that gives a \
-            name begins with that scheduler's defaults, one that gives none changes switches. \
+    about: "The scheduler. Every other key is one of its tunables. A variant that gives a \
+            name begins with that scheduler's defaults, one that gives none changes tunables. \
             Files are named by their paths from here.",
     keys: &[key("name", "text", "the scheduler, or the file of a policy (`x.rota`)")],
 };

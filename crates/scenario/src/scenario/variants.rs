@@ -6,15 +6,15 @@ use super::node::{Entry, Node, Table, Value, Wrong, wrong};
 use super::schema::{HEAD, SCENARIO, VARIANT};
 use super::{Draft, Fits, Variant};
 use crate::error::shown;
-use wastenot_model::nearest;
+use wastenot_model::{Machine, nearest};
 
 /// Most variants of a scenario.
 const VARIANTS: usize = 256;
 /// Longest value of a parameter.
 const VALUE: usize = 256;
 
-/// The variants of a file, before their text is understood.
-pub(super) fn of(file: &Fields, table: &Table) -> Result<Vec<Draft>, Wrong> {
+/// The variants of a file, before their text is understood; `set` goes over each of them.
+pub(super) fn of(file: &Fields, table: &Table, set: &Table) -> Result<Vec<Draft>, Wrong> {
     let base = table.without(HEAD);
     let mut drafts = Vec::new();
     for node in file.list("variants")? {
@@ -31,26 +31,30 @@ pub(super) fn of(file: &Fields, table: &Table) -> Result<Vec<Draft>, Wrong> {
         }
         let Value::Table(patch) = &node.value else { continue };
         let mut table = base.clone();
-        // Another scheduler has other switches.
-        let named = |table: &Table| {
-            matches!(table.get("scheduler"),
-            Some(Node { value: Value::Table(scheduler), .. }) if scheduler.get("name").is_some())
-        };
-        if named(patch) {
-            table = table.without(&["scheduler"]);
-        }
-        table.merge(&patch.without(&["name"]));
+        apply(&mut table, &patch.without(&["name"]));
         drafts.push(Draft { name, at: node.at, table });
         fits(drafts.len(), node.at)?;
     }
     if drafts.is_empty() {
         drafts.push(Draft { name: String::new(), at: 0, table: base });
     }
-    let mut drafts = sweep(file, drafts)?;
+    drafts.iter_mut().for_each(|draft| apply(&mut draft.table, set));
+    let mut drafts = sweep(file, drafts, set)?;
     for draft in drafts.iter_mut().filter(|draft| draft.name.is_empty()) {
         draft.name = "default".into();
     }
     Ok(drafts)
+}
+
+/// Merges a patch into a variant.
+fn apply(table: &mut Table, patch: &Table) {
+    // Another scheduler has other tunables.
+    let is_named = matches!(patch.get("scheduler"),
+        Some(Node { value: Value::Table(scheduler), .. }) if scheduler.get("name").is_some());
+    if is_named {
+        *table = table.without(&["scheduler"]);
+    }
+    table.merge(patch);
 }
 
 fn fits(variants: usize, at: usize) -> Result<(), Wrong> {
@@ -59,10 +63,15 @@ fn fits(variants: usize, at: usize) -> Result<(), Wrong> {
     (variants <= VARIANTS).then_some(()).ok_or_else(many)
 }
 
-/// Each variant for each combination of the values of `[sweep]`; the last key varies fastest.
-fn sweep(file: &Fields, mut drafts: Vec<Draft>) -> Result<Vec<Draft>, Wrong> {
+/// Each variant for each combination of the values of `[sweep]`; the last key varies fastest. A
+/// parameter that is `set` has one value.
+fn sweep(file: &Fields, mut drafts: Vec<Draft>, set: &Table) -> Result<Vec<Draft>, Wrong> {
     let Some((_, sweep)) = file.table("sweep")? else { return Ok(drafts) };
-    for Entry { key, at, node } in &sweep.entries {
+    let is_set = |key: &str| match set.get("parameters").map(|node| &node.value) {
+        Some(Value::Table(parameters)) => parameters.get(key).is_some(),
+        _ => false,
+    };
+    for Entry { key, at, node } in sweep.entries.iter().filter(|entry| !is_set(&entry.key)) {
         let values = list(node, key)?;
         if values.is_empty() {
             return Err(wrong(
@@ -108,9 +117,13 @@ fn unknown_parameter(name: &str, at: usize, known: &[String]) -> Wrong {
     wrong(at, format!("there is no parameter `{}`", shown(name)), help)
 }
 
-/// Reads every variant.
-pub(super) fn resolve(drafts: &[Draft], fits: &Fits) -> Result<Vec<Variant>, Wrong> {
-    let mut maker = build::Variants::new(fits);
+/// Reads every variant; on another machine, if there is one `instead`.
+pub(super) fn resolve(
+    drafts: &[Draft],
+    fits: &Fits,
+    instead: Option<&Machine>,
+) -> Result<Vec<Variant>, Wrong> {
+    let mut maker = build::Variants::new(fits, instead);
     let mut variants = Vec::with_capacity(drafts.len());
     for draft in drafts {
         let mut table = draft.table.clone();

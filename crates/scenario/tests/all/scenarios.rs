@@ -2,7 +2,7 @@
 
 use wastenot_model::workload::{Program, Step, TemplateId, Variate, Waiting};
 use wastenot_model::{CpuId, CpuSet, Span, Time, Workload};
-use wastenot_scenario::scenario::{Choice, Measure, Over, Pick, Unfit};
+use wastenot_scenario::scenario::{Choice, Instead, Measure, Over, Pick, Setting, Unfit};
 use wastenot_scenario::{CATALOGUE, Error, Scenario, ambient, scenario, scenario_for};
 
 /// A scenario on four CPUs with these further lines.
@@ -207,7 +207,7 @@ n = [2, 3]
     };
     assert_eq!((grain(a), grain(b)), (Span::ms(1), Span::ms(2)));
     assert_eq!((a.costs.ipi, b.costs.ipi, b.costs.switch), (Span::ZERO, Span::us(3), Span::us(1)));
-    assert_eq!(b.scheduler.switches, [("thyst".to_owned(), "2ms".to_owned())]);
+    assert_eq!(b.scheduler.tunables, [("thyst".to_owned(), "2ms".to_owned())]);
 }
 
 #[test]
@@ -217,8 +217,8 @@ fn a_variant_of_another_scheduler_begins_with_its_defaults() {
     let variants = "[[variants]]\nname = \"same\"\nscheduler = { hz = 1000 }\n\
                     [[variants]]\nname = \"other\"\nscheduler = { name = \"pinned\" }\n";
     let scenario = scenario("try.toml", &(text + variants)).expect("a scenario");
-    let switches = |n: usize| scenario.variants[n].scheduler.switches.len();
-    assert_eq!((switches(0), switches(1)), (2, 0));
+    let tunables = |n: usize| scenario.variants[n].scheduler.tunables.len();
+    assert_eq!((tunables(0), tunables(1)), (2, 0));
 }
 
 #[test]
@@ -400,16 +400,16 @@ fn empty_lists_of_cpus_and_nodes_are_no_lists() {
 #[test]
 fn a_scheduler_that_does_not_fit_is_named_with_the_line_of_what_is_wrong() {
     let text = with("").replace("pinned\" }", "cfs\",\nhz = 300 }") + &program("\"compute 1ms\"");
-    for (switch, line) in [(None, 3), (Some("hz"), 4)] {
+    for (tunable, line) in [(None, 3), (Some("hz"), 4)] {
         let unfit = || {
-            let switch = switch.map(str::to_owned);
-            Err(Unfit { switch, what: "wrong".into(), help: "right".into() })
+            let tunable = tunable.map(str::to_owned);
+            Err(Unfit { tunable, what: "wrong".into(), help: "right".into() })
         };
         let fits = |choice: &mut Choice| {
-            assert_eq!((&*choice.name, choice.switches.len()), ("cfs", 1));
+            assert_eq!((&*choice.name, choice.tunables.len()), ("cfs", 1));
             unfit()
         };
-        let error = scenario_for("try.toml", &text, &fits).expect_err("refused");
+        let error = scenario_for("try.toml", &text, &Instead::default(), &fits).expect_err("refused");
         assert_eq!(error.to_string(), format!("try.toml:{line}: wrong"));
         assert_eq!(error.help(), "right");
     }
@@ -562,4 +562,90 @@ fn a_parallel_program_is_a_master_that_forks_the_rest_and_works_itself() {
     assert_eq!(master[3..6], workload.templates[0].program.steps()[..3]);
     let barrier = &workload.barriers[0];
     assert_eq!((barrier.parties, barrier.waiting), (4, Waiting::SpinThenBlock(Span::ms(2))));
+}
+
+/// Two variants of a scheduler with tunables, a swept parameter.
+const SET: &str = r#"schema = "wastenot.scenario/1"
+machine = "smp4"
+seeds = 3
+parameters = { work = "1ms" }
+scheduler = { name = "osv", thyst = "5ms" }
+sweep = { work = ["1ms", "2ms"] }
+
+[[tasks]]
+name = "t"
+program = ["compute ${work}"]
+
+[[variants]]
+name = "a"
+
+[[variants]]
+name = "b"
+scheduler = { thyst = "2ms" }
+machine = "up1"
+"#;
+
+fn set(settings: &[(&str, &str)], machine: Option<&str>) -> Result<Scenario, Error> {
+    let owned = |&(name, value): &(&str, &str)| Setting { name: name.into(), value: value.into() };
+    let machine = machine.map(|text| wastenot_scenario::machine(text).expect("a machine"));
+    let instead = Instead { set: settings.iter().map(owned).collect(), machine };
+    scenario_for("set.toml", SET, &instead, &|_| Ok(()))
+}
+
+#[test]
+fn what_is_set_holds_in_all_variants() {
+    let plain = set(&[], None).expect("a scenario");
+    assert_eq!((plain.variants.len(), plain.seeds), (4, 3));
+    assert_eq!(plain.changes, Vec::<String>::new());
+    assert_eq!(plain, scenario("set.toml", SET).expect("a scenario"));
+
+    let several = [("seeds", "2"), ("limit", "2s"), ("scheduler.thyst", "3ms")];
+    let changed = set(&several, Some("flat(1,8)")).expect("a scenario");
+    assert_eq!((changed.seeds, changed.limit), (2, wastenot_model::Span::s(2)));
+    assert_eq!(changed.changes, ["machine flat(1,8)", "limit=2s", "scheduler.thyst=3ms"]);
+    for variant in &changed.variants {
+        assert_eq!(variant.scheduler.tunables, [("thyst".to_owned(), "3ms".to_owned())]);
+        assert_eq!(variant.machine.len(), 8);
+    }
+
+    // A parameter that is set is swept no more; the last setting of a key wins.
+    let once = set(&[("work", "9ms"), ("parameters.work", "'7ms'")], None).expect("a scenario");
+    assert_eq!(once.variants.len(), 2);
+    let as_if = SET.replace("work = \"1ms\"", "work = \"7ms\"");
+    let as_if = as_if.replace("sweep = { work = [\"1ms\", \"2ms\"] }", "");
+    let as_if = scenario("set.toml", &as_if).expect("a scenario");
+    assert_eq!(once.variants, as_if.variants);
+
+    // Another scheduler begins with its defaults.
+    let other = set(&[("scheduler.name", "pinned")], None).expect("a scenario");
+    assert!(other.variants.iter().all(|it| it.scheduler == Choice::named("pinned")));
+    let machine = set(&[("machine", "flat(2,8)")], None).expect("a scenario");
+    assert!(machine.variants.iter().all(|it| it.machine.len() == 16));
+    let tasks = set(&[("tasks", "[{ name = 'u', program = ['compute 1ms'] }]")], None);
+    assert_eq!(tasks.expect("a scenario").variants[0].workload.templates[0].name, "u");
+}
+
+#[test]
+fn what_cannot_be_set_is_named() {
+    for (name, value, what, help) in [
+        ("limitt", "2s", "no key or parameter `limitt` can be set", "did you mean `limit`?"),
+        ("wrok", "2s", "no key or parameter `wrok` can be set", "did you mean `work`?"),
+        ("schema", "x", "no key or parameter `schema` can be set", "one of "),
+        ("", "", "no key or parameter `` can be set", "one of "),
+        ("figures", "[]", "no key or parameter `figures` can be set", "one of "),
+        ("limit", "0s", "`limit` is no length of a run", "86400s"),
+        ("limit.a", "2s", "`limit` is", ""),
+        ("seeds", "many", "`seeds` is `many`", "a whole number"),
+        ("seeds", "99999999999999999999", "a number too large", "18 digits"),
+        ("machine", "smp", "machine", ""),
+        ("machine", "2026-01-01", "a date", ""),
+        ("costs.swtch", "1us", "[costs] has no key `swtch`", "did you mean `switch`?"),
+        ("tasks", "x", "`tasks` is `x`", "a list in square brackets"),
+        ("tasks.name", "x", "`tasks` is a table", "a list in square brackets"),
+    ] {
+        let error = set(&[("seeds", "2"), (name, value)], None).expect_err(name);
+        let (text, hint) = (error.to_string(), error.help());
+        assert!(text.starts_with(&format!("--set {name}={value}: ")), "{text}");
+        assert!(text.contains(what) && hint.contains(help), "{text}\n{hint}");
+    }
 }

@@ -46,7 +46,7 @@ fn a_bug_and_its_fix_have_a_ratio_and_differ_in_one_switch() {
         let (Some(bug), Some(fix)) = (variant("bug"), variant("fix")) else { continue };
         assert!(scenario.figures.iter().any(|figure| figure.name == "ratio"), "{file}");
         assert_eq!((&bug.workload, &bug.machine), (&fix.workload, &fix.machine), "{file}");
-        let (bug, fix) = (&bug.scheduler.switches, &fix.scheduler.switches);
+        let (bug, fix) = (&bug.scheduler.tunables, &fix.scheduler.tunables);
         assert_eq!(bug.iter().filter(|switch| !fix.contains(switch)).count(), 1, "{file}");
     }
 }

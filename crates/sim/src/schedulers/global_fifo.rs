@@ -18,7 +18,7 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
     about: "one queue for all, first in first out, no preemption",
     source: "ours; the queue of sched_ext's scx_simple",
     groups: false,
-    switches: &[],
+    tunables: &[],
     make: Make::Policy(|_: &Settings| Box::new(GlobalFifo::default())),
 };
 

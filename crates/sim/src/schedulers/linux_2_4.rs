@@ -16,14 +16,14 @@
 use wastenot_model::policy::{Context, Happening, Tick, Why};
 use wastenot_model::{CpuId, Policy, TaskId};
 
-use super::{Make, Scheduler, Settings, Switch, Values, queued_on};
+use super::{Make, Scheduler, Settings, Tunable, Values, queued_on};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "linux-2.4",
     about: "one queue, goodness, counters recalculated when all are used up",
     source: "Linux 2.4.21 kernel/sched.c",
     groups: false,
-    switches: &[Switch {
+    tunables: &[Tunable {
         name: "arch",
         about: "whose ticks and penalty for changing CPUs: 100 a second and 15, or 1024 and 20",
         values: Values::Words(&["i386", "alpha"]),

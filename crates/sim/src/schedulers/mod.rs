@@ -11,7 +11,7 @@ mod real_time;
 mod settings;
 mod work_conserving;
 
-pub use settings::{Settings, Switch, Values, WrongSetting};
+pub use settings::{Settings, Tunable, Values, WrongSetting};
 
 use wastenot_model::policy::{Context, Place};
 use wastenot_model::{CpuId, Policy, TaskId};
@@ -31,7 +31,7 @@ pub struct Scheduler {
     /// one group.
     pub groups: bool,
     /// What can be set.
-    pub switches: &'static [Switch],
+    pub tunables: &'static [Tunable],
     make: Make,
 }
 
@@ -56,8 +56,8 @@ impl Scheduler {
         SCHEDULERS.iter().chain(REAL_TIME).find(|scheduler| scheduler.name == name)
     }
     /// What can be set of it by this name.
-    pub fn switch(&self, name: &str) -> Option<&'static Switch> {
-        self.switches.iter().find(|switch| switch.name == name)
+    pub fn tunable(&self, name: &str) -> Option<&'static Tunable> {
+        self.tunables.iter().find(|tunable| tunable.name == name)
     }
 }
 
@@ -88,8 +88,8 @@ pub const REAL_TIME: &[Scheduler] = &[
     real_time::GFP_MP,
 ];
 
-/// The scheduler `name` with these switches set; a fresh one for each run. `profile` is what the
-/// file says that one of them names, if one does ([`Switch::is_file`]).
+/// The scheduler `name` with these tunables set; a fresh one for each run. `profile` is what the
+/// file says that one of them names, if one does ([`Tunable::is_file`]).
 pub fn make(
     name: &str,
     set: &[(String, String)],
@@ -104,7 +104,7 @@ pub fn make(
     })
 }
 
-/// The policy `name` with these switches set; a fresh one for each run.
+/// The policy `name` with these tunables set; a fresh one for each run.
 pub fn scheduler(name: &str, set: &[(String, String)]) -> Result<Box<dyn Policy>, WrongSetting> {
     match make(name, set, None)? {
         Made::Policy(policy) => Ok(policy),

@@ -17,7 +17,7 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
     about: "each task bound to a CPU of its own, dealt out in turn",
     source: "ours; taskset(1) by hand",
     groups: false,
-    switches: &[],
+    tunables: &[],
     make: Make::Policy(|_: &Settings| Box::new(Pinned::default())),
 };
 

@@ -1,36 +1,36 @@
 //! Real-time schedulers: designs of `edf` by name.
 
-use super::{Make, Scheduler, Settings, Switch, Values};
+use super::{Make, Scheduler, Settings, Tunable, Values};
 use crate::edf::{Design, Mailboxes, Order, Profile, Real, Rule, Rules, Server, Tie};
 use crate::mechanism::Spin;
 
-const PROFILE: Switch = Switch {
+const PROFILE: Tunable = Tunable {
     name: "profile",
     about: "what kernel code and hardware take: nothing, what is assumed of 8 x 8 CPUs at 2 GHz, or \
             what a file says (docs/profile.md)",
     values: Values::Profile,
     default: "free",
 };
-const LOCKS: Switch = Switch {
+const LOCKS: Tunable = Tunable {
     name: "locks",
     about: "how CPUs spin for a lock: as in the profile, each on a line of its own, or all on one",
     values: Values::Words(&["profile", "mcs", "ticket", "test-and-set"]),
     default: "profile",
 };
-const TIE: Switch = Switch {
+const TIE: Tunable = Tunable {
     name: "tie",
     about: "which of equal deadlines goes first: of the task that comes first or last in the file, \
             or the one that runs",
     values: Values::Words(&["first", "last", "running"]),
     default: "first",
 };
-const INTERRUPTS: Switch = Switch {
+const INTERRUPTS: Tunable = Tunable {
     name: "interrupts",
     about: "where timers interrupt: where they were set, or on CPU 0 only, which then runs no task",
     values: Values::Words(&["shared", "dedicated"]),
     default: "shared",
 };
-const MAILBOXES: Switch = Switch {
+const MAILBOXES: Tunable = Tunable {
     name: "mailboxes",
     about: "into how many mailboxes CPUs write to CPU 0; 0: each has one of its own",
     values: Values::Count,
@@ -42,7 +42,7 @@ pub(super) const GSN_EDF: Scheduler = Scheduler {
     about: "global EDF under one lock, with links",
     source: "LITMUS^RT, litmus/sched_gsn_edf.c; Block et al., RTCSA 2007",
     groups: false,
-    switches: &[INTERRUPTS, TIE, PROFILE, LOCKS],
+    tunables: &[INTERRUPTS, TIE, PROFILE, LOCKS],
     make: Make::RealTime(|settings| real(settings, coarse(settings), Order::Deadline)),
 };
 
@@ -53,28 +53,28 @@ pub(super) const SCHED_DEADLINE: Scheduler = Scheduler {
             goes first",
     source: "kernel/sched/{deadline,cpudeadline}.c of Linux around 3.14; v8 of its patches",
     groups: false,
-    switches: &[
+    tunables: &[
         INTERRUPTS,
-        Switch {
+        Tunable {
             name: "rules",
             about: "how a task finds another CPU: by looking at all, as in the patches of 2013 that \
                     were measured, or in a heap under a lock of its own, as since Linux 3.14",
             values: Values::Words(&["v8", "3.14"]),
             default: "3.14",
         },
-        Switch {
+        Tunable {
             name: "server",
             about: "whether a server watches what each task uses",
             values: Values::Words(&["on", "off"]),
             default: "on",
         },
-        Switch {
+        Tunable {
             name: "budget",
             about: "of its server in a period, in per cent of the longest job",
             values: Values::Count,
             default: "100",
         },
-        Switch {
+        Tunable {
             name: "spare",
             about: "and so much more, which kernel code on its CPU uses, too",
             values: Values::Span,
@@ -100,7 +100,7 @@ pub(super) const GEDF_MP: Scheduler = Scheduler {
     about: "global EDF by message passing: CPU 0 schedules for all others",
     source: "LITMUS^RT, G-EDF-MP; Cerqueira, Vanga, Brandenburg, RTAS 2014",
     groups: false,
-    switches: &[MAILBOXES, TIE, PROFILE, LOCKS],
+    tunables: &[MAILBOXES, TIE, PROFILE, LOCKS],
     make: Make::RealTime(|settings| real(settings, messages(settings), Order::Deadline)),
 };
 
@@ -109,7 +109,7 @@ pub(super) const P_EDF: Scheduler = Scheduler {
     about: "EDF on each CPU; tasks are put where most is free",
     source: "LITMUS^RT; Liu and Layland 1973",
     groups: false,
-    switches: &[TIE, PROFILE, LOCKS],
+    tunables: &[TIE, PROFILE, LOCKS],
     make: Make::RealTime(|settings| real(settings, clustered(1), Order::Deadline)),
 };
 
@@ -118,8 +118,8 @@ pub(super) const C_EDF: Scheduler = Scheduler {
     about: "global EDF in each cluster of CPUs; tasks are put where most is free",
     source: "LITMUS^RT; Calandrino, Anderson, Baumberger, ECRTS 2007",
     groups: false,
-    switches: &[
-        Switch {
+    tunables: &[
+        Tunable {
             name: "size",
             about: "of how many CPUs a cluster is; 0: of those that share a last-level cache",
             values: Values::Count,
@@ -139,7 +139,7 @@ pub(super) const G_FL: Scheduler = Scheduler {
     about: "global fair lateness: longer jobs go earlier; else as gsn-edf",
     source: "Erickson and Anderson, ECRTS 2012",
     groups: false,
-    switches: &[INTERRUPTS, TIE, PROFILE, LOCKS],
+    tunables: &[INTERRUPTS, TIE, PROFILE, LOCKS],
     make: Make::RealTime(|settings| real(settings, coarse(settings), Order::FairLateness)),
 };
 
@@ -148,7 +148,7 @@ pub(super) const GFP_MP: Scheduler = Scheduler {
     about: "global fixed priority by message passing: who comes first in the file goes first",
     source: "the mechanism of gedf-mp under another policy",
     groups: false,
-    switches: &[MAILBOXES, PROFILE, LOCKS],
+    tunables: &[MAILBOXES, PROFILE, LOCKS],
     make: Make::RealTime(|settings| real(settings, messages(settings), Order::Fixed)),
 };
 

@@ -7,7 +7,7 @@ use super::{REAL_TIME, SCHEDULERS, Scheduler};
 
 /// One thing that can be set.
 #[derive(Clone, Copy, Debug)]
-pub struct Switch {
+pub struct Tunable {
     /// What to type.
     pub name: &'static str,
     /// What it changes, in one line.
@@ -18,7 +18,7 @@ pub struct Switch {
     pub default: &'static str,
 }
 
-/// What a switch can be.
+/// What a tunable can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {
     /// One of these words.
@@ -31,7 +31,7 @@ pub enum Values {
     Profile,
 }
 
-/// The shortest slice or quantum: below it a run is nothing but switches.
+/// The shortest slice or quantum: below it a run is nothing but context switches.
 const SHORTEST: Span = Span::us(10);
 
 /// The profile of this name.
@@ -43,7 +43,7 @@ fn is_file(value: &str) -> bool {
     value.ends_with(".toml")
 }
 
-impl Switch {
+impl Tunable {
     /// Whether this value of it is the name of a file, which whoever makes the scheduler has to
     /// have read.
     pub fn is_file(&self, value: &str) -> bool {
@@ -80,20 +80,20 @@ impl Switch {
     }
 }
 
-/// Every switch of a scheduler with its value.
+/// Every tunable of a scheduler with its value.
 #[derive(Clone, Debug)]
 pub struct Settings {
     values: Vec<(&'static str, String)>,
-    /// What the file says that a switch names.
+    /// What the file says that a tunable names.
     read: Option<Profile>,
 }
 
-/// No such scheduler, no such switch, or no such value.
+/// No such scheduler, no such tunable, or no such value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub struct WrongSetting {
     /// Which of the settings; the scheduler's name if none.
-    switch: Option<String>,
+    tunable: Option<String>,
     what: String,
     help: String,
 }
@@ -104,51 +104,51 @@ impl WrongSetting {
         &self.help
     }
 
-    /// The switch that is wrong, or has the wrong value; `None` if the scheduler is.
-    pub fn switch(&self) -> Option<&str> {
-        self.switch.as_deref()
+    /// The tunable that is wrong, or has the wrong value; `None` if the scheduler is.
+    pub fn tunable(&self) -> Option<&str> {
+        self.tunable.as_deref()
     }
 
     pub(super) fn unknown_scheduler(name: &str) -> WrongSetting {
         let all = SCHEDULERS.iter().chain(REAL_TIME);
         let names: Vec<&str> = all.map(|scheduler| scheduler.name).collect();
         WrongSetting {
-            switch: None,
+            tunable: None,
             what: format!("there is no scheduler `{}`", shown(name)),
             help: meant(name, &names, "the schedulers are"),
         }
     }
     pub(super) fn no_policy(name: &str) -> WrongSetting {
         WrongSetting {
-            switch: None,
+            tunable: None,
             what: format!("{name} schedules jobs that come each period, and there are none here"),
             help: "run a scenario under it whose tasks do an `every`: scenarios/real-time".into(),
         }
     }
-    fn unknown_switch(scheduler: &Scheduler, name: &str) -> WrongSetting {
-        let names: Vec<&str> = scheduler.switches.iter().map(|switch| switch.name).collect();
+    fn unknown_tunable(scheduler: &Scheduler, name: &str) -> WrongSetting {
+        let names: Vec<&str> = scheduler.tunables.iter().map(|tunable| tunable.name).collect();
         WrongSetting {
-            switch: Some(name.into()),
-            what: format!("{} has no switch `{}`", scheduler.name, shown(name)),
+            tunable: Some(name.into()),
+            what: format!("{} has no tunable `{}`", scheduler.name, shown(name)),
             help: match names.is_empty() {
-                true => format!("{} has no switches", scheduler.name),
-                false => meant(name, &names, "its switches are"),
+                true => format!("{} has no tunables", scheduler.name),
+                false => meant(name, &names, "its tunables are"),
             },
         }
     }
-    fn unfit(scheduler: &Scheduler, switch: &Switch, value: &str) -> WrongSetting {
-        let name = switch.name;
+    fn unfit(scheduler: &Scheduler, tunable: &Tunable, value: &str) -> WrongSetting {
+        let name = tunable.name;
         WrongSetting {
-            switch: Some(name.into()),
+            tunable: Some(name.into()),
             what: format!("{}: `{name}` cannot be `{}`", scheduler.name, shown(value)),
-            help: format!("`{name}` is {}", switch.describe()),
+            help: format!("`{name}` is {}", tunable.describe()),
         }
     }
-    fn unread(scheduler: &Scheduler, switch: &Switch, file: &str) -> WrongSetting {
+    fn unread(scheduler: &Scheduler, tunable: &Tunable, file: &str) -> WrongSetting {
         WrongSetting {
-            switch: Some(switch.name.into()),
+            tunable: Some(tunable.name.into()),
             what: format!("{}: nobody has read `{}`", scheduler.name, shown(file)),
-            help: format!("name it in a scenario; else `{}` is a name", switch.name),
+            help: format!("name it in a scenario; else `{}` is a name", tunable.name),
         }
     }
 }
@@ -170,38 +170,38 @@ fn shown(text: &str) -> String {
 impl Settings {
     /// The defaults of a scheduler with these set otherwise.
     pub fn of(scheduler: &Scheduler, set: &[(String, String)]) -> Result<Settings, WrongSetting> {
-        let switches = scheduler.switches.iter();
+        let tunables = scheduler.tunables.iter();
         let mut values: Vec<(&str, String)> =
-            switches.map(|switch| (switch.name, switch.default.to_owned())).collect();
+            tunables.map(|tunable| (tunable.name, tunable.default.to_owned())).collect();
         for (name, value) in set {
-            let at = scheduler.switches.iter().position(|switch| switch.name == name.as_str());
-            let at = at.ok_or_else(|| WrongSetting::unknown_switch(scheduler, name))?;
-            let switch = &scheduler.switches[at];
-            if !switch.fits(value) {
-                return Err(WrongSetting::unfit(scheduler, switch, value));
+            let at = scheduler.tunables.iter().position(|tunable| tunable.name == name.as_str());
+            let at = at.ok_or_else(|| WrongSetting::unknown_tunable(scheduler, name))?;
+            let tunable = &scheduler.tunables[at];
+            if !tunable.fits(value) {
+                return Err(WrongSetting::unfit(scheduler, tunable, value));
             }
             values[at].1.clone_from(value);
         }
         Ok(Settings { values, read: None })
     }
-    /// The same, with what the file says that a switch names: it has to be there if one does.
+    /// The same, with what the file says that a tunable names: it has to be there if one does.
     pub(super) fn reading(
         self,
         scheduler: &Scheduler,
         read: Option<Profile>,
     ) -> Result<Settings, WrongSetting> {
-        let pairs = scheduler.switches.iter().zip(&self.values);
-        let mut files = pairs.filter(|(switch, (_, value))| switch.is_file(value));
+        let pairs = scheduler.tunables.iter().zip(&self.values);
+        let mut files = pairs.filter(|(tunable, (_, value))| tunable.is_file(value));
         match files.next().filter(|_| read.is_none()) {
-            Some((switch, (_, file))) => Err(WrongSetting::unread(scheduler, switch, file)),
+            Some((tunable, (_, file))) => Err(WrongSetting::unread(scheduler, tunable, file)),
             None => Ok(Settings { read, ..self }),
         }
     }
 
     /// The scheduler's name and what is set otherwise than by default: `osv thyst=5ms`.
     pub fn label(&self, scheduler: &Scheduler) -> String {
-        let pairs = scheduler.switches.iter().zip(&self.values);
-        let set = pairs.filter(|(switch, (_, value))| switch.default != value.as_str());
+        let pairs = scheduler.tunables.iter().zip(&self.values);
+        let set = pairs.filter(|(tunable, (_, value))| tunable.default != value.as_str());
         set.fold(scheduler.name.to_owned(), |label, (_, (name, value))| {
             format!("{label} {name}={value}")
         })
@@ -229,24 +229,24 @@ impl Settings {
 mod tests {
     use super::super::scheduler;
 
-    fn refused(name: &str, switch: &str, value: &str) -> (String, String) {
-        let set = [(switch.to_owned(), value.to_owned())];
+    fn refused(name: &str, tunable: &str, value: &str) -> (String, String) {
+        let set = [(tunable.to_owned(), value.to_owned())];
         let error = scheduler(name, &set).err().expect("refused");
         (error.to_string(), error.help().to_owned())
     }
 
     #[test]
     fn a_slice_of_no_time_is_refused_with_the_shortest_there_is() {
-        for (name, switch) in
+        for (name, tunable) in
             [("gang", "quantum"), ("work-conserving", "slice"), ("osv", "tau"), ("osv", "thyst")]
         {
             for value in ["0ms", "1ns", "9.999us"] {
-                let (what, help) = refused(name, switch, value);
-                assert_eq!(what, format!("{name}: `{switch}` cannot be `{value}`"));
+                let (what, help) = refused(name, tunable, value);
+                assert_eq!(what, format!("{name}: `{tunable}` cannot be `{value}`"));
                 assert!(help.contains("at least `10us`"), "{help}");
             }
-            let set = [(switch.to_owned(), "10us".to_owned())];
-            assert!(scheduler(name, &set).is_ok(), "{name} {switch}");
+            let set = [(tunable.to_owned(), "10us".to_owned())];
+            assert!(scheduler(name, &set).is_ok(), "{name} {tunable}");
         }
     }
 
@@ -259,10 +259,10 @@ mod tests {
     #[test]
     fn a_typo_is_told_what_was_meant_and_which_setting_it_is() {
         let error = scheduler("cfs-41", &[]).err().expect("refused");
-        assert_eq!((error.switch(), error.help()), (None, "did you mean `cfs-4.1`?"));
+        assert_eq!((error.tunable(), error.help()), (None, "did you mean `cfs-4.1`?"));
         let set = [("group".to_owned(), "own".to_owned())];
         let error = scheduler("cfs-4.1", &set).err().expect("refused");
-        assert_eq!((error.switch(), error.help()), (Some("group"), "did you mean `groups`?"));
+        assert_eq!((error.tunable(), error.help()), (Some("group"), "did you mean `groups`?"));
         assert_eq!(refused("cfs-4.1", "hz", "300").1, "`hz` is 100 | 250 | 1000");
     }
 }

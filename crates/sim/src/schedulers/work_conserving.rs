@@ -13,14 +13,14 @@ use wastenot_model::dsq::Ordered;
 use wastenot_model::policy::{Context, Happening, Place, TimerId, Why};
 use wastenot_model::{CpuId, CpuSet, Policy, Span, TaskId};
 
-use super::{Make, Scheduler, Settings, Switch, Values, queued_on};
+use super::{Make, Scheduler, Settings, Tunable, Values, queued_on};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "work-conserving",
     about: "the yardstick: no CPU idle that a task could use, turns in the order of waiting",
     source: "ours; augmenting paths after Berge 1957",
     groups: false,
-    switches: &[Switch {
+    tunables: &[Tunable {
         name: "slice",
         about: "how long a task runs while others wait",
         values: Values::Span,

@@ -55,7 +55,7 @@ pub(crate) struct Trace {
     #[arg(long)]
     pub(crate) color_by_command: bool,
     /// queues: mark the CPUs that decisions of this CPU examined; needs a trace of
-    /// `simulate --decisions`
+    /// `run --decisions`
     #[arg(long, value_name = "CPU")]
     pub(crate) considered: Option<u16>,
     /// Colours: safe for all types of colour vision, or those of the published pictures

@@ -14,21 +14,26 @@ use crate::out;
 
 /// Every verb, once, in the order in which a newcomer needs them.
 pub(crate) const GROUPS: &[(&str, &[&str])] = &[
-    ("Start here", &["doctor", "report"]),
-    ("Observe", &["record", "watch", "check", "draw", "compare", "convert"]),
-    ("Simulate, prove", &["simulate", "prove", "bounds", "rota"]),
-    ("Other", &["completions", "man"]),
+    ("Start", &["doctor"]),
+    ("Observe", &["record", "watch"]),
+    ("Analyse", &["check", "compare"]),
+    ("See", &["report", "draw"]),
+    ("Try", &["run", "what-if"]),
+    ("Write", &["rota", "prove"]),
+    ("Real time", &["bounds"]),
+    ("Data", &["convert", "list"]),
+    ("Also", &["completions", "man"]),
 ];
 
 /// `wastenot --help`.
 pub(crate) fn overview(command: &Command) -> String {
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let mut text = format!("{about}\n\nUsage: wastenot VERB ...\n\n");
-    for (group, verbs) in GROUPS {
-        let _ = writeln!(text, "{group}:");
+    for (mut group, verbs) in GROUPS.iter().copied() {
         for verb in verbs.iter().filter_map(|name| command.find_subcommand(name)) {
             let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
-            let _ = writeln!(text, "  {:<12} {about}", verb.get_name());
+            let _ = writeln!(text, "{group:<11}{:<12}{about}", verb.get_name());
+            group = "";
         }
     }
     text += "\n`wastenot VERB --help` has options and examples.\n";
@@ -136,6 +141,19 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
         (lacks(error, "<PICTURE>"), lacks(error, "<FILE>"), lacks(error, "--output"));
     let output = output && verb != "bounds"; // there it is what another option goes with
     let cpus = lacks(error, "--cpus");
+    if lacks(error, "<SCENARIO>") {
+        let line =
+            "`wastenot run scenarios/seeds/workpile.toml`; how to write one: docs/scenario.md";
+        return Some(Stop::new("run needs a scenario", line));
+    }
+    if lacks(error, "<WHAT>") {
+        let line = "`wastenot list schedulers`, `machines`, `workloads` or `claims`";
+        return Some(Stop::new("list needs the kind of names to list", line));
+    }
+    if lacks(error, "<TRACE>") {
+        let line = format!("`wastenot {verb} trace.dat`; to record one: `wastenot doctor`");
+        return Some(Stop::new(format_args!("{verb} needs a trace file"), line));
+    }
     if lacks(error, "<EXPERIMENT>") {
         let line = "`wastenot bounds sweep scenarios/sweeps/small.toml`; how to write one: \
                     docs/sweep.md";
@@ -180,10 +198,6 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
     let line = format!("`wastenot {}`", typed.join(" "));
     Some(match (file, verb) {
         (true, "compare") => Stop::new("compare needs at least two traces", line),
-        (true, "simulate") => Stop::new(
-            "simulate needs a scenario",
-            "`wastenot simulate scenarios/seeds/workpile.toml`; how to write one: docs/scenario.md",
-        ),
         (true, "rota") => Stop::new("rota needs a file", line),
         (true, "prove") => Stop::new(
             "prove needs a policy file",

@@ -10,14 +10,17 @@ pub(crate) mod doctor;
 pub(crate) mod draw;
 pub(crate) mod help;
 pub(crate) mod input;
+pub(crate) mod list;
 pub(crate) mod prove;
 pub(crate) mod quantity;
 pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod rota;
+pub(crate) mod run;
+pub(crate) mod scheduler;
 pub(crate) mod shell;
-pub(crate) mod simulate;
 pub(crate) mod watch;
+pub(crate) mod what_if;
 pub(crate) mod when;
 
 use std::ffi::OsString;
@@ -45,10 +48,12 @@ pub(crate) enum Verb {
     Draw(draw::Draw),
     Compare(compare::Compare),
     Convert(convert::Convert),
-    Simulate(simulate::Simulate),
+    Run(run::Run),
+    WhatIf(what_if::WhatIf),
     Prove(prove::Prove),
     Bounds(bounds::Bounds),
     Rota(rota::Rota),
+    List(list::List),
     Completions(shell::Completions),
     Man(shell::Man),
 }

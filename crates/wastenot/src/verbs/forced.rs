@@ -1,4 +1,4 @@
-//! `wastenot simulate --replay` of a counterexample: its choices, forced on a policy.
+//! `wastenot what-if` of a counterexample: its choices, forced on a policy.
 
 use wastenot_model::History;
 use wastenot_prove::Error;

@@ -6,16 +6,16 @@ mod compare;
 mod convert;
 mod doctor;
 mod draw;
-mod forced;
+mod list;
 mod picture;
 mod prove;
 mod record;
 mod report;
 mod rota;
+mod run;
 mod select;
 mod shell;
 mod signals;
-mod simulate;
 mod watch;
 mod what_if;
 
@@ -33,7 +33,9 @@ pub(crate) fn run(cli: Cli) -> Result<Answer, Stop> {
         Verb::Draw(args) => draw::run(&args),
         Verb::Compare(args) => compare::run(&args),
         Verb::Convert(args) => convert::run(&args),
-        Verb::Simulate(args) => simulate::run_verb(&args),
+        Verb::Run(args) => run::run(&args),
+        Verb::WhatIf(args) => what_if::run(&args),
+        Verb::List(args) => list::run(&args),
         Verb::Prove(args) => prove::run(&args),
         Verb::Bounds(args) => bounds::run(&args),
         Verb::Rota(args) => rota::run(&args),

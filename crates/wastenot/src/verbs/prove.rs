@@ -19,7 +19,7 @@ use wastenot_rota::{compile, line_and_column};
 use super::check::print;
 use super::convert;
 use super::rota::Source;
-use super::simulate::ENDINGS;
+use super::run::ENDINGS;
 use crate::args::prove::{Prove, Who};
 use crate::fail::{Answer, Stop};
 use crate::out::{self, Target};

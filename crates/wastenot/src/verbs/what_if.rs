@@ -1,45 +1,38 @@
-//! `wastenot simulate --replay`: the work of a trace under another scheduler; or a counterexample.
-
-use std::path::Path;
+//! `wastenot what-if`: the work of a trace under another scheduler.
 
 use wastenot_lab::{Error, Question, what_if};
 use wastenot_read::write::edit;
 
 use super::check::print;
-use super::simulate::{ENDINGS, chosen, failed};
-use super::{convert, forced, select};
-use crate::args::simulate::Simulate;
+use super::run::{ENDINGS, failed};
+use super::{convert, select};
+use crate::args::what_if::WhatIf;
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
 use crate::{open, progress};
 
 /// Answers what would have been.
-pub(super) fn run(trace: &Path, args: &Simulate) -> Result<Answer, Stop> {
-    let output = args.output.as_deref();
-    let output = output.map(|file| Ok::<_, Stop>((convert::by_ending(file, ENDINGS)?, file)));
-    let output = match output.transpose()? {
-        Some((format, file)) => Some((format, Target::new(file, args.force)?)),
+pub(crate) fn run(args: &WhatIf) -> Result<Answer, Stop> {
+    let output = match &args.output {
+        Some(file) => Some((convert::by_ending(file, ENDINGS)?, Target::new(file, args.force)?)),
         None => None,
     };
-    let what = &args.what_if;
     // Asked before the trace is read: a typing error must not cost a minute.
-    let choice = chosen(args)?;
-    let machine = what.on.as_deref().map(|text| open::machine("--on", text)).transpose()?;
-    let mut history = open::history(trace, &what.reading)?;
+    let scheduler = open::scheduler(&args.under)?;
+    let machine = args.target_machine.as_deref();
+    let machine = machine.map(|text| open::machine("--target-machine", text)).transpose()?;
+    let mut history = open::history(&args.trace, &args.reading)?;
+    let name = open::shown(&args.trace);
     if wastenot_prove::replay::is_counterexample(&history) {
-        return forced::run(&open::shown(trace), &history, choice, args);
+        let what = format!("{name} is a counterexample of `wastenot prove`, not a recording");
+        return Err(Stop::new(what, format!("`wastenot prove --replay {name}`")));
     }
-    let window = what.window.of(&history)?;
-    if what.window.is_asked() {
+    let window = args.window.of(&history)?;
+    if args.window.is_asked() {
         history = edit::window(&history, window);
     }
-    let question = Question {
-        scheduler: choice,
-        machine,
-        awaited: select::tasks(&history, &what.task)?,
-        seed: args.seed.unwrap_or(1),
-    };
-    let name = open::shown(trace);
+    let awaited = select::tasks(&history, &args.task)?;
+    let question = Question { scheduler, machine, awaited, seed: args.seed };
     let answer = || what_if(&history, &question);
     let answer = progress::during("simulating", answer).map_err(|error| match &error {
         Error::Extract(why) => Stop::new(format_args!("{name}: {why}"), why.help()),

@@ -1,4 +1,4 @@
-//! `wastenot simulate --replay` of a counterexample.
+//! `wastenot what-if` of a counterexample.
 
 use serde_json::Value;
 
@@ -21,9 +21,9 @@ fn it_goes_wrong_on_its_own_text_and_otherwise_on_a_mended_one() {
         ("no-rescan", "Step 4 goes otherwise: the enqueuer of task 0 claims CPU 0"),
     ] {
         let desk = desk(wrong);
-        let (text, code) = said(&desk.bash("wastenot simulate --replay cex.wn"));
+        let (text, code) = said(&desk.bash("wastenot prove --replay cex.wn"));
         assert!(code == 1 && text.contains("It goes wrong as recorded: "), "{text}");
-        let mended = "wastenot simulate --replay cex.wn --scheduler mended.rota";
+        let mended = "wastenot prove --replay cex.wn --scheduler mended.rota";
         let (text, code) = said(&desk.bash(mended));
         assert_eq!(code, 0, "{text}");
         assert!(text.replace('\n', " ").contains(says), "{text}");
@@ -48,10 +48,10 @@ fn what_does_not_fit_is_told() {
     ];
     for (options, says) in cases {
         let (text, code) =
-            said(&desk.bash(&format!("wastenot simulate --replay cex.wn {options}")));
+            said(&desk.bash(&format!("wastenot prove --replay cex.wn {options}")));
         assert!(code == 2 && text.contains(says) && text.contains("help: "), "{options}: {text}");
     }
-    let scrubbed = "wastenot convert cex.wn -o no.wn --scrub && wastenot simulate --replay no.wn";
+    let scrubbed = "wastenot convert cex.wn -o no.wn --scrub && wastenot prove --replay no.wn";
     let (text, code) = said(&desk.bash(scrubbed));
     assert!(code == 2 && text.contains("help: "), "{text}");
 }

@@ -258,7 +258,7 @@ fn scenarios_run_with_profiles_from_files() {
     desk.put("mine/wrong.toml", format!("{schema}line_neer = \"9ns\"\n"));
     let run = |profile: &str, words: &str| {
         desk.put("mine/s.toml", scenario(profile));
-        desk.bash(&format!("wastenot simulate mine/s.toml --json {words}"))
+        desk.bash(&format!("wastenot run mine/s.toml --json {words}"))
     };
     // How long the longest job took.
     let takes = |profile: &str, words: &str| {

@@ -60,7 +60,7 @@ fn what_is_wrong_with_a_line_is_said_with_what_to_write() {
         ),
         ("prove policies/work-stealing.rota --cex policies", "name a file: `--cex FILE`"),
         (
-            "simulate scenarios/seeds/workpile.toml --scheduler policies/wrong/no-chain.rota",
+            "run scenarios/seeds/workpile.toml --scheduler policies/wrong/no-chain.rota",
             "add `--allow-unsafe`",
         ),
     ] {

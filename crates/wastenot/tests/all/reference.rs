@@ -34,12 +34,12 @@ fn the_command_line_page_is_up_to_date() {
 
 #[test]
 fn the_page_of_schedulers_is_up_to_date() {
-    let output = Desk::new().bash("wastenot simulate --schedulers --json");
+    let output = Desk::new().bash("wastenot list schedulers --json");
     let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let rows = |name: &str| json[name].as_array().cloned().unwrap_or_default();
     let cell = |row: &Value, name: &str| row[name].as_str().expect(name).replace('|', " \\| ");
     let mut text = String::from(
-        "# Schedulers\n\nGenerated from the program: `wastenot simulate --schedulers`.\n",
+        "# Schedulers\n\nGenerated from the program: `wastenot list schedulers`.\n",
     );
     for scheduler in rows("schedulers") {
         let name = cell(&scheduler, "name");
@@ -49,18 +49,18 @@ fn the_page_of_schedulers_is_up_to_date() {
             false => "To it all tasks are in one group.",
         };
         text += &format!("\n## {name}\n\n{about}. Source: {source}. {groups}\n");
-        let switches = rows("switches");
-        let own = switches.iter().filter(|row| row["scheduler"] == name.as_str());
+        let tunables = rows("tunables");
+        let own = tunables.iter().filter(|row| row["scheduler"] == name.as_str());
         let lines: Vec<String> = own
             .map(|row| {
                 let column = |name: &str| cell(row, name);
-                let (switch, values) = (column("switch"), column("values"));
+                let (tunable, values) = (column("tunable"), column("values"));
                 let (default, about) = (column("default"), column("about"));
-                format!("| `{switch}` | {values} | {default} | {about} |\n")
+                format!("| `{tunable}` | {values} | {default} | {about} |\n")
             })
             .collect();
         if !lines.is_empty() {
-            text += "\n| switch | values | default | what it changes |\n|---|---|---|---|\n";
+            text += "\n| tunable | values | default | what it changes |\n|---|---|---|---|\n";
             text += &lines.concat();
         }
     }
@@ -87,9 +87,9 @@ fn names(path: &str, value: &Value, found: &mut Vec<(String, Vec<String>)>) {
 #[test]
 fn the_pages_on_json_name_all_that_is_printed_and_nothing_else() {
     names_all("check.md", "wastenot check trace.dat --json");
-    let simulate = "wastenot simulate scenarios/seeds/scheduling-groups-cg.toml --json";
-    names_all("simulate.md", simulate);
-    let forced = "wastenot simulate --replay counterexample.wn --scheduler mended.rota --json";
+    let run = "wastenot run scenarios/seeds/scheduling-groups-cg.toml --json";
+    names_all("run.md", run);
+    let forced = "wastenot prove --replay counterexample.wn --scheduler mended.rota --json";
     names_all("counterexample.md", forced);
     let prove = "sed 's/^    on block/    on start(t) { kick here preempt }\\n&/' \
                  policies/wrong/one-try.rota > live.rota; \
@@ -103,7 +103,7 @@ fn the_pages_on_json_name_all_that_is_printed_and_nothing_else() {
     names_all("bounds-measure.md", "wastenot bounds measure --span 5ms --json");
     let calibrate = "wastenot bounds calibrate scenarios/measured/epyc-2.csv --within 100% --json";
     names_all("bounds-calibrate.md", calibrate);
-    names_all("replay.md", "wastenot simulate --replay trace.dat --scheduler cfs-4.1 --json");
+    names_all("what-if.md", "wastenot what-if trace.dat --scheduler cfs-4.1 --json");
 }
 
 #[test]

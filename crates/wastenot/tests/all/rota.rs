@@ -34,9 +34,9 @@ wrong.rota: 1 fault
 #[test]
 fn a_parameter_that_is_set_twice_is_told() {
     let desk = Desk::laid();
-    let simulate = "exec 2>&1; wastenot simulate scenarios/seeds/workpile.toml --seeds 1";
+    let run = "exec 2>&1; wastenot run scenarios/seeds/workpile.toml --seed 1";
     for name in ["policies/work-stealing.rota", "cfs-4.1"] {
-        let line = format!("{simulate} --scheduler {name},slice=5ms,slice=6ms");
+        let line = format!("{run} --scheduler {name},slice=5ms,slice=6ms");
         let (text, code) = said(&desk.bash(&line));
         assert_eq!(code, 2, "{text}");
         assert!(text.contains("`slice` is set twice: leave one of them out"), "{text}");
@@ -46,7 +46,7 @@ fn a_parameter_that_is_set_twice_is_told() {
 #[test]
 fn a_program_of_several_policies_is_called_as_its_file() {
     let desk = Desk::laid();
-    let line = "wastenot simulate scenarios/seeds/workpile.toml --seeds 1 --json --scheduler";
+    let line = "wastenot run scenarios/seeds/workpile.toml --seed 1 --json --scheduler";
     for (name, called) in [
         ("policies/partitions.rota", "partitions"),
         ("policies/work-stealing.rota", "ws"),

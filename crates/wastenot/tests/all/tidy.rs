@@ -99,8 +99,8 @@ fn every_link_in_the_pages_leads_somewhere() {
         .chain(["docs/reference/check.md", "docs/reference/cli.md", "docs/reference/formats.md"])
         .chain([
             "docs/reference/schedulers.md",
-            "docs/reference/simulate.md",
-            "docs/reference/replay.md",
+            "docs/reference/run.md",
+            "docs/reference/what-if.md",
             "docs/reference/rota.md",
             "docs/reference/prove.md",
             "docs/reference/bounds-sweep.md",

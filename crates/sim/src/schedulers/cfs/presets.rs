@@ -2,7 +2,7 @@
 
 use super::Cfs;
 use super::rules::{Era, Rules};
-use crate::schedulers::{Make, Scheduler, Settings, Switch, Values};
+use crate::schedulers::{Make, Scheduler, Settings, Tunable, Values};
 
 /// Linux 4.1: the kernel that "A Decade of Wasted Cores" patched.
 pub(in crate::schedulers) const CFS_4_1: Scheduler = Scheduler {
@@ -10,7 +10,7 @@ pub(in crate::schedulers) const CFS_4_1: Scheduler = Scheduler {
     about: "the Completely Fair Scheduler of Linux 4.1, with its four faults",
     source: "kernel/sched/{fair,core,proc}.c of Linux 4.1; Lozi et al., EuroSys 2016",
     groups: true,
-    switches: &switches(["average", "core0", "lose", "llc", "before", "on", "off", "250", "cfs"]),
+    tunables: &tunables(["average", "core0", "lose", "llc", "before", "on", "off", "250", "cfs"]),
     make: Make::Policy(|settings: &Settings| {
         Box::new(Cfs::new(Rules::of("cfs-4.1", Era::V4, settings)))
     }),
@@ -22,7 +22,7 @@ pub(in crate::schedulers) const CFS_5_10: Scheduler = Scheduler {
     about: "the Completely Fair Scheduler of Linux 5.10",
     source: "kernel/sched/{fair,pelt,topology}.c of Linux 5.10; commits 0b0695f2b34a, 11f10e5420f6",
     groups: true,
-    switches: &switches([
+    tunables: &tunables([
         "v5.5",
         "own-balanced",
         "keep",
@@ -44,7 +44,7 @@ pub(in crate::schedulers) const CFS_6_1: Scheduler = Scheduler {
     about: "the Completely Fair Scheduler of Linux 6.1",
     source: "kernel/sched/{fair,pelt,topology}.c of Linux 6.1; commit d8fcb81f1acf",
     groups: true,
-    switches: &switches(["v5.5", "own-balanced", "keep", "llc", "after", "on", "on", "250", "cfs"]),
+    tunables: &tunables(["v5.5", "own-balanced", "keep", "llc", "after", "on", "on", "250", "cfs"]),
     make: Make::Policy(|settings: &Settings| {
         Box::new(Cfs::new(Rules::of("cfs-6.1", Era::V6, settings)))
     }),
@@ -56,7 +56,7 @@ pub(in crate::schedulers) const EEVDF_6_12: Scheduler = Scheduler {
     about: "earliest eligible virtual deadline first, of Linux 6.12",
     source: "kernel/sched/fair.c of Linux 6.12; Stoica and Abdel-Wahab 1995",
     groups: true,
-    switches: &switches([
+    tunables: &tunables([
         "v5.5",
         "own-balanced",
         "keep",
@@ -72,15 +72,15 @@ pub(in crate::schedulers) const EEVDF_6_12: Scheduler = Scheduler {
     }),
 };
 
-/// All switches with these defaults, in the order in which they stand here.
-const fn switches(defaults: [&'static str; 9]) -> [Switch; 9] {
+/// All tunables with these defaults, in the order in which they stand here.
+const fn tunables(defaults: [&'static str; 9]) -> [Tunable; 9] {
     const fn words(
         name: &'static str,
         about: &'static str,
         values: &'static [&'static str],
         default: &'static str,
-    ) -> Switch {
-        Switch { name, about, values: Values::Words(values), default }
+    ) -> Tunable {
+        Tunable { name, about, values: Values::Words(values), default }
     }
     [
         words(

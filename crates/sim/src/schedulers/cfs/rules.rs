@@ -1,10 +1,10 @@
-//! What is set: the kernel's era, its switches, and its tunables scaled to the machine.
+//! What is set: the kernel's era, its tunables, and the values scaled to the machine.
 
 use wastenot_model::machine::domains::Grouping;
 
 use crate::schedulers::Settings;
 
-/// Which code is followed where no switch says it.
+/// Which code is followed where no tunable sets it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Era {
     /// Linux 4.1.

@@ -597,7 +597,7 @@ fn turmoil(seed: u64) -> Workload {
 
 #[test]
 fn whatever_tasks_and_cpus_do_nobody_is_lost() {
-    let switches = [
+    let tunables = [
         ("imbalance", "v5.5"),
         ("imbalance", "minimum-literal"),
         ("groups", "own"),
@@ -609,7 +609,7 @@ fn whatever_tasks_and_cpus_do_nobody_is_lost() {
     ];
     for seed in 0..8 {
         for name in ALL {
-            for set in [&switches[seed as usize..=seed as usize], &[]] {
+            for set in [&tunables[seed as usize..=seed as usize], &[]] {
                 let load = turmoil(seed);
                 let (_, outcome) = run(&machine("flat(2,8)"), name, set, &load, Span::ms(60));
                 assert_eq!(outcome.end, crate::End::Limit, "{name} {seed} {set:?}");

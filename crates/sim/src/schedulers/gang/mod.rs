@@ -17,7 +17,7 @@ mod tests;
 use wastenot_model::policy::{Context, Happening, TimerId, Why};
 use wastenot_model::{CpuId, Policy, Span, TaskId};
 
-use super::{Make, Scheduler, Settings, Switch, Values, queued_on};
+use super::{Make, Scheduler, Settings, Tunable, Values, queued_on};
 use matrix::{Cell, Matrix};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
@@ -25,20 +25,20 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
     about: "Ousterhout's matrix: all tasks of a job at the same time, row after row",
     source: "J. Ousterhout, Scheduling Techniques for Concurrent Systems, 1982",
     groups: false,
-    switches: &[
-        Switch {
+    tunables: &[
+        Tunable {
             name: "quantum",
             about: "how long a row is on",
             values: Values::Span,
             default: "100ms",
         },
-        Switch {
+        Tunable {
             name: "alternative",
             about: "whether a CPU whose cell is empty or asleep runs any other task",
             values: Values::Words(&["off", "on"]),
             default: "off",
         },
-        Switch {
+        Tunable {
             name: "order",
             about: "in which order columns are filled: by number, or every core before siblings",
             values: Values::Words(&["cpu", "cores"]),

@@ -17,7 +17,7 @@ mod tasks;
 use wastenot_model::policy::{Context, Happening, Tick, Why};
 use wastenot_model::{CpuId, Policy, Span, TaskId, Time};
 
-use super::{Make, Scheduler, Settings, Switch, Values, queued_on};
+use super::{Make, Scheduler, Settings, Tunable, Values, queued_on};
 use array::Array;
 use tasks::{After, Tasks};
 
@@ -26,14 +26,14 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
     about: "active and expired arrays a CPU, bonus for sleepers, balancing by queue length",
     source: "Linux 2.6.9 kernel/sched.c",
     groups: false,
-    switches: &[
-        Switch {
+    tunables: &[
+        Tunable {
             name: "hz",
             about: "ticks a second",
             values: Values::Words(&["1000", "100"]),
             default: "1000",
         },
-        Switch {
+        Tunable {
             name: "boost",
             about: "`sleep`: by the time slept; `block`: whole whenever it blocked, as in Tru64",
             values: Values::Words(&["sleep", "block"]),

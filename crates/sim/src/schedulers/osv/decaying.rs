@@ -13,7 +13,7 @@ use wastenot_model::dsq::Ordered;
 use wastenot_model::policy::View;
 use wastenot_model::{CpuId, Policy, Span, Time};
 
-use super::super::{Make, Scheduler, Settings, Switch, Values};
+use super::super::{Make, Scheduler, Settings, Tunable, Values};
 use super::{Measure, Osv, SWITCH_PENALTY};
 
 pub(in super::super) const SCHEDULER: Scheduler = Scheduler {
@@ -21,20 +21,20 @@ pub(in super::super) const SCHEDULER: Scheduler = Scheduler {
     about: "OSv: least decaying average of runtime first, per-CPU queues",
     source: "OSv commit dbc0d5073 (core/sched.cc, include/sched.hh), November 2013",
     groups: false,
-    switches: &[
-        Switch {
+    tunables: &[
+        Tunable {
             name: "tau",
             about: "how far back runtime is remembered",
             values: Values::Span,
             default: "200ms",
         },
-        Switch {
+        Tunable {
             name: "thyst",
             about: "half the shortest slice; 5ms since August 2014",
             values: Values::Span,
             default: "2ms",
         },
-        Switch {
+        Tunable {
             name: "float",
             about: "precision of the averages; OSv's is f32",
             values: Values::Words(&["f64", "f32"]),

@@ -10,7 +10,7 @@ use wastenot_model::policy::View;
 use wastenot_model::workload::Random;
 use wastenot_model::{CpuId, Policy, Span, Time};
 
-use super::super::{Make, Scheduler, Settings, Switch, Values};
+use super::super::{Make, Scheduler, Settings, Tunable, Values};
 use super::{Measure, Osv, SWITCH_PENALTY};
 
 pub(in super::super) const SCHEDULER: Scheduler = Scheduler {
@@ -18,20 +18,20 @@ pub(in super::super) const SCHEDULER: Scheduler = Scheduler {
     about: "OSv before that: least cumulative runtime first, with corrections",
     source: "OSv, the parent of commit dbc0d5073 (core/sched.cc)",
     groups: false,
-    switches: &[
-        Switch {
+    tunables: &[
+        Tunable {
             name: "wake-floor",
             about: "whether a woken thread has had at least what the current one had, less 10 ms",
             values: Values::Words(&["on", "off"]),
             default: "on",
         },
-        Switch {
+        Tunable {
             name: "cap",
             about: "whether a stint is charged 10 ms at most",
             values: Values::Words(&["on", "off"]),
             default: "on",
         },
-        Switch {
+        Tunable {
             name: "clock-jump",
             about: "what a clock that jumped at boot charged to every other balancer, by chance",
             values: Values::Span,

@@ -15,7 +15,7 @@ use crate::args::bounds::Sweep as Args;
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
 use crate::verbs::check::print;
-use crate::verbs::simulate::failed;
+use crate::verbs::run::failed;
 use crate::{open, progress};
 
 /// Works a sweep out, or what is left of it.

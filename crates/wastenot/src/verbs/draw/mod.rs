@@ -104,7 +104,7 @@ fn considered(args: &Trace, history: &History) -> Result<Option<CpuId>, Stop> {
     }
     if !history.annexes.iter().any(|annex| annex.table.name == "decisions") {
         let what = "the trace contains no decisions";
-        return Err(Stop::new(what, "`wastenot simulate ... --decisions -o FILE.wn` records them"));
+        return Err(Stop::new(what, "`wastenot run ... --decisions -o FILE.wn` records them"));
     }
     Ok(Some(CpuId(cpu)))
 }

@@ -1,0 +1,144 @@
+//! `wastenot run`
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+
+use super::check::Face;
+use super::scheduler::Under;
+
+/// Run a scenario: a workload on a machine under a scheduler, reproducibly
+#[derive(Args, Debug)]
+#[command(after_help = "\
+A scenario is a TOML file: a machine, a workload, a scheduler, variants of them
+and figures to measure (docs/scenario.md). Examples are in scenarios/.
+
+An rt-app file contains a workload only: set the rest with --machine and
+--scheduler (docs/simulate.md).
+
+--set changes a key of the scenario in all variants; dots lead into tables. A
+NAME that is no key is a parameter. VALUE is written as in TOML; quotes of texts
+may be left out:
+  --set limit=2s   --set costs.switch=1us   --set scheduler.slice=3ms
+--machine and --scheduler do the same; they also accept files.
+
+Exit codes: 0 simulated; 2 failure.
+
+Examples:
+  wastenot run scenarios/seeds/scheduling-groups-cg.toml
+  wastenot run scenarios/seeds/workpile.toml --scheduler global-fifo --seed 1-20
+  wastenot run scenarios/seeds/wake-affine-h2.toml --variant after -o h2.wn
+  wastenot run scenarios/real-time/dhall.toml --variant p-edf --set limit=1s
+  wastenot run scenarios/rt-app/player.json --machine smp4 --scheduler osv")]
+pub(crate) struct Run {
+    /// Scenario (TOML) or rt-app file (JSON); `-` is standard input
+    #[arg(value_name = "SCENARIO")]
+    pub(crate) file: PathBuf,
+    /// Where to run it: sim is the simulator
+    #[arg(long, value_name = "BENCH", value_enum, default_value_t = Bench::Sim)]
+    #[arg(hide_possible_values = true)]
+    pub(crate) on: Bench,
+    /// Set a key or a parameter of the scenario; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<Setting>,
+    /// Machine to simulate: a preset, an hwloc description, or a file (hwloc XML, `lscpu -p`, /sys)
+    #[arg(long, value_name = "MACHINE")]
+    pub(crate) machine: Option<String>,
+    #[command(flatten)]
+    pub(crate) under: Under,
+    /// Run only this variant; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub(crate) variant: Vec<String>,
+    /// Seeds to run: 7, 1-20 or 1,5,9 [default: as many as the scenario asks for]
+    #[arg(long, value_name = "LIST")]
+    pub(crate) seed: Option<Seeds>,
+    /// Write the trace of one run (.wn, or any format of `convert`): of seed 1 unless --seed
+    #[arg(short, long, value_name = "HISTORY")]
+    pub(crate) output: Option<PathBuf>,
+    /// With -o: also write the scheduler's decisions, and the CPUs that it examined
+    #[arg(long, requires = "output")]
+    pub(crate) decisions: bool,
+    /// Overwrite the output file
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Store the result of each run in this file, and run only what is not in it
+    #[arg(long, value_name = "RESULTS")]
+    pub(crate) resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) face: Face,
+}
+
+/// What runs a scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Bench {
+    /// The simulator.
+    Sim,
+}
+
+/// `NAME=VALUE`.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting(pub(crate) String, pub(crate) String);
+
+impl FromStr for Setting {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Setting, &'static str> {
+        let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
+        Ok(Setting(name.trim().to_owned(), value.trim().to_owned()))
+    }
+}
+
+/// Most seeds of one command.
+const SEEDS: u64 = 10_000;
+
+/// Seeds, in the order in which they were given, each once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Seeds(pub(crate) Vec<u64>);
+
+impl FromStr for Seeds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Seeds, String> {
+        let number = |text: &str| {
+            text.trim().parse::<u64>().map_err(|_| format!("expected a seed, not `{text}`"))
+        };
+        let mut seeds: Vec<u64> = Vec::new();
+        for part in text.split(',') {
+            let (first, last) = match part.split_once('-') {
+                Some((first, last)) => (number(first)?, number(last)?),
+                None => (number(part)?, number(part)?),
+            };
+            if first > last {
+                return Err(format!("expected the lower seed first: {last}-{first}"));
+            }
+            if last - first >= SEEDS - seeds.len() as u64 {
+                return Err(format!("at most {SEEDS} seeds"));
+            }
+            let before = seeds.len();
+            seeds.extend(first..=last);
+            if seeds[before..].iter().any(|seed| seeds[..before].contains(seed)) {
+                return Err(format!("a seed of `{part}` is given twice"));
+            }
+        }
+        Ok(Seeds(seeds))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Seeds;
+
+    #[test]
+    fn seeds_are_numbers_and_ranges() {
+        let seeds = |text: &str| text.parse::<Seeds>().map(|seeds| seeds.0);
+        assert_eq!(seeds("7"), Ok(vec![7]));
+        assert_eq!(seeds("0, 18446744073709551615"), Ok(vec![0, u64::MAX]));
+        assert_eq!(seeds("9,1-3"), Ok(vec![9, 1, 2, 3]));
+        assert_eq!(seeds("1-10000").map(|all| all.len()), Ok(10_000));
+        for bad in ["", "1,", "-1", "1-", "x", "1.5", "3-1", "1-3,2", "0-10000", "0,1-10000"] {
+            assert!(seeds(bad).is_err(), "{bad}");
+        }
+        assert!(seeds("0-18446744073709551615").is_err());
+    }
+}
