@@ -1,7 +1,6 @@
 //! What is known of this machine before anything is recorded.
 
-use std::fs;
-
+use wastenot_host::{is_first_namespace, is_guest, kernel, read};
 use wastenot_model::{Carries, Clock, Cpu, CpuId, CpuSet, Head, Machine, Source};
 
 /// The head of a recording of this `machine`.
@@ -45,11 +44,6 @@ pub(crate) fn is_still(machine: &Machine, read: impl Fn(&str) -> Option<String>)
     same("online", |cpu| cpu.online) && same("isolated", |cpu| cpu.isolated)
 }
 
-pub(crate) fn kernel() -> String {
-    let name = rustix::system::uname();
-    format!("{} {}", name.release().to_string_lossy(), name.machine().to_string_lossy())
-}
-
 fn notes() -> Vec<(String, String)> {
     let version = format!("wastenot {}", env!("CARGO_PKG_VERSION"));
     let mut notes = vec![("recorder".to_owned(), version)];
@@ -59,23 +53,8 @@ fn notes() -> Vec<(String, String)> {
     // Its own threads are in the recording too: this tells them apart.
     note("recorder_pid", is_first_namespace().then(|| std::process::id().to_string()));
     note("command_line", read("/proc/cmdline"));
-    let guest = read("/proc/cpuinfo").is_some_and(|text| {
-        let flags = text.lines().find(|line| line.starts_with("flags"));
-        flags.is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor"))
-    });
-    note("hypervisor", Some(if guest { "yes" } else { "no" }.to_owned()));
+    note("hypervisor", Some(if is_guest() { "yes" } else { "no" }.to_owned()));
     notes
-}
-
-/// Whether tasks have the numbers here that events tell: not so in most containers. That
-/// namespace has a fixed number (PROC_PID_INIT_INO, include/linux/proc_ns.h).
-pub(crate) fn is_first_namespace() -> bool {
-    fs::read_link("/proc/self/ns/pid").is_ok_and(|name| name.as_os_str() == "pid:[4026531836]")
-}
-
-/// The content of a file of the system, without its last line break.
-pub(crate) fn read(path: &str) -> Option<String> {
-    Some(fs::read_to_string(path).ok()?.trim_end().to_owned())
 }
 
 #[cfg(test)]

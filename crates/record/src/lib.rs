@@ -7,14 +7,11 @@
 
 #[cfg(bpf)]
 mod bpf;
-mod cgroup;
-mod cgroups;
 mod clock;
 mod error;
 mod flight;
 mod host;
 mod merge;
-mod mounts;
 pub mod part;
 mod quota;
 mod recording;
@@ -26,7 +23,6 @@ pub mod watch;
 mod weave;
 mod wire;
 
-pub use cgroup::Cgroup;
 pub use clock::now;
 pub use error::Error;
 pub use flight::Flight;

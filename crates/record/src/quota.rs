@@ -6,7 +6,7 @@ use std::fs;
 
 use wastenot_model::{Annex, Table, Unit, Value};
 
-use crate::cgroups::Hierarchy;
+use wastenot_host::Hierarchy;
 
 /// The quotas of all cgroups at one moment, by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

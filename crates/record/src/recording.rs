@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use wastenot_model::Head;
 
-use crate::cgroups::Hierarchy;
 use crate::quota::Quotas;
 use crate::steal::Steal;
 use crate::tracefs::Tracefs;
 use crate::{Error, Tape};
+use wastenot_host::Hierarchy;
 
 /// How to record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

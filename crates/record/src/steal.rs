@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use wastenot_model::{Annex, Span, Table, Time, Unit};
 
-use crate::{clock, host};
+use crate::clock;
 
 /// How often to look.
 const EVERY: Span = Span::s(1);
@@ -36,7 +36,7 @@ impl Steal {
         Steal {
             tick_ns: 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1),
             looked: clock::now(),
-            ticks: ticks(&host::read("/proc/stat").unwrap_or_default()),
+            ticks: ticks(&wastenot_host::read("/proc/stat").unwrap_or_default()),
             rows: Vec::new(),
         }
     }
@@ -64,7 +64,7 @@ impl Steal {
     }
 
     fn look(&mut self) {
-        let ticks = ticks(&host::read("/proc/stat").unwrap_or_default());
+        let ticks = ticks(&wastenot_host::read("/proc/stat").unwrap_or_default());
         self.looked = clock::now();
         for (cpu, now) in &ticks {
             let was =

@@ -6,9 +6,9 @@ use wastenot_model::{
     By, Change, CpuId, CpuMode, CpuSet, Entry, Event, How, Left, Start, Task, TaskId, Time,
 };
 
-use crate::cgroups::Cgroups;
 use crate::tape::Tape;
 use crate::wire::{Facts, Kind, Wire};
+use wastenot_host::Cgroups;
 
 #[cfg(test)]
 mod tests;

@@ -35,7 +35,8 @@ pub use mechanism::{
     Seen, Spin, Step, Trigger,
 };
 pub use schedulers::{
-    Made, REAL_TIME, SCHEDULERS, Scheduler, Settings, Tunable, Values, WrongSetting, make, scheduler,
+    Made, REAL_TIME, SCHEDULERS, Scheduler, Settings, Tunable, Values, WrongSetting, make,
+    scheduler,
 };
 
 use wastenot_model::machine::Costs;

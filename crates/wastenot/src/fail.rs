@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+pub(crate) use wastenot_host::reason;
 use wastenot_model::printable;
 
 /// What a verb answers; its exit code.
@@ -77,14 +78,4 @@ impl Stop {
             }
         }
     }
-}
-
-/// What the system said, without Rust's ` (os error 2)`.
-pub(crate) fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or_default();
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_lowercase().collect::<String>() + letters.as_str()
-    })
 }

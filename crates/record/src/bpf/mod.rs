@@ -18,12 +18,12 @@ use wastenot_model::{Carries, Head, Machine, Time, Window};
 pub(crate) use self::kernel::Kernel;
 use self::losses::{Losses, Overrun, Tally};
 use self::rings::Rings;
-use crate::cgroups::{Cgroups, Hierarchy};
 use crate::merge::{LATE, Pending};
 use crate::recording::{Anew, Recording, Summary};
 use crate::weave::Weave;
 use crate::wire::{Facts, Kind, Wire};
 use crate::{Error, Options, Tape, clock, host};
+use wastenot_host::{Cgroups, Hierarchy};
 
 mod skeleton {
     #![allow(warnings, unsafe_code, clippy::all, clippy::pedantic, clippy::unwrap_used)]
@@ -290,7 +290,7 @@ impl Bpf {
     fn misses(&self) -> u64 {
         let misses = |program: BorrowedFd<'_>| {
             let path = format!("/proc/self/fdinfo/{}", program.as_raw_fd());
-            let info = host::read(&path)?;
+            let info = wastenot_host::read(&path)?;
             let line = info.lines().find_map(|line| line.strip_prefix("recursion_misses:"))?;
             line.trim().parse::<u64>().ok()
         };
@@ -354,7 +354,7 @@ impl Recording for Bpf {
 
 impl Anew for Bpf {
     fn begin(&mut self) -> Result<Head, Error> {
-        if !host::is_still(&self.head.machine, host::read) {
+        if !host::is_still(&self.head.machine, wastenot_host::read) {
             self.head = host::head(host::machine(), FORMAT, self.carries);
             self.online = online(&self.head.machine);
         }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use wastenot_model::CpuId;
 
-use crate::{Error, host};
+use crate::Error;
 
 /// Names are `wastenot-PID-START-NUMBER`: a process and when it started, in the ticks of
 /// /proc/PID/stat, since numbers of processes are used again.
@@ -128,7 +128,7 @@ fn is_left(name: &str, started: impl Fn(u32) -> Option<u64>) -> bool {
 
 /// When a process started, in clock ticks since boot: field 22 of its stat (proc_pid_stat(5)).
 fn started(pid: u32) -> Option<u64> {
-    let stat = host::read(&format!("/proc/{pid}/stat"))?;
+    let stat = wastenot_host::read(&format!("/proc/{pid}/stat"))?;
     // The name before it may hold anything, even brackets.
     stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
 }

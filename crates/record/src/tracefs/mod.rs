@@ -1,24 +1,22 @@
 //! The recorder where BPF may not be used: a tracefs instance of its own.
 //!
-//! [`mount`] finds tracefs, [`instance`] makes the instance and removes it whatever happens,
-//! [`lanes`] takes the ring buffers' pages out, [`proc`] knows what events do not tell. Pages are
-//! decoded by what reads files ([`wastenot_read::live`]).
+//! [`instance`] makes the instance and removes it whatever happens, [`lanes`] takes the ring
+//! buffers' pages out, [`Proc`] has what events do not contain. Pages are decoded by the code that
+//! reads files ([`wastenot_read::live`]).
 //!
 //! Less is told than with BPF: no affinities, no quotas, no state at the start.
 
 mod instance;
 mod lanes;
-mod mount;
-mod proc;
 
 use std::time::Duration;
 
+use wastenot_host::{Proc, tracefs};
 use wastenot_model::{CpuId, Head, Loss, Time};
 use wastenot_read::live::{self, Assembler, Decoder, Record};
 
 use self::instance::Instance;
 use self::lanes::Lanes;
-use self::proc::Proc;
 use crate::clock::{self, Suspended};
 use crate::merge::{LATE, Pending, Timed};
 use crate::{Error, Options, Recording, Summary, Tape, host};
@@ -58,7 +56,7 @@ impl Timed for Record {
 impl Tracefs {
     /// Begins to record.
     pub(crate) fn begin(options: &Options) -> Result<(Tracefs, Head), Error> {
-        let tracefs = mount::find()?;
+        let tracefs = tracefs::find().ok_or(Error::NoTracefs)?;
         instance::remove_left(&tracefs);
         let instance = Instance::create(&tracefs)?;
         let decoder = configure(&instance, options)?;

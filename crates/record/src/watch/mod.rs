@@ -44,7 +44,7 @@ pub use self::shelf::{Fate, Limits, Shelf};
 use self::sight::Rhythm;
 pub use self::sight::{Figures, Run};
 pub use self::violation::{Actor, Kind, Violation};
-use crate::{Error, host};
+use crate::Error;
 
 /// How to watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,7 +177,7 @@ enum By {
 impl Watch {
     /// Begins to watch.
     pub fn begin(options: &Options) -> Result<Watch, Error> {
-        let metrics = Arc::new(Metrics::new(&host::kernel(), options.exact.is_some()));
+        let metrics = Arc::new(Metrics::new(&wastenot_host::kernel(), options.exact.is_some()));
         let by = match options.exact {
             Some(events) => By::Events(Exact::begin(options, events, Arc::clone(&metrics))?.into()),
             None => By::Looks(Sampled::begin(options, Arc::clone(&metrics))?.into()),

@@ -4,9 +4,9 @@ use wastenot_model::{
 };
 
 use super::Weave;
-use crate::cgroups::{Cgroups, Hierarchy};
 use crate::tape::Tape;
 use crate::wire::{Facts, Kind, Wire, wire};
+use wastenot_host::{Cgroups, Hierarchy};
 
 /// A recording of two CPUs that began at 100.
 struct Desk {

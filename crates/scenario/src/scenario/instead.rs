@@ -94,8 +94,7 @@ fn known_parameter(name: &str, file: &Table, at: usize) -> Result<(), Wrong> {
         return Ok(());
     }
     let keys = SCENARIO.keys.iter().map(|key| key.name);
-    let keys: Vec<&str> =
-        keys.filter(|key| OF_HEAD.contains(key) || !HEAD.contains(key)).collect();
+    let keys: Vec<&str> = keys.filter(|key| OF_HEAD.contains(key) || !HEAD.contains(key)).collect();
     let names = keys.iter().copied().chain(parameters.iter().map(|entry| entry.key.as_str()));
     let help = match nearest(name, names) {
         Some(near) => format!("did you mean `{near}`?"),

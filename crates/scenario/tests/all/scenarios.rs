@@ -409,7 +409,8 @@ fn a_scheduler_that_does_not_fit_is_named_with_the_line_of_what_is_wrong() {
             assert_eq!((&*choice.name, choice.tunables.len()), ("cfs", 1));
             unfit()
         };
-        let error = scenario_for("try.toml", &text, &Instead::default(), &fits).expect_err("refused");
+        let error =
+            scenario_for("try.toml", &text, &Instead::default(), &fits).expect_err("refused");
         assert_eq!(error.to_string(), format!("try.toml:{line}: wrong"));
         assert_eq!(error.help(), "right");
     }

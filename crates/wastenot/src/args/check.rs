@@ -10,7 +10,7 @@ use super::input::{self, Reading};
 use super::quantity::span;
 use super::when::WindowArgs;
 
-/// Report wasted CPU time: how much, when, where and which tasks
+/// Report wasted CPU time: how much, when and where
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Waste is the time that CPUs were idle while tasks that could run there waited.

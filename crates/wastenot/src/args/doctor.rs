@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-/// Show what this machine can record, and the exact commands for it
+/// Show what this machine can record, and how
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

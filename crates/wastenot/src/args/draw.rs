@@ -10,7 +10,7 @@ use super::check::SilentCpus;
 use super::input::{self, Reading};
 use super::when::WindowArgs;
 
-/// Draw the tasks on each CPU, waiting tasks, or queue lengths
+/// Draw tasks on CPUs, waiting tasks, or queue lengths
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "\

@@ -32,7 +32,7 @@ pub(crate) fn overview(command: &Command) -> String {
     for (mut group, verbs) in GROUPS.iter().copied() {
         for verb in verbs.iter().filter_map(|name| command.find_subcommand(name)) {
             let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
-            let _ = writeln!(text, "{group:<11}{:<12}{about}", verb.get_name());
+            let _ = writeln!(text, "{group:<10}{:<12}{about}", verb.get_name());
             group = "";
         }
     }

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 
 use super::check::Face;
 
-/// List what can be named: schedulers, machines, workloads or claims
+/// List schedulers, machines, workloads or claims
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Schedulers and machines are names for --scheduler and --machine and for the keys

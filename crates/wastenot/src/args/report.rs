@@ -8,7 +8,7 @@ use super::check::Select;
 use super::input::{self, Reading};
 use super::when::WindowArgs;
 
-/// Write verdict, tables and pictures of a trace to one HTML file
+/// Write findings and pictures of a trace to one HTML file
 #[derive(Args, Debug)]
 #[command(after_help = "\
 The file is self-contained: it opens from disk and can be mailed.

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use super::check::Face;
 use super::scheduler::Under;
 
-/// Run a scenario: a workload on a machine under a scheduler, reproducibly
+/// Run a scenario: a workload on a machine under a scheduler
 #[derive(Args, Debug)]
 #[command(after_help = "\
 A scenario is a TOML file: a machine, a workload, a scheduler, variants of them

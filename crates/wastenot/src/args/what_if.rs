@@ -9,7 +9,7 @@ use super::input::{FILE, Reading};
 use super::scheduler::Under;
 use super::when::WindowArgs;
 
-/// Run the work of a trace under another scheduler, and bound what it can gain
+/// Run the work of a trace under another scheduler
 #[derive(Args, Debug)]
 #[command(after_help = "\
 The workload is extracted from the trace and simulated, under the scheduler that

@@ -39,8 +39,7 @@ fn schedulers() -> Report {
                       too; its parameters are its tunables. Groups: whether the scheduler uses \
                       sessions and cgroups, their shares and quotas."
         .into();
-    let columns =
-        [("name", "name"), ("about", "what it is"), ("groups", "groups"), ("source", "")];
+    let columns = [("name", "name"), ("about", "what it is"), ("groups", "groups"), ("source", "")];
     let mut all = table("schedulers", "Schedulers", &columns);
     let columns = [
         ("scheduler", "scheduler"),

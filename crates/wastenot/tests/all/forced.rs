@@ -47,8 +47,7 @@ fn what_does_not_fit_is_told() {
         ("-o other.wn", "--output applies to a recording"),
     ];
     for (options, says) in cases {
-        let (text, code) =
-            said(&desk.bash(&format!("wastenot prove --replay cex.wn {options}")));
+        let (text, code) = said(&desk.bash(&format!("wastenot prove --replay cex.wn {options}")));
         assert!(code == 2 && text.contains(says) && text.contains("help: "), "{options}: {text}");
     }
     let scrubbed = "wastenot convert cex.wn -o no.wn --scrub && wastenot prove --replay no.wn";

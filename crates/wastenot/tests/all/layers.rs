@@ -15,16 +15,23 @@ const LAW: &[(&str, u8, &[&str])] = &[
     ("wastenot-sim", 1, &["wastenot-model"]),
     ("wastenot-rota", 1, &["wastenot-model"]),
     ("wastenot-bounds", 1, &["wastenot-model"]),
+    ("wastenot-host", 2, &["wastenot-model"]),
     (
         "wastenot-record",
-        2,
-        &["wastenot-model", "wastenot-read", "wastenot-scenario", "wastenot-check"],
+        3,
+        &[
+            "wastenot-model",
+            "wastenot-read",
+            "wastenot-scenario",
+            "wastenot-check",
+            "wastenot-host",
+        ],
     ),
-    ("wastenot-prove", 2, &["wastenot-model", "wastenot-rota"]),
-    ("wastenot-measure", 2, &["wastenot-model", "wastenot-sim"]),
+    ("wastenot-prove", 3, &["wastenot-model", "wastenot-rota"]),
+    ("wastenot-measure", 3, &["wastenot-model", "wastenot-sim"]),
     (
         "wastenot-lab",
-        3,
+        4,
         &[
             "wastenot-model",
             "wastenot-scenario",
@@ -36,9 +43,10 @@ const LAW: &[(&str, u8, &[&str])] = &[
     ),
     (
         "wastenot",
-        4,
+        5,
         &[
             "wastenot-model",
+            "wastenot-host",
             "wastenot-read",
             "wastenot-scenario",
             "wastenot-bounds",
@@ -58,8 +66,10 @@ const LAW: &[(&str, u8, &[&str])] = &[
 const MEETINGS: &[&str] =
     &["wastenot-tests", "wastenot-golden", "wastenot-fuzz", "wastenot-bench", "xtask"];
 
-/// What belongs to the edge: below layer 3 nothing talks to people or guesses at errors.
-const EDGE: &[&str] = &["anyhow", "clap", "indicatif", "tokio"];
+/// What belongs to the command line: no crate below its layer uses it.
+const EDGE: &[&str] = &["clap", "indicatif", "tokio"];
+/// The layer of the command line.
+const TOP: u8 = 5;
 
 fn imports(package: &Package) -> impl Iterator<Item = &str> {
     let tests_only = |kind| kind == DependencyKind::Development;
@@ -82,7 +92,7 @@ fn crates_import_only_what_the_law_allows() {
             if import.starts_with("wastenot") {
                 assert!(allowed.contains(&import), "{name} may not import {import}");
             }
-            assert!(*layer >= 3 || !EDGE.contains(&import), "{name} may not import {import}");
+            assert!(*layer == TOP || !EDGE.contains(&import), "{name} may not import {import}");
         }
     }
 }

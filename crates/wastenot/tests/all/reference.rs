@@ -38,9 +38,8 @@ fn the_page_of_schedulers_is_up_to_date() {
     let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let rows = |name: &str| json[name].as_array().cloned().unwrap_or_default();
     let cell = |row: &Value, name: &str| row[name].as_str().expect(name).replace('|', " \\| ");
-    let mut text = String::from(
-        "# Schedulers\n\nGenerated from the program: `wastenot list schedulers`.\n",
-    );
+    let mut text =
+        String::from("# Schedulers\n\nGenerated from the program: `wastenot list schedulers`.\n");
     for scheduler in rows("schedulers") {
         let name = cell(&scheduler, "name");
         let (about, source) = (cell(&scheduler, "about"), cell(&scheduler, "source"));

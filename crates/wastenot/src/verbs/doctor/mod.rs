@@ -1,14 +1,15 @@
 //! `wastenot doctor`: what this machine allows, what is missing and how to get it, and the exact
 //! lines to record with.
 
-mod host;
 mod recipe;
 
 use std::fmt::Write;
 
-use host::{Check, Host, State};
 use recipe::Recipe;
+use wastenot_host::{Check, Host, State};
 use wastenot_model::{Report, Table, Unit, Value};
+use wastenot_prove::solver::{Kind, Places};
+use wastenot_record::Error;
 
 use crate::args::doctor::Doctor;
 use crate::fail::{Answer, Stop};
@@ -17,13 +18,45 @@ use crate::out;
 /// Looks at this machine.
 pub(crate) fn run(args: &Doctor) -> Result<Answer, Stop> {
     let host = Host::this();
-    let checks = host.checks();
+    let checks = checks(&host);
     let recipes = recipe::all(&host, &checks);
     match args.json {
         true => out::print_json(&report(&host, &checks, &recipes))?,
         false => out::print(&text(&host, &checks, &recipes))?,
     }
     Ok(Answer::Yes)
+}
+
+/// Everything worth knowing, the needed things first. BPF is tried: programs are loaded and
+/// dropped.
+fn checks(host: &Host) -> Vec<Check> {
+    let tried = |name, works: &str, it: Result<(), Error>| match it {
+        Ok(()) => Check::yes(name, works),
+        Err(error) => Check::no(name, error.to_string(), error.help()),
+    };
+    let mut checks = vec![
+        tried("BPF", "programs load", wastenot_record::probe_bpf()),
+        tried("watch", "the timer works", wastenot_record::watch::probe()),
+    ];
+    checks.extend(host.checks());
+    checks.push(solvers());
+    checks
+}
+
+/// The solvers that `prove` can use.
+fn solvers() -> Check {
+    const NAME: &str = "solvers";
+    match Places::from_environment().solvers() {
+        Ok(found) if found.is_empty() => {
+            let seen = "none: `prove` can explore small machines only";
+            Check::no(NAME, seen, Kind::Z3.recipe())
+        }
+        Ok(found) => {
+            let names: Vec<String> = found.iter().map(ToString::to_string).collect();
+            Check::yes(NAME, names.join(", "))
+        }
+        Err(error) => Check::no(NAME, error.to_string(), error.help()),
+    }
 }
 
 fn verdict(recipes: &[Recipe]) -> String {

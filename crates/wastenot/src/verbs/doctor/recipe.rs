@@ -1,7 +1,7 @@
 //! The lines to record with, by tool. What is recorded decides what can be answered: with wakeups
 //! and migrations the queue of every CPU is known exactly, with switches alone nothing is.
 
-use super::host::{Check, Host, State};
+use wastenot_host::{Check, Host, State};
 
 /// The tracepoints to record.
 const EVENTS: [&str; 8] = [

@@ -14,7 +14,7 @@ use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::origin::WithOrigin;
 use signal_hook::low_level::siginfo::Cause;
 use signal_hook::low_level::signal_name;
-use wastenot_record::Cgroup;
+use wastenot_host::Cgroup;
 
 use super::child::Child;
 use crate::args::record::Record;

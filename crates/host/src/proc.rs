@@ -3,29 +3,30 @@
 use std::collections::HashMap;
 use std::fs;
 
-use crate::host;
+use crate::{is_first_namespace, read};
 
 /// The /proc that we see.
 #[derive(Debug)]
-pub(super) struct Proc {
+pub struct Proc {
     /// It numbers tasks as events do.
     alike: bool,
 }
 
 impl Proc {
-    pub(super) fn mounted() -> Proc {
-        Proc { alike: host::is_first_namespace() }
+    /// That of this process.
+    pub fn mounted() -> Proc {
+        Proc { alike: is_first_namespace() }
     }
 
     /// Names and processes of the tasks that there are now, by tid.
-    pub(super) fn tasks(&self) -> (HashMap<i32, String>, HashMap<i32, i32>) {
+    pub fn tasks(&self) -> (HashMap<i32, String>, HashMap<i32, i32>) {
         let (mut names, mut processes) = (HashMap::new(), HashMap::new());
         if !self.alike {
             return (names, processes);
         }
         for process in numbers("/proc") {
             for tid in numbers(&format!("/proc/{process}/task")) {
-                let name = host::read(&format!("/proc/{process}/task/{tid}/comm"));
+                let name = read(&format!("/proc/{process}/task/{tid}/comm"));
                 names.extend(name.map(|name| (tid, name)));
                 processes.insert(tid, process);
             }
@@ -34,8 +35,8 @@ impl Proc {
     }
 
     /// The process of a task; unknown if it is gone already.
-    pub(super) fn process(&self, tid: i32) -> Option<i32> {
-        let status = self.alike.then(|| host::read(&format!("/proc/{tid}/status"))).flatten()?;
+    pub fn process(&self, tid: i32) -> Option<i32> {
+        let status = self.alike.then(|| read(&format!("/proc/{tid}/status"))).flatten()?;
         let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"))?;
         line.trim().parse().ok()
     }

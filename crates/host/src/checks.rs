@@ -1,5 +1,4 @@
-//! What this machine allows, read from its own files and, for BPF, tried: programs are loaded and
-//! dropped. Nothing is changed, nothing switched on.
+//! What this machine allows, read from its own files. Nothing is changed, nothing switched on.
 
 use std::env;
 use std::ffi::OsString;
@@ -8,13 +7,12 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use wastenot_model::CpuSet;
-use wastenot_prove::solver::{Kind, Places};
 
-use crate::fail::reason;
+use crate::{reason, tracefs};
 
 /// Whether something is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub enum State {
     /// It is.
     Yes,
     /// It is not; `fix` says how to get it.
@@ -24,7 +22,8 @@ pub(crate) enum State {
 }
 
 impl State {
-    pub(crate) fn name(self) -> &'static str {
+    /// In one word.
+    pub fn name(self) -> &'static str {
         match self {
             State::Yes => "yes",
             State::No => "no",
@@ -35,50 +34,47 @@ impl State {
 
 /// One thing that was looked at.
 #[derive(Clone, Debug)]
-pub(crate) struct Check {
+pub struct Check {
     /// What.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// Whether it is there.
-    pub(crate) state: State,
+    pub state: State,
     /// What was seen.
-    pub(crate) seen: String,
+    pub seen: String,
     /// How to get it.
-    pub(crate) fix: Option<String>,
+    pub fix: Option<String>,
 }
 
 impl Check {
-    fn yes(name: &'static str, seen: impl Into<String>) -> Check {
+    /// It is there.
+    pub fn yes(name: &'static str, seen: impl Into<String>) -> Check {
         Check { name, state: State::Yes, seen: seen.into(), fix: None }
     }
-    fn no(name: &'static str, seen: impl Into<String>, fix: impl Into<String>) -> Check {
+    /// It is not.
+    pub fn no(name: &'static str, seen: impl Into<String>, fix: impl Into<String>) -> Check {
         Check { name, state: State::No, seen: seen.into(), fix: Some(fix.into()) }
     }
-    fn note(name: &'static str, seen: impl Into<String>) -> Check {
+    /// Needed by nothing.
+    pub fn note(name: &'static str, seen: impl Into<String>) -> Check {
         Check { name, state: State::Note, seen: seen.into(), fix: None }
     }
 }
 
 /// The machine that is looked at: `/`, or a folder that looks like one.
-pub(crate) struct Host {
+pub struct Host {
     tree: PathBuf,
     path: OsString,
     /// Whether we are root.
-    pub(crate) root: bool,
-    /// Loads the BPF programs that record.
-    bpf: fn() -> Result<(), wastenot_record::Error>,
-    /// And those that watch.
-    watch: fn() -> Result<(), wastenot_record::Error>,
+    pub root: bool,
 }
 
 impl Host {
     /// The machine we run on.
-    pub(crate) fn this() -> Host {
+    pub fn this() -> Host {
         let mut host = Host {
             tree: PathBuf::from("/"),
             path: env::var_os("PATH").unwrap_or_default(),
             root: false,
-            bpf: wastenot_record::probe_bpf,
-            watch: wastenot_record::watch::probe,
         };
         let status = host.read("proc/self/status").unwrap_or_default();
         let uids = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
@@ -88,10 +84,8 @@ impl Host {
     }
 
     /// Everything worth knowing, the needed things first.
-    pub(crate) fn checks(&self) -> Vec<Check> {
+    pub fn checks(&self) -> Vec<Check> {
         vec![
-            tried("BPF", "programs load", self.bpf),
-            tried("watch", "the timer works", self.watch),
             self.tracefs(),
             self.ftrace_switch(),
             self.tool("trace-cmd", ["trace-cmd", "trace-cmd", "trace-cmd"]),
@@ -100,59 +94,40 @@ impl Host {
             self.lockdown(),
             self.btf(),
             self.sched_ext(),
-            self.solvers(),
         ]
     }
 
-    /// Whom `prove` can ask.
-    fn solvers(&self) -> Check {
-        const NAME: &str = "solvers";
-        let places = Places { path: self.path.clone(), ..Places::from_environment() };
-        match places.solvers() {
-            Ok(found) if found.is_empty() => {
-                let seen = "none: `prove` can explore small machines only";
-                Check::no(NAME, seen, Kind::Z3.recipe())
-            }
-            Ok(found) => {
-                let names: Vec<String> = found.iter().map(ToString::to_string).collect();
-                Check::yes(NAME, names.join(", "))
-            }
-            Err(error) => Check::no(NAME, error.to_string(), error.help()),
-        }
-    }
-
     /// Kernel release.
-    pub(crate) fn kernel(&self) -> String {
+    pub fn kernel(&self) -> String {
         self.read("proc/sys/kernel/osrelease").unwrap_or_else(|| "?".to_owned())
     }
 
     /// CPUs that are online.
-    pub(crate) fn cpus(&self) -> Option<CpuSet> {
+    pub fn cpus(&self) -> Option<CpuSet> {
         CpuSet::parse(&self.read("sys/devices/system/cpu/online")?)
     }
 
     fn tracefs(&self) -> Check {
         const NAME: &str = "tracefs";
         let sudo = "run the recording as root: `sudo ...`";
-        // debugfs holds it on kernels and distributions that mount nothing else.
-        let places = ["sys/kernel/tracing", "sys/kernel/debug/tracing"];
-        for place in places.map(|place| self.tree.join(place)) {
+        let mounts = self.read("proc/self/mountinfo").unwrap_or_default();
+        if let Some(place) = tracefs::place(&mounts) {
+            let place = self.tree.join(place.strip_prefix("/").unwrap_or(&place));
             match fs::read_dir(place.join("events/sched")) {
-                Ok(_) => {}
+                // Opening for writing changes nothing, and fails under lockdown and in containers.
+                Ok(_) => match OpenOptions::new().write(true).open(place.join("tracing_on")) {
+                    Ok(_) => return Check::yes(NAME, place.display().to_string()),
+                    Err(error) => {
+                        let seen = format!("{}: {}", place.display(), reason(&error));
+                        let fix = if self.root { "record outside this container" } else { sudo };
+                        return Check::no(NAME, seen, fix);
+                    }
+                },
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => {
                     return Check::no(NAME, format!("{} requires root", place.display()), sudo);
                 }
-                Err(_) => continue,
+                Err(_) => {}
             }
-            // Opening for writing changes nothing, and fails under lockdown and in containers.
-            return match OpenOptions::new().write(true).open(place.join("tracing_on")) {
-                Ok(_) => Check::yes(NAME, place.display().to_string()),
-                Err(error) => {
-                    let seen = format!("{}: {}", place.display(), reason(&error));
-                    let fix = if self.root { "record outside this container" } else { sudo };
-                    Check::no(NAME, seen, fix)
-                }
-            };
         }
         // Mount points are closed to other users, so "not there" may only mean "not for you".
         match self.root {
@@ -249,13 +224,6 @@ impl Host {
     }
 }
 
-fn tried(name: &'static str, works: &str, it: fn() -> Result<(), wastenot_record::Error>) -> Check {
-    match it() {
-        Ok(()) => Check::yes(name, works),
-        Err(error) => Check::no(name, error.to_string(), error.help()),
-    }
-}
-
 fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
@@ -273,9 +241,7 @@ mod tests {
             fs::create_dir_all(file.parent().expect("a parent")).expect("a folder");
             fs::write(file, text).expect("a file");
         }
-        let bpf = || Err(wastenot_record::Error::NotAllowed);
-        let (tree_path, path) = (tree.path().to_owned(), OsString::new());
-        let host = Host { tree: tree_path, path, root, bpf, watch: bpf };
+        let host = Host { tree: tree.path().to_owned(), path: OsString::new(), root };
         (tree, host)
     }
 
@@ -294,9 +260,7 @@ mod tests {
             ],
         );
         let checks = host.checks();
-        for name in
-            ["BPF", "watch", "tracefs", "trace-cmd", "perf", "perf permission", "no lockdown"]
-        {
+        for name in ["tracefs", "trace-cmd", "perf", "perf permission", "no lockdown"] {
             let check = check(&checks, name);
             assert_eq!(check.state, State::No, "{name}");
             assert!(check.fix.is_some(), "{name}");
@@ -312,6 +276,7 @@ mod tests {
                 ("proc/sys/kernel/perf_event_paranoid", "2\n"),
                 ("proc/sys/kernel/osrelease", "6.12.1\n"),
                 ("sys/devices/system/cpu/online", "0-127\n"),
+                ("proc/self/mountinfo", "42 23 0:13 / /sys/kernel/tracing rw - tracefs none rw\n"),
                 ("sys/kernel/tracing/events/sched/enable", "0\n"),
                 ("sys/kernel/tracing/tracing_on", "1\n"),
                 ("proc/sys/kernel/ftrace_enabled", "1\n"),

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::host;
 use crate::mounts::mounts;
 
 /// A cgroup of this machine, of either version.
@@ -15,7 +14,7 @@ pub struct Cgroup {
 impl Cgroup {
     /// By its folder, or by its path below any mounted hierarchy; none where there is none.
     pub fn find(path: &Path) -> Option<Cgroup> {
-        Cgroup::below(path, &host::read("/proc/self/mountinfo").unwrap_or_default())
+        Cgroup::below(path, &crate::read("/proc/self/mountinfo").unwrap_or_default())
     }
 
     /// With the hierarchies in the text of a mountinfo.

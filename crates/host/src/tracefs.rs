@@ -3,17 +3,15 @@
 use std::path::PathBuf;
 
 use crate::mounts::mounts;
-use crate::{Error, host};
 
-/// The root of tracefs. It is not mounted where it is not: the system is left as it was.
-pub(super) fn find() -> Result<PathBuf, Error> {
-    let text = host::read("/proc/self/mountinfo").unwrap_or_default();
-    place(&text).ok_or(Error::NoTracefs)
+/// The root of tracefs. None where it is not mounted: mounting it would change the system.
+pub fn find() -> Option<PathBuf> {
+    place(&crate::read("/proc/self/mountinfo")?)
 }
 
 /// By the text of a mountinfo. Within debugfs it is mounted by the first look at it (since Linux
 /// 4.1; before, it was a folder there).
-fn place(text: &str) -> Option<PathBuf> {
+pub(crate) fn place(text: &str) -> Option<PathBuf> {
     let of = |kind| mounts(text).find(move |mount| mount.kind == kind).map(|mount| mount.path);
     of("tracefs").or_else(|| Some(of("debugfs")?.join("tracing")))
 }

@@ -5,12 +5,11 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::host;
 use crate::mounts::mounts;
 
 /// The cgroups of the hierarchy that schedules CPU time.
 #[derive(Debug)]
-pub(crate) struct Cgroups {
+pub struct Cgroups {
     hierarchy: Hierarchy,
     paths: HashMap<u64, String>,
     unknown: HashMap<u64, String>,
@@ -21,18 +20,19 @@ const GONE: usize = 1024;
 
 /// Where that hierarchy is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Hierarchy {
+pub enum Hierarchy {
     /// The cpu controller has one of its own.
     V1(PathBuf),
     /// The unified one.
     V2(PathBuf),
+    /// Neither is mounted.
     None,
 }
 
 impl Hierarchy {
     /// That of this machine.
-    pub(crate) fn here() -> Hierarchy {
-        Hierarchy::of(&host::read("/proc/self/mountinfo").unwrap_or_default())
+    pub fn here() -> Hierarchy {
+        Hierarchy::of(&crate::read("/proc/self/mountinfo").unwrap_or_default())
     }
 
     /// By the text of a mountinfo.
@@ -51,7 +51,7 @@ impl Hierarchy {
     }
 
     /// Calls `each` with the path within the hierarchy, and the folder, of every cgroup.
-    pub(crate) fn each(&self, mut each: impl FnMut(String, &Path)) {
+    pub fn each(&self, mut each: impl FnMut(String, &Path)) {
         let (Hierarchy::V1(root) | Hierarchy::V2(root)) = self else { return };
         let mut folders = vec![root.clone()];
         while let Some(folder) = folders.pop() {
@@ -66,7 +66,7 @@ impl Hierarchy {
 
 impl Cgroups {
     /// Those that there are now.
-    pub(crate) fn of(hierarchy: &Hierarchy) -> Cgroups {
+    pub fn of(hierarchy: &Hierarchy) -> Cgroups {
         let hierarchy = hierarchy.clone();
         let mut cgroups = Cgroups { hierarchy, paths: HashMap::new(), unknown: HashMap::new() };
         cgroups.scan();
@@ -92,7 +92,7 @@ impl Cgroups {
 
     /// The path of a cgroup within its hierarchy; `cgroup:ID` where it went before it was seen.
     /// An autogroup (sched(7)) is a task group without a node: its tasks are in the root.
-    pub(crate) fn path(&mut self, id: u64) -> &str {
+    pub fn path(&mut self, id: u64) -> &str {
         if id == 0 {
             return "/";
         }

@@ -1,0 +1,52 @@
+//! Facts about the machine that the program runs on, read from the files of its kernel: mounts,
+//! cgroups, tasks, and which ways of tracing it allows ([`checks`]). Nothing is changed.
+
+pub mod cgroup;
+pub mod cgroups;
+pub mod checks;
+mod mounts;
+mod proc;
+pub mod tracefs;
+
+use std::{fs, io};
+
+pub use cgroup::Cgroup;
+pub use cgroups::{Cgroups, Hierarchy};
+pub use checks::{Check, Host, State};
+pub use proc::Proc;
+
+/// The content of a file of the system, without white space at its end; none where it cannot be
+/// read.
+pub fn read(path: &str) -> Option<String> {
+    Some(fs::read_to_string(path).ok()?.trim_end().to_owned())
+}
+
+/// Release and architecture of the kernel: `6.12.1 x86_64`.
+pub fn kernel() -> String {
+    let name = rustix::system::uname();
+    format!("{} {}", name.release().to_string_lossy(), name.machine().to_string_lossy())
+}
+
+/// Whether this process sees the tids that trace events contain: not so in most containers. The
+/// first PID namespace has a fixed number (PROC_PID_INIT_INO, include/linux/proc_ns.h).
+pub fn is_first_namespace() -> bool {
+    fs::read_link("/proc/self/ns/pid").is_ok_and(|name| name.as_os_str() == "pid:[4026531836]")
+}
+
+/// Whether a hypervisor runs this machine (the CPU flag of x86).
+pub fn is_guest() -> bool {
+    read("/proc/cpuinfo").is_some_and(|text| {
+        let flags = text.lines().find(|line| line.starts_with("flags"));
+        flags.is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor"))
+    })
+}
+
+/// What the system said, without Rust's ` (os error 2)`.
+pub fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_lowercase().collect::<String>() + letters.as_str()
+    })
+}
