@@ -148,9 +148,9 @@ impl Elsewhere {
 }
 
 /// Whether `choice` has a fault because nobody said otherwise.
-fn has_by_default(choice: &Choice, switch: &str, faulty: &str) -> bool {
-    let set = choice.tunables.iter().any(|(name, _)| name == switch);
-    let known = Scheduler::named(&choice.name).and_then(|kind| kind.switch(switch));
+fn has_by_default(choice: &Choice, tunable: &str, faulty: &str) -> bool {
+    let set = choice.tunables.iter().any(|(name, _)| name == tunable);
+    let known = Scheduler::named(&choice.name).and_then(|kind| kind.tunable(tunable));
     !set && known.is_some_and(|known| known.default == faulty)
 }
 

@@ -10,13 +10,12 @@ use wastenot_model::{
 use wastenot_read::own::Writer;
 
 use crate::Error;
-use crate::tape::Tape;
 use crate::trigger::{Fired, Trigger};
 
 #[cfg(test)]
 mod tests;
 
-/// A tape that forgets: it holds what happened during the last seconds, and what was so before.
+/// A sink that forgets: it holds what happened during the last seconds, and what was so before.
 ///
 /// A State follows where the kept events begin, so that what is saved knows its start as a whole
 /// recording does. Tasks that ended before are forgotten too, and their numbers given out again.
@@ -151,10 +150,10 @@ impl Flight {
         head
     }
 
-    fn whole(&self, tape: &mut dyn Tape) {
-        self.begin(&self.tail, tape);
-        self.tell_groups(tape);
-        self.copy(0, tape);
+    fn whole(&self, sink: &mut dyn Sink) {
+        self.begin(&self.tail, sink);
+        self.tell_groups(sink);
+        self.copy(0, sink);
     }
 
     fn fresh(&mut self) -> Option<History> {
@@ -222,17 +221,17 @@ impl Flight {
     }
 
     /// What was so before anything happened.
-    fn begin(&self, state: &State, tape: &mut dyn Tape) {
+    fn begin(&self, state: &State, sink: &mut dyn Sink) {
         for name in &self.names.all {
-            tape.name(name);
+            sink.name(name);
         }
         for mask in &self.masks.all {
-            tape.mask(mask);
+            sink.mask(mask);
         }
         for task in &self.tasks {
-            tape.task(task.clone());
+            sink.task(task.clone());
         }
-        tape.start(&Start::of(state, self.tasks.len(), |task, known| {
+        sink.start(&Start::of(state, self.tasks.len(), |task, known| {
             let seen = self.seen[task.index()?];
             (!matches!(known.phase, Phase::Unknown | Phase::Dead)).then(|| Past {
                 last: known.cpu,
@@ -243,21 +242,21 @@ impl Flight {
         }));
     }
 
-    fn copy(&self, first: usize, tape: &mut dyn Tape) {
+    fn copy(&self, first: usize, sink: &mut dyn Sink) {
         for row in self.rows.range(first..) {
-            tape.push(row.unpack());
+            sink.push(row.unpack());
         }
-        self.annexes.iter().for_each(|annex| tape.annex(since(annex, self.from)));
-        self.losses.iter().for_each(|loss| tape.loss(loss.clone()));
-        tape.until(self.until);
+        self.annexes.iter().for_each(|annex| sink.annex(since(annex, self.from)));
+        self.losses.iter().for_each(|loss| sink.loss(loss.clone()));
+        sink.end(self.until);
     }
 
-    fn tell_groups(&self, tape: &mut dyn Tape) {
+    fn tell_groups(&self, sink: &mut dyn Sink) {
         for (index, group) in self.groups.iter().enumerate() {
             let Some(group) = *group else { continue };
             let (task, what) = (TaskId::nth(index), Change::Cgroup(group));
             let event = Event::Changed { task, what };
-            tape.push(Entry { time: self.from, cpu: CpuId(0), by: By::UNKNOWN, event });
+            sink.push(Entry { time: self.from, cpu: CpuId(0), by: By::UNKNOWN, event });
         }
     }
 
@@ -342,9 +341,6 @@ impl Sink for Flight {
     fn loss(&mut self, loss: Loss) {
         loss.add_to(&mut self.losses);
     }
-}
-
-impl Tape for Flight {
     fn start(&mut self, start: &Start) {
         let (cpus, carries) = (self.head.machine.cpus.len(), self.head.carries);
         let state = State::at(self.from, start, cpus, carries, &mut ());
@@ -356,7 +352,7 @@ impl Tape for Flight {
     fn annex(&mut self, annex: Annex) {
         self.annexes.push(annex);
     }
-    fn until(&mut self, time: Time) {
+    fn end(&mut self, time: Time) {
         self.until = self.until.max(time);
     }
     fn gone(&mut self, task: TaskId) {

@@ -1,4 +1,4 @@
-//! Records a live kernel: what happened becomes a History, pushed into a [`Tape`].
+//! Records a live kernel: what happened is pushed into a [`Sink`](wastenot_model::Sink).
 //!
 //! BPF programs on the scheduler's tracepoints write into one ring a CPU; the rings are drained,
 //! merged in time order and given tasks ([`begin`]). Where BPF may not be used a tracefs
@@ -16,7 +16,6 @@ pub mod part;
 mod quota;
 mod recording;
 mod steal;
-mod tape;
 mod tracefs;
 mod trigger;
 pub mod watch;
@@ -27,5 +26,4 @@ pub use clock::now;
 pub use error::Error;
 pub use flight::Flight;
 pub use recording::{Begun, Options, Recording, Summary, Way, begin, probe_bpf};
-pub use tape::Tape;
 pub use trigger::{Fired, Trigger};

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use wastenot_model::Head;
+use wastenot_model::{Head, Sink};
 
+use crate::Error;
 use crate::quota::Quotas;
 use crate::steal::Steal;
 use crate::tracefs::Tracefs;
-use crate::{Error, Tape};
 use wastenot_host::Hierarchy;
 
 /// How to record.
@@ -55,10 +55,10 @@ pub struct Summary {
 pub trait Recording {
     /// Waits until it is worth draining, a signal comes, or the time is over.
     fn wait(&mut self, at_most: Duration);
-    /// Moves what happened, up to a tenth of a second ago, onto the tape.
-    fn drain(&mut self, tape: &mut dyn Tape);
+    /// Moves what happened, up to a tenth of a second ago, onto the sink.
+    fn drain(&mut self, sink: &mut dyn Sink);
     /// Ends the recording and moves the rest. What it holds in the kernel goes when it is dropped.
-    fn finish(&mut self, tape: &mut dyn Tape) -> Summary;
+    fn finish(&mut self, sink: &mut dyn Sink) -> Summary;
 }
 
 /// A recorder that is ready, and can record anew after each end.
@@ -120,14 +120,14 @@ impl Recording for Accompanied {
     fn wait(&mut self, at_most: Duration) {
         self.recording.wait(at_most);
     }
-    fn drain(&mut self, tape: &mut dyn Tape) {
-        self.recording.drain(tape);
+    fn drain(&mut self, sink: &mut dyn Sink) {
+        self.recording.drain(sink);
         self.steal.turn();
     }
-    fn finish(&mut self, tape: &mut dyn Tape) -> Summary {
-        let summary = self.recording.finish(tape);
-        tape.annex(Quotas::now(&self.hierarchy).since(&self.quotas));
-        tape.annex(self.steal.finish());
+    fn finish(&mut self, sink: &mut dyn Sink) -> Summary {
+        let summary = self.recording.finish(sink);
+        sink.annex(Quotas::now(&self.hierarchy).since(&self.quotas));
+        sink.annex(self.steal.finish());
         summary
     }
 }

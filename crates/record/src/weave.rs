@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 
 use wastenot_model::{
-    By, Change, CpuId, CpuMode, CpuSet, Entry, Event, How, Left, Start, Task, TaskId, Time,
+    By, Change, CpuId, CpuMode, CpuSet, Entry, Event, How, Left, Sink, Start, Task, TaskId, Time,
 };
 
-use crate::tape::Tape;
 use crate::wire::{Facts, Kind, Wire};
 use wastenot_host::Cgroups;
 
@@ -61,17 +60,17 @@ impl Weave {
         cpus: &[bool],
         walked: &[Facts],
         after: &[&Wire],
-        tape: &mut dyn Tape,
+        sink: &mut dyn Sink,
     ) {
         // A task created since is told of by its fork.
         let then: Vec<&Facts> = walked.iter().filter(|facts| facts.start_time < time.0).collect();
         for facts in &then {
-            self.create(facts, tape);
+            self.create(facts, sink);
         }
         let start = self.state_at(cpus, &then, after);
-        tape.start(&start);
+        sink.start(&start);
         for facts in then {
-            self.learn(facts, time, facts.on, By::UNKNOWN, true, tape);
+            self.learn(facts, time, facts.on, By::UNKNOWN, true, sink);
         }
     }
 
@@ -134,32 +133,32 @@ impl Weave {
 
     /// Pushes what `wire` tells. Its facts come with it.
     #[inline]
-    pub(crate) fn push(&mut self, wire: &Wire, facts: Option<&Facts>, tape: &mut dyn Tape) {
+    pub(crate) fn push(&mut self, wire: &Wire, facts: Option<&Facts>, sink: &mut dyn Sink) {
         let (time, cpu) = (wire.time, wire.cpu);
         let event = match wire.kind {
             Kind::Switch => {
                 let left = wire.left();
-                let prev = self.task(wire.task, cpu, tape);
-                let next = self.task(wire.other, cpu, tape);
+                let prev = self.task(wire.task, cpu, sink);
+                let next = self.task(wire.other, cpu, sink);
                 if left == Left::Dead {
                     self.bury(wire.task);
                 }
                 if self.known(wire.other).is_some_and(|known| known.throttled) {
-                    self.unthrottle(wire.other, wire, tape);
+                    self.unthrottle(wire.other, wire, sink);
                 }
                 let (prev_prio, next_prio) = (wire.prio(), wire.other_prio());
                 let event = Event::Switch { cpu, prev, next, left, prev_prio, next_prio };
-                return tape.push(Entry { time, cpu, by: By::task(prev), event });
+                return sink.push(Entry { time, cpu, by: By::task(prev), event });
             }
             Kind::Waking => {
-                let task = self.task(wire.task, cpu, tape);
+                let task = self.task(wire.task, cpu, sink);
                 if let Some(known) = self.known_mut(wire.task) {
                     known.still_queued = wire.queued();
                 }
                 Event::Waking { task, prev: Some(CpuId(wire.on)), prio: wire.prio() }
             }
             Kind::Wakeup | Kind::New => {
-                let task = self.task(wire.task, cpu, tape);
+                let task = self.task(wire.task, cpu, sink);
                 let queued = self
                     .known_mut(wire.task)
                     .is_some_and(|known| std::mem::take(&mut known.still_queued));
@@ -171,57 +170,57 @@ impl Weave {
                 Event::Queued { task, on: Some(CpuId(wire.on)), how, prio: wire.prio() }
             }
             Kind::Migrate => Event::Migrate {
-                task: self.task(wire.task, cpu, tape),
+                task: self.task(wire.task, cpu, sink),
                 from: Some(CpuId(wire.from)),
                 to: CpuId(wire.on),
             },
             Kind::Fork => {
-                let parent = self.task(wire.other, cpu, tape);
-                let child = self.task(wire.task, cpu, tape);
+                let parent = self.task(wire.other, cpu, sink);
+                let child = self.task(wire.task, cpu, sink);
                 let event = Event::Fork { parent, child };
-                return tape.push(Entry { time, cpu, by: By::task(parent), event });
+                return sink.push(Entry { time, cpu, by: By::task(parent), event });
             }
             Kind::Exec => {
                 self.take_over(wire.task, wire.other);
-                let task = self.task(wire.task, cpu, tape);
+                let task = self.task(wire.task, cpu, sink);
                 let event = Event::Exec { task };
-                return tape.push(Entry { time, cpu, by: By::task(task), event });
+                return sink.push(Entry { time, cpu, by: By::task(task), event });
             }
             Kind::Exit => {
-                let task = self.task(wire.task, cpu, tape);
+                let task = self.task(wire.task, cpu, sink);
                 let event = Event::Exit { task };
-                return tape.push(Entry { time, cpu, by: By::task(task), event });
+                return sink.push(Entry { time, cpu, by: By::task(task), event });
             }
             Kind::Cpu => Event::Cpu { cpu: CpuId(wire.on), up: wire.up() },
             Kind::Freq => Event::Freq { cpu: CpuId(wire.on), khz: wire.other },
             Kind::Lost => Event::Lost { count: Some(wire.task) },
             Kind::Facts => {
                 if let Some(facts) = facts {
-                    let new = self.meet(facts, tape);
-                    self.learn(facts, time, cpu, By::UNKNOWN, new, tape);
+                    let new = self.meet(facts, sink);
+                    self.learn(facts, time, cpu, By::UNKNOWN, new, sink);
                 }
                 return;
             }
         };
         let by = match wire.kind {
             Kind::Waking | Kind::Wakeup | Kind::New | Kind::Migrate => {
-                let task = Some(self.task(wire.other, cpu, tape));
+                let task = Some(self.task(wire.other, cpu, sink));
                 By { task, context: wire.context() }
             }
             _ => By::UNKNOWN,
         };
-        tape.push(Entry { time, cpu, by, event });
+        sink.push(Entry { time, cpu, by, event });
     }
 
     /// The task that `tid` means now.
     #[inline]
-    fn task(&mut self, tid: u32, cpu: CpuId, tape: &mut dyn Tape) -> TaskId {
+    fn task(&mut self, tid: u32, cpu: CpuId, sink: &mut dyn Sink) -> TaskId {
         if tid == 0 {
             return TaskId::idle(cpu);
         }
         match self.known(tid) {
             Some(known) => known.task,
-            None => self.unnamed(tid, tape),
+            None => self.unnamed(tid, sink),
         }
     }
 
@@ -237,19 +236,19 @@ impl Weave {
 
     /// A task whose facts were lost.
     #[cold]
-    fn unnamed(&mut self, tid: u32, tape: &mut dyn Tape) -> TaskId {
-        let name = tape.name("<...>");
-        self.add(tid, 0, Task::new(tid as i32, name), tape)
+    fn unnamed(&mut self, tid: u32, sink: &mut dyn Sink) -> TaskId {
+        let name = sink.name("<...>");
+        self.add(tid, 0, Task::new(tid as i32, name), sink)
     }
 
-    fn create(&mut self, facts: &Facts, tape: &mut dyn Tape) -> TaskId {
-        let name = tape.name(&facts.name);
+    fn create(&mut self, facts: &Facts, sink: &mut dyn Sink) -> TaskId {
+        let name = sink.name(&facts.name);
         let pid = Some(facts.tgid as i32);
-        self.add(facts.tid, facts.start_time, Task { tid: facts.tid as i32, pid, name }, tape)
+        self.add(facts.tid, facts.start_time, Task { tid: facts.tid as i32, pid, name }, sink)
     }
 
-    fn add(&mut self, tid: u32, start_time: u64, task: Task, tape: &mut dyn Tape) -> TaskId {
-        let task = tape.task(task);
+    fn add(&mut self, tid: u32, start_time: u64, task: Task, sink: &mut dyn Sink) -> TaskId {
+        let task = sink.task(task);
         let known = Known { task, start_time, facts: None, throttled: false, still_queued: false };
         let tid = (tid as usize).min(PID_LIMIT);
         if tid >= self.slots.len() {
@@ -258,7 +257,7 @@ impl Weave {
         let slot = &mut self.slots[tid];
         if let Some(before) = self.known.get_mut(*slot as usize) {
             // Its last switch was lost.
-            tape.gone(before.task);
+            sink.gone(before.task);
             *before = known;
         } else if let Some(free) = self.free.pop() {
             *slot = free;
@@ -271,7 +270,7 @@ impl Weave {
     }
 
     /// Makes sure that the task of these facts is known; whether it was not.
-    fn meet(&mut self, facts: &Facts, tape: &mut dyn Tape) -> bool {
+    fn meet(&mut self, facts: &Facts, sink: &mut dyn Sink) -> bool {
         match self.known_mut(facts.tid) {
             Some(known) if known.start_time == facts.start_time => false,
             // It took over its leader's tid, and its start time with it.
@@ -281,12 +280,12 @@ impl Weave {
             }
             Some(known) if known.start_time == 0 => {
                 known.start_time = facts.start_time;
-                let (name, pid) = (tape.name(&facts.name), Some(facts.tgid as i32));
-                tape.correct(known.task, &Task { tid: facts.tid as i32, pid, name });
+                let (name, pid) = (sink.name(&facts.name), Some(facts.tgid as i32));
+                sink.correct(known.task, &Task { tid: facts.tid as i32, pid, name });
                 true
             }
             _ => {
-                self.create(facts, tape);
+                self.create(facts, sink);
                 true
             }
         }
@@ -300,41 +299,41 @@ impl Weave {
         cpu: CpuId,
         by: By,
         new: bool,
-        tape: &mut dyn Tape,
+        sink: &mut dyn Sink,
     ) {
         let Some(known) = self.known_mut(facts.tid) else { return };
         let (task, was_throttled) = (known.task, known.throttled);
         let was = known.facts.take().filter(|_| !new);
         let was = was.as_deref();
-        let push = |tape: &mut dyn Tape, what: Change| {
-            tape.push(Entry { time, cpu, by, event: Event::Changed { task, what } });
+        let push = |sink: &mut dyn Sink, what: Change| {
+            sink.push(Entry { time, cpu, by, event: Event::Changed { task, what } });
         };
         if was.is_some_and(|was| was.name != facts.name) {
-            let name = tape.name(&facts.name);
+            let name = sink.name(&facts.name);
             let pid = Some(facts.tgid as i32);
-            tape.correct(task, &Task { tid: facts.tid as i32, pid, name });
-            push(tape, Change::Name(name));
+            sink.correct(task, &Task { tid: facts.tid as i32, pid, name });
+            push(sink, Change::Name(name));
         }
         if was.is_none_or(|was| was.mask != facts.mask) {
-            let mask = tape.mask(&cpus(&facts.mask));
-            push(tape, Change::Affinity(mask));
+            let mask = sink.mask(&cpus(&facts.mask));
+            push(sink, Change::Affinity(mask));
         }
         if was.is_none_or(|was| was.policy != facts.policy) {
-            push(tape, Change::Policy(facts.policy));
+            push(sink, Change::Policy(facts.policy));
         }
         if was.is_none_or(|was| was.nice != facts.nice) {
-            push(tape, Change::Nice(facts.nice));
+            push(sink, Change::Nice(facts.nice));
         }
         if was.is_none_or(|was| was.cgroup != facts.cgroup) {
-            let name = tape.name(self.cgroups.path(facts.cgroup));
-            push(tape, Change::Cgroup(name));
+            let name = sink.name(self.cgroups.path(facts.cgroup));
+            push(sink, Change::Cgroup(name));
         }
         if was_throttled != facts.throttled {
-            push(tape, Change::Throttled(facts.throttled));
+            push(sink, Change::Throttled(facts.throttled));
         }
         let could = was.is_none_or(|was| !was.migration_disabled);
         if could == facts.migration_disabled {
-            push(tape, Change::MigrationDisabled(facts.migration_disabled));
+            push(sink, Change::MigrationDisabled(facts.migration_disabled));
         }
         if let Some(known) = self.known_mut(facts.tid) {
             known.throttled = facts.throttled;
@@ -345,12 +344,12 @@ impl Weave {
     /// A throttled task that runs has quota again. When it got it nobody tells; until it ran it
     /// counts as held back, so that waste stays a lower bound.
     #[cold]
-    fn unthrottle(&mut self, tid: u32, wire: &Wire, tape: &mut dyn Tape) {
+    fn unthrottle(&mut self, tid: u32, wire: &Wire, sink: &mut dyn Sink) {
         let Some(known) = self.known_mut(tid) else { return };
         known.throttled = false;
         let task = known.task;
         let event = Event::Changed { task, what: Change::Throttled(false) };
-        tape.push(Entry { time: wire.time, cpu: wire.cpu, by: By::UNKNOWN, event });
+        sink.push(Entry { time: wire.time, cpu: wire.cpu, by: By::UNKNOWN, event });
     }
 
     /// From here on the tid means another task, and nobody asks for this one.

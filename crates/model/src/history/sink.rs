@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use super::state::replay::Start;
 use super::{Annex, Head, History, MaskId, NameId, Task};
 use crate::{CHUNK_ROWS, CpuId, CpuSet, Entry, Event, Loss, Machine, Row, TaskId, Time};
 
-/// Takes what a producer tells, in time order.
+/// Takes what a producer has, in time order: a History in memory, a file, a flight recorder.
 pub trait Sink {
     /// Interns a text.
     fn name(&mut self, text: &str) -> NameId;
@@ -16,10 +17,20 @@ pub trait Sink {
     fn task(&mut self, task: Task) -> TaskId;
     /// Replaces what is known of a task that was added before.
     fn correct(&mut self, id: TaskId, task: &Task);
+    /// Sets the state at the start. Its tasks were added before, no event was.
+    fn start(&mut self, start: &Start);
     /// Adds an event. Times must not go back: a producer sorts and clamps first.
     fn push(&mut self, entry: Entry);
     /// Reports a loss; the same kind on the same CPU adds up.
     fn loss(&mut self, loss: Loss);
+    /// Adds a table that only this producer has.
+    fn annex(&mut self, annex: Annex);
+    /// Nothing happened between the last event and `time`, when the recording ended.
+    fn end(&mut self, time: Time);
+    /// No more events name `task`, though none said that it ended: a sink may forget it.
+    fn gone(&mut self, task: TaskId) {
+        let _ = task;
+    }
 }
 
 /// Builds a [`History`] in memory, 24 bytes an event.
@@ -63,10 +74,6 @@ impl Builder {
     /// What was lost so far; a reader whose file holds the sums writes them here.
     pub fn losses_mut(&mut self) -> &mut Vec<Loss> {
         &mut self.history.losses
-    }
-    /// Adds a table of what only this producer knows.
-    pub fn annex(&mut self, annex: Annex) {
-        self.history.annexes.push(annex);
     }
 
     /// The finished History: its machine has a CPU for every CPU that an event names, its window
@@ -165,5 +172,18 @@ impl Sink for Builder {
 
     fn loss(&mut self, loss: Loss) {
         loss.add_to(&mut self.history.losses);
+    }
+
+    fn start(&mut self, start: &Start) {
+        self.history.head.start = Some(start.clone());
+    }
+
+    fn annex(&mut self, annex: Annex) {
+        self.history.annexes.push(annex);
+    }
+
+    fn end(&mut self, time: Time) {
+        let window = &mut self.history.head.window;
+        window.to = window.to.max(time);
     }
 }

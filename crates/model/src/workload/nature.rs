@@ -238,7 +238,7 @@ pub(super) fn number(cell: Option<&Value>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Builder, Head, Machine};
+    use crate::{Builder, Head, Machine, Sink};
 
     fn told(annexes: Vec<Annex>) -> Natures {
         let mut sink = Builder::new(Head::new(Machine::flat(1)));

@@ -317,7 +317,7 @@ fn text(cell: &Value) -> Option<&str> {
 mod tests {
     use super::*;
     use crate::workload::Launch;
-    use crate::{Builder, CpuId, Head, Machine};
+    use crate::{Builder, CpuId, Head, Machine, Sink};
 
     fn read(annexes: Vec<Annex>) -> Option<Programs> {
         let mut sink = Builder::new(Head::new(Machine::flat(1)));

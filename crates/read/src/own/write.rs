@@ -72,41 +72,6 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    /// Writes what was so at the start. Its tasks were added before, no event was.
-    pub fn start(&mut self, start: &Start) {
-        let row = |what, record: Record<'static>| Record { kind: kind::START, what, ..record };
-        self.put(&row(0, Record::default()));
-        for mode in &start.cpus {
-            let (value, task) = match mode {
-                CpuMode::Unknown => (0, None),
-                CpuMode::Offline => (1, None),
-                CpuMode::Idle => (2, None),
-                CpuMode::Busy(task) => (3, Some(task.0)),
-            };
-            self.put(&row(1, Record { value: Some(value), task, ..Record::default() }));
-        }
-        for (what, places) in [(2, &start.waiting), (3, &start.sleeping)] {
-            for (task, on) in places {
-                let (task, on) = (Some(task.0), on.map(|cpu| cpu.0));
-                self.put(&row(what, Record { task, on, ..Record::default() }));
-            }
-        }
-        for cpu in &start.silent {
-            self.put(&row(4, Record { on: Some(cpu.0), ..Record::default() }));
-        }
-        for cpu in &start.missing {
-            self.put(&row(5, Record { on: Some(cpu.0), ..Record::default() }));
-        }
-        if start.unseen_until > Time(0) {
-            let value = Some(start.unseen_until.0.cast_signed());
-            self.put(&row(6, Record { value, ..Record::default() }));
-        }
-        if let Some(past) = &start.past {
-            self.put(&Record { kind: kind::PAST, ..Record::default() });
-            past.iter().for_each(|past| self.past(past));
-        }
-    }
-
     fn past(&mut self, past: &Past) {
         let text = past::to_json(past);
         let task = Some(past.task.0);
@@ -119,24 +84,9 @@ impl<W: Write> Writer<W> {
         });
     }
 
-    /// Adds a table of what only this producer knows.
-    pub fn annex(&mut self, annex: &Annex) {
-        let value = Some(self.annexes as i64);
-        self.annexes += 1;
-        self.put_text(kind::ANNEX, 0, value, &json::table_to_json(&annex.table));
-        for row in &annex.table.rows {
-            self.put_text(kind::ANNEX_ROW, 0, value, &json::cells_to_json(row));
-        }
-    }
-
     /// What is carried, where that was learned after the start.
     pub fn carries(&mut self, carries: Carries) {
         self.carries = carries;
-    }
-
-    /// Nothing happened after the last event until `time`, when the recording ended.
-    pub fn until(&mut self, time: Time) {
-        self.window.to = self.window.to.max(time);
     }
 
     /// Events that came in so far: as many as whoever reads the file finds.
@@ -258,6 +208,53 @@ impl<W: Write> Sink for Writer<W> {
         self.put_text(kind::LOSS, 0, None, &json::loss_to_json(&loss));
         loss.add_to(&mut self.losses);
     }
+
+    fn start(&mut self, start: &Start) {
+        let row = |what, record: Record<'static>| Record { kind: kind::START, what, ..record };
+        self.put(&row(0, Record::default()));
+        for mode in &start.cpus {
+            let (value, task) = match mode {
+                CpuMode::Unknown => (0, None),
+                CpuMode::Offline => (1, None),
+                CpuMode::Idle => (2, None),
+                CpuMode::Busy(task) => (3, Some(task.0)),
+            };
+            self.put(&row(1, Record { value: Some(value), task, ..Record::default() }));
+        }
+        for (what, places) in [(2, &start.waiting), (3, &start.sleeping)] {
+            for (task, on) in places {
+                let (task, on) = (Some(task.0), on.map(|cpu| cpu.0));
+                self.put(&row(what, Record { task, on, ..Record::default() }));
+            }
+        }
+        for cpu in &start.silent {
+            self.put(&row(4, Record { on: Some(cpu.0), ..Record::default() }));
+        }
+        for cpu in &start.missing {
+            self.put(&row(5, Record { on: Some(cpu.0), ..Record::default() }));
+        }
+        if start.unseen_until > Time(0) {
+            let value = Some(start.unseen_until.0.cast_signed());
+            self.put(&row(6, Record { value, ..Record::default() }));
+        }
+        if let Some(past) = &start.past {
+            self.put(&Record { kind: kind::PAST, ..Record::default() });
+            past.iter().for_each(|past| self.past(past));
+        }
+    }
+
+    fn annex(&mut self, annex: Annex) {
+        let value = Some(self.annexes as i64);
+        self.annexes += 1;
+        self.put_text(kind::ANNEX, 0, value, &json::table_to_json(&annex.table));
+        for row in &annex.table.rows {
+            self.put_text(kind::ANNEX_ROW, 0, value, &json::cells_to_json(row));
+        }
+    }
+
+    fn end(&mut self, time: Time) {
+        self.window.to = self.window.to.max(time);
+    }
 }
 
 /// Writes a whole History.
@@ -289,7 +286,7 @@ pub fn write_wn<W: Write>(history: &History, out: W) -> Result<W, Error> {
             writer.correct(id, task);
         }
     }
-    history.annexes.iter().for_each(|annex| writer.annex(annex));
+    history.annexes.iter().for_each(|annex| writer.annex(annex.clone()));
     writer.losses = history.losses().to_vec();
     writer.window = history.window();
     writer.finish()

@@ -1,8 +1,7 @@
 //! What was lost: told as soon as it is known, and once more with all that it came to.
 
-use wastenot_model::{CpuId, Loss, LossKind, Time};
+use wastenot_model::{CpuId, Loss, LossKind, Sink, Time};
 
-use crate::Tape;
 use crate::clock::Suspended;
 use crate::wire::{Kind, Wire};
 
@@ -81,7 +80,7 @@ impl Losses {
     }
 
     /// Tells what no event told, once the recording ended. Gives how many events it is.
-    pub(super) fn tell(&self, seen: &[Overrun], now: Tally, tape: &mut dyn Tape) -> u64 {
+    pub(super) fn tell(&self, seen: &[Overrun], now: Tally, sink: &mut dyn Sink) -> u64 {
         let mut lost = 0;
         for (cpu, (seen, announced)) in seen.iter().zip(&self.announced).enumerate() {
             // No later event of that CPU tells of it; most of it was announced.
@@ -89,13 +88,13 @@ impl Losses {
             let rest = seen.count.saturating_sub(told);
             if rest > 0 {
                 lost += u64::from(rest);
-                tape.loss(Loss::dropped(CpuId(cpu as u16), seen.since, Some(rest)));
+                sink.loss(Loss::dropped(CpuId(cpu as u16), seen.since, Some(rest)));
             }
         }
         let mut tell = |count: u64, note: &str| {
             let loss = Loss { count: Some(count), ..Loss::new(LossKind::LostEvents, note) };
             if count > 0 {
-                tape.loss(loss);
+                sink.loss(loss);
             }
             count
         };
@@ -103,7 +102,7 @@ impl Losses {
         lost += tell(misses, "programs did not run because they were running already");
         let untold = now.untold.saturating_sub(self.before.untold);
         tell(untold, "the kernel had no memory to follow tasks: of as many no change is told");
-        self.suspended.loss().into_iter().for_each(|loss| tape.loss(loss));
+        self.suspended.loss().into_iter().for_each(|loss| sink.loss(loss));
         lost
     }
 }
@@ -157,9 +156,9 @@ mod tests {
         }
 
         fn tell(&self, seen: [Overrun; 2], now: Tally) -> (u64, History) {
-            let mut tape = Builder::new(Head::new(Machine::flat(2)));
-            let lost = self.losses.tell(&seen, now, &mut tape);
-            (lost, tape.finish())
+            let mut sink = Builder::new(Head::new(Machine::flat(2)));
+            let lost = self.losses.tell(&seen, now, &mut sink);
+            (lost, sink.finish())
         }
     }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{Iter, Link, ProgramInput, ProgramMut};
-use wastenot_model::{Carries, Head, Machine, Time, Window};
+use wastenot_model::{Carries, Head, Machine, Sink, Time, Window};
 
 pub(crate) use self::kernel::Kernel;
 use self::losses::{Losses, Overrun, Tally};
@@ -22,7 +22,7 @@ use crate::merge::{LATE, Pending};
 use crate::recording::{Anew, Recording, Summary};
 use crate::weave::Weave;
 use crate::wire::{Facts, Kind, Wire};
-use crate::{Error, Options, Tape, clock, host};
+use crate::{Error, Options, clock, host};
 use wastenot_host::{Cgroups, Hierarchy};
 
 mod skeleton {
@@ -266,14 +266,14 @@ impl Bpf {
         Ok(())
     }
 
-    fn tell(&mut self, until: Time, tape: &mut dyn Tape) {
+    fn tell(&mut self, until: Time, sink: &mut dyn Sink) {
         self.pending.sort();
         if let Some(walked) = &self.walked {
             let seen = walked.iter().map(|facts| facts.time).max().unwrap_or(self.begun);
             if until < seen {
                 return; // something may still come that is newer than what was walked
             }
-            self.weave.start(self.begun, &self.online, walked, &self.pending.all(), tape);
+            self.weave.start(self.begun, &self.online, walked, &self.pending.all(), sink);
             self.walked = None;
         }
         let (rings, weave, summary) = (&self.rings, &mut self.weave, &mut self.summary);
@@ -281,9 +281,9 @@ impl Bpf {
             if wire.kind == Kind::Lost {
                 summary.lost += u64::from(wire.task);
             }
-            weave.push(wire, rings.facts(wire).as_ref(), tape);
+            weave.push(wire, rings.facts(wire).as_ref(), sink);
         });
-        tape.until(until);
+        sink.end(until);
     }
 
     /// How often the kernel left out one of our programs.
@@ -334,20 +334,20 @@ impl Recording for Bpf {
         self.rings.wait(at_most);
     }
 
-    fn drain(&mut self, tape: &mut dyn Tape) {
+    fn drain(&mut self, sink: &mut dyn Sink) {
         let until = Time(clock::now().0.saturating_sub(LATE.0));
         self.take();
-        self.tell(until, tape);
+        self.tell(until, sink);
     }
 
-    fn finish(&mut self, tape: &mut dyn Tape) -> Summary {
+    fn finish(&mut self, sink: &mut dyn Sink) -> Summary {
         // Up to here everything was recorded; what some of the programs still add is of no use.
         let end = clock::now();
         self.links.clear();
         self.take();
-        self.tell(end, tape);
-        self.pending.loss().into_iter().for_each(|loss| tape.loss(loss));
-        self.summary.lost += self.losses.tell(&self.overruns(), self.tally(), tape);
+        self.tell(end, sink);
+        self.pending.loss().into_iter().for_each(|loss| sink.loss(loss));
+        self.summary.lost += self.losses.tell(&self.overruns(), self.tally(), sink);
         self.summary
     }
 }
@@ -414,19 +414,19 @@ mod tests {
     fn in_an_overrun_that_lasts_the_programs_and_the_tape_count_alike() {
         let test = "in_an_overrun_that_lasts_the_programs_and_the_tape_count_alike";
         let Some(mut bpf) = loaded(test) else { return };
-        let mut tape = Builder::new(bpf.begin().expect("it could be loaded"));
+        let mut sink = Builder::new(bpf.begin().expect("it could be loaded"));
         let all = |bpf: &Bpf| bpf.lanes().iter().map(|lane| lane.lost_total).sum::<u64>();
         let before = all(&bpf);
         let load = thread::spawn(|| switch(50_000));
         while !load.is_finished() {
             sleep(Duration::from_millis(20));
-            bpf.drain(&mut tape);
+            bpf.drain(&mut sink);
         }
         // Detaching takes its time, and others go on meanwhile.
         let at_least = all(&bpf) - before;
-        bpf.finish(&mut tape);
+        bpf.finish(&mut sink);
         let at_most = all(&bpf) - before;
-        let history = tape.finish();
+        let history = sink.finish();
         let of_cpus = history.losses().iter().filter(|loss| loss.cpu.is_some());
         let told: u64 = of_cpus.filter_map(|loss| loss.count).sum();
         assert!(at_least > 0, "the rings were too large");

@@ -143,7 +143,7 @@ fn of_what_was_stolen_only_what_is_kept_is_told() {
     let mut table = wastenot_model::Table::new("steal", "", &columns);
     (0..100u64).for_each(|time| table.push(vec![time.into(), 1u64.into()]));
     flight.annex(Annex { table });
-    flight.until(Time(100));
+    flight.end(Time(100));
     flight.turn();
     let rows = flight.history().annexes[0].table.rows.clone();
     assert_eq!((rows.len(), &rows[0][0]), (9, &91u64.into()));

@@ -12,14 +12,14 @@ mod lanes;
 use std::time::Duration;
 
 use wastenot_host::{Proc, tracefs};
-use wastenot_model::{CpuId, Head, Loss, Time};
+use wastenot_model::{CpuId, Head, Loss, Sink, Time};
 use wastenot_read::live::{self, Assembler, Decoder, Record};
 
 use self::instance::Instance;
 use self::lanes::Lanes;
 use crate::clock::{self, Suspended};
 use crate::merge::{LATE, Pending, Timed};
-use crate::{Error, Options, Recording, Summary, Tape, host};
+use crate::{Error, Options, Recording, Summary, host};
 
 /// How full a CPU's buffer is, in percent, when it wakes us.
 const WAKE_PERCENT: &str = "25";
@@ -108,26 +108,26 @@ impl Tracefs {
         self.looked = now;
     }
 
-    fn tell(&mut self, until: Time, tape: &mut dyn Tape) {
+    fn tell(&mut self, until: Time, sink: &mut dyn Sink) {
         self.pending.sort();
         let assembler = &mut self.assembler;
-        self.pending.tell(until, |record| assembler.push(record, tape));
-        tape.until(until);
+        self.pending.tell(until, |record| assembler.push(record, sink));
+        sink.end(until);
     }
 
-    fn tell_losses(&mut self, tape: &mut dyn Tape) {
-        self.assembler.end(tape);
-        self.pending.loss().into_iter().for_each(|loss| tape.loss(loss));
-        self.decoder.losses().for_each(|loss| tape.loss(loss));
+    fn tell_losses(&mut self, sink: &mut dyn Sink) {
+        self.assembler.end(sink);
+        self.pending.loss().into_iter().for_each(|loss| sink.loss(loss));
+        self.decoder.losses().for_each(|loss| sink.loss(loss));
         for (index, &told) in self.lost.iter().enumerate() {
             let cpu = CpuId(index as u16);
             let untold = self.instance.lost(cpu).saturating_sub(told);
             if untold > 0 {
                 self.summary.lost += untold;
-                tape.loss(Loss::dropped(cpu, self.looked, u32::try_from(untold).ok()));
+                sink.loss(Loss::dropped(cpu, self.looked, u32::try_from(untold).ok()));
             }
         }
-        self.suspended.loss().into_iter().for_each(|loss| tape.loss(loss));
+        self.suspended.loss().into_iter().for_each(|loss| sink.loss(loss));
     }
 }
 
@@ -168,20 +168,20 @@ impl Recording for Tracefs {
         self.lanes.wait(at_most);
     }
 
-    fn drain(&mut self, tape: &mut dyn Tape) {
+    fn drain(&mut self, sink: &mut dyn Sink) {
         self.take();
         let until = Time(self.looked.0.saturating_sub(LATE.0));
-        self.tell(until, tape);
+        self.tell(until, sink);
     }
 
-    fn finish(&mut self, tape: &mut dyn Tape) -> Summary {
+    fn finish(&mut self, sink: &mut dyn Sink) -> Summary {
         // Up to here everything was recorded; what some CPUs still add is of no use.
         let end = clock::now();
         // If this fails we record until the end of `take`, which does no harm.
         let _ = self.instance.set("tracing_on", "0");
         self.take();
-        self.tell(end, tape);
-        self.tell_losses(tape);
+        self.tell(end, sink);
+        self.tell_losses(sink);
         self.summary
     }
 }

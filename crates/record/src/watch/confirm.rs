@@ -55,7 +55,7 @@ impl Confirm {
     }
 
     fn record(&mut self, interrupt: BorrowedFd<'_>) -> Result<Option<(History, u64)>, Error> {
-        let mut tape = Builder::new(self.recording.begin()?);
+        let mut sink = Builder::new(self.recording.begin()?);
         let end = clock::now() + length(&self.options);
         let mut interrupted = false;
         while !interrupted {
@@ -64,11 +64,11 @@ impl Confirm {
                 break;
             }
             self.recording.wait(Duration::from_nanos(left.0).min(PATIENCE));
-            self.recording.drain(&mut tape);
+            self.recording.drain(&mut sink);
             interrupted = is_readable(interrupt)?;
         }
-        let summary = self.recording.finish(&mut tape);
-        Ok((!interrupted).then(|| (tape.finish(), summary.lost)))
+        let summary = self.recording.finish(&mut sink);
+        Ok((!interrupted).then(|| (sink.finish(), summary.lost)))
     }
 }
 

@@ -4,7 +4,6 @@ use wastenot_model::{
 };
 
 use super::Weave;
-use crate::tape::Tape;
 use crate::wire::{Facts, Kind, Wire, wire};
 use wastenot_host::{Cgroups, Hierarchy};
 
@@ -239,7 +238,7 @@ fn who_woke_whom_and_in_which_context() {
     assert_eq!(entry.by, By { task: Some(idle), context: Context::Hardirq });
 }
 
-/// A tape that keeps nothing, as one to a file does of tasks.
+/// A sink that keeps nothing, as one to a file does of tasks.
 #[derive(Default)]
 struct Blank {
     tasks: usize,
@@ -259,28 +258,25 @@ impl Sink for Blank {
     fn correct(&mut self, _: TaskId, _: &Task) {}
     fn push(&mut self, _: Entry) {}
     fn loss(&mut self, _: Loss) {}
-}
-
-impl Tape for Blank {
     fn start(&mut self, _: &Start) {}
     fn annex(&mut self, _: Annex) {}
-    fn until(&mut self, _: Time) {}
+    fn end(&mut self, _: Time) {}
 }
 
 #[test]
 fn nothing_is_held_of_a_task_that_is_dead() {
     let mut weave = Weave::new(Cgroups::of(&Hierarchy::None));
-    let mut tape = Blank::default();
+    let mut sink = Blank::default();
     // At any time 100 live; tids come round as they do in the kernel.
     let tid = |life: u32| 300 + life % 30_000;
     for life in 0..100_000 {
         let born = Facts { start_time: u64::from(life) + 1, ..facts(tid(life)) };
-        weave.push(&wire(110, 0, Kind::Facts, born.tid, 0), Some(&born), &mut tape);
+        weave.push(&wire(110, 0, Kind::Facts, born.tid, 0), Some(&born), &mut sink);
         if let Some(old) = life.checked_sub(99) {
-            weave.push(&switch(120, 0, tid(old), 0, 0x80), None, &mut tape);
+            weave.push(&switch(120, 0, tid(old), 0, 0x80), None, &mut sink);
         }
     }
-    assert_eq!(tape.tasks, 100_000);
+    assert_eq!(sink.tasks, 100_000);
     assert_eq!(weave.known.len(), 100);
     assert_eq!(weave.known.iter().filter(|known| known.facts.is_some()).count(), 99);
 }

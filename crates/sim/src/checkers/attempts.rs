@@ -159,7 +159,7 @@ impl Charge {
 mod tests {
     use super::*;
     use wastenot_model::report::Unit;
-    use wastenot_model::{Annex, Builder, Head, Machine};
+    use wastenot_model::{Annex, Builder, Head, Machine, Sink};
 
     fn charged(steps: &[(u32, &'static str, Option<u32>, &str)]) -> Attempts {
         let columns =

@@ -2,7 +2,7 @@
 
 use wastenot_model::report::Unit;
 use wastenot_model::workload::{Nature, Natures, Programs, Synchrony};
-use wastenot_model::{Annex, Table, TaskId, Value};
+use wastenot_model::{Annex, Sink, Table, TaskId, Value};
 
 use super::Engine;
 use super::life::Life;

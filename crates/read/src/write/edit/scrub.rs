@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use wastenot_model::{Annex, History, Value};
+use wastenot_model::{Annex, History, Sink, Value};
 
 use super::copy::{Copy, Names};
 use super::pseudonym::Pseudonyms;

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use wastenot_model::{Head, Span};
+use wastenot_model::{Head, Sink, Span};
 use wastenot_read::own::Writer;
-use wastenot_record::{Error, Fired, Flight, Tape};
+use wastenot_record::{Error, Fired, Flight};
 
 use crate::args::record::{Record, Until};
 use crate::out::Growing;
@@ -43,7 +43,7 @@ impl<'f, 't> Kept<'f, 't> {
     }
 
     /// Where events go.
-    pub(super) fn tape(&mut self) -> &mut dyn Tape {
+    pub(super) fn sink(&mut self) -> &mut dyn Sink {
         match self {
             Kept::All { writer, .. } => &mut **writer,
             Kept::Last { flight, .. } => &mut **flight,

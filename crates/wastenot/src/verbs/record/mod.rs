@@ -64,7 +64,7 @@ fn record(args: &Record) -> Result<Answer, Stop> {
     let begun = Instant::now();
     while !running.is_over() {
         recording.wait(TURN);
-        recording.drain(kept.tape());
+        recording.drain(kept.sink());
         match kept.turn() {
             Ok(None) => {}
             Ok(Some(fired)) => {
@@ -78,7 +78,7 @@ fn record(args: &Record) -> Result<Answer, Stop> {
             }
         }
     }
-    let summary = recording.finish(kept.tape());
+    let summary = recording.finish(kept.sink());
     // The command may go on for long; the machine is as it was from here on.
     drop(recording);
     let (span, events) = match kept.finish(begun) {
