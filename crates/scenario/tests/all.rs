@@ -3,6 +3,7 @@
 mod all {
     mod files;
     mod hostile;
+    mod json_schema;
     mod measured;
     mod page;
     mod presets;

@@ -57,8 +57,8 @@ pub(crate) const SCENARIO: Section = Section {
         key("costs", "table", "what things cost on the machine; nothing unless set"),
         key(
             "ambient",
-            "\"linux-6.12\"",
-            "what runs beside: kernel threads and late interrupts, as recorded; nothing",
+            "RECORDING",
+            "kernel threads and late interrupts that run beside, as in a recording (simulate.md); none",
         ),
         key("scheduler", "table", "its name, and its tunables as further keys; required"),
         key("groups", "tables by name", "sessions and cgroups"),
