@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wastenot_check::{Movable, Scope, migrations, placements, waits, waste};
-use wastenot_model::{History, Silent, replay};
+use wastenot_model::{Distribution, History, Silent, replay};
 use wastenot_scenario::scenario::Variant;
 use wastenot_sim::{End, Made, Options, Outcome, Stuck, checkers, edf, simulate};
 
@@ -61,6 +61,8 @@ pub struct Kind {
     pub cpu_ns: u64,
     /// How often they were switched in.
     pub switches: u64,
+    /// How long they waited to run, where the beginning of the wait is known.
+    pub waits: Distribution,
     /// How often they went to another CPU.
     pub migrations: u64,
     /// How often to another node.
@@ -195,6 +197,7 @@ impl Run {
             }
             kind.cpu_ns += waits.by_task[index].run_ns;
             kind.switches += waits.by_task[index].runs;
+            kind.waits.merge(&waits.by_task[index].waits);
             kind.migrations += migrations.by_task[index].count;
             kind.remote_migrations += migrations.by_task[index].remote;
             kind.busy_wakeups += placements.wakeups_by_task[index].on_busy_some_idle;

@@ -1,6 +1,6 @@
 //! An experiment: all cells, and the scenario's figures worked out from them.
 
-use wastenot_model::{Machine, Span};
+use wastenot_model::{Distribution, Machine, Span};
 use wastenot_scenario::scenario::{Figure, Measure, Over, Pick, Quantity, Variant};
 
 use crate::Grid;
@@ -236,6 +236,12 @@ fn measure(quantity: &Quantity, cell: &Cell) -> Option<f64> {
         Measure::Missed => sum(|kind| kind.deadlines.missed),
         Measure::Tardiness => return most(Deadlines::tardiness_ns),
         Measure::Response => return most(Deadlines::response_ns),
+        Measure::Wait => {
+            let mut all = Distribution::default();
+            kinds().for_each(|kind| all.merge(&kind.waits));
+            let share = quantity.percentile.map_or(1.0, |it| f64::from(it) / 100_000.0);
+            return all.quantile(share).map(|ns| ns as f64);
+        }
         Measure::Migrations => sum(|kind| kind.migrations),
         Measure::RemoteMigrations => sum(|kind| kind.remote_migrations),
         Measure::BusyWakeups => sum(|kind| kind.busy_wakeups),

@@ -461,3 +461,65 @@ fn quotas_that_a_scheduler_does_not_look_at_are_an_assumption() {
     let named = |name: &str| unread.iter().any(|it| it.starts_with(name));
     assert!(named("global-fifo") && named("pinned") && unread.len() == 2, "{unread:?}");
 }
+
+/// Five tasks of 10 ms on one CPU, first come, first served: they wait 0, 10, 20, 30 and 40 ms.
+const WAITS: &str = r#"
+schema = "wastenot.scenario/1"
+machine = "up1"
+seeds = 1
+scheduler = { name = "global-fifo" }
+
+[[tasks]]
+name = "t"
+count = 5
+program = ["compute 10ms"]
+
+[[figures]]
+name = "longest"
+measure = "wait"
+
+[[figures]]
+name = "p50"
+measure = "wait"
+percentile = 50
+
+[[figures]]
+name = "p20.001"
+measure = "wait"
+percentile = 20.001
+
+[[figures]]
+name = "p20"
+measure = "wait"
+of = "t*"
+percentile = 20
+
+[[figures]]
+name = "tail"
+measure = "wait"
+percentile = 80
+over = { percentile = 40 }
+"#;
+
+#[test]
+fn percentiles_of_waits_are_figures() {
+    let scenario = wastenot_lab::scenario("waits.toml", WAITS).expect("a scenario");
+    let grid = Grid::new(&scenario, &Options::default()).expect("a grid");
+    let experiment = grid.run(|_| {}).expect("an experiment");
+    let value = |name: &str| experiment.figure(name).and_then(|figure| figure.value);
+    assert_eq!(value("longest"), Some(40e6));
+    assert_eq!(value("p50"), Some(20e6));
+    assert_eq!((value("p20"), value("p20.001")), (Some(0.0), Some(10e6)));
+    assert_eq!(value("tail"), Some(3.0), "30 ms over 10 ms");
+    assert!(experiment.report().text().contains("40.00 ms"), "{}", experiment.report().text());
+    for (from, to) in [
+        ("percentile = 50", "percentile = 0"),
+        ("percentile = 50", "percentile = 101"),
+        ("percentile = 50", "percentile = 50.0001"),
+        ("measure = \"wait\"\npercentile = 50", "measure = \"share\"\npercentile = 50"),
+    ] {
+        let error = wastenot_lab::scenario("waits.toml", &WAITS.replace(from, to));
+        let error = error.expect_err(to).to_string();
+        assert!(error.starts_with("waits.toml:") && error.contains("`percentile` is"), "{error}");
+    }
+}

@@ -1,8 +1,10 @@
 //! How lengths are distributed, in bounded memory.
 
+use serde::{Deserialize, Serialize};
+
 /// Lengths: exact up to [`Distribution::EXACT`] of them, then in buckets of which each is at most
 /// 1/32 wide of its value (log-linear, as HDR histograms are). Count, sum and maximum stay exact.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Distribution {
     /// How many.
     pub count: u64,

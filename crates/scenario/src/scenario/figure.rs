@@ -42,6 +42,8 @@ pub struct Quantity {
     pub variant: String,
     /// Of marks: only those at most so late.
     pub within: Option<Span>,
+    /// Of waits: which percentile, in thousandths of a percent; `None` is the longest.
+    pub percentile: Option<u32>,
 }
 
 impl Quantity {
@@ -106,6 +108,8 @@ pub enum Measure {
     /// See [`MEASURES`].
     Switches,
     /// See [`MEASURES`].
+    Wait,
+    /// See [`MEASURES`].
     Migrations,
     /// See [`MEASURES`].
     RemoteMigrations,
@@ -137,6 +141,11 @@ pub const MEASURES: &[(Measure, &str, &str)] = &[
     (Measure::Share, "share", "CPU time that they used over the time that the run took"),
     (Measure::Slice, "slice", "mean time from being switched in to being switched out"),
     (Measure::Switches, "switches", "how often they were switched in"),
+    (
+        Measure::Wait,
+        "wait",
+        "how long they waited to run, from queued to running: the longest wait, or a `percentile`",
+    ),
     (Measure::Migrations, "migrations", "how often they were moved to another CPU"),
     (Measure::RemoteMigrations, "remote-migrations", "how often to another node"),
     (
@@ -175,10 +184,12 @@ impl Measure {
     }
     /// Whether it is a length of time, in nanoseconds.
     pub fn is_time(self) -> bool {
-        use Measure::{Completion, CpuTime, FirstCompletion, Response, Slice, Tardiness, Waste};
+        use Measure::{
+            Completion, CpuTime, FirstCompletion, Response, Slice, Tardiness, Wait, Waste,
+        };
         matches!(
             self,
-            Completion | FirstCompletion | CpuTime | Response | Slice | Tardiness | Waste
+            Completion | FirstCompletion | CpuTime | Response | Slice | Tardiness | Wait | Waste
         )
     }
 
@@ -222,8 +233,13 @@ fn figure(node: &Node, variants: &[Variant]) -> Result<Figure, Wrong> {
         [only] => only.name.as_str(),
         _ => "",
     };
-    let all =
-        Quantity { measure: Measure::Completion, of: None, variant: only.to_owned(), within: None };
+    let all = Quantity {
+        measure: Measure::Completion,
+        of: None,
+        variant: only.to_owned(),
+        within: None,
+        percentile: None,
+    };
     let quantity = quantity(&fields, all, variants)?;
     let over = match fields.get("over") {
         None => Over::Nothing,
@@ -252,6 +268,11 @@ fn quantity(fields: &Fields, or: Quantity, variants: &[Variant]) -> Result<Quant
     if let Some(node) = fields.get("within").filter(|_| measure != Measure::Marks) {
         return Err(wrong(node.at, "`within` is for marks", "take it out"));
     }
+    let percentile = fields.get("percentile").map(percentile).transpose()?;
+    let percentile = percentile.or(or.percentile.filter(|_| measure == Measure::Wait));
+    if let Some(node) = fields.get("percentile").filter(|_| measure != Measure::Wait) {
+        return Err(wrong(node.at, "`percentile` is for `measure = \"wait\"`", "take it out"));
+    }
     let name = fields.text("variant")?.unwrap_or(&or.variant).to_owned();
     let at = |key| fields.get(key).map_or(fields.at(), |node| node.at);
     let Some(variant) = variants.iter().find(|variant| variant.name == name) else {
@@ -265,7 +286,7 @@ fn quantity(fields: &Fields, or: Quantity, variants: &[Variant]) -> Result<Quant
         };
         return Err(wrong(at("variant"), format!("there is no variant `{}`", shown(&name)), help));
     };
-    let quantity = Quantity { measure, of, variant: name, within };
+    let quantity = Quantity { measure, of, variant: name, within, percentile };
     let names: Vec<&str> = match measure {
         Measure::Marks => variant.workload.marks.iter().map(String::as_str).collect(),
         _ => variant.workload.templates.iter().map(|template| template.name.as_str()).collect(),
@@ -304,6 +325,14 @@ fn over(node: &Node, of: &Quantity, variants: &[Variant]) -> Result<Over, Wrong>
             number.map(Over::Number).ok_or_else(|| expected(node, "over", "greater than zero"))
         }
     }
+}
+
+/// In thousandths of a percent.
+fn percentile(node: &Node) -> Result<u32, Wrong> {
+    let thousandths = number(node, "percentile")? * 1000.0;
+    let fits = (1.0..=100_000.0).contains(&thousandths) && thousandths.fract().abs() < 1e-6;
+    let help = "from 0.001 to 100, with at most three digits after the point";
+    fits.then_some(thousandths as u32).ok_or_else(|| expected(node, "percentile", help))
 }
 
 fn band(node: &Node) -> Result<(f64, f64), Wrong> {

@@ -230,6 +230,7 @@ pub(crate) const FIGURE: Section = Section {
         ),
         key("variant", "text", "in which variant; the only one"),
         key("within", "TIME", "with `marks`: only those at most so late"),
+        key("percentile", "0.001 to 100", "with `wait`: which percentile; the longest"),
         key("over", "table | TIME | number", "what it is divided by, for each seed; nothing"),
         key("pick", "PICK", "one number of all seeds; median"),
         key("published", "number", "what the source says"),
@@ -247,6 +248,7 @@ pub(crate) const QUANTITY: Section = Section {
         key("of", "task or mark", "whose"),
         key("variant", "text", "in which variant"),
         key("within", "TIME", "with `marks`: only those at most so late"),
+        key("percentile", "0.001 to 100", "with `wait`: which percentile; the longest"),
     ],
 };
 
