@@ -424,7 +424,7 @@ fn wrong_figures_are_named_with_line_and_suggestion() {
     for wrong in [
         (figure(""), 4, "no `measure`", "completion"),
         (figure("measure = \"speed\""), 6, "no measure `speed`", "measures are"),
-        (figure("measure = \"wast\""), 6, "no measure `wast`", "did you mean `waste`?"),
+        (figure("measure = \"wastte\""), 6, "no measure `wastte`", "did you mean `waste`?"),
         (figure("measure = \"waste\"\nvariant = \"x\""), 7, "no variant `x`", "`default`"),
         (figure("measure = \"waste\"\nof = \"wirk\""), 7, "no task `wirk`", "`work`"),
         (figure("measure = \"marks\"\nof = \"m\""), 7, "no mark `m`", "has"),
