@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the programs hand to user space. `src/bpf/wire.rs` reads it; both sides are of one build. */
+/* The data that the programs send to user space. `src/wire.rs` reads it; both sides are of one
+ * build. */
 #pragma once
 
 enum kind {
@@ -40,7 +41,7 @@ struct event {
 	__u8 other_prio;
 };
 
-/* Everything about a task that changes seldom; sent when something of it changed. */
+/* The facts about a task that change seldom; sent when one of them has changed. */
 struct facts {
 	struct event event; /* on: its CPU */
 	__u64 start_time;   /* tells apart two tasks of one tid */
