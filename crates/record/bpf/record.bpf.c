@@ -16,7 +16,7 @@ enum { MAX_CPUS = 8192, MAX_WORDS = MAX_CPUS / 64 };
 
 /* Set before loading. */
 const volatile __u32 mask_words = 1;	     /* 64-bit words of a CPU mask that can be set */
-const volatile __u32 wake_bytes = 64 << 10; /* wake user space after so many bytes of a ring */
+const volatile __u32 wake_bytes = 64 << 10; /* wake user space after this many bytes */
 const volatile __u32 cgroup_v1 = 0;	     /* the cpu controller has a hierarchy of its own */
 /* Arguments of sched_switch: 1 (preempt, prev, next, state), 2 (preempt, state, prev, next)
  * in 5.18 alone, 0 (preempt, prev, next) before that. */

@@ -21,7 +21,7 @@ struct figures {
 	__u64 suspect_cpu_ns;
 	__u64 idle; /* CPUs at the last look; where nothing waits, offline ones too */
 	__u64 waiting;
-	__u64 told; /* when user space was told last */
+	__u64 told; /* the last report to user space */
 	__u64 waits; /* looks in a row that found waiting tasks */
 	struct run run;
 	struct run last; /* the one before */

@@ -1,4 +1,4 @@
-//! Programs do what their steps say.
+//! Programs execute their steps as defined.
 
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Program, Step, Template, Variate, Waiting};

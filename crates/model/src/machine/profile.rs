@@ -5,7 +5,7 @@ use super::Costs;
 use crate::Span;
 use crate::workload::Random;
 
-/// How CPUs spin for a lock, and who gets it next.
+/// How CPUs spin for a lock, and which CPU gets it next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spin {
     /// Each waiter spins on its own line, first come, first served: MCS, Linux's queued spinlocks.

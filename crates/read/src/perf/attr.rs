@@ -1,7 +1,7 @@
 //! What was recorded: `perf_event_attr`, and the places of the fields in its samples.
 //!
 //! Facts from `include/uapi/linux/perf_event.h`: the order of a sample's fields is fixed, and
-//! `sample_type` says which of them are there.
+//! `sample_type` determines which of them are present.
 
 use super::bytes::Bytes;
 use crate::ftrace::Endian;

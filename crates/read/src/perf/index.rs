@@ -179,7 +179,7 @@ impl<'a, K: Keep<'a>> Index<'a, K> {
             kind::EXIT => Some(()),
             _ => return,
         };
-        let _ = known; // a record too short for that says nothing
+        let _ = known; // a record that is too short is ignored
         let Some(stamp) = stamp else { return };
         for own in own::read(self.events, record, stamp.time) {
             if let Some(lane) = self.lane(stamp.cpu) {

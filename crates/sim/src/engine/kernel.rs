@@ -152,7 +152,7 @@ impl Kernel {
     pub(crate) fn run(&mut self, cpu: CpuId) -> &mut CpuRun {
         &mut self.cpus[cpu.index()]
     }
-    /// Who created `task`, if a task did.
+    /// The task that created `task`, if one did.
     pub fn parent(&self, task: TaskId) -> Option<TaskId> {
         self.lives[task.ordinal()].parent
     }

@@ -45,7 +45,7 @@ pub(crate) struct Life {
     pub(crate) unreaped: u32,
     /// The node on which it first ran.
     pub(crate) home: Option<u32>,
-    /// Of a kernel thread of the policy: CPU time of one wakeup.
+    /// For a kernel thread of the policy: CPU time per wakeup.
     pub(crate) quantum: Span,
     pub(crate) ended: Option<Time>,
 }
