@@ -1,6 +1,6 @@
-"""What a run of the tests left on the machine: files, tracing, BPF, cgroups, processes.
+"""Finds what a run of the tests left on the machine: files, tracing, BPF, cgroups, processes.
 
-`Machine()` looks at the machine, `left(before)` names what is there now and was not before. Files in
+`Machine()` looks at the machine, `left(before)` lists what exists now and did not exist before. Files in
 /tmp and HOME count only under `.ci/apart`, where both were empty; elsewhere other programs write there, too.
 """
 
@@ -9,29 +9,29 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-# Each process that a step starts inherits this variable, also one that changes its session or parent.
+# Each process that a step starts inherits this variable, even if it changes its session or parent.
 MARK = "WASTENOT_TESTS"
-# Folders that the kernel makes: tracing's settings, pinned BPF objects, control groups.
+# Folders that the kernel provides: tracing's settings, pinned BPF objects, control groups.
 TRACING = [Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing")]
 PINS = Path("/sys/fs/bpf")
 CGROUPS = Path("/sys/fs/cgroup")
-# A process that was told to end may need this long.
+# A process may need this long to end after a signal.
 PATIENCE_S = 10
 
 
 def mark() -> dict[str, str]:
-    """What the environment of each step holds beside its own."""
+    """The variables that are added to the environment of each step."""
     return {MARK: str(os.getpid())}
 
 
 class Machine:
-    """What is on the machine at one time, as (where, what) pairs."""
+    """The state of the machine at one time, as (where, what) pairs."""
 
     def __init__(self) -> None:
         self.there = set(files()) | set(tracing()) | set(below("bpffs", PINS)) | set(cgroups())
 
     def left(self, patience_s: float = PATIENCE_S) -> list[str]:
-        """What is there now and was not at this time, a line each."""
+        """What exists now and did not at this time, one line each."""
         end = time.monotonic() + patience_s
         while (running := set(processes())) and time.monotonic() < end:
             time.sleep(0.2)
@@ -39,7 +39,7 @@ class Machine:
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """What lies in /tmp and HOME, where both were empty."""
+    """The files in /tmp and HOME, if both were empty."""
     if "WASTENOT_APART" not in os.environ:
         return
     kept = [Path(folder) for folder in os.environ["WASTENOT_APART"].split(":")]
@@ -59,7 +59,7 @@ def files() -> Iterator[tuple[str, str]]:
 
 
 def tracing() -> Iterator[tuple[str, str]]:
-    """Instances of ftrace, and events that are switched on."""
+    """Instances of ftrace, and events that are enabled."""
     for root in TRACING:
         try:
             yield from (("tracefs", str(instance)) for instance in (root / "instances").iterdir())
@@ -70,7 +70,7 @@ def tracing() -> Iterator[tuple[str, str]]:
 
 
 def below(where: str, folder: Path) -> Iterator[tuple[str, str]]:
-    """All paths below a folder; none where it cannot be read."""
+    """All paths below a folder; none if it cannot be read."""
     for parent, folders, names in os.walk(folder):
         yield from ((where, os.path.join(parent, name)) for name in folders + names)
 
@@ -82,13 +82,13 @@ def cgroups() -> Iterator[tuple[str, str]]:
 
 
 def processes() -> Iterator[tuple[str, str]]:
-    """Those that a step of this run started."""
+    """Processes that a step of this run started."""
     own = f"{MARK}={os.getpid()}".encode()
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             if own in (folder / "environ").read_bytes().split(b"\0"):
                 line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                if line:  # a zombie has none, and waits for its parent only
+                if line:  # a zombie has none, and only waits for its parent
                     yield "process", f"{folder.name} {line.strip()}"
         except OSError:
             continue

@@ -1,4 +1,4 @@
-"""What a test leaves behind is found, wherever it lies, and nothing else is blamed."""
+"""Everything that a test leaves behind is found, wherever it is, and nothing else is reported."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ import leftovers
 
 
 class Leftovers(unittest.TestCase):
-    """Each kind of leftover, made and taken away."""
+    """Creates and removes each kind of leftover."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -48,7 +48,7 @@ class Leftovers(unittest.TestCase):
         self.assertEqual(self.left(), [])
 
     def test_a_process_is_named_though_it_left_its_session(self) -> None:
-        # `Popen` returns while the kernel still sets up the program: what it echoes, it echoes once it runs.
+        # `Popen` returns while the kernel still sets up the program: its output shows that it runs.
         echo = subprocess.Popen(["cat"], start_new_session=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                 env={**os.environ, **leftovers.mark()})
         self.enterContext(echo)

@@ -1,9 +1,9 @@
-"""Makes the big inputs: real recordings where the machine allows it, else repeated ones.
+"""Makes the big inputs: real recordings if the machine allows it, else repeated ones.
 
 One run of `perf bench sched messaging` is recorded twice at the same time: by `perf sched record`,
-and in a tracefs instance with a ring buffer that holds all of it, taken out by `trace-cmd extract`.
-That works where `trace-cmd record` is refused, since it needs no tracer; and both peers then read
-the same run, each in its own format.
+and in a tracefs instance with a ring buffer that holds the whole run, extracted by `trace-cmd extract`.
+That works even if `trace-cmd record` is refused, since it needs no tracer; and both peers then
+read the same run, each in its own format.
 """
 
 import json
@@ -17,16 +17,16 @@ EVENTS = ["switch", "waking", "wakeup", "wakeup_new", "migrate_task",
           "process_fork", "process_exec", "process_exit"]
 # Loops per million events of the ring buffer with 160 tasks on 2 CPUs; more CPUs make more.
 LOOPS_PER_MILLION = 10000
-# What 160 tasks leave behind per event in the ring buffer, with room to spare.
+# Bytes of ring buffer per event of 160 tasks, with room to spare.
 RING_BYTES_PER_EVENT = 100
 
 
 class Refused(Exception):
-    """This machine does not allow it, or lacks what it takes."""
+    """This machine does not allow it, or lacks a required tool."""
 
 
 def make(tool, folder, events, fresh):
-    """What is in `folder` by name: kind, events, bytes, how it was made. And what is missing."""
+    """The inputs in `folder` by name: kind, events, bytes, how each was made. And those that are missing."""
     listed = os.path.join(folder, "inputs.json")
     if os.path.exists(listed) and not fresh:
         with open(listed, encoding="utf-8") as file:
@@ -56,7 +56,7 @@ def messaging(tool, folder, events, add):
     perf = os.path.join(folder, "messaging.perf.data")
     loops = max(2, events * LOOPS_PER_MILLION // 1_000_000)
     try:
-        # How many events a loop makes depends on what else runs.
+        # The number of events per loop depends on what else runs.
         for _ in range(3):
             command = workload(loops, 4 if events > 100_000 else 1)
             with Instance(2 * events) as instance:
@@ -84,7 +84,7 @@ def messaging(tool, folder, events, add):
 
 
 def workload(loops, groups):
-    """40 tasks a group that send each other messages."""
+    """40 tasks per group that send each other messages."""
     return ["perf", "bench", "sched", "messaging", "-g", str(groups), "-l", str(loops)]
 
 
@@ -127,7 +127,7 @@ def quiet(command):
 
 
 class Instance:
-    """A ring buffer of our own that records scheduling events."""
+    """A separate ring buffer that records scheduling events."""
 
     def __init__(self, events):
         self.name = f"wastenot-bench-{os.getpid()}"
@@ -159,7 +159,7 @@ class Instance:
         self.write("tracing_on", 0)
 
     def extract(self, to):
-        """Every page as it is; trace-cmd then takes the instance away."""
+        """Every page unchanged; trace-cmd then removes the instance."""
         quiet(["trace-cmd", "extract", "-B", self.name, "-o", to])
 
     def __exit__(self, *_):

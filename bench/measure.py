@@ -1,4 +1,4 @@
-"""Runs whole programs and says what they took: time, CPU time, memory."""
+"""Runs whole programs and measures them: time, CPU time, memory."""
 
 import os
 import platform
@@ -24,7 +24,7 @@ def in_turn(commands, runs, environment):
 
 
 def shown(command):
-    """The command as others would type it: no folders of this machine."""
+    """The command as a user would type it, without folders of this machine."""
     return " ".join(os.path.basename(word) if os.path.isabs(word) else word for word in command)
 
 
@@ -45,8 +45,8 @@ def once(command, environment):
 
 
 def peak_private(command, environment):
-    """The most anonymous memory that was seen. The kernel keeps a peak only of all resident memory,
-    in which a mapped trace counts although it is page cache; so this asks again and again."""
+    """The peak of anonymous memory. The kernel keeps a peak only of all resident memory, which
+    includes a mapped trace although that is page cache; so this polls."""
     process = start(command, environment)
     peak = 0
     while process.poll() is None:

@@ -1,4 +1,4 @@
-"""What recording costs, in words: what README shows of the latest run."""
+"""The cost of recording, as text: the part of README about the latest run."""
 
 import random
 import statistics
@@ -58,7 +58,7 @@ def row(way, rounds):
 
 
 def interval(values):
-    """Of the median, by drawing again from the rounds."""
+    """The confidence interval of the median, by resampling the rounds (bootstrap)."""
     draw = random.Random(1)
     medians = sorted(statistics.median(draw.choices(values, k=len(values))) for _ in range(2000))
     return medians[50], medians[1949]

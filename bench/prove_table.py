@@ -1,4 +1,4 @@
-"""What bench/prove measured, in words: what README shows of the latest run."""
+"""The results of bench/prove as text: the part of README about the latest run."""
 
 import table as table_of_readers
 

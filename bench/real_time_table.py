@@ -1,4 +1,4 @@
-"""What bench/real-time measured, in words: what README shows of the latest run."""
+"""The results of bench/real-time as text: the part of README about the latest run."""
 
 import statistics
 
@@ -47,8 +47,8 @@ def gedf(rows):
 
 
 def outcomes(ours, theirs):
-    """Of how many sets jobs, late jobs, how late they are together and at most are the same. Where
-    they are not, the order of equal deadlines must matter: it does if ours changes with it."""
+    """In how many sets the jobs, the late jobs, and their total and maximum lateness are the same. If
+    they are not, tie-breaking must matter: it does if our outcome changes with it."""
     pairs = list(zip(ours["seen"], theirs["seen"]))
     other = [number for number, (a, b) in enumerate(pairs) if a != b]
     ties = ours["runs"][0]["ties_matter"]
@@ -71,7 +71,7 @@ def designs(rows):
 
 
 def tests(rows):
-    """A line a test, over all utilizations; then by utilization."""
+    """One line per test, over all utilizations; then by utilization."""
     sizes = list(dict.fromkeys(row["utilization"] for row in rows))
     lines = ["| test | sets | ours, sets/s | SchedCAT, sets/s | ratio | "
              + " | ".join(f"U = {size}" for size in sizes) + " | same answer |",
@@ -90,7 +90,7 @@ def count(row):
 
 
 def seconds(row, who):
-    """Of one set."""
+    """The figures of one set."""
     return median(row[who]["runs"], "cpu_seconds") / count(row)
 
 
@@ -123,7 +123,7 @@ def figure(value):
 
 
 def cpus(rows):
-    """Wall time says what others left; CPU time a set says what threads take from each other."""
+    """Wall time shows what other programs left; CPU time per set shows what threads cost each other."""
     lines = ["| threads | sets/s of wall time | us of CPU time a set | as many programs apart: sets/s | "
              "us of CPU time a set |", "|---:|---|---:|---|---:|"]
     for row in rows:

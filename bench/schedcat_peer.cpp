@@ -1,4 +1,4 @@
-// What bench/real-time asks SchedCAT's C++ core, in the words of `wastenot-bench`: bench/README.md.
+// The calls of bench/real-time to SchedCAT's C++ core, with the commands of `wastenot-bench`: bench/README.md.
 //
 //   schedcat_peer gedf CPUS MS FILE       JSON: jobs a second of CPU time
 //   schedcat_peer tests TEST CPUS FILE    JSON: a test of every set
@@ -25,7 +25,7 @@
 #include "edf/load.h"
 #include "edf/rta.h"
 
-// A set a line, of PERIOD:WORK in us.
+// One set per line, of PERIOD:WORK in us.
 static std::vector<TaskSet> read(const char *path)
 {
     std::ifstream file(path);
@@ -48,7 +48,7 @@ static double cpu_seconds()
     return now.tv_sec + now.tv_nsec / 1e9;
 }
 
-// What became of the jobs that were complete in time to be counted: SchedCAT takes one more step.
+// The outcome of the jobs that completed in time to be counted: SchedCAT takes one more step.
 class Jobs : public GlobalScheduler<EarliestDeadlineFirst>
 {
   public:

@@ -27,7 +27,7 @@ def main():
     config.scheduler_info.clas = f"simso.schedulers.{scheduler}"
     config.check_all()
     model = Model(config)
-    # Some of its schedulers print what they do, which is no part of the simulation.
+    # Some of its schedulers print messages, which are not part of the simulation.
     with contextlib.redirect_stdout(io.StringIO()):
         wall, cpu = time.perf_counter(), time.process_time()
         model.run_model()

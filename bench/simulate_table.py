@@ -1,4 +1,4 @@
-"""What bench/simulate measured, in words: what README shows of the latest run."""
+"""The results of bench/simulate as text: the part of README about the latest run."""
 
 import statistics
 

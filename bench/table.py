@@ -1,4 +1,4 @@
-"""The results in words: what README shows of the latest run."""
+"""The results as text: the part of README about the latest run."""
 
 import re
 import statistics
@@ -7,7 +7,7 @@ BEGIN, END = "<!-- latest run -->", "<!-- end of latest run -->"
 
 
 def origin(result):
-    """When and from what it was measured, and how busy the machine was."""
+    """The date and versions of the measurement, and the load of the machine."""
     load = ", ".join(f"{value:.1f}" for value in (result["load_before"][0], result["load_after"][0]))
     changed = " with changes" if result["changed_since"] else ""
     return f"{result['date'][:10]}, commit {result['commit']}{changed}", load
@@ -57,7 +57,7 @@ def pictures(rows, files):
 
 
 def stage_table(files):
-    """Stages by files, in nanoseconds a row: what is spread over files of other sizes compares."""
+    """Stages by files, in nanoseconds per row, so that files of different sizes can be compared."""
     whats = {stage["name"]: stage["what"] for file in files for stage in file["stages"]}
     columns = [{stage["name"]: stage["seconds"] for stage in file["stages"]} for file in files]
     lines = ["| stage, ns of CPU time a row | " + " | ".join(file["file"] for file in files) + " |",

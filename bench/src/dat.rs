@@ -1,4 +1,4 @@
-//! As much of trace.dat v7 as counting and repeating its records takes.
+//! The part of trace.dat v7 that is needed to count and repeat its records.
 //!
 //! It reads only what `bench/run` makes on the machine it runs on: little-endian, 64-bit, 16 bytes
 //! of page head. It shares no code with `wastenot-read`, so that its count is a second opinion.
@@ -9,22 +9,22 @@ use std::ops::Range;
 
 use crate::error::Error;
 
-/// A trace.dat and where its records lie.
+/// A trace.dat and the places of its records.
 pub(crate) struct Dat {
     /// The whole file.
     pub(crate) bytes: Vec<u8>,
-    /// Bytes of a ring-buffer page, of which the first 16 are its head.
+    /// Bytes of a ring-buffer page; the first 16 are its head.
     pub(crate) page_size: usize,
-    /// The CPUs of the buffer that holds most.
+    /// The CPUs of the buffer with the most data.
     pub(crate) lanes: Vec<Lane>,
     packed: bool,
 }
 
 /// One CPU's pages.
 pub(crate) struct Lane {
-    /// Where the file states their offset and size, each as u64; `None` in a compressed index.
+    /// Where the file has their offset and size, each as u64; `None` in a compressed index.
     pub(crate) stated_at: Option<usize>,
-    /// Where they are.
+    /// Their range in the file.
     pub(crate) data: Range<usize>,
 }
 
@@ -89,7 +89,8 @@ impl Dat {
             return Ok(Cow::Borrowed(&self.bytes[lane.data.clone()]));
         }
         let mut pages = Vec::new();
-        // trace-cmd 3.1 states a size without the count of chunks in front: it is no guide.
+        // The size that trace-cmd 3.1 states does not include the count of chunks in front: it is
+        // unreliable.
         let mut fields = Fields { bytes: &self.bytes, at: lane.data.start };
         for _ in 0..fields.u32()? {
             let (packed, size) = (fields.u32()? as usize, fields.u32()? as usize);
@@ -116,7 +117,7 @@ fn buffer(option: &mut Fields<'_>, begin: Option<usize>) -> Result<Vec<Lane>, Er
     Ok(lanes)
 }
 
-/// A section's content, and where it begins in the file if it lies there as it is.
+/// A section's content, and its start in the file if it is not compressed.
 struct Section<'a> {
     content: Cow<'a, [u8]>,
     begin: Option<usize>,
@@ -150,7 +151,7 @@ pub(crate) fn each_record(
     })
 }
 
-/// Where the stamps are that hold a time of their own, not a difference.
+/// The stamps that hold an absolute time, not a difference.
 pub(crate) fn stamps(pages: &[u8], page_size: usize) -> Result<Vec<Stamp>, Error> {
     let mut stamps: Vec<Stamp> = (0..pages.len()).step_by(page_size).map(Stamp::Page).collect();
     walk(pages, page_size, |stop| {
@@ -163,7 +164,7 @@ pub(crate) fn stamps(pages: &[u8], page_size: usize) -> Result<Vec<Stamp>, Error
 
 /// A time in the pages.
 pub(crate) enum Stamp {
-    /// A u64 at the begin of a page.
+    /// A u64 at the start of a page.
     Page(usize),
     /// The low 59 bits: 27 in a record's head, 32 in the word behind it.
     Absolute(usize),
@@ -249,7 +250,7 @@ impl<'a> Fields<'a> {
     pub(crate) fn u64(&mut self) -> Result<u64, Error> {
         self.array().map(u64::from_le_bytes)
     }
-    /// Bytes up to a NUL, which is passed.
+    /// Bytes up to a NUL; the NUL is skipped.
     fn text(&mut self) -> Result<&'a [u8], Error> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let len = rest.iter().position(|&byte| byte == 0).ok_or(Error::Damaged(self.at))?;

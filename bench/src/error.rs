@@ -1,4 +1,4 @@
-//! What can go wrong with a benchmark's input.
+//! Errors in a benchmark's input.
 
 use std::io;
 
@@ -6,19 +6,19 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum Error {
-    /// Asked in a way that is not understood.
+    /// A command line that is not understood.
     #[error("usage: {0}")]
     Usage(&'static str),
     /// A file cannot be read or written.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// Another format, or a form of it that the benchmarks never make.
+    /// Another format, or a variant of it that the benchmarks never make.
     #[error("not {0}")]
     Unfit(&'static str),
     /// No such scheduler.
     #[error("{0}")]
     Simulation(String),
-    /// The timer of `watch` cannot be had.
+    /// The timer of `watch` is not available.
     #[error("{0}")]
     Watch(String),
     /// A BPF object cannot be loaded.
@@ -33,7 +33,7 @@ pub(crate) enum Error {
     /// No such task sets.
     #[error(transparent)]
     Sets(#[from] wastenot_scenario::Error),
-    /// No thread to work on.
+    /// No thread pool.
     #[error(transparent)]
     Threads(#[from] rayon::ThreadPoolBuildError),
 }

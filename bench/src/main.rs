@@ -1,16 +1,16 @@
-//! `wastenot-bench`: what the benchmarks need beside `wastenot` itself.
+//! `wastenot-bench`: what the benchmarks need in addition to `wastenot` itself.
 //!
 //! ```text
 //! wastenot-bench repeat IN OUT EVENTS   a trace.dat v7, over and over until it holds EVENTS
 //! wastenot-bench count FILE             records in a trace.dat v7, samples in a perf.data
 //! wastenot-bench stages FILE RUNS       JSON: seconds of each stage of read + check, one thread
 //! wastenot-bench looks ROUNDS           JSON: ns of a look of `watch` at no CPU, and at all
-//! wastenot-bench switches RATE SECONDS  threads that sleep and wake, so many switches a second
+//! wastenot-bench switches RATE SECONDS  threads that sleep and wake, RATE switches per second
 //! wastenot-bench simulate SCHEDULER CPUS TASKS ROWS   JSON: rows a second of the simulator
 //! wastenot-bench periodic SCHEDULER CPUS MS PERIOD:WORK,...   JSON: jobs a second, times in us
 //! wastenot-bench memory SCHEDULER CPUS TASKS   JSON: bytes that a simulation takes
 //! wastenot-bench sets TASKS UTILIZATION COUNT   random task sets, a line each: PERIOD:WORK,...
-//! wastenot-bench gedf CPUS MS SETS      JSON: jobs a second of global EDF at no price
+//! wastenot-bench gedf CPUS MS SETS      JSON: jobs per second of global EDF, no overhead
 //! wastenot-bench design NAME CPUS MS SETS   JSON: the same by a design, in a machine
 //! wastenot-bench tests TEST CPUS THREADS SETS   JSON: seconds that a test takes for all sets
 //! wastenot-bench attach FILE            the BPF programs of an object, until stdin ends
@@ -91,7 +91,7 @@ fn run(words: &[&str]) -> Result<String, Error> {
     }
 }
 
-/// Each waking is two switches: away from the idle task, and back.
+/// Each waking causes two switches: from the idle task, and back.
 fn switches(rate: u64, seconds: u64) -> String {
     const THREADS: u64 = 20;
     let wakings = rate * seconds / 2 / THREADS;
@@ -100,7 +100,7 @@ fn switches(rate: u64, seconds: u64) -> String {
     std::thread::scope(|scope| {
         for thread in 0..THREADS as u32 {
             scope.spawn(move || {
-                // In lockstep they would queue all at once.
+                // In lockstep they would all be queued at once.
                 let begun = begun + pause * thread / THREADS as u32;
                 for waking in 1..=wakings {
                     let due = pause * waking as u32;
@@ -112,7 +112,7 @@ fn switches(rate: u64, seconds: u64) -> String {
     format!("{} wakings", wakings * THREADS)
 }
 
-/// Says `attached` once they are.
+/// Prints `attached` once they are.
 fn attach(object: &Path) -> Result<String, Error> {
     let object = ObjectBuilder::default().open_file(object)?.load()?;
     let links: Result<Vec<Link>, _> = object.progs_mut().map(|program| program.attach()).collect();

@@ -1,4 +1,4 @@
-//! As much of perf.data as counting its samples and unpacking its records takes.
+//! The part of perf.data that is needed to count its samples and unpack its records.
 //!
 //! Layout: perf's `perf.data-file-format.txt`, the kernel's `perf_event.h`. Little-endian files.
 
@@ -29,7 +29,7 @@ pub(crate) fn count(bytes: &[u8]) -> Result<u64, Error> {
     Ok(count)
 }
 
-/// The records that are compressed, as they were.
+/// The compressed records, unpacked.
 pub(crate) fn unpack(bytes: &[u8]) -> Result<Vec<u8>, Error> {
     let mut unpacked = Vec::new();
     let mut decoder = Decoder::new()?;
@@ -60,7 +60,7 @@ pub(crate) fn unpack(bytes: &[u8]) -> Result<Vec<u8>, Error> {
     if let Some(error) = failed {
         return Err(error.into());
     }
-    // perf 6.1 leaves the end of its stream unwritten when a block is full: the last record is cut.
+    // perf 6.1 does not write the end of its stream when a block is full: the last record is cut.
     let mut whole = 0;
     let walked = each(&unpacked, |_, content| whole += HEAD + content.len());
     unpacked.truncate(if walked.is_err() { whole } else { unpacked.len() });

@@ -1,5 +1,6 @@
-//! How fast deadlines are judged and schedules are simulated: jobs a second of global EDF, at no
-//! price and in the machine of each of its designs, and task sets a second of each test.
+//! How fast deadlines are tested and schedules are simulated: jobs per second of global EDF,
+//! without overhead and in the machine of each of its designs, and task sets per second of each
+//! test.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -21,8 +22,8 @@ use wastenot_sim::{End, Options};
 use crate::error::Error;
 use crate::simulate::machine;
 
-/// So many random sets of tasks that use so many CPUs together: a set a line, of PERIOD:WORK in us.
-/// Deadlines are periods, which lie between 10 and 100 ms.
+/// `count` random sets of tasks that together use `utilization` CPUs: one set per line, of
+/// PERIOD:WORK in us. Deadlines equal periods, which are between 10 and 100 ms.
 pub(crate) fn sets(tasks: usize, utilization: &str, count: u64) -> Result<String, Error> {
     let total = utilization.parse().map_err(|_| Error::Unfit("a utilization"))?;
     let recipe = Recipe {
@@ -57,7 +58,7 @@ fn read(path: &Path) -> Result<Vec<TaskSet>, Error> {
     text.lines().map(set).collect::<Option<_>>().ok_or(Error::Unfit("a line of PERIOD:WORK in us"))
 }
 
-/// What became of the jobs of a set.
+/// The outcome of the jobs of a set.
 #[derive(Clone, Copy, Default, PartialEq)]
 struct Jobs {
     jobs: u64,
@@ -76,7 +77,7 @@ impl Jobs {
     }
 }
 
-/// Jobs of all sets: by set, and how many a second of CPU time.
+/// The jobs of all sets: by set, and how many per second of CPU time.
 fn all_jobs(
     path: &Path,
     mut one: impl FnMut(&TaskSet) -> Result<Jobs, Error>,
@@ -93,9 +94,9 @@ fn all_jobs(
     }))
 }
 
-/// Global EDF at no price: of equal deadlines the one that runs goes first, as in SchedCAT, which
-/// does not say in which order others wait. Told are, too, the sets, counted from 0, of which the
-/// order of equals changes what becomes of jobs.
+/// Global EDF without overhead. Tie-breaking: among equal deadlines the running job goes first, as
+/// in SchedCAT, which does not define the order of waiting jobs. The result includes the sets,
+/// counted from 0, in which tie-breaking changes the outcome of jobs.
 pub(crate) fn plain(cpus: usize, ms: u64, path: &Path) -> Result<Value, Error> {
     let jobs = |tasks: &TaskSet, tie| {
         let mut seen = Jobs::default();
@@ -117,7 +118,7 @@ pub(crate) fn plain(cpus: usize, ms: u64, path: &Path) -> Result<Value, Error> {
     Ok(answer)
 }
 
-/// The same by one of its designs, where everything takes something.
+/// The same with one of its designs, where every operation takes time.
 pub(crate) fn design(name: &str, cpus: usize, ms: u64, path: &Path) -> Result<Value, Error> {
     let design = match name {
         "gsn-edf" => Design::Coarse { master: false },
@@ -145,8 +146,8 @@ pub(crate) fn design(name: &str, cpus: usize, ms: u64, path: &Path) -> Result<Va
     Ok(answer)
 }
 
-/// One test of every set, several at a time. Answers are a sign a set: 1 accepts, 0 does not, ?
-/// ran out of its budget.
+/// One test of every set, several at a time. The answers have one character per set: 1 accepts, 0
+/// does not, ? exceeded its budget.
 pub(crate) fn tests(key: &str, cpus: usize, threads: usize, path: &Path) -> Result<Value, Error> {
     let found = Test::ALL.into_iter().find(|test| test.key() == key);
     let test = found.ok_or(Error::Unfit("the name of a test"))?;
@@ -157,7 +158,7 @@ pub(crate) fn tests(key: &str, cpus: usize, threads: usize, path: &Path) -> Resu
         Answer::Unknown => '?',
         Answer::Reject | Answer::NotApplicable(_) => '0',
     };
-    pool.broadcast(|_| ()); // all threads are there
+    pool.broadcast(|_| ()); // all threads exist
     let (begin, cpu) = (Instant::now(), ProcessTime::now());
     let answers: String = pool.install(|| sets.par_iter().map(ask).collect());
     let (seconds, cpu_seconds) = (begin.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());

@@ -1,8 +1,8 @@
-//! Repeats a recording in time, where a machine that large is not at hand or recording is refused.
+//! Repeats a recording in time, if no machine of that size is available or recording is refused.
 //!
-//! The pages of each CPU are written again and again, every copy one span later. At a seam a CPU
+//! The pages of each CPU are written again and again, each copy one span later. At a seam a CPU
 //! seems to run another task than it was switched to: as many contradictions as CPUs, which every
-//! reader must take anyway.
+//! reader must tolerate anyway.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Seek, SeekFrom, Write};
@@ -15,7 +15,7 @@ use crate::error::Error;
 const GAP_NS: u64 = 1000;
 const UNPACKED: &str = "uncompressed: `trace-cmd convert --compression none` makes it so";
 
-/// Writes `to`: what `from` holds, until there are at least `events` records. Says what it did.
+/// Writes `to`: repeats of `from`, until there are at least `events` records. Returns a summary.
 pub(crate) fn repeat(from: &Path, to: &Path, events: u64) -> Result<String, Error> {
     let dat = Dat::parse(fs::read(from)?)?;
     if dat.is_packed() {
@@ -30,7 +30,7 @@ pub(crate) fn repeat(from: &Path, to: &Path, events: u64) -> Result<String, Erro
     let copies = events.div_ceil(count.max(1)).max(1);
     let period = last.saturating_sub(first) + GAP_NS;
 
-    // Everything stays where it is; pages are added behind, and the index is made to point there.
+    // Existing data stays in place; pages are appended, and the index is changed to point to them.
     let mut file = BufWriter::new(File::create(to)?);
     file.write_all(&dat.bytes)?;
     let padding = dat.bytes.len().next_multiple_of(dat.page_size) - dat.bytes.len();

@@ -1,5 +1,5 @@
-//! How fast the simulator is and how much memory it takes: rows that it puts into a History a
-//! second, jobs of periodic tasks a second, bytes a task and a CPU.
+//! The speed and memory of the simulator: History rows per second, jobs of periodic tasks per
+//! second, and bytes per task and per CPU.
 
 use std::time::Instant;
 
@@ -12,13 +12,13 @@ use wastenot_sim::{End, Options, Outcome, scheduler, simulate};
 
 use crate::error::Error;
 
-/// Tasks of a group.
+/// Tasks in a group.
 const GROUP: usize = 32;
-/// Simulated time of a first, short run that tells how long the measured one has to be.
+/// Simulated time of a first, short run that determines the length of the measured one.
 const TRIAL: Span = Span::ms(20);
 
-/// Groups of tasks that send messages to each other, until about so many rows are there. JSON:
-/// rows, seconds, rows a second of CPU time.
+/// Groups of tasks that send messages to each other, until there are about `rows` rows. JSON: rows,
+/// seconds, rows per second of CPU time.
 pub(crate) fn messages(name: &str, cpus: usize, tasks: usize, rows: u64) -> Result<Value, Error> {
     let machine = machine(cpus);
     let load = messaging(tasks, cpus);
@@ -33,8 +33,8 @@ pub(crate) fn messages(name: &str, cpus: usize, tasks: usize, rows: u64) -> Resu
     }))
 }
 
-/// Tasks that work for a while once a period, `PERIOD:WORK` in us each, on CPUs of which nothing is
-/// known. JSON: jobs done in so many simulated ms, seconds, jobs a second of CPU time.
+/// Tasks that work for a while once a period, `PERIOD:WORK` in us each, on CPUs with unknown
+/// topology. JSON: jobs done in `ms` simulated ms, seconds, jobs per second of CPU time.
 pub(crate) fn periodic(name: &str, cpus: usize, ms: u64, tasks: &str) -> Result<Value, Error> {
     let mut load = Workload::new();
     let mut jobs = 0;
@@ -66,8 +66,8 @@ pub(crate) fn periodic(name: &str, cpus: usize, ms: u64, tasks: &str) -> Result<
     }))
 }
 
-/// The most memory that a run takes beyond its machine and workload, with so many tasks that all
-/// exist at once. JSON: bytes, without those of the rows.
+/// The most memory that a run takes in addition to its machine and workload, with `tasks` tasks
+/// that all exist at once. JSON: bytes, without those of the rows.
 pub(crate) fn memory(name: &str, cpus: usize, tasks: usize) -> Result<Value, Error> {
     const ROW: u64 = 24;
     let machine = machine(cpus);
@@ -116,7 +116,8 @@ pub(crate) fn machine(cpus: usize) -> Machine {
     machine
 }
 
-/// In each group half as many messages as tasks go round: who gets one works on it and sends it on.
+/// In each group half as many messages as tasks circulate: a task that receives one works on it and
+/// sends it on.
 fn messaging(tasks: usize, cpus: usize) -> Workload {
     let mut load = Workload::new();
     for first in (0..tasks).step_by(GROUP) {

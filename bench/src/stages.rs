@@ -1,7 +1,7 @@
-//! Where the time of `read` + `check` goes, and what the machine could do at best: the roofline.
+//! Where the time of `read` + `check` goes, and the best that the machine could do: the roofline.
 //!
-//! Everything runs on one thread, on bytes that are in memory, `runs` times. A stage that includes
-//! earlier ones says so in its name's documentation; differences are the reader's to take.
+//! Everything runs on one thread, on bytes that are in memory, `runs` times. The description of a
+//! stage states which earlier stages it includes; the reader can compute differences.
 
 use std::fs;
 use std::hint::black_box;
@@ -20,7 +20,7 @@ use crate::perf;
 /// Bytes of a row of a History: ARCHITECTURE, "Decisions that surprise".
 const ROW: usize = 24;
 
-/// What is measured, in order. Kept with the figures, so that they explain themselves.
+/// The stages, in order. Their descriptions are kept with the figures.
 const STAGES: &[(&str, &str)] = &[
     ("stream", "sum the file's bytes as 64-bit words"),
     ("copy", "copy the file's bytes"),
@@ -75,7 +75,7 @@ fn measure(path: &Path, runs: u64) -> Result<Value, Error> {
     }))
 }
 
-/// Seconds that one run of a stage takes; `None` where there is nothing to do for it.
+/// Seconds that one run of a stage takes; `None` if the stage does not apply.
 fn stage(
     name: &str,
     bytes: &[u8],
@@ -120,7 +120,7 @@ fn stage(
     }))
 }
 
-/// CPU time of this thread, which other programs on the machine disturb least. What is made is
+/// CPU time of this thread, which other programs on the machine disturb least. The result is
 /// dropped after the clock has stopped.
 fn timed<T>(work: impl FnOnce() -> T) -> f64 {
     let begin = ThreadTime::now();
@@ -130,7 +130,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> f64 {
     seconds
 }
 
-/// A replay with one observer, who may move being known.
+/// A replay with one observer; which tasks may move is known.
 fn observed(name: &str, history: &History, asked: &Asked) -> f64 {
     let (movable, scope) = (Movable::survey(history), Scope::new(history, asked));
     match name {

@@ -1,4 +1,4 @@
-//! Every benchmark once on tiny input, so that none rots; it says nothing about speed.
+//! Runs every benchmark once on tiny input, so that none stops working; it measures no speed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -122,7 +122,7 @@ fn the_simulator_is_measured_in_every_way() {
     }
     let programs = Path::new(env!("CARGO_BIN_EXE_wastenot-bench")).parent().expect("a folder");
     let mut run = Command::new(root().join("bench/simulate"));
-    // What SimSo takes is for `make bench`: tests fetch nothing.
+    // SimSo is only for `make bench`: tests download nothing.
     let only = ["--only", "speed", "growth", "memory"];
     let done = run.arg("--tiny").args(only).arg("--bin").arg(programs).output();
     let done = done.expect("bench/simulate starts");

@@ -1,5 +1,5 @@
-//! Compiles the BPF programs with clang and generates their skeletons. Without clang there are
-//! none and recording goes through tracefs, unless `WASTENOT_BPF=required` says otherwise.
+//! Compiles the BPF programs with clang and generates their skeletons. Without clang there are no
+//! BPF programs and recording uses tracefs; with `WASTENOT_BPF=required` the build fails instead.
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Writes the first corpus of a format: files of the tests' encoders, whole and damaged.
+//! Writes the initial corpus of a format: files of the tests' encoders, whole and damaged.
 //!
 //! `corpus FAMILY FOLDER`, FAMILY being `trace_dat`, `perf_data`, `perfetto`, `text` or `own`.
 

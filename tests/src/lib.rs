@@ -1,9 +1,9 @@
-//! The toolkit of the tests where the layers meet.
+//! The toolkit of the tests that need several crates.
 //!
-//! [`random`] makes histories out of a seed; [`reference`] measures waste slowly and plainly,
-//! without `State`; [`encode`] writes a History in every format; [`fuzz`] damages such files. They
-//! know nothing of the code that they check: the integration binary `tests/all.rs` holds the
-//! library against them.
+//! [`random`] makes histories from a seed; [`reference`] measures waste slowly and simply, without
+//! `State`; [`encode`] writes a History in every format; [`fuzz`] damages such files. They do not
+//! depend on the code that they check: the integration binary `tests/all.rs` compares the library
+//! with them.
 
 pub mod encode;
 pub mod fuzz;

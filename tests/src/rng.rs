@@ -5,7 +5,7 @@
 pub struct Rng(u64);
 
 impl Rng {
-    /// A stream of its own for every seed.
+    /// A separate stream for every seed.
     pub fn new(seed: u64) -> Rng {
         Rng(seed)
     }
@@ -29,11 +29,11 @@ impl Rng {
     /// One of them.
     ///
     /// # Panics
-    /// When there is nothing to pick from.
+    /// If there is nothing to pick from.
     pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())]
     }
-    /// One of them, or nothing when there is none.
+    /// One of them, or `None` if there is none.
     pub fn choose<T>(&mut self, from: impl IntoIterator<Item = T>) -> Option<T> {
         let mut from: Vec<T> = from.into_iter().collect();
         let index = self.below(from.len());

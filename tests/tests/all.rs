@@ -1,4 +1,4 @@
-//! Where the layers meet.
+//! Tests that need several crates.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,

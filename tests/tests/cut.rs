@@ -1,4 +1,4 @@
-//! A file that ends in the middle reads up to there and says so.
+//! A file that ends in the middle is read up to there, and the cut is reported.
 
 use libdeflater::{CompressionLvl, Compressor};
 use wastenot_model::{CpuId, Entry, Event, History, LossKind};
@@ -7,7 +7,7 @@ use wastenot_tests::Rng;
 use wastenot_tests::encode::{Family, encoded};
 use wastenot_tests::random::Plan;
 
-/// The switches of one CPU: no other event moves from row to row when others lack.
+/// The switches of one CPU: other events may move to another row if some are missing.
 fn switches(history: &History, cpu: CpuId) -> Vec<(u64, i32)> {
     let of = |entry: Entry| match entry.event {
         Event::Switch { cpu: on, next, .. } if on == cpu => {
@@ -18,7 +18,7 @@ fn switches(history: &History, cpu: CpuId) -> Vec<(u64, i32)> {
     history.entries().filter_map(of).collect()
 }
 
-/// `None` when the part is a beginning of the whole, and says that it is cut if it lacks rows.
+/// `None` if the part is a beginning of the whole, and is reported as cut if it lacks rows.
 fn wrong(whole: &History, part: &History) -> Option<String> {
     for cpu in part.cpus() {
         let (all, some) = (switches(whole, cpu), switches(part, cpu));
@@ -32,7 +32,7 @@ fn wrong(whole: &History, part: &History) -> Option<String> {
     (lacks && !says).then(|| format!("{} of {} rows, no word", part.len(), whole.len()))
 }
 
-/// Whether a format that has no end mark ends as if whole here: behind a line, behind a packet.
+/// Whether a format without an end mark seems whole here: behind a line, behind a packet.
 fn seems_whole(bytes: &[u8], at: usize) -> bool {
     if bytes[0] != 0x0a {
         let text = bytes.is_ascii();
@@ -81,7 +81,7 @@ fn family(family: Family) {
     cut_anywhere(&format!("{family:?}"), (0..60).map(|seed| encoded(family, seed, 200).bytes));
 }
 
-/// The file as people pack it before they send it.
+/// The file as users compress it before they send it.
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut compressor = Compressor::new(CompressionLvl::default());
     let mut packed = vec![0; compressor.gzip_compress_bound(bytes.len())];

@@ -1,4 +1,4 @@
-//! One History written in every format by the tests' own encoders reads back as it was.
+//! One History, written in every format by the tests' own encoders, is read back unchanged.
 
 use std::io::Read;
 
@@ -25,7 +25,7 @@ impl Read for Pieces<'_> {
     }
 }
 
-/// Whether both hold the same rows, tasks and losses, not only under what they carry.
+/// Whether both hold the same rows, tasks and losses, beyond what they carry.
 pub(crate) fn identical(a: &History, b: &History) -> bool {
     a.entries().eq(b.entries())
         && a.tasks().eq(b.tasks())
@@ -34,7 +34,7 @@ pub(crate) fn identical(a: &History, b: &History) -> bool {
         && a.head == b.head
 }
 
-/// Keeps a file that a test failed on, and says where.
+/// Keeps a file with which a test failed, and returns where.
 pub(crate) fn kept(name: &str, bytes: &[u8]) -> String {
     let path = std::env::temp_dir().join(format!("wastenot-{name}"));
     std::fs::write(&path, bytes).map_or_else(|e| e.to_string(), |()| path.display().to_string())
@@ -66,8 +66,8 @@ fn reads_back(family: Family, seed: u64) -> Result<(), String> {
 
 fn tells_the_same(encoded: &Encoded, back: &History) -> Result<(), String> {
     let grain = encoded.grain_ns;
-    // Stamps without their last digits are spread within one digit, so that the order holds.
-    // Where the rows of a CPU seem to end too early the reader says so, with a row of its own.
+    // Stamps without their last digits are spread within one digit, so that the order is kept. If
+    // the rows of a CPU seem to end too early, the reader reports that with a row of its own.
     let missing = back.losses().iter().filter(|loss| loss.kind == LossKind::Missing);
     let early: Vec<_> = missing.filter_map(|loss| loss.cpu.zip(loss.time)).collect();
     let coarse = |mut entry: Entry| {
@@ -94,7 +94,7 @@ fn waste_is_the_same(history: &History, back: &History) -> Result<(), String> {
     }
     let of = |history: &History| {
         let mut less = reduced(history, both);
-        // A file that names no count of CPUs tells of those that it has seen.
+        // A file without a CPU count has only the CPUs that it has seen.
         less.head.machine.cpus.truncate(history.cpu_count().min(back.cpu_count()));
         measured(&less, &Asked::ALL)
     };
@@ -135,7 +135,7 @@ fn our_own_format_reads_back() {
     family_reads_back(Family::Own);
 }
 
-/// Nothing is left out of it, so nothing may differ; also of a part, which remembers.
+/// The own format leaves nothing out, so nothing may differ; also for a part with its past.
 #[test]
 fn our_own_format_as_its_documentation_says_holds_everything() {
     for seed in 0..crate::cases(300).min(20_000) {

@@ -1,10 +1,11 @@
-//! Against tuning: the scenarios of idle nodes follow the formulas of their waiting at other grains
-//! and other numbers of threads too, from the same code.
+//! Guards against tuning: the scenarios of idle nodes follow the formulas of their waiting at other
+//! grains and other numbers of threads too, with the same code.
 //!
-//! Threads that meet at a barrier as OpenMP does spin for S before they block, so that a CPU with n
-//! of them takes n grains and n-1 spins a round. Those that spin for good wait for n-1 slices of
-//! `cfs-4.1` a round: 24 ms / n, at least 3 ms; here each lasts until the first tick after its end.
-//! A pipeline that spins on flags has the same formula, but does not always keep to it: [`Beyond`].
+//! Threads that synchronise at a barrier as in OpenMP spin for S before they block, so that a CPU
+//! with n of them takes n grains and n-1 spins per round. Threads that spin for ever wait for n-1
+//! slices of `cfs-4.1` per round: 24 ms / n, at least 3 ms; in the simulation each slice lasts
+//! until the first tick after its end. A pipeline that spins on flags has the same formula, but
+//! does not always follow it: [`Beyond`].
 
 use std::path::Path;
 
@@ -14,39 +15,40 @@ use wastenot_lab::{Grid, Options};
 
 /// How long a thread spins at a barrier before it blocks, in ms: the catalogue's `omp_barrier`.
 const SPIN_MS: f64 = 1.1;
-/// A step of the pipeline of p threads takes this and that by p, in ms: its `spin_pipeline`.
+/// A step of the pipeline of p threads takes the first number plus the second over p, in ms: its
+/// `spin_pipeline`.
 const STEP_MS: (f64, f64) = (0.108, 5.87);
-/// From one tick to the next, in ms.
+/// The tick period, in ms.
 const TICK_MS: f64 = 4.0;
-/// Simulated time of a run with the bug, and of one without, of which the first 0.3 s pass until
-/// threads have spread.
+/// Simulated time of a run with the bug, and of a run without it; in the latter, threads spread
+/// during the first 0.3 s.
 const BUG_MS: f64 = 4_000.0;
 const FIX_MS: f64 = 6_000.0;
-/// How far a figure may be from its formula.
+/// The allowed deviation of a figure from its formula.
 const NEAR: f64 = 0.25;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Program {
-    /// No meeting.
+    /// No synchronisation.
     Apart,
-    /// A barrier after each grain of so many ms.
+    /// A barrier after each grain, in ms.
     Barrier(f64),
-    /// The same where threads spin for good.
+    /// The same with threads that spin for ever.
     SpinBarrier(f64),
-    /// A step of this factor of its usual length.
+    /// A step with its usual length times this factor.
     Pipeline(f64),
 }
 
-/// How far those that spin for good may be from their formula, which is of threads that all meet
-/// and of CPUs with equally many.
+/// How far threads that spin for ever may deviate from their formula, which assumes that all
+/// synchronise and that CPUs have equally many threads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Beyond {
-    /// They are not.
+    /// They do not.
     No,
-    /// They take up to twice as long. In a pipeline a thread goes on only when its neighbour has
-    /// taken what it made: two neighbours on one CPU need a slice each for every step. And of seven
-    /// a CPU pairs of CPUs keep 15 and 13, since the balancer tolerates 17 %; in the fuller pair
-    /// the odd one goes to and fro, and misses turns.
+    /// They take up to twice as long. In a pipeline a thread continues only when its neighbour has
+    /// taken its output: two neighbours on one CPU need a slice each for every step. And with seven
+    /// threads per CPU pairs of CPUs keep 15 and 13, since the balancer tolerates 17 %; in the
+    /// fuller pair the odd thread moves between the CPUs, and misses turns.
     Twice,
 }
 
@@ -56,7 +58,7 @@ struct Case {
     scenario: String,
     program: Program,
     threads: u32,
-    /// CPUs that threads are on, with the bug and without.
+    /// The CPUs that the threads use, with the bug and without.
     cpus: [u32; 2],
 }
 
@@ -64,7 +66,7 @@ impl Case {
     /// Time of a round with n threads on a CPU, in ms.
     fn round_ms(&self, n: u32) -> f64 {
         let (many, others) = (f64::from(n), f64::from(n - 1));
-        // A slice is seen to be over at the first tick after its end.
+        // A slice ends at the first tick after its nominal end.
         let slice = (((24.0 / many).max(3.0) / TICK_MS).floor() + 1.0) * TICK_MS;
         match self.program {
             Program::Apart => many,
@@ -77,11 +79,11 @@ impl Case {
         }
     }
 
-    /// The same on so many CPUs, the least and the most that the formula allows.
+    /// The same on `cpus` CPUs: the smallest and the largest value that the formula allows.
     ///
-    /// At a barrier all wait for the CPU with the most threads. Others that do not divide evenly
-    /// are moved between CPUs while they run, for which there is no formula: now one has a CPU
-    /// alone, now it shares.
+    /// At a barrier all threads wait for the CPU with the most threads. Other threads that do not
+    /// divide evenly are moved between CPUs while they run, for which there is no formula: a thread
+    /// sometimes has a CPU alone and sometimes shares it.
     fn formula_ms(&self, cpus: u32) -> (f64, f64) {
         let most = self.round_ms(self.threads.div_ceil(cpus));
         let least = match self.program {
@@ -100,7 +102,7 @@ impl Case {
         }
     }
 
-    /// The scenario's text, with what differs changed.
+    /// The scenario's text, with the changes.
     fn text(&self, rounds: u32) -> String {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/seeds");
         let path = root.join(&self.scenario).with_extension("toml");
@@ -132,10 +134,10 @@ impl Case {
         scenario.to_string()
     }
 
-    /// Time of a round, measured over about so many ms.
+    /// Time of a round, measured over about `over_ms`.
     fn simulated_ms(&self, variant: &str, cpus: u32, over_ms: f64) -> f64 {
         let rounds = (over_ms / self.formula_ms(cpus).1).max(1.0) as u32;
-        // A pipeline is filled first, which takes a step a thread.
+        // First the pipeline fills, which takes one step per thread.
         let filled =
             if matches!(self.program, Program::Pipeline(_)) { 20 * self.threads } else { 0 };
         let rounds = rounds.max(filled);
@@ -150,8 +152,8 @@ impl Case {
         cell.time_ns as f64 / 1e6 / f64::from(rounds)
     }
 
-    /// Whether the time with the bug, without it, and their ratio are near their formulas; and what
-    /// they are.
+    /// Whether the time with the bug, the time without it, and their ratio are near their formulas;
+    /// and the figures.
     fn judge(&self) -> (bool, String) {
         let [with, without] = self.cpus;
         let bug = self.simulated_ms("bug", with, BUG_MS);
@@ -179,8 +181,7 @@ const TWO_NODES: [u32; 2] = [8, 16];
 /// The bug leaves all nodes but one idle.
 const EIGHT_NODES: [u32; 2] = [8, 64];
 
-/// Each scenario as it is, at half and twice its grain, and with as many threads as make one less
-/// and one more a CPU.
+/// Each scenario unchanged, at half and twice its grain, and with one thread per CPU less and more.
 fn cases() -> Vec<Case> {
     use Program::{Apart, Barrier, Pipeline, SpinBarrier};
     let mut cases = Vec::new();
@@ -207,7 +208,7 @@ fn cases() -> Vec<Case> {
     let cases = cases.into_iter().flat_map(|(scenario, [usual, half, twice], cpus)| {
         let [node, all] = cpus;
         let others = [(half, all), (twice, all), (usual, all - node), (usual, all + node)];
-        // Who never meets has no grain.
+        // Threads that do not synchronise have no grain.
         let others = others
             .into_iter()
             .filter(move |&(program, threads)| program != Apart || threads != all);

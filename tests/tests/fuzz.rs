@@ -1,8 +1,8 @@
 //! Every reader under damaged files: no panic, no hang, memory in proportion to the input.
 //!
-//! `WASTENOT_FUZZ_SECONDS` (20) is how long each runs. `WASTENOT_FUZZ_SEED` (1, so that a change is
-//! judged by the same cases as the one before it) begins elsewhere; `make fuzz` searches. What
-//! fails is kept in a file; put into `fuzz/finds/` it is replayed for ever.
+//! `WASTENOT_FUZZ_SECONDS` (20) is how long each runs. `WASTENOT_FUZZ_SEED` (1, so that the same
+//! cases judge a change and the state before it) sets another start; `make fuzz` searches. A case
+//! that fails is kept in a file; once in `fuzz/finds/` it is replayed for ever.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,13 +22,13 @@ use crate::memory::{unlimited, within};
 use crate::traces::traces;
 use crate::waste::measured;
 
-/// Limit of memory: this and eight times the input.
+/// The memory limit is this plus eight times the input.
 const MEMORY: usize = 64 << 20;
 
-/// Cases that each target is fed with, however little time there is.
+/// The minimum number of cases for each target, however little time there is.
 const LEAST: u64 = 10;
 
-/// A case that runs now.
+/// A case that is running.
 struct Running {
     since: Instant,
     bytes: Arc<[u8]>,
@@ -40,22 +40,22 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().expect("a number"))
 }
 
-/// The end of a process whose allocator or watchdog found a case at fault.
+/// Ends a process whose allocator or watchdog found a fault in a case.
 pub(crate) fn die(what: &str) -> ! {
     let name = std::thread::current().name().unwrap_or("").to_owned();
-    // Who holds the lock holds it for a moment only, and not this thread: it runs a case.
+    // Another thread holds the lock only for a moment; this thread, which runs a case, does not.
     let running = RUNNING.lock().expect("nobody panics with it");
     let path = running.get(&name).map(|case| kept(&format!("fuzz-{name}"), &case.bytes));
     eprintln!("FUZZ {name}: {what}; kept as {path:?}");
     std::process::abort();
 }
 
-/// Ends the process when a case takes longer than this, and lets a panic say where it was.
+/// Ends the process if a case takes longer than this, and makes a panic report its place.
 fn watch() {
     static STARTED: Once = Once::new();
     let patience = Duration::from_millis(number("WASTENOT_FUZZ_HANG_MS").unwrap_or(20_000));
     STARTED.call_once(|| {
-        // The names of a backtrace take more memory than a case may.
+        // The names of a backtrace take more memory than a case may use.
         let told = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| unlimited(|| told(panic))));
         std::thread::spawn(move || {
@@ -84,19 +84,19 @@ fn run_one(name: &str, target: fn(&[u8]), bytes: Vec<u8>) -> Result<(), String> 
     result.map_err(|_| format!("{name} panics; kept as {}", kept(&format!("fuzz-{name}"), &bytes)))
 }
 
-/// Feeds `target` with cases until time is up.
+/// Runs `target` on cases until time is up.
 fn fuzz(name: &'static str, target: fn(&[u8]), make: impl Fn(u64) -> Vec<u8> + Send + Sync) {
     watch();
     let seed = number("WASTENOT_FUZZ_SEED").unwrap_or(1);
     println!("{name}: WASTENOT_FUZZ_SEED={seed}");
     let time = Duration::from_secs(number("WASTENOT_FUZZ_SECONDS").unwrap_or(20));
-    // A pool of one thread: what a reader does in parallel is done, and counted, there.
+    // A pool of one thread: it does, and counts, the parallel work of a reader.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).thread_name(|_| name.to_owned());
     let pool = pool.build().expect("a thread");
     let (cases, failed) = pool.install(|| {
         let begin = Instant::now();
         let mut cases = 0;
-        // On a busy machine time may be up before anything was tried.
+        // On a busy machine time may be up before the first case.
         let least = if time.is_zero() { 0 } else { LEAST };
         while cases < least || begin.elapsed() < time {
             let bytes = make(seed.wrapping_add(cases));
@@ -111,14 +111,14 @@ fn fuzz(name: &'static str, target: fn(&[u8]), make: impl Fn(u64) -> Vec<u8> + S
     assert!(failed.is_none(), "{} after {cases} cases of seed {seed}", failed.unwrap_or_default());
 }
 
-/// Small recordings whose names end so.
+/// Small recordings whose names end with `end`.
 fn real(end: &str) -> Vec<Vec<u8>> {
     let files = traces().into_iter().filter(|path| path.to_string_lossy().ends_with(end));
     let files = files.map(|path| std::fs::read(path).expect("readable"));
     files.filter(|bytes| bytes.len() < 170_000).take(12).collect()
 }
 
-/// What can be read can be measured, whatever it says.
+/// Every History that can be read can be measured, whatever it contains.
 fn read_and_measure(bytes: &[u8]) {
     let Ok(history) = wastenot_read::read(bytes, &wastenot_read::Options::default()) else {
         return;
@@ -149,7 +149,7 @@ fn text_under_fuzz() {
     fuzz("text", read_and_measure, |seed| case(Family::Text, seed, &[]));
 }
 
-/// A part says of its past what no events say, so that every question must bear it.
+/// A part has a past that no events contain, so every analysis must handle it.
 fn read_and_check(bytes: &[u8]) {
     let Ok(history) = wastenot_read::read(bytes, &wastenot_read::Options::default()) else {
         return;
@@ -207,7 +207,7 @@ fn machines_under_fuzz() {
     fuzz("machines", wastenot_scenario::fuzz_one, move |seed| case_of(&seeds, seed));
 }
 
-/// A text with pieces left out, doubled, exchanged, or put in from another one.
+/// A text with pieces left out, doubled, exchanged, or inserted from another one.
 fn spliced(text: &str, other: &str, rng: &mut Rng) -> String {
     let cut = |text: &str| -> Vec<String> {
         let ends = |letter: char| !letter.is_alphanumeric() && letter != '_';
@@ -267,8 +267,8 @@ fn what_was_once_found_stays_found() {
     }
 }
 
-/// A reader with the bug that the environment names, deep enough that only a file which is nearly
-/// right reaches it: the page size of a trace.dat of version 7.
+/// A reader with the bug that the environment names, deep enough that only a nearly valid file
+/// reaches it: the page size of a trace.dat of version 7.
 fn buggy(bytes: &[u8]) {
     let seven = bytes.starts_with(b"\x17\x08\x44tracing7\0");
     let Some(page) = bytes.get(14..18).filter(|_| seven) else { return };
@@ -298,7 +298,7 @@ fn a_buggy_reader_is_caught() {
             .env("TMPDIR", folder.path())
             .env("WASTENOT_CANARY", bug)
             .env("RUST_BACKTRACE", "full");
-        // Elsewhere a busy machine, or a long backtrace, would be taken for the bug.
+        // In other cases a busy machine, or a long backtrace, could look like the bug.
         if bug == "hang" {
             command.env("WASTENOT_FUZZ_HANG_MS", "500");
         }

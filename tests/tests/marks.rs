@@ -1,4 +1,4 @@
-//! Pictures mark as wasted what a check counts, and nothing else.
+//! Pictures mark as wasted exactly what a check counts.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ fn found(history: &History, window: Window) -> Violations {
     check(history, &options).violations
 }
 
-/// Marks are what was found: as long for each task, within the window, and beside a marked CPU.
+/// Marks match the findings: as long for each task, within the window, and beside a marked CPU.
 fn fit(history: &History, window: Window, found: &Violations) {
     let Marks { waited, idle, .. } = &found.marks;
     let mut marked = BTreeMap::<TaskId, u64>::new();
@@ -36,8 +36,8 @@ fn fit(history: &History, window: Window, found: &Violations) {
     assert_eq!(waited.is_empty(), idle.is_empty());
 }
 
-/// Holds marks against State: whoever is marked waits there, and whatever CPU is marked is idle,
-/// at every moment.
+/// Compares marks with State at every moment: each marked task waits there, and each marked CPU is
+/// idle.
 struct Held<'m>(&'m Marks);
 
 impl Observer for Held<'_> {

@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
-    /// Bytes that this thread may hold; 0 while nothing is watched.
+    /// Bytes that this thread may hold; 0 while there is no limit.
     static LIMIT: Cell<usize> = const { Cell::new(0) };
     static HELD: Cell<usize> = const { Cell::new(0) };
 }
@@ -16,7 +16,7 @@ pub(crate) struct Counting;
 static ALLOCATOR: Counting = Counting;
 
 /// Runs `work` with at most `limit` bytes held at any time by this thread. Beyond it the process
-/// ends: an allocator may not unwind, and what asks for a terabyte must not be given it.
+/// ends: an allocator may not unwind, and a request for a terabyte must not be granted.
 pub(crate) fn within<T>(limit: usize, work: impl FnOnce() -> T) -> T {
     HELD.set(0);
     LIMIT.set(limit);
@@ -25,7 +25,7 @@ pub(crate) fn within<T>(limit: usize, work: impl FnOnce() -> T) -> T {
     result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Runs `work` without a limit: what it takes is not the fuzz case's.
+/// Runs `work` without a limit: its memory does not belong to the fuzz case.
 pub(crate) fn unlimited<T>(work: impl FnOnce() -> T) -> T {
     let limit = LIMIT.replace(0);
     let result = work();
@@ -41,13 +41,13 @@ fn take(size: usize) {
     let held = HELD.get().saturating_add(size);
     HELD.set(held);
     if held > limit {
-        LIMIT.set(0); // what follows allocates too
+        LIMIT.set(0); // the following code allocates too
         crate::fuzz::die(&format!("held {held} bytes, limit {limit}"));
     }
 }
 
 fn give(size: usize) {
-    // Memory of before may be given back too.
+    // Memory that was allocated before may be freed too.
     HELD.set(HELD.get().saturating_sub(size));
 }
 

@@ -1,5 +1,5 @@
-//! The shape of Cerqueira, Vanga, Brandenburg, "Scaling global scheduling with message passing"
-//! (RTAS 2014), over every pair of parameters that fits the one figure that was published.
+//! The results of Cerqueira, Vanga, Brandenburg, "Scaling global scheduling with message passing"
+//! (RTAS 2014), for every pair of parameters that fits the only published figure.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -14,17 +14,17 @@ use wastenot_scenario::sweep::{Criterion, Curve, sweep};
 use wastenot_sim::edf::{Design, Mailboxes, Overheads, Profile, Rules, Server, Worst};
 use wastenot_sim::{Overhead, Spin};
 
-/// How often whoever waits for a ticket lock fetches its line when it is handed on: not published.
+/// How often a waiter for a ticket lock fetches its line when it is handed on: not published.
 const FETCHES: [u32; 5] = [0, 2, 4, 8, 9];
 const CPUS: [u32; 4] = [8, 16, 32, 64];
-/// The one figure: the longest that GSN-EDF took at 64 CPUs.
+/// The figure: the longest time that GSN-EDF took at 64 CPUs.
 const PUBLISHED_NS: f64 = 3_000_000.0;
 
 fn timed(cpus: u32, setting: Setting, design: &Design, profile: Profile) -> Overheads {
     overheads(setting, design, (cpus, cpus / 8), profile)
 }
 
-/// How `values` grow with the CPUs: the exponent, from the first to the last.
+/// How `values` grow with the number of CPUs: the exponent, from the first to the last.
 fn slope(values: &[f64]) -> f64 {
     let doublings = f64::from(CPUS[CPUS.len() - 1] / CPUS[0]).log2();
     (values[values.len() - 1] / values[0]).log2() / doublings
@@ -57,7 +57,7 @@ const fn per_cpu(rules: Rules) -> Design {
     Design::PerCpu { master: false, rules, server: Some(Server::AMPLE) }
 }
 
-/// So many lines under the one lock that GSN-EDF takes as long as was published.
+/// The number of lines under the one lock for which GSN-EDF takes as long as published.
 fn fit(fetches: u32) -> u32 {
     let published = Point {
         setting: Setting::Together,
@@ -72,18 +72,18 @@ fn fit(fetches: u32) -> u32 {
     pair.lines
 }
 
-/// What one pair of parameters gives.
+/// The results of one pair of parameters.
 struct Pair {
     lines: u32,
     fetches: u32,
-    /// Longest times in the kernel by CPUs, in us: GSN-EDF with ticket locks, and with a line for
-    /// each CPU that waits.
+    /// Longest times in the kernel by number of CPUs, in us: GSN-EDF with ticket locks, and with a
+    /// separate line for each waiter.
     coarse: [Vec<f64>; 2],
-    /// Of SCHED_DEADLINE when all CPUs pull at once, in the same two ways.
+    /// SCHED_DEADLINE when all CPUs pull at once, in the same two variants.
     pull: [Vec<f64>; 2],
-    /// What it may take at most, in the same two ways.
+    /// Its upper bound, in the same two variants.
     bound: [Vec<f64>; 2],
-    /// Of a client of the dedicated processor, and until that reads a message.
+    /// A client of the dedicated processor, and the time until that processor reads a message.
     client: Vec<f64>,
     request: Vec<f64>,
     /// Means at 64 CPUs, by design.
@@ -109,8 +109,8 @@ impl Pair {
         }
     }
 
-    /// As which power of the CPUs the worst case of SCHED_DEADLINE grows, in the same two ways:
-    /// with so many that nothing else counts.
+    /// The power of the number of CPUs with which the worst case of SCHED_DEADLINE grows, in the
+    /// same two variants: with so many CPUs that nothing else counts.
     fn power(&self) -> [f64; 2] {
         let profile = Profile::X7550_ASSUMED.with_lines(self.lines, self.fetches);
         [Spin::Ticket, Spin::Own].map(|spin| {
@@ -123,7 +123,7 @@ impl Pair {
         })
     }
 
-    /// What was seen, beside what it may be at most.
+    /// The observed times, beside their upper bounds.
     fn bounded(&self) -> [(&'static str, Vec<f64>, Vec<f64>); 8] {
         let profile = Profile::X7550_ASSUMED.with_lines(self.lines, self.fetches);
         let [ticket, own] = [Spin::Ticket, Spin::Own].map(|spin| Profile { spin, ..profile });
@@ -144,7 +144,7 @@ impl Pair {
     }
 }
 
-/// What it may be at most, by CPUs.
+/// The upper bounds, by number of CPUs.
 fn bounds<'p>(profile: &'p Profile, bound: impl Fn(&Worst<'p>) -> Option<Span>) -> Vec<f64> {
     let of = |&cpus: &u32| {
         let (cpus, tasks) = (cpus as usize, 4 * cpus as usize);
@@ -159,7 +159,8 @@ fn one_lock_does_not_scale_many_do_on_average_and_messages_do() {
     for pair in &pairs {
         let at = format!("{} lines, {} fetches", pair.lines, pair.fetches);
         let [ticket, own] = pair.coarse.each_ref().map(|maxima| slope(maxima));
-        // Faster than linearly; by how much more than with a line for each CPU is the ticket's own.
+        // Faster than linearly; the excess over the variant with separate lines is due to the
+        // ticket.
         assert!(ticket > 1.05 && ticket >= own, "{at}: {ticket} {own}");
         assert!(pair.fetches == 0 || ticket > own + 0.05, "{at}: {ticket} {own}");
         // Many locks: shorter on average, quadratic in the worst case, and worse with tickets.
@@ -169,10 +170,11 @@ fn one_lock_does_not_scale_many_do_on_average_and_messages_do() {
         let [ticket, own] = pair.power();
         assert!((1.95..2.05).contains(&own), "{at}: {own}");
         assert!(pair.fetches == 0 || (2.95..3.05).contains(&ticket), "{at}: {ticket}");
-        // What is seen when all pull at once grows faster than linearly, too, and is below that.
+        // The observed time when all pull at once grows faster than linearly, too, and is below the
+        // bound.
         let [ticket, own] = pair.pull.each_ref().map(|maxima| slope(maxima));
         assert!(own > 1.1 && (pair.fetches == 0 || ticket > own + 0.05), "{at}: {ticket} {own}");
-        // Messages: clients take what they took, and wait for the processor.
+        // Messages: clients take the same time, and wait for the processor.
         assert!(slope(&pair.client) < 0.3, "{at}: {:?}", pair.client);
         assert!((0.8..1.5).contains(&slope(&pair.request)), "{at}: {:?}", pair.request);
         assert!(pair.client[3] < pair.coarse[0][3] / 20.0, "{at}: {:?}", pair.client);
@@ -216,7 +218,7 @@ fn table(pairs: &[Pair]) -> String {
     text
 }
 
-/// What was measured, as the page has it: a line for each design, number of CPUs and kind.
+/// The measurements, as on the page: a line for each design, number of CPUs and kind.
 fn measured() -> String {
     let table = include_str!("../../scenarios/measured/epyc-2.csv");
     let ns = |text: &str| text.parse().map_or_else(|_| text.to_owned(), |ns| Span(ns).to_string());
@@ -248,7 +250,7 @@ fn messages_meet_more_deadlines_than_locks_and_lose_little_softly() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/sweeps");
     let text = fs::read_to_string(folder.join("message-passing.toml")).expect("the file");
     let mut sweep = sweep("message-passing.toml", &text, &NAMES).expect("a sweep");
-    // All of it is what `make long-messages` judges, for each pair.
+    // `make long-messages` judges all of this, for each pair.
     sweep.sets = 10;
     sweep.points.retain(|point| point.cpus == 32);
     let table = |wanted: &Wanted<'_>| {

@@ -1,5 +1,5 @@
-//! A recording in which a CPU's rows are missing: the bounds of its waste hold what the complete
-//! recording measures.
+//! A recording in which a CPU's rows are missing: the bounds of its waste contain the value of the
+//! complete recording.
 
 use std::path::Path;
 
@@ -13,18 +13,18 @@ use wastenot_tests::reference::{self, Asked};
 use crate::traces::{name, traces};
 use crate::waste::measured;
 
-/// What a damaged recording lacks.
+/// What is missing in a damaged recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lacks {
     All,
     FirstHalf,
     LastThird,
-    /// A fifth, and a row says so.
+    /// A fifth, and a row reports it.
     Lost,
 }
 
-/// `history` without the rows of `cpu`, and how many these are, from a source that does not know
-/// what CPUs did when it began. Its window stays: other rows tell when that was.
+/// `history` without the rows of `cpu`, and the number of these rows, from a source that does not
+/// know what CPUs did when it began. Its window stays: other rows show when that was.
 fn without(history: &History, cpu: CpuId, lacks: Lacks) -> (History, usize) {
     let window = history.window();
     let at = |part| Time(window.from.0 + (window.to - window.from).0 / 10 * part);
@@ -60,7 +60,7 @@ struct Damaged {
     high: u64,
 }
 
-/// Each CPU's rows away in turn, the first half of them, the last third, and a fifth in the midst.
+/// Each CPU's rows removed in turn: all, the first half, the last third, and a fifth in the middle.
 fn each_damage(history: &History, cpus: &[CpuId]) -> Vec<Damaged> {
     let kinds = [Lacks::All, Lacks::FirstHalf, Lacks::LastThird, Lacks::Lost];
     let kinds: Vec<_> = cpus.iter().flat_map(|&cpu| kinds.map(|lacks| (cpu, lacks))).collect();
@@ -78,12 +78,12 @@ fn each_damage(history: &History, cpus: &[CpuId]) -> Vec<Damaged> {
     kinds.into_par_iter().map(measure).filter(|damaged| damaged.dropped > 0).collect()
 }
 
-/// What was seen of all damaged recordings.
+/// The results of all damaged recordings.
 #[derive(Default)]
 struct Tally {
     cases: usize,
     hidden: Vec<String>,
-    /// Of the cases those of last rows, and of these those that nothing shows.
+    /// The cases without last rows, and how many of these show no sign of it.
     ends: (usize, usize),
     wrong: Vec<String>,
     /// Lower bound over exact value, where one CPU of at least eight is missing.
@@ -91,8 +91,8 @@ struct Tally {
 }
 
 impl Tally {
-    /// The complete recording may itself leave doubt: then the two intervals must overlap, and
-    /// where it leaves none the one must hold the value.
+    /// The complete recording may itself leave doubt: then the two intervals must overlap; if it
+    /// leaves none, the interval must contain the value.
     fn add(&mut self, name: &str, history: &History, cpus: &[CpuId]) {
         let exact = waste::measure(history, &Options::default());
         for it in each_damage(history, cpus) {
@@ -117,11 +117,11 @@ impl Tally {
 
     fn judge(mut self) {
         assert!(self.wrong.is_empty(), "{}", self.wrong.join("\n"));
-        // Nothing outside those few rows tells that they are missing.
+        // Nothing outside those few rows shows that they are missing.
         let hidden = self.hidden.len();
         let told = self.hidden.join("\n");
         assert!(hidden * 200 <= self.cases, "{hidden} of {}:\n{told}", self.cases);
-        // What a CPU did last, other CPUs show less often.
+        // Other CPUs show less often what a CPU did last.
         let (ends, unseen) = self.ends;
         assert!(unseen * 8 <= ends, "{unseen} of {ends} early ends");
         self.ratios.sort_by(f64::total_cmp);
@@ -147,7 +147,7 @@ fn the_bounds_of_a_damaged_recording_hold_the_value_of_the_complete_one() {
     tally.judge();
 }
 
-/// Scenarios of the seeds with their first seed, of large ones the beginning.
+/// Scenarios of the seeds with their first seed; of large ones only the beginning.
 #[test]
 fn the_bounds_of_a_damaged_simulation_hold_the_value_of_the_complete_one() {
     let mut tally = Tally::default();
@@ -167,7 +167,7 @@ fn the_bounds_of_a_damaged_simulation_hold_the_value_of_the_complete_one() {
     tally.judge();
 }
 
-/// A kind of row away: what is left must not tell more for sure than all of it.
+/// One kind of row removed: what is left must not claim more certainty than the whole.
 fn without_kind(history: &History, carries: Carries, is: impl Fn(&Event) -> bool) -> History {
     let window = history.window();
     let mut less = adapted(history, |entry| (!is(&entry.event)).then_some(entry));
@@ -229,7 +229,7 @@ fn the_bounds_of_a_recording_without_a_kind_of_event_hold_the_value_of_the_compl
     assert!(median >= 0.5, "without wakeups the lower bound is {median} of the exact value");
 }
 
-/// Of each recording another CPU, the first half of it, and a fifth of it.
+/// For each recording another CPU: the first half of its rows, and a fifth of them.
 #[test]
 fn the_slow_reference_measures_damaged_recordings_alike() {
     let mut unlike = Vec::new();

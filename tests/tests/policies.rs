@@ -50,8 +50,8 @@ fn seeds(scheduler: &Choice) -> Vec<(String, Variant)> {
     all
 }
 
-/// The promise of `prove`, watched from outside: charged in attempts, not in ns. Of long runs the
-/// beginning is looked at.
+/// The guarantee of `prove`, checked from outside: counted in attempts, not in ns. Only the
+/// beginning of long runs is checked.
 #[test]
 fn every_violation_is_over_after_an_attempt_and_one_for_each_task_that_others_took() {
     for policy in ["policies/work-stealing.rota", "policies/fair-vtime.rota"] {
@@ -71,7 +71,7 @@ fn every_violation_is_over_after_an_attempt_and_one_for_each_task_that_others_to
     }
 }
 
-/// How long it takes until there are as many rows as a test can bear.
+/// The simulated time until there are as many rows as a test can handle.
 fn beginning(run: impl Fn(wastenot_sim::Options) -> wastenot_lab::Run) -> Time {
     const ROWS: u64 = 40_000;
     const PROBE: u64 = 50_000_000;
@@ -79,7 +79,7 @@ fn beginning(run: impl Fn(wastenot_sim::Options) -> wastenot_lab::Run) -> Time {
     Time((PROBE * ROWS / (ran.outcome.rows as u64 + 1)).min(600_000_000_000))
 }
 
-/// Each policy on the scenario that is its own: it does what it is for.
+/// Each policy on its own scenario: it does what it is meant for.
 #[test]
 fn every_policy_has_a_scenario_whose_figures_lie_in_their_bands() {
     let stem = |file: &PathBuf| file.file_stem().expect("a name").to_owned();

@@ -1,4 +1,4 @@
-//! What must hold of every history.
+//! What must hold for every history.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use wastenot_tests::reference::Asked;
 
 use crate::waste::measured;
 
-/// Looks at the whole State whenever time passes.
+/// Checks the whole State whenever time passes.
 struct Laws<'a> {
     history: &'a History,
     run_ns: u64,
@@ -116,7 +116,7 @@ fn a_measure_of_a_part_and_of_the_rest_add_up() {
     }
 }
 
-/// Sees whether what is said of violations is so.
+/// Checks that reported violations are true.
 struct Witness<'a> {
     violations: &'a [Violation],
     seen: usize,

@@ -1,4 +1,4 @@
-//! The generator itself: what it never makes cannot be tested with it.
+//! The generator itself: cases that it never makes cannot be tested with it.
 
 use std::collections::BTreeMap;
 
@@ -111,7 +111,7 @@ fn a_longer_plan_begins_like_a_shorter_one() {
         let long = Plan::small(seed).history();
         let short = Plan { steps: 20, ..Plan::small(seed) }.history();
         let least = short.entries().map(|entry| entry.time).max();
-        // A loss is told with what is recorded after it, which the shorter plan may lack.
+        // A loss is reported with the record after it, which the shorter plan may lack.
         let begins =
             |entry: &Entry| Some(entry.time) < least && !matches!(entry.event, Event::Lost { .. });
         let also = short.entries().filter(begins);

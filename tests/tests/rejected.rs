@@ -8,7 +8,7 @@ use wastenot_sim::edf::rejected::{broadcast, lock_free, wait_free};
 use wastenot_sim::edf::{Design, Mailboxes, Profile, Real, Rule, run, synchronous};
 use wastenot_sim::{Options, Overhead};
 
-/// What message passing takes of the same: most CPUs that come to one line, and messages an event.
+/// The figures of message passing: the most CPUs that access one line, and messages per event.
 fn message_passing(cpus: usize) -> (usize, f64) {
     let clients = cpus - 1;
     let each = Sporadic::implicit(5_000, 10_000);

@@ -1,5 +1,5 @@
-//! The scenarios of the seeds: the same History everywhere, and what must hold of them at every
-//! seed. What they give beside the published numbers stands in docs/seeds.md.
+//! The scenarios of the seeds: the same History everywhere, and the properties that must hold at
+//! every seed. docs/seeds.md compares their results with the published numbers.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -63,11 +63,11 @@ fn every_scenario_gives_the_history_it_always_gave_and_the_required_orderings() 
     assert_eq!(value("wake-affine-ua", "prev-idle-wakeups-left"), 0.0);
 }
 
-/// Nine tenths of the time that CPUs idle while tasks wait; and with all fixes together as good as
-/// nothing is lost against a CPU for each thread.
+/// Each fix removes nine tenths of the time that CPUs idle while tasks wait; and with all fixes
+/// together almost nothing is lost against a CPU for each thread.
 fn each_fix_takes_the_waste_away(all: &[Experiment]) {
-    // Jobs that come back from I/O wait until an idle CPU of another node balances: the fault of
-    // wakeups, which is not mended there.
+    // Jobs that return from I/O wait until an idle CPU of another node balances: the fault of
+    // wakeups, which is not fixed there.
     const KNOWN: &[(&str, f64)] = &[("group-imbalance-make", 0.3)];
     let (mut faults, mut apps) = (0, 0);
     for experiment in all {
@@ -87,8 +87,8 @@ fn each_fix_takes_the_waste_away(all: &[Experiment]) {
     assert_eq!((faults, apps), (22, 18), "figures that say so");
 }
 
-/// Digests of all Histories against the committed ones.
-/// The file holds for every profile: `make long-seeds` compares the same in release builds.
+/// Compares the digests of all Histories with the committed ones. The file holds for every profile:
+/// `make long-seeds` compares the same in release builds.
 fn golden(all: &[Experiment]) {
     let mut text = String::new();
     for experiment in all {
@@ -100,7 +100,7 @@ fn golden(all: &[Experiment]) {
     wastenot_golden::holds(Path::new(env!("CARGO_MANIFEST_DIR")).join(GOLDEN), &text);
 }
 
-/// A decision of a CPU: when, the CPUs that it looked at, and what came of it.
+/// A decision of a CPU: its time, the CPUs that it considered, and its result.
 type Decision = (i64, String, String);
 
 /// What CPU 0 decided up to 0.7 s.
@@ -126,12 +126,12 @@ fn decisions(scenario: &str, variant: &str) -> Vec<Decision> {
     .collect()
 }
 
-/// Figure 5 of "A Decade of Wasted Cores": core 0 balances every 4 ms in vain, since its sibling and
-/// its node are all it looks at.
+/// Figure 5 of "A Decade of Wasted Cores": core 0 balances every 4 ms in vain, since it considers
+/// only its sibling and its node.
 #[test]
 fn without_levels_between_nodes_a_cpu_looks_at_its_own_node_only() {
     let mut lost = decisions("missing-domains-bt", "bug");
-    lost.retain(|(time, ..)| *time >= 200_000_000); // since all threads are there
+    lost.retain(|(time, ..)| *time >= 200_000_000); // from when all threads exist
     for (time, cpus, outcome) in &lost {
         assert!(["0-1", "0-7"].contains(&cpus.as_str()), "at {time} ns: {cpus}");
         assert_eq!(outcome, "balanced", "at {time} ns");

@@ -1,4 +1,4 @@
-//! What real tools make of a trace.dat reads to the same History.
+//! The output of real tools for a trace.dat is read as the same History.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use wastenot_tests::random::without_preemption;
 
 use crate::traces::{name, traces};
 
-/// Whether `trace-cmd` is there; says so when it is not.
+/// Whether `trace-cmd` is installed; prints a message if not.
 fn has_trace_cmd(test: &str) -> bool {
     let there = Command::new("trace-cmd").arg("--help").stdout(Stdio::null()).status().is_ok();
     if !there {
@@ -59,8 +59,8 @@ fn a_trace_dat_that_trace_cmd_converts_reads_to_the_same_history() {
     for (number, (path, history)) in recordings().enumerate() {
         let how = CONVERSIONS[number % CONVERSIONS.len()];
         let to = folder.path().join("converted.dat");
-        // This build of trace-cmd may lack a compression. And 3.1.6 sometimes drops the data of
-        // the first CPU: what it then prints of its own file is shorter than of the original.
+        // This build of trace-cmd may lack a compression. And 3.1.6 sometimes drops the data of the
+        // first CPU: then its output for its own file is shorter than for the original.
         if !convert(&path, &to, how) || lines(&path) != lines(&to) {
             continue;
         }
@@ -89,10 +89,10 @@ fn reports_read_the_same(how: &[&str], told: impl Fn(History) -> History) {
     let mut failed = Vec::new();
     for (path, history) in recordings() {
         if !history.head.clock.nanoseconds {
-            continue; // cycles are printed as they are, without a point
+            continue; // cycles are printed unchanged, without a point
         }
         let text = report(&path, how);
-        // What State knows of CPUs beyond the text's is not asked here.
+        // What State knows of CPUs beyond the text is not compared here.
         assert!(history.head.carries.has(Carries::LEFT));
         let note = differs(&told(history), &text);
         failed.extend(note.map(|note| format!("{}: {note}", name(&path))));

@@ -1,4 +1,4 @@
-//! The measure of waste against the slow reference, to the nanosecond.
+//! The measure of waste compared with the slow reference, to the nanosecond.
 
 use wastenot_check::{Options, Scope, throttled, waste};
 use wastenot_model::{CpuId, History, Silent, TaskId, Time, Window, replay};
@@ -6,7 +6,7 @@ use wastenot_tests::Rng;
 use wastenot_tests::random::{Plan, shrink};
 use wastenot_tests::reference::{self, Asked, Measured};
 
-/// What the library measures, in the reference's words.
+/// The library's results, in the reference's types.
 pub(crate) fn measured(history: &History, asked: &Asked) -> Measured {
     let options = Options {
         silent: asked.silent,
@@ -21,7 +21,7 @@ pub(crate) fn measured(history: &History, asked: &Asked) -> Measured {
     let mut throttled = throttled::Watch::new(history, &scope);
     replay(history, options.silent, &mut throttled);
     let kept = figures.kept.as_ref();
-    // Whom a quota holds back is told only where throttling is.
+    // Throttled tasks are known only if the source has throttling.
     let held_ns = throttled.finish().map_or(0, |found| found.all.held_ns);
     Measured {
         waste_cpu_ns: figures.cpu_ns,
@@ -37,8 +37,8 @@ pub(crate) fn measured(history: &History, asked: &Asked) -> Measured {
     }
 }
 
-/// Half of the questions are about a part of the time, a third take silent CPUs for idle, a quarter
-/// each asks about some CPUs and some tasks only, a fifth takes queues for shared.
+/// Half of the questions are about a part of the time, a third assume that silent CPUs are idle, a
+/// quarter each are about some CPUs and some tasks only, a fifth assume shared queues.
 pub(crate) fn question(seed: u64, history: &History) -> Asked {
     let mut rng = Rng::new(seed ^ 0xa5ed);
     let Window { from, to } = history.window();

@@ -11,11 +11,11 @@ use wastenot_tests::reference::{self, Asked};
 
 use crate::traces::{name, traces};
 
-/// What is of the file and not of the window: how much it holds and carries, what was lost of the
-/// rest of it, of how many tasks some are pinned.
+/// Report sections about the file and not about the window: how much it holds and carries, what was
+/// lost in the rest of it, how many tasks are pinned.
 const OF_THE_FILE: [&str; 3] = ["trace", "losses", "assumptions"];
 
-/// What a check says of the window, a line each.
+/// What a check reports for the window, one entry per line.
 fn found(history: &History, window: Window, silent: Silent) -> BTreeMap<String, String> {
     let options = Options { window, silent, ..Options::default() };
     let report = check(history, &options).report(history, &options);
@@ -45,7 +45,7 @@ fn flatten(key: &str, value: &Json, lines: &mut BTreeMap<String, String>) {
     }
 }
 
-/// The first things that differ between the whole and the cut, which goes through a file.
+/// The first differences between the whole and the cut, which goes through a file.
 fn differences(history: &History, window: Window, silent: Silent) -> Vec<String> {
     let whole = found(history, window, silent);
     let mut bytes = Vec::new();
@@ -73,7 +73,7 @@ fn the_slow_reference_measures_a_cut_as_it_measures_its_window() {
     }
 }
 
-/// What is believed where rows are missing depends on rows beyond a window: a cut may know less.
+/// If rows are missing, the reliable waits depend on rows beyond a window: a cut may know less.
 fn lacks_rows(history: &History) -> bool {
     let lost = |entry: Entry| matches!(entry.event, Event::Lost { .. });
     let carries = history.head.carries;
@@ -81,7 +81,7 @@ fn lacks_rows(history: &History) -> bool {
     moves || !Missing::find(history).is_empty() || history.entries().any(lost)
 }
 
-/// A cut tells no more waste for sure than its window.
+/// A cut reports no more certain waste than its window.
 fn holds(history: &History, window: Window) -> bool {
     let measure = |history: &History, window| {
         waste::measure(history, &Options { window, ..Options::default() })
@@ -122,13 +122,13 @@ fn a_check_of_a_cut_is_a_check_of_its_window_in_every_recording() {
 #[test]
 fn a_check_of_a_cut_is_a_check_of_its_window_in_random_histories() {
     for seed in 0..crate::cases(3_000).min(30_000) {
-        // Not with silent CPUs as idle: one that became unknown later is idle in the cut only.
-        // Where rows are missing it depends on those beyond a window what is to be believed.
+        // Not with silent CPUs as idle: a CPU that became unknown later is idle in the cut only. If
+        // rows are missing, the reliable waits depend on rows beyond a window.
         let differ = |history: &History| match lacks_rows(history) {
             true => Vec::new(),
             false => differences(history, windows(history)[seed as usize % 4], Silent::Unknown),
         };
-        // Half of them last for seconds: deficits are summed up over one.
+        // Half of them last for seconds: deficits are summed over one second.
         let grain_ns = [1, 100_000][seed as usize / 4 % 2];
         let plan = Plan { steps: 120, grain_ns, ..Plan::small(seed) };
         if !differ(&plan.history()).is_empty() {

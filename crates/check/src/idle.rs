@@ -1,4 +1,4 @@
-//! When each CPU was idle, as far back as somebody may still ask.
+//! When each CPU was idle, as far back as an analysis may still ask.
 
 use wastenot_model::{CpuId, Time, Window};
 
@@ -25,7 +25,7 @@ struct Stretch {
 
 const NEVER: Stretch = Stretch { from: Time(0), to: Time(0) };
 
-/// Stretches of a CPU that are kept when nobody can ask about them any more.
+/// Stretches of a CPU that are kept although no analysis can ask about them any more.
 const KEPT: usize = 32;
 
 impl IdleTimes {
@@ -46,7 +46,8 @@ impl IdleTimes {
         self.any_ns + open
     }
 
-    /// `cpu` is idle from now on, or is not. If nobody `asks` what was before now, it is forgotten.
+    /// `cpu` is idle from now on, or is not. Unless an analysis `asks` about the time before now,
+    /// that time is dropped.
     pub(crate) fn set(&mut self, cpu: CpuId, idle: bool, now: Time, asks: bool) {
         let latest = &mut self.latest[cpu.index()];
         if idle == (latest.to == Time::MAX) {

@@ -82,7 +82,7 @@ pub struct Placements {
     pub forks: Landed,
     /// Where new tasks that are movable were put.
     pub spread: Spread,
-    /// Wakeups of tasks that were still queued: nobody chose.
+    /// Wakeups of tasks that were still queued: no CPU was selected.
     pub no_selection: u64,
 }
 

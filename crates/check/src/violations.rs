@@ -503,7 +503,7 @@ impl Observer for Watch<'_> {
     #[inline]
     fn cpu(&mut self, state: &State, cpu: CpuId, was: &CpuState, known: &CpuState) {
         if was.is_busy() && known.is_busy() {
-            return; // whoever runs there, it is not idle, and who waits there is a candidate
+            return; // not idle, whatever task runs there; tasks that wait there are candidates
         }
         let idle = match self.options.shared_queue {
             true => known.mode == CpuMode::Idle,

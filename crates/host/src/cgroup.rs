@@ -1,4 +1,4 @@
-//! One cgroup: where it is, and whether anybody is left in it.
+//! One cgroup: its folder, and whether any process is left in it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,8 @@ pub struct Cgroup {
 }
 
 impl Cgroup {
-    /// By its folder, or by its path below any mounted hierarchy; none where there is none.
+    /// Finds it by its folder, or by its path below any mounted hierarchy; `None` if there is no
+    /// such cgroup.
     pub fn find(path: &Path) -> Option<Cgroup> {
         Cgroup::below(path, &crate::read("/proc/self/mountinfo").unwrap_or_default())
     }
@@ -27,10 +28,10 @@ impl Cgroup {
         Some(Cgroup { folder })
     }
 
-    /// Whether nobody is left in it and below it; so it is with one that was removed.
+    /// Whether no process is left in it and below it; a removed cgroup is empty, too.
     pub fn is_empty(&self) -> bool {
-        // Version 2 counts, and counts threads, too: cgroup.procs of a threaded cgroup cannot be
-        // read (EOPNOTSUPP). Its root does not, nor does version 1.
+        // Version 2 has a count, which includes threads: cgroup.procs of a threaded cgroup cannot
+        // be read (EOPNOTSUPP). The root of version 2 has no count, nor has version 1.
         match fs::read_to_string(self.folder.join("cgroup.events")) {
             Ok(events) => events.lines().any(|line| line == "populated 0"),
             Err(_) => has_nobody(&self.folder),
@@ -38,7 +39,7 @@ impl Cgroup {
     }
 }
 
-/// By the lists of processes. Of what cannot be read nothing is known, unless it is gone.
+/// By the lists of processes. A list that cannot be read counts as not empty, unless it is gone.
 fn has_nobody(folder: &Path) -> bool {
     let is_gone = || matches!(folder.try_exists(), Ok(false));
     match fs::read_to_string(folder.join("cgroup.procs")) {
@@ -75,7 +76,7 @@ mod tests {
     fn it_is_empty_when_the_kernel_says_so() {
         let (none, some) = (("cgroup.procs", ""), ("cgroup.procs", "17\n"));
         assert!(is_empty(&[none, ("cgroup.events", "populated 0\nfrozen 0\n")]));
-        // Threads of processes that are elsewhere.
+        // Threads of processes that are in another cgroup.
         assert!(!is_empty(&[none, ("cgroup.events", "populated 1\nfrozen 0\n")]));
         // Version 1.
         assert!(is_empty(&[none, ("inner/cgroup.procs", "")]));
@@ -85,7 +86,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_not_empty_unless_it_is_gone() {
-        // A list that is no text cannot be read.
+        // A list that is not text cannot be read.
         let root = folder(&[("group/cgroup.procs/file", "")]);
         let group = Cgroup { folder: root.path().join("group") };
         assert!(!group.is_empty());

@@ -1,4 +1,4 @@
-//! Which path a cgroup has. The kernel names cgroups by the number of their node in cgroupfs.
+//! The paths of cgroups. The kernel identifies a cgroup by the number of its node in cgroupfs.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,27 +15,27 @@ pub struct Cgroups {
     unknown: HashMap<u64, String>,
 }
 
-/// So many that went are remembered.
+/// How many removed cgroups are remembered.
 const GONE: usize = 1024;
 
-/// Where that hierarchy is.
+/// The place of that hierarchy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hierarchy {
-    /// The cpu controller has one of its own.
+    /// The cpu controller has a hierarchy of its own.
     V1(PathBuf),
-    /// The unified one.
+    /// The unified hierarchy.
     V2(PathBuf),
-    /// Neither is mounted.
+    /// No hierarchy is mounted.
     None,
 }
 
 impl Hierarchy {
-    /// That of this machine.
+    /// The hierarchy of this machine.
     pub fn here() -> Hierarchy {
         Hierarchy::of(&crate::read("/proc/self/mountinfo").unwrap_or_default())
     }
 
-    /// By the text of a mountinfo.
+    /// From the text of a mountinfo.
     fn of(text: &str) -> Hierarchy {
         let mut unified = None;
         for mount in mounts(text) {
@@ -65,7 +65,7 @@ impl Hierarchy {
 }
 
 impl Cgroups {
-    /// Those that there are now.
+    /// The cgroups that exist now.
     pub fn of(hierarchy: &Hierarchy) -> Cgroups {
         let hierarchy = hierarchy.clone();
         let mut cgroups = Cgroups { hierarchy, paths: HashMap::new(), unknown: HashMap::new() };
@@ -80,7 +80,8 @@ impl Cgroups {
                 paths.insert(meta.ino(), path);
             }
         });
-        // Events may still name one that has just gone, but not all that ever were.
+        // Events may still refer to a cgroup that was just removed, but not to every one that ever
+        // existed.
         if self.paths.len() > 2 * paths.len() + GONE {
             self.paths.clear();
         }
@@ -90,7 +91,7 @@ impl Cgroups {
         }
     }
 
-    /// The path of a cgroup within its hierarchy; `cgroup:ID` where it went before it was seen.
+    /// The path of a cgroup within its hierarchy; `cgroup:ID` if it was removed before it was seen.
     /// An autogroup (sched(7)) is a task group without a node: its tasks are in the root.
     pub fn path(&mut self, id: u64) -> &str {
         if id == 0 {

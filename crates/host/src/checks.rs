@@ -1,4 +1,4 @@
-//! What this machine allows, read from its own files. Nothing is changed, nothing switched on.
+//! What this machine allows, read from its own files. Nothing is changed or enabled.
 
 use std::env;
 use std::ffi::OsString;
@@ -10,19 +10,19 @@ use wastenot_model::CpuSet;
 
 use crate::{reason, tracefs};
 
-/// Whether something is there.
+/// Whether something is available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It is.
+    /// It is available.
     Yes,
-    /// It is not; `fix` says how to get it.
+    /// It is not available; `fix` describes how to get it.
     No,
-    /// Nice to know, needed by nothing.
+    /// Information only; nothing needs it.
     Note,
 }
 
 impl State {
-    /// In one word.
+    /// Its name in one word.
     pub fn name(self) -> &'static str {
         match self {
             State::Yes => "yes",
@@ -32,35 +32,35 @@ impl State {
     }
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// What.
+    /// What was checked.
     pub name: &'static str,
-    /// Whether it is there.
+    /// Whether it is available.
     pub state: State,
-    /// What was seen.
+    /// What was found.
     pub seen: String,
     /// How to get it.
     pub fix: Option<String>,
 }
 
 impl Check {
-    /// It is there.
+    /// It is available.
     pub fn yes(name: &'static str, seen: impl Into<String>) -> Check {
         Check { name, state: State::Yes, seen: seen.into(), fix: None }
     }
-    /// It is not.
+    /// It is not available.
     pub fn no(name: &'static str, seen: impl Into<String>, fix: impl Into<String>) -> Check {
         Check { name, state: State::No, seen: seen.into(), fix: Some(fix.into()) }
     }
-    /// Needed by nothing.
+    /// Information only.
     pub fn note(name: &'static str, seen: impl Into<String>) -> Check {
         Check { name, state: State::Note, seen: seen.into(), fix: None }
     }
 }
 
-/// The machine that is looked at: `/`, or a folder that looks like one.
+/// The machine to check: `/`, or a folder with the same layout.
 pub struct Host {
     tree: PathBuf,
     path: OsString,
@@ -69,7 +69,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// The machine we run on.
+    /// The machine that this program runs on.
     pub fn this() -> Host {
         let mut host = Host {
             tree: PathBuf::from("/"),
@@ -78,12 +78,12 @@ impl Host {
         };
         let status = host.read("proc/self/status").unwrap_or_default();
         let uids = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
-        // Real, effective, saved, file system: the effective one counts.
+        // Real, effective, saved, file system: the effective id counts.
         host.root = uids.split_whitespace().nth(1) == Some("0");
         host
     }
 
-    /// Everything worth knowing, the needed things first.
+    /// All checks, the required things first.
     pub fn checks(&self) -> Vec<Check> {
         vec![
             self.tracefs(),
@@ -129,15 +129,15 @@ impl Host {
                 Err(_) => {}
             }
         }
-        // Mount points are closed to other users, so "not there" may only mean "not for you".
+        // Mount points are closed to other users, so "not there" may only mean "no permission".
         match self.root {
             true => Check::no(NAME, "not mounted", "mount -t tracefs nodev /sys/kernel/tracing"),
             false => Check::no(NAME, "not visible", sudo),
         }
     }
 
-    /// trace-cmd switches ftrace on, even where it is on, and gives up where it may not (seen on
-    /// locked virtual machines). Whether we may is only known by writing: what stands there.
+    /// trace-cmd enables ftrace even if it is enabled, and fails if it may not (seen on locked
+    /// virtual machines). Only a write shows whether we may: it writes the current value.
     fn ftrace_switch(&self) -> Check {
         const NAME: &str = "ftrace switch";
         let file = "proc/sys/kernel/ftrace_enabled";
@@ -154,7 +154,7 @@ impl Host {
         }
     }
 
-    /// `packages`: what Debian, Ubuntu and the others call the package.
+    /// `packages`: the name of the package in Debian, Ubuntu and other distributions.
     fn tool(&self, name: &'static str, packages: [&str; 3]) -> Check {
         if let Some(found) = env::split_paths(&self.path).find(|dir| is_program(&dir.join(name))) {
             return Check::yes(name, found.join(name).display().to_string());
@@ -213,7 +213,7 @@ impl Host {
         let seen = match (self.read("sys/kernel/sched_ext/state"), name) {
             (None, _) => "not in this kernel (CONFIG_SCHED_CLASS_EXT)".to_owned(),
             (Some(state), None) => state,
-            // A trace of a sched_ext scheduler is judged differently, so its name matters.
+            // Reports judge a trace of a sched_ext scheduler differently, so its name matters.
             (Some(state), Some(name)) => format!("{state}: {name}"),
         };
         Check::note("sched_ext", seen)
@@ -233,7 +233,7 @@ fn is_program(path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    /// A machine made of these files.
+    /// A machine with these files.
     fn host(root: bool, files: &[(&str, &str)]) -> (tempfile::TempDir, Host) {
         let tree = tempfile::tempdir().expect("a folder");
         for (file, text) in files {

@@ -15,8 +15,7 @@ pub use cgroups::{Cgroups, Hierarchy};
 pub use checks::{Check, Host, State};
 pub use proc::Proc;
 
-/// The content of a file of the system, without white space at its end; none where it cannot be
-/// read.
+/// The content of a system file, without white space at its end; `None` if it cannot be read.
 pub fn read(path: &str) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.trim_end().to_owned())
 }
@@ -27,8 +26,8 @@ pub fn kernel() -> String {
     format!("{} {}", name.release().to_string_lossy(), name.machine().to_string_lossy())
 }
 
-/// Whether this process sees the tids that trace events contain: not so in most containers. The
-/// first PID namespace has a fixed number (PROC_PID_INIT_INO, include/linux/proc_ns.h).
+/// Whether this process sees the tids that trace events contain: in most containers it does not.
+/// The first PID namespace has a fixed number (PROC_PID_INIT_INO, include/linux/proc_ns.h).
 pub fn is_first_namespace() -> bool {
     fs::read_link("/proc/self/ns/pid").is_ok_and(|name| name.as_os_str() == "pid:[4026531836]")
 }
@@ -41,7 +40,7 @@ pub fn is_guest() -> bool {
     })
 }
 
-/// What the system said, without Rust's ` (os error 2)`.
+/// The system's message, without Rust's ` (os error 2)`.
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What is mounted where (`/proc/self/mountinfo`, proc_pid_mountinfo(5)).
+//! The mounts and their places (`/proc/self/mountinfo`, proc_pid_mountinfo(5)).
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mount<'t> {
     pub(crate) path: PathBuf,
-    /// The file system: `tracefs`, `cgroup2`.
+    /// The file system type: `tracefs`, `cgroup2`.
     pub(crate) kind: &'t str,
     /// Options of the file system, not of this mount.
     pub(crate) options: &'t str,
@@ -15,7 +15,7 @@ pub(crate) struct Mount<'t> {
 /// The mounts in the text of a mountinfo, oldest first.
 pub(crate) fn mounts(text: &str) -> impl Iterator<Item = Mount<'_>> {
     text.lines().filter_map(|line| {
-        // Optional fields come before the dash, so what follows it is counted from there.
+        // Optional fields come before the dash, so the fields after it are counted from there.
         let (place, rest) = line.split_once(" - ")?;
         let path = unescaped(place.split(' ').nth(4)?);
         let mut rest = rest.split(' ');

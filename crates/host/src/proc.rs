@@ -1,24 +1,24 @@
-//! What /proc says of tasks, and events do not.
+//! Facts about tasks that /proc has and events do not.
 
 use std::collections::HashMap;
 use std::fs;
 
 use crate::{is_first_namespace, read};
 
-/// The /proc that we see.
+/// The /proc that this process sees.
 #[derive(Debug)]
 pub struct Proc {
-    /// It numbers tasks as events do.
+    /// Whether it numbers tasks as events do.
     alike: bool,
 }
 
 impl Proc {
-    /// That of this process.
+    /// The /proc of this process.
     pub fn mounted() -> Proc {
         Proc { alike: is_first_namespace() }
     }
 
-    /// Names and processes of the tasks that there are now, by tid.
+    /// Names and processes of the existing tasks, by tid.
     pub fn tasks(&self) -> (HashMap<i32, String>, HashMap<i32, i32>) {
         let (mut names, mut processes) = (HashMap::new(), HashMap::new());
         if !self.alike {
@@ -34,7 +34,7 @@ impl Proc {
         (names, processes)
     }
 
-    /// The process of a task; unknown if it is gone already.
+    /// The process of a task; `None` if the task is gone already.
     pub fn process(&self, tid: i32) -> Option<i32> {
         let status = self.alike.then(|| read(&format!("/proc/{tid}/status"))).flatten()?;
         let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"))?;

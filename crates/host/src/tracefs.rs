@@ -1,16 +1,16 @@
-//! Where tracefs is.
+//! The place of tracefs.
 
 use std::path::PathBuf;
 
 use crate::mounts::mounts;
 
-/// The root of tracefs. None where it is not mounted: mounting it would change the system.
+/// The root of tracefs. `None` if it is not mounted: mounting it would change the system.
 pub fn find() -> Option<PathBuf> {
     place(&crate::read("/proc/self/mountinfo")?)
 }
 
-/// By the text of a mountinfo. Within debugfs it is mounted by the first look at it (since Linux
-/// 4.1; before, it was a folder there).
+/// From the text of a mountinfo. Within debugfs, the first access mounts tracefs (since Linux 4.1;
+/// before, it was a folder there).
 pub(crate) fn place(text: &str) -> Option<PathBuf> {
     let of = |kind| mounts(text).find(move |mount| mount.kind == kind).map(|mount| mount.path);
     of("tracefs").or_else(|| Some(of("debugfs")?.join("tracing")))

@@ -1,9 +1,9 @@
-//! How lengths are distributed, in bounded memory.
+//! The distribution of lengths, in bounded memory.
 
 use serde::{Deserialize, Serialize};
 
-/// Lengths: exact up to [`Distribution::EXACT`] of them, then in buckets of which each is at most
-/// 1/32 wide of its value (log-linear, as HDR histograms are). Count, sum and maximum stay exact.
+/// Lengths: exact up to [`Distribution::EXACT`] of them, then in buckets whose width is at most
+/// 1/32 of their value (log-linear, like HDR histograms). Count, sum and maximum stay exact.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Distribution {
     /// How many.
@@ -20,7 +20,7 @@ const SUB_BITS: u32 = 5;
 const SUB: u64 = 1 << SUB_BITS;
 
 impl Distribution {
-    /// Up to so many values are kept one by one.
+    /// Up to this many values are kept one by one.
     pub const EXACT: usize = 64;
 
     /// Adds a length.
@@ -42,7 +42,7 @@ impl Distribution {
         }
     }
 
-    /// While values are kept one by one, and when buckets have to grow.
+    /// The slow path: values are kept one by one, or buckets have to grow.
     #[cold]
     fn add_slowly(&mut self, value: u64) {
         if self.buckets.is_empty() && self.exact.len() < Distribution::EXACT {
@@ -61,7 +61,7 @@ impl Distribution {
         self.buckets[index] = self.buckets[index].saturating_add(by);
     }
 
-    /// Adds all of another.
+    /// Adds all lengths of another distribution.
     pub fn merge(&mut self, other: &Distribution) {
         let (count, sum, max) =
             (self.count + other.count, self.sum.saturating_add(other.sum), self.max.max(other.max));
@@ -76,13 +76,13 @@ impl Distribution {
         (self.count, self.sum, self.max) = (count, sum, max);
     }
 
-    /// The mean; `None` of nothing.
+    /// The mean; `None` if there are no lengths.
     pub fn mean(&self) -> Option<u64> {
         self.sum.checked_div(self.count)
     }
 
-    /// The smallest value that at least `share` of all do not exceed (nearest rank). `None` of
-    /// nothing.
+    /// The smallest value that at least `share` of all lengths do not exceed (nearest rank). `None`
+    /// if there are no lengths.
     pub fn quantile(&self, share: f64) -> Option<u64> {
         if self.count == 0 {
             return None;
@@ -122,7 +122,7 @@ impl Distribution {
     }
 }
 
-/// A length that goes into several distributions: its bucket is found once.
+/// A length that is added to several distributions: its bucket is found once.
 #[derive(Clone, Copy, Debug)]
 pub struct Length {
     value: u64,
@@ -131,7 +131,7 @@ pub struct Length {
 
 impl Length {
     #[inline]
-    /// This one.
+    /// The length `value`.
     pub fn new(value: u64) -> Length {
         Length { value, bucket: bucket(value) }
     }

@@ -1,16 +1,17 @@
-//! Queues for policies: first in first out, and ordered by a key.
+//! Queues for policies: first in first out, or ordered by a key.
 //!
-//! [`Ordered`] is a set of queues over one population, of which each member is in one queue at
-//! most: the rule that every scheduler lives by, kept by the structure: it refuses a second queue.
+//! [`Ordered`] is a set of queues over one population. Each member is in at most one queue, as
+//! every scheduler requires: the structure refuses a second queue.
 
 /// Queues numbered from 0, each ordered by key and, among equal keys, by arrival.
 ///
-/// Members are small integers. Inserting and taking out grow as the logarithm of the queue's length
-/// (heaps of four children each); finding a member's queue, or the first of a queue, is one look.
+/// Members are small integers. Inserting and removing take time proportional to the logarithm of
+/// the queue's length (heaps with four children per node); finding a member's queue, or the first
+/// of a queue, takes constant time.
 #[derive(Clone, Debug, Default)]
 pub struct Ordered<K> {
     heaps: Vec<Vec<Entry<K>>>,
-    /// Where each member is.
+    /// By member: its place.
     at: Vec<At>,
     arrivals: u64,
 }
@@ -36,7 +37,7 @@ impl<K: Copy + PartialOrd> Ordered<K> {
     pub fn new(queues: usize) -> Ordered<K> {
         Ordered { heaps: vec![Vec::new(); queues], at: Vec::new(), arrivals: 0 }
     }
-    /// One more queue; its number.
+    /// Adds a queue; returns its number.
     pub fn add_queue(&mut self) -> usize {
         self.heaps.push(Vec::new());
         self.heaps.len() - 1
@@ -58,20 +59,20 @@ impl<K: Copy + PartialOrd> Ordered<K> {
         self.heaps[queue].push(entry);
         self.rise(queue, hole, entry);
     }
-    /// Takes `member` out of its queue; its key, or `None` if it is in none.
+    /// Removes `member` from its queue; returns its key, or `None` if it is in no queue.
     #[inline]
     pub fn remove(&mut self, member: u32) -> Option<K> {
         let At { queue, index } = *self.at.get(member as usize)?;
         (queue != NOWHERE.queue).then(|| self.take(queue as usize, index as usize).key)
     }
-    /// Takes out the first of `queue`.
+    /// Removes and returns the first member of `queue`.
     #[inline]
     pub fn pop(&mut self, queue: usize) -> Option<(K, u32)> {
         let first = *self.heaps[queue].first()?;
         self.take(queue, 0);
         Some((first.key, first.member))
     }
-    /// The first of `queue`.
+    /// The first member of `queue`.
     #[inline]
     pub fn first(&self, queue: usize) -> Option<(K, u32)> {
         self.heaps[queue].first().map(|entry| (entry.key, entry.member))
@@ -87,16 +88,16 @@ impl<K: Copy + PartialOrd> Ordered<K> {
         let queue = self.queue_of(member)?;
         Some(self.heaps[queue][self.at[member as usize].index as usize].key)
     }
-    /// How many are in `queue`.
+    /// How many members are in `queue`.
     #[inline]
     pub fn len(&self, queue: usize) -> usize {
         self.heaps[queue].len()
     }
-    /// Whether nobody is in `queue`.
+    /// Whether `queue` is empty.
     pub fn is_empty(&self, queue: usize) -> bool {
         self.heaps[queue].is_empty()
     }
-    /// Everybody in `queue`, in no particular order (the same every time).
+    /// All members of `queue`, in no particular order (the same every time).
     pub fn iter(&self, queue: usize) -> impl Iterator<Item = (K, u32)> + '_ {
         self.heaps[queue].iter().map(|entry| (entry.key, entry.member))
     }
@@ -107,7 +108,7 @@ impl<K: Copy + PartialOrd> Ordered<K> {
         self.at[taken.member as usize] = NOWHERE;
         let last = self.heaps[queue].pop().expect("at least the one that is taken");
         if index < self.heaps[queue].len() {
-            // Into the hole, then to where it belongs: it may have to go either way.
+            // Into the hole, then up or down to its place.
             let parent = index.wrapping_sub(1) / CHILDREN;
             match index > 0 && last.before(&self.heaps[queue][parent]) {
                 true => self.rise(queue, index, last),

@@ -1,4 +1,4 @@
-//! Names of CPUs and tasks as small integers, and sets of CPUs.
+//! CPUs and tasks as small integers, and sets of CPUs.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ impl fmt::Display for CpuId {
     }
 }
 
-/// A task, unique in its History: tids are reused by the kernel, these are not.
+/// A task, unique in its History: the kernel reuses tids, but these ids are not reused.
 ///
 /// The idle task of CPU n is `TaskId(n)`; all others begin at [`CpuId::LIMIT`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,8 +44,8 @@ impl TaskId {
     pub fn index(self) -> Option<usize> {
         (self.0 as usize).checked_sub(CpuId::LIMIT)
     }
-    /// The n of [`TaskId::nth`]: an index into an array over tasks. An idle task has none: where
-    /// one may come, ask [`TaskId::index`].
+    /// The n of [`TaskId::nth`]: an index into an array over tasks. An idle task has none: if the
+    /// task may be an idle task, use [`TaskId::index`].
     pub fn ordinal(self) -> usize {
         self.0 as usize - CpuId::LIMIT
     }

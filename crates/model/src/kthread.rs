@@ -1,4 +1,4 @@
-//! Kernel threads, by their names: traces do not tell who is one.
+//! Recognises kernel threads by their names: traces do not mark them.
 
 /// Names of the kernel's threads. Each may be followed by a number, of a CPU, a node or a device,
 /// or by a `/` and anything.
@@ -75,10 +75,10 @@ const KNOWN: &[&str] = &[
 ];
 /// The kernel cuts names here (`TASK_COMM_LEN` less the zero at the end).
 const COMM_BYTES: usize = 15;
-/// Cut so short a name could be anybody's.
+/// A shorter truncated name could belong to any task.
 const TELLING_BYTES: usize = 9;
 
-/// Whether a task of this name is a kernel thread. A program that calls itself so counts as one.
+/// Whether a task of this name is a kernel thread. A program with such a name counts as one.
 pub fn is_kernel_thread(name: &str) -> bool {
     let stem = name.split('/').next().unwrap_or_default();
     let cut = |known: &&str| {

@@ -1,8 +1,8 @@
-//! The nouns of Wastenot: what a machine is, what happened on it, and how answers are given.
+//! The core types of Wastenot: machines, the events on them, and answers.
 //!
-//! Whatever produces what happened (reading a file, recording, simulating) pushes [`Entry`]s into
-//! a [`Sink`]; a [`History`] is the sink that keeps them. [`State`] is the one interpreter of
-//! events; whatever looks at a History is an [`Observer`] of State. Answers are [`Report`]s.
+//! Every source of events (reading a file, recording, simulating) pushes [`Entry`]s into a
+//! [`Sink`]; a [`History`] is the sink that keeps them. [`State`] is the one interpreter of events;
+//! every analysis of a History is an [`Observer`] of State. Answers are [`Report`]s.
 //!
 //! ```
 //! use wastenot_model::*;
@@ -15,7 +15,7 @@
 //! assert_eq!(history.len(), 1);
 //! ```
 //!
-//! This crate does no input or output, reads no clock, holds no thread and no `unsafe`.
+//! This crate performs no input or output, reads no clock, starts no thread and has no `unsafe`.
 
 mod distribution;
 pub mod dsq;

@@ -1,8 +1,9 @@
-//! What a source lost or got wrong: neither a failure nor a finding, and in every report.
+//! What a source lost or recorded wrongly: neither a failure nor a finding, and part of every
+//! report.
 
 use crate::{CpuId, Time};
 
-/// What kind of thing was lost or is suspect.
+/// What was lost, or is suspect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LossKind {
     /// The recorder dropped events (buffer overrun, lost records).
@@ -13,7 +14,7 @@ pub enum LossKind {
     Missing,
     /// Part of the file cannot be decoded and was skipped.
     Damaged,
-    /// Time went back within one CPU's stream; the stamp was held at the last one.
+    /// Time went backwards within one CPU's stream; the stamp was held at the last one.
     ClockStep,
     /// CPU clocks disagree: effects are stamped before their causes.
     ClockSkew,
@@ -25,14 +26,14 @@ pub enum LossKind {
     Unread,
 }
 
-/// How much a loss weighs.
+/// How serious a loss is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Worth knowing; figures stand.
+    /// Worth knowing; the figures hold.
     Info,
-    /// Figures may be off.
+    /// The figures may be wrong.
     Suspect,
-    /// Something is missing; figures are bounds.
+    /// Something is missing; the figures are bounds.
     Lost,
 }
 
@@ -51,7 +52,7 @@ impl LossKind {
             LossKind::Unread => "unread",
         }
     }
-    /// How much it weighs.
+    /// How serious it is.
     pub fn severity(self) -> Severity {
         match self {
             LossKind::LostEvents | LossKind::Cut | LossKind::Missing | LossKind::Damaged => {
@@ -71,13 +72,13 @@ impl LossKind {
 pub struct Loss {
     /// What happened.
     pub kind: LossKind,
-    /// On which CPU's stream, where that is known.
+    /// The CPU whose stream it is in, if known.
     pub cpu: Option<CpuId>,
-    /// When it happened first.
+    /// When it first happened.
     pub time: Option<Time>,
-    /// How many events or places; `None` when the source does not say.
+    /// How many events or places; `None` if the source does not give a number.
     pub count: Option<u64>,
-    /// One sentence: what was seen.
+    /// One sentence: what was found.
     pub note: String,
 }
 
@@ -92,7 +93,7 @@ impl Loss {
         let count = count.map(u64::from);
         Loss { kind: LossKind::LostEvents, cpu: Some(cpu), time: Some(time), count, note }
     }
-    /// Adds this to what `losses` says of the same kind on the same CPU.
+    /// Adds this to the entry in `losses` of the same kind on the same CPU.
     pub fn add_to(self, losses: &mut Vec<Loss>) {
         let mut known = losses.iter_mut();
         match known.find(|known| known.kind == self.kind && known.cpu == self.cpu) {

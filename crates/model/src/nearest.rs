@@ -1,10 +1,10 @@
-//! What was probably meant: the known name that takes the fewest edits.
+//! Finds the name that was probably meant: the known name that takes the fewest edits.
 
 /// Longer names are compared by their beginning, so that a message costs little.
 const CHARS: usize = 64;
 
-/// The nearest of the known names, if at most a third of what was typed has to be edited
-/// (Levenshtein), and something of it is left.
+/// The nearest of the known names, if at most a third of the typed text has to be edited
+/// (Levenshtein), and some of it remains.
 pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let cut = |name: &str| name.chars().take(CHARS).collect::<String>();
     let typed = cut(&typed.to_lowercase());

@@ -1,10 +1,11 @@
-//! What files hold, fit to be shown: names of tasks are anybody's bytes, and a terminal obeys some.
+//! Makes texts from files printable: a task's name may hold any bytes, and a terminal obeys some.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether a character acts on whatever shows it instead of being seen: control characters (C0,
-/// DEL and C1) drive terminals, marks of writing direction reorder lines, and some take no room.
+/// Whether a character is visible. Invisible characters act on the terminal or editor: control
+/// characters (C0, DEL and C1) drive terminals, marks of writing direction reorder lines, and some
+/// have no width.
 pub fn is_printable(letter: char) -> bool {
     let acts = matches!(letter,
         '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -13,13 +14,13 @@ pub fn is_printable(letter: char) -> bool {
     !letter.is_control() && !acts
 }
 
-/// `text` as one line in which every character is seen: `\x1b[2J`, `a\nb`, `\u{202e}`. What is
-/// printable already stays as it is, so that escaping twice is escaping once.
+/// `text` as one line in which every character is visible: `\x1b[2J`, `a\nb`, `\u{202e}`. Printable
+/// text stays unchanged, so that escaping twice is the same as escaping once.
 pub fn printable(text: &str) -> Cow<'_, str> {
     escape(text, is_printable)
 }
 
-/// The same of a text of several lines, whose line feeds and tabulators stay.
+/// The same for a text of several lines, whose line feeds and tabs stay.
 pub fn printable_lines(text: &str) -> Cow<'_, str> {
     escape(text, |letter| matches!(letter, '\n' | '\t') || is_printable(letter))
 }

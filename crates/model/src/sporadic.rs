@@ -1,7 +1,7 @@
-//! Sporadic tasks: jobs that come at least a period apart, each with a deadline.
+//! Sporadic tasks: jobs that come at least one period apart, each with a deadline.
 
-/// A sporadic task. Times are whole microseconds: who has others rounds what a job costs up, period
-/// and deadline down.
+/// A sporadic task. Times are whole microseconds: other times are to be rounded, the cost of a job
+/// up, the period and the deadline down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sporadic {
     /// The longest that a job runs (C), at least 1.
@@ -10,7 +10,7 @@ pub struct Sporadic {
     pub period_us: u64,
     /// How long after its release a job should be complete (D), at least 1.
     pub deadline_us: u64,
-    /// What it works on in memory, in KiB; 0 if that is not known.
+    /// Its working set in memory, in KiB; 0 if that is not known.
     pub wss_kb: u32,
 }
 
@@ -25,11 +25,11 @@ impl Sporadic {
     }
 }
 
-/// Sporadic tasks, in the order in which ties between equal deadlines are broken.
+/// Sporadic tasks, in the order of tie-breaking between equal deadlines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskSet(Vec<Sporadic>);
 
-/// Why tasks are no task set.
+/// Why tasks do not form a task set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotATaskSet {
@@ -55,12 +55,12 @@ pub enum NotATaskSet {
 }
 
 impl TaskSet {
-    /// No time is longer, in us: sums and products of what a task set says then fit 128 bits.
+    /// No time is longer, in us: then sums and products of a task set's numbers fit 128 bits.
     pub const MOST_US: u64 = 1 << 40;
-    /// No set has more.
+    /// No set has more tasks.
     pub const MOST_TASKS: usize = 1 << 20;
 
-    /// These tasks.
+    /// A set of these tasks.
     ///
     /// # Errors
     /// A time is 0 or longer than [`TaskSet::MOST_US`], or there are too many tasks.
@@ -89,7 +89,7 @@ impl TaskSet {
     pub fn is_implicit(&self) -> bool {
         self.iter().all(|task| task.deadline_us == task.period_us)
     }
-    /// The least common multiple of all periods, unless it is too long for a number.
+    /// The least common multiple of all periods, unless it overflows.
     pub fn hyperperiod_us(&self) -> Option<u64> {
         self.iter().try_fold(1_u64, |all, task| {
             let (mut a, mut b) = (all, task.period_us);
@@ -99,8 +99,8 @@ impl TaskSet {
             all.checked_mul(task.period_us / a)
         })
     }
-    /// The tasks of each of so many clusters, in the order of the set. `cluster_of` has the cluster
-    /// of each task; whose is none of them is in none.
+    /// The tasks of each of `clusters` clusters, in the order of the set. `cluster_of` has the
+    /// cluster of each task; a task with another number is in none.
     pub fn divided(&self, cluster_of: &[usize], clusters: usize) -> Vec<TaskSet> {
         let mut parts = vec![Vec::new(); clusters];
         for (task, &cluster) in self.iter().zip(cluster_of) {
@@ -110,13 +110,13 @@ impl TaskSet {
         }
         parts.into_iter().map(TaskSet).collect()
     }
-    /// Worst fit by decreasing utilisation: each task goes to the cluster that has most CPUs' worth
-    /// of time left, of equals the first; of equal tasks the first goes first. Returns the cluster
-    /// of each task, in the order of the set; that a cluster has room for what it is given is not
-    /// asked. `cpus` has those of each cluster.
+    /// Worst fit by decreasing utilisation: each task goes to the cluster with the most free CPU
+    /// capacity, among equals to the first; among equal tasks the first is placed first. Returns
+    /// the cluster of each task, in the order of the set. It does not check that a cluster has room
+    /// for its tasks. `cpus` has the number of CPUs of each cluster.
     pub fn worst_fit(&self, cpus: &[u32]) -> Vec<usize> {
-        // A CPU's time in parts of which each task uses a whole number. Where there are none, parts
-        // are as small as sums allow, and shares rounded up: the same on every machine.
+        // A CPU's time in parts of which each task uses a whole number. If there is no such part,
+        // parts are as small as sums allow, and shares are rounded up: the same on every machine.
         let whole = self.hyperperiod_us().map_or(1 << 64, i128::from);
         let share = |task: &Sporadic| {
             let (wcet, period) = (i128::from(task.wcet_us), i128::from(task.period_us));
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(of(0, 5), Err(NotATaskSet::Zero { task: 1, what: "wcet" }));
         assert_eq!(of(1, 0), Err(NotATaskSet::Zero { task: 1, what: "period" }));
         assert_eq!(of(1, 1 << 50), Err(NotATaskSet::Long { task: 1, what: "period" }));
-        // More than its deadline: a set that cannot be scheduled is a set.
+        // More than its deadline: a set that cannot be scheduled is still a set.
         assert!(of(9, 5).is_ok());
     }
     fn set(tasks: &[(u64, u64)]) -> TaskSet {
@@ -162,7 +162,7 @@ mod tests {
         TaskSet::new(tasks.iter().map(task).collect()).expect("a task set")
     }
 
-    /// By decreasing utilisation, each to where most is left: 0.9, 0.6, 0.5, 0.5, 0.1.
+    /// By decreasing utilisation, each to the CPU with the most free time: 0.9, 0.6, 0.5, 0.5, 0.1.
     #[test]
     fn worst_fit_spreads_tasks_over_clusters() {
         let tasks = set(&[(1, 10), (5, 10), (9, 10), (6, 10), (5, 10)]);
@@ -170,10 +170,10 @@ mod tests {
         assert_eq!(tasks.worst_fit(&[1, 2]), [1, 0, 1, 1, 0]);
         assert_eq!(tasks.worst_fit(&[3]), [0; 5]);
         assert_eq!(tasks.worst_fit(&[]), [0; 5]);
-        // Both CPUs are full when the last is placed, the first by thirds.
+        // Both CPUs are full when the last task is placed, the first by thirds.
         let tasks = set(&[(2, 3), (1, 2), (1, 2), (1, 3), (1, 100)]);
         assert_eq!(tasks.worst_fit(&[1, 1]), [0, 1, 1, 0, 0]);
-        // Of numbers that are as large as may be.
+        // With the largest allowed numbers.
         let long = TaskSet::MOST_US - 1;
         let tasks = set(&[(long, long - 1), (long, long), (1, long - 2), (long, 1)]);
         assert_eq!(tasks.worst_fit(&[8_192, 1]), [1, 1, 1, 0]);

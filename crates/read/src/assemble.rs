@@ -1,4 +1,4 @@
-//! From per-CPU streams of raw records to a History: order, identity, names, what is carried.
+//! From per-CPU streams of raw records to a History: order, identity, names, and what it carries.
 
 use std::collections::HashMap;
 
@@ -12,16 +12,16 @@ use crate::merge::{End, Stream, merge};
 use crate::raw::{Comm, Raw, RawEvent};
 use crate::tasks::Tasks;
 
-/// What a format knows beside its streams.
+/// What a format knows in addition to its streams.
 pub(crate) struct Known {
-    /// Machine, clock, source, and the abilities that cannot be seen from the events: `CONTEXT`,
-    /// `WAKERS`, `LEFT`, `PRIO`, `NAMES`, `TOPOLOGY`, ... Kinds of events that occur are added.
+    /// Machine, clock, source, and the abilities that cannot be derived from the events: `CONTEXT`,
+    /// `WAKERS`, `LEFT`, `PRIO`, `NAMES`, `TOPOLOGY`, ... The kinds of events that occur are added.
     pub(crate) head: Head,
-    /// Command names by tid that the file keeps beside its events.
+    /// Command names by tid that the file keeps separately from its events.
     pub(crate) names: HashMap<i32, String>,
     /// Process ids by tid.
     pub(crate) pids: HashMap<i32, i32>,
-    /// What was found lost or odd so far.
+    /// The losses and oddities found so far.
     pub(crate) losses: Vec<Loss>,
     pub(crate) until: Until,
 }
@@ -76,11 +76,11 @@ fn stop_early<S: Stream>(until: Until, streams: Vec<(u16, S)>) {
     }
 }
 
-/// A stream of a file that may be cut. What came after its end is lost: without saying so, a task
-/// queued on this CPU later on would seem to wait there for ever.
+/// A stream of a file that may be cut. Events after its end are lost: without a record of that, a
+/// task queued on this CPU later on would seem to wait there for ever.
 struct Ending<S> {
     stream: S,
-    /// The first batch, looked at before the merge begins.
+    /// The first batch, read before the merge begins.
     first: Vec<Raw>,
     last: Option<Raw>,
     cut: bool,
@@ -127,8 +127,8 @@ fn without_records<S>(head: &Head, streams: &[(u16, Ending<S>)]) -> Vec<CpuId> {
     (0..head.machine.len()).map(|cpu| CpuId(cpu as u16)).filter(|cpu| !told(cpu)).collect()
 }
 
-/// What kinds of events carry together: where waits begin at `sched_wakeup` the placement is
-/// known; where only wakings and migrations occur, it follows from both.
+/// What kinds of events carry together: if waits begin at `sched_wakeup`, the placement is known;
+/// if only wakings and migrations occur, it follows from both.
 pub(crate) fn placed(kinds: Carries) -> Carries {
     let moves = Carries::WAKINGS | Carries::MIGRATIONS;
     let known = kinds.has(Carries::WAKEUPS) || kinds.has(moves);
@@ -157,7 +157,7 @@ impl FromFile {
     }
 }
 
-/// The end of a CPU's file; the cut itself is told as a loss of its own.
+/// The end of a CPU's records in the file; the cut itself is reported as a separate loss.
 #[cold]
 fn push_cut(raw: &Raw, cpu: CpuId, sink: &mut Builder) {
     if cpu.index() < CpuId::LIMIT {
@@ -166,26 +166,26 @@ fn push_cut(raw: &Raw, cpu: CpuId, sink: &mut Builder) {
     }
 }
 
-/// Gives tids their tasks and pushes what happened.
+/// Resolves tids to tasks and pushes the events.
 pub(crate) struct Assembler {
     tasks: Tasks,
-    /// What the kinds of events tell that occurred.
+    /// What the kinds of events that occurred carry.
     seen: Carries,
 }
 
 impl Assembler {
-    /// With the names and process ids by tid that are known beside the events.
+    /// With the names and process ids by tid that are known in addition to the events.
     pub(crate) fn new(names: HashMap<i32, String>, pids: HashMap<i32, i32>) -> Assembler {
         Assembler { tasks: Tasks::new(names, pids), seen: Carries::NONE }
     }
 
-    /// What is known of `tid` beside its events is of another task now, whose process is `pid`.
+    /// From now on `tid` belongs to another task, whose process is `pid`; its old name is dropped.
     pub(crate) fn meet(&mut self, tid: i32, pid: Option<i32>) {
         self.tasks.meet(tid, pid);
     }
 
-    /// Frequent kinds push by themselves: an event that travels through a common variable is
-    /// written to memory and read back before it is packed.
+    /// Frequent kinds push by themselves: an event that passes through a common variable is written
+    /// to memory and read back before it is packed.
     #[inline]
     pub(crate) fn push<S: Sink + ?Sized>(&mut self, cpu: u16, raw: &Raw, sink: &mut S) {
         let (time, cpu) = (raw.time, CpuId(cpu));
@@ -262,7 +262,7 @@ impl Assembler {
                 return self.rename(task, comm, raw, cpu, sink);
             }
             RawEvent::Seen if raw.current < 0 => return,
-            // No event means "was seen"; a name that stays as it is changes nothing.
+            // No event means "was seen"; an unchanged name has no effect.
             RawEvent::Seen => {
                 let task = self.task(raw.current, Comm::default(), time, cpu, sink);
                 let name = match task.is_idle() {
@@ -272,7 +272,7 @@ impl Assembler {
                 Event::Changed { task, what: Change::Name(name) }
             }
             RawEvent::Lost { count } => Event::Lost { count },
-            // Only a file is cut; whoever reads one told it.
+            // Only a file is cut; its reader has reported it.
             RawEvent::Cut => return,
         };
         let by = self.by(raw, cpu, sink);
@@ -355,7 +355,7 @@ impl Assembler {
     }
 }
 
-/// What a stream lost, and where its time went back.
+/// Reports what a stream lost, and where its time went backwards.
 fn report_end(sink: &mut Builder, end: End) {
     let cpu = Some(CpuId(end.cpu));
     for loss in end.losses {

@@ -1,4 +1,4 @@
-//! Which format bytes are in, by their content.
+//! Detects the format of bytes by their content.
 
 use crate::{Error, own, perfetto, text};
 
@@ -11,7 +11,7 @@ pub enum Format {
     PerfData,
     /// A Perfetto protobuf trace.
     Perfetto,
-    /// Our own `.wn`.
+    /// The own format, `.wn`.
     Own,
     /// ftrace's own text, `trace-cmd report`, or `perf script`.
     Text,
@@ -40,7 +40,7 @@ pub fn detect(bytes: &[u8]) -> Result<Format, Error> {
     Err(Error::Unrecognised { looks: looks_like(bytes) })
 }
 
-/// What people hand over by mistake.
+/// Names other kinds of files that users pass by mistake.
 fn looks_like(bytes: &[u8]) -> Option<&'static str> {
     const KNOWN: &[(&[u8], &str)] = &[
         (b"\xff\xd8\xff", "a JPEG picture"),

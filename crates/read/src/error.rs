@@ -1,8 +1,8 @@
-//! Why a trace could not be read at all. What was read in part is a Loss, not an error.
+//! Why a trace could not be read at all. A trace read in part has a Loss, not an error.
 
 use thiserror::Error as ThisError;
 
-/// A failure to read, with what and where.
+/// A failure to read, with its reason and place.
 #[derive(Debug, ThisError)]
 #[non_exhaustive]
 pub enum Error {
@@ -15,7 +15,7 @@ pub enum Error {
         /// What it seems to be instead.
         looks: Option<&'static str>,
     },
-    /// A known format in a version that is not known.
+    /// A known format in an unknown version.
     #[error("{format}: version {version} is not known")]
     Version {
         /// The format.
@@ -30,7 +30,7 @@ pub enum Error {
         format: &'static str,
         /// What is wrong.
         what: String,
-        /// Where.
+        /// The byte offset.
         offset: usize,
     },
     /// The trace holds no scheduling events.
@@ -41,7 +41,7 @@ pub enum Error {
         /// What is there instead.
         what: String,
     },
-    /// The trace lacks something without which its events mean nothing.
+    /// The trace lacks something without which its events cannot be interpreted.
     #[error("{format}: {what}")]
     Unusable {
         /// The format.

@@ -1,8 +1,8 @@
-//! What events of a kernel look like, taken from one recording for another that lost it.
+//! Descriptions of a kernel's events, taken from one recording for another that lost them.
 //!
-//! perf writes the descriptions of events into a file when all else is written, so a perf.data of
-//! which perf was killed, or that was copied in part, holds events that nobody can read. Any other
-//! recording of the same kernel describes them.
+//! perf writes the descriptions of events at the very end of a file. So a perf.data whose perf was
+//! killed, or that was copied in part, holds events that cannot be decoded. Any other recording of
+//! the same kernel has their descriptions.
 
 use crate::ftrace::Endian;
 use crate::ftrace::format::Format as Description;
@@ -11,14 +11,14 @@ use crate::{Error, Format, detect, perf, tracedat};
 /// The descriptions of events in a recording.
 #[derive(Clone, Debug)]
 pub struct Formats {
-    /// What the recording is called.
+    /// The name of the recording.
     pub(crate) name: String,
     pub(crate) endian: Endian,
     pub(crate) events: Vec<(String, Description)>,
 }
 
 impl Formats {
-    /// Those of the perf.data or trace.dat in `bytes`, which is called `name`.
+    /// The descriptions in the perf.data or trace.dat in `bytes`, which is called `name`.
     pub fn of(bytes: &[u8], name: &str) -> Result<Formats, Error> {
         let (endian, events) = match detect(bytes)? {
             Format::PerfData => perf::formats(bytes)?,

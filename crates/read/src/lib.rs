@@ -1,9 +1,9 @@
 //! Formats in and out of a [`History`].
 //!
-//! A format is recognised by its content. Each format turns its bytes into [`raw::Raw`] events,
-//! one stream per CPU; [`assemble`] decodes the streams in parallel, merges them in order, gives
-//! tids their task ids and pushes into a History. Formats know layouts; the assembler knows time
-//! and identity; nobody here knows what an event means (that is `model::State`).
+//! A format is recognised by its content. Each format turns its bytes into [`raw::Raw`] events, one
+//! stream per CPU; [`assemble`] decodes the streams in parallel, merges them in order, resolves
+//! tids to task ids and pushes into a History. Formats know layouts; the assembler knows time and
+//! identity; this crate does not know what an event means (that is `model::State`).
 
 mod assemble;
 mod detect;
@@ -33,36 +33,36 @@ pub use formats::Formats;
 /// How to read.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// What to call the source in reports: a path.
+    /// The name of the source in reports: a path.
     pub name: String,
-    /// Cycles per second of a clock that counts cycles (x86-tsc without a conversion in the
-    /// file). Without it such a History's times stay cycles, and says so.
+    /// Cycles per second of a clock that counts cycles (x86-tsc without a conversion in the file).
+    /// Without it the times of such a History stay in cycles, and its clock is marked so.
     pub clock_hz: Option<u64>,
-    /// Which of several buffers (instances) of a trace.dat; the first with scheduling events
-    /// when not told.
+    /// The buffer (instance) of a trace.dat to read; the default is the first with scheduling
+    /// events.
     pub buffer: Option<String>,
-    /// What events look like, for a perf.data that does not say so itself.
+    /// Descriptions of events, for a perf.data that lacks them.
     pub formats: Option<Formats>,
-    /// How far to go.
+    /// How far to read.
     pub until: Until,
 }
 
-/// How far to read. Only benchmarks stop early, to tell what each stage costs; what they get then
-/// is an empty History, or an error because it is.
+/// How far to read. Only benchmarks stop early, to measure each stage; they get an empty History,
+/// or the error that it is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Until {
     /// Every record is decoded and dropped.
     Decoded,
-    /// They are put in order as well.
+    /// They are also put in order.
     Merged,
     /// A History.
     #[default]
     Read,
 }
 
-/// Reads a trace whose format is told by its content.
+/// Reads a trace and detects its format by its content.
 pub fn read(bytes: &[u8], options: &Options) -> Result<History, Error> {
-    // Traces are often sent compressed as a whole; an archive within an archive is not one.
+    // Traces are often sent compressed as a whole; an archive within an archive is not a trace.
     match unpack::whole(bytes) {
         Some(unpacked) => {
             let unpacked = unpacked?;
@@ -78,7 +78,7 @@ pub fn read(bytes: &[u8], options: &Options) -> Result<History, Error> {
 
 fn read_plain(bytes: &[u8], options: &Options) -> Result<History, Error> {
     let history = match detect(bytes)? {
-        // It tells what its source did, and of another format what was found when that was read.
+        // It records the losses of its source, and those found when another format was read.
         Format::Own => return own::read(bytes, options),
         Format::Perfetto => perfetto::read(bytes, options),
         Format::PerfData => perf::read(bytes, options),
@@ -88,15 +88,15 @@ fn read_plain(bytes: &[u8], options: &Options) -> Result<History, Error> {
     history.map(History::tell_early_ends)
 }
 
-/// Reads a stream to its end, then the trace in it. Memory grows with what arrives, not with what
-/// the stream claims.
+/// Reads a stream to its end, then the trace in it. Memory grows with the bytes that arrive, not
+/// with the sizes that the stream claims.
 pub fn read_from(mut source: impl Read, options: &Options) -> Result<History, Error> {
     let mut bytes = Vec::new();
     source.read_to_end(&mut bytes).map_err(Error::Io)?;
     read(&bytes, options)
 }
 
-/// One fuzz case of every reader: whatever the bytes, no panic, no hang, memory in proportion.
+/// One fuzz case of every reader: for any bytes, no panic, no hang, and memory in proportion.
 pub fn fuzz_one(bytes: &[u8]) {
     let _ = read(bytes, &Options::default());
 }

@@ -1,7 +1,7 @@
-//! Events as they happen: the ring-buffer pages of a running kernel, read by what reads files.
+//! Events as they happen: the ring-buffer pages of a running kernel, read by the readers of files.
 //!
-//! A recorder puts pages into a [`Decoder`], orders the [`Record`]s that come out across CPUs, and
-//! hands them to an [`Assembler`], which pushes.
+//! A recorder puts pages into a [`Decoder`], orders the resulting [`Record`]s across CPUs, and
+//! hands them to an [`Assembler`], which pushes events.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::ftrace::format::PageLayout;
 use crate::ftrace::{self, Format, Native, Order, Walk};
 use crate::raw::{Raw, RawEvent};
 
-/// The events that are read, with their systems: what a recorder switches on.
+/// The events that are read, with their systems: a recorder enables them.
 pub fn events() -> impl Iterator<Item = (&'static str, &'static str)> {
     all_read()
 }
@@ -34,14 +34,14 @@ pub struct Decoder {
     raws: Vec<Raw>,
 }
 
-/// Gives tids their tasks and pushes what happened.
+/// Resolves tids to tasks and pushes the events.
 pub struct Assembler {
     assembler: assemble::Assembler,
 }
 
 impl Decoder {
-    /// By what the kernel says of its pages (`events/header_page`) and of its events
-    /// (`events/SYSTEM/NAME/format`, each with its system); `None` when that does not suffice.
+    /// From the kernel's descriptions of its pages (`events/header_page`) and of its events
+    /// (`events/SYSTEM/NAME/format`, each with its system); `None` if they do not suffice.
     pub fn new<'t>(
         header_page: &[u8],
         formats: impl IntoIterator<Item = (&'t str, &'t [u8])>,
@@ -58,7 +58,7 @@ impl Decoder {
         self.layout.data + self.layout.data_size
     }
 
-    /// What the events that are described can tell.
+    /// What the described events can carry.
     pub fn carries(&self) -> Carries {
         placed(self.decoder.carries() | self.decoder.kinds()) | Carries::LOSSES
     }
@@ -80,7 +80,7 @@ impl Decoder {
         out.extend(self.raws.drain(..).map(|raw| Record { cpu, raw }));
     }
 
-    /// What could not be decoded.
+    /// The losses for what could not be decoded.
     pub fn losses(&self) -> impl Iterator<Item = Loss> {
         self.walks.iter().enumerate().filter_map(|(cpu, walk)| {
             let cpu = Some(CpuId(cpu as u16));
@@ -94,26 +94,27 @@ impl Record {
     pub fn time(&self) -> Time {
         Time(self.raw.time)
     }
-    /// Holds its time at `time`, where it would go back.
+    /// Sets its time to `time` if it would go backwards.
     pub fn hold(&mut self, time: Time) {
         self.raw.time = self.raw.time.max(time.0);
     }
-    /// On which CPU.
+    /// The CPU that recorded it.
     pub fn cpu(&self) -> CpuId {
         self.cpu
     }
-    /// Whether it is a switch: at equal time across CPUs what queues comes before what switches.
+    /// Whether it is a switch: at equal time across CPUs, wakeups and migrations come before
+    /// switches.
     pub fn switches(&self) -> bool {
         self.raw.event.rank() > 0
     }
-    /// The tid of the task that it says was created.
+    /// The tid of the task whose creation it reports.
     pub fn child(&self) -> Option<i32> {
         match self.raw.event {
             RawEvent::Fork { child, .. } => Some(child),
             _ => None,
         }
     }
-    /// Whether it says that others were lost, and how many where that is known.
+    /// Whether it reports lost events, and how many if that is known.
     pub fn lost(&self) -> Option<Option<u32>> {
         match self.raw.event {
             RawEvent::Lost { count } => Some(count),
@@ -123,22 +124,22 @@ impl Record {
 }
 
 impl Assembler {
-    /// Knowing names and process ids by tid: of tasks that are there before their first event.
+    /// With names and process ids by tid, for tasks that exist before their first event.
     pub fn new(names: HashMap<i32, String>, pids: HashMap<i32, i32>) -> Assembler {
         Assembler { assembler: assemble::Assembler::new(names, pids) }
     }
 
-    /// A task `tid` was created, of process `pid` where that is known.
+    /// A task `tid` was created, of process `pid` if that is known.
     pub fn meet(&mut self, tid: i32, pid: Option<i32>) {
         self.assembler.meet(tid, pid);
     }
 
-    /// Pushes what a record tells. Times must not go back.
+    /// Pushes the event of a record. Times must not go backwards.
     pub fn push(&mut self, record: &Record, sink: &mut dyn Sink) {
         self.assembler.push(record.cpu.0, &record.raw, sink);
     }
 
-    /// Tells what is odd about all of it.
+    /// Reports the oddities of the whole recording.
     pub fn end(&mut self, sink: &mut dyn Sink) {
         self.assembler.end(sink);
     }

@@ -1,7 +1,7 @@
 //! Merges per-CPU streams in time order.
 //!
-//! Each stream keeps a buffer of decoded records. A tournament of losers finds the least head in
-//! log2(streams) comparisons; buffers that run dry are refilled together, in parallel.
+//! Each stream keeps a buffer of decoded records. A loser tree finds the smallest head in
+//! log2(streams) comparisons; empty buffers are refilled together, in parallel.
 
 use std::hint::select_unpredictable;
 
@@ -16,20 +16,20 @@ pub(crate) trait Stream: Send {
     /// A batch is some hundred to some thousand records, so that buffers stay in cache.
     fn fill(&mut self, out: &mut Vec<Raw>);
 
-    /// What turned out to be lost or damaged, asked for once the stream has ended.
+    /// The losses and damage found, asked for once the stream has ended.
     fn losses(&self) -> Vec<Loss> {
         Vec::new()
     }
 }
 
-/// A source of records that are all there already.
+/// A source whose records all exist already.
 impl Stream for std::vec::IntoIter<Raw> {
     fn fill(&mut self, out: &mut Vec<Raw>) {
         out.extend(self.by_ref().take(4096));
     }
 }
 
-/// Where the next record of a stream stands in the order: time, then wakeups and migrations before
+/// The position of a stream's next record in the order: time, then wakeups and migrations before
 /// switches, then CPU; in one integer, so that comparing takes no branch. Ended streams are last.
 type Key = u128;
 const LAST: Key = Key::MAX;
@@ -46,7 +46,7 @@ struct Lane<S> {
 }
 
 impl<S: Stream> Lane<S> {
-    /// Decodes at least `room` records more, as long as there are any.
+    /// Decodes at least `room` more records, if there are any.
     fn refill(&mut self, room: usize) {
         self.buffer.drain(..self.next);
         self.next = 0;
@@ -56,7 +56,7 @@ impl<S: Stream> Lane<S> {
             self.stream.fill(&mut self.buffer);
             self.ended = self.buffer.len() == filled;
         }
-        // Time must not go back within a stream: hold the stamp at the last one, and count.
+        // Time must not go backwards within a stream: hold the stamp at the last one, and count.
         for raw in &mut self.buffer[before..] {
             if raw.time < self.last {
                 self.steps += 1;
@@ -80,11 +80,11 @@ impl<S: Stream> Lane<S> {
     }
 }
 
-/// What is to be said of a stream once it has ended.
+/// What is reported of a stream once it has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct End {
     pub(crate) cpu: u16,
-    /// How often time went back, and how far at most.
+    /// How often time went backwards, and how far at most.
     pub(crate) steps: u64,
     pub(crate) largest_step: u64,
     pub(crate) losses: Vec<Loss>,
@@ -129,8 +129,8 @@ pub(crate) fn merge<S: Stream>(
     lanes.into_iter().map(end).collect()
 }
 
-/// How many records a stream decodes at a time. One thread takes the smallest batches, which stay
-/// in cache; to wake others takes as long as to decode thousands of records.
+/// How many records a stream decodes at a time. A single thread uses the smallest batches, which
+/// stay in cache; waking other threads takes as long as decoding thousands of records.
 fn room(lanes: usize) -> usize {
     const IN_ALL: usize = 1 << 16;
     match rayon::current_num_threads() {
@@ -139,7 +139,7 @@ fn room(lanes: usize) -> usize {
     }
 }
 
-/// Refills `dry` and, since threads are woken anyway, all others that have little left.
+/// Refills `dry` and, since threads are woken anyway, all others that have few records left.
 fn refill<S: Stream>(lanes: &mut [Lane<S>], dry: usize, room: usize) {
     if room == 1 {
         return lanes[dry].refill(room);
@@ -148,7 +148,7 @@ fn refill<S: Stream>(lanes: &mut [Lane<S>], dry: usize, room: usize) {
     lanes.par_iter_mut().filter(thirsty).for_each(|lane| lane.refill(room));
 }
 
-/// A tournament tree that keeps at each node who lost there.
+/// A tournament tree that keeps the loser at each node.
 struct Losers {
     /// `losers[0]` is the overall winner.
     losers: Vec<Player>,
@@ -177,15 +177,15 @@ impl Losers {
         Losers { losers }
     }
 
-    /// The stream with the least key, unless all have ended.
+    /// The stream with the smallest key, unless all have ended.
     #[inline]
     fn winner(&self) -> Option<usize> {
         let winner = self.losers[0];
         (winner.key != LAST).then_some(winner.lane)
     }
 
-    /// Gives the winner its next key and plays its matches again. Who wins them cannot be
-    /// predicted, so nothing branches on it.
+    /// Gives the winner its next key and repeats its matches. The winners of matches cannot be
+    /// predicted, so no branch depends on them.
     #[inline]
     fn replace(&mut self, winner: usize, key: Key) {
         let mut best = Player { key, lane: winner };

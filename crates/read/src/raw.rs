@@ -1,12 +1,12 @@
-//! What a format decodes a record into: an event that still speaks of tids and command bytes.
+//! The decoded form of a record: an event that still has tids and command bytes.
 
 use wastenot_model::{Context, CpuId, How, Left, Prio};
 
-/// A command name as the kernel keeps it: up to 15 bytes and a NUL; all zero is not told.
+/// A command name as the kernel keeps it: up to 15 bytes and a NUL; all zero means unknown.
 ///
-/// Bytes after the NUL are leftovers of a longer name in some kernels. They stay: to clear them
-/// costs more than all else that is done with a name, and they seldom change. Compare with
-/// [`Comm::is`] where it matters.
+/// In some kernels the bytes after the NUL are leftovers of a longer name. They are kept: clearing
+/// them costs more than all other work on a name, and they seldom change. Use [`Comm::is`] for an
+/// exact comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Comm(pub [u8; 16]);
 
@@ -40,7 +40,7 @@ impl Comm {
 pub(crate) struct Raw {
     /// Nanoseconds (or whatever the clock counts).
     pub(crate) time: u64,
-    /// Whose context it was recorded in: `common_pid`; negative when not told.
+    /// The task in whose context it was recorded: `common_pid`; negative if unknown.
     pub(crate) current: i32,
     /// Interrupt or task context.
     pub(crate) context: Context,
@@ -48,7 +48,7 @@ pub(crate) struct Raw {
     pub(crate) event: RawEvent,
 }
 
-/// What happened, with tids for tasks. `model::Event` says what each kind means.
+/// The event, with tids for tasks. `model::Event` defines the meaning of each kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum RawEvent {
     Switch {
@@ -104,15 +104,15 @@ pub(crate) enum RawEvent {
         tid: i32,
         comm: Comm,
     },
-    /// An event that is not read: it tells only who was current. Readers keep the first one of a
-    /// CPU that tells nothing else, so that the CPU is known to have run that task.
+    /// An event that is not read: it shows only which task was current. Readers keep the first one
+    /// of a CPU that has no other event, so that the CPU is known to have run that task.
     Seen,
     /// Events were dropped between the previous record of this stream and this one.
     Lost {
         count: Option<u32>,
     },
-    /// The file ends here for this CPU: what came after is not known. The cut itself is told as a
-    /// `Loss` of its own.
+    /// The file ends here for this CPU: later events are not known. The cut itself is reported as a
+    /// separate `Loss`.
     Cut,
 }
 

@@ -1,4 +1,4 @@
-//! Which task a tid means at this moment: tids are reused, task ids are not.
+//! Resolves a tid to the task that has it at this moment: tids are reused, task ids are not.
 
 use std::collections::HashMap;
 
@@ -17,21 +17,22 @@ struct Known {
     comm: Comm,
     /// Created by a fork that the trace holds.
     forked: bool,
-    /// Went to sleep and was not woken since: when it runs now, clocks disagree or events lack.
+    /// It went to sleep and was not woken since: if it runs now, clocks disagree or events are
+    /// missing.
     asleep: bool,
-    /// Since it ran while asleep: when and where that was.
+    /// Since it ran while asleep: when and on which CPU that was.
     ran_asleep: Option<(u64, u16)>,
     first_seen: u64,
 }
 
-/// Tids and the tasks that they mean now.
+/// Tids and the tasks that have them now.
 pub(crate) struct Tasks {
-    /// By tid, as far as the largest one seen: at most 16 MiB.
+    /// By tid, up to the largest one seen: at most 16 MiB.
     slots: Vec<u32>,
-    /// Tids that no kernel gives out; a damaged file has them.
+    /// Tids that no kernel assigns; a damaged file has them.
     odd: HashMap<i32, u32>,
     known: Vec<Known>,
-    /// Names by tid that the file keeps beside its events (saved command lines).
+    /// Names by tid that the file keeps separately from its events (saved command lines).
     hints: HashMap<i32, String>,
     pids: HashMap<i32, i32>,
     /// Wakeups seen after the run that they caused, on another CPU; and the largest lead.
@@ -63,7 +64,7 @@ impl Tasks {
         };
     }
 
-    /// Which of `known` a tid means, or `NONE`.
+    /// The index in `known` of a tid, or `NONE`.
     #[inline]
     fn slot(&mut self, tid: i32) -> u32 {
         match self.slots.get(tid as u32 as usize) {
@@ -84,7 +85,7 @@ impl Tasks {
         self.slots[index] = slot;
     }
 
-    /// The task that `tid` means now.
+    /// The task that currently has `tid`.
     #[inline]
     pub(crate) fn get<S: Sink + ?Sized>(
         &mut self,
@@ -99,7 +100,7 @@ impl Tasks {
         }
     }
 
-    /// The task that a fork creates. A child whose clock runs ahead may have acted already.
+    /// The task that a fork creates. A child whose clock is ahead may have acted already.
     pub(crate) fn fork<S: Sink + ?Sized>(
         &mut self,
         tid: i32,
@@ -147,7 +148,7 @@ impl Tasks {
         };
         let slot = id.index().expect("no idle task");
         match self.known.get_mut(slot) {
-            // A sink that forgets gives the numbers of dead tasks out again.
+            // A sink that drops dead tasks reuses their numbers.
             Some(forgotten) => *forgotten = known,
             None => self.known.push(known),
         }
@@ -161,7 +162,7 @@ impl Tasks {
         &mut self.known[index]
     }
 
-    /// The new name of `task`, when `comm` differs from what it was called so far.
+    /// The new name of `task`, if `comm` differs from its name so far.
     #[inline]
     pub(crate) fn renamed<S: Sink + ?Sized>(
         &mut self,
@@ -195,7 +196,7 @@ impl Tasks {
         Some(name)
     }
 
-    /// What `task` is called now.
+    /// The current name of `task`.
     pub(crate) fn name(&mut self, task: TaskId) -> NameId {
         self.known(task).name
     }
@@ -211,7 +212,7 @@ impl Tasks {
         }
     }
 
-    /// From here on its tid means another task.
+    /// From here on its tid belongs to another task.
     #[cold]
     fn bury(&mut self, task: TaskId) {
         let tid = self.known(task).tid;

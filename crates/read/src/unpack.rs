@@ -1,4 +1,4 @@
-//! Traces that were compressed as a whole, as people do before they send them.
+//! Traces that were compressed as a whole, as users often do before they send them.
 
 use std::io::{ErrorKind, Read};
 
@@ -7,21 +7,21 @@ use libdeflater::{DecompressionError, Decompressor};
 
 use crate::Error;
 
-/// Most bytes that `len` compressed ones may unpack to. A small file may unpack to much, a large
-/// one to sixteen times its size, which is more than traces do.
+/// The most bytes that `len` compressed ones may unpack to. A small file may unpack to much, a
+/// large one to sixteen times its size, which is more than traces do.
 pub(crate) fn limit(len: usize) -> usize {
     len.saturating_mul(16).saturating_add(16 << 20)
 }
 
-/// What an archive holds.
+/// The contents of an archive.
 #[derive(Debug)]
 pub(crate) struct Unpacked {
     pub(crate) bytes: Vec<u8>,
-    /// The archive ends in the middle: this is what comes before.
+    /// Whether the archive ends in the middle: then this is the part before.
     pub(crate) cut: bool,
 }
 
-/// What a gzip or zstd archive holds; `None` when `bytes` are neither.
+/// The contents of a gzip or zstd archive; `None` if `bytes` are neither.
 pub(crate) fn whole(bytes: &[u8]) -> Option<Result<Unpacked, Error>> {
     match bytes {
         [0x1f, 0x8b, 8, ..] => Some(gzip(bytes)),
@@ -30,7 +30,7 @@ pub(crate) fn whole(bytes: &[u8]) -> Option<Result<Unpacked, Error>> {
     }
 }
 
-/// gzip states the size of what it holds at its end, modulo 2^32: a first guess, no more.
+/// gzip states the size of its contents at its end, modulo 2^32: only a first guess.
 fn gzip(bytes: &[u8]) -> Result<Unpacked, Error> {
     let room = limit(bytes.len());
     let stated = bytes.last_chunk::<4>().map_or(0, |size| u32::from_le_bytes(*size) as usize);
@@ -51,7 +51,7 @@ fn gzip(bytes: &[u8]) -> Result<Unpacked, Error> {
     }
 }
 
-/// The fast way knows whole archives only; this one gives what comes before a cut.
+/// The fast library call handles only whole archives; this one returns the part before a cut.
 fn cut_gzip(bytes: &[u8], room: usize) -> Result<Unpacked, Error> {
     let mut out = Vec::new();
     let read = GzDecoder::new(bytes).take(room as u64 + 1).read_to_end(&mut out);

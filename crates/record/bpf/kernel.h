@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What our programs need of the kernel's types. Only names matter: offsets are taken from the
- * running kernel when a program is loaded (CO-RE). `___x` is another version of a type. */
+/* The parts of the kernel's types that our programs need. Only names matter: offsets are taken
+ * from the running kernel when a program is loaded (CO-RE). `___x` is another version of a type. */
 #pragma once
 
 typedef unsigned char __u8;
@@ -11,7 +11,7 @@ typedef unsigned int __u32;
 typedef int __s32;
 typedef unsigned long long __u64;
 typedef long long __s64;
-/* bpf_helper_defs.h names these. */
+/* bpf_helper_defs.h refers to these. */
 typedef __u16 __be16;
 typedef __u32 __be32;
 typedef __u32 __wsum;

@@ -16,12 +16,12 @@ enum { MAX_CPUS = 8192, MAX_WORDS = MAX_CPUS / 64 };
 
 /* Set before loading. */
 const volatile __u32 mask_words = 1;	     /* 64-bit words of a CPU mask that can be set */
-const volatile __u32 wake_bytes = 64 << 10; /* wake user space after so many bytes of a ring */
+const volatile __u32 wake_bytes = 64 << 10; /* wake user space after this many bytes */
 const volatile __u32 cgroup_v1 = 0;	     /* the cpu controller has a hierarchy of its own */
 /* Arguments of sched_switch: 1 (preempt, prev, next, state), 2 (preempt, state, prev, next)
  * in 5.18 alone, 0 (preempt, prev, next) before that. */
 const volatile __u32 switch_arguments = 1;
-/* Of a preempt count: in an interrupt or NMI. Since 7.3 they lie higher. */
+/* The bits of a preempt count in an interrupt or NMI. Since 7.3 they are higher. */
 const volatile __u32 hardirq_mask = 0x00ff0000;
 
 struct ring {
@@ -36,7 +36,7 @@ struct {
 	__array(values, struct ring);
 } rings SEC(".maps");
 
-/* What was last told of a task. */
+/* What was last sent of a task. */
 struct told {
 	__u64 digest;
 };
@@ -48,7 +48,7 @@ struct {
 	__type(value, struct told);
 } tasks SEC(".maps");
 
-/* Of each CPU, written by that CPU alone. */
+/* Per CPU, written only by that CPU. */
 struct lane {
 	__u64 lost;	  /* events since the last one that found room */
 	__u64 lost_since; /* when the first of them happened */
@@ -56,7 +56,7 @@ struct lane {
 	__u64 unseen; /* bytes since user space was woken */
 	/* Where the kernel keeps this CPU's preempt count; 0: not known. */
 	__u64 preempt_count;
-	__u64 offline; /* it went down since we look */
+	__u64 offline; /* it went offline since the last look */
 	__u64 untold;  /* tasks for which there was no storage */
 	__u64 padding;
 } __attribute__((aligned(64)));
@@ -86,7 +86,7 @@ static __always_inline void submit(struct lane *lane, void *record, __u32 size)
 	bpf_ringbuf_submit(record, flags);
 }
 
-/* Room for a record; what was lost before it is told first. */
+/* Reserves room for a record; reports dropped events first. */
 static __always_inline void *reserve(void *ring, struct lane *lane, __u64 now, __u32 size)
 {
 	void *record;
@@ -149,7 +149,7 @@ static __always_inline __u32 state_of(struct task_struct *task)
 
 static __always_inline bool is_throttled(struct task_struct *task)
 {
-	/* Since 6.18 tasks are throttled one by one, before that the queue with all that is on it. */
+	/* Since 6.18 tasks are throttled one by one, before that the queue with all tasks on it. */
 	if (bpf_core_field_exists(task->throttled))
 		return task->throttled;
 	if (bpf_core_field_exists(struct cfs_rq, throttle_count))
@@ -174,7 +174,7 @@ static __always_inline __u8 prio_byte(int prio)
 	return prio + 1;
 }
 
-/* In whose name this runs (include/linux/preempt.h); 0 where that is not known. */
+/* The context in which this runs (include/linux/preempt.h); 0 if that is not known. */
 static __always_inline __u8 context(struct lane *lane)
 {
 	__u32 count = 0;
@@ -195,11 +195,12 @@ static __always_inline __u8 context(struct lane *lane)
 	return CONTEXT_KNOWN;
 }
 
-/* How often running one of our programs on a tracepoint disables migration of the current task: not
- * at all up to 6.18, seen once on 7.3. The idle task does it never, so what it has is ours. */
+/* How often the kernel disables migration of the current task to run one of our programs on a
+ * tracepoint: not at all up to 6.18, seen once on 7.3. The idle task never does, so its count is
+ * ours. */
 __u32 own_pins;
 
-/* How often migration of a task is disabled, by others than us. */
+/* How often migration of a task is disabled, except by our programs. */
 static __always_inline __u32 pins_of(struct task_struct *task)
 {
 	__u32 pins = task->migration_disabled;
@@ -209,14 +210,14 @@ static __always_inline __u32 pins_of(struct task_struct *task)
 	return pins > own_pins ? pins - own_pins : 0;
 }
 
-/* The same where a system call runs the program: whoever makes one disables nothing itself. */
+/* The same where a system call runs the program: the calling task itself disables no migration. */
 static __always_inline __u32 pins_in_call(struct task_struct *task)
 {
 	return task == bpf_get_current_task_btf() ? 0 : task->migration_disabled;
 }
 
-/* Each word counts with an odd factor of its own: if one word alone changes, so does the sum, and
- * no word waits for another. */
+/* Each word is multiplied by a different odd factor: if one word alone changes, so does the sum,
+ * and no word depends on another. */
 static __always_inline __u64 weigh(__u64 word, __u32 place)
 {
 	return word * ((place + 1) * 0x9e3779b97f4a7c16ULL + 1);
@@ -276,7 +277,7 @@ static __always_inline void fill_facts(struct facts *facts, struct task_struct *
 	bpf_probe_read_kernel(facts->mask, mask_words * 8, task->cpus_ptr);
 }
 
-/* A ring wants to know sizes beforehand: up to 256, 1024 and 8192 CPUs. */
+/* A ring needs sizes that are known beforehand: up to 256, 1024 and 8192 CPUs. */
 #define SEND(words)                                                                    \
 	({                                                                             \
 		__u32 size = sizeof(struct facts) + (words) * sizeof(__u64);           \
@@ -288,8 +289,9 @@ static __always_inline void fill_facts(struct facts *facts, struct task_struct *
 		facts != NULL;                                                         \
 	})
 
-/* Tells what changed about a task since it was looked at last. What is told of a task is stored
- * where memory may be asked for: at its fork and in the walk, never under a run queue's lock. */
+/* Sends what has changed about a task since the last look at it. What was sent of a task is
+ * stored only where memory may be allocated: at its fork and in the walk, never under a run
+ * queue's lock. */
 static __always_inline void look_with(struct task_struct *task, __u64 now, __u64 flags, __u32 pins)
 {
 	struct told *told;
@@ -317,7 +319,8 @@ static __always_inline void look_with(struct task_struct *task, __u64 now, __u64
 		sent = SEND(16);
 	else
 		sent = SEND(MAX_WORDS);
-	/* Running again ends a throttle, and nobody looks then: the next one is news as well. */
+	/* Running again ends a throttle, and there is no look then: so send the facts at the
+	 * next look, too. */
 	if (sent)
 		told->digest = is_throttled(task) ? 0 : digest;
 }
@@ -474,8 +477,8 @@ int BPF_PROG(on_sched_process_exit, struct task_struct *task)
 	return 0;
 }
 
-/* No tracepoint tells of affinities: without this one a change is seen at the next look at the task,
- * which some kernels let nobody do better. */
+/* No tracepoint reports affinities: without this program a change is seen only at the next look
+ * at the task. Some kernels allow nothing better. */
 SEC("fexit/set_cpus_allowed_common")
 int BPF_PROG(on_affinity, struct task_struct *task)
 {
@@ -483,9 +486,9 @@ int BPF_PROG(on_affinity, struct task_struct *task)
 	return 0;
 }
 
-/* As include/linux/cpuhotplug.h numbers them, the steps that a CPU takes itself lie above the one
- * that starts or kills it. So an upward step by the CPU itself says that it is up, a downward
- * one by another that it is dying or dead. */
+/* In include/linux/cpuhotplug.h, the steps that a CPU takes itself are numbered above the step
+ * that starts or kills it. So an upward step by the CPU itself means that it is online, a
+ * downward step by another CPU means that it is dying or dead. */
 SEC("tp_btf/cpuhp_enter")
 int BPF_PROG(on_cpuhp_enter, unsigned int cpu, int target, int step)
 {
@@ -521,14 +524,14 @@ int BPF_PROG(on_cpu_frequency, unsigned int khz, unsigned int cpu)
 	return 0;
 }
 
-/* The longest facts that there are, for the walk. */
+/* The longest possible facts, for the walk. */
 static struct {
 	struct facts facts;
 	__u64 mask[MAX_WORDS];
 } walked;
 
-/* Every task as it is now. What happened meanwhile is in the rings, and wins. What was told in an
- * earlier recording is not known in this one. */
+/* Every task as it is now. Events in the meantime are in the rings, and override this. Facts
+ * sent in an earlier recording do not count as known in this one. */
 SEC("iter/task")
 int walk(struct bpf_iter__task *ctx)
 {
@@ -547,7 +550,7 @@ int walk(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* How many CPUs there can be, and how far behind its `runqueues` a CPU keeps its preempt count. */
+/* How many CPUs there can be, and the offset of a CPU's preempt count from its `runqueues`. */
 const volatile __u32 cpus = 1;
 const volatile __s64 preempt_count_offset = 0;
 
@@ -557,7 +560,7 @@ static __always_inline void place(__u32 cpu, __u64 rq)
 		this_lane(cpu)->preempt_count = rq + preempt_count_offset;
 }
 
-/* Before `locate`, where no list says it. */
+/* Before `locate`, if no list has the queues. */
 SEC("iter/task")
 int locate_by_tasks(struct bpf_iter__task *ctx)
 {
@@ -568,8 +571,8 @@ int locate_by_tasks(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Finds out where CPUs keep their preempt counts: on x86 it is a variable of each CPU. Gives
- * whether what is found there can be the count of this very moment. */
+/* Finds where CPUs keep their preempt counts: on x86 in a per-CPU variable. Returns whether the
+ * value found there can be the count of this very moment. */
 SEC("syscall")
 int locate(void *ctx)
 {

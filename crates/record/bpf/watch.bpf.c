@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The watch: a timer looks at every CPU's run queue. No event of the scheduler is hooked. */
+/* The watch: a timer looks at every CPU's run queue. No scheduler event is hooked. */
 #include "kernel.h"
 
 #include <bpf/bpf_core_read.h>
@@ -13,16 +13,17 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 enum { MAX_CPUS = 8192 };
 
-/* Set before loading. */
+/* Set before loading. `idle_looks`, `wait_looks` and `tell_looks` are consecutive. */
 const volatile __u32 cpus = 1;
-const volatile __u64 look_ns = 10000000;      /* between two looks */
-const volatile __u64 period_ns = 1000000000; /* between two tellings of news */
-const volatile __u32 idle_looks = 2;	      /* a CPU counts that was idle so often in a row */
-const volatile __u32 wait_looks = 1;	      /* a CPU counts while tasks waited so often in a row */
-const volatile __u32 tell_looks = 3;	      /* news is what was seen so often in a row */
+const volatile __u64 look_ns = 10000000;      /* the interval between two looks */
+const volatile __u64 period_ns = 1000000000; /* the interval between two reports */
+const volatile __u32 idle_looks = 2;	      /* a CPU counts that was idle at so many looks */
+const volatile __u32 wait_looks = 1;	      /* it counts while tasks waited at so many looks */
+const volatile __u32 tell_looks = 3;	      /* a report needs findings at so many looks */
 const volatile __u32 blind = 0;		      /* for measuring: look at no CPU */
 
-/* So many looks that find nothing end a run: one may fall into a blip of a kernel thread. */
+/* This many looks that find nothing end a run: one may coincide with a short run of a kernel
+ * thread. */
 enum { MISSES = 2 };
 
 struct ticker {
@@ -45,23 +46,23 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 16); /* whole pages, of whatever size they are */
+	__uint(max_entries, 1 << 16); /* whole pages, whatever their size */
 } tellings SEC(".maps");
 
-/* Of each CPU. */
+/* Per CPU. */
 static struct seat {
 	__u64 rq;
-	__u32 idle; /* at so many looks in a row */
+	__u32 idle; /* at this many consecutive looks */
 	__u32 padding;
 } seats[MAX_CPUS];
 
-/* What one look sees. */
+/* The result of one look. */
 struct sight {
 	__u32 idle;
 	__u32 waiting;
 };
 
-/* Tasks whose dequeue is delayed (6.12): they are counted and want nothing. */
+/* Tasks whose dequeue is delayed (6.12): they are counted but do not want to run. */
 static __always_inline __u32 delayed(__u64 rq)
 {
 	struct cfs_rq___delayed *old;
@@ -75,10 +76,10 @@ static __always_inline __u32 delayed(__u64 rq)
 	return 0;
 }
 
-/* `nr_running` counts the tasks of all classes, throttled ones not (those are taken off the
- * queue, one by one or with their group), but servers of the deadline class neither, which
- * `dl_nr_running` does. Without the delayed ones it is how many want to run. 0 says that the idle
- * task runs and nothing waits. Read without the lock: a look may be off by what just happens. */
+/* `nr_running` counts the tasks of all classes, without throttled ones (those are dequeued, one
+ * by one or with their group) and without servers of the deadline class (`dl_nr_running` counts
+ * those). Minus the delayed tasks, it is the number of tasks that want to run. 0 means that the
+ * idle task runs and no task waits. Read without the lock: a look may miss a change in progress. */
 static long look_at(__u32 cpu, struct sight *sight)
 {
 	struct seat *seat = &seats[cpu & (MAX_CPUS - 1)];
@@ -95,14 +96,14 @@ static long look_at(__u32 cpu, struct sight *sight)
 	if (running == 1)
 		return 0;
 	late = delayed(seat->rq);
-	/* Of these one runs, or is about to. */
+	/* One of these runs, or is about to. */
 	if (late < running - 1)
 		sight->waiting += running - 1 - late;
 	return 0;
 }
 
-/* Nothing is on the queue of an offline CPU either. To ask each CPU at each look would take
- * another cache line of it. */
+/* The queue of an offline CPU is empty, too. Checking each CPU at each look would take another
+ * cache line per CPU. */
 static long count_idle(__u32 cpu, struct sight *sight)
 {
 	struct seat *seat = &seats[cpu & (MAX_CPUS - 1)];
@@ -118,7 +119,7 @@ static __always_inline void tell(struct figures *figures)
 	struct run *told = bpf_ringbuf_reserve(&tellings, sizeof(*told), 0);
 
 	if (!told)
-		return; /* what was told is not read yet, so user space is awake */
+		return; /* the last report is not read yet, so user space is awake */
 	*told = figures->run;
 	bpf_ringbuf_submit(told, 0);
 	figures->told = figures->now;
@@ -175,8 +176,8 @@ static int look(void *map, __u32 *key, struct ticker *ticker)
 	return 0;
 }
 
-/* Before `begin`, where no list says where the run queues are. A CPU that comes up for the first
- * time later is not looked at there: at no queue nothing runs, and it is not online. */
+/* Before `begin`, if no list has the run queues. A CPU that comes online for the first time
+ * later is not looked at there: it has no queue, so nothing runs on it and it counts as offline. */
 SEC("iter/task")
 int find(struct bpf_iter__task *ctx)
 {
@@ -188,7 +189,7 @@ int find(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Finds the run queues and begins to look. The timer ends with the last descriptor of its map. */
+/* Finds the run queues and starts the timer. It ends with the last descriptor of its map. */
 SEC("syscall")
 int begin(void *ctx)
 {

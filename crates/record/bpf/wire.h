@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the programs hand to user space. `src/bpf/wire.rs` reads it; both sides are of one build. */
+/* The data that the programs send to user space. `src/wire.rs` reads it; both sides are of one
+ * build. */
 #pragma once
 
 enum kind {
@@ -18,10 +19,10 @@ enum kind {
 };
 
 enum {
-	PREEMPTED = 1, /* of a switch: prev was preempted */
-	QUEUED = 2,    /* of a waking: the task was still queued. Of facts: it is */
+	PREEMPTED = 1, /* switch: prev was preempted */
+	QUEUED = 2,    /* waking: the task was still queued; facts: it is */
 	UP = 4,
-	RUNNING = 8, /* of facts: it runs */
+	RUNNING = 8, /* facts: it runs */
 	SOFTIRQ = 16,
 	HARDIRQ = 32,
 	CONTEXT_KNOWN = 64,
@@ -40,10 +41,10 @@ struct event {
 	__u8 other_prio;
 };
 
-/* Everything about a task that changes seldom; sent when something of it changed. */
+/* The facts about a task that change seldom; sent when one of them has changed. */
 struct facts {
 	struct event event; /* on: its CPU */
-	__u64 start_time;   /* tells apart two tasks of one tid */
+	__u64 start_time;   /* distinguishes two tasks of one tid */
 	__u64 cgroup;	    /* id of the node in cgroupfs */
 	char comm[16];
 	__u32 tgid;

@@ -8,18 +8,19 @@ pub fn now() -> Time {
     Time(nanoseconds(clock_gettime(ClockId::Monotonic)))
 }
 
-/// How long the machine was suspended before the recording began: the clock stood still then.
+/// How long the machine was suspended before the recording began: the clock stops during
+/// suspension.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Suspended(Span);
 
 impl Suspended {
-    /// Since it was booted, until now.
+    /// From boot until now.
     pub(crate) fn so_far() -> Suspended {
         let boot = nanoseconds(clock_gettime(ClockId::Boottime));
         Suspended(Span(boot.saturating_sub(now().0)))
     }
 
-    /// What to say if it was since.
+    /// The loss to report if the machine was suspended since.
     pub(crate) fn loss(self) -> Option<Loss> {
         let slept = Span(Suspended::so_far().0.0.saturating_sub(self.0.0));
         let note = format!("the machine was suspended for {slept}; the clock stood still");

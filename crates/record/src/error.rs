@@ -10,52 +10,52 @@ pub enum Error {
     /// This build has no BPF programs.
     #[error("this build has no BPF programs")]
     NotBuilt,
-    /// The kernel describes no types, so programs cannot be fitted to it.
+    /// The kernel has no type description, so programs cannot be relocated for it.
     #[error("the kernel has no BTF (/sys/kernel/btf/vmlinux)")]
     NoBtf,
-    /// The kernel's BPF cannot do yet what our programs do.
+    /// The kernel's BPF lacks features that our programs need.
     #[error("the kernel is too old: its BPF is not that of Linux {since}")]
     TooOld {
-        /// Which version could.
+        /// The first version that has them.
         since: &'static str,
     },
-    /// BPF is for those who may.
+    /// BPF needs capabilities.
     #[error("BPF needs CAP_BPF and CAP_PERFMON")]
     NotAllowed,
-    /// Tracefs is nowhere, or was built into the kernel without instances.
+    /// Tracefs is not mounted, or the kernel was built without instances.
     #[error("tracefs is not mounted")]
     NoTracefs,
-    /// Tracefs can only be looked at, as in most containers.
+    /// Tracefs can only be read, as in most containers.
     #[error("tracefs is mounted read-only")]
     ReadOnly,
-    /// Tracefs is for root.
+    /// Only root may use tracefs.
     #[error("tracefs belongs to root")]
     NotRoot,
     /// There are no scheduling events, or none that can be read.
     #[error("the kernel has no event sched_switch in tracefs")]
     NoEvents,
-    /// Nothing works.
+    /// No way of recording works.
     #[error("{bpf}; and without BPF: {tracefs}")]
     Neither {
-        /// Why BPF does not.
+        /// Why BPF does not work.
         bpf: Box<Error>,
-        /// Why tracefs does not.
+        /// Why tracefs does not work.
         tracefs: Box<Error>,
     },
-    /// The figures of a watch cannot be served.
+    /// The metrics of a watch cannot be served.
     #[error("cannot listen on {address}: {}", why.kind())]
     Listen {
-        /// Where.
+        /// The address.
         address: SocketAddr,
-        /// What the kernel said.
+        /// The kernel's error.
         why: io::Error,
     },
-    /// Something that every recording needs failed.
+    /// An operation that every recording needs failed.
     #[error("cannot {doing}: {why}")]
     Failed {
-        /// What was being done.
+        /// The operation.
         doing: String,
-        /// What the kernel said.
+        /// The kernel's error.
         why: String,
     },
     /// The recording cannot be written.
@@ -66,10 +66,10 @@ pub enum Error {
     Folder {
         /// The folder.
         folder: PathBuf,
-        /// What the system said.
+        /// The system's error.
         why: io::Error,
     },
-    /// Anything else of the system.
+    /// Any other error of the system.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -109,7 +109,7 @@ impl Error {
     }
 }
 
-/// What to do where the system wrote no further.
+/// The advice for a file that the system could not write any further.
 fn full(error: &io::Error) -> &'static str {
     use io::ErrorKind::{FileTooLarge, PermissionDenied, QuotaExceeded, StorageFull};
     match error.kind() {

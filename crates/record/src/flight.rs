@@ -15,31 +15,31 @@ use crate::trigger::{Fired, Trigger};
 #[cfg(test)]
 mod tests;
 
-/// A sink that forgets: it holds what happened during the last seconds, and what was so before.
+/// A sink that forgets: it holds the events of the last seconds, and the state before them.
 ///
-/// A State follows where the kept events begin, so that what is saved knows its start as a whole
-/// recording does. Tasks that ended before are forgotten too, and their numbers given out again.
+/// A State is kept at the first kept event, so that what is saved knows its state at the start as a
+/// whole recording does. Tasks that ended before are dropped too, and their numbers are reused.
 pub struct Flight {
     head: Head,
     last: Span,
-    /// Rows that there is room for.
+    /// How many rows there is room for.
     room: usize,
     names: Interned<Box<str>>,
     masks: Interned<CpuSet>,
     tasks: Vec<Task>,
     seen: Vec<Seen>,
-    /// Numbers of tasks that are forgotten.
+    /// Numbers of dropped tasks.
     free: Vec<TaskId>,
-    /// Those of which no more is told, though their end was not seen.
+    /// Tasks that are reported no more, though their end was not seen.
     gone: Vec<TaskId>,
-    /// Which cgroup each task was in before the first row: no State knows.
+    /// The cgroup of each task before the first row: no State holds it.
     groups: Vec<Option<NameId>>,
     rows: VecDeque<Row>,
-    /// Before the first row.
+    /// The state before the first row.
     tail: State,
-    /// What is kept begins here.
+    /// The start of what is kept.
     from: Time,
-    /// Up to here everything was told.
+    /// All events up to here have been reported.
     until: Time,
     losses: Vec<Loss>,
     annexes: Vec<Annex>,
@@ -47,16 +47,16 @@ pub struct Flight {
     trigger: Option<Trigger>,
 }
 
-/// What nobody has looked at yet: the last rows.
+/// What the trigger has not seen yet: the last rows.
 struct Fresh {
     from: Time,
-    /// Before them.
+    /// The state before them.
     state: State,
     rows: usize,
 }
 
 impl Flight {
-    /// Keeps what happened during the `last` seconds, as far as it fits into `memory` bytes.
+    /// Keeps the events of the `last` seconds, as far as they fit into `memory` bytes.
     pub fn new(head: Head, last: Span, memory: u64) -> Flight {
         let room = (memory / size_of::<Row>() as u64).clamp(1024, u32::MAX.into()) as usize;
         Flight {
@@ -81,27 +81,27 @@ impl Flight {
         }
     }
 
-    /// Gives everything from the start on in [parts](Flight::part), too.
+    /// Also returns everything from the start on in [parts](Flight::part).
     pub fn in_parts(mut self) -> Flight {
         let state = self.tail.clone();
         self.fresh = Some(Fresh { from: self.from, state, rows: 0 });
         self
     }
 
-    /// Lets `trigger` look at everything from the start on.
+    /// Lets `trigger` check everything from the start on.
     pub fn with_trigger(mut self, trigger: Trigger) -> Flight {
         self.trigger = Some(trigger);
         self.in_parts()
     }
 
-    /// Forgets what is too old, and lets the trigger look at what came in since the last turn.
+    /// Drops what is too old, and lets the trigger check what arrived since the last call.
     pub fn turn(&mut self) -> Option<Fired> {
         let part = self.part();
         part.zip(self.trigger.as_mut()).and_then(|(part, trigger)| trigger.look(&part))
     }
 
-    /// Forgets what is too old. Gives what came in since this was asked last: a part that begins
-    /// where the last one ended. Tasks keep their numbers from part to part.
+    /// Drops what is too old. Returns what arrived since the last call: a part that begins where
+    /// the last one ended. Tasks keep their numbers from part to part.
     pub fn part(&mut self) -> Option<History> {
         let part = self.fresh();
         let oldest = Time(self.until.0.saturating_sub(self.last.0));
@@ -113,7 +113,7 @@ impl Flight {
         part
     }
 
-    /// How much is kept.
+    /// How long a span is kept.
     pub fn kept(&self) -> Span {
         self.until - self.from
     }
@@ -127,8 +127,8 @@ impl Flight {
         self.rows.is_empty()
     }
 
-    /// Writes what is kept. Gives how many events are in it: a few more than were kept, which say
-    /// what was so when it begins.
+    /// Writes what is kept. Returns how many events it wrote: a few more than are kept, which
+    /// describe the state at the start.
     pub fn save<W: Write>(&self, out: W) -> Result<(W, u64), Error> {
         let mut writer = Writer::new(out, &self.head_from(self.from))?;
         self.whole(&mut writer);
@@ -143,7 +143,7 @@ impl Flight {
         builder.finish()
     }
 
-    /// The head of what begins at `from`.
+    /// The head of a History that begins at `from`.
     fn head_from(&self, from: Time) -> Head {
         let mut head = self.head.clone();
         (head.window.from, head.window.to) = (from, self.until);
@@ -171,8 +171,8 @@ impl Flight {
         part
     }
 
-    /// Names and CPU sets that nobody has any more give their numbers to new ones, and so do tasks
-    /// whose number was taken by another one.
+    /// Frees the numbers of names and CPU sets that are no longer in use, and of tasks whose tid
+    /// was taken by another task.
     fn sweep(&mut self) {
         if !(self.names.is_full() || self.masks.is_full() || self.gone.len() >= SWEEP) {
             return;
@@ -212,7 +212,7 @@ impl Flight {
         self.masks.end_sweep();
     }
 
-    /// What happened from the row `first` on, before which `state` was so.
+    /// The events from row `first` on; `state` is the state before them.
     fn piece(&self, state: &State, from: Time, first: usize) -> History {
         let mut builder = Builder::new(self.head_from(from));
         self.begin(state, &mut builder);
@@ -220,7 +220,7 @@ impl Flight {
         builder.finish()
     }
 
-    /// What was so before anything happened.
+    /// Writes the state before the first event.
     fn begin(&self, state: &State, sink: &mut dyn Sink) {
         for name in &self.names.all {
             sink.name(name);
@@ -260,7 +260,7 @@ impl Flight {
         }
     }
 
-    /// Lets the oldest row happen, for good.
+    /// Applies the oldest row to the state, and drops it.
     fn forget(&mut self) {
         let Some(row) = self.rows.pop_front() else { return };
         let entry = row.unpack();
@@ -269,7 +269,7 @@ impl Flight {
         if let Some(fresh) = &mut self.fresh
             && fresh.rows > self.rows.len()
         {
-            // More came in at once than there is room for.
+            // More events arrived at once than there is room for.
             fresh.state.apply(&entry, &mut ());
             (fresh.from, fresh.rows) = (entry.time, self.rows.len());
         }
@@ -328,7 +328,8 @@ impl Sink for Flight {
             self.forget();
         }
         if self.rows.len() == self.rows.capacity() {
-            // As far as events come in, not as far as was allowed: that may be more than there is.
+            // Grows with the events that arrive, not to the allowed size: that may be more than
+            // there is.
             let more = self.rows.len().max(1024).min(self.room - self.rows.len());
             self.rows.reserve_exact(more);
         }
@@ -360,7 +361,7 @@ impl Sink for Flight {
     }
 }
 
-/// The rows of `annex` that are no older than what is kept, where they say until when they count.
+/// The rows of `annex` that are not older than what is kept, if the rows have an end time.
 fn since(annex: &Annex, from: Time) -> Annex {
     let mut annex = annex.clone();
     if let Some(until) = annex.table.columns.iter().position(|column| column.unit == Unit::At) {
@@ -370,18 +371,18 @@ fn since(annex: &Annex, from: Time) -> Annex {
     annex
 }
 
-/// Names, CPU sets or tasks that are forgotten in one go.
+/// How many names, CPU sets or tasks are dropped at once.
 const SWEEP: usize = 1024;
 
-/// Values by number, each once. A number that nobody uses any more is given to another value; until
-/// then it keeps its own, since numbers count through in a file.
+/// Values by number, each once. The number of a value that is no longer in use is given to another
+/// value; until then the value keeps its number, since numbers are consecutive in a file.
 #[derive(Debug)]
 struct Interned<T> {
     all: Vec<T>,
     used: Vec<bool>,
     ids: HashMap<T, u32>,
     free: Vec<u32>,
-    /// So many are given out before the next sweep.
+    /// How many numbers are given out before the next sweep.
     room: usize,
 }
 
@@ -405,7 +406,7 @@ impl<T: Clone + Eq + std::hash::Hash> Interned<T> {
         let value = own(value);
         let id = loop {
             match self.free.pop() {
-                // It came back meanwhile.
+                // The value came back meanwhile.
                 Some(id) if self.used[id as usize] => {}
                 Some(id) => {
                     let before = std::mem::replace(&mut self.all[id as usize], value.clone());
@@ -436,7 +437,7 @@ impl<T: Clone + Eq + std::hash::Hash> Interned<T> {
     fn end_sweep(&mut self) {
         let unused = |id: &u32| !self.used[*id as usize];
         self.free = (0..self.all.len() as u32).rev().filter(unused).collect();
-        // Sweeps are as seldom as what is in use is much.
+        // The more values are in use, the rarer are the sweeps.
         self.room = 2 * (self.all.len() - self.free.len()) + SWEEP;
     }
 }

@@ -1,4 +1,4 @@
-//! What is known of this machine before anything is recorded.
+//! What is known of this machine before the recording.
 
 use wastenot_host::{is_first_namespace, is_guest, kernel, read};
 use wastenot_model::{Carries, Clock, Cpu, CpuId, CpuSet, Head, Machine, Source};
@@ -18,7 +18,7 @@ pub(crate) fn head(machine: Machine, format: &str, carries: Carries) -> Head {
     head
 }
 
-/// This machine; where /sys tells nothing, as many CPUs as there can be.
+/// This machine; if /sys has no information, one with as many CPUs as there can be.
 pub(crate) fn machine() -> Machine {
     let mut machine = wastenot_scenario::from_sys(read).unwrap_or_else(|_| Machine::flat(0));
     let possible = read("/sys/devices/system/cpu/possible");
@@ -30,15 +30,15 @@ pub(crate) fn machine() -> Machine {
     machine
 }
 
-/// Whether what may change of a machine while it runs is as `machine` says: which CPUs are online,
-/// and which isolated. To find out the rest takes thousands of small files on a large one. `read`
-/// gives the content of a file.
+/// Whether the facts that may change while a machine runs are still as in `machine`: which CPUs are
+/// online, and which are isolated. Reading the rest takes thousands of small files on a large
+/// machine. `read` returns the content of a file.
 pub(crate) fn is_still(machine: &Machine, read: impl Fn(&str) -> Option<String>) -> bool {
     let same = |name: &str, is_so: fn(&Cpu) -> bool| {
         let list = read(&format!("/sys/devices/system/cpu/{name}"));
         let cpus = machine.cpus.iter().enumerate().filter(|(_, cpu)| is_so(cpu));
         let cpus: CpuSet = cpus.map(|(index, _)| CpuId(index as u16)).collect();
-        // What is told nowhere does not change.
+        // A list that has no file does not change.
         list.and_then(|list| CpuSet::parse(&list)).is_none_or(|list| list == cpus)
     };
     same("online", |cpu| cpu.online) && same("isolated", |cpu| cpu.isolated)
@@ -50,7 +50,7 @@ fn notes() -> Vec<(String, String)> {
     let mut note = |key: &str, text: Option<String>| {
         notes.extend(text.map(|text| (key.to_owned(), text)));
     };
-    // Its own threads are in the recording too: this tells them apart.
+    // The recorder's own threads are in the recording too: this identifies them.
     note("recorder_pid", is_first_namespace().then(|| std::process::id().to_string()));
     note("command_line", read("/proc/cmdline"));
     note("hypervisor", Some(if is_guest() { "yes" } else { "no" }.to_owned()));

@@ -1,8 +1,8 @@
-//! Records a live kernel: what happened is pushed into a [`Sink`](wastenot_model::Sink).
+//! Records a live kernel: events are pushed into a [`Sink`](wastenot_model::Sink).
 //!
-//! BPF programs on the scheduler's tracepoints write into one ring a CPU; the rings are drained,
-//! merged in time order and given tasks ([`begin`]). Where BPF may not be used a tracefs
-//! instance does the same with less: no affinities, no state at the start.
+//! BPF programs on the scheduler's tracepoints write into one ring per CPU; the rings are drained,
+//! merged in time order, and tids are resolved to tasks ([`begin`]). If BPF may not be used, a
+//! tracefs instance records with less information: no affinities, no state at the start.
 #![cfg_attr(not(bpf), allow(dead_code, reason = "some of it serves the BPF programs alone"))]
 
 #[cfg(bpf)]

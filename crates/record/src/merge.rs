@@ -1,30 +1,31 @@
-//! What comes in from all CPUs, put in time order.
+//! Puts the events of all CPUs into time order.
 
 use std::collections::VecDeque;
 
 use wastenot_model::{CpuId, Loss, LossKind, Span, Time};
 
-/// How long after it happened an event may still come in from another CPU: a virtual CPU may be
-/// taken away between looking at the clock and writing the event down.
+/// How long after it happened an event may still arrive from another CPU: a virtual CPU may be
+/// descheduled between reading the clock and writing the event.
 pub(crate) const LATE: Span = Span::ms(100);
 
-/// What is ordered.
+/// A record that can be ordered.
 pub(crate) trait Timed {
-    /// Time first; at equal time what queues or tells comes before what switches, then by CPU.
+    /// Time first; at equal time what queues a task or sends facts comes before what switches, then
+    /// by CPU.
     fn order(&self) -> (Time, bool, CpuId);
     fn time(&self) -> Time;
-    /// Replaces a time that went back.
+    /// Replaces a time that went backwards.
     fn hold(&mut self, time: Time);
 }
 
-/// Records that may still be overtaken by one of another CPU.
+/// Records that a record of another CPU may still precede.
 #[derive(Debug)]
 pub(crate) struct Pending<T> {
-    /// What was taken and is not in order yet.
+    /// Records that were taken and are not in order yet.
     pub(crate) fresh: Vec<T>,
-    /// By CPU, each in order.
+    /// By CPU: its records, in order.
     lanes: Vec<VecDeque<T>>,
-    /// What is told next; kept for its memory.
+    /// The records to hand on next; kept for its memory.
     batch: Vec<T>,
     begun: Time,
     told: Time,
@@ -32,13 +33,14 @@ pub(crate) struct Pending<T> {
 }
 
 impl<T: Timed> Pending<T> {
-    /// Of a recording that begins at `begun`: what is stamped before is dropped.
+    /// For a recording that begins at `begun`: earlier records are dropped.
     pub(crate) fn since(begun: Time) -> Pending<T> {
         let (fresh, lanes, batch) = (Vec::new(), Vec::new(), Vec::new());
         Pending { fresh, lanes, batch, begun, told: begun, late: 0 }
     }
 
-    /// Puts what is fresh where it belongs. Each CPU tells almost in order: few are overtaken.
+    /// Sorts the fresh records into their lanes. Each CPU's records are almost in order: few have
+    /// to move.
     pub(crate) fn sort(&mut self) {
         for record in self.fresh.drain(..).filter(|record| record.time() >= self.begun) {
             let key = record.order();
@@ -54,14 +56,14 @@ impl<T: Timed> Pending<T> {
         }
     }
 
-    /// Once sorted: hands on those from before `until`. One that comes too late is held at the
+    /// After `sort`: hands on the records before `until`. A record that arrives too late gets the
     /// last stamp.
     pub(crate) fn tell(&mut self, until: Time, mut each: impl FnMut(&T)) {
         for lane in &mut self.lanes {
             let count = lane.partition_point(|record| record.time() < until);
             self.batch.extend(lane.drain(..count));
         }
-        // As many runs as CPUs: a stable sort merges them.
+        // There are as many sorted runs as CPUs: a stable sort merges them.
         self.batch.sort_by_key(T::order);
         for mut record in self.batch.drain(..) {
             if record.time() < self.told {
@@ -73,14 +75,14 @@ impl<T: Timed> Pending<T> {
         }
     }
 
-    /// Once sorted: all of them, in order.
+    /// After `sort`: all records, in order.
     pub(crate) fn all(&self) -> Vec<&T> {
         let mut all: Vec<&T> = self.lanes.iter().flatten().collect();
         all.sort_by_key(|record| record.order());
         all
     }
 
-    /// What came too late.
+    /// The loss for records that arrived too late.
     pub(crate) fn loss(&self) -> Option<Loss> {
         let note = format!("events came more than {LATE} late and were held at the last stamp");
         let mut loss = Loss::new(LossKind::ClockStep, note);

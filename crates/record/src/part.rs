@@ -1,5 +1,5 @@
-//! Files that are being written: whoever writes one holds a lock on it (flock(2)), so that others
-//! can tell it from one that was left by somebody who was killed.
+//! Files that are being written: the writer holds a lock on its file (flock(2)), so that other
+//! processes can distinguish it from a file whose writer was killed.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -8,15 +8,15 @@ use std::path::Path;
 
 use rustix::fs::{FlockOperation, flock};
 
-/// Holds `file`, which was just made at `path`, until it is closed. Tells whether it is still
-/// there: before it was held somebody may have taken it for one that was left.
+/// Locks `file`, just created at `path`, until it is closed. Returns whether the file is still
+/// there: before it was locked another process may have removed it as left behind.
 pub fn hold(file: &File, path: &Path) -> io::Result<bool> {
     flock(file, FlockOperation::LockExclusive)?;
     is_at(file, path)
 }
 
-/// The file at `path`, held, if nobody writes it any more. `None` where somebody does, or where it
-/// is gone meanwhile.
+/// The file at `path`, locked, if no process writes it any more. `None` if a process does, or if
+/// the file has disappeared meanwhile.
 pub fn left(path: &Path) -> io::Result<Option<File>> {
     let file = match File::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -28,7 +28,7 @@ pub fn left(path: &Path) -> io::Result<Option<File>> {
     Ok(is_at(&file, path)?.then_some(file))
 }
 
-/// Whether `path` names this file, and not another one that took its place.
+/// Whether `path` names this file, and not another one that replaced it.
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     let own = file.metadata()?;
     match fs::metadata(path) {

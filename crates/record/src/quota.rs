@@ -1,5 +1,5 @@
-//! What each cgroup's quota held back while something was recorded: a throttled task looks exactly
-//! like a waiting one otherwise.
+//! Throttling by the quota of each cgroup during a recording: without it a throttled task looks
+//! exactly like a waiting one.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,10 +12,10 @@ use wastenot_host::Hierarchy;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Quotas(BTreeMap<String, Quota>);
 
-/// The quota of one (cpu.max and cpu.stat; cpu.cfs_* where the cpu controller is version 1).
+/// The quota of one cgroup (cpu.max and cpu.stat; cpu.cfs_* if the cpu controller is version 1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Quota {
-    /// CPU time it may have in a period; none when it has no limit.
+    /// CPU time that it may have in a period; `None` if it has no limit.
     quota_ns: Option<u64>,
     period_ns: u64,
     periods: u64,
@@ -24,7 +24,7 @@ struct Quota {
 }
 
 impl Quotas {
-    /// As they are now.
+    /// The quotas as they are now.
     pub(crate) fn now(hierarchy: &Hierarchy) -> Quotas {
         let mut all = BTreeMap::new();
         hierarchy.each(|path, folder| {
@@ -36,7 +36,7 @@ impl Quotas {
         Quotas(all)
     }
 
-    /// What came of those that have a limit since `before`.
+    /// The throttling of the cgroups with a limit since `before`.
     pub(crate) fn since(&self, before: &Quotas) -> Annex {
         let columns = [
             ("cgroup", "cgroup", Unit::None),
@@ -64,7 +64,7 @@ impl Quotas {
 }
 
 impl Quota {
-    /// By the files of a cgroup; none where the cpu controller is not on.
+    /// The quota from the files of a cgroup; `None` if the cpu controller is not enabled.
     fn read(read: impl Fn(&str) -> Option<String>) -> Option<Quota> {
         const US: u64 = 1_000;
         let number = |text: Option<&str>| text.and_then(|text| text.trim().parse::<u64>().ok());
@@ -73,7 +73,7 @@ impl Quota {
                 let mut words = max.split_whitespace();
                 (number(words.next()), number(words.next()))
             }
-            // -1 is no limit.
+            // -1 means no limit.
             None => {
                 let quota = read("cpu.cfs_quota_us")?;
                 (number(Some(&quota)), number(read("cpu.cfs_period_us").as_deref()))

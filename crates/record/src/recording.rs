@@ -1,4 +1,4 @@
-//! A recording that goes on, whatever records it.
+//! A recording in progress, independent of the way it is made.
 
 use std::time::Duration;
 
@@ -15,24 +15,24 @@ use wastenot_host::Hierarchy;
 pub struct Options {
     /// Bytes of each CPU's ring in the kernel, rounded up to a power of two.
     pub ring_bytes: u32,
-    /// By which means.
+    /// The way of recording.
     pub way: Way,
 }
 
-/// By which means to record.
+/// The ways of recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Way {
-    /// BPF where it may be used, else tracefs.
+    /// BPF if it may be used, else tracefs.
     #[default]
     Best,
-    /// BPF or not at all.
+    /// Only BPF.
     Bpf,
     /// A tracefs instance.
     Tracefs,
 }
 
 impl Options {
-    /// The bytes of a ring as a ring can have them.
+    /// The bytes of a ring, rounded to an allowed size.
     pub(crate) fn ring(&self) -> u32 {
         self.ring_bytes.clamp(64 << 10, 1 << 30).next_power_of_two()
     }
@@ -44,41 +44,41 @@ impl Default for Options {
     }
 }
 
-/// What came of a recording.
+/// The result of a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Events that found no room.
+    /// Dropped events.
     pub lost: u64,
 }
 
-/// A recording that goes on. Dropped, it ends, and leaves nothing behind.
+/// A recording in progress. Dropping it ends it and leaves nothing behind.
 pub trait Recording {
-    /// Waits until it is worth draining, a signal comes, or the time is over.
+    /// Waits until draining is worthwhile, a signal arrives, or the time is over.
     fn wait(&mut self, at_most: Duration);
-    /// Moves what happened, up to a tenth of a second ago, onto the sink.
+    /// Moves the events up to a tenth of a second ago into the sink.
     fn drain(&mut self, sink: &mut dyn Sink);
-    /// Ends the recording and moves the rest. What it holds in the kernel goes when it is dropped.
+    /// Ends the recording and moves the rest. Its kernel resources are freed when it is dropped.
     fn finish(&mut self, sink: &mut dyn Sink) -> Summary;
 }
 
-/// A recorder that is ready, and can record anew after each end.
+/// A recorder that is loaded, and can record again after each end.
 pub(crate) trait Anew: Recording {
-    /// Begins to record, and tells what is known before the first event.
+    /// Begins to record, and returns what is known before the first event.
     fn begin(&mut self) -> Result<Head, Error>;
 }
 
-/// A recording that began, by which means, and why not by better ones.
+/// A recording that has begun, the way it uses, and why it does not use a better one.
 pub struct Begun {
     /// The recording.
     pub recording: Box<dyn Recording>,
     /// What is known before its first event.
     pub head: Head,
-    /// Why BPF is not used, where it is not.
+    /// Why BPF is not used, if it is not.
     pub instead_of_bpf: Option<Error>,
 }
 
-/// Begins to record. From here on nothing is missed; it comes out of
-/// [`drain`](Recording::drain).
+/// Begins to record. From here on all events are recorded; [`drain`](Recording::drain) returns
+/// them.
 pub fn begin(options: &Options) -> Result<Begun, Error> {
     let (hierarchy, steal) = (Hierarchy::here(), Steal::begin());
     let quotas = Quotas::now(&hierarchy);
@@ -99,8 +99,8 @@ pub fn begin(options: &Options) -> Result<Begun, Error> {
     Ok(Begun { recording, head, instead_of_bpf })
 }
 
-/// Makes ready to record through BPF, without quotas and stolen time: those are told at an end, and
-/// kept in memory until then.
+/// Prepares to record with BPF, without quotas and stolen time: those are reported at the end of a
+/// recording, and kept in memory until then.
 pub(crate) fn load(options: &Options) -> Result<Box<dyn Anew>, Error> {
     #[cfg(bpf)]
     return Ok(Box::new(crate::bpf::Bpf::load(options)?));
@@ -108,7 +108,7 @@ pub(crate) fn load(options: &Options) -> Result<Box<dyn Anew>, Error> {
     return Err(Error::NotBuilt);
 }
 
-/// A recording, and what no event tells: quotas and stolen time.
+/// A recording, and what no event reports: quotas and stolen time.
 struct Accompanied {
     recording: Box<dyn Recording>,
     hierarchy: Hierarchy,
@@ -132,8 +132,8 @@ impl Recording for Accompanied {
     }
 }
 
-/// Whether this machine lets us record with BPF. The programs are loaded to find out: versions
-/// and settings tell too little.
+/// Whether this machine allows recording with BPF. The programs are loaded to find out: kernel
+/// versions and settings do not suffice.
 pub fn probe_bpf() -> Result<(), Error> {
     #[cfg(bpf)]
     return crate::bpf::probe();

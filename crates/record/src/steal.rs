@@ -1,5 +1,5 @@
-//! What the hypervisor took from each CPU, second by second: a CPU that was taken away ran nothing,
-//! although the kernel saw its task run.
+//! Steal time of each CPU, second by second: while the hypervisor ran another guest, a CPU ran
+//! nothing although the kernel saw its task run.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,15 @@ use wastenot_model::{Annex, Span, Table, Time, Unit};
 
 use crate::clock;
 
-/// How often to look.
+/// The interval between two reads.
 const EVERY: Span = Span::s(1);
-/// A flight recorder runs for weeks: when there are so many rows, older ones are merged.
+/// A flight recorder runs for weeks: above this number of rows, older ones are merged.
 const ROWS: usize = 1 << 16;
 
 /// Follows steal time.
 #[derive(Debug)]
 pub(crate) struct Steal {
-    /// Length of a tick of /proc/stat.
+    /// The length of a tick of /proc/stat.
     tick_ns: u64,
     looked: Time,
     /// By line of /proc/stat: the CPU and the ticks stolen from it.
@@ -23,7 +23,7 @@ pub(crate) struct Steal {
     rows: Vec<Row>,
 }
 
-/// What was stolen from one CPU since the look before.
+/// The time stolen from one CPU since the last read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Row {
     until: Time,
@@ -41,14 +41,14 @@ impl Steal {
         }
     }
 
-    /// Looks, if a second went by since it did.
+    /// Reads, if a second has passed since the last read.
     pub(crate) fn turn(&mut self) {
         if clock::now() - self.looked >= EVERY {
             self.look();
         }
     }
 
-    /// What was stolen while it looked.
+    /// The time stolen during the recording.
     pub(crate) fn finish(&mut self) -> Annex {
         self.look();
         let columns = [
@@ -81,8 +81,8 @@ impl Steal {
     }
 }
 
-/// Merges every two looks of the older half: the longer ago, the coarser. Nothing is lost of the
-/// sums, and what was just now, which is all that a flight recorder keeps, stays as fine as it was.
+/// Merges pairs of rows of the older half: the older, the coarser. The sums stay exact, and the
+/// most recent rows, the only ones that a flight recorder keeps, keep their resolution.
 fn thin(rows: &mut Vec<Row>) {
     let newer = rows.split_off(rows.len() / 2);
     let mut times: Vec<Time> = rows.iter().map(|row| row.until).collect();
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn weeks_need_no_more_rows_than_a_day_and_lose_nothing() {
-        // Now all CPUs, now a single one.
+        // Sometimes all CPUs, sometimes a single one.
         let (mut rows, mut stolen) = (Vec::new(), 0);
         for second in 0..200_000 {
             let cpus =
@@ -136,7 +136,7 @@ mod tests {
         assert!(rows.len() <= ROWS, "{}", rows.len());
         assert_eq!(rows.iter().map(|row| row.ns).sum::<u64>(), stolen);
         assert!(rows.is_sorted_by_key(|row| row.until));
-        // The last hours are as they were.
+        // The last hours are unchanged.
         let last: Vec<u64> = rows.iter().rev().map(|row| row.until.0).take(10_000).collect();
         assert!(last.windows(2).all(|two| two[0] - two[1] <= 1), "{:?}", &last[9_990..]);
     }

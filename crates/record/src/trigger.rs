@@ -1,4 +1,4 @@
-//! What ends a flight recording: a bound on what `check` would find in what was just recorded.
+//! What ends a flight recording: a bound on what `check` would find in the latest events.
 
 use globset::{Glob, GlobMatcher};
 use wastenot_check::{Options, waste};
@@ -17,7 +17,7 @@ use wastenot_model::{
 pub struct Trigger {
     what: What,
     limit: Span,
-    /// When the episode began that had not ended where the last look did.
+    /// When an episode began that had not ended at the end of the last part.
     open: Option<Time>,
 }
 
@@ -30,7 +30,7 @@ enum What {
 /// A bound that was exceeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fired {
-    /// When it was: the end of the episode or wait, or of what was looked at.
+    /// When it was exceeded: at the end of the episode or wait, or of the part.
     pub time: Time,
     /// What was seen, as a sentence.
     pub what: String,
@@ -58,7 +58,7 @@ impl std::str::FromStr for Trigger {
 }
 
 impl Trigger {
-    /// Looks at a part that begins where the last one ended.
+    /// Checks a part that begins where the last one ended.
     pub fn look(&mut self, part: &History) -> Option<Fired> {
         match &self.what {
             What::Waste => self.waste(part),

@@ -1,4 +1,4 @@
-//! From records that speak of tids to entries of a History: identity, changes, who woke whom.
+//! Turns records with tids into entries of a History: identity, changes, wakers.
 
 use std::collections::HashMap;
 
@@ -16,27 +16,27 @@ mod tests;
 const PID_LIMIT: usize = 4 << 20;
 const NONE: u32 = u32::MAX;
 
-/// What has been told so far of a task that lives.
+/// What has been reported so far of a live task.
 #[derive(Debug)]
 struct Known {
     task: TaskId,
-    /// 0 as long as no facts came, because they were lost.
+    /// 0 as long as no facts arrived, because they were lost.
     start_time: u64,
-    /// Apart, since most events do without.
+    /// Boxed, since most events do not need them.
     facts: Option<Box<Facts>>,
     throttled: bool,
-    /// Its waking said that it was still queued: the wakeup that follows selects no CPU.
+    /// Its waking reported that it was still queued: the wakeup that follows selects no CPU.
     still_queued: bool,
 }
 
-/// Gives tids their tasks and pushes what happened.
+/// Resolves tids to tasks and pushes the events.
 #[derive(Debug)]
 pub(crate) struct Weave {
     cgroups: Cgroups,
-    /// By tid, where its task is in `known`.
+    /// By tid: the index of its task in `known`.
     slots: Vec<u32>,
     known: Vec<Known>,
-    /// Where tasks were that are dead: a recording lasts longer than what it records.
+    /// Free indexes, of dead tasks: more tasks live during a recording than at any one time.
     free: Vec<u32>,
 }
 
@@ -52,8 +52,8 @@ impl Weave {
         self.free.clear();
     }
 
-    /// Tells what was so at `time`: `walked` is every task as it was seen soon after, `after` what
-    /// happened from then on. Newer events win over what was seen.
+    /// Writes the state at `time`: `walked` holds every task as it was seen soon after, `after` the
+    /// events from then on. Newer events override what was seen.
     pub(crate) fn start(
         &mut self,
         time: Time,
@@ -62,7 +62,7 @@ impl Weave {
         after: &[&Wire],
         sink: &mut dyn Sink,
     ) {
-        // A task created since is told of by its fork.
+        // A task created since is reported by its fork.
         let then: Vec<&Facts> = walked.iter().filter(|facts| facts.start_time < time.0).collect();
         for facts in &then {
             self.create(facts, sink);
@@ -74,7 +74,7 @@ impl Weave {
         }
     }
 
-    /// Every task and CPU where `after` begins.
+    /// The state of every task and CPU where `after` begins.
     fn state_at(&self, online: &[bool], walked: &[&Facts], after: &[&Wire]) -> Start {
         let mut firsts: HashMap<u32, Place> = HashMap::new();
         let mut first = |tid: u32, place: Place| {
@@ -91,7 +91,7 @@ impl Weave {
                         *ran = Some(wire.task);
                     }
                 }
-                // Woken while it is queued, it runs or waits: the walk tells which.
+                // A task woken while it is queued runs or waits: the walk has which.
                 Kind::Waking if wire.queued() => {}
                 Kind::Waking | Kind::Wakeup => first(wire.task, Place::Sleeps(on)),
                 Kind::Migrate => first(wire.task, Place::Waits(CpuId(wire.from))),
@@ -131,7 +131,7 @@ impl Weave {
         start
     }
 
-    /// Pushes what `wire` tells. Its facts come with it.
+    /// Pushes the event in `wire`, with its facts.
     #[inline]
     pub(crate) fn push(&mut self, wire: &Wire, facts: Option<&Facts>, sink: &mut dyn Sink) {
         let (time, cpu) = (wire.time, wire.cpu);
@@ -212,7 +212,7 @@ impl Weave {
         sink.push(Entry { time, cpu, by, event });
     }
 
-    /// The task that `tid` means now.
+    /// The task that currently has `tid`.
     #[inline]
     fn task(&mut self, tid: u32, cpu: CpuId, sink: &mut dyn Sink) -> TaskId {
         if tid == 0 {
@@ -269,11 +269,11 @@ impl Weave {
         task
     }
 
-    /// Makes sure that the task of these facts is known; whether it was not.
+    /// Makes sure that the task of these facts is known; returns whether it was not.
     fn meet(&mut self, facts: &Facts, sink: &mut dyn Sink) -> bool {
         match self.known_mut(facts.tid) {
             Some(known) if known.start_time == facts.start_time => false,
-            // It took over its leader's tid, and its start time with it.
+            // The thread took over its leader's tid, and its start time with it.
             Some(known) if known.start_time == 0 && known.facts.is_some() => {
                 known.start_time = facts.start_time;
                 false
@@ -291,7 +291,7 @@ impl Weave {
         }
     }
 
-    /// Pushes what of `facts` is news; all of it is where the task is `new`.
+    /// Pushes the changes in `facts`; all of them if the task is `new`.
     fn learn(
         &mut self,
         facts: &Facts,
@@ -341,8 +341,8 @@ impl Weave {
         }
     }
 
-    /// A throttled task that runs has quota again. When it got it nobody tells; until it ran it
-    /// counts as held back, so that waste stays a lower bound.
+    /// A throttled task that runs has quota again. No event reports when it got quota; until it ran
+    /// it counts as throttled, so that waste stays a lower bound.
     #[cold]
     fn unthrottle(&mut self, tid: u32, wire: &Wire, sink: &mut dyn Sink) {
         let Some(known) = self.known_mut(tid) else { return };
@@ -352,7 +352,7 @@ impl Weave {
         sink.push(Entry { time: wire.time, cpu: wire.cpu, by: By::UNKNOWN, event });
     }
 
-    /// From here on the tid means another task, and nobody asks for this one.
+    /// From here on the tid belongs to another task, and this one is never looked up again.
     #[cold]
     fn bury(&mut self, tid: u32) {
         let Some(slot) = self.slots.get_mut(tid as usize) else { return };
@@ -363,8 +363,8 @@ impl Weave {
         }
     }
 
-    /// A thread that executes a program takes over the tid of its process's leader, who is dead
-    /// or dies under the thread's own. Its start time changes too: the next facts tell it.
+    /// A thread that executes a program takes over the tid of its process's leader, which is dead
+    /// or dies under the thread's own tid. Its start time changes too: the next facts have it.
     fn take_over(&mut self, tid: u32, before: u32) {
         if tid == before {
             return;

@@ -1,4 +1,4 @@
-//! What the BPF programs hand over, as `bpf/wire.h` lays it out.
+//! The records of the BPF programs, laid out as in `bpf/wire.h`.
 
 use wastenot_model::{Context, CpuId, Left, Prio, Time};
 
@@ -9,7 +9,7 @@ use crate::merge::Timed;
 pub(crate) struct Wire {
     /// CLOCK_MONOTONIC.
     pub(crate) time: Time,
-    /// Whose ring it came from.
+    /// The CPU of its ring.
     pub(crate) cpu: CpuId,
     pub(crate) kind: Kind,
     pub(crate) task: u32,
@@ -21,7 +21,7 @@ pub(crate) struct Wire {
     pub(crate) other_prio: u8,
 }
 
-/// What a record tells. The numbers are those of `enum kind`.
+/// The kind of a record. The numbers are those of `enum kind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Switch,
@@ -38,13 +38,13 @@ pub(crate) enum Kind {
     Facts,
 }
 
-/// Everything about a task that changes seldom.
+/// The facts about a task that change seldom.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub(crate) time: Time,
     pub(crate) tid: u32,
     pub(crate) tgid: u32,
-    /// Tells apart two tasks of one tid.
+    /// Distinguishes two tasks of one tid.
     pub(crate) start_time: u64,
     /// Its node in cgroupfs.
     pub(crate) cgroup: u64,
@@ -53,9 +53,9 @@ pub(crate) struct Facts {
     pub(crate) nice: i8,
     pub(crate) throttled: bool,
     pub(crate) migration_disabled: bool,
-    /// Where it may run, 64 CPUs a word.
+    /// Its affinity, 64 CPUs per word.
     pub(crate) mask: Vec<u64>,
-    /// Where it runs, waits or ran last.
+    /// The CPU where it runs, waits or ran last.
     pub(crate) on: CpuId,
     pub(crate) running: bool,
     pub(crate) queued: bool,
@@ -98,7 +98,7 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
 }
 
 impl Wire {
-    /// The record that begins `bytes`; `None` when that is none of this build.
+    /// The record at the start of `bytes`; `None` if it is not of this build.
     #[inline]
     pub(crate) fn read(cpu: CpuId, bytes: &[u8]) -> Option<Wire> {
         let bytes: &[u8; EVENT] = bytes.get(..EVENT)?.try_into().ok()?;
@@ -116,7 +116,7 @@ impl Wire {
         })
     }
 
-    /// So many events of `cpu` were lost from `time` on.
+    /// `count` events of `cpu` were lost from `time` on.
     pub(crate) fn lost(time: Time, cpu: CpuId, count: u32) -> Wire {
         let (task, other, on, from) = (count, 0, 0, 0);
         let (flags, prio, other_prio) = (0, 0, 0);
@@ -142,7 +142,7 @@ impl Wire {
         }
     }
 
-    /// In whose name a wakeup or move was done.
+    /// The context in which a wakeup or move was done.
     pub(crate) fn context(&self) -> Context {
         match self.flags {
             flags if flags & CONTEXT_KNOWN == 0 => Context::Unknown,
@@ -152,11 +152,11 @@ impl Wire {
         }
     }
 
-    /// Of a waking: the task was still queued.
+    /// For a waking: the task was still queued.
     pub(crate) fn queued(&self) -> bool {
         self.flags & QUEUED != 0
     }
-    /// Of a CPU: it came up.
+    /// For a CPU: it came online.
     pub(crate) fn up(&self) -> bool {
         self.flags & UP != 0
     }
@@ -183,18 +183,18 @@ impl Timed for Wire {
     }
 }
 
-/// Priorities travel one higher, since a deadline task has -1.
+/// Priorities are sent one higher, since a deadline task has -1.
 fn prio(byte: u8) -> Prio {
     Prio(Some(i16::from(byte) - 1))
 }
 
 impl Facts {
-    /// Bytes of facts whose mask has `words` words.
+    /// The size of facts whose mask has `words` words, in bytes.
     pub(crate) fn size(words: usize) -> usize {
         FACTS + words * 8
     }
 
-    /// The facts that begin `bytes`, with a mask of `words` words.
+    /// The facts at the start of `bytes`, with a mask of `words` words.
     pub(crate) fn read(bytes: &[u8], words: usize) -> Option<Facts> {
         let bytes = bytes.get(..Facts::size(words))?;
         let event = Wire::read(CpuId(0), bytes).filter(|event| event.kind == Kind::Facts)?;

@@ -1,4 +1,4 @@
-//! A machine under a scheduler, simulated. What comes out is a History like any other.
+//! Simulates a machine under a scheduler. The result is a History like that of any trace.
 //!
 //! ```
 //! use wastenot_model::workload::{Program, Step, Template, Variate};
@@ -19,7 +19,7 @@
 //! ```
 //!
 //! The same workload, machine, policy and seed give the same bytes, always and everywhere: time is
-//! integer, events that are due at one instant have an order, transcendentals are libm's.
+//! integer, events that are due at one instant have an order, transcendental functions are libm's.
 
 pub mod checkers;
 pub mod edf;
@@ -45,11 +45,11 @@ use wastenot_model::{History, Machine, Policy, Span, Time, Workload};
 /// How to simulate.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What the History is called.
+    /// The name of the History.
     pub name: String,
     /// Seed of all random streams.
     pub seed: u64,
-    /// Simulated time after which it ends whoever still runs.
+    /// Simulated time at which the run ends even if tasks still run.
     pub limit: Time,
     /// Whether the policy's decisions are kept (annex `decisions`).
     pub notes: bool,

@@ -1,4 +1,4 @@
-//! What must hold of simulations.
+//! What must hold for simulations.
 
 mod bsp;
 mod designs;

@@ -1,4 +1,4 @@
-//! Bulk synchronous jobs beside stressors: what Frachtenberg and Etsion show of default schedulers
+//! Bulk synchronous jobs beside stressors: what Frachtenberg and Etsion show for default schedulers
 //! against gang scheduling ("Hardware Parallelism: Are Operating Systems Ready?").
 
 use wastenot_model::machine::Costs;
@@ -6,8 +6,8 @@ use wastenot_model::workload::{Program, Step, Template, Variate, Waiting};
 use wastenot_model::{CpuId, Machine, Span, Time, Workload};
 use wastenot_sim::{End, Options, checkers, scheduler, simulate};
 
-/// Seconds that a job of `width` tasks takes, which meet after each `grain` for `total` of work,
-/// beside so many stressors.
+/// Seconds that a job of `width` tasks takes, which synchronise after each `grain` until `total` of
+/// work is done, beside `stressors` stressors.
 fn job(
     machine: &Machine,
     costs: &Costs,
@@ -30,7 +30,7 @@ fn job(
     let stressor = Template { awaited: false, ..Template::new("stressor", stressor) };
     let stressor = load.template(stressor);
     let cpus = machine.len() as u32;
-    // Stressors run first, as when somebody measures: the job begins 1 s later.
+    // Stressors run first, as in a measurement: the job begins 1 s later.
     (0..stressors).for_each(|n| load.launch(stressor, CpuId((n % cpus) as u16)));
     (0..width).for_each(|_| load.launch(task, CpuId(0)));
     let start = Time(Span::s(1).0);
@@ -45,8 +45,8 @@ fn job(
     (outcome.time - start).as_secs()
 }
 
-/// How much longer a job takes under a scheduler than under gang scheduling on four CPUs: for each
-/// of [`GRAINS`].
+/// By [`GRAINS`]: how many times as long a job takes under a scheduler as under gang scheduling, on
+/// four CPUs.
 fn slowdown(who: (&str, &[(&str, &str)]), stressors: u32, waiting: Waiting) -> Vec<f64> {
     let (machine, costs) = (Machine::flat(4), Costs::default());
     let of = |who, ms: u64| {
@@ -70,12 +70,12 @@ fn with_a_cpu_for_each_there_is_nothing_to_gain() {
     }
 }
 
-/// Numbers of stressors beside which there is something to gain.
+/// Numbers of stressors at which gang scheduling should gain.
 const STRESSORS: [u32; 3] = [4, 8, 12];
-/// Figures that are so near are equal.
+/// Figures within this fraction are equal.
 const EQUAL: f64 = 0.02;
 
-/// What is expected of a default scheduler where jobs spin, and is not so.
+/// The expectations for a default scheduler where jobs spin that do not hold.
 fn unexpected(name: &str) -> Vec<String> {
     let ratios = STRESSORS.map(|s| slowdown((name, &[]), s, Waiting::Spin));
     let mut list = Vec::new();
@@ -100,8 +100,8 @@ fn unexpected(name: &str) -> Vec<String> {
     list
 }
 
-/// With twelve stressors gang needs a row more than with eight, as queues do a task more: that the
-/// loss goes on growing is missed by 4 %.
+/// With twelve stressors gang needs one row more than with eight, as queues do one task more: the
+/// expectation that the loss keeps growing is missed by 4 %.
 #[test]
 fn queues_of_their_own_lose_to_gangs_as_expected() {
     let expected = [1, 5, 20, 100].map(|g| format!("the more there is to do the worse at g={g}"));
@@ -110,9 +110,10 @@ fn queues_of_their_own_lose_to_gangs_as_expected() {
     assert!(eight > 1.2 * four, "{four} beside four, {eight} beside eight");
 }
 
-/// One queue for all CPUs is not what the expectations are of, which have a queue for each. It puts
-/// the three of a job next to each other, so that they are nearly a gang by themselves, and gives
-/// everybody a fair share, 4 of 3 + s CPUs, where gang gives the job a row of several.
+/// The expectations are for one queue per CPU, not for one queue for all CPUs. One queue puts the
+/// three tasks of a job next to each other, so that they are nearly a gang by themselves. It gives
+/// each task a fair share, the job's being 3 of 3 + s on 4 CPUs, where gang gives the job one of
+/// several rows.
 #[test]
 fn one_queue_for_all_comes_closer_to_gangs_than_expected() {
     let expected = [
@@ -132,9 +133,9 @@ fn one_queue_for_all_comes_closer_to_gangs_than_expected() {
     assert!(fine > 2.5, "it still loses where grains are fine: {fine}");
 }
 
-/// A scheduler that ran whoever wakes at once would need a third to two thirds of a gang's time.
-/// These do not: the last to arrive at a barrier has not slept, so that nothing speaks for it
-/// against the stressors of its CPU, and all wait for it.
+/// A scheduler that ran each woken task at once would need a third to two thirds of a gang's time.
+/// These schedulers do not: the last task to arrive at a barrier has not slept, so it has no
+/// advantage over the stressors of its CPU, and all wait for it.
 #[test]
 fn a_job_that_blocks_is_held_up_by_the_one_that_does_not() {
     for who in
@@ -146,8 +147,9 @@ fn a_job_that_blocks_is_held_up_by_the_one_that_does_not() {
     }
 }
 
-/// A job of so many tasks on four cores of two threads: how much longer it takes than under gang
-/// scheduling, which fills columns in the order of CPUs, and than when it fills cores first.
+/// A job of `width` tasks on four cores of two threads: how many times as long it takes as under
+/// gang scheduling that fills columns in the order of CPUs, and as under one that fills cores
+/// first.
 fn slowdown_smt(width: u32, stressors: u32) -> [f64; 2] {
     let machine = wastenot_scenario::machine("xeon4ht").expect("a preset");
     let costs = Costs { smt: 0.6, ..Costs::default() };

@@ -1,4 +1,4 @@
-//! Implementations of global EDF, in a machine where everything may take time.
+//! Implementations of global EDF, on a machine where every operation may take time.
 
 use std::ops::ControlFlow;
 
@@ -23,7 +23,7 @@ fn random_set(random: &mut Random, cpus: u32) -> TaskSet {
     TaskSet::new(tasks.collect()).expect("a task set")
 }
 
-/// When the next job of each task comes: by chance, the same for all who ask for it.
+/// When the next job of each task comes: random, but the same for each caller.
 fn sporadic(tasks: &TaskSet, seed: u64) -> impl FnMut(u32, Option<u64>) -> u64 {
     let mut random: Vec<Random> =
         (0..tasks.len() as u64).map(|task| Random::stream(seed, 1, task)).collect();
@@ -73,7 +73,7 @@ fn done_when(
         at_us
     });
     assert_eq!(ran.outcome.end, End::Limit, "seed {seed}, {:?}", real.design);
-    // Whoever has come and is not done is told of.
+    // Each job that was released and is not done is reported as pending.
     for (task, comes) in comes.iter().enumerate() {
         let done = ran.done.iter().filter(|job| job.task as usize == task).count();
         let next = comes.get(done).copied().filter(|at_us| *at_us <= UNTIL_US);
@@ -85,7 +85,7 @@ fn done_when(
     (sorted(ran.done), ran.history, ran.overheads)
 }
 
-/// Designs, and how many CPUs more than global EDF each needs.
+/// Designs, and how many more CPUs than global EDF each needs.
 fn designs() -> [(Design, usize); 4] {
     [
         (Design::Coarse { master: false }, 0),
@@ -165,23 +165,23 @@ fn regular(
     }
 }
 
-/// What is asked of a set before queues of CPUs are global EDF.
+/// Conditions on a set under which per-CPU queues are global EDF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dropped {
     Nothing,
-    /// Nobody is late: what is left of a budget is used up under the old deadline.
+    /// No job is late: a late job uses up what is left of its budget under the old deadline.
     Late,
     /// A job needs no more than its server's budget.
     Budget,
-    /// Tasks wake when the deadline before is over: else the server keeps it.
+    /// Tasks wake after the previous deadline: otherwise the server keeps that deadline.
     Early,
-    /// No two deadlines are equal: the queue does not know who has which number.
+    /// No two deadlines are equal: the queue does not know the numbers of tasks.
     Ties,
-    /// Who is found is who is locked.
+    /// The CPU or task that is found is the one that is locked.
     Atomic,
 }
 
-/// How many sets under queues of CPUs were global EDF to the microsecond, and how many were not.
+/// How many sets were global EDF to the microsecond under per-CPU queues, and how many were not.
 fn like_global_edf(dropped: Dropped) -> (u32, u32) {
     let (mut alike, mut different) = (0, 0);
     for seed in 0..600 {
@@ -201,7 +201,7 @@ fn like_global_edf(dropped: Dropped) -> (u32, u32) {
         }
         let percent = if dropped == Dropped::Budget { 80 } else { 120 };
         let server = Some(Server { percent, spare: Span::ZERO });
-        // A thousandth of a microsecond in which others may come between.
+        // A thousandth of a microsecond, in which other CPUs may act.
         let work = if dropped == Dropped::Atomic { Span(1) } else { Span::ZERO };
         let profile = Profile { run_queue: Section { work, lines: 0 }, ..Profile::FREE };
         for master in [false, true] {
@@ -213,7 +213,7 @@ fn like_global_edf(dropped: Dropped) -> (u32, u32) {
             let near = |(a, b): (&Done, &Done)| {
                 (a.task, a.released_us) == (b.task, b.released_us) && a.at_us.abs_diff(b.at_us) <= 1
             };
-            // Who is done at the very end may be done after it.
+            // A job that is done at the very end may be done after it in the other schedule.
             let by_job = |mut all: Vec<Done>| {
                 all.retain(|done| done.at_us + 2 < UNTIL_US);
                 all.sort_by_key(|done| (done.task, done.released_us));
@@ -245,12 +245,12 @@ fn queues_of_cpus_that_take_no_time_are_global_edf_under_five_conditions() {
     }
 }
 
-/// No path took longer than it may, or more locks; of SCHED_DEADLINE none takes more than paths do
-/// in the mean in the worst case, in what is tried here.
+/// No path took longer or took more locks than it may; in these tests no path of SCHED_DEADLINE
+/// takes more locks than the mean of the paths in the worst case.
 fn within_bounds(real: &Real, seen: &Overheads, cpus: usize, tasks: usize, what: &str) {
     let worst = Worst { profile: &real.profile, cpus, tasks };
     let bounds = match real.design {
-        // All CPUs may come to the lock of a cluster.
+        // All CPUs may contend for the lock of a cluster.
         Design::Coarse { .. } | Design::Clustered { .. } => {
             let coarse = worst.coarse();
             vec![(Overhead::Schedule, coarse), (Overhead::Release, coarse)]
@@ -268,9 +268,9 @@ fn within_bounds(real: &Real, seen: &Overheads, cpus: usize, tasks: usize, what:
     };
     let locks = match real.design {
         Design::Coarse { .. } | Design::Clustered { .. } => 1,
-        // That of whoever is linked; a client needs its own only.
+        // The lock of each client to which a task is linked; a client needs only its own.
         Design::Messages(_) => cpus,
-        // And for each the heap of CPUs, if two of its entries change.
+        // And for each, the lock of the heap of CPUs, if two of its entries change.
         Design::PerCpu { rules: Rules::Heap, .. } => 3 * worst.queue_locks() as usize,
         Design::PerCpu { rules: Rules::V8, .. } => worst.queue_locks() as usize,
     };
@@ -302,7 +302,7 @@ fn a_job_is_complete_though_its_cpu_has_not_said_so_at_the_end() {
             assert!(ran.pending.iter().all(|job| job.overdue == 0), "{:?}", ran.pending);
             ran.done
         };
-        // Before it is told, and after that.
+        // The run ends before the mechanism processes the completion, and after that.
         let whole = done(Span::ms(90).0);
         let at_ns = whole[0].at_us * 1_000;
         assert!(whole[0].at_us < 50_000, "{whole:?}");
@@ -320,7 +320,7 @@ fn whatever_it_takes_jobs_are_done_in_order_and_in_full() {
         let mut random = Random::stream(seed, 0, 0);
         let cpus = 2 + random.below(7) as u32;
         let count = 1 + random.below(3 * u64::from(cpus));
-        // From idle machines to such that kernels alone keep busy.
+        // From idle machines to machines that kernels alone keep busy.
         let scale = 10 << random.below(5);
         let tasks = (0..count).map(|_| {
             let period = scale + random.below(4 * scale);

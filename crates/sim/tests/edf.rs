@@ -1,4 +1,4 @@
-//! Global EDF at no price: known answers.
+//! Global EDF without overhead: known answers.
 
 use std::ops::ControlFlow;
 
@@ -36,7 +36,7 @@ fn three_tasks_of_two_thirds() {
 
 #[test]
 fn jobs_and_tardiness_of_a_full_machine() {
-    // What SchedCAT's simulator says of 100 s (it counts one job more, the last).
+    // The result of SchedCAT's simulator for 100 s (it counts one job more, the last).
     let tasks = implicit(&[(80, 100), (33, 66), (7, 10)]);
     let all = jobs(&tasks, 2, Tie::Running, 100_000);
     let late = all.iter().filter(|done| done.at_us > done.deadline_us);

@@ -1,5 +1,5 @@
-//! What must hold of every scheduler whatever happens: random programs, late interrupts, CPUs that
-//! go off, affinities that change.
+//! What must hold for every scheduler in all conditions: random programs, late interrupts, CPUs
+//! that go off, affinities that change.
 
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Hotplug, Program, Random, Step, Template, Variate, Waiting};
@@ -12,7 +12,8 @@ use crate::mechanisms::OneLock;
 
 const END: Step = Step::End { of: 0 };
 
-/// A workload of everything, on `cpus` CPUs, of which all but CPU 0 may go off for a while.
+/// A workload with every kind of step, on `cpus` CPUs, of which all but CPU 0 may go off for a
+/// while.
 pub(crate) fn anything(random: &mut Random, cpus: usize, hotplug: bool) -> Workload {
     let mut load = Workload::new();
     let lock = load.lock("lock", Waiting::Block);
@@ -46,7 +47,8 @@ pub(crate) fn anything(random: &mut Random, cpus: usize, hotplug: bool) -> Workl
         let job = (random.below(3) == 0).then_some(1);
         let program = Program::new(steps).expect("a program");
         let name = format!("t{n}");
-        // Pipes need as many who put as who take; who is left over only ends with the others.
+        // Pipes need as many putters as takers; a task without a counterpart ends only with the
+        // others.
         tasks.push(Template { job, awaited: false, ..Template::new(&name, program) });
     }
     let last = vec![Step::Loop(Some(60)), ms(1000), Step::Sleep(Variate::Fixed(Span::ms(1))), END];
@@ -66,7 +68,7 @@ pub(crate) fn anything(random: &mut Random, cpus: usize, hotplug: bool) -> Workl
     load
 }
 
-/// Flat, or with cores of two CPUs.
+/// A flat machine, or one with cores of two CPUs.
 fn machine(cpus: usize, cores: bool) -> Machine {
     let mut machine = Machine::flat(cpus);
     for (cpu, it) in machine.cpus.iter_mut().enumerate().filter(|_| cores) {
@@ -117,7 +119,7 @@ fn no_scheduler_needs_decisions_to_take_no_time() {
     }
 }
 
-/// CPUs go off and come back while it is still being decided where the tasks of others go.
+/// CPUs go off and come back while the scheduler still decides where the tasks of others go.
 #[test]
 fn cpus_may_go_off_faster_than_decisions_are_taken() {
     for kind in SCHEDULERS {

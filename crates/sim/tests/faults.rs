@@ -1,4 +1,4 @@
-//! Policies that do what no scheduler may: the run ends, and says what was done.
+//! Policies that do what no scheduler may: the run ends, and its outcome names the fault.
 
 use wastenot_model::machine::Costs;
 use wastenot_model::policy::{Context, Happening, TimerId, Why};
@@ -6,26 +6,26 @@ use wastenot_model::workload::{Hotplug, Program, Step, Template, Variate};
 use wastenot_model::{CpuId, Machine, Policy, Span, TaskId, Time, Workload};
 use wastenot_sim::{End, Options, scheduler, simulate};
 
-/// What is done wrong.
+/// The faults.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Wrong {
-    /// Each dispatch asks for another one.
+    /// Each dispatch requests another one.
     Nags,
-    /// A timer is armed to go off now, whenever it goes off.
+    /// A timer is armed to expire now, each time it expires.
     Ticks,
     /// Tasks are sent where they may not run.
     Misplaces,
     /// Tasks are dispatched that are not queued on the CPU.
     Steals,
-    /// Nobody is ever dispatched.
+    /// No task is ever dispatched.
     Sits,
-    /// Who is queued on a CPU that goes off stays there.
+    /// Tasks that are queued on a CPU that goes off stay there.
     Leaves,
-    /// Who is preempted is moved before it has left its CPU.
+    /// A preempted task is moved before it has left its CPU.
     Hurries,
 }
 
-/// `pinned`, but for one thing.
+/// `pinned`, except for one fault.
 struct Bad {
     inner: Box<dyn Policy>,
     wrong: Wrong,

@@ -1,4 +1,4 @@
-//! Gang scheduling: all tasks of a job at the same time, or none.
+//! Gang scheduling: all tasks of a job run at the same time, or none.
 
 use wastenot_model::{Machine, Span, Time};
 
@@ -14,7 +14,7 @@ fn job_of(width: usize, others: usize) -> Vec<Life> {
     lives
 }
 
-/// How long at least one of the first `width` ran, and how long all of them.
+/// How long at least one of the first `width` tasks ran, and how long all of them.
 fn together(seen: &Seen, width: usize) -> (Span, Span) {
     let mut turns: Vec<(Time, i32)> = Vec::new();
     for n in 0..width {
@@ -55,7 +55,7 @@ fn rows_are_on_for_a_quantum() {
 
 #[test]
 fn a_row_that_sleeps_is_skipped() {
-    // Two jobs, of which one sleeps nearly always: the other has nearly everything.
+    // Two jobs, one of which sleeps nearly always: the other has nearly all CPU time.
     let mut lives = job_of(4, 0);
     let nap = Life { job: Some(2), ..Life::in_turn(Span::ms(1), Span::ms(999)) };
     lives.extend(vec![nap; 4]);
@@ -66,7 +66,7 @@ fn a_row_that_sleeps_is_skipped() {
 
 #[test]
 fn an_empty_cell_is_idle_unless_alternatives_are_allowed() {
-    // Rows of three and three on four CPUs: one column is idle.
+    // Rows of three tasks and three tasks on four CPUs: one column is idle.
     let mut lives = job_of(3, 0);
     lives.extend(vec![Life { job: Some(2), ..Life::hog() }; 3]);
     let used = |set: &[(&str, &str)]| {
@@ -79,7 +79,7 @@ fn an_empty_cell_is_idle_unless_alternatives_are_allowed() {
 
 #[test]
 fn when_tasks_leave_the_others_move_up() {
-    // Four that end after 1 s each, and a job of four: rows of their own, then one.
+    // Four tasks that end after 1 s each, and a job of four: two rows, then one.
     let mut lives = vec![Life { run: Span::s(1), ..Life::hog() }; 4];
     lives.extend(vec![Life { job: Some(1), ..Life::hog() }; 4]);
     let seen = cpus(4, &[], &lives, 10);

@@ -81,7 +81,8 @@ fn who_was_bound_to_it_goes_to_idle_cpus() {
     }
 }
 
-/// Two that share a core while others come and go, so that running tasks have to be pushed away.
+/// Two tasks that share a core while others come and go, so that running tasks have to be pushed
+/// away.
 fn unequal() -> Workload {
     let mut load = Workload::new();
     let all = load.affinity(CpuSet::first(4));

@@ -13,7 +13,7 @@ fn hogs_share_cpus_evenly() {
     for (n, hogs) in [(1, 3), (2, 3), (4, 7), (4, 12)] {
         let seen = cpus(n, &vec![Life::hog(); hogs], 20);
         for hog in 0..hogs {
-            // Whoever runs when an epoch ends loses half of what it has left.
+            // A task that runs when an epoch ends loses half of what it has left.
             assert_near(seen.used(hog).as_secs(), 20.0 * n as f64 / hogs as f64, 0.06);
         }
     }
@@ -22,7 +22,7 @@ fn hogs_share_cpus_evenly() {
 #[test]
 fn two_hogs_on_a_cpu_run_60_ms_each() {
     let seen = cpus(1, &[Life::hog(), Life::hog()], 6);
-    // All but the first, which begins between two ticks, and the last, which the end cuts off.
+    // All but the first run, which begins between two ticks, and the last, which the end cuts off.
     let slices: Vec<Span> = seen.runs_of(0).map(|run| run.to - run.from).collect();
     assert!(slices.len() > 40 && slices[0] <= Span::ms(60));
     assert!(slices[1..slices.len() - 1].iter().all(|&slice| slice == Span::ms(60)));

@@ -36,7 +36,7 @@ fn an_interactive_task_runs_as_soon_as_it_wakes() {
 
 #[test]
 fn a_hog_is_not_starved_by_interactive_tasks_for_ever() {
-    // Four that together want more than the CPU has, each asleep often enough for a bonus.
+    // Four tasks that together want more than the CPU has, each asleep often enough for a bonus.
     let mut lives = vec![Life::in_turn(Span::ms(25), Span::ms(60)); 4];
     lives.push(Life { at: Time(1), ..Life::hog() });
     let seen = cpus(1, &[], &lives, 60);
@@ -57,7 +57,7 @@ fn idle_cpus_take_what_waits_and_busy_ones_even_out() {
 
 #[test]
 fn one_task_too_many_stays_where_it_is() {
-    // Two on one CPU and one on the other differ by one: balancing by length sees nothing to do.
+    // Two tasks on one CPU and one on the other differ by one: balancing by length moves none.
     let seen = cpus(2, &[], &vec![Life::hog(); 3], 20);
     let mut used: Vec<f64> = (0..3).map(|hog| seen.used(hog).as_secs()).collect();
     used.sort_by(f64::total_cmp);

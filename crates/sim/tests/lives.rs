@@ -1,11 +1,11 @@
-//! Tasks that compute and sleep in turn, and what became of them.
+//! Tasks that compute and sleep in turn, and the results of their runs.
 
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Program, Step, Template, Variate};
 use wastenot_model::{CpuId, CpuSet, Event, History, Machine, Span, TaskId, Time, Workload};
 use wastenot_sim::{End, Options, checkers, scheduler, simulate};
 
-/// A task that computes, then sleeps, so many times.
+/// A task that computes, then sleeps, for `rounds` rounds.
 #[derive(Clone, Debug)]
 pub(crate) struct Life {
     pub(crate) run: Span,
@@ -57,10 +57,10 @@ impl Life {
     }
 }
 
-/// What became of them.
+/// The result of a run.
 pub(crate) struct Seen {
     pub(crate) history: History,
-    /// Who began to run where, and until when.
+    /// Each run of a task: on which CPU, from when, and until when.
     pub(crate) runs: Vec<Run>,
     ended: Vec<Option<Time>>,
     own: usize,
@@ -75,7 +75,7 @@ pub(crate) struct Run {
 }
 
 impl Seen {
-    /// The `n`th life's task; those of the policy come first.
+    /// The task of the `n`th life; the tasks of the policy come first.
     pub(crate) fn task(&self, n: usize) -> TaskId {
         TaskId::nth(self.own + n)
     }
@@ -94,7 +94,7 @@ impl Seen {
     pub(crate) fn used(&self, n: usize) -> Span {
         self.used_between(n, Time(0), Time::MAX)
     }
-    /// CPU time that CPUs were idle while tasks waited that they could have run.
+    /// CPU time that CPUs were idle while tasks waited that they may run.
     pub(crate) fn waste(&self) -> Span {
         let options = wastenot_check::Options::default();
         Span(wastenot_check::check(&self.history, &options).waste.cpu_ns)
@@ -105,7 +105,7 @@ impl Seen {
     }
 }
 
-/// Runs them on `machine` under the scheduler of this name and these switches.
+/// Runs the lives on `machine` under the scheduler of this name with these tunables.
 pub(crate) fn live(
     machine: &Machine,
     name: &str,

@@ -1,4 +1,4 @@
-//! The door is open for mechanisms that cost something: a contended lock, a mailbox.
+//! Mechanisms with costs work: a contended lock, a mailbox.
 
 use wastenot_model::machine::Costs;
 use wastenot_model::policy::{Happening, TimerId, Why};
@@ -48,7 +48,8 @@ impl Mechanism for OneLock {
     }
 }
 
-/// CPU 0 decides for all: others write to it, and it interrupts them when there is work for them.
+/// CPU 0 decides for all: the other CPUs send it messages, and it interrupts them when there is
+/// work.
 struct Dispatcher {
     inner: Direct<Box<dyn Policy>>,
     mailbox: MailboxId,
@@ -86,7 +87,7 @@ impl Mechanism for Dispatcher {
     }
 }
 
-/// Tasks that compute for 1 ms and sleep for 1 ms; each round begins for all at one instant.
+/// Tasks that compute for 1 ms and sleep for 1 ms; each round begins for all tasks at one instant.
 fn in_step(tasks: u16, rounds: u32) -> Workload {
     let mut load = Workload::new();
     let all = load.barrier("all", u32::from(tasks), Waiting::Spin);
@@ -124,8 +125,9 @@ fn all_cpus_queue_for_one_lock_when_all_wake_at_once() {
         assert_eq!(mechanism.waiting_max, cpus - 1);
         ends.push(outcome.time);
     }
-    // Two paths when it begins and after each sleep: queued, dispatched. The one that puts it to
-    // sleep is over before its alarm. And two at the end: it leaves, and nobody else is found.
+    // Two paths at its start and after each sleep: it is queued, and dispatched. The path that puts
+    // it to sleep is over before its alarm. And two at the end: it leaves, and no other task is
+    // found.
     assert_eq!(ends[0], Time(6_000_000 + 10_000 * 2 * 5));
     assert!(ends.windows(2).all(|pair| pair[0] < pair[1]), "{ends:?}");
 }
@@ -174,7 +176,7 @@ impl Mechanism for Interrupted {
 
 #[test]
 fn whom_a_path_interrupts_makes_no_progress_meanwhile() {
-    // What another CPU does in between cuts the path in other places, and changes nothing.
+    // Another CPU's events cut the path into other pieces, and change nothing.
     for other_us in [0, 1_300] {
         let mut load = Workload::new();
         let computes = |us| vec![Do::Compute(Variate::Fixed(Span::us(us)))];

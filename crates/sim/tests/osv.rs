@@ -1,4 +1,4 @@
-//! What the tests of OSv publish of its schedulers, and what follows from the formula.
+//! What the tests of OSv publish about its schedulers, and what follows from the formula.
 
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Program, Step, Template, Variate, Waiting};
@@ -60,7 +60,8 @@ fn a_new_thread_runs_tau_ln_2_before_a_hog_runs_again() {
     let on = seen.runs_of(1).next().expect("it runs").from;
     let after = seen.runs_of(0).find(|run| run.from > on).expect("the hog runs again").from;
     let alone = after - on;
-    // Both borrow thyst, which weighs twice as much for the one with R = 0; slices are 1 % longer.
+    // Both borrow thyst, which weighs twice as much for the thread with R = 0; slices are 1 %
+    // longer.
     assert_near(alone.0 as f64 / 1e6, 200.0 * std::f64::consts::LN_2, 0.03);
 }
 
@@ -89,8 +90,8 @@ fn renormalisation_changes_nothing() {
 
 #[test]
 fn a_thread_that_sleeps_half_the_time_has_its_fair_half() {
-    // Loops of 10 s of work, one of which sleeps as long as it runs: published 19 s and 21.4 s for
-    // 32 ms, near 20 s for less.
+    // Loops of 10 s of work, one of which sleeps as long as it runs: OSv published 19 s and 21.4 s
+    // for 32 ms, near 20 s for less.
     for (n, tight, intermittent) in [
         (1, 1.93..2.07, 1.93..2.07),
         (2, 1.93..2.07, 1.93..2.07),
@@ -125,7 +126,7 @@ fn copies_of_a_loop_share_a_cpu_and_end_together() {
 
 #[test]
 fn passing_a_token_switches_as_often_as_under_the_old_heuristic() {
-    // On one CPU, one each, and as they like.
+    // Both on one CPU, one on each, and without affinities.
     let (zero, one) = (CpuSet::from_iter([CpuId(0)]), CpuSet::from_iter([CpuId(1)]));
     for (first, second) in
         [(Some(zero.clone()), Some(zero.clone())), (Some(zero), Some(one)), (None, None)]
@@ -157,7 +158,7 @@ fn passing_a_token_switches_as_often_as_under_the_old_heuristic() {
     }
 }
 
-/// How much longer each life takes on two CPUs than its `work`.
+/// For each life, the time that it takes on two CPUs over its `work`.
 fn stretched(lives: &[Life], work: Span, seed: u64) -> Vec<f64> {
     let seen = live_with(&Machine::flat(2), "osv", &[], lives, 90, seed);
     let ended = (0..lives.len()).filter_map(|n| seen.ended(n));
@@ -168,7 +169,7 @@ fn loops(n: usize) -> Vec<Life> {
     vec![Life { run: Span::s(20), ..Life::hog() }; n]
 }
 
-/// The median over seeds of what is said of each: when balancers look is left to chance.
+/// The median over seeds: the times at which balancers run are random.
 fn median(mut of: impl FnMut(u64) -> f64) -> f64 {
     let mut all: Vec<f64> = (1..=9).map(&mut of).collect();
     all.sort_by(f64::total_cmp);
@@ -203,8 +204,8 @@ fn a_task_that_hardly_runs_disturbs_them_little() {
 
 #[test]
 fn balancing_is_blind_to_priority() {
-    // One loop of twice the right to run and twice the work: with a CPU for it alone all would end
-    // at the same time. Published: 0.93, 0.94 and 1.14 of it.
+    // One loop with twice the share and twice the work: with a CPU for it alone all would end at
+    // the same time. Published: 0.93, 0.94 and 1.14 of it.
     let mut lives = loops(2);
     lives.push(Life { run: Span::s(40), priority: 0.5, ..Life::hog() });
     let spread = median(|seed| {

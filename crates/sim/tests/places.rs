@@ -1,4 +1,4 @@
-//! What a policy is told of where tasks are agrees with what it did, in each of its calls.
+//! In each call, the state of tasks that a policy sees agrees with what the policy did.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use wastenot_sim::{Direct, End, Options, SCHEDULERS, scheduler, simulate, simula
 use crate::every::anything;
 use crate::mechanisms::OneLock;
 
-/// Knows who was enqueued and not yet dispatched, and looks in each call whether just they are
-/// queued.
+/// Keeps which tasks were enqueued and not yet dispatched, and checks in each call whether exactly
+/// those are queued.
 struct Watched {
     inner: Box<dyn Policy>,
     queued: BTreeSet<TaskId>,

@@ -1,4 +1,4 @@
-//! Programs do what their steps say.
+//! Programs execute their steps as defined.
 
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Program, Step, Template, Variate, Waiting};
@@ -67,7 +67,8 @@ fn a_barrier_waits_for_the_slowest() {
 
 #[test]
 fn a_pipe_holds_as_much_as_it_has_room_for() {
-    // The reader takes 2 ms a token, the writer 1 ms, with room for one: they meet at 2 ms a token.
+    // The reader takes 2 ms per token, the writer 1 ms, with room for one: both proceed at 2 ms per
+    // token.
     let mut load = Workload::new();
     let pipe = load.pipe("p", Some(1), Waiting::Block);
     let write = [Step::Loop(Some(4)), compute(Span::ms(1)), Step::Put(pipe), END];
@@ -82,8 +83,8 @@ fn a_pipe_holds_as_much_as_it_has_room_for() {
 
 #[test]
 fn a_flag_that_is_spun_on_changes_only_where_its_spinners_run() {
-    // On one CPU, in turns of 4 ms (a slice of 3 ms, seen to be over at the tick): the reader takes
-    // one token a turn, since the writer that waits for room has to run to put the next.
+    // On one CPU, in turns of 4 ms (a slice of 3 ms, which ends at the next tick): the reader takes
+    // one token per turn, since the writer that waits for room has to run to put the next.
     let mut load = Workload::new();
     let flag = load.pipe("flag", Some(1), Waiting::Spin);
     let write = [Step::Loop(Some(10)), compute(Span::us(10)), Step::Put(flag), END];
@@ -191,7 +192,7 @@ fn switches_moves_and_lost_caches_cost_what_they_say() {
     let costs = Costs { switch: Span::us(3), cold: Span::us(10), ..Costs::default() };
     let outcome = run_on(&Machine::flat(1), &costs, "pinned", &load).1;
     // Six switches to a task: two rounds each, and once more each to end. All but the very first
-    // find the cache cold.
+    // are cache-cold.
     assert_eq!(outcome.time, Time(4_000_000 + 6 * 3_000 + 5 * 10_000));
 }
 
@@ -224,7 +225,7 @@ fn a_deadlock_is_reported_with_who_waits_for_whom() {
     assert_eq!(words(&stuck), [(0, "the lock `b`", Some(1)), (1, "the lock `a`", Some(0))]);
 }
 
-/// Who waits for what, and who has it; tasks by number.
+/// Which task waits for what, and which task has it; tasks by number.
 fn words(stuck: &[Stuck]) -> Vec<(usize, &str, Option<usize>)> {
     let number = |task: TaskId| task.index().expect("no idle task");
     let words = |it| {
@@ -234,7 +235,7 @@ fn words(stuck: &[Stuck]) -> Vec<(usize, &str, Option<usize>)> {
     stuck.iter().map(words).collect()
 }
 
-/// Computes for ever, and nobody waits for its end.
+/// Computes for ever; the run may end before it does.
 fn stressor() -> Template {
     let steps = [Step::Loop(None), compute(Span::ms(10)), END];
     Template { awaited: false, ..template("stressor", &steps) }
@@ -252,7 +253,7 @@ fn a_deadlock_is_reported_at_once_whoever_else_goes_on() {
             let task = load.template(template("t", &[first, compute(Span::ms(1)), then]));
             load.launch(task, CpuId(0));
         }
-        // Who waits for one of them is no part of it.
+        // A task that waits for one of them is not part of the cycle.
         let other = [compute(Span::us(500)), Step::Lock(locks[0])];
         let other = load.template(template("other", &other));
         load.launch(other, CpuId(0));
@@ -305,7 +306,7 @@ fn at_the_limit_it_is_told_who_waits_in_vain() {
         &[Step::Barrier(barrier)],
         &[Step::Get(pipe)],
         &[Step::Fork(child), Step::WaitAll],
-        // These may yet go on: the last one will call, once it has slept for long enough.
+        // These may yet continue: the last one will call, once it has slept for long enough.
         &[Step::Await(late)],
         &[Step::Loop(None), compute(Span::ms(1)), sleep(Span::ms(1)), END],
         &[sleep(Span::s(1000)), Step::Signal(late)],

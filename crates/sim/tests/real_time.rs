@@ -1,4 +1,4 @@
-//! Real-time designs under workloads: tasks that suspend, hold locks, come late, leave, overrun.
+//! Real-time designs under workloads whose tasks suspend, hold locks, come late, leave, or overrun.
 
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Launch, Program, Random, Step, Template, Variate, Waiting};
@@ -8,7 +8,7 @@ use wastenot_sim::edf::{
 };
 use wastenot_sim::{Options, Overhead, checkers};
 
-/// What a task is: it computes, sleeps, and computes again, in us.
+/// A kind of task: it computes, sleeps, and computes again, in us.
 #[derive(Clone, Copy, Debug)]
 struct Kind {
     period: u64,
@@ -16,9 +16,9 @@ struct Kind {
     first: u64,
     sleep: u64,
     second: u64,
-    /// When it comes.
+    /// When it is launched.
     at: u64,
-    /// After how many jobs it leaves.
+    /// After how many jobs it ends.
     jobs: Option<u32>,
 }
 
@@ -67,7 +67,7 @@ fn free(design: Design, rule: Rule) -> Real {
     Real { design, rule, profile: Profile::FREE }
 }
 
-/// Designs that are global EDF where nothing takes any time, and how many CPUs more each needs.
+/// Designs that are global EDF if no operation takes time, and how many more CPUs each needs.
 fn exact() -> [(Design, usize); 4] {
     [
         (Design::Coarse { master: false }, 0),
@@ -85,7 +85,7 @@ fn nobody_sleeps_for_ever_whatever_it_takes() {
         let mut random = Random::stream(seed, 0, 1);
         let cpus = 2 + random.below(5) as usize;
         let profile = Profile::by_chance(&mut random);
-        // Sleeps as short as what a kernel takes to put somebody to sleep.
+        // Sleeps as short as the time that a kernel takes to put a task to sleep.
         let kinds: Vec<Kind> = (0..1 + random.below(2 * cpus as u64))
             .map(|_| {
                 let period = 200 + random.below(800);
@@ -118,7 +118,7 @@ fn nobody_sleeps_for_ever_whatever_it_takes() {
     assert!(woken > 50_000, "{woken}");
 }
 
-/// Tasks of which each holds a lock of its own, for which it would spin, while it is at `inside`.
+/// Tasks that each hold a lock of their own, for which they would spin, while they are at `inside`.
 fn with_sections(random: &mut Random, count: u64, waiting: Waiting) -> (Workload, u64) {
     let (mut load, mut longest) = (Workload::new(), 0);
     let (begins, ends) = (load.mark("in"), load.mark("out"));
@@ -185,13 +185,13 @@ fn who_holds_a_spinning_lock_is_not_preempted_and_delays_each_job_once_at_most()
             assert!(seen.inverted_max <= Span::us(longest), "{what}: {seen:?} > {longest} us");
             blocked += seen.inverted;
         }
-        // Linux preempts whoever spins in user space.
+        // Linux preempts a task that spins in user space.
         let real = free(
             Design::PerCpu { master: false, rules: Rules::Heap, server: None },
             Rule::default(),
         );
         control += interrupted(&load, &ran(&load, cpus, &real, 5_000));
-        // And who would sleep for a lock is preempted while it holds it.
+        // And a task that would sleep for a lock is preempted while it holds it.
         let (load, _) = sections(Waiting::Block);
         let real = free(Design::Coarse { master: false }, Rule::default());
         let ran = ran(&load, cpus, &real, 5_000);
@@ -250,9 +250,9 @@ fn who_leaves_before_its_deadline_leaves_no_room_for_another() {
         assert!(missed.iter().all(|count| *count == missed[0]), "{missed:?}");
         missed[0]
     };
-    // The next one comes when the last one's deadline is over: one task, as it were.
+    // The next task comes after the deadline of the last: together they are like one task.
     assert_eq!(late(2), 0);
-    // It comes as soon as that one has left: together they use all of the CPU.
+    // The next task comes as soon as the last has left: together they use all of the CPU.
     assert!(late(1) > 0);
 }
 
@@ -277,7 +277,8 @@ fn a_server_keeps_who_overruns_from_the_others() {
     };
     assert!(late(Design::Coarse { master: false }).1 > 5);
     let server = Some(Server { percent: 100, spare: Span::us(10) });
-    // 6 ms at 2 ms each 10 ms: a job takes three periods, and the other's are in time.
+    // 6 ms at 2 ms each 10 ms: a job takes three periods, and the jobs of the other task are in
+    // time.
     let (over, fits) = late(Design::PerCpu { master: false, rules: Rules::Heap, server });
     assert_eq!(fits, 0);
     assert!((5..=7).contains(&over), "{over}");
@@ -285,7 +286,7 @@ fn a_server_keeps_who_overruns_from_the_others() {
     assert!(fits > 5 && over > 7, "{over} {fits}");
 }
 
-/// So many tasks that last ran on one CPU and sleep, and as many that wake them at one instant.
+/// `pairs` tasks that last ran on one CPU and sleep, and as many that wake them at one instant.
 fn woken_at_once(pairs: u32) -> Workload {
     let mut load = Workload::new();
     let all = load.barrier("all", pairs, Waiting::Spin);
@@ -343,10 +344,10 @@ fn what_the_processor_does_is_done_before_it_does_something_else() {
         let template = load.template(Template::new(name, program));
         load.launches.push(Launch { at: Time(0), template, from: CpuId(0) });
     };
-    // One leaves; then nothing comes for a long time.
+    // One leaves; then no event comes for a long time.
     launch("leaves", Some(3), 100, Span::ms(2));
     launch("seldom", None, 100, Span::ms(100));
-    // Many come together behind one that runs, so that nothing is linked.
+    // Many come together behind a task that runs, so that none is linked.
     launch("urgent", None, 5_000, Span::ms(20));
     for n in 0..60 {
         launch(&format!("late {n}"), None, 10, Span::ms(50));
@@ -364,7 +365,7 @@ fn what_the_processor_does_is_done_before_it_does_something_else() {
             let longest = ran.overheads.seen(kind).max;
             assert!(bound.is_none_or(|it| longest <= it), "{kind:?} {longest} {bound:?}");
         }
-        // All 63 that come at once are in its path.
+        // The releases of all 63 that come at once are in its path.
         let release = ran.overheads.seen(Overhead::Release).max;
         assert!(release >= profile.heap(63) * 63, "{release}");
     }

@@ -1,5 +1,5 @@
-//! Numbers of CPUs mean nothing to a policy that says so: with CPUs renumbered the same happens to
-//! every task at the same time, only elsewhere.
+//! A policy may state that CPU numbers mean nothing to it: then with CPUs renumbered every task has
+//! the same history at the same times, only on other CPUs.
 
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Hotplug, Program, Random, Step, Template, Variate, Waiting};
@@ -7,7 +7,7 @@ use wastenot_model::{CpuId, CpuSet, Event, Machine, Policy, Span, Time, Workload
 use wastenot_sim::{End, Options, SCHEDULERS, checkers, scheduler, simulate};
 
 const END: Step = Step::End { of: 0 };
-/// When the first task comes; until then CPUs go off.
+/// When the first task is launched; until then CPUs go off.
 const FIRST: Time = Time(3_000);
 
 /// New numbers of CPUs.
@@ -46,7 +46,7 @@ impl Numbers {
     }
 }
 
-/// Sets that part the CPUs; one of all now and then.
+/// Sets that partition the CPUs; now and then one set of all.
 fn parted(random: &mut Random, cpus: usize) -> Vec<CpuSet> {
     let mut sets = vec![CpuSet::new(); 1 + random.below(3) as usize];
     for cpu in 0..cpus {
@@ -57,7 +57,7 @@ fn parted(random: &mut Random, cpus: usize) -> Vec<CpuSet> {
     sets
 }
 
-/// Tasks that compute, sleep, lock, fork, give way and change from set to set, a little each.
+/// Tasks that compute, sleep, lock, fork, yield and change from set to set, a little each.
 fn anything(random: &mut Random, cpus: usize) -> Workload {
     let mut load = Workload::new();
     let lock = load.lock("lock", Waiting::Block);
@@ -90,7 +90,7 @@ fn anything(random: &mut Random, cpus: usize) -> Workload {
         }
         steps.push(END);
         let program = Program::new(steps).expect("a program");
-        let awaited = false; // who finds nobody to put or take only ends with the others
+        let awaited = false; // a task without a counterpart on the pipe ends only with the others
         let template = Template { affinity, awaited, ..Template::new(&format!("t{n}"), program) };
         let template = load.template(template);
         load.launch(template, CpuId(random.below(cpus as u64) as u16));
@@ -105,7 +105,7 @@ fn anything(random: &mut Random, cpus: usize) -> Workload {
     load.launch(last, CpuId(0));
     load.launches.last_mut().expect("one").at = FIRST;
     load.launches.sort_by_key(|launch| launch.at);
-    // CPUs that nobody has used are alike; of each set one stays.
+    // CPUs that no task has used are interchangeable; one of each set stays.
     for set in &sets {
         for cpu in set.iter().skip(1).filter(|_| random.below(4) == 0).collect::<Vec<_>>() {
             load.hotplug.push(Hotplug { at: Time(1_000), cpu, up: false });
@@ -121,7 +121,7 @@ fn anything(random: &mut Random, cpus: usize) -> Workload {
 #[derive(Debug, PartialEq)]
 struct Figures {
     ended: Vec<Option<Time>>,
-    /// By task: CPU time, and how often it was switched in.
+    /// By task: its CPU time, and how often it was switched in.
     had: Vec<(Span, u64)>,
     switches: u64,
     waste: u64,
@@ -152,7 +152,7 @@ fn figures(machine: &Machine, load: &Workload, policy: impl Policy, seed: u64) -
     Figures { ended: outcome.ended, had, switches, waste }
 }
 
-/// CPUs without siblings and as fast as each other, in nodes or not.
+/// CPUs without siblings and with equal speed, in nodes or not.
 fn machine(random: &mut Random, cpus: usize) -> Machine {
     let mut machine = Machine::flat(cpus);
     if random.below(2) == 0 {
@@ -188,7 +188,7 @@ fn renumbered_cpus_change_no_figure_of_a_symmetric_policy() {
     }
 }
 
-/// The first may use both CPUs, the second, which comes later, only this one.
+/// The first task may use both CPUs; the second, which comes later, only this one.
 fn one_is_bound(to: u16) -> Workload {
     let mut load = Workload::new();
     let work = || Program::new(vec![Step::Compute(Variate::Fixed(Span::ms(5)))]).expect("one");

@@ -1,4 +1,4 @@
-//! The yardstick: a largest matching of runnable tasks and CPUs, always, and turns for all.
+//! The yardstick: a maximum matching of runnable tasks and CPUs, always, and fair turns.
 
 use wastenot_model::workload::Random;
 use wastenot_model::{
@@ -11,7 +11,7 @@ fn cpus(cpus: usize, lives: &[Life], seconds: u64) -> Seen {
     live(&Machine::flat(cpus), "work-conserving", &[], lives, seconds)
 }
 
-/// Whether always as many run as can.
+/// Whether as many tasks as possible run at each instant.
 struct Most<'l> {
     lives: &'l [Life],
     looked: usize,
@@ -23,7 +23,7 @@ impl Most<'_> {
         mask.as_ref().is_none_or(|mask| mask.contains(CpuId(cpu as u16)))
     }
 
-    /// Finds a CPU for `task`, moving others if need be (Kuhn 1955).
+    /// Finds a CPU for `task`, moving other tasks if necessary (Kuhn 1955).
     fn place(&self, task: TaskId, of: &mut [Option<TaskId>], tried: &mut [bool]) -> bool {
         (0..of.len()).any(|cpu| {
             if !self.may(task, cpu) || std::mem::replace(&mut tried[cpu], true) {

@@ -24,7 +24,7 @@ pub enum Family {
     Perfetto,
     /// What tools print.
     Text,
-    /// Our own.
+    /// The own format.
     Own,
 }
 
@@ -34,13 +34,13 @@ impl Family {
         [Family::TraceDat, Family::PerfData, Family::Perfetto, Family::Text, Family::Own];
 }
 
-/// A History and a file that tells it.
+/// A History and a file that contains it.
 pub struct Encoded {
     /// How it was written, for messages.
     pub how: String,
     /// What it should be read as.
     pub history: History,
-    /// Whether it is arrays of switches and wakings, which do not tell who left.
+    /// Whether it is arrays of switches and wakings, which do not contain the task that left.
     pub arrays: bool,
     /// Digits of stamps that the format does not print.
     pub grain_ns: u64,
@@ -126,7 +126,7 @@ fn perfettos(rng: &mut Rng, seed: u64, steps: usize, tamper: Tamper) -> Encoded 
     let how = Perfetto { compact, wrap, bundle: rng.pick(&[1, 6, 1000]), tamper };
     let telling = if compact { Telling::Compact } else { telling(rng) };
     let history = recount(&plan(seed, steps, telling, 1), |_| None);
-    // Two arrays do not say which of two events of one instant came first.
+    // Two arrays do not show which of two events of one instant came first.
     let history = if compact { spread(&history) } else { history };
     let bytes = perfetto(&history, &how);
     Encoded { how: format!("{how:?}"), history, arrays: compact, grain_ns: 1, bytes }
@@ -148,7 +148,7 @@ fn texts(rng: &mut Rng, seed: u64, steps: usize, tamper: Tamper) -> Encoded {
     Encoded { how: format!("{tool:?}"), history, arrays: false, grain_ns: grain, bytes }
 }
 
-/// It holds whatever a History does.
+/// It holds everything that a History does.
 fn owns(rng: &mut Rng, seed: u64, steps: usize, tamper: Tamper) -> Encoded {
     let how = Wn::any(rng);
     let history = Plan { steps, ..Plan::small(seed) }.history();
@@ -161,7 +161,7 @@ fn is_lost(entry: &Entry) -> bool {
     matches!(entry.event, Event::Lost { .. })
 }
 
-/// Losses with the counts that a format can tell.
+/// Losses with the counts that a format can hold.
 fn recount(history: &History, told: impl Fn(Option<u32>) -> Option<u32>) -> History {
     adapted(history, |mut entry| {
         if let Event::Lost { count } = &mut entry.event {

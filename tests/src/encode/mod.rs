@@ -1,6 +1,6 @@
 //! One History in every format, written from the descriptions of those formats.
 //!
-//! Nothing of `crates/read` is used: what it reads and what is written here meet in the bytes only.
+//! Nothing of `crates/read` is used: the reader and these writers share only the bytes.
 
 mod all;
 mod bytes;

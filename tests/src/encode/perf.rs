@@ -14,7 +14,7 @@ use crate::fuzz::Tamper;
 pub struct Perf {
     /// The kernel's layout of tracepoints.
     pub layout: Layout,
-    /// To a pipe: what else would be tables are records.
+    /// To a pipe: the parts that would be tables are records.
     pub pipe: bool,
     /// Records of samples within compressed records.
     pub zstd: Zstd,
@@ -24,18 +24,18 @@ pub struct Perf {
     pub tamper: Tamper,
 }
 
-/// Which compressed records there are.
+/// The kind of compressed records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Zstd {
     /// None.
     Not,
     /// `PERF_RECORD_COMPRESSED`.
     First,
-    /// `PERF_RECORD_COMPRESSED2`, which says how many of its bytes count.
+    /// `PERF_RECORD_COMPRESSED2`, which states how many of its bytes count.
     Second,
 }
 
-/// IDENTIFIER, IP, TID, TIME, CPU, PERIOD, RAW: what `perf sched record` asks for.
+/// IDENTIFIER, IP, TID, TIME, CPU, PERIOD, RAW: the fields that `perf sched record` requests.
 const SAMPLE_TYPE: u64 = 0x10587;
 const ATTR: usize = 128;
 const TRACING_DATA: usize = 1;
@@ -112,7 +112,7 @@ impl File<'_> {
                 let mut size = self.bytes();
                 size.u32(body.len().next_multiple_of(8));
                 size.align(8);
-                // What follows is no part of the record.
+                // The following bytes are not part of the record.
                 self.record(&mut out, 66, 0, &size.data[..4]);
                 out.raw(&body);
                 out.data.resize(out.len() + body.len().next_multiple_of(8) - body.len(), 0);
@@ -252,7 +252,7 @@ impl File<'_> {
         }
     }
 
-    /// What follows other records than samples: TID, TIME, CPU, IDENTIFIER.
+    /// The trailer of records that are not samples: TID, TIME, CPU, IDENTIFIER.
     fn trailer(&self, body: &mut Bytes, tid: i32, time: u64, cpu: u16) {
         body.int(tid as u64, 4);
         body.int(tid as u64, 4);
@@ -263,7 +263,7 @@ impl File<'_> {
     }
 }
 
-/// The id by which samples name their event.
+/// The id of an event in its samples.
 fn id(point: usize) -> u64 {
     100 + point as u64
 }

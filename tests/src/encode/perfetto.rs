@@ -14,7 +14,7 @@ pub struct Perfetto {
     pub compact: bool,
     /// How packets are wrapped.
     pub wrap: Wrap,
-    /// How many records a bundle holds at most.
+    /// The most records in a bundle.
     pub bundle: usize,
     /// Damage to packets.
     pub tamper: Tamper,
@@ -97,7 +97,7 @@ fn clocks() -> Message {
     packet
 }
 
-/// A `SystemInfo`: what `prev_state` means depends on the release.
+/// A `SystemInfo`: the meaning of `prev_state` depends on the release.
 fn system(history: &History) -> Message {
     let mut names = Message::default();
     for (field, text) in [(1, "Linux"), (2, "#1 SMP"), (3, "6.12.0"), (4, "x86_64")] {
@@ -164,7 +164,7 @@ fn bundles(cpu: u16, records: &[&Record], how: &Perfetto) -> Vec<Message> {
     packets
 }
 
-/// A `CompactSched`: arrays of one entry a switch, and of one entry a waking.
+/// A `CompactSched`: arrays with one entry per switch, and with one entry per waking.
 fn compact(records: &[&Record]) -> Message {
     let mut names: Vec<String> = Vec::new();
     let mut arrays: BTreeMap<u32, Vec<i64>> = BTreeMap::new();
@@ -202,7 +202,7 @@ fn interned(names: &mut Vec<String>, name: &Value) -> i64 {
     names.len() as i64 - 1
 }
 
-/// An `FtraceEvent`: which message of it each tracepoint is, and the numbers of its fields.
+/// An `FtraceEvent`: the message of each tracepoint, and the numbers of its fields.
 fn event(record: &Record) -> Message {
     let What::Hit(point, values) = &record.what else { panic!("not a loss") };
     let (kind, fields): (u32, &[u32]) = match POINTS[*point].name {

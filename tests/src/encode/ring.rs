@@ -1,4 +1,4 @@
-//! Sub-buffers of the kernel's ring buffer: what trace.dat holds per CPU.
+//! Sub-buffers of the kernel's ring buffer: the data of each CPU in a trace.dat.
 
 use super::Bytes;
 use super::tracepoint::{Layout, Record, What};
@@ -8,11 +8,11 @@ use super::tracepoint::{Layout, Record, What};
 pub struct Ring {
     /// Bytes of a sub-buffer.
     pub page: usize,
-    /// Most records on one, so that small traces have many.
+    /// The most records in one, so that small traces have many.
     pub records: usize,
-    /// Every how many records an absolute stamp comes first; 0 is never.
+    /// An absolute stamp precedes every this many records; 0 is never.
     pub absolute: usize,
-    /// Every how many records a discarded one comes first; 0 is never.
+    /// A discarded record precedes every this many records; 0 is never.
     pub discarded: usize,
     /// Whether the number of missed events is stored behind the data.
     pub counts: bool,
@@ -85,7 +85,7 @@ impl<'a> Page<'a> {
         Page { layout, start: 0, now: 0, data: Bytes::new(layout.big) }
     }
 
-    /// A record's bytes if it were the next one here.
+    /// The bytes of a record if it were the next one here.
     fn record(&self, number: usize, record: &Record, ring: &Ring) -> Vec<u8> {
         let due = |every: usize| every > 0 && number % every == every - 1;
         let now = if self.data.is_empty() { record.time } else { self.now };
@@ -111,7 +111,7 @@ impl<'a> Page<'a> {
             delta = 0;
         }
         let payload = self.layout.payload(record).expect("not a loss");
-        // Every seventh record is told its length in the long way, as large ones must be.
+        // Every seventh record has its length in the long form, as large ones must have it.
         if payload.len() / 4 <= 28 && !number.is_multiple_of(7) {
             self.head(&mut out, payload.len() as u64 / 4, delta);
         } else {

@@ -1,19 +1,19 @@
-//! What ftrace, `trace-cmd report` and `perf script` print.
+//! The output of ftrace, `trace-cmd report` and `perf script`.
 
 use wastenot_model::{Context, History};
 
 use super::tracepoint::{Kind, Record, STATES_NEW, Value, What, records};
 
-/// Which tool prints.
+/// The tool that prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Text {
     /// `cat trace` of tracefs.
     Ftrace,
-    /// `trace-cmd report -t`, in the words of its plugins.
+    /// `trace-cmd report -t`, in the format of its plugins.
     Report,
     /// `trace-cmd report -t -N`: as the kernel prints.
     ReportPlain,
-    /// `trace-cmd report -t -R`: every field as it is.
+    /// `trace-cmd report -t -R`: every field unchanged.
     ReportRaw,
     /// `perf script --ns`.
     PerfScript,
@@ -42,7 +42,7 @@ pub fn text(history: &History, tool: Text) -> String {
     for record in records(history) {
         let cpu = usize::from(record.cpu);
         match record.what {
-            // Told with the next thing that this CPU recorded.
+            // Printed with the next event that this CPU recorded.
             What::Lost(count) => lost[cpu] = Some(count),
             What::Hit(..) => {
                 if let Some(count) = lost[cpu].take() {
@@ -102,7 +102,7 @@ fn body(tool: Text, record: &Record) -> String {
     match (tool, name) {
         (Text::ReportRaw, _) => raw(record),
         (Text::Report, "sched_switch") => format!(
-            // The plugin does not say that a task was preempted.
+            // The plugin does not print that a task was preempted.
             "{}:{} [{}] {} ==> {}:{} [{}]",
             of("prev_comm"),
             of("prev_pid"),

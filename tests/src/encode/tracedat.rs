@@ -12,7 +12,7 @@ use crate::fuzz::Tamper;
 pub struct TraceDat {
     /// The kernel's layout.
     pub layout: Layout,
-    /// The ring buffer's.
+    /// The parameters of the ring buffer.
     pub ring: Ring,
     /// 6, or 7 with this compression.
     pub version: Version,
@@ -20,7 +20,7 @@ pub struct TraceDat {
     pub tamper: Tamper,
 }
 
-/// Which file version.
+/// The file version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
     /// Everything in a fixed order.
@@ -29,7 +29,7 @@ pub enum Version {
     V7(Compression),
 }
 
-/// What trace-cmd compresses with.
+/// The compression of trace-cmd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
     /// Not at all.
@@ -153,7 +153,7 @@ impl File<'_> {
     }
 }
 
-/// Ids of sections and of the options that tell where those are.
+/// Ids of sections and of the options with their places.
 const BUFFER: usize = 3;
 const STRINGS: usize = 15;
 
@@ -184,7 +184,7 @@ impl V7<'_> {
         options.push((8, self.number(self.file.cpus.len() as u64, 4)));
         options.push(strings_option);
         let link = self.options(&options, first_options);
-        // The buffer is told by a second section of options, as trace-cmd writes it.
+        // A second section of options contains the buffer, as trace-cmd writes it.
         let buffer = self.buffer();
         self.options(&[(BUFFER, buffer)], link);
         self.file.out.data
@@ -229,7 +229,7 @@ impl V7<'_> {
         options
     }
 
-    /// Writes a section of metadata and returns where.
+    /// Writes a section of metadata and returns its place.
     fn section(&mut self, id: usize, name: &str, body: &[u8]) -> u64 {
         let string = self.strings.len();
         self.strings.extend(name.as_bytes());
@@ -266,7 +266,7 @@ impl V7<'_> {
         out.raw(&packed);
     }
 
-    /// Writes a section of options, links it from `link`, and returns where the next is linked.
+    /// Writes a section of options, links it from `link`, and returns the place of the next link.
     fn options(&mut self, options: &[(usize, Vec<u8>)], link: usize) -> usize {
         let out = &mut self.file.out;
         out.set(link, out.len() as u64, 8);
@@ -289,7 +289,7 @@ impl V7<'_> {
         out.len() - 8
     }
 
-    /// Writes the data of all CPUs and returns the option that tells where each is.
+    /// Writes the data of all CPUs and returns the option with the place of each.
     fn buffer(&mut self) -> Vec<u8> {
         let ring = self.file.how.ring;
         let big = self.file.how.layout.big;

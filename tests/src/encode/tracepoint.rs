@@ -1,10 +1,10 @@
-//! A History as tracepoint records, and how a kernel lays those out.
+//! A History as tracepoint records, and the layout of those in a kernel.
 
 use wastenot_model::{Context, Event, History, How, Left, TaskId};
 
 use super::Bytes;
 
-/// A tracepoint as some kernel has it.
+/// A tracepoint as some kernel defines it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Point {
     /// The directory under `events/`.
@@ -38,7 +38,7 @@ use Kind::{Comm, Int, Path, Pid, Pointer, State, Uint};
 
 const WAKE: &[(&str, Kind)] = &[("comm", Comm), ("pid", Pid), ("prio", Int), ("target_cpu", Int)];
 
-/// All that are written.
+/// All tracepoints that are written.
 pub const POINTS: &[Point] = &[
     Point {
         system: "sched",
@@ -106,22 +106,22 @@ pub enum Value {
     Left(Left),
 }
 
-/// One thing that a CPU's recorder wrote down.
+/// One entry of a CPU's recorder.
 #[derive(Clone, Debug)]
 pub struct Record {
     /// When.
     pub time: u64,
-    /// On which CPU.
+    /// The CPU.
     pub cpu: u16,
-    /// In which context.
+    /// The context.
     pub context: Context,
     /// The current task's tid and name.
     pub current: (i32, String),
-    /// What; `None` where events were dropped instead, with their number where it is known.
+    /// What was recorded; for dropped events their number, if it is known.
     pub what: What,
 }
 
-/// What a recorder wrote down.
+/// What a recorder wrote.
 #[derive(Clone, Debug)]
 pub enum What {
     /// A tracepoint, by its place in [`POINTS`], and its fields' values.
@@ -149,7 +149,7 @@ impl Record {
     }
 }
 
-/// The records of a History in its order. What no tracepoint tells is left out.
+/// The records of a History in its order. Facts that no tracepoint contains are left out.
 pub fn records(history: &History) -> Vec<Record> {
     let tell = |entry: wastenot_model::Entry| {
         let what = hit(history, entry.cpu.0, &entry.event)?;
@@ -201,7 +201,7 @@ fn hit(history: &History, by: u16, event: &Event) -> Option<What> {
         Event::Freq { cpu: of, khz } => ("cpu_frequency", vec![number(i64::from(khz)), cpu(of)]),
         Event::Cpu { cpu: of, up } => {
             assert_eq!(up, of.0 == by, "a CPU comes up by itself and is taken down by another");
-            // One of the many steps between the state that is left and the one that is aimed at.
+            // One of the many steps between the current state and the target state.
             let (target, step) = if up { (238, 161) } else { (0, 78) };
             ("cpuhp_enter", vec![cpu(of), number(target), number(step), number(0x1234)])
         }
@@ -212,14 +212,14 @@ fn hit(history: &History, by: u16, event: &Event) -> Option<What> {
     Some(What::Hit(point, values))
 }
 
-/// How a kernel lays records out.
+/// The record layout of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Whether the most significant byte comes first.
     pub big: bool,
     /// Bytes in a `long`: 4 or 8.
     pub long: usize,
-    /// Where command names are.
+    /// The place of command names.
     pub comm: CommLayout,
     /// The id of the first tracepoint; others follow.
     pub first_id: usize,
@@ -229,18 +229,18 @@ pub struct Layout {
     pub states: &'static States,
 }
 
-/// Where a command name is.
+/// The place of a command name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommLayout {
     /// In place, 16 bytes.
     Array,
-    /// `__data_loc`: elsewhere, told from the record's begin.
+    /// `__data_loc`: elsewhere, by its offset from the record's start.
     DataLoc,
-    /// `__rel_loc`: elsewhere, told from behind the field.
+    /// `__rel_loc`: elsewhere, by its offset from the end of the field.
     RelLoc,
 }
 
-/// The bits of `prev_state`, and the bit that says preempted.
+/// The bits of `prev_state`, and the bit that means preempted.
 #[derive(Debug, PartialEq, Eq)]
 pub struct States {
     letters: &'static [(u32, &'static str)],
@@ -311,7 +311,7 @@ impl States {
 }
 
 impl Layout {
-    /// As a kernel of today on x86-64 has it.
+    /// The layout of a current kernel on x86-64.
     pub const X86_64: Layout = Layout {
         big: false,
         long: 8,
@@ -400,7 +400,7 @@ impl Layout {
         bytes.u8(0);
         bytes.int(record.current.0 as u64, 4);
         bytes.data.resize(8 + self.gap, 0xee);
-        // Texts that are elsewhere: where the field is, and the text.
+        // Texts that are elsewhere: the place of the field, and the text.
         let mut later: Vec<(usize, &str)> = Vec::new();
         for ((name, kind), value) in POINTS[*point].fields.iter().zip(values) {
             let (size, _, _) = self.field(*kind, name);

@@ -26,13 +26,13 @@ pub struct Wn {
     pub zstd: bool,
     /// Rows in a batch.
     pub batch: usize,
-    /// As a later minor version may: with columns, kinds of rows and keys that are not known yet,
-    /// and columns in another order.
+    /// As a later minor version may write: with columns, kinds of rows and keys that are not known
+    /// yet, and columns in another order.
     pub later: bool,
 }
 
 impl Wn {
-    /// Any way.
+    /// A random way.
     pub fn any(rng: &mut Rng) -> Wn {
         let (zstd, batch) = (rng.one_in(2), rng.pick(&[1, 7, 60, 5000]));
         Wn { zstd, batch, later: rng.one_in(3) }
@@ -71,7 +71,7 @@ pub fn wn(history: &History, how: &Wn) -> Vec<u8> {
     stream(&file.rows, &head_text(&history.head, how), how)
 }
 
-/// A row; what it does not name is null, or 0 in the first four.
+/// A row; cells that it does not set are null, or 0 in the first four columns.
 #[derive(Clone, Debug, Default)]
 struct Row {
     time: u64,

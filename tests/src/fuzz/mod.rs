@@ -1,9 +1,9 @@
-//! Makes the cases of the fuzz tests: files that are nearly right.
+//! Makes the cases of the fuzz tests: files that are nearly valid.
 //!
-//! Readers turn random bytes away at the door. So a case begins as a file of the encoders, or as a
-//! real recording; it is damaged either as it is, or piece by piece while it is written
-//! ([`Tamper`]): then lengths and checksums around a damaged piece are right, compressed data
-//! decompresses, and the damage is found only deep inside.
+//! Readers reject random bytes at once. So a case begins as a file of the encoders, or as a real
+//! recording. It is damaged either as a whole, or piece by piece while it is written ([`Tamper`]):
+//! then lengths and checksums around a damaged piece are right, compressed data decompresses, and a
+//! reader finds the damage only deep inside.
 
 mod mutate;
 mod own;

@@ -2,7 +2,7 @@
 
 use crate::Rng;
 
-/// Numbers at which code that counts goes wrong.
+/// Numbers at which code that counts tends to fail.
 pub(super) const ODD: [u64; 14] = [
     0,
     1,
@@ -20,7 +20,7 @@ pub(super) const ODD: [u64; 14] = [
     u64::MAX,
 ];
 
-/// Changes `bytes` a little; may take in a part of `other`.
+/// Changes `bytes` a little; may copy a part of `other` into them.
 pub fn mutate(rng: &mut Rng, bytes: &mut Vec<u8>, other: &[u8]) {
     if bytes.is_empty() {
         bytes.extend(&rng.bits().to_le_bytes()[..1 + rng.below(8)]);
@@ -39,7 +39,7 @@ pub fn mutate(rng: &mut Rng, bytes: &mut Vec<u8>, other: &[u8]) {
     }
 }
 
-/// A place; mostly in the head, where the numbers are that lead to everything else.
+/// A place; mostly in the head, which holds the numbers that determine everything else.
 fn place(rng: &mut Rng, bytes: &[u8]) -> usize {
     let near = if rng.one_in(2) { bytes.len().min(256) } else { bytes.len() };
     rng.below(near)
@@ -76,7 +76,7 @@ fn overwrite(rng: &mut Rng, bytes: &mut [u8]) {
     }
 }
 
-/// Adds a little to a number that is there.
+/// Adds a little to an existing number.
 fn nudge(rng: &mut Rng, bytes: &mut [u8]) {
     let at = place(rng, bytes);
     let by = 1 + rng.below(9) as u8;
@@ -107,7 +107,7 @@ fn splice(rng: &mut Rng, bytes: &mut Vec<u8>, other: &[u8]) {
     bytes.splice(to, other[from].iter().copied());
 }
 
-/// Replaces a run of decimal digits, as texts have them.
+/// Replaces a sequence of decimal digits, as in texts.
 fn digits(rng: &mut Rng, bytes: &mut Vec<u8>) {
     let from = rng.below(bytes.len());
     let Some(first) = bytes[from..].iter().position(u8::is_ascii_digit) else {

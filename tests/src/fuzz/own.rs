@@ -1,4 +1,4 @@
-//! Damage to our own format inside its columns, which are compressed in the file.
+//! Damages the own format inside its columns, which are compressed in the file.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use arrow_ipc::writer::StreamWriter;
 use super::mutate::ODD;
 use crate::Rng;
 
-/// What no part can have been.
+/// A past that is impossible.
 const ODD_PAST: &str = r#"{"phase":"waiting","since_ns":18446744073709551615,"cpu":8191,"prev_cpu":
 8191,"origin":"fork","moves":65535,"waking_ns":0,"waker_context":"hardirq","waker_cpu":8191,
 "last_cpu":8191,"seen_on":8191}"#;
 
-/// The same stream with some cells changed, uncompressed; `None` when it cannot be read.
+/// The same stream with some cells changed, uncompressed; `None` if it cannot be read.
 pub fn tampered_wn(rng: &mut Rng, bytes: &[u8]) -> Option<Vec<u8>> {
     let reader = StreamReader::try_new(bytes, None).ok()?;
     let schema = reader.schema();
@@ -28,7 +28,7 @@ pub fn tampered_wn(rng: &mut Rng, bytes: &[u8]) -> Option<Vec<u8>> {
             false => Arc::clone(column),
         });
         let columns = columns.collect();
-        // A cell that may not be empty and is makes no batch: then the batch stays.
+        // An empty cell in a column without nulls makes no batch: then the batch stays.
         let changed = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap_or(batch);
         for _ in 0..rng.pick(&[1, 1, 1, 0, 2]) {
             writer.write(&changed).ok()?;

@@ -1,4 +1,4 @@
-//! A history as a source that cannot tell everything would tell it.
+//! A history as recorded by a source that does not have everything.
 
 use wastenot_model::{
     Builder, Carries, Change, Context, Entry, Event, Head, History, Left, Machine, Sink,
@@ -6,8 +6,8 @@ use wastenot_model::{
 
 use super::in_order;
 
-/// The same tasks, names and masks; the rows that `tell` keeps, as it tells them; a window from the
-/// first of them to the last.
+/// The same tasks, names and masks; the rows that `tell` keeps, as it returns them; a window from
+/// the first of them to the last.
 pub fn adapted(history: &History, mut tell: impl FnMut(Entry) -> Option<Entry>) -> History {
     let mut head = history.head.clone();
     head.window = Head::new(Machine::flat(0)).window;
@@ -25,8 +25,8 @@ pub fn adapted(history: &History, mut tell: impl FnMut(Entry) -> Option<Entry>) 
     sink.finish()
 }
 
-/// What is left for measures when only `carries` can be told: no snapshot of the start, not which
-/// CPUs were offline, no affinities and quotas unless carried.
+/// What measures can use if a source has only `carries`: no snapshot of the start, no offline CPUs,
+/// no affinities and quotas unless carried.
 pub fn reduced(history: &History, carries: Carries) -> History {
     let mut less = adapted(history, |entry| {
         let needs = match entry.event {
@@ -42,7 +42,7 @@ pub fn reduced(history: &History, carries: Carries) -> History {
     less
 }
 
-/// A preempted task as one that is runnable: the words of trace-cmd's plugins are the same.
+/// Turns a preempted task into a runnable one: trace-cmd's plugins print both in the same way.
 pub fn without_preemption(history: &History) -> History {
     adapted(history, |mut entry| {
         if let Event::Switch { left: left @ Left::Preempted, .. } = &mut entry.event {
@@ -52,7 +52,7 @@ pub fn without_preemption(history: &History) -> History {
     })
 }
 
-/// No two rows of a CPU at one instant, but a loss at the instant of the row before it.
+/// No two rows of a CPU at one instant, except a loss at the instant of the row before it.
 pub fn spread(history: &History) -> History {
     const ROOM: u64 = 1024;
     let mut last = vec![None; history.cpu_count()];
@@ -71,8 +71,8 @@ pub fn spread(history: &History) -> History {
     adapted(history, |_| rows.next())
 }
 
-/// What arrays of switches and wakings can tell of each CPU: who came in, so who leaves is known
-/// from its second switch on, and after a loss again; until then nobody is known to wake others.
+/// What arrays of switches and wakings contain of each CPU: only the next task, so the task that
+/// leaves is known from the second switch on, and after a loss again; until then no waker is known.
 pub fn as_arrays_tell(history: &History) -> History {
     let mut known = vec![false; history.cpu_count()];
     adapted(history, |mut entry| {
@@ -83,7 +83,7 @@ pub fn as_arrays_tell(history: &History) -> History {
                 *known = true;
                 return None;
             }
-            // In which context a switch was recorded is not in the arrays.
+            // The arrays do not contain the context of a switch.
             Event::Switch { .. } => entry.by.context = Context::Unknown,
             Event::Waking { .. } if !*known => entry.by.task = None,
             _ => {}

@@ -1,10 +1,10 @@
-//! Rows that cannot be true, as clocks that disagree and unreported losses make them.
+//! Impossible rows, as they result from clocks that disagree and from unreported losses.
 
 use wastenot_model::{Context, CpuId, Event, How, Left, Prio, TaskId};
 
 use super::world::World;
 
-/// Now and then tells something that the world did not do.
+/// Sometimes reports something that the world did not do.
 pub(super) fn strew(world: &mut World) {
     if !world.rng.one_in(4) {
         return;

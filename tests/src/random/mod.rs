@@ -1,9 +1,9 @@
-//! Random histories out of a seed, for holding two implementations against each other.
+//! Random histories from a seed, to compare two implementations.
 //!
-//! A small machine is simulated ([`world`]) and tells what a recorder would have written down:
+//! A small machine is simulated ([`world`]) and reports what a recorder would have written:
 //! everything, only what `perf sched` records, only wakings, ... Some recorders lose events, some
 //! histories contradict themselves. A longer plan of the same seed begins like a shorter one, so
-//! that a failing seed is made small by taking steps away.
+//! that a failing case is made small by removing steps.
 
 mod adapt;
 mod junk;
@@ -23,35 +23,35 @@ pub use adapt::{adapted, as_arrays_tell, reduced, spread, without_preemption};
 pub use order::in_order;
 pub use renumber::renumbered;
 
-/// What to make. Equal plans make equal histories.
+/// The parameters of a history. Equal plans make equal histories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Chooses everything but the length.
+    /// Determines everything except the length.
     pub seed: u64,
-    /// How many times something happens; each is zero to four events.
+    /// How many steps happen; each is zero to four events.
     pub steps: usize,
     /// Stamps are multiples of this many nanoseconds: 1000 for formats that print microseconds.
     pub grain_ns: u64,
-    /// What the recorder writes down; the seed chooses when it is not told.
+    /// What the recorder writes; if not given, the seed selects it.
     pub telling: Option<Telling>,
-    /// Whether rows that cannot be true are strewn in; the seed chooses when it is not told.
+    /// Whether impossible rows are mixed in; if not given, the seed selects it.
     pub contradicts: Option<bool>,
 }
 
-/// What a recorder writes down.
+/// What a recorder writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Telling {
-    /// Everything that a row exists for, as our own recorder does.
+    /// Everything for which a row exists, as our own recorder does.
     Everything,
     /// The scheduling events of ftrace: no affinities, no quotas.
     Ftrace,
-    /// As `perf sched record`: wakings and migrations, no wakeups but those of new tasks.
+    /// As `perf sched record`: wakings and migrations, and wakeups only of new tasks.
     PerfSched,
-    /// Wakeups alone, as older recipes have them.
+    /// Wakeups alone, as in older instructions.
     Wakeups,
     /// As Perfetto's compact form: switches and wakings, no placement.
     Compact,
-    /// The same from a recorder that tells affinities and quotas.
+    /// The same from a recorder that also records affinities and quotas.
     Unplaced,
 }
 
@@ -104,7 +104,7 @@ impl Telling {
 }
 
 impl Plan {
-    /// About forty events, everything else chosen by the seed.
+    /// About forty events; the seed determines all else.
     pub fn small(seed: u64) -> Plan {
         Plan { seed, steps: 56, grain_ns: 1, telling: None, contradicts: None }
     }
@@ -156,14 +156,14 @@ fn build(world: world::World, start: Option<Start>, telling: Telling) -> History
     sink.finish()
 }
 
-/// Some sources tell which CPUs were offline; of some CPUs that is not true.
+/// Some sources contain which CPUs were offline; for some CPUs that is made false.
 fn call_some_offline(seed: u64, history: &mut History) {
     let mut rng = Rng::new(seed ^ 0x0ff);
     let cpus = &mut history.head.machine.cpus;
     cpus.iter_mut().for_each(|cpu| cpu.online = !rng.one_in(10));
 }
 
-/// A recorder tells a loss with the next thing that it records: none is a CPU's last row.
+/// A recorder reports a loss with its next record: no loss is a CPU's last row.
 fn without_last_losses(mut rows: Vec<Entry>) -> Vec<Entry> {
     let mut later = BTreeSet::new();
     for at in (0..rows.len()).rev() {

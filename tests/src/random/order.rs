@@ -1,11 +1,11 @@
-//! The order of rows that every reader gives: each CPU's own, merged.
+//! The order of rows that every reader produces: each CPU's own, merged.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use wastenot_model::{CpuId, Entry, Event};
 
-/// Merges what each CPU recorded, in the order of time; at equal time across CPUs wakeups and
-/// migrations come before switches, then the lower CPU first. Rows of one CPU keep their order.
+/// Merges the records of all CPUs, in time order; at equal time across CPUs wakeups and migrations
+/// come before switches, then the lower CPU first. Rows of one CPU keep their order.
 pub fn in_order(entries: Vec<Entry>) -> Vec<Entry> {
     let mut lanes: BTreeMap<CpuId, VecDeque<Entry>> = BTreeMap::new();
     for entry in entries {

@@ -5,7 +5,7 @@ use wastenot_model::{
     TaskId,
 };
 
-/// `history` with CPU n called `names[n]`; `names` is a permutation.
+/// `history` with CPU n renumbered to `names[n]`; `names` is a permutation.
 pub fn renumbered(history: &History, names: &[u16]) -> History {
     let cpu = |old: CpuId| CpuId(names[old.index()]);
     let task = |old: TaskId| match old.is_idle() {
@@ -65,7 +65,7 @@ fn head(history: &History, cpu: &impl Fn(CpuId) -> CpuId) -> Head {
     head
 }
 
-/// A kernel thread that is named after its CPU is named after the CPU's new number.
+/// The name of a kernel thread that contains its CPU gets the CPU's new number.
 fn renamed(name: &str, cpu: &impl Fn(CpuId) -> CpuId) -> String {
     let parts = name.rsplit_once('/').map(|(head, tail)| {
         let digits = tail.find(|c: char| !c.is_ascii_digit()).unwrap_or(tail.len());

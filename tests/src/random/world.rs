@@ -1,4 +1,4 @@
-//! A small machine that schedules at random and tells what a recorder would have seen.
+//! A small machine that schedules at random and reports what a recorder would have seen.
 
 use wastenot_model::{
     By, Carries, Change, Context, CpuId, CpuSet, Entry, Event, How, Left, MaskId, Prio, Start,
@@ -8,36 +8,36 @@ use wastenot_model::{
 use super::{Telling, mode};
 use crate::Rng;
 
-/// One CPU as it truly is.
+/// The true state of one CPU.
 pub(super) struct Cpu {
     pub(super) runs: Option<usize>,
     pub(super) queue: Vec<usize>,
     online: bool,
     /// It records nothing.
     silent: bool,
-    /// When it recorded last: a loss is told at that time.
+    /// When it recorded last: a loss is reported at that time.
     last: Option<u64>,
 }
 
-/// Where a task truly is.
+/// The true place of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Life {
     Runs,
     Waits,
     Sleeps,
-    /// Told waking; queued in a later step on this CPU.
+    /// Its waking is recorded; it is queued in a later step on this CPU.
     Wakes(usize),
     Dead,
 }
 
-/// One task as it truly is.
+/// The true state of one task.
 pub(super) struct Being {
     pub(super) tid: i32,
     pub(super) name: String,
     life: Life,
     /// Where it runs, waits or ran last.
     cpu: usize,
-    /// The CPU that it keeps to, as kernel threads named after one do.
+    /// The CPU to which it is bound, as kernel threads named after one are.
     home: Option<usize>,
     mask: Option<usize>,
     exiting: bool,
@@ -45,7 +45,7 @@ pub(super) struct Being {
     came: u64,
 }
 
-/// The machine, and what was recorded of it.
+/// The machine, and the records of it.
 pub(super) struct World {
     pub(super) rng: Rng,
     telling: Telling,
@@ -55,9 +55,9 @@ pub(super) struct World {
     pub(super) tasks: Vec<Being>,
     pub(super) masks: Vec<CpuSet>,
     pub(super) out: Vec<Entry>,
-    /// Tids of the dead, and when they died.
+    /// Tids of dead tasks, and when they died.
     free: Vec<(i32, u64)>,
-    /// A CPU whose recorder drops events, and for how many steps still.
+    /// A CPU whose recorder drops events, and the number of steps for which it still does.
     deaf: Option<(usize, usize)>,
     forgetful: bool,
 }
@@ -65,7 +65,7 @@ pub(super) struct World {
 impl World {
     pub(super) fn new(mut rng: Rng, telling: Telling, grain: u64) -> World {
         let count = if rng.one_in(40) { 130 } else { 1 + rng.below(12) };
-        // Not 0: some formats mean "not told" by it.
+        // Not 0: some formats use 0 for "unknown".
         let base = rng.pick(&[7, 5_000, 1_000_000_000, 86_400_123_456_789, 1 << 45]);
         let cpu = |silent| Cpu { runs: None, queue: Vec::new(), online: true, silent, last: None };
         let cpus: Vec<Cpu> = (0..count).map(|n| cpu(n > 0 && rng.one_in(8))).collect();
@@ -87,7 +87,7 @@ impl World {
         world
     }
 
-    /// Tasks that are there at the start: some run, some wait, most sleep.
+    /// Creates the tasks that exist at the start: some run, some wait, most sleep.
     fn people(&mut self) {
         let count = 1 + self.rng.below(2 * self.cpus.len().min(12) + 4);
         for tid in 0..count {
@@ -113,7 +113,7 @@ impl World {
             4 => "cc1 plus".to_owned(),
             _ => format!("worker{}", tid % 3),
         };
-        // Some of these move although their name says that they do not.
+        // Some of these move although their names suggest that they do not.
         let kept = name.contains('/') && !self.rng.one_in(4);
         let home = kept.then_some(cpu);
         let life = Life::Sleeps;
@@ -121,7 +121,7 @@ impl World {
         self.tasks.len() - 1
     }
 
-    /// What holds now, as a recorder's snapshot would tell; sometimes of some CPUs only.
+    /// The current state, as in a recorder's snapshot; sometimes of some CPUs only.
     pub(super) fn start(&mut self) -> Option<Start> {
         if self.rng.one_in(2) {
             return None;
@@ -142,7 +142,7 @@ impl World {
         Some(start)
     }
 
-    /// Something happens.
+    /// One step.
     pub(super) fn step(&mut self) {
         self.pass();
         match self.rng.below(40) {
@@ -167,7 +167,7 @@ impl World {
         }
     }
 
-    /// Time passes, or does not: equal stamps are where orders matter.
+    /// Time passes, or does not: with equal stamps the order matters.
     fn pass(&mut self) {
         let span = match self.rng.below(8) {
             0..=2 => 0,
@@ -200,7 +200,7 @@ impl World {
     fn finish_wakeup(&mut self) {
         let wakes = |(n, task): (usize, &Being)| matches!(task.life, Life::Wakes(_)).then_some(n);
         if let Some(task) = self.rng.choose(self.tasks.iter().enumerate().filter_map(wakes)) {
-            // A remote wakeup is finished by an interrupt of the target CPU.
+            // An interrupt of the target CPU finishes a remote wakeup.
             let by = self.tasks[task].cpu;
             let by = if self.cpus[by].silent { self.recorder() } else { by };
             self.complete(task, by, Context::Hardirq);
@@ -224,7 +224,7 @@ impl World {
         if let Some(prev) = prev {
             left = self.leaving(prev);
         }
-        // Mostly the first of the queue runs next, sometimes another, sometimes nobody.
+        // Mostly the first task of the queue runs next, sometimes another, sometimes none.
         let queue = &mut self.cpus[cpu].queue;
         let index = if self.rng.one_in(5) { self.rng.below(queue.len()) } else { 0 };
         let idle = queue.is_empty() || self.rng.one_in(10);
@@ -248,8 +248,8 @@ impl World {
     }
 
     fn leaving(&mut self, task: usize) -> Left {
-        // Not in the instant in which it came from another CPU: who died first there is anyone's
-        // guess.
+        // Not in the instant in which it came from another CPU: the order of deaths there would be
+        // undetermined.
         if self.tasks[task].exiting && self.tasks[task].came < self.now {
             return Left::Dead;
         }
@@ -269,7 +269,8 @@ impl World {
             Left::Runnable | Left::Preempted => self.enqueue(task, cpu),
             Left::Dead => {
                 self.tasks[task].life = Life::Dead;
-                // No source can tell two bearers of a tid apart when the death was dropped.
+                // No source can distinguish two tasks with one tid if the death of the first was
+                // dropped.
                 if self.hears(cpu) {
                     self.free.push((self.tasks[task].tid, self.now));
                 }
@@ -300,7 +301,7 @@ impl World {
     fn fork(&mut self) {
         let cpu = self.recorder();
         let Some(parent) = self.cpus[cpu].runs else { return };
-        // A tid is given out again, but not in the very instant in which its bearer dies.
+        // A tid is reused, but not in the same instant in which its task dies.
         let told = self.hears(cpu) && self.telling.carries().has(Carries::FORKS);
         let tid = match self.free.first() {
             Some(&(tid, died)) if died < self.now && told => {
@@ -310,7 +311,7 @@ impl World {
             _ => 1_000 + self.tasks.len() as i32,
         };
         let child = self.born(tid, cpu);
-        // Sources keep one name a tid beside their events: who inherits one inherits both.
+        // Sources keep one name per tid separately from their events: a reused tid keeps its name.
         if let Some(dead) = self.tasks[..child].iter().find(|task| task.tid == tid) {
             self.tasks[child].name = dead.name.clone();
         }
@@ -362,7 +363,7 @@ impl World {
         self.masks.len() - 1
     }
 
-    /// A CPU goes down, mostly after its tasks went elsewhere, or comes up.
+    /// A CPU goes offline, mostly after its tasks moved to other CPUs, or comes online.
     fn hotplug(&mut self) {
         let cpu = self.rng.below(self.cpus.len());
         if self.cpus[cpu].silent || self.cpus.len() == 1 {
@@ -375,7 +376,7 @@ impl World {
         let others = |other: usize| other != cpu && !self.cpus[other].silent;
         let Some(other) = self.online().find(|&other| others(other)) else { return };
         self.cpus[cpu].online = up;
-        // A CPU comes up by itself and is taken down by another.
+        // A CPU comes online by itself and is taken offline by another.
         let by = if up { cpu } else { other };
         self.tell(by, Context::Task, Event::Cpu { cpu: cpu_id(cpu), up });
         while let (false, Some(&task)) = (up, self.cpus[cpu].queue.first()) {
@@ -386,7 +387,7 @@ impl World {
         }
     }
 
-    /// The recorder of a CPU drops what happens next there. The gap begins at its last record.
+    /// The recorder of a CPU drops the next events there. The gap begins at its last record.
     fn lose(&mut self) {
         let now = Some(self.now);
         let recorded = |(n, cpu): (usize, &Cpu)| (cpu.last == now && cpu.online).then_some(n);
@@ -419,7 +420,7 @@ impl World {
         self.cpus[cpu].queue.push(task);
     }
 
-    /// A CPU for `task`: its home, one of its mask, or any; online.
+    /// A CPU for `task`: its home, one of its mask, or any online CPU.
     fn target(&mut self, task: usize) -> usize {
         let being = &self.tasks[task];
         if let Some(home) = being.home.filter(|&home| self.cpus[home].online) {
@@ -440,7 +441,7 @@ impl World {
         self.cpus.iter().enumerate().filter(|(_, cpu)| cpu.online).map(|(n, _)| n)
     }
 
-    /// A CPU that records; the first few do most of it, so that CPUs without any event exist.
+    /// A CPU that records; the first few record most events, so that some CPUs have none.
     pub(super) fn recorder(&mut self) -> usize {
         let few = self.cpus.len().min(4);
         let near = !self.rng.one_in(3);
@@ -467,12 +468,12 @@ impl World {
         self.tell(by, context, event);
     }
 
-    /// Whether the recorder of `cpu` drops nothing now.
+    /// Whether the recorder of `cpu` currently drops nothing.
     fn hears(&self, cpu: usize) -> bool {
         self.deaf.is_none_or(|(deaf, _)| deaf != cpu)
     }
 
-    /// Writes a row down as the recorder of `cpu` would, if it would.
+    /// Writes a row as the recorder of `cpu` would, if it would.
     pub(super) fn tell(&mut self, cpu: usize, context: Context, event: Event) {
         if !self.hears(cpu) || !self.telling.tells(&event) {
             return;

@@ -1,17 +1,17 @@
-//! What cannot be believed of a recording in which rows of a CPU are missing: of one whose data is
-//! missing up to its first row, of one that lost events from the loss to its next row.
+//! What is unreliable in a recording in which rows of a CPU are missing: if its data is missing, up
+//! to its first row; if it lost events, from the loss to its next row.
 //!
-//! Any task may have been moved, run, put to sleep or woken by rows that are missing. Therefore:
+//! The missing rows may have moved any task, run it, put it to sleep or woken it. Therefore:
 //!
 //! - If rows are missing between the row with which a task began to wait and the next row about it,
-//!   it surely waits only if that one shows that it still does: it is switched in where it waits,
-//!   or moved away from there. It does not if its CPU goes idle before, if there is no such row
-//!   before the next loss or the end, or if it waited on a CPU whose rows are missing.
-//! - Where a task comes to run, or is moved away, without having been seen to wait there, it was
-//!   queued there since some time after its last row. If the CPU idled then, it was about to start
-//!   that task, for at most a millisecond: so long it may not have been idle.
-//! - As long as rows are missing, and until a row settles which waits are to be believed, any
-//!   number of tasks may wait of which no row tells.
+//!   it surely waits only if the latter shows that it still does: it is switched in where it waits,
+//!   or moved away from there. It does not surely wait if its CPU goes idle before, if there is no
+//!   such row before the next loss or the end, or if it waited on a CPU whose rows are missing.
+//! - If a task is switched in, or moved away, without having been seen to wait there, it was queued
+//!   there since some time after its last row. If the CPU idled then, it was about to start that
+//!   task, for at most a millisecond: that long the CPU may not have been idle.
+//! - As long as rows are missing, and until a row settles which waits are reliable, any number of
+//!   tasks may wait that no row reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ use wastenot_model::{
 
 use super::scene::{Doing, Life, Scene};
 
-/// An idle CPU starts within so long what is queued on it.
+/// An idle CPU starts a task that is queued on it within this time.
 const STARTS_WITHIN_NS: u64 = 1_000_000;
 
 /// Something that is unknown from some row on.
@@ -31,15 +31,15 @@ pub(super) enum Unknown {
     Idleness(CpuId),
 }
 
-/// All of it, by the number of rows after which it holds.
+/// All doubts, by the number of rows after which they hold.
 pub(super) struct Doubts {
     pub(super) all: BTreeSet<(usize, Unknown)>,
     gaps: Vec<Gap>,
-    /// What was left open is settled by these rows, at these times.
+    /// These rows, at these times, settle what was left open.
     settled: Vec<(usize, Time)>,
-    /// What a part was told of the whole.
+    /// The bound that a part has from the whole.
     unseen_until: Time,
-    /// No row tells moves: those are missing all the time.
+    /// No row reports moves: those are missing all the time.
     moves: bool,
 }
 
@@ -53,10 +53,10 @@ struct Gap {
 }
 
 impl Doubts {
-    /// Whether tasks may wait at this time of which no row tells.
+    /// Whether tasks may wait at this time that no row reports.
     pub(super) fn hide(&self, now: Time) -> bool {
         let settles = |gap: &Gap| {
-            // What a row settles was left open by the last gap before it.
+            // The last gap before a row left open what the row settles.
             let last =
                 |row: usize| self.gaps.iter().map(|it| it.rows.0).filter(|it| *it <= row).max();
             let mine = self.settled.iter().filter(|(row, _)| last(*row) == Some(gap.rows.0));
@@ -65,14 +65,14 @@ impl Doubts {
         now < self.unseen_until || self.gaps.iter().any(|gap| gap.from <= now && now < settles(gap))
     }
 
-    /// After how many rows rows are missing, of those that may be between so many and now. Before
-    /// that no task was queued unseen.
+    /// The smallest number of rows after which rows are missing, among the gaps that may be between
+    /// `rows` rows and now. Before that no task was queued unseen.
     fn since(&self, rows: usize) -> usize {
         let gaps = self.gaps.iter().filter(|gap| rows <= gap.rows.1);
         gaps.map(|gap| gap.rows.0).min().filter(|_| !self.moves).unwrap_or(0)
     }
 
-    /// Whether rows, or those of this CPU, may be missing between so many rows and this one.
+    /// Whether rows, or those of this CPU, may be missing between `rows` rows and this one.
     fn lacks(&self, cpu: Option<CpuId>, rows: usize, row: usize) -> bool {
         if self.moves && cpu.is_none() {
             return true;
@@ -104,11 +104,11 @@ fn gaps(history: &History, entries: &[Entry]) -> Vec<Gap> {
     all
 }
 
-/// How a wait goes on.
+/// The end of a wait.
 enum Ends {
-    /// A row shows that the task waited until then, or nothing more can be said.
+    /// A row shows that the task waited until then, or no more can be known.
     Believed,
-    /// It does not. If its CPU went idle, after how many rows.
+    /// No row shows it. If its CPU went idle, the number of rows before that.
     NotBelieved { at: Time, idle: Option<usize> },
 }
 
@@ -141,7 +141,8 @@ pub(super) fn of(history: &History, silent: Silent) -> Doubts {
     for (row, entry) in entries.iter().enumerate() {
         if let Some((task, cpu)) = comes_unseen(entry, &scene) {
             let seen = last.get(&task).copied().unwrap_or(0);
-            // One that no row put on a run queue yet may be new, where none would.
+            // A task that no row has put on a run queue may be new, even if no row reports new
+            // tasks.
             let new = untold && matches!(scene.life(task), Life::New | Life::Unknown);
             if new || doubts.lacks(None, seen, row) {
                 let since = if new { 0 } else { doubts.since(seen) };
@@ -181,13 +182,13 @@ fn about(entry: &Entry, changes_who_is_held: bool) -> Vec<TaskId> {
     tasks.into_iter().filter(|task| !task.is_idle()).collect()
 }
 
-/// Whether a quota holds back the task about which a row says so.
+/// Whether a quota throttles the task whose throttling a row reports.
 fn held_by(entry: &Entry, scene: &Scene) -> bool {
     let Event::Changed { task, what: Change::Throttled(_) } = entry.event else { return false };
     scene.held().any(|(other, _)| other == task)
 }
 
-/// The task that comes to run, or is moved away, where it was not seen to wait.
+/// The task that is switched in, or moved away, where it was not seen to wait.
 fn comes_unseen(entry: &Entry, scene: &Scene) -> Option<(TaskId, CpuId)> {
     let place = |task: TaskId| scene.queue.iter().find(|(_, other)| *other == task);
     match entry.event {
@@ -208,12 +209,12 @@ struct Judge<'h> {
 }
 
 impl Judge<'_> {
-    /// If `task` waits since `rows` rows, looks whether that is to be believed.
+    /// If `task` has waited since `rows` rows, decides whether that is reliable.
     fn wait(&self, task: TaskId, rows: usize, scene: &mut Scene, doubts: &mut Doubts) {
         let Some(&(place, _)) = scene.queue.iter().find(|(_, other)| *other == task) else {
             return;
         };
-        // One that may wait anywhere may be about to start on any idle CPU.
+        // A task that may wait anywhere may be about to start on any idle CPU.
         if place.is_none() {
             return;
         }
@@ -233,7 +234,7 @@ impl Judge<'_> {
         scene.lose_sight_of(task);
     }
 
-    /// What the next row about the task says, and which it is.
+    /// What the next row about the task shows, and the index of that row.
     fn ends(
         &self,
         task: TaskId,
@@ -275,8 +276,8 @@ impl Judge<'_> {
         (self.entries.len(), Ends::NotBelieved { at: self.end, idle: None })
     }
 
-    /// A task was queued on `cpu` at some time after `seen` rows, and as many after which rows
-    /// are missing, and left at `now`.
+    /// A task was queued on `cpu` at some time after `seen` rows, and after the row count at which
+    /// rows are missing, and left at `now`.
     fn idleness(
         &self,
         cpu: CpuId,

@@ -1,4 +1,4 @@
-//! The largest matching between tasks and CPUs, by augmenting paths (Berge 1957).
+//! A maximum matching between tasks and CPUs, by augmenting paths (Berge 1957).
 
 use wastenot_model::CpuId;
 
@@ -18,7 +18,7 @@ pub fn largest(tasks: &[Mask], cpus: &[CpuId]) -> u64 {
     matched as u64
 }
 
-/// Gives `task` a CPU, if need be by moving those that have one.
+/// Gives `task` a CPU, if necessary by moving tasks that have one.
 fn find_room(
     task: usize,
     tasks: &[Mask],
@@ -76,7 +76,7 @@ mod tests {
         }
     }
 
-    /// The first task goes to each CPU in turn, or nowhere; then the rest.
+    /// Tries the first task on each CPU in turn, or nowhere; then the rest.
     fn every_assignment(tasks: &[Mask], cpus: &[CpuId]) -> u64 {
         let Some((first, rest)) = tasks.split_first() else { return 0 };
         let mut best = every_assignment(rest, cpus);

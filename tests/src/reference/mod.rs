@@ -1,31 +1,32 @@
-//! Waste measured slowly and plainly, to hold the real measure against.
+//! Measures waste slowly and simply, for comparison with the real measure.
 //!
 //! This uses neither `State` nor the `check` crate. It walks over the entries with simple maps
-//! ([`scene`]), and at every distinct time solves the matching from scratch by trying every CPU
-//! for every task ([`matching`]). The rules, as `wastenot_check::waste` states them:
+//! ([`scene`]), and at every distinct time it solves the matching from scratch by trying every CPU
+//! for every task ([`matching`]). The rules are those of `wastenot_check::waste`:
 //!
-//! - A CPU that runs its idle task is *idle* if nobody waits on it, otherwise *waking*. The task
-//!   that joined a waking CPU's queue first is about to start there and is no candidate.
-//!   Where only wakings are told a woken task may not be queued yet: it is doubtful, and a CPU for
-//!   which nobody else waits may be idle.
+//! - A CPU that runs its idle task is *idle* if no task waits on it, otherwise *waking*. The task
+//!   that joined a waking CPU's queue first is about to start there and is not a candidate. If a
+//!   source has only wakings, a woken task may not be queued yet: it is doubtful, and a CPU for
+//!   which no other task waits may be idle.
 //! - Every other waiting task that may be moved is a candidate, wherever it waits; but not surely
 //!   so on an unknown CPU, where it may run already. (A CPU that has neither a switch nor a loss in
 //!   the whole history cannot have started it.)
-//! - `waste` is the largest number of candidates that idle CPUs could take at once, less the
-//!   tasks whose place is not told: each of them may wait on one of those idle CPUs, which would
-//!   then be waking. `waste_max` lets unknown CPUs take tasks too, and unplaced tasks be taken.
-//! - Only the CPUs that are asked about are idle, and only what waits there counts; only the tasks
-//!   that are asked about are candidates. Others still make a CPU busy or waking.
-//! - With a shared queue no CPU is waking: idle is idle, and whoever waits is a candidate.
-//! - Where rows of a CPU are missing, less is sure and more is possible ([`doubt`]).
-//! - An episode is a longest interval with `waste` above zero.
-//! - Whom a quota holds back waits nowhere: it is no candidate, and a CPU on whose queue it was is
-//!   idle if nobody else waits there.
-//! - `affinity`, where affinities are told, is how many candidates idle CPUs could take at once if
-//!   everybody could run everywhere, less `waste_max`; not below zero. Doubtful candidates, and
-//!   those that serve one CPU or interrupt, do not count in the first number, and each unplaced
-//!   task takes an idle CPU off it. A candidate that counts there is kept from idle CPUs while
-//!   `affinity` is above zero and what it is less by would be as large without this candidate.
+//! - `waste` is the largest number of candidates that idle CPUs could take at once, minus the tasks
+//!   whose place is unknown: each of them may wait on one of those idle CPUs, which would then be
+//!   waking. `waste_max` lets unknown CPUs take tasks too, and unplaced tasks be taken.
+//! - Only the CPUs in question are idle, and only tasks that wait there count; only the tasks in
+//!   question are candidates. Others still make a CPU busy or waking.
+//! - With a shared queue no CPU is waking: idle is idle, and every waiting task is a candidate.
+//! - If rows of a CPU are missing, less is certain and more is possible ([`doubt`]).
+//! - An episode is a maximal interval with `waste` above zero.
+//! - A task that a quota throttles waits nowhere: it is not a candidate, and the CPU on whose queue
+//!   it was is idle if no other task waits there.
+//! - `affinity`, if the source has affinities, is how many candidates idle CPUs could take at once
+//!   if every task could run everywhere, minus `waste_max`; not below zero. Doubtful candidates,
+//!   and those that serve one CPU or interrupt, do not count in the first number, and each unplaced
+//!   task reduces it by one idle CPU. A candidate that counts there is kept from idle CPUs while
+//!   `affinity` is above zero and the number that is subtracted would be as large without this
+//!   candidate.
 
 mod doubt;
 mod matching;
@@ -39,18 +40,18 @@ use wastenot_model::{Carries, CpuId, CpuSet, Entry, Event, History, Silent, Task
 pub use matching::largest;
 use scene::{Doing, Scene};
 
-/// What is asked of a history.
+/// The question about a history.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// What silent CPUs are taken for.
+    /// The assumed state of silent CPUs.
     pub silent: Silent,
     /// The time that counts.
     pub window: Window,
-    /// The CPUs that count, as places to wait and to be idle; all when not told.
+    /// The CPUs that count, as places to wait and to be idle; `None` means all.
     pub cpus: Option<CpuSet>,
-    /// The tasks that count as waiting; all when not told.
+    /// The tasks that count as waiting; `None` means all.
     pub tasks: Option<BTreeSet<TaskId>>,
-    /// Queues are shared: a waiting task may be taken by any CPU, so none is about to start it.
+    /// Queues are shared: any CPU may take a waiting task, so no CPU is about to start it.
     pub shared_queue: bool,
 }
 
@@ -73,7 +74,7 @@ impl Asked {
     }
 }
 
-/// What the slow way measures. Times are sums over CPUs.
+/// The results of the slow method. Times are sums over CPUs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measured {
     /// CPU time that idle CPUs surely could have given to waiting tasks.
@@ -82,7 +83,7 @@ pub struct Measured {
     pub waste_cpu_ns_max: u64,
     /// CPU time of idle CPUs on which a task already waited.
     pub wake_delay_cpu_ns: u64,
-    /// CPU time of which it is known what the CPU did.
+    /// CPU time in which the state of the CPU is known.
     pub known_cpu_ns: u64,
     /// CPU time of CPUs that were not offline.
     pub online_cpu_ns: u64,
@@ -90,15 +91,15 @@ pub struct Measured {
     pub episodes: u64,
     /// The longest of them.
     pub longest_ns: u64,
-    /// Time that tasks were held back by quotas, summed over tasks.
+    /// Time that quotas throttled tasks, summed over tasks.
     pub held_ns: u64,
-    /// CPU time of idle CPUs that affinities kept from waiting tasks, where affinities are told.
+    /// CPU time of idle CPUs that affinities kept from waiting tasks, if the source has affinities.
     pub affinity_cpu_ns: Option<u64>,
     /// Which tasks they kept from idle CPUs, and for how long.
     pub kept_ns: BTreeMap<TaskId, u64>,
 }
 
-/// Measures what is asked of `history`.
+/// Answers the question `asked` about `history`.
 pub fn measure(history: &History, asked: &Asked) -> Measured {
     let mut scene = Scene::start(history, asked.silent);
     let pinned = pinned::assumed(history);
@@ -114,7 +115,7 @@ pub fn measure(history: &History, asked: &Asked) -> Measured {
     let mut unseen = Unseen::new(history, &scene);
     let mut rows = 0;
     loop {
-        // Everything that happens now, and only then a look: rows of one instant have no length.
+        // First all events of this instant, then the count: rows of one instant have no length.
         loop {
             while let Some((_, what)) = open.next_if(|(after, _)| *after <= rows) {
                 match *what {
@@ -156,12 +157,12 @@ pub fn measure(history: &History, asked: &Asked) -> Measured {
     sum.finish()
 }
 
-/// What holds at an instant, in numbers.
+/// The state at an instant, in numbers.
 #[derive(Debug, PartialEq, Eq)]
 struct Instant {
     waste: u64,
     waste_max: u64,
-    /// CPUs that may be idle and are about to start nobody.
+    /// CPUs that may be idle and are not about to start a task.
     free: u64,
     not_busy: u64,
     waking: u64,
@@ -208,7 +209,7 @@ impl Instant {
             }
         }
         let (mut placed, mut doubtful) = (Vec::new(), Vec::new());
-        // Of those that are placed surely: who could use another CPU, and which in the list it is.
+        // Among surely placed tasks: those that could use another CPU, and their index in the list.
         let mut useful: Vec<(TaskId, usize)> = Vec::new();
         for (place, task) in &scene.queue {
             let counts = place.is_none_or(|cpu| asked.counts_cpu(cpu));
@@ -223,7 +224,7 @@ impl Instant {
                 list.push(mask);
             }
         }
-        // Also one that does not count may be about to start on an idle CPU.
+        // A task that does not count may also be about to start on an idle CPU.
         let nowhere = scene.queue.iter().filter(|(place, _)| place.is_none()).count() as u64;
         let sure = largest(&placed, &idle);
         let (tasks, cpus) = ([placed, doubtful].concat(), [&idle[..], &perhaps, &unknown].concat());
@@ -254,15 +255,15 @@ impl Instant {
     }
 }
 
-/// Tasks that come to run though no row queued them. Each may have waited since the start, since it
-/// was last seen to rest, or, if events were lost after that, since the first of them: for the
-/// upper bound it did while a CPU was left.
+/// Tasks that are switched in although no row queued them. Each may have waited since the start,
+/// since it was last seen to rest, or, if events were lost after that, since the first loss: the
+/// upper bound assumes that it did while a CPU was left.
 struct Unseen {
     told: bool,
     losses: Vec<Time>,
     /// Since when each rests, and whether it is unknown since then.
     rests: BTreeMap<TaskId, (Time, bool)>,
-    /// When a CPU was left by the upper bound, within the window.
+    /// When the upper bound left a CPU, within the window.
     spare: Vec<(Time, Time)>,
 }
 
@@ -292,7 +293,7 @@ impl Unseen {
         self.spare.iter().filter(|(_, to)| *to > since).map(of).sum()
     }
 
-    /// What the lives are of those whom a row is about, and of who seems to run on its CPU.
+    /// The lives of the tasks that a row is about, and of the task that seems to run on its CPU.
     fn lives(&self, entry: &Entry, scene: &Scene) -> BTreeMap<TaskId, scene::Life> {
         let mut lives = BTreeMap::new();
         entry.each_task(|task| _ = lives.insert(task, scene.life(task)));
@@ -312,7 +313,7 @@ impl Unseen {
         lives
     }
 
-    /// How long a CPU was left while somebody may have waited who runs now.
+    /// How long a CPU was left while a task that runs now may have waited.
     fn hear(
         &mut self,
         entry: &Entry,
@@ -329,7 +330,7 @@ impl Unseen {
             if !life.wants() && life != *was {
                 self.rests.insert(*task, (entry.time, life == scene::Life::Unknown));
             }
-            // One that is switched to itself leaves first: it rests from then on, or as before.
+            // A task that is switched to itself leaves first: it rests from then on, or as before.
             let rests_anew = match entry.event {
                 Event::Switch { prev, left, .. } if prev == *task => scene::left_life(left) != *was,
                 _ => false,
@@ -399,7 +400,7 @@ impl Sum {
     }
 }
 
-/// A candidate's mask, where it is known.
+/// A candidate's mask, if it is known.
 type Mask<'a> = Option<&'a CpuSet>;
 
 /// Whether a task with this mask may run on `cpu`.

@@ -1,11 +1,11 @@
-//! Which tasks are taken for pinned where the source does not tell affinities.
+//! The tasks that are assumed to be pinned if the source has no affinities.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use wastenot_model::{Carries, CpuId, CpuSet, Event, History, Seen, TaskId};
 
 /// Kernel threads named after one CPU that were seen on no other, and interrupt threads that were
-/// seen on one CPU only. Seen is: running there, or queued there.
+/// seen on one CPU only. Seen means running there, or queued there.
 pub(super) fn assumed(history: &History) -> BTreeSet<TaskId> {
     if history.head.carries.has(Carries::AFFINITY) {
         return BTreeSet::new();
@@ -21,7 +21,7 @@ pub(super) fn assumed(history: &History) -> BTreeSet<TaskId> {
     history.tasks().map(|(task, _)| task).filter(pinned).collect()
 }
 
-/// Whether a task serves one CPU or interrupt, where affinities are told: a kernel thread named
+/// Whether a task serves one CPU or interrupt, if the source has affinities: a kernel thread named
 /// after the one CPU where it may run, or a thread of an interrupt.
 pub(super) fn serves(name: &str, mask: Option<&CpuSet>) -> bool {
     let only = |cpu| mask.is_some_and(|mask| mask.iter().eq([cpu]));

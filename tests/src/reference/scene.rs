@@ -1,8 +1,8 @@
-//! What every CPU and task does, kept in plain maps and told from entries one by one.
+//! The state of every CPU and task, kept in simple maps and updated by one entry after the other.
 //!
-//! Written from the rules in ARCHITECTURE and the docs of `wastenot_check::waste`. Where they are
-//! silent on rows which contradict each other, the
-//! rule is the one that `State` documents, and the place is marked *settled*.
+//! Written from the rules in ARCHITECTURE and the docs of `wastenot_check::waste`. For rows that
+//! contradict each other these have no rule; then the rule is the one that `State` documents, and
+//! the place is marked *settled*.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use wastenot_model::{
     Past, Phase, Silent, Start, TaskId,
 };
 
-/// What a CPU does.
+/// The state of a CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doing {
     Unknown,
@@ -20,13 +20,13 @@ pub(super) enum Doing {
     Runs(TaskId),
 }
 
-/// What a task does.
+/// The state of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Life {
     Unknown,
     Runs(CpuId),
     Waits,
-    /// It wants to run and a quota holds it back.
+    /// It is runnable but throttled by a quota.
     Held,
     Sleeps,
     New,
@@ -39,7 +39,7 @@ impl Life {
     }
 }
 
-/// What a task does once it left its CPU so.
+/// The state of a task that left its CPU in this way.
 pub(super) fn left_life(left: Left) -> Life {
     match left {
         Left::Runnable | Left::Preempted => Life::Waits,
@@ -52,14 +52,14 @@ pub(super) fn left_life(left: Left) -> Life {
 #[derive(Clone, Copy, Debug)]
 struct Known {
     life: Life,
-    /// Where it was last, for sources in which only that and a move tell where it waits.
+    /// The CPU where it was last, for sources in which only that and a move give where it waits.
     last: Option<CpuId>,
     mask: Option<MaskId>,
     throttled: bool,
     held: bool,
     /// It was woken since it fell asleep.
     woken: bool,
-    /// Only its waking was told: it may not be queued yet.
+    /// Only its waking was reported: it may not be queued yet.
     only_woken: bool,
 }
 
@@ -76,16 +76,16 @@ const STRANGER: Known = Known {
 /// The machine at an instant.
 pub(super) struct Scene {
     pub(super) cpus: BTreeMap<CpuId, Doing>,
-    /// Every waiting task with its place, in the order in which they joined the place's queue.
+    /// Every waiting task with its place, in the order in which the tasks joined the place's queue.
     pub(super) queue: Vec<(Option<CpuId>, TaskId)>,
     tasks: BTreeMap<TaskId, Known>,
     carries: Carries,
-    /// CPUs of which the whole history holds neither a switch nor a loss.
+    /// CPUs for which the whole history holds neither a switch nor a loss.
     quiet: BTreeSet<CpuId>,
 }
 
 impl Scene {
-    /// How it was when the recording began.
+    /// The state when the recording began.
     pub(super) fn start(history: &History, silent: Silent) -> Scene {
         let mut scene = Scene {
             cpus: BTreeMap::new(),
@@ -98,7 +98,7 @@ impl Scene {
         let switch = |entry: Entry| matches!(entry.event, Event::Switch { .. });
         let any_switch = history.entries().any(switch);
         if told.cpus.is_empty() && !any_switch {
-            scene.quiet.clear(); // the source may tell no switches
+            scene.quiet.clear(); // the source may have no switches
         }
         let missing = Missing::find(history);
         for cpu in history.cpus() {
@@ -107,12 +107,12 @@ impl Scene {
                 None if told.cpus.is_empty() && !any_switch => Doing::Unknown,
                 None => before_the_first_switch(history, cpu),
             };
-            // Settled: of a CPU that the machine calls offline nothing may say otherwise.
+            // Settled: no row may contradict that the machine calls a CPU offline.
             let offline = !history.head.machine.cpus[cpu.index()].online;
             if doing == Doing::Unknown && offline && rows_of(history, cpu).is_empty() {
                 doing = Doing::Offline;
             }
-            // What it tells begins later.
+            // Its records begin later.
             if missing.iter().any(|missing| missing.cpu == cpu) {
                 scene.quiet.remove(&cpu);
                 doing = Doing::Unknown;
@@ -122,8 +122,8 @@ impl Scene {
             }
             scene.cpus.insert(cpu, doing);
             if let Doing::Runs(task) = doing {
-                // Settled: who is told to run twice runs where it was told first; the other CPU
-                // is unknown.
+                // Settled: a task that is reported to run twice runs where it was reported first;
+                // the other CPU is unknown.
                 if scene.task(task).life == Life::Unknown {
                     scene.task(task).life = Life::Runs(cpu);
                     scene.task(task).last = Some(cpu);
@@ -146,7 +146,7 @@ impl Scene {
         for past in history.past() {
             scene.remember(past);
         }
-        // Only now is it known whom a quota holds back.
+        // Only now the throttled tasks are known.
         for (place, task) in std::mem::take(&mut scene.queue) {
             let only_woken = scene.task(task).only_woken;
             scene.join(task, place);
@@ -191,7 +191,7 @@ impl Scene {
         })
     }
 
-    /// Whether `task` waits is not known any more.
+    /// From now on it is unknown whether `task` waits.
     pub(super) fn lose_sight_of(&mut self, task: TaskId) {
         if self.task(task).life == Life::Waits {
             self.queue.retain(|(_, other)| *other != task);
@@ -199,14 +199,14 @@ impl Scene {
         }
     }
 
-    /// Whether `cpu` is about to start a task is not known any more.
+    /// From now on it is unknown whether `cpu` is about to start a task.
     pub(super) fn lose_idleness_of(&mut self, cpu: CpuId) {
         if self.cpus[&cpu] == Doing::Idle {
             self.cpus.insert(cpu, Doing::Unknown);
         }
     }
 
-    /// Whether nothing that is known of the task itself keeps it where it is.
+    /// Whether no known property of the task itself keeps it where it is.
     pub(super) fn may_move(&self, task: &TaskId) -> bool {
         self.tasks.get(task).is_none_or(|known| !known.throttled && !known.held)
     }
@@ -215,7 +215,7 @@ impl Scene {
         self.tasks.get(task)?.mask
     }
 
-    /// Lets `entry` happen.
+    /// Applies `entry`.
     pub(super) fn apply(&mut self, entry: &Entry) {
         match entry.event {
             Event::Switch { cpu, prev, next, left, .. } => self.switch(cpu, prev, next, left),
@@ -232,8 +232,7 @@ impl Scene {
     }
 
     fn switch(&mut self, cpu: CpuId, prev: TaskId, next: TaskId, left: Left) {
-        // Settled: another task than `prev` was thought to run here; where that one is, nobody
-        // knows.
+        // Settled: another task than `prev` was thought to run here; its place is now unknown.
         if let Doing::Runs(other) = self.cpus[&cpu]
             && other != prev
         {
@@ -257,8 +256,8 @@ impl Scene {
         }
     }
 
-    /// A row shows `task` on `cpu`: it waits nowhere, and (settled) where it was thought to run,
-    /// what runs is unknown.
+    /// A row shows `task` on `cpu`: it waits nowhere, and (settled) on the CPU where it was thought
+    /// to run, the running task is unknown.
     fn absent_elsewhere(&mut self, task: TaskId, cpu: CpuId) {
         self.queue.retain(|(_, other)| *other != task);
         if let Life::Runs(other) = self.task(task).life
@@ -278,7 +277,7 @@ impl Scene {
             // The wait begins at the wakeup that follows. Until then it sleeps (settled: a dead
             // task too, and one of which nothing was known).
             (true, _) => return self.task(task).life = Life::Sleeps,
-            // As perf sched: at the waking, where it was last; a migration may follow.
+            // As in perf sched: at the waking, where it was last; a migration may follow.
             (false, true) => self.join(task, prev.or(last)),
             (false, false) => self.join(task, None),
         }
@@ -286,7 +285,7 @@ impl Scene {
     }
 
     fn queued(&mut self, task: TaskId, on: Option<CpuId>, _how: How) {
-        // Settled: so does a wakeup, even where the waiting task's place was not known.
+        // Settled: so does a wakeup, even if the place of the waiting task was unknown.
         if !task.is_idle() && !self.acts(task) {
             self.join(task, on);
         }
@@ -303,20 +302,20 @@ impl Scene {
                 self.join(task, Some(to));
                 self.task(task).only_woken = only_woken;
             }
-            // Settled: a running task moves by the switch that takes it out.
+            // Settled: a running task is moved by the switch that takes it out.
             Life::Runs(_) => {}
             _ => self.task(task).last = Some(to),
         }
     }
 
-    /// Tasks that a quota holds back, with the CPU that each is held back from.
+    /// Throttled tasks, with the CPU from whose queue each was removed.
     pub(super) fn held(&self) -> impl Iterator<Item = (TaskId, Option<CpuId>)> + '_ {
         let held = self.tasks.iter().filter(|(_, known)| known.life == Life::Held);
         held.map(|(task, known)| (*task, known.last))
     }
 
-    /// Settled: who waits when a quota begins to hold it back leaves its queue, and comes back
-    /// behind all others when it no longer does.
+    /// Settled: a waiting task leaves its queue when a quota throttles it, and returns behind all
+    /// others when it no longer does.
     fn throttle(&mut self, task: TaskId, on: bool) {
         self.task(task).throttled = on;
         let place = match (self.task(task).life, on) {
@@ -344,8 +343,8 @@ impl Scene {
         if let Doing::Runs(task) = was {
             self.task(task).life = Life::Unknown;
         }
-        // Settled: what a CPU runs that comes up is unknown until its first switch; who waited
-        // on one that goes down still waits there.
+        // Settled: the running task of a CPU that comes online is unknown until its first switch; a
+        // task that waited on one that goes offline still waits there.
         self.cpus.insert(cpu, if up { Doing::Unknown } else { Doing::Offline });
     }
 
@@ -362,8 +361,8 @@ impl Scene {
     }
 
     /// The CPU is unknown until its next switch, and every task that does not run on another CPU
-    /// until its next event. Settled: affinity and last CPU of a task outlive the loss, being
-    /// throttled or held does not; an offline CPU stays offline.
+    /// until its next event. Settled: affinity and last CPU of a task survive the loss, the
+    /// throttled state does not; an offline CPU stays offline.
     fn lose(&mut self, cpu: CpuId) {
         if self.cpus[&cpu] != Doing::Offline {
             self.cpus.insert(cpu, Doing::Unknown);
@@ -380,7 +379,7 @@ impl Scene {
         self.tasks.entry(task).or_insert(STRANGER)
     }
 
-    /// Those of whom it is known that they do not want to run.
+    /// The tasks that are known to be not runnable.
     pub(super) fn resting(&self) -> impl Iterator<Item = TaskId> + '_ {
         let rests = |known: &Known| !known.life.wants() && known.life != Life::Unknown;
         self.tasks.iter().filter(move |(_, known)| rests(known)).map(|(task, _)| *task)
@@ -415,7 +414,7 @@ fn doing(mode: CpuMode) -> Doing {
     }
 }
 
-/// Of a part of a longer recording the whole tells.
+/// For a part of a longer recording, from the data of the whole.
 fn quiet(history: &History) -> BTreeSet<CpuId> {
     match &history.head.start {
         Some(Start { silent, past: Some(_), .. }) => silent.iter().copied().collect(),
@@ -430,7 +429,7 @@ fn is_quiet(history: &History, cpu: CpuId) -> bool {
     })
 }
 
-/// The rows that say something of `cpu`.
+/// The rows that concern `cpu`.
 fn rows_of(history: &History, cpu: CpuId) -> Vec<Entry> {
     let of_cpu = |entry: &Entry| match entry.event {
         Event::Cpu { cpu: about, .. } => about == cpu,
@@ -439,9 +438,9 @@ fn rows_of(history: &History, cpu: CpuId) -> Vec<Entry> {
     history.entries().filter(of_cpu).collect()
 }
 
-/// What a CPU ran at the start: the `prev` of its first switch; without any switch the task whose
-/// context its first events carry. Unknown where a loss or a hotplug of it came before; but if it
-/// first came up, it was offline.
+/// The task that a CPU ran at the start: the `prev` of its first switch; without any switch the
+/// task whose context its first events carry. Unknown if a loss or a hotplug of it came before; but
+/// if it first came online, it was offline.
 fn before_the_first_switch(history: &History, cpu: CpuId) -> Doing {
     let rows = rows_of(history, cpu);
     let broken = |row: &Entry| matches!(row.event, Event::Lost { .. } | Event::Cpu { .. });
@@ -450,7 +449,7 @@ fn before_the_first_switch(history: &History, cpu: CpuId) -> Doing {
         Event::Switch { prev, .. } => Some(prev),
         _ => None,
     });
-    // Settled: the context of a row before the break tells what ran, even if the first switch
+    // Settled: the context of a row before the break shows which task ran, even if the first switch
     // comes after it.
     let ran = first_switch.or_else(|| before_break.clone().find_map(|row| row.by.task));
     match (ran, rows.first().map(|row| row.event)) {

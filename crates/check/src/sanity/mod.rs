@@ -2,8 +2,8 @@
 //! 2016), run over a trace.
 //!
 //! Its invariants are: no CPU idles while tasks wait (`idle`), tasks of equal weight wait equally
-//! long (`deficit`), nobody is moved to where no less waits (`useless`). Of the first two rules are
-//! known. The paper's: every period (1 s) look for an idle CPU beside one with at
+//! long (`deficit`), no task is moved to a CPU where no fewer tasks wait (`useless`). Two rules for
+//! the first one are known. The paper's: every period (1 s) look for an idle CPU beside one with at
 //! least two runnable tasks of which a waiting one may run on it; watch for the confirmation time
 //! (100 ms); if the violation ends within it, it was transient. The released module's: the same
 //! look every period, and a CPU is reported after ten consecutive failing looks; a CPU that took a

@@ -1,11 +1,11 @@
 //! Idle CPU time that affinities kept from tasks that waited.
 //!
 //! # What it finds
-//! `affinity(t)` is how much larger the matching of [`crate::waste`] would be if affinities bound
-//! nobody: the smaller of idle CPUs and waiting tasks, less the largest matching. So that it is a
-//! lower bound, unknown CPUs and tasks are left out of the first number, each task that waits at an
-//! unknown place takes an idle CPU off it, and the upper bound of waste is taken for the second.
-//! Where affinities are not told it is not known.
+//! `affinity(t)` is how much larger the matching of [`crate::waste`] would be without affinities:
+//! the smaller of idle CPUs and waiting tasks, minus the maximum matching. To make it a lower
+//! bound, unknown CPUs and tasks are left out of the first number, each task that waits at an
+//! unknown place reduces that number by one idle CPU, and the upper bound of waste is used for the
+//! second. If the source has no affinities, it is unknown.
 //!
 //! A task is *kept from idle CPUs* while `affinity(t)` is above zero and some largest matching has
 //! no CPU for it. Threads that serve one CPU or interrupt (see [`Movable::serves`]) do not count.

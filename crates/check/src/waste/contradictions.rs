@@ -5,7 +5,7 @@ use wastenot_model::{
     Time, Window,
 };
 
-/// Events that contradict what was known: lost events that nobody reported, or skewed clocks.
+/// Events that contradict what was known: lost events without a report, or skewed clocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradictions {
     /// A switch names a `prev` that did not run there.

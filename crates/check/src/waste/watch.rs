@@ -444,7 +444,7 @@ impl<'a> Waste<'a> {
         self.dirty = false;
         let unplaced = self.unplaced.max(0) as u32;
         if let ([supply], None) = (&self.supply[..], &self.high) {
-            // Everybody may run everywhere and nothing is unknown.
+            // Every task may run everywhere and nothing is unknown.
             self.low.set_supply(ANYWHERE, *supply.max(&0) as u32);
             self.now_high = self.low.size();
             self.now_low = self.now_high.saturating_sub(unplaced);
@@ -659,7 +659,7 @@ impl Observer for Waste<'_> {
     #[inline]
     fn cpu(&mut self, state: &State, cpu: CpuId, before: &CpuState, now: &CpuState) {
         if before.is_busy() && now.is_busy() && !self.policies {
-            return; // whoever runs there, it stays busy
+            return; // whatever task runs there, the CPU stays busy
         }
         let (was, _) = self.kinds[cpu.index()];
         let kind = self.kind(state, cpu, now);

@@ -1,28 +1,28 @@
-//! What things cost on a machine, for simulating it. All are off unless set: then every effect that
-//! a simulation shows is one of decisions.
+//! What operations cost on a machine, for simulations. The defaults are zero: then every effect
+//! that a simulation shows results from decisions.
 
 use super::Distance;
 use crate::Span;
 
-/// Prices of a machine.
+/// The costs of a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Costs {
-    /// CPU time from one task to the next.
+    /// CPU time of a context switch.
     pub switch: Span,
-    /// Time from a kick until the kicked CPU looks, if another kicked it.
+    /// Time from a kick until the kicked CPU reacts, if another CPU kicked it.
     pub ipi: Span,
-    /// CPU time that a task loses when it first runs after being moved, by [`Distance`]: to a
-    /// sibling, within its cache, within its node, further.
+    /// CPU time that a task loses when it first runs after a move, by [`Distance`]: to a sibling,
+    /// within its cache, within its node, further.
     pub migration: [Span; 4],
-    /// CPU time that a task loses when another has run on its CPU since it last did.
+    /// CPU time that a task loses if another task has run on its CPU since it last ran.
     pub cold: Span,
     /// Speed of a CPU while a sibling is busy, as a share of its speed alone, in (0, 1].
     pub smt: f64,
     /// Whether a spinning sibling costs nothing (`pause`, `yield`), instead of as much as a working
     /// one.
     pub spin_yields: bool,
-    /// Speed of a CPU for a task that first ran n+1 hops away, as a share, in (0, 1]; beyond the
-    /// last as the last.
+    /// The speed of a CPU for a task that first ran n+1 hops away, as a share, in (0, 1]; for more
+    /// hops the last value counts.
     pub remote: Vec<f64>,
 }
 

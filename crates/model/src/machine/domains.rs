@@ -2,9 +2,9 @@
 //!
 //! A CPU balances within a chain of ever wider *spans*: its core, its last-level cache, its node,
 //! then all nodes up to each distinct distance. At each level the span is cut into *groups*, which
-//! are spans of the level below, and load is compared between groups, never within one. How that
-//! cut is made on a machine where spans overlap is what went wrong in "The Linux Scheduler: a
-//! Decade of Wasted Cores" (EuroSys 2016); [`Grouping`] selects between then and now.
+//! are spans of the level below. Load is compared between groups, never within one. "The Linux
+//! Scheduler: a Decade of Wasted Cores" (EuroSys 2016) found a fault in how that cut was made on
+//! machines whose spans overlap; [`Grouping`] selects between the old and the new method.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ use crate::{CpuId, CpuSet};
 /// How a span is cut into groups of overlapping child spans.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Grouping {
-    /// One list for all, built from the lowest CPU of the span (before Linux 4.12). Two nodes that
-    /// lie together in every group can never take work from each other.
+    /// One list for all CPUs, built from the lowest CPU of the span (before Linux 4.12). Two nodes
+    /// that are together in every group can never pull tasks from each other.
     Core0,
-    /// A list of its own for each CPU, which begins with that CPU's child span.
+    /// A separate list for each CPU, which begins with that CPU's child span.
     Own,
-    /// As `Own`, and of a group only those CPUs balance on its behalf whose own child span it is
-    /// (Linux 4.12 and later).
+    /// As `Own`; and of the CPUs of a group, only those balance on its behalf whose own child span
+    /// is the group (Linux 4.12 and later).
     #[default]
     OwnBalanced,
 }
@@ -32,7 +32,7 @@ pub enum Kind {
     Smt,
     /// One last-level cache (within a node).
     Llc,
-    /// One node; the whole machine where nodes are unknown.
+    /// One node; the whole machine if nodes are unknown.
     Node,
     /// All nodes up to the nth distinct distance, from 1.
     Numa(u16),
@@ -54,7 +54,7 @@ impl std::fmt::Display for Kind {
 pub struct Group {
     /// Its CPUs.
     pub cpus: CpuSet,
-    /// Those of them that may balance on its behalf (the kernel's group balance mask).
+    /// The CPUs that may balance on its behalf (the kernel's group balance mask).
     pub balance: CpuSet,
 }
 
@@ -93,7 +93,7 @@ impl Domains {
             .collect();
         let mut domains = Domains { grouping, members, levels: Vec::new() };
         domains.widen(domains.by_key(Kind::Smt, machine, |cpu| cpu.core));
-        // A cache may reach over several nodes (sub-NUMA clustering): as the kernel does, the part
+        // A cache may cover several nodes (sub-NUMA clustering): as in the kernel, only the part
         // within the node counts, so that spans nest.
         let llc = |cpu: &Cpu| cpu.llc.map(|llc| (cpu.node, llc));
         domains.widen(domains.by_key(Kind::Llc, machine, llc));
@@ -122,7 +122,7 @@ impl Domains {
     /// The groups of `cpu`'s domain at `level`, in the order in which they are built. Empty if the
     /// CPU has no span there.
     ///
-    /// The first group of an own view is the CPU's own child span.
+    /// With an own list, the first group is the CPU's own child span.
     pub fn groups(&self, level: usize, cpu: CpuId) -> Vec<Group> {
         let Some(span) = self.levels.get(level).and_then(|level| level.span(cpu)) else {
             return Vec::new();
@@ -142,8 +142,8 @@ impl Domains {
         groups
     }
 
-    /// Whether `to` can never take work from `from`: in no domain of `to` is there a group with
-    /// `from` and without `to`, and a group that holds `to` counts as local.
+    /// Whether `to` can never pull tasks from `from`: no domain of `to` has a group with `from` and
+    /// without `to`. A group that holds `to` counts as local.
     pub fn blind(&self, from: CpuId, to: CpuId) -> bool {
         from != to
             && !self.chain(to).any(|level| {
@@ -152,10 +152,10 @@ impl Domains {
             })
     }
 
-    /// The group that `seed` brings into a domain with `span`: its child span.
+    /// The group that `seed` adds to a domain with `span`: its child span.
     ///
-    /// Where that reaches out of `span` (three hops and more), the own views descend to the widest
-    /// span of `seed` that does not; the shared list takes it as it is.
+    /// If that exceeds `span` (three hops and more), own lists use the widest span of `seed` that
+    /// does not; the shared list uses it unchanged.
     fn group_of(&self, level: usize, seed: CpuId, span: &CpuSet) -> Group {
         let shared = self.grouping == Grouping::Core0;
         let mut below = level;
@@ -183,7 +183,7 @@ impl Domains {
         }
     }
 
-    /// A level whose spans are the CPUs of equal `key`; a CPU without one keeps its child span.
+    /// A level whose spans are the CPUs with equal `key`; a CPU without a key keeps its child span.
     fn by_key<K: Ord>(
         &self,
         kind: Kind,
@@ -209,7 +209,7 @@ impl Domains {
         Level { kind, spans, span_of }
     }
 
-    /// One level for each distinct distance; a single one over all nodes where none is known.
+    /// One level for each distinct distance; a single one over all nodes if distances are unknown.
     fn widen_over_nodes(&mut self, machine: &Machine) {
         let nodes: Vec<usize> = machine.nodes().collect();
         let mut cpus_of: BTreeMap<usize, CpuSet> = BTreeMap::new();
@@ -258,7 +258,7 @@ impl Domains {
 mod tests {
     use super::*;
 
-    /// One node a row, `width` CPUs each.
+    /// One node per row, with `width` CPUs each.
     fn numa(width: usize, rows: &[&[u32]]) -> Machine {
         let mut machine = Machine::flat(width * rows.len());
         for (index, cpu) in machine.cpus.iter_mut().enumerate() {

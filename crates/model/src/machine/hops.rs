@@ -1,14 +1,14 @@
-//! How many hops of the interconnect lie between two nodes.
+//! The number of interconnect hops between two nodes.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use super::Machine;
 
-/// Hops between every two nodes.
+/// The hops between every two nodes.
 ///
-/// Counted along [`Machine::links`] where they are known. Where only distances are, the ranks of
+/// Counted along [`Machine::links`] if they are known. If only distances are known, the ranks of
 /// the distinct distances stand for hops: the nearest other nodes are one hop away, those at the
-/// next greater distance two, and so on, which is how the kernel orders its NUMA levels.
+/// next greater distance two, and so on. The kernel orders its NUMA levels in the same way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hops {
     nodes: usize,
@@ -19,7 +19,7 @@ impl Hops {
     /// Nodes at or above this number have no hops: `CONFIG_NODES_SHIFT` goes up to 10.
     pub const NODE_LIMIT: usize = 1024;
 
-    /// The hops of `machine`; none are known if it has neither links nor distances.
+    /// The hops of `machine`; unknown if it has neither links nor distances.
     pub fn of(machine: &Machine) -> Hops {
         if let Some(links) = &machine.links {
             return Hops::along(links);
@@ -34,18 +34,18 @@ impl Hops {
         Hops { nodes, between: between.map(|(a, b)| rank(a, b)).collect() }
     }
 
-    /// Hops from `a` to `b`; `None` where they are unknown or no path leads there.
+    /// The hops from `a` to `b`; `None` if they are unknown or there is no path.
     pub fn between(&self, a: usize, b: usize) -> Option<u32> {
         let inside = a < self.nodes && b < self.nodes;
         inside.then(|| self.between[a * self.nodes + b]).flatten().map(u32::from)
     }
 
-    /// The greatest number of hops between any two nodes; `None` where hops are unknown.
+    /// The greatest number of hops between any two nodes; `None` if hops are unknown.
     pub fn diameter(&self) -> Option<u32> {
         self.between.iter().flatten().max().copied().map(u32::from)
     }
 
-    /// Breadth first from every node.
+    /// A breadth-first search from every node.
     fn along(links: &[Vec<u32>]) -> Hops {
         let nodes = links.len().min(Hops::NODE_LIMIT);
         let mut between = vec![None; nodes * nodes];

@@ -1,4 +1,4 @@
-//! A machine: its CPUs and what they share.
+//! A machine: its CPUs and the resources that they share.
 
 mod costs;
 pub mod domains;
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 use crate::{CpuId, CpuSet};
 
-/// One logical CPU. What is not known is `None`.
+/// One logical CPU. `None` means unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cpu {
     /// Its core: CPUs with the same number are SMT siblings. Unique over the machine.
@@ -28,25 +28,25 @@ pub struct Cpu {
     pub capacity: u16,
     /// Whether it was online when the History began.
     pub online: bool,
-    /// Whether it is kept out of load balancing (`isolcpus`, isolated cpusets).
+    /// Whether it is excluded from load balancing (`isolcpus`, isolated cpusets).
     pub isolated: bool,
 }
 
 /// The CPUs of a machine, by id, and the distances between its nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
-    /// What it is called: a preset's name, a host name; empty when not told.
+    /// Its name: a preset's name or a host name; empty if unknown.
     pub name: String,
     /// CPU n is `cpus[n]`.
     pub cpus: Vec<Cpu>,
-    /// `distances[a][b]` between nodes as firmware gives it (SLIT, 10 is local), where known.
+    /// `distances[a][b]` between nodes as given by firmware (SLIT, 10 is local), if known.
     pub distances: Option<Vec<Vec<u32>>>,
-    /// `links[a]` holds the nodes one hop away from `a`, where the interconnect is known. Where it
-    /// is not, hops are ranks of distance.
+    /// `links[a]` holds the nodes one hop away from `a`, if the interconnect is known. Otherwise
+    /// hops are ranks of distance.
     pub links: Option<Vec<Vec<u32>>>,
 }
 
-/// How near two CPUs are.
+/// How close two CPUs are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Distance {
     /// The same CPU.
@@ -73,19 +73,19 @@ impl Distance {
         Distance::Other,
         Distance::Unknown,
     ];
-    /// Its word in tables and JSON.
+    /// Its name in tables and JSON.
     pub fn name(self) -> &'static str {
         ["same", "sibling", "llc", "node", "other", "unknown"][self as usize]
     }
 }
 
 impl Machine {
-    /// `cpus` CPUs of which nothing is known but that they exist.
+    /// `cpus` CPUs with unknown topology.
     pub fn flat(cpus: usize) -> Machine {
         let cpus = vec![Machine::unknown_cpu(); cpus.min(CpuId::LIMIT)];
         Machine { name: String::new(), cpus, distances: None, links: None }
     }
-    /// A CPU of which nothing is known.
+    /// A CPU with unknown topology.
     pub fn unknown_cpu() -> Cpu {
         Cpu {
             core: None,
@@ -109,13 +109,13 @@ impl Machine {
     pub fn cpu(&self, cpu: CpuId) -> Option<&Cpu> {
         self.cpus.get(cpu.index())
     }
-    /// Whether anything is known of what CPUs share.
+    /// Whether any shared resource of CPUs is known.
     pub fn topology_known(&self) -> bool {
         self.cpus.iter().any(|cpu| {
             cpu.core.is_some() || cpu.llc.is_some() || cpu.node.is_some() || cpu.package.is_some()
         })
     }
-    /// How near two CPUs are.
+    /// How close two CPUs are.
     pub fn distance(&self, a: CpuId, b: CpuId) -> Distance {
         if a == b {
             return Distance::Same;
@@ -134,17 +134,17 @@ impl Machine {
             Distance::Unknown
         }
     }
-    /// The CPUs whose `key` equals that of `cpu`, itself among them.
+    /// The CPUs whose `key` equals that of `cpu`, `cpu` included.
     pub fn sharing(&self, cpu: CpuId, key: impl Fn(&Cpu) -> Option<u32>) -> CpuSet {
         let Some(own) = self.cpu(cpu).and_then(&key) else { return CpuSet::from_iter([cpu]) };
         let others = self.cpus.iter().enumerate().filter(|(_, other)| key(other) == Some(own));
         others.map(|(cpu, _)| CpuId(cpu as u16)).collect()
     }
-    /// Number of distinct values of `key`; 0 when it is not known.
+    /// The number of distinct values of `key`; 0 if they are unknown.
     pub fn count(&self, key: impl Fn(&Cpu) -> Option<u32>) -> usize {
         self.cpus.iter().filter_map(key).collect::<BTreeSet<_>>().len()
     }
-    /// Highest node number plus one; 0 when nodes are not known.
+    /// The highest node number plus one; 0 if nodes are unknown.
     pub fn node_count(&self) -> usize {
         self.cpus.iter().filter_map(|cpu| cpu.node).max().map_or(0, |node| node as usize + 1)
     }
@@ -153,8 +153,8 @@ impl Machine {
         let nodes: BTreeSet<u32> = self.cpus.iter().filter_map(|cpu| cpu.node).collect();
         nodes.into_iter().map(|node| node as usize)
     }
-    /// Distance between two nodes as firmware gives it, where known. It is a byte there, so that
-    /// greater numbers are none.
+    /// The distance between two nodes as given by firmware, if known. Firmware stores it in a byte,
+    /// so greater numbers count as unknown.
     pub fn node_distance(&self, a: usize, b: usize) -> Option<u32> {
         let distance = self.distances.as_ref()?.get(a)?.get(b).copied()?;
         (distance <= 255).then_some(distance)

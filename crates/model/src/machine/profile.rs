@@ -1,24 +1,25 @@
-//! What kernel code and hardware take: the parameters of the machine in which designs are compared.
+//! How long kernel code and hardware operations take: the parameters under which designs are
+//! compared.
 
 use super::Costs;
 use crate::Span;
 use crate::workload::Random;
 
-/// How CPUs spin for a lock, and who gets it next.
+/// How CPUs spin for a lock, and which CPU gets it next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spin {
-    /// Each on a line of its own, first come, first served: MCS, Linux's queued spinlocks.
+    /// Each waiter spins on its own line, first come, first served: MCS, Linux's queued spinlocks.
     #[default]
     Own,
-    /// All on one line, first come, first served: a ticket lock. Whoever waits fetches the line
-    /// again when the lock is handed on.
+    /// All waiters spin on one line, first come, first served: a ticket lock. Each waiter fetches
+    /// the line again when the lock is handed on.
     Ticket,
-    /// All on one line, and whoever gets it first has the lock: test-and-set. The nearest does, so
-    /// that CPUs of another node may wait for ever.
+    /// All waiters spin on one line, and the first that gets it has the lock: test-and-set. The
+    /// nearest waiter gets it, so that CPUs of another node may wait for ever.
     TestAndSet,
 }
 
-/// What the hardware takes. All zero unless set.
+/// How long hardware operations take. The default of all is zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prices {
     /// Taking or writing a line that this CPU wrote last.
@@ -27,10 +28,10 @@ pub struct Prices {
     pub line_near: Span,
     /// The same, of a line that a CPU of another node wrote last.
     pub line_far: Span,
-    /// Handing a lock on, beside the line that travels.
+    /// Handing a lock on, without the transfer of its line.
     pub hand_off: Span,
-    /// How often each CPU that waits fetches the line of a lock that is handed on, unless it spins
-    /// on a line of its own.
+    /// How often each waiter fetches the line of a lock that is handed on, unless it spins on its
+    /// own line.
     pub fetches: u32,
     /// From writing a message until its reader is interrupted.
     pub message: Span,
@@ -38,29 +39,29 @@ pub struct Prices {
     pub timer: Span,
 }
 
-/// What a piece of kernel code takes: its own work, and lines that it writes.
+/// How long a piece of kernel code takes: its own work, and the lines that it writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Section {
     /// Its work.
     pub work: Span,
-    /// So many lines.
+    /// The number of lines.
     pub lines: u32,
 }
 
-/// A set of parameters, all of one job's path through a kernel.
+/// A set of parameters for all parts of a job's path through a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
     /// Lines, locks, messages, timers.
     pub hardware: Prices,
     /// How CPUs spin for locks.
     pub spin: Spin,
-    /// From when a CPU is interrupted by another until it is.
+    /// From the moment when another CPU sends an interrupt until it arrives.
     pub ipi: Span,
     /// Entering an interrupt.
     pub isr: Span,
     /// Interrupting another CPU.
     pub send: Span,
-    /// From one task to the next.
+    /// A context switch.
     pub switch: Span,
     /// One step down or up a heap.
     pub heap_step: Span,
@@ -68,23 +69,23 @@ pub struct Profile {
     pub coarse: Section,
     /// Under the lock of one run queue of SCHED_DEADLINE.
     pub run_queue: Section,
-    /// What a client of the dedicated processor does, under its own lock.
+    /// The work of a client of the dedicated processor, under its own lock.
     pub client: Section,
     /// Putting a message into a mailbox.
     pub mailbox: Section,
-    /// What the dedicated processor does of a message.
+    /// What the dedicated processor does for one message.
     pub handler: Section,
-    /// Looking at one CPU while the least urgent is searched.
+    /// Checking one CPU during the search for the least urgent one.
     pub scan: Span,
 }
 
 impl Profile {
-    /// Those that have a name.
+    /// The profiles that have a name.
     pub const NAMED: [(&str, Profile); 2] =
         [("free", Profile::FREE), ("x7550-assumed", Profile::X7550_ASSUMED)];
 
-    /// With so many lines written under the one lock, and so many fetches of a ticket lock's line
-    /// by each that waits: the two that are fitted, since nobody published them.
+    /// With `lines` lines written under the one lock, and `fetches` fetches of a ticket lock's line
+    /// by each waiter: these two are fitted, since they are not published.
     #[must_use]
     pub const fn with_lines(mut self, lines: u32, fetches: u32) -> Profile {
         self.coarse.lines = lines;
@@ -92,7 +93,7 @@ impl Profile {
         self
     }
 
-    /// Nothing takes any time.
+    /// All operations take no time.
     pub const FREE: Profile = Profile {
         hardware: Prices {
             line_own: Span::ZERO,
@@ -117,10 +118,10 @@ impl Profile {
         scan: Span::ZERO,
     };
 
-    /// Eight sockets of eight CPUs at 2 GHz, as Cerqueira, Vanga and Brandenburg measured on (RTAS
-    /// 2014). Nothing of it is measured: lines are of the order that others saw on such machines,
-    /// and lines written under the lock are fitted to the one figure that was published, 3 ms at 64
-    /// CPUs.
+    /// Eight sockets of eight CPUs at 2 GHz, the machine on which Cerqueira, Vanga and Brandenburg
+    /// measured (RTAS 2014). No value is measured: line transfers are of the order that others
+    /// measured on such machines, and the number of lines written under the lock is fitted to the
+    /// only published figure, 3 ms at 64 CPUs.
     pub const X7550_ASSUMED: Profile = Profile {
         hardware: Prices {
             line_own: Span(3),
@@ -145,7 +146,8 @@ impl Profile {
         scan: Span(2),
     };
 
-    /// Everything takes something, by chance: what has to hold of every machine is tried on many.
+    /// All operations take random times: tests use it for properties that must hold on every
+    /// machine.
     pub fn by_chance(random: &mut Random) -> Profile {
         let spin = [Spin::Own, Spin::Ticket, Spin::TestAndSet][random.below(3) as usize];
         let mut ns = |most: u64| Span(random.below(most));
@@ -176,13 +178,13 @@ impl Profile {
         }
     }
 
-    /// Putting something into a heap of `size` and taking something out.
+    /// Inserting an element into a heap of `size` and removing one.
     pub fn heap(&self, size: usize) -> Span {
         let steps = 2.0 * libm::log2(size.max(2) as f64);
         Span(libm::ceil(self.heap_step.0 as f64 * steps) as u64)
     }
 
-    /// What the engine takes of it.
+    /// The costs that the engine applies.
     pub fn costs(&self) -> Costs {
         Costs { switch: self.switch, ipi: self.ipi, ..Costs::default() }
     }

@@ -1,4 +1,4 @@
-//! What a policy sees, and what it does besides answering.
+//! What a policy sees, and its effects in addition to its answers.
 
 use std::ops::Deref;
 
@@ -6,7 +6,7 @@ use super::{Tick, TimerId};
 use crate::workload::{Group, GroupId};
 use crate::{CpuId, CpuSet, Machine, Span, TaskId, Time};
 
-/// Where a task is.
+/// The place of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// It has not begun, or has ended.
@@ -17,16 +17,16 @@ pub enum Place {
     Queued,
     /// It runs on its CPU.
     Running,
-    /// It has left its CPU, wants to run on, and is about to be queued on another.
+    /// It has left its CPU, is still runnable, and is about to be queued on another CPU.
     Moving,
 }
 
 /// What a policy may know of a task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TaskView {
-    /// Where it is.
+    /// Its place.
     pub place: Place,
-    /// Where it runs, waits or was last.
+    /// The CPU where it runs, waits or was last.
     pub cpu: CpuId,
     /// Nice value, -20..=19.
     pub nice: i8,
@@ -47,7 +47,7 @@ pub struct TaskView {
 /// What a policy may know of a CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuView {
-    /// Whom it runs; `None` when idle.
+    /// The running task; `None` if the CPU is idle.
     pub current: Option<TaskId>,
     /// Since when it is idle, if it is.
     pub idle_since: Time,
@@ -86,7 +86,7 @@ impl View {
     pub fn task(&self, task: TaskId) -> &TaskView {
         &self.tasks[task.ordinal()]
     }
-    /// The same, to be changed: by the engine alone.
+    /// The same, mutable: only for the engine.
     #[inline]
     pub fn task_mut(&mut self, task: TaskId) -> &mut TaskView {
         &mut self.tasks[task.ordinal()]
@@ -106,7 +106,7 @@ impl View {
         let mask = self.task(task).mask;
         mask != 0 && self.masks[mask as usize].len() == 1
     }
-    /// Whom `cpu` runs.
+    /// The running task of `cpu`.
     #[inline]
     pub fn current(&self, cpu: CpuId) -> Option<TaskId> {
         self.cpus[cpu.index()].current
@@ -118,7 +118,7 @@ impl View {
         view.online && view.current.is_none()
     }
     /// `prev` if the task may run there, else the lowest online CPU that it may use, else the
-    /// lowest online CPU: what the kernel falls back to.
+    /// lowest online CPU: the kernel's fallback.
     pub fn fallback(&self, task: TaskId, prev: CpuId) -> CpuId {
         if self.online.contains(prev) && self.allowed(task, prev) {
             return prev;
@@ -128,44 +128,45 @@ impl View {
     }
 }
 
-/// What a policy does besides answering. Carried out in order, after the call.
+/// An effect of a policy in addition to its answer. Effects are carried out in order, after the
+/// call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// `cpu` looks for its next task: at once if `preempt`, else only if it is idle.
+    /// `cpu` picks its next task: at once if `preempt`, else only if it is idle.
     Kick {
-        /// Which.
+        /// Which CPU.
         cpu: CpuId,
-        /// Whether who runs there is interrupted.
+        /// Whether the running task is interrupted.
         preempt: bool,
     },
     /// A queued task was moved to the queue of another CPU.
     Moved {
-        /// Which.
+        /// Which task.
         task: TaskId,
-        /// From.
+        /// The old CPU.
         from: CpuId,
-        /// To.
+        /// The new CPU.
         to: CpuId,
     },
     /// A group of the task ran out of quota, or has quota again.
     Throttled {
-        /// Which.
+        /// Which task.
         task: TaskId,
-        /// Whether it is held back.
+        /// Whether it is throttled.
         on: bool,
     },
     /// A timer is armed; `None` disarms it.
     Timer {
-        /// Which.
+        /// Which timer.
         timer: TimerId,
         /// The CPU that it interrupts.
         cpu: CpuId,
-        /// When.
+        /// When it expires.
         at: Option<Time>,
     },
     /// One of the policy's kernel threads is woken.
     Wake(TaskId),
-    /// Something that a reader of the History may want to know.
+    /// Information for readers of the History.
     Note(Note),
     /// From `init` only: regular interrupts.
     Tick(Tick),
@@ -183,33 +184,33 @@ pub enum Effect {
 /// A decision, for the annex `decisions`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The CPU for which it was decided, which another one may have done.
+    /// The CPU for which it was decided; another CPU may have decided it.
     pub cpu: CpuId,
     /// What was decided: `newidle`, `periodic`, `wakeup`, ...; or a step of the protocol
     /// ([`Note::PUT`] and those after it).
     pub what: &'static str,
-    /// Whose, where it is one task's.
+    /// The task, if the decision is about one task.
     pub task: Option<TaskId>,
-    /// The CPUs that were looked at.
+    /// The CPUs that were considered.
     pub considered: CpuSet,
-    /// What came of it: `balanced`, `moved 3`, `pinned`, ...
+    /// The result: `balanced`, `moved 3`, `pinned`, ...
     pub outcome: String,
 }
 
-/// Steps of the protocol between those who put tasks into queues and CPUs that look there, told by
-/// policies whose queues are everybody's.
+/// Steps of the protocol between CPUs that put tasks into queues and CPUs that search them.
+/// Policies whose queues are shared by all CPUs report them.
 impl Note {
-    /// A task waits in a queue from now on; considered are the CPUs that may take it there.
+    /// A task waits in a queue from now on; `considered` holds the CPUs that may take it there.
     pub const PUT: &'static str = "put";
     /// A CPU took a task out of a queue in order to run it.
     pub const TAKE: &'static str = "take";
-    /// A CPU looked everywhere and found nobody.
+    /// A CPU searched all queues and found no task.
     pub const FAILED: &'static str = "failed";
-    /// A task left its queue otherwise.
+    /// A task left its queue in another way.
     pub const LEFT: &'static str = "left";
 }
 
-/// What a policy is given with each call: the [`View`], and where its effects go.
+/// The argument of each call to a policy: the [`View`], and a list for the policy's effects.
 #[derive(Clone, Debug)]
 pub struct Context {
     view: View,
@@ -228,48 +229,49 @@ impl Deref for Context {
 }
 
 impl Context {
-    /// For whoever runs a policy. `notes`: whether anybody reads them.
+    /// For the engine that runs a policy. `notes`: whether notes are kept.
     pub fn new(view: View, notes: bool) -> Context {
         Context { view, effects: Vec::new(), timers: 0, threads: 0, notes }
     }
-    /// The view, to be kept true by whoever runs the policy; no policy calls this.
+    /// The view. The engine keeps it up to date; no policy calls this.
     #[inline]
     pub fn view_mut(&mut self) -> &mut View {
         &mut self.view
     }
-    /// Whether nothing was done since the effects were last taken.
+    /// Whether there are no effects since they were last taken.
     #[inline]
     pub fn is_quiet(&self) -> bool {
         self.effects.is_empty()
     }
-    /// What was done since the last time, into `into`, whose storage is taken in turn.
+    /// Moves the effects since the last call into `into`, whose storage is reused.
     pub fn take(&mut self, into: &mut Vec<Effect>) {
         into.clear();
         std::mem::swap(&mut self.effects, into);
     }
-    /// How many timers were asked for.
+    /// How many timers were requested.
     pub fn timers(&self) -> u32 {
         self.timers
     }
 
-    /// `cpu` looks for its next task even if it runs one.
+    /// `cpu` picks its next task even if it runs one.
     #[inline]
     pub fn preempt(&mut self, cpu: CpuId) {
         self.effects.push(Effect::Kick { cpu, preempt: true });
     }
-    /// `cpu` looks for its next task if it is idle.
+    /// `cpu` picks its next task if it is idle.
     #[inline]
     pub fn kick_idle(&mut self, cpu: CpuId) {
         self.effects.push(Effect::Kick { cpu, preempt: false });
     }
-    /// A queued task is now on the queue of `to`. Who is preempted is queued while its CPU still
-    /// runs it, and can be moved once that runs another ([`super::Policy::running`]) or idles.
+    /// A queued task is now on the queue of `to`. A preempted task is enqueued while its CPU still
+    /// runs it; it can be moved only after that CPU runs another task ([`super::Policy::running`])
+    /// or idles.
     #[inline]
     pub fn moved(&mut self, task: TaskId, to: CpuId) {
         let from = std::mem::replace(&mut self.view.task_mut(task).cpu, to);
         self.effects.push(Effect::Moved { task, from, to });
     }
-    /// A queued task is held back by a quota (`on`), or no longer.
+    /// A queued task is throttled by a quota (`on`), or no longer.
     pub fn throttled(&mut self, task: TaskId, on: bool) {
         self.effects.push(Effect::Throttled { task, on });
     }
@@ -277,12 +279,12 @@ impl Context {
     pub fn timer(&mut self, timer: TimerId, cpu: CpuId, at: Option<Time>) {
         self.effects.push(Effect::Timer { timer, cpu, at });
     }
-    /// Wakes one of the policy's own kernel threads. One whose CPU is off is parked: it does not
-    /// run, and [`super::Happening::Ran`] is told at once.
+    /// Wakes one of the policy's own kernel threads. A thread whose CPU is off is parked: it does
+    /// not run, and the policy receives [`super::Happening::Ran`] at once.
     pub fn wake(&mut self, thread: TaskId) {
         self.effects.push(Effect::Wake(thread));
     }
-    /// Tells what was decided; `note` is asked only if somebody wants to know.
+    /// Reports a decision; `note` is called only if notes are kept.
     pub fn note(&mut self, note: impl FnOnce(&View) -> Note) {
         if self.notes {
             let note = note(&self.view);
@@ -294,14 +296,14 @@ impl Context {
     pub fn set_tick(&mut self, tick: Tick) {
         self.effects.push(Effect::Tick(tick));
     }
-    /// In `init`: `count` more timers; the first of them.
+    /// In `init`: creates `count` more timers; returns the first of them.
     pub fn new_timers(&mut self, count: u32) -> TimerId {
         self.timers += count;
         TimerId(self.timers - count)
     }
-    /// In `init`: a kernel thread bound to `cpu`, asleep until it is woken, which then takes `work`
-    /// of CPU time before [`super::Happening::Ran`]. Its id; it is seen in the view once `init` is
-    /// over.
+    /// In `init`: creates a kernel thread bound to `cpu`. It sleeps until it is woken, and then
+    /// takes `work` of CPU time before [`super::Happening::Ran`]. Returns its id; the view contains
+    /// it once `init` is over.
     pub fn thread(&mut self, name: impl Into<String>, cpu: CpuId, work: Span) -> TaskId {
         self.effects.push(Effect::Thread { name: name.into(), cpu, work });
         self.threads += 1;

@@ -1,6 +1,6 @@
 //! A Workload: what tasks want to do, as programs of steps, and what they share while they do it.
-//!
-//! Written by hand, made by a catalogue or taken out of a History; the simulator and the real
+//! It is written by hand, made by a catalogue or extracted from a History; the simulator and the
+//! real runner execute the same Workload.
 //! runner execute the same.
 
 mod nature;
@@ -40,24 +40,24 @@ ids! {
     AffinityId "One of [`Workload::affinities`].";
 }
 
-/// What tasks want.
+/// The work of all tasks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Workload {
-    /// Kinds of tasks.
+    /// Templates of tasks.
     pub templates: Vec<Template>,
-    /// Tasks that exist without being forked by another, in the order of `at`.
+    /// Tasks that exist without being forked by another task, in the order of `at`.
     pub launches: Vec<Launch>,
     /// Sessions and cgroups; the first is the root.
     pub groups: Vec<Group>,
     /// Mutual exclusion.
     pub locks: Vec<Lock>,
-    /// Meeting points.
+    /// Barriers, at which tasks wait for one another.
     pub barriers: Vec<Barrier>,
     /// Bounded queues of tokens between tasks.
     pub pipes: Vec<Pipe>,
-    /// Condition variables: who is not waiting misses the signal.
+    /// Condition variables: a task that does not wait misses the signal.
     pub conditions: Vec<Condition>,
-    /// Names of moments that programs mark.
+    /// Names of the moments that programs mark.
     pub marks: Vec<String>,
     /// Sets of CPUs that programs change to.
     pub affinities: Vec<CpuSet>,
@@ -65,12 +65,12 @@ pub struct Workload {
     pub hotplug: Vec<Hotplug>,
 }
 
-/// What tasks of one kind are like.
+/// The properties of the tasks of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Template {
     /// Command name of its tasks.
     pub name: String,
-    /// What each does.
+    /// What each task does.
     pub program: Program,
     /// Nice value, -20..=19.
     pub nice: i8,
@@ -80,17 +80,18 @@ pub struct Template {
     pub affinity: Option<CpuSet>,
     /// Whether it is a kernel thread.
     pub kthread: bool,
-    /// Priority of OSv: a task of half the value gets twice the CPU time. 1 unless said otherwise.
+    /// Priority of OSv: a task of half the value gets twice the CPU time. The default is 1.
     pub priority: f64,
     /// The parallel job that it belongs to, for schedulers that run jobs as a whole.
     pub job: Option<u32>,
     /// How long after its release each job should be complete, for real-time schedulers; the
-    /// period unless said otherwise.
+    /// default is the period.
     pub deadline: Option<Span>,
-    /// The longest that a job computes, for real-time schedulers; what the program says unless said
-    /// otherwise.
+    /// The longest computation of a job, for real-time schedulers; the default is derived from the
+    /// program.
     pub wcet: Option<Span>,
-    /// Whether the workload is done only when it is; daemons and stressors are not waited for.
+    /// Whether the workload is done only when the task has ended; daemons and stressors are not
+    /// awaited.
     pub awaited: bool,
 }
 
@@ -113,14 +114,14 @@ impl Template {
     }
 }
 
-/// A task that exists without being forked by another one of the workload.
+/// A task that exists without being forked by another task of the workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launch {
     /// When.
     pub at: Time,
-    /// What it is.
+    /// Its template.
     pub template: TemplateId,
-    /// The CPU on which whoever created it ran.
+    /// The CPU on which its creator ran.
     pub from: CpuId,
 }
 
@@ -129,11 +130,11 @@ pub struct Launch {
 pub struct Group {
     /// Its name.
     pub name: String,
-    /// The group that it is in; only the root has none.
+    /// The group that contains it; only the root has none.
     pub parent: Option<GroupId>,
     /// Whether it is a session: schedulers without autogroup put its tasks into the root.
     pub session: bool,
-    /// `cpu.shares`: its weight among its siblings, 1024 unless said otherwise.
+    /// `cpu.shares`: its weight among its siblings; the default is 1024.
     pub shares: u32,
     /// How much CPU time it may use in each period.
     pub quota: Option<Quota>,
@@ -150,7 +151,7 @@ impl Group {
 /// Bandwidth of a group (`cpu.max`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
-    /// CPU time a period.
+    /// CPU time per period.
     pub runtime: Span,
     /// Length of a period.
     pub period: Span,
@@ -162,9 +163,9 @@ pub enum Waiting {
     /// It sleeps until it is woken.
     #[default]
     Block,
-    /// It runs on, looking.
+    /// It continues to run, and checks.
     Spin,
-    /// It looks for so much CPU time, then sleeps (as OpenMP runtimes and adaptive mutexes do).
+    /// It checks for this much CPU time, then sleeps (as OpenMP runtimes and adaptive mutexes do).
     SpinThenBlock(Span),
 }
 
@@ -177,14 +178,14 @@ pub struct Lock {
     pub waiting: Waiting,
 }
 
-/// A barrier: the last of `parties` lets all go on.
+/// A barrier: the last of `parties` tasks to arrive lets all continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Barrier {
     /// Its name.
     pub name: String,
     /// How many have to arrive.
     pub parties: u32,
-    /// How they wait for the last.
+    /// How they wait for the last one.
     pub waiting: Waiting,
 }
 
@@ -193,17 +194,17 @@ pub struct Barrier {
 pub struct Pipe {
     /// Its name.
     pub name: String,
-    /// How many tokens fit; whoever puts one more waits. `None` has room for all.
+    /// How many tokens fit; a task that puts one more waits. `None` is unlimited.
     pub capacity: Option<u32>,
     /// How many are in it at the start.
     pub tokens: u32,
     /// How tasks wait for a token, or for room.
     pub waiting: Waiting,
-    /// Whether a wakeup through it tells the scheduler that the waker will sleep soon (`WF_SYNC`),
-    /// as those of pipes and sockets do.
+    /// Whether a wakeup through it is synchronous: the scheduler learns that the waker will sleep
+    /// soon (`WF_SYNC`), as with pipes and sockets.
     pub sync: bool,
-    /// Whether tokens that a task puts into several such pipes, one step after the other, wake at
-    /// once all who wait for them, as a barrier does: it is not preempted in between.
+    /// Whether the tokens that a task puts into several such pipes, one step after the other, wake
+    /// all waiting tasks at once, as a barrier does: the task is not preempted in between.
     pub at_once: bool,
 }
 
@@ -219,7 +220,7 @@ pub struct Condition {
 pub struct Hotplug {
     /// When.
     pub at: Time,
-    /// Which.
+    /// Which CPU.
     pub cpu: CpuId,
     /// Whether it comes back.
     pub up: bool,
@@ -236,7 +237,7 @@ impl Workload {
         self.templates.push(template);
         TemplateId(self.templates.len() as u32 - 1)
     }
-    /// Adds a task of a kind at time 0 as if created from `from`.
+    /// Adds a task of a kind at time 0, as if created on `from`.
     pub fn launch(&mut self, template: TemplateId, from: CpuId) {
         self.launches.push(Launch { at: Time(0), template, from });
     }

@@ -1,8 +1,8 @@
-//! What tasks are that no event tells, as annexes of the History that comes of them: a simulator
-//! writes them, and whoever takes the work out of that History again reads them.
+//! Facts about tasks that no event contains, as annexes of the resulting History: a simulator
+//! writes them, and the code that extracts the workload from that History reads them.
 //!
-//! Costs are not among them but one: what a task loses by being switched or moved stands in its
-//! CPU time. Quotas are not: what they hold back is told by events.
+//! They include no costs except one: what a task loses by being switched or moved is in its CPU
+//! time. They include no quotas: events report throttling.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use super::{Group, GroupId, Template};
 use crate::report::Unit;
 use crate::{Annex, History, Span, Table, Time, Value};
 
-/// Deepest nesting that is believed.
+/// The deepest nesting that is accepted.
 const DEPTH: usize = 32;
 
-/// What a task is that no event tells.
+/// Facts about a task that no event contains.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nature {
     /// The session or cgroup.
     pub group: GroupId,
     /// Whether it is a kernel thread.
     pub kthread: bool,
-    /// Whether the work is done only when it is.
+    /// Whether the workload is complete only when the task has ended.
     pub awaited: bool,
     /// Priority of OSv.
     pub priority: f64,
@@ -35,40 +35,40 @@ impl Default for Nature {
 }
 
 impl Nature {
-    /// Of the tasks of `template`.
+    /// The nature of the tasks of `template`.
     pub fn of(template: &Template) -> Nature {
         let Template { group, kthread, awaited, priority, job, .. } = *template;
         Nature { group, kthread, awaited, priority, job }
     }
 }
 
-/// From `at` on, whoever wakes the task is about to sleep (`WF_SYNC`), or is not.
+/// From `at` on, wakers of the task are about to sleep (`WF_SYNC`), or are not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Synchrony {
     /// When.
     pub at: Time,
     /// The task, by its tid.
     pub tid: i32,
-    /// Whether its wakers are about to sleep. None is before this is said.
+    /// Whether its wakers are about to sleep. Before the first entry they are not.
     pub sync: bool,
 }
 
-/// Everything that a simulated History tells beside its events. Tasks go by their tids, of which a
-/// simulator uses none twice: numbers of tasks change when a part is cut out.
+/// Everything that a simulated History contains in addition to its events. Tasks are identified by
+/// their tids, which a simulator never reuses: task ids change when a part is cut out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Natures {
-    /// Sessions and cgroups, without quotas; none if there is only the root.
+    /// Sessions and cgroups, without quotas; empty if there is only the root.
     pub groups: Vec<Group>,
-    /// Tasks that are not as [`Nature::default`] says.
+    /// Tasks that differ from [`Nature::default`].
     pub tasks: BTreeMap<i32, Nature>,
-    /// In the order of time.
+    /// In time order.
     pub synchrony: Vec<Synchrony>,
-    /// How long it takes until a CPU that another one kicks looks up.
+    /// How long it takes until a CPU that another CPU kicks reacts.
     pub ipi: Span,
 }
 
 impl Natures {
-    /// What `history` tells. What makes no sense is left out: files may be damaged.
+    /// The natures in `history`. Entries that make no sense are left out: files may be damaged.
     pub fn told(history: &History) -> Natures {
         let groups = groups_told(history);
         let known = groups.len().max(1);
@@ -100,7 +100,7 @@ impl Natures {
         natures
     }
 
-    /// As annexes; none of what is ordinary.
+    /// As annexes, without ordinary tasks.
     pub fn annexes(&self) -> Vec<Annex> {
         let mut tables = Vec::new();
         if !self.groups.is_empty() {
@@ -174,13 +174,13 @@ impl Natures {
     }
 }
 
-/// Groups of which each lies in one that leads to the root, the first.
+/// Groups, each of which is in a group that leads to the root, the first.
 fn groups_told(history: &History) -> Vec<Group> {
     let columns = ["name", "parent", "session", "shares"];
     let told = history.annex_cells("groups", columns).enumerate().map(|(n, row)| Group {
         name: match row[0] {
             Some(Value::Text(name)) => name.clone(),
-            _ => format!("g-{n}"), // taken out of a file that goes elsewhere
+            _ => format!("g-{n}"), // removed from a file that is passed on
         },
         parent: whole(row[1]).map(GroupId),
         session: flag(row[2]).unwrap_or(false),

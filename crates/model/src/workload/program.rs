@@ -1,4 +1,4 @@
-//! A task's program: a flat list of steps, loops by jumps.
+//! A task's program: a flat list of steps, with loops as jumps.
 
 use super::{AffinityId, BarrierId, ConditionId, LockId, MarkId, PipeId, TemplateId, Variate};
 use crate::Span;
@@ -6,53 +6,53 @@ use crate::Span;
 /// Most loops inside each other.
 pub const MAX_DEPTH: usize = 8;
 
-/// One step. Those that take no time are done one after the other while the task runs.
+/// One step. Steps that take no time are done one after the other while the task runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
-    /// Uses so much CPU time (of a CPU of capacity 1024 with an idle sibling).
+    /// Uses this much CPU time (of a CPU of capacity 1024 with an idle sibling).
     Compute(Variate),
-    /// Sleeps so long.
+    /// Sleeps for this long.
     Sleep(Variate),
-    /// Sleeps until the next beat of this period, counted from the first time; goes on at once
-    /// where that is past (a timer that catches up).
+    /// Sleeps until the next beat of this period, counted from the first time; continues at once if
+    /// that is past (a timer that catches up).
     Beat(Span),
-    /// Takes a lock, waiting for it if need be.
+    /// Takes a lock; waits for it if necessary.
     Lock(LockId),
-    /// Gives it back.
+    /// Releases a lock.
     Unlock(LockId),
-    /// Waits until all parties are here.
+    /// Waits until all parties have arrived.
     Barrier(BarrierId),
-    /// Puts a token, waiting for room if need be.
+    /// Puts a token; waits for room if necessary.
     Put(PipeId),
-    /// Takes a token, waiting for one if need be.
+    /// Takes a token; waits for one if necessary.
     Get(PipeId),
     /// Waits for the next signal.
     Await(ConditionId),
-    /// Lets the first that waits go on.
+    /// Lets the first waiter continue.
     Signal(ConditionId),
-    /// Lets all that wait go on.
+    /// Lets all waiters continue.
     Broadcast(ConditionId),
     /// Creates a task.
     Fork(TemplateId),
-    /// Begins a new program: a moment at which schedulers may move the task.
+    /// Executes a new program: a moment at which schedulers may move the task.
     Exec,
     /// Waits until one of its children has ended.
     WaitOne,
     /// Waits until all its children have ended.
     WaitAll,
-    /// Gives the CPU to whoever else the scheduler finds.
+    /// Yields the CPU to another task that the scheduler picks.
     Yield,
     /// Changes its nice value.
     Nice(i8),
     /// Changes the CPUs on which it may run.
     Affinity(AffinityId),
-    /// Notes the moment, and how late it is after the last beat.
+    /// Records the moment, and how late it is after the last beat.
     Mark(MarkId),
-    /// Does what follows, up to its end, so often; `None` is for ever.
+    /// Repeats the steps up to its end this often; `None` is for ever.
     Loop(Option<u32>),
-    /// Does what follows, up to its end, unless the last beat is longer ago than this.
+    /// Does the steps up to its end, unless the last beat is longer ago than this.
     UnlessLate(Span),
-    /// Ends the nearest loop or condition; `of` is its step.
+    /// Ends the nearest loop or condition; `of` is the index of its step.
     End {
         /// Index of the step that it ends.
         of: u32,
@@ -83,7 +83,7 @@ pub enum Unbalanced {
 }
 
 impl Program {
-    /// The program of these steps; `of` in its ends is found here.
+    /// The program of these steps; the `of` of each end is computed here.
     pub fn new(mut steps: Vec<Step>) -> Result<Program, Unbalanced> {
         let mut open = Vec::new();
         for (at, step) in steps.iter_mut().enumerate() {

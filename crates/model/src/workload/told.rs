@@ -1,7 +1,7 @@
 //! The programs of a simulated History, as annexes of it: what its tasks would do under any other
-//! scheduler too, whatever order they came to locks and pipes in.
+//! scheduler, too, in whatever order they came to locks and pipes.
 //!
-//! Written by a simulator, read where it is asked what no scheduler could beat.
+//! A simulator writes them; the computation of what no scheduler could beat reads them.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ use super::{
 use crate::report::Unit;
 use crate::{Annex, CpuSet, History, Span, Table, Time, Value, Workload};
 
-/// Most steps that are told: a workload that was itself taken out of a History has one for each
-/// wakeup, and tells nothing that its events do not.
+/// The most steps that are written: a workload that was itself extracted from a History has one
+/// step for each wakeup, and adds nothing to its events.
 const STEPS: usize = 1 << 14;
 /// Most tasks.
 const TASKS: usize = 1 << 16;
@@ -22,27 +22,27 @@ const TASKS: usize = 1 << 16;
 /// The programs of tasks, and what they share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Programs {
-    /// The seed of what tasks draw.
+    /// The seed of the random numbers that tasks draw.
     pub seed: u64,
-    /// What each task is, by tid, in the order of their coming; and when it came, unless it was
-    /// forked.
+    /// The template of each task, by tid, in the order of creation; and the launch time, unless the
+    /// task was forked.
     pub kinds: BTreeMap<i32, (TemplateId, Option<Time>)>,
     /// Programs and affinities of templates, locks, barriers, pipes, conditions and affinities;
-    /// names and the rest stand elsewhere in the History.
+    /// names and the rest are elsewhere in the History.
     pub workload: Workload,
 }
 
 impl Random {
-    /// What the `ordinal`th task of a template draws from, counted from 1.
+    /// The random stream of the `ordinal`th task of a template, counted from 1.
     pub fn of_task(seed: u64, template: TemplateId, ordinal: u32) -> Random {
-        /// Purpose of the streams of tasks.
+        /// The purpose of the streams of tasks.
         const TASKS: u32 = 1;
         Random::stream(seed, TASKS, u64::from(template.0) << 32 | u64::from(ordinal))
     }
 }
 
 impl Programs {
-    /// As annexes, unless that is too much. `kinds` are tasks, in the order of their coming, with
+    /// As annexes, unless they are too large. `kinds` are the tasks, in the order of creation, and
     /// whether they were forked.
     pub fn annexes(
         workload: &Workload,
@@ -74,7 +74,7 @@ impl Programs {
         all.into_iter().map(|table| Annex { table }).collect()
     }
 
-    /// What `history` tells; nothing if any of it makes no sense: files may be damaged.
+    /// The programs in `history`; `None` if any of it makes no sense: files may be damaged.
     pub fn told(history: &History) -> Option<Programs> {
         let seed =
             history.annex_cells("draws", ["seed"]).next()?[0].and_then(text)?.parse().ok()?;
@@ -139,7 +139,7 @@ fn steps_table(workload: &Workload) -> Table {
     table
 }
 
-/// A step's word, its number, and how long it takes.
+/// A step's name, its number, and how long it takes.
 fn told(step: Step) -> (&'static str, Option<u32>, Option<Variate>) {
     let span = |span: Span| Some(Variate::Fixed(span));
     match step {
@@ -159,7 +159,7 @@ fn told(step: Step) -> (&'static str, Option<u32>, Option<Variate>) {
         Step::WaitOne => ("wait", None, None),
         Step::WaitAll => ("wait all", None, None),
         Step::Yield => ("yield", None, None),
-        // Neither changes what is to be done.
+        // Neither changes the work to be done.
         Step::Nice(_) => ("yield", None, None),
         Step::Mark(id) => ("mark", Some(id.0), None),
         Step::Affinity(id) => ("cpus", Some(id.0), None),
@@ -169,7 +169,7 @@ fn told(step: Step) -> (&'static str, Option<u32>, Option<Variate>) {
     }
 }
 
-/// The step that [`told`] tells so.
+/// The step that [`told`] describes so.
 fn step_of(name: &str, of: Option<u32>, variate: Option<Variate>) -> Option<Step> {
     let fixed = || match variate {
         Some(Variate::Fixed(span)) => Some(span),
@@ -201,7 +201,7 @@ fn step_of(name: &str, of: Option<u32>, variate: Option<Variate>) -> Option<Step
     })
 }
 
-/// Whether what `step` names is there.
+/// Whether the object that `step` refers to exists.
 fn is_known(workload: &Workload, templates: usize, step: Step) -> bool {
     match step {
         Step::Lock(id) | Step::Unlock(id) => id.index() < workload.locks.len(),

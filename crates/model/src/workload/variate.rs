@@ -2,12 +2,12 @@
 
 use crate::Span;
 
-/// A length of time, or what it is distributed like.
+/// A length of time, or its distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Variate {
     /// Always this.
     Fixed(Span),
-    /// Evenly between the two.
+    /// Uniform between the two.
     Uniform {
         /// Shortest.
         from: Span,
@@ -29,7 +29,7 @@ pub enum Variate {
 }
 
 impl Variate {
-    /// Evenly within `share` (0.05 is five percent) of `mean`.
+    /// Uniform within `share` (0.05 is five percent) of `mean`.
     pub fn around(mean: Span, share: f64) -> Variate {
         let off = (mean.0 as f64 * share) as u64;
         Variate::Uniform { from: Span(mean.0.saturating_sub(off)), to: Span(mean.0 + off) }
@@ -44,7 +44,7 @@ impl Variate {
         }
     }
 
-    /// The next one. Logarithms are those of libm, so that they are the same everywhere.
+    /// Draws the next one. Logarithms are those of libm, so that they are the same everywhere.
     pub fn draw(self, random: &mut Random) -> Span {
         match self {
             Variate::Fixed(span) => span,
@@ -64,8 +64,8 @@ impl Variate {
 
 /// A stream of random numbers (SplitMix64: Steele, Lea, Flood, OOPSLA 2014).
 ///
-/// Streams of different `purpose` and `ordinal` have nothing to do with each other, so that one
-/// who draws once more does not change what others draw.
+/// Streams of different `purpose` and `ordinal` are independent, so that an additional draw from
+/// one stream does not change the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Random(u64);
 
@@ -84,18 +84,18 @@ impl Random {
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     }
-    /// Below `n`, which is not 0; 0 stands for 2^64.
+    /// A number below `n`, which is not 0; 0 stands for 2^64.
     pub fn below(&mut self, n: u64) -> u64 {
         match n {
             0 => self.bits(),
             n => ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64,
         }
     }
-    /// In (0, 1].
+    /// A number in (0, 1].
     pub fn unit(&mut self) -> f64 {
         ((self.bits() >> 11) + 1) as f64 / (1u64 << 53) as f64
     }
-    /// Normal of mean 0 and variance 1 (Box and Muller 1958).
+    /// A normal number of mean 0 and variance 1 (Box and Muller 1958).
     fn normal(&mut self) -> f64 {
         let (radius, angle) = (self.unit(), self.unit());
         libm::sqrt(-2.0 * libm::log(radius)) * libm::cos(std::f64::consts::TAU * angle)

@@ -1,4 +1,5 @@
-//! Reads integers and texts one after the other; past the end there is `None`, never a panic.
+//! Reads integers and texts one after the other; past the end a read returns `None` and never
+//! panics.
 
 use super::Endian;
 

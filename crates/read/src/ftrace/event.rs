@@ -1,6 +1,6 @@
 //! Decodes one raw tracepoint record into a [`Raw`] event.
 //!
-//! Which events, and what of them, is declared in [`KINDS`]. Layouts are resolved once; a record
+//! [`KINDS`] declares the events and the fields that are read. Layouts are resolved once; a record
 //! then costs a table look-up and a few loads.
 
 use wastenot_model::{Carries, Context, CpuId, How, Left, Prio};
@@ -12,7 +12,7 @@ use crate::raw::{Raw, RawEvent};
 
 /// The tracepoints that are read, and what resolves their layouts.
 ///
-/// `task_newtask` is left out: `sched_process_fork` or `sched_wakeup_new` tell the same, and a
+/// `task_newtask` is left out: `sched_process_fork` or `sched_wakeup_new` report the same, and a
 /// task that two records create would become two tasks.
 const KINDS: &[(&str, &str, Resolve)] = &[
     ("sched", "sched_switch", Kind::switch),
@@ -44,26 +44,26 @@ pub(crate) fn all_read() -> impl Iterator<Item = (&'static str, &'static str)> {
 #[derive(Debug)]
 pub(crate) struct Decoder {
     common: Common,
-    /// By event id: which of `kinds`, plus one; 0 is none.
+    /// By event id: the index in `kinds`, plus one; 0 is none.
     by_id: Vec<u8>,
     kinds: Vec<Kind>,
     /// Events whose descriptions lack what is needed to read them.
     pub(crate) unread: Vec<String>,
 }
 
-/// What became of a record.
+/// The result of decoding a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// An event was pushed.
     Told,
-    /// Another kind of event: it tells only who was current.
+    /// Another kind of event: it shows only which task was current.
     Foreign { current: i32, context: Context },
-    /// Too short for its description, or a value that cannot be.
+    /// The record is too short for its description, or holds an impossible value.
     Damaged,
 }
 
 impl Decoder {
-    /// From descriptions and the systems they are of; `None` when none of them is read.
+    /// From descriptions and their systems; `None` if none of them is read.
     pub(crate) fn new<'f>(
         formats: impl IntoIterator<Item = &'f (String, Format)>,
         endian: Endian,
@@ -88,7 +88,7 @@ impl Decoder {
         Some(Decoder { common: common?, by_id, kinds, unread })
     }
 
-    /// What records tell beside that something happened.
+    /// What records carry in addition to the events.
     pub(crate) fn carries(&self) -> Carries {
         let mut carries = Carries::CONTEXT | Carries::WAKERS;
         for kind in &self.kinds {
@@ -104,7 +104,7 @@ impl Decoder {
         carries
     }
 
-    /// What the kinds of events that are described tell, whether or not any occurs.
+    /// What the described kinds of events carry, whether or not any occurs.
     pub(crate) fn kinds(&self) -> Carries {
         self.kinds.iter().fold(Carries::NONE, |all, kind| all | kind.carries())
     }
@@ -126,8 +126,8 @@ impl Decoder {
         else {
             return Outcome::Foreign { current, context };
         };
-        // Each kind pushes by itself: an event that travels through a common variable is written
-        // to memory twice, which costs more than decoding it.
+        // Each kind pushes by itself: an event that passes through a common variable is written to
+        // memory twice, which costs more than decoding it.
         let raw = |event| Raw { time, current, context, event };
         match kind.push::<O>(cpu, record, out, raw) {
             Some(Told::Something) => Outcome::Told,
@@ -137,7 +137,7 @@ impl Decoder {
     }
 }
 
-/// The fields that every record begins with, by their places in its first 8 bytes as one word.
+/// The fields that every record begins with, by their offsets in its first 8 bytes as one word.
 #[derive(Clone, Copy, Debug)]
 struct Common {
     id: u8,
@@ -215,7 +215,7 @@ struct Wake {
     comm: CommField,
 }
 
-/// Whether a record of a known kind says anything.
+/// Whether a record of a known kind contains an event.
 enum Told {
     Something,
     Nothing,
@@ -270,7 +270,7 @@ impl Kind {
         })
     }
     fn exec(format: &Format) -> Option<Kind> {
-        // Kernels before 3.4 have no such field; it is the current task in any case.
+        // Kernels before 3.4 have no such field; the task is the current one in any case.
         let tid = format.field("pid").or(format.field("common_pid"))?;
         Some(Kind::Exec { tid })
     }
@@ -291,7 +291,7 @@ impl Kind {
         Some(Kind::Hotplug { cpu: field("cpu")?, target: field("target")?, step: field("idx")? })
     }
 
-    /// What it tells that only it tells.
+    /// What only this kind of event carries.
     fn carries(&self) -> Carries {
         match self {
             Kind::Switch(_) | Kind::Rename { .. } => Carries::NONE,
@@ -307,7 +307,7 @@ impl Kind {
         }
     }
 
-    /// Pushes what the record tells, made by `raw`.
+    /// Pushes the event of the record, made by `raw`.
     #[inline(always)]
     fn push<O: Order>(
         &self,
@@ -349,7 +349,7 @@ impl Kind {
         Some(Told::Something)
     }
 
-    /// As `push` for what is rare; the inner `None` tells nothing.
+    /// As `push`, for rare kinds; the inner `None` is no event.
     #[cold]
     fn rare<O: Order>(&self, by: u16, record: &[u8]) -> Option<Option<RawEvent>> {
         let tid = |field: &Field| field.get::<O>(record).map(|tid| tid as i32);
@@ -417,12 +417,13 @@ fn cpu<O: Order>(field: Option<Field>, record: &[u8]) -> Option<CpuId> {
     (value < CpuId::LIMIT).then_some(CpuId(value as u16))
 }
 
-/// A step of `kernel/cpu.c`'s state machine, which `by` takes for `cpu`.
+/// A step of `kernel/cpu.c`'s state machine, which CPU `by` takes for `cpu`.
 ///
-/// Numbers of steps differ between kernels, who takes them does not: the steps that a CPU takes
-/// itself lie above the one that starts or kills it, all others below. So an upward step by the
-/// CPU itself says that it is up, a downward step by another that it is dying or dead. (Callbacks
-/// installed later are called for CPUs that are up and look like upward steps.)
+/// The numbers of steps differ between kernels, but not which CPU takes them: the steps that a CPU
+/// takes itself are numbered above the step that starts or kills it, all others below. So an upward
+/// step by the CPU itself means that it is online, a downward step by another CPU means that it is
+/// dying or dead. (Callbacks installed later are called for CPUs that are online and look like
+/// upward steps.)
 pub(crate) fn hotplug(cpu: CpuId, by: u16, target: i64, step: i64) -> Option<RawEvent> {
     let (target, step) = (target as i32, step as i32);
     let own = cpu.0 == by;

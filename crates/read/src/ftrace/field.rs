@@ -1,4 +1,4 @@
-//! Where a value lies in a record, resolved once so that reading it is one load and two shifts.
+//! The place of a value in a record, resolved once so that reading it is one load and two shifts.
 
 use super::{Endian, Order};
 use crate::raw::Comm;
@@ -37,7 +37,7 @@ impl Field {
     }
 }
 
-/// A command name: in the record itself, or at a place that the record tells.
+/// A command name: in the record itself, or at an offset that the record contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CommField {
     Absent,

@@ -164,8 +164,8 @@ pub(crate) struct PageLayout {
     pub(crate) commit: usize,
     pub(crate) commit_size: usize,
     pub(crate) data: usize,
-    /// Bytes of data, as the kernel that wrote the description had its pages; a file says itself
-    /// how large its pages are.
+    /// Bytes of data, with the page size of the kernel that wrote the description; a file states
+    /// the size of its own pages.
     pub(crate) data_size: usize,
 }
 

@@ -10,10 +10,10 @@ use super::format::PageLayout;
 use super::{Cursor, Endian, Format};
 use crate::Error;
 
-/// How every trace.dat and every tracing data of a perf.data begins.
+/// The start of each trace.dat and of the tracing data in each perf.data.
 pub(crate) const MAGIC: &[u8] = b"\x17\x08\x44tracing";
 
-/// What comes before any description.
+/// The part before any description.
 #[derive(Clone, Debug)]
 pub(crate) struct Preamble {
     /// `6`, `7`; `0.6` in a perf.data.
@@ -26,7 +26,7 @@ pub(crate) struct Preamble {
 #[derive(Clone, Debug)]
 pub(crate) struct Head {
     pub(crate) preamble: Preamble,
-    /// How ring-buffer pages are laid out; perf.data does not need it.
+    /// The layout of ring-buffer pages; perf.data does not need it.
     pub(crate) page: Option<PageLayout>,
     /// The descriptions that are read, with their systems.
     pub(crate) formats: Vec<(String, Format)>,
@@ -59,7 +59,7 @@ impl Preamble {
         };
         let mut cursor = Cursor::new(bytes, cursor.at(), endian);
         match cursor.u8().ok_or_else(cut)? {
-            4 | 8 => {} // `header_page` says the same of what depends on it
+            4 | 8 => {} // `header_page` has all that depends on it
             other => return Err(damaged(&format!("longs of {other} bytes"), cursor.at() - 1)),
         }
         let page_size = cursor.u32().ok_or_else(cut)?;
@@ -68,7 +68,7 @@ impl Preamble {
 }
 
 impl Head {
-    /// One that holds nothing but descriptions of events from elsewhere.
+    /// A head that holds nothing but descriptions of events from another recording.
     pub(crate) fn borrowed(endian: Endian, formats: Vec<(String, Format)>) -> Head {
         let preamble = Preamble { version: String::new(), endian, page_size: 0 };
         Head { preamble, page: None, formats, names: HashMap::new(), len: 0 }
@@ -88,7 +88,7 @@ impl Head {
         Ok(head)
     }
 
-    /// All parts in their order; `at` is where the part that failed begins.
+    /// All parts in their order; `at` is the start of the part that failed.
     fn parts(&mut self, cursor: &mut Cursor, at: &mut usize) -> Option<()> {
         self.page = header_info(cursor)?;
         *at = cursor.at();
@@ -151,7 +151,7 @@ pub(crate) fn event_formats(cursor: &mut Cursor) -> Option<Vec<(String, Format)>
     Some(formats)
 }
 
-/// Saved command lines: `123 name` a line.
+/// Saved command lines: one `123 name` per line.
 pub(crate) fn command_lines(cursor: &mut Cursor) -> Option<HashMap<i32, String>> {
     let len = cursor.u64()?;
     let text = String::from_utf8_lossy(cursor.take_u64(len)?);

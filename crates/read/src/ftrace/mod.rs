@@ -1,4 +1,4 @@
-//! What trace.dat, perf.data and a running kernel share: the kernel's own event layouts.
+//! The common parts of trace.dat, perf.data and a running kernel: the kernel's own event layouts.
 //!
 //! All have the kernel's format descriptions and raw tracepoint records. [`head`] reads the
 //! sequence of descriptions at the start of a trace.dat (which perf.data embeds), [`format`] one

@@ -1,4 +1,4 @@
-//! Byte order, as a type where loops are hot and as a value where they are not.
+//! Byte order, as a type in hot loops and as a value elsewhere.
 
 /// Byte order of a file, known once its head is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use super::format::PageLayout;
 use super::{Decoder, Order};
 use crate::raw::{Raw, RawEvent};
 
-/// One CPU's records: what is known where the walk through its pages stands.
+/// The state of the walk through one CPU's pages.
 #[derive(Debug)]
 pub(crate) struct Walk {
     layout: PageLayout,
@@ -15,13 +15,13 @@ pub(crate) struct Walk {
     cpu: u16,
     /// The stamp of the last record, if there was one.
     last: Option<u64>,
-    /// Events were missed since then; how many, where that is told.
+    /// Events were missed since then; the number, if the kernel stored it.
     lost: Option<Option<u32>>,
-    /// Whether any loss came out.
+    /// Whether any loss was reported.
     pub(crate) lost_once: bool,
     /// The first record of an event that is not read.
     foreign: Option<Raw>,
-    /// Whether any event that is read came out.
+    /// Whether any event that is read was found.
     pub(crate) told: bool,
     /// Records that do not fit their descriptions or pages.
     damaged: u64,
@@ -31,7 +31,7 @@ pub(crate) struct Walk {
 const USED: u32 = 0xf_ffff;
 /// Events were missed before this page (`RB_MISSED_EVENTS`).
 const MISSED: u32 = 1 << 31;
-/// Their number stands behind the data (`RB_MISSED_STORED`).
+/// Their number is stored behind the data (`RB_MISSED_STORED`).
 const STORED: u32 = 1 << 30;
 
 impl Walk {
@@ -64,7 +64,7 @@ impl Walk {
             let count = count.filter(|&count| stored && count > 0);
             self.lost = Some(count.map(|count| u32::try_from(count).unwrap_or(u32::MAX - 1)));
         }
-        // A page that the end of the file cuts still has its first records.
+        // A page that the end of the file cuts off still has its first records.
         let data = page.get(layout.data..end.min(page.len())).unwrap_or_default();
         self.damaged += u64::from(end > self.page_size);
         let mut at = 0;
@@ -136,7 +136,7 @@ impl Walk {
         }
     }
 
-    /// Says that events were lost: the gap begins at the previous record, or at the first one.
+    /// Reports that events were lost: the gap begins at the previous record, or at the first one.
     #[cold]
     fn lose(&mut self, now: u64, out: &mut Vec<Raw>) {
         let Some(count) = self.lost.take() else { return };
@@ -151,19 +151,19 @@ impl Walk {
         self.lost = Some(None);
     }
 
-    /// No page follows: tells of a loss that no record came after.
+    /// No page follows: reports a loss that no record came after.
     pub(crate) fn end(&mut self, out: &mut Vec<Raw>) {
         if let Some(last) = self.last {
             self.lose(last, out);
         }
     }
 
-    /// A CPU of which nothing else is told still shows whom it ran.
+    /// If a CPU has no other event, this still shows which task it ran.
     pub(crate) fn seen(&self) -> Option<Raw> {
         self.foreign.filter(|_| !self.told && !self.lost_once)
     }
 
-    /// What could not be decoded.
+    /// The loss for records that could not be decoded.
     pub(crate) fn damage(&self) -> Option<Loss> {
         let note = "records do not fit their descriptions or pages";
         let mut loss = Loss::new(LossKind::Damaged, note);
@@ -172,8 +172,8 @@ impl Walk {
     }
 }
 
-/// The first word of a record: what kind it is (1 to 28: words of payload) and how long after
-/// the previous one. Big-endian compilers allot bit fields from the top.
+/// The first word of a record: its kind (1 to 28: words of payload) and the time since the previous
+/// record. Big-endian compilers allocate bit fields from the top.
 struct Head {
     kind: u32,
     delta: u32,
@@ -189,8 +189,8 @@ impl Head {
     }
 }
 
-/// An absolute stamp has 59 bits; the high ones are those of the time before, and one more where
-/// the low ones wrapped.
+/// An absolute stamp has 59 bits; the high bits are those of the previous time, plus one if the low
+/// bits wrapped.
 fn absolute(before: u64, stamp: u64) -> u64 {
     const LOW: u64 = (1 << 59) - 1;
     let time = before & !LOW | stamp & LOW;

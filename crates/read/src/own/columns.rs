@@ -1,4 +1,4 @@
-//! The flat schema: one declaration from which batches are built and read.
+//! The flat schema: one declaration that serves both to build and to read batches.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ macro_rules! columns {
                 $(self.$optional.append_option(record.$optional);)*
                 self.text.append_option(record.text);
             }
-            /// The batch of all rows pushed so far; none are left.
+            /// The batch of all rows pushed so far; the rows are then removed.
             pub(super) fn take(&mut self, schema: &Arc<Schema>) -> RecordBatch {
                 self.len = 0;
                 let columns: Vec<ArrayRef> = vec![
@@ -80,7 +80,7 @@ macro_rules! columns {
         }
 
         impl<'a> Batch<'a> {
-            /// `None` when a column is missing or of another type.
+            /// `None` if a column is missing or has another type.
             pub(super) fn of(batch: &'a RecordBatch) -> Option<Batch<'a>> {
                 Some(Batch {
                     len: batch.num_rows(),

@@ -1,4 +1,4 @@
-//! What is known before the first event, as the JSON in the schema's metadata.
+//! The facts known before the first event, as the JSON in the schema's metadata.
 
 use serde_json::{Value, json};
 use wastenot_model::{Carries, Clock, Cpu, CpuId, Head, Machine, Source, Time, Window};
@@ -29,11 +29,11 @@ pub(super) fn to_json(head: &Head) -> String {
 pub(super) enum Unreadable {
     /// It is of this version.
     Version(String),
-    /// It is not what a head looks like.
+    /// It does not have the form of a head.
     Damaged,
 }
 
-/// The head that [`to_json`] wrote. Keys that are missing leave their part unknown.
+/// The head that [`to_json`] wrote. If a key is missing, its part stays unknown.
 pub(super) fn from_json(text: &str) -> Result<Head, Unreadable> {
     let json: Value = serde_json::from_str(text).map_err(|_| Unreadable::Damaged)?;
     let version = json["version"].as_str().ok_or(Unreadable::Damaged)?;

@@ -1,4 +1,4 @@
-//! Losses and annex tables as the JSON texts of their rows: they are few and of any shape.
+//! Losses and annex tables as the JSON texts of their rows: they are few and have any form.
 
 use serde_json::{Value as Json, json};
 use wastenot_model::report::Column;
@@ -79,8 +79,8 @@ pub(super) fn cells_from_json(text: &str) -> Option<Vec<Value>> {
     json.as_array()?.iter().map(cell_from_json).collect()
 }
 
-/// Numbers that are not whole go as texts in an object: JSON numbers have no NaN, and are read
-/// back to the last bit only from their shortest text.
+/// Numbers that are not whole are written as texts in an object: JSON numbers have no NaN, and only
+/// their shortest text reads back to the last bit.
 fn cell_to_json(cell: &Value) -> Json {
     match cell {
         Value::Unknown => Json::Null,

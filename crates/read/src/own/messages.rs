@@ -1,18 +1,18 @@
-//! Which messages of an Arrow stream are whole and safe to hand to the Arrow library.
+//! Finds the messages of an Arrow stream that are whole and safe to hand to the Arrow library.
 //!
-//! The library allocates what a buffer's length prefix states, and panics where a buffer is shorter
-//! than its rows need, so every length is held against the number of rows first, and that against
-//! what compression can yield.
+//! The library allocates what a buffer's length prefix states, and panics if a buffer is shorter
+//! than its rows need. So first every length is checked against the number of rows, and that number
+//! against what compression can yield.
 
 use arrow_ipc::{MessageHeader, RecordBatch, Schema, Type, root_as_message};
 
 /// What precedes each message: four bytes of ones, then the size of its metadata.
 const MARK: [u8; 4] = [0xff; 4];
-/// Most bytes of a cell: 8 of a number; texts are bounded on their own.
+/// The most bytes of a cell: 8 for a number; texts have a bound of their own.
 const WIDEST: u64 = 8;
-/// Most text in a batch. A reader must bound it; a writer stays far below.
+/// The most text in a batch. A reader must bound it; a writer stays far below.
 const TEXT_LIMIT: u64 = 16 << 20;
-/// Most rows in a batch that this version reads.
+/// The most rows in a batch that this version reads.
 const ROWS_LIMIT: u64 = 1 << 17;
 
 /// How far the stream can be read.
@@ -22,7 +22,7 @@ pub(super) enum End {
     Whole,
     /// The last bytes are the beginning of a message.
     Cut,
-    /// A message is not what the format says; at this offset.
+    /// A message does not have the form of the format; at this offset.
     Damaged(usize),
 }
 
@@ -68,10 +68,10 @@ pub(super) fn whole(bytes: &[u8]) -> (usize, End) {
     }
 }
 
-/// How the cells of a column are laid out. The schema is flat: there are no others.
+/// The layout of the cells of a column. The schema is flat: there are no other layouts.
 #[derive(Clone, Copy, Debug)]
 enum Column {
-    /// So many bytes each.
+    /// A fixed number of bytes each.
     Fixed(u64),
     /// One bit each.
     Bits,
@@ -80,7 +80,7 @@ enum Column {
 }
 
 impl Column {
-    /// The columns of a schema; `None` when it is not flat.
+    /// The columns of a schema; `None` if it is not flat.
     fn all(schema: &Schema<'_>) -> Option<Vec<Column>> {
         let fields = schema.fields()?;
         let column = |field: arrow_ipc::Field<'_>| {
@@ -100,22 +100,22 @@ impl Column {
         fields.iter().map(column).collect()
     }
 
-    /// The least lengths of its buffers for so many rows, of which `nulls` are empty, and what each
-    /// length must be a multiple of.
+    /// The minimum lengths of its buffers for `rows` rows, of which `nulls` are empty, and the
+    /// number that each length must be a multiple of.
     fn least(self, rows: u64, nulls: i64) -> Vec<(u64, u64)> {
         let bits = rows.div_ceil(8);
         let validity = if nulls > 0 { bits } else { 0 };
         match self {
             Column::Fixed(width) => vec![(validity, 1), (rows * width, width)],
             Column::Bits => vec![(validity, 1), (bits, 1)],
-            // Without any row even the first offset may be left out.
+            // Without rows even the first offset may be left out.
             Column::Text if rows == 0 => vec![(validity, 1), (0, 4), (0, 1)],
             Column::Text => vec![(validity, 1), ((rows + 1) * 4, 4), (0, 1)],
         }
     }
 }
 
-/// Whether the buffers of a batch lie in its body, and each unpacks to what its rows need.
+/// Whether the buffers of a batch are within its body, and each unpacks to what its rows need.
 fn sane(batch: &RecordBatch<'_>, columns: &[Column], body: &[u8]) -> bool {
     let Some(rows) = u64::try_from(batch.length()).ok().filter(|&rows| rows <= ROWS_LIMIT) else {
         return false;
@@ -151,7 +151,7 @@ fn sane(batch: &RecordBatch<'_>, columns: &[Column], body: &[u8]) -> bool {
         })
 }
 
-/// Texts are in one buffer of a batch, so the bound on any buffer is the bound on texts.
+/// All texts of a batch are in one buffer, so the bound on a buffer is the bound on texts.
 fn unpacked_limit(rows: u64) -> u64 {
     (rows.saturating_add(8) * WIDEST).max(TEXT_LIMIT)
 }

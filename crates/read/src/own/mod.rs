@@ -15,8 +15,8 @@
 //! major that it knows; a later minor version may add columns, row kinds and keys, which an
 //! earlier one skips.
 //!
-//! **Columns.** What a cell means depends on the row's `kind`; those that a kind does not name are
-//! null, or 0 in the four columns that have no nulls.
+//! **Columns.** The meaning of a cell depends on the row's `kind`; cells that a kind does not use
+//! are null, or 0 in the four columns without nulls.
 //!
 //! | column | type | |
 //! |---|---|---|
@@ -68,21 +68,21 @@
 //! | 39 | past | `what`: 0 this is a part of a recording; 1 `text` JSON: what that knew of `task` |
 //! | 63 | end | `time` end of the recorded window, `value` its start, `other` what is carried as bits |
 //!
-//! **Past** (since 1.1). Of a part the silent CPUs are those that the start rows name, no others.
-//! The start rows say where a task is, these how it came there: `phase` (`unknown`, `running`,
-//! `waiting`, `held`, `sleeping`, `new`, `dead`; `held` since 1.3) and since when (`since_ns`);
-//! `cpu`; `prev_cpu`, where it was when it was last woken, created or switched out; `origin`
-//! (`unknown`, `wakeup`, `no-selection`, `fork`, `preempted`, `yielded`, `released`; that since
-//! 1.3) and `moves` of its wait; `waking_ns`, `waker`, `waker_context`, `waker_cpu`; `mask`,
-//! `policy`, `nice` (since 1.2), `throttled`, `migration_disabled`; `last_cpu`, where it ran or
-//! waited last; `moved`, whether the whole recording ever saw it move; `seen_on`, the one CPU where
-//! the whole saw it, or `several`.
-//! `phase`, `since_ns` and `waker_cpu` are in every row; of the others one that is missing means
+//! **Past** (since 1.1). For a part, the silent CPUs are those that the start rows name, and no
+//! others. The start rows contain where a task is; past rows contain how it came there: `phase`
+//! (`unknown`, `running`, `waiting`, `held`, `sleeping`, `new`, `dead`; `held` since 1.3) and since
+//! when (`since_ns`); `cpu`; `prev_cpu`, where it was when it was last woken, created or switched
+//! out; `origin` (`unknown`, `wakeup`, `no-selection`, `fork`, `preempted`, `yielded`, `released`;
+//! the last since 1.3) and `moves` of its wait; `waking_ns`, `waker`, `waker_context`, `waker_cpu`;
+//! `mask`, `policy`, `nice` (since 1.2), `throttled`, `migration_disabled`; `last_cpu`, where it
+//! ran or waited last; `moved`, whether the whole recording ever saw it move; `seen_on`, the one
+//! CPU where the whole recording saw it, or `several`.
+//! `phase`, `since_ns` and `waker_cpu` are in every row; if another key is missing, its value is
 //! unknown, none, or no.
 //!
-//! Losses of kind 0 and `lost` events add up where the file has no end row; where it has one, the
-//! sums stand before it, and they alone count. A file without an end row was cut short: it holds
-//! everything up to its last whole batch, and its window ends with its last event.
+//! If the file has no end row, losses of kind 0 and `lost` events add up; if it has one, the sums
+//! precede it, and they alone count. A file without an end row was cut short: it holds everything
+//! up to its last whole batch, and its window ends with its last event.
 
 mod columns;
 mod head;
@@ -99,14 +99,14 @@ mod tests;
 pub(crate) use read::{is_own, read};
 pub use write::{Writer, write_wn};
 
-/// What the metadata key of the schema is called.
+/// The name of the metadata key of the schema.
 const KEY: &str = "wastenot";
-/// What this version writes.
+/// The version that this code writes.
 const VERSION: &str = "1.3";
-/// The major version that this one reads.
+/// The major version that this code reads.
 const MAJOR: u64 = 1;
 
-/// Kinds of rows. Numbers keep their meaning for ever.
+/// Kinds of rows. The meaning of a number never changes.
 mod kind {
     pub(super) const SWITCH: u8 = 0;
     pub(super) const WAKING: u8 = 1;
@@ -120,7 +120,7 @@ mod kind {
     pub(super) const CHANGED: u8 = 9;
     pub(super) const LOST: u8 = 10;
     pub(super) const DECIDED: u8 = 11;
-    /// Events are below this one.
+    /// Events have smaller numbers than this one.
     pub(super) const NAME: u8 = 32;
     pub(super) const MASK: u8 = 33;
     pub(super) const TASK: u8 = 34;

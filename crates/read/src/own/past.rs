@@ -1,5 +1,5 @@
-//! What was known of a task before a part begins, as the JSON text of its row. What is not known,
-//! or not so, has no key.
+//! The facts known of a task before a part begins, as the JSON text of its row. Facts that are
+//! unknown, or false, have no key.
 
 use serde_json::{Map, Value as Json, json};
 use wastenot_model::{By, Context, CpuId, MaskId, Origin, Past, Phase, Seen, TaskId, Time};
@@ -39,7 +39,7 @@ fn meant<T: Copy>(table: &[(T, &str)], json: &Json) -> Option<T> {
     table.iter().find(|(_, word)| *word == text).map(|(value, _)| *value)
 }
 
-/// As `meant`, or `unknown` where nothing is told.
+/// As `table` maps the value, or `unknown` if there is none.
 fn told<T: Copy>(table: &[(T, &str)], json: &Json, unknown: T) -> Option<T> {
     if json.is_null() { Some(unknown) } else { meant(table, json) }
 }

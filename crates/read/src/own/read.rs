@@ -16,7 +16,7 @@ use crate::{Error, Options};
 const FORMAT: &str = "wastenot";
 
 /// Whether `bytes` begin like a `.wn`: an Arrow stream whose first message, the schema, has our
-/// key. That may stand behind its value, which is long for a machine of many CPUs.
+/// key. The key may come after its value, which is long for a machine of many CPUs.
 pub(crate) fn is_own(bytes: &[u8]) -> bool {
     const LONGEST: usize = 4 << 20;
     let Some(([0xff, 0xff, 0xff, 0xff], rest)) = bytes.split_first_chunk::<4>() else {
@@ -62,10 +62,10 @@ struct Reading {
     tasks: usize,
     start: Option<Start>,
     annexes: Vec<wastenot_model::Table>,
-    /// The sums of losses that stand before the end row.
+    /// The sums of losses before the end row.
     sums: Vec<Loss>,
     last: Time,
-    /// Cycles a second, where stamps count them and someone told.
+    /// Cycles per second, if stamps count cycles and the rate was given.
     hz: Option<u64>,
     ended: bool,
     bad_rows: u64,
@@ -74,7 +74,7 @@ struct Reading {
 
 impl Reading {
     fn new(mut head: Head, options: &Options) -> Reading {
-        // A file that hides its source is called as it was opened.
+        // A file that hides its source gets the name under which it was opened.
         if head.source.name.is_empty() {
             head.source.name = base_name(&options.name).to_owned();
         }
@@ -116,7 +116,7 @@ impl Reading {
         self.bad_rows += u64::from(fine.is_none());
     }
 
-    /// An event whose ids were all declared, and whose time does not go back.
+    /// An event whose ids were all declared, and whose time does not go backwards.
     #[inline]
     fn event(&mut self, row: &Record<'_>) -> Option<()> {
         if row.kind > kind::DECIDED {
@@ -147,7 +147,7 @@ impl Reading {
         Some(())
     }
 
-    /// Whether the task has a row: what reads a History makes room for all ids up to the largest.
+    /// Whether the task has a row: readers of a History allocate for all ids up to the largest.
     fn knows(&self, task: TaskId) -> bool {
         task.index().is_none_or(|index| index < self.tasks)
     }
@@ -296,7 +296,7 @@ impl Reading {
     }
 }
 
-/// A stamp in nanoseconds: itself, unless it counts cycles of a known rate.
+/// A stamp in nanoseconds: unchanged, unless it counts cycles of a known rate.
 #[inline]
 fn in_ns(stamp: Time, hz: Option<u64>) -> Time {
     match hz {

@@ -1,4 +1,4 @@
-//! Events as rows of the file and back. The only place that knows both.
+//! Events as rows of the file and back. No other module knows both.
 
 use wastenot_model::{
     By, Change, Context, CpuId, Entry, Event, How, Left, MaskId, NameId, Prio, TaskId, Time,
@@ -7,7 +7,7 @@ use wastenot_model::{
 use super::columns::Record;
 use super::kind;
 
-// Codes of the file, which stay as they are whatever becomes of the order of the types.
+// Codes of the file, which do not change even if the order of the types does.
 const LEFT: [Left; 9] = [
     Left::Runnable,
     Left::Preempted,
@@ -86,8 +86,8 @@ pub(super) fn pack(entry: &Entry) -> Record<'static> {
     row
 }
 
-/// The entry that a row holds; `None` when a cell is missing or makes no sense. Ids are not
-/// checked here.
+/// The entry that a row holds; `None` if a cell is missing or makes no sense. Ids are not checked
+/// here.
 pub(super) fn unpack(row: &Record<'_>) -> Option<Entry> {
     let cpu = cpu_id(row.cpu?)?;
     let task = row.task.map(TaskId);
@@ -148,7 +148,7 @@ fn change(row: &Record<'_>) -> Option<Change> {
     })
 }
 
-/// A CPU that a kernel can have.
+/// A CPU number that a kernel can have.
 pub(super) fn cpu_id(cpu: u16) -> Option<CpuId> {
     (usize::from(cpu) < CpuId::LIMIT).then_some(CpuId(cpu))
 }

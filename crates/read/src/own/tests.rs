@@ -5,7 +5,7 @@ use super::{Writer, is_own, write_wn};
 use crate::write::sample::{anything, machine};
 use crate::{Error, Format, Options, detect, read};
 
-/// Everything that a History holds.
+/// Compares everything that a History holds.
 #[track_caller]
 fn assert_equal(a: &History, b: &History) {
     assert_eq!(a.head, b.head);

@@ -16,16 +16,16 @@ use super::columns::{Record, Rows, fields};
 use super::{KEY, head, json, kind, past, rows};
 use crate::Error;
 
-/// Rows in a batch. What a crash loses is at most this many, unless [`Writer::flush`] is called.
+/// Rows in a batch. A crash loses at most this many, unless [`Writer::flush`] is called.
 const BATCH: usize = 8_192;
 /// Text in a batch, in bytes: readers bound it.
 const BATCH_TEXT: usize = 4 << 20;
 
-/// Writes a `.wn` while things happen. What comes in is in the file after the next
+/// Writes a `.wn` while events arrive. What has been pushed is in the file after the next
 /// [`flush`](Writer::flush), and at the latest after 65 536 rows.
 ///
-/// A failure to write is kept and told by [`finish`](Writer::finish), so that a producer need not
-/// look after each push.
+/// A failure to write is kept and returned by [`finish`](Writer::finish), so that a producer need
+/// not check after each push.
 pub struct Writer<W: Write> {
     stream: StreamWriter<W>,
     schema: Arc<Schema>,
@@ -43,10 +43,10 @@ pub struct Writer<W: Write> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a file. Of `head` everything is written but its start state, whose tasks are not
-    /// known yet (see [`start`](Writer::start)), and the folders in the name of its source.
+    /// Begins a file. Writes all of `head` except its start state, whose tasks are not known yet
+    /// (see [`start`](Writer::start)), and the folders in the name of its source.
     pub fn new(out: W, head: &Head) -> Result<Writer<W>, Error> {
-        // Paths say whose file it was, and files are passed on.
+        // Paths reveal whose file it was, and files are passed on.
         let mut head = head.clone();
         head.source.name = base_name(&head.source.name).to_owned();
         let metadata = HashMap::from([(KEY.to_owned(), head::to_json(&head))]);
@@ -84,17 +84,17 @@ impl<W: Write> Writer<W> {
         });
     }
 
-    /// What is carried, where that was learned after the start.
+    /// Sets what is carried, if that became known after the start.
     pub fn carries(&mut self, carries: Carries) {
         self.carries = carries;
     }
 
-    /// Events that came in so far: as many as whoever reads the file finds.
+    /// Events pushed so far: as many as a reader of the file finds.
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// Hands everything that came in so far to the output.
+    /// Hands everything that was pushed so far to the output.
     pub fn flush(&mut self) -> Result<(), Error> {
         self.write_batch();
         if self.failed.is_none() {
@@ -260,7 +260,7 @@ impl<W: Write> Sink for Writer<W> {
 /// Writes a whole History.
 pub fn write_wn<W: Write>(history: &History, out: W) -> Result<W, Error> {
     let mut writer = Writer::new(out, &history.head)?;
-    // Ids are given in order, so that those of the file are those of the History.
+    // Ids are assigned in order, so that those of the file are those of the History.
     for name in history.names() {
         writer.name(name);
     }
@@ -273,7 +273,7 @@ pub fn write_wn<W: Write>(history: &History, out: W) -> Result<W, Error> {
     if let Some(start) = &history.head.start {
         writer.start(start);
     }
-    // A reader takes a task's last `Changed` name for its name, as it does while a file grows.
+    // A reader takes the name in a task's last `Changed` event, as it does while a file grows.
     let mut renamed = HashMap::new();
     for entry in history.entries() {
         if let Event::Changed { task, what: Change::Name(name) } = entry.event {

@@ -1,7 +1,7 @@
-//! What was recorded: `perf_event_attr`, and where its samples keep their fields.
+//! What was recorded: `perf_event_attr`, and the places of the fields in its samples.
 //!
 //! Facts from `include/uapi/linux/perf_event.h`: the order of a sample's fields is fixed, and
-//! `sample_type` says which of them are there.
+//! `sample_type` determines which of them are present.
 
 use super::bytes::Bytes;
 use crate::ftrace::Endian;
@@ -15,17 +15,17 @@ pub(super) struct Attr {
     kind: u32,
     /// For a tracepoint its id, the `ID:` of its format.
     pub(super) config: u64,
-    /// Every how many events a sample was taken.
+    /// The sample period: one sample every this many events.
     pub(super) period: u64,
     sample_type: u64,
     read_format: u64,
     flags: u64,
     clock: i32,
-    /// The ids by which its samples name it.
+    /// The ids that its samples carry.
     pub(super) ids: Vec<u64>,
 }
 
-/// Bits of `sample_type`, in the order in which their fields stand where it differs from the bits.
+/// Bits of `sample_type`, in the order of their fields where it differs from the order of the bits.
 mod sample {
     pub(super) const IP: u64 = 1 << 0;
     pub(super) const TID: u64 = 1 << 1;
@@ -63,7 +63,7 @@ pub(super) enum Flag {
 }
 
 impl Attr {
-    /// Reads an attr from its bytes; its own size field says how many of them are its.
+    /// Reads an attr from its bytes; its own size field gives its length.
     pub(super) fn read(bytes: Bytes<'_>, ids: Vec<u64>) -> Option<Attr> {
         let flags = bytes.u64(40)?;
         Some(Attr {
@@ -92,8 +92,8 @@ impl Attr {
     pub(super) fn is_sampled(&self) -> bool {
         self.has(Flag::Freq) || self.period > 1
     }
-    /// The clock of its stamps, in ftrace's words where it has one. Without `-k` perf stamps with
-    /// the scheduler's clock, which ftrace calls `perf`.
+    /// The clock of its stamps, by its ftrace name if it has one. Without `-k` perf stamps with the
+    /// scheduler's clock, which ftrace calls `perf`.
     pub(super) fn clock(&self) -> &'static str {
         match (self.has(Flag::UseClockId), self.clock) {
             (false, _) => "perf",
@@ -107,13 +107,13 @@ impl Attr {
     }
 }
 
-/// Where one attr's records keep what is needed, in bytes from the record's head.
+/// The places of the needed fields in one attr's records, in bytes from the record's head.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) id: Option<usize>,
     pub(super) time: Option<u16>,
     pub(super) cpu: Option<u16>,
-    /// Where the fields begin whose sizes vary.
+    /// The start of the fields whose sizes vary.
     varying: u16,
     read_format: Option<u64>,
     callchain: bool,
@@ -121,10 +121,10 @@ pub(super) struct Layout {
     pub(super) trailer: Trailer,
 }
 
-/// Where the samples of an attr that is read keep what is needed.
+/// The places of the needed fields in the samples of an attr that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fields {
-    /// Which attr.
+    /// The index of the attr.
     pub(super) attr: u16,
     pub(super) time: u16,
     pub(super) cpu: u16,
@@ -133,7 +133,8 @@ pub(super) struct Fields {
     pub(super) varying: bool,
 }
 
-/// Where records that are no samples keep the same (`sample_id_all`), in bytes from their end.
+/// The places of the same fields in records that are not samples (`sample_id_all`), in bytes from
+/// their end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Trailer {
     pub(super) tid: Option<usize>,
@@ -172,7 +173,7 @@ impl Layout {
         }
     }
 
-    /// Where the samples of `attr`, which has this layout, keep what is needed.
+    /// The places of the needed fields in the samples of `attr`, which has this layout.
     pub(super) fn fields(&self, attr: u16) -> Option<Fields> {
         let varying = self.read_format.is_some() || self.callchain;
         Some(Fields { attr, time: self.time?, cpu: self.cpu?, raw: self.varying, varying })
@@ -185,7 +186,7 @@ impl Layout {
         Some(sample.part(at + 4, size)?.data)
     }
 
-    /// Where the fields end whose sizes vary.
+    /// The end of the fields whose sizes vary.
     #[cold]
     fn skip(&self, sample: Bytes<'_>) -> Option<usize> {
         let mut at = usize::from(self.varying);
@@ -233,7 +234,7 @@ impl Trailer {
         Trailer { tid, time, id: identifier.or(id), cpu, size }
     }
 
-    /// The time, when it has one and is not one that perf made up before recording began.
+    /// The time, if it has one and perf did not synthesise it before recording began.
     pub(super) fn time(self, record: Bytes<'_>) -> Option<u64> {
         record.u64(record.len().checked_sub(self.time?)?).filter(|&time| time != 0)
     }

@@ -2,7 +2,7 @@
 
 use crate::ftrace::{Cursor, Endian};
 
-/// Bytes whose integers are all of one order. Whatever lies outside reads as `None`.
+/// Bytes whose integers all have one byte order. Reads outside return `None`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bytes<'a> {
     pub(super) data: &'a [u8],
@@ -26,23 +26,23 @@ impl<'a> Bytes<'a> {
     pub(super) fn u64(self, at: usize) -> Option<u64> {
         self.array(at).map(|bytes| self.endian.u64(bytes))
     }
-    /// A part of them; `None` when it reaches outside.
+    /// A part of them; `None` if it reaches outside.
     #[inline(always)]
     pub(super) fn part(self, at: usize, len: usize) -> Option<Bytes<'a>> {
         let data = self.data.get(at..at.checked_add(len)?)?;
         Some(Bytes { data, endian: self.endian })
     }
-    /// The part that a file names with 64-bit numbers.
+    /// The part that a file gives by 64-bit numbers.
     pub(super) fn section(self, at: u64, len: u64) -> Option<Bytes<'a>> {
         self.part(usize::try_from(at).ok()?, usize::try_from(len).ok()?)
     }
     pub(super) fn len(self) -> usize {
         self.data.len()
     }
-    /// A byte far ahead. Who loads it, and lets [`std::hint::black_box`] have it in the end, finds
-    /// the bytes around it near when he comes there: a walk over records waits for each size to
-    /// know where the next one lies, so memory is asked for one line at a time otherwise, which
-    /// takes twice as long.
+    /// A byte far ahead. A caller that loads it, and finally passes it to [`std::hint::black_box`],
+    /// has the bytes around it in cache when it gets there. A walk over records needs each size to
+    /// find the next record, so without this memory is requested one line at a time, which takes
+    /// twice as long.
     #[inline(always)]
     pub(super) fn ahead(self, at: usize) -> u8 {
         self.data.get(at).copied().unwrap_or(0)

@@ -1,4 +1,4 @@
-//! Which records of a perf.data matter, whose they are, and when and where they happened.
+//! Selects the records of a perf.data that matter, and finds their attr, time and CPU.
 
 use super::attr::{Attr, Fields, Flag, Layout};
 use super::bytes::Bytes;
@@ -10,25 +10,25 @@ use crate::ftrace::{Decoder, Format};
 
 /// The attrs of a file, and the decoder of their tracepoints.
 pub(super) struct Events {
-    /// Of each attr.
+    /// By attr.
     layouts: Vec<Layout>,
-    /// Of each attr that is read.
+    /// By attr; `None` if it is not read.
     fields: Vec<Option<Fields>>,
     finder: Finder,
     pub(super) decoder: Decoder,
     /// Names of the tracepoints that are read.
     names: Vec<String>,
-    /// perf's own records that stand in for tracepoints that were not recorded.
+    /// Whether perf's own records replace tracepoints that were not recorded.
     pub(super) forks: bool,
     pub(super) execs: bool,
     pub(super) exits: bool,
     pub(super) comms: bool,
 }
 
-/// Attrs beyond are not read; the number itself is none.
+/// Attrs from this number on are not read; the number itself stands for no attr.
 pub(super) const ATTRS_MAX: u16 = u16::MAX;
 
-/// When and where a record of a CPU's stream was made.
+/// When and on which CPU a record of a CPU's stream was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
     pub(super) cpu: u32,
@@ -36,7 +36,7 @@ pub(super) struct Stamp {
 }
 
 impl Events {
-    /// Holds what was opened against the descriptions of the tracepoints.
+    /// Matches the opened events with the descriptions of the tracepoints.
     pub(super) fn new(attrs: &[Attr], head: &Head) -> Result<Events, Error> {
         let decoder = Decoder::new(&head.formats, head.preamble.endian);
         let decoder = decoder.ok_or_else(|| no_events("no tracepoint that is read"))?;
@@ -48,7 +48,7 @@ impl Events {
         };
         let layouts: Vec<Layout> = attrs.iter().map(Layout::of).collect();
         let (mut names, mut fields) = (Vec::new(), vec![None; attrs.len()]);
-        // No recording has more attrs than a u16 has values: those beyond are not read.
+        // No recording has more attrs than a u16 has values: attrs beyond that are not read.
         for (index, (attr, layout)) in (0..ATTRS_MAX).zip(attrs.iter().zip(&layouts)) {
             if let Some(format) = find(attr) {
                 complete(layout, &format.name)?;
@@ -82,7 +82,7 @@ impl Events {
         self.names.iter().any(|known| known == name)
     }
 
-    /// A sample that is read: its attr, and when and where it was taken.
+    /// A sample that is read: its attr, time and CPU.
     #[inline(always)]
     pub(super) fn sample(&self, sample: Bytes<'_>) -> Option<(u16, Stamp)> {
         let fields = self.finder.find(sample)?;
@@ -107,7 +107,7 @@ impl Events {
         Some(sample.part(at + 4, size)?.data)
     }
 
-    /// The stamp of a record that is no sample. Records that perf itself wrote, of what was there
+    /// The stamp of a record that is not a sample. Records that perf synthesised, for what existed
     /// before it began, have none.
     #[cold]
     pub(super) fn own_stamp(&self, record: &Record<'_>) -> Option<Stamp> {
@@ -137,7 +137,7 @@ impl Events {
     }
 }
 
-/// A sample must say when, where and what.
+/// A sample must have a time, a CPU and an event.
 fn complete(layout: &Layout, name: &str) -> Result<(), Error> {
     let missing = match (layout.time, layout.cpu, layout.raw) {
         (None, ..) => "time",

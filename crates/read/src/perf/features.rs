@@ -1,4 +1,4 @@
-//! What perf.data says of the machine: its feature sections.
+//! The feature sections of a perf.data: facts about the machine.
 //!
 //! Layouts as in perf's `tools/perf/Documentation/perf.data-file-format.txt`.
 
@@ -26,21 +26,21 @@ mod feature {
 /// No machine has more sets of one kind; a damaged count must not cost time.
 const SETS_MAX: u32 = 4 * CpuId::LIMIT as u32;
 
-/// What the features told so far.
+/// What the features contained so far.
 #[derive(Debug, Default)]
 pub(super) struct Features<'a> {
     /// The descriptions of the tracepoints: the head of a trace.dat.
     pub(super) tracing_data: Option<&'a [u8]>,
-    /// The samples lie in other files of a directory.
+    /// The samples are in other files of a directory.
     pub(super) directory: bool,
     /// Features that could not be read.
     pub(super) damaged: u64,
-    /// Features that lie beyond the end of the file.
+    /// Features that are beyond the end of the file.
     pub(super) cut: u64,
     host: Option<String>,
     release: Option<String>,
     arch: Option<String>,
-    /// Key and value of what else it says of itself.
+    /// Key and value of other facts.
     pub(super) notes: Vec<(String, String)>,
     cpus_available: usize,
     cpus_online: usize,
@@ -52,7 +52,7 @@ pub(super) struct Features<'a> {
 }
 
 impl<'a> Features<'a> {
-    /// Takes in one feature; those that say nothing about scheduling are left out.
+    /// Reads one feature; features without facts about scheduling are ignored.
     pub(super) fn read(&mut self, number: u32, bytes: Bytes<'a>) {
         if self.feature(number, bytes).is_none() {
             self.damaged += 1;
@@ -110,14 +110,14 @@ impl<'a> Features<'a> {
         self.notes.push((key.to_owned(), value));
     }
 
-    /// Kernel release and machine.
+    /// The kernel's release and architecture.
     pub(super) fn kernel(&self) -> Option<String> {
         let parts = [self.release.as_deref(), self.arch.as_deref()];
         let known: Vec<&str> = parts.into_iter().flatten().collect();
         (!known.is_empty()).then(|| known.join(" "))
     }
 
-    /// The machine as far as it is told.
+    /// The machine as far as the features describe it.
     pub(super) fn machine(&self) -> Machine {
         let mut machine = Machine::flat(self.cpus_available);
         machine.name = self.host.clone().unwrap_or_default();
@@ -154,7 +154,7 @@ impl<'a> Features<'a> {
     }
 }
 
-/// Tells each CPU which of the sets it is in; the first one where they overlap.
+/// Assigns each CPU the set that contains it; the first one if sets overlap.
 fn assign(
     machine: &mut Machine,
     sets: &[(u32, CpuSet)],

@@ -1,4 +1,4 @@
-//! The head of a perf.data: file mode has tables of where everything lies, pipe mode has records.
+//! The head of a perf.data: file mode has tables of the places of all parts, pipe mode has records.
 
 use super::attr::Attr;
 use super::bytes::Bytes;
@@ -12,22 +12,22 @@ const FORMAT: &str = "perf.data";
 const PIPE_HEAD: u64 = 16;
 const ATTR_SIZE_MIN: u64 = 64;
 
-/// What a perf.data says of itself before its samples.
+/// What a perf.data contains before its samples.
 pub(super) struct PerfFile<'a> {
     /// The bytes from the first record on to where the records should end.
     pub(super) records: Bytes<'a>,
     pub(super) attrs: Vec<Attr>,
     pub(super) features: Features<'a>,
-    /// The head promised more bytes than there are.
+    /// The head gives more bytes than there are.
     pub(super) cut: bool,
-    /// perf did not come to write the size of the data.
+    /// perf did not get to write the size of the data.
     pub(super) unfinished: bool,
     pub(super) pipe: bool,
 }
 
 impl<'a> PerfFile<'a> {
     pub(super) fn read(data: &'a [u8]) -> Result<PerfFile<'a>, Error> {
-        // A magic number, stored as an integer: its order is that of the whole file.
+        // A magic number, stored as an integer: its byte order is that of the whole file.
         let endian = match data.first() {
             Some(b'P') => Endian::Little,
             _ => Endian::Big,
@@ -46,7 +46,7 @@ impl<'a> PerfFile<'a> {
             true => file.records = bytes.part(16, data.len() - 16).unwrap_or(bytes),
             false => file.tables(bytes).ok_or_else(|| damaged("impossible table", 16))?,
         }
-        // In file mode too: `perf inject` passes on what came through a pipe.
+        // In file mode, too: `perf inject` passes on what came through a pipe.
         if !file.is_known() {
             file.header_records();
         }
@@ -96,7 +96,7 @@ impl<'a> PerfFile<'a> {
         // Each entry is an attr and then the place of its ids.
         let attr_size = size.checked_sub(16).filter(|&size| size >= ATTR_SIZE_MIN)? as usize;
         let table = bytes.section(at, len)?;
-        // Entries may name the same bytes; all ids together are no more than the file can hold.
+        // Entries may refer to the same bytes; all ids together are no more than the file can hold.
         let mut room = bytes.len() as u64;
         for index in 0..table.len() / size as usize {
             let entry = table.part(index * size as usize, size as usize)?;
@@ -108,7 +108,7 @@ impl<'a> PerfFile<'a> {
         Some(())
     }
 
-    /// What pipe mode says in records.
+    /// Reads the parts that pipe mode puts into records.
     fn header_records(&mut self) {
         let mut records = Records::new(self.records);
         let attrs_known = !self.attrs.is_empty();
@@ -121,7 +121,7 @@ impl<'a> PerfFile<'a> {
                 }
             };
             match record.kind {
-                // They come before all samples, which need not be walked over for them.
+                // They come before all samples, so the samples need not be walked.
                 kind::SAMPLE | kind::COMPRESSED | kind::COMPRESSED2 if self.is_known() => return,
                 kind::HEADER_ATTR if !attrs_known => self.attrs.extend(attr_record(&record)),
                 kind::HEADER_TRACING_DATA => self.features.tracing_data = Some(record.trailing),
@@ -137,14 +137,14 @@ impl<'a> PerfFile<'a> {
         }
     }
 
-    /// Whether the head says what samples mean.
+    /// Whether the head describes the samples.
     fn is_known(&self) -> bool {
         self.features.tracing_data.is_some() && !self.attrs.is_empty()
     }
 }
 
-/// Where the records end when nobody says so: where the table of `features` begins, whose first
-/// entry says that its section begins behind the table.
+/// The end of the records if the head does not give it: the start of the table of `features`, whose
+/// first entry refers to a section directly behind the table.
 fn find_end(rest: Bytes<'_>, data_at: u64, features: usize) -> Option<usize> {
     let mut records = Records::new(rest);
     loop {

@@ -1,28 +1,28 @@
-//! Which attr a sample is of.
+//! Finds the attr of a sample.
 
 use std::collections::HashMap;
 
 use super::attr::{Attr, Fields, Layout};
 use super::bytes::Bytes;
 
-/// How to tell which attr a sample is of; those that are not read are not found.
+/// How to find the attr of a sample; attrs that are not read are not found.
 pub(super) enum Finder {
     /// There is only one.
     One(Option<Fields>),
     /// By the id at this place of a sample.
     ById(usize, Ids),
-    /// By the tracepoint's own id: files of old perfs, all of whose attrs have one layout.
+    /// By the tracepoint's own id: files of old perf versions, all of whose attrs have one layout.
     ByType(Layout, HashMap<u16, Fields>),
 }
 
-/// Which attr an id belongs to. The kernel counts ids up, so a table is mostly dense.
+/// The attr of each id. The kernel counts ids up, so a table is mostly dense.
 pub(super) enum Ids {
     Dense(u64, Vec<Option<Fields>>),
     Sparse(HashMap<u64, Fields>),
 }
 
 impl Finder {
-    /// `read` has the fields of those of `attrs` that are read.
+    /// `read` has the fields of the `attrs` that are read.
     pub(super) fn new(attrs: &[Attr], layouts: &[Layout], read: &[Option<Fields>]) -> Finder {
         if attrs.len() == 1 {
             return Finder::One(read.first().copied().flatten());

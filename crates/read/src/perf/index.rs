@@ -1,7 +1,7 @@
-//! The walk over a perf.data's records: gives each CPU its own, and notes what else they say.
+//! The walk over a perf.data's records: assigns each to its CPU, and keeps other facts in them.
 //!
-//! A perf.data holds what was drained from one ring buffer after the other, in rounds. Within one
-//! buffer records are in time order, so the records of one CPU are that CPU's stream.
+//! perf drains one ring buffer after the other into a perf.data, in rounds. Within one buffer
+//! records are in time order, so the records of one CPU are that CPU's stream.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -14,24 +14,24 @@ use super::keep::Keep;
 use super::own::{self, Own};
 use super::records::{HEAD, Record, Records, Stop, kind};
 
-/// What the records hold.
+/// The contents of the records.
 pub(super) struct Index<'a, K> {
     events: &'a Events,
-    /// What the records lie in.
+    /// The bytes that contain the records.
     bytes: Bytes<'a>,
     /// By CPU.
     lanes: Vec<Lane<K>>,
     pub(super) names: HashMap<i32, String>,
     pub(super) pids: HashMap<i32, i32>,
-    /// Those of perf's own records among what is kept.
+    /// How many of the kept records are perf's own.
     own: usize,
-    /// Samples of CPUs that no kernel has.
+    /// Samples with a CPU number that no kernel has.
     pub(super) damaged: u64,
-    /// Events lost on a CPU that is not told.
+    /// Events lost on an unknown CPU.
     pub(super) lost_somewhere: u64,
     /// The CPU that an event id was opened on.
     id_cpus: HashMap<u64, u32>,
-    /// Losses that do not tell whose they are: of the buffer that the next sample came out of.
+    /// Losses without a CPU: they belong to the buffer of the next sample.
     waiting: Vec<u64>,
 }
 
@@ -41,16 +41,16 @@ struct Lane<K> {
     /// How many records are kept.
     kept: usize,
     last: u64,
-    /// Its records came out of more than one buffer.
+    /// Whether its records came from more than one buffer.
     unsorted: bool,
-    /// Events that its records call lost, and that perf counted at the end.
+    /// Events that its records report as lost, and those that perf counted at the end.
     lost: u64,
     counted: u64,
 }
 
 impl<'a, K: Keep<'a>> Lane<K> {
-    /// A record of this time was kept. An interrupt may write its record into the buffer after
-    /// the time of another was taken and before that one is written.
+    /// A record of this time was kept. An interrupt may write its record into the buffer between
+    /// the stamp and the write of another record.
     #[inline(always)]
     fn kept(&mut self, time: u64) {
         self.kept += 1;
@@ -61,9 +61,9 @@ impl<'a, K: Keep<'a>> Lane<K> {
     }
 }
 
-/// Why a walk halts.
+/// Why a walk stops.
 pub(super) enum Halt<'r> {
-    /// There is nothing to walk on to.
+    /// There is no further record.
     Stop(Stop),
     /// This record holds others, compressed.
     Compressed(Record<'r>),
@@ -85,9 +85,9 @@ impl<'a, K: Keep<'a>> Index<'a, K> {
         }
     }
 
-    /// Takes in `records` from where they are on.
+    /// Reads `records` from their current position on.
     pub(super) fn walk<'r>(&mut self, records: &mut Records<'r>) -> Halt<'r> {
-        // In variables of its own the place stays in a register.
+        // In local variables the place stays in a register.
         let mut walk = Records { bytes: Bytes { endian: K::ENDIAN, ..records.bytes }, ..*records };
         let halt = loop {
             match walk.next() {
@@ -145,7 +145,7 @@ impl<'a, K: Keep<'a>> Index<'a, K> {
         }
     }
 
-    /// Who keeps the records of a CPU.
+    /// The keeper of a CPU's records.
     #[inline(always)]
     fn lane(&mut self, cpu: u32) -> Option<&mut Lane<K>> {
         let cpu = cpu as usize;
@@ -167,7 +167,7 @@ impl<'a, K: Keep<'a>> Index<'a, K> {
         }
     }
 
-    /// Takes in what one of perf's own records says.
+    /// Reads one of perf's own records.
     #[cold]
     fn own(&mut self, record: &Record<'_>) {
         let stamp = self.events.own_stamp(record);
@@ -179,7 +179,7 @@ impl<'a, K: Keep<'a>> Index<'a, K> {
             kind::EXIT => Some(()),
             _ => return,
         };
-        let _ = known; // a record too short to say it says nothing
+        let _ = known; // a record that is too short is ignored
         let Some(stamp) = stamp else { return };
         for own in own::read(self.events, record, stamp.time) {
             if let Some(lane) = self.lane(stamp.cpu) {
@@ -216,11 +216,11 @@ impl<'a, K: Keep<'a>> Index<'a, K> {
         Some(())
     }
 
-    /// The kernel writes LOST into the buffer that had no room. perf 6.1 and later also counts per
+    /// The kernel writes LOST into the buffer that was full. perf 6.1 and later also counts per
     /// event at the end, in LOST_SAMPLES without a stamp: the same losses again, and those after
     /// which nothing more was written.
     fn lost(&mut self, record: &Record<'_>, stamp: Option<Stamp>) -> Option<()> {
-        /// `PERF_RECORD_MISC_LOST_SAMPLES_BPF`: a filter let them go on purpose.
+        /// `PERF_RECORD_MISC_LOST_SAMPLES_BPF`: a filter dropped them on purpose.
         const BY_FILTER: u16 = 1 << 15;
         let count = own::lost(record)?;
         if stamp.is_some() {
@@ -255,7 +255,7 @@ impl<'a, K: Keep<'a>> Index<'a, K> {
         }
     }
 
-    /// The sample has come for which losses waited; without a stamp nobody knows whose they are.
+    /// The sample has come for which losses waited; without a stamp their CPU is unknown.
     #[cold]
     fn waited(&mut self, stamp: Option<Stamp>) {
         for count in std::mem::take(&mut self.waiting) {

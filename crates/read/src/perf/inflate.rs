@@ -8,28 +8,28 @@ use super::keep::Keep;
 use super::records::{HEAD, Record, Records, Stop, kind};
 use crate::raw::Raw;
 
-/// A zstd stream, and what of it was not taken in yet: a record may begin in one piece and end in
-/// the next.
+/// A zstd stream, and the output that is not consumed yet: a record may begin in one piece and end
+/// in the next.
 pub(super) struct Inflate {
     decoder: Option<Decoder<'static>>,
-    /// Room for a window; the first `pending` bytes wait.
+    /// Room for a window; its first `pending` bytes are not consumed yet.
     window: Vec<u8>,
     pending: usize,
-    /// Bytes that came out so far.
+    /// Bytes of output so far.
     total: usize,
     limit: Limit,
 }
 
-/// Why a compressed record cannot be taken in; nothing after it can be read.
+/// Why a compressed record cannot be read; nothing after it can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Broken {
-    /// Its bytes, or the records in it.
+    /// Its bytes, or the records in it, are damaged.
     Damaged,
-    /// More came out than is believable of a trace.
+    /// The output is larger than is plausible for a trace.
     TooMuch,
 }
 
-/// Damaged bytes can claim any size: how much may come out, and how much of it may be kept.
+/// Damaged bytes can claim any size: how much may be produced, and how much of it may be kept.
 #[derive(Clone, Copy)]
 struct Limit {
     unpacked: usize,
@@ -45,7 +45,7 @@ impl Limit {
 }
 
 impl Inflate {
-    /// For a file whose records are `len` bytes.
+    /// For a file whose records have `len` bytes.
     pub(super) fn new(len: usize) -> Inflate {
         let (decoder, limit) = (decoder(len), Limit::of(len));
         Inflate { decoder, window: Vec::new(), pending: 0, total: 0, limit }
@@ -56,13 +56,13 @@ impl Inflate {
         self.pending > 0
     }
 
-    /// Inflates a compressed record, window by window, and gives `index` the records in it.
+    /// Inflates a compressed record, window by window, and passes the records in it to `index`.
     pub(super) fn record<'a, K: Keep<'a>>(
         &mut self,
         record: &Record<'_>,
         index: &mut Index<'a, K>,
     ) -> Result<(), Broken> {
-        /// What stays in cache until it is decoded.
+        /// A size that stays in cache until it is decoded.
         const WINDOW: usize = 128 << 10;
         let piece = piece(record).ok_or(Broken::Damaged)?;
         let mut decoder = self.decoder.take().ok_or(Broken::Damaged)?;
@@ -78,7 +78,7 @@ impl Inflate {
             let written = output.pos();
             self.pending = written;
             self.total += written - at;
-            // What came out before the damage is sound.
+            // The output before the damage is sound.
             self.take_in(record.bytes, index)?;
             result.map_err(|_| Broken::Damaged)?;
             if self.total >= self.limit.unpacked
@@ -91,12 +91,12 @@ impl Inflate {
                 return Ok(());
             }
             if (written, input.pos()) == (at, read) {
-                return Err(Broken::Damaged); // no progress: it asks for what is not there
+                return Err(Broken::Damaged); // no progress: it needs bytes that are not there
             }
         }
     }
 
-    /// Gives `index` the records that are whole.
+    /// Passes the complete records to `index`.
     fn take_in<'a, K: Keep<'a>>(
         &mut self,
         order: Bytes<'_>,
@@ -106,7 +106,7 @@ impl Inflate {
         let mut records = Records::new(Bytes { data, ..order });
         let stop = loop {
             match index.walk(&mut records) {
-                Halt::Compressed(_) => {} // none lies within another
+                Halt::Compressed(_) => {} // none is within another
                 Halt::Stop(stop) => break stop,
             }
         };
@@ -131,7 +131,8 @@ fn piece<'a>(record: &Record<'a>) -> Option<&'a [u8]> {
 }
 
 fn decoder(len: usize) -> Option<Decoder<'static>> {
-    /// The largest window that a small file may ask memory for (2 to this power), and a large one.
+    /// The largest window (2 to this power) that a small file may use, and that a large one may
+    /// use.
     const WINDOW_LOG: (u32, u32) = (24, 27);
     let mut decoder = Decoder::new().ok()?;
     let log = if len < 64 << 20 { WINDOW_LOG.0 } else { WINDOW_LOG.1 };

@@ -1,4 +1,4 @@
-//! How a CPU's records are kept until they are merged: where they lie, or decoded.
+//! How a CPU's records are kept until they are merged: by their places, or decoded.
 
 use std::marker::PhantomData;
 
@@ -20,21 +20,21 @@ pub(super) trait Keep<'a>: Stream {
     fn new(events: &'a Events, bytes: Bytes<'a>, cpu: u16) -> Self;
     fn sample(&mut self, attr: u16, record: &Record<'_>);
     fn own(&mut self, own: Own);
-    /// The record that was just kept is earlier than others: puts it in its place, if that is
+    /// The record that was just kept is earlier than others: moves it to its place, if that is
     /// among the last [`NEAR`].
     fn late(&mut self) -> bool;
-    /// Puts all in time order: they came out of more than one buffer.
+    /// Sorts all by time: they came from more than one buffer.
     fn sort(&mut self);
 }
 
-/// How far a record may come too late without a second buffer being the cause.
+/// How many places a record may be late without a second buffer being the cause.
 pub(super) const NEAR: usize = 256;
 
 /// Decodes one CPU's records, one after the other.
 pub(super) struct Decoding<'a, O> {
     events: &'a Events,
     cpu: u16,
-    /// Time of the last record; a gap begins there.
+    /// The time of the last record; a gap begins there.
     last: Option<u64>,
     /// Events lost before the first record.
     lost_first: u64,
@@ -46,7 +46,7 @@ impl<'a, O: Order> Decoding<'a, O> {
         Decoding { events, cpu, last: None, lost_first: 0, order: PhantomData }
     }
 
-    /// When a sample was taken.
+    /// The time of a sample.
     pub(super) fn time(&self, attr: u16, sample: Bytes<'_>) -> Option<u64> {
         sample.u64(self.events.fields(attr)?.time.into())
     }
@@ -73,7 +73,7 @@ impl<'a, O: Order> Decoding<'a, O> {
         }
     }
 
-    /// There is a record at `time`; what was lost before the first one goes in front of it.
+    /// There is a record at `time`; the loss before the first record is put in front of it.
     #[inline(always)]
     fn recorded(&mut self, time: u64, out: &mut Vec<Raw>) {
         let first = self.last.is_none();

@@ -1,4 +1,4 @@
-//! What is to be said of a perf.data that does not hold everything.
+//! The losses of a perf.data that does not hold everything.
 
 use wastenot_model::{Loss, LossKind};
 
@@ -9,7 +9,7 @@ use super::index::Index;
 use super::inflate::Broken;
 use super::records::Stop;
 
-/// Where the records end, when that is not where they should; `cut` says that more should come.
+/// The loss if the records do not end where they should; `cut`: more records should follow.
 pub(super) fn end(stop: Stop, cut: bool) -> Option<Loss> {
     Some(match stop {
         Stop::End if !cut => return None,
@@ -24,7 +24,7 @@ pub(super) fn end(stop: Stop, cut: bool) -> Option<Loss> {
     })
 }
 
-/// The compressed record at `at` was the last one that was read.
+/// The compressed record at `at` was the last that was read.
 pub(super) fn broken(broken: Broken, at: usize) -> Loss {
     match broken {
         Broken::Damaged => {
@@ -38,7 +38,7 @@ pub(super) fn broken(broken: Broken, at: usize) -> Loss {
     }
 }
 
-/// What the records themselves say, or cannot.
+/// The losses that the records report, and those that follow from them.
 pub(super) fn of_records<K>(index: &Index<'_, K>) -> Vec<Loss> {
     let counted = [
         (LossKind::Damaged, index.damaged, "samples of CPUs that no kernel has"),
@@ -47,7 +47,7 @@ pub(super) fn of_records<K>(index: &Index<'_, K>) -> Vec<Loss> {
     counted.into_iter().filter_map(|(kind, count, note)| told(kind, count, note)).collect()
 }
 
-/// What the head says.
+/// The losses that the head reports.
 pub(super) fn of_file(file: &PerfFile<'_>, events: &Events) -> Vec<Loss> {
     let mut losses = Vec::new();
     let damaged = file.features.damaged;
@@ -65,7 +65,7 @@ pub(super) fn of_file(file: &PerfFile<'_>, events: &Events) -> Vec<Loss> {
         let note = "not every event was recorded: record with `-c 1`";
         losses.push(Loss::new(LossKind::LostEvents, note));
     }
-    // Set only when perf starts a command and was not told to look at all CPUs.
+    // Set only if perf starts a command and was not asked to watch all CPUs.
     if tracepoint(|attr| attr.has(Flag::EnableOnExec)) {
         let note = "one program was recorded, not its CPUs: record with `perf record -a`";
         losses.push(Loss::new(LossKind::LostEvents, note));

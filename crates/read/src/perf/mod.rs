@@ -1,10 +1,10 @@
 //! perf.data: what `perf sched record` and `perf record -e sched:...` write, to a file or a pipe.
 //!
 //! Facts from the kernel's `include/uapi/linux/perf_event.h` and perf's
-//! `tools/perf/Documentation/perf.data-file-format.txt`. [`file`] reads the head, [`events`] holds
-//! what was opened against the tracepoints' descriptions, [`index`] walks over the records and
-//! gives each CPU its own, which [`keep`] decodes: at once where they came out of compressed ones,
-//! and where they lie in the file when they are merged.
+//! `tools/perf/Documentation/perf.data-file-format.txt`. [`file`] reads the head, [`events`]
+//! matches the opened events with the tracepoints' descriptions, [`index`] walks over the records
+//! and assigns each to its CPU, and [`keep`] decodes them: those from compressed records at once,
+//! the others from their places in the file during the merge.
 
 mod attr;
 mod bytes;
@@ -78,7 +78,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// As `read`, of records that do not lie in the file.
+    /// As `read`, for records that are not in the file itself.
     fn inflated<O: Order>(&self) -> Result<History, Error> {
         let mut index: Index<'a, Unpacked<'a, O>> = Index::new(self.events, self.file.records);
         let mut records = Records::new(self.file.records);
@@ -119,7 +119,7 @@ impl<'a> Source<'a> {
         Ok(assemble(known, streams))
     }
 
-    /// `pids` says whether processes of tasks are known.
+    /// `pids`: whether the processes of tasks are known.
     fn head(&self, pids: bool) -> Head {
         let file = self.file;
         let mut head = Head::new(file.features.machine());
@@ -146,9 +146,9 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The tracepoints' descriptions. Into a file perf writes them last, so one that was cut has none;
-/// the events that they describe are there, but which byte of them means what, nobody can say.
-/// Another recording of the same kernel can.
+/// The tracepoints' descriptions. perf writes them last into a file, so a cut file has none: it
+/// holds the events, but the meaning of their bytes is unknown. Another recording of the same
+/// kernel has it.
 fn descriptions(file: &PerfFile<'_>, others: Option<&Formats>) -> Result<Descriptions, Error> {
     const AGAIN: &str = "copy the file again, or record it again";
     const OTHER: &str = "name another recording of the same kernel, which has them: \
@@ -175,13 +175,13 @@ fn descriptions(file: &PerfFile<'_>, others: Option<&Formats>) -> Result<Descrip
     Err(Error::Unusable { format: FORMAT, what: what.into(), help })
 }
 
-/// What a perf.data says of its events.
+/// The descriptions of events in a perf.data.
 pub(crate) fn formats(bytes: &[u8]) -> Result<(Endian, Vec<(String, Format)>), Error> {
     let file = PerfFile::read(bytes)?;
     Ok((file.records.endian, descriptions(&file, None)?.formats))
 }
 
-/// What was recorded is carried, even if it never occurred.
+/// Events that were recorded are carried, even if they never occurred.
 fn carries(events: &Events) -> Carries {
     const ALWAYS: [Carries; 6] = [
         Carries::WAKERS,

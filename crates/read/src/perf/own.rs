@@ -1,16 +1,16 @@
-//! perf's own records that say something of a CPU's stream.
+//! perf's own records that belong to a CPU's stream.
 
 use super::events::Events;
 use super::records::{HEAD, Record, kind};
 use crate::raw::{Comm, Raw, RawEvent};
 use wastenot_model::Context;
 
-/// What one of them says.
+/// The content of one of them.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Own {
     /// Events were lost before the next record.
     Lost { time: u64, count: u64 },
-    /// It stands in for a tracepoint.
+    /// It replaces a tracepoint.
     Told(Raw),
 }
 
@@ -23,7 +23,7 @@ impl Own {
     }
 }
 
-/// What a FORK, EXIT or COMM of this time says.
+/// The content of a FORK, EXIT or COMM at this time.
 pub(super) fn read(events: &Events, record: &Record<'_>, time: u64) -> Vec<Own> {
     /// `PERF_RECORD_MISC_COMM_EXEC`: the name changed because the task executes a new program.
     const COMM_EXEC: u16 = 1 << 13;
@@ -48,7 +48,7 @@ pub(super) fn read(events: &Events, record: &Record<'_>, time: u64) -> Vec<Own> 
     }
 }
 
-/// How many events a LOST, `{u64 id, lost}`, or LOST_SAMPLES, `{u64 lost}`, says are lost.
+/// How many events a LOST, `{u64 id, lost}`, or LOST_SAMPLES, `{u64 lost}`, reports as lost.
 pub(super) fn lost(record: &Record<'_>) -> Option<u64> {
     let at = if record.kind == kind::LOST { HEAD + 8 } else { HEAD };
     record.bytes.u64(at)

@@ -1,4 +1,4 @@
-//! Records that lie in the file: kept as places, decoded when they are merged.
+//! Records in the file itself: kept as places, decoded when they are merged.
 
 use std::hint::black_box;
 
@@ -18,16 +18,16 @@ pub(super) struct Places<'a, O> {
     bytes: Bytes<'a>,
     decoding: Decoding<'a, O>,
     places: Vec<Place>,
-    /// What perf's own records among them say.
+    /// The contents of perf's own records among them.
     own: Vec<Own>,
     next: usize,
 }
 
-/// Where a record begins, and in the high bits which attr it is of.
+/// The start of a record, with its attr in the high bits.
 #[derive(Clone, Copy)]
 struct Place(u64);
 
-/// No attr: a place in `own`.
+/// No attr: an index into `own`.
 const OWN: u16 = ATTRS_MAX;
 const ATTR_SHIFT: u32 = 48;
 
@@ -97,7 +97,7 @@ fn sample(bytes: Bytes<'_>, place: Place) -> Option<Bytes<'_>> {
 
 impl<O: Order> Stream for Places<'_, O> {
     fn fill(&mut self, out: &mut Vec<Raw>) {
-        /// How many records ahead memory is asked for.
+        /// How many records ahead memory is prefetched.
         const AHEAD: usize = 16;
         let bytes = Bytes { endian: O::ENDIAN, ..self.bytes };
         let (full, mut touched) = (out.len() + BATCH, 0);

@@ -21,31 +21,31 @@ pub(super) mod kind {
 
 /// Size of a record's head.
 pub(super) const HEAD: usize = 8;
-/// Where in it the record's size is.
+/// The offset of the record's size in the head.
 pub(super) const SIZE: usize = 6;
 
-/// How far ahead a walk asks for bytes: measured, and good from 1 to 16 KiB.
+/// How far ahead a walk prefetches bytes: measured, and good from 1 to 16 KiB.
 const AHEAD: usize = 4096;
-/// A sample of scheduling is less than two lines of cache.
+/// A scheduling sample has fewer bytes than two cache lines.
 pub(super) const LINE: usize = 64;
 
 /// One record.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record<'a> {
-    /// Where it begins.
+    /// Its offset.
     pub(super) at: usize,
     pub(super) kind: u32,
     pub(super) misc: u16,
-    /// All of it, its head too, so that offsets are those of `perf_event.h`.
+    /// All of it including its head, so that offsets are those of `perf_event.h`.
     pub(super) bytes: Bytes<'a>,
-    /// What follows it and is not a record: tracing data, AUX data.
+    /// The bytes after it that are not a record: tracing data, AUX data.
     pub(super) trailing: &'a [u8],
 }
 
 /// Why no further record can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// The last record ended where the bytes do.
+    /// The last record ended at the end of the bytes.
     End,
     /// The bytes end within the record at this place.
     Cut(usize),
@@ -91,7 +91,7 @@ impl<'a> Records<'a> {
     }
 }
 
-/// Two kinds of records are followed by bytes that their size does not count.
+/// Two kinds of records are followed by bytes that their size does not include.
 #[cold]
 fn trailing<'a>(all: Bytes<'a>, at: usize, kind: u32, record: Bytes<'a>) -> Result<&'a [u8], Stop> {
     let len = match kind {

@@ -1,4 +1,4 @@
-//! Tests of the whole reader, on files made here in both byte orders and on a real one.
+//! Tests of the whole reader, on files built here in both byte orders and on a real one.
 
 use wastenot_model::{
     Carries, Context, CpuId, CpuSet, Event, History, How, Left, LossKind, TaskId, Time,
@@ -14,7 +14,7 @@ const WAKING: u16 = 311;
 const SAMPLE_TYPE: u64 = 0x10587; // as `perf sched record`: id, ip, tid, time, cpu, period, raw
 const COMM_TASK_ALL: u64 = 1 << 9 | 1 << 13 | 1 << 18;
 
-/// A perf.data in the making.
+/// A perf.data under construction.
 #[derive(Clone)]
 struct Made {
     endian: Endian,
@@ -73,7 +73,7 @@ impl Made {
         self.records.extend(record);
         self
     }
-    /// A record of perf's own, stamped at its end.
+    /// One of perf's own records, stamped at its end.
     fn stamped(&mut self, kind: u32, misc: u16, body: &[u8], time: u64, cpu: u32) -> &mut Made {
         let mut body = body.to_vec();
         body.extend([self.u32(9), self.u32(9)].concat()); // pid, tid
@@ -194,7 +194,7 @@ impl Made {
         bytes.extend(&self.records);
         bytes
     }
-    /// Where the records of a file begin.
+    /// The start of the records of a file.
     fn data_at(&self) -> usize {
         104 + (8 + 144) * self.attrs.len()
     }
@@ -254,9 +254,9 @@ fn name(tid: u32) -> [u8; 16] {
     name
 }
 
-/// Two CPUs, drained one after the other in two rounds, with what perf writes in between.
+/// Two CPUs, drained one after the other in two rounds, with perf's own records in between.
 fn story(made: &mut Made) -> &mut Made {
-    made.push(79, 0, &[0; 8]); // TIME_CONV: none of ours
+    made.push(79, 0, &[0; 8]); // TIME_CONV: not read
     made.switch(100, 0, 7, 1, 0).switch(140, 0, 0, 0, 8);
     made.waking(110, 1, 5, 7, 0).switch(130, 1, 5, 0x100, 7);
     made.push(68, 0, &[]); // FINISHED_ROUND
@@ -264,7 +264,7 @@ fn story(made: &mut Made) -> &mut Made {
     made.switch(160, 1, 7, 2, 5)
 }
 
-/// One line an event: time, CPU, what.
+/// One line per event: time, CPU, content.
 fn told(history: &History) -> Vec<String> {
     let tid = |task: TaskId| history.task(task).map_or(0, |task| task.tid);
     let line = |event| {
@@ -386,7 +386,7 @@ fn what_an_interrupt_wrote_first_is_put_behind_what_it_interrupted() {
             for time in 0..count {
                 made.switch(1000 + time, 0, 7, 1, 8);
             }
-            // Far back when there are many: as if it came out of another buffer.
+            // Far back if there are many: as if it came from another buffer.
             made.waking(999, 0, 7, 9, 0).stamped(2, 0, &lost, 1000 + count, 0);
             let history = if packed { made.pack(81) } else { &mut made }.read();
             let told = told(&history);
@@ -428,7 +428,7 @@ fn what_perf_counts_at_the_end_is_lost_after_the_last_record() {
         let told_lost = made.u64s(&[100, 5]);
         made.switch(100, 1, 7, 1, 5).stamped(2, 0, &told_lost, 150, 1).switch(160, 1, 5, 1, 7);
         let counted = made.u64s(&[7]);
-        made.stamped(13, 0, &counted, 0, 0); // 5 of these 7 are told already
+        made.stamped(13, 0, &counted, 0, 0); // 5 of these 7 are reported already
         let filtered = made.u64s(&[1000]);
         made.stamped(13, 1 << 15, &filtered, 0, 0);
         let want = ["100 1 7 S 5", "100 1 lost 5", "160 1 5 S 7", "160 1 lost 2"];
@@ -470,7 +470,7 @@ fn records_of_perf_stand_in_for_tracepoints_that_were_not_recorded() {
         let (task, found) = history.tasks().find(|(_, task)| task.tid == 31).expect("a task");
         assert_eq!((history.task_name(task), found.pid), ("tool".into(), Some(30)));
         assert!(history.head.carries.has(Carries::FORKS | Carries::EXITS | Carries::TGID));
-        // With the flag that says that execs are marked, the same record is one.
+        // With the flag that marks execs, the same record is one.
         made.flags |= 1 << 24;
         assert!(told(&made.read()).contains(&"130 0 exec 31".to_owned()));
     }
@@ -492,7 +492,7 @@ fn hardware_traces_and_unknown_records_are_skipped() {
     for mut made in kinds() {
         let aux = made.u64s(&[24, 0, 0, 0, 0]);
         made.push(71, 0, &aux);
-        made.records.extend([0xff; 24]); // bytes that no record may be looked for in
+        made.records.extend([0xff; 24]); // bytes in which no record may be searched
         made.push(4242, 0, &[0xff; 16]);
         assert_eq!(told(&story(&mut made).read()), STORY);
     }
@@ -542,7 +542,7 @@ fn a_file_cut_anywhere_reads_up_to_there_or_says_why_not() {
         for len in 8..bytes.len() {
             match read(&bytes[..len], &Options::default()) {
                 Ok(history) => {
-                    // Where a CPU's data ends it is lost; all else is of the story.
+                    // At the end of a CPU's data a loss is reported; all else is that of the story.
                     let told = told(&history);
                     let odd =
                         |line: &&String| !line.contains("lost") && !STORY.contains(&line.as_str());
@@ -610,7 +610,7 @@ fn a_file_cut_before_the_descriptions_of_its_events_is_read_with_those_of_anothe
             some += 1;
         }
         assert!(some > made.records.len() / 2, "{some} of {}", made.records.len());
-        // Its own descriptions win.
+        // The file's own descriptions take precedence.
         let history = read(&bytes, &options).expect("whole");
         assert!(history.head.source.notes.iter().all(|(key, _)| key != "event formats"));
     }

@@ -1,4 +1,4 @@
-//! Records that came out of compressed ones: decoded at once, since their bytes do not stay.
+//! Records from compressed ones: decoded at once, since their bytes do not stay in memory.
 
 use super::bytes::Bytes;
 use super::events::Events;
@@ -12,7 +12,7 @@ use crate::raw::Raw;
 /// One CPU's records.
 pub(super) struct Unpacked<'a, O> {
     decoding: Decoding<'a, O>,
-    /// In pieces, so that memory is given back while they are merged. The last one grows.
+    /// In pieces, so that memory is freed while they are merged. The last piece grows.
     pieces: Vec<Vec<Raw>>,
     /// How many of them were handed out.
     next: usize,
@@ -24,7 +24,7 @@ impl<O: Order> Unpacked<'_, O> {
     /// The piece that has room.
     #[inline(always)]
     fn room(pieces: &mut Vec<Vec<Raw>>) -> &mut Vec<Raw> {
-        // A record may push two: what was lost before it, and itself.
+        // A record may push two events: the loss before it, and itself.
         if pieces.last().is_none_or(|piece| piece.len() + 2 > PIECE) {
             pieces.push(Vec::with_capacity(PIECE));
         }
@@ -48,7 +48,7 @@ impl<'a, O: Order> Keep<'a> for Unpacked<'a, O> {
     #[cold]
     fn late(&mut self) -> bool {
         if self.pieces.last().is_some_and(|piece| piece.len() <= NEAR) {
-            // Its place may be in the piece before, which grows for once.
+            // Its place may be in the previous piece, which then grows once.
             let last = self.pieces.pop().unwrap_or_default();
             match self.pieces.last_mut() {
                 Some(before) => before.extend(last),

@@ -1,4 +1,4 @@
-//! The bundles of one CPU as a stream of records in the order of time.
+//! The bundles of one CPU as a stream of records in time order.
 
 use wastenot_model::{Context, Left, Prio};
 
@@ -14,7 +14,7 @@ use crate::raw::{Comm, Raw, RawEvent};
 
 /// Records of a batch.
 const BATCH: usize = 2048;
-/// A task that nobody can name stands where the compact form does not tell who left.
+/// The tid of the unknown task that left a CPU, where the compact form does not give it.
 pub(super) const NOBODY: i32 = -1;
 const NOBODY_COMM: &[u8] = b"<unknown>";
 
@@ -25,14 +25,14 @@ pub(super) struct Bundles<'a> {
     clocks: Conversion,
     states: States,
     open: Option<Open<'a>>,
-    /// Who runs, once a switch of this CPU told.
+    /// The running task, once a switch of this CPU has shown it.
     running: Option<(i32, Comm)>,
     /// Stamp of the previous record.
     last: Option<u64>,
 }
 
-/// A bundle that is being read: three sources, each in order of time, of which the earliest
-/// record comes next.
+/// A bundle that is being read: three sources, each in time order, of which the earliest record
+/// comes next.
 struct Open<'a> {
     cpu_offset: i64,
     lost: bool,
@@ -91,7 +91,8 @@ impl<'a> Bundles<'a> {
     fn switch(&mut self, switch: &Switch) -> Raw {
         let known = self.running.replace((switch.next, switch.comm));
         let left = switch.state.map_or(Left::Unknown, |bits| self.states.left(bits));
-        // A name is told when a task comes in; what it is called when it leaves, only by the next.
+        // A name comes with the task that is switched to; its name when it leaves, only with the
+        // next event.
         let (prev, prev_comm) = known.unwrap_or((NOBODY, Comm::new(NOBODY_COMM)));
         let event = RawEvent::Switch {
             prev,
@@ -140,7 +141,7 @@ impl Stream for Bundles<'_> {
                 let Some(next) = self.bundles.next() else { return };
                 self.open = Some(self.open(&next));
             }
-            // A gap begins with the record before it; without one, with the first after it.
+            // A gap begins at the record before it; without one, at the first after it.
             let lost = self.open.as_mut().is_some_and(|open| std::mem::take(&mut open.lost));
             let before = self.last;
             if lost {

@@ -1,13 +1,13 @@
-//! Brings stamps of all bundles onto one clock.
+//! Converts the stamps of all bundles to one clock.
 //!
-//! Bundles are stamped with the boot clock unless they name another; of those that name one, the
-//! local and global clocks come with a pair of stamps taken together, and the raw monotonic clock
-//! is in clock snapshots. The first pair of each clock gives one offset for the whole file: clocks
-//! may drift against each other, but lengths and order stay those of the kernel's own clock.
+//! Bundles are stamped with the boot clock unless they name another. For the local and global
+//! clocks, such a bundle has a pair of stamps taken together; the raw monotonic clock is in clock
+//! snapshots. The first pair of each clock gives one offset for the whole file: clocks may drift
+//! against each other, but lengths and order stay those of the kernel's own clock.
 
 use std::collections::BTreeMap;
 
-/// What a trace tells about its clocks.
+/// What a trace contains about its clocks.
 #[derive(Debug, Default)]
 pub(super) struct Clocks {
     /// By `FtraceClock`: boot time minus that clock, in nanoseconds.
@@ -50,7 +50,7 @@ pub(super) struct Conversion {
 }
 
 impl Conversion {
-    /// What to add to a stamp of `clock`.
+    /// The offset to add to a stamp of `clock`.
     pub(super) fn offset(&self, clock: u64) -> i64 {
         let offset = self.offsets.get(&clock).copied().unwrap_or(0);
         i64::try_from(offset).unwrap_or(0)
@@ -69,7 +69,7 @@ impl Conversion {
             Some(_) => "",
         }
     }
-    /// What could not be converted.
+    /// A note on what could not be converted.
     pub(super) fn note(&self) -> Option<&'static str> {
         self.missing.then_some("bundles use several clocks, and how these compare is not told")
     }

@@ -1,4 +1,4 @@
-//! The compact form of a bundle: arrays, one entry a switch or a waking; stamps count up.
+//! The compact form of a bundle: arrays with one entry per switch or waking; stamps are deltas.
 
 use wastenot_model::{Context, CpuId, Prio};
 
@@ -7,7 +7,7 @@ use super::fields::compact;
 use super::wire::{Fields, Packed};
 use crate::raw::Comm;
 
-/// A switch in compact form: who comes in, and how who was there left.
+/// A switch in compact form: the next task, and how the previous one left.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Switch {
     pub(super) time: u64,
@@ -22,14 +22,14 @@ pub(super) struct Switch {
 pub(super) struct Waking {
     pub(super) time: u64,
     pub(super) tid: i32,
-    /// Where the task was last: it is woken before a CPU is selected.
+    /// The CPU where the task was last: it is woken before a CPU is selected.
     pub(super) target: Option<CpuId>,
     pub(super) prio: Prio,
     pub(super) comm: Comm,
     pub(super) context: Context,
 }
 
-/// Reads both kinds of arrays side by side.
+/// Reads both kinds of arrays in parallel.
 #[derive(Default)]
 pub(super) struct Compact<'a> {
     /// Names that the entries of this bundle point to.
@@ -81,7 +81,7 @@ impl<'a> Compact<'a> {
         index.and_then(|index| self.names.get(index)).copied().unwrap_or_default()
     }
 
-    /// The next switch; none when its array or that of its tasks has ended.
+    /// The next switch; `None` if its array or that of its tasks has ended.
     #[inline]
     pub(super) fn switch(&mut self) -> Option<Switch> {
         self.switch_time = self.switch_time.saturating_add(self.switch_times.next()?);
@@ -96,7 +96,7 @@ impl<'a> Compact<'a> {
         })
     }
 
-    /// The next waking; none when its array or that of its tasks has ended.
+    /// The next waking; `None` if its array or that of its tasks has ended.
     #[inline]
     pub(super) fn waking(&mut self) -> Option<Waking> {
         self.waking_time = self.waking_time.saturating_add(self.waking_times.next()?);

@@ -8,8 +8,8 @@ use super::states::States;
 use super::wire::{Fields, Wire};
 use crate::raw::{Comm, Raw, RawEvent};
 
-/// Decodes an event that `cpu` recorded; `None` for those that are not read, or have no stamp.
-/// As everywhere in protobuf an integer that is not there is 0, except where 0 would be a claim.
+/// Decodes an event that `cpu` recorded; `None` for an event that is not read, or has no stamp. As
+/// in all of protobuf a missing integer is 0, except where 0 would be a claim.
 #[inline]
 pub(super) fn decode(cpu: u16, message: &[u8], states: States) -> Option<Raw> {
     let (mut time, mut current, mut flags) = (None, None, None);
@@ -80,7 +80,7 @@ fn switch_event(fields: Fields<'_>, states: States) -> RawEvent {
     RawEvent::Switch { prev, next, left, prev_prio, next_prio, prev_comm, next_comm }
 }
 
-/// What the events of a wakeup have in common.
+/// The common fields of wakeup events.
 struct Wake {
     tid: i32,
     target: Option<CpuId>,
@@ -197,8 +197,8 @@ fn hotplug_event(fields: Fields<'_>) -> Option<RawEvent> {
     Some(RawEvent::Cpu { cpu, up })
 }
 
-/// A step of the kernel's state machine for hotplug. An upward step that a CPU takes itself says
-/// that it is up, a downward step that another takes for it that it is dying or dead.
+/// A step of the kernel's state machine for hotplug. An upward step that a CPU takes itself means
+/// that it is online; a downward step that another CPU takes for it means that it is dying or dead.
 fn cpuhp_event(by: u16, fields: Fields<'_>) -> Option<RawEvent> {
     let (mut cpu, mut step, mut target) = (0, 0, 0);
     for (number, wire) in fields {

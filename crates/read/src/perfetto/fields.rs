@@ -5,7 +5,7 @@ pub(crate) mod trace {
     pub(crate) const PACKET: u32 = 1;
 }
 
-/// `TracePacket`. Of the flags of a sequence only the first is set: its state begins here.
+/// `TracePacket`. Only the first flag of a sequence is used: its state begins here.
 pub(crate) mod packet {
     pub(crate) const FTRACE_EVENTS: u32 = 1;
     pub(crate) const PROCESS_TREE: u32 = 2;
@@ -43,7 +43,7 @@ pub(crate) mod bundle {
     pub(crate) const PREVIOUS_BUNDLE_END: u32 = 10;
 }
 
-/// `FtraceEventBundle.CompactSched`: arrays, one entry a switch or a waking.
+/// `FtraceEventBundle.CompactSched`: arrays with one entry per switch or waking.
 pub(crate) mod compact {
     pub(crate) const SWITCH_TIMESTAMP: u32 = 1;
     pub(crate) const SWITCH_PREV_STATE: u32 = 2;
@@ -59,7 +59,7 @@ pub(crate) mod compact {
     pub(crate) const WAKING_FLAGS: u32 = 12;
 }
 
-/// `FtraceEvent`: what every event has, and the message of each kind.
+/// `FtraceEvent`: the fields of every event, and the message of each kind.
 pub(crate) mod event {
     pub(crate) const TIMESTAMP: u32 = 1;
     pub(crate) const PID: u32 = 2;
@@ -212,7 +212,7 @@ pub(crate) mod track {
     pub(crate) const CHILD_ORDERING: u32 = 11;
     pub(crate) const RANK: u32 = 12;
     pub(crate) const DESCRIPTION: u32 = 14;
-    /// Children by their rank.
+    /// Children are ordered by their rank.
     pub(crate) const EXPLICIT: u64 = 3;
     pub(crate) const UNIT_NAME: u32 = 6;
     pub(crate) const Y_AXIS_SHARE_KEY: u32 = 7;

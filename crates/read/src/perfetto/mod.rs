@@ -2,17 +2,17 @@
 //!
 //! Scheduling events come from the kernel's ftrace buffers in bundles, each of one CPU. A bundle
 //! holds full events, or the compact form (arrays of switches and wakings), or both. The compact
-//! form names only who comes in; who leaves is who came in before, on that CPU. Its wakings name
-//! the *previous* CPU of the task, so where a task waits stays unknown unless full
-//! `sched_wakeup` or `sched_migrate_task` events stand beside them.
+//! form names only the next task; the previous task is the one that was switched to before, on that
+//! CPU. Its wakings name the *previous* CPU of the task, so where a task waits stays unknown unless
+//! the bundle also has full `sched_wakeup` or `sched_migrate_task` events.
 //!
-//! The recorded window begins where the bundles of all CPUs say that they begin
+//! The recorded window begins where the bundles of all CPUs state that they begin
 //! (`previous_bundle_end_timestamp`): from then on nothing is missing, while at `tracing_started`
-//! and, in a ring buffer, at `all_data_sources_started` much may be. It ends with the last
+//! and, in a ring buffer, at `all_data_sources_started` much may be missing. It ends with the last
 //! `all_data_sources_flushed`.
 //!
-//! Stamps are of the boot clock unless a bundle says otherwise; see [`clock`]. Numbers of fields
-//! are in [`fields`].
+//! Stamps are of the boot clock unless a bundle names another; see [`clock`]. Numbers of fields are
+//! in [`fields`].
 //!
 //! Source: the public protocol definitions, `protos/perfetto/trace/**/*.proto`.
 
@@ -83,8 +83,8 @@ fn head(trace: &Trace<'_>, clocks: &clock::Conversion, options: &Options) -> Hea
         kernel: trace.system.kernel(),
         notes: trace.system.notes.clone(),
     };
-    // Who left at the first switch of a CPU is not told in compact form: that CPU's start is
-    // unknown, and must not be taken for the stand-in that such a switch names.
+    // The compact form does not give the previous task of a CPU's first switch: the CPU's start is
+    // unknown, and must not be taken for the placeholder that such a switch has.
     if trace.compact {
         let cpus = trace.cpus.keys().next_back().map_or(0, |&cpu| usize::from(cpu) + 1);
         head.start = Some(Start { cpus: vec![CpuMode::Unknown; cpus], ..Start::default() });
@@ -115,7 +115,7 @@ fn losses(trace: &Trace<'_>, clocks: &clock::Conversion) -> Vec<Loss> {
     losses
 }
 
-/// A CPU as protobuf numbers it; `None` when no kernel has it.
+/// A CPU as protobuf numbers it; `None` if no kernel has that number.
 fn cpu_id(cpu: u64) -> Option<CpuId> {
     (cpu < CpuId::LIMIT as u64).then_some(CpuId(cpu as u16))
 }

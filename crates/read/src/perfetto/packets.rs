@@ -1,4 +1,4 @@
-//! Walks the packets of a trace and sorts out what each is about.
+//! Walks the packets of a trace and sorts them by topic.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -11,14 +11,14 @@ use super::system::System;
 use super::wire::{Fields, Packed, Stop, Wire};
 use crate::unpack::limit;
 
-/// Everything that a trace holds for us, still as bytes.
+/// All relevant parts of a trace, still as bytes.
 #[derive(Debug, Default)]
 pub(super) struct Trace<'a> {
     pub(super) cpus: BTreeMap<u16, Vec<Bundle<'a>>>,
     pub(super) clocks: Clocks,
     pub(super) system: System,
     pub(super) packets: u64,
-    /// Whether bundles have the compact form, and whether events tell flags and current task.
+    /// Whether bundles have the compact form, and whether events have flags and the current task.
     pub(super) compact: bool,
     pub(super) context: bool,
     pub(super) current: bool,
@@ -27,14 +27,14 @@ pub(super) struct Trace<'a> {
     pub(super) unpackable: u64,
     pub(super) errors: u64,
     pub(super) odd_cpus: u64,
-    /// When the recorder last had everything that had happened until then, on the boot clock.
+    /// When the recorder had last flushed all events until then, on the boot clock.
     flushed: Option<u64>,
-    /// Grows with every packet that the recorder dropped: all CPUs' next bundles are suspect.
+    /// Grows with every packet that the recorder dropped: the next bundle of every CPU is suspect.
     drops: u64,
     drops_seen: BTreeMap<u16, u64>,
 }
 
-/// What one CPU recorded in a stretch of time.
+/// What one CPU recorded in a span of time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bundle<'a> {
     pub(super) bytes: &'a [u8],
@@ -42,15 +42,15 @@ pub(super) struct Bundle<'a> {
     pub(super) clock: u64,
     /// Events before this bundle were lost.
     pub(super) lost: bool,
-    /// Stamp of its first record; of the bundle before it when it has none.
+    /// The stamp of its first record; if it has none, that of the bundle before it.
     first: u64,
     has_records: bool,
-    /// From when on it is complete, where told.
+    /// From when on it is complete, if known.
     valid_from: Option<u64>,
 }
 
-/// Whether `bytes` begin like a Perfetto trace, which has no magic: its first packets must be
-/// whole messages, and among their fields must be some that traces have.
+/// Whether `bytes` begin like a Perfetto trace, which has no magic: its first packets must be whole
+/// messages, and their fields must include some that traces have.
 pub(crate) fn is_trace(bytes: &[u8]) -> bool {
     const TELLING: [u32; 18] = [
         packet::FTRACE_EVENTS,
@@ -72,7 +72,7 @@ pub(crate) fn is_trace(bytes: &[u8]) -> bool {
         packet::TRACE_UUID,
         packet::ZSTD_COMPRESSED_PACKETS,
     ];
-    /// Of these the ones that are not messages or texts.
+    /// Those of them that are not messages or texts.
     const INTEGERS: [u32; 4] = [
         packet::TIMESTAMP,
         packet::SEQUENCE_ID,
@@ -101,7 +101,8 @@ pub(crate) fn is_trace(bytes: &[u8]) -> bool {
     telling > 0 && packets.stop != Some(Stop::Damaged)
 }
 
-/// What the compressed packets of a trace hold, in their order; empty where that cannot be told.
+/// The contents of the compressed packets of a trace, in their order; empty if one cannot be
+/// unpacked.
 pub(super) fn unpack(bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut room = limit(bytes.len());
     let mut unpacked = Vec::new();
@@ -120,7 +121,7 @@ pub(super) fn unpack(bytes: &[u8]) -> Vec<Vec<u8>> {
     unpacked
 }
 
-/// Packets are compressed half a megabyte at a time, so room is doubled until it is enough.
+/// Packets are compressed half a megabyte at a time, so room is doubled until it suffices.
 fn inflate(bytes: &[u8], room: usize) -> Option<Vec<u8>> {
     let mut size = bytes.len().saturating_mul(8).max(4096).min(room);
     loop {
@@ -146,7 +147,7 @@ fn unzstd(bytes: &[u8], room: usize) -> Option<Vec<u8>> {
 }
 
 impl<'a> Trace<'a> {
-    /// Looks at every packet. `unpacked` is what [`unpack`] made of the compressed ones.
+    /// Reads every packet. `unpacked` is the result of [`unpack`] for the compressed ones.
     pub(super) fn scan(bytes: &'a [u8], unpacked: &'a [Vec<u8>]) -> Trace<'a> {
         let mut found = Trace::default();
         let mut unpacked = unpacked.iter();
@@ -185,7 +186,7 @@ impl<'a> Trace<'a> {
                     let packets = unpacked.next().map_or(&[][..], Vec::as_slice);
                     self.unpackable += u64::from(packets.is_empty());
                     let inner = Fields::of(packets).filter(|(number, _)| *number == trace::PACKET);
-                    // Compressed packets inside compressed packets are not a thing.
+                    // Compressed packets inside compressed packets do not exist.
                     inner.for_each(|(_, wire)| self.packet(wire.bytes(), &mut [].iter()));
                 }
                 _ => {}
@@ -300,8 +301,8 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// Puts the bundles of each CPU in the order of time: a recorder may drain buffers in any
-    /// order. A bundle without records stays behind the one that it came after.
+    /// Puts the bundles of each CPU in time order: a recorder may drain buffers in any order. A
+    /// bundle without records stays behind the one that it came after.
     pub(super) fn order(&mut self, clocks: &Conversion) {
         let earliest = self.earliest(clocks);
         for bundles in self.cpus.values_mut() {
@@ -313,7 +314,7 @@ impl<'a> Trace<'a> {
                 last = bundle.first;
             }
             bundles.sort_by_key(|bundle| bundle.first);
-            // Of this CPU the beginning was overwritten while that of others was kept.
+            // The beginning of this CPU's records was overwritten while that of others was kept.
             let first = &mut bundles[0];
             let valid = first.valid_from.map(|from| shifted(from, first.clock, clocks));
             first.lost |= valid > earliest && earliest.is_some();
@@ -326,13 +327,13 @@ impl<'a> Trace<'a> {
         bundles.map(|bundle| shifted(bundle.first, bundle.clock, clocks)).min()
     }
 
-    /// Up to when every CPU's records are complete, where that is told: the last flush. What came
-    /// between it and the end of tracing (`tracing_disabled`) may not have been read any more.
+    /// Until when every CPU's records are complete, if known: the last flush. Events between it and
+    /// the end of tracing (`tracing_disabled`) may not have been read any more.
     pub(super) fn valid_to(&self, clocks: &Conversion) -> Option<u64> {
         self.flushed.filter(|_| !self.cut && clocks.is_boot())
     }
 
-    /// From when on every CPU's records are complete, where all tell so.
+    /// From when on every CPU's records are complete, if all bundles state it.
     pub(super) fn valid_from(&self, clocks: &Conversion) -> Option<u64> {
         let from = |bundles: &Vec<Bundle<'_>>| {
             let first = bundles.first()?;

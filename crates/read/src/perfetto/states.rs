@@ -1,11 +1,11 @@
-//! `prev_state` of `sched_switch` as Perfetto keeps it: the kernel's bits, whose meaning depends
-//! on the kernel's release.
+//! `prev_state` of `sched_switch` as Perfetto keeps it: the kernel's bits, whose meaning depends on
+//! the kernel's release.
 //!
 //! Source: `include/linux/sched.h` and `include/trace/events/sched.h` of the releases named.
 
 use wastenot_model::Left;
 
-/// What the bits mean on one kernel.
+/// The meaning of the bits on one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct States {
     /// Any of these bits; the first is written.
@@ -26,11 +26,11 @@ const OLD: States =
     States { preempted: &[0x800], parked: &[0x200], idle: &[0x402], dead: DEAD_OR_ZOMBIE | 0x40 };
 /// `TASK_NEW` came in with 4.8, below the bit that reports preemption.
 const MIDDLE: States = States { preempted: &[0x1000], ..OLD };
-/// Since 4.14 reported states are cut down to those that matter.
+/// Since 4.14 reported states are reduced to those that matter.
 const NEW: States =
     States { preempted: &[0x100], parked: &[0x40], idle: &[0x80], dead: DEAD_OR_ZOMBIE };
-/// Not told: Perfetto's own viewer takes it for an old one, recorders of our days mean a new one.
-/// What both can mean is read; the old form is written.
+/// Unknown: Perfetto's own viewer assumes an old kernel, today's recorders mean a new one. Reading
+/// accepts what both can mean; the old form is written.
 const UNKNOWN: States = States {
     preempted: &[0x800, 0x1000, 0x100],
     parked: &[0x200, 0x40],

@@ -1,4 +1,4 @@
-//! What a trace tells about the machine and its tasks beside the events.
+//! Facts about the machine and its tasks in addition to the events.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub(super) struct System {
     pub(super) release: Option<String>,
     machine: Option<String>,
     pub(super) notes: Vec<(String, String)>,
-    /// How many CPUs the machine has, where told.
+    /// How many CPUs the machine has, if known.
     pub(super) cpu_count: usize,
     infos: Vec<Info>,
     pub(super) names: HashMap<i32, String>,
@@ -131,14 +131,14 @@ impl System {
         }
     }
 
-    /// As `uname` prints it.
+    /// In the format of `uname`.
     pub(super) fn kernel(&self) -> Option<String> {
         let parts = [&self.sysname, &self.release, &self.version, &self.machine];
         let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
         (!parts.is_empty()).then(|| parts.join(" "))
     }
 
-    /// Writes what is known of CPUs into `machine`. Perfetto has no place for topology; our own
+    /// Writes what is known of CPUs into `machine`. Perfetto has no field for topology; our own
     /// writer puts it into the text that describes a CPU: `core=3 llc=0 node=1 package=0`.
     pub(super) fn describe(&self, machine: &mut Machine) {
         for (cpu, info) in machine.cpus.iter_mut().zip(&self.infos) {

@@ -74,7 +74,7 @@ fn read_back(bytes: &[u8]) -> History {
     read(bytes, &Options::default()).expect("a trace")
 }
 
-/// Who leaves, who comes, how; by tid.
+/// The previous task, the next task, and how the previous one left; by tid.
 fn switches(history: &History) -> Vec<(u64, i32, i32, Left)> {
     let tid = |task| history.task(task).map_or(0, |task| task.tid);
     let switch = |entry: Entry| match entry.event {
@@ -334,7 +334,7 @@ fn other_files_are_not_taken_for_traces() {
     assert!(is_trace(&file(&[bundle_of(0, |message| switch_of(message, 1, 0, 5))])));
 }
 
-/// Says at `time` of `clock` what `kind` of thing the recorder did.
+/// An event of the recorder at `time` of `clock`, of this `kind`.
 fn service_of(time: u64, clock: Option<u64>, kind: u32) -> Message {
     let mut packet = Message::default();
     packet.uint(packet::TIMESTAMP, time);
@@ -358,7 +358,7 @@ fn the_window_ends_with_the_last_flush() {
     let flush = |time| service_of(time, None, flushed);
     assert_eq!(end(&[flush(150), flush(190), flush(170)]), Time(190));
     assert_eq!(end(&[flush(50)]), Time(100));
-    // What happened between the flush and the end of tracing was not read any more.
+    // Events between the flush and the end of tracing were not read any more.
     assert_eq!(end(&[flush(150), service_of(300, None, DISABLED)]), Time(150));
     assert_eq!(end(&[service_of(150, Some(clocks::MONOTONIC), flushed)]), Time(100));
 }

@@ -1,4 +1,4 @@
-//! The protobuf wire format: fields one after the other. Nothing here copies.
+//! The protobuf wire format: fields one after the other. This module copies nothing.
 
 /// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

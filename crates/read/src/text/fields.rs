@@ -12,13 +12,13 @@ use super::line::{COMM_MAX, Line, number, whole_number};
 use crate::ftrace::event;
 use crate::raw::{Comm, RawEvent};
 
-/// What a line's fields say.
+/// The content of a line's fields.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Told {
     Event(RawEvent),
-    /// A kind of event that is not read, or one that says that nothing happened.
+    /// A kind of event that is not read, or an event that reports no change.
     Nothing,
-    /// A kind that is read, in a form that is not understood.
+    /// A kind that is read, in a form that the reader does not understand.
     Odd,
 }
 
@@ -67,7 +67,7 @@ fn switch(text: &[u8]) -> Option<RawEvent> {
 
 fn pretty_switch(text: &[u8]) -> Option<RawEvent> {
     const ARROW: &[u8] = b" ==> ";
-    // A command may hold an arrow; only at the right one do both sides make sense.
+    // A command may contain an arrow; only at the right one are both sides valid.
     let arrows = (0..text.len()).filter(|&at| text[at..].starts_with(ARROW));
     let mut sides = arrows.filter_map(|at| {
         let (before, after) = (&text[..at], &text[at + ARROW.len()..]);
@@ -132,7 +132,7 @@ fn fork(text: &[u8]) -> Option<RawEvent> {
 }
 
 fn exec(text: &[u8]) -> Option<RawEvent> {
-    // A path may hold anything, so from the end.
+    // A path may contain anything, so search from the end.
     let key = b" pid=";
     let at = text.windows(key.len()).rposition(|window| window == key)?;
     let (tid, _) = number(&text[at + key.len()..])?;
@@ -174,8 +174,8 @@ fn hotplug(line: &Line<'_>) -> Option<Told> {
     Some(event::hotplug(cpu_id(cpu)?, line.cpu.0, target, step).map_or(Told::Nothing, Told::Event))
 }
 
-/// A command and what follows `key`, which ends it. The command may hold the key as well, so the
-/// last one counts that leaves at most 15 bytes.
+/// A command and what follows `key`, which ends it. The command may contain the key as well, so the
+/// last occurrence counts that leaves at most 15 bytes.
 fn comm<'a>(text: &'a [u8], key: &[u8]) -> Option<(Comm, &'a [u8])> {
     let near = &text[..text.len().min(COMM_MAX + key.len())];
     let last = near.windows(key.len()).rposition(|window| window == key);
@@ -219,7 +219,7 @@ fn left(state: &[u8]) -> Left {
     }
 }
 
-/// trace-cmd's plugin names the bits as kernels before 4.14 used them, and prints no `+`.
+/// trace-cmd's plugin uses the bits of kernels before 4.14, and prints no `+`.
 fn pretty_left(state: &[u8]) -> Left {
     match state {
         b"W" => Left::Idle,
@@ -228,10 +228,10 @@ fn pretty_left(state: &[u8]) -> Left {
     }
 }
 
-/// The bits of `prev_state` since 4.14, which report the same states in the same places ever
+/// The bits of `prev_state` since 4.14, which have reported the same states in the same places ever
 /// since (`TASK_REPORT`, `TASK_REPORT_MAX` in `include/linux/sched.h`). Older kernels differ above
-/// bit 3 and a text does not say which kernel it is of: there X and Z trade places, which is the
-/// same to us, 0x200 is parked, and 0x400 or more marks a preemption.
+/// bit 3, and a text does not name its kernel: there X and Z are exchanged, which makes no
+/// difference here, 0x200 is parked, and 0x400 or more marks a preemption.
 fn left_by_number(state: &[u8]) -> Left {
     let bits = match state.strip_prefix(b"0x") {
         Some(hex) => {

@@ -1,10 +1,10 @@
-//! What a text says besides its events: number of CPUs, host, kernel, lost events.
+//! The lines of a text that are not events: number of CPUs, host, kernel, lost events.
 
 use wastenot_model::{CpuId, Head, Machine};
 
 use super::line::number;
 
-/// Takes in a line that is no event; false when it is not understood.
+/// Reads a line that is not an event; returns false if it is not understood.
 pub(super) fn remark(line: &[u8], head: &mut Head) -> bool {
     if let Some(rest) = line.strip_prefix(b"cpus=") {
         return cpus(rest, head); // trace-cmd report
@@ -37,7 +37,7 @@ fn cpus(text: &[u8], head: &mut Head) -> bool {
 }
 
 /// `CPU:3 [LOST 5 EVENTS]` (ftrace), `CPU:3 [5 EVENTS DROPPED]` (trace-cmd), either without count.
-/// What else is said of a CPU in brackets loses nothing: the outer `None` is another line.
+/// Other remarks on a CPU in brackets are not losses: the outer `None` is another line.
 pub(super) fn lost(line: &[u8]) -> Option<Option<(CpuId, Option<u32>)>> {
     let (cpu, rest) = number(line.strip_prefix(b"CPU:")?)?;
     let cpu = u16::try_from(cpu).ok().filter(|&cpu| usize::from(cpu) < CpuId::LIMIT)?;

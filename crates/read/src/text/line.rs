@@ -1,4 +1,4 @@
-//! One line of trace text: who, where, when, which event.
+//! One line of trace text: task, CPU, time, event.
 //!
 //! ```text
 //!             bash-2773    (   2773) [000] d..2.  2958.164448: sched_waking: comm=...   ftrace
@@ -6,22 +6,23 @@
 //!             init-1       9d..2.     7.912918018: sched_wakeup_new:  comm=...   report -l
 //!             perf 26583 [000]  2341.994533:       sched:sched_waking: comm=...      perf script
 //! ```
-//! A command may hold anything, spaces, brackets and colons too, but at most 15 bytes. So what
-//! follows it is looked for as a whole, and of several places the last that leaves it short enough.
+//! A command may contain anything, even spaces, brackets and colons, but at most 15 bytes. So the
+//! reader searches for all that follows it as a whole, and of several places it takes the last that
+//! leaves the command short enough.
 
 use wastenot_model::{Context, CpuId};
 
 /// Longest command: `TASK_COMM_LEN` less its NUL.
 pub(super) const COMM_MAX: usize = 15;
 
-/// A line that tells an event.
+/// A line with an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Line<'a> {
     pub(super) comm: &'a [u8],
     pub(super) tid: i32,
     pub(super) pid: Option<i32>,
     pub(super) cpu: CpuId,
-    /// Unknown where the flags are not printed.
+    /// Unknown if the flags are not printed.
     pub(super) context: Context,
     pub(super) stamp: Stamp,
     /// Without its system.
@@ -34,13 +35,13 @@ pub(super) struct Line<'a> {
 /// A printed time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
-    /// Nanoseconds; for a stamp without a point, whatever it counts.
+    /// Nanoseconds; for a stamp without a point, the clock's own unit.
     pub(super) time: u64,
-    /// What the last printed digit is worth; 0 for a stamp without a point.
+    /// The value of the last printed digit; 0 for a stamp without a point.
     pub(super) unit: u32,
 }
 
-/// What stands between the command with its tid and the event's fields.
+/// The part between the command with its tid and the event's fields.
 #[derive(Clone, Copy)]
 struct Middle<'a> {
     cpu: CpuId,
@@ -99,7 +100,7 @@ impl<'a> Line<'a> {
         let mut tid: i32 = whole_number(digits)?;
         let (&before, mut comm) = rest.split_last()?;
         match before {
-            // perf prints -1 where it does not know.
+            // perf prints -1 for an unknown tid.
             b'-' if middle.perf && comm.last() == Some(&b' ') => tid = -1,
             b'-' | b' ' => {}
             b'/' => {
@@ -143,7 +144,7 @@ impl<'a> Middle<'a> {
         let stamp = Stamp::parse(time.strip_suffix(b":")?)?;
         let (mut event, mut rest) = word(rest)?;
         if event.iter().all(u8::is_ascii_digit) {
-            (event, rest) = word(rest)?; // perf script prints a period when asked
+            (event, rest) = word(rest)?; // perf script can print a period
         }
         let event = event.strip_suffix(b":")?;
         let system = event.iter().position(|&byte| byte == b':');

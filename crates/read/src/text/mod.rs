@@ -1,7 +1,7 @@
 //! Trace text: ftrace's own `trace` file, `trace-cmd report`, `perf script`.
 //!
-//! [`line`] reads what stands before an event's fields, [`fields`] the fields, [`head`] all lines
-//! that are no events. A first pass finds each CPU's lines, a second decodes them per CPU.
+//! [`line`] reads the part before an event's fields, [`fields`] the fields, [`head`] all lines that
+//! are not events. A first pass finds each CPU's lines, a second decodes them per CPU.
 
 mod fields;
 mod head;
@@ -23,7 +23,7 @@ use line::Line;
 
 const FORMAT: &str = "trace text";
 
-/// Whether text begins like a trace: one of its first lines is an event, or a head that only
+/// Whether text begins like a trace: one of its first lines is an event, or a header that only
 /// these tools write.
 pub(crate) fn is_text(bytes: &[u8]) -> bool {
     const LINES: usize = 200;
@@ -53,21 +53,21 @@ pub(crate) fn read(bytes: &[u8], options: &Options) -> Result<History, Error> {
 /// The line that begins at `at`, without its end.
 fn line_at(bytes: &[u8], at: usize) -> &[u8] {
     let mut rest = &bytes[at..];
-    // Searches with the platform's fast search; reading from memory does not fail.
+    // Uses the platform's fast search; reading from memory does not fail.
     let len = rest.skip_until(b'\n').unwrap_or(bytes.len() - at);
     let line = &bytes[at..at + len];
     line.strip_suffix(b"\n").unwrap_or(line)
 }
 
-/// What the first pass finds.
+/// The result of the first pass.
 struct Index {
     head: Head,
-    /// By CPU: where its lines begin, and how much their stamps are moved.
+    /// By CPU: the start of each of its lines, and how much its stamp is moved.
     lanes: Vec<Vec<LineRef>>,
     names: HashMap<i32, String>,
     pids: HashMap<i32, i32>,
     order: FileOrder,
-    /// Lines of events that are read, and those of them that are not understood.
+    /// Lines of events that are read, and how many of them are not understood.
     read: u64,
     odd: u64,
     /// Lines that are neither events nor remarks.
@@ -77,7 +77,7 @@ struct Index {
     perf: bool,
     /// All lines print the flags.
     flagged: bool,
-    /// What the last digit of the least exact stamp is worth; 0: they are no seconds.
+    /// The value of the last digit of the least exact stamp; 0: the stamps are not seconds.
     unit: Option<u32>,
     /// The last tid whose name was noted.
     noted: i32,
@@ -243,7 +243,7 @@ fn is_frame(line: &[u8]) -> bool {
     word.len() < line.len() && digits >= 4 && word.get(digits) == Some(&b' ')
 }
 
-/// Where a line begins (48 bits), and by how much its stamp is moved (16 bits).
+/// The start of a line (48 bits), and by how much its stamp is moved (16 bits).
 #[derive(Clone, Copy, Debug)]
 struct LineRef(u64);
 
@@ -259,11 +259,11 @@ impl LineRef {
     }
 }
 
-/// Keeps the order of the file where stamps are too coarse to tell it.
+/// Keeps the order of the file where stamps are too coarse to show it.
 ///
-/// The tools print events in order of their exact times. Of several CPUs' events in one
-/// microsecond the merge would make another order and a task could be woken before it sleeps; such
-/// an event is moved by as few nanoseconds as keep it behind the one before.
+/// The tools print events in the order of their exact times. For events of several CPUs in one
+/// microsecond the merge would make another order, and a task could be woken before it sleeps. Such
+/// an event is moved by the fewest nanoseconds that keep it behind the one before.
 #[derive(Default)]
 struct FileOrder {
     last: (u64, u32, u16),
@@ -292,7 +292,7 @@ impl FileOrder {
 struct Lines<'a> {
     bytes: &'a [u8],
     lines: std::vec::IntoIter<LineRef>,
-    /// Time of the last event; a gap begins there.
+    /// The time of the last event; a gap begins there.
     last: Option<u64>,
     /// Gaps before the first event.
     first: Vec<Option<u32>>,

@@ -29,7 +29,7 @@ fn trace(name: &str) -> Vec<u8> {
 
 #[test]
 fn the_head_of_a_line_is_found_in_each_style() {
-    // Command, tid, process, CPU, context, time, what its last digit is worth.
+    // Command, tid, process, CPU, context, time, the value of its last digit.
     for (text, want) in [
         ("  bash-2773    [000] d..2.  2958.164448: e: x", "bash|2773|-|0|Task|2958164448000|1000"),
         ("  a-27    (   20) [013] d.s2.  2.5: e: x", "a|27|20|13|Softirq|2500000000|100000000"),
@@ -72,7 +72,7 @@ fn other_lines_are_no_events() {
     }
 }
 
-/// Commands that try to be something else; all are 15 bytes or less.
+/// Commands that look like other parts of a line; all have 15 bytes or fewer.
 const NASTY: [&str; 14] = [
     "a b",
     "x-1 [0] 1.1: b:",
@@ -100,7 +100,7 @@ fn nasty_commands_do_not_confuse_any_style() {
                  next_pid=8 next_prio=90"
             );
             let raw = kernel.replace("state=S ==>", "state=1");
-            // What pads the event's name and a blank at the start of a command look the same.
+            // The padding of the event's name and a blank at the start of a command look the same.
             let pretty = format!("{}:7 [120] S ==> {b}:8 [90]", a.trim_start());
             let want = |prev_comm| RawEvent::Switch {
                 prev: 7,
@@ -321,7 +321,7 @@ fn near(printed: Time, exact: Time) -> bool {
 
 #[test]
 fn events_of_one_microsecond_keep_the_order_of_the_text() {
-    // In the merge's own order the waking, on a lower CPU and no switch, would come first.
+    // In the merge's own order the waking, on a lower CPU and not a switch, would come first.
     let text = "\
 a-7 [001] 5.000001: sched_switch: prev_comm=a prev_pid=7 prev_prio=120 prev_state=S ==> \
 next_comm=b next_pid=8 next_prio=120

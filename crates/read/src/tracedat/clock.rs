@@ -1,4 +1,4 @@
-//! From a page's stamps to nanoseconds.
+//! Converts a page's stamps to nanoseconds.
 
 use wastenot_model::Clock;
 
@@ -7,7 +7,7 @@ use wastenot_model::Clock;
 /// `USER_HZ` (`uptime`).
 const NANOSECONDS: [&str; 7] = ["local", "global", "perf", "mono", "mono_raw", "boot", "tai"];
 
-/// How stamps become times.
+/// How stamps are converted to times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stamps {
     pub(super) scale: Scale,
@@ -21,7 +21,7 @@ pub(super) enum Scale {
     Same,
     /// `stamp * mult >> shift`, as the kernel converts a TSC.
     Mult { mult: u32, shift: u32 },
-    /// Counts a second.
+    /// Counts per second.
     Hz(u64),
 }
 
@@ -40,8 +40,8 @@ impl Stamps {
     }
 }
 
-/// The name of the clock in a list such as `local [mono] boot`; the whole text when it is one
-/// name without brackets.
+/// The name of the clock in a list such as `local [mono] boot`; the whole text if it is one name
+/// without brackets.
 pub(super) fn selected(list: &str) -> String {
     let bracketed = list.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     bracketed.map_or_else(|| list.trim().to_owned(), |(name, _)| name.to_owned())
@@ -53,7 +53,7 @@ pub(super) fn clock(name: &str, scale: Scale) -> Clock {
     Clock { name: name.to_owned(), nanoseconds: known }
 }
 
-/// Whether `name` counts something that needs a scale.
+/// Whether `name` counts units that need a scale.
 pub(super) fn needs_scale(name: &str) -> bool {
     !clock(name, Scale::Same).nanoseconds
 }

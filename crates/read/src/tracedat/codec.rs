@@ -1,4 +1,4 @@
-//! Unpacks the compressed parts of a version 7 file, never more than the file can account for.
+//! Unpacks the compressed parts of a version 7 file, never to more than its size can justify.
 
 use crate::Error;
 
@@ -24,8 +24,8 @@ impl Codec {
         }
     }
 
-    /// Unpacks `packed` into `out`, which then has `size` bytes. `None` when the data is damaged
-    /// or does not have that size.
+    /// Unpacks `packed` into `out`, which then has `size` bytes. `None` if the data is damaged or
+    /// does not have that size.
     pub(super) fn unpack(self, packed: &[u8], size: usize, out: &mut Vec<u8>) -> Option<()> {
         out.resize(size, 0);
         let done = match self {
@@ -37,8 +37,8 @@ impl Codec {
     }
 }
 
-/// The most that `packed` bytes may claim to unpack to, before memory is taken for them. Pages
-/// that are almost empty pack a thousandfold, so small parts may claim `floor`.
+/// The most that `packed` bytes may claim to unpack to, before memory is allocated for them. Almost
+/// empty pages compress a thousandfold, so small parts may claim `floor`.
 pub(super) fn believable(size: usize, packed: usize, floor: usize) -> bool {
     size <= floor.max(packed.saturating_mul(1024))
 }

@@ -1,4 +1,4 @@
-//! What both versions of a trace.dat come down to.
+//! The common contents of both versions of a trace.dat.
 
 use std::collections::HashMap;
 
@@ -35,13 +35,13 @@ pub(super) fn damaged(what: &str, offset: usize) -> Error {
 
 /// Largest page that a ring buffer can have: its write index has 20 bits.
 const PAGE_MAX: usize = 1 << 20;
-/// What any file may take in memory for unpacked chunks, and for events, beside a multiple of its
-/// size.
+/// The memory that any file may take for unpacked chunks, and for events, in addition to a multiple
+/// of its size.
 const SMALL: usize = 24 << 20;
 
 impl<'a> Contents<'a> {
-    /// The pages of each CPU of `buffer` and how many events may come out of them, with what is
-    /// wrong with them.
+    /// The pages of each CPU of `buffer`, how many events may come from them, and the damage found
+    /// in them.
     pub(super) fn pages(
         &self,
         buffer: &BufferOption,
@@ -53,8 +53,8 @@ impl<'a> Contents<'a> {
             losses.push(loss);
         };
         let mut pages = Vec::new();
-        // Extents never overlap, and unpacked chunks are held one per CPU: what claims more than
-        // that is damaged, and would multiply the file in memory.
+        // Extents never overlap, and one unpacked chunk per CPU is held: a file that claims more is
+        // damaged, and would need a multiple of its size in memory.
         let (mut taken, mut held) = (0usize, 0usize);
         let share = SMALL / buffer.extents.len().max(1);
         for extent in buffer.extents.iter().filter(|extent| extent.len > 0) {
@@ -88,7 +88,7 @@ impl<'a> Contents<'a> {
 
     fn region(&self, buffer: &BufferOption, extent: &Extent) -> Option<Region<'a>> {
         let start = usize::try_from(extent.offset).ok()?.min(self.bytes.len());
-        // The length of packed pages leaves out the number of chunks before them.
+        // The length of packed pages does not include the number of chunks before them.
         let count = if self.codec == Codec::None { 0 } else { 4 };
         let end = start.checked_add(usize::try_from(extent.len).ok()?)?.checked_add(count)?;
         let page_size = match buffer.page_size {

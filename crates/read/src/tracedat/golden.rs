@@ -19,7 +19,7 @@ fn read(bytes: &[u8]) -> Result<History, crate::Error> {
     super::read(bytes, &Options::default())
 }
 
-/// Events as trace-cmd counts them: what the reader adds by itself is left out.
+/// Events as trace-cmd counts them: without those that the reader adds.
 fn recorded(history: &History) -> usize {
     let added = |event| matches!(event, Event::Lost { .. } | Event::Changed { .. });
     history.entries().filter(|entry| !added(entry.event)).count()
@@ -108,7 +108,7 @@ fn a_recording_cut_anywhere_gives_a_prefix_of_each_cpu() {
     }
 }
 
-/// The data of a version 7 recording: where it begins and ends.
+/// The range of the data of a version 7 recording.
 fn data(name: &str) -> std::ops::Range<usize> {
     match name {
         "6.12-t4x4-fmt-v7-none.dat" => 32_768..114_688,
@@ -133,11 +133,11 @@ fn a_version_7_cut_within_its_data_has_the_events_before_the_cut() {
             }
             assert!(is_cut(&history), "{name} at {percent} %");
             let events = |cpus: &BTreeMap<_, Vec<_>>| cpus.values().map(Vec::len).sum::<usize>();
-            // CPUs lie one after the other, and no two have the same number of events.
+            // The data of the CPUs is in sequence, and no two CPUs have the same number of events.
             let least = events(&whole) * (percent - 10) / 100;
             assert!(events(&read) > least, "{name} at {percent} %: {}", events(&read));
             assert!(read.keys().zip(0..).all(|(&cpu, index)| cpu == index), "{name}");
-            // Those behind the cut are on the machine, and unknown.
+            // CPUs whose data is behind the cut belong to the machine, and are unknown.
             assert_eq!(history.cpu_count(), whole.len(), "{name}");
         }
     }

@@ -1,11 +1,11 @@
-//! trace-cmd's trace.dat, versions 6 and 7: the kernel's ring-buffer pages as they are.
+//! trace-cmd's trace.dat, versions 6 and 7: the kernel's ring-buffer pages unchanged.
 //!
-//! [`v6`] and [`v7`] find what [`contents`] holds; [`pages`] gives the pages of one CPU, unpacked
+//! [`v6`] and [`v7`] find what [`contents`] holds; [`pages`] returns the pages of one CPU, unpacked
 //! by [`codec`]; [`ring`] walks their records; [`salvage`] finds pages whose index is cut off.
 //! Layouts come from the descriptions in the file.
 //!
-//! Events that are not read tell only whom a CPU ran, so a CPU's first one is kept as
-//! [`RawEvent::Seen`](crate::raw::RawEvent) where that CPU says nothing else.
+//! Events that are not read show only which task a CPU ran, so a CPU's first one is kept as
+//! [`RawEvent::Seen`](crate::raw::RawEvent) if that CPU has no other event.
 
 mod clock;
 mod codec;
@@ -34,7 +34,7 @@ use crate::ftrace::head::Preamble;
 use crate::ftrace::{Big, Decoder, Endian, Format, Little, Order};
 use crate::{Error, Options};
 
-/// What errors call the format.
+/// The name of the format in errors.
 const NAME: &str = "trace.dat";
 
 /// Reads a trace.dat.
@@ -55,7 +55,7 @@ fn contents(bytes: &[u8]) -> Result<Contents<'_>, Error> {
     }
 }
 
-/// What a trace.dat says of its events.
+/// The descriptions of events in a trace.dat.
 pub(crate) fn formats(bytes: &[u8]) -> Result<(Endian, Vec<(String, Format)>), Error> {
     let contents = contents(bytes)?;
     Ok((contents.endian, contents.formats))
@@ -93,7 +93,7 @@ fn no_events(what: &str) -> Error {
     Error::NoEvents { format: NAME, what: what.to_owned() }
 }
 
-/// The buffer that is asked for, or else the first that holds events.
+/// The requested buffer, or else the first that holds events.
 fn choose<'c, O: Order>(
     contents: &'c Contents,
     options: &Options,
@@ -123,7 +123,7 @@ fn choose<'c, O: Order>(
     found.ok_or_else(|| no_events("all its buffers are empty"))
 }
 
-/// What the top buffer is called when it has to be named.
+/// The name of the top buffer in messages.
 fn title(buffer: &BufferOption) -> &str {
     match buffer.name.as_str() {
         "" => "top",
@@ -131,7 +131,7 @@ fn title(buffer: &BufferOption) -> &str {
     }
 }
 
-/// How stamps become times, and what to say when they cannot.
+/// How stamps are converted to times, and what to report if they cannot.
 fn stamps(contents: &Contents, buffer: &BufferOption, options: &Options) -> (Stamps, Option<Loss>) {
     let name = clock_name(contents, buffer);
     let mut stamps = Stamps { scale: Scale::Same, offset: contents.facts.offset };

@@ -1,39 +1,39 @@
-//! What a trace.dat says of itself in its options (trace-cmd.dat(5)).
+//! The options of a trace.dat (trace-cmd.dat(5)).
 
 use crate::ftrace::{Cursor, Endian};
 
-/// A version 7 section and where its head stands.
+/// A version 7 section and the place of its head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Section {
     pub(super) id: u16,
     pub(super) offset: u64,
 }
 
-/// Where the data of one CPU lies.
+/// The place of one CPU's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
     pub(super) cpu: u32,
     pub(super) offset: u64,
     pub(super) len: u64,
-    /// Data before it may be of this CPU too, in a file whose index is gone.
+    /// Earlier data may also belong to this CPU, in a file whose index is gone.
     pub(super) late: bool,
 }
 
-/// A buffer as its option tells it.
+/// A buffer as its option describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct BufferOption {
-    /// Empty for the top one.
+    /// Empty for the top buffer.
     pub(super) name: String,
-    /// Where its head is.
+    /// The offset of its head.
     pub(super) offset: u64,
     pub(super) clock: String,
     pub(super) page_size: u32,
     pub(super) extents: Vec<Extent>,
-    /// Version 6: its number of CPUs, where it differs from the machine's.
+    /// Version 6: its number of CPUs, if it differs from the machine's.
     pub(super) cpus: Option<u32>,
 }
 
-/// Everything that options say.
+/// The contents of all options.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
     pub(super) clock: Option<String>,
@@ -42,7 +42,7 @@ pub(super) struct Facts {
     pub(super) cpus: Option<u32>,
     /// `mult`, `shift`, offset of the conversion from a TSC.
     pub(super) tsc: Option<(u32, u32, u64)>,
-    /// Nanoseconds that the recorder wants added.
+    /// Nanoseconds that the recorder wants to be added.
     pub(super) offset: i64,
     /// Shifts against a host's clock, which a guest's trace holds; they are not applied.
     pub(super) time_shift: bool,
@@ -78,7 +78,7 @@ pub(super) const EVENT_FORMATS: u16 = 18;
 pub(super) const CMDLINES: u16 = 21;
 
 impl Facts {
-    /// Takes one option. Those that are not known, or shorter than they should be, say nothing.
+    /// Reads one option. Options that are unknown, or too short, are ignored.
     pub(super) fn option(&mut self, id: u16, data: &[u8], endian: Endian, version: u32) {
         let mut cursor = Cursor::new(data, 0, endian);
         match id {
@@ -162,7 +162,7 @@ fn text(data: &[u8]) -> String {
     String::from_utf8_lossy(&data[..end]).trim().to_owned()
 }
 
-/// A number in text, decimal or hexadecimal; 0 when it is none.
+/// A number in text, decimal or hexadecimal; 0 if it is not a number.
 fn integer(data: &[u8]) -> i64 {
     let text = text(data);
     let (sign, digits) = match text.strip_prefix('-') {

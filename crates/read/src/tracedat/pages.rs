@@ -5,7 +5,7 @@ use wastenot_model::{Loss, LossKind};
 use super::codec::{Codec, believable};
 use crate::ftrace::Cursor;
 
-/// Where the data of one CPU lies in the file.
+/// The place of one CPU's data in the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Region<'a> {
     pub(super) bytes: &'a [u8],
@@ -17,14 +17,14 @@ pub(super) struct Region<'a> {
     pub(super) late: bool,
 }
 
-/// Gives one page after the other.
+/// Returns one page after the other.
 pub(super) struct Pages<'a> {
     rest: Cursor<'a>,
     codec: Codec,
     page_size: usize,
-    /// Chunks that follow; of no meaning without compression.
+    /// Remaining chunks; unused without compression.
     chunks: u32,
-    /// The unpacked chunk, one at a time, and how much of it was given.
+    /// The current unpacked chunk, and how much of it was returned.
     chunk: Vec<u8>,
     given: usize,
     cut: bool,
@@ -32,7 +32,7 @@ pub(super) struct Pages<'a> {
     damaged: u64,
 }
 
-/// What [`Pages::next`] found.
+/// The result of [`Pages::next`].
 pub(super) enum Found<'p> {
     /// A page; the last one of a cut file may be short.
     Page(&'p [u8]),
@@ -41,7 +41,7 @@ pub(super) enum Found<'p> {
     End,
 }
 
-/// The chunks of a region claim this much memory: the largest, and all together.
+/// The memory that the chunks of a region claim: the largest, and all together.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Claims {
     pub(super) largest: usize,
@@ -68,7 +68,7 @@ impl<'a> Pages<'a> {
         }
     }
 
-    /// What all chunks claim, by their heads alone.
+    /// The claims of all chunks, from their heads alone.
     pub(super) fn claims(&self) -> Claims {
         let mut claims = Claims::default();
         let mut ahead = self.rest;
@@ -85,7 +85,7 @@ impl<'a> Pages<'a> {
     pub(super) fn page_size(&self) -> usize {
         self.page_size
     }
-    /// trace-cmd packs ten pages a chunk.
+    /// trace-cmd packs ten pages per chunk.
     fn floor(&self) -> usize {
         16 * self.page_size
     }
@@ -135,7 +135,7 @@ impl<'a> Pages<'a> {
         self.codec.unpack(packed, size, &mut self.chunk)
     }
 
-    /// What was missing or damaged, once all pages were given.
+    /// The loss or damage, once all pages were returned.
     pub(super) fn losses(&self) -> Vec<Loss> {
         let mut losses = Vec::new();
         if self.cut {

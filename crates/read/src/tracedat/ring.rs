@@ -19,7 +19,7 @@ pub(super) struct Ring<'a, O> {
     stamps: Stamps,
     /// Overwritten or dropped events by the recorder's own statistics.
     counted: u64,
-    /// Most events that may come out: a small file may unpack to any size.
+    /// The most events that may come out: a small file may unpack to any size.
     room: usize,
     overflow: bool,
     ended: bool,
@@ -42,15 +42,15 @@ impl<'a, O: Order> Ring<'a, O> {
         Ring { pages, walk, decoder, stamps, counted, room, overflow, ended, order: PhantomData }
     }
 
-    /// Lets at most `events` come out.
+    /// Limits the output to `events` events.
     pub(super) fn limit(&mut self, events: usize) {
         self.room = events;
     }
-    /// How many events the recorder says that it lost.
+    /// Sets how many events the recorder reports as lost.
     pub(super) fn count_lost(&mut self, events: u64) {
         self.counted = events;
     }
-    /// Whether any event that is read is in it; walks as far as the first.
+    /// Whether it contains any event that is read; walks up to the first.
     pub(super) fn has_events(mut self) -> bool {
         let mut out = Vec::new();
         self.fill(&mut out);

@@ -1,10 +1,11 @@
 //! Finds the events of a version 7 file whose index of buffers was cut off.
 //!
-//! trace-cmd writes a buffer's data as one section, and behind it the options that say where each
-//! CPU's begin. Without them there is what the writer always does: CPUs ascend, packed streams
-//! begin at multiples of the page size, pages follow one another, and stamps of one CPU never go
-//! back. And there is what the events say: the idle task of CPU 5 is called `swapper/5`. Together
-//! they often leave one CPU that a part can be of. A part of which they leave several is left out.
+//! trace-cmd writes a buffer's data as one section, and behind it the options with the start of
+//! each CPU's data. Without them, two things remain. The writer always orders its data in the same
+//! way: CPUs ascend, packed streams begin at multiples of the page size, pages follow one another,
+//! and stamps of one CPU never go backwards. And some events name their CPU: the idle task of CPU 5
+//! is called `swapper/5`. Together they often leave only one possible CPU for a part. A part with
+//! several possible CPUs is left out.
 
 use wastenot_model::{CpuId, Loss, LossKind};
 
@@ -21,13 +22,13 @@ use crate::raw::{Raw, RawEvent};
 /// Sections by id (trace-cmd.dat(5)).
 const OPTIONS: u16 = 0;
 const DATA: u16 = 3;
-/// No kernel has smaller pages. Smaller ones would make many parts of few bytes.
+/// No kernel has smaller pages. Smaller ones would make many parts of a few bytes.
 const PAGE_MIN: u32 = 4096;
-/// Buffers are a few; a file of many tiny sections is not worth the time.
+/// A file has a few buffers; a file of many tiny sections is not worth the time.
 const SECTIONS: usize = 256;
 
 /// Adds the buffers whose data is there but whose options are not; sections begin at `first`.
-/// Says how much was found, or nothing when nothing was.
+/// Reports how much was found, if anything was.
 pub(super) fn buffers(contents: &mut Contents, first: usize) -> Vec<Loss> {
     match contents.endian {
         Endian::Little => find(contents, first, Little),
@@ -56,7 +57,7 @@ fn find<O: Order>(contents: &mut Contents, first: usize, order: O) -> Vec<Loss> 
             continue;
         }
         cpus += extents.len();
-        // The top buffer comes first; the names of others stand in the options that are gone.
+        // The top buffer comes first; the names of others are in the options that are gone.
         let name = if contents.buffers.is_empty() { "" } else { "unknown" }.to_owned();
         let offset = section.offset as u64;
         contents.buffers.push(BufferOption { name, offset, extents, ..BufferOption::default() });
@@ -79,7 +80,7 @@ fn losses(cpus: usize, of: Option<u32>, left_out: u64) -> Vec<Loss> {
     losses
 }
 
-/// A section of data: where its head is, and where its content begins and should end.
+/// A section of data: the place of its head, and where its content begins and should end.
 struct Section {
     offset: usize,
     start: usize,
@@ -97,7 +98,7 @@ fn sections(contents: &Contents, first: usize) -> Vec<Section> {
         let ends = matches!(section_head(&mut ahead), Some((OPTIONS, len)) if len > 0);
         let start = cursor.at();
         let end = match usize::try_from(len) {
-            // A buffer without data; or the writer died before it knew how much there would be.
+            // A buffer without data; or the writer died before it knew the amount of data.
             Ok(0) if ends => start,
             Ok(0) if id == DATA => usize::MAX,
             Ok(len) => start.saturating_add(len),
@@ -117,13 +118,13 @@ fn section_head(cursor: &mut Cursor) -> Option<(u16, u64)> {
     Some((id, cursor.u64()?))
 }
 
-/// Data that is of one CPU for certain: a page, or a packed stream.
+/// Data that certainly belongs to one CPU: a page, or a packed stream.
 struct Part {
     offset: u64,
     len: u64,
     /// The CPU that its events name.
     named: Option<u32>,
-    /// It is of a later CPU than the part before it.
+    /// It belongs to a later CPU than the part before it.
     apart: bool,
 }
 
@@ -165,11 +166,12 @@ fn streams<O: Order>(
         cursor = Cursor::new(bytes, at, contents.endian);
         let Some(chunks) = cursor.u32() else { return parts };
         let whole = (0..chunks).all(|_| chunk_head(&mut cursor).is_some());
-        // The length leaves out the number of chunks, so that of a cut stream ends past the file.
+        // The length does not include the number of chunks, so that of a cut stream ends past the
+        // file.
         let len = if whole { cursor.at() - at - 4 } else { bytes.len() - at };
         let (offset, len) = (at as u64, len as u64);
         let told = told(contents, decoder, (offset, len), order);
-        // Damaged streams count among their neighbours; one that the cut left no event of is gone.
+        // Damaged streams count for the order; one of which the cut left no event is gone.
         if chunks > 0 && (whole || told.is_some()) {
             let named = told.and_then(|told| told.cpu);
             parts.push(Part { offset, len, named, apart: true });
@@ -180,14 +182,14 @@ fn streams<O: Order>(
     }
 }
 
-/// What the events of a part tell.
+/// The information in the events of a part.
 struct ToldBy {
     cpu: Option<u32>,
     first: u64,
     last: u64,
 }
 
-/// `None` when there are none.
+/// `None` if there are none.
 fn told<O: Order>(
     contents: &Contents,
     decoder: &Decoder,
@@ -223,8 +225,8 @@ fn idle_cpu(raw: &Raw) -> Option<u32> {
     ((cpu as usize) < CpuId::LIMIT).then_some(cpu)
 }
 
-/// The CPU of each part where only one of `cpus` can be: those between two that are named are
-/// between them in number as well.
+/// The CPU of each part for which only one of `cpus` is possible: parts between two named ones have
+/// CPU numbers between theirs as well.
 fn owners(parts: &[Part], cpus: u32) -> Vec<Option<u32>> {
     let mut highest = vec![0; parts.len()];
     let mut most = i64::from(cpus) - 1;
@@ -251,7 +253,7 @@ fn extents(parts: &[Part], owners: &[Option<u32>]) -> (Vec<Extent>, u64) {
         let last = extents.last_mut();
         let before = last.as_ref().map(|last| last.cpu);
         match (owner, last) {
-            // Only pages are joined: of each stream it is known where it ends.
+            // Only pages are joined: the end of each stream is known.
             (Some(cpu), Some(last)) if last.cpu == cpu && joined && !part.apart => {
                 last.len = part.offset + part.len - last.offset;
             }

@@ -2,7 +2,7 @@
 
 use crate::ftrace::Endian;
 
-/// How a file is written.
+/// How to write a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) version: u32,
@@ -221,7 +221,7 @@ impl Shape {
         }
     }
 
-    /// A whole file. `options` are added to those that say where things are.
+    /// A whole file. `options` are added to those with the places of the parts.
     pub(super) fn file(self, buffers: &[Buffer], options: &[(u16, Vec<u8>)]) -> Vec<u8> {
         let mut out = self.out();
         let version = self.version.to_string();
@@ -311,7 +311,7 @@ impl Shape {
         for (id, data) in options {
             all.option(*id, data);
         }
-        // As trace-cmd writes them: options, the data of each buffer, options that tell where.
+        // As trace-cmd writes them: options, the data of each buffer, options with their places.
         let at = out.bytes.len();
         self.patch(&mut out, first, at);
         let next = at + 16 + all.bytes.len() + 6;
@@ -328,7 +328,7 @@ impl Shape {
             for (cpu, pages) in buffer.cpus.iter().enumerate() {
                 let data = self.data(cpu, pages);
                 out.align(self.page_size);
-                // The number of chunks does not count.
+                // The length does not include the number of chunks.
                 let len = data.len() - if self.packer == "none" { 0 } else { 4 };
                 of.int(cpu as u64, 4).int(out.bytes.len() as u64, 8).int(len as u64, 8);
                 out.raw(&data);
@@ -344,13 +344,13 @@ impl Shape {
         out.bytes
     }
 
-    /// Writes a number of 8 bytes into a place that was left for it.
+    /// Writes a number of 8 bytes into a place that was reserved for it.
     fn patch(self, out: &mut Out, at: usize, value: usize) {
         let value = self.out().int(value as u64, 8).bytes.clone();
         out.bytes[at..at + 8].copy_from_slice(&value);
     }
 
-    /// The pages of a CPU, packed two a chunk.
+    /// The pages of a CPU, packed two per chunk.
     fn data(self, cpu: usize, pages: &[Page]) -> Vec<u8> {
         if self.packer == "none" {
             return self.pages(cpu, pages);
@@ -366,7 +366,7 @@ impl Shape {
     }
 }
 
-/// What the tests call a task.
+/// The name of a task in the tests.
 fn name(tid: i32) -> [u8; 16] {
     let text = if tid == 0 { "swapper".to_owned() } else { format!("task{tid}") };
     let mut name = [0; 16];

@@ -1,4 +1,4 @@
-//! Files of every shape, and files that are wrong.
+//! Files of every form, and damaged files.
 
 use wastenot_model::{Change, Context, Event, History, Left, Loss, LossKind, Prio, Start};
 
@@ -37,7 +37,7 @@ fn usual(shape: Shape) -> Vec<Buffer> {
     vec![Buffer { name: "", clock: "mono", cpus: vec![zero, one] }]
 }
 
-/// One line an event.
+/// One line per event.
 fn lines(history: &History) -> Vec<String> {
     let tid = |task| history.task(task).map_or(0, |task| task.tid);
     let line = |entry: wastenot_model::Entry| {
@@ -55,7 +55,7 @@ fn lines(history: &History) -> Vec<String> {
     history.entries().map(line).collect()
 }
 
-/// Those that are in the file, not those that a cut adds.
+/// The lines of events in the file, without those that a cut adds.
 fn recorded(history: &History) -> Vec<String> {
     lines(history).into_iter().filter(|line| !line.contains("lost")).collect()
 }
@@ -285,7 +285,7 @@ fn what_comes_before_a_cut_is_read() {
     assert_eq!(recorded(&history).len(), 5);
 }
 
-/// The file up to where the options begin that tell where its data lies.
+/// The file up to the options with the places of its data.
 fn without_index(shape: Shape) -> Vec<u8> {
     let mut file = shape.file(&usual(shape), &[(4, b"local [mono]\0".to_vec())]);
     let len = file.len();
@@ -306,7 +306,7 @@ fn data_without_an_index_is_found_in_every_shape() {
                 assert_eq!(history.head.clock.name, "mono");
                 let cut = |loss: &Loss| loss.kind == LossKind::Cut && loss.cpu.is_none();
                 assert!(history.losses().iter().any(cut), "{shape:?}");
-                // The writer died before it could say how much data there is.
+                // The writer died before it could write the amount of data.
                 let len = data_len(shape, &mut file);
                 file[len..len + 8].fill(0);
                 assert_eq!(recorded(&read(&file).expect("reads")), USUAL, "{shape:?}");
@@ -315,7 +315,7 @@ fn data_without_an_index_is_found_in_every_shape() {
     }
 }
 
-/// Where the head of the section of data says how long it is.
+/// The place of the length in the head of the section of data.
 fn data_len(shape: Shape, file: &mut [u8]) -> usize {
     let mut head = Out::new(shape.endian);
     head.int(3, 2).int(u64::from(shape.packer != "none"), 2).int(0, 4);
@@ -407,7 +407,7 @@ fn a_priority_that_cannot_be_is_unknown() {
     assert_eq!(prio, Prio::UNKNOWN);
 }
 
-/// What is found without an index is trusted no more than the index.
+/// Data that is found without an index is trusted no more than an index.
 #[test]
 fn no_byte_can_do_harm_where_the_index_is_gone() {
     for packer in ["none", "zstd"] {
@@ -425,12 +425,12 @@ fn no_byte_can_do_harm_where_the_index_is_gone() {
     }
 }
 
-/// Every byte changed in turn, to values that numbers like least: nothing panics, nothing hangs.
+/// Changes every byte in turn, to the values most likely to break numbers: no panic, no hang.
 #[test]
 fn no_byte_can_do_harm() {
     for shape in [PLAIN, Shape { packer: "zstd", ..V7 }, Shape { endian: Endian::Big, ..V7 }] {
         let file = shape.file(&usual(shape), &[(8, vec![2, 0, 0, 0])]);
-        // Most of an empty page is never looked at.
+        // Most of an empty page is never read.
         let spots = (0..file.len())
             .filter(|at| file[at.saturating_sub(40)..][..40].iter().any(|&b| b != 0));
         for at in spots {

@@ -9,7 +9,7 @@ use crate::Error;
 use crate::ftrace::head::Head;
 use crate::ftrace::{Cursor, Endian};
 
-/// Reads everything but the events.
+/// Reads everything except the events.
 pub(super) fn read(bytes: &[u8]) -> Result<Contents<'_>, Error> {
     let head = Head::parse(bytes, super::NAME)?;
     let endian = head.preamble.endian;

@@ -14,7 +14,7 @@ use crate::ftrace::{Cursor, Endian};
 
 /// A section's flag: its content is packed.
 const COMPRESSED: u16 = 1;
-/// Sections of options are two or three; a chain of more runs in a circle.
+/// There are two or three sections of options; a chain of more is a cycle.
 const CHAIN: usize = 64;
 
 struct File<'a> {
@@ -23,7 +23,7 @@ struct File<'a> {
     codec: Codec,
 }
 
-/// Reads everything but the events.
+/// Reads everything except the events.
 pub(super) fn read<'a>(
     bytes: &'a [u8],
     preamble: &Preamble,
@@ -46,7 +46,7 @@ pub(super) fn read<'a>(
     let formats = file.of(&facts, EVENT_FORMATS)?;
     let formats = event_formats(&mut file.cursor(&formats))
         .ok_or_else(|| damaged("the event descriptions are cut or damaged", 0))?;
-    // Names are a help, not a need.
+    // Names are helpful, but not required.
     let has_names = facts.sections.iter().any(|section| section.id == CMDLINES);
     let names = file.of(&facts, CMDLINES).ok();
     let names = names.and_then(|section| command_lines(&mut file.cursor(&section)));
@@ -66,7 +66,7 @@ pub(super) fn read<'a>(
         buffers,
         losses: Vec::new(),
     };
-    // A writer that was killed leaves a chain that seems whole and holds no buffer.
+    // A writer that was killed leaves a chain that seems complete but holds no buffer.
     if !whole || contents.buffers.is_empty() {
         contents.losses = salvage::buffers(&mut contents, sections);
     }
@@ -95,7 +95,7 @@ impl<'a> File<'a> {
         Cursor::new(section, 0, self.endian)
     }
 
-    /// Reads the chain of option sections from `offset` on; whether it came to its end.
+    /// Reads the chain of option sections from `offset` on; returns whether it reached its end.
     fn options(&self, offset: u64, facts: &mut Facts) -> bool {
         let mut next = offset;
         for _ in 0..CHAIN {
@@ -109,7 +109,7 @@ impl<'a> File<'a> {
         false
     }
 
-    /// The options of one section; where the next section is, or 0.
+    /// Reads the options of one section; returns the offset of the next section, or 0.
     fn section_options(&self, section: &[u8], facts: &mut Facts) -> Option<u64> {
         let mut cursor = self.cursor(section);
         loop {
@@ -122,8 +122,8 @@ impl<'a> File<'a> {
         }
     }
 
-    /// The id of the section within which the file ends, if it does; 0 where that is not told.
-    /// Sections follow each other from `at` on.
+    /// The id of the section within which the file ends, if it does; 0 if that is unknown. Sections
+    /// follow each other from `at` on.
     fn cut_section(&self, at: usize) -> Option<u16> {
         let mut cursor = Cursor::new(self.bytes, at, self.endian);
         while !cursor.rest().is_empty() {
@@ -153,7 +153,7 @@ impl<'a> File<'a> {
         let (_name, len) = (cursor.u32()?, cursor.u64()?);
         let content = match usize::try_from(len).ok().filter(|&len| len <= cursor.rest().len()) {
             Some(len) => cursor.take(len)?,
-            None => cursor.rest(), // cut: what is there may still be read
+            None => cursor.rest(), // cut: the rest may still be read
         };
         if flags & COMPRESSED == 0 {
             return Some((id, Cow::Borrowed(content)));
@@ -161,7 +161,7 @@ impl<'a> File<'a> {
         let mut cursor = self.cursor(content);
         let (packed, size) = (cursor.u32()?, cursor.u32()? as usize);
         let packed = cursor.take_u64(packed.into())?;
-        // Descriptions pack tenfold; nothing may claim more memory than a small multiple of the
+        // Descriptions compress tenfold; no part may claim more memory than a small multiple of the
         // file.
         const SMALL: usize = 4 << 20;
         let room = SMALL.max(self.bytes.len().saturating_mul(4)).min(1 << 30);

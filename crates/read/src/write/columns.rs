@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use wastenot_model::{Change, Context, CpuId, Entry, Event, History, How, Prio, TaskId};
 
-/// What the cells of a column hold.
+/// The type of the cells of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Whole numbers.
@@ -18,20 +18,20 @@ pub enum Kind {
 pub struct Column {
     /// Its name.
     pub name: &'static str,
-    /// What its cells hold.
+    /// The type of its cells.
     pub kind: Kind,
-    /// What it says.
+    /// Its meaning.
     pub about: &'static str,
 }
 
 macro_rules! columns {
     ($($place:ident $kind:ident $name:literal $about:literal;)*) => {
-        /// The columns of the event table, in order. A cell that an event has no use for, or
-        /// that the source does not tell, is empty (CSV), absent (JSON Lines) or null (Parquet).
+        /// The columns of the event table, in order. A cell that does not apply to an event, or
+        /// that the source does not have, is empty (CSV), absent (JSON Lines) or null (Parquet).
         pub const COLUMNS: &[Column] =
             &[$(Column { name: $name, kind: Kind::$kind, about: $about }),*];
 
-        /// Where each column stands.
+        /// The index of each column.
         #[expect(clippy::upper_case_acronyms, reason = "named as constants")]
         #[expect(non_camel_case_types, reason = "named as constants")]
         #[derive(Clone, Copy)]
@@ -73,7 +73,7 @@ pub(super) enum Cell<'h> {
 /// The cells of one event, by column.
 pub(super) type Row<'h> = [Cell<'h>; COLUMNS.len()];
 
-/// Every event of `history` as a row. One row is built anew for each event.
+/// Every event of `history` as a row. The row is filled anew for each event.
 pub(super) fn rows<'h, E>(
     history: &'h History,
     mut each: impl FnMut(&Row<'h>) -> Result<(), E>,
@@ -94,7 +94,7 @@ struct Cells<'h> {
 impl<'h> Cells<'h> {
     fn fill(&mut self, entry: &Entry) {
         self.row.fill(Cell::None);
-        // Stamps above 2^63 are not times but damage; they stay at the largest.
+        // Stamps above 2^63 are damage, not times; they are clamped to the largest.
         self.int(Place::TIME, i64::try_from(entry.time.0).unwrap_or(i64::MAX));
         self.int(Place::CPU, entry.cpu.0);
         self.text(Place::EVENT, event_name(&entry.event));

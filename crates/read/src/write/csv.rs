@@ -7,7 +7,7 @@ use wastenot_model::History;
 use super::columns::{COLUMNS, Cell, rows};
 use crate::Error;
 
-/// Writes one event a line; see [`COLUMNS`](super::COLUMNS).
+/// Writes one event per line; see [`COLUMNS`](super::COLUMNS).
 pub fn csv(history: &History, out: impl Write) -> Result<(), Error> {
     let mut out = BufWriter::with_capacity(1 << 16, out);
     let mut write = || -> std::io::Result<()> {
@@ -31,7 +31,7 @@ pub fn csv(history: &History, out: impl Write) -> Result<(), Error> {
     write().map_err(Error::Write)
 }
 
-/// A text that holds a comma, a quote or the end of a line stands in quotes, its quotes doubled.
+/// A text with a comma, a quote or a line end is put in quotes, and its quotes are doubled.
 fn quoted(out: &mut impl Write, text: &str) -> std::io::Result<()> {
     match text.contains(['"', ',', '\n', '\r']) {
         false => out.write_all(text.as_bytes()),

@@ -1,4 +1,4 @@
-//! Events as JSON Lines: one object an event, without the cells that are empty.
+//! Events as JSON Lines: one object per event, without empty cells.
 
 use std::io::{BufWriter, Write};
 
@@ -7,7 +7,7 @@ use wastenot_model::History;
 use super::columns::{COLUMNS, Cell, rows};
 use crate::Error;
 
-/// Writes one object a line; see [`COLUMNS`](super::COLUMNS) for its keys.
+/// Writes one object per line; see [`COLUMNS`](super::COLUMNS) for its keys.
 pub fn jsonl(history: &History, out: impl Write) -> Result<(), Error> {
     let mut out = BufWriter::with_capacity(1 << 16, out);
     let mut write = || -> std::io::Result<()> {

@@ -1,4 +1,4 @@
-//! Formats out of a History. All of them write as they go and hold no copy of it.
+//! Writes a History in other formats. All writers stream and hold no copy of it.
 //!
 //! | function | for |
 //! |---|---|

@@ -16,10 +16,10 @@ use wastenot_model::History;
 use super::columns::{COLUMNS, Cell, Kind, rows};
 use crate::Error;
 
-/// Rows that are gathered before they are handed on.
+/// How many rows are collected before they are written.
 const BATCH: usize = 65_536;
 
-/// Writes one event a row; see [`COLUMNS`](super::COLUMNS).
+/// Writes one event per row; see [`COLUMNS`](super::COLUMNS).
 pub fn parquet(history: &History, out: impl Write + Send) -> Result<(), Error> {
     write(history, out).map_err(|error| match error {
         ParquetError::External(inner) => match inner.downcast::<std::io::Error>() {

@@ -3,7 +3,7 @@
 use wastenot_model::report::Column;
 use wastenot_model::*;
 
-/// A small generator of numbers; the same seed gives the same numbers everywhere.
+/// A small random number generator; the same seed gives the same numbers everywhere.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -17,7 +17,7 @@ impl Random {
     }
 }
 
-/// A machine of which something is known of each CPU, and not the same.
+/// A machine with some facts about each CPU, which differ.
 pub(crate) fn machine(cpus: usize) -> Machine {
     let mut machine = Machine::flat(cpus);
     machine.name = "two \"nodes\"".into();
@@ -32,8 +32,8 @@ pub(crate) fn machine(cpus: usize) -> Machine {
     machine
 }
 
-/// What could have happened on a machine: tasks run, sleep, are woken, moved, forked and exit, in
-/// the order that files have.
+/// A plausible sequence of events on a machine: tasks run, sleep, are woken, moved, forked and
+/// exit, in the order that files have.
 pub(crate) fn plausible(seed: u64, steps: usize) -> History {
     let mut head = Head::new(machine(6));
     head.clock.name = "boot".into();
@@ -106,7 +106,7 @@ impl Life {
     fn push(&mut self, cpu: CpuId, context: Context, event: Event) {
         let task = self.running[cpu.index()];
         let by = match event {
-            // A gap has no context, and begins where its CPU was last heard of.
+            // A gap has no context, and begins at the last event of its CPU.
             Event::Lost { .. } => By::UNKNOWN,
             _ => By { task: Some(task), context },
         };
@@ -171,7 +171,7 @@ impl Life {
     }
 }
 
-/// Every kind of event with every kind of cell, in time order but without any sense.
+/// Every kind of event with every kind of cell, in time order but without any meaning.
 pub(crate) fn anything(seed: u64, events: usize) -> History {
     let random = &mut Random(seed);
     let mut head = Head::new(machine(6));

@@ -1,4 +1,4 @@
-//! What the running kernel's own description of its types (BTF) says.
+//! What the running kernel's type description (BTF) contains.
 
 use libbpf_rs::btf::types::{
     Composite, DataSec, Enum, Func, FuncProto, MemberAttr, Ptr, Struct, Typedef,
@@ -20,18 +20,19 @@ impl Kernel {
         Btf::from_vmlinux().map(|btf| Kernel { btf }).map_err(|_| Error::NoBtf)
     }
 
-    /// Whether it has a tracepoint.
+    /// Whether the kernel has a tracepoint.
     pub(super) fn traces(&self, tracepoint: &str) -> bool {
         self.handler(tracepoint).is_some()
     }
 
-    /// Whether it has a function that programs can be attached to, if it lets them.
+    /// Whether the kernel has a function that programs can be attached to, if it allows that at
+    /// all.
     pub(super) fn calls(&self, function: &str) -> bool {
         self.btf.type_by_name::<Func<'_>>(function).is_some()
     }
 
-    /// Complains where BPF is too old to record. Tried, it would only say that an argument is
-    /// invalid.
+    /// Returns an error if the kernel's BPF is too old to record. Without this check the kernel
+    /// would only report an invalid argument.
     pub(super) fn can_record(&self) -> Result<(), Error> {
         match self.names("bpf_prog_type", "BPF_PROG_TYPE_SYSCALL") {
             true => Ok(()),
@@ -39,7 +40,7 @@ impl Kernel {
         }
     }
 
-    /// Complains where BPF is too old to look at run queues.
+    /// Returns an error if the kernel's BPF is too old to look at run queues.
     pub(crate) fn can_look(&self) -> Result<(), Error> {
         match self.names("bpf_func_id", "BPF_FUNC_loop") {
             true => Ok(()),
@@ -47,7 +48,7 @@ impl Kernel {
         }
     }
 
-    /// Whether one of its enums has a value of that name.
+    /// Whether one of the kernel's enums has a value of that name.
     fn names(&self, of: &str, value: &str) -> bool {
         let values = self.btf.type_by_name::<Enum<'_>>(of);
         values.is_some_and(|values| {
@@ -73,11 +74,11 @@ impl Kernel {
         FuncProto::try_from(pointer.next_type()?).ok()
     }
 
-    /// In which order `sched_switch` has its arguments, as `switch_arguments` counts: the state
-    /// came with 5.18, in the middle, and moved to the end one release later.
+    /// The order of the arguments of `sched_switch`, as `switch_arguments` counts: the state came
+    /// with 5.18, in the middle, and moved to the end one release later.
     pub(super) fn switch_arguments(&self) -> Option<u32> {
         let handler = self.handler("sched_switch")?;
-        // The first parameter is the handler's own.
+        // The first parameter is the handler's own context.
         let task = |index: usize| {
             let parameter = handler.get(index)?;
             let kind = self.btf.type_by_id::<BtfType<'_>>(parameter.ty)?;
@@ -91,8 +92,8 @@ impl Kernel {
         }
     }
 
-    /// How far behind its `runqueues` a CPU keeps its preempt count, where that is a variable of
-    /// each CPU (x86): of its own, from 6.2 to 6.14 in `pcpu_hot`.
+    /// The offset of a CPU's preempt count from its `runqueues`, if the count is a per-CPU variable
+    /// (x86): a variable of its own, from 6.2 to 6.14 in `pcpu_hot`.
     pub(super) fn preempt_count_offset(&self) -> Option<i64> {
         let hot = || {
             let hot = self.structure("pcpu_hot")?;
@@ -102,8 +103,8 @@ impl Kernel {
         Some(count - self.of_cpu("runqueues")?)
     }
 
-    /// Which bits of a preempt count are set in interrupts. Since 7.3 it also counts who disabled
-    /// them, below (include/linux/preempt.h); of that only a variable of each CPU tells.
+    /// The bits of a preempt count that are set in interrupts. Since 7.3 the lower bits also count
+    /// who disabled interrupts (include/linux/preempt.h); only a per-CPU variable shows that.
     pub(super) fn hardirq_mask(&self) -> u32 {
         match self.of_cpu("local_interrupt_disable_state") {
             Some(_) => 0x1f00_0000,
@@ -111,7 +112,7 @@ impl Kernel {
         }
     }
 
-    /// Where among the variables of each CPU one is.
+    /// The offset of a variable among the per-CPU variables.
     fn of_cpu(&self, wanted: &str) -> Option<i64> {
         let section = self.btf.type_by_name::<DataSec<'_>>(".data..percpu")?;
         section.iter().find_map(|variable| {
@@ -130,7 +131,7 @@ impl Kernel {
         Composite::try_from(*self.btf.type_by_name::<Struct<'_>>(name)?).ok()
     }
 
-    /// Where in a struct a member is, in bytes, also within members without a name.
+    /// The offset of a member in a struct, in bytes, also within members without a name.
     fn member(&self, of: &Composite<'_>, wanted: &str) -> Option<u32> {
         of.iter().find_map(|inner| {
             let MemberAttr::Normal { offset } = inner.attr else { return None };

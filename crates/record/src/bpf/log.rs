@@ -1,14 +1,14 @@
-//! What libbpf has to say, kept for our own errors: it would write to stderr.
+//! The messages of libbpf, kept for our own errors: libbpf would write them to stderr.
 
 use std::sync::Mutex;
 
 use libbpf_rs::{PrintLevel, set_print};
 
 static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
-/// A verifier's log has thousands of lines; those that matter are its last.
+/// A verifier's log has thousands of lines; only the last ones matter.
 const KEPT: usize = 40;
 
-/// From now on libbpf speaks to us alone.
+/// From now on libbpf sends its messages only to us.
 pub(super) fn listen() {
     set_print(Some((PrintLevel::Warn, |_, text| {
         let Ok(mut said) = SAID.lock() else { return };
@@ -18,7 +18,7 @@ pub(super) fn listen() {
     })));
 }
 
-/// The first thing it said since it was asked last that is no part of a log.
+/// The first message since the last call that is not part of a log.
 pub(super) fn last_word() -> Option<String> {
     let said = std::mem::take(&mut *SAID.lock().ok()?);
     let line =
@@ -26,7 +26,7 @@ pub(super) fn last_word() -> Option<String> {
     Some(line.trim_start_matches("libbpf: ").to_owned())
 }
 
-/// What it said so far concerns nobody.
+/// Drops the messages so far.
 pub(super) fn forget() {
     last_word();
 }

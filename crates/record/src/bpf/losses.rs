@@ -1,4 +1,4 @@
-//! What was lost: told as soon as it is known, and once more with all that it came to.
+//! Lost events: reported as soon as they are known, and once more with the final count.
 
 use wastenot_model::{CpuId, Loss, LossKind, Sink, Time};
 
@@ -8,45 +8,46 @@ use crate::wire::{Kind, Wire};
 /// The losses of a recording.
 #[derive(Debug)]
 pub(super) struct Losses {
-    /// By CPU the overrun that was told before its end, with as many events as were told.
+    /// By CPU: the overrun that was reported before its end, with the count at that time.
     announced: Vec<Overrun>,
-    /// As the recording began.
+    /// The counters when the recording began.
     before: Tally,
     suspended: Suspended,
 }
 
-/// Events of one CPU that found no room, one after the other.
+/// Consecutive events of one CPU that were dropped because the ring was full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Overrun {
     /// When the first of them happened.
     pub(super) since: Time,
-    /// As many so far; 0: none.
+    /// How many so far; 0: none.
     pub(super) count: u32,
 }
 
-/// What is counted since the programs were loaded.
+/// Counters since the programs were loaded.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
-    /// How often the kernel left out one of our programs.
+    /// How often the kernel skipped one of our programs.
     pub(super) misses: u64,
-    /// Of how many tasks nothing could be told.
+    /// For how many tasks no facts could be sent.
     pub(super) untold: u64,
 }
 
 impl Losses {
-    /// Of a recording of `cpus` CPUs that begins now.
+    /// The losses of a recording of `cpus` CPUs that begins now.
     pub(super) fn since(before: Tally, cpus: usize) -> Losses {
         let announced = vec![Overrun::default(); cpus];
         Losses { announced, before, suspended: Suspended::so_far() }
     }
 
-    /// Tells of overruns in what was just `taken` from the rings. `seen`, by CPU, is what went on
-    /// before it was taken: looked at later, it would miss those that ended because of the room
-    /// that taking made, and they would come too late.
+    /// Reports overruns in the records just `taken` from the rings. `seen`, by CPU, holds the
+    /// overruns that were open before the records were taken. Read later, it would miss the
+    /// overruns that ended because taking made room, and they would be reported too late.
     ///
-    /// The programs can tell of an overrun only once there is room again, and what others do
-    /// meanwhile is told before that: so one that goes on is announced. At its end it is in a ring,
-    /// with all that it came to: the rest stands where the CPU is known again.
+    /// The programs can report an overrun only once there is room again, and events of other CPUs
+    /// in the meantime are reported before that: so an open overrun is announced. At its end a
+    /// record with its final count is in a ring: the rest of the count is reported where the CPU is
+    /// known again.
     pub(super) fn settle(&mut self, mut seen: Vec<Overrun>, taken: &mut Vec<Wire>) {
         for at in 0..taken.len() {
             let wire = taken[at];
@@ -63,7 +64,7 @@ impl Losses {
             }
             if announced.is_told_by(&wire) {
                 let next = taken.get(at + 1).filter(|next| next.cpu == wire.cpu);
-                // Nothing where the next was lost, too.
+                // No record if the next event was lost, too.
                 let again = (seen.count > 0).then_some(seen.since);
                 let time = next.map(|next| next.time).or(again).unwrap_or(wire.time);
                 let rest = wire.task.saturating_sub(announced.count);
@@ -79,11 +80,12 @@ impl Losses {
         }
     }
 
-    /// Tells what no event told, once the recording ended. Gives how many events it is.
+    /// Reports the losses that no event reported, once the recording has ended. Returns how many
+    /// events these are.
     pub(super) fn tell(&self, seen: &[Overrun], now: Tally, sink: &mut dyn Sink) -> u64 {
         let mut lost = 0;
         for (cpu, (seen, announced)) in seen.iter().zip(&self.announced).enumerate() {
-            // No later event of that CPU tells of it; most of it was announced.
+            // No later event of that CPU reports this overrun; most of it was announced.
             let told = if seen.since == announced.since { announced.count } else { 0 };
             let rest = seen.count.saturating_sub(told);
             if rest > 0 {
@@ -108,7 +110,7 @@ impl Losses {
 }
 
 impl Overrun {
-    /// Whether `wire` is the end of this one.
+    /// Whether `wire` is the end of this overrun.
     fn is_told_by(&self, wire: &Wire) -> bool {
         self.count > 0 && self.since == wire.time
     }
@@ -135,7 +137,7 @@ mod tests {
         wire(time, cpu, Kind::Switch, 1, 2)
     }
 
-    /// A recording of two CPUs, and how many events it says were lost.
+    /// A recording of two CPUs, and how many events it reports as lost.
     struct Desk {
         losses: Losses,
         told: u32,
@@ -146,7 +148,7 @@ mod tests {
             Desk { losses: Losses::since(Tally::default(), 2), told: 0 }
         }
 
-        /// What becomes of `taken` where overruns were `seen`.
+        /// The result for `taken` if overruns were `seen`.
         fn settle(&mut self, seen: [Overrun; 2], taken: &[Wire]) -> Vec<Wire> {
             let mut taken = taken.to_vec();
             self.losses.settle(seen.to_vec(), &mut taken);
@@ -195,7 +197,7 @@ mod tests {
     fn what_is_full_again_at_once_is_known_nowhere_between() {
         let mut desk = Desk::new();
         desk.settle([overrun(10, 3), NONE], &[]);
-        // There was room for this record alone.
+        // There was room for this record only.
         let taken = [lost(10, 0, 5)];
         let told = desk.settle([overrun(40, 1), NONE], &taken);
         assert_eq!(told, [lost(40, 0, 2), lost(40, 0, 1)]);
@@ -206,7 +208,8 @@ mod tests {
         let mut desk = Desk::new();
         let taken = [lost(10, 0, 5), switch(40, 0)];
         assert_eq!(desk.settle([overrun(10, 3), NONE], &taken), taken);
-        // Its end went in between the two looks at its CPU: the count is that of the next one.
+        // Its end was written between the two reads of its CPU: the count is that of the next
+        // overrun.
         assert_eq!(desk.settle([overrun(10, 1), NONE], &taken), taken);
         assert_eq!(desk.settle([overrun(50, 2), NONE], &[]), [lost(50, 0, 2)]);
     }
@@ -215,7 +218,7 @@ mod tests {
     fn an_end_that_cannot_be_taken_yet_is_waited_for() {
         let mut desk = Desk::new();
         desk.settle([overrun(10, 3), NONE], &[]);
-        // It lies behind a record that is being written.
+        // It is behind a record that is being written.
         assert_eq!(desk.settle([overrun(50, 2), NONE], &[]), []);
         let taken = [lost(10, 0, 5), switch(40, 0)];
         desk.settle([overrun(50, 4), NONE], &taken);

@@ -34,7 +34,7 @@ use skeleton::{RecordSkel, RecordSkelBuilder};
 
 const FORMAT: &str = "wastenot record";
 
-/// What recordings on BPF can tell.
+/// What recordings with BPF can contain.
 const CARRIES: [Carries; 22] = [
     Carries::WAKINGS,
     Carries::WAKEUPS,
@@ -60,9 +60,9 @@ const CARRIES: [Carries; 22] = [
     Carries::LOSSES,
 ];
 
-/// A recorder through BPF programs. They are attached while it records.
+/// A recorder with BPF programs. They are attached while it records.
 pub(crate) struct Bpf {
-    // Links first: nothing is told into rings that are gone.
+    // Links first: no program writes into rings that are gone.
     links: Vec<Link>,
     rings: Rings,
     skel: RecordSkel<'static>,
@@ -71,7 +71,7 @@ pub(crate) struct Bpf {
     weave: Weave,
     pending: Pending<Wire>,
     begun: Time,
-    /// What was walked, until it is told.
+    /// The facts of the walk, until they are written to the sink.
     walked: Option<Vec<Facts>>,
     online: Vec<bool>,
     losses: Losses,
@@ -89,7 +89,7 @@ pub(crate) fn failed(doing: &str) -> impl Fn(libbpf_rs::Error) -> Error + '_ {
     }
 }
 
-/// Runs a program for every task; gives what it writes.
+/// Runs a program for every task; returns its output.
 pub(crate) fn iterate(program: &ProgramMut<'_>) -> Result<Vec<u8>, Error> {
     let link = program.attach().map_err(failed("walk the tasks"))?;
     let mut bytes = Vec::new();
@@ -101,13 +101,13 @@ fn is_eperm(error: &libbpf_rs::Error) -> bool {
     format!("{error:#}").contains("Operation not permitted")
 }
 
-/// Whether this machine lets us record with BPF; the programs are loaded to find out.
+/// Whether this machine allows recording with BPF; loads the programs to find out.
 pub(crate) fn probe() -> Result<(), Error> {
     let cpus = host::machine().cpus.len();
     load(&Options::default(), &Hierarchy::here(), cpus).map(|_| ())
 }
 
-/// Loads the programs, and tells what they can tell on this kernel.
+/// Loads the programs, and returns what they can record on this kernel.
 fn load(
     options: &Options,
     hierarchy: &Hierarchy,
@@ -118,7 +118,7 @@ fn load(
     let load = |functions| load_for(&kernel, options, hierarchy, cpus, functions);
     let functions = kernel.calls("set_cpus_allowed_common");
     let skel = match load(functions) {
-        // Many kernels let none of their functions be traced, and say so when it is tried.
+        // Many kernels allow tracing none of their functions, and report that only on an attempt.
         Err(_) if functions => {
             log::forget();
             load(false)?
@@ -147,7 +147,7 @@ fn load_for(
     functions: bool,
 ) -> Result<RecordSkel<'static>, Error> {
     let cpus = cpus as u32;
-    // The skeleton borrows where its object lives, for as long as the process does.
+    // The skeleton borrows the place of its object, for as long as the process lives.
     let place = Box::leak(Box::new(MaybeUninit::uninit()));
     let mut open = RecordSkelBuilder::default().open(place).map_err(failed("open programs"))?;
     let offset = kernel.preempt_count_offset();
@@ -173,13 +173,13 @@ fn load_for(
     open.load().map_err(failed("load the BPF programs"))
 }
 
-/// By CPU.
+/// By CPU: whether it is online.
 fn online(machine: &Machine) -> Vec<bool> {
     machine.cpus.iter().map(|cpu| cpu.online).collect()
 }
 
 impl Bpf {
-    /// Makes ready to record.
+    /// Prepares a recording.
     pub(crate) fn load(options: &Options) -> Result<Bpf, Error> {
         let hierarchy = Hierarchy::here();
         let machine = host::machine();
@@ -204,7 +204,7 @@ impl Bpf {
         })
     }
 
-    /// Forgets the recording before.
+    /// Resets the state of the previous recording.
     fn reset(&mut self) {
         self.rings.clear();
         self.weave.forget();
@@ -248,17 +248,17 @@ impl Bpf {
         Ok(links)
     }
 
-    /// Every task as it is now.
+    /// The facts of every task as they are now.
     fn walk(&self) -> Result<Vec<Facts>, Error> {
         let words = self.online.len().div_ceil(64);
         let bytes = iterate(&self.skel.progs.walk)?;
         Ok(bytes.chunks_exact(Facts::size(words)).filter_map(|b| Facts::read(b, words)).collect())
     }
 
-    /// Attaches the programs, then walks. Where either fails nothing stays attached.
+    /// Attaches the programs, then walks the tasks. If either fails, no program stays attached.
     fn start(&mut self, walk: impl Fn(&Bpf) -> Result<Vec<Facts>, Error>) -> Result<(), Error> {
         let links = self.attach()?;
-        // What comes before is of no use: some of the programs were not attached yet.
+        // Earlier events are of no use: some of the programs were not attached yet.
         self.begun = clock::now();
         self.pending = Pending::since(self.begun);
         self.walked = Some(walk(self)?);
@@ -271,7 +271,7 @@ impl Bpf {
         if let Some(walked) = &self.walked {
             let seen = walked.iter().map(|facts| facts.time).max().unwrap_or(self.begun);
             if until < seen {
-                return; // something may still come that is newer than what was walked
+                return; // an event may still come that is newer than the walk
             }
             self.weave.start(self.begun, &self.online, walked, &self.pending.all(), sink);
             self.walked = None;
@@ -286,7 +286,7 @@ impl Bpf {
         sink.end(until);
     }
 
-    /// How often the kernel left out one of our programs.
+    /// How often the kernel skipped one of our programs.
     fn misses(&self) -> u64 {
         let misses = |program: BorrowedFd<'_>| {
             let path = format!("/proc/self/fdinfo/{}", program.as_raw_fd());
@@ -297,22 +297,22 @@ impl Bpf {
         self.skel.object().progs().filter_map(|program| misses(program.as_fd())).sum()
     }
 
-    /// What is counted since the programs were loaded.
+    /// The counters since the programs were loaded.
     fn tally(&self) -> Tally {
         let untold = self.lanes().iter().map(|lane| lane.untold).sum();
         Tally { misses: self.misses(), untold }
     }
 
-    /// By CPU.
+    /// The programs' state, by CPU.
     fn lanes(&self) -> &[Lane] {
         let bss = self.skel.maps.bss_data.as_deref();
         bss.map_or(&[], |bss| &bss.lanes[..self.online.len().min(bss.lanes.len())])
     }
 
-    /// What goes on in each CPU.
+    /// The open overrun of each CPU.
     fn overruns(&self) -> Vec<Overrun> {
-        // The programs write while this is read, unlike what `&` says. If another overrun begins
-        // between the two, the end of this one is in its ring already.
+        // The programs write while this is read, although `&` suggests otherwise. If another
+        // overrun begins between the two reads, the end of this one is in its ring already.
         let overrun = |lane: &Lane| {
             let since = Time(black_box(lane).lost_since);
             let count = black_box(lane).lost;
@@ -321,7 +321,7 @@ impl Bpf {
         self.lanes().iter().map(overrun).collect()
     }
 
-    /// Takes what is in the rings.
+    /// Takes the records from the rings.
     fn take(&mut self) {
         let seen = self.overruns();
         self.rings.take(&mut self.pending.fresh);
@@ -341,7 +341,7 @@ impl Recording for Bpf {
     }
 
     fn finish(&mut self, sink: &mut dyn Sink) -> Summary {
-        // Up to here everything was recorded; what some of the programs still add is of no use.
+        // Everything up to here was recorded; what some of the programs still add is of no use.
         let end = clock::now();
         self.links.clear();
         self.take();
@@ -375,7 +375,8 @@ mod tests {
 
     use super::*;
 
-    /// A recorder with the smallest rings, unless this machine does not allow any; says so then.
+    /// A recorder with the smallest rings. `None`, with a message, if this machine does not allow
+    /// one.
     fn loaded(test: &str) -> Option<Bpf> {
         let options = Options { ring_bytes: 64 << 10, ..Options::default() };
         let skip = |error: Error| println!("SKIPPED {test}: {error}: {}", error.help());
@@ -422,7 +423,7 @@ mod tests {
             sleep(Duration::from_millis(20));
             bpf.drain(&mut sink);
         }
-        // Detaching takes its time, and others go on meanwhile.
+        // Detaching takes some time, and other tasks run meanwhile.
         let at_least = all(&bpf) - before;
         bpf.finish(&mut sink);
         let at_most = all(&bpf) - before;

@@ -1,4 +1,4 @@
-//! One ring a CPU.
+//! One ring per CPU.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,13 +11,13 @@ use wastenot_model::CpuId;
 
 use crate::wire::{Facts, Kind, Wire};
 
-/// What was taken out of the rings.
+/// What was taken from the rings.
 #[derive(Default)]
 struct Inbox {
     wires: Vec<Wire>,
-    /// By what their record calls them, until they are told.
+    /// By the number in their record, until they are written to the sink.
     facts: HashMap<u32, Facts>,
-    /// What the next are called.
+    /// The number of the next facts.
     next: u32,
 }
 
@@ -25,7 +25,7 @@ struct Inbox {
 pub(super) struct Rings {
     buffer: RingBuffer<'static>,
     inbox: Rc<RefCell<Inbox>>,
-    /// The kernel wakes us through their descriptors.
+    /// The kernel wakes us through the descriptors of these maps.
     _maps: Vec<MapHandle>,
 }
 
@@ -41,7 +41,7 @@ impl Rings {
             sz: size_of::<libbpf_rs::libbpf_sys::bpf_map_create_opts>() as _,
             ..Default::default()
         };
-        // There may be many CPUs that never come up.
+        // There may be many CPUs that never come online.
         let bytes = |&online: &bool| if online { bytes } else { bytes.min(64 << 10) };
         let ring = |online| {
             MapHandle::create(MapType::RingBuf, Some("ring"), 0, 0, bytes(online), &options)
@@ -62,13 +62,13 @@ impl Rings {
         Ok(Rings { buffer, inbox, _maps: maps })
     }
 
-    /// Waits until a ring fills, a signal comes, or the time is over.
+    /// Waits until a ring fills, a signal arrives, or the time is over.
     pub(super) fn wait(&self, time: Duration) {
-        // What it says is of no interest: draining finds out.
+        // The result does not matter: draining finds out.
         self.buffer.poll_raw(time);
     }
 
-    /// Forgets what is in the rings.
+    /// Drops what is in the rings.
     pub(super) fn clear(&self) {
         self.buffer.consume_raw();
         let mut inbox = self.inbox.borrow_mut();
@@ -76,13 +76,13 @@ impl Rings {
         inbox.facts.clear();
     }
 
-    /// Moves what is in the rings behind `wires`. Of facts the record says which.
+    /// Appends the contents of the rings to `wires`. A record of facts holds their number.
     pub(super) fn take(&self, wires: &mut Vec<Wire>) {
         self.buffer.consume_raw();
         wires.append(&mut self.inbox.borrow_mut().wires);
     }
 
-    /// The facts that a record speaks of; each are told once.
+    /// The facts that a record refers to; each are returned once.
     pub(super) fn facts(&self, wire: &Wire) -> Option<Facts> {
         match wire.kind {
             Kind::Facts => self.inbox.borrow_mut().facts.remove(&wire.other),

@@ -17,7 +17,7 @@ fn push(flight: &mut Flight, time: u64, event: Event) {
     flight.push(Entry { time: Time(time), cpu: CpuId(0), by: By::UNKNOWN, event });
 }
 
-/// A flight of 100 ms in which nothing happened yet, and a task.
+/// A flight of 100 ms without events yet, and a task.
 fn begun() -> (Flight, TaskId) {
     let mut flight = flight(Span::ms(100));
     let name = flight.name("parent");
@@ -26,8 +26,8 @@ fn begun() -> (Flight, TaskId) {
     (flight, parent)
 }
 
-/// A task that is created, gets a name, a mask and a cgroup that nobody had before, runs and ends;
-/// of every tenth the end is lost.
+/// A task that is created, gets a new name, a new mask and a new cgroup, runs and ends; of every
+/// tenth task the end is lost.
 fn life(flight: &mut Flight, number: u64, parent: TaskId, time: u64) {
     let name = flight.name(&format!("kworker/{number}"));
     let task = flight.task(Task::new(number as i32, name));
@@ -59,7 +59,7 @@ fn a_storm_of_short_lives_leaves_memory_flat() {
     let (mut flight, parent) = begun();
     let (mut parts, mut events, mut sizes) = (0, 0, Vec::new());
     for number in 0..100_000 {
-        // Of each a tenth of a millisecond: a thousand are at hand.
+        // Each task lives a tenth of a millisecond: a thousand are kept.
         life(&mut flight, number, parent, 1 + number * 100_000);
         if number % 500 == 499 {
             let part = flight.part().expect("something happened");
@@ -123,7 +123,7 @@ fn what_is_saved_has_the_names_masks_and_groups_of_its_tasks_after_a_storm() {
 
 #[test]
 fn memory_is_taken_as_events_come_and_no_more_than_was_allowed() {
-    // That much is nowhere.
+    // No machine has that much.
     for (memory, most) in [(u64::MAX, 1 << 18), (1 << 20, (1 << 20) / size_of::<Row>())] {
         let mut flight = Flight::new(head(), Span::s(1), memory);
         assert_eq!(flight.rows.capacity(), 0);

@@ -1,7 +1,8 @@
-//! A tracefs instance that does not outlive its maker.
+//! A tracefs instance that does not outlive its creator.
 //!
-//! Dropped, it removes itself. If its maker is killed, a shell that holds the other end of a pipe
-//! does ([`Guard`]); if that is killed too, whoever records next ([`remove_left`]).
+//! It removes itself when it is dropped. If its creator is killed, a shell that holds the other end
+//! of a pipe removes it ([`Guard`]); if the shell is killed too, the next recorder does
+//! ([`remove_left`]).
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -14,18 +15,18 @@ use wastenot_model::CpuId;
 
 use crate::Error;
 
-/// Names are `wastenot-PID-START-NUMBER`: a process and when it started, in the ticks of
-/// /proc/PID/stat, since numbers of processes are used again.
+/// Names are `wastenot-PID-START-NUMBER`: a process and its start time, in the ticks of
+/// /proc/PID/stat, since process ids are reused.
 const PREFIX: &str = "wastenot-";
 
-/// An instance, and whoever removes it when we cannot.
+/// An instance, and the guard that removes it when we cannot.
 #[derive(Debug)]
 pub(super) struct Instance {
     path: PathBuf,
     guard: Guard,
 }
 
-/// What did not work, on which file.
+/// An error for an operation that failed, on this file.
 pub(super) fn failed<'a>(doing: &'a str, path: &'a Path) -> impl Fn(io::Error) -> Error + 'a {
     move |error| match error.kind() {
         io::ErrorKind::ReadOnlyFilesystem => Error::ReadOnly,
@@ -35,7 +36,7 @@ pub(super) fn failed<'a>(doing: &'a str, path: &'a Path) -> impl Fn(io::Error) -
 }
 
 impl Instance {
-    /// Makes one. It records at once, but no event is on.
+    /// Creates an instance. It records at once, but no event is enabled.
     pub(super) fn create(tracefs: &Path) -> Result<Instance, Error> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let (pid, number) = (std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
@@ -63,7 +64,7 @@ impl Instance {
     }
 
     /// The content of a file. Some of them end after the first read, however short (6.18's
-    /// `header_page`), so there is room for all of it at once.
+    /// `header_page`), so the buffer has room for all of it at once.
     pub(super) fn read(&self, file: &str) -> Option<Vec<u8>> {
         let mut content = Vec::with_capacity(16 << 10);
         fs::File::open(self.path.join(file)).ok()?.read_to_end(&mut content).ok()?;
@@ -82,7 +83,7 @@ impl Instance {
         cpus
     }
 
-    /// Events of a CPU that were overwritten or found no room, by its statistics.
+    /// Events of a CPU that were overwritten or dropped, by its statistics.
     pub(super) fn lost(&self, cpu: CpuId) -> u64 {
         let text = self.read(&format!("per_cpu/cpu{cpu}/stats")).unwrap_or_default();
         overruns(&String::from_utf8_lossy(&text))
@@ -95,7 +96,7 @@ impl Drop for Instance {
     }
 }
 
-/// The sum of what `per_cpu/cpuN/stats` says was lost.
+/// The sum of the losses in `per_cpu/cpuN/stats`.
 fn overruns(stats: &str) -> u64 {
     let count = |line: &str| {
         let (what, count) = line.split_once(": ")?;
@@ -105,8 +106,8 @@ fn overruns(stats: &str) -> u64 {
     stats.lines().filter_map(count).sum()
 }
 
-/// Removes what recorders left that live no more. One whose files are open stays: it is recorded
-/// from where we do not see, in another PID namespace.
+/// Removes the instances of recorders that no longer live. An instance whose files are open stays:
+/// a recorder in another PID namespace, which we do not see, uses it.
 pub(super) fn remove_left(tracefs: &Path) {
     let entries = fs::read_dir(tracefs.join("instances")).into_iter().flatten().flatten();
     for entry in entries {
@@ -116,7 +117,7 @@ pub(super) fn remove_left(tracefs: &Path) {
     }
 }
 
-/// Whether `name` is that of an instance whose maker is gone.
+/// Whether `name` is that of an instance whose creator is gone.
 fn is_left(name: &str, started: impl Fn(u32) -> Option<u64>) -> bool {
     let Some(maker) = name.strip_prefix(PREFIX) else { return false };
     let mut numbers = maker.split('-').map(|number| number.parse::<u64>().ok());
@@ -129,21 +130,21 @@ fn is_left(name: &str, started: impl Fn(u32) -> Option<u64>) -> bool {
 /// When a process started, in clock ticks since boot: field 22 of its stat (proc_pid_stat(5)).
 fn started(pid: u32) -> Option<u64> {
     let stat = wastenot_host::read(&format!("/proc/{pid}/stat"))?;
-    // The name before it may hold anything, even brackets.
+    // The name before it may contain any character, even brackets.
     stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
 }
 
-/// Waits until its input ends, then removes `$1`. Files of the killed process may be open for a
-/// moment longer. No signal that a terminal sends ends it.
+/// Waits until its input ends, then removes `$1`. Files of the killed process may stay open for a
+/// moment. No signal that a terminal sends ends it.
 const SCRIPT: &str = "trap '' HUP INT QUIT TERM; read -r _; tries=0; \
     while [ -d \"$1\" ] && ! rmdir \"$1\" && [ $tries -lt 100 ]; do \
     tries=$((tries + 1)); sleep 0.1 || sleep 1; done";
 
-/// A shell that removes an instance when we are gone. Its input is a pipe of which only we hold
-/// the other end.
+/// A shell that removes an instance when we are gone. Its input is a pipe whose other end only we
+/// hold.
 #[derive(Debug)]
 struct Guard {
-    /// None where there is no shell: then only the next recorder cleans up.
+    /// None if there is no shell: then only the next recorder cleans up.
     shell: Option<Child>,
 }
 
@@ -152,12 +153,14 @@ impl Guard {
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", SCRIPT, "wastenot-guard"]).arg(path);
         shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        // Out of the group that a Ctrl-C or a kill of the whole job reaches, and in nobody's way.
+        // Out of the process group that a Ctrl-C or a kill of the whole job reaches, and without a
+        // working directory that it would keep busy.
         shell.process_group(0).current_dir("/");
         Guard { shell: shell.spawn().ok() }
     }
 
-    /// Lets it go. It ends at once if the instance is `removed`; else it tries on without us.
+    /// Releases the guard. It ends at once if the instance is `removed`; else it keeps trying
+    /// without us.
     fn dismiss(&mut self, removed: bool) {
         let Some(mut shell) = self.shell.take() else { return };
         drop(shell.stdin.take());

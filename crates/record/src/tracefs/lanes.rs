@@ -1,4 +1,4 @@
-//! The pages of each CPU's ring buffer, taken out as they are.
+//! The pages of each CPU's ring buffer, taken out unchanged.
 
 use std::fs::File;
 use std::io;
@@ -13,14 +13,14 @@ use wastenot_model::CpuId;
 use super::instance::{Instance, failed};
 use crate::Error;
 
-/// As much as a pipe holds at once.
+/// The capacity of a pipe.
 const PIPE_BYTES: usize = 64 << 10;
 
 /// The buffers of all CPUs.
 #[derive(Debug)]
 pub(super) struct Lanes {
     lanes: Vec<(CpuId, File)>,
-    /// Spliced pages come through here; its two ends.
+    /// Spliced pages pass through this pipe; its two ends.
     out: OwnedFd,
     into: OwnedFd,
     buffer: Vec<u8>,
@@ -47,10 +47,10 @@ impl Lanes {
         self.lanes.iter().map(|(cpu, _)| cpu.index() + 1).max().unwrap_or(0)
     }
 
-    /// Waits until a buffer fills, a signal comes, or the time is over.
+    /// Waits until a buffer fills, a signal arrives, or the time is over.
     ///
-    /// Kernels before 6.1 look at no percentage here and come back at once, since our own waiting
-    /// is recorded too: a rest keeps that from turning in circles.
+    /// Kernels before 6.1 ignore the percentage here and return at once, since our own waiting is
+    /// recorded too: a pause prevents a busy loop.
     pub(super) fn wait(&self, at_most: Duration) {
         const REST: Duration = Duration::from_millis(5);
         let begun = Instant::now();
@@ -62,12 +62,12 @@ impl Lanes {
         let mut fds: Vec<PollFd<'_>> =
             self.lanes.iter().map(|(_, file)| PollFd::new(file, PollFlags::IN)).collect();
         if let Ok(left) = Timespec::try_from(left) {
-            // What it says is of no interest: taking finds out.
+            // The result does not matter: taking finds out.
             let _ = poll(&mut fds, Some(&left));
         }
     }
 
-    /// Hands on everything that is in the buffers, page by page.
+    /// Hands on all that is in the buffers, page by page.
     pub(super) fn take(&mut self, mut each: impl FnMut(CpuId, &[u8])) {
         for (cpu, file) in &self.lanes {
             // Whole pages: more may have come while a full pipe was emptied.
@@ -86,8 +86,8 @@ impl Lanes {
                     break;
                 }
             }
-            // Then the page that is being written: only `read` gives out part of one. What was
-            // recorded before we came is in it.
+            // Then the page that is being written: only `read` returns part of a page. It contains
+            // the events that were recorded before this call.
             let page = &mut self.buffer[..self.page_size];
             if let Ok(1..) = rustix::io::read(file, &mut *page) {
                 each(*cpu, page);

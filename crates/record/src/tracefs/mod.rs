@@ -1,10 +1,10 @@
-//! The recorder where BPF may not be used: a tracefs instance of its own.
+//! The recorder for machines without BPF: a tracefs instance of its own.
 //!
-//! [`instance`] makes the instance and removes it whatever happens, [`lanes`] takes the ring
-//! buffers' pages out, [`Proc`] has what events do not contain. Pages are decoded by the code that
-//! reads files ([`wastenot_read::live`]).
+//! [`instance`] creates the instance and always removes it, [`lanes`] takes pages out of the ring
+//! buffers, [`Proc`] has what events do not contain. The code that reads files decodes the pages
+//! ([`wastenot_read::live`]).
 //!
-//! Less is told than with BPF: no affinities, no quotas, no state at the start.
+//! It records less than BPF: no affinities, no quotas, no state at the start.
 
 mod instance;
 mod lanes;
@@ -21,7 +21,7 @@ use crate::clock::{self, Suspended};
 use crate::merge::{LATE, Pending, Timed};
 use crate::{Error, Options, Recording, Summary, host};
 
-/// How full a CPU's buffer is, in percent, when it wakes us.
+/// The fill level of a CPU's buffer, in percent, at which it wakes us.
 const WAKE_PERCENT: &str = "25";
 
 /// A recording through tracefs.
@@ -33,9 +33,9 @@ pub(crate) struct Tracefs {
     assembler: Assembler,
     proc: Proc,
     pending: Pending<Record>,
-    /// What happened before is decoded, unless it was lost.
+    /// Everything before this time is decoded, unless it was lost.
     looked: Time,
-    /// Events of each CPU that records say were lost.
+    /// Events of each CPU that records report as lost.
     lost: Vec<u64>,
     suspended: Suspended,
     summary: Summary,
@@ -88,14 +88,14 @@ impl Tracefs {
         Ok((tracefs, head))
     }
 
-    /// Decodes what the buffers hold.
+    /// Decodes the contents of the buffers.
     fn take(&mut self) {
         let now = clock::now();
         let (decoder, records) = (&mut self.decoder, &mut self.pending.fresh);
         self.lanes.take(|cpu, page| decoder.page(cpu, page, records));
         for record in &mut self.pending.fresh {
             if let Some(count) = record.lost() {
-                // A page tells of losses before it; the last look was not among them.
+                // A page reports losses before it; the time of the last call was not among them.
                 record.hold(self.looked);
                 let count = count.map_or(0, u64::from);
                 self.lost[record.cpu().index()] += count;
@@ -131,16 +131,16 @@ impl Tracefs {
     }
 }
 
-/// Sets the instance up, switches the events on and reads what they look like. Nothing is recorded
-/// yet.
+/// Sets the instance up, enables the events and reads their formats. Nothing is recorded yet.
 fn configure(instance: &Instance, options: &Options) -> Result<Decoder, Error> {
     instance.set("tracing_on", "0")?;
-    // The clock first: to change it empties the buffers.
+    // The clock first: changing it empties the buffers.
     instance.set("trace_clock", "mono")?;
     instance.set("buffer_size_kb", &options.ring_bytes.div_ceil(1024).to_string())?;
-    // What follows is inherited from the top of tracefs, where anybody may have changed it, and
-    // none of it is in all kernels: `overwrite` loses the oldest and says where, the next two
-    // would have each switch noted for a table of names that we do not read.
+    // The following options are inherited from the top of tracefs, where any user with access may
+    // have changed them, and no kernel need have all of them: `overwrite` loses the oldest events
+    // and marks where; the next two would record each switch for a table of names that we do not
+    // read.
     for (file, value) in [
         ("buffer_percent", WAKE_PERCENT),
         ("options/overwrite", "1"),
@@ -175,7 +175,7 @@ impl Recording for Tracefs {
     }
 
     fn finish(&mut self, sink: &mut dyn Sink) -> Summary {
-        // Up to here everything was recorded; what some CPUs still add is of no use.
+        // Everything up to here was recorded; what some CPUs still add is of no use.
         let end = clock::now();
         // If this fails we record until the end of `take`, which does no harm.
         let _ = self.instance.set("tracing_on", "0");

@@ -1,5 +1,5 @@
-//! From a suspicion to a verdict: events are recorded for the confirmation time, then State knows
-//! what a look cannot see.
+//! From a suspicion to a verdict: events are recorded for the confirmation time; from them State
+//! derives what a look cannot see.
 
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
@@ -12,28 +12,28 @@ use super::{Options, is_readable};
 use crate::recording::{Anew, load};
 use crate::{Error, Way, clock};
 
-/// So long one who interrupts waits at most.
+/// The longest that an interruption has to wait.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Records when it is asked to. The programs are loaded all the time, and attached to nothing
-/// meanwhile: to load them takes more CPU time than to confirm a suspicion.
+/// Records on request. The programs are loaded all the time and attached only while it records:
+/// loading them takes more CPU time than confirming a suspicion.
 pub(super) struct Confirm {
     recording: Box<dyn Anew>,
     options: Options,
 }
 
-/// What came of looking into a suspicion.
+/// The result of a confirmation.
 #[derive(Debug)]
 pub(super) struct Verdict {
-    /// Events that found no room.
+    /// Dropped events.
     pub(super) lost: u64,
-    /// Whether it is one violation, or several.
+    /// Whether there is at least one violation.
     pub(super) confirmed: bool,
-    /// Those that can be described, one for each group of CPUs that idled.
+    /// The violations that can be described, one for each group of idle CPUs.
     pub(super) violations: Vec<Violation>,
     /// CPU time wasted while events were recorded.
     pub(super) wasted: Span,
-    /// What happened meanwhile.
+    /// The events recorded meanwhile.
     pub(super) history: History,
 }
 
@@ -43,8 +43,8 @@ impl Confirm {
         Ok(Confirm { recording: load(&how)?, options: *options })
     }
 
-    /// Records for as long as the rules ask and tells whether there is a violation. It goes on
-    /// `since` then, where that is known. `None` when `interrupt` can be read before.
+    /// Records for as long as the rules require and judges whether there is a violation. If `since`
+    /// is known, the violation has lasted since then. `None` if `interrupt` becomes readable first.
     pub(super) fn look_into(
         &mut self,
         since: Option<Time>,
@@ -72,13 +72,14 @@ impl Confirm {
     }
 }
 
-/// The rules look first after a period of theirs, and what ends on the last event is open still.
+/// The rules check first after one of their periods, and an episode that ends on the last event is
+/// still open.
 fn length(options: &Options) -> Span {
     let rules = options.rules();
     Span(rules.confirm.0 + 2 * rules.period.0)
 }
 
-/// What the rules say of what was recorded.
+/// Applies the rules to what was recorded.
 fn judge(since: Option<Time>, history: History, lost: u64, options: &Options) -> Verdict {
     let asked = wastenot_check::Options { sanity: options.rules(), ..Default::default() };
     let check = wastenot_check::check(&history, &asked);
@@ -93,7 +94,8 @@ fn judge(since: Option<Time>, history: History, lost: u64, options: &Options) ->
     Verdict { lost, confirmed, violations, wasted, history }
 }
 
-/// The rules name when and which CPU idled; who waited longest beside it is the one to begin with.
+/// The rules return when a CPU idled, and which; the task that waited longest meanwhile is
+/// described.
 pub(super) fn describe(
     since: Time,
     (seen, idle): (Time, CpuId),

@@ -1,4 +1,4 @@
-//! Events hooked all the time: every part of what happened is judged as it comes in.
+//! Events hooked all the time: every part of the events is judged as it arrives.
 
 use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
@@ -20,12 +20,12 @@ use crate::recording::{self, Recording};
 use crate::trigger::wait_that_ended;
 use crate::{Error, Way, clock};
 
-/// Parts are about so long.
+/// The approximate length of a part.
 const PART: Duration = Duration::from_millis(100);
-/// Of each CPU, where events wait to be drained.
+/// Per CPU, where events wait to be drained.
 const RING_BYTES: u32 = 4 << 20;
 
-/// A watch by events.
+/// A watch with events.
 pub(super) struct Exact {
     recording: Box<dyn Recording>,
     flight: Flight,
@@ -46,12 +46,12 @@ impl Exact {
         Ok(Exact { recording, flight, judge })
     }
 
-    /// What was seen so far.
+    /// The figures so far.
     pub(super) fn figures(&self) -> Arc<Mutex<Figures>> {
         Arc::clone(&self.judge.figures)
     }
 
-    /// Waits for the next violation. `None` when `interrupt` can be read or it is `until`.
+    /// Waits for the next violation. `None` if `interrupt` becomes readable or at `until`.
     pub(super) fn next(
         &mut self,
         interrupt: BorrowedFd<'_>,
@@ -75,7 +75,7 @@ impl Exact {
     }
 }
 
-/// Judges parts that follow upon each other.
+/// Judges consecutive parts.
 struct Judge {
     options: Options,
     events: Events,
@@ -85,9 +85,9 @@ struct Judge {
     /// The violation that goes on.
     open: Option<Open>,
     beside: Beside,
-    /// Not told yet.
+    /// Violations not returned yet.
     found: VecDeque<Violation>,
-    /// By kind: before this nothing is told, only counted.
+    /// By kind: before this time violations are only counted, not reported.
     quiet_until: [Time; Kind::ALL.len()],
 }
 
@@ -115,7 +115,7 @@ impl Judge {
         }
     }
 
-    /// Looks at the next part. `history` is what is still known of the time before, too.
+    /// Judges the next part. `history` also holds what is still known of the time before.
     fn look(&mut self, part: &History, history: impl Fn() -> History) {
         let asked = wastenot_check::Options::default();
         let (movable, scope) = (Movable::survey(part), Scope::new(part, &asked));
@@ -136,7 +136,8 @@ impl Judge {
         self.others(&verdicts, part.window().to, &history);
     }
 
-    /// One that goes on beside the same CPUs is confirmed again and again, and told once.
+    /// A violation that goes on beside the same CPUs is confirmed again and again, but reported
+    /// once.
     fn idle_while_overloaded(
         &mut self,
         verdicts: &Verdicts,
@@ -171,7 +172,7 @@ impl Judge {
         }
     }
 
-    /// Those of the other kinds are counted if they are asked for, and the first is told.
+    /// Violations of the other kinds are counted if requested, and the first is reported.
     fn others(&mut self, verdicts: &Verdicts, now: Time, history: &impl Fn() -> History) {
         if self.events.deficits {
             self.metrics.violated(Kind::RunTimeDeficit, verdicts.deficits);
@@ -192,7 +193,7 @@ impl Judge {
         }
     }
 
-    /// At most one of a kind is told in a period.
+    /// At most one of a kind is reported in a period.
     fn may_tell(&mut self, kind: Kind, now: Time) -> bool {
         let quiet_until = &mut self.quiet_until[kind as usize];
         let may = now >= *quiet_until;
@@ -203,7 +204,7 @@ impl Judge {
     }
 }
 
-/// Who waited, and what was wasted, from the report on.
+/// The task that waited, and the waste, from the report on.
 fn describe(report: (Time, CpuId), now: Time, history: &History) -> Option<Violation> {
     let window = Window { from: report.0, to: now };
     let asked = wastenot_check::Options { window, ..Default::default() };
@@ -211,7 +212,7 @@ fn describe(report: (Time, CpuId), now: Time, history: &History) -> Option<Viola
     confirm::describe(report.0, report, history, &check, now)
 }
 
-/// Tells the metrics how long tasks waited, and what was lost.
+/// Adds the length of waits, and losses, to the metrics.
 struct Waits<'m> {
     metrics: &'m Metrics,
 }

@@ -1,4 +1,5 @@
-//! One violation from its first confirmation to its end: confirmed anew each period, told once.
+//! One violation from its first confirmation to its end: confirmed again each period, reported
+//! once.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,12 +9,12 @@ use wastenot_model::{Span, Time};
 use super::confirm::Verdict;
 use super::{Figures, Metrics, Run, Violation};
 
-/// Beside which CPUs violations go on. One beside others is another one.
+/// The CPUs beside which violations go on. Beside other CPUs there is another violation.
 #[derive(Debug)]
 pub(super) struct Beside {
-    /// When each idled last.
+    /// When each CPU idled last.
     idled: BTreeMap<u16, Time>,
-    /// One that did not idle for so long is forgotten.
+    /// A CPU that did not idle for this long is dropped.
     memory: Span,
 }
 
@@ -22,7 +23,7 @@ impl Beside {
         Beside { idled: BTreeMap::new(), memory }
     }
 
-    /// Notes who idled until `now`; whether that is news: none of them did before.
+    /// Records the CPUs that idled until `now`; returns whether none of them did before.
     pub(super) fn is_news(&mut self, idle: &[u16], now: Time) -> bool {
         self.idled.retain(|_, last| now.since(*last) < self.memory);
         let news = !idle.iter().any(|cpu| self.idled.contains_key(cpu));
@@ -30,7 +31,7 @@ impl Beside {
         news
     }
 
-    /// Whether it is known that this CPU idles; it does until `now`.
+    /// Whether this CPU is known to idle; if so, records that it idles until `now`.
     pub(super) fn knows(&mut self, cpu: u16, now: Time) -> bool {
         let memory = self.memory;
         let last = self.idled.get_mut(&cpu).filter(|last| now.since(**last) < memory);
@@ -38,14 +39,14 @@ impl Beside {
     }
 }
 
-/// Follows what is confirmed.
+/// Follows confirmed violations.
 #[derive(Debug)]
 pub(super) struct Follow {
     metrics: Arc<Metrics>,
     open: Option<Open>,
     beside: Beside,
-    /// The looks in a row of which it is known what they found: that is none of a violation that
-    /// they find later.
+    /// The end of the consecutive looks that were judged already: they are not part of a violation
+    /// that is found later.
     done: Time,
 }
 
@@ -55,35 +56,35 @@ struct Open {
     since: Time,
     /// The latest looks that found it.
     run: Run,
-    /// It is over if it is not confirmed anew until then.
+    /// It is over unless it is confirmed again until then.
     expires: Time,
 }
 
 impl Follow {
-    /// One that is confirmed beside CPUs that did not idle for `memory` is another one.
+    /// A violation confirmed beside CPUs that did not idle for `memory` is a new one.
     pub(super) fn new(metrics: Arc<Metrics>, memory: Span) -> Follow {
         Follow { metrics, open: None, beside: Beside::new(memory), done: Time(0) }
     }
 
-    /// Whether all that `run` found may be of a violation that is confirmed now.
+    /// Whether all that `run` found may belong to a violation that is confirmed now.
     pub(super) fn is_fresh(&self, run: &Run) -> bool {
         self.open.is_none() && run.since != self.done
     }
 
-    /// When the violation that goes on is over, unless it is confirmed anew.
+    /// When the violation that goes on is over, unless it is confirmed again.
     pub(super) fn expires(&self) -> Time {
         self.open.as_ref().map_or(Time::MAX, |open| open.expires)
     }
 
-    /// Nobody could look whether it goes on.
+    /// It could not be checked whether the violation goes on.
     pub(super) fn hold(&mut self, expires: Time) {
         if let Some(open) = &mut self.open {
             open.expires = expires;
         }
     }
 
-    /// What `run` found was confirmed. Looks had found so much `before` and `after`. Gives what is
-    /// news.
+    /// What `run` found was confirmed. `before` and `after` are the figures of the looks at these
+    /// times. Returns what is new.
     pub(super) fn confirmed(
         &mut self,
         run: Run,
@@ -92,7 +93,7 @@ impl Follow {
         expires: Time,
     ) -> Vec<Violation> {
         self.metrics.confirmed();
-        // Looks count tasks that are pinned as well: of what they found, so much was waste.
+        // Looks count pinned tasks as well: this share of what they found was waste.
         let found = after.suspect_cpu_ns.saturating_sub(before.suspect_cpu_ns);
         let share = verdict.wasted.0 as f64 / found.max(1) as f64;
         let fresh = self.is_fresh(&run);
@@ -111,14 +112,14 @@ impl Follow {
         news
     }
 
-    /// What `run` found is no violation, and none goes on. Looks have found so much until `now`.
+    /// What `run` found is no violation, and none goes on. `now` holds the figures so far.
     pub(super) fn cleared(&mut self, run: &Run, now: &Figures) {
         self.metrics.cleared();
         self.end(now);
         self.done = run.since;
     }
 
-    /// The violation that went on does no longer. Looks have found so much until `now`.
+    /// The violation that went on has ended. `now` holds the figures so far.
     pub(super) fn end(&mut self, now: &Figures) {
         let Some(open) = self.open.take() else { return };
         let known = [now.run, now.last].into_iter().find(|run| run.since == open.run.since);
@@ -148,7 +149,7 @@ mod tests {
         Figures { now: run.until, suspect_cpu_ns: ms * MS, run, ..Figures::default() }
     }
 
-    /// Confirmed beside each of these groups of CPUs; so much was wasted meanwhile.
+    /// Confirmed beside each of these groups of CPUs, with `wasted_ms` of waste meanwhile.
     fn beside(groups: &[&[u16]], wasted_ms: u64) -> Verdict {
         let violation =
             |cpus: &&[u16]| Violation { since_ns: 100 * MS, idle_cpus: cpus.to_vec(), ..sample() };
@@ -189,7 +190,7 @@ mod tests {
         assert_eq!(at_s(1, &[&[1, 2], &[5]]), [vec![1, 2], vec![5]]);
         assert!(at_s(2, &[&[2, 3], &[5]]).is_empty());
         assert_eq!(at_s(3, &[&[3], &[7]]), [vec![7]]);
-        // Nobody saw CPU 5 idle for ten seconds.
+        // CPU 5 was not seen idle for ten seconds.
         assert_eq!(at_s(12, &[&[5]]), [vec![5]]);
         assert_eq!(sample_of(&metrics, "wastenot_violations_total{kind=\"idle-while"), 4.0);
     }
@@ -219,7 +220,7 @@ mod tests {
         let (before, after) = (figures(61_000, on), figures(61_100, run(0, 61_100)));
         follow.confirmed(on, [&before, &after], &beside(&[&[1]], 100), Time(1));
         assert_eq!(wasted(&metrics, &figures(61_250, run(0, 61_250))), 0.25);
-        // It ends, and what looks like it goes on.
+        // It ends, and similar looks follow.
         follow.cleared(&run(0, 61_500), &figures(61_500, run(0, 61_500)));
         assert_eq!(wasted(&metrics, &figures(99_000, run(0, 99_000))), 0.5);
     }

@@ -1,4 +1,4 @@
-//! The timer in the kernel that looks at run queues, and what it saw.
+//! The timer in the kernel that looks at run queues, and its figures.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -20,7 +20,7 @@ mod skeleton {
 }
 use skeleton::{WatchSkel, WatchSkelBuilder};
 
-/// The timer. It stops when this and every [`Gauge`] of it is dropped, or the process dies.
+/// The timer. It stops when this and every [`Gauge`] of it are dropped, or the process dies.
 pub(crate) struct Looks {
     ring: RingBuffer<'static>,
     told: Rc<Cell<Option<Run>>>,
@@ -30,7 +30,7 @@ pub(crate) struct Looks {
 }
 
 impl Looks {
-    /// Begins to look.
+    /// Starts the timer.
     pub(crate) fn begin(rhythm: &Rhythm) -> Result<Looks, Error> {
         let kernel = Kernel::running()?;
         kernel.can_look()?;
@@ -72,8 +72,8 @@ impl Looks {
         }
     }
 
-    /// Waits until something is suspected; `None` when `interrupt` can be read, a signal came, or
-    /// the time is over. Of what came while nobody waited the latest counts.
+    /// Waits for a suspicion; `None` if `interrupt` becomes readable, a signal arrives, or the time
+    /// is over. Of the suspicions that arrived before the call, the latest counts.
     pub(crate) fn wait(
         &self,
         interrupt: BorrowedFd<'_>,
@@ -92,7 +92,7 @@ impl Looks {
         }
     }
 
-    /// Reads the figures wherever it is moved to.
+    /// A reader of the figures that can be moved to another thread.
     pub(crate) fn gauge(&self) -> Result<Gauge, Error> {
         let map = MapHandle::try_from(&self.skel.maps.seen);
         let (begun, look) = (self.begun, self.look);
@@ -100,7 +100,7 @@ impl Looks {
     }
 }
 
-/// Reads what the timer saw.
+/// Reads the timer's figures.
 #[derive(Debug)]
 pub(crate) struct Gauge {
     map: MapHandle,
@@ -109,7 +109,7 @@ pub(crate) struct Gauge {
 }
 
 impl Gauge {
-    /// What was seen so far. The timer may add to it meanwhile: figures may be a look apart.
+    /// The figures so far. The timer may update them meanwhile: they may differ by a look.
     pub(crate) fn read(&self) -> Result<Figures, Error> {
         let bytes = self.map.lookup(&[0; 4], MapFlags::ANY);
         let bytes = bytes.map_err(failed("read what the timer saw"))?.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the watch found, as OpenMetrics text.
+//! The findings of the watch, as OpenMetrics text.
 
 use std::fmt;
 use std::sync::atomic::AtomicU64;
@@ -25,10 +25,10 @@ pub(super) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
-    /// Of violations that ended, and since when the one lasts that goes on.
+    /// Waste of violations that ended, and the look figures at the start of the one that goes on.
     wasted_before_ns: AtomicU64,
     wasting_from: AtomicU64,
-    /// Bits of a float.
+    /// The bits of a float.
     share: AtomicU64,
     wasted: Seconds,
     suspected: Seconds,
@@ -45,7 +45,7 @@ pub struct Metrics {
     kept: Gauge,
 }
 
-/// No violation goes on: looks do not find so much.
+/// No violation goes on: looks never find this much.
 const NOTHING: u64 = u64::MAX;
 
 type Seconds = Counter<f64, AtomicU64>;
@@ -54,7 +54,7 @@ type Seconds = Counter<f64, AtomicU64>;
 const BOUNDS: [f64; 12] = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 60.0, 600.0, 3600.0];
 
 impl Metrics {
-    /// All of them at zero, of a watch over this kernel: by looks, or `exact` by events.
+    /// All metrics at zero, for a watch over this kernel: with looks, or `exact` with events.
     pub fn new(kernel: &str, exact: bool) -> Metrics {
         let mut metrics = Metrics {
             registry: Registry::with_prefix("wastenot"),
@@ -119,7 +119,7 @@ impl Metrics {
         all.register_with_unit("kept", help, Unit::Bytes, self.kept.clone());
     }
 
-    /// A suspicion was a violation, or one that goes on.
+    /// A suspicion was a violation, new or already known.
     pub(super) fn confirmed(&self) {
         self.suspicions.add(0, 1);
     }
@@ -127,16 +127,16 @@ impl Metrics {
     pub(super) fn cleared(&self) {
         self.suspicions.add(1, 1);
     }
-    /// A suspicion could not be looked into.
+    /// A suspicion could not be checked.
     pub(super) fn failed(&self) {
         self.suspicions.add(2, 1);
     }
-    /// So many suspicions were confirmed, and so many cleared.
+    /// Adds confirmed and cleared suspicions.
     pub(super) fn judged(&self, confirmed: u64, cleared: u64) {
         self.suspicions.add(0, confirmed);
         self.suspicions.add(1, cleared);
     }
-    /// So many violations of a kind were found.
+    /// Adds violations of a kind.
     pub(super) fn violated(&self, kind: Kind, count: u64) {
         self.violations.add(kind as usize, count);
     }
@@ -149,19 +149,19 @@ impl Metrics {
         self.violated(violation.kind, 1);
         self.waited(Span(violation.wait_ns));
     }
-    /// A violation goes on. What looks find counts from where they had found so much.
+    /// A violation goes on. The looks' findings count from `suspect_cpu_ns` on.
     pub(super) fn wasting_from(&self, suspect_cpu_ns: u64) {
         self.goes_on(true);
         self.wasting_from.store(suspect_cpu_ns, Relaxed);
     }
-    /// It goes on, and looks have found so much. Of that and what they find next this share, 0 to
-    /// 1, is waste.
+    /// It goes on, and looks have found `suspect_cpu_ns`. The share of that, and of what they find
+    /// next, that is waste is `share`, 0 to 1.
     pub(super) fn wasted_until(&self, suspect_cpu_ns: u64, share: f64) {
         self.share.store(share.to_bits(), Relaxed);
         let from = self.wasting_from.swap(suspect_cpu_ns, Relaxed);
         self.wasted(self.waste_in(from, suspect_cpu_ns));
     }
-    /// What looks found between two figures of theirs, as far as it is waste.
+    /// The waste in what looks found between two of their figures.
     fn waste_in(&self, from: u64, to: u64) -> u64 {
         (to.saturating_sub(from) as f64 * f64::from_bits(self.share.load(Relaxed))) as u64
     }
@@ -169,35 +169,36 @@ impl Metrics {
     pub(super) fn goes_on(&self, open: bool) {
         self.open.set(open.into());
     }
-    /// So much was wasted by what no longer goes on.
+    /// Adds the waste of a violation that has ended.
     pub(super) fn wasted(&self, cpu_ns: u64) {
         self.wasted_before_ns.fetch_add(cpu_ns, Relaxed);
     }
-    /// A violation lasted so long.
+    /// A violation lasted for `length`.
     pub(super) fn lasted(&self, length: Span) {
         self.length.observe(length.as_secs());
     }
-    /// The violation that went on lasted so long, and looks have found so much until now.
+    /// The violation that went on lasted for `length`, and looks have found `suspect_cpu_ns` so
+    /// far.
     pub(super) fn ended(&self, length: Span, suspect_cpu_ns: u64) {
         self.lasted(length);
         let from = self.wasting_from.swap(NOTHING, Relaxed);
         self.wasted(self.waste_in(from, suspect_cpu_ns));
         self.goes_on(false);
     }
-    /// So many events were lost while a suspicion was looked into.
+    /// Adds the events that were lost while a suspicion was checked.
     pub fn lost(&self, events: u64) {
         self.lost.inc_by(events);
     }
-    /// What became of a recording.
+    /// Counts a recording by its fate.
     pub fn recording(&self, fate: Fate) {
         self.recordings.add(fate as usize, 1);
     }
-    /// So many bytes of recordings are kept.
+    /// Sets the bytes of kept recordings.
     pub fn kept(&self, bytes: u64) {
         self.kept.set(bytes as i64);
     }
 
-    /// What the timer saw, and this process used, so far.
+    /// Updates the timer's figures and this process's CPU time.
     pub(super) fn look(&self, figures: &Figures, own: Span) {
         let going_on = self.waste_in(self.wasting_from.load(Relaxed), figures.suspect_cpu_ns);
         let wasted_ns = self.wasted_before_ns.load(Relaxed) + going_on;
@@ -216,14 +217,14 @@ impl Metrics {
     }
 }
 
-/// A counter never falls, though figures of two sources may be a look apart. Floats above zero are
-/// in the order of their bits.
+/// A counter never decreases, though figures of two sources may differ by a look. Floats above zero
+/// are in the order of their bits.
 fn raise(counter: &Seconds, to: Span) {
     counter.inner().fetch_max(to.as_secs().to_bits(), Relaxed);
 }
 
-/// Counters told apart by a label, in a fixed order, each from the start: what is not there cannot
-/// be alerted on.
+/// Counters with a label, in a fixed order, each present from the start: an alert needs the series
+/// to exist.
 #[derive(Clone)]
 struct Split<const N: usize> {
     label: &'static str,

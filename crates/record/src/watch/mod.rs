@@ -1,13 +1,13 @@
 //! Watches a live kernel for CPUs that idle while tasks wait.
 //!
-//! Two stages. A timer in the kernel looks at every run queue each few milliseconds ([`Figures`]);
-//! no event of the scheduler is hooked. What several looks in a row find is a *suspicion*: the
-//! tasks may be pinned or throttled, which a look cannot see. Then events are recorded for the
-//! confirmation time, and the same [`sanity`](wastenot_check::sanity) rules that `check` applies
-//! to files decide.
+//! Two stages. A timer in the kernel looks at every run queue every few milliseconds ([`Figures`]);
+//! no scheduler event is hooked. What several consecutive looks find is a *suspicion*: the tasks
+//! may be pinned or throttled, which a look cannot see. Then events are recorded for the
+//! confirmation time, and the same [`sanity`](wastenot_check::sanity) rules decide that `check`
+//! applies to files.
 //!
-//! Or events are hooked all the time ([`Events`]): then nothing is sampled, and the same rules
-//! judge all that happens.
+//! Alternatively events are hooked all the time ([`Events`]): then nothing is sampled, and the same
+//! rules judge all events.
 
 mod confirm;
 mod exact;
@@ -49,30 +49,30 @@ use crate::Error;
 /// How to watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Between two looks.
+    /// The interval between two looks.
     pub look: Span,
-    /// By which rules what is suspected is confirmed.
+    /// The rules that confirm a suspicion.
     pub mode: Mode,
-    /// At most one suspicion is looked into in this time.
+    /// At most one suspicion is checked in this time.
     pub period: Span,
     /// How long a violation must last.
     pub confirm: Span,
-    /// Bytes of each CPU's ring, to record events in while a suspicion is confirmed.
+    /// Bytes of each CPU's ring that holds events while a suspicion is confirmed.
     pub ring_bytes: u32,
     /// Events all the time instead of looks.
     pub exact: Option<Events>,
 }
 
-/// How to watch by events.
+/// How to watch with events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Events {
-    /// So much is kept, to be saved with a violation.
+    /// The span that is kept, to be saved with a violation.
     pub last: Span,
-    /// In so many bytes.
+    /// The memory for it, in bytes.
     pub memory: u64,
-    /// Tell run-time deficits, too.
+    /// Also report run-time deficits.
     pub deficits: bool,
-    /// Tell useless migrations, too.
+    /// Also report useless migrations.
     pub migrations: bool,
 }
 
@@ -82,12 +82,12 @@ impl Default for Events {
     }
 }
 
-/// By which rules a violation is confirmed.
+/// The rules that confirm a violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// The paper's: it lasts for the confirmation time.
     Lasting,
-    /// The released module's: so many looks in a row, a period apart, find it.
+    /// The released module's: this many consecutive looks, a period apart, find it.
     Consecutive(u32),
 }
 
@@ -99,15 +99,15 @@ impl Default for Options {
     }
 }
 
-/// A CPU that runs something for less than this did not stop being idle: kernel threads do, and
-/// so do we when events are hooked.
+/// A CPU that runs a task for less than this counts as still idle: kernel threads do that, and so
+/// do we when events are hooked.
 const BLIP: Span = Span::ms(1);
 
 impl Options {
     fn rhythm(&self) -> Rhythm {
         let Options { look, mode, period, .. } = *self;
         match mode {
-            // Seen once may be a wakeup on its way.
+            // A single look may see a wakeup in progress.
             Mode::Lasting => {
                 Rhythm { look, period, idle_looks: 2, wait_looks: 1, tell_looks: 3, blind: false }
             }
@@ -122,24 +122,25 @@ impl Options {
         }
     }
 
-    /// The rules by which what was recorded is judged.
+    /// The rules that judge the recording.
     fn rules(&self) -> Rules {
         let (period, confirm) = match self.mode {
             Mode::Lasting => (self.look, self.confirm),
-            // It has lasted long enough; State says whether the tasks could have moved.
+            // It has lasted long enough; State decides whether the tasks could have moved.
             Mode::Consecutive(_) => (Span::ms(1), Span::ms(1)),
         };
         Rules { period, confirm, grace: BLIP, ..Rules::default() }
     }
 }
 
-/// Whether this machine lets us look at its run queues. The timer looks for a moment to find out.
+/// Whether this machine allows looking at its run queues. Starts the timer for a moment to find
+/// out.
 pub fn probe() -> Result<(), Error> {
     Looks::begin(&Options::default().rhythm()).map(drop)
 }
 
-/// What looks cost on this machine, in nanoseconds a look: one that looks at no CPU, and one that
-/// looks at all. For benchmarks; takes a second.
+/// The cost of looks on this machine, in nanoseconds per look: a look at no CPU, and a look at all
+/// CPUs. For benchmarks; takes a second.
 pub fn look_ns() -> Result<[u64; 2], Error> {
     let look = Span::ms(1);
     let cost = |blind| -> Result<u64, Error> {
@@ -153,12 +154,12 @@ pub fn look_ns() -> Result<[u64; 2], Error> {
     Ok([cost(true)?, cost(false)?])
 }
 
-/// What was confirmed, and the recording that shows it.
+/// A confirmed violation, and the recording that shows it.
 #[derive(Debug)]
 pub struct Found {
     /// The violation.
     pub violation: Violation,
-    /// What happened while it was confirmed; of all that were confirmed together.
+    /// The events during the confirmation; shared by all violations that were confirmed together.
     pub history: Arc<History>,
 }
 
@@ -168,7 +169,7 @@ pub struct Watch {
     metrics: Arc<Metrics>,
 }
 
-/// What it watches by.
+/// The way of watching.
 enum By {
     Looks(Box<Sampled>),
     Events(Box<Exact>),
@@ -185,12 +186,12 @@ impl Watch {
         Ok(Watch { by, metrics })
     }
 
-    /// The figures for scrapes; whoever saves recordings tells them so.
+    /// The metrics for scrapes; a caller that saves recordings updates them.
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
-    /// Serves the figures at `address` for as long as what it gives lives.
+    /// Serves the metrics at `address` until the returned server is dropped.
     pub fn serve(&self, address: SocketAddr) -> Result<Server, Error> {
         let pulse = match &self.by {
             By::Looks(sampled) => Pulse::Looks(sampled.gauge()?),
@@ -199,7 +200,7 @@ impl Watch {
         Server::begin(address, Arc::clone(&self.metrics), pulse)
     }
 
-    /// Waits for the next violation. `None` when `interrupt` can be read or it is `until`.
+    /// Waits for the next violation. `None` if `interrupt` becomes readable or at `until`.
     pub fn next(&mut self, interrupt: BorrowedFd<'_>, until: Time) -> Result<Option<Found>, Error> {
         match &mut self.by {
             By::Looks(sampled) => sampled.next(interrupt, until),

@@ -1,4 +1,4 @@
-//! Whether the watch is well, and what it saw so far, for those who ask from outside.
+//! Whether the watch works, and its figures so far, for requests from outside.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,20 +8,20 @@ use super::Figures;
 use super::looks::Gauge;
 use crate::{Error, clock};
 
-/// Figures that are read wherever it is moved to.
+/// Figures that can be read from another thread.
 #[derive(Debug)]
 pub(super) enum Pulse {
     /// The timer's.
     Looks(Gauge),
-    /// Of the last part of what happened.
+    /// Those of the last part of events.
     Events(Arc<Mutex<Figures>>),
 }
 
-/// A watch that has not looked for so long stands still.
+/// A watch that has not looked for this long is stuck.
 const LATE: Span = Span::s(10);
 
 impl Pulse {
-    /// What was seen so far.
+    /// The figures so far.
     pub(super) fn read(&self) -> Result<Figures, Error> {
         match self {
             Pulse::Looks(gauge) => gauge.read(),
@@ -29,7 +29,7 @@ impl Pulse {
         }
     }
 
-    /// Whether it looks on.
+    /// Whether it still looks.
     pub(super) fn is_well(&self) -> bool {
         let Ok(figures) = self.read() else { return false };
         let (begun, look) = match self {

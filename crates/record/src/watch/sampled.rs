@@ -1,4 +1,4 @@
-//! Looks by a timer, and events only while a suspicion is confirmed.
+//! Looks by a timer; events only while a suspicion is confirmed.
 
 use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
@@ -12,11 +12,10 @@ use super::looks::{Gauge, Looks};
 use super::{Found, Metrics, Options, Run, is_readable};
 use crate::{Error, clock};
 
-/// So many confirmations may fail one after another: the system may be short of memory for a
-/// while.
+/// How many consecutive confirmations may fail: the system may be short of memory for a while.
 const FAILURES: u32 = 10;
 
-/// A watch by looks.
+/// A watch with looks.
 pub(super) struct Sampled {
     options: Options,
     looks: Looks,
@@ -24,15 +23,15 @@ pub(super) struct Sampled {
     metrics: Arc<Metrics>,
     gauge: Gauge,
     follow: Follow,
-    /// Not told yet.
+    /// Violations not returned yet.
     found: VecDeque<Found>,
-    /// Confirmations that failed one after another.
+    /// Consecutive confirmations that failed.
     failures: u32,
 }
 
 impl Sampled {
     pub(super) fn begin(options: &Options, metrics: Arc<Metrics>) -> Result<Sampled, Error> {
-        // It needs the newer kernel, and says so.
+        // It needs the newer kernel, and its error reports that.
         let looks = Looks::begin(&options.rhythm())?;
         let confirm = Confirm::load(options)?;
         let gauge = looks.gauge()?;
@@ -45,7 +44,7 @@ impl Sampled {
         self.looks.gauge()
     }
 
-    /// Waits for the next violation. `None` when `interrupt` can be read or it is `until`.
+    /// Waits for the next violation. `None` if `interrupt` becomes readable or at `until`.
     pub(super) fn next(
         &mut self,
         interrupt: BorrowedFd<'_>,
@@ -56,7 +55,7 @@ impl Sampled {
                 return Ok(Some(found));
             }
             let wake = self.follow.expires().min(until);
-            // What came while the caller was busy comes first: a violation may go on.
+            // Suspicions that arrived while the caller was busy come first: a violation may go on.
             if let Some(run) = self.looks.wait(interrupt, wake.since(clock::now()))? {
                 self.look_into(run, interrupt)?;
                 continue;
@@ -101,18 +100,18 @@ impl Sampled {
 }
 
 impl Options {
-    /// When what `run` found began.
+    /// When the violation that `run` found began.
     fn onset(&self, run: &Run) -> Time {
         let before = u64::from(self.rhythm().wait_looks - 1);
         Time(run.since.0.saturating_sub(before * self.rhythm().look.0))
     }
 
-    /// A CPU that did not idle for so long idles beside another violation when it does.
+    /// When a CPU that did not idle for this long idles again, it is beside another violation.
     pub(super) fn memory(&self) -> Span {
         Span(self.period.0.saturating_mul(10))
     }
 
-    /// A violation that goes on is suspected anew within this time.
+    /// A violation that goes on is suspected again within this time.
     fn patience(&self) -> Span {
         Span(self.period.0.saturating_add(4 * self.rhythm().look.0))
     }

@@ -1,7 +1,7 @@
 //! Answers scrapes: `GET /metrics` and `GET /healthz`, nothing else.
 //!
-//! Two paths without parameters need no web server: this one has no pool of threads that a watch
-//! that is always on would carry along, and no connection outlives its answer.
+//! Two paths without parameters need no web server: this one has no thread pool, which an always-on
+//! watch would have to keep, and closes each connection after its response.
 
 use std::io::{self, PipeWriter, Read, Write, pipe};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -19,16 +19,16 @@ use crate::{Error, clock};
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
-    /// Closed, it ends the thread.
+    /// Closing it ends the thread.
     end: Option<PipeWriter>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Who asks gets so long to say what.
+/// How long a client may take to send its request.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// So many are answered at a time.
+/// How many clients are served at the same time.
 const AT_ONCE: usize = 8;
-/// And may say so much.
+/// The largest request.
 const REQUEST_BYTES: usize = 8 << 10;
 const PLAIN: &str = "text/plain; charset=utf-8";
 
@@ -47,14 +47,14 @@ impl Server {
                 let mut ready =
                     [PollFd::new(&listener, PollFlags::IN), PollFd::new(&ended, PollFlags::IN)];
                 if poll(&mut ready, None).is_err() {
-                    continue; // a signal that the main thread is concerned with
+                    continue; // a signal that the main thread handles
                 }
                 if !ready[1].revents().is_empty() {
                     return;
                 }
                 match listener.accept() {
                     Ok((stream, _)) => attend(stream, &asked),
-                    // Out of descriptors, it could be asked again at once and for ever.
+                    // Without free descriptors, it would retry at once and for ever.
                     Err(_) => std::thread::sleep(Duration::from_millis(100)),
                 }
             }
@@ -63,7 +63,7 @@ impl Server {
         Ok(Server { address, end: Some(end), thread: Some(thread) })
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -73,24 +73,24 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.end.take();
         if let Some(thread) = self.thread.take() {
-            // It ends in any case; a panic in it was told of on stderr.
+            // It ends in any case; a panic in it was reported on stderr.
             let _ = thread.join();
         }
     }
 }
 
-/// Answers beside others: who asks slowly holds up nobody else.
+/// Answers concurrently: a slow client delays no other.
 fn attend(stream: TcpStream, asked: &Arc<(Arc<Metrics>, Pulse)>) {
-    // One for each that is being answered, and this one.
+    // One reference per client being served, and this one.
     if Arc::strong_count(asked) > AT_ONCE {
         return; // the connection closes
     }
     let asked = Arc::clone(asked);
     let answer = move || {
-        // A client that goes away is no concern of ours.
+        // A client that disconnects is not an error.
         let _ = answer(stream, &asked.0, &asked.1);
     };
-    // Where no thread can be had nobody is answered, and the connection closes.
+    // If no thread can be created, the connection closes without an answer.
     let _ = std::thread::Builder::new().name("wastenot-answer".into()).spawn(answer);
 }
 
@@ -136,7 +136,7 @@ fn reply(
     stream.write_all(format!("{head}{body}").as_bytes())
 }
 
-/// Well is a watch that looks on.
+/// A watch that still looks is healthy.
 fn health(pulse: &Pulse) -> (&'static str, &'static str, String) {
     match pulse.is_well() {
         true => ("200 OK", PLAIN, "ok\n".to_owned()),
@@ -144,8 +144,7 @@ fn health(pulse: &Pulse) -> (&'static str, &'static str, String) {
     }
 }
 
-/// What is asked, up to the empty line: what comes behind it concerns nobody. `None` when it is too
-/// much.
+/// The request up to the empty line; the rest is ignored. `None` if it is too long.
 fn request(stream: &mut TcpStream) -> io::Result<Option<String>> {
     let until = Instant::now() + PATIENCE;
     let mut bytes = Vec::new();
@@ -185,7 +184,7 @@ mod tests {
     fn answer(stream: &mut TcpStream, rest: &[u8]) -> String {
         stream.write_all(rest).expect("heard");
         let mut answer = String::new();
-        // What it did not read of too long a request makes it end with a reset.
+        // The unread part of an oversized request makes the connection end with a reset.
         let _ = stream.read_to_string(&mut answer);
         answer
     }

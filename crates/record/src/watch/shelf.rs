@@ -1,4 +1,4 @@
-//! Where recordings of violations are kept: how many an hour, and how much of the disk.
+//! The folder of saved recordings of violations, with limits per hour and in bytes.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -9,33 +9,33 @@ use wastenot_model::{History, Span, Time};
 
 use crate::{Error, part};
 
-/// What may be saved.
+/// The limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// So many recordings an hour.
+    /// Recordings per hour.
     pub an_hour: u32,
-    /// So many bytes of them are kept; the oldest go first.
+    /// Bytes of kept recordings; the oldest are removed first.
     pub bytes: u64,
 }
 
-/// What became of a recording.
+/// The fate of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It is on the shelf.
+    /// It was saved.
     Saved,
     /// There were too many within the hour.
     OverRate,
     /// It could not be written.
     Failed,
-    /// It made room for a newer one.
+    /// It was removed for a newer one.
     Removed,
 }
 
 impl Fate {
-    /// All of them.
+    /// All fates.
     pub const ALL: [Fate; 4] = [Fate::Saved, Fate::OverRate, Fate::Failed, Fate::Removed];
 
-    /// In a word.
+    /// Its name in one word.
     pub fn name(self) -> &'static str {
         match self {
             Fate::Saved => "saved",
@@ -46,7 +46,7 @@ impl Fate {
     }
 }
 
-/// A folder of recordings. Files of others in it are not touched.
+/// A folder of recordings. Other files in it are not touched.
 #[derive(Debug)]
 pub struct Shelf {
     folder: PathBuf,
@@ -56,13 +56,13 @@ pub struct Shelf {
 
 const PREFIX: &str = "violation-";
 const SUFFIX: &str = ".wn";
-/// What a watch that was killed may leave half written.
+/// The suffix of files that a killed watch may leave incomplete.
 const HALF: &str = ".wn.part";
 const HOUR: Span = Span::s(3600);
 
 impl Shelf {
-    /// Keeps recordings in `folder`, and makes it. What an earlier watch saved there within the
-    /// hour counts.
+    /// Keeps recordings in `folder`, and creates it. Recordings that an earlier watch saved there
+    /// within the hour count.
     pub fn new(folder: &Path, limits: Limits, now: Time) -> Result<Shelf, Error> {
         Shelf::open(folder, limits, now).map_err(|error| match error {
             Error::Io(why) => Error::Folder { folder: folder.to_owned(), why },
@@ -79,16 +79,16 @@ impl Shelf {
             }
         }
         let unix_ms = crate::clock::unix_ms();
-        // Not only when the first violation is to be saved must it show that nothing can be.
+        // Fails now, not only when the first violation is to be saved, if nothing can be saved.
         fs::remove_file(Half::make(folder, unix_ms)?.path)?;
-        // One from the future was saved under another clock.
+        // A recording from the future was saved under another clock.
         let ages = ours(folder, SUFFIX)?.into_iter().map(|it| unix_ms.checked_sub(it.unix_ms));
         let ages = ages.map(|ms| Span::ms(ms.unwrap_or(0))).filter(|age| *age < HOUR);
         let saved = ages.map(|age| Time(now.0.saturating_sub(age.0))).collect();
         Ok(Shelf { folder: folder.to_owned(), limits, saved })
     }
 
-    /// Saves what happened around `now`, and says where; `None` when the rate allows no more.
+    /// Saves the events around `now`, and returns the path; `None` if the rate limit is reached.
     pub fn save(&mut self, history: &History, now: Time) -> Result<Option<PathBuf>, Error> {
         while self.saved.front().is_some_and(|&first| now.since(first) >= HOUR) {
             self.saved.pop_front();
@@ -96,11 +96,11 @@ impl Shelf {
         if self.saved.len() >= self.limits.an_hour as usize {
             return Ok(None);
         }
-        // Names are in the order of time, also across reboots.
+        // The order of names is that of time, also across reboots.
         let half = Half::make(&self.folder, crate::clock::unix_ms())?;
         let written = half.fill(history);
         if written.is_err() {
-            // It is of no use.
+            // The incomplete file is of no use.
             let _ = fs::remove_file(&half.path);
         }
         written?;
@@ -108,7 +108,8 @@ impl Shelf {
         Ok(Some(half.whole))
     }
 
-    /// Removes the oldest until the rest is within its limit; says how many and what remains.
+    /// Removes the oldest until the rest is within its limit; returns how many, and the bytes that
+    /// remain.
     pub fn tidy(&self) -> Result<(u64, u64), Error> {
         let kept = ours(&self.folder, SUFFIX)?;
         let mut bytes: u64 = kept.iter().map(|it| it.bytes).sum();
@@ -130,12 +131,12 @@ impl Shelf {
 struct Half {
     file: File,
     path: PathBuf,
-    /// What it is called once it is whole.
+    /// Its name once it is complete.
     whole: PathBuf,
 }
 
 impl Half {
-    /// Makes one that is called by `unix_ms`, or by the next millisecond that none is called by.
+    /// Creates a file named after `unix_ms`, or after the next millisecond whose name is free.
     fn make(folder: &Path, unix_ms: u64) -> Result<Half, Error> {
         for unix_ms in unix_ms.. {
             let whole = folder.join(format!("{PREFIX}{unix_ms}{SUFFIX}"));
@@ -147,7 +148,7 @@ impl Half {
             if !part::hold(&file, &path)? {
                 continue;
             }
-            // Only who holds the half may make it whole, so this stays as it is.
+            // Only the holder of the incomplete file may complete it, so this stays as it is.
             if !whole.exists() {
                 return Ok(Half { file, path, whole });
             }
@@ -156,7 +157,7 @@ impl Half {
         Err(std::io::Error::from(ErrorKind::AlreadyExists).into())
     }
 
-    /// Writes `history`, and gives it its name once it is on disk.
+    /// Writes `history`, and gives the file its name once it is on disk.
     fn fill(&self, history: &History) -> Result<(), Error> {
         let mut out = BufWriter::new(&self.file);
         wastenot_read::write::wn(history, &mut out)?;

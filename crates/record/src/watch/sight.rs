@@ -1,25 +1,25 @@
-//! What the timer in the kernel is asked for and what it tells.
+//! The parameters of the timer in the kernel, and its figures.
 
 use wastenot_model::{Span, Time};
 
-/// When to look and of what to tell.
+/// When to look and what to report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rhythm {
-    /// Between two looks.
+    /// The interval between two looks.
     pub(crate) look: Span,
-    /// Between two tellings of news.
+    /// The interval between two reports.
     pub(crate) period: Span,
-    /// A CPU counts that was idle at so many looks in a row.
+    /// A CPU counts if it was idle at this many consecutive looks.
     pub(crate) idle_looks: u32,
-    /// And it counts only while tasks waited at so many looks in a row.
+    /// And it counts only while tasks waited at this many consecutive looks.
     pub(crate) wait_looks: u32,
-    /// News is what so many looks in a row have found.
+    /// A report needs this many consecutive looks that found something.
     pub(crate) tell_looks: u32,
-    /// Look at no CPU: what the rest of a look costs.
+    /// Look at no CPU: measures the cost of the rest of a look.
     pub(crate) blind: bool,
 }
 
-/// Looks in a row that found an idle CPU beside waiting tasks, as `bpf/sight.h` has it.
+/// Consecutive looks that found an idle CPU beside waiting tasks, as in `bpf/sight.h`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Run {
     /// The first of them.
@@ -28,30 +28,30 @@ pub struct Run {
     pub until: Time,
     /// How many.
     pub looks: u64,
-    /// The smaller of idle CPUs and waiting tasks, integrated over time. Some of them may be
-    /// pinned or throttled: only State can tell.
+    /// The smaller of idle CPUs and waiting tasks, integrated over time. Some of the tasks may be
+    /// pinned or throttled: only State can decide.
     pub cpu_ns: u64,
 }
 
-/// What was seen so far.
+/// The figures so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
     /// When the last look was; the origin of the clock if there was none.
     pub now: Time,
-    /// Looks.
+    /// How many looks.
     pub looks: u64,
-    /// Spent in looks.
+    /// The time spent in looks.
     pub looking_ns: u64,
     /// Looks that found an idle CPU beside waiting tasks.
     pub suspect_looks: u64,
-    /// As [`Run::cpu_ns`], of all looks.
+    /// As [`Run::cpu_ns`], over all looks.
     pub suspect_cpu_ns: u64,
-    /// Idle CPUs at the last look; where nothing waited, offline ones too.
+    /// Idle CPUs at the last look; if no task waited, offline ones too.
     pub idle: u64,
     /// Waiting tasks at the last look.
     pub waiting: u64,
-    /// The looks in a row that go on; all zero when the last ones found nothing.
+    /// The consecutive looks that go on; all zero if the last ones found nothing.
     pub run: Run,
-    /// The looks in a row before those.
+    /// The consecutive looks before those.
     pub last: Run,
 }

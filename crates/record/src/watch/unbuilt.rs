@@ -1,4 +1,4 @@
-//! In the place of the timer, in a build without BPF programs.
+//! Replaces the timer in a build without BPF programs.
 
 use std::os::fd::BorrowedFd;
 
@@ -7,10 +7,10 @@ use wastenot_model::{Span, Time};
 use super::sight::{Figures, Rhythm, Run};
 use crate::Error;
 
-/// There is none.
+/// There is no timer.
 pub(crate) enum Looks {}
 
-/// There is none.
+/// There is no timer.
 #[derive(Debug)]
 pub(crate) struct Gauge {
     never: Looks,

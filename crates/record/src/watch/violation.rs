@@ -1,28 +1,28 @@
-//! One confirmed violation, as the JSON line has it.
+//! One confirmed violation, as in the JSON line.
 
 use serde::Serialize;
 use wastenot_check::sanity::{Deficit, Useless};
 use wastenot_check::{Check, violations};
 use wastenot_model::{Change, CpuId, Event, History, Origin, Span, TaskId, Time, Window};
 
-/// Which invariant is broken.
+/// Which invariant is violated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// A CPU idles while a task that may use it waits on another one.
     IdleWhileOverloaded,
-    /// A task waits longer, or less long, than others of its weight.
+    /// A task waits longer, or shorter, than others of its weight.
     RunTimeDeficit,
-    /// A waiting task is moved to where no less waits.
+    /// A waiting task is moved to a CPU where no fewer tasks wait.
     UselessMigration,
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Kind; 3] =
         [Kind::IdleWhileOverloaded, Kind::RunTimeDeficit, Kind::UselessMigration];
 
-    /// As programs are told.
+    /// Its name in machine-readable output.
     pub fn name(self) -> &'static str {
         match self {
             Kind::IdleWhileOverloaded => "idle-while-overloaded",
@@ -38,7 +38,7 @@ impl Kind {
 pub struct Violation {
     /// `wastenot.violation/1`
     pub schema: &'static str,
-    /// Which invariant is broken.
+    /// Which invariant is violated.
     pub kind: Kind,
     /// When the first look found it.
     pub since_ns: u64,
@@ -48,9 +48,9 @@ pub struct Violation {
     pub length_ns: u64,
     /// CPU time wasted while events were recorded.
     pub wasted_cpu_ns: u64,
-    /// Who waited longest beside an idle CPU.
+    /// The task that waited longest beside an idle CPU.
     pub task: Actor,
-    /// How long.
+    /// How long it waited.
     pub wait_ns: u64,
     /// Where it waited.
     pub cpu: u16,
@@ -58,13 +58,13 @@ pub struct Violation {
     pub idle_cpus: Vec<u16>,
     /// How its wait began: `wakeup`, `fork`, `preemption`, `slice end`, ...
     pub origin: &'static str,
-    /// Who woke or created it, where it was so.
+    /// The task that woke or created it, if one did.
     pub waker: Option<Actor>,
-    /// Where it was before.
+    /// Its CPU before.
     pub prev_cpu: Option<u16>,
     /// What its CPU ran instead.
     pub behind: Option<Actor>,
-    /// The saved recording, where there is one.
+    /// The saved recording, if there is one.
     pub recording: Option<String>,
 }
 
@@ -110,7 +110,7 @@ impl Violation {
 }
 
 impl Violation {
-    /// One of another kind: nobody idled.
+    /// A violation of another kind, without an idle CPU.
     fn other(kind: Kind, history: &History, task: TaskId, window: Window, cpu: CpuId) -> Violation {
         Violation {
             schema: "wastenot.violation/1",
@@ -131,7 +131,7 @@ impl Violation {
         }
     }
 
-    /// Of a task that waited longer or less long than its equals during `period`.
+    /// A violation by a task that waited longer or shorter than its equals during `period`.
     pub(super) fn of_deficit(history: &History, found: &Deficit, period: Span) -> Violation {
         let from = Time(found.time.0.saturating_sub(period.0));
         let window = Window { from, to: found.time };
@@ -140,7 +140,7 @@ impl Violation {
         Violation { wait_ns, ..Violation::other(kind, history, found.task, window, found.cpu) }
     }
 
-    /// Of a task that was moved in vain.
+    /// A violation by a task that was moved in vain.
     pub(super) fn of_move(history: &History, found: &Useless) -> Violation {
         let window = Window { from: found.time, to: found.time };
         let prev_cpu = Some(found.from.0);

@@ -66,7 +66,7 @@ fn switch(time: u64, cpu: u16, prev: u32, next: u32, state: u16) -> Wire {
     Wire { on: state, ..wire(time, cpu, Kind::Switch, prev, next) }
 }
 
-/// Events from the first that is not about the start.
+/// The events after those that describe the start.
 fn events(history: &History) -> Vec<Event> {
     history.entries().filter(|entry| entry.time > Time(100)).map(|entry| entry.event).collect()
 }
@@ -81,7 +81,7 @@ fn what_was_walked_is_the_start() {
     assert_eq!(start.cpus, [CpuMode::Idle, CpuMode::Busy(seven)]);
     assert_eq!(start.waiting, [(eight, Some(CpuId(1)))]);
     assert_eq!(start.sleeping, [(nine, Some(CpuId(0)))]);
-    // Every task's right to run is told at once.
+    // Every task's affinity is reported at once.
     let affinity =
         |event: &Event| matches!(event, Event::Changed { what: Change::Affinity(_), .. });
     assert_eq!(history.entries().filter(|entry| affinity(&entry.event)).count(), 3);
@@ -89,8 +89,8 @@ fn what_was_walked_is_the_start() {
 
 #[test]
 fn a_newer_event_wins_over_what_was_walked() {
-    // Walked at 110 as asleep on CPU 0; but at 105 it left CPU 1, so at 100 it ran there. The task
-    // that came in was walked while it ran, and waited when the recording began.
+    // The walk at 110 found it asleep on CPU 0; but at 105 it left CPU 1, so at 100 it ran there.
+    // The task that it switched to was walked while it ran, and waited when the recording began.
     let came = Facts { running: true, queued: true, on: CpuId(1), ..facts(8) };
     let after = [switch(105, 1, 7, 8, 1)];
     let history = Desk::begin(&[facts(7), came], &after).history();
@@ -192,7 +192,7 @@ fn a_throttled_task_is_so_until_it_runs() {
     desk.push(switch(120, 0, 7, 0, 0));
     desk.tell(&Facts { time: Time(120), throttled: true, ..facts(7) });
     desk.push(switch(150, 0, 0, 7, 0));
-    // What the next look finds is no news.
+    // The next look finds nothing new.
     desk.tell(&Facts { time: Time(160), ..facts(7) });
     let throttles: Vec<(u64, bool)> = desk
         .history()
@@ -238,7 +238,7 @@ fn who_woke_whom_and_in_which_context() {
     assert_eq!(entry.by, By { task: Some(idle), context: Context::Hardirq });
 }
 
-/// A sink that keeps nothing, as one to a file does of tasks.
+/// A sink that keeps nothing, as a sink to a file keeps no tasks.
 #[derive(Default)]
 struct Blank {
     tasks: usize,
@@ -267,7 +267,7 @@ impl Sink for Blank {
 fn nothing_is_held_of_a_task_that_is_dead() {
     let mut weave = Weave::new(Cgroups::of(&Hierarchy::None));
     let mut sink = Blank::default();
-    // At any time 100 live; tids come round as they do in the kernel.
+    // At any time 100 tasks live; tids wrap around as in the kernel.
     let tid = |life: u32| 300 + life % 30_000;
     for life in 0..100_000 {
         let born = Facts { start_time: u64::from(life) + 1, ..facts(tid(life)) };

@@ -1,4 +1,4 @@
-//! One run recorded twice, by BPF and through tracefs: both tell the same.
+//! One run recorded twice, with BPF and with tracefs: both recordings agree.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
@@ -13,7 +13,8 @@ use wastenot_record::{Options, Way, begin};
 /// What happened to one task, in order.
 type Story = Vec<(Time, String)>;
 
-/// A kind of event in the context of a task: its tid, or of an idle task the CPU below zero.
+/// A kind of event in the context of a task: its tid, or for an idle task the CPU as a negative
+/// number.
 type Sort = (Discriminant<Event>, i32);
 
 fn sort(history: &History, entry: &Entry) -> Option<Sort> {
@@ -25,10 +26,10 @@ fn sort(history: &History, entry: &Entry) -> Option<Sort> {
     Some((discriminant(&entry.event), context))
 }
 
-/// What a kernel keeps from one of the two: guests of some hypervisors shield their first process
-/// (no BPF program runs in its context, be it for an interrupt, and ftrace does not see it leave a
-/// CPU) and an idle task (ftrace does not see it left). That is so for all of a run, so what one
-/// way never saw of those is left out on the other.
+/// What a kernel hides from one of the two: guests of some hypervisors shield their first process
+/// (no BPF program runs in its context, not even for an interrupt, and ftrace does not see it leave
+/// a CPU) and an idle task (ftrace does not see that it is left). This holds for a whole run, so
+/// what one way never saw of those is left out of the other.
 fn shielded(a: &History, b: &History) -> BTreeSet<i32> {
     let threads = fs::read_dir("/proc/1/task").into_iter().flatten().flatten();
     let threads = threads.filter_map(|thread| thread.file_name().to_str()?.parse().ok());
@@ -42,7 +43,7 @@ fn never_seen(by: &History, shielded: &BTreeSet<i32>, other: &History) -> HashSe
     sorts(other).into_iter().filter(|it| shielded.contains(&it.1) && !seen.contains(it)).collect()
 }
 
-/// The stories of all tasks by tid, but for events of the sorts that are left out.
+/// The stories of all tasks by tid, without the sorts of events that are left out.
 fn stories(history: &History, window: Window, out: &HashSet<Sort>) -> BTreeMap<i32, Story> {
     let mut stories: BTreeMap<i32, Story> = BTreeMap::new();
     for entry in history.entries() {
@@ -98,13 +99,13 @@ fn work() {
     pairs.into_iter().flatten().for_each(|thread| thread.join().expect("it ends"));
 }
 
-/// How far the stamps of equal stories differ, or the first thing that differs. At its ends a
-/// story may have one event more that the other way stamped outside the window.
+/// How far the stamps of equal stories differ, or the first difference. At its ends a story may
+/// have one more event, which the other way stamped outside the window.
 fn compare(a: &Story, b: &Story) -> Result<Vec<u64>, String> {
     let differ = |a: &[(Time, String)], b: &[(Time, String)]| {
         let mut at = 0;
         while at < a.len().min(b.len()) {
-            // What two CPUs did within one stamp's error may come in either order.
+            // Events of two CPUs within one stamp's error may come in either order.
             let swapped = at + 1 < a.len().min(b.len())
                 && (&a[at].1, &a[at + 1].1) == (&b[at + 1].1, &b[at].1)
                 && a[at + 1].0 - a[at].0 < Span::us(20);
@@ -130,7 +131,7 @@ fn compare(a: &Story, b: &Story) -> Result<Vec<u64>, String> {
     Err(format!("{} and {} events, at {at}: {:?}\n{:?}", a.len(), b.len(), around(a), around(b)))
 }
 
-/// Where a kernel shields a task it does so anew in each run, rarely from some moment on.
+/// A kernel that shields a task does so independently in each run, rarely from some moment on.
 const ROUNDS: usize = 3;
 
 #[test]
@@ -156,7 +157,7 @@ enum Round {
     Skipped(String),
 }
 
-/// Records one run twice and holds both against each other.
+/// Records one run with both and compares the recordings.
 fn round() -> Round {
     let start = |way| begin(&Options { way, ..Options::default() });
     let (mut bpf, mut tracefs) = match (start(Way::Bpf), start(Way::Tracefs)) {
@@ -212,7 +213,7 @@ fn round() -> Round {
     }
     assert!(apart.len() > 20_000, "{} events", apart.len());
     assert!(at(999) <= Span::us(20), "p99.9 is {}", at(999));
-    // Affinities, which only BPF tells, bind nobody here.
+    // Affinities, which only BPF records, restrict no task here.
     let allowed = (waste[0].max(waste[1]) / 100).max(at(999).0 * apart.len() as u64 / 2);
     println!("waste {} and {} ns, {allowed} ns apart allowed", waste[0], waste[1]);
     assert!(waste[0].abs_diff(waste[1]) <= allowed, "{waste:?} ns of waste");

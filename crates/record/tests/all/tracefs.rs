@@ -1,4 +1,4 @@
-//! The recorder that needs no BPF: what it sees, and that it leaves nothing behind.
+//! The recorder that needs no BPF: what it records, and that it leaves nothing behind.
 
 use std::collections::HashMap;
 use std::fs;
@@ -21,7 +21,7 @@ fn options() -> Options {
     Options { way: Way::Tracefs, ..Options::default() }
 }
 
-/// A recording, unless this machine does not allow any; says so then.
+/// A recording. `None`, with a message, if this machine does not allow one.
 fn begun(test: &str, options: &Options) -> Option<Begun> {
     match begin(options) {
         Ok(begun) => Some(begun),
@@ -33,7 +33,7 @@ fn begun(test: &str, options: &Options) -> Option<Begun> {
     }
 }
 
-/// Records as long as `during` goes on.
+/// Records while `during` runs.
 fn record(mut begun: Begun, during: impl FnOnce()) -> (History, Summary) {
     let mut tape = Builder::new(begun.head.clone());
     during();
@@ -51,7 +51,7 @@ fn tracefs() -> PathBuf {
         .expect("a recording began")
 }
 
-/// Names of the instances that recorders made.
+/// Names of the instances that recorders created.
 fn instances() -> Vec<String> {
     let entries = fs::read_dir(tracefs().join("instances")).expect("tracefs is there");
     let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
@@ -75,7 +75,7 @@ fn shell(script: &str) {
     assert!(status.expect("a shell").success());
 }
 
-/// Whether this kernel does not let ftrace see some CPU leave its idle task.
+/// Whether this kernel hides from ftrace that some CPU leaves its idle task.
 fn shields_idle(history: &History) -> bool {
     let left = |cpu| {
         let leaves = |event: &Event| matches!(event, Event::Switch { prev, .. } if *prev == cpu);
@@ -90,7 +90,7 @@ fn a_shell_that_sleeps_is_seen_to_fork_sleep_wake_and_exit() {
     let test = "a_shell_that_sleeps_is_seen_to_fork_sleep_wake_and_exit";
     let Some(begun) = begun(test, &options()) else { return };
     assert_eq!(begun.head.source.format, "wastenot record (tracefs)");
-    // Under a name that nobody else on this machine sleeps under.
+    // Under a name that no other process on this machine sleeps under.
     let folder = tempfile::tempdir().expect("a folder");
     let name = format!("nap-{}", std::process::id());
     let nap = folder.path().join(&name);
@@ -124,7 +124,7 @@ fn a_shell_that_sleeps_is_seen_to_fork_sleep_wake_and_exit() {
         let [forks, execs, queued, runs, exits] = seen[&task];
         assert_eq!((forks, execs, exits), (1, 1, 1));
         assert!(queued >= 2, "new, and when its sleep was over");
-        // Who comes after a task that the kernel shields is not seen to come (see `agree`).
+        // The switch to a task after one that the kernel shields is not seen (see `agree`).
         assert!(runs >= 1 || shields_idle(&history), "{runs} runs of {queued} wakeups");
     }
     assert_eq!(summary.lost, 0, "{summary:?}");
@@ -255,7 +255,7 @@ fn where_tracefs_may_not_be_used_it_says_why_and_leaves_nothing() {
             "tracefs is not mounted",
         ),
     ] {
-        // In a mount namespace of its own: nobody else sees the change.
+        // In a mount namespace of its own: no other process sees the change.
         let script = format!(
             "{change} && exec {} --exact all::tracefs::tells_why_it_cannot_record --ignored \
              --nocapture",

@@ -1,4 +1,4 @@
-//! What watching rests on: the timer looks.
+//! The basis of watching: the timer looks.
 
 use wastenot_record::watch;
 

@@ -1,31 +1,32 @@
-//! Violations of work conservation charged in attempts: what the proofs of Rota promise.
+//! Violations of work conservation counted in attempts: what the proofs of Rota guarantee.
 //!
-//! A violation is an idle CPU and a task that waits where that CPU may take it. In real time it may
-//! last: interrupts are late, decisions take time. But from its start to its end the CPU makes at
-//! most one complete attempt more than tasks were taken from under its eyes: each further one that
-//! fails has to be somebody else's success (Theorem 2 in docs/proofs.md).
+//! A violation is an idle CPU and a waiting task that this CPU may take. In real time it may last:
+//! interrupts are late, decisions take time. But from the start of a violation to its end the
+//! number of complete attempts of the CPU exceeds the number of tasks that other CPUs removed from
+//! its view by at most one: each further attempt that fails requires a success of another CPU
+//! (Theorem 2 in docs/proofs.md).
 
 use wastenot_model::policy::Note;
 use wastenot_model::{CpuSet, History, Table, Value};
 
-/// What came of charging all violations of a History.
+/// The result of counting attempts for all violations of a History.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attempts {
-    /// Complete attempts that found nobody.
+    /// Complete attempts that found no task.
     pub failed: u64,
-    /// Violations: an idle CPU while somebody waited whom it may take.
+    /// Violations: an idle CPU while a task waited that it may take.
     pub violations: u64,
-    /// Most attempts that failed within one of them.
+    /// The most attempts that failed within one of them.
     pub failed_max: u64,
     /// What is wrong; the first few.
     pub wrong: Vec<String>,
 }
 
-/// Most complaints that are kept.
+/// The most complaints that are kept.
 const KEPT: usize = 20;
 
-/// Charges every violation of `history`, whose annex `decisions` tells the steps of the protocol;
-/// `None` if it does not.
+/// Counts attempts for every violation of `history`, whose annex `decisions` holds the steps of the
+/// protocol; `None` if it does not.
 pub fn attempts(history: &History) -> Option<Attempts> {
     let mut tables = history.annexes.iter().map(|annex| &annex.table);
     let table = tables.find(|table| table.name == "decisions")?;
@@ -59,11 +60,11 @@ impl Steps {
     }
 }
 
-/// A CPU that may be idle while somebody waits for it.
+/// A CPU that may be idle while a task waits for it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cpu {
     busy: bool,
-    /// Tasks that wait where it may take them.
+    /// Waiting tasks that it may take.
     waiting: u64,
     /// Attempts that failed since the violation began, and tasks that others removed.
     failed: u64,
@@ -122,7 +123,7 @@ impl Charge {
         self.waiting[task] = Some(cpus);
     }
 
-    /// `task` waits no more, since it was taken or moved.
+    /// `task` waits no longer: it was taken or moved.
     fn left(&mut self, task: usize, by: Option<usize>) {
         let Some(cpus) = self.waiting.get_mut(task).and_then(Option::take) else { return };
         for cpu in cpus.iter().map(wastenot_model::CpuId::index) {

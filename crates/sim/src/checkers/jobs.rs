@@ -1,25 +1,25 @@
-//! Jobs of a real-time run, watched from outside: when they may run, and who runs although another
-//! should.
+//! Checks the jobs of a real-time run from outside: whether they run before their release, and
+//! whether a job runs although another should.
 
 use wastenot_model::{
     CpuId, History, Observer, Phase, Silent, Span, State, TaskId, TaskState, Time, Value, replay,
 };
 
-/// What was seen of jobs.
+/// What was observed of jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Jobs {
     /// What is wrong under any scheduler: tasks that run before their job is released, jobs that
     /// are out of order, CPUs that run tasks although they should not.
     pub wrong: Vec<String>,
     /// Jobs that waited although fewer jobs than there are CPUs had a deadline as early as theirs.
-    /// Under global EDF that takes no time there is none.
+    /// Global EDF without overhead has none.
     pub inverted: u64,
-    /// For how long the one that did longest.
+    /// The longest time that one of them waited so.
     pub inverted_max: Span,
 }
 
-/// What is seen of the jobs of `history` (its annex `jobs`), of which `runs` says which CPUs run
-/// tasks; `None` if it tells of no jobs.
+/// Observes the jobs of `history` (its annex `jobs`); `runs` returns whether a CPU runs tasks.
+/// `None` if the History has no jobs.
 pub fn jobs(history: &History, runs: impl Fn(CpuId) -> bool) -> Option<Jobs> {
     let table = &history.annexes.iter().find(|annex| annex.table.name == "jobs")?.table;
     let mut tasks = vec![OfTask::default(); history.task_count()];
@@ -46,7 +46,7 @@ pub fn jobs(history: &History, runs: impl Fn(CpuId) -> bool) -> Option<Jobs> {
     Some(watch.seen)
 }
 
-/// Most complaints that are kept.
+/// The most complaints that are kept.
 const KEPT: usize = 20;
 
 #[derive(Clone, Copy, Debug)]
@@ -56,22 +56,22 @@ struct Job {
     done: Option<Time>,
 }
 
-/// The jobs of one task, and which of them it is at.
+/// The jobs of one task, and the index of the current one.
 #[derive(Clone, Debug, Default)]
 struct OfTask {
     jobs: Vec<Job>,
     at: usize,
-    /// For how long that one waited although it should have run.
+    /// How long the current job waited although it should have run.
     inverted: Span,
 }
 
 struct Watch<R> {
     tasks: Vec<OfTask>,
-    /// How many run tasks.
+    /// How many CPUs run tasks.
     cpus: usize,
     runs: R,
     seen: Jobs,
-    /// Deadlines of jobs that run or wait, and whose they are that wait.
+    /// Deadlines of jobs that run or wait, with the task of each job that waits.
     active: Vec<(Time, Option<usize>)>,
 }
 
@@ -96,7 +96,7 @@ impl<R: Fn(CpuId) -> bool> Watch<R> {
         }
     }
 
-    /// The job that `task` is at.
+    /// The current job of `task`.
     fn job(&mut self, task: usize, now: Time) -> Option<Job> {
         let it = &mut self.tasks[task];
         while it.jobs.get(it.at).is_some_and(|job| job.done.is_some_and(|done| done <= now)) {
@@ -120,7 +120,7 @@ impl<R: Fn(CpuId) -> bool> Observer for Watch<R> {
             if runs && !known.cpu.is_some_and(&self.runs) {
                 self.complain(format!("{from} task {n} runs on CPU {:?}", known.cpu));
             }
-            // Whose job is complete may run while its CPU looks for the next.
+            // A task whose job is complete may still run while its CPU picks the next task.
             let job = self.job(n, from).filter(|job| job.released <= from);
             self.active.extend(job.map(|job| (job.deadline, (!runs).then_some(n))));
         }

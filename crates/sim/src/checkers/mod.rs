@@ -1,6 +1,6 @@
-//! Checkers: what must be true of every simulated History, watched from outside.
+//! Checkers: what must be true of every simulated History, checked from outside.
 //!
-//! They are Observers of State like any other, and know nothing of the engine.
+//! They are Observers of State like all analyses, and do not depend on the engine.
 
 mod attempts;
 mod jobs;
@@ -15,9 +15,9 @@ use wastenot_model::{
 
 /// What is wrong with `history`; empty if nothing is.
 ///
-/// No event contradicts what was known; time never goes back; a CPU runs one task, which runs
-/// nowhere else and is moved only once it has left; one that is off runs nobody and does not idle;
-/// at every instant it is known where each task is, and its life is the sum of its runs, waits,
+/// No event contradicts the known state; time never goes back. A CPU runs one task, which runs on
+/// no other CPU and is moved only once it has left; an offline CPU runs no task and is not idle. At
+/// every instant it is known where each task is, and a task's life is the sum of its runs, waits,
 /// sleeps and of the time before it was first queued.
 pub fn wrong(history: &History) -> Vec<String> {
     let mut checker = Checker::default();
@@ -25,7 +25,7 @@ pub fn wrong(history: &History) -> Vec<String> {
     checker.wrong
 }
 
-/// Most complaints that are kept.
+/// The most complaints that are kept.
 const KEPT: usize = 20;
 
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ struct Checker {
     wrong: Vec<String>,
     last: Time,
     lives: Vec<Option<Life>>,
-    /// Who runs where, as told by the changes.
+    /// By CPU: the task that runs there, as the changes report it.
     on: Vec<Option<TaskId>>,
 }
 
@@ -56,7 +56,7 @@ impl Life {
         Life { born, since, phase, new: zero, run: zero, wait: zero, sleep: zero, ended: None }
     }
 
-    /// It was in its phase until `time`.
+    /// The task was in its phase until `time`.
     fn pass(&mut self, time: Time) {
         let spent = time - std::mem::replace(&mut self.since, time);
         match self.phase {
@@ -171,7 +171,7 @@ mod tests {
     const CPU: CpuId = CpuId(0);
     const OTHER: CpuId = CpuId(1);
 
-    /// Two idle CPUs, and what happens there to tasks of which none has begun.
+    /// Two idle CPUs, and these events; no task has begun before.
     fn history(events: &[(u64, CpuId, Event)]) -> History {
         let mut sink = Builder::new(Head::new(Machine::flat(2)));
         let all = Carries::ALL.iter().fold(Carries::NONE, |all, (carry, ..)| all | *carry);
@@ -270,7 +270,7 @@ mod tests {
         assert_wrong(&events, "lived 99 ns but spent 2 ns");
     }
 
-    /// What State never says, whatever the History: told by hand.
+    /// What State never reports, whatever the History: reported by hand.
     #[test]
     fn what_is_told_of_tasks_and_cpus_has_to_agree() {
         struct Lies(Checker);

@@ -1,55 +1,55 @@
-//! What global EDF decides: which jobs are on CPUs, in zero time, whoever takes the decision.
+//! What global EDF decides, in zero time: which jobs are on CPUs. The callers decide when to ask.
 
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 
 use super::tournament::{NONE, Tournament};
 
-/// Which of two jobs with one deadline goes first.
+/// Tie-breaking: which of two jobs with equal deadlines goes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tie {
-    /// That of the task that comes first in its set: LITMUS^RT's lower pid.
+    /// The job of the task that comes first in its set: LITMUS^RT's lower pid.
     #[default]
     First,
-    /// That of the task that comes last.
+    /// The job of the task that comes last in its set.
     Last,
-    /// The one that runs, as in SchedCAT; of those that wait the first.
+    /// The job that runs, as in SchedCAT; among waiting jobs, that of the first task.
     Running,
 }
 
-/// What says whose job goes first.
+/// What orders the jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// The earlier deadline.
+    /// Earliest deadline first.
     #[default]
     Deadline,
-    /// The earlier deadline less (m - 1) / m of what the job takes, in whole us: global fair
-    /// lateness (Erickson, Anderson, ECRTS 2012).
+    /// Earliest (deadline - (m - 1) / m of the job's C) first, in whole us: global fair lateness
+    /// (Erickson, Anderson, ECRTS 2012).
     FairLateness,
-    /// The task that comes first in its set: global fixed priority.
+    /// The task that comes first in its set goes first: global fixed priority.
     Fixed,
 }
 
 impl Order {
-    /// How urgent a job of `task` is that was released then, in us: less goes first. `cpus` run
-    /// tasks.
+    /// The urgency of a job of `task` that was released at `released_us`, in us: a smaller value
+    /// goes first. `cpus` CPUs run tasks.
     pub(super) fn urgency(self, task: &Sporadic, released_us: u64, cpus: u32) -> u64 {
         let due_us = released_us + task.deadline_us;
         let cpus = u64::from(cpus);
         match self {
             Order::Deadline => due_us,
-            // No C is longer: the sum stays positive.
+            // No C is longer, so the sum stays positive.
             Order::FairLateness => due_us + TaskSet::MOST_US - (cpus - 1) * task.wcet_us / cpus,
             Order::Fixed => 0,
         }
     }
 }
 
-/// Whose job goes first.
+/// Which job goes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rule {
-    /// By this.
+    /// The order of urgency.
     pub order: Order,
-    /// Of equals.
+    /// The tie-breaking rule.
     pub tie: Tie,
 }
 
@@ -68,7 +68,7 @@ impl Key {
     /// Bits that hold the task.
     pub(super) const TASK_BITS: u32 = 20;
     pub(super) const TASKS: u64 = (1 << Key::TASK_BITS) - 1;
-    /// Nothing is less urgent, and no deadline later, in us: half a year.
+    /// No urgency and no deadline is greater, in us: half a year.
     pub const LATEST_US: u64 = 1 << 43;
 
     fn new(urgency: u64, task: u32, tie: Tie) -> Key {
@@ -85,16 +85,16 @@ impl Key {
     }
 }
 
-/// Who waits, and whose job is linked to which CPU. Links are what should run: that it does is the
-/// business of whoever asks.
+/// The jobs that wait, and the job that is linked to each CPU. A link states what should run; the
+/// callers make it run.
 #[derive(Clone, Debug)]
 pub struct Core {
     tie: Tie,
-    /// By task: the key of its job that waits.
+    /// By task: the key of its waiting job.
     ready: Tournament,
-    /// By CPU: the complement of the key of its link, so that the least is who is displaced first.
+    /// By CPU: the complement of the key of its link, so that the minimum is displaced first.
     linked: Tournament,
-    /// By CPU.
+    /// By CPU: the key of its link.
     link: Vec<Option<Key>>,
     /// CPUs without a link, the lowest number last.
     idle: Vec<u32>,
@@ -105,16 +105,16 @@ pub struct Core {
 pub struct Link {
     /// The CPU.
     pub cpu: u32,
-    /// The task whose job it is.
+    /// The task of the job.
     pub task: u32,
-    /// How urgent it is: its deadline, in us.
+    /// How urgent the job is: its deadline, in us.
     pub urgency: u64,
-    /// The task whose job had that CPU, and waits again.
+    /// The task whose job was linked to that CPU before, and waits again.
     pub displaced: Option<u32>,
 }
 
 impl Core {
-    /// Nobody waits, nobody is linked.
+    /// No job waits, and no job is linked.
     pub fn new(tasks: usize, cpus: u32, tie: Tie) -> Core {
         Core {
             tie,
@@ -128,11 +128,11 @@ impl Core {
     pub fn ready(&mut self, task: u32, urgency: u64) {
         self.ready.set(task as usize, Key::new(urgency, task, self.tie).0);
     }
-    /// The job of `task` does not wait any more.
+    /// The job of `task` waits no longer.
     pub fn withdraw(&mut self, task: u32) {
         self.ready.set(task as usize, NONE);
     }
-    /// The job that was linked to `cpu` is not any more: of which task.
+    /// Unlinks the job that is linked to `cpu`, and returns its task.
     pub fn unlink(&mut self, cpu: u32) -> Option<u32> {
         let key = self.link[cpu as usize].take()?;
         self.linked.set(cpu as usize, NONE);
@@ -140,7 +140,7 @@ impl Core {
         self.idle.insert(at, cpu);
         Some(key.task(self.tie))
     }
-    /// The job of `task`, which may be linked to `cpu`, neither waits nor is linked any more.
+    /// The job of `task`, which may be linked to `cpu`, is neither waiting nor linked any more.
     pub fn forget(&mut self, task: u32, cpu: u32) {
         if self.linked(cpu) == Some(task) {
             self.unlink(cpu);
@@ -148,7 +148,7 @@ impl Core {
             self.withdraw(task);
         }
     }
-    /// What was linked to either of two CPUs is linked to the other.
+    /// Exchanges the links of two CPUs.
     pub fn exchange(&mut self, a: u32, b: u32) {
         self.link.swap(a as usize, b as usize);
         for cpu in [a, b] {
@@ -162,7 +162,7 @@ impl Core {
             }
         }
     }
-    /// Links the first that waits to `cpu`, to which nothing is.
+    /// Links the first waiting job to `cpu`, which has no link.
     pub fn take(&mut self, cpu: u32) {
         let first = self.ready.least();
         if first != NONE && self.link[cpu as usize].is_none() {
@@ -171,12 +171,12 @@ impl Core {
             self.links(cpu, Key(first));
         }
     }
-    /// Whose job is linked to `cpu`.
+    /// The task whose job is linked to `cpu`.
     pub fn linked(&self, cpu: u32) -> Option<u32> {
         self.link[cpu as usize].map(|key| key.task(self.tie))
     }
-    /// Links the first that waits, if a CPU has nothing or something less urgent. To be asked until
-    /// there is nothing to do.
+    /// Links the first waiting job if a CPU has no link or a less urgent one. Call it until it
+    /// returns `None`.
     pub fn decide(&mut self) -> Option<Link> {
         let first = self.ready.least();
         if first == NONE {
@@ -201,7 +201,7 @@ impl Core {
         Some(Link { cpu, task, urgency, displaced })
     }
 
-    /// Whether nobody waits who should be linked.
+    /// Whether no waiting job should be linked.
     pub fn is_decided(&self) -> bool {
         let first = self.ready.least();
         first == NONE || self.idle.is_empty() && self.displaced_by(Key(first)).is_none()

@@ -1,4 +1,5 @@
-//! Schedules of global EDF in which a job may miss: a few of those that are likely to show it.
+//! Schedules of global EDF in which a job may miss its deadline: a few that are likely to show a
+//! miss.
 
 use std::ops::ControlFlow;
 
@@ -11,13 +12,13 @@ use super::plain::{Done, gedf};
 /// A job that was late.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missed {
-    /// When each task released its first job, in us; all others came a period after the last.
+    /// When each task released its first job, in us; each later job came one period after the last.
     pub offsets_us: Vec<u64>,
-    /// The tie rule under which it was late.
+    /// The tie-breaking rule under which the job was late.
     pub tie: Tie,
-    /// The tie rules under which some job is late with these offsets: this among them.
+    /// The tie-breaking rules under which some job is late with these offsets, `tie` among them.
     pub ties: Vec<Tie>,
-    /// The job: the first to complete late.
+    /// The first job that completed late.
     pub job: Done,
 }
 
@@ -32,21 +33,21 @@ pub struct Tried {
     pub missed: Option<Missed>,
 }
 
-/// Tie rules, in the order in which they are tried.
+/// Tie-breaking rules, in the order in which they are tried.
 const TIES: [Tie; 3] = [Tie::First, Tie::Last, Tie::Running];
-/// How many offsets are tried: all tasks at once first, the others random.
+/// How many sets of offsets are tried: the synchronous release first, the others random.
 const OFFSETS: u64 = 9;
 
-/// Looks for a job that misses its deadline, in schedules with all tie rules and several offsets,
-/// all jobs as long and as frequent as they may be, until about `most` jobs. That none is late
-/// proves nothing.
+/// Looks for a job that misses its deadline, in schedules with all tie-breaking rules and several
+/// offsets, until about `most` jobs. All jobs are as long and as frequent as they may be. If no job
+/// is late, that proves nothing.
 pub fn falsify(tasks: &TaskSet, cpus: u32, most: u64) -> Tried {
     let mut tried = Tried { schedules: 0, jobs: 0, missed: None };
     let each = most / (OFFSETS * TIES.len() as u64);
     for stream in 0..OFFSETS {
         let offsets_us = offsets(tasks, stream);
         for tie in TIES {
-            // To begin costs as much as a job of every task.
+            // Starting a schedule costs as much as one job of each task.
             if tried.jobs + u64::from(tried.schedules) * tasks.len() as u64 > most {
                 return tried;
             }
@@ -63,7 +64,7 @@ pub fn falsify(tasks: &TaskSet, cpus: u32, most: u64) -> Tried {
     tried
 }
 
-/// All at 0, or each somewhere in its period.
+/// Every offset 0, or each random within its period.
 fn offsets(tasks: &TaskSet, stream: u64) -> Vec<u64> {
     let mut random = Random::stream(1, 0, stream);
     let one = |period_us| if stream == 0 { 0 } else { random.below(period_us) };
@@ -122,8 +123,8 @@ mod tests {
 
     #[test]
     fn a_tie_that_is_lost_is_told_apart_from_one_that_is_won() {
-        // All are due at 4, and only with a CPU of its own at once the long one is in time: which
-        // of equal deadlines goes first decides.
+        // All are due at 4, and the long job is in time only if it gets a CPU at once: tie-breaking
+        // decides.
         let all = [(1, 4), (1, 4), (4, 4)].map(|(c, t)| Sporadic::implicit(c, t));
         let set = TaskSet::new(all.to_vec()).expect("a task set");
         let missed = falsify(&set, 2, 10_000).missed.expect("a miss");

@@ -1,15 +1,16 @@
 //! GSN-EDF of LITMUS^RT: one coarse lock, one queue, and links.
 //!
-//! Whoever decides changes only who *should* run where; a CPU that is told so makes it true in its
-//! own time (Block, Leontyev, Brandenburg, Anderson, "A flexible real-time locking protocol for
-//! multiprocessors", RTCSA 2007). So a decision needs no lock but the one, and a task that is
-//! wanted elsewhere while it still runs stays where it is: the links are exchanged.
+//! A decision changes only which task *should* run on which CPU; the CPU that is notified then
+//! makes it true in its own time (Block, Leontyev, Brandenburg, Anderson, "A flexible real-time
+//! locking protocol for multiprocessors", RTCSA 2007). So a decision needs no lock but the one. A
+//! task that is linked to another CPU while it still runs stays where it runs: the links are
+//! exchanged.
 //!
-//! Who holds or waits for a lock that is spun for is not preempted: whoever is linked to its CPU
-//! waits there until that is over. So a job waits for one such section at most, that of the CPU to
-//! which it is linked first, and it costs nothing to have them (O(1) non-preemptable sections).
+//! A task that holds or waits for a spin lock is not preempted: the task that is linked to its CPU
+//! waits there until the section is over. So a job waits for at most one such section, that of the
+//! CPU to which it is linked first, and the sections cost nothing (O(1) non-preemptable sections).
 //!
-//! The same under a lock for each cluster is clustered EDF, and of single CPUs partitioned EDF.
+//! With one lock for each cluster this is clustered EDF; with clusters of one CPU, partitioned EDF.
 
 use wastenot_model::machine::Profile;
 use wastenot_model::policy::{Happening, Why};
@@ -34,13 +35,13 @@ struct Domain {
 /// Where a path goes on.
 #[derive(Debug, Default)]
 pub(super) enum Then {
-    /// Under the lock: these jobs come.
+    /// Under the lock: these jobs are released.
     Release { jobs: Vec<u32>, due: Time },
     /// Under the lock: this task is woken from a suspension.
     Resume(u32),
-    /// Under the lock: who is next?
+    /// Under the lock: pick the next task.
     Pick,
-    /// The lock is given back.
+    /// The lock is released.
     Switch { leaves: Option<(TaskId, Leaves)>, next: Option<TaskId> },
     /// The interrupt is over.
     Released,
@@ -51,24 +52,24 @@ pub(super) enum Then {
 /// The mechanism.
 pub(super) struct GsnEdf<'t> {
     profile: Profile,
-    /// Putting a job among all others, or taking one out.
+    /// Inserting a job into the queue, or removing it.
     heap: Span,
     jobs: Jobs<'t>,
-    /// The CPU that releases all jobs and runs none: dedicated interrupt handling.
+    /// The CPU that releases all jobs and runs no task: dedicated interrupt handling.
     master: Option<CpuId>,
     domains: Vec<Domain>,
-    /// By task.
+    /// By task: its domain.
     domain_of: Vec<u32>,
     /// By CPU: its domain, and which of its CPUs it is.
     place_of: Vec<Option<(u32, u32)>>,
-    /// By task: the CPU that runs it, whatever is linked there.
+    /// By task: the CPU that runs it, whatever is linked to that CPU.
     runs_on: Vec<Option<CpuId>>,
     paths: Paths<Then>,
 }
 
 impl<'t> GsnEdf<'t> {
-    /// `domain_of` says in which of the domains each task is; who is in none of them is `master`,
-    /// if anybody is.
+    /// `domain_of` gives the domain of each task. `master` is the CPU that is in no domain, if
+    /// there is one.
     pub(super) fn new(
         profile: Profile,
         tie: Tie,
@@ -95,7 +96,7 @@ impl<'t> GsnEdf<'t> {
         }
     }
 
-    /// The next job of a task comes at `at_us`: `cpu` is interrupted then, unless another one is.
+    /// The next job of a task comes at `at_us`: `cpu` is interrupted then, unless another CPU is.
     fn arm(&mut self, kernel: &mut Kernel, cpu: CpuId, task: u32, at_us: u64) {
         let cpu = self.master.unwrap_or(cpu);
         self.jobs.arm(kernel, task, at_us, (self.domain_of[task as usize], cpu));
@@ -105,21 +106,22 @@ impl<'t> GsnEdf<'t> {
         &mut self.domains[self.domain_of[job as usize] as usize]
     }
 
-    /// Whoever should run is linked, and the lock given back.
+    /// Links the tasks that should run, and releases the lock.
     fn decided(&mut self, kernel: &mut Kernel, cpu: CpuId, domain: u32, then: Then) {
         self.link(kernel, cpu, domain);
         self.paths.push(cpu, Step::Unlock(self.domains[domain as usize].lock));
         self.paths.then(cpu, then);
     }
 
-    /// The task waits where it was last.
+    /// The task waits on the CPU where it was last.
     fn place(&mut self, kernel: &mut Kernel, job: u32) {
         let cpus = &self.domains[self.domain_of[job as usize] as usize].cpus;
         self.jobs.place(kernel, job, cpus);
     }
 
-    /// `target` finds who is linked to it: at once, unless whom it runs is in a section in which
-    /// it is not preempted. Then it looks when that is over.
+    /// Makes `target` run the task that is linked to it: at once, unless the task that it runs is
+    /// in a section in which it is not preempted. Then `target` picks again when the section is
+    /// over.
     fn tell(&mut self, kernel: &mut Kernel, cpu: CpuId, target: CpuId) {
         match kernel.cx.current(target).filter(|&task| kernel.is_in_section(task)) {
             Some(task) => kernel.defer(task),
@@ -127,7 +129,7 @@ impl<'t> GsnEdf<'t> {
         }
     }
 
-    /// Links whoever should run, and tells the CPUs.
+    /// Links the tasks that should run, and notifies their CPUs.
     fn link(&mut self, kernel: &mut Kernel, cpu: CpuId, domain: u32) {
         let heap = self.heap;
         while let Some(link) = self.domains[domain as usize].core.decide() {
@@ -139,8 +141,9 @@ impl<'t> GsnEdf<'t> {
         kernel.carry_out();
     }
 
-    /// Whoever was linked to the CPU of that slot, but still runs on another, stays there: their
-    /// links are exchanged. Whoever runs nowhere waits where it is linked.
+    /// If the task that is linked to the CPU of that slot still runs on another CPU, it stays
+    /// there: the two links are exchanged. A task that runs on no CPU waits on the CPU to which it
+    /// is linked.
     fn stays(&mut self, kernel: &mut Kernel, domain: u32, slot: u32) {
         let it = &mut self.domains[domain as usize];
         let target = it.cpus[slot as usize];
@@ -157,7 +160,7 @@ impl<'t> GsnEdf<'t> {
         }
     }
 
-    /// Who runs on `cpu` next.
+    /// Picks the task that runs on `cpu` next.
     fn pick(&mut self, kernel: &mut Kernel, cpu: CpuId) {
         self.paths.heard(kernel, cpu, self.profile.ipi);
         let mut leaves = kernel.leaves(cpu);
@@ -178,7 +181,7 @@ impl<'t> GsnEdf<'t> {
                 if at_us * 1_000 > kernel.now().0 {
                     self.arm(kernel, cpu, job, at_us);
                 } else {
-                    // The next job is late already: the task runs on.
+                    // The next job is late already: the task continues to run.
                     let urgency = self.jobs.begin(kernel, job, at_us);
                     self.domains[domain as usize].core.ready(job, urgency);
                     *how = Leaves::Runnable(Why::Yield);
@@ -202,7 +205,8 @@ impl<'t> GsnEdf<'t> {
             }
             None => self.domains[domain as usize].core.linked(slot),
         };
-        // Until now it runs here: whoever wants it elsewhere takes what is linked here instead.
+        // Until now the task runs here: a CPU to which it is linked takes what is linked here
+        // instead.
         if let Some((task, _)) = leaves {
             self.runs_on[task.ordinal()] = None;
         }

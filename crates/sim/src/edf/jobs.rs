@@ -1,4 +1,4 @@
-//! Jobs: when they come, when they are due, and which interrupt releases them.
+//! Jobs: their releases, their deadlines, and the interrupts that release them.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -29,26 +29,26 @@ pub struct Pending {
     /// When it should be complete.
     pub deadline_us: u64,
     /// How many jobs of the task are overdue at the end: this one and those that wait for it, if
-    /// they come each period.
+    /// one comes each period.
     pub overdue: u64,
 }
 
-/// A task that leaves its CPU, whose path has not come to it at the end of a run.
+/// A task that leaves its CPU, and whose CPU has not processed that when the run ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leaving {
     pub(super) task: TaskId,
     pub(super) how: Leaves,
-    /// Since when.
+    /// When it began to leave.
     pub(super) at: Time,
 }
 
-/// The job of a task that is to be complete next.
+/// The next job of a task to complete.
 #[derive(Clone, Copy, Debug, Default)]
 enum Next {
-    /// Nobody has asked yet when it comes.
+    /// The release is not drawn yet.
     #[default]
     Unasked,
-    /// It comes or came then, in us.
+    /// The release of the job, in us.
     At(u64),
     /// The task has ended.
     Never,
@@ -66,14 +66,14 @@ pub(super) struct Jobs<'t> {
     tasks: &'t TaskSet,
     cpus: u32,
     order: Order,
-    /// When the next job of a task comes, given when the last one did.
+    /// When the next job of a task comes, given the release of the last one.
     next: Box<dyn FnMut(u32, Option<u64>) -> u64 + 't>,
-    /// Those that are complete, in the order of time.
+    /// Complete jobs, in order of time.
     done: Vec<Done>,
     last: Vec<Job>,
     /// By instant and domain.
     releases: BTreeMap<(u64, u32), Release>,
-    /// By timer: which of these it is for.
+    /// By timer: the key of the release that it is for.
     due: Vec<(u64, u32)>,
     first_timer: TimerId,
 }
@@ -98,7 +98,7 @@ impl<'t> Jobs<'t> {
         }
     }
 
-    /// In `init`: a timer for each task.
+    /// In `init`: creates a timer for each task.
     pub(super) fn init(&mut self, kernel: &mut Kernel) {
         self.first_timer = kernel.cx.new_timers(self.tasks.len() as u32);
     }
@@ -119,8 +119,8 @@ impl<'t> Jobs<'t> {
         at_us
     }
 
-    /// Arms an interrupt of `cpu` for a job that comes at `at_us`; one that others come with stays
-    /// where it is.
+    /// Arms an interrupt of `cpu` for a job that comes at `at_us`. If an interrupt is armed for
+    /// other jobs of that instant already, that interrupt serves this job, too.
     pub(super) fn arm(
         &mut self,
         kernel: &mut Kernel,
@@ -140,7 +140,7 @@ impl<'t> Jobs<'t> {
         }
     }
 
-    /// `cpu` is told by `timer`: of which jobs, their domain, and when they are due.
+    /// `timer` interrupts `cpu`: the jobs that it releases, their domain, and their release.
     pub(super) fn due(
         &mut self,
         kernel: &mut Kernel,
@@ -155,7 +155,7 @@ impl<'t> Jobs<'t> {
         (release.map_or_else(Vec::new, |release| release.tasks), domain, due)
     }
 
-    /// A job of `task` comes that is released at `at_us`; how urgent it is.
+    /// Releases a job of `task` at `at_us`; returns its urgency.
     pub(super) fn begin(&mut self, kernel: &mut Kernel, task: u32, at_us: u64) -> u64 {
         kernel.begins_job(self::task(task), Time(at_us * 1_000));
         self.last[task as usize] = Job { released_us: Some(at_us), next: Next::At(at_us) };
@@ -167,7 +167,8 @@ impl<'t> Jobs<'t> {
         self.last[task as usize].released_us.unwrap_or(0)
     }
 
-    /// `task`, whose next job comes, waits where it was last, if that is one of these CPUs.
+    /// `task`, whose next job is released, waits on the CPU where it was last if that is one of
+    /// `cpus`.
     pub(super) fn place(&self, kernel: &mut Kernel, task: u32, cpus: &[CpuId]) {
         let last = kernel.cx.task(self::task(task)).cpu;
         let cpu = if cpus.contains(&last) { last } else { cpus[0] };
@@ -176,12 +177,12 @@ impl<'t> Jobs<'t> {
         kernel.place(self::task(task), cpu, why, Context::Hardirq);
     }
 
-    /// How urgent the last job of `task` is: less goes first.
+    /// The urgency of the last job of `task`: a smaller value goes first.
     pub(super) fn urgency(&self, task: u32) -> u64 {
         self.order.urgency(self.of(task), self.released_us(task), self.cpus)
     }
 
-    /// The last job of `task` is complete, since `at`.
+    /// The last job of `task` has been complete since `at`.
     pub(super) fn complete(&mut self, task: u32, at: Time) {
         let released_us = self.released_us(task);
         let deadline_us = released_us + self.of(task).deadline_us;
@@ -189,7 +190,7 @@ impl<'t> Jobs<'t> {
         self.last[task as usize].next = Next::Unasked;
     }
 
-    /// `task` ends at `at`, and with it its last job if that has computed anything.
+    /// `task` ends at `at`, and its last job is complete if it has computed anything.
     pub(super) fn end(&mut self, kernel: &Kernel, task: u32, at: Time) {
         if kernel.worked(self::task(task)) {
             self.complete(task, at);
@@ -197,8 +198,8 @@ impl<'t> Jobs<'t> {
         self.last[task as usize].next = Next::Never;
     }
 
-    /// Those that are complete, and of each task the one that is there now and is not, be it that
-    /// nobody has heard of it. Whoever leaves meanwhile has done what it had to.
+    /// The complete jobs; and for each task its released job that is not complete, even if the
+    /// scheduler has not processed the release. The jobs of tasks in `leave` count as complete.
     pub(super) fn ended(
         &mut self,
         kernel: &Kernel,
@@ -220,7 +221,7 @@ impl<'t> Jobs<'t> {
             };
             let of = self.of(task);
             let deadline_us = released_us + of.deadline_us;
-            // The instant of the deadline itself is in time.
+            // A job that completes at its deadline is in time.
             let late_us = now_us.checked_sub(deadline_us + 1);
             let overdue = late_us.map_or(0, |late_us| 1 + late_us / of.period_us);
             let job = Pending { task, released_us, deadline_us, overdue };
@@ -231,7 +232,7 @@ impl<'t> Jobs<'t> {
     }
 }
 
-/// The number of `task` in its set: tasks come in that order.
+/// The number of `task` in its set: tasks are created in that order.
 pub(super) fn number(task: TaskId) -> u32 {
     task.ordinal() as u32
 }

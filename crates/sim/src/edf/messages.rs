@@ -1,12 +1,12 @@
-//! G-EDF by message passing: one processor schedules for all, the others write to it.
+//! G-EDF by message passing: one processor schedules for all; the others write messages to it.
 //!
-//! Cerqueira, Vanga, Brandenburg, "Scaling global scheduling with message passing", RTAS 2014. The
-//! dedicated scheduling processor has queues, timers and all decisions to itself, so that they need
-//! no lock and stay in its cache. Each other CPU, a client, has an entry: what it should run. The
-//! processor writes it under the client's lock and interrupts the client; the client writes a
-//! message whenever a job ends. What is decided may be out of date: a task that was to be linked
-//! may have ended its job meanwhile, or may still run elsewhere. Both are seen under the lock of
-//! the CPU in question, of which one is held at a time.
+//! Cerqueira, Vanga, Brandenburg, "Scaling global scheduling with message passing", RTAS 2014. Only
+//! the dedicated scheduling processor (DSP) accesses the queues and timers and takes decisions, so
+//! that these need no lock and stay in its cache. Each other CPU, a client, has an entry: the task
+//! that it should run. The DSP writes the entry under the client's lock and interrupts the client;
+//! the client writes a message whenever a job ends. A decision may be out of date: the task that
+//! was to be linked may have ended its job meanwhile, or may still run on another client. Both are
+//! detected under the lock of the CPU in question; no CPU holds two of these locks.
 
 use std::collections::VecDeque;
 
@@ -25,14 +25,14 @@ use crate::{Kernel, Leaves};
 /// How many mailboxes there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mailboxes {
-    /// So many, each for CPUs that are numbered next to each other: 8 in the prototype.
+    /// This many, each shared by CPUs with consecutive numbers: 8 in the prototype.
     Shared(u32),
-    /// One for each client: nobody else writes it, and the processor looks at more of them.
+    /// One for each client: no other client writes it, and the DSP looks at more mailboxes.
     Own,
 }
 
 impl Mailboxes {
-    /// How many of so many clients share one; the last may have less.
+    /// How many of `clients` clients share one mailbox; the last mailbox may have fewer.
     fn share(self, clients: usize) -> usize {
         match self {
             Mailboxes::Shared(boxes) => clients.div_ceil(boxes.max(1) as usize).max(1),
@@ -41,7 +41,7 @@ impl Mailboxes {
     }
 }
 
-/// What a client tells.
+/// What a message means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub(super) enum What {
@@ -50,7 +50,8 @@ pub(super) enum What {
     Suspended,
     Resumed,
     Exited,
-    /// The processor tells itself: nothing about that task is in this mailbox any more.
+    /// The DSP sends this to itself: no earlier message about that task is in this mailbox any
+    /// more.
     Flushed,
 }
 
@@ -74,47 +75,47 @@ struct Client {
     lines: LineId,
     mailbox: MailboxId,
     mailbox_lines: LineId,
-    /// What it should run.
+    /// The task that it should run.
     linked: Option<u32>,
 }
 
-/// What the processor knows of a task, or could if it looked.
+/// What the DSP knows of a task, or would know if it looked.
 #[derive(Clone, Copy, Debug, Default)]
 struct Task {
-    /// The client that runs it.
+    /// The client that runs the task.
     runs_on: Option<u32>,
-    /// The one that did last.
+    /// The client that ran it last.
     ran_on: u32,
-    /// It has ended its job or sleeps, and the message that says so was not read yet.
+    /// The task has ended its job or sleeps, and the DSP has not read that message yet.
     stale: bool,
-    /// It was woken, and the message that says so was read before that of its falling asleep.
+    /// The task was woken, and the DSP read that message before the message that it slept.
     resumed: bool,
-    /// When its last message was written.
+    /// When the last message about the task was written.
     wrote: Time,
-    /// It has ended: so many mailboxes may still hold something about it.
+    /// The task has ended: this many mailboxes may still hold a message about it.
     flushing: u32,
 }
 
 /// Where a path goes on.
 #[derive(Debug, Default)]
 pub(super) enum Then {
-    /// A client, under its lock: who is next?
+    /// A client, under its lock: pick the next task.
     Pick { client: u32 },
-    /// A client: the lock is given back.
+    /// A client: the lock is released.
     Switch { client: u32, leaves: Option<(TaskId, Leaves)>, next: Option<u32> },
-    /// A client that has looked for its next task: its message is written.
+    /// A client that has picked its next task: its message is written.
     Posted,
-    /// The processor has read a message.
+    /// The DSP has read a message.
     Handle { what: What, job: u32 },
-    /// The processor releases jobs.
+    /// The DSP releases jobs.
     Release { jobs: Vec<u32>, due: Time },
-    /// The processor, under the lock of a client to which something new is linked.
+    /// The DSP, under the lock of a client whose link has changed.
     Write { client: u32 },
-    /// The processor, under the lock of the client that seems to run what is linked to another.
+    /// The DSP, under the lock of the client that seems to run the task that is linked to another.
     Exchange { client: u32, runs: u32 },
-    /// The processor has given a lock back.
+    /// The DSP has released a lock.
     Decide,
-    /// The processor has done what came of a message or a release.
+    /// The DSP has done what a message or a release required.
     Handled,
     #[default]
     Over,
@@ -123,23 +124,23 @@ pub(super) enum Then {
 /// The mechanism.
 pub(super) struct Messages<'t> {
     profile: Profile,
-    /// Putting a job among all others, or taking one out.
+    /// Inserting a job into the queue, or removing it.
     heap: Span,
     jobs: Jobs<'t>,
     mailboxes: Mailboxes,
-    /// The dedicated scheduling processor.
+    /// The dedicated scheduling processor (DSP).
     master: CpuId,
     core: Core,
     clients: Vec<Client>,
-    /// By CPU.
+    /// By CPU: its client.
     client_of: Vec<Option<u32>>,
     tasks: Vec<Task>,
-    /// Clients whose entry is not what is linked to them.
+    /// Clients whose entry differs from their link.
     writes: VecDeque<u32>,
     paths: Paths<Then>,
-    /// When the processor had last done something: it looks for another message at once.
+    /// When the DSP last did something: it looks for another message at once.
     read: Time,
-    /// What the processor is at, for its samples.
+    /// What the DSP is doing, for its samples.
     handles: Overhead,
 }
 
@@ -179,7 +180,7 @@ impl<'t> Messages<'t> {
         }
     }
 
-    /// What every message takes the processor, with a round of looking at all mailboxes.
+    /// What the DSP spends on every message, with one scan of all mailboxes.
     fn handle(&mut self, cpu: CpuId) {
         let Profile { handler, scan, .. } = self.profile;
         let scan = scan * self.clients.len() as u64;
@@ -198,15 +199,15 @@ impl<'t> Messages<'t> {
         self.paths.push(cpu, Step::Post(mailbox, what.letter(job)));
     }
 
-    /// `cpu`, which is no client's path, tells something: the processor itself writes into the
-    /// first mailbox.
+    /// `cpu`, not in a client's path, reports something: the DSP itself writes into the first
+    /// mailbox.
     fn tell(&mut self, kernel: &Kernel, cpu: CpuId, what: What, job: u32) {
         let client = self.client_of[cpu.index()].unwrap_or(0);
         self.post(kernel, cpu, client, what, job);
     }
 
-    /// What is still said of a task that has ended is read before it is forgotten: a marker goes
-    /// through every mailbox.
+    /// Every message about a task that has ended is read before the task is forgotten: a marker
+    /// goes through every mailbox.
     fn flush(&mut self, kernel: &Kernel, job: u32) {
         let clients = self.clients.len();
         for client in (0..clients).step_by(self.mailboxes.share(clients)) {
@@ -215,7 +216,7 @@ impl<'t> Messages<'t> {
         }
     }
 
-    /// Who runs on a client next, and what of it the processor has to know.
+    /// Picks the task that runs on a client next, and determines what the DSP has to know of it.
     fn pick(&mut self, kernel: &mut Kernel, client: u32) {
         let it = &mut self.clients[client as usize];
         self.paths.heard(kernel, it.cpu, self.profile.ipi);
@@ -287,11 +288,11 @@ impl<'t> Messages<'t> {
         false
     }
 
-    /// The processor hears of a job.
+    /// The DSP reads a message about a job.
     fn hear(&mut self, kernel: &mut Kernel, what: What, job: u32) {
         let known = &mut self.tasks[job as usize];
         if what == What::Resumed && known.stale {
-            // It came by another mailbox, and was faster.
+            // It came through another mailbox, and was faster.
             known.resumed = true;
             return;
         }
@@ -323,7 +324,7 @@ impl<'t> Messages<'t> {
         }
     }
 
-    /// A job comes.
+    /// A job is released.
     fn comes(&mut self, kernel: &mut Kernel, job: u32, at_us: u64) {
         self.place(kernel, job);
         let urgency = self.jobs.begin(kernel, job, at_us);
@@ -337,7 +338,7 @@ impl<'t> Messages<'t> {
         self.jobs.place(kernel, job, &[cpu]);
     }
 
-    /// What the processor has to do next about links.
+    /// The next thing that the DSP has to do about links.
     fn decide(&mut self) {
         while let Some(link) = self.core.decide() {
             self.paths.work(self.master, self.heap);
@@ -357,8 +358,8 @@ impl<'t> Messages<'t> {
         self.paths.then(self.master, then);
     }
 
-    /// The processor, under the lock of a client, writes its entry, unless what is linked there has
-    /// ended or begun to run elsewhere meanwhile.
+    /// The DSP writes the entry of a client under its lock, unless the task that is linked there
+    /// has ended its job or begun to run on another client meanwhile.
     fn write(&mut self, kernel: &mut Kernel, client: u32) {
         let linked = self.core.linked(client);
         let known = linked.map(|job| self.tasks[job as usize]).unwrap_or_default();
@@ -386,8 +387,8 @@ impl<'t> Messages<'t> {
         }
     }
 
-    /// The processor, under the lock of the client that runs what is linked to another: their links
-    /// are exchanged, if it still does.
+    /// The DSP holds the lock of the client that runs what is linked to another: it exchanges the
+    /// links of the two if that is still so.
     fn exchange(&mut self, client: u32, runs: u32) {
         let it = &mut self.clients[runs as usize];
         self.paths.push(self.master, Step::Unlock(it.lock));
@@ -434,7 +435,7 @@ impl Walks for Messages<'_> {
 
     fn begin(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger) {
         match trigger {
-            // Who is there from the beginning was told of before.
+            // The tasks that exist from the start were reported before.
             Trigger::Wake { task, why: Why::New, .. } if kernel.now() == Time(0) => {
                 let at_us = self.jobs.next_us(number(task));
                 self.jobs.arm(kernel, number(task), at_us, (0, self.master));
@@ -443,7 +444,7 @@ impl Walks for Messages<'_> {
                 self.tell(kernel, cpu, What::New, number(task));
             }
             Trigger::Wake { task, .. } => {
-                // Its own CPU has unlinked it before it slept: nobody's entry need be locked.
+                // Its own CPU unlinked it before it slept: no entry need be locked.
                 let is_linked = |client: &Client| client.linked == Some(number(task));
                 debug_assert!(
                     !self.clients.iter().any(is_linked),

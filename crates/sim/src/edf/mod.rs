@@ -1,4 +1,4 @@
-//! Real-time scheduling: one core that decides, and who asks it, when, at what price.
+//! Real-time scheduling: one core that decides, and designs: which CPU asks it, when, at what cost.
 
 mod core;
 mod falsify;

@@ -1,4 +1,4 @@
-//! Paths of CPUs through a kernel: the steps that are still to be done, and what comes then.
+//! Paths of CPUs through a kernel: the steps that are left, and what follows them.
 
 use std::collections::VecDeque;
 
@@ -12,9 +12,9 @@ use super::jobs::{Leaving, Pending};
 use super::plain::Done;
 use super::run::Overheads;
 
-/// A design: what a CPU does in the kernel, one stretch of steps after the other.
+/// A design: what a CPU does in the kernel, one sequence of steps after the other.
 pub(super) trait Walks {
-    /// Where a path goes on once no step is left.
+    /// What a path does once no step is left.
     type Then: Default;
 
     fn init(&mut self, kernel: &mut Kernel);
@@ -23,13 +23,13 @@ pub(super) trait Walks {
     fn dedicated(&self) -> Option<CpuId>;
     /// `cpu` enters the kernel.
     fn begin(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger);
-    /// No step is left; whether the path is over.
+    /// No step is left; returns whether the path is over.
     fn goes_on(&mut self, kernel: &mut Kernel, cpu: CpuId) -> bool;
-    /// The run is over: jobs that are complete, and those that are not.
+    /// The run is over: the jobs that are complete, and those that are not.
     fn jobs(&mut self, kernel: &Kernel, leave: &[Leaving]) -> (Vec<Done>, Vec<Pending>);
-    /// What the run showed.
+    /// The overheads of the run.
     fn overheads(&self, kernel: &Kernel) -> Overheads;
-    /// What is wrong although nothing is under way: then what was decided is what is.
+    /// What is wrong although no path is under way: at such a moment every decision is carried out.
     fn unsettled(&self, kernel: &Kernel) -> Option<String>;
 }
 
@@ -97,21 +97,21 @@ impl<W: Walks> Mechanism for Walking<W> {
     }
 }
 
-/// Of one CPU; `T` is where it goes on.
+/// The path of one CPU; `T` is what the path does once no step is left.
 #[derive(Debug, Default)]
 struct Path<T> {
     began: Time,
     steps: VecDeque<Step>,
     then: T,
-    /// Since when an interrupt by another CPU is on its way here.
+    /// When another CPU sent the interrupt that is on its way here.
     told: Option<Time>,
-    /// How many locks it has taken.
+    /// How many locks the path has taken.
     locks: usize,
-    /// How many one path of this CPU took at most.
+    /// The most locks that one path of this CPU took.
     locks_max: usize,
 }
 
-/// Of all CPUs.
+/// The paths of all CPUs.
 #[derive(Debug)]
 pub(super) struct Paths<T>(Vec<Path<T>>);
 
@@ -126,7 +126,7 @@ impl<T: Default> Paths<T> {
         let path = &mut self.0[cpu.index()];
         (path.began, path.locks) = (kernel.now(), 0);
     }
-    /// Who leaves a CPU whose path has not come to it.
+    /// The tasks that leave a CPU whose path has not processed that.
     fn leave(&self, kernel: &Kernel) -> Vec<Leaving> {
         let of = |(cpu, path): (usize, &Path<T>)| {
             let (task, how, is_begun) = kernel.about_to_leave(CpuId(cpu as u16))?;
@@ -134,7 +134,7 @@ impl<T: Default> Paths<T> {
         };
         self.0.iter().enumerate().filter_map(of).collect()
     }
-    /// By CPU: how many locks one path took at most.
+    /// By CPU: the most locks that one path took.
     fn locks(&self) -> Vec<usize> {
         self.0.iter().map(|path| path.locks_max).collect()
     }
@@ -142,8 +142,8 @@ impl<T: Default> Paths<T> {
     pub(super) fn began(&self, cpu: CpuId) -> Time {
         self.0[cpu.index()].began
     }
-    /// `cpu` looks who is next: that is what whoever interrupted it wants, if the interrupt, which
-    /// takes `ipi`, is here.
+    /// `cpu` picks its next task, as the CPU that interrupted it wants, if that interrupt, which
+    /// takes `ipi`, has arrived.
     pub(super) fn heard(&mut self, kernel: &mut Kernel, cpu: CpuId, ipi: Span) {
         let now = kernel.now();
         if let Some(since) = self.0[cpu.index()].told.take_if(|since| *since + ipi <= now) {
@@ -169,31 +169,31 @@ impl<T: Default> Paths<T> {
     fn is_done(&self, cpu: CpuId) -> bool {
         self.0[cpu.index()].steps.is_empty()
     }
-    /// What comes now that no step is left.
+    /// Takes what follows, now that no step is left.
     pub(super) fn take(&mut self, cpu: CpuId) -> T {
         std::mem::take(&mut self.0[cpu.index()].then)
     }
-    /// What comes once no step is left.
+    /// Sets what follows once no step is left.
     pub(super) fn then(&mut self, cpu: CpuId, then: T) {
         self.0[cpu.index()].then = then;
     }
     pub(super) fn push(&mut self, cpu: CpuId, step: Step) {
         self.0[cpu.index()].steps.push_back(step);
     }
-    /// Works for so long, after the work before it without a break.
+    /// Works for `span`, directly after the work before it.
     pub(super) fn work(&mut self, cpu: CpuId, span: Span) {
         match self.0[cpu.index()].steps.back_mut() {
             Some(Step::Work(before)) => *before += span,
             _ => self.push(cpu, Step::Work(span)),
         }
     }
-    /// Takes a lock and does something on lines.
+    /// Takes a lock, and executes `section` on `lines` under it.
     pub(super) fn lock(&mut self, cpu: CpuId, lock: LockId, section: Section, lines: LineId) {
         self.push(cpu, Step::Lock(lock));
         self.work(cpu, section.work);
         self.push(cpu, Step::Touch(lines));
     }
-    /// Interrupts `other`, which takes `send` if that is another CPU.
+    /// Interrupts `other`; sending takes `send` if that is another CPU.
     pub(super) fn interrupt(&mut self, cpu: CpuId, other: CpuId, send: Span) {
         if other != cpu {
             self.work(cpu, send);

@@ -1,11 +1,12 @@
-//! SCHED_DEADLINE of Linux around 3.14: a queue and a lock for each CPU, tasks that are pushed and
-//! pulled between them, and a constant bandwidth server for each task.
+//! SCHED_DEADLINE of Linux around 3.14: a run queue and a lock for each CPU, pushes and pulls of
+//! tasks between run queues, and a constant bandwidth server for each task.
 //!
 //! Source: `kernel/sched/deadline.c` and `cpudeadline.c` (find_later_rq, push_dl_task,
-//! pull_dl_task, update_dl_entity). It is not quite global EDF: who is looked for without a lock
-//! may be another once it is locked, a push gives up after three tries, equal deadlines do not
-//! preempt, and the server moves the deadline of whoever is late. Of equal deadlines that wait the
-//! task that comes first in the file goes first, there whoever came first.
+//! pull_dl_task, update_dl_entity). It is not quite global EDF: a CPU or task that is found without
+//! a lock may have changed once the lock is held, a push gives up after three tries, equal
+//! deadlines do not preempt, and the server postpones the deadline of a late task. Tie-breaking
+//! among waiting tasks with equal deadlines: here the task that comes first in the file, in the
+//! kernel the task that came first.
 
 use std::collections::BTreeSet;
 
@@ -23,18 +24,18 @@ use crate::{Kernel, Leaves};
 /// How often a push looks for another CPU (DL_MAX_TRIES).
 pub(super) const TRIES: u8 = 3;
 
-/// By which rules a task finds another CPU.
+/// How a task finds another CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
-    /// The patches of 2013 (v8), which RTAS 2014 measured: all CPUs are looked at.
+    /// The patches of 2013 (v8), which RTAS 2014 measured: a scan of all CPUs.
     V8,
     /// Since Linux 3.14 (commit 6bfd6d72f51c): a heap of earliest deadlines under a lock of its
-    /// own. Later kernels look once more before they lock (commit 9d514262425691dd); here a CPU
-    /// sees in the heap what it would see then.
+    /// own. Later kernels check once more before they take the lock (commit 9d514262425691dd); here
+    /// a CPU sees in the heap what it would see then.
     Heap,
 }
 
-/// How long a CPU looks whether a task has left another.
+/// How long a CPU checks whether a task has left another CPU.
 pub(super) const SPIN: Span = Span(50);
 
 /// The queue of a CPU.
@@ -42,59 +43,60 @@ pub(super) const SPIN: Span = Span(50);
 struct Queue {
     lock: LockId,
     lines: LineId,
-    /// What others look at without the lock: `earliest`, and who waits first.
+    /// What other CPUs read without the lock: `earliest`, and the first waiting task.
     told: LineId,
-    /// Who runs, or is about to.
+    /// The task that runs, or is about to.
     current: Option<u32>,
-    /// Since when.
+    /// Since when its run time is not charged yet.
     since: Time,
-    /// Who ran and wants to run on, while its CPU looks for the next: nobody else may take it.
+    /// The task that ran and wants to run on, while its CPU picks the next: no other CPU may take
+    /// it.
     leaves: Option<(u64, u32)>,
-    /// Who waits: its deadline in ns, then its number.
+    /// The waiting tasks: the deadline in ns, then the task's number.
     waits: BTreeSet<(u64, u32)>,
-    /// The earliest deadline of all, as others see it; `None`: free.
+    /// The earliest deadline on this CPU, as other CPUs see it; `None`: the CPU is free.
     earliest: Option<u64>,
 }
 
 impl Queue {
-    /// The earliest deadline of those who could be next.
+    /// The earliest deadline among the tasks that this CPU could pick next.
     fn first(&self) -> Option<u64> {
         let first = self.waits.first().into_iter().chain(&self.leaves);
         first.map(|(deadline, _)| *deadline).min()
     }
 }
 
-/// The budget of each task's constant bandwidth server in a period. Kernel paths on its CPU use it
-/// up, too, as they do where interrupts are not accounted for apart.
+/// The budget of each task's constant bandwidth server in a period. Kernel paths on its CPU consume
+/// it, too, as they do where interrupt time is not accounted separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Server {
-    /// Of its C, in per cent.
+    /// Per cent of the task's C.
     pub percent: u64,
-    /// And so much more.
+    /// Added to that.
     pub spare: Span,
 }
 
 impl Server {
-    /// What is enough for C and, on most machines, for what the kernel takes.
+    /// Enough for C and, on most machines, for the kernel overhead.
     pub const AMPLE: Server = Server { percent: 100, spare: Span(1_000_000) };
 }
 
-/// What the server of a task has left.
+/// The state of a task's server.
 #[derive(Clone, Copy, Debug, Default)]
 struct Served {
     deadline: Time,
-    /// What is left of its budget.
+    /// The budget that is left.
     left: Span,
-    /// It has none, and waits for the next period.
+    /// The budget is used up, and the task waits for the next period.
     throttled: bool,
 }
 
-/// Who asked for a push, and what follows it.
+/// What started a push; this determines what follows it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Asked {
     /// A release or wakeup.
     Interrupt,
-    /// A CPU that has switched.
+    /// A CPU after a context switch.
     Switch,
 }
 
@@ -110,27 +112,27 @@ impl Asked {
 /// Where a path goes on.
 #[derive(Debug, Default)]
 pub(super) enum Then {
-    /// No lock is held: where does the task go?
+    /// No lock is held: select a CPU for the task.
     Select(u32),
     /// Under the lock of `on`.
     Enqueue { job: u32, on: CpuId },
-    /// Under the lock of `on`: is somebody better off elsewhere?
+    /// Under the lock of `on`: should a waiting task move to another CPU?
     Push { on: CpuId, tries: u8, asked: Asked },
-    /// Under the lock of `on`: other CPUs were looked at.
+    /// Under the lock of `on`: other CPUs were scanned.
     Found { on: CpuId, job: (u64, u32), tries: u8, asked: Asked },
     /// Under the locks of both.
     Pushed { on: CpuId, to: CpuId, job: (u64, u32), tries: u8, asked: Asked },
-    /// Under the own lock: who leaves?
+    /// Under the CPU's own lock: the previous task leaves.
     Leave,
-    /// Under the own lock: is somebody waiting elsewhere, on a CPU from this on?
+    /// Under the CPU's own lock: does a task wait on another CPU, numbered `from` or higher?
     Pull { from: usize },
-    /// The same: it was looked at what `at` tells.
+    /// The same: what `at` publishes was read.
     Looked { at: CpuId },
     /// Under the locks of both.
     Pulled { from: CpuId },
-    /// The next task has the CPU, whose lock is given back.
+    /// The next task has the CPU, whose lock is released.
     Switched,
-    /// Nobody else is better off elsewhere, either.
+    /// No other waiting task should move to another CPU, either.
     Scheduled,
     /// Under the lock of the CPU whose task has used its budget.
     Exhausted,
@@ -143,22 +145,22 @@ pub(super) enum Then {
 /// The mechanism.
 pub(super) struct PerCpu<'t> {
     profile: Profile,
-    /// Putting a job among all others, or taking one out.
+    /// Inserting a job into a queue, or removing it.
     heap: Span,
     jobs: Jobs<'t>,
     rules: Rules,
     server: Option<Server>,
     /// The CPU that all timers interrupt and that runs no task.
     master: Option<CpuId>,
-    /// By CPU.
+    /// By CPU: its run queue.
     queues: Vec<Queue>,
-    /// CPUs with somebody who waits (dlo_mask).
+    /// CPUs with a waiting task (dlo_mask).
     overloaded: BTreeSet<CpuId>,
     served: Vec<Served>,
     /// The heap of earliest deadlines (cpudl).
     heap_lock: LockId,
     heap_lines: LineId,
-    /// By CPU: who leaves it.
+    /// By CPU: the task that leaves it.
     leaves: Vec<Option<(TaskId, Leaves)>>,
     budget_timer: TimerId,
     paths: Paths<Then>,
@@ -205,8 +207,8 @@ impl<'t> PerCpu<'t> {
         self.paths.push(cpu, Step::Unlock(self.queues[of.index()].lock));
     }
 
-    /// `cpu`, which holds the lock of `own`, takes that of `other`, too. Who has to wait for a lock
-    /// of a lower number gives the own one back first.
+    /// `cpu`, which holds the lock of `own`, takes that of `other`, too. Before it waits for a lock
+    /// with a lower number, it releases the lock of `own`.
     fn lock_both(&mut self, kernel: &Kernel, cpu: CpuId, own: CpuId, other: CpuId) {
         let busy = kernel.hardware.holder(self.queues[other.index()].lock).is_some();
         if busy && other < own {
@@ -222,7 +224,8 @@ impl<'t> PerCpu<'t> {
         let last = kernel.cx.task(task(job)).cpu;
         let throttled = self.served[job as usize].throttled;
         if !throttled && kernel.cx.current(last) == Some(task(job)) {
-            // It has not left its CPU yet, whose lock is free meanwhile (on_cpu).
+            // The task has not left its CPU yet, but the lock of that CPU is free meanwhile
+            // (on_cpu).
             self.paths.work(cpu, SPIN);
             return self.paths.then(cpu, Then::Select(job));
         }
@@ -235,7 +238,7 @@ impl<'t> PerCpu<'t> {
         self.paths.then(cpu, Then::Enqueue { job, on });
     }
 
-    /// The server of a task that wakes, or whose budget is due.
+    /// Refills the server of a task that wakes, or whose next budget is due.
     fn refill(&mut self, kernel: &Kernel, job: u32) {
         let now = kernel.now();
         let of = self.jobs.of(job);
@@ -253,7 +256,7 @@ impl<'t> PerCpu<'t> {
             (server.left, server.throttled) = (budget, false);
             return;
         }
-        // What is left, used until the deadline, is more than the server's share.
+        // The rest of the budget, used until the deadline, would exceed the server's bandwidth.
         let until = server.deadline.0.saturating_sub(now.0);
         let more = u128::from(server.left.0) * u128::from(of.period_us) * 1_000
             > u128::from(until) * u128::from(budget.0);
@@ -266,8 +269,8 @@ impl<'t> PerCpu<'t> {
         self.served[job as usize].deadline.0
     }
 
-    /// A CPU whose earliest deadline is later than that of `job`: a free one, else the one with the
-    /// latest.
+    /// A CPU whose earliest deadline is later than that of `job`: a free CPU, else the CPU with the
+    /// latest deadline.
     fn find_later(&self, kernel: &Kernel, cpu: CpuId, job: u32) -> Option<CpuId> {
         let last = kernel.cx.task(task(job)).cpu;
         let usable = |cpu: &CpuId| Some(*cpu) != self.master;
@@ -282,7 +285,7 @@ impl<'t> PerCpu<'t> {
         (self.deadline(job) < earliest).then_some(latest)
     }
 
-    /// `cpu` looks for another one.
+    /// `cpu` scans for another CPU.
     fn looks(&mut self, cpu: CpuId) {
         match self.rules {
             Rules::V8 => {
@@ -295,7 +298,7 @@ impl<'t> PerCpu<'t> {
         }
     }
 
-    /// The earliest deadline of a CPU has changed, perhaps.
+    /// The earliest deadline of a CPU may have changed: publishes it.
     fn tell(&mut self, cpu: CpuId, of: CpuId) {
         let it = &self.queues[of.index()];
         let current = it.current.map(|job| self.deadline(job));
@@ -335,7 +338,7 @@ impl<'t> PerCpu<'t> {
         self.paths.then(cpu, Then::Push { on, tries: TRIES, asked: Asked::Interrupt });
     }
 
-    /// Pushes whoever waits on `on` to where it is more urgent than all.
+    /// Pushes the first task that waits on `on` to a CPU where it is more urgent than every task.
     fn push(&mut self, cpu: CpuId, on: CpuId, tries: u8, asked: Asked) {
         let it = &self.queues[on.index()];
         let first = it.waits.first().copied();
@@ -354,7 +357,7 @@ impl<'t> PerCpu<'t> {
         self.paths.then(cpu, asked.done());
     }
 
-    /// Where `job`, which waits on `on`, is better off.
+    /// The CPU to which `job`, which waits on `on`, should move.
     fn found(
         &mut self,
         kernel: &Kernel,
@@ -392,7 +395,7 @@ impl<'t> PerCpu<'t> {
         self.paths.then(cpu, Then::Push { on, tries, asked });
     }
 
-    /// Both locks are held.
+    /// Moves a job; both locks are held.
     fn moves(&mut self, kernel: &mut Kernel, cpu: CpuId, job: (u64, u32), on: CpuId, to: CpuId) {
         self.queues[on.index()].waits.remove(&job);
         self.queues[to.index()].waits.insert(job);
@@ -402,7 +405,7 @@ impl<'t> PerCpu<'t> {
         self.tell(cpu, to);
     }
 
-    /// Who runs has used some of its budget.
+    /// Charges the running task's budget.
     fn spend(&mut self, kernel: &Kernel, cpu: CpuId) {
         let it = &mut self.queues[cpu.index()];
         let ran = kernel.now() - std::mem::replace(&mut it.since, kernel.now());
@@ -414,7 +417,7 @@ impl<'t> PerCpu<'t> {
         }
     }
 
-    /// Who ran leaves, or waits.
+    /// The previous task leaves the CPU, or waits.
     fn leave(&mut self, kernel: &mut Kernel, cpu: CpuId) {
         self.spend(kernel, cpu);
         self.paths.heard(kernel, cpu, self.profile.ipi);
@@ -431,7 +434,7 @@ impl<'t> PerCpu<'t> {
                 if at_us * 1_000 > kernel.now().0 {
                     self.arm(kernel, cpu, job, at_us);
                 } else {
-                    // It does not even sleep.
+                    // The next job is late already, so the task does not even sleep.
                     self.jobs.begin(kernel, job, at_us);
                     if self.server.is_none() {
                         self.refill(kernel, job);
@@ -461,7 +464,7 @@ impl<'t> PerCpu<'t> {
         self.paths.then(cpu, Then::Pull { from });
     }
 
-    /// Pulls from every CPU on which somebody waits who is more urgent than whoever waits here.
+    /// Pulls from every CPU with a waiting task that is more urgent than all tasks here.
     fn pull(&mut self, kernel: &mut Kernel, cpu: CpuId, from: usize) {
         let mut others = self.overloaded.range(CpuId(from as u16)..);
         match others.find(|other| **other != cpu).copied() {
@@ -488,7 +491,7 @@ impl<'t> PerCpu<'t> {
         let other = &self.queues[from.index()];
         if let Some(&job) = other.waits.first()
             && own.is_none_or(|own| job.0 < own)
-            // Else it is about to run there.
+            // Otherwise it is about to run there.
             && other.current.is_some_and(|current| self.deadline(current) <= job.0)
         {
             self.moves(kernel, cpu, job, from, cpu);
@@ -497,7 +500,7 @@ impl<'t> PerCpu<'t> {
         self.paths.then(cpu, Then::Pull { from: from.index() + 1 });
     }
 
-    /// The most urgent runs.
+    /// Picks the most urgent task.
     fn pick(&mut self, kernel: &mut Kernel, cpu: CpuId) {
         let it = &mut self.queues[cpu.index()];
         it.waits.extend(it.leaves.take());
@@ -519,7 +522,7 @@ impl<'t> PerCpu<'t> {
         self.paths.then(cpu, Then::Switched);
     }
 
-    /// Whoever waits now may be better off elsewhere.
+    /// After the switch, a waiting task may be better placed on another CPU.
     fn switched(&mut self, cpu: CpuId) {
         if self.queues[cpu.index()].waits.is_empty() {
             return self.paths.then(cpu, Then::Scheduled);

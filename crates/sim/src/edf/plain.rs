@@ -1,4 +1,4 @@
-//! Global EDF, or another order, at no price: decisions are taken at once, by nobody.
+//! Global EDF, or another order, without overhead: decisions take no time and no CPU.
 
 use std::ops::ControlFlow;
 
@@ -16,15 +16,15 @@ pub struct Done {
     pub released_us: u64,
     /// When it should have been complete.
     pub deadline_us: u64,
-    /// When it was.
+    /// When it was complete.
     pub at_us: u64,
 }
 
-/// Runs `tasks` on `cpus` CPUs, each job for its whole C, and tells of each when it is complete, in
+/// Runs `tasks` on `cpus` CPUs, each job for its whole C. Calls `done` for each complete job, in
 /// order of time, until `until_us` or [`ControlFlow::Break`].
 ///
-/// `release` says when the next job of a task comes, given when the last one did: the first time
-/// `None`. A task's jobs run one after the other, in order.
+/// `release` returns when the next job of a task comes, given the release of the last one: `None`
+/// the first time. A task's jobs run one after the other, in order.
 pub fn gedf(
     tasks: &TaskSet,
     cpus: u32,
@@ -36,7 +36,7 @@ pub fn gedf(
     Plain::new(tasks, cpus, rule, until_us, release).run(done);
 }
 
-/// Every task releases at 0, and then each period.
+/// Synchronous release: every task releases a job at 0, and then each period.
 pub fn synchronous(tasks: &TaskSet) -> impl FnMut(u32, Option<u64>) -> u64 {
     |task, last| last.map_or(0, |last| last + tasks[task as usize].period_us)
 }
@@ -45,7 +45,7 @@ pub fn synchronous(tasks: &TaskSet) -> impl FnMut(u32, Option<u64>) -> u64 {
 #[derive(Clone, Copy, Debug, Default)]
 struct Job {
     released_us: u64,
-    /// How much of it was left when it was last linked.
+    /// How much of the job was left when it was last linked.
     left_us: u64,
 }
 
@@ -60,11 +60,11 @@ struct Plain<'t, R> {
     jobs: Vec<Job>,
     /// By task: when the next job comes, if the last one is complete.
     releases: Clock,
-    /// By CPU: when its job is complete.
+    /// By CPU: when its job will be complete.
     completions: Clock,
 }
 
-/// What is due next, of several things that may be due.
+/// The next of several events that may be due.
 struct Clock(Tournament);
 
 impl Clock {
@@ -77,11 +77,11 @@ impl Clock {
     fn clear(&mut self, thing: u32) {
         self.0.set(thing as usize, NONE);
     }
-    /// When something is due next.
+    /// When the next event is due.
     fn next_us(&self) -> u64 {
         self.0.least() >> Key::TASK_BITS
     }
-    /// What is due at this instant.
+    /// The event that is due at this instant.
     fn due(&self, now_us: u64) -> Option<u32> {
         let least = self.0.least();
         (least >> Key::TASK_BITS == now_us).then_some((least & Key::TASKS) as u32)
@@ -136,7 +136,7 @@ impl<'t, R: FnMut(u32, Option<u64>) -> u64> Plain<'t, R> {
         &self.tasks[task as usize]
     }
 
-    /// A job comes, or came while the one before it was not complete.
+    /// A job is released, or was released while the one before it was not complete.
     fn arrive(&mut self, task: u32, released_us: u64) {
         let of = self.task(task);
         self.jobs[task as usize] = Job { released_us, left_us: of.wcet_us };

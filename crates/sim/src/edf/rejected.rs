@@ -1,26 +1,26 @@
-//! What the designs would take that were rejected for message passing: counts, not times.
+//! The cost of the designs that were rejected for message passing: counts, not times.
 //!
 //! Cerqueira, Vanga and Brandenburg (RTAS 2014) name three: the scheduler's state behind one word
-//! that is exchanged if nobody else did (lock-free), an order of events to which all help each
-//! other (wait-free; Herlihy's universal construction, TOPLAS 1991), and a copy of the state on
-//! every CPU (all tell all; Lamport's order of events, CACM 1978). Every CPU has an event at once:
-//! a job of its own is complete. What an access or a message takes is left out, and with it any
-//! claim about speed: counted is what grows.
+//! that a CPU replaces by compare-and-exchange (lock-free), an order of events to which all CPUs
+//! help each other (wait-free; Herlihy's universal construction, TOPLAS 1991), and a copy of the
+//! state on every CPU (each CPU sends to all; Lamport's order of events, CACM 1978). Every CPU has
+//! an event at the same instant: a job of its own is complete. The duration of an access or a
+//! message is left out, and with it any claim about speed: only the counts that grow are modelled.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use wastenot_model::workload::Random;
 
-/// What was counted, over all CPUs.
+/// Counts over all CPUs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Events that took effect.
     pub events: u64,
-    /// Attempts that were in vain, since another CPU was faster.
+    /// Attempts that failed because another CPU was faster.
     pub retries: u64,
-    /// Most of them for one event.
+    /// The most retries for one event.
     pub retries_max: u64,
-    /// Most CPUs that came to one cache line.
+    /// The most CPUs that accessed one cache line.
     pub sharers: usize,
     /// Cache lines that went from one CPU to another.
     pub moves: u64,
@@ -28,7 +28,7 @@ pub struct Counts {
     pub messages: u64,
 }
 
-/// Cache lines, each where it was last.
+/// Cache lines, each with the CPU that accessed it last.
 #[derive(Debug, Default)]
 struct Lines {
     last: BTreeMap<u32, u32>,
@@ -52,14 +52,15 @@ impl Lines {
 #[derive(Clone, Debug)]
 struct Tries {
     left: u64,
-    /// What it read.
+    /// The version that it read.
     read: Option<u64>,
     retries: u64,
 }
 
-/// The state behind one word, while every CPU has so many events, one after the other. Each does an
-/// access in turn; with `overtaken` CPU 0 is always overtaken between its read and its exchange, as
-/// long as anybody else has an event: nothing bounds how often that happens but what others do.
+/// The state behind one word, while every CPU has `events` events, one after the other. The CPUs do
+/// one access each in turn. With `overtaken`, another CPU always exchanges the word between CPU 0's
+/// read and CPU 0's exchange, as long as any other CPU has an event left: only the other CPUs'
+/// events bound the number of retries.
 pub fn lock_free(cpus: u32, events: u64, overtaken: bool) -> Counts {
     let mut all = vec![Tries { left: events, read: None, retries: 0 }; cpus as usize];
     let (mut word, mut lines, mut counts) = (0, Lines::default(), Counts::default());
@@ -97,11 +98,12 @@ pub fn lock_free(cpus: u32, events: u64, overtaken: bool) -> Counts {
     Counts { sharers: lines.sharers(), moves: lines.moves, ..counts }
 }
 
-/// Events in an order to which all help: each CPU announces its event, then proposes for the next
-/// place in the order that of the CPU whose turn it is, or else its own, until its own has one.
-/// Nobody tries for ever, but every place is a line to which all come that are not done.
+/// Events in an order to which all CPUs help. Each CPU announces its event. Then it proposes for
+/// the next place in the order the event of the CPU whose turn it is, else its own, until its own
+/// event has a place. No CPU retries for ever, but all CPUs that are not done access the line of
+/// each place.
 pub fn wait_free(cpus: u32) -> Counts {
-    /// What a CPU does next.
+    /// The next action of a CPU.
     #[derive(Clone, Copy)]
     enum Next {
         Announce,
@@ -112,7 +114,7 @@ pub fn wait_free(cpus: u32) -> Counts {
     let mut lines = Lines::default();
     let mut next = vec![Next::Announce; cpus as usize];
     let mut announced = vec![false; cpus as usize];
-    // Where each is in the order, and whose event each place holds.
+    // The place of each event in the order, and the event at each place.
     let (mut at, mut order) = (vec![0; cpus as usize], Vec::new());
     let (mut events, mut accesses) = (0, vec![0; cpus as usize]);
     while events < u64::from(cpus) {
@@ -157,13 +159,14 @@ pub fn wait_free(cpus: u32) -> Counts {
 struct Told {
     to: u32,
     from: u32,
-    /// Whose event it tells of, or answers.
+    /// The CPU whose event the message announces or acknowledges.
     event: u32,
 }
 
-/// A copy of the state on every CPU: each tells all others of its event, and each answers each to
-/// all, so that all take events in one order. Messages take by chance; those from one CPU to
-/// another arrive in order. Also in which order each CPU took the events.
+/// A copy of the state on every CPU: each CPU announces its event to all others, and each CPU
+/// acknowledges each event to all, so that all process the events in one order. Message delays are
+/// random; messages from one CPU to another arrive in order. Also returns the order in which each
+/// CPU processed the events.
 pub fn broadcast(cpus: u32, seed: u64) -> (Counts, Vec<Vec<u32>>) {
     let mut random = Random::stream(seed, 0, 0);
     let mut under_way: BTreeMap<(u64, u64), Told> = BTreeMap::new();
@@ -179,7 +182,7 @@ pub fn broadcast(cpus: u32, seed: u64) -> (Counts, Vec<Vec<u32>>) {
         }
     };
     (0..cpus).for_each(|cpu| tell(0, cpu, cpu, &mut under_way));
-    // By CPU and event: who is known to know of it.
+    // By CPU and event: the CPUs that are known to know of the event.
     let mut known = vec![vec![BTreeSet::new(); cpus as usize]; cpus as usize];
     for cpu in 0..cpus {
         known[cpu as usize][cpu as usize].insert(cpu);
@@ -192,7 +195,7 @@ pub fn broadcast(cpus: u32, seed: u64) -> (Counts, Vec<Vec<u32>>) {
             it[event as usize].insert(to);
             tell(now, to, event, &mut under_way);
         }
-        // Of events of one instant that of the lower CPU goes first.
+        // Tie-breaking among events of one instant: the lower CPU goes first.
         let taken = &mut taken[to as usize];
         while it.get(taken.len()).is_some_and(|known| known.len() == cpus as usize) {
             taken.push(taken.len() as u32);
@@ -213,7 +216,7 @@ mod tests {
             let m = u64::from(cpus);
             assert_eq!((burst.retries, burst.retries_max), (m * (m - 1) / 2, m - 1));
             assert_eq!((burst.events, burst.sharers), (m, cpus as usize));
-            // What bounds the retries of one event is how many events others have.
+            // The number of events of the other CPUs bounds the retries of one event.
             for events in [1, 10, 100] {
                 let overtaken = lock_free(cpus, events, true);
                 assert_eq!(overtaken.retries_max, (m - 1) * events);
@@ -227,7 +230,7 @@ mod tests {
         let (small, large) = (wait_free(8), wait_free(64));
         assert_eq!((small.events, small.retries, small.sharers), (8, 0, 8));
         assert_eq!((large.events, large.retries, large.sharers), (64, 0, 64));
-        // Lines that move for an event grow with the CPUs.
+        // The lines that move for one event grow with the number of CPUs.
         let of_event = |counts: &Counts| counts.moves as f64 / counts.events as f64;
         assert!(of_event(&large) > 6.0 * of_event(&small), "{small:?} {large:?}");
     }
@@ -237,7 +240,7 @@ mod tests {
         for seed in 0..20 {
             let (counts, taken) = broadcast(9, seed);
             assert!(taken.iter().all(|order| order.len() == 9 && *order == taken[0]));
-            // Each event to all others, and each other's answer to all others.
+            // Each event to all others, and each acknowledgement of another's event to all others.
             assert_eq!(counts.messages, 9 * 8 + 9 * 8 * 8);
         }
     }

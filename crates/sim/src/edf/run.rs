@@ -20,31 +20,30 @@ use crate::{Kernel, Options, Outcome, simulate_mechanism};
 /// How global EDF is implemented.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Design {
-    /// One lock for all: GSN-EDF of LITMUS^RT. With a `master`, CPU 0 releases all jobs and runs
-    /// none.
+    /// One lock for all CPUs: GSN-EDF of LITMUS^RT. With a `master`, CPU 0 releases all jobs and
+    /// runs no task.
     Coarse {
         /// Dedicated interrupt handling.
         master: bool,
     },
-    /// CPU 0 schedules for all others, which write to it: G-EDF-MP.
+    /// CPU 0 schedules for all other CPUs, which write messages to it: G-EDF-MP.
     Messages(Mailboxes),
     /// A lock and a queue for each CPU: SCHED_DEADLINE.
     PerCpu {
-        /// Dedicated interrupt handling: CPU 0 releases all jobs and runs none.
+        /// Dedicated interrupt handling: CPU 0 releases all jobs and runs no task.
         master: bool,
         /// How a task finds another CPU.
         rules: Rules,
-        /// What tasks' servers let them use; `None`: jobs have their deadlines and no server
-        /// watches them.
+        /// The server of each task; `None`: jobs have deadlines but no server enforces a budget.
         server: Option<Server>,
     },
-    /// One lock for each cluster of so many CPUs, as they are numbered; tasks are assigned.
+    /// One lock for each cluster of consecutively numbered CPUs; tasks are assigned to clusters.
     Clustered {
-        /// Of how many CPUs a cluster is; the last may have less. 0: of as many as share their
+        /// CPUs in a cluster; the last cluster may have fewer. 0: as many CPUs as share the
         /// last-level cache with CPU 0.
         size: u32,
-        /// By task: its cluster. Empty: tasks are put, in the order of their utilisation, where
-        /// most of a cluster is free.
+        /// By task: its cluster. Empty: tasks are assigned in the order of their utilisation, each
+        /// to the cluster with the most free utilisation.
         cluster_of: Vec<u32>,
     },
 }
@@ -52,16 +51,16 @@ pub enum Design {
 /// A real-time run.
 #[derive(Clone, Debug)]
 pub struct Real {
-    /// How decisions come about.
+    /// How decisions are implemented.
     pub design: Design,
-    /// Whose job goes first.
+    /// Which job goes first.
     pub rule: Rule,
-    /// What everything takes.
+    /// How long each operation takes.
     pub profile: Profile,
 }
 
 impl Real {
-    /// What the design is called under this rule.
+    /// The name of the design under this rule.
     pub fn name(&self) -> &'static str {
         match (&self.design, self.rule.order) {
             (Design::Coarse { .. }, Order::Deadline) => "gsn-edf",
@@ -86,18 +85,18 @@ impl Real {
     }
 }
 
-/// What overheads a run showed.
+/// The overheads of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Overheads {
     /// By kind, as in [`Overhead::ALL`].
     pub seen: [Seen; Overhead::ALL.len()],
-    /// Of each lock of the scheduler.
+    /// By lock of the scheduler.
     pub locks: Vec<Contention>,
-    /// By CPU: how many locks one path took at most.
+    /// By CPU: the most locks that one path took.
     pub locks_of_path: Vec<usize>,
-    /// Of each mailbox: how many CPUs ever wrote it.
+    /// By mailbox: how many CPUs ever wrote it.
     pub mailbox_writers: Vec<usize>,
-    /// Lines that went from one CPU to another.
+    /// Cache lines that went from one CPU to another.
     pub transfers: u64,
 }
 
@@ -110,7 +109,7 @@ impl Overheads {
             ..Overheads::default()
         }
     }
-    /// What was seen of one kind.
+    /// The samples of one kind.
     pub fn seen(&self, kind: Overhead) -> Seen {
         self.seen[kind as usize]
     }
@@ -136,8 +135,8 @@ fn workload(tasks: &TaskSet, cpus: usize) -> Workload {
 
 /// Runs `tasks` on `machine` until the limit.
 ///
-/// `release` says when the next job of a task comes, given when the last one did: the first time
-/// `None`. A task's jobs run one after the other, in order.
+/// `release` returns when the next job of a task comes, given the release of the last one: `None`
+/// the first time. A task's jobs run one after the other, in order.
 pub fn run<'t>(
     machine: &Machine,
     tasks: &'t TaskSet,
@@ -150,30 +149,30 @@ pub fn run<'t>(
     work.run(real, options, release)
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Ran {
     /// What happened.
     pub history: History,
     /// How it ended.
     pub outcome: Outcome,
-    /// What overheads it showed.
+    /// The overheads of the run.
     pub overheads: Overheads,
-    /// Jobs that were complete, in the order of time.
+    /// Complete jobs, in order of time.
     pub done: Vec<Done>,
-    /// Of each task the job that was there at the end and not complete.
+    /// For each task, the job that was released but not complete at the end.
     pub pending: Vec<Pending>,
 }
 
-/// Runs `workload`, whose tasks are sporadic: jobs are what its programs do between two beats,
-/// which come each period from when a task is launched. `costs` are those of the machine; what they
-/// say of switches and interrupts counts where the profile says nothing.
+/// Runs `workload`, whose tasks are sporadic: a job is what a program does between two beats, which
+/// come each period from the launch of the task. `costs` are those of the machine; its costs of
+/// switches and interrupts count where the profile gives none.
 ///
-/// The History has an annex `jobs`.
+/// The History has the annex `jobs`.
 ///
 /// # Errors
-/// A task has no period, or no bound on what it computes, forks, or may not run everywhere; or not
-/// all CPUs are there all the time.
+/// A task has no period, has no bound on its computation, forks, or may not run on every CPU; or
+/// not all CPUs are online all the time.
 pub fn run_workload(
     machine: &Machine,
     costs: &Costs,
@@ -200,10 +199,10 @@ pub fn run_workload(
     Ok(ran)
 }
 
-/// The sporadic tasks of `workload`, if it can be run so.
+/// The sporadic tasks of `workload`, if it can be run under `real`.
 ///
 /// # Errors
-/// As of [`run_workload`].
+/// Those of [`run_workload`].
 pub fn fits(machine: &Machine, workload: &Workload, real: &Real) -> Result<(), NotSporadic> {
     fitting(machine, workload, real).map(drop)
 }
@@ -219,7 +218,7 @@ fn fitting(machine: &Machine, workload: &Workload, real: &Real) -> Result<Sporad
     Sporadics::of(workload, machine)
 }
 
-/// The jobs as a table; of those that were not complete the first of each task.
+/// The jobs as a table; among the incomplete jobs the first of each task.
 fn annex(done: &[Done], pending: &[Pending]) -> Annex {
     let columns = [
         ("task", "task", Unit::None),
@@ -305,7 +304,7 @@ fn sharing(machine: &Machine) -> usize {
     share.count().max(1)
 }
 
-/// By task its cluster: where most is free.
+/// Assigns each task to the cluster with the most free utilisation.
 fn spread(tasks: &TaskSet, clusters: &[Vec<CpuId>]) -> Vec<u32> {
     let cpus: Vec<u32> = clusters.iter().map(|cluster| cluster.len() as u32).collect();
     tasks.worst_fit(&cpus).into_iter().map(|cluster| cluster as u32).collect()

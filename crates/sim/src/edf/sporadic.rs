@@ -1,10 +1,10 @@
-//! Which sporadic tasks a workload is: programs whose jobs are what stands between two beats.
+//! The sporadic tasks of a workload: programs whose jobs are the steps between two beats.
 
 use wastenot_model::sporadic::{NotATaskSet, Sporadic, TaskSet};
 use wastenot_model::workload::{Program, Step, Template, Variate};
 use wastenot_model::{Machine, Span, Workload};
 
-/// Why a workload is none of sporadic tasks.
+/// Why a workload does not consist of sporadic tasks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub struct NotSporadic {
@@ -22,7 +22,7 @@ impl NotSporadic {
     }
 }
 
-/// The tasks of a workload, in the order in which they come.
+/// The tasks of a workload, in the order in which they are launched.
 #[derive(Debug)]
 pub(super) struct Sporadics {
     pub(super) tasks: TaskSet,
@@ -31,7 +31,7 @@ pub(super) struct Sporadics {
 }
 
 impl Sporadics {
-    /// Those of `workload` on `machine`.
+    /// The sporadic tasks of `workload` on `machine`.
     pub(super) fn of(workload: &Workload, machine: &Machine) -> Result<Sporadics, NotSporadic> {
         if !workload.hotplug.is_empty() || machine.online().len() < machine.len() {
             let help = "take out [[hotplug]], and name a machine all of whose CPUs are online";
@@ -50,7 +50,7 @@ impl Sporadics {
     }
 }
 
-/// What a task of this template is.
+/// The sporadic task of this template.
 fn sporadic(template: &Template) -> Result<Sporadic, NotSporadic> {
     let name = &template.name;
     let refused = |what: &str, help: &str| Err(NotSporadic::new(format!("`{name}` {what}"), help));
@@ -92,11 +92,11 @@ fn sporadic(template: &Template) -> Result<Sporadic, NotSporadic> {
     })
 }
 
-/// No time is longer: there is no bound.
+/// There is no bound; no span is longer.
 const UNBOUNDED: u64 = u64::MAX;
 
-/// CPU time in some steps, at most, in ns: before the first beat among them, between two, and after
-/// the last. Without a beat all of it is before.
+/// The most CPU time of a sequence of steps, in ns: before its first beat, between two beats, and
+/// after the last. Without a beat, all of it is `before`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stretch {
     before: u64,
@@ -120,7 +120,7 @@ impl Stretch {
     fn times(self, rounds: Option<u32>) -> Stretch {
         match (self.beats, rounds) {
             (_, Some(1)) => self,
-            // However often it is done, two rounds have all of it.
+            // However often the loop is done, two rounds have all of it.
             (true, _) => self.then(self),
             (false, None) if self.before > 0 => Stretch { before: UNBOUNDED, ..self },
             (false, _) => {
@@ -129,14 +129,14 @@ impl Stretch {
             }
         }
     }
-    /// Done, or not.
+    /// The steps may be skipped.
     fn perhaps(self) -> Stretch {
-        // Without its beats what is before and after them is one.
+        // If its beats are skipped, the parts before and after them are one.
         if self.beats { Stretch { between: UNBOUNDED, ..self } } else { self }
     }
 }
 
-/// The longest that a job of `program` computes; `None` if nothing bounds that.
+/// The longest computation of a job of `program`; `None` if it has no bound.
 fn job(program: &Program) -> Option<Span> {
     let mut open = vec![(Stretch::default(), Step::Yield)];
     for step in program.steps() {
@@ -193,7 +193,7 @@ mod tests {
         let forever = Step::Loop(None);
         assert_eq!(of(&[forever, EVERY, compute(2), END]), Ok(Sporadic::implicit(2_000, 10_000)));
         assert_eq!(wcet_us(&[forever, compute(2), EVERY, END]), 2_000);
-        // What follows the beat and what precedes the next are one job.
+        // The steps after one beat and before the next are one job.
         assert_eq!(wcet_us(&[forever, compute(1), EVERY, compute(2), END]), 3_000);
         let inner = [forever, EVERY, Step::Loop(Some(3)), compute(1), END, compute(1), END];
         assert_eq!(wcet_us(&inner), 4_000);

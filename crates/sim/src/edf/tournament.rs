@@ -1,25 +1,25 @@
-//! The least of many values that change one at a time.
+//! The minimum of many values that change one at a time.
 
-/// A tree of minima over a fixed number of leaves: to set a leaf takes a comparison a level, and
-/// none that a processor could guess wrong.
+/// A tree of minima over a fixed number of leaves: setting a leaf takes one comparison per level,
+/// and no branch that a processor could mispredict.
 #[derive(Clone, Debug)]
 pub(super) struct Tournament {
     /// The tree, its root at 1; leaves are its second half.
     nodes: Vec<u64>,
 }
 
-/// What a leaf holds where nothing is.
+/// The value of an empty leaf.
 pub(super) const NONE: u64 = u64::MAX;
 
 impl Tournament {
     pub(super) fn new(leaves: usize) -> Tournament {
         Tournament { nodes: vec![NONE; 2 * leaves.next_power_of_two()] }
     }
-    /// The least value, or [`NONE`].
+    /// The minimum, or [`NONE`].
     pub(super) fn least(&self) -> u64 {
         self.nodes[1]
     }
-    /// Where that is; of equal ones the first.
+    /// The leaf of the minimum; of equal ones the first.
     pub(super) fn leaf_of_least(&self) -> usize {
         let (mut at, leaves) = (1, self.nodes.len() / 2);
         while at < leaves {

@@ -1,8 +1,8 @@
-//! How long a path through each design may take at most, whatever the others do.
+//! Upper bounds on the length of a path through each design, whatever the other CPUs do.
 //!
-//! Every CPU enters the kernel once while one waits in line, and no task has more than one job that
-//! comes or one message that is under way. Lines are taken to come from afar. Who spins by
-//! test-and-set may wait for ever.
+//! Assumptions: every CPU enters the kernel once while one waits in a lock's queue, and no task has
+//! more than one job to be released or one message under way. Every cache line comes from the
+//! furthest CPU. A CPU that spins on a test-and-set lock may wait for ever.
 
 use wastenot_model::Span;
 use wastenot_model::machine::{Profile, Section};
@@ -13,21 +13,21 @@ use crate::mechanism::Spin;
 /// What the bounds depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct Worst<'p> {
-    /// What things take.
+    /// How long operations take.
     pub profile: &'p Profile,
-    /// CPUs that run tasks, and the one that does not.
+    /// CPUs, those that run tasks and the one that does not.
     pub cpus: usize,
     /// Tasks.
     pub tasks: usize,
 }
 
 impl Worst<'_> {
-    /// A line, from wherever.
+    /// A cache line from the furthest CPU.
     fn line(&self) -> Span {
         let prices = &self.profile.hardware;
         prices.line_own.max(prices.line_near).max(prices.line_far)
     }
-    /// Handing a lock on for which so many wait. `None`: it may never get there.
+    /// Handing on a lock for which `waiting` CPUs wait. `None`: a waiter may never get it.
     fn hand_off(&self, waiting: usize) -> Option<Span> {
         let prices = &self.profile.hardware;
         let fetched = match self.profile.spin {
@@ -44,10 +44,10 @@ impl Worst<'_> {
         self.profile.heap(self.tasks)
     }
 
-    /// From entering the kernel until the lock of GSN-EDF is given back, be it for the next task or
-    /// for jobs that come: every CPU is ahead, all jobs come, and each leads to a link, as does
-    /// each CPU that looks for a task. Grows as the square of the CPUs with ticket locks, else
-    /// linearly.
+    /// From entering the kernel until the lock of GSN-EDF is released, whether for the next task or
+    /// for released jobs: every CPU is ahead, all jobs are released, and each leads to a link, as
+    /// does each CPU that picks a task. Grows as the square of the number of CPUs with ticket
+    /// locks, else linearly.
     pub fn coarse(&self) -> Option<Span> {
         let (cpus, jobs) = (self.cpus as u64, self.tasks as u64);
         let each = self.hand_off(self.cpus - 1)? + self.section(self.profile.coarse);
@@ -55,20 +55,21 @@ impl Worst<'_> {
         Some(self.profile.isr + (each + self.heap() * 2) * cpus + self.heap() * jobs + links)
     }
 
-    /// From entering the kernel of SCHED_DEADLINE until nobody who waits on the locked queue is
-    /// better off elsewhere: any of its paths.
+    /// From entering the kernel of SCHED_DEADLINE until no task that waits on the locked run queue
+    /// should move to another CPU, for any of its paths.
     ///
-    /// Whoever waits for a lock waits for a path that works, or for one that waits for a lock of a
-    /// higher number, or for that of the heap: never in a circle. So while a path waits another
-    /// one works, and it takes no longer than all paths that are under way meanwhile would take one
-    /// after the other. Every CPU is taken to walk one of them, and no more tasks to be pushed than
-    /// there are CPUs: those that are the most urgent. O(m) paths with O(m) locks: as was argued
-    /// when it was measured (Cerqueira, Vanga, Brandenburg, RTAS 2014), it grows as the square of
-    /// the CPUs where handing a lock on takes a constant time, as their cube with ticket locks.
+    /// A path that waits for a lock waits for a path that works, or for a path that itself waits
+    /// for a lock with a higher number or for the lock of the heap: never in a cycle. So while a
+    /// path waits another one works, and the wait is no longer than all paths that are under way
+    /// meanwhile would take one after the other. Assumptions: every CPU is in one of the paths, and
+    /// no more tasks are to be pushed than there are CPUs: the most urgent ones. O(m) paths with
+    /// O(m) locks: as was argued when it was measured (Cerqueira, Vanga, Brandenburg, RTAS 2014),
+    /// it grows as the square of the number of CPUs if handing a lock on takes a constant time, as
+    /// its cube with ticket locks.
     pub fn run_queues(&self, rules: Rules) -> Option<Span> {
         let cpus = self.cpus as u64;
         let hand_off = self.hand_off(self.cpus - 1)?;
-        // What others look at has changed, and so has the heap, perhaps.
+        // The published deadline has changed, and possibly the heap.
         let told = match rules {
             Rules::V8 => self.line(),
             Rules::Heap => self.line() * 2 + self.profile.heap(self.cpus) + hand_off,
@@ -85,29 +86,31 @@ impl Worst<'_> {
         Some((path + lock * self.queue_locks()) * cpus)
     }
 
-    /// How many locks of queues a path of SCHED_DEADLINE takes, in the mean of all that are under
-    /// way: its own at first and once it has switched, and both for each other CPU; then two for
-    /// each try to push, of one task and of one more in vain. One that pushes more takes more.
+    /// How many run queue locks a path of SCHED_DEADLINE takes, in the mean of all paths that are
+    /// under way: the lock of its own CPU at first and after the switch, and both locks for each
+    /// other CPU; then two for each try to push: for one task, and for one more that fails. A path
+    /// that pushes more tasks takes more locks.
     pub fn queue_locks(&self) -> u64 {
         2 * self.cpus as u64 + 2 * 2 * u64::from(TRIES)
     }
 
-    /// What a client of the dedicated processor does, its message included: only that processor is
-    /// ahead. Does not grow with the CPUs, but for who else writes the
-    /// same mailbox.
+    /// The path of a client of the dedicated processor, its message included: only that processor
+    /// is ahead. Does not grow with the number of CPUs, except by those that write the same
+    /// mailbox.
     pub fn client(&self) -> Option<Span> {
         let Profile { client, mailbox, .. } = self.profile;
         let post = self.section(*mailbox) + self.line();
         Some((self.hand_off(2)? + self.section(*client)) * 3 + post)
     }
 
-    /// What the processor does of one message, or of so many jobs that come at once: every link
-    /// that follows is written under the lock of a client, in whose line two are ahead; who runs
-    /// elsewhere is looked for first, and again if it began meanwhile.
+    /// What the processor does for one message, or for `jobs` jobs that are released at once: every
+    /// link that follows is written under the lock of a client, in whose queue two are ahead; first
+    /// the processor looks for a client that runs the task, and again if one began to run it
+    /// meanwhile.
     pub fn handler(&self, jobs: usize) -> Option<Span> {
         let Profile { handler, scan, isr, send, client, .. } = self.profile;
         let first = handler.work + self.line() * u64::from(handler.lines + 1);
-        // A look at all CPUs, and at all mailboxes.
+        // A scan of all CPUs, and of all mailboxes.
         let looks = (*scan + self.profile.hardware.line_own) * self.cpus as u64;
         let first = first + looks + *isr;
         let write = self.hand_off(2)? * 2 + self.section(*client) * 3 + *send;
@@ -116,7 +119,7 @@ impl Worst<'_> {
     }
 
     /// From a message until the processor reads it: every task has a message or a job before it.
-    /// Grows linearly with the tasks: the processor is where this design ends.
+    /// Grows linearly with the number of tasks: this is the limit of this design.
     pub fn request(&self) -> Option<Span> {
         let all = self.handler(1)? * self.tasks as u64 + self.handler(self.tasks)?;
         let prices = &self.profile.hardware;

@@ -1,13 +1,13 @@
-//! What will happen when: the one event queue, ordered by (time, kind, sequence).
+//! The calendar: the one event queue, ordered by (time, kind, sequence).
 //!
-//! Each thing that may be due has a slot of its own, so that nothing is in the queue twice, nothing
-//! stale is ever met, and nothing is allocated once the tasks exist.
+//! Each event that may be due has a slot of its own. So no event is in the queue twice, none is
+//! stale, and no memory is allocated once the tasks exist.
 
 use wastenot_model::dsq::Ordered;
 use wastenot_model::policy::TimerId;
 use wastenot_model::{CpuId, TaskId, Time};
 
-/// What may be due. At one instant they happen in this order.
+/// Events that may be due. At one instant they happen in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
     /// The next launch.
@@ -18,19 +18,20 @@ pub(crate) enum Due {
     Alarm(TaskId),
     /// A kick reaches a CPU.
     Kick(CpuId),
-    /// The work of whom a CPU runs is done, or it has spun for long enough.
+    /// The running task of a CPU has completed its work, or has spun for long enough.
     Segment(CpuId),
     /// A timer of the policy.
     Timer(TimerId),
     /// The tick of a CPU.
     Tick(CpuId),
-    /// The step of a kernel path that a CPU is in is done.
+    /// The current step of a CPU's kernel path is done.
     Path(CpuId),
     /// A message reaches a CPU.
     Mail(CpuId),
 }
 
-/// The last instant that is told from others: some 73 years. What is due later is due then.
+/// The last instant that is distinct from others: some 73 years. Events that are due later are due
+/// then.
 pub(crate) const LAST: Time = Time(u64::MAX >> KIND_BITS);
 const KIND_BITS: u32 = 3;
 
@@ -51,34 +52,34 @@ impl Calendar {
     pub(crate) fn new(cpus: usize) -> Calendar {
         Calendar { queue: Ordered::new(1), cpus: cpus as u32, timers: 0 }
     }
-    /// Makes room for so many timers, before the first task.
+    /// Makes room for `timers` timers, before the first task.
     pub(crate) fn reserve_timers(&mut self, timers: u32) {
         self.timers = timers;
     }
-    /// `due` happens at `time`, and at no other time that was set before.
+    /// Schedules `due` at `time`; an earlier setting of it is dropped.
     #[inline]
     pub(crate) fn set(&mut self, due: Due, time: Time) {
         let slot = self.slot(due);
         self.queue.remove(slot);
         self.queue.insert(0, slot, due.key(time));
     }
-    /// Whether `due`, if it were set to `time`, would be what happens next.
+    /// Whether `due`, if it were set to `time`, would be the next event.
     #[inline]
     pub(crate) fn would_be_next(&self, due: Due, time: Time) -> bool {
         self.queue.first(0).is_none_or(|(first, _)| due.key(time) < first)
     }
-    /// `due` does not happen.
+    /// Cancels `due`.
     #[inline]
     pub(crate) fn clear(&mut self, due: Due) {
         let slot = self.slot(due);
         self.queue.remove(slot);
     }
-    /// Whether `due` is to happen.
+    /// Whether `due` is scheduled.
     #[inline]
     pub(crate) fn is_set(&self, due: Due) -> bool {
         self.queue.queue_of(self.slot(due)).is_some()
     }
-    /// What happens next.
+    /// The next event.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<(Time, Due)> {
         let (key, slot) = self.queue.pop(0)?;
@@ -126,7 +127,7 @@ impl Calendar {
 }
 
 impl Due {
-    /// What it is ordered by.
+    /// The key of the order.
     #[inline]
     fn key(self, time: Time) -> u64 {
         time.min(LAST).0 << KIND_BITS | self.kind()

@@ -1,4 +1,4 @@
-//! What a policy does besides answering, carried out.
+//! Carries out the effects of a policy: what it does besides returning an answer.
 
 use wastenot_model::policy::{Effect, Happening, TimerId};
 use wastenot_model::{Change, Context, CpuId, Event, Span, TaskId, Time};
@@ -9,7 +9,7 @@ use super::life::Doing;
 use crate::mechanism::Trigger;
 
 impl Kernel {
-    /// Carries out what the policy did in `init`.
+    /// Carries out the effects of `init`.
     pub(crate) fn carry_out_init(&mut self) {
         let timers = self.cx.timers();
         self.timers = vec![CpuId(0); timers as usize];
@@ -17,7 +17,7 @@ impl Kernel {
         self.carry_out();
     }
 
-    /// Carries out what the policy did besides answering.
+    /// Carries out the effects of the last call.
     #[inline]
     pub fn carry_out(&mut self) {
         if !self.cx.is_quiet() {
@@ -52,7 +52,7 @@ impl Kernel {
         self.effects = effects;
     }
 
-    /// `cpu` looks for its next task: at once if `preempt`, else only if it is idle.
+    /// `cpu` picks its next task: at once if `preempt`, else only if it is idle.
     #[inline]
     pub fn kick(&mut self, cpu: CpuId, preempt: bool) {
         let idle = self.cx.current(cpu).is_none();
@@ -87,7 +87,7 @@ impl Kernel {
             return;
         }
         if !self.cx.online.contains(self.cx.task(thread).cpu) {
-            let over = Happening::Ran(thread); // it is parked: there is nothing for it to do
+            let over = Happening::Ran(thread); // it is parked: it has nothing to do
             return self.react(here, Trigger::Happening(over));
         }
         let life = self.life(thread);

@@ -1,4 +1,4 @@
-//! What is told at the end: what only a simulator knows.
+//! What is added to the History at the end: facts that only a simulator knows.
 
 use wastenot_model::report::Unit;
 use wastenot_model::workload::{Nature, Natures, Programs, Synchrony};
@@ -15,7 +15,7 @@ impl<M: Mechanism> Engine<'_, M> {
         self.synchrony.push(Synchrony { at: self.kernel.now(), tid: tid(task), sync });
     }
 
-    /// What tasks are, where that is not ordinary.
+    /// The natures of tasks, where they are not ordinary.
     fn natures(&mut self) -> Natures {
         let workload = self.workload;
         let lives = self.kernel.lives.iter().enumerate();
@@ -32,7 +32,7 @@ impl<M: Mechanism> Engine<'_, M> {
         }
     }
 
-    /// What tasks are, marks and decisions, which no other source has.
+    /// Adds the natures of tasks, marks and decisions, which no other source has.
     pub(super) fn tell_annexes(&mut self) {
         for annex in self.natures().annexes() {
             self.kernel.sink.annex(annex);

@@ -1,8 +1,9 @@
 //! CPUs that go off and come back.
 //!
-//! As in the kernel one goes at a time, once the policy's threads that are bound to it sleep; and
-//! it is off only when whom it ran has left and it idles. From the moment it is to go nobody is
-//! placed there any more, but the policy hears of it last: then it clears the queue.
+//! As in the kernel, one CPU goes off at a time, once the policy's threads that are bound to it
+//! sleep. It is off only when its running task has left and it is idle. From the start of this
+//! procedure no task is placed there, but the policy is notified at the end: then it clears the
+//! queue.
 
 use wastenot_model::policy::{Happening, Place, Why};
 use wastenot_model::workload::Hotplug;
@@ -13,7 +14,7 @@ use super::calendar::Due;
 use super::life::Doing;
 use crate::mechanism::{Mechanism, Trigger};
 
-/// When it is looked again whether a CPU can go off or come back.
+/// How soon the engine checks again whether a CPU can go off or come back.
 const RETRY: Span = Span::us(10);
 
 impl<M: Mechanism> Engine<'_, M> {
@@ -32,11 +33,11 @@ impl<M: Mechanism> Engine<'_, M> {
         match up {
             true if !online.contains(cpu) => self.comes_up(cpu),
             false if online.contains(cpu) && online.len() > 1 => self.goes_off(cpu),
-            _ => {} // it is so already, or nobody would be left
+            _ => {} // it is so already, or no CPU would be left
         }
     }
 
-    /// Whether a CPU still has to leave, or the policy to hear of one.
+    /// Whether a CPU still has to leave, or the policy has to be notified of one.
     fn is_plugging(&self) -> bool {
         let heard =
             |trigger: &Trigger| matches!(trigger, Trigger::Happening(Happening::Cpu { .. }));
@@ -87,7 +88,7 @@ impl<M: Mechanism> Engine<'_, M> {
         view.idle.insert(cpu);
         let other = self.online_or_first(cpu);
         self.kernel.tell(other, Context::Task, Event::Cpu { cpu, up: true });
-        // Whoever reads the History knows from then on that it idles.
+        // This event informs each reader of the History that the CPU is idle.
         let (idle, left) = (TaskId::idle(cpu), Left::Runnable);
         let (prev_prio, next_prio) = (Prio::UNKNOWN, Prio::UNKNOWN);
         let event = Event::Switch { cpu, prev: idle, next: idle, left, prev_prio, next_prio };

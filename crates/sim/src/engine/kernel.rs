@@ -1,4 +1,4 @@
-//! What mechanisms act on: tasks, CPUs, the History that comes out.
+//! What mechanisms act on: tasks, CPUs, and the resulting History.
 
 use std::collections::VecDeque;
 
@@ -18,14 +18,14 @@ use super::speed::{FULL, Speeds};
 use super::sync::Shared;
 use crate::mechanism::{Hardware, Overhead, Samples, Trigger};
 
-/// The machine, its tasks, and what became of them.
+/// The machine, its tasks, and their state.
 #[derive(Debug)]
 pub struct Kernel {
-    /// What a policy is given.
+    /// The context that a policy receives.
     pub cx: Cx,
     /// What paths contend for.
     pub hardware: Hardware,
-    /// What overheads mechanisms told of.
+    /// The overheads that mechanisms reported.
     pub samples: Samples,
     pub(crate) sink: Builder,
     pub(crate) calendar: Calendar,
@@ -35,60 +35,60 @@ pub struct Kernel {
     pub(crate) speeds: Speeds,
     pub(crate) costs: Costs,
     pub(crate) tick: Option<Tick>,
-    /// CPUs that have something to do at this very instant, in order.
+    /// CPUs that have something to do at the current instant, in order.
     pub(crate) soon: VecDeque<CpuId>,
     pub(crate) notes: Vec<(Time, Note)>,
-    /// Why it ends now, if it has to.
+    /// Why the run ends now, if it has to.
     pub(crate) end: Option<End>,
-    /// Tasks that have ended and are on their CPU still.
+    /// Tasks that have ended but are still on their CPU.
     pub(crate) leaving: usize,
     /// The CPU that each timer of the policy interrupts.
     pub(crate) timers: Vec<CpuId>,
     pub(super) effects: Vec<Effect>,
 }
 
-/// What a CPU is at.
+/// The state of a CPU.
 #[derive(Debug)]
 pub(crate) struct CpuRun {
-    /// What it still has to react to.
+    /// Triggers to which it still has to react.
     pub(crate) pending: VecDeque<Trigger>,
-    /// The path that it is in, and how many steps of it are done.
+    /// The path that it is in, and how many steps of the path are done.
     pub(crate) path: Option<(Trigger, u32)>,
     pub(crate) need_resched: bool,
-    /// It is to go off, and does once it has nothing left to do.
+    /// It is to go off, and does so once it has nothing left to do.
     pub(crate) goes_off: bool,
-    /// How whom it runs leaves, once it has to.
+    /// How its running task leaves, once it has to.
     pub(crate) leaves: Option<Leaves>,
-    /// When the progress of whom it runs was last settled.
+    /// When the progress of its running task was last settled.
     pub(crate) settled: Time,
     /// How fast it has run since.
     pub(crate) speed: u64,
-    /// Who ran here last.
+    /// The task that ran here last.
     pub(crate) last: Option<TaskId>,
 }
 
 /// How a task leaves its CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaves {
-    /// It wants to run on.
+    /// It remains runnable.
     Runnable(Why),
-    /// It wants to run on, elsewhere.
+    /// It remains runnable, on another CPU.
     Displaced {
-        /// Where.
+        /// The other CPU.
         to: CpuId,
         /// Why.
         why: Why,
     },
     /// It sleeps.
     Sleeps,
-    /// Its job is complete, and the mechanism says when the next one begins.
+    /// Its job is complete, and the mechanism decides when the next one begins.
     Completes,
     /// It has ended.
     Ends,
 }
 
 impl Leaves {
-    /// Whether it wants to run on.
+    /// Whether the task remains runnable.
     pub fn is_runnable(self) -> bool {
         matches!(self, Leaves::Runnable(_) | Leaves::Displaced { .. })
     }
@@ -152,12 +152,12 @@ impl Kernel {
     pub(crate) fn run(&mut self, cpu: CpuId) -> &mut CpuRun {
         &mut self.cpus[cpu.index()]
     }
-    /// Who created `task`, if a task did.
+    /// The task that created `task`, if one did.
     pub fn parent(&self, task: TaskId) -> Option<TaskId> {
         self.lives[task.ordinal()].parent
     }
 
-    /// How whom `cpu` runs leaves it. It is preempted if nothing else was said.
+    /// How the running task of `cpu` leaves it. It is preempted unless another way was set.
     #[inline]
     pub fn leaves(&mut self, cpu: CpuId) -> Option<(TaskId, Leaves)> {
         let run = &mut self.cpus[cpu.index()];
@@ -169,8 +169,8 @@ impl Kernel {
         Some((task, how.unwrap_or(Leaves::Runnable(Why::Preempted))))
     }
 
-    /// How whom `cpu` runs leaves it, where that was said and its path has not heard of it yet; and
-    /// whether that path has begun.
+    /// How the running task of `cpu` leaves it, if that was set and the CPU's path has not
+    /// processed it yet; and whether that path has begun.
     pub(crate) fn about_to_leave(&self, cpu: CpuId) -> Option<(TaskId, Leaves, bool)> {
         let run = &self.cpus[cpu.index()];
         Some((self.cx.current(cpu)?, run.leaves?, run.path.is_some()))
@@ -189,7 +189,7 @@ impl Kernel {
         self.cx.view_mut().task_mut(task).place = place;
     }
 
-    /// Tells that `task` is being woken on `cpu`.
+    /// Reports that `task` is being woken on `cpu`.
     #[inline]
     pub fn tell_waking(&mut self, cpu: CpuId, task: TaskId, by: Context) {
         let view = self.cx.task(task);
@@ -221,7 +221,7 @@ impl Kernel {
         self.tell(here, by, Event::Queued { task, on: Some(to), how, prio });
     }
 
-    /// `cpu` goes on with `next` instead of who leaves.
+    /// `cpu` switches from the task that leaves to `next`.
     #[inline]
     pub fn switch(&mut self, cpu: CpuId, leaves: Option<(TaskId, Leaves)>, next: Option<TaskId>) {
         let prev = leaves.map(|(task, _)| task);
@@ -307,7 +307,7 @@ impl Kernel {
         self.life(task).debt += cost;
     }
 
-    /// A running task goes to `to`, if that is not where it is and it is not about to sleep.
+    /// A running task moves to `to`, unless it is there or is about to sleep.
     pub fn send(&mut self, task: TaskId, to: CpuId, why: Why) {
         let view = self.cx.task(task);
         let (place, cpu) = (view.place, view.cpu);
@@ -321,7 +321,7 @@ impl Kernel {
         }
     }
 
-    /// Nobody may be queued on `cpu`, which is off.
+    /// Checks that no task is queued on `cpu`, which is off.
     pub fn check_cleared(&mut self, cpu: CpuId) {
         let stays = |view: &TaskView| view.place == Place::Queued && view.cpu == cpu;
         if self.cx.tasks.iter().any(stays) {
@@ -329,15 +329,15 @@ impl Kernel {
         }
     }
 
-    /// Tells of an overhead on `cpu` that began then and ends now.
+    /// Reports an overhead on `cpu` that began at `since` and ends now.
     #[inline]
     pub fn sample(&mut self, cpu: CpuId, kind: Overhead, since: Time) {
         let now = self.now();
         self.samples.add(now, cpu, kind, now - since);
     }
 
-    /// The next job of `task`, whose last one is complete, begins: it is to be placed. Its beat is
-    /// when it was released.
+    /// The next job of `task`, whose last job is complete, begins: the task is to be placed. Its
+    /// beat is at the release.
     pub fn begins_job(&mut self, task: TaskId, released: Time) {
         let life = self.life(task);
         (life.beat, life.worked) = (Some(released), false);
@@ -351,7 +351,7 @@ impl Kernel {
         self.lives[task.ordinal()].worked
     }
 
-    /// `task`, which runs on `cpu`, asks for a lock that is spun for, or gives it back.
+    /// `task`, which runs on `cpu`, requests a spin lock or releases it.
     pub(super) fn note_section(&mut self, cpu: CpuId, task: TaskId, step: Step) {
         let (Step::Lock(lock) | Step::Unlock(lock)) = step else { return };
         if self.shared.locks[lock.index()].waiting != Waiting::Spin {
@@ -368,18 +368,17 @@ impl Kernel {
         }
     }
 
-    /// Whether `task` holds or waits for a lock that is spun for: a mechanism may choose not to
-    /// preempt it.
+    /// Whether `task` holds a spin lock or waits for one: a mechanism may choose not to preempt it.
     pub fn is_in_section(&self, task: TaskId) -> bool {
         self.lives[task.ordinal()].spun_for > 0
     }
 
-    /// The CPU of `task`, which is in such a section, looks for another task once it is not.
+    /// The CPU of `task`, which is in such a section, picks again once the section is over.
     pub fn defer(&mut self, task: TaskId) {
         self.life(task).deferred = true;
     }
 
-    /// Whether nothing is under way: no CPU is in a path or has anything to react to, and no
+    /// Whether nothing is under way: no CPU is in a path or has a trigger to react to, and no
     /// interrupt and no message is on its way.
     pub fn is_quiet(&self) -> bool {
         let quiet = |(n, run): (usize, &CpuRun)| {
@@ -395,7 +394,7 @@ impl Kernel {
     /// `cpu` reacts to `trigger` as soon as it can.
     pub(crate) fn react(&mut self, cpu: CpuId, trigger: Trigger) {
         let pending = &mut self.cpus[cpu.index()].pending;
-        // Between two messages interrupts are let in.
+        // Interrupts are served between two messages.
         let mail = |waits: &Trigger| matches!(waits, Trigger::Mail(_));
         match pending.iter().position(mail).filter(|_| !mail(&trigger)) {
             Some(at) => pending.insert(at, trigger),
@@ -424,7 +423,7 @@ impl Kernel {
         }
     }
 
-    /// Who is moved runs no more: it is on no queue before it has been switched out.
+    /// A task that is moved runs no longer: it is on no queue until it has been switched out.
     #[inline]
     pub(super) fn check_left(&mut self, task: TaskId, from: CpuId) {
         if self.cx.current(from) == Some(task) {
@@ -432,7 +431,7 @@ impl Kernel {
         }
     }
 
-    /// The policy's answer is none of the CPUs that it may be.
+    /// The policy's answer is a CPU that the task may not use.
     #[cold]
     fn misplaced(&mut self, task: TaskId, to: CpuId) {
         self.fault(format!("queued {task:?} on CPU {to}, where it may not run"));
@@ -453,7 +452,7 @@ impl Kernel {
         self.end.get_or_insert(End::Fault(Fault { time, what }));
     }
 
-    /// Makes a policy hear of something.
+    /// Notifies a policy of an event.
     pub(crate) fn happens(&mut self, cpu: CpuId, happening: Happening) {
         self.cpus[cpu.index()].pending.push_back(Trigger::Happening(happening));
     }

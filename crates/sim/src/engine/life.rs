@@ -1,4 +1,4 @@
-//! What the engine knows of a task beside what policies see: where in its program it is.
+//! What the engine knows of a task in addition to what policies see: where it is in its program.
 
 use wastenot_model::workload::{
     BarrierId, ConditionId, LockId, MAX_DEPTH, PipeId, Random, TemplateId,
@@ -8,20 +8,20 @@ use wastenot_model::{Span, TaskId, Time};
 /// The life of a task.
 #[derive(Clone, Debug)]
 pub(crate) struct Life {
-    /// What it is; a kernel thread of the policy has none.
+    /// Its template; a kernel thread of the policy has none.
     pub(crate) template: Option<TemplateId>,
     pub(crate) doing: Doing,
     /// CPU time that is left of its work or its spinning, at full speed.
     pub(crate) left: Span,
-    /// Next step.
+    /// The next step.
     pub(crate) step: u32,
     depth: u8,
-    /// What it waits for may be over although it has not noticed yet.
+    /// Its wait may be over although it has not noticed yet.
     pub(crate) granted: bool,
     pub(crate) awaited: bool,
-    /// Whether its last waker said that it was about to sleep.
+    /// Whether its last wakeup was synchronous: its waker was about to sleep.
     pub(crate) sync: bool,
-    /// It has lost its cache since it last ran, or was moved: CPU time to be paid.
+    /// CPU time that it owes because it lost its cache since it last ran, or was moved.
     pub(crate) debt: Span,
     /// Rounds left of the loops that it is in.
     rounds: [u32; MAX_DEPTH],
@@ -32,11 +32,11 @@ pub(crate) struct Life {
     pub(crate) beaten: bool,
     /// Whether it has computed since its job began, where a mechanism keeps time.
     pub(crate) worked: bool,
-    /// How many locks it holds or waits for that are spun for.
+    /// How many spin locks it holds or waits for.
     pub(crate) spun_for: u32,
-    /// Its CPU looks for another task once that is none.
+    /// Its CPU picks again once that number is zero.
     pub(crate) deferred: bool,
-    /// What it waits for, and the next one in that queue.
+    /// What it waits for, and the next task in that queue.
     pub(crate) waits: Option<Waits>,
     pub(crate) next: Option<TaskId>,
     pub(crate) parent: Option<TaskId>,
@@ -45,7 +45,7 @@ pub(crate) struct Life {
     pub(crate) unreaped: u32,
     /// The node on which it first ran.
     pub(crate) home: Option<u32>,
-    /// Of a kernel thread of the policy: CPU time of one wakeup.
+    /// For a kernel thread of the policy: CPU time per wakeup.
     pub(crate) quantum: Span,
     pub(crate) ended: Option<Time>,
 }
@@ -55,9 +55,9 @@ pub(crate) struct Life {
 pub(crate) enum Doing {
     /// Its next step is to be done.
     Steps,
-    /// `left` is to be computed.
+    /// It computes until `left` is used up.
     Work,
-    /// It looks whether what it waits for is granted; for ever, or as long as `left`.
+    /// It checks whether what it waits for is granted; for ever, or for `left`.
     Spin { forever: bool },
     /// It sleeps until what it waits for is granted.
     Blocked,
@@ -109,12 +109,12 @@ impl Life {
         }
     }
 
-    /// Enters a loop of so many rounds (`None`: for ever), or something that is done once.
+    /// Enters a loop of `rounds` rounds (`None`: for ever), or a block that is done once.
     pub(crate) fn enter(&mut self, rounds: Option<u32>) {
         self.rounds[usize::from(self.depth)] = rounds.unwrap_or(u32::MAX);
         self.depth += 1;
     }
-    /// One round is done; whether there is another.
+    /// One round is done; returns whether there is another.
     pub(crate) fn again(&mut self) -> bool {
         let rounds = &mut self.rounds[usize::from(self.depth) - 1];
         if *rounds == u32::MAX {

@@ -1,4 +1,4 @@
-//! The engine: takes what is due next, lets the mechanism decide, lets programs go on.
+//! The engine: takes the next event, lets the mechanism decide, and lets programs continue.
 
 pub(crate) mod calendar;
 mod effects;
@@ -33,12 +33,12 @@ use self::sync::Shared;
 use crate::mechanism::{Mechanism, Trigger};
 use crate::{Options, head};
 
-/// Steps of programs that may be done at one instant before somebody is said to do them for ever;
-/// and more for each task.
+/// Steps of programs that may be done at one instant before the run counts as a livelock; the
+/// number of tasks is added.
 const STEPS_AT_ONCE: u64 = 1 << 20;
 const STEPS_OF_TASK: u64 = 64;
-/// What CPUs may do at one instant for each of these steps: one leads to few acts, unless the
-/// policy goes in a circle.
+/// Acts of CPUs that are allowed at one instant for each of these steps: one step causes few acts,
+/// unless the policy is in a cycle.
 const ACTS_OF_STEP: u64 = 8;
 
 /// A simulation that is running.
@@ -49,22 +49,22 @@ pub(crate) struct Engine<'w, M> {
     workload: &'w Workload,
     seed: u64,
     limit: Time,
-    /// How many tasks of each template there were.
+    /// By template: how many tasks of it were created.
     born: Vec<u32>,
-    /// Whether it ends once all have ended that have to.
+    /// Whether the run ends once all awaited tasks have ended.
     waits: bool,
     /// Tasks that have to end.
     awaited: usize,
-    /// Tasks for which time passes although nobody else acts.
+    /// Tasks that make progress by time alone, without another task.
     active: usize,
     next_launch: usize,
     next_hotplug: usize,
-    /// Steps of programs that were done at this instant.
+    /// Steps of programs that were done at the current instant.
     steps_at_once: u64,
-    /// And all that CPUs did.
+    /// Acts of CPUs at the current instant.
     acts_at_once: u64,
     marks: Vec<Mark>,
-    /// When wakers of whom began, or ceased, to say that they are about to sleep.
+    /// When wakers of a task began, or stopped, to be about to sleep.
     synchrony: Vec<Synchrony>,
 }
 
@@ -99,7 +99,7 @@ impl<'w, M: Mechanism> Engine<'w, M> {
             seed: options.seed,
             limit: options.limit.min(Time(calendar::LAST.0 - 1)),
             born: vec![0; workload.templates.len()],
-            // A template that is only forked counts too: somebody will fork it.
+            // A template that is only forked counts too: some task will fork it.
             waits: workload.templates.iter().any(|template| template.awaited),
             awaited: 0,
             active: 0,
@@ -160,7 +160,7 @@ impl<'w, M: Mechanism> Engine<'w, M> {
         }
     }
 
-    /// Whether nobody is left to wait for, or for whom time passes.
+    /// Whether no task is left to wait for, or none that makes progress by time.
     #[inline]
     fn is_over(&self) -> bool {
         let all_here = self.next_launch == self.workload.launches.len();
@@ -174,7 +174,7 @@ impl<'w, M: Mechanism> Engine<'w, M> {
         (self.steps_at_once, self.acts_at_once) = (0, 0);
     }
 
-    /// What is due, happens.
+    /// Handles an event that is due.
     #[inline]
     fn happen(&mut self, due: Due) {
         match due {
@@ -212,7 +212,7 @@ impl<'w, M: Mechanism> Engine<'w, M> {
         }
     }
 
-    /// `cpu` does whatever it has to do at this instant.
+    /// `cpu` does all that it has to do at this instant.
     fn attend(&mut self, cpu: CpuId) {
         while self.kernel.end.is_none() {
             self.count_act();
@@ -252,7 +252,7 @@ impl<'w, M: Mechanism> Engine<'w, M> {
         }
     }
 
-    /// Steps are done for ever without time passing.
+    /// Steps are done for ever while time stands still.
     #[cold]
     fn check_proceeds(&mut self, task: TaskId) {
         let tasks = self.kernel.lives.len() as u64;
@@ -261,7 +261,7 @@ impl<'w, M: Mechanism> Engine<'w, M> {
         }
     }
 
-    /// A CPU does something at this instant.
+    /// Counts an act of a CPU at this instant.
     #[inline]
     fn count_act(&mut self) {
         self.acts_at_once += 1;
@@ -270,7 +270,7 @@ impl<'w, M: Mechanism> Engine<'w, M> {
         }
     }
 
-    /// Decisions are taken for ever without time passing.
+    /// Decisions are taken for ever while time stands still.
     #[cold]
     fn check_decides(&mut self) {
         let (tasks, cpus) = (self.kernel.lives.len() as u64, self.kernel.cpus.len() as u64);
@@ -280,7 +280,7 @@ impl<'w, M: Mechanism> Engine<'w, M> {
         }
     }
 
-    /// The next launch. One at a time: who came before is placed before the next comes.
+    /// Performs the next launch. One at a time: a task is placed before the next one is launched.
     fn launch(&mut self) {
         let launch = self.workload.launches[self.next_launch];
         self.next_launch += 1;
@@ -296,7 +296,7 @@ impl<'w, M: Mechanism> Engine<'w, M> {
         self.kernel.react(from, trigger);
     }
 
-    /// `cpu`, or the first that is online if it is not.
+    /// `cpu` if it is online, else the first CPU that is.
     fn online_or_first(&self, cpu: CpuId) -> CpuId {
         let cx = &self.kernel.cx;
         let online = cx.online.contains(cpu).then_some(cpu);
@@ -315,7 +315,7 @@ impl<'w, M: Mechanism> Engine<'w, M> {
         (history, Outcome { end, time, stuck, marks: self.marks, ended, rows })
     }
 
-    /// Whether a task that is about to leave its CPU was woken before it could: then it stays.
+    /// Whether a task that is about to leave its CPU was woken before it did: then it stays.
     fn wakes_in_time(&mut self, trigger: Trigger) -> bool {
         let Trigger::Wake { task, .. } = trigger else { return false };
         let view = self.kernel.cx.task(task);
@@ -323,7 +323,7 @@ impl<'w, M: Mechanism> Engine<'w, M> {
             return false;
         }
         let cpu = view.cpu;
-        // Else its CPU is on the way to the next task already.
+        // Otherwise its CPU is already switching to the next task.
         let stays = self.kernel.run(cpu).leaves.take().is_some();
         if stays {
             self.kernel.soon.push_back(cpu);

@@ -1,18 +1,19 @@
-//! How a simulation ended, beside the History that came out of it.
+//! How a simulation ended, in addition to the resulting History.
 
 use wastenot_model::workload::MarkId;
 use wastenot_model::{Span, TaskId, Time};
 
-/// How it ended, and what tasks said.
+/// How it ended, and what tasks marked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// How.
     pub end: End,
     /// When.
     pub time: Time,
-    /// At the limit: who can never go on, whatever the others do. A deadlock is told at once.
+    /// At the limit: the tasks that can never continue, whatever the others do. A deadlock is
+    /// reported at once.
     pub stuck: Vec<Stuck>,
-    /// Moments that programs marked, in the order of time.
+    /// Moments that programs marked, in order of time.
     pub marks: Vec<Mark>,
     /// When each task ended, by [`TaskId::index`].
     pub ended: Vec<Option<Time>>,
@@ -23,45 +24,45 @@ pub struct Outcome {
 /// Why a simulation ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Every task that is waited for has ended.
+    /// Every awaited task has ended.
     Done,
     /// The limit on simulated time was reached.
     Limit,
-    /// Nobody can go on, or these tasks wait for one another: who waits for what.
+    /// No task can continue, or these tasks wait for one another: which task waits for what.
     Deadlock(Vec<Stuck>),
-    /// A task does steps for ever without time passing.
+    /// A task does steps for ever while time stands still.
     Livelock {
-        /// Which.
+        /// Which task.
         task: TaskId,
     },
-    /// Tasks go on forking: there are more than a History holds of simulated ones.
+    /// Tasks fork without end: there are more than a History holds of simulated ones.
     Crowd {
-        /// Who would have forked the next one.
+        /// The task that would have forked the next one.
         parent: TaskId,
     },
-    /// The policy did what no scheduler may do.
+    /// The policy did something that no scheduler may do.
     Fault(Fault),
 }
 
 /// A task that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// Which.
+    /// Which task.
     pub task: TaskId,
-    /// For what, in words: `the lock \`l\``, `CPU 3`.
+    /// What it waits for, in words: `the lock \`l\``, `CPU 3`.
     pub waits_for: String,
-    /// Whether that is a CPU, whose task spins.
+    /// Whether it waits for a CPU, whose running task spins.
     pub for_cpu: bool,
-    /// Who has it, where that is one task.
+    /// The task that has what it waits for, if it is one task.
     pub held_by: Option<TaskId>,
 }
 
-/// What a policy did that no scheduler may do.
+/// An act of a policy that no scheduler may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// When.
     pub time: Time,
-    /// What.
+    /// What it did.
     pub what: String,
 }
 
@@ -70,10 +71,10 @@ pub struct Fault {
 pub struct Mark {
     /// When.
     pub time: Time,
-    /// Who.
+    /// Which task.
     pub task: TaskId,
-    /// What it is called.
+    /// The name of the mark.
     pub mark: MarkId,
-    /// How long after the task's last beat; zero where it has none.
+    /// The span since the task's last beat; zero if the task has none.
     pub late: Span,
 }

@@ -7,17 +7,17 @@ use super::calendar::Due;
 use super::kernel::Kernel;
 use crate::mechanism::{Mechanism, Step, Trigger};
 
-/// What a step needs.
+/// What a step takes.
 enum Takes {
     Nothing,
-    /// So long.
+    /// This span.
     Time(Span),
     /// Until another CPU hands something over.
     Another,
 }
 
 impl<M: Mechanism> Engine<'_, M> {
-    /// Begins the path of `trigger` on `cpu`; whether it is over at once.
+    /// Begins the path of `trigger` on `cpu`; returns whether the path is over at once.
     #[inline]
     pub(super) fn path(&mut self, cpu: CpuId, trigger: Trigger) -> bool {
         if self.wakes_in_time(trigger) {
@@ -29,7 +29,7 @@ impl<M: Mechanism> Engine<'_, M> {
         }
     }
 
-    /// The path that `cpu` is in goes on, if its step is done; whether it is over.
+    /// Continues the path of `cpu` if its step is done; returns whether the path is over.
     pub(super) fn path_goes_on(&mut self, cpu: CpuId) -> bool {
         if self.kernel.calendar.is_set(Due::Path(cpu)) || self.kernel.hardware.is_waiting(cpu) {
             return false;
@@ -43,7 +43,7 @@ impl<M: Mechanism> Engine<'_, M> {
     }
 
     fn path_from(&mut self, cpu: CpuId, trigger: Trigger, mut turn: u32, mut step: Step) -> bool {
-        // Whom the CPU runs makes no progress until the path is over.
+        // The running task of the CPU makes no progress until the path is over.
         self.kernel.settle(cpu);
         self.kernel.calendar.clear(Due::Segment(cpu));
         loop {
@@ -78,8 +78,8 @@ impl<M: Mechanism> Engine<'_, M> {
         }
     }
 
-    /// The step of a path of `cpu` is done at once, if nothing else happens before: it need not
-    /// wait in the calendar.
+    /// Does the step of a path of `cpu` at once if no other event comes before its end: then the
+    /// step need not wait in the calendar.
     #[inline]
     fn passes(&mut self, cpu: CpuId, span: Span) -> bool {
         let at = self.kernel.now() + span;
@@ -125,7 +125,7 @@ impl Kernel {
         }
     }
 
-    /// Messages reach `cpu`.
+    /// Messages arrive at `cpu`.
     pub(super) fn deliver(&mut self, cpu: CpuId) {
         let now = self.now();
         while let Some(mailbox) = self.hardware.arrive(cpu, now) {

@@ -1,4 +1,4 @@
-//! Who is there: tasks and the policy's kernel threads as they come, and what is told of them.
+//! Creates tasks and the policy's kernel threads, and records what is known of them.
 
 use wastenot_model::policy::{CpuView, Happening, Place, TaskView, View};
 use wastenot_model::workload::{Group, Random, Template, TemplateId};
@@ -23,7 +23,7 @@ impl Kernel {
         self.tell_affinity(thread);
     }
 
-    /// A new task of a template, in no place yet.
+    /// A new task of a template, not placed yet.
     pub(crate) fn add_task(
         &mut self,
         id: TemplateId,
@@ -39,7 +39,7 @@ impl Kernel {
         TaskId::nth(self.lives.len() - 1)
     }
 
-    /// Tells what is not ordinary about a task.
+    /// Records what is not ordinary about a task.
     pub(crate) fn tell_nature(&mut self, task: TaskId) {
         let here = self.cx.cpu;
         self.tell_affinity(task);
@@ -63,7 +63,7 @@ impl Kernel {
         }
     }
 
-    /// Tasks whose CPUs are all off may use all CPUs, as in the kernel; the policy hears of it on
+    /// Tasks whose CPUs are all off may use all CPUs, as in the kernel; the policy is notified on
     /// `cpu`. Its own threads are parked: they sleep until their CPU is back.
     pub(crate) fn free_the_stranded(&mut self, cpu: CpuId) {
         for task in (0..self.lives.len()).map(TaskId::nth) {
@@ -77,7 +77,7 @@ impl Kernel {
         }
     }
 
-    /// Index of this set of CPUs; sets of equal CPUs have one.
+    /// The index of this set of CPUs; equal sets have one index.
     pub(crate) fn mask(&mut self, cpus: &CpuSet) -> u32 {
         let masks = &mut self.cx.view_mut().masks;
         let found = masks.iter().position(|mask| mask == cpus);
@@ -96,7 +96,7 @@ impl Kernel {
     }
 }
 
-/// Under which number `task` goes in the History; none is used twice.
+/// The number of `task` in the History; none is used twice.
 pub(super) fn tid(task: TaskId) -> i32 {
     const FIRST: i32 = 1000;
     FIRST + task.ordinal() as i32

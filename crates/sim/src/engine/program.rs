@@ -1,4 +1,4 @@
-//! Programs, executed: what a task does while it runs.
+//! Executes programs: what a task does while it runs.
 
 use wastenot_model::policy::{Happening, Place, Why};
 use wastenot_model::workload::{MarkId, Random, Step, TemplateId, Waiting};
@@ -15,7 +15,7 @@ use crate::mechanism::{Mechanism, Trigger};
 /// Most tasks of a run: each takes memory until the end, and a loop may fork for ever.
 const TASKS: usize = 1_000_000;
 
-/// What comes of a step.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
     /// The next step follows at once.
@@ -27,13 +27,13 @@ pub(super) enum Flow {
 }
 
 impl<M: Mechanism> Engine<'_, M> {
-    /// Whom `cpu` runs goes on with its program.
+    /// The running task of `cpu` continues its program.
     #[inline]
     pub(super) fn proceed(&mut self, cpu: CpuId, task: TaskId) -> Flow {
         let life = self.kernel.life(task);
         match life.doing {
             Doing::Spin { .. } if life.granted => {
-                // What it does next has not begun while it span.
+                // Its next action has not begun while it spun.
                 self.kernel.settle(cpu);
                 let life = self.kernel.life(task);
                 (life.doing, life.granted) = (Doing::Steps, false);
@@ -68,7 +68,7 @@ impl<M: Mechanism> Engine<'_, M> {
         }
     }
 
-    /// Its work is done, or it has spun for long enough.
+    /// The running task has completed its work, or has spun for long enough.
     pub(super) fn segment_over(&mut self, cpu: CpuId) {
         self.kernel.settle(cpu);
         let Some(task) = self.kernel.cx.current(cpu) else { return };
@@ -171,7 +171,7 @@ impl<M: Mechanism> Engine<'_, M> {
         let now = self.kernel.now();
         let life = self.kernel.life(task);
         if self.mechanism.keeps_time() {
-            // With the first one its first job begins, unless that has begun to compute.
+            // With the first beat its first job begins, unless that job has begun to compute.
             if !std::mem::replace(&mut life.beaten, true) && !life.worked {
                 return Flow::Next;
             }
@@ -213,7 +213,7 @@ impl<M: Mechanism> Engine<'_, M> {
         Flow::Next
     }
 
-    /// Locks, barriers, pipes, conditions.
+    /// Steps that synchronise: locks, barriers, pipes, conditions.
     fn meet(&mut self, cpu: CpuId, task: TaskId, step: Step) -> Flow {
         self.kernel.note_section(cpu, task, step);
         let mut sync = false;
@@ -270,7 +270,7 @@ impl<M: Mechanism> Engine<'_, M> {
         }
     }
 
-    /// `task` runs again and finds what it was promised while it spun and did not run.
+    /// `task` runs again and takes what it was promised while it spun and did not run.
     fn redeem(&mut self, cpu: CpuId, task: TaskId, promised: Waits) {
         let Kernel { shared, lives, cx, .. } = &mut self.kernel;
         let runs = |task: TaskId| cx.task(task).place == Place::Running;
@@ -281,7 +281,7 @@ impl<M: Mechanism> Engine<'_, M> {
         }
     }
 
-    /// What `task` spins for is there, for when it runs; until then it counts as waiting for it.
+    /// What `task` spins for is there; until `task` runs it counts as waiting for it.
     fn promise(&mut self, task: TaskId) {
         let life = self.kernel.life(task);
         life.granted = true;
@@ -316,7 +316,7 @@ impl<M: Mechanism> Engine<'_, M> {
             }
         };
         life.doing = doing;
-        // Who spins for a while will block without anybody's doing: until then time passes.
+        // A task that spins for a while will block by itself: until then time passes for it.
         self.active -= usize::from(!matches!(how, Waiting::SpinThenBlock(_)));
         if flow == Flow::Next && self.kernel.speeds.spin_yields() {
             self.kernel.siblings_changed(cpu);
@@ -401,7 +401,7 @@ impl<M: Mechanism> Engine<'_, M> {
             _ => {}
         }
         if life.children == 0 {
-            return Flow::Next; // nobody to wait for, as wait(2) returns at once
+            return Flow::Next; // no child to wait for, as wait(2) returns at once
         }
         let what = if all { Waits::Children } else { Waits::Child };
         life.waits = Some(what);
@@ -441,7 +441,7 @@ impl<M: Mechanism> Engine<'_, M> {
         Flow::Leave(Leaves::Ends)
     }
 
-    /// Asks whether a running task should be elsewhere.
+    /// Asks the mechanism whether a running task should move to another CPU.
     fn reselect(&mut self, cpu: CpuId, task: TaskId, why: Why) -> Flow {
         self.kernel.run(cpu).pending.push_back(Trigger::Select { task, why });
         Flow::Next

@@ -13,14 +13,14 @@ pub(crate) const FULL: u64 = 1 << 16;
 /// Speeds as fractions of [`FULL`].
 #[derive(Debug)]
 pub(crate) struct Speeds {
-    /// Of each CPU alone.
+    /// The speed of each CPU while its siblings are idle.
     alone: Vec<u64>,
     smt: u64,
     siblings: Vec<Vec<CpuId>>,
     spin_yields: bool,
     remote: Vec<u64>,
     hops: Option<Hops>,
-    /// All run at full speed always.
+    /// All CPUs run at full speed always.
     uniform: bool,
 }
 
@@ -58,7 +58,7 @@ impl Speeds {
 }
 
 impl Kernel {
-    /// Speed of `cpu` for whom it runs now.
+    /// The speed of `cpu` for its running task.
     fn speed(&self, cpu: CpuId) -> u64 {
         let speeds = &self.speeds;
         let mut speed = speeds.alone[cpu.index()];
@@ -84,7 +84,7 @@ impl Kernel {
         speed.max(1)
     }
 
-    /// Counts what whom `cpu` runs has done since this was last called.
+    /// Settles the progress of the running task of `cpu` since the last call.
     #[inline]
     pub(crate) fn settle(&mut self, cpu: CpuId) {
         let now = self.now();
@@ -102,8 +102,8 @@ impl Kernel {
         life.left = Span(life.left.0.saturating_sub(done.0));
     }
 
-    /// Sets when whom `cpu` runs will be done with its work or its spinning; its progress is
-    /// settled.
+    /// Sets when the running task of `cpu` will be done with its work or its spinning; its progress
+    /// is settled already.
     #[inline]
     pub(crate) fn arm(&mut self, cpu: CpuId, task: TaskId) {
         let speed = if self.speeds.uniform { FULL } else { self.speed(cpu) };

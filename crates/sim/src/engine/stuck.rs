@@ -1,8 +1,8 @@
-//! Who waits for whom, and who does so for ever.
+//! Which task waits for which, and which of them wait for ever.
 //!
-//! Tasks that wait for one another's locks are noticed as soon as the last of them waits. What else
-//! keeps a task waiting for good is asked only once the run is over: until then somebody may come
-//! and put, signal or arrive.
+//! A cycle of tasks that wait for one another's locks is detected as soon as the last of them
+//! waits. Other waits that never end are detected only after the run: until then some task may
+//! still put, signal or arrive.
 
 use wastenot_model::policy::Place;
 use wastenot_model::workload::{LockId, Step, TemplateId};
@@ -14,8 +14,8 @@ use super::outcome::{End, Fault, Stuck};
 use crate::mechanism::Mechanism;
 
 impl<M: Mechanism> Engine<'_, M> {
-    /// `task` has come to wait for `lock`: whether its owner waits for a lock whose owner waits,
-    /// and so on, for `task`.
+    /// `task` begins to wait for `lock`. Detects whether the lock's owner waits for a lock whose
+    /// owner waits, and so on, for `task`.
     pub(super) fn notice_circle(&mut self, task: TaskId, lock: LockId) {
         let mut owner = self.kernel.shared.locks[lock.index()].owner;
         while let Some(at) = owner.filter(|&at| at != task) {
@@ -31,7 +31,7 @@ impl<M: Mechanism> Engine<'_, M> {
         self.kernel.end.get_or_insert(End::Deadlock(stuck));
     }
 
-    /// Whose lock `task` waits for, if it waits for a lock.
+    /// The owner of the lock that `task` waits for, if it waits for a lock.
     fn owner_awaited_by(&self, task: TaskId) -> Option<TaskId> {
         match self.waits(task)? {
             Waits::Lock(id) => self.kernel.shared.locks[id.index()].owner,
@@ -39,7 +39,7 @@ impl<M: Mechanism> Engine<'_, M> {
         }
     }
 
-    /// Nothing is due any more although tasks are runnable.
+    /// No event is due any more although tasks are runnable.
     pub(super) fn standstill(&self) -> End {
         let cx = &self.kernel.cx;
         let mut running = cx.online.iter().filter_map(|cpu| cx.current(cpu));
@@ -50,13 +50,13 @@ impl<M: Mechanism> Engine<'_, M> {
         End::Fault(Fault { time: cx.now, what })
     }
 
-    /// Everybody who waits, and for what: for another task, or for a CPU.
+    /// Each waiting task, and what it waits for: another task, or a CPU.
     pub(super) fn waiting(&self) -> Vec<Stuck> {
         let tasks = (0..self.kernel.lives.len()).map(TaskId::nth);
         tasks.filter_map(|task| self.waiting_of(task)).collect()
     }
 
-    /// Who of the tasks that have to end never can, whatever the others do.
+    /// The tasks that have to end but never can, whatever the others do.
     pub(super) fn stuck(&self) -> Vec<Stuck> {
         let hope = self.hope();
         let lives = self.kernel.lives.iter().enumerate();
@@ -64,7 +64,7 @@ impl<M: Mechanism> Engine<'_, M> {
         lost.filter_map(|(n, _)| self.waiting_of(TaskId::nth(n))).collect()
     }
 
-    /// Whether each task goes on, or may yet be made to by one that does.
+    /// By task: whether it continues, or another task that continues may yet let it.
     fn hope(&self) -> Vec<bool> {
         let lives = &self.kernel.lives;
         let mut givers = Givers::new(self.workload);
@@ -108,7 +108,7 @@ impl<M: Mechanism> Engine<'_, M> {
         }
     }
 
-    /// What `task` waits for, unless it was promised already.
+    /// What `task` waits for, unless that was promised already.
     fn waits(&self, task: TaskId) -> Option<Waits> {
         let life = &self.kernel.lives[task.ordinal()];
         life.waits.filter(|_| !life.granted)
@@ -128,7 +128,7 @@ impl<M: Mechanism> Engine<'_, M> {
         })
     }
 
-    /// What is waited for in words, and who has it.
+    /// What the task waits for in words, and the task that has it.
     fn said(&self, waits: Waits) -> (String, Option<TaskId>) {
         let workload = self.workload;
         let pipe =
@@ -156,7 +156,7 @@ impl<M: Mechanism> Engine<'_, M> {
     }
 }
 
-/// What the programs of tasks that go on give to others, now or later.
+/// What the programs of tasks that continue give to others, now or later.
 struct Givers<'w> {
     workload: &'w Workload,
     known: Vec<bool>,
@@ -178,7 +178,7 @@ impl<'w> Givers<'w> {
         }
     }
 
-    /// A task of this template goes on, or will come; and whomever it forks.
+    /// A task of this template continues, or will be created; and so will every task that it forks.
     fn add(&mut self, template: TemplateId) {
         let mut added = vec![template];
         while let Some(template) = added.pop() {

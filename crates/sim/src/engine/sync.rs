@@ -6,7 +6,7 @@ use wastenot_model::{TaskId, Workload};
 
 use super::life::{Doing, Life, Waits};
 
-/// Everything that tasks share.
+/// All objects that tasks share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) locks: Vec<Lock>,
@@ -33,7 +33,7 @@ pub(crate) struct Barrier {
 pub(crate) struct Pipe {
     pub(crate) tokens: u32,
     pub(crate) capacity: u32,
-    /// Tokens, and room, that somebody who spins but does not run will take once it does.
+    /// Tokens, and room, reserved for tasks that spin but do not run; they take them when they run.
     promised: u32,
     promised_room: u32,
     pub(crate) getters: Line,
@@ -43,23 +43,23 @@ pub(crate) struct Pipe {
     pub(crate) at_once: bool,
 }
 
-/// Tasks in the order in which they came, linked by [`Life::next`].
+/// Tasks in the order of their arrival, linked by [`Life::next`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Line {
     ends: Option<(TaskId, TaskId)>,
     pub(crate) length: u32,
 }
 
-/// What a task gets when it asks.
+/// The answer to a task's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// It goes on.
+    /// The task continues.
     Go,
-    /// It goes on, and this one may too.
+    /// The task continues, and so may this one.
     GoWith(TaskId),
-    /// It goes on; this one, who spins but does not run, takes its turn once it does.
+    /// The task continues; this one, which spins but does not run, takes its turn when it runs.
     GoThen(TaskId),
-    /// It waits, in this way.
+    /// The task waits, in this way.
     Wait(Waits, Waiting),
 }
 
@@ -78,7 +78,7 @@ impl Line {
     fn first(&self) -> Option<TaskId> {
         self.ends.map(|(first, _)| first)
     }
-    /// The first, who leaves it.
+    /// The first task, which leaves the queue.
     pub(crate) fn leave(&mut self, lives: &mut [Life]) -> Option<TaskId> {
         let (first, last) = self.ends?;
         let next = life(lives, first).next.take();
@@ -92,7 +92,7 @@ impl Pipe {
     fn has_room(&self) -> bool {
         self.tokens + self.promised_room < self.capacity
     }
-    /// A token has left: who waits for room may put its own.
+    /// A token has left: a task that waits for room may put its own.
     fn fill(&mut self, lives: &mut [Life], runs: impl Fn(TaskId) -> bool) -> Answer {
         let Some(putter) = self.putters.leave(lives) else { return Answer::Go };
         if life(lives, putter).doing == Doing::Blocked || runs(putter) {
@@ -147,7 +147,7 @@ impl Shared {
         Answer::Wait(Waits::Lock(id), lock.waiting)
     }
 
-    /// Hands the lock on. A task that does not hold it unlocks nothing.
+    /// Hands the lock on. A task that does not hold the lock unlocks nothing.
     pub(crate) fn unlock(&mut self, lives: &mut [Life], id: LockId, task: TaskId) -> Answer {
         let lock = &mut self.locks[id.index()];
         if lock.owner != Some(task) {
@@ -157,7 +157,7 @@ impl Shared {
         lock.owner.map_or(Answer::Go, Answer::GoWith)
     }
 
-    /// Whether all are here now: then the line is let go by the caller.
+    /// Whether all are here now: then the caller releases the waiters.
     pub(crate) fn arrive(&mut self, lives: &mut [Life], id: BarrierId, task: TaskId) -> Answer {
         let barrier = &mut self.barriers[id.index()];
         if barrier.line.length + 1 >= barrier.parties {
@@ -167,8 +167,8 @@ impl Shared {
         Answer::Wait(Waits::Barrier(id), barrier.waiting)
     }
 
-    /// `task` puts a token. Whoever spins for it takes it where it runs: a flag in memory stays as
-    /// it is until then, so that nobody gets a step ahead while it does not run.
+    /// `task` puts a token. A task that spins for it takes it when it runs: a flag in memory stays
+    /// set until then, so that no task gets a step ahead while it does not run.
     pub(crate) fn put(
         &mut self,
         lives: &mut [Life],
@@ -218,7 +218,7 @@ impl Shared {
         pipe.fill(lives, runs)
     }
 
-    /// Somebody to whom a token or room was promised runs again.
+    /// A task to which a token or room was promised runs again.
     pub(crate) fn redeem(
         &mut self,
         lives: &mut [Life],

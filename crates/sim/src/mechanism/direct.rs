@@ -1,4 +1,4 @@
-//! The mechanism of no mechanism: every decision is taken at once and costs nothing.
+//! The mechanism without a mechanism: every decision is taken at once and costs nothing.
 
 use wastenot_model::policy::{Happening, Why};
 use wastenot_model::{Context, CpuId, Policy, TaskId};
@@ -72,7 +72,7 @@ impl<P: Policy> Direct<P> {
         kernel.carry_out();
     }
 
-    /// How `task` leaves `cpu`: affinities and CPUs may have changed since that was decided.
+    /// How `task` leaves `cpu`: affinities and CPUs may have changed since the decision.
     #[inline]
     fn leaving(&mut self, kernel: &mut Kernel, cpu: CpuId, task: TaskId, how: Leaves) -> Leaves {
         let (to, why) = match how {

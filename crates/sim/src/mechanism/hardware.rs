@@ -19,23 +19,23 @@ ids! {
     MailboxId "A mailbox: written by many CPUs, read by one.";
 }
 
-/// What was seen of a lock.
+/// The observed contention of a lock.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contention {
     /// How often it was taken.
     pub taken: u64,
-    /// How long CPUs waited for it that had to, in ns.
+    /// How long CPUs that had to wait for it waited, in ns.
     pub waits: Distribution,
-    /// Most CPUs that had or wanted it at one time.
+    /// The most CPUs that held it or waited for it at one time.
     pub contenders_max: usize,
 }
 
-/// Locks, lines and mailboxes, and what was seen of them.
+/// Locks, cache lines and mailboxes, and the observed contention.
 #[derive(Debug, Default)]
 pub struct Hardware {
-    /// What it takes.
+    /// What each operation costs.
     pub prices: Prices,
-    /// By CPU: the node, or whatever smaller part is known.
+    /// By CPU: its node, or a smaller unit if one is known.
     homes: Vec<u32>,
     locks: Vec<Lock>,
     lines: Vec<Line>,
@@ -44,7 +44,7 @@ pub struct Hardware {
     under_way: Vec<VecDeque<Message>>,
     /// By CPU: whether it waits for a lock.
     waits: Vec<bool>,
-    /// Lines that went to another CPU.
+    /// Lines that moved to another CPU.
     transfers: u64,
 }
 
@@ -60,9 +60,9 @@ struct Lock {
 #[derive(Debug)]
 struct Line {
     count: u32,
-    /// Who wrote it last.
+    /// The CPU that wrote it last.
     owner: Option<CpuId>,
-    /// Who else has read it since.
+    /// The other CPUs that have read it since.
     readers: CpuSet,
     writers: CpuSet,
 }
@@ -101,7 +101,7 @@ impl Hardware {
         self.locks.push(Lock { spin, holder: None, waiting, line, seen });
         LockId(self.locks.len() as u32 - 1)
     }
-    /// So many new cache lines that are written together.
+    /// `count` new cache lines that are written together.
     pub fn line(&mut self, count: u32) -> LineId {
         let [readers, writers] = [CpuSet::new(), CpuSet::new()];
         self.lines.push(Line { count, owner: None, readers, writers });
@@ -117,7 +117,7 @@ impl Hardware {
     pub fn read(&mut self, mailbox: MailboxId) -> Option<u64> {
         self.mailboxes[mailbox.0 as usize].letters.pop_front()
     }
-    /// Who holds `lock`.
+    /// The CPU that holds `lock`.
     pub fn holder(&self, lock: LockId) -> Option<CpuId> {
         self.locks[lock.0 as usize].holder
     }
@@ -125,11 +125,11 @@ impl Hardware {
     pub fn waiting(&self, lock: LockId) -> usize {
         self.locks[lock.0 as usize].waiting.len()
     }
-    /// What was seen of `lock`.
+    /// The observed contention of `lock`.
     pub fn contention(&self, lock: LockId) -> &Contention {
         &self.locks[lock.0 as usize].seen
     }
-    /// Which CPUs ever wrote `line`.
+    /// The CPUs that ever wrote `line`.
     pub fn writers(&self, line: LineId) -> &CpuSet {
         &self.lines[line.0 as usize].writers
     }
@@ -137,12 +137,12 @@ impl Hardware {
     pub fn line_of(&self, mailbox: MailboxId) -> LineId {
         self.mailboxes[mailbox.0 as usize].line
     }
-    /// How many lines went from one CPU to another.
+    /// How many lines moved from one CPU to another.
     pub fn transfers(&self) -> u64 {
         self.transfers
     }
 
-    /// What it takes until `cpu` has the lock, if nobody holds it; else it waits from `now` on.
+    /// How long `cpu` takes to get the lock if no CPU holds it; else `cpu` waits from `now` on.
     pub(crate) fn take(&mut self, lock: LockId, cpu: CpuId, now: Time) -> Option<Span> {
         let it = &mut self.locks[lock.0 as usize];
         let contenders = it.waiting.len() + usize::from(it.holder.is_some()) + 1;
@@ -157,7 +157,7 @@ impl Hardware {
         let line = it.line;
         Some(self.write(line, cpu))
     }
-    /// `lock` is handed on, at `now`: who has it next, and what that takes.
+    /// `lock` is handed on, at `now`: the CPU that has it next, and how long that takes.
     pub(crate) fn hand_on(&mut self, lock: LockId, now: Time) -> Option<(CpuId, Span)> {
         let it = &self.locks[lock.0 as usize];
         let Some(holder) = it.holder.filter(|_| !it.waiting.is_empty()) else {
@@ -191,7 +191,8 @@ impl Hardware {
     pub(crate) fn is_waiting(&self, cpu: CpuId) -> bool {
         self.waits[cpu.index()]
     }
-    /// `cpu` leaves a letter that arrives at `at`; who reads it, and what writing it takes.
+    /// `cpu` writes a letter that arrives at `at`; returns its reader, and how long the write
+    /// takes.
     pub(crate) fn post(
         &mut self,
         (mailbox, letter): (MailboxId, u64),
@@ -202,7 +203,7 @@ impl Hardware {
         self.under_way[reader.index()].push_back(Message { at, mailbox, letter });
         (reader, self.write(line, cpu))
     }
-    /// The mailbox of `cpu` into which the next letter falls by `now`.
+    /// The mailbox of `cpu` in which the next letter arrives by `now`.
     pub(crate) fn arrive(&mut self, cpu: CpuId, now: Time) -> Option<MailboxId> {
         let message = self.under_way[cpu.index()].pop_front_if(|message| message.at <= now)?;
         self.mailboxes[message.mailbox.0 as usize].letters.push_back(message.letter);
@@ -212,8 +213,8 @@ impl Hardware {
     pub(crate) fn next_arrival(&self, cpu: CpuId) -> Option<Time> {
         self.under_way[cpu.index()].front().map(|message| message.at)
     }
-    /// `cpu` writes `line`: what that takes. It has to come from whoever wrote it last, and to
-    /// leave all who have read it since.
+    /// `cpu` writes `line`; returns how long that takes. The line has to come from its last writer,
+    /// and is invalidated on all CPUs that have read it since.
     pub(crate) fn write(&mut self, line: LineId, cpu: CpuId) -> Span {
         let it = &self.lines[line.0 as usize];
         let last = it.owner.unwrap_or(cpu);
@@ -228,7 +229,7 @@ impl Hardware {
         it.readers.clear();
         takes
     }
-    /// `cpu` reads `line`: what that takes.
+    /// `cpu` reads `line`; returns how long that takes.
     pub(crate) fn look(&mut self, line: LineId, cpu: CpuId) -> Span {
         let it = &mut self.lines[line.0 as usize];
         let last = it.owner.unwrap_or(cpu);
@@ -241,7 +242,7 @@ impl Hardware {
         self.price(last, cpu) * count
     }
 
-    /// What a line takes from `last`, who wrote it, to `cpu`.
+    /// How long a line takes from `last`, its last writer, to `cpu`.
     fn price(&self, last: CpuId, cpu: CpuId) -> Span {
         let prices = &self.prices;
         if last == cpu {

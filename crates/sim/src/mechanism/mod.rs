@@ -1,8 +1,8 @@
 //! Mechanisms: when a decision is taken, and what it costs.
 //!
-//! Whatever makes a kernel act is a [`Trigger`]; what it does then is a path: a program of steps
-//! that take locks, touch cache lines, work, interrupt other CPUs, leave messages. While a CPU is
-//! in a path it runs no task and takes no other trigger: interrupts are off, as they are in a
+//! A [`Trigger`] makes a kernel act; what the kernel does then is a path: a program of steps that
+//! take locks, touch cache lines, work, interrupt other CPUs, and send messages. While a CPU is in
+//! a path it runs no task and takes no other trigger: interrupts are off, as they are in a
 //! scheduler.
 
 mod direct;
@@ -24,48 +24,49 @@ use crate::Kernel;
 pub enum Trigger {
     /// A task becomes runnable: it is woken, or it is new.
     Wake {
-        /// Which.
+        /// Which task.
         task: TaskId,
         /// Woken or new.
         why: Why,
-        /// Whether the current task does it, or an interrupt.
+        /// Whether the current task wakes it, or an interrupt.
         by: By,
     },
-    /// A running task might be better off elsewhere: it executes a new program, or may not stay,
-    /// since its affinity changed or its CPU is to go off ([`Kernel::send`]).
+    /// A running task may be better placed on another CPU: it executes a new program; or it may not
+    /// stay, because its affinity changed or its CPU is to go off ([`Kernel::send`]).
     Select {
-        /// Which.
+        /// Which task.
         task: TaskId,
         /// Why.
         why: Why,
     },
-    /// The CPU needs its next task: who ran there leaves, or is to be preempted. Nobody comes to a
-    /// CPU that is offline, and whoever leaves it goes elsewhere: it is about to go off.
+    /// The CPU needs its next task: the running task leaves, or is to be preempted. No task may
+    /// come to a CPU that is offline, and a task that leaves it goes to another CPU: the CPU is
+    /// about to go off.
     Schedule,
     /// The tick.
     Tick,
-    /// Anything that a policy hears of.
+    /// Any event that is reported to a policy.
     Happening(Happening),
-    /// A message was left in a mailbox of this CPU.
+    /// A message has arrived in a mailbox of this CPU.
     Mail(MailboxId),
 }
 
-/// One step of a path. The path is asked for the next when it is done.
+/// One step of a path. When it is done, the path is asked for the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Takes a lock, spinning until it is handed over.
     Lock(LockId),
-    /// Gives a lock back.
+    /// Releases a lock.
     Unlock(LockId),
-    /// Writes cache lines: costs what it takes to get them from whoever wrote them last.
+    /// Writes cache lines: costs the time to get them from their last writer.
     Touch(LineId),
-    /// Reads cache lines: the same, unless they were read here since they were written.
+    /// Reads cache lines: the same, unless this CPU has read them since they were written.
     Read(LineId),
-    /// Computes for so long.
+    /// Computes for this long.
     Work(Span),
-    /// Makes a CPU look for its next task.
+    /// Makes a CPU pick its next task.
     Interrupt(CpuId),
-    /// Leaves a message; whoever reads the mailbox is interrupted.
+    /// Sends a message; the CPU that reads the mailbox is interrupted.
     Post(MailboxId, u64),
     /// The path is over.
     Done,
@@ -77,18 +78,19 @@ pub trait Mechanism {
     fn name(&self) -> String;
     /// Begins: no task exists yet.
     fn init(&mut self, kernel: &mut Kernel);
-    /// Whether it says when jobs begin: tasks that wait for their next beat only tell that a job is
-    /// complete ([`Leaves::Completes`](crate::Leaves)), and it wakes them ([`Kernel::begins_job`]).
+    /// Whether the mechanism decides when jobs begin. If so, tasks that wait for their next beat
+    /// only report that a job is complete ([`Leaves::Completes`](crate::Leaves)), and the mechanism
+    /// wakes them ([`Kernel::begins_job`]).
     fn keeps_time(&self) -> bool {
         false
     }
     /// The next step of the path that `trigger` began on `cpu`. `turn` counts the steps done.
     fn step(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger, turn: u32) -> Step;
-    /// The run is over: what `kernel` saw may be kept.
+    /// The run is over: the mechanism may keep what `kernel` observed.
     fn ended(&mut self, _: &Kernel) {}
 }
 
-/// So that a mechanism can be looked at afterwards.
+/// Allows a mechanism to be inspected after the run.
 impl<M: Mechanism> Mechanism for &mut M {
     fn name(&self) -> String {
         (**self).name()

@@ -1,29 +1,29 @@
-//! What overheads a run showed, in the kinds that Feather-Trace records.
+//! The overheads of a run, in the kinds that Feather-Trace records.
 
 use wastenot_model::report::Unit;
 use wastenot_model::{Annex, CpuId, Span, Table, Time};
 
-/// What a sample brackets: Feather-Trace's points of LITMUS^RT. Of its kinds a switch (CXS) takes
-/// what the profile says, always the same, and there is no tick (TICK).
+/// What a sample brackets: Feather-Trace's points of LITMUS^RT. Two of its kinds are missing: a
+/// switch (CXS) always takes what the profile gives, and there is no tick (TICK).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Overhead {
-    /// From when a CPU looks for its next task until it switches, waiting for locks included: SCHED
-    /// and SCHED2.
+    /// From when a CPU starts to pick its next task until it switches, waiting for locks included:
+    /// SCHED and SCHED2.
     Schedule,
     /// The interrupt that releases jobs: RELEASE.
     Release,
-    /// From an interrupt of another CPU until that one acts on it: SEND_RESCHED.
+    /// From an interrupt of another CPU until that CPU acts on it: SEND_RESCHED.
     SendResched,
     /// From when a job is due until the interrupt that releases it: RELEASE_LATENCY.
     ReleaseLatency,
     /// From when a message is written until its reader takes it: CLIENT_REQUEST_LATENCY.
     RequestLatency,
-    /// What the dedicated processor does of one message: DSP_HANDLER.
+    /// What the dedicated processor does for one message: DSP_HANDLER.
     Handler,
 }
 
 impl Overhead {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Overhead; 6] = [
         Overhead::Schedule,
         Overhead::Release,
@@ -45,12 +45,12 @@ impl Overhead {
     }
 }
 
-/// What was seen of one kind.
+/// The samples of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// How often.
+    /// How many.
     pub count: u64,
-    /// All together.
+    /// Their sum.
     pub sum: Span,
     /// The longest.
     pub max: Span,
@@ -61,11 +61,11 @@ impl Seen {
     pub fn mean(&self) -> Span {
         Span(self.sum.0.checked_div(self.count).unwrap_or(0))
     }
-    /// One more was seen.
+    /// Adds a sample.
     pub fn add(&mut self, span: Span) {
         self.merge(Seen { count: 1, sum: span, max: span });
     }
-    /// What others saw, too.
+    /// Adds the samples of another run or CPU.
     pub fn merge(&mut self, other: Seen) {
         self.count += other.count;
         self.sum += other.sum;
@@ -73,11 +73,11 @@ impl Seen {
     }
 }
 
-/// What was seen of all kinds, and each sample if somebody wants them.
+/// A summary of each kind, and each sample if a caller wants them.
 #[derive(Debug, Default)]
 pub struct Samples {
     seen: [Seen; Overhead::ALL.len()],
-    /// Each: when it ended, on which CPU, what, how long.
+    /// Each sample: when it ended, on which CPU, its kind, its length.
     rows: Option<Vec<(Time, CpuId, Overhead, Span)>>,
 }
 
@@ -85,7 +85,7 @@ impl Samples {
     pub(crate) fn new(rows: bool) -> Samples {
         Samples { rows: rows.then(Vec::new), ..Samples::default() }
     }
-    /// What was seen of one kind.
+    /// The summary of one kind.
     pub fn of(&self, kind: Overhead) -> Seen {
         self.seen[kind as usize]
     }

@@ -1,10 +1,11 @@
 //! One queue for all CPUs, first in first out, without preemption.
 //!
 //! Work-conserving: a woken task goes to an idle CPU that it may use if there is one, and a CPU
-//! that runs out takes the first that may run on it. An idle CPU that was kicked is no longer free,
-//! so that of two tasks woken at once the second goes elsewhere (as `scx_bpf_pick_idle_cpu` claims
-//! the CPU that it finds). Each decision takes constant time while no affinity is in the way, but
-//! for the search of a free CPU, 64 at a time; a task that may run on a CPU is searched for.
+//! that runs out of work takes the first task that may run on it. An idle CPU that was kicked is no
+//! longer free, so that of two tasks woken at once the second goes to another CPU (as
+//! `scx_bpf_pick_idle_cpu` claims the CPU that it finds). While no affinity restricts a task, each
+//! decision takes constant time, except the search for a free CPU, 64 at a time; with affinities, a
+//! CPU searches the queue for a task that may run on it.
 
 use std::collections::VecDeque;
 
@@ -26,19 +27,19 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
 #[derive(Debug, Default)]
 pub(super) struct GlobalFifo {
     queue: VecDeque<TaskId>,
-    /// Idle CPUs that nobody was sent to.
+    /// Idle CPUs that were not kicked for a task.
     free: CpuSet,
 }
 
 impl GlobalFifo {
-    /// `cpu` if that is free, for the task's cache; else the lowest that is and that it may use.
+    /// `cpu` if it is free, for the task's cache; else the lowest free CPU that the task may use.
     fn find_free(&self, cx: &Context, task: TaskId, cpu: CpuId) -> Option<CpuId> {
         let usable = |cpu: &CpuId| cx.online.contains(*cpu) && cx.allowed(task, *cpu);
         let here = Some(cpu).filter(|&cpu| self.free.contains(cpu));
         here.filter(usable).or_else(|| self.free.iter().find(usable))
     }
 
-    /// Sends a free CPU for `task`, which waits, if there is one.
+    /// Kicks a free CPU, if there is one, for `task`, which waits.
     fn send(&mut self, cx: &mut Context, task: TaskId, cpu: CpuId) {
         if let Some(free) = self.find_free(cx, task, cpu) {
             self.free.remove(free);
@@ -94,14 +95,14 @@ impl Policy for GlobalFifo {
 
     fn on(&mut self, cx: &mut Context, happening: Happening) {
         match happening {
-            Happening::Cpu { cpu, up: true } => cx.kick_idle(cpu), // free once it finds nobody
+            Happening::Cpu { cpu, up: true } => cx.kick_idle(cpu), // free once it finds no task
             Happening::Cpu { cpu, up: false } => {
                 self.free.remove(cpu);
                 for task in queued_on(cx, cpu) {
                     let to = cx.fallback(task, cpu);
                     cx.moved(task, to);
                 }
-                // Whoever it was sent for needs another one.
+                // The task for which this CPU was kicked needs another one.
                 for at in 0..self.queue.len() {
                     let task = self.queue[at];
                     self.send(cx, task, cx.task(task).cpu);

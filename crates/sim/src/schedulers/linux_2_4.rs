@@ -1,17 +1,17 @@
 //! Linux 2.4 (2.4.21, kernel/sched.c): one queue for all CPUs, and a time slice that is a counter.
 //!
-//! The runnable task of highest *goodness* runs: what is left of its slice, more if it last ran on
-//! this CPU, more the nicer it is to others less. When all runnable tasks have used theirs up,
-//! every task, asleep or not, gets half of what it has left and a new slice: those that slept have
-//! up to twice as much. A decision looks at every runnable task and a new epoch at every task: the
-//! cost grows with their number, which is why 2.6 replaced it.
+//! The runnable task of highest *goodness* runs: what is left of its slice, plus a bonus if it last
+//! ran on this CPU, plus a bonus for a low nice value. When all runnable tasks have used up their
+//! slices, every task, asleep or not, gets half of what it has left and a new slice: tasks that
+//! slept have up to twice as much. A decision looks at every runnable task and a new epoch at every
+//! task: the cost grows with their number, which is why 2.6 replaced it.
 //!
-//! CPUs do not tick at once: each sets its timer up in a slice of the period of its own
-//! (`setup_APIC_timer`), so that tasks that began together do not end their slices together. Alpha
-//! is taken to do the same.
+//! The ticks of the CPUs are not simultaneous: each CPU starts its timer at a different offset
+//! within the period (`setup_APIC_timer`), so that tasks that began together do not end their
+//! slices together. Alpha is assumed to do the same.
 //!
 //! Left out: real-time classes, the bonus of one point for threads of one process, and that a child
-//! leaves the rest of its slice to its parent.
+//! returns the rest of its slice to its parent.
 
 use wastenot_model::policy::{Context, Happening, Tick, Why};
 use wastenot_model::{CpuId, Policy, TaskId};
@@ -41,7 +41,7 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
 struct Arch {
     /// `HZ`.
     hz: u64,
-    /// What a task has ahead on the CPU where it last ran (`PROC_CHANGE_PENALTY`).
+    /// The bonus of a task on the CPU where it last ran (`PROC_CHANGE_PENALTY`).
     penalty: i32,
 }
 
@@ -53,7 +53,7 @@ const ALPHA: Arch = Arch { hz: 1024, penalty: 20 };
 struct Linux24 {
     name: String,
     arch: Arch,
-    /// Who is runnable, those that run among them, the last woken first.
+    /// The runnable tasks, including those that run; the last woken first.
     runnable: Vec<TaskId>,
     tasks: Vec<Task>,
     cpus: Vec<Cpu>,
@@ -64,14 +64,14 @@ struct Task {
     /// Ticks left of its slice.
     counter: i32,
     running: bool,
-    /// Gives way, this once.
+    /// It yields, this once.
     yields: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Cpu {
     current: Option<TaskId>,
-    /// Told to look for its next task, and has not yet.
+    /// It was told to pick its next task, and has not yet.
     told: bool,
 }
 
@@ -96,8 +96,9 @@ impl Linux24 {
         counter + stays + 20 - i32::from(view.nice)
     }
 
-    /// Which CPU a runnable task should get: the one where it was, else the one that is idle for
-    /// longest, else where it is better than the current one by most; `None` if it is nowhere.
+    /// The CPU that a runnable task should get: the one where it was, else the one that is idle for
+    /// longest, else the one where it exceeds the goodness of the current task by most; `None` if
+    /// it exceeds none.
     fn target(&self, cx: &Context, task: TaskId, prev: CpuId) -> Option<CpuId> {
         let free = |cpu: CpuId| {
             let state = &self.cpus[cpu.index()];
@@ -130,7 +131,8 @@ impl Linux24 {
         cx.preempt(cpu);
     }
 
-    /// Who deserves `cpu` most, and how much; the first in the list among equals.
+    /// The task with the highest goodness on `cpu`, and its goodness; the first in the list among
+    /// equals.
     fn best(&self, cx: &Context, cpu: CpuId) -> Option<(i32, TaskId)> {
         let mut best: Option<(i32, TaskId)> = None;
         for &task in &self.runnable {
@@ -146,7 +148,7 @@ impl Linux24 {
         best
     }
 
-    /// A new epoch: half of what is left and a new slice for everybody.
+    /// A new epoch: each task gets half of what is left and a new slice.
     fn recalculate(&mut self, cx: &Context) {
         for (task, view) in self.tasks.iter_mut().zip(&cx.tasks) {
             task.counter = task.counter / 2 + self.arch.slice(view.nice);
@@ -224,7 +226,7 @@ impl Policy for Linux24 {
         let state = self.task(task);
         (state.running, state.yields) = (true, false);
         self.cpus[cpu.index()].current = Some(task);
-        // Who was displaced may be welcome elsewhere.
+        // The displaced task may find another CPU.
         let waits = |before: TaskId| !self.tasks[before.ordinal()].running;
         let before = before.filter(|&before| before != task && waits(before));
         if let Some(other) = before.and_then(|before| self.target(cx, before, cpu)) {

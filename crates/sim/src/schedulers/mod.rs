@@ -1,4 +1,4 @@
-//! The built-in schedulers: one file each, its source named there; a line each in [`SCHEDULERS`].
+//! The built-in schedulers: one file each, which names its source; one line each in [`SCHEDULERS`].
 
 mod cfs;
 mod gang;
@@ -21,21 +21,21 @@ use crate::edf::{Profile, Real};
 /// A scheduler by name.
 #[derive(Clone, Copy, Debug)]
 pub struct Scheduler {
-    /// What to type.
+    /// The name on the command line.
     pub name: &'static str,
     /// What it is, in one line.
     pub about: &'static str,
     /// Where it is from: kernel files, papers.
     pub source: &'static str,
-    /// Whether it looks at sessions, cgroups, their shares and quotas; to others all tasks are in
-    /// one group.
+    /// Whether it uses sessions, cgroups, their shares and quotas; for other schedulers all tasks
+    /// are in one group.
     pub groups: bool,
-    /// What can be set.
+    /// Its tunables.
     pub tunables: &'static [Tunable],
     make: Make,
 }
 
-/// How it is made of what is set.
+/// How it is constructed from its settings.
 #[derive(Clone, Copy, Debug)]
 enum Make {
     Policy(fn(&Settings) -> Box<dyn Policy>),
@@ -55,7 +55,7 @@ impl Scheduler {
     pub fn named(name: &str) -> Option<&'static Scheduler> {
         SCHEDULERS.iter().chain(REAL_TIME).find(|scheduler| scheduler.name == name)
     }
-    /// What can be set of it by this name.
+    /// The tunable of this name.
     pub fn tunable(&self, name: &str) -> Option<&'static Tunable> {
         self.tunables.iter().find(|tunable| tunable.name == name)
     }
@@ -88,8 +88,8 @@ pub const REAL_TIME: &[Scheduler] = &[
     real_time::GFP_MP,
 ];
 
-/// The scheduler `name` with these tunables set; a fresh one for each run. `profile` is what the
-/// file says that one of them names, if one does ([`Tunable::is_file`]).
+/// The scheduler `name` with these tunables set; a fresh one for each run. `profile` holds the
+/// contents of the file that one of them names, if one does ([`Tunable::is_file`]).
 pub fn make(
     name: &str,
     set: &[(String, String)],
@@ -112,7 +112,7 @@ pub fn scheduler(name: &str, set: &[(String, String)]) -> Result<Box<dyn Policy>
     }
 }
 
-/// Who waits on `cpu`, in the order of creation: who has to go when it is off.
+/// The tasks that wait on `cpu`, in the order of creation: they have to leave when it goes off.
 fn queued_on(cx: &Context, cpu: CpuId) -> Vec<TaskId> {
     let tasks = cx.tasks.iter().enumerate();
     let queued = tasks.filter(|(_, task)| task.place == Place::Queued && task.cpu == cpu);

@@ -1,9 +1,9 @@
-//! Every task has a CPU of its own for life: new tasks are dealt out in turn, each queue is first
-//! in first out, nobody is preempted or moved unless it may not stay.
+//! Every task stays on one CPU for life: new tasks are assigned in turn, each queue is first in
+//! first out, and no task is preempted, or moved unless it may not stay.
 //!
-//! What people do by hand with `taskset` when they do not trust the scheduler; with as many tasks
-//! as CPUs it is the best that can be had. A decision takes constant time; for a new task, time as
-//! the number of CPUs.
+//! Users do this by hand with `taskset` when they do not trust the scheduler; with as many tasks as
+//! CPUs it is optimal. A decision takes constant time; for a new task, time proportional to the
+//! number of CPUs.
 
 use std::collections::VecDeque;
 
@@ -25,13 +25,13 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
 #[derive(Debug, Default)]
 pub(super) struct Pinned {
     queues: Vec<VecDeque<TaskId>>,
-    /// When each CPU was last dealt a task, in tasks dealt.
+    /// When each CPU was last assigned a task, counted in assigned tasks.
     dealt: Vec<u64>,
     deals: u64,
 }
 
 impl Pinned {
-    /// Of the CPUs that `task` may use the one that was not dealt a task for longest.
+    /// The CPU, among those that `task` may use, that was not assigned a task for longest.
     fn deal(&mut self, cx: &Context, task: TaskId, prev: CpuId) -> CpuId {
         let usable = cx.online.iter().filter(|&cpu| cx.allowed(task, cpu));
         let next = usable.min_by_key(|cpu| self.dealt[cpu.index()]);

@@ -1,4 +1,4 @@
-//! Real-time schedulers: designs of `edf` by name.
+//! Real-time schedulers: the designs of `edf` by name.
 
 use super::{Make, Scheduler, Settings, Tunable, Values};
 use crate::edf::{Design, Mailboxes, Order, Profile, Real, Rule, Rules, Server, Tie};

@@ -1,24 +1,24 @@
-//! Switches of schedulers: what can be set, to what, and what was set.
+//! Tunables of schedulers: their names, their allowed values, and their settings.
 
 use wastenot_model::machine::Profile;
 use wastenot_model::{Span, nearest};
 
 use super::{REAL_TIME, SCHEDULERS, Scheduler};
 
-/// One thing that can be set.
+/// One tunable.
 #[derive(Clone, Copy, Debug)]
 pub struct Tunable {
-    /// What to type.
+    /// Its name on the command line.
     pub name: &'static str,
     /// What it changes, in one line.
     pub about: &'static str,
-    /// What it can be.
+    /// Its allowed values.
     pub values: Values,
-    /// What it is unless set.
+    /// Its default.
     pub default: &'static str,
 }
 
-/// What a tunable can be.
+/// The allowed values of a tunable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {
     /// One of these words.
@@ -27,7 +27,7 @@ pub enum Values {
     Span,
     /// A whole number.
     Count,
-    /// A profile by name, or its file, which ends in `.toml`.
+    /// A profile by name, or the file of one, which ends in `.toml`.
     Profile,
 }
 
@@ -44,8 +44,8 @@ fn is_file(value: &str) -> bool {
 }
 
 impl Tunable {
-    /// Whether this value of it is the name of a file, which whoever makes the scheduler has to
-    /// have read.
+    /// Whether this value is the name of a file, which the caller has to read before it makes the
+    /// scheduler.
     pub fn is_file(&self, value: &str) -> bool {
         self.values == Values::Profile && is_file(value)
     }
@@ -57,7 +57,7 @@ impl Tunable {
             Values::Profile => named(value).is_some() || is_file(value),
         }
     }
-    /// Only what is off unless set can be set to nothing.
+    /// Only a tunable whose default is off can be set to zero.
     fn shortest(&self) -> Span {
         match Span::parse(self.default) {
             Some(Span::ZERO) | None => Span::ZERO,
@@ -84,7 +84,7 @@ impl Tunable {
 #[derive(Clone, Debug)]
 pub struct Settings {
     values: Vec<(&'static str, String)>,
-    /// What the file says that a tunable names.
+    /// The profile in the file that a tunable names.
     read: Option<Profile>,
 }
 
@@ -92,19 +92,19 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub struct WrongSetting {
-    /// Which of the settings; the scheduler's name if none.
+    /// The tunable that is wrong; the scheduler's name if `None`.
     tunable: Option<String>,
     what: String,
     help: String,
 }
 
 impl WrongSetting {
-    /// What can be written instead.
+    /// The valid alternatives.
     pub fn help(&self) -> &str {
         &self.help
     }
 
-    /// The tunable that is wrong, or has the wrong value; `None` if the scheduler is.
+    /// The tunable that is unknown or has a wrong value; `None` if the scheduler is unknown.
     pub fn tunable(&self) -> Option<&str> {
         self.tunable.as_deref()
     }
@@ -153,7 +153,7 @@ impl WrongSetting {
     }
 }
 
-/// The one that was probably meant, or all that there are.
+/// The name that was probably meant, or all names.
 fn meant(typed: &str, known: &[&str], all: &str) -> String {
     match nearest(typed, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -161,14 +161,14 @@ fn meant(typed: &str, known: &[&str], all: &str) -> String {
     }
 }
 
-/// What was typed, short enough for a message.
+/// The typed text, short enough for a message.
 fn shown(text: &str) -> String {
     const CHARS: usize = 100;
     text.chars().take(CHARS).collect()
 }
 
 impl Settings {
-    /// The defaults of a scheduler with these set otherwise.
+    /// The defaults of a scheduler, with these tunables set.
     pub fn of(scheduler: &Scheduler, set: &[(String, String)]) -> Result<Settings, WrongSetting> {
         let tunables = scheduler.tunables.iter();
         let mut values: Vec<(&str, String)> =
@@ -184,7 +184,7 @@ impl Settings {
         }
         Ok(Settings { values, read: None })
     }
-    /// The same, with what the file says that a tunable names: it has to be there if one does.
+    /// The same, with the profile in the file that a tunable names: required if one names a file.
     pub(super) fn reading(
         self,
         scheduler: &Scheduler,
@@ -198,7 +198,7 @@ impl Settings {
         }
     }
 
-    /// The scheduler's name and what is set otherwise than by default: `osv thyst=5ms`.
+    /// The scheduler's name and the tunables that differ from their defaults: `osv thyst=5ms`.
     pub fn label(&self, scheduler: &Scheduler) -> String {
         let pairs = scheduler.tunables.iter().zip(&self.values);
         let set = pairs.filter(|(tunable, (_, value))| tunable.default != value.as_str());
@@ -206,20 +206,20 @@ impl Settings {
             format!("{label} {name}={value}")
         })
     }
-    /// A word; also for comparing with one.
+    /// A tunable that is a word; also for comparing with one.
     pub fn word(&self, name: &str) -> &str {
         let found = self.values.iter().find(|(known, _)| *known == name);
         found.map_or("", |(_, value)| value)
     }
-    /// A length of time.
+    /// A tunable that is a length of time.
     pub fn span(&self, name: &str) -> Span {
         Span::parse(self.word(name)).unwrap_or_default()
     }
-    /// A profile.
+    /// A tunable that is a profile.
     pub fn profile(&self, name: &str) -> Profile {
         named(self.word(name)).or(self.read).unwrap_or_default()
     }
-    /// A whole number.
+    /// A tunable that is a whole number.
     pub fn count(&self, name: &str) -> u32 {
         self.word(name).parse().unwrap_or_default()
     }

@@ -1,13 +1,15 @@
-//! A yardstick: as many tasks run at each instant as affinities allow, and nobody starves.
+//! A yardstick: at each instant as many tasks run as affinities allow, and no task starves.
 //!
-//! Tasks wait in the order in which they began to wait; whoever has run for a slice goes to the end
-//! if somebody else may have the CPU. When no idle CPU will take a task, or no waiting task an idle
-//! CPU, a chain of running tasks is looked for of which each can move to the CPU of the next, the
-//! last to an idle one (an augmenting path: Berge 1957). So who runs is always a maximum matching
-//! of runnable tasks and CPUs, which is more than that no CPU is idle which a waiting task may use.
+//! Tasks wait in the order in which they began to wait. A task that has run for a slice goes to the
+//! end of the queue if another task may have the CPU. If no idle CPU may run a task, or no waiting
+//! task may run on an idle CPU, the policy searches a chain of running tasks of which each can move
+//! to the CPU of the next, the last to an idle one (an augmenting path: Berge 1957). So the running
+//! tasks are always a maximum matching of runnable tasks and CPUs. That is stronger than the rule
+//! that no CPU is idle while a waiting task may use it.
 //!
-//! A decision takes time as the number of distinct affinities and the logarithm of the waiting
-//! tasks; with tasks that are bound, and only while a CPU is idle, as CPUs times affinities.
+//! A decision takes time proportional to the number of distinct affinities and to the logarithm of
+//! the number of waiting tasks; with bound tasks, while a CPU is idle, proportional to CPUs times
+//! affinities.
 
 use wastenot_model::dsq::Ordered;
 use wastenot_model::policy::{Context, Happening, Place, TimerId, Why};
@@ -37,11 +39,12 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
 struct WorkConserving {
     name: String,
     slice: Span,
-    /// Who waits without a CPU reserved, a queue for each affinity, in the order of waiting.
+    /// The tasks that wait without a reserved CPU: a queue for each affinity, in the order of
+    /// waiting.
     waiting: Ordered<u64>,
     waits: u64,
     cpus: Vec<Cpu>,
-    /// Where tasks that run go when they are next stopped.
+    /// By task: the CPU to which a running task moves when it is next stopped.
     going: Vec<Option<CpuId>>,
     timers: u32,
 }
@@ -51,7 +54,7 @@ struct Cpu {
     current: Option<TaskId>,
     /// The task that is to run here next, which may still run elsewhere.
     reserved: Option<TaskId>,
-    /// Who goes to which CPU once this one has switched to another.
+    /// A task, and the CPU to which it moves once this CPU has switched to another task.
     leaving: Option<(TaskId, CpuId)>,
 }
 
@@ -65,14 +68,14 @@ impl WorkConserving {
         cx.online.contains(cpu) && state.current.is_none() && state.reserved.is_none()
     }
 
-    /// Who has `cpu` or is about to.
+    /// The task that has `cpu` or is about to.
     fn holder(&self, cpu: CpuId) -> Option<TaskId> {
         let state = &self.cpus[cpu.index()];
         state.reserved.or(state.current)
     }
 
-    /// The shortest chain of CPUs that begins with one of `first` and ends with one that is free,
-    /// of which the task of each may move to the next.
+    /// The shortest chain of CPUs that begins with one of `first` and ends with a free one, such
+    /// that the task of each CPU may move to the next CPU.
     fn chain(&self, cx: &Context, first: &CpuSet) -> Option<Vec<CpuId>> {
         let mut from: Vec<Option<CpuId>> = vec![None; self.cpus.len()];
         let mut unseen = cx.online.clone();
@@ -103,7 +106,7 @@ impl WorkConserving {
         None
     }
 
-    /// Whether `task`, which holds `cpu`, runs there and is not on its way anywhere.
+    /// Whether `task`, which holds `cpu`, runs there and is not about to move.
     fn moves(&self, task: TaskId, cpu: CpuId) -> bool {
         let state = &self.cpus[cpu.index()];
         state.current == Some(task) && state.reserved.is_none()
@@ -128,7 +131,7 @@ impl WorkConserving {
         if cx.task(task).cpu != chain[0] {
             cx.moved(task, chain[0]);
         }
-        // The first first, so that each finds who is to come.
+        // In this order, so that each CPU finds the task that is to come.
         for &cpu in chain {
             match self.cpus[cpu.index()].current {
                 Some(_) => cx.preempt(cpu),
@@ -137,7 +140,7 @@ impl WorkConserving {
         }
     }
 
-    /// Who of those that may run on `cpu` has waited for longest.
+    /// The task that has waited for longest among those that may run on `cpu`.
     fn longest(&self, cx: &Context, cpu: CpuId) -> Option<TaskId> {
         let masks = cx.masks.iter().enumerate().take(self.queues());
         let allowed = masks.filter(|&(mask, cpus)| mask == 0 || cpus.contains(cpu));
@@ -160,7 +163,7 @@ impl WorkConserving {
         self.waiting.insert(cx.task(task).mask as usize, number(task), self.waits);
     }
 
-    /// Who was to leave `cpu` has left it.
+    /// The task that was to leave `cpu` has left it.
     fn pass_on(&mut self, cx: &mut Context, cpu: CpuId) {
         if let Some((task, to)) = self.cpus[cpu.index()].leaving.take() {
             cx.moved(task, to);
@@ -200,8 +203,8 @@ impl Policy for WorkConserving {
         self.waiting = Ordered::new(cx.masks.len());
     }
 
-    /// Where it was if that is free, for its cache; else the lowest free CPU; else wherever a chain
-    /// begins.
+    /// The previous CPU if it is free, for the task's cache; else the lowest free CPU; else the
+    /// first CPU of a chain.
     fn select_cpu(&mut self, cx: &mut Context, task: TaskId, prev: CpuId, _: Why) -> CpuId {
         let prev = cx.fallback(task, prev);
         if self.free(cx, prev) {
@@ -280,7 +283,7 @@ impl Policy for WorkConserving {
         self.pass_on(cx, cpu);
     }
 
-    /// Whoever blocks on its way elsewhere is not waited for there.
+    /// If a task blocks on its way to another CPU, that CPU no longer waits for it.
     fn stopping(&mut self, cx: &mut Context, cpu: CpuId, task: TaskId, runnable: bool) {
         self.cpus[cpu.index()].current = None;
         let timer = TimerId(self.timers + u32::from(cpu.0));

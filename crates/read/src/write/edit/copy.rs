@@ -1,5 +1,5 @@
-//! Copies entries from one History into another, which gets only the tasks, names and masks that
-//! it uses.
+//! Copies entries from one History into another, which gets only the tasks, names and masks that it
+//! uses.
 
 use std::borrow::Cow;
 
@@ -8,24 +8,24 @@ use wastenot_model::{
     Past, Sink, Start, Task, TaskId,
 };
 
-/// What a text names.
+/// What a text is the name of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Names {
     Task,
     Cgroup,
 }
 
-/// What a text becomes.
+/// Maps a text to its replacement.
 pub(super) type Rename<'h> = dyn FnMut(Names, &'h str) -> Cow<'h, str> + 'h;
 
-/// Whether this is where the records of a CPU end because the file is cut: told as such, and not as
-/// events that the recorder dropped.
+/// Whether this is where the records of a CPU end because the file is cut: it is reported as a cut,
+/// not as events that the recorder dropped.
 pub(super) fn is_cut(history: &History, entry: &Entry) -> bool {
     let told = |loss: &Loss| loss.kind == LossKind::LostEvents && loss.cpu == Some(entry.cpu);
     matches!(entry.event, Event::Lost { .. }) && !history.losses().iter().any(told)
 }
 
-/// A copy in the making.
+/// A copy under construction.
 pub(super) struct Copy<'h> {
     from: &'h History,
     pub(super) sink: Builder,
@@ -45,7 +45,7 @@ impl<'h> Copy<'h> {
         let (known, task) = (self.tasks.get(index).copied().flatten(), self.from.task(id));
         match (known, task) {
             (Some(known), _) => known,
-            // A History that names a task without an entry is nobody's: leave the id.
+            // No History names a task without an entry: leave the id.
             (None, None) => id,
             (None, Some(task)) => {
                 let name = self.name(Names::Task, task.name);

@@ -1,4 +1,4 @@
-//! Makes another History of one: a window of it, or the same without names.
+//! Makes another History from one: a window of it, or the same without names.
 
 mod copy;
 mod pseudonym;

@@ -1,28 +1,28 @@
-//! Names that stand for names.
+//! Pseudonyms for names.
 
 use std::collections::HashMap;
 
 use sha2::{Digest, Sha256};
 use wastenot_model::is_kernel_thread;
 
-/// What stands for a name that the recorder did not have.
+/// Placeholders for a name that the recorder did not have.
 const NAMELESS: &[&str] = &["<...>", "<unknown>", ""];
 
-/// Gives every name another one, the same name always the same.
+/// Gives every name a pseudonym, always the same for the same name.
 pub(super) struct Pseudonyms {
     salt: Option<String>,
     given: HashMap<String, String>,
 }
 
 impl Pseudonyms {
-    /// With a salt pseudonyms are the same in all files scrubbed with it; without, they are
+    /// With a salt, pseudonyms are the same in all files scrubbed with it; without, they are
     /// numbers in the order of their first use.
     pub(super) fn new(salt: Option<&str>) -> Pseudonyms {
         Pseudonyms { salt: salt.map(str::to_owned), given: HashMap::new() }
     }
 
-    /// For a command. Kernel threads keep theirs; of others a `/N` at the end stays, since a
-    /// thread that is named after its CPU counts as pinned to it.
+    /// For a command. Kernel threads keep their names. A `/N` at the end of any other name stays,
+    /// since a thread that is named after its CPU counts as pinned to it.
     pub(super) fn command(&mut self, name: &str) -> String {
         if NAMELESS.contains(&name) || is_kernel_thread(name) {
             return name.to_owned();
@@ -33,7 +33,7 @@ impl Pseudonyms {
         }
     }
 
-    /// For a cgroup: each part of its path has its own, so that the tree stays a tree.
+    /// For a cgroup: each part of its path gets its own pseudonym, so that the tree is preserved.
     pub(super) fn cgroup(&mut self, path: &str) -> String {
         let parts = path.split('/').map(|part| match part {
             "" => String::new(),
@@ -42,7 +42,7 @@ impl Pseudonyms {
         parts.collect::<Vec<_>>().join("/")
     }
 
-    /// What was given for this command, if it was.
+    /// The pseudonym of this command, if it has one.
     pub(super) fn known(&self, name: &str) -> Option<&str> {
         self.given.get(&key("t", name)).map(String::as_str)
     }
@@ -70,8 +70,8 @@ fn per_cpu(name: &str) -> Option<(&str, &str)> {
     cpu.parse::<u16>().is_ok().then_some((stem, cpu))
 }
 
-/// Forty bits of a keyed digest in eight letters: short enough for a command name, and without
-/// the salt no dictionary of commands tells what they stand for.
+/// Forty bits of a keyed digest in eight letters: short enough for a command name. Without the salt
+/// no dictionary of commands reveals the names.
 fn digest(salt: &str, text: &str) -> String {
     const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let mut hash = Sha256::new();

@@ -8,15 +8,15 @@ use wastenot_model::{Annex, History, Sink, Value};
 use super::copy::{Copy, Names};
 use super::pseudonym::Pseudonyms;
 
-/// The same History without what tells whose it is.
+/// The same History without the names that reveal its owner.
 ///
-/// Commands and cgroups get pseudonyms, the same name always the same; with a `salt` also across
-/// files, and only who knows the salt can try which name a pseudonym stands for. Names of kernel
-/// threads stay, and so does a `/N` at the end of any name, since both decide where a task may
-/// run. Names of host and file, notes of the recorder and everything about the kernel but its
-/// version are removed, and texts in annexes that are not command names. Times, CPUs, tids and
-/// process ids stay: they say nothing about what ran, and whoever has the original finds a task
-/// by them.
+/// Commands and cgroups get pseudonyms, always the same for the same name; with a `salt` also
+/// across files, and only a person who knows the salt can test which name a pseudonym stands for.
+/// Names of kernel threads stay, and so does a `/N` at the end of any name, since both decide where
+/// a task may run. Names of host and file, notes of the recorder and everything about the kernel
+/// except its version are removed, and so are texts in annexes that are not command names. Times,
+/// CPUs, tids and process ids stay: they do not reveal what ran, and they let the owner of the
+/// original find a task in it.
 pub fn scrub(history: &History, salt: Option<&str>) -> History {
     let names = Rc::new(RefCell::new(Pseudonyms::new(salt)));
     let mut head = history.head.clone();
@@ -30,7 +30,7 @@ pub fn scrub(history: &History, salt: Option<&str>) -> History {
         Names::Cgroup => given.borrow_mut().cgroup(name).into(),
     };
     let mut copy = Copy::begin(history, head, Box::new(rename));
-    // In their order, so that every task keeps its id, which the start state speaks of.
+    // In their order, so that every task keeps the id that the start state refers to.
     history.tasks().for_each(|(id, _)| {
         copy.task(id);
     });
@@ -58,7 +58,7 @@ fn scrub_cell(cell: &mut Value, names: &Pseudonyms) {
     }
 }
 
-/// `6.12.1` of `Linux host 6.12.1-custom #3 SMP x86_64`: the rest may name a host or a firm.
+/// `6.12.1` of `Linux host 6.12.1-custom #3 SMP x86_64`: the rest may name a host or a company.
 fn version(kernel: &str) -> Option<String> {
     let numbers = |word: &str| {
         let end = word.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(word.len());

@@ -64,7 +64,7 @@ fn what_is_integrated_over_a_cut_is_what_is_integrated_over_its_window() {
             let cut = window(&history, part);
             assert_eq!(sums(&cut, part), sums(&history, part), "seed {seed}, {first}-{last}");
             assert_eq!(cut.window(), part);
-            // Where events were lost, rows beyond a window show which waits are to be believed.
+            // Where events were lost, rows beyond a window determine which waits are reliable.
             let (cut, whole) = (sums(&window(&lossy, part), part), sums(&lossy, part));
             assert_eq!(cut.switches, whole.switches, "seed {seed}");
         }

@@ -9,15 +9,15 @@ use wastenot_model::{
 
 use super::copy::{Copy, is_cut};
 
-/// The part of `history` within `window`, which is clipped to what was recorded. What happens at
-/// the end of the recording is in a part that reaches it.
+/// The part of `history` within `window`, which is clipped to what was recorded. Events at the end
+/// of the recording are in a part that reaches it.
 ///
-/// What State knows at the cut becomes the start of the new History: what each CPU runs, who waits
-/// where and in which order, since when and woken by whom, who sleeps, affinities, policies, nice
-/// values and throttles; and what questions that look back need of the whole: where each task was
-/// before, and whether it was ever seen on another CPU. Which cgroup it is in is told by a row, as
-/// recorders tell it. So a check of the cut finds what a check of
-/// the whole within the window finds.
+/// What State knows at the cut becomes the start of the new History: the task that each CPU runs;
+/// the waiting tasks of each CPU in their order, since when they wait and by which task they were
+/// woken; sleeping tasks, affinities, policies, nice values and throttles. It also gets the facts
+/// about the whole that later analyses need: where each task was before, and whether it was ever
+/// seen on another CPU. A row gives a task's cgroup, as in recordings. So a check of the cut finds
+/// what a check of the whole finds within the window.
 pub fn window(history: &History, window: Window) -> History {
     let whole = history.window();
     let (from, to) = whole.clip(window.from, window.to).unwrap_or((whole.from, whole.from));
@@ -35,7 +35,7 @@ pub fn window(history: &History, window: Window) -> History {
         head.carries |= Carries::START;
     }
     let mut copy = Copy::begin(history, head, Box::new(|_, name| name.into()));
-    // In their order, so that a report lists those that are equal otherwise in the same order.
+    // In their order, so that a report lists equal entries in the same order.
     start.iter().for_each(|start| start.each_task(|task| mark(&mut acts, task)));
     for (index, (task, _)) in history.tasks().enumerate() {
         if acts[index] {
@@ -51,7 +51,7 @@ pub fn window(history: &History, window: Window) -> History {
         }
     }
     within(history, part).for_each(|entry| copy.push(entry));
-    // Dropped events are told by their entries; one without any is of the whole, as others are.
+    // Entries report dropped events; a loss without an entry belongs to the whole, like others.
     let cut_later = to < whole.to && !within(history, part).any(|entry| is_cut(history, &entry));
     for loss in history.losses() {
         let told = loss.kind == LossKind::LostEvents && loss.time.is_some();
@@ -69,7 +69,7 @@ pub fn window(history: &History, window: Window) -> History {
     copy.sink.finish()
 }
 
-/// Which cgroup tasks are in before `from`, where rows tell.
+/// The cgroup of each task before `from`, if rows give it.
 fn groups_at(history: &History, from: Time) -> BTreeMap<TaskId, NameId> {
     let earlier = history.entries().take_while(|entry| entry.time < from);
     let group = |entry: Entry| match entry.event {
@@ -79,15 +79,15 @@ fn groups_at(history: &History, from: Time) -> BTreeMap<TaskId, NameId> {
     earlier.filter_map(group).collect()
 }
 
-/// Parts are half-open, but a recording ends with its last event: up to its end it is all that is
-/// there, or no part would hold that.
+/// Parts are half-open, but a recording ends with its last event: a part that reaches the end of
+/// the recording includes that event, or no part would.
 fn within(history: &History, part: Window) -> impl Iterator<Item = Entry> + '_ {
     let to_the_end = part.to == history.window().to;
     let late = history.entries().skip_while(move |entry| entry.time < part.from);
     late.take_while(move |entry| to_the_end || entry.time < part.to)
 }
 
-/// By index the tasks that events in the part speak of.
+/// By index: the tasks that events in the part refer to.
 fn acting(history: &History, part: Window) -> Vec<bool> {
     let mut acts = vec![false; history.task_count()];
     within(history, part).for_each(|entry| entry.each_task(|task| mark(&mut acts, task)));
@@ -100,7 +100,7 @@ fn mark(marks: &mut [bool], task: TaskId) {
     }
 }
 
-/// What is known where a part begins.
+/// The state at the start of a part.
 struct Cut<'h> {
     at: Replay<'h>,
     from: Time,
@@ -122,7 +122,7 @@ impl<'h> Cut<'h> {
         Cut { at: at_cut, from, before, ever: moves, seen }
     }
 
-    /// The state of the start of a part in which these tasks act.
+    /// The start state of a part in which these tasks act.
     fn start(&self, acts: &[bool]) -> Start {
         self.at.start(self.from, |task, known| {
             let index = task.index()?;

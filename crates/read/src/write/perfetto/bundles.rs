@@ -14,7 +14,7 @@ use crate::perfetto::fields::{
 };
 use crate::perfetto::states::States;
 
-/// A bundle is written when it has so many bytes.
+/// A bundle is written when it reaches this many bytes.
 const BUNDLE: usize = 32 << 10;
 
 /// The open bundle of each CPU.
@@ -29,12 +29,12 @@ pub(super) struct Bundles<'h> {
 struct Open {
     events: Message,
     lost: bool,
-    /// Stamp of the last event in here, and of the last of the bundle before.
+    /// The stamp of the last event in it, and that of the last event of the previous bundle.
     stamp: Option<u64>,
     last: Option<u64>,
 }
 
-/// What a reader of the file knows a task as.
+/// The name under which a reader of the file knows a task.
 #[derive(Clone, Copy)]
 struct Named {
     name: NameId,
@@ -96,7 +96,7 @@ impl<'h> Bundles<'h> {
         (open.lost, open.last) = (false, open.stamp);
     }
 
-    /// Events name the task that they are about, but not who was current, who forked or who
+    /// Events name the task that they are about, but not the current task, nor one that forks or
     /// executes: a task that was not named yet is named first.
     fn introduce(&mut self, entry: &Entry) {
         let by = entry.by.task.filter(|_| !matches!(entry.event, Event::Switch { .. }));
@@ -127,7 +127,7 @@ impl<'h> Bundles<'h> {
         self.history.task(task).map_or(0, |task| task.tid)
     }
 
-    /// The task's name at this point of the file, which is thereby told.
+    /// The task's name at this point of the file, where it then counts as written.
     fn name(&mut self, task: TaskId) -> Cow<'h, str> {
         match task.index().and_then(|index| self.tasks.get_mut(index)) {
             None => self.history.task_name(task).into(),
@@ -272,7 +272,7 @@ fn prio(message: &mut Message, field: u32, prio: Prio) {
     }
 }
 
-/// The bits of `common_flags` that tell the context.
+/// The bits of `common_flags` for the context.
 fn flags(by: By) -> Option<u64> {
     match by.context {
         Context::Unknown => None,

@@ -1,15 +1,15 @@
 //! Writes a Perfetto trace that opens in its viewer with names, topology and placement.
 //!
-//! Events go out as full ftrace events, in bundles of one CPU each: the compact form would lose
-//! where a woken task was queued. Beside them a counter track for each CPU, grouped by node and
-//! last-level cache, shows how many tasks wait there, which ftrace events alone do not show in the
-//! viewer. What Perfetto has no place for (affinities, throttling, start state, decisions) is left
-//! out; topology goes into the text that describes each CPU.
+//! Events are written as full ftrace events, in bundles of one CPU each: the compact form would
+//! lose where a woken task was queued. In addition a counter track for each CPU, grouped by node
+//! and last-level cache, shows how many tasks wait there, which the viewer does not show from
+//! ftrace events alone. Facts for which Perfetto has no field (affinities, throttling, start state,
+//! decisions) are left out; topology is in the text that describes each CPU.
 //!
-//! The window begins where each CPU's first bundle says that it does, and ends with a last packet
-//! that says that everything was flushed.
+//! The window begins where each CPU's first bundle states that it begins, and ends with a last
+//! packet which states that everything was flushed.
 //!
-//! Stamps go out as they are, on the boot clock: only differences mean anything in the viewer.
+//! Stamps are written unchanged, as of the boot clock: in the viewer only differences matter.
 
 mod bundles;
 mod preamble;
@@ -50,14 +50,14 @@ pub fn perfetto(history: &History, out: impl Write) -> Result<(), Error> {
     }
 }
 
-/// Where packets go. The first failure is kept, and nothing is written after it.
+/// The destination of packets. The first failure is kept, and nothing is written after it.
 struct Packets<W> {
     out: W,
     packet: Message,
     failed: Option<std::io::Error>,
 }
 
-/// Which sequence a packet belongs to: packets of one keep their order.
+/// The sequence of a packet: packets of one sequence keep their order.
 #[derive(Clone, Copy)]
 enum Sequence {
     System = 1,

@@ -1,4 +1,4 @@
-//! What stands before the events: clocks, system, CPUs, processes.
+//! The packets before the events: clocks, system, CPUs, processes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -63,7 +63,7 @@ pub(super) fn release(kernel: &str) -> Option<&str> {
     })
 }
 
-/// Where a CPU is, as text: there is no other place for it.
+/// The topology of a CPU, as text: there is no field for it.
 pub(super) fn place(cpu: &Cpu) -> String {
     let parts =
         [("core", cpu.core), ("llc", cpu.llc), ("node", cpu.node), ("package", cpu.package)];

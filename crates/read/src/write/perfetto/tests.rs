@@ -47,7 +47,7 @@ fn topology_and_processes_come_back() {
     let history = plausible(1, 500);
     let back = read(&written(&history), &Options::default()).expect("perfetto");
     let mut machine = history.head.machine.clone();
-    // What Perfetto has no place for.
+    // The facts for which Perfetto has no field.
     (machine.name, machine.distances, machine.links) = (String::new(), None, None);
     machine.cpus.iter_mut().for_each(|cpu| (cpu.online, cpu.isolated) = (true, false));
     assert_eq!(back.head.machine, machine);

@@ -1,4 +1,4 @@
-//! A counter track for each CPU: how many tasks wait there, grouped as the machine is built.
+//! A counter track for each CPU: how many tasks wait there, grouped by the machine's topology.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -9,13 +9,13 @@ use super::preamble::place;
 use super::{Packets, Sequence};
 use crate::perfetto::fields::{packet, track, track_event};
 
-/// Ids of tracks are any numbers that differ.
+/// Ids of tracks are any distinct numbers.
 const ROOT: u64 = 1;
 const NODES: u64 = 1 << 32;
 const LLCS: u64 = 2 << 32;
 const CPUS: u64 = 3 << 32;
 
-/// What each track shows now.
+/// The current value of each track.
 pub(super) struct Tracks {
     shown: Vec<u32>,
 }
@@ -48,7 +48,7 @@ impl Tracks {
         tracks
     }
 
-    /// So many tasks wait on `cpu` from `time` on.
+    /// `count` tasks wait on `cpu` from `time` on.
     pub(super) fn see<W: Write>(
         &mut self,
         time: Time,
@@ -71,8 +71,8 @@ impl Tracks {
     }
 }
 
-/// The track under which that of `cpu` stands: its last-level cache if a node has several of
-/// them, else its node, else the root.
+/// The parent track of the track of `cpu`: its last-level cache if a node has several of them, else
+/// its node, else the root.
 fn parent(machine: &Machine, cpu: CpuId) -> u64 {
     let place = &machine.cpus[cpu.index()];
     match (place.node, place.llc) {
@@ -82,7 +82,7 @@ fn parent(machine: &Machine, cpu: CpuId) -> u64 {
     }
 }
 
-/// Whether caches are a level of their own.
+/// Whether caches are a separate level.
 fn has_groups(machine: &Machine) -> bool {
     machine.count(|cpu| cpu.llc) > machine.count(|cpu| cpu.node).max(1)
 }
@@ -120,7 +120,7 @@ fn group<W: Write>(
             message.uint(track::CHILD_ORDERING, track::EXPLICIT);
             message.int(track::RANK, rank as u32);
         });
-        // The first packet of a sequence says that nothing before it is needed.
+        // The first packet of a sequence states that it needs nothing before it.
         if id == ROOT {
             packet.uint(packet::SEQUENCE_FLAGS, 1);
         }

@@ -38,8 +38,8 @@ impl Message {
         self.raw(field, text.as_bytes());
     }
 
-    /// A message within this one. Its length comes before it and is known after it: one byte is
-    /// left for it, which is enough for almost all of them; longer ones are moved up.
+    /// A message within this one. Its length comes before it but is known after it: one byte is
+    /// reserved for it, which is enough for almost all messages; longer ones are moved up.
     pub(crate) fn message(&mut self, field: u32, build: impl FnOnce(&mut Message)) {
         self.varint(u64::from(field) << 3 | 2);
         let at = self.bytes.len();

@@ -1,20 +1,21 @@
-//! EEVDF: among those who are owed time, the earliest virtual deadline goes first.
+//! EEVDF: among the entities that are owed time, the earliest virtual deadline goes first.
 //!
 //! I. Stoica, H. Abdel-Wahab, "Earliest Eligible Virtual Deadline First", TR-95-22, Old Dominion
-//! University, 1995; kernel/sched/fair.c of Linux 6.12. A task that leaves keeps its lag; it leaves
-//! at once (the kernel's delayed dequeue lets one that is ahead wait off its lag on the queue).
+//! University, 1995; kernel/sched/fair.c of Linux 6.12. A task that leaves keeps its lag. It leaves
+//! at once (with the kernel's delayed dequeue, a task that is ahead stays on the queue until its
+//! lag is used up).
 
 use super::fair::Arrival;
 use super::{Cfs, weight};
 
 impl Cfs {
-    /// Length of a turn in an entity's own virtual time.
+    /// The length of a slice in an entity's own virtual time.
     pub(super) fn virtual_slice(&self, entity: u32) -> i64 {
         let weight = self.entities[entity as usize].weight;
         weight::scaled(self.rules.tunables.base_slice, weight) as i64
     }
 
-    /// Whether the turn of `entity` has just ended; if so the next one begins.
+    /// Whether the slice of `entity` has just ended; if so the next one begins.
     pub(super) fn end_slice(&mut self, entity: u32) -> bool {
         if !self.rules.eevdf {
             return false;
@@ -28,8 +29,8 @@ impl Cfs {
         over
     }
 
-    /// The one with the earliest deadline of those that are owed time. `running` stays while it is
-    /// owed some and its turn lasts (`RUN_TO_PARITY`).
+    /// The entity with the earliest deadline among those that are owed time. `running` continues
+    /// while it is owed time and its slice lasts (`RUN_TO_PARITY`).
     pub(super) fn pick_deadline(&self, queue: u32, running: Option<u32>) -> Option<u32> {
         let (sum, load, least) = self.sums(queue);
         let owed = |entity: u32| {
@@ -50,7 +51,7 @@ impl Cfs {
         earliest.or_else(|| self.order.first(queue as usize).map(|(_, entity)| entity))
     }
 
-    /// Remembers how far an entity that leaves is from the average.
+    /// Stores the lag of an entity that leaves.
     pub(super) fn keep_lag(&mut self, queue: u32, entity: u32) {
         let average = self.average(queue);
         let longest = (2 * self.rules.tunables.base_slice).max(self.rules.jiffy());
@@ -59,8 +60,8 @@ impl Cfs {
         place.lag = (average - place.vruntime).clamp(-limit, limit);
     }
 
-    /// Puts an entity that comes as far from the average as it was when it left. As its own coming
-    /// moves the average, it has to be put further.
+    /// Places an entity that arrives as far from the average as it was when it left. Its arrival
+    /// moves the average, so it has to be placed further away.
     pub(super) fn place_by_lag(&mut self, queue: u32, entity: u32, arrival: Arrival) {
         let average = self.average(queue);
         let total = i128::from(self.queues[queue as usize].weight);
@@ -75,14 +76,14 @@ impl Cfs {
         place.deadline = place.vruntime + if arrival == Arrival::New { slice / 2 } else { slice };
     }
 
-    /// The average virtual runtime of a queue, by weight.
+    /// The weighted average virtual runtime of a queue.
     fn average(&self, queue: u32) -> i64 {
         let (sum, load, least) = self.sums(queue);
         if load == 0 { least } else { least + sum.div_euclid(load) as i64 }
     }
 
-    /// Sums over the runnable of weight times virtual runtime above the least, and of weight; and
-    /// the least.
+    /// Sums over the runnable entities: weight times (virtual runtime - minimum), and weight; and
+    /// the minimum.
     fn sums(&self, queue: u32) -> (i128, i128, i64) {
         let at = &self.queues[queue as usize];
         let least = at.min_vruntime;

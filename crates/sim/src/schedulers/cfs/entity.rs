@@ -1,8 +1,8 @@
-//! What is queued and on what: entities (tasks, and groups on a CPU), their queues, and CPUs.
+//! Entities (tasks, and groups on a CPU), the queues that hold them, and CPUs.
 //!
-//! A group has on each CPU a queue and an entity that stands for it in its parent's queue; both
-//! have the number `group * cpus + cpu`. The queues of the root are those of the CPUs. Tasks'
-//! entities follow after those.
+//! A group has on each CPU a queue and an entity that represents it in its parent's queue; both
+//! have the number `group * cpus + cpu`. The queues of the root are those of the CPUs. The entities
+//! of tasks follow after those.
 
 use wastenot_model::TaskId;
 
@@ -12,24 +12,25 @@ use super::pelt::Average;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Entity {
     pub(super) weight: u64,
-    /// How much it has run, weighted.
+    /// Its weighted run time.
     pub(super) vruntime: i64,
-    /// The queue that it is on, or was last. An entity is its group's where that is not the root's.
+    /// The queue that it is on, or was last. If that queue is not a root's, the entity belongs to
+    /// the queue's group.
     pub(super) queue: u32,
-    /// Whether it is runnable: in its queue's order, or that queue's current.
+    /// Whether it is runnable: in the order of its queue, or the queue's current entity.
     pub(super) on: bool,
     pub(super) exec_start: u64,
     pub(super) ran: u64,
-    /// What `ran` was when it was last picked.
+    /// The value of `ran` when it was last picked.
     pub(super) ran_before: u64,
     pub(super) avg: Average,
-    /// Whether its past is part of its queue's average.
+    /// Whether its load history is part of its queue's average.
     pub(super) attached: bool,
     /// EEVDF: when its slice should be over, in virtual time.
     pub(super) deadline: i64,
-    /// EEVDF: how far it was behind when it left.
+    /// EEVDF: its lag when it left.
     pub(super) lag: i64,
-    /// EEVDF: what its deadline was when it was picked; nobody who only woke goes before it until
+    /// EEVDF: its deadline when it was picked; an entity that only woke does not go before it until
     /// then.
     pub(super) protected_until: i64,
 }
@@ -47,19 +48,20 @@ pub(super) struct Queue {
     pub(super) tasks: u32,
     pub(super) min_vruntime: i64,
     pub(super) current: Option<u32>,
-    /// Who woke and preempted, and goes first unless that is unfair.
+    /// The entity that woke and preempted; it goes first unless that is unfair.
     pub(super) next: Option<u32>,
-    /// Who yielded, and goes later unless that is unfair.
+    /// The entity that yielded; it goes later unless that is unfair.
     pub(super) skip: Option<u32>,
     pub(super) avg: Average,
-    /// Sum of the average loads of its runnable entities, as of when each was last looked at.
+    /// Sum of the average loads of its runnable entities, as of their last updates.
     pub(super) runnable_load: u64,
-    /// What it has told its group of its load.
+    /// The load that it last reported to its group.
     pub(super) told: u64,
-    /// Load that reaches the CPU of what is queued here, and in which jiffy that was found.
+    /// The load that this queue contributes at the top of the CPU, and the jiffy of that
+    /// computation.
     pub(super) h_load: u64,
     pub(super) h_load_at: u64,
-    /// Whether its group has run out of quota here, and how much of it is left.
+    /// Whether its group has run out of quota here, and how much quota is left.
     pub(super) throttled: bool,
     pub(super) runtime: i64,
 }
@@ -68,18 +70,19 @@ pub(super) struct Queue {
 #[derive(Clone, Debug, Default)]
 pub(super) struct TaskGroup {
     pub(super) shares: u64,
-    /// The group that it is in, for entities; itself for the root and what is folded into it.
+    /// The group that it is in, for entities; the root, and a group that is folded into it, are
+    /// their own.
     pub(super) parent: u32,
     pub(super) depth: u32,
-    /// Sum of the loads of its queues, as told.
+    /// Sum of the reported loads of its queues.
     pub(super) load: u64,
 }
 
-/// What is kept of a task besides its entity.
+/// What is kept of a task in addition to its entity.
 #[derive(Clone, Debug)]
 pub(super) struct Task {
     pub(super) group: u32,
-    /// How often it has woken somebody else than the last time (`wakee_flips`), with decay.
+    /// How often it has woken another task than the last time (`wakee_flips`), with decay.
     pub(super) flips: u32,
     pub(super) flips_at: u64,
     pub(super) last_wakee: Option<u32>,
@@ -101,21 +104,21 @@ pub(super) struct Rq {
     /// Its runnable tasks: the list of [`super::list`].
     pub(super) first: u32,
     pub(super) last: u32,
-    /// Tasks to run, throttled ones not counted.
+    /// Tasks to run, without throttled ones.
     pub(super) nr: u32,
-    /// Who ran and wants to run on, and was not enqueued again yet.
+    /// The task that ran and wants to run on, and has not been enqueued again yet.
     pub(super) leaving: Option<TaskId>,
-    /// The thread that moves its running task away.
+    /// The stopper: the thread that moves its running task away.
     pub(super) stopper: Option<TaskId>,
-    /// Whether that thread was woken and has not run yet, and whether it waits to be picked.
+    /// Whether the stopper was woken and has not run yet, and whether it waits to be picked.
     pub(super) stopping: bool,
     pub(super) stopper_queued: bool,
     /// Where the stopper moves a task to (`push_cpu`).
     pub(super) push: Option<u32>,
-    /// Decayed loads of 4.1, by how slowly they follow (`cpu_load[]`), and their last jiffy.
+    /// Decayed loads of 4.1, from fast to slow decay (`cpu_load[]`), and the jiffy of their update.
     pub(super) history: [u64; 5],
     pub(super) history_at: u64,
-    /// Since when it is idle, until somebody is woken for it.
+    /// Since when it is idle, until a task is woken for it.
     pub(super) idle_stamp: Option<u64>,
     /// When it last became idle.
     pub(super) idle_since: u64,
@@ -123,7 +126,7 @@ pub(super) struct Rq {
     pub(super) max_balance_cost: u64,
     /// The jiffy of its next balancing.
     pub(super) next_balance: u64,
-    /// Smoothed cost of a search for an idle CPU.
+    /// The average cost of a search for an idle CPU.
     pub(super) scan_cost: u64,
 }
 

@@ -1,8 +1,8 @@
-//! Who runs next on a CPU: entities ordered by virtual runtime, in a queue for each group.
+//! Picks the next task of a CPU: entities ordered by virtual runtime, in a queue for each group.
 //!
 //! After `enqueue_task_fair`, `dequeue_task_fair`, `pick_next_entity`, `check_preempt_tick` and
-//! `check_preempt_wakeup` of kernel/sched/fair.c. A decision grows with the depth of groups and the
-//! logarithm of the queue; EEVDF's grows with the queue's length.
+//! `check_preempt_wakeup` of kernel/sched/fair.c. The cost of a decision grows with the depth of
+//! groups and the logarithm of the queue's length; for EEVDF with the queue's length.
 
 use wastenot_model::TaskId;
 use wastenot_model::policy::Context;
@@ -17,7 +17,7 @@ pub(super) enum Arrival {
     New,
     /// It slept and gets up to half a latency of credit (`GENTLE_FAIR_SLEEPERS`).
     Woken,
-    /// It comes from another CPU with the lead that it had there.
+    /// It comes from another CPU with the lag that it had there.
     Moved,
 }
 
@@ -45,7 +45,7 @@ impl Cfs {
         self.add_running(cpu, 1);
     }
 
-    /// A task is no longer runnable there; `sleeps`: of its own will.
+    /// A task is no longer runnable there; `sleeps`: by its own choice.
     pub(super) fn dequeue_task(&mut self, task: TaskId, sleeps: bool) {
         let entity = self.entity_of(task);
         let cpu = self.cpu_of(entity);
@@ -78,7 +78,7 @@ impl Cfs {
             self.set_next(queue, entity);
             if entity >= self.base {
                 if self.rules.era != Era::V4 {
-                    self.list_to_front(cpu, entity); // most lately run first, from 4.16 on
+                    self.list_to_front(cpu, entity); // most recently run first, from 4.16 on
                 }
                 return Some(self.task_of(entity));
             }
@@ -86,7 +86,8 @@ impl Cfs {
         }
     }
 
-    /// The current task of a CPU runs no more; where it is still runnable it goes back in order.
+    /// The current task of a CPU stops running; if it is still runnable it goes back into the
+    /// order.
     pub(super) fn put_prev(&mut self, task: TaskId) {
         let mut at = Some(self.entity_of(task));
         while let Some(entity) = at {
@@ -105,7 +106,7 @@ impl Cfs {
         }
     }
 
-    /// Whether the running task has had its turn, at a tick.
+    /// Whether the running task has used up its slice, at a tick.
     pub(super) fn tick_task(&mut self, cpu: u32) -> bool {
         let (mut queue, mut over) = (cpu, false);
         while let Some(entity) = self.queues[queue as usize].current {
@@ -125,7 +126,7 @@ impl Cfs {
         over
     }
 
-    /// A task has become runnable on `cpu`: whoever runs there may have to make room.
+    /// A task has become runnable on `cpu`: it may preempt the running task.
     pub(super) fn check_preempt(&mut self, cx: &mut Context, cpu: u32, task: TaskId) {
         let Some(current) = self.current_task(cpu) else {
             cx.kick_idle(super::cpu_id(cpu));
@@ -140,7 +141,7 @@ impl Cfs {
             cfs.groups[queue.group as usize].depth
         };
         let (mut of_running, mut of_woken) = (depth(self, running), depth(self, woken));
-        // Up to where both are on one queue: only there they can be compared.
+        // Up to the level where both are on one queue: only there can they be compared.
         while self.entities[running as usize].queue != self.entities[woken as usize].queue {
             let (up_running, up_woken) = (of_running >= of_woken, of_woken >= of_running);
             if up_running {
@@ -154,7 +155,7 @@ impl Cfs {
         }
         let queue = self.entities[woken as usize].queue;
         if !self.entities[woken as usize].on || running == woken {
-            return; // held back by a quota, or of the group that runs
+            return; // throttled by a quota, or of the group that runs
         }
         self.update_current(queue);
         let preempts = match self.rules.eevdf {
@@ -167,7 +168,7 @@ impl Cfs {
         }
     }
 
-    /// The running task gives way to others of its queue.
+    /// The running task yields to others of its queue.
     pub(super) fn yield_task(&mut self, task: TaskId) {
         let entity = self.entity_of(task);
         let queue = self.entities[entity as usize].queue;
@@ -179,7 +180,7 @@ impl Cfs {
         }
     }
 
-    /// Accounts what the current entity of `queue` has run.
+    /// Accounts the run time of the current entity of `queue`.
     pub(super) fn update_current(&mut self, queue: u32) {
         let Some(current) = self.queues[queue as usize].current else { return };
         let entity = &mut self.entities[current as usize];
@@ -196,7 +197,7 @@ impl Cfs {
         }
     }
 
-    /// The least virtual runtime in a queue only grows, so that nobody gains by leaving.
+    /// The minimum virtual runtime of a queue only grows, so that no entity gains by leaving.
     fn update_min(&mut self, queue: u32) {
         let at = &mut self.queues[queue as usize];
         let running = at.current.map(|entity| &self.entities[entity as usize]);
@@ -285,7 +286,7 @@ impl Cfs {
         Some(first)
     }
 
-    /// Where an entity stands among the others of its queue when it comes.
+    /// Places an entity among the others of its queue when it arrives.
     fn place(&mut self, queue: u32, entity: u32, arrival: Arrival) {
         if self.rules.eevdf {
             return self.place_by_lag(queue, entity, arrival);
@@ -307,7 +308,7 @@ impl Cfs {
         }
     }
 
-    /// The part of a latency that is an entity's own (`sched_slice`).
+    /// The share of a latency that an entity gets (`sched_slice`).
     fn slice(&self, queue: u32, entity: u32) -> u64 {
         let tunables = &self.rules.tunables;
         let place = &self.entities[entity as usize];
@@ -342,8 +343,8 @@ impl Cfs {
         first.is_some_and(|(vruntime, _)| place.vruntime - vruntime > slice as i64)
     }
 
-    /// How `other` stands against `one`, who would run (`wakeup_preempt_entity`): above 0 it goes
-    /// first, at 0 it is ahead by less than what matters, below 0 it is behind.
+    /// Compares `other` with `one`, which would run (`wakeup_preempt_entity`): above 0 `other` goes
+    /// first, at 0 it is ahead by less than the granularity, below 0 it is behind.
     fn lead(&self, one: u32, other: u32) -> i32 {
         let (one, other) = (&self.entities[one as usize], &self.entities[other as usize]);
         let ahead = one.vruntime - other.vruntime;

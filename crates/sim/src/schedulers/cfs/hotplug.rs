@@ -1,5 +1,5 @@
-//! CPUs that go off and come back: domains are built anew, and who is queued there goes elsewhere
-//! (`sched_cpu_deactivate`, `migrate_tasks`).
+//! CPUs that go off and come back: domains are rebuilt, and the tasks that are queued there move to
+//! other CPUs (`sched_cpu_deactivate`, `migrate_tasks`).
 
 use wastenot_model::policy::Context;
 use wastenot_model::{CpuId, TaskId};
@@ -15,7 +15,7 @@ impl Cfs {
         mask::set(&mut self.online, cpu as usize, up);
         self.rqs[cpu as usize].online = up;
         self.rqs[cpu as usize].idle_since = self.now;
-        // Its stopper is parked, and was asked to do nothing that still matters.
+        // Its stopper is parked, and has no request left that still matters.
         (self.rqs[cpu as usize].stopping, self.rqs[cpu as usize].push) = (false, None);
         self.note_idle(cpu);
         self.rebuild_domains(cx, self.rules.keep_numa);
@@ -30,7 +30,7 @@ impl Cfs {
         }
     }
 
-    /// The domains of the CPUs that are online; `numa`: with levels between nodes.
+    /// The domains of the online CPUs; `numa`: with the levels between nodes.
     pub(super) fn rebuild_domains(&mut self, cx: &Context, numa: bool) {
         let mut machine = cx.machine.clone();
         for (cpu, known) in machine.cpus.iter_mut().enumerate() {
@@ -42,7 +42,7 @@ impl Cfs {
         self.idle_cores = vec![true; self.width as usize];
     }
 
-    /// Where a task goes that may not run where it should: its node, else anywhere
+    /// Where a task goes that may not run on its target: a CPU of that node, else any CPU
     /// (`select_fallback_rq`).
     pub(super) fn fallback(&self, cx: &Context, task: TaskId, from: u32) -> CpuId {
         let node = cx.machine.cpus[from as usize].node;

@@ -1,13 +1,13 @@
-//! The runnable tasks of a CPU in the order in which balancing looks at them (`rq->cfs_tasks`): in
-//! 4.1 most lately enqueued first and taken from the front; from 4.16 on most lately run first and
-//! taken from the back.
+//! The runnable tasks of a CPU in the order in which balancing examines them (`rq->cfs_tasks`): in
+//! 4.1 most recently enqueued first and taken from the front; from 4.16 on most recently run first
+//! and taken from the back.
 
 use super::Cfs;
 use super::entity::END;
 use super::rules::Era;
 
 impl Cfs {
-    /// An entity of a task comes to the front of its CPU's list.
+    /// Adds an entity of a task at the front of its CPU's list.
     pub(super) fn list_add(&mut self, cpu: u32, entity: u32) {
         let task = entity - self.base;
         let first = std::mem::replace(&mut self.rqs[cpu as usize].first, task);
@@ -49,14 +49,14 @@ impl Cfs {
         }
     }
 
-    /// The task that balancing looks at first.
+    /// The task that balancing examines first.
     pub(super) fn list_next(&self, cpu: u32) -> Option<u32> {
         let rq = &self.rqs[cpu as usize];
         let task = if self.rules.era == Era::V4 { rq.first } else { rq.last };
         (task != END).then_some(self.base + task)
     }
 
-    /// It was looked at and not taken: next time others come first.
+    /// The task was examined and not taken: next time others come first.
     pub(super) fn list_pass_over(&mut self, cpu: u32, entity: u32) {
         match self.rules.era {
             Era::V4 => self.list_to_back(cpu, entity),

@@ -1,23 +1,23 @@
-//! What a task, a group and a CPU weigh: averages over groups, shares, and what arrives at the top.
+//! The load of a task, a group and a CPU: averages over groups, shares, and the hierarchical load.
 //!
 //! After `update_load_avg`, `update_cfs_group`, `propagate_entity_load_avg` and `task_h_load` of
 //! kernel/sched/fair.c (form of v4.14 and later; up to 5.4 balancing reads the runnable part, which
-//! the switch `blocked-load` selects), and `update_cpu_load` of 4.1.
+//! the tunable `blocked-load` selects), and `update_cpu_load` of 4.1.
 
 use super::pelt::Average;
 use super::rules::Era;
 use super::{Cfs, weight};
 
 impl Cfs {
-    /// What a queue weighs for balancing.
+    /// The load of a queue for balancing.
     #[inline]
     pub(super) fn queue_load(&self, queue: u32) -> u64 {
         let queue = &self.queues[queue as usize];
         if self.rules.blocked_load { queue.avg.load } else { queue.runnable_load }
     }
 
-    /// What a queue's parts are parts of: in 4.1 its runnable load, later all of it, whatever
-    /// balancing reads.
+    /// The total load that the entities of a queue divide: in 4.1 its runnable load, later all of
+    /// its load, whatever balancing reads.
     #[inline]
     fn divided_load(&self, queue: u32) -> u64 {
         match self.rules.era {
@@ -26,7 +26,8 @@ impl Cfs {
         }
     }
 
-    /// What a task weighs at the top of its CPU: divided by how many run in its group elsewhere.
+    /// The load of a task at the top of its CPU: the more tasks its group runs on other CPUs, the
+    /// smaller it is.
     pub(super) fn task_load(&mut self, entity: u32) -> u64 {
         let place = &self.entities[entity as usize];
         let (queue, load) = (place.queue, place.avg.load);
@@ -36,7 +37,7 @@ impl Cfs {
         weight::share(load, self.hierarchical(queue), self.divided_load(queue) + 1)
     }
 
-    /// What arrives of a queue at the top of its CPU, found anew once a jiffy.
+    /// The load that a queue contributes at the top of its CPU, computed once a jiffy.
     fn hierarchical(&mut self, queue: u32) -> u64 {
         if queue < self.width {
             return self.divided_load(queue);
@@ -80,7 +81,7 @@ impl Cfs {
         }
     }
 
-    /// As [`Cfs::advance`], and the share of a group entity is found anew.
+    /// As [`Cfs::advance`], and the share of a group entity is computed anew.
     pub(super) fn refresh(&mut self, queue: u32, entity: u32) {
         self.advance(queue, entity);
         if entity < self.base {
@@ -103,7 +104,7 @@ impl Cfs {
         self.advance_queue(cpu);
     }
 
-    /// An entity comes to a queue that may not know its past.
+    /// An entity arrives on a queue that may not know its load history.
     pub(super) fn attach_on_arrival(&mut self, queue: u32, entity: u32) {
         self.advance(queue, entity);
         if !self.entities[entity as usize].attached {
@@ -119,7 +120,7 @@ impl Cfs {
         }
     }
 
-    /// A task is to belong to the queue of `group` on `cpu`, with its past and its lead.
+    /// Assigns a task to the queue of `group` on `cpu`, with its load history and its lag.
     pub(super) fn settle_on(&mut self, entity: u32, group: u32, cpu: u32) {
         let queue = group * self.width + cpu;
         let was = self.entities[entity as usize].queue;
@@ -136,7 +137,7 @@ impl Cfs {
         place.queue = queue;
     }
 
-    /// The past of an entity leaves its queue.
+    /// Removes the load history of an entity from its queue.
     pub(super) fn detach(&mut self, queue: u32, entity: u32) {
         let place = &mut self.entities[entity as usize];
         place.attached = false;
@@ -150,7 +151,7 @@ impl Cfs {
         self.propagate(queue, &avg, false);
     }
 
-    /// The entities above follow a past that came or left.
+    /// Propagates a load history that was added or removed to the entities above.
     fn propagate(&mut self, from: u32, avg: &Average, came: bool) {
         let mut queue = from;
         while queue >= self.width {
@@ -178,7 +179,7 @@ impl Cfs {
         }
     }
 
-    /// A queue tells its group of its load, unless that has hardly changed.
+    /// A queue reports its load to its group, unless that has hardly changed.
     fn tell(&mut self, queue: u32) {
         let at = &mut self.queues[queue as usize];
         if at.group == 0 || at.avg.load.abs_diff(at.told) <= at.told / 64 {
@@ -189,7 +190,7 @@ impl Cfs {
         at.told = at.avg.load;
     }
 
-    /// What the group is worth on this CPU: its shares, split by where its load is
+    /// The weight of the group on this CPU: its shares, split by where its load is
     /// (`calc_group_shares`; up to 4.13 by what is runnable there now).
     pub(super) fn update_shares(&mut self, entity: u32) {
         let at = &self.queues[entity as usize];
@@ -206,7 +207,7 @@ impl Cfs {
         }
     }
 
-    /// Gives an entity another weight where it is.
+    /// Changes the weight of an entity on its queue.
     pub(super) fn reweight(&mut self, entity: u32, weight: u64) {
         let queue = self.entities[entity as usize].queue;
         if self.queues[queue as usize].current == Some(entity) {
@@ -228,8 +229,8 @@ impl Cfs {
         }
     }
 
-    /// What a task of `group` adds to the weight at the top of `cpu` when `here` comes to this CPU
-    /// and `all` to the whole group (`effective_load` of 4.1).
+    /// The change of the weight at the top of `cpu` when `here` is added to a task's group on this
+    /// CPU and `all` to the whole group (`effective_load` of 4.1).
     pub(super) fn effective_load(&self, group: u32, cpu: u32, here: i64, all: i64) -> i64 {
         let (mut here, mut all) = (here, all);
         let mut queue = group * self.width + cpu;
@@ -250,8 +251,8 @@ impl Cfs {
         here
     }
 
-    /// 4.1: the load of `cpu` sinks into the histories that balancing reads, at a tick or when it
-    /// has slept over some.
+    /// 4.1: updates the histories that balancing reads with the load of `cpu`, at a tick or after a
+    /// span without ticks.
     pub(super) fn update_history(&mut self, cpu: u32) {
         let load = self.queue_load(cpu);
         let rq = &mut self.rqs[cpu as usize];
@@ -271,7 +272,8 @@ impl Cfs {
         }
     }
 
-    /// The load of `cpu` as history `index` has it, or as it is if that is less; more if `high`.
+    /// The load of `cpu` in history `index`, or its current load if that is less; the greater if
+    /// `high`.
     pub(super) fn biased_load(&self, cpu: u32, index: usize, high: bool) -> u64 {
         let load = self.queue_load(cpu);
         match (index, high) {
@@ -291,7 +293,7 @@ mod tests {
     use super::*;
     use crate::schedulers::Settings;
 
-    /// `threads` tasks that always run, of one session, each on a CPU of its own.
+    /// `threads` tasks that always run, in one session, each on a CPU of its own.
     fn spread(threads: u32) -> Cfs {
         let settings = Settings::of(&presets::CFS_4_1, &[]).expect("defaults");
         let mut cfs = Cfs::new(Rules::of("cfs-4.1", Era::V4, &settings));

@@ -2,7 +2,7 @@
 
 use wastenot_model::{CpuId, CpuSet};
 
-/// Bit words of a set, lowest CPUs first.
+/// Words of bits of a set, lowest CPUs first.
 pub(super) type Words = Box<[u64]>;
 
 /// The empty set over `cpus` CPUs.
@@ -36,7 +36,7 @@ pub(super) fn set(words: &mut [u64], cpu: usize, on: bool) {
 pub(super) fn meet(a: &[u64], b: &[u64]) -> bool {
     a.iter().zip(b).any(|(a, b)| a & b != 0)
 }
-/// The lowest CPU from `from` on that is in both; for loops whose body changes what it walks over.
+/// The lowest CPU from `from` on that is in both; for loops whose body changes the set.
 #[inline]
 pub(super) fn next(a: &[u64], b: &[u64], from: usize) -> Option<usize> {
     let words = a.len().min(b.len());
@@ -51,7 +51,7 @@ pub(super) fn next(a: &[u64], b: &[u64], from: usize) -> Option<usize> {
     }
     None
 }
-/// As [`next`], starting over at CPU 0: a walk around all CPUs ends where it began.
+/// As [`next`], wrapping around at CPU 0: a walk around all CPUs ends where it began.
 pub(super) fn next_around(a: &[u64], b: &[u64], from: usize) -> Option<usize> {
     next(a, b, from).or_else(|| next(a, b, 0).filter(|&cpu| cpu < from))
 }

@@ -1,15 +1,16 @@
 //! The fair schedulers of Linux: one policy of queue x balancer x wake rule, with a preset for each
-//! kernel and a switch for each fault.
+//! kernel and a tunable for each fault.
 //!
-//! The facts are those of kernel/sched/{core,fair,pelt,topology}.c of Linux 4.1, 5.10, 6.1, 6.12;
-//! what decides where a task runs follows them step by step, in integers as they do. Left out:
+//! The source is kernel/sched/{core,fair,pelt,topology}.c of Linux 4.1, 5.10, 6.1, 6.12; the code
+//! that decides where a task runs follows them step by step, in integers as they do. Left out:
 //! capacities that other classes take, energy-aware and asymmetric placement, NUMA balancing, core
 //! scheduling, `LAST_BUDDY`; of 6.12 the delayed dequeue, the class of groups whose SMT siblings
-//! are busy, and that a new weight moves deadline and lag of who is queued. The cost of balancing,
-//! which the kernel measures, is taken to be [`balance::SCAN_COST`] for each CPU of a domain.
+//! are busy, and that a new weight moves the deadline and lag of a queued task. The cost of
+//! balancing, which the kernel measures, is assumed to be [`balance::SCAN_COST`] for each CPU of a
+//! domain.
 //!
-//! Growth: a wakeup looks at one cache (a word of bits for 64 CPUs), queues grow as the logarithm
-//! of their length, balancing of a domain looks at each of its CPUs.
+//! Cost: a wakeup looks at one cache (a word of bits for 64 CPUs), queues grow as the logarithm of
+//! their length, and balancing a domain looks at each of its CPUs.
 
 mod balance;
 mod eevdf;
@@ -60,7 +61,7 @@ pub(super) struct Cfs {
     base: u32,
     now: u64,
     jiffies: u64,
-    /// The group into whose queues tasks of each of the workload's groups go.
+    /// By group of the workload: the group into whose queues its tasks go.
     folded: Vec<u32>,
     groups: Vec<TaskGroup>,
     pools: Vec<Option<Pool>>,
@@ -68,7 +69,7 @@ pub(super) struct Cfs {
     quotas: bool,
     entities: Vec<Entity>,
     queues: Vec<Queue>,
-    /// The runnable entities of each queue that do not run, by virtual runtime.
+    /// The runnable entities of each queue that are not running, by virtual runtime.
     order: Ordered<i64>,
     tasks: Vec<Task>,
     rqs: Vec<Rq>,
@@ -76,12 +77,12 @@ pub(super) struct Cfs {
     /// Online CPUs with nothing to run.
     idle: Words,
     online: Words,
-    /// CPUs that one balancing considers.
+    /// The CPUs that one balancing considers.
     considered: Words,
-    /// Whether some CPU has lately had more than one task (`rd->overload`).
+    /// Whether some CPU recently had more than one task (`rd->overload`).
     overload: bool,
     nohz: balance::Nohz,
-    /// CPUs whose cache may have an idle core, by the cache's number.
+    /// By the number of a cache: whether it may have an idle core.
     idle_cores: Vec<bool>,
     stoppers: u32,
 }
@@ -152,7 +153,7 @@ impl Cfs {
         task.index().is_some_and(|index| index < self.stoppers as usize)
     }
 
-    /// `cpu` has so many more tasks to run.
+    /// `cpu` has `more` more tasks to run.
     fn add_running(&mut self, cpu: u32, more: i32) {
         let rq = &mut self.rqs[cpu as usize];
         rq.nr = rq.nr.saturating_add_signed(more);
@@ -165,7 +166,7 @@ impl Cfs {
         mask::set(&mut self.idle, cpu as usize, idle);
     }
 
-    /// Room for a task that is not known yet.
+    /// Makes room for a task that is not known yet.
     fn welcome(&mut self, cx: &Context, task: TaskId) {
         let index = task.ordinal();
         while self.tasks.len() <= index {
@@ -192,8 +193,8 @@ impl Cfs {
         place.vruntime = self.queues[place.queue as usize].min_vruntime;
     }
 
-    /// Groups, their entities and queues. Sessions are folded into what they are in without
-    /// autogroup.
+    /// Builds groups, their entities and queues. Without autogroup, sessions are folded into the
+    /// groups that hold them.
     fn build_groups(&mut self, cx: &Context) {
         let root = TaskGroup { shares: weight::NICE_0, ..TaskGroup::default() };
         self.groups = vec![root];
@@ -419,7 +420,7 @@ impl Cfs {
         }
     }
 
-    /// A task has ended; its load goes with it.
+    /// A task has ended; its load is removed.
     fn forget(&mut self, task: TaskId) {
         if self.own(task) {
             return;
@@ -431,7 +432,7 @@ impl Cfs {
         }
     }
 
-    /// Who ran on `cpu` and was not enqueued there again goes elsewhere.
+    /// The task that ran on `cpu` and was not enqueued there again moves to another CPU.
     fn take_away(&mut self, cpu: u32) {
         if let Some(task) = self.rqs[cpu as usize].leaving.take() {
             self.dequeue_task(task, false);

@@ -1,9 +1,10 @@
-//! Per-entity load tracking: what somebody has lately been (kernel/sched/pelt.c, v4.3 and later).
+//! Per-entity load tracking: the recent load of an entity (kernel/sched/pelt.c, v4.3 and later).
 //!
-//! Time is cut into periods of 1024 µs (of 1024 ns each, as the kernel counts), and what happened
-//! n periods ago counts y^n, where y^32 = 0.5. Whoever is always runnable has a sum of 47 742.
+//! Time is cut into periods of 1024 µs (of 1024 ns each, as the kernel counts), and a contribution
+//! n periods ago counts y^n, where y^32 = 0.5. An entity that is always runnable has a sum of 47
+//! 742.
 
-/// The greatest sum of one who is always there (`LOAD_AVG_MAX`).
+/// The maximum sum, that of an entity that is always runnable (`LOAD_AVG_MAX`).
 pub(super) const MAX: u64 = 47_742;
 /// Length of a period, in units of 1024 ns.
 const PERIOD: u64 = 1024;
@@ -46,16 +47,16 @@ const DECAY: [u64; HALF as usize] = [
     0x82cd_8698,
 ];
 
-/// Decaying sums of one entity or queue, and the averages made of them.
+/// Decaying sums of one entity or queue, and the averages computed from them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Average {
-    /// Up to when, in ns; a multiple of 1024.
+    /// The time up to which they are accounted, in ns; a multiple of 1024.
     pub(super) last: u64,
     /// How much of the present period is over, in units of 1024 ns.
     part: u64,
-    /// Weight, or presence, over time.
+    /// Weight, or runnable state, over time.
     pub(super) load_sum: u64,
-    /// How many were runnable, over time.
+    /// Number of runnable tasks, over time.
     runnable_sum: u64,
     /// Running time.
     util_sum: u64,
@@ -68,19 +69,20 @@ pub(super) struct Average {
 }
 
 impl Average {
-    /// Of somebody new at `now`, taken to be always runnable: nothing better is known of it.
+    /// The average of a new entity at `now`, assumed to be always runnable: nothing better is
+    /// known.
     pub(super) fn full(now: u64, weight: u64) -> Average {
         let last = now & !(PERIOD - 1);
         Average { last, load_sum: MAX, load: weight, ..Average::default() }
     }
 
-    /// The greatest sum that there can be at this moment.
+    /// The maximum possible sum at this moment.
     fn divider(&self) -> u64 {
         MAX - PERIOD + self.part
     }
 
-    /// Accounts for the time up to `now`, in which `load`, `runnable` and `running` held. Whether a
-    /// period has ended, so that the averages are due.
+    /// Accounts for the time up to `now`, in which `load`, `runnable` and `running` held. Returns
+    /// whether a period has ended, so that the averages are due.
     #[inline]
     pub(super) fn advance(&mut self, now: u64, load: u64, runnable: u64, running: bool) -> bool {
         let delta = now.saturating_sub(self.last) / 1024;
@@ -105,7 +107,7 @@ impl Average {
         periods > 0
     }
 
-    /// The averages of an entity of `weight`, whose `load_sum` counts its presence.
+    /// The averages of an entity of `weight`, whose `load_sum` counts its runnable state.
     #[inline]
     pub(super) fn settle_entity(&mut self, weight: u64) {
         let divider = self.divider();
@@ -121,21 +123,22 @@ impl Average {
         self.util = 1024 * self.util_sum / divider;
     }
 
-    /// A queue takes up the past of an entity of `weight`.
+    /// Adds the load history of an entity of `weight` to a queue.
     pub(super) fn attach(&mut self, entity: &Average, weight: u64) {
         self.load += entity.load;
         self.load_sum += weight * entity.load_sum;
         self.util += entity.util;
         self.util_sum += entity.util_sum;
     }
-    /// A queue gives up the past of an entity of `weight`. Roundings never go below nothing.
+    /// Removes the load history of an entity of `weight` from a queue. Rounding never goes below
+    /// zero.
     pub(super) fn detach(&mut self, entity: &Average, weight: u64) {
         self.load = self.load.saturating_sub(entity.load);
         self.load_sum = self.load_sum.saturating_sub(weight * entity.load_sum);
         self.util = self.util.saturating_sub(entity.util);
         self.util_sum = self.util_sum.saturating_sub(entity.util_sum);
     }
-    /// The running time of a task comes to, or leaves, a queue above its own.
+    /// Adds the running time of a task to a queue above its own, or removes it.
     pub(super) fn move_util(&mut self, entity: &Average, came: bool) {
         let (util, sum) = (entity.util, entity.util_sum);
         if came {
@@ -145,7 +148,7 @@ impl Average {
             self.util_sum = self.util_sum.saturating_sub(sum);
         }
     }
-    /// The presence of a group entity is set anew, as tasks with a past come and go.
+    /// Sets the runnable sum of a group entity anew, as tasks with a load history come and go.
     pub(super) fn set_presence(&mut self, sum: u64, weight: u64) {
         self.load_sum = sum.min(self.divider());
         self.load = weight * self.load_sum / self.divider();

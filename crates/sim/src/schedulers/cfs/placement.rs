@@ -1,5 +1,6 @@
-//! Where a new task, or one that executes a new program, begins: down the domains to the group, and
-//! there the CPU, with the least to do (`find_idlest_group`, `find_idlest_cpu`).
+//! Where a new task, or one that executes a new program, begins: down the domains to the group with
+//! the least load, and there to the CPU with the least load (`find_idlest_group`,
+//! `find_idlest_cpu`).
 
 use wastenot_model::TaskId;
 use wastenot_model::policy::Context;
@@ -8,7 +9,7 @@ use super::balance::{Class, Load};
 use super::rules::{Era, Imbalance};
 use super::{Cfs, mask, weight};
 
-/// What a group has, for one more task.
+/// The room of a group for one more task.
 #[derive(Clone, Copy, Debug)]
 struct Room {
     class: Class,
@@ -19,7 +20,7 @@ struct Room {
 }
 
 impl Cfs {
-    /// From `cpu` down its domains. Levels that are missing are not descended.
+    /// From `cpu` down its domains. Missing levels are skipped.
     pub(super) fn select_by_load(
         &mut self,
         cx: &mut Context,
@@ -60,7 +61,7 @@ impl Cfs {
         }
     }
 
-    /// The group to go to; `None` to stay in one's own.
+    /// The group to go to; `None` to stay in the own group.
     fn idlest_group(&self, cpu: u32, level: usize, allowed: &[u64]) -> Option<u32> {
         match self.rules.imbalance {
             Imbalance::Rework => self.group_with_room(cpu, level, allowed),
@@ -68,7 +69,8 @@ impl Cfs {
         }
     }
 
-    /// Up to 5.4: the least average load, unless one's own is less by the half of the tolerance.
+    /// Up to 5.4: the minimum average load, unless that of the own group is within half of the
+    /// tolerance.
     fn group_of_least_load(&self, cpu: u32, level: usize, allowed: &[u64]) -> Option<u32> {
         let domain = &self.topology.chains[cpu as usize][level];
         let tolerance = 100 + (domain.imbalance_pct - 100) / 2;
@@ -89,7 +91,7 @@ impl Cfs {
         idlest.filter(|_| 100 * own >= tolerance * least)
     }
 
-    /// From 5.5 on: by what groups have room for; between nodes, who has room stays.
+    /// From 5.5 on: by the room of groups; between nodes, a task stays if its own group has room.
     fn group_with_room(&self, cpu: u32, level: usize, allowed: &[u64]) -> Option<u32> {
         let domain = &self.topology.chains[cpu as usize][level];
         let (mut own, mut idlest): (Option<Room>, Option<(u32, Room)>) = (None, None);
@@ -145,8 +147,8 @@ impl Cfs {
         }
     }
 
-    /// The CPU of a group to go to: the one that fell idle last, whose caches are warmest, else the
-    /// least loaded.
+    /// The CPU of a group to go to: the one that became idle last, whose caches are warmest, else
+    /// the least loaded one.
     fn idlest_cpu(&self, cpu: u32, group: u32, allowed: &[u64]) -> Option<u32> {
         let group = &self.topology.groups[group as usize];
         let mut idle: Option<(u64, u32)> = None; // since, CPU

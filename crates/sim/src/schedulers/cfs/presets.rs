@@ -1,4 +1,4 @@
-//! The four kernels of the family, and what can be switched in each.
+//! The four kernels of the family, and the tunables of each.
 
 use super::Cfs;
 use super::rules::{Era, Rules};
@@ -16,7 +16,7 @@ pub(in crate::schedulers) const CFS_4_1: Scheduler = Scheduler {
     }),
 };
 
-/// Linux 5.10: after the rework of load balancing, before wake_affine looks whether prev is idle.
+/// Linux 5.10: after the rework of load balancing, before wake_affine checks whether prev is idle.
 pub(in crate::schedulers) const CFS_5_10: Scheduler = Scheduler {
     name: "cfs-5.10",
     about: "the Completely Fair Scheduler of Linux 5.10",
@@ -72,7 +72,7 @@ pub(in crate::schedulers) const EEVDF_6_12: Scheduler = Scheduler {
     }),
 };
 
-/// All tunables with these defaults, in the order in which they stand here.
+/// All tunables with these defaults, in this order.
 const fn tunables(defaults: [&'static str; 9]) -> [Tunable; 9] {
     const fn words(
         name: &'static str,

@@ -1,9 +1,9 @@
-//! Quotas of groups: CPU time from a pool that is filled each period, spent in slices on each CPU
-//! (`cfs_bandwidth`: P. Turner, B. B. Rao, N. Rao, "CPU bandwidth control for CFS", Linux Symposium
-//! 2010).
+//! Quotas of groups: CPU time from a pool that is refilled each period, consumed in slices on each
+//! CPU (`cfs_bandwidth`: P. Turner, B. B. Rao, N. Rao, "CPU bandwidth control for CFS", Linux
+//! Symposium 2010).
 //!
-//! A group whose pool is empty leaves the queue of a CPU as one entity, and comes back when the
-//! pool is filled.
+//! If the pool of a group is empty, the group leaves the queue of a CPU as one entity; it comes
+//! back when the pool is refilled.
 
 use wastenot_model::policy::{Context, TimerId};
 use wastenot_model::workload::Quota;
@@ -22,10 +22,10 @@ pub(super) struct Pool {
     quota: Quota,
     left: u64,
     timer: TimerId,
-    /// When it is filled next.
+    /// When it is refilled next.
     next: u64,
     armed: bool,
-    /// Whether CPUs ran out, or began to use it, since effects were last carried out.
+    /// Whether CPUs ran out of quota, or began to use it, since effects were last carried out.
     changed: bool,
 }
 
@@ -52,7 +52,7 @@ impl Cfs {
         }
     }
 
-    /// Time that the current entity of `queue` has run is paid for.
+    /// Charges the run time of the current entity of `queue`.
     pub(super) fn charge(&mut self, queue: u32, delta: u64) {
         let at = &mut self.queues[queue as usize];
         let Some(pool) = &mut self.pools[at.group as usize] else { return };
@@ -67,7 +67,7 @@ impl Cfs {
         pool.changed |= at.runtime <= 0 || !pool.armed;
     }
 
-    /// Somebody has come to `queue`: if its group has a quota, the pool has to be filled on.
+    /// A task has arrived on `queue`: if its group has a quota, the pool has to be refilled again.
     pub(super) fn wake_quota(&mut self, queue: u32) {
         if !self.quotas {
             return;
@@ -82,7 +82,7 @@ impl Cfs {
         pool.changed |= at.runtime <= 0 || !pool.armed;
     }
 
-    /// Carries out what charging found: groups that ran out leave, timers are armed.
+    /// Carries out the results of charging: groups that ran out leave, timers are armed.
     pub(super) fn flush_quota(&mut self, cx: &mut Context) {
         if !self.quotas {
             return;
@@ -111,7 +111,7 @@ impl Cfs {
         }
     }
 
-    /// A period is over: the pool is filled, and who waits for it gets some.
+    /// A period is over: the pool is refilled, and the throttled queues get some of it.
     pub(super) fn refill(&mut self, cx: &mut Context, timer: TimerId) {
         let of = |pool: &Option<Pool>| pool.as_ref().is_some_and(|pool| pool.timer == timer);
         let Some(group) = self.pools.iter().position(of) else { return };
@@ -141,7 +141,7 @@ impl Cfs {
         }
     }
 
-    /// Whether a queue above a task is held back.
+    /// Whether a queue above a task is throttled.
     pub(super) fn is_held(&self, entity: u32) -> bool {
         if !self.quotas {
             return false;
@@ -220,7 +220,7 @@ impl Cfs {
         self.queues[queue as usize].current.is_some()
     }
 
-    /// Tells which queued tasks are held back, or no longer.
+    /// Reports which queued tasks are throttled, or no longer.
     fn set_throttled(&mut self, cx: &mut Context, queue: u32, on: bool) {
         let mut next = self.rqs[self.queues[queue as usize].cpu as usize].first;
         while next != END {

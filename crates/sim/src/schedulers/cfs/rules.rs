@@ -1,10 +1,10 @@
-//! What is set: the kernel's era, its tunables, and the values scaled to the machine.
+//! The settings: the kernel's era, its tunables, and the values scaled to the machine.
 
 use wastenot_model::machine::domains::Grouping;
 
 use crate::schedulers::Settings;
 
-/// Which code is followed where no tunable sets it.
+/// Which kernel's code is followed where no tunable selects it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Era {
     /// Linux 4.1.
@@ -20,15 +20,15 @@ pub(super) enum Era {
 pub(super) enum Imbalance {
     /// Average loads, as up to 5.4.
     Average,
-    /// Least loads: the published fix, taking the group of the largest minimum.
+    /// Minimum loads: the published fix, taking the group with the largest minimum.
     Minimum,
-    /// The published fix to the letter, where the group scanned last wins.
+    /// The published fix to the letter: the group scanned last wins.
     MinimumLiteral,
-    /// By what a group lacks, as from 5.5 on.
+    /// By the kind of imbalance, as from 5.5 on.
     Rework,
 }
 
-/// Where a woken task looks.
+/// Where a woken task searches an idle CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wakeup {
     /// In one last-level cache.
@@ -46,7 +46,7 @@ pub(super) struct Rules {
     pub(super) era: Era,
     pub(super) imbalance: Imbalance,
     pub(super) grouping: Grouping,
-    /// Every CPU balances for its group: the published fix of groups does this besides.
+    /// Every CPU balances for its group: the published fix of groups does this, too.
     pub(super) all_balance: bool,
     pub(super) keep_numa: bool,
     pub(super) wakeup: Wakeup,
@@ -62,25 +62,25 @@ pub(super) struct Rules {
 /// Lengths of time, in ns.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tunables {
-    /// `sched_latency`: everybody runs once in it, while at most eight want to.
+    /// `sched_latency`: each task runs once in it, while at most eight want to.
     pub(super) latency: u64,
-    /// `sched_min_granularity`: nobody is preempted by the tick earlier.
+    /// `sched_min_granularity`: the tick does not preempt a task earlier.
     pub(super) min_granularity: u64,
-    /// `sched_wakeup_granularity`: so much lead a woken task needs to preempt.
+    /// `sched_wakeup_granularity`: the lead that a woken task needs to preempt.
     pub(super) wakeup_granularity: u64,
     /// `sched_base_slice` of EEVDF.
     pub(super) base_slice: u64,
 }
 
-/// `sched_migration_cost`: who ran less than this ago is cache-hot, and newly-idle balancing is not
-/// tried for shorter sleeps.
+/// `sched_migration_cost`: a task that ran less than this ago is cache-hot, and newly-idle
+/// balancing is not tried for shorter idle spans.
 pub(super) const MIGRATION_COST: u64 = 500_000;
-/// `sched_nr_migrate`: tasks that one balancing looks at.
+/// `sched_nr_migrate`: how many tasks one balancing examines.
 pub(super) const NR_MIGRATE: u32 = 32;
 
 impl Tunables {
-    /// Of a machine with so many CPUs online (`update_sysctl`): the base values times
-    /// 1 + log2(min(CPUs, 8)).
+    /// The values for a machine with `cpus` CPUs online (`update_sysctl`): the base values times 1
+    /// + log2(min(CPUs, 8)).
     pub(super) fn of(cpus: usize) -> Tunables {
         let factor = u64::from(1 + cpus.clamp(1, 8).ilog2());
         Tunables {

@@ -1,5 +1,5 @@
-//! An idle CPU near the one that was chosen (`select_idle_sibling`): within its last-level cache,
-//! and nowhere else.
+//! An idle CPU near the selected one (`select_idle_sibling`): within its last-level cache, and
+//! nowhere else.
 
 use wastenot_model::TaskId;
 use wastenot_model::policy::Context;
@@ -7,8 +7,8 @@ use wastenot_model::policy::Context;
 use super::rules::Era;
 use super::{Cfs, cpu_id, mask};
 
-/// What it costs to look at one CPU, where the kernel measures it (`avg_scan_cost`). An assumption:
-/// one cache line of another CPU.
+/// The cost of checking one CPU, which the kernel measures (`avg_scan_cost`). An assumption: one
+/// cache line of another CPU.
 const LOOK_COST: u64 = 40;
 
 impl Cfs {
@@ -50,7 +50,7 @@ impl Cfs {
     }
 
     /// 4.1: the first group, from the cache's domain down, whose CPUs are all idle; in it the first
-    /// that is allowed.
+    /// CPU that is allowed.
     fn whole_idle_group(&self, target: u32, allowed: &[u64]) -> Option<u32> {
         let cache = &self.topology.llc[target as usize];
         if !mask::meet(&self.idle, &cache.cpus) {
@@ -68,7 +68,7 @@ impl Cfs {
         None
     }
 
-    /// The CPU where the task was before its last one (`recent_used_cpu`).
+    /// The CPU where the task was before its previous one (`recent_used_cpu`).
     fn recent(&mut self, cx: &Context, task: TaskId, prev: u32, target: u32) -> Option<u32> {
         let recent = &mut self.tasks[task.index()?].recent;
         let cpu = match self.rules.era {
@@ -87,10 +87,10 @@ impl Cfs {
     }
 
     /// A core whose CPUs are all idle if there may be one, else any idle CPU within the effort that
-    /// the time between two sleeps (5.10) or the load of the cache (6.0 and later) allows, else an
-    /// idle sibling.
+    /// the average idle span (5.10) or the load of the cache (6.0 and later) allows, else an idle
+    /// sibling.
     fn scan(&mut self, cx: &Context, target: u32, allowed: &[u64]) -> Option<u32> {
-        let here = u32::from(cx.cpu.0); // whose time it is
+        let here = u32::from(cx.cpu.0); // this CPU's time is charged
         let id = self.topology.llc[target as usize].id as usize;
         if self.idle_cores[id] && self.topology.llc[target as usize].core_size() > 1 {
             if let Some(cpu) = self.idle_core(target, allowed) {
@@ -102,7 +102,7 @@ impl Cfs {
         let mut seen = 0;
         let found = self.idle_cpu(target, allowed, looks, &mut seen);
         if found.is_some() || seen == self.topology.llc[target as usize].size {
-            let rq = &mut self.rqs[here as usize]; // it is not accounted where it was broken off
+            let rq = &mut self.rqs[here as usize]; // not accounted if it was broken off
             let cost = (LOOK_COST * u64::from(seen)) as i64;
             rq.scan_cost = (rq.scan_cost as i64 + (cost - rq.scan_cost as i64) / 8) as u64;
         }

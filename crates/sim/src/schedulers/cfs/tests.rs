@@ -1,4 +1,4 @@
-//! What must hold of the fair schedulers as a whole, on simulated machines.
+//! What must hold for the fair schedulers as a whole, on simulated machines.
 
 use wastenot_model::machine::Costs;
 use wastenot_model::machine::domains::{Domains, Grouping};
@@ -85,7 +85,7 @@ impl Observer for Totals {
     }
 }
 
-/// Totals of a run; tasks are counted from the first that is no thread of the policy.
+/// Totals of a run; tasks are counted from the first that is not a thread of the policy.
 fn totals(machine: &Machine, history: &History) -> Totals {
     let mut totals = Totals { tasks: vec![0; machine.len()], ..Totals::default() };
     replay(history, Silent::Unknown, &mut totals);
@@ -170,10 +170,11 @@ fn hogs_spread_over_idle_cpus() {
 }
 
 /// 16 hogs begin on node `from` of the published machine and may also use node `to`, while a kernel
-/// thread on each CPU works a little now and then: how many are there after two seconds.
+/// thread on each CPU works a little now and then. Returns how many hogs are on `to` after two
+/// seconds.
 ///
-/// Without those threads nobody on an idle node would ever be newly idle, and under 4.1 the lowest
-/// idle CPU alone balances for a group, whether it is in a position to or not.
+/// Without those threads no CPU of an idle node would ever be newly idle, and under 4.1 only the
+/// lowest idle CPU balances for a group, whether it can pull the tasks or not.
 fn arrived(set: &[(&str, &str)], from: u16, to: u16) -> u32 {
     arrived_on(&machine("bulldozer64"), set, from, to)
 }
@@ -215,7 +216,7 @@ fn nodes_that_are_together_in_every_group_never_share_work() {
     }
 }
 
-/// Pairs of nodes at two hops that some group tells apart.
+/// Pairs of nodes at two hops that some group separates.
 const APART: [(u16, u16); 5] = [(0, 3), (0, 5), (0, 7), (3, 6), (5, 6)];
 
 #[test]
@@ -240,8 +241,9 @@ fn every_pair_of_nodes_shares_work_with_groups_as_each_sees_them() {
 
 #[test]
 fn a_node_in_both_groups_gets_nothing_from_a_node_in_one_or_little() {
-    // The reasoning has 7 to 4 blind, too; one task arrives: the CPU that balances hands a task
-    // that may not run there to another one of its group where it may, and that is on node 4.
+    // By the reasoning, 7 to 4 is blind, too, but one task arrives: the CPU that balances moves a
+    // task that may not run there to another CPU of its group where it may, and that CPU is on node
+    // 4.
     for (from, to, most) in [(1, 6, 0), (6, 1, 0), (4, 7, 3), (7, 4, 1)] {
         let moved = arrived(&[], from, to);
         assert!(moved <= most, "{from} to {to}: {moved} of 16");
@@ -269,7 +271,7 @@ fn the_firmware_tables_of_such_machines_have_blind_pairs_too() {
     assert!((7..=9).contains(&fixed), "{fixed} of 16");
 }
 
-/// The published machine with nodes 0 and `other` numbered the other way round.
+/// The published machine with the numbers of nodes 0 and `other` exchanged.
 fn swapped(other: usize) -> Machine {
     let mut machine = machine("bulldozer64");
     for table in [&mut machine.distances, &mut machine.links] {
@@ -293,7 +295,7 @@ fn renumbered(node: usize, other: usize) -> usize {
     }
 }
 
-/// Pairs of nodes, by their published numbers, that lie together in every group that core 0 sees.
+/// Pairs of nodes, by their published numbers, that are together in every group that core 0 sees.
 fn blind_pairs(other: usize) -> Vec<(usize, usize)> {
     let domains = Domains::of(&swapped(other), Grouping::Core0);
     let cpu = |node| CpuId(renumbered(node, other) as u16 * 8);
@@ -323,7 +325,8 @@ fn the_blind_pair_moves_with_the_numbers_of_nodes() {
 }
 
 /// One heavy task, alone in its session, and as many light ones as there are other CPUs, all
-/// launched on the other node: CPU time that they lack of one CPU each, in percent.
+/// launched on the other node. Returns the CPU time that each light task lacks of one CPU, in
+/// percent.
 fn squeezed(imbalance: &str) -> u64 {
     let box2 = machine("flat(2,8)");
     let mut load = Workload::new();
@@ -358,7 +361,7 @@ fn a_heavy_task_hides_the_idle_cpus_beside_it_from_averages_only() {
     assert!(minimum <= 10, "lack {minimum} %");
 }
 
-/// Tasks that sleep and compute for odd times, more than there are CPUs.
+/// Tasks that sleep and compute for irregular spans, more than there are CPUs.
 fn restless(count: u16) -> Workload {
     let mut load = Workload::new();
     let steps = [
@@ -372,7 +375,7 @@ fn restless(count: u16) -> Workload {
     load
 }
 
-/// Wakeups that were queued on a CPU that runs somebody, while another was idle.
+/// Wakeups that were queued on a CPU that runs a task while another CPU was idle.
 #[derive(Default)]
 struct Bad(u32);
 
@@ -467,8 +470,8 @@ fn pairs_that_hand_work_over_use_their_cpus_under_every_preset() {
     }
 }
 
-/// Wakeups for which the previous CPU was idle and that were queued on a busy one, and wakeups that
-/// left their cache.
+/// Wakeups whose previous CPU was idle and that were queued on a busy CPU, and wakeups that left
+/// their cache.
 #[derive(Default)]
 struct Astray {
     prev: Vec<Option<CpuId>>,
@@ -500,8 +503,8 @@ impl Observer for Astray {
     }
 }
 
-/// Threads of a session that meet at a barrier, one for each CPU, and a kernel thread on each CPU
-/// every 4 ms: what happened, under 5.10.
+/// Threads of a session that synchronise at a barrier, one for each CPU, and a kernel thread on
+/// each CPU every 4 ms. Returns what happened, under 5.10.
 fn met_at_barriers(set: &[(&str, &str)]) -> Astray {
     let mut load = Workload::new();
     let session =
@@ -542,8 +545,8 @@ fn without_blocked_load_or_groups_it_is_never_left() {
     }
 }
 
-/// Tasks of nested groups with sessions and quotas that do a bit of everything while CPUs come and
-/// go.
+/// Tasks of nested groups with sessions and quotas that use every kind of step while CPUs go off
+/// and come back.
 fn turmoil(seed: u64) -> Workload {
     let mut random = Random::stream(seed, 77, 0);
     let mut load = Workload::new();

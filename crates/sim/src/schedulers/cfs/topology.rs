@@ -9,10 +9,10 @@ use wastenot_model::{CpuId, CpuSet, Machine};
 use super::mask::{self, Words};
 use super::rules::{Era, Rules};
 
-/// Nodes further apart than this are not reached by forks, execs and wakeups (`RECLAIM_DISTANCE`).
+/// Forks, execs and wakeups do not reach nodes further apart than this (`RECLAIM_DISTANCE`).
 const RECLAIM_DISTANCE: u32 = 30;
 
-/// All chains.
+/// The chains of all CPUs.
 #[derive(Debug, Default)]
 pub(super) struct Topology {
     /// Domains of each CPU, narrow to wide.
@@ -20,8 +20,8 @@ pub(super) struct Topology {
     pub(super) groups: Vec<Group>,
     /// Groups of all domains, one list after the other.
     lists: Vec<u32>,
-    /// The CPUs that share the last-level cache of each CPU, itself among them; its number is that
-    /// of the lowest.
+    /// By CPU: the CPUs that share its last-level cache, itself included; the number of the cache
+    /// is that of its lowest CPU.
     pub(super) llc: Vec<Cache>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Cache {
     pub(super) size: u32,
     /// How many of the chain's domains lie within it.
     pub(super) levels: usize,
-    /// The siblings of its core.
+    /// The CPUs of its core.
     pub(super) core: Words,
 }
 
@@ -49,12 +49,12 @@ pub(super) struct Domain {
     pub(super) near: bool,
     pub(super) imbalance_pct: u64,
     pub(super) cache_nice_tries: u32,
-    /// Which history of 4.1 a busy, and an idle CPU reads.
+    /// Which history of 4.1 a busy CPU reads, and which an idle one.
     pub(super) busy_index: usize,
     pub(super) idle_index: usize,
-    /// Whether tasks should rather be spread over its groups (of the child's `SD_PREFER_SIBLING`).
+    /// Whether tasks should preferably be spread over its groups (the child's `SD_PREFER_SIBLING`).
     pub(super) prefer_sibling: bool,
-    /// Imbalance between nodes is tolerated up to so many running tasks.
+    /// Imbalance between nodes is tolerated up to this many running tasks.
     pub(super) tolerated: u32,
     groups: (u32, u32),
     /// State of balancing; times in jiffies, intervals in ms, cost in ns.
@@ -63,7 +63,7 @@ pub(super) struct Domain {
     pub(super) failed: u32,
     pub(super) max_cost: u64,
     pub(super) next_decay: u64,
-    /// Tasks that a search for an idle CPU looks at (`nr_idle_scan`, 6.0 and later).
+    /// Tasks that a search for an idle CPU examines (`nr_idle_scan`, 6.0 and later).
     pub(super) scan: u32,
 }
 
@@ -170,7 +170,7 @@ impl Topology {
     }
 }
 
-/// What was built already.
+/// What is already built.
 #[derive(Default)]
 struct Seen {
     groups: BTreeMap<(usize, CpuSet, CpuSet), u32>,
@@ -188,7 +188,7 @@ impl Group {
             pinned: false,
         }
     }
-    /// The CPU that balances for the group when none of it is idle.
+    /// The CPU that balances for the group when none of its CPUs is idle.
     pub(super) fn balancer(&self) -> Option<usize> {
         mask::next(&self.cpus, &self.balance, 0)
     }
@@ -262,8 +262,8 @@ fn within_cache(machine: &Machine, cpu: CpuId, span: &CpuSet) -> bool {
     span.iter().all(|other| machine.cpus[other.index()].llc == llc)
 }
 
-/// Whether some package holds several nodes: then 4.1 knows no level of whole packages, whose flag
-/// would have gone over to the caches' level (`numa_inside_package_topology`).
+/// Whether some package holds several nodes: then 4.1 has no level of whole packages, whose flag
+/// would have gone to the caches' level (`numa_inside_package_topology`).
 fn nodes_share_packages(machine: &Machine) -> bool {
     let of = |cpu: &wastenot_model::Cpu| cpu.package.zip(cpu.node);
     let pairs: std::collections::BTreeSet<(u32, u32)> =
@@ -280,7 +280,7 @@ fn reach(machine: &Machine, cpu: CpuId, span: &CpuSet) -> u32 {
     nodes.iter().filter_map(|&to| machine.node_distance(from, to)).max().unwrap_or(0)
 }
 
-/// How many running tasks a node may have before its neighbours take some (`imb_numa_nr`): an
+/// How many running tasks a node may have before its neighbours pull some (`imb_numa_nr`): an
 /// eighth of a node with one cache, else as many as there are caches.
 fn tolerate(chain: &mut [Domain]) {
     let Some(first) = chain.iter().position(Domain::numa) else { return };

@@ -1,8 +1,8 @@
 //! Where a woken task goes: the cache of its waker or its own (`wake_affine`), then a CPU there.
 //!
-//! The rules of 5.5 and later are numbered as in commit d8fcb81f1acf's neighbourhood: 1 an idle
-//! waker that shares the cache, 2 a synchronous waker that is alone, 3 an idle previous CPU (from
-//! 5.11 on), 4 weights.
+//! The rules of 5.5 and later are numbered as around commit d8fcb81f1acf: 1 an idle waker that
+//! shares the cache, 2 a synchronous waker that is alone, 3 an idle previous CPU (from 5.11 on), 4
+//! weights.
 
 use wastenot_model::TaskId;
 use wastenot_model::policy::{Context, Note};
@@ -10,7 +10,7 @@ use wastenot_model::policy::{Context, Note};
 use super::rules::{Era, Wakeup};
 use super::{Cfs, cpu_id, mask};
 
-/// After so many ns it has halved how often a task wakes different others.
+/// After this many ns the count of how often a task wakes different tasks is halved.
 const FLIPS_HALVE: u64 = 1_000_000_000;
 
 impl Cfs {
@@ -33,7 +33,8 @@ impl Cfs {
             return self.chosen(cx, task, prev, cpu);
         }
         let old = self.rules.era == Era::V4;
-        // In 4.1 wide wakers are told apart inside wake_affine: 0 flips less, the same end.
+        // 4.1 distinguishes wide wakers inside wake_affine: with 0 flips less, the result is the
+        // same.
         let wide = self.wakes_wide(waker, task);
         let mut target = prev;
         let affine = cx.allowed(task, cx.cpu) && !wide;
@@ -75,8 +76,7 @@ impl Cfs {
         cpu
     }
 
-    /// Somebody was woken for `cpu`: how long it has been idle sinks into its average
-    /// (`ttwu_do_wakeup`).
+    /// A task was woken for `cpu`: its idle span is added to its average (`ttwu_do_wakeup`).
     pub(super) fn end_idle(&mut self, cpu: u32) {
         let rq = &mut self.rqs[cpu as usize];
         let Some(since) = rq.idle_stamp.take() else { return };
@@ -99,7 +99,7 @@ impl Cfs {
         }
     }
 
-    /// Whether so many wake each other that a cache cannot hold them (`wake_wide`).
+    /// Whether so many tasks wake each other that one cache cannot hold them (`wake_wide`).
     fn wakes_wide(&self, waker: Option<TaskId>, wakee: TaskId) -> bool {
         let (Some(waker), Some(wakee)) = (waker.and_then(TaskId::index), wakee.index()) else {
             return false;
@@ -134,7 +134,7 @@ impl Cfs {
             return None;
         }
         if self.queue_load(prev) == 0 && !sync {
-            return None; // nothing is less
+            return None; // neither is less
         }
         let mut this_load = self.queue_load(here);
         if let Some(waker) = waker.filter(|_| sync) {
@@ -152,7 +152,7 @@ impl Cfs {
         (this_effort < prev_effort).then_some(here)
     }
 
-    /// 4.1: by runnable load, with what the move does to the weights of groups.
+    /// 4.1: by runnable load, including what the move does to the weights of groups.
     fn pulls_4_1(
         &self,
         here: u32,
@@ -184,7 +184,7 @@ impl Cfs {
         (this_effort <= prev_effort).then_some(here)
     }
 
-    /// The published fix: an idle previous CPU, else the allowed one that is idle for longest.
+    /// The published fix: an idle previous CPU, else the allowed CPU that is idle for longest.
     fn longest_idle(&self, cx: &Context, task: TaskId, prev: u32) -> Option<u32> {
         if self.is_idle(prev) && cx.allowed(task, cpu_id(prev)) {
             return Some(prev);

@@ -1,8 +1,8 @@
 //! Weights of nice values, and shares of time by weight (`sched_prio_to_weight`, `__calc_delta`).
 
-/// Weight of nice 0, and of a group unless said otherwise.
+/// The weight of nice 0, and the default of a group.
 pub(super) const NICE_0: u64 = 1024;
-/// A group entity never weighs less (`MIN_SHARES`).
+/// The minimum weight of a group entity (`MIN_SHARES`).
 pub(super) const MIN_SHARES: u64 = 2;
 
 /// From nice -20 to 19; each step is about a quarter.
@@ -12,12 +12,12 @@ const OF_NICE: [u32; 40] = [
     70, 56, 45, 36, 29, 23, 18, 15,
 ];
 
-/// The weight of a nice value; beyond the range, of the nearest in it.
+/// The weight of a nice value; outside the range, that of the nearest in it.
 pub(super) fn of_nice(nice: i8) -> u64 {
     u64::from(OF_NICE[(i16::from(nice).clamp(-20, 19) + 20) as usize])
 }
 
-/// `delta` in the time of somebody of `weight`: nice 0 lives in real time, heavier ones slower.
+/// `delta` in the virtual time of an entity of `weight`: real time for nice 0, slower for heavier.
 #[inline]
 pub(super) fn scaled(delta: u64, weight: u64) -> u64 {
     if weight == NICE_0 { delta } else { share(delta, NICE_0, weight) }

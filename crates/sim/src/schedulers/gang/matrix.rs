@@ -1,4 +1,4 @@
-//! The matrix: who has which time slot on which CPU.
+//! The matrix: which task has which time slot on which CPU.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(super) struct Matrix {
 }
 
 impl Matrix {
-    /// An empty one. `cores_first`: every core gets a task before any sibling does.
+    /// An empty matrix. `cores_first`: every core gets a task before any sibling does.
     pub(super) fn new(cx: &Context, cores_first: bool) -> Matrix {
         let mut columns: Vec<CpuId> = (0..cx.cpus.len()).map(|cpu| CpuId(cpu as u16)).collect();
         if cores_first {
@@ -46,7 +46,7 @@ impl Matrix {
     pub(super) fn order(&self) -> Vec<CpuId> {
         self.columns.clone()
     }
-    /// How often tasks that had a cell got another.
+    /// How often a task that had a cell got another.
     pub(super) fn relocations(&self) -> u64 {
         self.relocations
     }
@@ -61,7 +61,7 @@ impl Matrix {
     }
 
     /// A cell for `task`: beside its job if there is room; else the job moves to the lowest row
-    /// that has room for all; whoever is alone gets the lowest hole.
+    /// that has room for all its tasks. A task without a job gets the lowest hole.
     pub(super) fn place(&mut self, cx: &Context, task: TaskId) -> Cell {
         let gang = self.join(cx, task);
         let beside = gang.iter().find_map(|other| self.cells.get(other)).map(|cell| cell.row);
@@ -73,14 +73,14 @@ impl Matrix {
                 return self.cells[&task];
             }
         }
-        // Alone, or of a job that is wider than the machine.
+        // Without a job, or of a job that is wider than the machine.
         let fits = |row: usize| Some((row, self.room(cx, row, &[task])?[0]));
         let cell = (0..=self.rows.len()).find_map(fits);
         let (row, cpu) = cell.unwrap_or_else(|| (self.rows.len(), cx.fallback(task, CpuId(0))));
         self.put(task, Cell { row, cpu })
     }
 
-    /// Everybody of the job of `task`, itself the last.
+    /// All tasks of the job of `task`, `task` last.
     fn join(&mut self, cx: &Context, task: TaskId) -> Vec<TaskId> {
         let Some(job) = cx.task(task).job else { return vec![task] };
         let gang = self.jobs.entry(job).or_default();
@@ -89,7 +89,7 @@ impl Matrix {
         gang.clone()
     }
 
-    /// Moves a whole gang to the lowest of `rows` that has room; whether one has.
+    /// Moves a whole gang to the lowest of `rows` that has room; returns whether one has.
     fn relocate(
         &mut self,
         cx: &Context,
@@ -109,7 +109,8 @@ impl Matrix {
         false
     }
 
-    /// A free CPU of `row` for each of `gang`, its own column if it can, its own cells being free.
+    /// A free CPU of `row` for each task of `gang`: its own column if possible. Its own cells count
+    /// as free.
     fn room(&self, cx: &Context, row: usize, gang: &[TaskId]) -> Option<Vec<CpuId>> {
         let mut free: Vec<CpuId> = self.columns.clone();
         free.retain(|&cpu| {

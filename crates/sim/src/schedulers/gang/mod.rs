@@ -1,13 +1,13 @@
 //! Gang scheduling: the tasks of a parallel job run at the same time or not at all.
 //!
-//! After John Ousterhout ("Scheduling Techniques for Concurrent Systems", 1982): a matrix of which
-//! the columns are CPUs and the rows time slots of a quantum each. A job has a row with a column
-//! for each of its tasks, tasks of no job fill what is left, and all CPUs go from row to row
-//! together. A CPU whose cell is empty, or asleep, is idle although tasks wait, unless
-//! `alternative` lets it run any other.
+//! After John Ousterhout ("Scheduling Techniques for Concurrent Systems", 1982): a matrix whose
+//! columns are CPUs and whose rows are time slots of one quantum each. A job has a row with a
+//! column for each of its tasks, tasks without a job fill the cells that are left, and all CPUs
+//! switch from row to row together. A CPU whose cell is empty, or whose task sleeps, is idle
+//! although tasks wait, unless `alternative` lets it run any other task.
 //!
-//! Placing a job looks at the whole matrix, a row switch at all CPUs, a decision between them at
-//! one cell; with `alternative` at all waiting tasks.
+//! Cost: placing a job scans the whole matrix, a row switch all CPUs, a decision between row
+//! switches one cell; with `alternative` all waiting tasks.
 
 mod matrix;
 
@@ -64,9 +64,9 @@ struct Gang {
     alternative: bool,
     cores_first: bool,
     matrix: Matrix,
-    /// The row that is on.
+    /// The current row.
     row: usize,
-    /// Whether tasks have left, so that others may move up.
+    /// Whether tasks have left, so that others may move to lower rows.
     sparse: bool,
     tasks: Vec<Task>,
     waits: u64,
@@ -76,9 +76,9 @@ struct Gang {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Task {
-    /// It runs or waits.
+    /// Whether it runs or waits.
     runnable: bool,
-    /// It waits, and who waits longer has a lower number.
+    /// Set while it waits; a lower number has waited longer.
     waits: Option<u64>,
 }
 
@@ -95,7 +95,7 @@ impl Gang {
         self.matrix.tasks(row).any(|task| self.seen(task).runnable)
     }
 
-    /// Its cell, in which it may run; a new one if it has none or may no longer use it.
+    /// The cell of the task, in which it may run; a new one if it has none or may no longer use it.
     fn cell(&mut self, cx: &mut Context, task: TaskId) -> Cell {
         if let Some(cell) = self.matrix.cell(task) {
             if cx.online.contains(cell.cpu) && cx.allowed(task, cell.cpu) {
@@ -123,7 +123,8 @@ impl Gang {
         cx.timer(self.timer, cx.cpu, Some(cx.now + self.quantum));
     }
 
-    /// The next row in which anybody can run is on for a quantum; whether there is one.
+    /// Switches for a quantum to the next row in which a task can run; returns whether there is
+    /// one.
     fn turn(&mut self, cx: &mut Context) -> bool {
         if std::mem::take(&mut self.sparse) {
             self.matrix.pack(cx);
@@ -140,7 +141,7 @@ impl Gang {
         true
     }
 
-    /// Who of all that wait has waited for longest, but for those whose turn it is elsewhere.
+    /// The task that has waited for longest, except tasks whose turn it is on another CPU.
     fn alternative(&self, cx: &Context, cpu: CpuId) -> Option<TaskId> {
         let tasks = self.tasks.iter().enumerate();
         let waiting = tasks.filter_map(|(n, task)| Some((task.waits?, TaskId::nth(n))));

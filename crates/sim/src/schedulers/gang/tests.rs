@@ -4,8 +4,8 @@ use wastenot_model::{CpuSet, Machine, Time};
 
 use super::*;
 
-/// A machine with these tasks, each of a job or alone, and a matrix in which they were placed in
-/// this order.
+/// A machine with these tasks, each of a job or without one, and a matrix in which they were placed
+/// in this order.
 fn placed(cpus: usize, jobs: &[Option<u32>]) -> (Context, Matrix) {
     let machine = Machine::flat(cpus);
     let tasks = jobs.iter().map(|&job| TaskView {
@@ -81,7 +81,7 @@ fn a_job_wider_than_the_machine_gets_several_rows() {
 
 #[test]
 fn holes_are_filled_when_tasks_leave() {
-    // A job of three and a task beside it, below four tasks and another job of three.
+    // A job of three tasks and a task beside it, below four tasks and another job of three.
     let jobs = [&[Some(1); 3][..], &[None; 5], &[Some(2); 3]].concat();
     let (cx, mut matrix) = placed(4, &jobs);
     assert_eq!((matrix.rows(), rows_of(&matrix, 8..11)), (3, vec![2; 3]));

@@ -58,7 +58,8 @@ impl Array {
             }
         }
     }
-    /// Everybody, by priority, the last of each list first: who was queued last is coldest here.
+    /// All tasks, by priority, the last of each list first: the task queued last is the coldest
+    /// here.
     pub(super) fn tail_first(&self) -> impl Iterator<Item = TaskId> + '_ {
         self.lists.iter().flat_map(|list| list.iter().rev().copied())
     }

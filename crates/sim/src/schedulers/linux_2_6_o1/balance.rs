@@ -1,7 +1,8 @@
 //! Balancing: a CPU whose queue is clearly shorter than another's takes tasks from it.
 //!
 //! Two levels, the siblings of a core and the cores of the machine, are balanced between groups: of
-//! one CPU each, of one core each. What counts is how many are runnable, not who they are.
+//! one CPU each, of one core each. Only the number of runnable tasks counts, not which tasks they
+//! are.
 
 use wastenot_model::policy::Context;
 use wastenot_model::{CpuId, Span, TaskId, Time};
@@ -12,12 +13,13 @@ use super::Linux26;
 const PERCENT: usize = 125;
 /// How much longer a queue must be for a woken task to leave it: half as much more.
 pub(super) const PASSIVE_PERCENT: usize = 137;
-/// From one look to the next while busy; idle CPUs look at each tick.
+/// The interval between two balancings while busy; idle CPUs balance at each tick.
 const BUSY: Span = Span::ms(200);
-/// After so many looks in vain even cache-hot tasks are taken; after two more, one that runs.
+/// After this many failed balancings even cache-hot tasks are taken; after two more, a running
+/// task.
 const NICE_TRIES: u32 = 1;
 
-/// When it is looked.
+/// When a CPU balances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
     /// At a tick of a CPU that has something to do.
@@ -37,9 +39,9 @@ pub(super) struct Balancing {
 
 #[derive(Debug)]
 struct Level {
-    /// Its own group is the first.
+    /// The CPU's own group is the first.
     groups: Vec<Vec<CpuId>>,
-    /// How often it was looked in vain since a task last came.
+    /// How often balancing failed since a task was last pulled.
     failed: u32,
 }
 
@@ -64,14 +66,14 @@ impl Balancing {
         Balancing { levels, next: Time(0) }
     }
 
-    /// The CPUs of its core, itself among them.
+    /// The CPUs of its core, itself included.
     pub(super) fn siblings(&self) -> &[CpuId] {
         self.levels.last().map_or(&[], |level| &level.groups[0])
     }
 }
 
 impl Linux26 {
-    /// `cpu` looks whether it should take tasks from others.
+    /// `cpu` balances: it checks whether it should take tasks from others.
     pub(super) fn balance(&mut self, cx: &mut Context, cpu: CpuId, when: When) {
         let balancing = &mut self.queue(cpu).balancing;
         if when == When::Busy {
@@ -89,7 +91,7 @@ impl Linux26 {
         self.queue(cpu).balancing.levels = levels;
     }
 
-    /// Takes tasks from the busiest group; whether any came.
+    /// Takes tasks from the busiest group; returns whether any came.
     fn balance_level(
         &mut self,
         cx: &mut Context,
@@ -109,7 +111,7 @@ impl Linux26 {
             return true;
         }
         level.failed += 1;
-        // Siblings share a core while a whole core is idle: it takes one that runs.
+        // Two tasks share a core while a whole core is idle: the idle core takes the running one.
         let idle = level.groups[0].iter().all(|cpu| self.queues[cpu.index()].len() == 0);
         if when == When::Idle && idle && level.failed > NICE_TRIES + 2 {
             level.failed = 0;
@@ -121,8 +123,8 @@ impl Linux26 {
         false
     }
 
-    /// The group of most tasks a CPU, if they are clearly more than in the first group, and half of
-    /// what it has more.
+    /// The group with the most tasks per CPU, if they are clearly more than in the first group; and
+    /// half of the difference.
     fn busiest<'a>(&self, groups: &'a [Vec<CpuId>]) -> Option<(&'a [CpuId], usize)> {
         let sum = |group: &[CpuId]| -> usize {
             group.iter().map(|cpu| self.queues[cpu.index()].len()).sum()
@@ -141,7 +143,7 @@ impl Linux26 {
         (100 * there > PERCENT * here).then(|| (busiest, (there - here) / (2 * busiest.len())))
     }
 
-    /// Moves up to `most` tasks that wait on `from`, who expired first.
+    /// Moves up to `most` tasks that wait on `from`, the expired ones first.
     fn pull(
         &mut self,
         cx: &mut Context,

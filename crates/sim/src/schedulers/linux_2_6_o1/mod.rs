@@ -1,14 +1,16 @@
 //! Linux 2.6's first scheduler (2.6.9, kernel/sched.c; Ingo Molnar): constant time whatever the
 //! number of tasks.
 //!
-//! Each CPU has two arrays of a list a priority, of which a bitmap tells the first that is not
-//! empty. Whoever has used its time slice goes to the *expired* array; when the active one is empty
-//! they change places. Who sleeps much is *interactive*: a bonus of up to five priorities, and
-//! after its slice back into the active array, unless the expired have starved for too long. CPUs
-//! balance the lengths of their queues, blind to who computes together.
+//! Each CPU has two arrays of a list per priority, with a bitmap to find the first list that is not
+//! empty. A task that has used its time slice goes to the *expired* array; when the active array is
+//! empty the two are exchanged. A task that sleeps much is *interactive*: it gets a bonus of up to
+//! five priorities, and after its slice it goes back into the active array, unless the expired
+//! tasks have starved for too long. CPUs balance the lengths of their queues and ignore which tasks
+//! compute together.
 //!
-//! A decision takes constant time; balancing, the number of CPUs. Left out: real-time priorities,
-//! NUMA domains, and credit that keeps interactive tasks so.
+//! A decision takes constant time; balancing takes time proportional to the number of CPUs. Left
+//! out: real-time priorities, NUMA domains, and the credit that keeps interactive tasks
+//! interactive.
 
 mod array;
 mod balance;
@@ -48,9 +50,9 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
     }),
 };
 
-/// From one turn of interactive tasks of equal priority to the next.
+/// The interval between two turns of interactive tasks of equal priority.
 const GRANULARITY: Span = Span::ms(20);
-/// How long the expired wait for interactive tasks, for each runnable task.
+/// How long expired tasks wait for interactive ones, for each runnable task.
 const STARVATION: Span = Span::s(1);
 
 /// The policy.
@@ -62,16 +64,16 @@ struct Linux26 {
     queues: Vec<Queue>,
 }
 
-/// What a CPU has to do.
+/// The run queue of a CPU.
 #[derive(Debug)]
 struct Queue {
     current: Option<TaskId>,
     arrays: [Array; 2],
     /// Which array is the active one.
     active: usize,
-    /// Since when somebody is in the other.
+    /// Since when a task is in the expired array.
     expired_since: Option<Time>,
-    /// Who goes to which CPU once this one has switched to another.
+    /// A task, and the CPU to which it goes once this CPU has switched to another task.
     pushed: Option<(TaskId, CpuId)>,
     balancing: balance::Balancing,
 }
@@ -93,7 +95,7 @@ impl Queue {
         self.arrays.iter_mut().for_each(|array| array.remove(task));
     }
 
-    /// The first of the active array; when it is empty the arrays change places.
+    /// The first task of the active array; when that is empty the arrays are exchanged.
     fn pop(&mut self) -> Option<TaskId> {
         if self.arrays[self.active].len() == 0 {
             self.active = 1 - self.active;
@@ -113,7 +115,8 @@ impl Linux26 {
         &mut self.queues[cpu.index()]
     }
 
-    /// `task` is put on the queue of `cpu`, which looks if it is better than who runs there.
+    /// Puts `task` on the queue of `cpu`, which reschedules if the task is better than the running
+    /// one.
     fn add(&mut self, cx: &mut Context, task: TaskId, cpu: CpuId) {
         let prio = self.tasks.prio(task);
         self.queue(cpu).put(task, prio, After::Back);
@@ -123,7 +126,7 @@ impl Linux26 {
         }
     }
 
-    /// Whom `cpu` was to give away has left it.
+    /// The task that `cpu` was to give away has left it.
     fn push_away(&mut self, cx: &mut Context, cpu: CpuId) {
         if let Some((task, to)) = self.queue(cpu).pushed.take() {
             cx.moved(task, to);
@@ -131,8 +134,9 @@ impl Linux26 {
         }
     }
 
-    /// Where a woken task goes: to the CPU of whoever wakes it if its cache has forgotten it or its
-    /// queue is clearly longer; not from an idle CPU to a busy one; to an idle sibling if there is.
+    /// Where a woken task goes: to the CPU of its waker if the task is no longer cache-hot or its
+    /// own queue is clearly longer; not from an idle CPU to a busy one; to an idle sibling if there
+    /// is one.
     fn wakes_on(&self, cx: &Context, task: TaskId, prev: CpuId, sync: bool) -> CpuId {
         let here = cx.cpu;
         let mut target = prev;

@@ -1,4 +1,4 @@
-//! Time slices, and how interactive tasks are told from the others: by the time they sleep.
+//! Time slices, and how interactive tasks are distinguished from others: by the time they sleep.
 
 use wastenot_model::policy::Context;
 use wastenot_model::{CpuId, Span, TaskId, Time};
@@ -6,7 +6,7 @@ use wastenot_model::{CpuId, Span, TaskId, Time};
 use super::GRANULARITY;
 use super::array::{COUNT, FIRST};
 
-/// Most sleep that is remembered; as much as ten levels of bonus.
+/// The most sleep that is remembered; it equals ten levels of bonus.
 const MAX_SLEEP: u64 = 1_000_000_000;
 const LEVELS: u64 = 10;
 /// How much of its parent's remembered sleep a child has, in percent.
@@ -17,10 +17,10 @@ const SLICE_MAX_MS: u64 = 200;
 /// How long a task is cache-hot after it ran.
 const HOT: Span = Span(2_500_000);
 
-/// Where a task goes that is preempted.
+/// Where a preempted task goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum After {
-    /// First of its priority again: it was interrupted by a better one.
+    /// First of its priority again: a better task preempted it.
     #[default]
     Front,
     /// Last of its priority: it is interactive and has had a turn.
@@ -29,11 +29,11 @@ pub(super) enum After {
     Expired,
 }
 
-/// What is kept of every task.
+/// What is kept for every task.
 #[derive(Debug)]
 pub(super) struct Tasks {
     tasks: Vec<Task>,
-    /// Whether whoever blocked is boosted whole.
+    /// Whether a task that blocked gets the full bonus.
     boost_blocked: bool,
 }
 
@@ -45,7 +45,7 @@ struct Task {
     left: Span,
     /// Sleep that is remembered, in nanoseconds.
     slept: u64,
-    /// When it last began or ceased to run.
+    /// When it last began or stopped to run.
     since: Time,
     after: After,
     push: Option<CpuId>,
@@ -83,7 +83,7 @@ impl Tasks {
     pub(super) fn prio(&self, task: TaskId) -> u8 {
         self.tasks[task.ordinal()].prio
     }
-    /// Whether its cache remembers it.
+    /// Whether the task is cache-hot.
     pub(super) fn is_hot(&self, task: TaskId, now: Time) -> bool {
         now - self.tasks[task.ordinal()].since < HOT
     }
@@ -104,8 +104,9 @@ impl Tasks {
         *self.of(child) = new;
     }
 
-    /// It slept until now. A long sleep makes it just interactive, so that who idles for long has
-    /// no more than that; short ones count the more the less there is.
+    /// The task slept until now. A long sleep makes it just interactive, so that a task that is
+    /// idle for long gets no more than that; a short sleep counts more when the task has less
+    /// remembered sleep.
     pub(super) fn woken(&mut self, task: TaskId, cx: &Context) {
         let boost_blocked = self.boost_blocked;
         let state = self.of(task);
@@ -128,7 +129,7 @@ impl Tasks {
         self.of(task).since = now;
     }
 
-    /// It ran until now: sleep is forgotten, the slower the more there is.
+    /// The task ran until now: remembered sleep decays, more slowly when there is more of it.
     pub(super) fn charge(&mut self, task: TaskId, now: Time) {
         let state = self.of(task);
         let ran = (now - state.since).0.min(MAX_SLEEP);
@@ -136,7 +137,7 @@ impl Tasks {
         state.since = now;
     }
 
-    /// A tick of whoever runs: where it has to go, if it has to.
+    /// A tick of the running task: where it has to go, if it has to.
     pub(super) fn tick(
         &mut self,
         task: TaskId,
@@ -172,7 +173,7 @@ impl Tasks {
         self.of(task).push = Some(to);
     }
 
-    /// It is preempted: where to.
+    /// The task is preempted: where it goes.
     pub(super) fn leaves(&mut self, task: TaskId) -> (After, Option<CpuId>) {
         let state = self.of(task);
         (std::mem::take(&mut state.after), state.push.take())

@@ -1,8 +1,8 @@
 //! OSv's load balancer: a thread bound to each CPU, which is scheduled like any other.
 //!
-//! CPUs come up one after the other, so that their balancers do not look at the same time. How long
-//! after one another decides how long a lone third loop stays where it is, and is not published: it
-//! is drawn from the seed.
+//! CPUs come up one after the other, so that their balancers do not run at the same time. The time
+//! between them decides how long a lone third loop stays where it is. It is not published: it is
+//! drawn from the seed.
 
 use wastenot_model::policy::{Context, TimerId};
 use wastenot_model::workload::Random;
@@ -10,18 +10,18 @@ use wastenot_model::{CpuId, Span, TaskId};
 
 use super::{Measure, Osv};
 
-/// From one look at the queues to the next.
+/// The interval between two balancings.
 const PERIOD: Span = Span::ms(100);
-/// CPU time that a look takes. Not published; a scan of a few counters.
+/// CPU time of one balancing. Not published; a scan of a few counters.
 const WORK: Span = Span::us(2);
-/// Stream of chance: when balancers first look.
+/// The random stream of the first run of each balancer.
 const PHASE: u32 = 0x05f2;
 
 /// The balancers of all CPUs; on one CPU there is nothing to balance.
 #[derive(Debug, Default)]
 pub(super) struct Balancers {
     threads: Vec<TaskId>,
-    /// Of CPU 0; the others follow.
+    /// The timer of CPU 0; those of the other CPUs follow.
     timers: u32,
 }
 
@@ -60,9 +60,9 @@ impl Balancers {
 }
 
 impl<M: Measure> Osv<M> {
-    /// Moves the thread that has had most to the CPU with the shortest queue, if that is shorter by
-    /// more than the balancer itself. The idle thread counts where it is queued: wherever another
-    /// one runs.
+    /// Moves the thread with the greatest measure to the CPU with the shortest queue, if that is
+    /// shorter by more than the balancer itself. The idle thread counts where it is queued: on each
+    /// CPU where another thread runs.
     pub(super) fn balance(&mut self, cx: &mut Context, balancer: TaskId) {
         let here = cx.task(balancer).cpu;
         self.balancers.rest(cx, here);

@@ -1,13 +1,13 @@
 //! The decaying average of OSv since November 2013.
 //!
-//! R of a thread follows dR/dt = (p run(t) - R)/tau, with run 1 or 0 and p its priority: the lower
-//! p, the more CPU time. Updating all threads all the time is avoided by a factor c of each CPU,
-//! which grows by e^(dt/tau): with R'' = R c (`rtt`, as there) only the running thread's changes,
-//! by p times what c grew. A thread borrows `thyst` when it is switched in and gives it back when
-//! it is switched out, so that two equal hogs alternate every 2 `thyst`.
+//! R of a thread follows dR/dt = (p run(t) - R)/tau, with run 1 or 0 and p its priority: a lower p
+//! means more CPU time. A factor c of each CPU, which grows by e^(dt/tau), makes it unnecessary to
+//! update all threads all the time: with R'' = R c (`rtt`, as in OSv) only the R'' of the running
+//! thread changes, by p times the growth of c. A thread borrows `thyst` when it is switched in and
+//! returns it when it is switched out, so that two equal hogs alternate every 2 `thyst`.
 //!
-//! There the logarithm is approximated to about five digits and then lengthened by 1 %, so that a
-//! slice is never too short; here it is exact and lengthened all the same.
+//! OSv approximates the logarithm to about five digits and lengthens the result by 1 %, so that a
+//! slice is never too short; here the logarithm is exact and lengthened all the same.
 
 use wastenot_model::dsq::Ordered;
 use wastenot_model::policy::View;
@@ -55,10 +55,10 @@ fn make(settings: &Settings) -> impl Policy + use<> {
     Osv::new(settings.label(&SCHEDULER), measure)
 }
 
-/// Where c begins and, once it exceeds the inverse, what R'' is multiplied by twice.
+/// The initial c. Once c exceeds the inverse, R'' is multiplied by this twice.
 const LEAST: f64 = 1.0 / (1u64 << 63) as f64;
 const MOST: f64 = (1u64 << 63) as f64;
-/// What a slice is lengthened by.
+/// The factor by which a slice is lengthened.
 const OVERSHOOT: f64 = 1.01;
 
 #[derive(Debug)]
@@ -87,7 +87,7 @@ struct Thread {
 }
 
 impl Decaying {
-    /// To the precision of the averages.
+    /// Rounds to the precision of the averages.
     fn round(&self, x: f64) -> f64 {
         if self.single { f64::from(x as f32) } else { x }
     }
@@ -98,7 +98,7 @@ impl Decaying {
         self.round(if x.abs() < 1e-3 { 1.0 + x } else { libm::exp(x) })
     }
 
-    /// `t` of CPU time for `thread`, in nanoseconds; lent where it is negative.
+    /// Charges `t` of CPU time to `thread`, in nanoseconds; a negative `t` is lent.
     fn ran_for(&mut self, cpu: CpuId, thread: Option<u32>, t: f64) {
         let c = self.cpus[cpu.index()].c;
         let grown = self.round(c * self.growth(t));
@@ -120,7 +120,7 @@ impl Decaying {
     }
 }
 
-/// `rtt` after so many renormalisations; there is nothing left of it after two.
+/// `rtt` after `renormalised` renormalisations; it is zero after two.
 fn scaled(rtt: f64, renormalised: u64) -> f64 {
     match renormalised {
         0 => rtt,
@@ -143,7 +143,7 @@ impl Measure for Decaying {
         self.threads.extend(news);
     }
 
-    /// R = 0: it runs before whoever has run.
+    /// R = 0: the thread runs before every thread that has run.
     fn born(&mut self, _: u32, _: Option<u32>) {}
 
     fn woken(&mut self, thread: u32, cpu: CpuId, _: Option<u32>) {
@@ -203,7 +203,7 @@ impl Measure for Decaying {
         (t > 0.0 && t.is_finite()).then(|| Span(t as u64).max(SWITCH_PENALTY))
     }
 
-    /// With what it borrowed and gives back, the other runs for 2 `thyst`.
+    /// With the time that it borrowed and returns, the other runs for 2 `thyst`.
     fn yields(&mut self, current: u32, head: f64) {
         self.threads[current as usize].rtt = head;
     }

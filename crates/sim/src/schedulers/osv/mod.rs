@@ -1,14 +1,15 @@
-//! OSv's scheduler: a queue for each CPU, ordered by a measure of how much CPU time a thread had.
+//! OSv's scheduler: a queue for each CPU, ordered by a measure of the CPU time that a thread has
+//! had.
 //!
 //! There are two measures: the decaying average that came with commit dbc0d5073 (Nadav Har'El,
 //! after a design by Avi Kivity, November 2013; core/sched.cc, include/sched.hh), and the
-//! cumulative runtime with its heuristics that it replaced. What is around them is the same and
-//! stands here: whoever has least runs, a thread wakes on the CPU where it last was, and a thread
-//! bound to each CPU moves one thread every 100 ms to the CPU with the shortest queue, blind to
-//! priorities.
+//! cumulative runtime with its heuristics that it replaced. The rest is the same for both and is in
+//! this file: the thread with the smallest measure runs, a thread wakes on the CPU where it last
+//! was, and a thread bound to each CPU moves one thread every 100 ms to the CPU with the shortest
+//! queue, regardless of priorities.
 //!
-//! A decision takes time as the logarithm of the queue's length; a balancer looks at all CPUs and,
-//! when it moves a thread, at its whole queue; so does a renormalisation, every 17 s.
+//! A decision takes time proportional to the logarithm of the queue's length; a balancer looks at
+//! all CPUs and, when it moves a thread, at its whole queue; so does a renormalisation, every 17 s.
 
 mod balance;
 mod decaying;
@@ -23,10 +24,10 @@ use balance::Balancers;
 pub(super) use decaying::SCHEDULER;
 pub(super) use vruntime::SCHEDULER as VRUNTIME;
 
-/// What one is charged for displacing another thread; also the shortest time that counts.
+/// The charge for displacing another thread; also the shortest time that counts.
 const SWITCH_PENALTY: Span = Span::us(10);
 
-/// How much CPU time threads had. Threads are numbered as queues number them: from 0.
+/// How much CPU time threads have had. Threads are numbered as in queues: from 0.
 trait Measure {
     /// Room for the tasks and CPUs of `view`.
     fn grow(&mut self, view: &View);
@@ -38,7 +39,7 @@ trait Measure {
     fn woken(&mut self, thread: u32, cpu: CpuId, current: Option<u32>);
     /// `thread`, runnable, is now on the queue of `cpu`.
     fn moved(&mut self, thread: u32, cpu: CpuId);
-    /// What it is queued with: whoever has least is next.
+    /// The key with which it is queued: the thread with the smallest key is next.
     fn key(&self, thread: u32) -> f64;
     /// Time has passed on `cpu`, which runs `current`.
     fn account(&mut self, cpu: CpuId, current: Option<u32>, now: Time);
@@ -46,13 +47,13 @@ trait Measure {
     fn renormalise(&mut self, _cpu: CpuId, _current: Option<u32>, _queues: &mut Ordered<f64>) {}
     /// Whether `current` runs on although a thread with the key `head` waits.
     fn keeps(&self, cpu: CpuId, current: u32, head: f64) -> bool;
-    /// How long until it no longer does.
+    /// The time until it no longer does.
     fn until(&self, cpu: CpuId, current: u32, head: f64) -> Option<Span>;
     /// `current` gives way to a thread with the key `head`.
     fn yields(&mut self, _current: u32, _head: f64) {}
     /// `thread` no longer runs.
     fn switched_out(&mut self, cpu: CpuId, thread: u32);
-    /// `thread`, or nobody, runs from now on. `displaced`: another one would have run on.
+    /// `thread`, or no thread, runs from now on. `displaced`: another thread would have continued.
     fn switched_in(&mut self, cpu: CpuId, thread: Option<u32>, displaced: bool, now: Time);
 }
 
@@ -63,7 +64,7 @@ struct Osv<M> {
     measure: M,
     queues: Ordered<f64>,
     cpus: Vec<Cpu>,
-    /// Of CPU 0; the others follow.
+    /// The timer of CPU 0; those of the other CPUs follow.
     timers: TimerId,
     balancers: Balancers,
 }
@@ -71,11 +72,11 @@ struct Osv<M> {
 #[derive(Clone, Copy, Debug, Default)]
 struct Cpu {
     current: Option<u32>,
-    /// Ran and wants to run on; it is queued only if another one is chosen.
+    /// It ran and wants to run on; it is queued only if another thread is picked.
     kept: Option<u32>,
-    /// Whether nobody was chosen last.
+    /// Whether no thread was picked last.
     idle: bool,
-    /// Gave way to the one that is chosen next.
+    /// The thread that yielded to the one that is picked next.
     yielded: bool,
     /// Whether its timer is armed.
     armed: bool,
@@ -99,7 +100,7 @@ impl<M: Measure> Osv<M> {
         self.cpus[cpu.index()].current = None;
     }
 
-    /// `cpu` is off: who waits there goes elsewhere.
+    /// `cpu` is off: the threads that wait there move to other CPUs.
     fn clear(&mut self, cx: &mut Context, cpu: CpuId) {
         if let Some(gone) = self.cpus[cpu.index()].current {
             self.switch_out(cpu, gone);
@@ -127,7 +128,7 @@ impl<M: Measure> Osv<M> {
         }
     }
 
-    /// Interrupts `cpu` when `thread` should no longer run there.
+    /// Runs `thread` on `cpu`, and arms a timer for when it should no longer run there.
     fn run(&mut self, cx: &mut Context, cpu: CpuId, thread: u32) -> Option<TaskId> {
         let head = self.queues.first(cpu.index());
         let after = head.and_then(|(key, _)| self.measure.until(cpu, thread, key));
@@ -159,7 +160,7 @@ impl<M: Measure> Policy for Osv<M> {
         }
     }
 
-    /// The CPU where it last was, that of its creator if it is new: idle CPUs are not looked for.
+    /// The CPU where it last was, or that of its creator if it is new: idle CPUs are not searched.
     fn select_cpu(&mut self, cx: &mut Context, task: TaskId, prev: CpuId, _: Why) -> CpuId {
         cx.fallback(task, prev)
     }
@@ -193,7 +194,7 @@ impl<M: Measure> Policy for Osv<M> {
         let at = cpu.index();
         let mut displaced = std::mem::take(&mut self.cpus[at].yielded);
         if let (None, Some(gone)) = (self.cpus[at].kept, self.cpus[at].current) {
-            self.switch_out(cpu, gone); // it goes on elsewhere
+            self.switch_out(cpu, gone); // it continues on another CPU
         }
         if let Some(current) = self.cpus[at].kept.take() {
             let head = self.queues.first(at);

@@ -1,10 +1,10 @@
 //! The heuristic that OSv's decaying average replaced: cumulative runtime, corrected.
 //!
-//! A thread is charged for each stint, but for 10 ms at most, lest it pay for a clock that jumps.
-//! It is kept until it has had 4 ms more than the next. A thread that wakes has had at least what
-//! the current one had, less 10 ms. The measure of one CPU means nothing on another, and a thread
-//! that is moved takes it along: whoever comes with much is not scheduled before the others have
-//! caught up, and since a long stint is charged only 10 ms that may be never.
+//! A thread is charged for each stint, but for at most 10 ms, so that it does not pay for a clock
+//! that jumps. It is kept until it has had 4 ms more than the next thread. A thread that wakes is
+//! set to at least the runtime of the current one, less 10 ms. The measure of one CPU means nothing
+//! on another, yet a thread that is moved keeps it: a thread with a large measure is not scheduled
+//! until the others have caught up, and since a long stint is charged only 10 ms that may be never.
 
 use wastenot_model::policy::View;
 use wastenot_model::workload::Random;
@@ -51,11 +51,11 @@ fn make(settings: &Settings) -> impl Policy + use<> {
     Osv::new(settings.label(&SCHEDULER), measure)
 }
 
-/// Longest stint that is charged, and what a woken thread may be ahead.
+/// The longest stint that is charged, and the most that a woken thread may be ahead.
 const MAX_SLICE: f64 = 10e6;
-/// What the current thread may have had more than the next.
+/// How much more the current thread may have had than the next.
 const BIAS: f64 = 4e6;
-/// Stream of chance: which balancers the jump of the clock hit.
+/// The random stream of the balancers that the jump of the clock hit.
 const JUMPED: u32 = 0x05f1;
 
 #[derive(Debug, Default)]
@@ -63,9 +63,9 @@ struct Cumulative {
     floor: bool,
     cap: bool,
     jump: f64,
-    /// When each CPU last switched, and what was run since, as it is charged.
+    /// When each CPU last switched, and the run time since then, as it is charged.
     cpus: Vec<(Time, f64)>,
-    /// Nanoseconds that each thread had, until it was last switched out.
+    /// Nanoseconds that each thread has had, until it was last switched out.
     threads: Vec<f64>,
 }
 

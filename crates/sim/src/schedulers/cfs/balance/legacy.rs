@@ -1,12 +1,12 @@
-//! Which group is busiest up to Linux 5.4: by average load, which hides idle CPUs beside one heavy
-//! task; and by least load, the fix published with "A Decade of Wasted Cores".
+//! The busiest group up to Linux 5.4: by average load, which hides idle CPUs beside one heavy task;
+//! and by minimum load, the fix published with "A Decade of Wasted Cores".
 
 use super::super::Cfs;
 use super::super::mask;
 use super::super::rules::Imbalance;
 use super::{Amount, Class, Load, Look, Phase};
 
-/// One group in comparison.
+/// The figures of one group for comparison.
 #[derive(Clone, Copy, Debug, Default)]
 struct Standing {
     sum: Load,
@@ -19,7 +19,7 @@ struct Standing {
 }
 
 impl Cfs {
-    /// `find_busiest_group` of 4.1; sets what is to be moved.
+    /// `find_busiest_group` of 4.1; sets the amount to move.
     pub(super) fn busiest_by_load(&mut self, look: &mut Look) -> Option<u32> {
         let domain = &self.topology.chains[look.cpu as usize][look.level];
         let (pct, prefers) = (domain.imbalance_pct, domain.prefer_sibling);
@@ -29,7 +29,8 @@ impl Cfs {
         let (mut total_load, mut total_capacity, mut overload) = (0, 0, false);
         for index in 0..self.topology.groups(look.cpu, look.level).len() {
             let id = self.topology.groups(look.cpu, look.level)[index];
-            // A group that holds this CPU is local, even where all do: the last one counts.
+            // A group that holds this CPU is local, even if all groups hold it: then the last one
+            // counts.
             let own = self.holds(id, look.to);
             let mut standing = self.standing(look, id, own, pct);
             overload |= standing.sum.overload;
@@ -105,7 +106,7 @@ impl Cfs {
         match self.rules.imbalance {
             Imbalance::MinimumLiteral => true,
             Imbalance::Minimum => {
-                // Of equals the one that has more to give: what is moved is measured by that.
+                // Among equals the group that can give more: this limits the amount that is moved.
                 let rank = |it: &Standing| (it.sum.least, it.sum.most);
                 standing.class == Class::Imbalanced || rank(standing) > rank(busiest)
             }
@@ -117,7 +118,7 @@ impl Cfs {
     }
 }
 
-/// `calculate_imbalance`: as much load as brings both to the average.
+/// `calculate_imbalance`: the load that brings both groups to the average.
 fn by_average(local: Standing, busiest: Standing, average: u64) -> u64 {
     let (mut local, mut busiest) = (local, busiest);
     if local.sum.running == 0 {
@@ -131,7 +132,7 @@ fn by_average(local: Standing, busiest: Standing, average: u64) -> u64 {
     }
     let mut most = busiest.average - average;
     if busiest.class == Class::Overloaded && local.class == Class::Overloaded {
-        // Where no CPU is idle, none is to become so.
+        // If no CPU is idle, none shall become idle.
         let above = u64::from(busiest.sum.running) * 1024;
         if above > busiest.capacity {
             most = most.min(above - busiest.capacity);
@@ -142,7 +143,7 @@ fn by_average(local: Standing, busiest: Standing, average: u64) -> u64 {
     if imbalance < busiest.per_task { small_or(&local, &busiest, imbalance) } else { imbalance }
 }
 
-/// Whether the averages, and who is idle, say that `busiest` should give something.
+/// Whether the averages, and the idle CPUs, mean that `busiest` should give something.
 fn unbalanced(idle: Phase, local: &Standing, busiest: &Standing, average: u64, pct: u64) -> bool {
     if local.average >= busiest.average || local.average >= average {
         return false;
@@ -155,8 +156,8 @@ fn unbalanced(idle: Phase, local: &Standing, busiest: &Standing, average: u64, p
     }
 }
 
-/// `fix_small_imbalance`: one task, if that does not turn the imbalance around, or if more gets
-/// done with it on the other side.
+/// `fix_small_imbalance`: one task, if that does not reverse the imbalance, or if it increases the
+/// total work done.
 fn small_or(local: &Standing, busiest: &Standing, otherwise: u64) -> u64 {
     let one = busiest.per_task * 1024 / busiest.capacity;
     let heavier = local.sum.running > 0 && busiest.per_task > local.per_task;

@@ -1,5 +1,5 @@
-//! Load balancing: when a CPU looks for work elsewhere (`rebalance_domains`, `newidle_balance`,
-//! `nohz_idle_balance`), and one such look at one domain (`load_balance`).
+//! Load balancing: when a CPU searches work on other CPUs (`rebalance_domains`, `newidle_balance`,
+//! `nohz_idle_balance`), and one balancing of one domain (`load_balance`).
 
 mod legacy;
 mod pull;
@@ -14,13 +14,13 @@ use wastenot_model::{CpuId, TaskId};
 use super::rules::{Era, Imbalance, MIGRATION_COST};
 use super::{Cfs, cpu_id, mask};
 
-/// What balancing costs for each CPU of a domain, in ns. The kernel measures it; this is an
-/// assumption of the order of what is reported, a cache miss or two for a run queue that others
+/// The cost of balancing for each CPU of a domain, in ns. The kernel measures it; this is an
+/// assumption of the order of reported figures: a cache miss or two for a run queue that other CPUs
 /// write.
 pub(super) const SCAN_COST: u64 = 100;
-/// Longest interval between balancings that all tasks being pinned leads to, in ms.
+/// The longest interval between balancings, in ms, that results when all tasks are pinned.
 const MAX_PINNED_INTERVAL: u64 = 512;
-/// Blocked load of idle CPUs is looked at so often (`LOAD_AVG_PERIOD`), in ms.
+/// The interval at which the blocked load of idle CPUs is updated (`LOAD_AVG_PERIOD`), in ms.
 const BLOCKED_REFRESH_MS: u64 = 32;
 
 /// Balancing on behalf of idle CPUs, which do not tick.
@@ -28,7 +28,7 @@ const BLOCKED_REFRESH_MS: u64 = 32;
 pub(in super::super) struct Nohz {
     /// The jiffy from which the next one may be kicked.
     next: u64,
-    /// The jiffy from which blocked load is looked at again.
+    /// The jiffy from which blocked load is updated again.
     next_blocked: u64,
 }
 
@@ -43,7 +43,7 @@ pub(super) enum Phase {
     Newly,
 }
 
-/// What is to be moved.
+/// The amount to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Amount {
     Load(u64),
@@ -51,17 +51,18 @@ pub(super) enum Amount {
     Tasks(u64),
 }
 
-/// One look at one domain of one CPU (`struct lb_env`).
+/// One balancing of one domain of one CPU (`struct lb_env`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
-    /// The CPU that looks, and the one that gets tasks: another of its group where tasks may not
-    /// run here.
+    /// The CPU that balances, and the CPU that receives tasks: another CPU of its group if tasks
+    /// may not run here.
     pub(super) cpu: u32,
     pub(super) to: u32,
     pub(super) level: usize,
     pub(super) idle: Phase,
     pub(super) amount: Amount,
-    /// Every task looked at may not run here; some may not; and a CPU where one may.
+    /// Whether no examined task may run here; whether some may not; and a CPU where one of those
+    /// may.
     pub(super) all_pinned: bool,
     pub(super) some_pinned: bool,
     pub(super) other: Option<u32>,
@@ -69,7 +70,7 @@ pub(super) struct Look {
 }
 
 impl Cfs {
-    /// At each tick of a busy CPU: its own balancing when it is due, and a kick for idle ones.
+    /// At each tick of a busy CPU: its own balancing if it is due, and a kick for idle CPUs.
     pub(super) fn balance_on_tick(&mut self, cx: &mut Context, cpu: u32) {
         if self.jiffies >= self.rqs[cpu as usize].next_balance {
             self.rebalance(cx, cpu, Phase::Busy);
@@ -120,7 +121,7 @@ impl Cfs {
         rq.next_balance = next_balance.max(self.jiffies + 1);
     }
 
-    /// About once a second the recorded cost of newly-idle balancing loses one percent.
+    /// About once a second the recorded cost of newly-idle balancing decays by one percent.
     fn decay_cost(&mut self, cpu: u32, level: usize) -> bool {
         let (hz, jiffies) = (self.rules.hz, self.jiffies);
         let domain = &mut self.topology.chains[cpu as usize][level];
@@ -143,8 +144,8 @@ impl Cfs {
         jiffies.clamp(1, (self.rules.hz * online / 10).max(1))
     }
 
-    /// Whether a busy CPU should have idle ones look (`nohz_kick_needed`): it has two tasks, or
-    /// several of its cache are busy while others anywhere are idle.
+    /// Whether a busy CPU should kick idle ones to balance (`nohz_kick_needed`): it has two tasks,
+    /// or several CPUs of its cache are busy while any others are idle.
     fn needs_idle_help(&self, cpu: u32) -> bool {
         if self.idle.iter().all(|word| *word == 0) {
             return false;
@@ -153,7 +154,7 @@ impl Cfs {
             return true;
         }
         let cache = &self.topology.llc[cpu as usize];
-        // 4.1 counts only where a domain lies above the cache's.
+        // 4.1 counts these only if a domain lies above the cache's domain.
         if self.rules.era == Era::V4 && self.topology.chains[cpu as usize].len() <= cache.levels {
             return false;
         }
@@ -161,7 +162,7 @@ impl Cfs {
         words.map(|((cache, online), idle)| (cache & online & !idle).count_ones()).sum::<u32>() > 1
     }
 
-    /// The first idle CPU balances for all idle ones, itself last (`nohz_idle_balance`).
+    /// The first idle CPU balances for all idle CPUs, for itself last (`nohz_idle_balance`).
     fn balance_idle(&mut self, cx: &mut Context) {
         let Some(helper) = mask::next(&self.idle, &self.idle, 0) else { return };
         self.nohz.next = self.jiffies + 1;
@@ -188,8 +189,8 @@ impl Cfs {
         self.rqs[cpu as usize].next_balance
     }
 
-    /// The CPU has run out of tasks: it looks for others' before it goes idle, if it has lately
-    /// been idle for long enough to pay for it (`idle_balance`).
+    /// The CPU has run out of tasks: before it goes idle it tries to pull some, if its recent idle
+    /// spans were long enough to pay for that (`idle_balance`).
     pub(super) fn newly_idle(&mut self, cx: &mut Context, cpu: u32) {
         self.rqs[cpu as usize].idle_stamp = Some(self.now);
         if !self.rqs[cpu as usize].online {
@@ -229,7 +230,7 @@ impl Cfs {
         }
     }
 
-    /// As an idle CPU it balances sooner than as a busy one (`update_next_balance`).
+    /// An idle CPU balances sooner than a busy one (`update_next_balance`).
     fn next_balance_when_idle(&mut self, cpu: u32, levels: usize) {
         for level in 0..self.topology.chains[cpu as usize].len().min(levels) {
             let last = self.topology.chains[cpu as usize][level].last_balance;
@@ -241,7 +242,7 @@ impl Cfs {
         self.nohz.next = self.nohz.next.min(next.max(self.jiffies));
     }
 
-    /// One look at one domain; how many tasks were pulled (`load_balance`).
+    /// Balances one domain; returns how many tasks were pulled (`load_balance`).
     fn look(
         &mut self,
         cx: &mut Context,
@@ -340,7 +341,7 @@ impl Cfs {
         self.settle(look, outcome)
     }
 
-    /// Nothing to do: it is tried less often.
+    /// There was nothing to do: the interval grows.
     fn settle(&mut self, look: &Look, outcome: &'static str) -> (u32, &'static str) {
         self.domain(look).failed = 0;
         self.back_off(look);
@@ -363,8 +364,8 @@ impl Cfs {
         domain.interval = u64::from(domain.weight);
     }
 
-    /// There is a busiest queue, but nothing could be pulled: after some times the task that runs
-    /// there is moved.
+    /// There is a busiest queue, but nothing could be pulled: after several failures the running
+    /// task of that queue is moved.
     fn failed(&mut self, cx: &mut Context, look: &Look, busiest: u32) -> (u32, &'static str) {
         let domain = self.domain(look);
         if look.idle != Phase::Newly {
@@ -403,8 +404,8 @@ impl Cfs {
         cx.wake(stopper);
     }
 
-    /// Tasks that are pinned are remembered at the level above, where the group that holds this
-    /// domain then counts as imbalanced.
+    /// Records pinned tasks at the level above, where the group that holds this domain then counts
+    /// as imbalanced.
     fn set_pinned_above(&mut self, look: &Look, pinned: bool) {
         if look.level + 1 < self.topology.chains[look.cpu as usize].len() {
             let group = self.topology.groups(look.cpu, look.level + 1)[0];
@@ -412,7 +413,7 @@ impl Cfs {
         }
     }
 
-    /// Whether this CPU balances for its group: the first idle one, else the first
+    /// Whether this CPU balances for its group: the first idle CPU does, else the first CPU
     /// (`should_we_balance`).
     fn is_designated(&self, look: &Look) -> bool {
         if look.idle == Phase::Newly || self.rules.all_balance {
@@ -436,8 +437,8 @@ impl Cfs {
         }
     }
 
-    /// The stopper of a CPU has run: one of the tasks that it interrupted or found goes to the CPU
-    /// that asked (`active_load_balance_cpu_stop`).
+    /// The stopper of a CPU has run: one of the tasks that it interrupted or found moves to the CPU
+    /// that requested it (`active_load_balance_cpu_stop`).
     pub(super) fn push_running(&mut self, cx: &mut Context, thread: TaskId) {
         let Some(cpu) = self.rqs.iter().position(|rq| rq.stopper == Some(thread)) else { return };
         let Some(to) = self.rqs[cpu].push.take() else { return };
@@ -447,7 +448,7 @@ impl Cfs {
         let holds = |domain: &super::topology::Domain| mask::contains(&domain.span, cpu);
         let Some(level) = self.topology.chains[to as usize].iter().position(holds) else { return };
         let pushed = self.pull_one(cx, cpu as u32, to);
-        // From 4.7 on (d02c071183e1); before, the next balancing takes tasks whose cache is warm.
+        // From 4.7 on (d02c071183e1); before, the next balancing takes cache-hot tasks.
         if pushed && self.rules.era != Era::V4 {
             self.topology.chains[to as usize][level].failed = 0;
         }

@@ -1,4 +1,4 @@
-//! From which queue of the busiest group, and which of its tasks (`find_busiest_queue`,
+//! Selects the queue of the busiest group, and the tasks to pull from it (`find_busiest_queue`,
 //! `can_migrate_task`, `detach_tasks`).
 
 use wastenot_model::policy::Context;
@@ -40,8 +40,8 @@ impl Cfs {
         busiest.map(|(_, _, cpu)| cpu).filter(|&cpu| cpu != look.to)
     }
 
-    /// Pulls tasks of `busiest` until the imbalance is used up; how many. Where some may only run
-    /// on another CPU of the group, that one gets them.
+    /// Pulls tasks of `busiest` until the imbalance is used up; returns how many. If some may only
+    /// run on another CPU of the group, that CPU gets them.
     pub(super) fn pull(&mut self, cx: &mut Context, look: &mut Look, busiest: u32) -> u32 {
         let mut moved = self.pull_round(cx, look, busiest);
         while let Some(other) = look.other.take().filter(|_| look.amount.left()) {
@@ -70,12 +70,12 @@ impl Cfs {
             };
             self.move_queued(cx, task, look.to);
             look.amount = left;
-            moved += 1; // on, even if newly idle: these kernels have no CONFIG_PREEMPT
+            moved += 1; // continue even if newly idle: these kernels have no CONFIG_PREEMPT
         }
         moved
     }
 
-    /// What remains to be moved after `task`; `None` if it is too big for it.
+    /// The amount that is left to move after `task`; `None` if the task is too big for it.
     fn left_after(&mut self, look: &Look, task: TaskId) -> Option<Amount> {
         let entity = self.entity_of(task);
         let failed = self.topology.chains[look.cpu as usize][look.level].failed;
@@ -100,11 +100,11 @@ impl Cfs {
         }
     }
 
-    /// Whether affinity, running and a warm cache let a task go.
+    /// Whether affinity, running state and a hot cache allow a task to be pulled.
     fn may_pull(&mut self, cx: &Context, look: &mut Look, task: TaskId) -> bool {
         let entity = self.entity_of(task);
-        // Threads of one CPU are where they should be, and no sign of imbalance (from 5.12 on, and
-        // in the stable 5.10).
+        // A thread that is bound to one CPU is where it should be, and no sign of imbalance (from
+        // 5.12 on, and in the stable 5.10).
         let of_cpu = self.rules.era != Era::V4 && cx.task(task).kthread && cx.pinned(task);
         if of_cpu || self.is_held(entity) {
             return false;
@@ -125,7 +125,8 @@ impl Cfs {
         !self.is_hot(look, entity) || domain.failed > domain.cache_nice_tries
     }
 
-    /// Another CPU of the local group where `task` may run; in 6.1 of those that balance for it.
+    /// Another CPU of the local group where `task` may run; in 6.1 one of those that balance for
+    /// it.
     fn other_of_group(&self, cx: &Context, look: &Look, task: TaskId) -> Option<u32> {
         let group = self.topology.groups(look.cpu, look.level)[0];
         let group = &self.topology.groups[group as usize];
@@ -140,7 +141,7 @@ impl Cfs {
         None
     }
 
-    /// Whether a task has run so lately that its cache is warm, or is about to.
+    /// Whether a task ran so recently that it is cache-hot, or is about to run.
     fn is_hot(&self, look: &Look, entity: u32) -> bool {
         let domain = &self.topology.chains[look.cpu as usize][look.level];
         let place = &self.entities[entity as usize];
@@ -153,7 +154,8 @@ impl Cfs {
             || place.ran > 0 && self.now.saturating_sub(place.exec_start) < MIGRATION_COST
     }
 
-    /// One task of `from`, whichever may, goes to `to`; whether one did (`detach_one_task`).
+    /// Moves one task of `from`, any that may, to `to`; returns whether one moved
+    /// (`detach_one_task`).
     pub(super) fn pull_one(&mut self, cx: &mut Context, from: u32, to: u32) -> bool {
         let mut next = match self.rules.era {
             Era::V4 => self.rqs[from as usize].first,
@@ -174,7 +176,7 @@ impl Cfs {
         false
     }
 
-    /// A queued task goes to another CPU (`detach_task`, `attach_task`).
+    /// Moves a queued task to another CPU (`detach_task`, `attach_task`).
     pub(in super::super) fn move_queued(&mut self, cx: &mut Context, task: TaskId, to: u32) {
         self.dequeue_task(task, false);
         let group = self.tasks[task.ordinal()].group;

@@ -1,11 +1,12 @@
-//! Which group is busiest from Linux 5.5 on: by what each lacks (0b0695f2b34a and its series).
+//! The busiest group from Linux 5.5 on: by the kind of imbalance (0b0695f2b34a and its series).
 
 use super::super::Cfs;
 use super::super::mask;
 use super::super::rules::Era;
 use super::{Amount, Class, Load, Look, Phase};
 
-/// Between nodes, so many more tasks are tolerated while the destination is hardly busy.
+/// Between nodes, an imbalance of this many tasks is tolerated while the destination is hardly
+/// busy.
 const NUMA_IMBALANCE: u64 = 2;
 
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +20,7 @@ struct Standing {
 }
 
 impl Cfs {
-    /// `find_busiest_group`; sets what is to be moved.
+    /// `find_busiest_group`; sets the amount to move.
     pub(super) fn busiest_by_class(&mut self, look: &mut Look) -> Option<u32> {
         let (mut local, mut busiest): (Option<Standing>, Option<Standing>) = (None, None);
         let (mut load, mut capacity, mut util, mut overload) = (0, 0, 0, false);
@@ -141,7 +142,7 @@ impl Cfs {
         Amount::Load(gives.min(takes) / 1024)
     }
 
-    /// From the load of a cache, how far wakeups search it (`update_idle_cpu_scan`, 6.0 and later):
+    /// Limits how far wakeups search a cache by its load (`update_idle_cpu_scan`, 6.0 and later):
     /// not at all from about 85 % on.
     fn limit_scan(&mut self, look: &Look, util: u64) {
         let cache = &self.topology.llc[look.cpu as usize];

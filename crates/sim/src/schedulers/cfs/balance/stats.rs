@@ -1,19 +1,19 @@
-//! What a group of CPUs has to do (`struct sg_lb_stats`).
+//! The load statistics of a group of CPUs (`struct sg_lb_stats`).
 
 use super::super::topology::Group;
 use super::super::{Cfs, mask};
 
-/// How a group stands; later ones are worse off.
+/// The state of a group; later ones are worse.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(in super::super) enum Class {
-    /// It can run more.
+    /// It can run more tasks.
     #[default]
     HasSpare,
-    /// It runs as much as it can; nobody waits for long.
+    /// It runs as many tasks as it can; no task waits for long.
     FullyBusy,
     /// Tasks could not be moved below because they are pinned.
     Imbalanced,
-    /// It has more to run than it can.
+    /// It has more tasks than it can run.
     Overloaded,
 }
 
@@ -25,7 +25,7 @@ pub(in super::super) struct Load {
     pub(in super::super) runnable: u64,
     pub(in super::super) running: u32,
     pub(in super::super) idle_cpus: u32,
-    /// Least and greatest load of a CPU.
+    /// The minimum and maximum load of a CPU.
     pub(in super::super) least: u64,
     pub(in super::super) most: u64,
     /// Whether a CPU has more than one task.
@@ -33,11 +33,11 @@ pub(in super::super) struct Load {
 }
 
 impl Load {
-    /// Every CPU has a task, and together they run more than they can.
+    /// Every CPU has a task, and together they have more work than they can do.
     pub(in super::super) fn overloaded(&self, group: &Group, pct: u64) -> bool {
         self.running > group.weight && group.capacity * 100 < self.util * pct
     }
-    /// As [`Load::overloaded`], or they wait more than they may (5.9 and later).
+    /// As [`Load::overloaded`], or tasks wait longer than they may (5.9 and later).
     fn overloaded_or_waiting(&self, group: &Group, pct: u64) -> bool {
         let waits = group.capacity * pct < self.runnable * 100;
         self.overloaded(group, pct) || self.running > group.weight && waits
@@ -61,7 +61,7 @@ impl Load {
 }
 
 impl Cfs {
-    /// Adds what `cpu` has to do, with the load that balancing reads now.
+    /// Adds the statistics of `cpu`, with the load that balancing reads now.
     pub(in super::super) fn add_load(&self, sum: &mut Load, cpu: u32) {
         self.add_load_as(sum, cpu, self.queue_load(cpu));
     }
