@@ -111,7 +111,7 @@ const LINES: &[&str] = &[
     "wastenot rota check bidi.rota --json",
     "wastenot rota fmt odd.rota",
     "wastenot rota emit bidi.rota -o x.c",
-    "wastenot rota explain $'R\\e[2J'",
+    "wastenot rota error $'R\\e[2J'",
     "wastenot prove odd.rota",
     "wastenot prove bidi.rota",
     "wastenot record -o $'/proc/none\\e[2J/x.wn' --for 1ms",
