@@ -6,28 +6,28 @@ pub mod certificate;
 mod counterexample;
 mod digest;
 pub mod encode;
+pub mod engine;
 mod error;
 pub mod explore;
 pub mod ground;
-mod hints;
+mod judge;
 mod machines;
-pub mod mutants;
 pub mod obligations;
-mod own;
-mod partitions;
 pub mod replay;
 mod report;
 pub mod smt;
 pub mod solver;
-mod verdict;
+mod text;
 pub mod wakeup;
 mod warnings;
-mod written;
 
 pub use counterexample::Counterexample;
+pub use engine::{Finding, Judged, Options, Scope};
 pub use error::Error;
+pub use judge::{
+    Conclusion, Judgement, Outcome, Verdict, choose, judge, judge_partitions, judge_program,
+};
 pub use machines::{Small, machines};
-pub use partitions::judge_partitions;
-pub use report::{Judgement, report};
-pub use verdict::{Finding, Judged, Options, Outcome, Scope, Verdict, judge};
+pub use report::report;
+pub use text::interrupting;
 pub use warnings::{Warning, warnings};

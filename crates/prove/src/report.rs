@@ -5,8 +5,8 @@ use wastenot_model::{Report, Table, Value};
 use wastenot_rota::ir::{ClaimKind, Policy};
 
 use crate::explore::Bounds;
-use crate::hints::hint;
-use crate::{Finding, Judged, Options, Outcome, Scope, Verdict, Warning};
+use crate::text::hint;
+use crate::{Finding, Judged, Judgement, Options, Outcome, Scope, Verdict};
 
 /// What every proof takes for granted.
 const ASSUMPTIONS: [&str; 6] = [
@@ -48,17 +48,6 @@ fn is_model_only(judged: &Judged) -> bool {
 const NOT_COVERED: &str = "not covered: real-time, deadline and stop class tasks in the way; \
      bypass mode; migration-disabled tasks; latency in ms; fairness under arbitrary arrivals; \
      cache effects";
-
-/// What became of the claims of one policy, or of a program with partitions.
-#[derive(Clone, Debug)]
-pub struct Judgement<'p> {
-    /// The policy; `None` is the program as a whole.
-    pub policy: Option<&'p Policy>,
-    /// One verdict for each claim.
-    pub verdicts: Vec<Verdict>,
-    /// What to know of the policy, whatever its claims come to.
-    pub warnings: Vec<Warning>,
-}
 
 /// The verdicts on the policies of one file.
 pub fn report(
@@ -156,9 +145,8 @@ fn claims(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
     for (name, verdict) in each(judged) {
         let (outcome, scope, why) = match &verdict.outcome {
             Outcome::Proved(scope) => ("proved", Some(label(*scope)), None),
-            Outcome::Refuted(found) => ("refuted", None, Some(found.why())),
-            Outcome::Contradicted(what) => ("refuted", None, Some(contradicted(what))),
             Outcome::Unknown(why) => ("unknown", None, Some(why.clone())),
+            outcome => ("refuted", None, outcome.refutation()),
         };
         let model_only = scope.is_some() && verdict.obligations.iter().any(is_model_only);
         let as_given = as_given(verdict).join(", ");
@@ -242,10 +230,11 @@ fn not_shown(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<T
     table.shown = usize::MAX;
     for (_, verdict) in each(judged) {
         let why = match &verdict.outcome {
-            Outcome::Contradicted(what) => contradicted(what),
-            Outcome::Unknown(why) => why.clone(),
-            Outcome::Proved(_) | Outcome::Refuted(_) => continue,
+            Outcome::Unknown(why) => Some(why.clone()),
+            Outcome::Refuted(_) => None,
+            outcome => outcome.refutation(),
         };
+        let Some(why) = why else { continue };
         // What gave up stands there: the obligation that does not hold, before those that are open.
         let fails = |it: &&Judged| it.finding == Finding::Fails;
         let open = |it: &&Judged| matches!(it.finding, Finding::Open(_));
@@ -255,11 +244,6 @@ fn not_shown(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<T
         table.push(vec![verdict.claim.kind.name().into(), at.into(), why.into()]);
     }
     (!table.rows.is_empty()).then_some(table)
-}
-
-/// Why a claim does not hold that the text itself contradicts.
-fn contradicted(what: &str) -> String {
-    format!("it needs this, and the text says otherwise: {what}")
 }
 
 /// What to write where an obligation fails, each advice once.

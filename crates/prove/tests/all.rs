@@ -23,8 +23,6 @@ mod ground;
 #[path = "all/interpreted.rs"]
 mod interpreted;
 #[cfg(test)]
-#[path = "all/mutants.rs"]
-mod mutants;
 #[cfg(test)]
 #[path = "all/partitions.rs"]
 mod partitions;

@@ -8,90 +8,10 @@ use wastenot_rota::eval::{At, Frame};
 use wastenot_rota::ir::{Attempt, Balance, Event};
 
 use super::handler::{self, Woken};
-use super::keys::Given;
 use super::periodic::{self, Moved, What};
-use super::situation::{Situation, World};
-
-/// One thing that happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// The CPU looks into a queue that it takes from, and finds nobody who may run there.
-    Took {
-        /// Which queue.
-        queue: usize,
-        /// Whose.
-        group: usize,
-    },
-    /// The CPU reads what the filter asks of a candidate.
-    Read {
-        /// Whose queue.
-        group: usize,
-        /// Whether it passed the filter.
-        passed: bool,
-    },
-    /// The CPU locks the queue of a candidate and finds nobody it may have.
-    Tried {
-        /// Whose queue.
-        group: usize,
-        /// Somebody is there who may run on the CPU: it is the re-check that says no.
-        refused: bool,
-    },
-    /// The CPU takes a task that it may not.
-    Stole {
-        /// Whose queue.
-        group: usize,
-        /// Which.
-        task: usize,
-    },
-    /// Periodic balancing moves a task.
-    Moved {
-        /// Which CPU does it.
-        by: CpuId,
-        /// Which.
-        task: usize,
-        /// From which queue, and whose.
-        from: (usize, usize),
-        /// Into which, and whose.
-        into: (usize, usize),
-    },
-    /// A handler sets the key of a task, or puts it into its queue.
-    Sets {
-        /// Of which event.
-        event: Event,
-        /// Which variable.
-        var: usize,
-        /// What it was, or the least key of the queue.
-        before: i64,
-        /// What it is.
-        after: i64,
-        /// Whether `before` is the least key of the queue.
-        least: bool,
-        /// What it was computed of.
-        given: Given,
-    },
-    /// A task is woken, or put for another reason, and waits.
-    Woken {
-        /// Which.
-        task: usize,
-        /// By which event.
-        event: Event,
-        /// Where it was last.
-        prev: CpuId,
-        /// In which queue.
-        queue: usize,
-        /// Whose.
-        group: usize,
-    },
-    /// The CPU goes to sleep.
-    GivesUp,
-}
-
-impl From<&Moved> for Step {
-    fn from(moved: &Moved) -> Step {
-        let Moved { by, task, from, into, .. } = *moved;
-        Step::Moved { by, task, from, into }
-    }
-}
+use super::situation::Situation;
+use super::step::Step;
+use super::world::World;
 
 /// What others may do during an attempt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,7 +4,8 @@ use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame};
 use wastenot_rota::ir::{Event, Level, Set, Stmt};
 
-use super::situation::{Place, Situation, World};
+use super::situation::{Place, Situation};
+use super::world::World;
 
 /// A task was woken and waits.
 #[derive(Clone, Debug)]

@@ -10,29 +10,14 @@ use wastenot_rota::ir::{
     visit_block,
 };
 
-use super::claims::{Test, Wrong};
-use super::compared::Compared;
+use super::found::Doubt;
 use super::periodic::leaders;
+use super::placed::{Placed, Placings, Queue};
 use super::range::{Range, Sample, Seen, all};
-use super::sets::Sets;
-use super::situation::{Place, Situation, Task, World};
-
-/// A place where a handler puts a task that may run on some CPUs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placed {
-    /// The queue.
-    pub queue: usize,
-    /// Whose.
-    pub group: usize,
-    /// Where the task was last.
-    pub prev: CpuId,
-    /// By which event.
-    pub event: Event,
-    /// Idle CPUs are looked for in this group of where it was last.
-    pub wake: Level,
-    /// Others that the handler kicks afterwards.
-    pub kicked: Vec<CpuId>,
-}
+use super::situation::{Place, Situation, Task};
+use super::test::{Test, Wrong};
+use super::world::World;
+use crate::text::{Compared, Sets};
 
 impl Placed {
     /// Whether a CPU is woken for the task, if it is one that sleeps and would take it.
@@ -43,37 +28,10 @@ impl Placed {
     }
 }
 
-/// A queue of the policy, and whose.
-type Queue = (usize, usize);
-
-/// Where tasks that may run on some CPUs come to wait.
-#[derive(Clone, Debug, Default)]
-pub struct Placings {
-    /// Where they are put, each by a path that some handler goes.
-    sure: Vec<Placed>,
-    /// By a path of which that is not known.
-    doubtful: Vec<Placed>,
-    /// All queues where they come to wait, put or moved there.
-    waits: BTreeSet<Queue>,
-    /// More queues of which that is not known.
-    perhaps: BTreeSet<Queue>,
-}
-
-/// Where a task may come to wait, or may not; so nobody looked at it there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doubt {
-    /// Whether this handler ever goes each way to its `put` into this queue.
-    Put(Event, usize),
-    /// Whether periodic balancing ever moves a task into this queue.
-    Move(usize),
-    /// Whether any run leads to what would break the claim.
-    Run,
-}
-
 /// Everywhere that a task with this affinity is put, for all that is known: on each path some
 /// lengths of queues lead, or nothing but what is found.
 pub fn placed<'w>(world: &'w World<'_>, mask: u32) -> Cow<'w, [Placed]> {
-    match world.placings(mask) {
+    match world.placings(mask, placings) {
         Cow::Borrowed(placings) => Cow::Borrowed(&placings.sure),
         Cow::Owned(placings) => Cow::Owned(placings.sure),
     }
@@ -85,7 +43,7 @@ pub(super) fn doubt(world: &World<'_>, tests: &[Test]) -> Option<Doubt> {
     let how = tests.iter().any(|test| test.wakes > 0 || test.wrong == Wrong::NotWoken);
     let mut masks = 1..1_u32 << world.cpus().len();
     masks.find_map(|mask| {
-        let placings = world.placings(mask);
+        let placings = world.placings(mask, placings);
         let known = |placed: &Placed| placings.waits.contains(&(placed.queue, placed.group));
         let put = placings.doubtful.iter().find(|placed| how || !known(placed));
         let put = put.map(|placed| Doubt::Put(placed.event, placed.queue));
@@ -96,14 +54,14 @@ pub(super) fn doubt(world: &World<'_>, tests: &[Test]) -> Option<Doubt> {
 /// The queues where a task with this affinity can come to wait: put there, or moved there by
 /// periodic balancing.
 pub fn waits<'w>(world: &'w World<'_>, mask: u32) -> Cow<'w, BTreeSet<Queue>> {
-    match world.placings(mask) {
+    match world.placings(mask, placings) {
         Cow::Borrowed(placings) => Cow::Borrowed(&placings.waits),
         Cow::Owned(placings) => Cow::Owned(placings.waits),
     }
 }
 
 /// Works out where tasks with this affinity are put, and moved from there.
-pub(super) fn placings(world: &World<'_>, mask: u32) -> Placings {
+fn placings(world: &World<'_>, mask: u32) -> Placings {
     let task = Task { place: Place::Away, mask, weight: 100 };
     let situation = Situation { tasks: vec![task], vars: Vec::new() };
     let sets = Sets::of(world.policy);

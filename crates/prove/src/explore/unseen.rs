@@ -3,14 +3,11 @@
 //! says nothing.
 
 use wastenot_rota::ir::{
-    Balance, Bool, ClaimKind, Comparison, Num, Place, Policy, Visitor, visit_bool, visit_num,
+    Balance, Bool, ClaimKind, Num, Place, Policy, Visitor, visit_bool, visit_num,
 };
 
-use crate::obligations::interrupting;
-use crate::written;
-
-use super::claims::{Test, Wrong, tests};
-use super::sets::Sets;
+use super::test::{Test, Wrong, tests};
+use crate::text::{Sets, interrupting, is_plain, written};
 
 /// What matters to a claim, but is seen by no test of the explorer, in a sentence. `None`: nothing.
 pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
@@ -50,22 +47,6 @@ pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
          which one task is woken and no CPU begins or ends to run one"
             .to_owned()
     })
-}
-
-/// Whether a balance passes whoever has a task that waits, and takes it whatever has happened.
-pub(super) fn is_plain(balance: &Balance) -> bool {
-    let queued = |num: &Num| match num {
-        Num::Queued(at) => at.queue == balance.from && at.at == Place::Other,
-        _ => false,
-    };
-    let somebody_waits = match &balance.filter {
-        Bool::Const(always) => *always,
-        Bool::Compare(Num::Const(1), Comparison::LessOrEqual, many)
-        | Bool::Compare(Num::Const(0), Comparison::Less | Comparison::NotEqual, many)
-        | Bool::Compare(many, Comparison::NotEqual, Num::Const(0)) => queued(many),
-        _ => false,
-    };
-    somebody_waits && balance.recheck == Bool::Const(true)
 }
 
 /// Tells `visitor` what a balance asks. Which candidate is chosen matters to no proof.

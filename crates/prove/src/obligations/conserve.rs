@@ -7,8 +7,8 @@ use wastenot_rota::ir::{Balance, Bool, ClaimKind};
 use super::sites::{candidate, may_wait, takes, taking};
 use super::{Obligation, Question};
 use crate::encode::{Encoder, Held, Names, NotEncoded};
-use crate::explore::Sets;
 use crate::smt::{Script, at_most, equal, int, not};
+use crate::text::Sets;
 
 pub(super) fn work_conservation(policy: &Policy) -> Vec<Obligation> {
     conserving(policy, Meanwhile::Anything)

@@ -9,8 +9,9 @@ use super::conserve::scans;
 use super::sites::{Site, candidate, moves, sites, takes, taking};
 use super::{Obligation, Question};
 use crate::encode::{Encoder, Names, NotEncoded, cpu_sort};
-use crate::explore::{Sets, begins, moves_somebody};
+use crate::explore::moves_somebody;
 use crate::smt::{Script, Term, and, at_most, forall, implies, int, name, not, or};
+use crate::text::{Sets, begins};
 use crate::wakeup::{Variant, invariant};
 
 /// Every task that comes to wait somewhere can be found there by a CPU that may run it. That each

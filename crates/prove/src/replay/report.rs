@@ -15,7 +15,7 @@ const ASSUMPTIONS: [&str; 3] = [
 /// What came of it; `file` is the counterexample.
 pub fn report(file: &str, replay: &Replay) -> Report {
     let title = format!("{file}: against {} of {}, forced", replay.claim, replay.policy);
-    let mut report = Report::new("simulate.counterexample/1", title);
+    let mut report = Report::new("prove.replay/1", title);
     report.verdict = verdict(replay);
     report.measure("reached", "Ends as recorded", replay.is_reached(), Unit::None);
     report.measure("steps", "Steps", replay.steps.len(), Unit::None);

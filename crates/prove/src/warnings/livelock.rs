@@ -9,7 +9,7 @@ use wastenot_rota::interpret::Interpreter;
 use wastenot_rota::ir::{Event, Policy, Program};
 
 use super::Warning;
-use crate::obligations::interrupting;
+use crate::text::interrupting;
 
 /// Machines: one task more than CPUs, so that somebody waits.
 const CPUS: std::ops::RangeInclusive<usize> = 1..=3;

@@ -25,11 +25,7 @@ With --replay, the workload is extracted from a trace and run under another
 scheduler. The report contains an upper bound on the recorded time that is due
 to the scheduler, and a bound that no scheduler can beat (docs/what-if.md).
 
-A counterexample from `prove --cex` is forced step by step instead, with the
-same choices, on its own policy or on a corrected one (--scheduler). The report
-shows where the policy deviates from it (docs/proofs.md).
-
-Exit codes: 0 simulated; 1 a counterexample still goes wrong; 2 failure.
+Exit codes: 0 simulated; 2 failure.
 
 Examples:
   wastenot simulate scenarios/seeds/scheduling-groups-cg.toml
@@ -40,13 +36,12 @@ Examples:
   wastenot simulate --replay trace.dat --scheduler global-fifo
   wastenot simulate --replay trace.dat --scheduler policies/gang.rota
   wastenot simulate --replay trace.dat --task 'make*' --from 50ms -o what-if.wn
-  wastenot simulate --replay counterexample.wn --scheduler mended.rota
   wastenot simulate --schedulers")]
 pub(crate) struct Simulate {
     /// Scenario (TOML) or rt-app file (JSON); `-` is standard input
     #[arg(value_name = "FILE", required_unless_present_any = ["schedulers", "replay"])]
     pub(crate) file: Option<PathBuf>,
-    /// Run the workload of this trace instead of a scenario, or force this counterexample
+    /// Run the workload of this trace instead of a scenario
     #[arg(long, value_name = "TRACE", conflicts_with_all = ["file", "seeds", "variant", "resume"])]
     pub(crate) replay: Option<PathBuf>,
     /// Run only this seed
@@ -87,8 +82,8 @@ pub(crate) struct Simulate {
 }
 
 /// What `--json` says here.
-const JSON: &str = "Print one JSON object (docs/reference/simulate.md; with --replay: replay.md \
-                    or counterexample.md)";
+const JSON: &str = "Print one JSON object (docs/reference/simulate.md; with --replay: \
+                    replay.md)";
 /// What `--machine` says here.
 const MACHINE: &str = "With an rt-app file: machine to simulate; with --replay: machine that \
                        recorded the trace. A preset, an hwloc description, or a file \

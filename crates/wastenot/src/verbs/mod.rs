@@ -6,7 +6,6 @@ mod compare;
 mod convert;
 mod doctor;
 mod draw;
-mod forced;
 mod picture;
 mod prove;
 mod record;

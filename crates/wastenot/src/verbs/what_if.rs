@@ -1,4 +1,4 @@
-//! `wastenot simulate --replay`: the work of a trace under another scheduler; or a counterexample.
+//! `wastenot simulate --replay`: the work of a trace under another scheduler.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use wastenot_read::write::edit;
 
 use super::check::print;
 use super::simulate::{ENDINGS, chosen, failed};
-use super::{convert, forced, select};
+use super::{convert, select};
 use crate::args::simulate::Simulate;
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
@@ -27,7 +27,9 @@ pub(super) fn run(trace: &Path, args: &Simulate) -> Result<Answer, Stop> {
     let machine = what.on.as_deref().map(|text| open::machine("--on", text)).transpose()?;
     let mut history = open::history(trace, &what.reading)?;
     if wastenot_prove::replay::is_counterexample(&history) {
-        return forced::run(&open::shown(trace), &history, choice, args);
+        let name = open::shown(trace);
+        let help = format!("`wastenot prove --replay {name}`");
+        return Err(Stop::new(format_args!("{name} is a counterexample"), help));
     }
     let window = what.window.of(&history)?;
     if what.window.is_asked() {

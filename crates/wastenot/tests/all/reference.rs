@@ -89,7 +89,7 @@ fn the_pages_on_json_name_all_that_is_printed_and_nothing_else() {
     names_all("check.md", "wastenot check trace.dat --json");
     let simulate = "wastenot simulate scenarios/seeds/scheduling-groups-cg.toml --json";
     names_all("simulate.md", simulate);
-    let forced = "wastenot simulate --replay counterexample.wn --scheduler mended.rota --json";
+    let forced = "wastenot prove --replay counterexample.wn --scheduler mended.rota --json";
     names_all("counterexample.md", forced);
     let prove = "sed 's/^    on block/    on start(t) { kick here preempt }\\n&/' \
                  policies/wrong/one-try.rota > live.rota; \

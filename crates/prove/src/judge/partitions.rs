@@ -8,9 +8,10 @@ use std::time::Duration;
 use wastenot_rota::ir::{Claim, ClaimKind, Cpus, Partition, Policy, Program};
 use wastenot_rota::syntax::Span;
 
+use super::{Outcome, Verdict};
+use crate::engine::{Finding, Judged, Scope};
 use crate::obligations::{Obligation, Question};
-use crate::own::{places_are_own, queues_are_own};
-use crate::{Finding, Judged, Outcome, Scope, Verdict};
+use crate::text::{places_are_own, queues_are_own};
 
 /// What follows for the machine from the verdicts on the policies, in the order of the program.
 /// Nothing, if it has no partitions.
