@@ -1,5 +1,9 @@
-//! Proofs about policies: what has to hold, who decides whether it does, and what a text that is
-//! wrong leads to.
+//! Proofs of what policies claim: what has to hold, which engines answer whether it does, and what
+//! happens where it does not.
+//!
+//! A claim follows from [`obligations`]. Each [`engine`] refutes it, shows it, or is silent;
+//! [`judge()`] concludes from their answers. A counterexample is a situation that a run of the
+//! interpreter leads to; [`replay`] forces its steps again.
 
 pub mod cache;
 pub mod certificate;

@@ -62,17 +62,20 @@ fn doubtful(policy: &Policy, doubt: Doubt) -> String {
     let name = |queue: usize| &policy.queues[queue].name;
     match doubt {
         Doubt::Put(event, queue) => format!(
-            "nobody knows whether `{}` ever goes each way to its `put` into `{}`",
+            "it is unknown whether `{}` ever goes each way to its `put` into `{}`",
             event.name(),
             name(queue)
         ),
         Doubt::Run => {
-            "what would break it begins where no run was found to lead: such a run would \
-                       decide it, or a proof that there is none"
+            "no run was found that leads to where the claim would break: such a run would decide \
+             it, or a proof that there is none"
                 .to_owned()
         }
         Doubt::Move(queue) => {
-            format!("nobody knows whether `balance every` ever moves a task into `{}`", name(queue))
+            format!(
+                "it is unknown whether `balance every` ever moves a task into `{}`",
+                name(queue)
+            )
         }
     }
 }

@@ -186,7 +186,7 @@ pub(crate) fn defeated(
     let open = named(|it| matches!(it, Finding::Open(_)));
     Ok(match (fails.as_str(), open.as_str()) {
         ("", "") => String::new(),
-        ("", open) => format!("; what nobody knows of: {open}"),
+        ("", open) => format!("; unknown: {open}"),
         (fails, _) => format!("; what defeats it: {fails}"),
     })
 }

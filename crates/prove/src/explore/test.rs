@@ -62,11 +62,11 @@ impl Wrong {
     /// What is wrong, in words.
     pub fn words(self) -> &'static str {
         match self {
-            Wrong::Fails => "an idle CPU fails though somebody waits",
-            Wrong::AllFail => "all idle CPUs fail though somebody waits",
+            Wrong::Fails => "an idle CPU fails though a task waits",
+            Wrong::AllFail => "all idle CPUs fail though a task waits",
             Wrong::Lost => "tasks wait, and no CPU ever takes one",
-            Wrong::NobodyBeginsThere => "nobody who may run the task begins with its queue",
-            Wrong::NotWoken => "who would find the task sleeps on",
+            Wrong::NobodyBeginsThere => "no CPU that may run the task begins with its queue",
+            Wrong::NotWoken => "a CPU that would find the task sleeps on",
             Wrong::StealsForbidden => "a task is taken that may not run there",
             Wrong::RunsInACircle => "moves end where they began",
         }

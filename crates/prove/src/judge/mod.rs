@@ -79,7 +79,7 @@ impl Judging<'_> {
             within = within.zip(wakeups.within).map(|(a, b)| a.narrower(b));
         }
         let explored = within;
-        let outcome = self.outcome(wakeups, bounded, within)?;
+        let outcome = self.outcome(wakeups.as_ref(), &bounded, within)?;
         let Answer { obligations, remarks, .. } = self.proved;
         let (claim, looked) = (self.claim.clone(), self.explored.looked);
         let took = took + begun.elapsed();
@@ -90,11 +90,11 @@ impl Judging<'_> {
     /// machines were examined, if nothing was missed there.
     fn outcome(
         &self,
-        wakeups: Option<Answer>,
-        bounded: Answer,
+        wakeups: Option<&Answer>,
+        bounded: &Answer,
         within: Option<Bounds>,
     ) -> Result<Outcome, Error> {
-        let searches = [Some(&self.explored), wakeups.as_ref(), Some(&bounded)];
+        let searches = [Some(&self.explored), wakeups, Some(bounded)];
         let answers = searches.into_iter().flatten().chain([&self.proved]);
         for answer in answers {
             if let Says::Refutes(refutation) = &answer.says {
@@ -110,12 +110,12 @@ impl Judging<'_> {
             Some(NotProved::Undecided(what, why)) => format!("{what}: {why}"),
             Some(NotProved::Fails(what)) => match asked.or(within) {
                 Some(bounds) => format!(
-                    "a solver says that this need not hold: {what}; but up to {} and {} nothing \
+                    "a solver finds that this need not hold: {what}; but up to {} and {} nothing \
                      goes wrong",
                     many(bounds.cpus, "CPU"),
                     many(bounds.tasks, "task")
                 ),
-                None => format!("a solver says that this need not hold: {what}{missed}"),
+                None => format!("a solver finds that this need not hold: {what}{missed}"),
             },
             Some(NotProved::Open(what, why)) => match within {
                 Some(bounds) => return Ok(Outcome::Proved(Scope::UpTo(bounds))),

@@ -111,7 +111,7 @@ fn composition(
             match find(&policies[partition.policy], name).map(|it| &it.outcome) {
                 Some(Outcome::Proved(of)) => scope = narrower(scope, *of),
                 Some(Outcome::Unknown(_)) | None if finding == Finding::Holds => {
-                    finding = Finding::Open(format!("nobody knows whether it has {name}"));
+                    finding = Finding::Open(format!("it is unknown whether it has {name}"));
                 }
                 Some(Outcome::Unknown(_)) | None => {}
                 Some(Outcome::Refuted(_) | Outcome::Contradicted(_)) => finding = Finding::Fails,

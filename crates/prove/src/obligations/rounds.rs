@@ -20,7 +20,7 @@ pub(super) fn rounds(policy: &Policy, bound: Bound) -> Vec<Obligation> {
         let span = policy.periodic.first().map_or(policy.span, |it| it.balance.spans.whole);
         all.push(Obligation {
             name: "stable",
-            what: "nobody but an idle CPU moves tasks while others look for them".into(),
+            what: "only idle CPUs move tasks while others look for them".into(),
             span,
             question: Question::settled_or(
                 policy.periodic.is_empty(),

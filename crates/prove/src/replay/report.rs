@@ -7,7 +7,7 @@ use super::Replay;
 
 /// What is taken for granted.
 const ASSUMPTIONS: [&str; 3] = [
-    "who reads, tries, puts or moves next is as recorded; what each finds, this text says",
+    "the order of reads, tries, puts and moves is as recorded; what each finds follows from this text",
     "keys of ordered queues, and times, are as at the start: no such claim depends on them",
     "that this counterexample does not happen proves nothing: `wastenot prove` does",
 ];

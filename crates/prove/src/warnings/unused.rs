@@ -45,7 +45,7 @@ pub(super) fn never_passes(policy: &Policy, options: &Options) -> Result<Vec<War
         }
         let who: Vec<String> = options.solvers.iter().map(ToString::to_string).collect();
         let evidence = match who.as_slice() {
-            [] => "the text says so".to_owned(),
+            [] => "the text shows it".to_owned(),
             _ => format!("{}: it is false in every state of any machine", who.join(", ")),
         };
         found.push(Warning {

@@ -1,5 +1,6 @@
 //! `wastenot prove`: claims of policies, judged.
 
+mod next;
 mod replay;
 mod solvers;
 
@@ -11,13 +12,15 @@ use wastenot_prove::{Conclusion, Error, Judgement, choose, judge_program, report
 use wastenot_rota::ir::Program;
 use wastenot_rota::{compile, line_and_column};
 
+use self::next::next;
+pub(super) use self::next::quoted;
 pub(super) use self::solvers::{cache, first_solver};
 use self::solvers::{options, solvers};
 use super::check::print;
 use super::convert;
 use super::rota::Source;
 use super::simulate::ENDINGS;
-use crate::args::prove::{Prove, Who};
+use crate::args::prove::Prove;
 use crate::fail::{Answer, Stop};
 use crate::out::{self, Target};
 use crate::progress;
@@ -108,40 +111,6 @@ fn meaning(source: &Source) -> Result<Program, Stop> {
         let again = if source.name.contains(' ') { "-" } else { &source.name };
         Stop::new(what, format!("`wastenot rota check {again}`"))
     })
-}
-
-/// What to type next, as it was typed now: a picture of what went wrong, or more time.
-/// `asked`: how many solvers were run.
-fn next(file: &Path, judged: &[Judgement<'_>], args: &Prove, asked: usize) -> Option<String> {
-    let file = quoted(file).filter(|file| file != "-")?;
-    let allow = ["", " --allow-unsafe"][usize::from(args.allow_unsafe)];
-    match (judged.iter().find_map(Judgement::counterexample), &args.cex) {
-        (Some(_), Some(cex)) => Some(format!("wastenot draw cores {}", quoted(cex)?)),
-        // A refuted policy ends with 1, so `&&` would end here.
-        (Some(_), None) => {
-            Some(format!("wastenot prove {file}{allow} --cex cex.wn; wastenot draw cores cex.wn"))
-        }
-        (None, _) => {
-            // More time does not help where a solver knows, nor where there is none.
-            let more = match (args.solver, asked) {
-                (Some(Who::None), _) => "",
-                (_, 0) => return None,
-                _ => " --both --patience 2m",
-            };
-            let open = judged.iter().any(Judgement::is_open);
-            open.then(|| format!("wastenot prove {file}{allow}{more}"))
-        }
-    }
-}
-
-/// As a shell takes it. `None`: it does not.
-pub(super) fn quoted(path: &Path) -> Option<String> {
-    let text = path.to_str()?;
-    let plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
-    match text.chars().all(plain) {
-        true => Some(text.to_owned()),
-        false => (!text.contains('\'')).then(|| format!("'{text}'")),
-    }
 }
 
 fn answer(conclusion: Conclusion) -> Answer {
