@@ -92,6 +92,7 @@ pub(crate) struct Prove {
     pub(crate) replay: Option<PathBuf>,
     /// With --replay: the policy to force it on [default: the one that it was found with]
     #[arg(long, value_name = "FILE.rota", requires = "replay")]
+    #[arg(conflicts_with_all = ["file", "recheck"])]
     pub(crate) scheduler: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) face: Face,

@@ -114,6 +114,7 @@ const LINES: &[&str] = &[
     "wastenot rota error $'R\\e[2J'",
     "wastenot prove odd.rota",
     "wastenot prove bidi.rota",
+    "wastenot prove --replay odd.wn",
     "wastenot record -o $'/proc/none\\e[2J/x.wn' --for 1ms",
     "wastenot watch --save $'/proc/none\\e[2J/x'",
     "wastenot man $'no\\e[2J'",
