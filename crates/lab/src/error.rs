@@ -36,7 +36,7 @@ pub enum Error {
     Policy {
         /// File, line and column, both from 1.
         at: String,
-        /// What `rota explain` takes.
+        /// What `rota error` takes.
         code: &'static str,
         /// What is wrong, and how many other faults there are.
         what: String,

@@ -3,17 +3,17 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::solver::Kind;
-
 /// Why nothing can be said. That a solver does not know is no error but an answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A program was named as a solver, and is none.
-    #[error("{} is not {}", program.display(), kind.name())]
+    #[error("{} is not {name}", program.display())]
     NotASolver {
         /// What it should be.
-        kind: Kind,
+        name: &'static str,
+        /// How to get that.
+        recipe: &'static str,
         /// What was named.
         program: PathBuf,
     },
@@ -126,6 +126,20 @@ pub enum Error {
         /// What it lacks.
         why: String,
     },
+    /// A policy has an unsafe protocol.
+    #[error("`{policy}` uses an unsafe protocol")]
+    Unsafe {
+        /// Its name.
+        policy: String,
+    },
+    /// Something is asked of a text that it does not claim.
+    #[error("it does not claim `{claim}`")]
+    NotClaimed {
+        /// What is asked.
+        claim: String,
+        /// What it claims.
+        claims: Vec<String>,
+    },
     /// A file cannot be read or written.
     #[error("{}: {}", file.display(), error)]
     File {
@@ -140,10 +154,9 @@ impl Error {
     /// What to do.
     pub fn help(&self) -> String {
         match self {
-            Error::NotASolver { kind, .. } => format!(
-                "set WASTENOT_{} to a program that is, or unset it; {}",
-                kind.name().to_uppercase(),
-                kind.recipe()
+            Error::NotASolver { name, recipe, .. } => format!(
+                "set WASTENOT_{} to a program that is, or unset it; {recipe}",
+                name.to_uppercase(),
             ),
             Error::Start { .. } | Error::Crashed { .. } | Error::Garbage { .. } => {
                 "install it anew, or ask another solver (--solver)".to_owned()
@@ -163,6 +176,14 @@ impl Error {
                 "it was changed, or another version wrote it: make it anew: wastenot prove FILE \
                  --certificate DIR"
                     .to_owned()
+            }
+            Error::Unsafe { .. } => "add `--allow-unsafe` to accept it".to_owned(),
+            Error::NotClaimed { claim, claims } => {
+                match wastenot_model::nearest(claim, claims.iter().map(String::as_str)) {
+                    Some(near) => format!("did you mean `--claim {near}`?"),
+                    None if claims.is_empty() => "it has no claims: add `prove ...` to it".into(),
+                    None => format!("it claims {}", claims.join(", ")),
+                }
             }
             Error::File { .. } => "choose another folder".to_owned(),
             Error::NoTable { .. } | Error::BadCell { .. } | Error::TooLarge { .. } => {

@@ -1,33 +1,37 @@
-//! Proofs about policies: what has to hold, who decides whether it does, and what a text that is
-//! wrong leads to.
+//! Proofs of what policies claim: what has to hold, which engines answer whether it does, and what
+//! happens where it does not.
+//!
+//! A claim follows from [`obligations`]. Each [`engine`] refutes it, shows it, or is silent;
+//! [`judge()`] concludes from their answers. A counterexample is a situation that a run of the
+//! interpreter leads to; [`replay`] forces its steps again.
 
 pub mod cache;
 pub mod certificate;
 mod counterexample;
 mod digest;
 pub mod encode;
+pub mod engine;
 mod error;
 pub mod explore;
 pub mod ground;
-mod hints;
+mod judge;
 mod machines;
-pub mod mutants;
 pub mod obligations;
-mod own;
-mod partitions;
 pub mod replay;
 mod report;
 pub mod smt;
 pub mod solver;
-mod verdict;
+mod text;
 pub mod wakeup;
 mod warnings;
-mod written;
 
 pub use counterexample::Counterexample;
+pub use engine::{Finding, Judged, Options, Scope};
 pub use error::Error;
+pub use judge::{
+    Conclusion, Judgement, Outcome, Verdict, choose, judge, judge_partitions, judge_program,
+};
 pub use machines::{Small, machines};
-pub use partitions::judge_partitions;
-pub use report::{Judgement, report};
-pub use verdict::{Finding, Judged, Options, Outcome, Scope, Verdict, judge};
+pub use report::report;
+pub use text::interrupting;
 pub use warnings::{Warning, warnings};

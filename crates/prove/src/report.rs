@@ -5,8 +5,8 @@ use wastenot_model::{Report, Table, Value};
 use wastenot_rota::ir::{ClaimKind, Policy};
 
 use crate::explore::Bounds;
-use crate::hints::hint;
-use crate::{Finding, Judged, Options, Outcome, Scope, Verdict, Warning};
+use crate::text::hint;
+use crate::{Finding, Judged, Judgement, Options, Outcome, Scope, Verdict};
 
 /// What every proof takes for granted.
 const ASSUMPTIONS: [&str; 6] = [
@@ -15,29 +15,29 @@ const ASSUMPTIONS: [&str; 6] = [
     "atomic operations on idle flags and queues are sequentially consistent",
     "a change of affinity takes a task that waits out of its queue and puts it anew, and no CPU goes \
      on or off",
-    "the kernel's queues, the verifier and the JIT do what they say",
+    "the kernel's queues, the verifier and the JIT work as documented",
     "no number reaches 2^63: proofs know no end of numbers, and what runs saturates there",
     "a task that was given to a CPU directly is that CPU's; it may wait there up to a slice",
 ];
 
-/// What the label says.
+/// What the label means.
 const MODEL_ONLY: &str = "model only: in the model something is asked again under the lock that \
      emitted code asks without it";
 
-/// What `as given` says.
+/// What `as given` means.
 const AS_GIVEN: &str = "as given: these parameters are as the text gives them; with another value \
      the claim need not hold";
 
-/// What `lag` does not say.
-const LAG: &str = "lag: it bounds how far behind somebody is put who is new or wakes, for whom \
-     others then wait, and not how long anybody waits; who comes to a queue because its affinity \
-     changed, its CPU went off, or it was displaced keeps its key, and where that is ahead it may \
-     wait until the others have caught up";
+/// What `lag` does not bound.
+const LAG: &str = "lag: it bounds how far behind the others a task is put that is new or wakes, and \
+     for which others then wait; it does not bound how long a task waits. A task that comes to a \
+     queue because its affinity changed, its CPU went off, or it was displaced keeps its key, and \
+     where that is ahead it may wait until the others have caught up";
 
-/// What `explored` says.
-const EXPLORED: &str = "explored: without a solver, every situation was looked at on every machine \
-     of up to so many CPUs, with up to so many tasks, and one wakeup or move during an attempt \
-     where claims speak of such; less than --cpus and --tasks allow where a solver proved the \
+/// What `explored` means.
+const EXPLORED: &str = "explored: without a solver, every situation was examined on every machine of \
+     up to so many CPUs, with up to so many tasks, and one wakeup or move during an attempt where \
+     the claim is about such events; less than --cpus and --tasks allow where a solver proved the \
      claim meanwhile";
 
 fn is_model_only(judged: &Judged) -> bool {
@@ -48,17 +48,6 @@ fn is_model_only(judged: &Judged) -> bool {
 const NOT_COVERED: &str = "not covered: real-time, deadline and stop class tasks in the way; \
      bypass mode; migration-disabled tasks; latency in ms; fairness under arbitrary arrivals; \
      cache effects";
-
-/// What became of the claims of one policy, or of a program with partitions.
-#[derive(Clone, Debug)]
-pub struct Judgement<'p> {
-    /// The policy; `None` is the program as a whole.
-    pub policy: Option<&'p Policy>,
-    /// One verdict for each claim.
-    pub verdicts: Vec<Verdict>,
-    /// What to know of the policy, whatever its claims come to.
-    pub warnings: Vec<Warning>,
-}
 
 /// The verdicts on the policies of one file.
 pub fn report(
@@ -156,9 +145,8 @@ fn claims(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
     for (name, verdict) in each(judged) {
         let (outcome, scope, why) = match &verdict.outcome {
             Outcome::Proved(scope) => ("proved", Some(label(*scope)), None),
-            Outcome::Refuted(found) => ("refuted", None, Some(found.why())),
-            Outcome::Contradicted(what) => ("refuted", None, Some(contradicted(what))),
             Outcome::Unknown(why) => ("unknown", None, Some(why.clone())),
+            outcome => ("refuted", None, outcome.refutation()),
         };
         let model_only = scope.is_some() && verdict.obligations.iter().any(is_model_only);
         let as_given = as_given(verdict).join(", ");
@@ -242,10 +230,11 @@ fn not_shown(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<T
     table.shown = usize::MAX;
     for (_, verdict) in each(judged) {
         let why = match &verdict.outcome {
-            Outcome::Contradicted(what) => contradicted(what),
-            Outcome::Unknown(why) => why.clone(),
-            Outcome::Proved(_) | Outcome::Refuted(_) => continue,
+            Outcome::Unknown(why) => Some(why.clone()),
+            Outcome::Refuted(_) => None,
+            outcome => outcome.refutation(),
         };
+        let Some(why) = why else { continue };
         // What gave up stands there: the obligation that does not hold, before those that are open.
         let fails = |it: &&Judged| it.finding == Finding::Fails;
         let open = |it: &&Judged| matches!(it.finding, Finding::Open(_));
@@ -255,11 +244,6 @@ fn not_shown(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<T
         table.push(vec![verdict.claim.kind.name().into(), at.into(), why.into()]);
     }
     (!table.rows.is_empty()).then_some(table)
-}
-
-/// Why a claim does not hold that the text itself contradicts.
-fn contradicted(what: &str) -> String {
-    format!("it needs this, and the text says otherwise: {what}")
 }
 
 /// What to write where an obligation fails, each advice once.
@@ -347,7 +331,7 @@ fn follows(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
 fn about(name: &str) -> Option<&'static str> {
     Some(match name {
         "served" => "for each task that is put somewhere a CPU that may run it looks there",
-        "woken" => "whoever may run a task that is put and would find it is woken if it sleeps",
+        "woken" => "a CPU that may run a task that is put and would find it is woken if it sleeps",
         "protocol" => "every step of the wakeup protocol keeps its invariant",
         "reached" => "an idle CPU looks wherever a task may wait that it may run",
         "in_order" => "queues are first in, first out",
@@ -430,13 +414,13 @@ fn assumptions(judged: &[Judgement<'_>], options: &Options) -> Vec<String> {
     }
     match options.solvers.as_slice() {
         [] => all.push(
-            "no solver was asked: what the text alone does not say is proved of small machines \
+            "no solver was run: what the text alone does not show is proved for small machines \
              only"
                 .to_owned(),
         ),
         solvers => {
             let names: Vec<String> = solvers.iter().map(ToString::to_string).collect();
-            all.push(format!("asked: {}", names.join(", ")));
+            all.push(format!("solvers: {}", names.join(", ")));
         }
     }
     if each(judged).any(|(_, it)| it.explored.is_some()) {

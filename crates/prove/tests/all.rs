@@ -3,6 +3,9 @@
 #[cfg(test)]
 #[path = "all/certificate.rs"]
 mod certificate;
+#[cfg(test)]
+#[path = "all/circles.rs"]
+mod circles;
 #[path = "all/decided.rs"]
 mod decided;
 #[cfg(test)]
@@ -22,9 +25,6 @@ mod ground;
 #[cfg(test)]
 #[path = "all/interpreted.rs"]
 mod interpreted;
-#[cfg(test)]
-#[path = "all/mutants.rs"]
-mod mutants;
 #[cfg(test)]
 #[path = "all/partitions.rs"]
 mod partitions;

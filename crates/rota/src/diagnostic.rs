@@ -5,7 +5,7 @@ use crate::syntax::Span;
 /// One thing that is wrong: what, where, why, and what to write instead.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnostic {
-    /// `R101`: what `wastenot rota explain` takes.
+    /// `R101`: what `wastenot rota error` takes.
     pub code: &'static str,
     /// One line: what is wrong.
     pub message: String,

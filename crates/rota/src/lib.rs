@@ -13,7 +13,9 @@ pub mod interpret;
 pub mod ir;
 mod lower;
 pub mod partitions;
+pub mod paths;
 mod render;
+pub mod step;
 pub mod syntax;
 mod tree;
 

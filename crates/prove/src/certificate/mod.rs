@@ -11,6 +11,7 @@
 //! from the text: of one that was shortened or changed it says so. That the obligations are the
 //! right ones is not in the certificate: that is what wastenot itself is trusted with.
 
+mod conclude;
 mod recheck;
 mod write;
 

@@ -5,7 +5,7 @@ use wastenot_model::report::Unit;
 use wastenot_model::{CpuId, CpuSet, History, Table, Time, Value};
 
 use crate::Error;
-use crate::ground::FARTHEST;
+use crate::explore::Bounds;
 
 /// What the `format` of the source of such a History is.
 pub(crate) const FORMAT: &str = "prove";
@@ -14,7 +14,7 @@ pub(crate) const FORMAT: &str = "prove";
 /// CPU, of which a text may declare many.
 const ROWS: usize = 100_000;
 /// CPUs that a counterexample may have that is read back: none is looked for beyond.
-pub(crate) const CPUS: usize = FARTHEST.cpus;
+pub(crate) const CPUS: usize = Bounds::FARTHEST.cpus;
 
 const ABOUT: &str = "counterexample";
 const QUEUES: &str = "queues";

@@ -166,7 +166,7 @@ fn quantity(dimension: Dimension, number: i64) -> String {
 
 /// What somebody finds in a queue who may have none of its tasks.
 pub(crate) fn nobody(empty: bool) -> &'static str {
-    if empty { "empty" } else { "nobody there may run here" }
+    if empty { "empty" } else { "no task there may run here" }
 }
 
 /// `` `ready` of CPU 1 ``

@@ -15,10 +15,10 @@ impl Encoder<'_> {
         let count = format!("queued.{text}{}", self.read(names.when));
         if self.state(&count, per) {
             let all = over_groups(&count, per, |value| at_most(int(0), value));
-            self.assert("Nobody or some wait.", all);
+            self.assert("No tasks or some wait.", all);
             if let Some((_, at)) = self.occupied(queue) {
                 let waits = self.of_group(&count, per, at);
-                self.assert("Somebody waits there all the time.", at_most(int(1), waits));
+                self.assert("A task waits there all the time.", at_most(int(1), waits));
             }
         }
         self.held_still(queue, "queued", &count);
@@ -36,8 +36,8 @@ impl Encoder<'_> {
         let most = Term::Op(crate::smt::Op::Times, vec![int(WEIGHT_MAX), waiting.clone()]);
         let bounds = and([at_most(waiting, value.clone()), at_most(value.clone(), most)]);
         match self.is_bound(&value) {
-            false => self.assert("Each who waits weighs 1 to 10 000.", bounds),
-            true => self.assert_of_each("Each who waits weighs 1 to 10 000.", &value, bounds),
+            false => self.assert("Each task that waits weighs 1 to 10 000.", bounds),
+            true => self.assert_of_each("Each task that waits weighs 1 to 10 000.", &value, bounds),
         }
         value
     }

@@ -5,93 +5,14 @@
 
 use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame};
-use wastenot_rota::ir::{Attempt, Balance, Event};
+use wastenot_rota::ir::{Balance, Event, QueueAt};
+use wastenot_rota::step::{Next, Places, Progress};
 
 use super::handler::{self, Woken};
-use super::keys::Given;
 use super::periodic::{self, Moved, What};
-use super::situation::{Situation, World};
-
-/// One thing that happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// The CPU looks into a queue that it takes from, and finds nobody who may run there.
-    Took {
-        /// Which queue.
-        queue: usize,
-        /// Whose.
-        group: usize,
-    },
-    /// The CPU reads what the filter asks of a candidate.
-    Read {
-        /// Whose queue.
-        group: usize,
-        /// Whether it passed the filter.
-        passed: bool,
-    },
-    /// The CPU locks the queue of a candidate and finds nobody it may have.
-    Tried {
-        /// Whose queue.
-        group: usize,
-        /// Somebody is there who may run on the CPU: it is the re-check that says no.
-        refused: bool,
-    },
-    /// The CPU takes a task that it may not.
-    Stole {
-        /// Whose queue.
-        group: usize,
-        /// Which.
-        task: usize,
-    },
-    /// Periodic balancing moves a task.
-    Moved {
-        /// Which CPU does it.
-        by: CpuId,
-        /// Which.
-        task: usize,
-        /// From which queue, and whose.
-        from: (usize, usize),
-        /// Into which, and whose.
-        into: (usize, usize),
-    },
-    /// A handler sets the key of a task, or puts it into its queue.
-    Sets {
-        /// Of which event.
-        event: Event,
-        /// Which variable.
-        var: usize,
-        /// What it was, or the least key of the queue.
-        before: i64,
-        /// What it is.
-        after: i64,
-        /// Whether `before` is the least key of the queue.
-        least: bool,
-        /// What it was computed of.
-        given: Given,
-    },
-    /// A task is woken, or put for another reason, and waits.
-    Woken {
-        /// Which.
-        task: usize,
-        /// By which event.
-        event: Event,
-        /// Where it was last.
-        prev: CpuId,
-        /// In which queue.
-        queue: usize,
-        /// Whose.
-        group: usize,
-    },
-    /// The CPU goes to sleep.
-    GivesUp,
-}
-
-impl From<&Moved> for Step {
-    fn from(moved: &Moved) -> Step {
-        let Moved { by, task, from, into, .. } = *moved;
-        Step::Moved { by, task, from, into }
-    }
-}
+use super::situation::Situation;
+use super::step::Step;
+use super::world::World;
 
 /// What others may do during an attempt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,32 +42,38 @@ pub(super) fn never_finds(world: &World<'_>, situation: &Situation, cpu: CpuId) 
 }
 
 fn run(mut attempt: Running<'_, '_>, situation: &Situation, events: Events) -> Option<Vec<Step>> {
-    let at = Pc { attempt: 0, scan: None, situation: situation.clone(), events };
+    let progress = if attempt.patient { Progress::patient() } else { Progress::default() };
+    let at = Pc { progress, situation: situation.clone(), events };
     attempt.fails(&at).then_some(attempt.steps)
 }
 
 /// Where an attempt is.
 #[derive(Clone)]
 struct Pc {
-    /// Index into the policy's dispatch.
-    attempt: usize,
-    /// How far a balance is.
-    scan: Option<Scan>,
+    progress: Progress,
     situation: Situation,
     /// What may still happen.
     events: Events,
 }
 
-/// How far a balance is at one of its levels.
-#[derive(Clone)]
-struct Scan {
-    level: usize,
-    /// Candidates that were not read yet.
-    unread: Vec<usize>,
-    /// Candidates that passed and were not tried yet, with what the re-check remembers.
-    passed: Vec<(usize, Vec<i64>)>,
-    /// How many may still be tried.
-    tries: u64,
+/// Where a CPU looks in a situation.
+struct Looks<'a, 'p> {
+    world: &'a World<'p>,
+    situation: &'a Situation,
+    cpu: CpuId,
+}
+
+impl Places for Looks<'_, '_> {
+    fn own(&self, queue: &QueueAt) -> (usize, usize) {
+        let look = self.world.look(self.situation, None);
+        let per = self.world.per[queue.queue];
+        (queue.queue, self.world.frame_at(self.cpu).queue(&look, queue, per))
+    }
+    fn candidates(&self, level: usize) -> Vec<usize> {
+        let Some(balance) = &self.world.policy.idle else { return Vec::new() };
+        let per = self.world.per[balance.from];
+        self.world.tree().victims(self.cpu, per, &balance.levels, level).collect()
+    }
 }
 
 struct Running<'w, 'p> {
@@ -203,86 +130,51 @@ impl Running<'_, '_> {
 
     /// The next step of the CPU itself.
     fn goes_on(&mut self, at: &Pc) -> bool {
-        match &at.scan {
-            Some(scan) => self.scans(at, scan),
-            None => self.next_attempt(at),
-        }
-    }
-
-    fn next_attempt(&mut self, at: &Pc) -> bool {
-        let policy = self.world.policy;
-        match (policy.dispatch.get(at.attempt), &policy.idle) {
-            (None, _) => {
+        let (policy, cpu) = (self.world.policy, self.cpu);
+        let mut progress = at.progress.clone();
+        let looks = Looks { world: self.world, situation: &at.situation, cpu };
+        let all = match progress.next(policy, &looks) {
+            Next::Sleeps => {
                 self.steps.push(Step::GivesUp);
-                true
+                return true;
             }
-            (Some(Attempt::Take(queue, _)), _) => {
-                let look = self.world.look(&at.situation, None);
-                let group = self.frame().queue(&look, queue, self.world.per[queue.queue]);
-                if self.finds(&at.situation, queue.queue, group) {
+            Next::Takes((queue, group)) => {
+                if self.finds(&at.situation, queue, group) {
                     return false;
                 }
-                self.steps.push(Step::Took { queue: queue.queue, group });
-                self.fails(&Pc { attempt: at.attempt + 1, ..at.clone() })
+                self.steps.push(Step::Took { queue, group });
+                progress.took_none();
+                return self.fails(&Pc { progress, ..at.clone() });
             }
-            (Some(Attempt::Balance), Some(balance)) => {
-                let scan = Some(self.begin(balance, 0));
-                self.goes_on(&Pc { scan, ..at.clone() })
+            Next::Reads(unread) => {
+                let group = unread[0];
+                return self.reads(at, progress, group);
             }
-            (Some(Attempt::Balance), None) => {
-                self.fails(&Pc { attempt: at.attempt + 1, ..at.clone() })
-            }
-        }
-    }
-
-    fn begin(&self, balance: &Balance, level: usize) -> Scan {
-        let per = self.world.per[balance.from];
-        let victims = self.world.tree().victims(self.cpu, per, &balance.levels, level);
-        let mut unread: Vec<usize> = victims.collect();
-        unread.reverse();
-        let retry = balance.retry.filter(|_| !self.patient);
-        let tries = retry.map_or(u64::MAX, |retry| retry.saturating_add(1));
-        Scan { level, unread, passed: Vec::new(), tries }
-    }
-
-    fn scans(&mut self, at: &Pc, scan: &Scan) -> bool {
-        let Some(balance) = &self.world.policy.idle else { return false };
-        if let Some(&group) = scan.unread.last() {
-            return self.reads(at, scan, balance, group);
-        }
-        if scan.passed.is_empty() || scan.tries == 0 {
-            let level = scan.level + 1;
-            let next = match level < balance.levels.len() {
-                true => Pc { scan: Some(self.begin(balance, level)), ..at.clone() },
-                false => Pc { scan: None, attempt: at.attempt + 1, ..at.clone() },
-            };
-            return self.goes_on(&next);
-        }
+            Next::Tries(passed) => passed.iter().map(|(group, _)| *group).collect::<Vec<usize>>(),
+        };
+        let Some(balance) = &policy.idle else { return false };
         // Which is tried first matters only if not all are, or something happens meanwhile.
         let any = balance.retry.is_some() || at.events != Events::default();
-        let orders = if any { scan.passed.len() } else { 1 };
-        (0..orders).any(|index| self.tries(at, scan, balance, index))
+        let orders = if any { &all[..] } else { &all[..1] };
+        orders.iter().any(|&group| self.tries(at, progress.clone(), balance, group))
     }
 
-    fn reads(&mut self, at: &Pc, scan: &Scan, balance: &Balance, group: usize) -> bool {
+    fn reads(&mut self, at: &Pc, mut progress: Progress, group: usize) -> bool {
+        let Some(balance) = &self.world.policy.idle else { return false };
         let look = self.world.look(&at.situation, None);
         let mut frame = self.balance_frame(balance, group);
         let passed = frame.bool(&look, &self.world.per, &balance.filter);
         self.steps.push(Step::Read { group, passed });
-        let mut next = scan.clone();
-        next.unread.pop();
-        if passed {
+        let seen = passed.then(|| {
             let remembered = balance.remembered();
-            let seen = remembered.iter().map(|num| frame.num(&look, &self.world.per, num));
-            next.passed.push((group, seen.collect()));
-        }
-        self.fails(&Pc { scan: Some(next), ..at.clone() })
+            remembered.iter().map(|num| frame.num(&look, &self.world.per, num)).collect()
+        });
+        progress.read(group, seen);
+        self.fails(&Pc { progress, ..at.clone() })
     }
 
-    fn tries(&mut self, at: &Pc, scan: &Scan, balance: &Balance, index: usize) -> bool {
-        let mut next = scan.clone();
-        let (group, seen) = next.passed.remove(index);
-        next.tries -= 1;
+    fn tries(&mut self, at: &Pc, mut progress: Progress, balance: &Balance, group: usize) -> bool {
+        let seen = progress.tries(group);
         let steps = self.steps.len();
         let there = self.finds(&at.situation, balance.from, group);
         let refused = there && !self.rechecks(&at.situation, balance, group, seen);
@@ -290,7 +182,7 @@ impl Running<'_, '_> {
             return false;
         }
         self.steps.push(Step::Tried { group, refused });
-        let fails = self.fails(&Pc { scan: Some(next), ..at.clone() });
+        let fails = self.fails(&Pc { progress, ..at.clone() });
         if !fails {
             self.steps.truncate(steps);
         }

@@ -1,10 +1,12 @@
 //! What a handler does to a situation, whatever it may find.
 
 use wastenot_model::CpuId;
-use wastenot_rota::eval::{At, Frame};
-use wastenot_rota::ir::{Event, Level, Set, Stmt};
+use wastenot_rota::eval::Frame;
+use wastenot_rota::ir::{Bool, Event, Level, Place as Where, Stmt};
+use wastenot_rota::paths::{Best, Way, follow};
 
-use super::situation::{Place, Situation, World};
+use super::situation::{Place, Situation};
+use super::world::World;
 
 /// A task was woken and waits.
 #[derive(Clone, Debug)]
@@ -34,10 +36,12 @@ pub(super) fn wakes(world: &World<'_>, situation: &Situation, cpu: CpuId) -> Vec
         }
         for &prev in world.cpus().iter().filter(|&&prev| state.allowed(prev)) {
             let frame = Frame { prev: Some(prev), here: Some(prev), ..world.frame() };
-            let mut run = Run { world, task, busy: cpu, ends: Vec::new() };
+            let situation = situation.clone();
+            let run = Run { world, task, busy: cpu, situation, frame, put: None };
+            let mut ends = Vec::new();
             let body = &world.policy.handlers[Event::Wake as usize];
-            run.block(&[body.as_slice()], situation.clone(), &frame, None);
-            for (after, put) in run.ends {
+            follow(body, run, &mut |run| ends.push((run.situation, run.put)));
+            for (after, put) in ends {
                 let Some((queue, group)) = put else { continue };
                 if !told.contains(&after) {
                     told.push(after.clone());
@@ -49,85 +53,83 @@ pub(super) fn wakes(world: &World<'_>, situation: &Situation, cpu: CpuId) -> Vec
     woken
 }
 
-/// Where a task was put, if it was.
-type Put = Option<(usize, usize)>;
-
+/// A way through the handler, as far as it was gone.
+#[derive(Clone)]
 struct Run<'w, 'p> {
     world: &'w World<'p>,
     task: usize,
     /// The CPU in an attempt: its flag is not there to be claimed.
     busy: CpuId,
-    ends: Vec<(Situation, Put)>,
+    situation: Situation,
+    frame: Frame,
+    /// Where the task was put, if it was.
+    put: Option<(usize, usize)>,
 }
 
-impl Run<'_, '_> {
-    /// `blocks` are done one after the other, the innermost first.
-    fn block(&mut self, blocks: &[&[Stmt]], mut situation: Situation, frame: &Frame, put: Put) {
-        let mut blocks = blocks.to_vec();
-        let mut frame = frame.clone();
-        let mut put = put;
-        loop {
-            let Some(block) = blocks.last_mut() else {
-                return self.ends.push((situation, put));
-            };
-            let Some((stmt, rest)) = block.split_first() else {
-                blocks.pop();
-                continue;
-            };
-            *block = rest;
-            let look = self.world.look(&situation, Some(self.task));
-            match stmt {
-                Stmt::Claim { slot, within, near, .. } => {
-                    let near = frame.place(&look, near);
-                    for found in self.idle(&situation, near, *within) {
-                        let mut next = frame.clone();
-                        next.set_slot(*slot, found);
-                        self.block(&blocks, situation.clone(), &next, put);
-                    }
-                    return;
-                }
-                Stmt::Pick { slot, set, item, key, greatest } => {
-                    let key = (set as &Set, *item, key, *greatest);
-                    let picked = frame.pick(&look, &self.world.per, key);
-                    frame.set_slot(*slot, picked);
-                }
-                Stmt::Let(slot, num) => {
-                    let value = frame.num(&look, &self.world.per, num);
-                    frame.set_local(*slot, value);
-                }
-                Stmt::SetTask(..) | Stmt::Kick { .. } => {}
-                Stmt::SetCpu { var, cpu, value, add } => {
-                    let cpu = frame.cpu(&look, cpu);
-                    let value = frame.num(&look, &self.world.per, value);
-                    let cell = &mut situation.vars[cpu.index()][*var];
-                    *cell = if *add { cell.saturating_add(value) } else { value };
-                }
-                Stmt::Put(to) => {
-                    let queue = to.queue.queue;
-                    let group = frame.queue(&look, &to.queue, self.world.per[queue]);
-                    situation.tasks[self.task].place = Place::Waits { queue, group };
-                    put = Some((queue, group));
-                }
-                Stmt::Run { slot, .. } => {
-                    if let Some(cpu) = frame.slots.get(*slot).copied().flatten() {
-                        situation.tasks[self.task].place = Place::Runs(cpu);
-                    }
-                }
-                Stmt::If { condition, then, otherwise } => {
-                    let yes = frame.bool(&look, &self.world.per, condition);
-                    blocks.push(if yes { then } else { otherwise });
+impl<'p> Way<'p> for Run<'_, 'p> {
+    fn does(&mut self, stmt: &'p Stmt) -> bool {
+        let look = self.world.look(&self.situation, Some(self.task));
+        match stmt {
+            Stmt::Let(slot, num) => {
+                let value = self.frame.num(&look, &self.world.per, num);
+                self.frame.set_local(*slot, value);
+            }
+            Stmt::SetCpu { var, cpu, value, add } => {
+                let cpu = self.frame.cpu(&look, cpu);
+                let value = self.frame.num(&look, &self.world.per, value);
+                let cell = &mut self.situation.vars[cpu.index()][*var];
+                *cell = if *add { cell.saturating_add(value) } else { value };
+            }
+            Stmt::Put(to) => {
+                let queue = to.queue.queue;
+                let group = self.frame.queue(&look, &to.queue, self.world.per[queue]);
+                self.situation.tasks[self.task].place = Place::Waits { queue, group };
+                self.put = Some((queue, group));
+            }
+            Stmt::Run { slot, .. } => {
+                if let Some(cpu) = self.frame.slots.get(*slot).copied().flatten() {
+                    self.situation.tasks[self.task].place = Place::Runs(cpu);
                 }
             }
+            _ => {}
         }
+        true
     }
 
-    /// What a claim finds: any idle CPU, or none if there is none.
-    fn idle(&self, situation: &Situation, near: At, within: Option<Level>) -> Vec<Option<CpuId>> {
-        let task = &situation.tasks[self.task];
+    /// A claim finds any idle CPU, or none if there is none.
+    fn claims(self, slot: usize, within: Option<Level>, near: &'p Where) -> Vec<Self> {
+        let look = self.world.look(&self.situation, Some(self.task));
+        let task = &self.situation.tasks[self.task];
         let usable =
-            |cpu: &CpuId| *cpu != self.busy && task.allowed(*cpu) && situation.is_idle(*cpu);
-        let inside = self.world.inside(near, within).into_iter();
-        let found: Vec<Option<CpuId>> = inside.filter(usable).map(Some).collect();
-        if found.is_empty() { vec![None] } else { found }
+            |cpu: &CpuId| *cpu != self.busy && task.allowed(*cpu) && self.situation.is_idle(*cpu);
+        let inside = self.world.inside(self.frame.place(&look, near), within).into_iter();
+        let mut found: Vec<Option<CpuId>> = inside.filter(usable).map(Some).collect();
+        if found.is_empty() {
+            found.push(None);
+        }
+        let with = |cpu| {
+            let mut next = self.clone();
+            next.frame.set_slot(slot, cpu);
+            next
+        };
+        found.into_iter().map(with).collect()
+    }
+
+    fn picks(mut self, slot: usize, best: Best<'p>) -> Vec<Self> {
+        let look = self.world.look(&self.situation, Some(self.task));
+        let picked = self.frame.pick(&look, &self.world.per, best);
+        self.frame.set_slot(slot, picked);
+        vec![self]
+    }
+
+    fn branches(
+        mut self,
+        condition: &'p Bool,
+        then: &'p [Stmt],
+        otherwise: &'p [Stmt],
+    ) -> Vec<(Self, &'p [Stmt])> {
+        let look = self.world.look(&self.situation, Some(self.task));
+        let yes = self.frame.bool(&look, &self.world.per, condition);
+        vec![(self, if yes { then } else { otherwise })]
     }
 }

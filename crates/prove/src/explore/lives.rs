@@ -7,9 +7,10 @@ use std::collections::BTreeSet;
 
 use wastenot_rota::ir::Event;
 
-use super::keys::{End, Given, ends};
-use super::sets::Sets;
-use super::situation::World;
+use super::numbers::{Call, End, ends};
+use super::step::Given;
+use super::world::World;
+use crate::text::Sets;
 
 /// How long it runs, in ns: around the sizes of slices and lags, and very long.
 const RUNS: [i64; 4] = [1, 999_999, 5_000_000, 1_000_000_000_000_000];
@@ -54,16 +55,6 @@ struct Life {
 
 /// Keys of tasks that wait: since when, and in which queue.
 type Keys = BTreeSet<(i64, usize, i64)>;
-
-/// A call of a handler.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Call {
-    pub(super) event: Event,
-    /// What it finds.
-    pub(super) given: Given,
-    /// Of `stop`: which variables of the task have risen since it was queued, or started directly.
-    pub(super) risen: Vec<bool>,
-}
 
 /// Every call of a handler, with what it finds: those in which all variables of the task that
 /// handlers set are equal, and so are the least keys of all queues, which is how they are told.

@@ -1,31 +1,42 @@
-//! The explorer: looks at every situation on every small machine, without any solver.
+//! The explorer: every situation on every small machine, without any solver.
+//!
+//! `situation`, `world`, `placed`, `step`, `test`, `bounds` and `found` are what all searches speak
+//! of; `search` goes through situations, and `claims` decides whether one breaks a claim.
 
 mod attempt;
+mod bounds;
 mod claims;
-mod compared;
+mod found;
 mod handler;
 mod keys;
 mod lives;
 mod moved;
+mod numbers;
 mod periodic;
+mod placed;
 mod placing;
 mod range;
 mod search;
-mod sets;
 mod situation;
+mod step;
+mod test;
 mod unseen;
+mod world;
 
-pub use attempt::{Events, Step, failing};
-pub(crate) use claims::fitting;
-pub use claims::{Broken, Test, Wrong, tests};
-pub(crate) use compared::Compared;
-pub use keys::Given;
-pub(crate) use keys::broken;
-pub(crate) use moved::moves_somebody;
+pub use attempt::{Events, failing};
+pub use bounds::{Bounds, Effort};
+pub use claims::Broken;
+pub use found::{Doubt, Found, Searched};
+pub use moved::moves_somebody;
+pub(crate) use numbers::broken;
+pub use placed::{Placed, Placings};
 pub(crate) use placing::Asks;
-pub use placing::{Doubt, Placed, Placings, placed, waits};
+pub use placing::{placed, waits};
 pub(crate) use search::weights;
-pub use search::{Bounds, Effort, Found, Searched, search, search_on};
-pub(crate) use sets::{Sets, begins};
-pub use situation::{Looking, Place, Situation, Task, World};
+pub use search::{Confirm, search, search_on};
+pub use situation::{Place, Situation, Task};
+pub use step::{Given, Step};
+pub(crate) use test::fitting;
+pub use test::{Test, Wrong, tests};
 pub(crate) use unseen::unseen;
+pub use world::{Looking, World};

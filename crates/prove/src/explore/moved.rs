@@ -7,7 +7,7 @@ use wastenot_rota::Tree;
 use wastenot_rota::eval::{At, Frame, Look};
 use wastenot_rota::ir::{Bool, Num, Periodic, Place, Policy, Visitor, visit_bool, visit_num};
 
-use super::situation::World;
+use super::world::World;
 use crate::machines;
 
 /// Machines that are looked at: two groups of each level are enough for one to take from another.
@@ -20,7 +20,7 @@ const POWERS: std::ops::Range<u32> = 6..41;
 /// Whether on some machine somebody moves a task out of a queue of some length while so many wait
 /// in each other one; all CPUs run tasks, or none does. `None`: nobody does, but the guard asks
 /// for more than the lengths of the two queues.
-pub(crate) fn moves_somebody(policy: &Policy, periodic: &Periodic, others: i64) -> Option<bool> {
+pub fn moves_somebody(policy: &Policy, periodic: &Periodic, others: i64) -> Option<bool> {
     let all = (2..=CPUS).flat_map(|cpus| machines(policy, cpus));
     let some = all.into_iter().any(|small| {
         let world = World::new(policy, &small);

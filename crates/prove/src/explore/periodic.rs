@@ -4,7 +4,9 @@ use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame};
 use wastenot_rota::ir::Periodic;
 
-use super::situation::{Place, Situation, World};
+use super::situation::{Place, Situation};
+use super::step::Step;
+use super::world::World;
 
 /// A task was moved from queue to queue.
 #[derive(Clone, Debug)]
@@ -19,6 +21,13 @@ pub(super) struct Moved {
     pub(super) into: (usize, usize),
     /// What it is like then.
     pub(super) after: Situation,
+}
+
+impl From<&Moved> for Step {
+    fn from(moved: &Moved) -> Step {
+        let Moved { by, task, from, into, .. } = *moved;
+        Step::Moved { by, task, from, into }
+    }
 }
 
 /// A move: by whom, of which task, from which queue of whom, into which.

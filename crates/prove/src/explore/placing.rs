@@ -6,33 +6,19 @@ use std::collections::BTreeSet;
 use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame};
 use wastenot_rota::ir::{
-    Balance, Bool, Event, Level, Num, Place as Where, Put, Set, Stmt, Visitor, visit_balance,
+    Balance, Bool, Event, Level, Num, Place as Where, Put, Stmt, Visitor, visit_balance,
     visit_block,
 };
+use wastenot_rota::paths::{self, Best, Way};
 
-use super::claims::{Test, Wrong};
-use super::compared::Compared;
+use super::found::Doubt;
 use super::periodic::leaders;
+use super::placed::{Placed, Placings, Queue};
 use super::range::{Range, Sample, Seen, all};
-use super::sets::Sets;
-use super::situation::{Place, Situation, Task, World};
-
-/// A place where a handler puts a task that may run on some CPUs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placed {
-    /// The queue.
-    pub queue: usize,
-    /// Whose.
-    pub group: usize,
-    /// Where the task was last.
-    pub prev: CpuId,
-    /// By which event.
-    pub event: Event,
-    /// Idle CPUs are looked for in this group of where it was last.
-    pub wake: Level,
-    /// Others that the handler kicks afterwards.
-    pub kicked: Vec<CpuId>,
-}
+use super::situation::{Place, Situation, Task};
+use super::test::{Test, Wrong};
+use super::world::{Looking, World};
+use crate::text::{Compared, Sets};
 
 impl Placed {
     /// Whether a CPU is woken for the task, if it is one that sleeps and would take it.
@@ -43,37 +29,10 @@ impl Placed {
     }
 }
 
-/// A queue of the policy, and whose.
-type Queue = (usize, usize);
-
-/// Where tasks that may run on some CPUs come to wait.
-#[derive(Clone, Debug, Default)]
-pub struct Placings {
-    /// Where they are put, each by a path that some handler goes.
-    sure: Vec<Placed>,
-    /// By a path of which that is not known.
-    doubtful: Vec<Placed>,
-    /// All queues where they come to wait, put or moved there.
-    waits: BTreeSet<Queue>,
-    /// More queues of which that is not known.
-    perhaps: BTreeSet<Queue>,
-}
-
-/// Where a task may come to wait, or may not; so nobody looked at it there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doubt {
-    /// Whether this handler ever goes each way to its `put` into this queue.
-    Put(Event, usize),
-    /// Whether periodic balancing ever moves a task into this queue.
-    Move(usize),
-    /// Whether any run leads to what would break the claim.
-    Run,
-}
-
 /// Everywhere that a task with this affinity is put, for all that is known: on each path some
 /// lengths of queues lead, or nothing but what is found.
 pub fn placed<'w>(world: &'w World<'_>, mask: u32) -> Cow<'w, [Placed]> {
-    match world.placings(mask) {
+    match world.placings(mask, placings) {
         Cow::Borrowed(placings) => Cow::Borrowed(&placings.sure),
         Cow::Owned(placings) => Cow::Owned(placings.sure),
     }
@@ -85,7 +44,7 @@ pub(super) fn doubt(world: &World<'_>, tests: &[Test]) -> Option<Doubt> {
     let how = tests.iter().any(|test| test.wakes > 0 || test.wrong == Wrong::NotWoken);
     let mut masks = 1..1_u32 << world.cpus().len();
     masks.find_map(|mask| {
-        let placings = world.placings(mask);
+        let placings = world.placings(mask, placings);
         let known = |placed: &Placed| placings.waits.contains(&(placed.queue, placed.group));
         let put = placings.doubtful.iter().find(|placed| how || !known(placed));
         let put = put.map(|placed| Doubt::Put(placed.event, placed.queue));
@@ -96,14 +55,14 @@ pub(super) fn doubt(world: &World<'_>, tests: &[Test]) -> Option<Doubt> {
 /// The queues where a task with this affinity can come to wait: put there, or moved there by
 /// periodic balancing.
 pub fn waits<'w>(world: &'w World<'_>, mask: u32) -> Cow<'w, BTreeSet<Queue>> {
-    match world.placings(mask) {
+    match world.placings(mask, placings) {
         Cow::Borrowed(placings) => Cow::Borrowed(&placings.waits),
         Cow::Owned(placings) => Cow::Owned(placings.waits),
     }
 }
 
 /// Works out where tasks with this affinity are put, and moved from there.
-pub(super) fn placings(world: &World<'_>, mask: u32) -> Placings {
+fn placings(world: &World<'_>, mask: u32) -> Placings {
     let task = Task { place: Place::Away, mask, weight: 100 };
     let situation = Situation { tasks: vec![task], vars: Vec::new() };
     let sets = Sets::of(world.policy);
@@ -359,29 +318,6 @@ fn is_quiet(block: &[Stmt]) -> bool {
     })
 }
 
-impl Way<'_> {
-    /// Nothing is known any more of what a block may have set.
-    fn forgets(&mut self, block: &[Stmt]) {
-        for stmt in block {
-            match stmt {
-                Stmt::SetTask(var, _) => self.task_vars[*var] = Range::ANY,
-                Stmt::SetCpu { var, .. } => self.cpu_vars[*var] = Range::ANY,
-                Stmt::Let(slot, _) => self.set_local(*slot, Range::ANY),
-                Stmt::If { then, otherwise, .. } => {
-                    self.forgets(then);
-                    self.forgets(otherwise);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn set_local(&mut self, slot: usize, value: Range) {
-        self.locals.resize(self.locals.len().max(slot + 1), Range::ANY);
-        self.locals[slot] = value;
-    }
-}
-
 /// The ways through the handler of an event.
 struct Walk<'w, 'p> {
     world: &'w World<'p>,
@@ -395,20 +331,7 @@ struct Walk<'w, 'p> {
     doubtful: Vec<Placed>,
 }
 
-/// A way, as far as it was gone.
-#[derive(Clone)]
-struct Way<'p> {
-    frame: Frame,
-    task_vars: Vec<Range>,
-    cpu_vars: Vec<Range>,
-    locals: Vec<Range>,
-    put: Option<&'p Put>,
-    kicked: Vec<CpuId>,
-    /// Nothing but what is known decided it.
-    sure: bool,
-}
-
-impl<'w, 'p> Walk<'w, 'p> {
+impl Walk<'_, '_> {
     /// First with nothing known but the machine and the task; then, where that does not say which
     /// way is gone, in many samples.
     fn all(&mut self) {
@@ -434,130 +357,142 @@ impl<'w, 'p> Walk<'w, 'p> {
     }
 
     fn goes(&mut self) {
-        let policy = self.world.policy;
-        let frame = Frame { prev: Some(self.prev), here: Some(self.here), ..self.world.frame() };
-        let is_new = self.event == Event::New;
-        let (task_vars, cpu_vars) = begun(self.world, self.sets, is_new, self.sample);
-        let sure = self.here == self.prev;
+        let Walk { world, situation, sets, event, prev, here, sample, .. } = *self;
+        let frame = Frame { prev: Some(prev), here: Some(here), ..world.frame() };
+        let (task_vars, cpu_vars) = begun(world, sets, event == Event::New, sample);
+        let sure = here == prev;
         let (locals, put, kicked) = (Vec::new(), None, Vec::new());
-        let begun = Way { frame, task_vars, cpu_vars, locals, put, kicked, sure };
-        self.follow(&[&policy.handlers[self.event as usize]], begun);
-    }
-
-    /// `blocks` are done one after the other, the last first.
-    fn follow(&mut self, blocks: &[&'p [Stmt]], mut way: Way<'p>) {
-        let mut blocks = blocks.to_vec();
-        while let Some(block) = blocks.last_mut() {
-            let Some((stmt, rest)) = block.split_first() else {
-                blocks.pop();
-                continue;
-            };
-            *block = rest;
-            let look = self.world.look(self.situation, Some(0));
-            match stmt {
-                Stmt::Claim { slot, within, near, .. } => {
-                    let near = way.frame.place(&look, near);
-                    let inside = self.world.inside(near, *within);
-                    let able = inside.into_iter().filter(|&cpu| look.may_run(cpu));
-                    for found in std::iter::once(None).chain(able.map(Some)) {
-                        let mut next = way.clone();
-                        next.frame.set_slot(*slot, found);
-                        self.follow(&blocks, next);
-                    }
-                    return;
-                }
-                Stmt::Pick { slot, set, item, key, greatest } => {
-                    let best = self.best(&way, (set, *item, key, *greatest));
-                    let sure = way.sure && best.len() == 1;
-                    for cpu in best {
-                        let mut next = Way { sure, ..way.clone() };
-                        next.frame.set_slot(*slot, Some(cpu));
-                        self.follow(&blocks, next);
-                    }
-                    return;
-                }
-                Stmt::If { condition, then, otherwise } => {
-                    let mut frame = way.frame.clone();
-                    let holds = self.seen(&way).bool(&mut frame, condition);
-                    if holds.is_none() && is_quiet(then) && is_quiet(otherwise) {
-                        [then, otherwise].iter().for_each(|branch| way.forgets(branch));
-                        continue;
-                    }
-                    if let Some(holds) = holds {
-                        blocks.push(if holds { then } else { otherwise });
-                        continue;
-                    }
-                    for branch in [then, otherwise] {
-                        let mut blocks = blocks.clone();
-                        blocks.push(branch);
-                        self.follow(&blocks, Way { sure: false, ..way.clone() });
-                    }
-                    return;
-                }
-                // Nobody is looked for whom a kick could add to.
-                Stmt::Put(put) if put.wake == Level::Machine => {
-                    way.put = Some(put);
-                    break;
-                }
-                plain => self.does(plain, &mut way),
+        let from = From { world, situation, sets, sample };
+        let begun = Gone { from, frame, task_vars, cpu_vars, locals, put, kicked, sure };
+        let body = &world.policy.handlers[event as usize];
+        paths::follow(body, begun, &mut |gone: Gone<'_, '_>| {
+            let sure = gone.sure;
+            let Some(placed) = gone.placed(event, prev) else { return };
+            let into = if sure { &mut self.sure } else { &mut self.doubtful };
+            if !into.contains(&placed) {
+                into.push(placed);
             }
-        }
-        self.ends(way);
+        });
     }
+}
 
-    /// A statement that leads on.
-    fn does(&self, stmt: &'p Stmt, way: &mut Way<'p>) {
-        let mut frame = way.frame.clone();
+/// What all ways have in common.
+#[derive(Clone, Copy)]
+struct From<'w, 'p> {
+    world: &'w World<'p>,
+    situation: &'w Situation,
+    sets: &'w Sets,
+    sample: Option<Sample>,
+}
+
+/// A way, as far as it was gone.
+#[derive(Clone)]
+struct Gone<'w, 'p> {
+    from: From<'w, 'p>,
+    frame: Frame,
+    task_vars: Vec<Range>,
+    cpu_vars: Vec<Range>,
+    locals: Vec<Range>,
+    put: Option<&'p Put>,
+    kicked: Vec<CpuId>,
+    /// Nothing but what is known decided it.
+    sure: bool,
+}
+
+impl<'p> Way<'p> for Gone<'_, 'p> {
+    fn does(&mut self, stmt: &'p Stmt) -> bool {
+        let mut frame = self.frame.clone();
         match stmt {
             Stmt::Let(slot, num) => {
-                let value = self.seen(way).num(&mut frame, num);
-                way.set_local(*slot, value);
+                let value = self.seen().num(&mut frame, num);
+                self.set_local(*slot, value);
             }
             Stmt::SetTask(var, num) => {
-                way.task_vars[*var] = self.seen(way).num(&mut frame, num);
+                self.task_vars[*var] = self.seen().num(&mut frame, num);
             }
             // Of this CPU or of another one.
-            Stmt::SetCpu { var, .. } => way.cpu_vars[*var] = Range::ANY,
-            Stmt::Put(put) => way.put = Some(put),
-            Stmt::Kick { cpu, .. } if way.put.is_some() => {
-                let look = self.world.look(self.situation, Some(0));
-                way.kicked.push(frame.cpu(&look, cpu));
+            Stmt::SetCpu { var, .. } => self.cpu_vars[*var] = Range::ANY,
+            Stmt::Put(put) => {
+                self.put = Some(put);
+                // No CPU is looked for that a kick could add to.
+                return put.wake != Level::Machine;
+            }
+            Stmt::Kick { cpu, .. } if self.put.is_some() => {
+                self.kicked.push(frame.cpu(&self.look(), cpu));
             }
             _ => {}
         }
+        true
     }
 
-    fn ends(&mut self, way: Way<'p>) {
-        let Some(put) = way.put else { return };
-        let look = self.world.look(self.situation, Some(0));
-        let (queue, group) = self.queue(&way, put);
-        let (prev, event, wake) = (self.prev, self.event, put.wake);
+    fn claims(self, slot: usize, within: Option<Level>, near: &'p Where) -> Vec<Self> {
+        let look = self.look();
+        let inside = self.from.world.inside(self.frame.place(&look, near), within);
+        let able = inside.into_iter().filter(|&cpu| look.may_run(cpu));
+        std::iter::once(None).chain(able.map(Some)).map(|found| self.found(slot, found)).collect()
+    }
+
+    fn picks(self, slot: usize, best: Best<'p>) -> Vec<Self> {
+        let best = self.best(best);
+        let sure = self.sure && best.len() == 1;
+        let found = |cpu| Gone { sure, ..self.found(slot, Some(cpu)) };
+        best.into_iter().map(found).collect()
+    }
+
+    fn branches(
+        mut self,
+        condition: &'p Bool,
+        then: &'p [Stmt],
+        otherwise: &'p [Stmt],
+    ) -> Vec<(Self, &'p [Stmt])> {
+        let mut frame = self.frame.clone();
+        match self.seen().bool(&mut frame, condition) {
+            Some(holds) => vec![(self, if holds { then } else { otherwise })],
+            None if is_quiet(then) && is_quiet(otherwise) => {
+                [then, otherwise].iter().for_each(|branch| self.forgets(branch));
+                vec![(self, &[])]
+            }
+            None => {
+                let unsure = Gone { sure: false, ..self };
+                vec![(unsure.clone(), then), (unsure, otherwise)]
+            }
+        }
+    }
+}
+
+impl<'w, 'p> Gone<'w, 'p> {
+    /// Where the task is put, if it is.
+    fn placed(mut self, event: Event, prev: CpuId) -> Option<Placed> {
+        let put = self.put?;
+        let ((queue, group), wake) = (self.queue(put), put.wake);
         let mut placed = Placed { queue, group, prev, event, wake, kicked: Vec::new() };
-        let mut kicked = way.kicked;
-        kicked.retain(|&cpu| look.may_run(cpu) && !placed.looks_for(self.world, cpu));
+        let mut kicked = std::mem::take(&mut self.kicked);
+        let look = self.look();
+        kicked.retain(|&cpu| look.may_run(cpu) && !placed.looks_for(self.from.world, cpu));
         kicked.sort_unstable();
         kicked.dedup();
         placed.kicked = kicked;
-        let into = if way.sure { &mut self.sure } else { &mut self.doubtful };
-        if !into.contains(&placed) {
-            into.push(placed);
-        }
+        Some(placed)
+    }
+
+    /// The same way, on which this was found.
+    fn found(&self, slot: usize, found: Option<CpuId>) -> Self {
+        let mut next = self.clone();
+        next.frame.set_slot(slot, found);
+        next
     }
 
     /// The queue that a put chooses.
-    fn queue(&self, way: &Way<'p>, put: &Put) -> Queue {
-        let (look, queue) = (self.world.look(self.situation, Some(0)), put.queue.queue);
-        (queue, way.frame.queue(&look, &put.queue, self.world.per[queue]))
+    fn queue(&self, put: &Put) -> Queue {
+        let queue = put.queue.queue;
+        let per = self.from.world.per[queue];
+        (queue, self.frame.queue(&self.look(), &put.queue, per))
     }
 
     /// The CPUs of a set that may be the one for which `key` is greatest, or least.
-    fn best(
-        &self,
-        way: &Way<'p>,
-        (set, item, key, greatest): (&Set, usize, &Num, bool),
-    ) -> Vec<CpuId> {
-        let seen = self.seen(way);
-        let mut frame = way.frame.clone();
+    fn best(&self, (set, item, key, greatest): Best<'p>) -> Vec<CpuId> {
+        let seen = self.seen();
+        let mut frame = self.frame.clone();
         let members = seen.members(set, &frame);
         let key = |cpu| {
             frame.bind(item, cpu);
@@ -576,16 +511,42 @@ impl<'w, 'p> Walk<'w, 'p> {
         best.map(|(_, cpu)| *cpu).collect()
     }
 
-    fn seen<'a>(&'a self, way: &'a Way<'p>) -> Seen<'a, 'p> {
+    fn look(&self) -> Looking<'w> {
+        self.from.world.look(self.from.situation, Some(0))
+    }
+
+    fn seen(&self) -> Seen<'_, 'p> {
+        let From { world, sets, sample, .. } = self.from;
         Seen {
-            world: self.world,
-            look: self.world.look(self.situation, Some(0)),
-            sample: self.sample,
-            sets: self.sets,
-            task_vars: &way.task_vars,
-            cpu_vars: &way.cpu_vars,
-            locals: &way.locals,
-            put: way.put.map(|put| self.queue(way, put)),
+            world,
+            look: self.look(),
+            sample,
+            sets,
+            task_vars: &self.task_vars,
+            cpu_vars: &self.cpu_vars,
+            locals: &self.locals,
+            put: self.put.map(|put| self.queue(put)),
         }
+    }
+
+    /// Nothing is known any more of what a block may have set.
+    fn forgets(&mut self, block: &[Stmt]) {
+        for stmt in block {
+            match stmt {
+                Stmt::SetTask(var, _) => self.task_vars[*var] = Range::ANY,
+                Stmt::SetCpu { var, .. } => self.cpu_vars[*var] = Range::ANY,
+                Stmt::Let(slot, _) => self.set_local(*slot, Range::ANY),
+                Stmt::If { then, otherwise, .. } => {
+                    self.forgets(then);
+                    self.forgets(otherwise);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn set_local(&mut self, slot: usize, value: Range) {
+        self.locals.resize(self.locals.len().max(slot + 1), Range::ANY);
+        self.locals[slot] = value;
     }
 }

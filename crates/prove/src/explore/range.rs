@@ -4,9 +4,8 @@ use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame, decayed, scaled};
 use wastenot_rota::ir::{Aggregate, Bool, Comparison, Num, Place, QueueAt, Set};
 
-use super::compared::USUAL;
-use super::sets::Sets;
-use super::situation::{Looking, World};
+use super::world::{Looking, World};
+use crate::text::{Sets, USUAL};
 
 /// Weights of tasks.
 const WEIGHTS: Range = Range { least: 1, most: 10_000 };

@@ -3,14 +3,11 @@
 //! says nothing.
 
 use wastenot_rota::ir::{
-    Balance, Bool, ClaimKind, Comparison, Num, Place, Policy, Visitor, visit_bool, visit_num,
+    Balance, Bool, ClaimKind, Num, Place, Policy, Visitor, visit_bool, visit_num,
 };
 
-use crate::obligations::interrupting;
-use crate::written;
-
-use super::claims::{Test, Wrong, tests};
-use super::sets::Sets;
+use super::test::{Test, Wrong, tests};
+use crate::text::{Sets, interrupting, is_plain, written};
 
 /// What matters to a claim, but is seen by no test of the explorer, in a sentence. `None`: nothing.
 pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
@@ -19,8 +16,8 @@ pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
         let balance = policy.idle.as_ref().filter(|balance| !is_plain(balance))?;
         let mut words = Words { from: balance.from, policy, found: Vec::new() };
         asked(balance, &mut words);
-        let what = "of small machines it is looked at who is woken, and a balance reads more than \
-                    whether somebody waits there";
+        let what = "on small machines it is examined which CPU is woken, and a balance reads more than \
+                    whether a task waits there";
         return Some(match words.found.as_slice() {
             [] => what.to_owned(),
             words => format!("{what}: {}", words.join(", ")),
@@ -29,7 +26,7 @@ pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
     if matches!(claim, ClaimKind::Rounds(_)) && !interrupting(policy).is_empty() {
         return Some(
             "a handler takes CPUs from tasks that run there, and what that leads to was not \
-             looked at on small machines"
+             examined on small machines"
                 .into(),
         );
     }
@@ -40,32 +37,16 @@ pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
     }
     if let Some(what) = reads.found {
         return Some(format!(
-            "of small machines only instants are looked at, and a balance reads {what}"
+            "on small machines only instants are examined, and a balance reads {what}"
         ));
     }
     let remembers = policy.idle.as_ref().is_some_and(|balance| !balance.remembered().is_empty());
     let attempts = tests.iter().any(|test| test.wrong == Wrong::Fails);
     (remembers && attempts).then(|| {
-        "a re-check remembers what it was, and of small machines attempts are looked at during \
-         which one task is woken and no CPU begins or ends to run one"
+        "a re-check remembers an earlier value, and on small machines only attempts are examined \
+         during which one task is woken and no CPU begins or ends to run one"
             .to_owned()
     })
-}
-
-/// Whether a balance passes whoever has a task that waits, and takes it whatever has happened.
-pub(super) fn is_plain(balance: &Balance) -> bool {
-    let queued = |num: &Num| match num {
-        Num::Queued(at) => at.queue == balance.from && at.at == Place::Other,
-        _ => false,
-    };
-    let somebody_waits = match &balance.filter {
-        Bool::Const(always) => *always,
-        Bool::Compare(Num::Const(1), Comparison::LessOrEqual, many)
-        | Bool::Compare(Num::Const(0), Comparison::Less | Comparison::NotEqual, many)
-        | Bool::Compare(many, Comparison::NotEqual, Num::Const(0)) => queued(many),
-        _ => false,
-    };
-    somebody_waits && balance.recheck == Bool::Const(true)
 }
 
 /// Tells `visitor` what a balance asks. Which candidate is chosen matters to no proof.

@@ -10,8 +10,9 @@ use super::expr::{Encoded, Reader};
 use super::terms::{all, any, compares, one_if, only_if, total};
 use super::{handler, some_of};
 use crate::encode::NotEncoded;
-use crate::explore::{Place, Task, Test, World, Wrong, begins, placed};
+use crate::explore::{Place, Task, Test, World, Wrong, placed};
 use crate::smt::{Script, Sort, Term, int, name, not};
+use crate::text::begins;
 
 /// A machine of which this is asked.
 pub(super) struct Asked<'a, 'p> {

@@ -2,7 +2,8 @@
 
 use wastenot_model::CpuId;
 use wastenot_rota::eval::Frame;
-use wastenot_rota::ir::{Bool, Comparison, Event, Level, Num, Place, Set, Stmt};
+use wastenot_rota::ir::{Bool, Comparison, Event, Level, Num, Place, Stmt};
+use wastenot_rota::paths::{Best, Way, follow};
 
 use super::counts::Counts;
 use super::expr::{Encoded, Reader};
@@ -58,37 +59,35 @@ impl<'a, 'p> Path<'a, 'p> {
         let reader = Reader::new(world, counts, frame).about(task);
         let begun = Path { task, busy, given: Ok(Vec::new()), reader, put: false };
         let mut ends = Vec::new();
-        begun.follow(&[&world.policy.handlers[Event::Wake as usize]], &mut ends);
+        let body = &world.policy.handlers[Event::Wake as usize];
+        follow(body, begun, &mut |path| ends.push(path));
         ends
     }
 
-    /// `blocks` are done one after the other, the last first.
-    fn follow(mut self, blocks: &[&'p [Stmt]], ends: &mut Vec<Self>) {
-        let mut blocks = blocks.to_vec();
-        while let Some(block) = blocks.last_mut() {
-            let Some((stmt, rest)) = block.split_first() else {
-                blocks.pop();
-                continue;
-            };
-            *block = rest;
-            match stmt {
-                Stmt::Claim { slot, within, near, .. } => {
-                    return self.claims(*slot, *within, near, &blocks, ends);
-                }
-                Stmt::Pick { slot, set, item, key, greatest } => {
-                    return self.picks(*slot, (set, *item, key, *greatest), &blocks, ends);
-                }
-                Stmt::If { condition, then, otherwise } => {
-                    return self.branches(condition, (then, otherwise), &blocks, ends);
-                }
-                plain => self.does(plain),
-            }
-        }
-        ends.push(self);
+    fn placed(&mut self, place: Where) {
+        self.reader.counts.add(&Task { place, ..self.task }, &int(1));
     }
 
-    /// A statement that leads on.
-    fn does(&mut self, stmt: &'p Stmt) {
+    /// A number; if there are no words for it, nor are there for the path.
+    fn num(&mut self, num: &Num) -> Term {
+        self.reader.num(num).unwrap_or_else(|why| {
+            self.given = Err(why);
+            int(0)
+        })
+    }
+
+    /// Only if this is so.
+    fn when(mut self, condition: Encoded) -> Self {
+        self.given = self.given.and_then(|mut given| {
+            given.push(condition?);
+            Ok(given)
+        });
+        self
+    }
+}
+
+impl<'p> Way<'p> for Path<'_, 'p> {
+    fn does(&mut self, stmt: &'p Stmt) -> bool {
         match stmt {
             Stmt::Let(slot, num) => {
                 let value = self.num(num);
@@ -114,44 +113,33 @@ impl<'a, 'p> Path<'a, 'p> {
             }
             _ => {}
         }
+        true
     }
 
     /// Any idle CPU, or none if there is none.
-    fn claims(
-        self,
-        slot: usize,
-        within: Option<Level>,
-        near: &Place,
-        blocks: &[&'p [Stmt]],
-        ends: &mut Vec<Self>,
-    ) {
+    fn claims(self, slot: usize, within: Option<Level>, near: &'p Place) -> Vec<Self> {
         let near = self.reader.place(near);
         let usable = |&cpu: &CpuId| self.task.allowed(cpu) && self.busy != cpu;
         let inside = self.reader.world.inside(near, within).into_iter();
         let usable: Vec<CpuId> = inside.filter(usable).collect();
         let all_busy = all(usable.iter().map(|&cpu| not(self.reader.idle(cpu))));
-        for found in usable.into_iter().map(Some).chain([None]) {
+        let found = |found: Option<CpuId>| {
             let given = found.map_or_else(|| all_busy.clone(), |cpu| self.reader.idle(cpu));
             let mut next = self.clone().when(Ok(given));
             next.reader.frame.set_slot(slot, found);
-            next.follow(blocks, ends);
-        }
+            next
+        };
+        usable.into_iter().map(Some).chain([None]).map(found).collect()
     }
 
     /// Whichever is best, of equals the lowest.
-    fn picks(
-        mut self,
-        slot: usize,
-        (set, item, key, greatest): (&Set, usize, &Num, bool),
-        blocks: &[&'p [Stmt]],
-        ends: &mut Vec<Self>,
-    ) {
+    fn picks(mut self, slot: usize, (set, item, key, greatest): Best<'p>) -> Vec<Self> {
         let mut keys = Vec::new();
         for cpu in self.reader.set(set) {
             self.reader.frame.bind(item, cpu);
             keys.push((cpu, self.num(key)));
         }
-        for (place, (cpu, key)) in keys.iter().enumerate() {
+        let best = |(place, (cpu, key)): (usize, &(CpuId, Term))| {
             let beats = keys.iter().enumerate().map(|(other, (_, rival))| {
                 let ahead = match greatest {
                     true => minus(key.clone(), rival.clone()),
@@ -163,47 +151,21 @@ impl<'a, 'p> Path<'a, 'p> {
             let best = all(others.map(|(_, beats)| beats));
             let mut next = self.clone().when(Ok(best));
             next.reader.frame.set_slot(slot, Some(*cpu));
-            next.follow(blocks, ends);
-        }
+            next
+        };
+        keys.iter().enumerate().map(best).collect()
     }
 
     fn branches(
         mut self,
-        condition: &Bool,
-        (then, otherwise): (&'p [Stmt], &'p [Stmt]),
-        blocks: &[&'p [Stmt]],
-        ends: &mut Vec<Self>,
-    ) {
+        condition: &'p Bool,
+        then: &'p [Stmt],
+        otherwise: &'p [Stmt],
+    ) -> Vec<(Self, &'p [Stmt])> {
         let decides = self.reader.bool(condition);
         let found = matches!(condition, Bool::Found(_));
-        for (branch, taken) in [(then, decides.clone()), (otherwise, decides.map(not))] {
-            if found && taken == Ok(Term::Bool(false)) {
-                continue;
-            }
-            let mut blocks = blocks.to_vec();
-            blocks.push(branch);
-            self.clone().when(taken).follow(&blocks, ends);
-        }
-    }
-
-    fn placed(&mut self, place: Where) {
-        self.reader.counts.add(&Task { place, ..self.task }, &int(1));
-    }
-
-    /// A number; if there are no words for it, nor are there for the path.
-    fn num(&mut self, num: &Num) -> Term {
-        self.reader.num(num).unwrap_or_else(|why| {
-            self.given = Err(why);
-            int(0)
-        })
-    }
-
-    /// Only if this is so.
-    fn when(mut self, condition: Encoded) -> Self {
-        self.given = self.given.and_then(|mut given| {
-            given.push(condition?);
-            Ok(given)
-        });
-        self
+        let ways = [(then, decides.clone()), (otherwise, decides.map(not))].into_iter();
+        let open = ways.filter(|(_, taken)| !found || *taken != Ok(Term::Bool(false)));
+        open.map(|(branch, taken)| (self.clone().when(taken), branch)).collect()
     }
 }

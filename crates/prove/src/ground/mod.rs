@@ -15,7 +15,6 @@ mod handler;
 mod search;
 mod terms;
 
-pub(crate) use search::FARTHEST;
 pub use search::{Beyond, beyond};
 
 use wastenot_model::CpuId;

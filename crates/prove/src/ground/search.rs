@@ -1,20 +1,20 @@
 //! Beyond what the explorer looks at: more tasks on small machines, by asking a solver.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use wastenot_rota::ir::{Aggregate, Bool, ClaimKind, Num, Policy, Visitor, visit_bool};
 
 use super::{Question, Tasks};
-use crate::explore::{Bounds, Found, Situation, Test, World, tests};
+use crate::explore::{Bounds, Confirm, Found, Situation, Test, World, tests};
 use crate::replay::Patience;
 use crate::smt::Script;
 use crate::solver::{Answer, Seek, Solver};
-use crate::{Error, Options, Small, machines};
+use crate::{Error, Small, machines};
 
 /// How far is asked at least. More CPUs take longer, more tasks hardly do.
 pub(super) const BEYOND: Bounds = Bounds { cpus: 5, tasks: 8, events: 1 };
-/// How far is asked at most where the balance asks for such a number. No counterexample is larger.
-pub(crate) const FARTHEST: Bounds = Bounds { cpus: 8, tasks: 100, events: 1 };
+/// How far is asked at most where the balance asks for such a number.
+const FARTHEST: Bounds = Bounds::FARTHEST;
 
 /// What asking came to.
 #[derive(Clone, Debug, Default)]
@@ -26,8 +26,8 @@ pub struct Beyond {
     pub bounds: Option<Bounds>,
 }
 
-/// Asks about every small machine, the smallest first, as long as there is time: what a solver is
-/// given for one question.
+/// Asks about every small machine, the smallest first, as long as there is time: `patience`, which
+/// is what a solver is given for one question.
 ///
 /// # Errors
 /// The solver fails, or what it says to break the claim does not.
@@ -35,9 +35,10 @@ pub fn beyond(
     policy: &Policy,
     claim: &ClaimKind,
     solver: &Solver,
-    options: &Options,
+    bounds: Bounds,
+    patience: Duration,
 ) -> Result<Beyond, Error> {
-    let Bounds { cpus, tasks, events } = options.bounds;
+    let Bounds { cpus, tasks, events } = bounds;
     let (least, asked) = (BEYOND, beyond_numbers(policy));
     let bounds = Bounds {
         cpus: cpus.max(least.cpus).max(asked.cpus),
@@ -47,7 +48,7 @@ pub fn beyond(
     let mut tests = tests(policy, claim);
     tests.retain(|test| test.size() <= events);
     let Some(events) = tests.iter().map(Test::size).max() else { return Ok(Beyond::default()) };
-    let asking = Asking { policy, solver, bounds, until: Instant::now() + options.patience };
+    let asking = Asking { policy, solver, bounds, until: Instant::now() + patience };
     let (mut complete, mut reached) = (true, None);
     for size in 1..=bounds.cpus + events {
         let cases = asking.cases(&tests, size);
@@ -250,6 +251,6 @@ impl Asking<'_> {
         };
         let (wrong, small, cpu) = (Some(test.wrong), small.clone(), broken.cpu);
         let found = Found { wrong, small, situation, cpu, steps: broken.steps, why: broken.why };
-        Ok(Patience::new().real(&world, test, &found))
+        Ok(Patience::new().confirm(&world, test, &found))
     }
 }

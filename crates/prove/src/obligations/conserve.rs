@@ -7,8 +7,8 @@ use wastenot_rota::ir::{Balance, Bool, ClaimKind};
 use super::sites::{candidate, may_wait, takes, taking};
 use super::{Obligation, Question};
 use crate::encode::{Encoder, Held, Names, NotEncoded};
-use crate::explore::Sets;
 use crate::smt::{Script, at_most, equal, int, not};
+use crate::text::Sets;
 
 pub(super) fn work_conservation(policy: &Policy) -> Vec<Obligation> {
     conserving(policy, Meanwhile::Anything)
@@ -65,7 +65,7 @@ pub(super) fn scans(policy: &Policy) -> Vec<Obligation> {
 pub(super) fn frugal(policy: &Policy) -> Vec<Obligation> {
     let each = policy.idle.iter().map(|balance| Obligation {
         name: "filter_sound",
-        what: "where nobody was seen to wait the filter says no".into(),
+        what: "where no task was seen to wait the filter is false".into(),
         span: balance.spans.filter,
         question: Question::of(filter_sound(policy, balance)),
         model_only: false,
@@ -114,7 +114,7 @@ fn balanced(policy: &Policy, balance: &Balance, meanwhile: Meanwhile) -> Vec<Obl
 
 fn completeness(policy: &Policy, balance: &Balance, me: Me) -> Obligation {
     let what = match me {
-        Me::Idle => "a candidate where somebody waits passes the filter, whatever else was read",
+        Me::Idle => "a candidate where a task waits passes the filter, whatever else was read",
         Me::MayBeGivenOne => {
             "a candidate where somebody waits passes the filter, even if I was given a task \
              meanwhile"
@@ -153,7 +153,7 @@ fn patience(
 ) -> Option<Obligation> {
     let (name, what) = match meanwhile {
         Meanwhile::Anything => ("blame", "the re-check says no only after a task was taken"),
-        Meanwhile::Nothing => ("unchanged", "the re-check says yes if nobody came or went since"),
+        Meanwhile::Nothing => ("unchanged", "the re-check passes if no task came or went since"),
     };
     (balance.recheck != Bool::Const(true)).then(|| Obligation {
         name,
@@ -227,13 +227,13 @@ fn filter_complete(
 }
 
 fn filter_sound(policy: &Policy, balance: &Balance) -> Result<Script, NotEncoded> {
-    let about = "Not so: where nobody was seen to wait the filter says no.";
+    let about = "Not so: where no task was seen to wait the filter is false.";
     let mut encoder = Encoder::new(policy, about);
     let (names, me, cpu) = taking(&mut encoder, policy.queues[balance.from].per);
     let idle = encoder.runs(me, &names);
     encoder.assert("I am idle.", not(idle));
     let queued = encoder.queued(balance.from, cpu, &names);
-    encoder.assert("Nobody waits there.", equal(queued, int(0)));
+    encoder.assert("No task waits there.", equal(queued, int(0)));
     let filter = encoder.bool(&balance.filter, &names)?;
     encoder.assert("It passes the filter.", filter);
     Ok(encoder.finish())
@@ -258,7 +258,7 @@ fn refused(
             ".then",
         ),
         Meanwhile::Nothing => (
-            "Not so: the re-check says yes if nobody came or went since the filter was asked.\n\
+            "Not so: the re-check passes if no task came or went since the filter was asked.\n\
              What holds `.then` is what went on since: the time, variables of CPUs.",
             "",
         ),

@@ -8,8 +8,8 @@ use super::along::{Step, along, asked};
 use super::sites::{Site, sites};
 use super::{Obligation, Question};
 use crate::encode::Names;
-use crate::explore::Sets;
 use crate::smt::{and, int, less, not};
+use crate::text::Sets;
 
 /// No handler lets the key of a queue fall, and it is greater after its task ran.
 pub(super) fn monotone(policy: &Policy) -> Vec<Obligation> {

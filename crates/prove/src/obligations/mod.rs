@@ -16,8 +16,7 @@ use wastenot_rota::syntax::Span;
 use crate::encode::NotEncoded;
 use crate::smt::Script;
 
-pub(crate) use rounds::interrupting;
-pub(crate) use sites::{Site, candidate_of, sites, taking};
+pub use sites::{Site, candidate_of, sites, taking};
 
 /// Something that has to hold.
 #[derive(Clone, Debug)]

@@ -9,8 +9,9 @@ use super::conserve::scans;
 use super::sites::{Site, candidate, moves, sites, takes, taking};
 use super::{Obligation, Question};
 use crate::encode::{Encoder, Names, NotEncoded, cpu_sort};
-use crate::explore::{Sets, begins, moves_somebody};
+use crate::explore::moves_somebody;
 use crate::smt::{Script, Term, and, at_most, forall, implies, int, name, not, or};
+use crate::text::{Sets, begins};
 use crate::wakeup::{Variant, invariant};
 
 /// Every task that comes to wait somewhere can be found there by a CPU that may run it. That each
@@ -77,7 +78,7 @@ fn served(
     let nobody = forall([("c", cpu_sort())], implies(and([able, not(idle)]), not(or(finds))));
     encoder.assert("No CPU that may run it looks there when it is idle.", nobody);
     let idle = encoder.runs(name("c"), &Names::default());
-    encoder.assert("CPUs run nobody, sooner or later.", forall([("c", cpu_sort())], not(idle)));
+    encoder.assert("CPUs run no task, sooner or later.", forall([("c", cpu_sort())], not(idle)));
     Ok(encoder.finish())
 }
 
@@ -86,7 +87,7 @@ fn served(
 pub(super) fn no_lost_wakeup(policy: &Policy) -> Vec<Obligation> {
     let each = sites(policy).into_iter().map(|site| {
         let what = format!(
-            "whoever may run a task of `{}` and would find it is woken for it if it sleeps",
+            "a CPU that may run a task of `{}` and would find it is woken for it if it sleeps",
             site.event.name()
         );
         let question = Question::of(woken(policy, &site));
@@ -106,7 +107,7 @@ pub(super) fn no_lost_wakeup(policy: &Policy) -> Vec<Obligation> {
 }
 
 fn woken(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
-    let about = "Not so: whoever would find the task is among those that may be woken for it.";
+    let about = "Not so: a CPU that would find the task is among those that may be woken for it.";
     let queue = site.put.queue.queue;
     let mut encoder = Encoder::new(policy, about);
     let names = site.names(&mut encoder, "put");
@@ -182,7 +183,7 @@ fn leads(policy: &Policy) -> Question {
         Endless { perhaps: false, .. } => Question::Holds,
         Endless { given: true, preempts: false, .. } => Question::Fails,
         Endless { preempts: true, .. } => Question::Undecided(
-            "a slice is for ever, and whether who runs for ever is always interrupted is not asked",
+            "a slice has no end, and whether a task without end is always interrupted is not examined",
         ),
         _ => Question::Undecided(
             "a slice is for ever, and whether anybody ever runs with it is not asked",
@@ -252,7 +253,7 @@ pub(super) fn wait(policy: &Policy) -> Vec<Obligation> {
     for periodic in policy.periodic.iter().filter(|it| fed[it.balance.from]) {
         all.push(Obligation {
             name: "stays",
-            what: "nobody who waits is moved behind others".into(),
+            what: "no task that waits is moved behind others".into(),
             span: periodic.balance.spans.whole,
             question: match moves_somebody(policy, periodic, 1) {
                 Some(true) => Question::Fails,
@@ -295,7 +296,7 @@ fn first(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
         _ => Term::Bool(false),
     };
     let nobody = forall([("c", cpu_sort())], implies(able, not(first)));
-    encoder.assert("Nobody who may run it begins there.", nobody);
+    encoder.assert("No CPU that may run it begins there.", nobody);
     Ok(encoder.finish())
 }
 

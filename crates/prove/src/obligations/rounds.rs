@@ -1,7 +1,7 @@
 //! `rounds`: Theorem 1, and `settles`: periodic balancing comes to an end.
 
 use wastenot_rota::ir::Policy;
-use wastenot_rota::ir::{Balance, Bound, Event, Periodic, Stmt, Visitor, visit_block};
+use wastenot_rota::ir::{Balance, Bound, Event, Periodic, Stmt};
 
 use super::along::{Step, along, asked};
 use super::conserve::{Meanwhile, conserving};
@@ -9,6 +9,7 @@ use super::{Obligation, Question};
 use crate::encode::{Encoder, Names, NotEncoded};
 use crate::explore::moves_somebody;
 use crate::smt::{Script, Term, at_most, int, less, not};
+use crate::text::interrupting;
 
 /// What Theorem 2 needs is enough for Theorem 1, but for steps of others that hide a task: those of
 /// periodic balancing. Of the re-check less is needed: a round in which nobody succeeds, and nobody
@@ -19,7 +20,7 @@ pub(super) fn rounds(policy: &Policy, bound: Bound) -> Vec<Obligation> {
         let span = policy.periodic.first().map_or(policy.span, |it| it.balance.spans.whole);
         all.push(Obligation {
             name: "stable",
-            what: "nobody but an idle CPU moves tasks while others look for them".into(),
+            what: "only idle CPUs move tasks while others look for them".into(),
             span,
             question: Question::settled_or(
                 policy.periodic.is_empty(),
@@ -54,24 +55,6 @@ fn calm(policy: &Policy) -> Vec<Obligation> {
         Obligation { name: "calm", what, span: policy.span, question, model_only: false }
     });
     each.collect()
-}
-
-/// Events that come without any of the kernel's, or because a handler took a CPU from a task, and
-/// whose handlers may take one, too.
-pub(crate) fn interrupting(policy: &Policy) -> Vec<Event> {
-    struct Takes(bool);
-    impl Visitor for Takes {
-        fn stmt(&mut self, stmt: &Stmt) {
-            self.0 |= matches!(stmt, Stmt::Kick { preempt: true, .. });
-        }
-    }
-    let takes = |event: &Event| {
-        let mut takes = Takes(false);
-        visit_block(&policy.handlers[*event as usize], &mut takes);
-        takes.0
-    };
-    let events = [Event::Start, Event::Stop, Event::Tick, Event::Preempt];
-    events.into_iter().filter(takes).collect()
 }
 
 /// Somebody is moved, and every move makes queues more alike: the sum of the squares of their

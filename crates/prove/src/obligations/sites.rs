@@ -11,9 +11,10 @@ use crate::smt::{Term, and, exists, implies, not, or};
 
 /// A `put`, and what the CPUs in its slots are.
 #[derive(Clone, Debug)]
-pub(crate) struct Site<'p> {
+pub struct Site<'p> {
     pub(super) event: Event,
-    pub(crate) put: &'p Put,
+    /// The statement.
+    pub put: &'p Put,
     slots: Vec<Slot<'p>>,
     /// Who is kicked afterwards, whatever else is the case.
     kicked: Vec<&'p Place>,
@@ -33,7 +34,7 @@ enum Slot<'p> {
 }
 
 /// Every `put` of a policy.
-pub(crate) fn sites(policy: &Policy) -> Vec<Site<'_>> {
+pub fn sites(policy: &Policy) -> Vec<Site<'_>> {
     let mut found = Vec::new();
     for event in Event::ALL.into_iter().filter(|event| event.places()) {
         let mut slots = Vec::new();
@@ -121,7 +122,7 @@ fn fill<'p>(slots: &mut Vec<Slot<'p>>, slot: usize, with: Slot<'p>) {
 impl Site<'_> {
     /// What names stand for at this `put`, for a task that was last somewhere. `called` makes its
     /// CPUs differ from those of other sites.
-    pub(crate) fn names(&self, encoder: &mut Encoder<'_>, called: &str) -> Names {
+    pub fn names(&self, encoder: &mut Encoder<'_>, called: &str) -> Names {
         let mut names = whereabouts(encoder, &format!(".{called}"));
         for (n, slot) in self.slots.iter().enumerate() {
             let cpu = encoder.cpu(&format!("slot.{called}.{n}"));
@@ -140,18 +141,17 @@ impl Site<'_> {
     }
 
     /// A CPU whose group's queue the task is put into.
-    pub(crate) fn target(
-        &self,
-        encoder: &mut Encoder<'_>,
-        names: &Names,
-    ) -> Result<Term, NotEncoded> {
+    ///
+    /// # Errors
+    /// There are no words for it.
+    pub fn target(&self, encoder: &mut Encoder<'_>, names: &Names) -> Result<Term, NotEncoded> {
         encoder.queue_cpu(&self.put.queue, names)
     }
 
     /// That the handler goes here, as far as there are words for it. Each condition was asked at an
     /// instant of its own, before the task was put. What it asks of variables of tasks and of
     /// numbers that were named before is left out: those may have been set in between.
-    pub(crate) fn given(&self, encoder: &mut Encoder<'_>, names: &Names) -> Term {
+    pub fn given(&self, encoder: &mut Encoder<'_>, names: &Names) -> Term {
         let names = Names { moment: ".put", ..names.clone() };
         let mut all = Vec::new();
         for (condition, holds) in &self.given {
@@ -178,7 +178,10 @@ impl Site<'_> {
 
     /// That this `put`, for the task of `names`, may choose the queue of the group of `cpu`,
     /// whatever is found in its slots.
-    pub(crate) fn may_put(
+    ///
+    /// # Errors
+    /// There are no words for it.
+    pub fn may_put(
         &self,
         encoder: &mut Encoder<'_>,
         names: &Names,
@@ -311,7 +314,7 @@ pub(super) fn candidate(
 }
 
 /// The same, in a balance of any policy that has these queues.
-pub(crate) fn candidate_of(
+pub fn candidate_of(
     encoder: &mut Encoder<'_>,
     balance: &Balance,
     names: &Names,
@@ -333,7 +336,7 @@ pub(crate) fn candidate_of(
 }
 
 /// Names in a balance: who is idle, and a CPU of the candidate.
-pub(crate) fn taking(encoder: &mut Encoder<'_>, other: Level) -> (Names, Term, Term) {
+pub fn taking(encoder: &mut Encoder<'_>, other: Level) -> (Names, Term, Term) {
     let (me, cpu) = (encoder.cpu("me"), encoder.cpu("v"));
     let names = Names {
         me: Some((Level::Cpu, me.clone())),

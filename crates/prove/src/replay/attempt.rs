@@ -1,8 +1,9 @@
 //! An attempt of an idle CPU, forced: it does what its text says, in the recorded order.
 
 use wastenot_model::CpuId;
-use wastenot_rota::interpret::{Forced, Found, Read};
-use wastenot_rota::ir::{Attempt, Balance, Num, Policy};
+use wastenot_rota::interpret::{Found, Read};
+use wastenot_rota::ir::{Balance, Num};
+use wastenot_rota::step::{Next, Progress};
 
 use super::Otherwise;
 use super::stage::Stage;
@@ -14,7 +15,7 @@ pub(super) fn fails(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     lead(stage, cpu)?;
     match stage.wanted(cpu) {
         Some(_) => Ok(()),
-        None => Err(format!("nobody waits any more that may run on CPU {cpu}").into()),
+        None => Err(format!("no task waits any more that may run on CPU {cpu}").into()),
     }
 }
 
@@ -69,37 +70,14 @@ fn lead(stage: &mut Stage<'_>, cpu: CpuId) -> Result<(), Otherwise> {
 /// Where in its text a CPU is.
 struct Cursor {
     cpu: CpuId,
-    /// Index into the policy's dispatch.
-    attempt: usize,
-    scan: Option<Scan>,
+    progress: Progress,
     /// It has a task, or sleeps.
     over: bool,
 }
 
-/// How far a balance is at one of its levels.
-struct Scan {
-    level: usize,
-    unread: Vec<usize>,
-    /// Candidates that passed and were not tried yet, with what the re-check remembers.
-    passed: Vec<(usize, Vec<i64>)>,
-    /// How many may still be tried.
-    tries: u64,
-}
-
-/// What the text has a CPU do next.
-#[derive(Debug, PartialEq, Eq)]
-enum Next {
-    Takes((usize, usize)),
-    /// One of these candidates.
-    Reads(Vec<usize>),
-    /// One of these.
-    Tries(Vec<usize>),
-    Sleeps,
-}
-
 impl Cursor {
     fn new(cpu: CpuId) -> Cursor {
-        Cursor { cpu, attempt: 0, scan: None, over: false }
+        Cursor { cpu, progress: Progress::default(), over: false }
     }
 
     /// Does a recorded step, if it is one that the text allows now.
@@ -118,7 +96,7 @@ impl Cursor {
         }
         let from = stage.told.policy.idle.as_ref().map(|balance| balance.from);
         let balances = queue.is_some() && queue == from;
-        match (self.next(&stage.forced, stage.told.policy), step) {
+        match (self.next(stage), step) {
             (Next::Takes(at), Step::Took { queue, group }) if at == (*queue, *group) => {
                 self.takes(stage, at).map_or(Ok(()), |words| Err(words.into()))
             }
@@ -132,7 +110,7 @@ impl Cursor {
                 }
             }
             (Next::Tries(passed), Step::Tried { group, refused })
-                if balances && passed.contains(group) =>
+                if balances && passed.iter().any(|(passed, _)| passed == group) =>
             {
                 match (self.tries(stage, *group), refused) {
                     (Found::Nobody, false) | (Found::Refused, true) => Ok(()),
@@ -140,48 +118,19 @@ impl Cursor {
                 }
             }
             (Next::Sleeps, Step::GivesUp) => Ok(()),
-            // What it does instead is told by whoever lets it go on.
+            // What it does instead is told when it is let go on.
             _ => Err(Otherwise(Vec::new())),
         }
     }
 
     /// What the CPU does next, in the order of its text.
-    fn next(&mut self, forced: &Forced, policy: &Policy) -> Next {
-        loop {
-            let levels = policy.idle.as_ref().map_or(0, |balance| balance.levels.len());
-            match (&self.scan, policy.dispatch.get(self.attempt)) {
-                (Some(scan), _) if !scan.unread.is_empty() => {
-                    return Next::Reads(scan.unread.clone());
-                }
-                (Some(scan), _) if !scan.passed.is_empty() && scan.tries > 0 => {
-                    return Next::Tries(scan.passed.iter().map(|(group, _)| *group).collect());
-                }
-                (Some(scan), _) if scan.level + 1 < levels => {
-                    self.scan = Some(self.begin(forced, scan.level + 1));
-                }
-                (None, None) => return Next::Sleeps,
-                (None, Some(Attempt::Balance)) if levels > 0 => {
-                    self.scan = Some(self.begin(forced, 0));
-                }
-                (None, Some(Attempt::Take(..))) => {
-                    if let Some(at) = forced.clone().takes_from(self.cpu, self.attempt) {
-                        return Next::Takes(at);
-                    }
-                    self.attempt += 1;
-                }
-                _ => (self.scan, self.attempt) = (None, self.attempt + 1),
-            }
-        }
-    }
-
-    fn begin(&self, forced: &Forced, level: usize) -> Scan {
-        let tries = forced.tries_max().unwrap_or(u64::MAX);
-        Scan { level, unread: forced.candidates(self.cpu, level), passed: Vec::new(), tries }
+    fn next(&mut self, stage: &Stage<'_>) -> Next<'_> {
+        self.progress.next(stage.told.policy, &stage.forced.looks(self.cpu))
     }
 
     /// Looks into a queue; if it takes a task, that in words.
     fn takes(&mut self, stage: &mut Stage<'_>, at: (usize, usize)) -> Option<String> {
-        self.attempt += 1;
+        self.progress.took_none();
         let Found::Task(task) = stage.forced.takes(self.cpu, at) else { return None };
         self.over = true;
         let (cpu, task, queue) = (self.cpu, task.ordinal(), stage.queue(at));
@@ -191,19 +140,12 @@ impl Cursor {
     /// Reads a candidate; whether it passes.
     fn reads(&mut self, stage: &mut Stage<'_>, group: usize) -> bool {
         let Read { passed, seen } = stage.forced.reads(self.cpu, group, &memory(stage));
-        let Some(scan) = &mut self.scan else { return passed };
-        scan.unread.retain(|&unread| unread != group);
-        if passed {
-            scan.passed.push((group, seen));
-        }
+        self.progress.read(group, passed.then_some(seen));
         passed
     }
 
     fn tries(&mut self, stage: &mut Stage<'_>, group: usize) -> Found {
-        let Some(scan) = &mut self.scan else { return Found::Nobody };
-        scan.tries = scan.tries.saturating_sub(1);
-        let at = scan.passed.iter().position(|(passed, _)| *passed == group);
-        let seen = at.map(|at| scan.passed.remove(at).1).unwrap_or_default();
+        let seen = self.progress.tries(group);
         let found = stage.forced.tries(self.cpu, group, seen);
         self.over |= matches!(found, Found::Task(_));
         found
@@ -213,7 +155,7 @@ impl Cursor {
     fn goes_on(&mut self, stage: &mut Stage<'_>) -> Vec<String> {
         let mut words = Vec::new();
         while !self.over {
-            match self.next(&stage.forced, stage.told.policy) {
+            match self.next(stage) {
                 Next::Takes(at) => {
                     let (cpu, queue) = (self.cpu, stage.queue(at));
                     let found = self.takes(stage, at);
@@ -222,10 +164,12 @@ impl Cursor {
                     }));
                 }
                 Next::Reads(unread) => {
-                    let passed = self.reads(stage, unread[0]);
-                    words.push(stage.says(self.cpu, unread[0], passed));
+                    let group = unread[0];
+                    let passed = self.reads(stage, group);
+                    words.push(stage.says(self.cpu, group, passed));
                 }
                 Next::Tries(passed) => {
+                    let passed: Vec<usize> = passed.iter().map(|(group, _)| *group).collect();
                     let order = stage.forced.order(self.cpu, &passed);
                     let group = order.first().copied().unwrap_or(passed[0]);
                     let found = self.tries(stage, group);

@@ -12,7 +12,8 @@ use wastenot_rota::interpret::{Forced, Placed, nice_of};
 use wastenot_rota::ir::{Event, visit_balance};
 
 use crate::counterexample::situation::mask;
-use crate::explore::{Asks, Compared, Place, Placed as Placement, Situation, Task, World, placed};
+use crate::explore::{Asks, Place, Placed as Placement, Situation, Task, World, placed};
+use crate::text::Compared;
 
 /// For so long every task runs.
 pub(super) const RAN: Span = Span(1_000_000);

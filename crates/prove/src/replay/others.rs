@@ -41,7 +41,7 @@ pub(super) fn not_woken(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
         }
         words.push(match stage.forced.dispatches(cpu) {
             Some(task) => format!("CPU {cpu} looks for a task and takes task {}", task.ordinal()),
-            None => format!("CPU {cpu} looks for a task and finds nobody"),
+            None => format!("CPU {cpu} looks for a task and finds none"),
         });
         awake.extend(stage.forced.kicks().into_iter().map(|(cpu, _)| cpu));
     }
@@ -52,7 +52,7 @@ pub(super) fn not_woken(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
         return Ok(());
     }
     words.push(match waits {
-        true => format!("nobody sleeps who would take task {task}"),
+        true => format!("no CPU sleeps that would take task {task}"),
         false => format!("task {task} waits no more"),
     });
     Err(Otherwise(words))
@@ -70,7 +70,7 @@ pub(super) fn not_first(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     told.steps.iter().for_each(|_| stage.as_recorded());
     for cpu in told.cpus().into_iter().filter(|&cpu| task.allowed(cpu)) {
         if !stage.forced.is_idle(cpu) {
-            return Err(format!("CPU {cpu} runs somebody already").into());
+            return Err(format!("CPU {cpu} runs a task already").into());
         }
         if stage.forced.dispatches(cpu) == Some(TaskId::nth(n)) {
             let queue = stage.queue(at);

@@ -143,7 +143,7 @@ impl Run<'_> {
         }
         otherwise.push(match state.lost(self.system) {
             Some((cpu, task)) => format!("task {task} waits, and CPU {cpu} sleeps"),
-            None => "nobody sleeps who would take a task that waits".to_owned(),
+            None => "no CPU sleeps that would take a task that waits".to_owned(),
         });
         let lost = explore(self.system, STATES).lost;
         let still = lost.map(|trace| {

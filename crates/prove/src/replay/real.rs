@@ -10,9 +10,10 @@ use super::stage::Stage;
 use super::told::Told;
 use super::{Otherwise, force};
 use crate::explore::{
-    Broken, Compared, Found, Place, Placed, Situation, Step, Task, Test, World, Wrong, fitting,
+    Broken, Confirm, Found, Place, Placed, Situation, Step, Task, Test, World, Wrong, fitting,
     placed, waits,
 };
+use crate::text::Compared;
 use crate::wakeup::search::Kind;
 
 /// So many runs are tried for each of what a search finds.
@@ -27,21 +28,19 @@ const RIVALS: usize = 12;
 pub(crate) struct Patience {
     left: usize,
     /// Something was found to which no run was.
-    pub(crate) unreal: bool,
+    unreal: bool,
 }
 
 impl Patience {
     pub(crate) fn new() -> Patience {
         Patience { left: 6_000, unreal: false }
     }
-    /// Whether nothing more is tried.
-    pub(crate) fn is_over(&self) -> bool {
-        self.left == 0
-    }
+}
 
-    /// What a search found, as it comes about in a run; with other numbers, if those that it was
-    /// found with do not come about. `None`: no run leads there, or things go right then.
-    pub(crate) fn real(&mut self, world: &World<'_>, test: &Test, found: &Found) -> Option<Found> {
+impl Confirm for Patience {
+    /// With other numbers, if those that it was found with do not come about. `None`: no run leads
+    /// there, or nothing goes wrong then.
+    fn confirm(&mut self, world: &World<'_>, test: &Test, found: &Found) -> Option<Found> {
         let mut tries = TRIES.min(self.left);
         let given = tries;
         let variants = variants(world, test, found);
@@ -49,6 +48,12 @@ impl Patience {
         self.left -= given - tries;
         self.unreal |= real.is_none();
         real
+    }
+    fn is_over(&self) -> bool {
+        self.left == 0
+    }
+    fn has_doubt(&self) -> bool {
+        self.unreal
     }
 }
 
@@ -99,7 +104,7 @@ pub(super) fn still(world: &World<'_>, situation: &Situation, claim: &ClaimKind)
         let Broken { cpu, steps, why } = test.breaks(world, situation)?;
         let (wrong, small) = (Some(test.wrong), world.small.clone());
         let found = Found { wrong, small, situation: situation.clone(), cpu, steps, why };
-        Some(patience.real(world, &test, &found)?.why)
+        Some(patience.confirm(world, &test, &found)?.why)
     })
 }
 

@@ -7,7 +7,7 @@ use super::Replay;
 
 /// What is taken for granted.
 const ASSUMPTIONS: [&str; 3] = [
-    "who reads, tries, puts or moves next is as recorded; what each finds, this text says",
+    "the order of reads, tries, puts and moves is as recorded; what each finds follows from this text",
     "keys of ordered queues, and times, are as at the start: no such claim depends on them",
     "that this counterexample does not happen proves nothing: `wastenot prove` does",
 ];
@@ -15,7 +15,7 @@ const ASSUMPTIONS: [&str; 3] = [
 /// What came of it; `file` is the counterexample.
 pub fn report(file: &str, replay: &Replay) -> Report {
     let title = format!("{file}: against {} of {}, forced", replay.claim, replay.policy);
-    let mut report = Report::new("simulate.counterexample/1", title);
+    let mut report = Report::new("prove.replay/1", title);
     report.verdict = verdict(replay);
     report.measure("reached", "Ends as recorded", replay.is_reached(), Unit::None);
     report.measure("steps", "Steps", replay.steps.len(), Unit::None);

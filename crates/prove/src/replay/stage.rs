@@ -133,7 +133,7 @@ impl<'t> Stage<'t> {
             }
             None => {
                 let (from, into) = (self.queue(from), self.queue(into));
-                Err(format!("CPU {by} moves nobody from {from} to {into}").into())
+                Err(format!("CPU {by} moves no task from {from} to {into}").into())
             }
         }
     }

@@ -7,13 +7,12 @@ use wastenot_rota::ir::{ClaimKind, Event, Level, Policy};
 use super::Recorded;
 use crate::counterexample::annexes::{self, CPUS, QueueOf, Row};
 use crate::counterexample::situation::{AWAY, KEY, RUNS, WAITS};
-use crate::explore::{Found, Given, Place, Situation, Step, Task, World, Wrong};
-use crate::ground::FARTHEST;
+use crate::explore::{Bounds, Found, Given, Place, Situation, Step, Task, World, Wrong};
 use crate::{Error, Small};
 
 /// Tasks that a counterexample may have: none is looked for beyond, and for each CPU a rival may
 /// come first.
-const TASKS: usize = FARTHEST.tasks + CPUS;
+const TASKS: usize = Bounds::FARTHEST.tasks + CPUS;
 /// Up to so many CPUs, and tasks, all that may follow is looked at.
 const SMALL: usize = 4;
 

@@ -61,7 +61,11 @@ impl Places {
             Some(named) => {
                 let program = self.on_path(named).unwrap_or_else(|| PathBuf::from(named));
                 let found = probe(kind, &program);
-                found.map(Some).ok_or(Error::NotASolver { kind, program })
+                found.map(Some).ok_or(Error::NotASolver {
+                    name: kind.name(),
+                    recipe: kind.recipe(),
+                    program,
+                })
             }
             None => Ok(self.unnamed(kind)),
         }

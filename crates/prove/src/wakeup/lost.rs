@@ -5,8 +5,7 @@ use wastenot_rota::ir::Policy;
 
 use super::search::{Kind, Places, made};
 use super::{Bounds, Trace, search};
-use crate::explore::World;
-use crate::replay::wakes_nobody_else;
+use crate::Small;
 
 /// Every broken variant of the protocol loses a wakeup within these.
 const BOUNDS: Bounds = Bounds { cpus: 2, tasks: 2, states: 2_000_000 };
@@ -29,9 +28,12 @@ pub struct Lost {
 }
 
 impl Lost {
-    /// How a policy loses a wakeup, if that is real; if it does not, within which bounds, where
-    /// those were explored to the end.
-    pub fn of(policy: &Policy) -> Result<Lost, Option<Bounds>> {
+    /// How a policy loses a wakeup, if tasks that are put in these ways are `real`; if it does not,
+    /// within which bounds, where those were explored to the end.
+    pub(crate) fn of(
+        policy: &Policy,
+        real: impl Fn(&Small, &[Kind]) -> bool,
+    ) -> Result<Lost, Option<Bounds>> {
         let searched = search(policy, BOUNDS);
         let complete = Bounds { tasks: searched.complete, ..BOUNDS };
         let explored = (searched.complete > 0).then_some(complete);
@@ -39,7 +41,9 @@ impl Lost {
         let (cpus, tasks) = (system.cpus, system.tasks.len());
         let mut all = made(policy, &small, tasks).into_iter().flatten();
         let of = all.find(|made| made.system == system).expect("it was made just so");
-        wakes_nobody_else(&World::new(policy, &small), &of.kinds).map_err(|_| None)?;
+        if !real(&small, &of.kinds) {
+            return Err(None);
+        }
         let (kinds, places, machine) = (of.kinds, of.places, small.machine);
         Ok(Lost { machine, cpus, tasks, trace, kinds, places })
     }

@@ -71,7 +71,7 @@ impl fmt::Display for Step {
                 write!(f, "cpu {cpu} sees for task {task} that cpu {to} is not idle")
             }
             Step::PassToNobody { cpu, task } => {
-                write!(f, "cpu {cpu} finds nobody to wake for task {task}")
+                write!(f, "cpu {cpu} finds no CPU to wake for task {task}")
             }
             Step::StartLocal { cpu, task } => {
                 write!(f, "cpu {cpu} runs task {task}, which it was given")
@@ -99,6 +99,6 @@ impl fmt::Display for Trace {
             writeln!(f, "{:>3}. {step}", number + 1)?;
         }
         let (cpu, task) = (self.cpu, self.task);
-        write!(f, "     task {task} waits, cpu {cpu} sleeps, and nobody is on the way")
+        write!(f, "     task {task} waits, cpu {cpu} sleeps, and no CPU is on the way")
     }
 }

@@ -4,7 +4,8 @@ use wastenot_rota::ir::{ClaimKind, Policy};
 
 use super::Warning;
 use crate::counterexample::Counterexample;
-use crate::explore::{Bounds, Effort, search};
+use crate::engine::search;
+use crate::explore::{Bounds, Effort};
 
 /// Situations that are looked at: a circle takes two CPUs and one or two tasks.
 const LOOK: u64 = 10_000;

@@ -4,9 +4,9 @@ use wastenot_rota::ir::{Attempt, Balance, Bool, Level, Policy};
 
 use super::Warning;
 use crate::encode::{Encoder, Names, NotEncoded};
-use crate::explore::Sets;
+use crate::engine::ask_as_given;
 use crate::obligations::{Obligation, Question, taking};
-use crate::verdict::judge_as_given;
+use crate::text::Sets;
 use crate::{Error, Finding, Options};
 
 /// Queues that CPUs look into, and that no handler and no balance fills.
@@ -39,13 +39,13 @@ pub(super) fn never_passes(policy: &Policy, options: &Options) -> Result<Vec<War
         let span = balance.spans.filter;
         let what = "no candidate ever passes this filter".to_owned();
         let asked = Obligation { name: "passes", what, span, question, model_only: false };
-        let judged = judge_as_given(asked, options)?;
+        let judged = ask_as_given(asked, options)?;
         if judged.finding != Finding::Holds {
             continue;
         }
         let who: Vec<String> = options.solvers.iter().map(ToString::to_string).collect();
         let evidence = match who.as_slice() {
-            [] => "the text says so".to_owned(),
+            [] => "the text shows it".to_owned(),
             _ => format!("{}: it is false in every state of any machine", who.join(", ")),
         };
         found.push(Warning {

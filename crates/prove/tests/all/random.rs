@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 use wastenot_model::workload::Random;
-use wastenot_prove::explore::{Bounds, Test, World, search, search_on, tests};
+use wastenot_prove::engine::search;
+use wastenot_prove::explore::{Bounds, Test, World, search_on, tests};
 use wastenot_prove::ground::{Question, Tasks};
 use wastenot_prove::obligations::{Obligation, Question as Obligated, obligations};
 use wastenot_prove::smt::Script;

@@ -80,12 +80,12 @@ fn forced_on_a_mended_policy_it_goes_otherwise_and_says_where() {
         ("minimum-for-all", 2, "CPU 2 takes task 0 from `ready` of CPU 0"),
         ("one-try", 5, "CPU 2 takes task 0 from `ready` of CPU 0"),
         ("version-check", 4, "CPU 1 takes task 0 from `ready` of CPU 0"),
-        ("unchecked-steal", 2, "CPU 1 locks `ready` of CPU 0: nobody there may run here"),
+        ("unchecked-steal", 2, "CPU 1 locks `ready` of CPU 0: no task there may run here"),
         ("wake-in-cache", 1, "task 0 waits in `ready` of CPU 0, and CPU 1 is woken"),
-        ("ping-pong", 1, "CPU 1 moves nobody from `ready` of CPU 0 to `ready` of CPU 1"),
-        ("kick-first", 1, "nobody sleeps who would take a task that waits"),
-        ("no-rescan", 4, "nobody sleeps who would take a task that waits"),
-        ("no-chain", 11, "nobody sleeps who would take a task that waits"),
+        ("ping-pong", 1, "CPU 1 moves no task from `ready` of CPU 0 to `ready` of CPU 1"),
+        ("kick-first", 1, "no CPU sleeps that would take a task that waits"),
+        ("no-rescan", 4, "no CPU sleeps that would take a task that waits"),
+        ("no-chain", 11, "no CPU sleeps that would take a task that waits"),
     ];
     for (name, step, end) in cases {
         let (_, history) = wrong(name);

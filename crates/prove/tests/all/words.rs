@@ -51,7 +51,7 @@ fn an_empty_queue_is_called_empty_and_one_with_others_tasks_is_not() {
     let policy = wrong("one-try");
     let steps = found(&policy).steps_in_words(&policy);
     assert_eq!(steps[0], "CPU 2 looks into `ready` of CPU 2: empty");
-    assert_eq!(steps[3], "CPU 2 locks `ready` of CPU 1: nobody there may run here");
+    assert_eq!(steps[3], "CPU 2 locks `ready` of CPU 1: no task there may run here");
 }
 
 /// Whoever is put in a step is not there before it: neither in words nor in the History.
@@ -119,7 +119,9 @@ fn cell(report: &Report, table: &str, row: usize, column: &str) -> Value {
 fn beside_lag_stands_what_it_does_not_say() {
     let said = |claims| {
         let assumptions = told(&policy(VRT, ("", ""), claims), &options()).assumptions;
-        assumptions.iter().any(|it| it.starts_with("lag: ") && it.contains("not how long"))
+        assumptions
+            .iter()
+            .any(|it| it.starts_with("lag: ") && it.contains("does not bound how long"))
     };
     assert!(said("lag(<= lag)") && said("hierarchy, lag(<= lag)"));
     assert!(!said("hierarchy, vt_monotone"));

@@ -1,4 +1,4 @@
-//! What can be wrong with a text, by code: `wastenot rota explain R101`, and the table of
+//! What can be wrong with a text, by code: `wastenot rota error R101`, and the table of
 //! docs/reference/rota.md. One file a family; the tests compile every example.
 
 mod balance;

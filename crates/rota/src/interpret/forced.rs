@@ -10,9 +10,11 @@ use wastenot_model::{CpuId, CpuSet, Machine, TaskId, Time};
 
 use super::balance::Gives;
 use super::handler::{self, at};
-use super::scheduler::{Scheduler, queue_of};
-use crate::eval::At;
-use crate::ir::{Attempt, Event, Level, Num, Policy};
+use super::scheduler::Scheduler;
+use super::state::Seen;
+use crate::eval::{At, Frame};
+use crate::ir::{Event, Level, Num, Policy, QueueAt};
+use crate::step::Places;
 
 /// A queue of the text, and whose.
 pub type QueueOf = (usize, usize);
@@ -116,8 +118,13 @@ impl Forced {
 
     /// Where `task` waits, if it does.
     pub fn queue(&self, task: TaskId) -> Option<QueueOf> {
-        let at = self.scheduler.state.tasks.get(task.ordinal())?.at;
-        at.map(|(queue, group, _)| (queue, group))
+        self.waits_at(task).map(|(at, _)| at)
+    }
+
+    /// The same, and by which key.
+    pub fn waits_at(&self, task: TaskId) -> Option<(QueueOf, i64)> {
+        let (queue, group, entry) = self.scheduler.state.tasks.get(task.ordinal())?.at?;
+        Some(((queue, group), entry.key))
     }
 
     /// Whether `cpu` runs nobody.
@@ -130,11 +137,9 @@ impl Forced {
         self.scheduler.state.may(&self.cx, task, cpu)
     }
 
-    /// The queue from which `cpu` takes in the `nth` attempt of its dispatch, if it is such a one.
-    pub fn takes_from(&mut self, cpu: CpuId, nth: usize) -> Option<QueueOf> {
-        let Scheduler { policy, state, per, frame, .. } = &mut self.scheduler;
-        let Some(Attempt::Take(queue, _)) = policy.dispatch.get(nth) else { return None };
-        Some((queue.queue, queue_of(frame, state, per, &self.cx, (queue, cpu))))
+    /// Where `cpu` looks in an attempt.
+    pub fn looks(&self, cpu: CpuId) -> Looks<'_> {
+        Looks { forced: self, cpu }
     }
 
     /// What `cpu` finds in a queue that it takes from.
@@ -273,12 +278,6 @@ impl Forced {
         }
     }
 
-    /// How many candidates `cpu` may try at one level; `None` is all.
-    pub fn tries_max(&self) -> Option<u64> {
-        let retry = self.scheduler.policy.idle.as_ref()?.retry?;
-        Some(retry.saturating_add(1))
-    }
-
     /// The policy.
     pub fn policy(&self) -> &Policy {
         &self.scheduler.policy
@@ -287,6 +286,25 @@ impl Forced {
     /// The CPUs of a group, ascending.
     pub fn members(&self, level: Level, group: usize) -> &[CpuId] {
         self.scheduler.state.tree.members(level, group)
+    }
+}
+
+/// Where a CPU of a policy that is led looks.
+#[derive(Clone, Copy, Debug)]
+pub struct Looks<'f> {
+    forced: &'f Forced,
+    cpu: CpuId,
+}
+
+impl Places for Looks<'_> {
+    fn own(&self, queue: &QueueAt) -> QueueOf {
+        let Scheduler { state, per, .. } = &self.forced.scheduler;
+        let frame = Frame { me: Some(at(state, self.cpu)), ..Frame::default() };
+        let seen = Seen { view: &self.forced.cx, state, task: None, ran: 0 };
+        (queue.queue, frame.queue(&seen, queue, per[queue.queue]))
+    }
+    fn candidates(&self, level: usize) -> Vec<usize> {
+        self.forced.candidates(self.cpu, level)
     }
 }
 

@@ -18,7 +18,7 @@ mod state;
 mod timers;
 mod weight;
 
-pub use forced::{Forced, Found, Placed, QueueOf, Read};
+pub use forced::{Forced, Found, Looks, Placed, QueueOf, Read};
 pub use params::Error;
 pub use weight::nice_of;
 

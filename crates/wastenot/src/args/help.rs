@@ -59,7 +59,7 @@ fn misuse(error: &Error, words: &[OsString]) -> Stop {
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     );
     if missing && verb == "rota" {
-        let help = "`wastenot rota check`, `fmt`, `explain` or `emit`";
+        let help = "`wastenot rota check`, `fmt`, `error` or `emit`";
         return Stop::new("rota needs a subcommand", help);
     }
     if missing {

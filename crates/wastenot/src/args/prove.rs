@@ -27,19 +27,26 @@ claim was explored.
 The queries to the solver and the answers can be saved (--certificate) and run
 again (--recheck).
 
+The steps of a counterexample from --cex can be forced again (--replay), on the
+policy that it was found with or on a corrected one (--scheduler). The report
+shows at which step that policy does something else (docs/proofs.md).
+
 Exit codes: 0 all claims are proved for any number of CPUs; 1 a claim is
 refuted; 2 failure; 3 a claim is unknown or proved for small machines only, or
 there is no claim. 1 takes precedence over 3. The same holds for --recheck,
-with 3 also for a claim that is not in the certificate.
+with 3 also for a claim that is not in the certificate. With --replay: 0 it does
+not go wrong; 1 it does; 2 failure.
 
 Examples:
   wastenot prove policies/work-stealing.rota
   wastenot prove policies/fair-vtime.rota --claim hierarchy --json
   wastenot prove policies/wrong/group-average.rota --cex cex.wn
-  wastenot prove policies/wrong/no-chain.rota --allow-unsafe")]
+  wastenot prove policies/wrong/no-chain.rota --allow-unsafe
+  wastenot prove --replay cex.wn --scheduler corrected.rota")]
+#[command(mut_arg("json", |arg| arg.help(JSON)))]
 pub(crate) struct Prove {
     /// Policies in Rota; `-` is standard input
-    #[arg(value_name = "FILE", required_unless_present = "recheck")]
+    #[arg(value_name = "FILE", required_unless_present_any = ["recheck", "replay"])]
     pub(crate) file: Option<PathBuf>,
     /// Check only this claim; may be repeated
     #[arg(long, value_name = "NAME")]
@@ -80,9 +87,22 @@ pub(crate) struct Prove {
     /// those of that claim only)
     #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "cex", "certificate"])]
     pub(crate) recheck: Option<PathBuf>,
+    /// Force the steps of a counterexample again
+    #[arg(long, value_name = "CEX", conflicts_with_all = PROVING)]
+    pub(crate) replay: Option<PathBuf>,
+    /// With --replay: the policy to force it on [default: the one that it was found with]
+    #[arg(long, value_name = "FILE.rota", requires = "replay")]
+    #[arg(conflicts_with_all = ["file", "recheck"])]
+    pub(crate) scheduler: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) face: Face,
 }
+
+/// What `--json` prints.
+const JSON: &str = "Print one JSON object (docs/reference/prove.md; with --replay: \
+                    counterexample.md)";
+/// What is about proofs, and so not about a replay.
+const PROVING: [&str; 7] = ["file", "claim", "cex", "solver", "both", "certificate", "recheck"];
 
 /// A solver, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

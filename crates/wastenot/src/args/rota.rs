@@ -1,4 +1,4 @@
-//! `wastenot rota fmt`, `wastenot rota check`, `wastenot rota explain`, `wastenot rota emit`
+//! `wastenot rota fmt`, `wastenot rota check`, `wastenot rota error`, `wastenot rota emit`
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ Rota is a language for scheduling policies: docs/reference/rota.md.
 Examples:
   wastenot rota check my.rota
   wastenot rota fmt my.rota
-  wastenot rota explain R008
+  wastenot rota error R008
   wastenot rota emit my.rota -o my.bpf.c")]
 pub(crate) struct Rota {
     #[command(subcommand)]
@@ -24,7 +24,7 @@ pub(crate) struct Rota {
 pub(crate) enum What {
     Check(Check),
     Fmt(Fmt),
-    Explain(Explain),
+    Error(Code),
     Emit(Emit),
 }
 
@@ -70,9 +70,9 @@ pub(crate) struct Fmt {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  wastenot rota explain
-  wastenot rota explain R008")]
-pub(crate) struct Explain {
+  wastenot rota error
+  wastenot rota error R008")]
+pub(crate) struct Code {
     /// Code such as R008; without it, all codes are listed
     pub(crate) code: Option<String>,
 }

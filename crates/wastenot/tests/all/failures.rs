@@ -252,7 +252,7 @@ const CASES: &[(&str, &str, &str)] = &[
         "`wastenot compare before.dat -- after.dat trace.dat`",
     ),
     ("wastenot compare trace.dat -- trace.dat --json", "--json follows `--`", "options first"),
-    ("wastenot rota", "needs a subcommand", "`wastenot rota check`, `fmt`, `explain` or `emit`"),
+    ("wastenot rota", "needs a subcommand", "`wastenot rota check`, `fmt`, `error` or `emit`"),
     ("wastenot rota fmt", "rota needs a file", "`wastenot rota fmt my.rota`"),
     ("wastenot rota chekc a.rota", "unrecognized subcommand 'chekc'", "did you mean `check`"),
     ("wastenot draw cores trace.dat --bogus", "unexpected argument '--bogus'", "draw --help"),
@@ -264,8 +264,8 @@ const CASES: &[(&str, &str, &str)] = &[
         "check the path",
     ),
     ("wastenot rota check folder", "folder is a directory", "name the texts"),
-    ("wastenot rota explain R018", "there is no code `R018`", "did you mean `R008`"),
-    ("wastenot rota explain why", "there is no code `why`", "`wastenot rota explain`"),
+    ("wastenot rota error R018", "there is no code `R018`", "did you mean `R008`"),
+    ("wastenot rota error why", "there is no code `why`", "`wastenot rota error`"),
     ("wastenot man nothing", "no verb `nothing`", "wastenot --help"),
 ];
 

@@ -25,7 +25,7 @@ error[R009]: `core` is not what runs a task
   |
   = help: write `cpu`: a core is a set of SMT siblings, `smt`
 
-why: `wastenot rota explain R009`
+why: `wastenot rota error R009`
 wrong.rota: 1 fault
 ";
     assert_eq!((text.as_str(), code), (expected, 1));
@@ -127,11 +127,11 @@ fn fmt_keeps_links_and_permissions() {
 fn a_code_is_explained_however_it_is_written() {
     let desk = Desk::new();
     for name in ["R008", "r008", "R8", "8"] {
-        let (text, code) = said(&desk.bash(&format!("wastenot rota explain {name}")));
+        let (text, code) = said(&desk.bash(&format!("wastenot rota error {name}")));
         assert_eq!(code, 0, "{text}");
         assert!(text.starts_with("# R008: an unknown word\n"), "{text}");
     }
-    let (text, _) = said(&desk.bash("wastenot rota explain"));
+    let (text, _) = said(&desk.bash("wastenot rota error"));
     assert!(text.contains("  R008  an unknown word\n"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }

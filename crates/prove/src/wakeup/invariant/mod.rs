@@ -39,9 +39,9 @@ pub fn obligations(variant: Variant) -> Vec<Obligation> {
         let what = format!("the wakeups' invariant is kept when {}", step.about);
         all.push(obligation(step.name, &what, kept(&step)));
     }
-    let mut goal = declared("Does it follow that somebody is on the way?");
+    let mut goal = declared("Does it follow that a CPU is on the way?");
     goal.assert("The invariant holds.", invariant(&Names(&[])));
-    goal.assert("Nobody is on the way to somebody.", not(on_the_way()));
+    goal.assert("No CPU is on the way to a task.", not(on_the_way()));
     all.push(obligation("goal", "from the wakeups' invariant it follows that none is lost", goal));
     all
 }

@@ -219,7 +219,7 @@ fn steps_of_takers(variant: Variant) -> Vec<Step> {
         ),
         step(
             "owe-no-more",
-            "a task that is owed waits no more, or nobody is left to look at for it",
+            "a task that is owed waits no more, or no CPU is left to look at for it",
             and([passes(), owes(), or([not(s.of("waits", &["it"])), nobody_left])]),
             vec![paid()],
         ),

@@ -19,7 +19,8 @@ mod walk;
 use std::fmt;
 
 use wastenot_model::workload::Random;
-use wastenot_prove::explore::{Bounds, search};
+use wastenot_prove::engine::search;
+use wastenot_prove::explore::Bounds;
 use wastenot_prove::wakeup;
 use wastenot_rota::chance;
 use wastenot_rota::ir::{Bool, ClaimKind, Policy};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use wastenot_model::printable;
 use wastenot_prove::explore::Bounds;
-use wastenot_prove::{Error, Options, Outcome, Scope, Verdict, judge, warnings};
+use wastenot_prove::{Error, Judgement, Options, judge, warnings};
 use wastenot_rota::ir::Program;
 use wastenot_rota::{compile, emit, line_and_column};
 
@@ -30,12 +30,10 @@ pub(super) fn run(args: &Emit) -> Result<Answer, Stop> {
     match text {
         Ok((program, text)) => {
             let options = options()?;
-            let looking =
-                || Ok((judged(&program, &options)?, warned(&program, &source, &options)?));
-            let looked = progress::during("proving what it claims", looking);
-            let (judged, warned) =
-                looked.map_err(|error: Error| Stop::new(&error, error.help()))?;
-            warned.iter().for_each(|warning| out::note(warning));
+            let judging = || judged(&program, &options);
+            let judged = progress::during("proving what it claims", judging);
+            let judged = judged.map_err(|error| Stop::new(&error, error.help()))?;
+            warn(&source, &judged);
             let said = if let Some(why) = refuted(&judged) {
                 if !args.anyway {
                     let help = "`wastenot prove` shows how; `--anyway` writes it anyway";
@@ -82,41 +80,32 @@ fn options() -> Result<Options, Stop> {
 }
 
 /// What each policy claims, judged.
-fn judged<'p>(
-    program: &'p Program,
-    options: &Options,
-) -> Result<Vec<(&'p str, Vec<Verdict>)>, Error> {
-    let policies = program.policies.iter();
-    policies.map(|policy| Ok((policy.name.as_str(), judge(policy, options)?))).collect()
+fn judged<'p>(program: &'p Program, options: &Options) -> Result<Vec<Judgement<'p>>, Error> {
+    let judged = |policy| {
+        let (verdicts, warnings) = (judge(policy, options)?, warnings(policy, options)?);
+        Ok(Judgement { policy: Some(policy), verdicts, warnings })
+    };
+    program.policies.iter().map(judged).collect()
 }
 
 /// The first claim that is refuted, by a counterexample or by its text, and how.
-fn refuted(judged: &[(&str, Vec<Verdict>)]) -> Option<String> {
-    judged.iter().find_map(|(policy, verdicts)| {
-        verdicts.iter().find_map(|verdict| {
-            let why = match &verdict.outcome {
-                Outcome::Refuted(found) => found.why(),
-                Outcome::Contradicted(what) => {
-                    format!("it requires this, but the text states otherwise: {what}")
-                }
-                Outcome::Proved(_) | Outcome::Unknown(_) => return None,
-            };
-            let claim = verdict.claim.kind.name();
-            Some(format!("`{claim}` of `{policy}` is refuted: {why}"))
-        })
+fn refuted(judged: &[Judgement<'_>]) -> Option<String> {
+    judged.iter().find_map(|of| {
+        let (claim, why) = of.refuted()?;
+        Some(format!("`{claim}` of `{}` is refuted: {why}", of.policy?.name))
     })
 }
 
 /// What is claimed but not shown of any number of CPUs, as the beginning of a sentence.
-fn not_proved(judged: &[(&str, Vec<Verdict>)]) -> Option<String> {
+fn not_proved(judged: &[Judgement<'_>]) -> Option<String> {
     let mut claims: Vec<String> = Vec::new();
-    for (policy, verdicts) in judged {
-        for verdict in verdicts {
+    for (policy, of) in judged.iter().filter_map(|of| Some((of.policy?, of))) {
+        for claim in of.not_proved() {
             let claim = match judged.len() {
-                1 => format!("`{}`", verdict.claim.kind.name()),
-                _ => format!("`{}` of `{policy}`", verdict.claim.kind.name()),
+                1 => format!("`{claim}`"),
+                _ => format!("`{claim}` of `{}`", policy.name),
             };
-            if !matches!(verdict.outcome, Outcome::Proved(Scope::Any)) && !claims.contains(&claim) {
+            if !claims.contains(&claim) {
                 claims.push(claim);
             }
         }
@@ -125,14 +114,10 @@ fn not_proved(judged: &[(&str, Vec<Verdict>)]) -> Option<String> {
     (!claims.is_empty()).then(|| format!("{} {is}", claims.join(", ")))
 }
 
-/// What to know of the policies, whatever they claim.
-fn warned(program: &Program, source: &Source, options: &Options) -> Result<Vec<String>, Error> {
-    let mut all = Vec::new();
-    for policy in &program.policies {
-        all.extend(warnings(policy, options)?.into_iter().map(|warning| {
-            let line = line_and_column(&source.text, warning.span.start).0;
-            format!("{}:{line}: {}: {}", source.name, warning.code, warning.what)
-        }));
+/// Notes what to know of the policies, whatever they claim.
+fn warn(source: &Source, judged: &[Judgement<'_>]) {
+    for warning in judged.iter().flat_map(|of| &of.warnings) {
+        let line = line_and_column(&source.text, warning.span.start).0;
+        out::note(&format!("{}:{line}: {}: {}", source.name, warning.code, warning.what));
     }
-    Ok(all)
 }

@@ -2,7 +2,7 @@
 
 mod check;
 mod emit;
-mod explain;
+mod error;
 mod fmt;
 
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &Rota) -> Result<Answer, Stop> {
     match &args.what {
         What::Check(args) => check::run(args),
         What::Fmt(args) => fmt::run(args),
-        What::Explain(args) => explain::run(args),
+        What::Error(args) => error::run(args),
         What::Emit(args) => emit::run(args),
     }
 }
@@ -51,7 +51,7 @@ impl Source {
         let shown = render(faults, &name, &self.text, colour, out::size().0);
         let first = codes.first().map_or("", |code| *code);
         let others = if codes.len() > 1 { ", and so for the other codes" } else { "" };
-        format!("{shown}why: `wastenot rota explain {first}`{others}\n")
+        format!("{shown}why: `wastenot rota error {first}`{others}\n")
     }
 
     /// The same as an answer on standard output, with how many they are.

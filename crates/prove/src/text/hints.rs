@@ -1,6 +1,6 @@
 //! What to write where an obligation does not hold.
 
-/// What to write instead, by the name of the obligation. `None`: nobody knows.
+/// What to write instead, by the name of the obligation. `None`: it is not known.
 pub(crate) fn hint(obligation: &str) -> Option<&'static str> {
     Some(match obligation {
         "served" | "reached" => {
@@ -10,17 +10,16 @@ pub(crate) fn hint(obligation: &str) -> Option<&'static str> {
         "woken" => "leave out `within`: all CPUs that may run the task are looked for then",
         "protocol" => "leave out `unsafe protocol`",
         "filter_complete" | "filter_sound" => {
-            "let the filter ask whether somebody waits: `filter(me, v) = queued(v.ready) >= 1`"
+            "let the filter ask whether a task waits: `filter(me, v) = queued(v.ready) >= 1`"
         }
         "tries_all" => "`retry untried`, or no `retry` at all, which is the same",
         "steal_safe" => "leave out `steal: unchecked`",
         "blame" => {
-            "`where me in allowed(t)` alone: whoever asks for more may say no though a task waits \
-             that may run here"
+            "`where me in allowed(t)` alone: a stricter re-check may fail though a task waits that \
+             may run here"
         }
         "unchanged" => {
-            "`where me in allowed(t)` alone: whoever asks for more may say no though nothing \
-             changed"
+            "`where me in allowed(t)` alone: a stricter re-check may fail though nothing changed"
         }
         "calm" => "`kick ... preempt` in `new` and `wake` alone",
         "stable" => "`rounds(<= idle_cpus + periodic_moves)`, or leave out `balance every`",

@@ -9,11 +9,12 @@ use wastenot_rota::ir::{Balance, Bool, Event, Policy, Stmt, Visitor, visit_block
 
 use super::equivalent::{Scripts, nothing_satisfies};
 use super::seen::{keys_matter, seen};
-use crate::encode::{Encoder, Names, NotEncoded};
-use crate::explore::moves_somebody;
-use crate::obligations::{Site, candidate_of, interrupting, sites};
-use crate::smt::{Script, Term, and, at_most, int, not, or};
-use crate::{Error, Options};
+use wastenot_prove::encode::{Encoder, Names, NotEncoded};
+use wastenot_prove::explore::moves_somebody;
+use wastenot_prove::interrupting;
+use wastenot_prove::obligations::{Site, candidate_of, sites};
+use wastenot_prove::smt::{Script, Term, and, at_most, int, not, or};
+use wastenot_prove::{Error, Options};
 
 /// Whether solvers say that `mutant` stays within what `original` may do. That it takes CPUs from
 /// tasks at more events is more, whoever is placed then: `rounds` does not allow all of them.

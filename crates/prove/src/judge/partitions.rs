@@ -8,9 +8,10 @@ use std::time::Duration;
 use wastenot_rota::ir::{Claim, ClaimKind, Cpus, Partition, Policy, Program};
 use wastenot_rota::syntax::Span;
 
+use super::{Outcome, Verdict};
+use crate::engine::{Finding, Judged, Scope};
 use crate::obligations::{Obligation, Question};
-use crate::own::{places_are_own, queues_are_own};
-use crate::{Finding, Judged, Outcome, Scope, Verdict};
+use crate::text::{places_are_own, queues_are_own};
 
 /// What follows for the machine from the verdicts on the policies, in the order of the program.
 /// Nothing, if it has no partitions.
@@ -110,7 +111,7 @@ fn composition(
             match find(&policies[partition.policy], name).map(|it| &it.outcome) {
                 Some(Outcome::Proved(of)) => scope = narrower(scope, *of),
                 Some(Outcome::Unknown(_)) | None if finding == Finding::Holds => {
-                    finding = Finding::Open(format!("nobody knows whether it has {name}"));
+                    finding = Finding::Open(format!("it is unknown whether it has {name}"));
                 }
                 Some(Outcome::Unknown(_)) | None => {}
                 Some(Outcome::Refuted(_) | Outcome::Contradicted(_)) => finding = Finding::Fails,

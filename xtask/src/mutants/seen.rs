@@ -242,11 +242,11 @@ fn only_sets(stmt: &Stmt, claimed: &BTreeSet<usize>) -> bool {
 mod tests {
     use super::*;
 
-    const CFS: &str = include_str!("../../../../policies/cfs-like.rota");
-    const EDF: &str = include_str!("../../../../policies/central-edf.rota");
-    const NUMA: &str = include_str!("../../../../policies/numa-aware.rota");
-    const ULE: &str = include_str!("../../../../policies/ule-like.rota");
-    const WS: &str = include_str!("../../../../policies/work-stealing.rota");
+    const CFS: &str = include_str!("../../../policies/cfs-like.rota");
+    const EDF: &str = include_str!("../../../policies/central-edf.rota");
+    const NUMA: &str = include_str!("../../../policies/numa-aware.rota");
+    const ULE: &str = include_str!("../../../policies/ule-like.rota");
+    const WS: &str = include_str!("../../../policies/work-stealing.rota");
 
     fn same(text: &str, from: &str, to: &str) -> bool {
         let slice = |text: &str| {

@@ -18,22 +18,26 @@ mod fate;
 #[allow(clippy::needless_pass_by_value)]
 mod kept;
 mod operators;
+mod page;
 mod seen;
 mod site;
 mod statements;
+#[cfg(test)]
+mod tests;
 
 use wastenot_rota::ir::{Event, Policy};
 
-pub use argued::{ARGUMENTS, Argument, argument};
-pub use fate::{By, Fate, Standing, fate, fates, standing};
-pub use operators::{OPERATORS, Operator};
-pub use site::Site;
+pub(crate) use argued::{ARGUMENTS, argument};
+pub(crate) use fate::{By, Standing, fates, standing};
+pub(crate) use operators::{OPERATORS, Operator};
+pub(crate) use page::write;
+pub(crate) use site::Site;
 
 use site::{HANDLERS, walk};
 
 /// A policy that differs from a right one in one place.
 #[derive(Clone, Debug)]
-pub struct Mutant {
+pub(crate) struct Mutant {
     /// What was done: the name of an [`Operator`].
     pub operator: &'static str,
     /// What it is counted with.
@@ -46,7 +50,7 @@ pub struct Mutant {
 
 /// What a mutant is wrong in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Family {
+pub(crate) enum Family {
     /// Conditions: filters, re-checks, branches.
     Guards,
     /// What is done.
@@ -65,7 +69,7 @@ pub enum Family {
 
 impl Family {
     /// All of them.
-    pub const ALL: [Family; 7] = [
+    pub(crate) const ALL: [Family; 7] = [
         Family::Guards,
         Family::Steps,
         Family::Order,
@@ -75,13 +79,13 @@ impl Family {
         Family::Choice,
     ];
     /// Its word.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         ["guards", "steps", "order", "footprint", "levels", "handlers", "choice"][self as usize]
     }
 }
 
 /// Every mutant of `policy`, by operator, then in the order of the IR.
-pub fn mutants(policy: &Policy) -> Vec<Mutant> {
+pub(crate) fn mutants(policy: &Policy) -> Vec<Mutant> {
     OPERATORS.iter().flat_map(|operator| of(operator, policy)).collect()
 }
 

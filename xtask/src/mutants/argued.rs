@@ -5,7 +5,7 @@ use super::Mutant;
 
 /// Why some mutants need not be refuted.
 #[derive(Debug)]
-pub struct Argument {
+pub(crate) struct Argument {
     /// Of these policies; of all if there are none.
     pub policies: &'static [&'static str],
     /// Of these operators.
@@ -25,12 +25,12 @@ impl Argument {
 }
 
 /// The argument for a mutant: index into [`ARGUMENTS`].
-pub fn argument(mutant: &Mutant) -> Option<usize> {
+pub(crate) fn argument(mutant: &Mutant) -> Option<usize> {
     ARGUMENTS.iter().position(|argument| argument.fits(mutant))
 }
 
 /// All of them. The first that fits is taken.
-pub const ARGUMENTS: &[Argument] = &[
+pub(crate) const ARGUMENTS: &[Argument] = &[
     Argument {
         policies: &["cfs", "vrt", "gang", "numa", "osv", "ule"],
         operators: &["elsewhere"],

@@ -8,9 +8,9 @@ pub(crate) struct Sets {
     /// Of each variable of tasks, whether some handler sets it: else it is what it was.
     pub(crate) task: Vec<bool>,
     /// The same of CPUs.
-    pub(super) cpu: Vec<bool>,
+    pub(crate) cpu: Vec<bool>,
     /// Of those, whether it is set where a task begins to run or ends.
-    pub(super) ran: Vec<bool>,
+    pub(crate) ran: Vec<bool>,
     /// Of each queue, whether anybody is ever put or moved into it.
     pub(crate) fed: Vec<bool>,
 }

@@ -8,7 +8,7 @@ const WEIGHTS: std::ops::RangeInclusive<i64> = 1..=10_000;
 /// So many others are made to wait at most.
 const LENGTHS: std::ops::RangeInclusive<i64> = 0..=100;
 /// What a task of nice 0 weighs.
-pub(super) const USUAL: i64 = 100;
+pub(crate) const USUAL: i64 = 100;
 
 /// Numbers that handlers and periodic balancing compare: each, one more and one less.
 #[derive(Clone, Debug, Default)]

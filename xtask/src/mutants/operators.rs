@@ -4,7 +4,7 @@ use super::site::Part;
 use super::{Family, balances, expressions, kept, statements};
 
 /// A way to make a policy wrong.
-pub struct Operator {
+pub(crate) struct Operator {
     /// Its name.
     pub name: &'static str,
     /// What its mutants are counted with, if claims see what differs.
@@ -31,7 +31,7 @@ const fn operator(
 }
 
 /// All of them.
-pub const OPERATORS: &[Operator] = {
+pub(crate) const OPERATORS: &[Operator] = {
     use Family::{Choice, Footprint, Guards, Handlers, Levels, Order, Steps};
     &[
         operator(Guards, "negate", "a guard says the contrary", expressions::negate),

@@ -1,4 +1,4 @@
-//! `wastenot what-if` of a counterexample.
+//! `wastenot prove --replay`: a counterexample, forced.
 
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ fn it_goes_wrong_on_its_own_text_and_otherwise_on_a_mended_one() {
         assert!(text.replace('\n', " ").contains(says), "{text}");
         let json = desk.bash(&format!("{mended} --json"));
         let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
-        assert_eq!(json["schema"], "wastenot.simulate.counterexample/1");
+        assert_eq!(json["schema"], "wastenot.prove.replay/1");
         assert_eq!((&json["reached"], &json["still"]), (&Value::Bool(false), &Value::Null));
     }
 }
@@ -38,13 +38,14 @@ fn it_goes_wrong_on_its_own_text_and_otherwise_on_a_mended_one() {
 fn what_does_not_fit_is_told() {
     let desk = desk("minimum-for-all");
     let cases = [
-        ("--scheduler global-fifo", "global-fifo is not a policy in Rota"),
+        ("--scheduler global-fifo", "cannot open global-fifo"),
+        ("--scheduler policies/wrong/no-chain.rota", "uses an unsafe protocol"),
         ("--scheduler policies/fair-vtime.rota", "it has no queue `ready`, but q"),
-        ("--scheduler mended.rota,slice=5ms", "the parameters in the text"),
         ("--scheduler none.rota", "none.rota"),
+        ("--scheduler scenarios/seeds/workpile.toml", "workpile.toml is not valid Rota"),
         ("--scheduler policies/partitions.rota", "a policy `minimum_for_all`, which is missing"),
-        ("--from 1us", "--from applies to a recording"),
-        ("-o other.wn", "--output applies to a recording"),
+        ("--claim wait", "cannot be used with"),
+        ("policies/fair-vtime.rota", "cannot be used with"),
     ];
     for (options, says) in cases {
         let (text, code) = said(&desk.bash(&format!("wastenot prove --replay cex.wn {options}")));
@@ -53,6 +54,11 @@ fn what_does_not_fit_is_told() {
     let scrubbed = "wastenot convert cex.wn -o no.wn --scrub && wastenot prove --replay no.wn";
     let (text, code) = said(&desk.bash(scrubbed));
     assert!(code == 2 && text.contains("help: "), "{text}");
+    // Each of the two verbs names the other's file as what it is.
+    let (text, code) = said(&desk.bash("wastenot prove --replay trace.dat"));
+    assert!(code == 2 && text.contains("trace.dat is not a counterexample"), "{text}");
+    let (text, code) = said(&desk.bash("wastenot what-if cex.wn"));
+    assert!(code == 2 && text.contains("`wastenot prove --replay cex.wn`"), "{text}");
 }
 
 #[test]

@@ -3,19 +3,18 @@
 use std::time::Duration;
 
 use rayon::prelude::*;
-use wastenot_rota::ir::{Claim, Policy};
+use wastenot_rota::ir::{Claim, ClaimKind, Policy};
 
 use super::{Family, Mutant, argument, contained, equivalent};
-use crate::explore::{Bounds, search};
-use crate::ground;
-use crate::obligations::{Question, obligations, remarks};
-use crate::verdict::judge_one;
-use crate::wakeup::Lost;
-use crate::{Error, Finding, Options};
+use wastenot_prove::engine::{Engine, Interleavings, ask_one, search};
+use wastenot_prove::explore::Bounds;
+use wastenot_prove::ground;
+use wastenot_prove::obligations::{Question, obligations, remarks};
+use wastenot_prove::{Error, Finding, Options};
 
 /// What became of a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub(crate) enum Fate {
     /// It is wrong.
     Refuted(By),
     /// It means the same: a solver finds no state in which it does not.
@@ -33,7 +32,7 @@ pub enum Fate {
 
 /// Who refuted it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum By {
+pub(crate) enum By {
     /// Its text, without any question: paths, counts, levels, retries.
     Type,
     /// A counterexample on a small machine.
@@ -47,7 +46,7 @@ pub enum By {
 
 /// What a fate means for the prover.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub(crate) enum Standing {
     /// Wrong, and found to be.
     Refuted(By),
     /// Not wrong: it means the same.
@@ -64,7 +63,7 @@ pub enum Standing {
 }
 
 /// How a mutant stands with that fate.
-pub fn standing(mutant: &Mutant, fate: &Fate) -> Standing {
+pub(crate) fn standing(mutant: &Mutant, fate: &Fate) -> Standing {
     match (fate, mutant.family) {
         (Fate::Equivalent | Fate::Contained | Fate::Proved, Family::Choice) => Standing::Tuned,
         (fate, Family::Choice) => Standing::Unexplained(format!("choice, but {fate:?}")),
@@ -90,7 +89,11 @@ const BEYOND: Duration = Duration::from_secs(8);
 ///
 /// # Errors
 /// A solver fails.
-pub fn fates(original: &Policy, mutants: &[Mutant], options: &Options) -> Result<Vec<Fate>, Error> {
+pub(crate) fn fates(
+    original: &Policy,
+    mutants: &[Mutant],
+    options: &Options,
+) -> Result<Vec<Fate>, Error> {
     mutants.par_iter().map(|mutant| fate(original, mutant, options)).collect()
 }
 
@@ -98,7 +101,7 @@ pub fn fates(original: &Policy, mutants: &[Mutant], options: &Options) -> Result
 ///
 /// # Errors
 /// A solver fails.
-pub fn fate(original: &Policy, mutant: &Mutant, options: &Options) -> Result<Fate, Error> {
+pub(crate) fn fate(original: &Policy, mutant: &Mutant, options: &Options) -> Result<Fate, Error> {
     let policy = &mutant.policy;
     if !wastenot_rota::faults(policy).is_empty() {
         return Ok(Fate::Refuted(By::Type));
@@ -122,8 +125,8 @@ pub fn fate(original: &Policy, mutant: &Mutant, options: &Options) -> Result<Fat
 fn judged(policy: &Policy, options: &Options) -> Result<Fate, Error> {
     let first = |claim: &Claim| counterexample(policy, claim, FIRST_LOOK);
     // What is wrong with the protocol itself is explored: solvers take long to find a state.
-    let lost = || !policy.protocol.is_safe() && Lost::of(policy).is_ok();
-    if policy.claims.iter().any(first) || lost() {
+    let lost = || Interleavings.ask_one(policy, &ClaimKind::NoLostWakeup);
+    if policy.claims.iter().any(first) || !policy.protocol.is_safe() && lost()?.refutes() {
         return Ok(Fate::Refuted(By::Explorer));
     }
     let mut fate = Fate::Proved;
@@ -155,7 +158,7 @@ fn judged(policy: &Policy, options: &Options) -> Result<Fate, Error> {
 /// Whether something does not hold that no claim needs, but all right policies have.
 fn wasteful(policy: &Policy, options: &Options) -> Result<bool, Error> {
     for remark in policy.claims.iter().flat_map(|claim| remarks(policy, &claim.kind)) {
-        if judge_one(remark, options)?.finding == Finding::Fails {
+        if ask_one(remark, options)?.finding == Finding::Fails {
             return Ok(true);
         }
     }
@@ -165,9 +168,8 @@ fn wasteful(policy: &Policy, options: &Options) -> Result<bool, Error> {
 /// Whether a solver names a situation on a small machine that breaks the claim.
 fn replayed(policy: &Policy, claim: &Claim, options: &Options) -> Result<bool, Error> {
     let Some(solver) = options.solvers.first() else { return Ok(false) };
-    let (solvers, patience) = (Vec::new(), options.patience.min(BEYOND));
-    let options = Options { solvers, cache: None, patience, bounds: options.bounds };
-    Ok(ground::beyond(policy, &claim.kind, solver, &options)?.found.is_some())
+    let (bounds, patience) = (options.bounds, options.patience.min(BEYOND));
+    Ok(ground::beyond(policy, &claim.kind, solver, bounds, patience)?.found.is_some())
 }
 
 fn counterexample(policy: &Policy, claim: &Claim, bounds: Bounds) -> bool {
@@ -183,7 +185,7 @@ fn asked(policy: &Policy, claim: &Claim, options: &Options) -> Result<Fate, Erro
         return Ok(Fate::Refuted(By::Type));
     }
     for obligation in all {
-        match judge_one(obligation, options)?.finding {
+        match ask_one(obligation, options)?.finding {
             Finding::Holds => {}
             Finding::Fails => return Ok(Fate::Refuted(By::Solver)),
             Finding::Open(why) => fate = Fate::Open(why),

@@ -10,11 +10,10 @@ use indicatif::ProgressBar;
 use wastenot_prove::Options;
 use wastenot_prove::cache::Cache;
 use wastenot_prove::explore::Bounds;
-use wastenot_prove::mutants::{
-    ARGUMENTS, By, Family, OPERATORS, Standing, fates, mutants, standing,
-};
 use wastenot_prove::solver::{Kind, Places};
 use wastenot_rota::ir::Policy;
+
+use super::{ARGUMENTS, By, Family, OPERATORS, Standing, fates, mutants, standing};
 
 /// How long a solver may think about a question.
 const PATIENCE: Duration = Duration::from_secs(60);

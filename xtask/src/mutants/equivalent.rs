@@ -4,11 +4,11 @@
 use wastenot_rota::ir::{Balance, Level, Policy};
 use wastenot_rota::syntax::Span;
 
-use crate::encode::{Encoder, Names, NotEncoded};
-use crate::obligations::{Obligation, Question, candidate_of, taking};
-use crate::smt::{Script, Term, at_most, equal, int, not};
-use crate::verdict::judge_one;
-use crate::{Error, Finding, Options};
+use wastenot_prove::encode::{Encoder, Names, NotEncoded};
+use wastenot_prove::engine::ask_one;
+use wastenot_prove::obligations::{Obligation, Question, candidate_of, taking};
+use wastenot_prove::smt::{Script, Term, at_most, equal, int, not};
+use wastenot_prove::{Error, Finding, Options};
 
 /// Whether solvers say that `mutant` means the same.
 pub(super) fn same(original: &Policy, mutant: &Policy, options: &Options) -> Result<bool, Error> {
@@ -26,7 +26,7 @@ pub(super) fn nothing_satisfies(
         let question = script.map_or_else(Question::NotEncoded, Question::Unsatisfiable);
         let (name, what) = ("equivalent", "nothing is different".to_owned());
         let obligation = Obligation { name, what, span, question, model_only: false };
-        if judge_one(obligation, options)?.finding != Finding::Holds {
+        if ask_one(obligation, options)?.finding != Finding::Holds {
             return Ok(false);
         }
     }

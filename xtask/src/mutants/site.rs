@@ -8,7 +8,7 @@ use wastenot_rota::syntax::Span;
 
 /// Where something was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Site {
+pub(crate) struct Site {
     /// `wake 1 else 0 put`: the handler or balance, then the way down.
     pub text: String,
     /// The nearest text that the IR remembers.

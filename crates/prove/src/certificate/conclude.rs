@@ -1,0 +1,142 @@
+//! What follows from a certificate once its queries were run again, as a Report.
+
+use wastenot_model::report::Unit;
+use wastenot_model::{Report, Table, Value};
+
+use super::{Again, Rechecked, Standing};
+use crate::Error;
+use crate::engine::{Options, Scope};
+use crate::judge::{Conclusion, Outcome, are_claimed, is_asked, judge};
+
+/// How a claim of a certificate stands: in words, and what that answers.
+struct Stands<'a> {
+    of: &'a Standing,
+    words: String,
+    conclusion: Conclusion,
+}
+
+impl Again {
+    /// Leaves out all claims that are not asked for, unless none is named.
+    ///
+    /// # Errors
+    /// The text does not claim what is asked for.
+    pub fn only(&mut self, asked: &[String]) -> Result<(), Error> {
+        are_claimed(asked, self.claims.iter().map(|it| it.claim.as_str()))?;
+        self.claims.retain(|standing| is_asked(asked, &standing.claim));
+        self.answers.retain(|one| is_asked(asked, &one.claim));
+        Ok(())
+    }
+
+    /// Whether all its claims are shown. Those that the certificate does not show are judged again,
+    /// since a query that solvers do not refute is no refutation of the claim.
+    ///
+    /// # Errors
+    /// A solver fails.
+    pub fn conclude(&self, name: &str, options: &Options) -> Result<(Report, Conclusion), Error> {
+        let standings = self.standings(options)?;
+        let all = &self.answers;
+        let wrong = all.iter().filter(|one| !one.holds());
+        let unknown = wrong.clone().filter(|one| one.answer.word() == "unknown").count();
+        let wrong = wrong.count();
+        let asked = match wrong {
+            0 => Conclusion::Yes,
+            _ if unknown == wrong => Conclusion::CannotTell,
+            _ => Conclusion::No,
+        };
+        let claims = standings.iter().map(|it| it.conclusion);
+        let conclusion = Conclusion::of_all(claims.chain([asked])).unwrap_or(asked);
+        let mut report = Report::new("recheck/1", format!("Certificate: {name}"));
+        report.verdict = match wrong {
+            0 => format!("All {} answers are as expected", all.len()),
+            _ => format!("{wrong} of {} answers are not as expected", all.len()),
+        };
+        let left = standings.iter().filter(|it| it.conclusion != Conclusion::Yes);
+        let left: Vec<String> = left.map(|it| format!("{} {}", it.of.claim, it.words)).collect();
+        report.verdict += &match left.as_slice() {
+            [] => ".".to_owned(),
+            left => format!("; it does not show every claim: {}.", left.join(", ")),
+        };
+        report.tables = vec![claims_of(&self.about, &standings), queries(all)];
+        Ok((report, conclusion))
+    }
+
+    fn standings(&self, options: &Options) -> Result<Vec<Stands<'_>>, Error> {
+        let mut all = Vec::new();
+        for policy in &self.program.policies {
+            let of_policy = || self.claims.iter().filter(|it| it.policy == policy.name);
+            let not_shown =
+                |name: &str| of_policy().any(|it| it.claim == name && it.shown == Some(false));
+            let mut left = policy.clone();
+            left.claims.retain(|claim| not_shown(claim.kind.name()));
+            let verdicts = judge(&left, options)?;
+            all.extend(of_policy().map(|of| {
+                let verdict = verdicts.iter().find(|it| it.claim.kind.name() == of.claim);
+                let (words, conclusion) = stands(of.shown, verdict.map(|it| &it.outcome));
+                Stands { of, words, conclusion }
+            }));
+        }
+        Ok(all)
+    }
+}
+
+fn stands(shown: Option<bool>, outcome: Option<&Outcome>) -> (String, Conclusion) {
+    let (words, conclusion) = match (shown, outcome) {
+        (Some(true), _) => ("shown", Conclusion::Yes),
+        (Some(false), Some(Outcome::Refuted(_) | Outcome::Contradicted(_))) => {
+            ("refuted", Conclusion::No)
+        }
+        (Some(false), Some(Outcome::Proved(Scope::UpTo(bounds)))) => {
+            let words = format!("not shown beyond {} CPUs", bounds.cpus);
+            return (words, Conclusion::CannotTell);
+        }
+        (Some(false), _) => ("not shown", Conclusion::CannotTell),
+        (None, _) => ("not in it", Conclusion::CannotTell),
+    };
+    (words.to_owned(), conclusion)
+}
+
+fn claims_of(about: &str, standings: &[Stands<'_>]) -> Table {
+    let columns = [
+        ("policy", "policy", Unit::None),
+        ("claim", "claim", Unit::None),
+        ("standing", "standing", Unit::None),
+    ];
+    let mut table = Table::new("claims", &format!("Claims of {about}"), &columns);
+    table.shown = usize::MAX;
+    for Stands { of, words, .. } in standings {
+        table.push(vec![
+            of.policy.as_str().into(),
+            of.claim.as_str().into(),
+            words.as_str().into(),
+        ]);
+    }
+    table
+}
+
+fn queries(all: &[Rechecked]) -> Table {
+    let columns = [
+        ("policy", "policy", Unit::None),
+        ("claim", "claim", Unit::None),
+        ("obligation", "", Unit::None),
+        ("file", "file", Unit::None),
+        ("solver", "solver", Unit::None),
+        ("expected", "expected", Unit::None),
+        ("answer", "answer", Unit::None),
+        ("time_ns", "time", Unit::Ns),
+    ];
+    let mut table = Table::new("obligations", "Obligations", &columns);
+    table.shown = usize::MAX;
+    for one in all {
+        table.push(vec![
+            one.policy.as_str().into(),
+            one.claim.as_str().into(),
+            one.name.as_str().into(),
+            one.file.as_str().into(),
+            one.solver.as_str().into(),
+            one.expected.word().into(),
+            one.answer.word().into(),
+            Value::from(one.took.as_nanos() as u64),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,26 @@
+//! Queries to a solver about small machines with many tasks, as an engine.
+
+use wastenot_rota::ir::{ClaimKind, Policy};
+
+use super::{Answer, Engine, Options};
+use crate::ground::{Beyond, beyond};
+use crate::{Counterexample, Error};
+
+/// Asks the first solver about small machines. It is silent without a solver.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounded<'o>(pub &'o Options);
+
+impl Engine for Bounded<'_> {
+    fn ask(&self, policy: &Policy, claims: &[&ClaimKind]) -> Result<Vec<Answer>, Error> {
+        let Options { solvers, bounds, patience, .. } = self.0;
+        let Some(solver) = solvers.first() else {
+            return Ok(vec![Answer::default(); claims.len()]);
+        };
+        let answer = |claim: &&ClaimKind| {
+            let Beyond { found, bounds } = beyond(policy, claim, solver, *bounds, *patience)?;
+            let found = found.map(|found| Counterexample::Situation(Box::new(found)));
+            Ok(Answer::searched(found, bounds))
+        };
+        claims.iter().map(answer).collect()
+    }
+}

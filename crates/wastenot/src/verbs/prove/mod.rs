@@ -1,0 +1,131 @@
+//! `wastenot prove`: claims of policies, judged.
+
+mod next;
+mod replay;
+mod solvers;
+
+use std::path::Path;
+
+use wastenot_prove::certificate;
+use wastenot_prove::solver::Kind;
+use wastenot_prove::{Conclusion, Error, Judgement, choose, judge_program, report};
+use wastenot_rota::ir::Program;
+use wastenot_rota::{compile, line_and_column};
+
+use self::next::next;
+pub(super) use self::next::quoted;
+pub(super) use self::solvers::{cache, first_solver};
+use self::solvers::{options, solvers};
+use super::check::print;
+use super::convert;
+use super::rota::Source;
+use super::run::ENDINGS;
+use crate::args::prove::Prove;
+use crate::fail::{Answer, Stop};
+use crate::out::{self, Target};
+use crate::progress;
+
+/// Proves; or runs the queries of a certificate, or the steps of a counterexample, again.
+pub(crate) fn run(args: &Prove) -> Result<Answer, Stop> {
+    match (&args.recheck, &args.replay, &args.file) {
+        (Some(folder), ..) => recheck(folder, args),
+        (None, Some(file), _) => replay::run(file, args),
+        (None, None, Some(file)) => prove(file, args),
+        (None, None, None) => Err(Stop::new("nothing to prove", "`wastenot prove my.rota`")),
+    }
+}
+
+fn prove(file: &Path, args: &Prove) -> Result<Answer, Stop> {
+    let source = Source::read(file)?;
+    let program = meaning(&source)?;
+    let chosen = choose(&program, &args.claim, args.allow_unsafe);
+    let chosen = chosen.map_err(|error| about(&source.name, &error))?;
+    let target =
+        args.cex.as_ref().map(|path| Target::named("--cex", path, args.force)).transpose()?;
+    let format = args.cex.as_ref().map(|path| convert::by_ending(path, ENDINGS)).transpose()?;
+    if let Some(folder) = args.certificate.as_ref().filter(|folder| folder.exists()) {
+        let what = format!("{} already exists", folder.display());
+        return Err(Stop::new(what, "name a new directory: a certificate is written once"));
+    }
+    let options = options(args)?;
+    let judging = || judge_program(&program, &chosen, &args.claim, &options);
+    let judged = progress::during(&format!("proving {}", source.name), judging);
+    let judged = judged.map_err(|error| failed(&error))?;
+    let line = |at: u32| line_and_column(&source.text, at).0;
+    let mut report = report(&source.name, &judged, &options, line);
+    report.next = next(file, &judged, args, options.solvers.len());
+    print(&report, &args.face)?;
+    if let (Some(target), Some(format)) = (target, format) {
+        match judged.iter().find_map(Judgement::counterexample) {
+            Some((policy, claim, found)) => {
+                let history = found.history(policy, claim, &source.text);
+                target.write(|out| convert::fill(&history, format, out))?;
+            }
+            None if judged.iter().any(Judgement::is_contradicted) => out::note(
+                "the text itself refutes the claim: there is no counterexample, nothing was written",
+            ),
+            None => out::note("no counterexample: nothing was written"),
+        }
+    }
+    if let Some(folder) = &args.certificate {
+        if options.solvers.is_empty() {
+            let help = "name one with `--solver z3`, or both with `--both`";
+            return Err(Stop::new("a certificate needs a solver", help));
+        }
+        let of = (source.name.as_str(), source.text.as_str());
+        let (solvers, patience) = (&options.solvers, options.patience);
+        let write = || certificate::write(folder, of, &judged, solvers, patience);
+        let written = progress::during("writing the certificate", write);
+        written.map_err(|error| failed(&error))?;
+    }
+    Ok(answer(Conclusion::of(&judged)))
+}
+
+fn recheck(folder: &Path, args: &Prove) -> Result<Answer, Stop> {
+    let solvers = solvers(args)?;
+    if solvers.is_empty() {
+        return Err(Stop::new("--recheck needs a solver", Kind::Z3.recipe()));
+    }
+    let options = options(args)?;
+    let name = folder.display().to_string();
+    let ask = || certificate::recheck(folder, &solvers, options.patience);
+    let again = progress::during("running queries again", ask);
+    let mut again = again.map_err(|error| failed(&error))?;
+    again.only(&args.claim).map_err(|error| about(&name, &error))?;
+    let conclude = || again.conclude(&name, &options);
+    let concluded = progress::during("proving what is not shown", conclude);
+    let (report, conclusion) = concluded.map_err(|error| failed(&error))?;
+    print(&report, &args.face)?;
+    Ok(answer(conclusion))
+}
+
+/// What a text means; its faults are reported as `rota check` reports them.
+fn meaning(source: &Source) -> Result<Program, Stop> {
+    let compiled = match &source.fault {
+        Some(fault) => Err(vec![fault.clone()]),
+        None => compile(&source.text),
+    };
+    compiled.map_err(|found| {
+        out::complain(&source.shown(&found, out::colour_of_errors()));
+        let what = format!("{} is not valid Rota", source.name);
+        let again = if source.name.contains(' ') { "-" } else { &source.name };
+        Stop::new(what, format!("`wastenot rota check {again}`"))
+    })
+}
+
+fn answer(conclusion: Conclusion) -> Answer {
+    match conclusion {
+        Conclusion::Yes => Answer::Yes,
+        Conclusion::No => Answer::No,
+        Conclusion::CannotTell => Answer::CannotTell,
+    }
+}
+
+fn failed(error: &Error) -> Stop {
+    Stop::new(error, error.help())
+}
+
+/// A failure that is about one file.
+fn about(name: &str, error: &Error) -> Stop {
+    Stop::new(format_args!("{name}: {error}"), error.help())
+}

@@ -1,0 +1,46 @@
+//! What to type after `wastenot prove`.
+
+use std::path::Path;
+
+use wastenot_prove::Judgement;
+
+use crate::args::prove::{Prove, Who};
+
+/// What to type next, as it was typed now: a picture of what went wrong, or more time.
+/// `asked`: how many solvers were run.
+pub(super) fn next(
+    file: &Path,
+    judged: &[Judgement<'_>],
+    args: &Prove,
+    asked: usize,
+) -> Option<String> {
+    let file = quoted(file).filter(|file| file != "-")?;
+    let allow = ["", " --allow-unsafe"][usize::from(args.allow_unsafe)];
+    match (judged.iter().find_map(Judgement::counterexample), &args.cex) {
+        (Some(_), Some(cex)) => Some(format!("wastenot draw cores {}", quoted(cex)?)),
+        // A refuted policy ends with 1, so `&&` would end here.
+        (Some(_), None) => {
+            Some(format!("wastenot prove {file}{allow} --cex cex.wn; wastenot draw cores cex.wn"))
+        }
+        (None, _) => {
+            // More time does not help where a solver knows, nor where there is none.
+            let more = match (args.solver, asked) {
+                (Some(Who::None), _) => "",
+                (_, 0) => return None,
+                _ => " --both --patience 2m",
+            };
+            let open = judged.iter().any(Judgement::is_open);
+            open.then(|| format!("wastenot prove {file}{allow}{more}"))
+        }
+    }
+}
+
+/// As a shell takes it. `None`: it does not.
+pub(in crate::verbs) fn quoted(path: &Path) -> Option<String> {
+    let text = path.to_str()?;
+    let plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
+    match text.chars().all(plain) {
+        true => Some(text.to_owned()),
+        false => (!text.contains('\'')).then(|| format!("'{text}'")),
+    }
+}

@@ -1,0 +1,64 @@
+//! `wastenot prove --replay`: the steps of a counterexample, forced on a policy.
+
+use std::path::Path;
+
+use wastenot_prove::Error;
+use wastenot_prove::replay::{Recorded, is_counterexample, report};
+use wastenot_rota::ir::{Policy, Program};
+
+use super::super::check::print;
+use super::super::rota::Source;
+use super::{about, meaning};
+use crate::args::input::Reading;
+use crate::args::prove::Prove;
+use crate::fail::{Answer, Stop};
+use crate::open;
+
+/// Forces it on the policy that is named, else on the one that it was found with.
+pub(super) fn run(file: &Path, args: &Prove) -> Result<Answer, Stop> {
+    let name = open::shown(file);
+    // A wrong text is reported before the counterexample is read.
+    let named = args.scheduler.as_deref().map(|text| named(text, args)).transpose()?;
+    let history = open::history(file, &Reading::default())?;
+    if !is_counterexample(&history) {
+        let help = "write one: `wastenot prove FILE.rota --cex CEX.wn`";
+        return Err(Stop::new(format_args!("{name} is not a counterexample"), help));
+    }
+    let failed = |error: Error| about(&name, &error);
+    let recorded = Recorded::read(&history).map_err(failed)?;
+    let policy = policy(&name, &recorded, named)?;
+    let replay = recorded.force(&policy).map_err(failed)?;
+    print(&report(&name, &replay), &args.face)?;
+    let goes_wrong = replay.is_reached() || replay.still.is_some();
+    Ok(if goes_wrong { Answer::No } else { Answer::Yes })
+}
+
+/// The text of `--scheduler`. One with an unsafe protocol is taken on request only.
+fn named(file: &Path, args: &Prove) -> Result<Program, Stop> {
+    let source = Source::read(file)?;
+    let program = meaning(&source)?;
+    match program.policies.iter().find(|policy| !policy.protocol.is_safe() && !args.allow_unsafe) {
+        None => Ok(program),
+        Some(policy) => Err(about(&source.name, &Error::Unsafe { policy: policy.name.clone() })),
+    }
+}
+
+/// The policy to force it on: of several in a file, the one that is called as it was.
+fn policy(name: &str, recorded: &Recorded, named: Option<Program>) -> Result<Policy, Stop> {
+    let is_named = named.is_some();
+    let program = named.map_or_else(|| found_with(name, recorded), Ok)?;
+    let alike = program.policies.iter().find(|policy| policy.name == recorded.policy());
+    let only = program.policies.first().filter(|_| is_named && program.policies.len() == 1);
+    alike.or(only).cloned().ok_or_else(|| {
+        let what = format!("{name} is of a policy `{}`, which is missing", recorded.policy());
+        Stop::new(what, "name a file with that policy, or with one policy: `--scheduler FILE.rota`")
+    })
+}
+
+/// The text that it was found with, which it contains unless names were removed from it.
+fn found_with(name: &str, recorded: &Recorded) -> Result<Program, Stop> {
+    let help = "name a text: `--scheduler FILE.rota`";
+    let missing = || Stop::new(format!("{name} does not contain the text of its policy"), help);
+    wastenot_rota::compile(recorded.text().ok_or_else(missing)?)
+        .map_err(|_| Stop::new(format!("{name}: the text of its policy is not valid Rota"), help))
+}

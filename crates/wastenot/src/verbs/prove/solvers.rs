@@ -1,0 +1,66 @@
+//! Which solvers are run, for how long, and where their answers are kept.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use wastenot_prove::Options;
+use wastenot_prove::cache::Cache;
+use wastenot_prove::explore::Bounds;
+use wastenot_prove::solver::{Kind, Places, Solver};
+
+use super::failed;
+use crate::args::prove::{Prove, Who};
+use crate::fail::Stop;
+use crate::out;
+
+pub(super) fn options(args: &Prove) -> Result<Options, Stop> {
+    let bounds = Bounds {
+        cpus: usize::from(args.cpus),
+        tasks: usize::from(args.tasks),
+        ..Bounds::default()
+    };
+    let cache = if args.no_cache { None } else { cache() };
+    let patience = Duration::from_nanos(args.patience.0);
+    Ok(Options { solvers: solvers(args)?, cache, patience, bounds })
+}
+
+pub(super) fn solvers(args: &Prove) -> Result<Vec<Solver>, Stop> {
+    let places = Places::from_environment();
+    let wanted = |kind: Kind| {
+        let found = places.find(kind).map_err(|error| failed(&error))?;
+        found.ok_or_else(|| Stop::new(format!("{} is not installed", kind.name()), kind.recipe()))
+    };
+    match (args.both, args.solver) {
+        (true, _) => Ok(vec![wanted(Kind::Z3)?, wanted(Kind::Cvc5)?]),
+        (_, Some(Who::Z3)) => Ok(vec![wanted(Kind::Z3)?]),
+        (_, Some(Who::Cvc5)) => Ok(vec![wanted(Kind::Cvc5)?]),
+        (_, Some(Who::None)) => Ok(Vec::new()),
+        (_, None) => {
+            let found = first_solver()?;
+            if found.is_empty() {
+                let recipe = Kind::Z3.recipe();
+                out::note(&format!("no solver: small machines only ({recipe})"));
+            }
+            Ok(found)
+        }
+    }
+}
+
+/// The solver to run if none is named.
+pub(in crate::verbs) fn first_solver() -> Result<Vec<Solver>, Stop> {
+    let found = Places::from_environment().solvers().map_err(|error| failed(&error))?;
+    Ok(found.into_iter().take(1).collect())
+}
+
+/// Where answers are kept. Without a folder of the user's own every query is run again.
+pub(in crate::verbs) fn cache() -> Option<Cache> {
+    cache_folder().and_then(|folder| Cache::open(&folder).ok())
+}
+
+/// `$XDG_CACHE_HOME/wastenot/proofs`
+fn cache_folder() -> Option<PathBuf> {
+    let named = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = named.filter(|folder| folder.is_absolute());
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
+    Some(cache.or_else(home)?.join("wastenot").join("proofs"))
+}
