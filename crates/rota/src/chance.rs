@@ -1,11 +1,11 @@
-//! Random policies, for tests: whatever can be said of queues, CPUs and tasks, in every mixture.
+//! Random policies for tests: every construct about queues, CPUs and tasks, in every combination.
 //!
-//! Most texts mean something; of those some are right and some are wrong. Whoever proves, explores,
-//! interprets or emits them has to agree with all others.
+//! Most of the texts compile; some of those are correct and some are wrong. The prover, the
+//! explorer, the interpreter and the emitter must agree about each of them.
 
 use wastenot_model::workload::Random;
 
-/// A text that may mean something. It claims all that can be claimed of it.
+/// A random text, which may or may not compile. It makes every claim that can be made about it.
 pub fn policy(random: &mut Random) -> String {
     let [tame, keeps, keyed, two] =
         [2, 2, 4, 3].map(|of: u64| random.below(of) == 0 && (of != 2 || random.below(8) > 0));
@@ -15,20 +15,20 @@ pub fn policy(random: &mut Random) -> String {
     Draw { random, tame, keeps, keyed, q, w, placed: false }.policy()
 }
 
-/// What is drawn.
+/// The random choices for one text.
 struct Draw<'r> {
     random: &'r mut Random,
-    /// Mostly as it should be: the first of what there is to be chosen from.
+    /// Mostly the safe choice: the first of the alternatives.
     tame: bool,
-    /// It has variables of CPUs: `x` and `n` are counts, `at` is a time.
+    /// The policy has CPU variables: `x` and `n` are counts, `at` is a time.
     keeps: bool,
     /// Its queue `q` is ordered by `vt`.
     keyed: bool,
-    /// The level of `q`, and of `w` if there is one.
+    /// The level of `q`, and of `w` if it exists.
     q: &'static str,
     w: Option<&'static str>,
-    /// The task is placed by now: what queues and CPUs are like then is read by nobody, since it
-    /// comes there when the handler is done, but in the model at once.
+    /// The task is already placed. From here on no statement reads the state of queues and CPUs:
+    /// the interpreter inserts the task only after the handler, the model inserts it at once.
     placed: bool,
 }
 
@@ -80,7 +80,7 @@ impl Draw<'_> {
         }
     }
 
-    /// What is claimed: of random policies all of it, but that of which there is nothing to say.
+    /// The claims: a random policy claims everything, except claims that cannot apply to it.
     fn claims(&mut self, regular: bool) -> String {
         let moves = if regular { self.pick(&[" + periodic_moves", ""]) } else { "" };
         let settles = if regular { ", settles" } else { "" };
@@ -105,7 +105,7 @@ impl Draw<'_> {
 
     fn takes(&mut self) -> &'static str {
         match self.w {
-            // There is one such queue: nobody to take from.
+            // There is one such queue, so there is no other queue to take from.
             Some(_) if self.q == "machine" => {
                 self.pick(&["take c.q else take c.w", "take c.w else take c.q", "take c.q"])
             }
@@ -128,7 +128,7 @@ impl Draw<'_> {
 
 /// Handlers.
 impl Draw<'_> {
-    /// The handler of a task that is new or wakes.
+    /// The handler of a new or waking task.
     fn woken(&mut self) -> String {
         let within = self.pick(&["", "", "", " within llc", " within node"]);
         let near = self.pick(&["t.prev", "t.prev", "here", "home(t)"]);
@@ -140,14 +140,14 @@ impl Draw<'_> {
             1 => format!("{put}\n {claim}\n if c {{ kick c }}"),
             _ => format!("{claim}\n if c {{ run t on c }} else {{ {put} }}"),
         };
-        // What is kept of a CPU may be set before the key is, or between that and the put.
+        // A CPU variable may be set before the key is set, or between that and the put.
         match self.random.below(2) {
             0 => format!("{before}\n {key}\n {body}\n {after}"),
             _ => format!("{key}\n {before}\n {body}\n {after}"),
         }
     }
 
-    /// That of a task whose slice is over.
+    /// The handler of a task whose slice is over.
     fn placing(&mut self) -> String {
         let (before, put, after) = (self.few(), self.put(), self.after());
         format!("{before}\n {put}\n {after}")
@@ -178,7 +178,7 @@ impl Draw<'_> {
         format!("{before}\n {kept}\n {rises}\n {after}")
     }
 
-    /// What a task that wakes is ordered by.
+    /// The key of a waking task.
     fn key(&mut self) -> String {
         let least = "t.vt := max(t.vt, min_vt(home(t).q) - 2ms)";
         let plain = ["", "t.vt := min_vt(home(t).q)", "t.vt := max(t.vt, now)", "t.vt := now"];
@@ -194,14 +194,14 @@ impl Draw<'_> {
         self.pick(&all).to_owned()
     }
 
-    /// Some statements that place nobody.
+    /// A few statements that do not place the task.
     fn few(&mut self) -> String {
         let many = self.random.below(4).saturating_sub(1);
         let all: Vec<String> = (0..many).map(|_| self.aside()).collect();
         all.join("\n ")
     }
 
-    /// The same, once the task is placed.
+    /// The same, after the task is placed.
     fn after(&mut self) -> String {
         self.placed = true;
         let few = self.few();
@@ -209,7 +209,7 @@ impl Draw<'_> {
         few
     }
 
-    /// A statement that places nobody.
+    /// A statement that does not place the task.
     fn aside(&mut self) -> String {
         let kick = ["kick home(t)", "kick here", "kick t.prev", "kick home(t) preempt"];
         if !self.keeps {
@@ -244,7 +244,7 @@ impl Draw<'_> {
         }
     }
 
-    /// What a branch of a handler asks.
+    /// The condition of a branch in a handler.
     fn asks(&mut self) -> &'static str {
         let kept = ["here.x >= 2", "home(t).n <= here.x", "here.at <= now"];
         let all = [
@@ -293,7 +293,7 @@ impl Draw<'_> {
 
 /// Balances.
 impl Draw<'_> {
-    /// Those wider than a level, in their order; the last is mostly the machine.
+    /// Levels wider than a given one, in order; the last is mostly the machine.
     fn levels(&mut self) -> String {
         let wider: Vec<&str> = match self.q {
             "cpu" => vec!["machine", "node, machine", "llc, machine", "smt, llc, machine", "node"],
@@ -374,7 +374,7 @@ impl Draw<'_> {
         )
     }
 
-    /// A condition on `me` and `v`, which has a queue of that level; `wide`: so has `me`.
+    /// A condition on `me` and `v`. `v` has a queue of that level; with `wide`, so has `me`.
     fn condition(&mut self, depth: u64, wide: bool) -> String {
         let kind = self.pick(&["plain", "compare", "and", "or", "or", "fold", "kept", "weighs"]);
         match kind {
@@ -418,7 +418,7 @@ impl Draw<'_> {
         }
     }
 
-    /// A condition on what is kept of CPUs: of a group it is that of all its CPUs.
+    /// A condition on CPU variables; for a group, on those of all its CPUs.
     fn kept(&mut self, wide: bool) -> String {
         let of = |whom: &str, wide: bool, var: &str| match wide {
             true => format!("(sum o in {whom} : o.{var})"),

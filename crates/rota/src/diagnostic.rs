@@ -1,26 +1,26 @@
-//! What is wrong with a text, said so that it can be mended.
+//! An error in a text, with what the user needs to correct it.
 
 use crate::syntax::Span;
 
-/// One thing that is wrong: what, where, why, and what to write instead.
+/// One error: what, where, why, and what to write instead.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnostic {
-    /// `R101`: what `wastenot rota error` takes.
+    /// The code, such as `R101`; `wastenot rota error` takes it.
     pub code: &'static str,
-    /// One line: what is wrong.
+    /// One line: what the error is.
     pub message: String,
-    /// The text that is.
+    /// Where the error is.
     pub span: Span,
     /// A few words at that place.
     pub label: String,
-    /// Other places that have to do with it.
+    /// Other places that belong to the error.
     pub others: Vec<(Span, String)>,
     /// What to write instead.
     pub help: String,
 }
 
 impl Diagnostic {
-    /// A fault at one place.
+    /// An error at one place.
     pub fn new(
         code: &'static str,
         span: Span,
@@ -31,7 +31,7 @@ impl Diagnostic {
         let (message, label, help) = (message.into(), label.into(), help.into());
         Diagnostic { code, message, span, label, others: Vec::new(), help }
     }
-    /// The same, with another place that has to do with it.
+    /// The same error, with another place that belongs to it.
     pub fn and(mut self, span: Span, label: impl Into<String>) -> Diagnostic {
         self.others.push((span, label.into()));
         self

@@ -1,5 +1,5 @@
-//! What expressions come to, for whoever can tell about queues and CPUs: the interpreter, which
-//! knows them as they are, and the explorer, which also knows them as they were.
+//! Evaluates expressions against any source of queue and CPU state: the interpreter, which reads
+//! the current state, and the explorer, which also reads older state.
 
 use wastenot_model::CpuId;
 
@@ -11,40 +11,40 @@ use crate::ir::{Aggregate, Bool, Comparison, Level, Num, Place, QueueAt, Set};
 pub struct At {
     /// The level.
     pub level: Level,
-    /// Which of its groups.
+    /// The number of the group on that level.
     pub group: usize,
 }
 
-/// Who tells about queues and CPUs.
+/// A source of queue and CPU state.
 pub trait Look {
     /// The groups.
     fn tree(&self) -> &Tree;
     /// How many tasks wait in a queue of a group.
     fn queued(&self, queue: usize, group: usize) -> i64;
-    /// The weights of those tasks, added.
+    /// The sum of the weights of those tasks.
     fn queued_weight(&self, queue: usize, group: usize) -> i64;
     /// [`Num::MinKey`].
     fn min_key(&self, queue: usize, group: usize) -> i64;
-    /// The weight of the task that a CPU runs, if it runs one.
+    /// The weight of the task that a CPU runs, if it runs a task.
     fn running(&self, cpu: CpuId) -> Option<i64>;
     /// A variable of a CPU.
     fn cpu_var(&self, var: usize, cpu: CpuId) -> i64;
     /// The time, in ns.
     fn now(&self) -> i64;
 
-    /// A variable of the task that it is about.
+    /// A variable of the task at hand.
     fn task_var(&self, var: usize) -> i64;
     /// The weight of the task.
     fn weight(&self) -> i64;
     /// The number of its parallel job.
     fn job(&self) -> i64;
-    /// For how long it ran, in ns.
+    /// For how long the task ran, in ns.
     fn ran(&self) -> i64;
-    /// Whether it may run on a CPU.
+    /// Whether the task may run on a CPU.
     fn allowed(&self, cpu: CpuId) -> bool;
 }
 
-/// What names stand for while expressions are worked out.
+/// The values of names while expressions are evaluated.
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
     /// [`Num::Param`].
@@ -61,7 +61,8 @@ pub struct Frame {
     pub slots: Vec<Option<CpuId>>,
     /// [`Num::Local`].
     pub locals: Vec<i64>,
-    /// [`Num::Seen`], where time has passed since; without it things are as they were.
+    /// [`Num::Seen`], if time has passed since the value was read; if empty, the current values are
+    /// used.
     pub seen: Vec<i64>,
     /// [`Place::Item`], by depth.
     pub items: Vec<CpuId>,
@@ -70,7 +71,7 @@ pub struct Frame {
 const MISSING: &str = "typing lets nobody name a place that the handler does not have";
 
 impl Frame {
-    /// A frame that knows nothing but parameters.
+    /// A frame with parameters only.
     pub fn new(params: Vec<i64>) -> Frame {
         Frame { params, ..Frame::default() }
     }
@@ -90,7 +91,7 @@ impl Frame {
         self.locals[slot] = value;
     }
 
-    /// Which group a place is.
+    /// The group that a place denotes.
     pub fn place(&self, look: &impl Look, place: &Place) -> At {
         let tree = look.tree();
         let cpu = |cpu: CpuId| At { level: Level::Cpu, group: tree.group(Level::Cpu, cpu) };
@@ -107,20 +108,21 @@ impl Frame {
         }
     }
 
-    /// The lowest CPU of a place: itself if it is a CPU.
+    /// The lowest CPU of a place; a CPU is its own lowest.
     pub fn cpu(&self, look: &impl Look, place: &Place) -> CpuId {
         let at = self.place(look, place);
         look.tree().members(at.level, at.group)[0]
     }
 
-    /// [`Place::Home`]. A task that may run on none of these CPUs is at home where it was.
+    /// [`Place::Home`]. If the task may run on none of these CPUs, its home is the CPU where it
+    /// was.
     fn home(&self, look: &impl Look) -> CpuId {
         let prev = self.prev.expect(MISSING);
         let nearest = || look.tree().nearest(prev, |cpu| look.allowed(cpu));
         if look.allowed(prev) { prev } else { nearest().unwrap_or(prev) }
     }
 
-    /// Which group's queue of that name it is.
+    /// The group whose queue of that name is meant.
     pub fn queue(&self, look: &impl Look, queue: &QueueAt, per: Level) -> usize {
         widen(look.tree(), self.place(look, &queue.at), per).group
     }
@@ -137,7 +139,7 @@ impl Frame {
         }
     }
 
-    /// The CPU of a set for which `key` is greatest (or least), of equals the lowest.
+    /// The CPU of a set for which `key` is greatest (or least); ties go to the lowest CPU.
     pub fn pick(
         &mut self,
         look: &impl Look,
@@ -155,7 +157,7 @@ impl Frame {
         best.map(|(_, cpu)| cpu)
     }
 
-    /// What a number comes to. `per` holds the level of each queue of the policy.
+    /// The value of a number. `per` holds the level of each queue of the policy.
     pub fn num(&mut self, look: &impl Look, per: &[Level], num: &Num) -> i64 {
         match num {
             Num::Const(value) => *value,
@@ -248,7 +250,7 @@ impl Frame {
     }
 }
 
-/// The group of a level that a group is in; itself if the level is not wider.
+/// The group of a level that contains a group; the group itself if the level is not wider.
 pub fn widen(tree: &Tree, at: At, level: Level) -> At {
     if level <= at.level {
         return at;
@@ -257,7 +259,7 @@ pub fn widen(tree: &Tree, at: At, level: Level) -> At {
 }
 
 impl Aggregate {
-    /// What becomes of these values; 0 if there are none.
+    /// The aggregate of these values; 0 if there are none.
     pub fn of(self, values: impl Iterator<Item = i64>) -> i64 {
         let mut count = 0;
         let value = values.inspect(|_| count += 1).reduce(|a, b| match self {
@@ -271,7 +273,7 @@ impl Aggregate {
 }
 
 impl Comparison {
-    /// Whether it holds of two numbers.
+    /// Whether the comparison holds for two numbers.
     pub fn holds(self, a: i64, b: i64) -> bool {
         match self {
             Comparison::Less => a < b,
@@ -282,15 +284,16 @@ impl Comparison {
     }
 }
 
-/// A time as virtual time: `ceil(time * 100 / weight)`. Rounded up: whoever ran at all pays.
+/// A time as virtual time: `ceil(time * 100 / weight)`. Rounded up, so that every task that ran
+/// pays.
 pub fn scaled(time: i64, weight: i64) -> i64 {
     let (time, weight) = (i128::from(time) * 100, i128::from(weight.max(1)));
     let up = time.div_euclid(weight) + i128::from(time.rem_euclid(weight) != 0);
     up.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
 }
 
-/// What is left of `value` after `time`, if it halves in each `half`; linear between halvings,
-/// rounded down, so that integers do.
+/// What is left of `value` after `time`, if it halves in each `half`; linear between halvings, and
+/// rounded down, so that integer arithmetic is enough.
 pub fn decayed(value: i64, time: i64, half: i64) -> i64 {
     let (time, half) = (time.max(0), half.max(1));
     let halvings = time / half;
@@ -302,7 +305,7 @@ pub fn decayed(value: i64, time: i64, half: i64) -> i64 {
     left - part as i64
 }
 
-/// The time from `now` to the next multiple of a period: never 0.
+/// The time from `now` to the next multiple of a period; never 0.
 pub fn until(now: i64, period: i64) -> i64 {
     let period = period.max(1);
     period - now.rem_euclid(period)

@@ -1,8 +1,8 @@
 //! Rota: a small language for schedulers.
 //!
-//! A policy is a page of text. What it means is [`ir`]: the interpreter runs it in the simulator,
-//! the emitter makes BPF C of it for sched_ext, and the prover (`wastenot-prove`) shows that no CPU
-//! goes idle while a task waits that it may run, or how one does.
+//! A policy is a page of text; [`ir`] is its meaning. The interpreter runs it in the simulator, the
+//! emitter makes BPF C of it for sched_ext, and the prover (`wastenot-prove`) shows that no CPU
+//! goes idle while a task waits that the CPU may run, or finds an execution in which one does.
 
 pub mod chance;
 pub mod codes;
@@ -25,7 +25,7 @@ pub use render::{line_and_column, render};
 pub use syntax::{format, parse, text};
 pub use tree::Tree;
 
-/// What a text means, or everything that is wrong with it, in the order of the text.
+/// The meaning of a text, or all of its errors in the order of the text.
 pub fn compile(text: &str) -> Result<ir::Program, Vec<Diagnostic>> {
     let (file, faults) = parse(text);
     if !faults.is_empty() {
@@ -38,8 +38,8 @@ pub fn compile(text: &str) -> Result<ir::Program, Vec<Diagnostic>> {
     })
 }
 
-/// Reads, compiles, formats and shows whatever it is: the entry for fuzzing. Must not panic, hang,
-/// or allocate in proportion to a number in the data.
+/// Reads, compiles, formats and renders any input: the entry point for fuzzing. Must not panic,
+/// hang, or allocate in proportion to a number in the data.
 pub fn fuzz_one(data: &[u8]) {
     let Ok(source) = text(data) else { return };
     for fault in compile(source).err().unwrap_or_default() {

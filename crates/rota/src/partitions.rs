@@ -1,13 +1,13 @@
-//! Partitions on a machine: who has which CPUs, and whose tasks are whose.
+//! Partitions on a machine: their CPUs and their tasks.
 
 use wastenot_model::{CpuId, CpuSet, Machine};
 
 use crate::Tree;
 use crate::ir::{Cpus, Program};
 
-/// The CPUs of each part, in the order of the text; a program without partitions has one part. Of
-/// two parts that name a CPU the first has it, and CPUs that nobody names go to the part that has
-/// the rest, or to the first: each CPU is somebody's.
+/// The CPUs of each partition, in the order of the text; a program without partitions counts as one
+/// partition. If two partitions name a CPU, the first has it. CPUs that no partition names go to
+/// the one that has `rest`, or to the first. So every CPU is in one partition.
 pub fn cpus(program: &Program, machine: &Machine) -> Vec<CpuSet> {
     if program.partitions.is_empty() {
         return vec![CpuSet::first(machine.len())];
@@ -37,8 +37,8 @@ pub fn cpus(program: &Program, machine: &Machine) -> Vec<CpuSet> {
     parts
 }
 
-/// The part of tasks whose cgroup or session has this name: the first whose rule is like it, else
-/// the one that has everybody else's, else the first.
+/// The partition of tasks whose cgroup or session has this name: the first whose pattern matches,
+/// else the one that has all other tasks, else the first.
 pub fn named(program: &Program, group: &str) -> usize {
     let rules = program.partitions.iter().map(|partition| partition.tasks.as_deref());
     let matching = rules.clone().position(|rule| rule.is_some_and(|rule| matches(rule, group)));
@@ -46,7 +46,7 @@ pub fn named(program: &Program, group: &str) -> usize {
     matching.or_else(rest).unwrap_or(0)
 }
 
-/// Whether `name` is like `pattern`, in which `*` is any text and `?` one letter.
+/// Whether `name` matches `pattern`, in which `*` is any text and `?` one letter.
 fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), name.chars().collect());

@@ -1,5 +1,5 @@
-//! Diagnostics as a reader sees them: rustc's own renderer, fed with what it can bear. Lines may be
-//! a megabyte long; of such the part around the fault is shown.
+//! Shows diagnostics with rustc's own renderer, within its limits. A line may be a megabyte long;
+//! of such a line, only the part around the error is shown.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use wastenot_model::is_printable;
@@ -7,14 +7,14 @@ use wastenot_model::is_printable;
 use crate::Diagnostic;
 use crate::syntax::Span;
 
-/// Longer lines are cut.
+/// Lines longer than this are cut.
 const LINE_BYTES: usize = 400;
-/// What is shown of a cut line before and after where a fault begins.
+/// How much of a cut line is shown before and after the start of an error.
 const BEFORE: usize = 60;
 const AFTER: usize = 120;
 
-/// Shows diagnostics of the text of a file. Without colour they are plain text; lines are fit for
-/// so many columns.
+/// Renders diagnostics for the text of a file. Without colour the result is plain text; lines fit
+/// into this many columns.
 pub fn render(
     diagnostics: &[Diagnostic],
     name: &str,
@@ -32,7 +32,7 @@ pub fn render(
     shown
 }
 
-/// Line and column of a place, both from 1, the column in characters.
+/// The line and column of a position, both counted from 1, the column in characters.
 pub fn line_and_column(text: &str, at: u32) -> (usize, usize) {
     let before = &text[..text.floor_char_boundary(at as usize)];
     let line = before.matches('\n').count();
@@ -51,7 +51,7 @@ fn group<'a>(diagnostic: &'a Diagnostic, name: &'a str, text: &str) -> Group<'a>
         let is_cut = excerpt.is_cut;
         let snippet = snippet(diagnostic, excerpt);
         match is_cut {
-            // The renderer would count columns from where the line was cut.
+            // The renderer would count columns from the cut.
             true => title.element(origin).element(snippet),
             false => title.element(snippet.path(name)),
         }
@@ -74,10 +74,10 @@ fn snippet<'a>(
     Snippet::source(excerpt.text).line_start(excerpt.first_line).annotations(annotations)
 }
 
-/// The lines of a text that have to do with a fault, long ones cut.
+/// The lines of a text that belong to an error, with long ones cut.
 struct Excerpt {
     text: String,
-    /// The number of its first line.
+    /// The number of the first line.
     first_line: usize,
     pieces: Vec<Piece>,
     /// Whether a part of a line is missing.
@@ -92,7 +92,7 @@ struct Piece {
 }
 
 impl Excerpt {
-    /// The lines from the first to the last place of a fault.
+    /// The lines from the first to the last position of an error.
     fn of(diagnostic: &Diagnostic, text: &str) -> Excerpt {
         let others = diagnostic.others.iter().map(|(span, _)| span);
         let spans: Vec<&Span> = std::iter::once(&diagnostic.span).chain(others).collect();
@@ -114,7 +114,7 @@ impl Excerpt {
         excerpt
     }
 
-    /// Adds a line, of which `place` must be seen.
+    /// Adds a line, in which `place` must stay visible.
     fn push(&mut self, text: &str, from: usize, to: usize, place: Option<usize>) {
         if !self.pieces.is_empty() {
             self.text.push('\n');
@@ -123,7 +123,7 @@ impl Excerpt {
             return self.push_piece(text, from, to);
         }
         self.is_cut = true;
-        // Where no fault begins the beginning stands for the line.
+        // If no error begins in the line, its beginning is shown.
         let place = place.unwrap_or(from);
         let cut = text.floor_char_boundary(place.saturating_sub(BEFORE)).max(from);
         let end = text.floor_char_boundary(place + AFTER).min(to);
@@ -139,8 +139,8 @@ impl Excerpt {
     fn push_piece(&mut self, text: &str, from: usize, to: usize) {
         self.pieces.push(Piece { from, to, at: self.text.len() });
         for letter in text[from..to].chars() {
-            // The renderer shows control characters of ASCII. Others are replaced by as many bytes,
-            // so that places stay what they are.
+            // The renderer handles ASCII control characters. Other control characters are replaced
+            // by as many bytes, so that positions stay valid.
             match letter.len_utf8() {
                 1 => self.text.push(letter),
                 _ if is_printable(letter) => self.text.push(letter),
@@ -150,7 +150,7 @@ impl Excerpt {
         }
     }
 
-    /// Where something of the text stands in the excerpt; what was cut is next to the cut.
+    /// The position of a span in the excerpt; what was cut maps to the cut.
     fn place(&self, span: Span) -> std::ops::Range<usize> {
         let place = |at: u32| {
             let at = at as usize;

@@ -1,23 +1,23 @@
-//! The groups of a machine, as policies see them: five levels, each of which parts the CPUs.
+//! The groups of a machine, as policies see them: five levels, each of which partitions the CPUs.
 
 use wastenot_model::machine::domains::{Domains, Grouping};
 use wastenot_model::{CpuId, CpuSet, Machine};
 
 use crate::ir::Level;
 
-/// Which CPUs share what. Groups of each level are numbered from 0 in the order of their lowest
+/// Which CPUs share what. The groups of each level are numbered from 0 in the order of their lowest
 /// CPU, so that group n of [`Level::Cpu`] is the nth CPU of the policy.
 #[derive(Clone, Debug)]
 pub struct Tree {
     cpus: Vec<CpuId>,
     levels: [Groups; Level::ALL.len()],
-    /// `blind[to]` holds the CPUs from which `to` can never take, where groups are made so.
+    /// `blind[to]` holds the CPUs from which `to` can never take, if groups are built from CPU 0.
     blind: Vec<CpuSet>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Groups {
-    /// Group by CPU number; `NONE` for CPUs of others.
+    /// The group by CPU number; `NONE` for CPUs of other policies.
     of: Vec<u16>,
     members: Vec<Vec<CpuId>>,
 }
@@ -25,18 +25,18 @@ struct Groups {
 const NONE: u16 = u16::MAX;
 
 impl Tree {
-    /// The groups of those CPUs of `machine` that the policy has. What is not known of the machine
-    /// parts nothing: CPUs without a known cache share one in their node, CPUs without a known core
+    /// The groups of those CPUs of `machine` that the policy has. Unknown properties do not split a
+    /// group: CPUs without a known cache share one within their node, and CPUs without a known core
     /// are cores of their own.
     ///
-    /// Whatever the machine says, each level parts all CPUs, and its groups lie within those of the
-    /// next: a cache that reaches over several nodes counts within each of them, and so does a core
-    /// that reaches over several caches. Proofs assume it.
+    /// For any machine description, each level partitions all CPUs, and its groups lie within those
+    /// of the next level: a cache that spans several nodes counts as one cache in each of them, and
+    /// so does a core that spans several caches. Proofs rely on this.
     pub fn of(machine: &Machine, cpus: &CpuSet) -> Tree {
         let key = |level: Level, id: CpuId| -> [u64; 3] {
             let cpu = &machine.cpus[id.index()];
             let known = |value: Option<u32>| value.map_or(0, |value| u64::from(value) + 1);
-            // No core has such a number.
+            // No real core has such a number.
             let core = cpu.core.map_or(u64::MAX - u64::from(id.0), u64::from);
             match level {
                 Level::Cpu => [u64::from(id.0), 0, 0],
@@ -65,7 +65,7 @@ impl Tree {
         Tree { cpus, levels, blind: Vec::new() }
     }
 
-    /// The same, but CPUs take only from those whom groups made from CPU 0 let them see
+    /// The same, but each CPU takes only from CPUs that it can see in groups built from CPU 0
     /// ([`Grouping::Core0`]).
     pub fn from_cpu0(machine: &Machine, cpus: &CpuSet) -> Tree {
         let mut tree = Tree::of(machine, cpus);
@@ -75,7 +75,7 @@ impl Tree {
         tree
     }
 
-    /// The CPUs, ascending.
+    /// The CPUs, in ascending order.
     pub fn cpus(&self) -> &[CpuId] {
         &self.cpus
     }
@@ -83,7 +83,7 @@ impl Tree {
     pub fn count(&self, level: Level) -> usize {
         self.levels[level as usize].members.len()
     }
-    /// The group of a level that `cpu`, one of these CPUs, is in.
+    /// The group of a level that contains `cpu`, one of these CPUs.
     pub fn group(&self, level: Level, cpu: CpuId) -> usize {
         usize::from(self.levels[level as usize].of[cpu.index()])
     }
@@ -91,7 +91,7 @@ impl Tree {
     pub fn has(&self, cpu: CpuId) -> bool {
         self.levels[0].of.get(cpu.index()).is_some_and(|&group| group != NONE)
     }
-    /// The CPUs of a group, ascending; at least one.
+    /// The CPUs of a group, in ascending order; at least one.
     pub fn members(&self, level: Level, group: usize) -> &[CpuId] {
         &self.levels[level as usize].members[group]
     }
@@ -99,8 +99,8 @@ impl Tree {
     pub fn sees(&self, to: CpuId, from: CpuId) -> bool {
         !self.blind.get(to.index()).is_some_and(|blind| blind.contains(from))
     }
-    /// From which groups of level `per` a CPU may take at the `n`th of the levels where it looks:
-    /// those in its group of that level, but for its own and those of the level before.
+    /// The groups of level `per` from which a CPU may take on the `n`th of the searched levels:
+    /// those in its group of that level, except its own and those of the level before.
     pub fn victims(
         &self,
         cpu: CpuId,
@@ -119,16 +119,16 @@ impl Tree {
                 && self.sees(cpu, first)
         })
     }
-    /// How far apart two CPUs are: the narrowest of all levels that they share.
+    /// The distance of two CPUs: the narrowest level that they share.
     pub fn distance(&self, a: CpuId, b: CpuId) -> Level {
         self.distance_by(&Level::ALL, a, b)
     }
-    /// The same, by some levels only, narrow to wide; the machine if they share none of them.
+    /// The same, for some levels only, narrow to wide; the machine if they share none of them.
     pub fn distance_by(&self, levels: &[Level], a: CpuId, b: CpuId) -> Level {
         let shared = levels.iter().find(|&&level| self.group(level, a) == self.group(level, b));
         if a == b { Level::Cpu } else { shared.copied().unwrap_or(Level::Machine) }
     }
-    /// The nearest to `cpu` of those that pass, of equals the lowest.
+    /// The CPU nearest to `cpu` that passes; ties go to the lowest CPU.
     pub fn nearest(&self, cpu: CpuId, mut pass: impl FnMut(CpuId) -> bool) -> Option<CpuId> {
         let passing = self.cpus.iter().copied().filter(|&other| pass(other));
         passing.min_by_key(|&other| (self.distance(cpu, other), other))

@@ -1,9 +1,9 @@
-//! Ambient load: what runs beside a workload on a machine on which nothing else is asked for.
+//! Ambient load: the kernel threads that run beside a workload on an otherwise idle machine.
 //!
 //! Kernel threads, by kernel: how often timers, interrupts and tasks wake them, how long they then
 //! run, and whether each CPU has one; and how long an interrupt takes to wake an idle CPU. The
-//! table is derived from recordings (`make long-ambient`), and from nothing else: neither how long
-//! a workload takes nor what it wastes goes into it.
+//! table is derived from recordings only (`make long-ambient`): the duration of a workload and its
+//! waste do not enter it.
 
 use wastenot_model::workload::{Launch, Program, Step, Template, Variate};
 use wastenot_model::{CpuId, CpuSet, Machine, Span, Time, Workload, nearest};
@@ -12,17 +12,17 @@ use wastenot_model::{CpuId, CpuSet, Machine, Span, Time, Workload, nearest};
 const TABLE: &str = include_str!("ambient.csv");
 /// Its columns.
 const HEADER: &str = "ambient,what,on,every_ns,mean_ns,cv_per_mille,seen";
-/// No ambient load, where a scenario has to write something.
+/// No ambient load, for scenarios that must write something.
 const NONE: &str = "none";
 
-/// What runs beside.
+/// An ambient load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ambient {
-    /// What a scenario writes: `linux-6.12`.
+    /// The name in a scenario: `linux-6.12`.
     pub name: String,
-    /// From when a task is queued on an idle CPU until that runs it, on average.
+    /// The time from when a task is queued on an idle CPU until that CPU runs it, on average.
     pub ipi: Span,
-    /// Of how many such wakeups.
+    /// The number of wakeups behind that average.
     pub wakeups: u64,
     /// Kernel threads, by name.
     pub threads: Vec<Thread>,
@@ -31,24 +31,24 @@ pub struct Ambient {
 /// Kernel threads of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
-    /// What they are called, without numbers: `kworker`.
+    /// Their name, without numbers: `kworker`.
     pub name: String,
-    /// Whether each CPU has one, bound to it; else the machine has one.
+    /// Whether each CPU has one, bound to it; otherwise the machine has one.
     pub each_cpu: bool,
-    /// From one wakeup to the next, on average; of each.
+    /// The time from one wakeup of a thread to its next, on average.
     pub every: Span,
     /// How long it then runs, on average.
     pub mean: Span,
-    /// The standard deviation of that over the mean, in thousandths.
+    /// The standard deviation of that run time over its mean, in thousandths.
     pub cv_per_mille: u64,
-    /// In how many wakeups that was seen.
+    /// The number of wakeups behind these averages.
     pub seen: u64,
 }
 
 /// Every ambient load, in the order of the table.
 ///
 /// # Panics
-/// The committed table is none; a test reads it.
+/// If the committed table is invalid; a test reads it.
 pub fn all() -> Vec<Ambient> {
     read(TABLE).expect("the committed table")
 }
@@ -56,7 +56,7 @@ pub fn all() -> Vec<Ambient> {
 /// The ambient load of this name; `None` for `none`.
 ///
 /// # Errors
-/// There is none of this name: what to write instead.
+/// If no ambient load has this name: what to write instead.
 pub(crate) fn named(name: &str) -> Result<Option<Ambient>, String> {
     let all = all();
     if name == NONE {
@@ -72,7 +72,7 @@ pub(crate) fn named(name: &str) -> Result<Option<Ambient>, String> {
     }
 }
 
-/// The table of these.
+/// The table of these ambient loads.
 pub fn write(all: &[Ambient]) -> String {
     let mut text = format!("{HEADER}\n");
     for Ambient { name, ipi, wakeups, threads } in all {
@@ -87,7 +87,7 @@ pub fn write(all: &[Ambient]) -> String {
     text
 }
 
-/// The other way; `None` if it is no such table.
+/// Reads a table; `None` if the text is not such a table.
 fn read(text: &str) -> Option<Vec<Ambient>> {
     let mut all: Vec<Ambient> = Vec::new();
     for line in text.strip_prefix(HEADER)?.lines().filter(|line| !line.is_empty()) {
@@ -112,7 +112,7 @@ fn read(text: &str) -> Option<Vec<Ambient>> {
 }
 
 impl Ambient {
-    /// Lets them run beside `workload`. Nobody waits for them.
+    /// Adds these threads to `workload`. The run does not wait for them.
     pub(crate) fn add(&self, machine: &Machine, workload: &mut Workload) {
         let online = machine.online();
         for thread in &self.threads {

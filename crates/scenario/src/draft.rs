@@ -1,4 +1,5 @@
-//! A machine under construction: CPUs added in any order, shared things named by any key.
+//! A machine under construction: CPUs are added in any order, shared resources have keys of any
+//! type.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use wastenot_model::{Cpu, CpuId, Machine};
 use crate::NODE_LIMIT;
 use crate::error::{Error, shown};
 
-/// Where a CPU lies, each part named by whatever the source calls it.
+/// The resources of a CPU, each under the key that the source uses.
 #[derive(Clone, Debug)]
 pub(crate) struct Place<K> {
     pub(crate) core: Option<K>,
@@ -28,7 +29,7 @@ impl<K> Default for Place<K> {
     }
 }
 
-/// CPUs by number. Those never placed, below one that was, are offline.
+/// CPUs by number. A number below the highest that was not placed is an offline CPU.
 #[derive(Debug)]
 pub(crate) struct Draft<K> {
     what: String,
@@ -36,12 +37,12 @@ pub(crate) struct Draft<K> {
 }
 
 impl<K: Ord> Draft<K> {
-    /// `what` names the description in messages.
+    /// `what` is the description's name in messages.
     pub(crate) fn new(what: &str) -> Draft<K> {
         Draft { what: shown(what), places: BTreeMap::new() }
     }
 
-    /// Places `cpu`; `false` if it already was.
+    /// Places `cpu`; `false` if it was placed before.
     pub(crate) fn place(&mut self, cpu: usize, place: Place<K>) -> Result<bool, Error> {
         let too_large = |unit| Err(Error::TooLarge { what: self.what.clone(), unit });
         if cpu >= CpuId::LIMIT {
@@ -58,7 +59,7 @@ impl<K: Ord> Draft<K> {
         self.places.is_empty()
     }
 
-    /// The machine, its cores, caches and packages numbered in the order of their lowest CPU.
+    /// The machine; cores, caches and packages are numbered in the order of their lowest CPU.
     pub(crate) fn finish(self, rows: &DistanceRows) -> Machine {
         let (mut cores, mut llcs, mut packages) = (Numbers::new(), Numbers::new(), Numbers::new());
         let len = self.places.keys().next_back().map_or(0, |last| last + 1);
@@ -80,12 +81,12 @@ impl<K: Ord> Draft<K> {
     }
 }
 
-/// Distances as sources give them: from a node to some others.
+/// Distances as sources list them: from a node to some others.
 pub(crate) type DistanceRows = BTreeMap<usize, BTreeMap<usize, u32>>;
 
-/// The rows as a square over node numbers, if they tell all distances between nodes that have CPUs.
-/// Where there is no node, or one without CPUs of unknown distance, it holds what the SLIT has for
-/// "unreachable".
+/// The rows as a square matrix over node numbers, if they contain all distances between nodes that
+/// have CPUs. Where there is no node, or a node without CPUs at an unknown distance, the entry is
+/// the SLIT value for "unreachable".
 fn matrix(rows: &DistanceRows, machine: &Machine) -> Option<Vec<Vec<u32>>> {
     const UNREACHABLE: u32 = 255;
     let entry = |a: usize, b: usize| rows.get(&a).and_then(|row| row.get(&b)).copied();
@@ -99,7 +100,7 @@ fn matrix(rows: &DistanceRows, machine: &Machine) -> Option<Vec<Vec<u32>>> {
     Some((0..nodes).map(row).collect())
 }
 
-/// Numbers keys in the order in which they come.
+/// Numbers keys in the order of their first use.
 struct Numbers<K>(BTreeMap<K, u32>);
 
 impl<K: Ord> Numbers<K> {

@@ -1,44 +1,44 @@
-//! What may be wrong with what a user calls a machine, a workload or a task set.
+//! Errors in the description of a machine, a workload or a task set.
 
 use wastenot_model::CpuId;
 use wastenot_model::machine::Profile;
 
-/// Why no machine, workload or task set could be made.
+/// Why a machine, workload or task set could not be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// No preset has this name.
     #[error("there is no machine `{name}`{}", nearest.map(|n| format!("; nearest is `{n}`")).unwrap_or_default())]
     UnknownPreset {
-        /// As typed.
+        /// As the user typed it.
         name: String,
-        /// The preset whose name is nearest, if one is near.
+        /// The preset with the nearest name, if one is near.
         nearest: Option<&'static str>,
     },
     /// No profile has this name.
     #[error("there is no profile `{name}`{}", nearest.map(|n| format!("; nearest is `{n}`")).unwrap_or_default())]
     UnknownProfile {
-        /// As typed.
+        /// As the user typed it.
         name: String,
-        /// The profile whose name is nearest, if one is near.
+        /// The profile with the nearest name, if one is near.
         nearest: Option<&'static str>,
     },
     /// A preset was given the wrong arguments.
     #[error("`{text}`: write {usage}")]
     Arguments {
-        /// As typed.
+        /// As the user typed it.
         text: String,
-        /// The forms that it has.
+        /// The valid forms.
         usage: String,
     },
     /// A synthetic description cannot be read.
     #[error("synthetic machine `{text}`: {why} (character {at})")]
     Synthetic {
-        /// As typed.
+        /// As the user typed it.
         text: String,
         /// Offset in characters.
         at: usize,
-        /// What is wrong there.
+        /// The error at that offset.
         why: String,
     },
     /// More CPUs or nodes than a History may hold.
@@ -49,58 +49,58 @@ pub enum Error {
         /// `CPUs` or `nodes`.
         unit: &'static str,
     },
-    /// A file is none of the forms that are understood.
+    /// A file has none of the known formats.
     #[error("{file}: not a description of a machine")]
     Unrecognised {
         /// The file.
         file: String,
     },
-    /// A file is of a known form, and broken.
+    /// A file has a known format but is broken.
     #[error("{file}: {form}: {why}{}", line.map(|l| format!(" (line {l})")).unwrap_or_default())]
     Broken {
         /// The file.
         file: String,
-        /// Its form: `hwloc XML`, `lscpu -p`, `/sys snapshot`.
+        /// Its format: `hwloc XML`, `lscpu -p`, `/sys snapshot`.
         form: &'static str,
-        /// Line, counted from 1, where it is known.
+        /// The line, counted from 1, if it is known.
         line: Option<usize>,
-        /// What is wrong there.
+        /// The error at that line.
         why: String,
     },
-    /// A scenario, or a workload of another tool, is wrong.
+    /// An error in a scenario, or in a workload of another tool.
     #[error("{file}:{line}: {what}")]
     Wrong {
         /// The file.
         file: String,
         /// Line, counted from 1.
         line: usize,
-        /// What is wrong there.
+        /// The error at that line.
         what: String,
         /// What to write instead.
         help: String,
     },
-    /// What was set in place of a scenario's own ([`crate::scenario::Instead`]) is wrong.
+    /// An error in a setting that replaces a scenario's own ([`crate::scenario::Instead`]).
     #[error("--set {setting}: {what}")]
     Setting {
         /// `NAME=VALUE`.
         setting: String,
-        /// What is wrong with it.
+        /// The error in it.
         what: String,
         /// What to set.
         help: String,
     },
-    /// A History does not tell what tasks had to do.
+    /// A History lacks what is needed to extract the tasks' work.
     #[error("no work can be taken out: {what}")]
     NoWork {
-        /// What it lacks.
+        /// What the History lacks.
         what: String,
-        /// How to get it.
+        /// How to obtain it.
         help: String,
     },
-    /// No task set can be made like that.
+    /// A task set with these properties cannot be made.
     #[error("{what}")]
     TaskSets {
-        /// What is wrong.
+        /// The error.
         what: String,
         /// What to write instead.
         help: String,
@@ -138,7 +138,7 @@ impl Error {
     }
 }
 
-/// What a user typed, short enough for a message.
+/// The user's text, shortened for a message.
 pub(crate) fn shown(text: &str) -> String {
     const CHARS: usize = 100;
     match text.char_indices().nth(CHARS) {

@@ -1,9 +1,10 @@
-//! What Feather-Trace's tools print of overheads in LITMUS^RT: samples (`ft2csv`), or statistics
-//! of many files of samples (`ft-compute-stats`).
+//! The overheads in LITMUS^RT as Feather-Trace's tools print them: samples (`ft2csv`), or
+//! statistics of many files of samples (`ft-compute-stats`).
 //!
-//! A line of samples is `start, end, length`, in cycles; of latencies `0, 0, length`, in ns. Of
-//! what they are stands in the file's name: `overheads_scheduler=GSN-EDF_m=64_overhead=SCHED.csv`.
-//! Statistics have a header, which may begin with `#`, and a line for each file.
+//! A line of samples is `start, end, length`, in cycles; for latencies `0, 0, length`, in ns. The
+//! file's name contains the kind of overhead:
+//! `overheads_scheduler=GSN-EDF_m=64_overhead=SCHED.csv`. Statistics have a header, which may begin
+//! with `#`, and a line for each file.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
@@ -13,12 +14,12 @@ use wastenot_model::Distribution;
 use crate::error::{Error, shown};
 use crate::measured::{By, Figure, LONGEST_NS};
 
-/// No line is longer, in bytes.
+/// The maximum length of a line, in bytes.
 pub(crate) const LINE: u64 = 4096;
-/// No file of statistics has more lines.
+/// The maximum number of lines in a file of statistics.
 const MOST: usize = 100_000;
 
-/// How a file of samples has to be called.
+/// The form of the name of a file of samples.
 const NAME: &str = "overheads_scheduler=GSN-EDF_m=64_overhead=SCHED.csv";
 
 /// A file, line by line.
@@ -33,7 +34,7 @@ impl<'n, R: Read> Lines<'n, R> {
         Lines { file, read: BufReader::new(read), line: 0 }
     }
 
-    /// The cells of the next line that has any.
+    /// The cells of the next line that is not empty.
     fn next(&mut self) -> Result<Option<Vec<String>>, Error> {
         let mut bytes = Vec::new();
         loop {
@@ -81,7 +82,7 @@ impl<'n, R: Read> Lines<'n, R> {
     }
 }
 
-/// What the name of a file tells: `key=value` between underlines.
+/// The settings in the name of a file: `key=value`, separated by underscores.
 fn told(file: &str) -> BTreeMap<&str, &str> {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let name = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
@@ -92,7 +93,7 @@ fn cpus(text: &str) -> Option<u32> {
     text.parse().ok().filter(|cpus| (1..=8_192).contains(cpus))
 }
 
-/// Latencies are told in ns, all else in cycles.
+/// Whether samples are in ns, as latencies are; all others are in cycles.
 fn is_latency(kind: &str) -> bool {
     kind.ends_with("-LATENCY")
 }
@@ -143,7 +144,7 @@ pub(crate) fn samples(
     }])
 }
 
-/// Columns that are read of statistics.
+/// The columns of statistics that are read.
 const COLUMNS: [&str; 8] =
     ["Plugin", "#cores", "Overhead", "Unit", "#samples", "max", "avg", "med"];
 

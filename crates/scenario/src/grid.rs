@@ -1,4 +1,4 @@
-//! Regular machines: so many packages, nodes, caches, cores, threads.
+//! Regular machines, given by the numbers of packages, nodes, caches, cores and threads.
 
 use wastenot_model::machine::Hops;
 use wastenot_model::{CpuId, Machine};
@@ -6,32 +6,32 @@ use wastenot_model::{CpuId, Machine};
 use crate::draft::{DistanceRows, Draft, Place};
 use crate::error::{Error, shown};
 
-/// A machine in which all parts of a kind are alike. CPUs are numbered through packages, nodes,
-/// caches, cores and threads.
+/// A machine in which all parts of a kind are alike. CPUs are numbered by package, node, cache,
+/// core and thread, in this order.
 pub(crate) struct Grid {
     pub(crate) packages: usize,
-    /// In a package.
+    /// Per package.
     pub(crate) nodes: usize,
-    /// In a node.
+    /// Per node.
     pub(crate) llcs: usize,
-    /// At a cache.
+    /// Per cache.
     pub(crate) cores: usize,
-    /// In a core.
+    /// Per core.
     pub(crate) threads: usize,
-    /// The siblings of a cache's first threads follow after all of these, as Xeons are numbered
+    /// The second threads of a cache's cores are numbered after all its first threads, as on Xeons
     /// (within a socket; real ones interleave sockets too).
     pub(crate) threads_apart: bool,
-    /// Packages are within one node.
+    /// All packages are within one node.
     pub(crate) one_node: bool,
-    /// Neighbours of each node; empty where the interconnect is unknown.
+    /// The neighbours of each node; empty if the interconnect is unknown.
     pub(crate) links: &'static [&'static [u32]],
-    /// Distance by hops. Without links, all nodes are neighbours.
+    /// The distance by number of hops. Without links, all nodes are neighbours.
     pub(crate) far: &'static [u32],
-    /// Distances that no graph explains; wins over `far`.
+    /// Distances that no graph explains; they override `far`.
     pub(crate) slit: &'static [&'static [u32]],
 }
 
-/// One CPU.
+/// A machine of one CPU.
 pub(crate) const ONE: Grid = Grid {
     packages: 1,
     nodes: 1,

@@ -1,8 +1,8 @@
 //! hwloc's XML, versions 1 and 2, as `lstopo FILE.xml` writes it.
 //!
-//! Version 2 hangs nodes beside what they are local to, version 1 puts them above; caches are
-//! `L3Cache` or `Cache` with a depth; packages were once sockets. What a CPU lies in is read from
-//! the nesting alone.
+//! Version 2 puts a node beside the objects that are local to it, version 1 puts it above them;
+//! caches are `L3Cache` or `Cache` with a depth; older files call packages sockets. The position of
+//! a CPU is read from the nesting alone.
 
 use roxmltree::{Document, Node, ParsingOptions};
 use wastenot_model::{CpuId, CpuSet, Machine};
@@ -10,13 +10,13 @@ use wastenot_model::{CpuId, CpuSet, Machine};
 use crate::draft::{DistanceRows, Draft, Place};
 use crate::{Error, NODE_LIMIT};
 
-/// Elements and attributes at most. A machine of 8192 CPUs takes about 50 000 and 250 000; the
-/// parser sets aside some 90 bytes for each before it reads any.
+/// The maximum numbers of elements and attributes. A machine of 8192 CPUs takes about 50 000 and
+/// 250 000; the parser reserves about 90 bytes for each before it reads any.
 const PARTS: usize = 300_000;
-/// Attributes of one element at most: they are searched one by one.
+/// The maximum number of attributes of one element: they are searched one by one.
 const ATTRIBUTES: usize = 64;
 
-/// Reads it.
+/// Reads such a file.
 pub(crate) fn read(file: &str, text: &str) -> Result<Machine, Error> {
     let broken = |line: Option<usize>, why: String| Error::Broken {
         file: file.into(),
@@ -26,7 +26,7 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Machine, Error> {
     };
     refuse(text).map_err(|why| broken(None, why.into()))?;
     let options = ParsingOptions {
-        // Every such file names its DTD; none is fetched.
+        // Every such file names its DTD; the DTD is not fetched.
         allow_dtd: true,
         nodes_limit: PARTS as u32,
         ..ParsingOptions::default()
@@ -52,7 +52,7 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Machine, Error> {
     Ok(machine)
 }
 
-/// What no such file holds and what a parser might choke on.
+/// Refuses what no such file holds and what could harm a parser.
 fn refuse(text: &str) -> Result<(), &'static str> {
     if text.contains("<!ENTITY") || text.contains("xmlns") {
         return Err("entities and namespaces are not read");
@@ -81,7 +81,7 @@ fn refuse(text: &str) -> Result<(), &'static str> {
 
 struct Reader {
     draft: Draft<u32>,
-    /// Numbers of the nodes, in the order of the file.
+    /// The numbers of the nodes, in the order of the file.
     nodes: Vec<usize>,
 }
 
@@ -90,18 +90,18 @@ enum Fault {
     Twice(usize),
 }
 
-/// What lies around an object: elements by their number in the document.
+/// The objects around an object: elements by their number in the document.
 #[derive(Clone, Copy, Default)]
 struct Around {
     package: Option<u32>,
     core: Option<u32>,
-    /// Level and element of the outermost cache.
+    /// The level and element of the outermost cache.
     cache: Option<(u32, u32)>,
     node: Option<usize>,
 }
 
 impl Reader {
-    /// Places every PU, however deep.
+    /// Places every PU, at any depth.
     fn objects(&mut self, topology: Node<'_, '_>, capacities: &[u16]) -> Result<(), Fault> {
         let mut stack = vec![(topology, Around::default())];
         while let Some((element, mut around)) = stack.pop() {
@@ -118,7 +118,7 @@ impl Reader {
                 Kind::Pu => self.place(element, around, capacities)?,
                 Kind::Other => {}
             }
-            // The first node that hangs beside the children is theirs.
+            // The first node beside the children is their node.
             around.node = element.children().find_map(hanging).or(around.node);
             let children: Vec<Node<'_, '_>> =
                 element.children().filter(|child| child.has_tag_name("object")).collect();
@@ -150,7 +150,7 @@ impl Reader {
     }
 }
 
-/// What an `<object>` is.
+/// The kind of an `<object>`.
 enum Kind {
     Package,
     Core,
@@ -169,7 +169,7 @@ fn kind(element: Node<'_, '_>) -> Kind {
         "NUMANode" | "Node" => Kind::Node,
         "PU" => Kind::Pu,
         cache if cache.ends_with("iCache") => Kind::Other,
-        // In version 1, cache_type 2 is for instructions.
+        // In version 1, cache_type 2 is an instruction cache.
         "Cache" if element.attribute("cache_type") != Some("2") => {
             level(element.attribute("depth")).map_or(Kind::Other, Kind::Cache)
         }
@@ -180,8 +180,8 @@ fn kind(element: Node<'_, '_>) -> Kind {
     }
 }
 
-/// The number of a node that hangs beside its siblings: it holds no object. A cache on the memory
-/// side may stand between.
+/// The number of a node that stands beside its siblings: it holds no object. A memory-side cache
+/// may stand in between.
 fn hanging(mut element: Node<'_, '_>) -> Option<usize> {
     let objects = |element: Node<'_, '_>| element.children().any(|c| c.has_tag_name("object"));
     for _ in 0..4 {
@@ -225,8 +225,8 @@ fn capacities(topology: Node<'_, '_>) -> Vec<u16> {
     capacities
 }
 
-/// CPUs that the machine is said to have and that no PU stands for: offline, or kept from the
-/// process that asked; in either case nothing is known of them.
+/// CPUs that the machine has according to the file and that have no PU: offline, or hidden from the
+/// process that asked; in either case their properties are unknown.
 fn add_missing(machine: &mut Machine, topology: Node<'_, '_>) {
     let root = topology.children().find(|child| child.has_tag_name("object"));
     let complete = root.and_then(|root| root.attribute("complete_cpuset")).and_then(bitmap);
@@ -236,8 +236,8 @@ fn add_missing(machine: &mut Machine, topology: Node<'_, '_>) {
     }
 }
 
-/// hwloc's bitmaps: words of 32 bits in hexadecimal, highest first. `None` for what is too large,
-/// such as the infinite ones, which begin with `0xf...f`.
+/// hwloc's bitmaps: words of 32 bits in hexadecimal, highest first. `None` for bitmaps that are too
+/// large, such as the infinite ones, which begin with `0xf...f`.
 fn bitmap(text: &str) -> Option<CpuSet> {
     let mut set = CpuSet::new();
     for (index, word) in text.rsplit(',').enumerate() {
@@ -286,7 +286,8 @@ fn matrix_v2(element: Node<'_, '_>) -> Option<Matrix> {
 fn matrix_v1(element: Node<'_, '_>, nodes: &[usize]) -> Option<Matrix> {
     let base: f64 = element.attribute("latency_base")?.parse().ok()?;
     let count: usize = element.attribute("nbobjs")?.parse().ok()?;
-    // Which objects it is about is told by depth; a count that fits only nodes tells it as well.
+    // The objects of a matrix are given by depth; a count that fits only nodes identifies them as
+    // well.
     if count != nodes.len() {
         return None;
     }
@@ -300,7 +301,7 @@ fn matrix_v1(element: Node<'_, '_>, nodes: &[usize]) -> Option<Matrix> {
     fits.then(|| (nodes.to_vec(), values))
 }
 
-/// The numbers in all elements of that name; hwloc writes ten to each.
+/// The numbers in all elements of that name; hwloc writes ten numbers into each.
 fn numbers<N: std::str::FromStr>(element: Node<'_, '_>, name: &str) -> Option<Vec<N>> {
     let parts = element.children().filter(|child| child.has_tag_name(name));
     let words = parts.filter_map(|part| part.text()).flat_map(str::split_whitespace);

@@ -1,6 +1,6 @@
-//! Makers of machines, workloads and task sets: what a user types after `--machine` becomes a
-//! [`Machine`], a file a [`Scenario`] or a [`sweep`], and a few words many sets of tasks
-//! ([`task_sets`]).
+//! Builds machines, workloads and task sets: the argument of `--machine` becomes a [`Machine`], a
+//! file becomes a [`Scenario`] or a [`sweep`], and a short description becomes many random task
+//! sets ([`task_sets`]).
 //!
 //! ```
 //! let machine = wastenot_scenario::machine("bulldozer64")?;
@@ -12,10 +12,10 @@
 //! # Ok::<(), wastenot_scenario::Error>(())
 //! ```
 //!
-//! The crate opens no file and asks no kernel: whoever calls passes text, bytes, or a function that
-//! reads `/sys`. Numbers of cores, caches and packages are unique over the machine and run in the
-//! order of their lowest CPU, so that two descriptions of one machine compare equal; CPUs and nodes
-//! keep the numbers that the kernel gives them.
+//! The crate opens no file and makes no system call: the caller passes text, bytes, or a function
+//! that reads `/sys`. Numbers of cores, caches and packages are unique on the machine and ascend in
+//! the order of their lowest CPU, so that two descriptions of one machine compare equal; CPUs and
+//! nodes keep the numbers that the kernel gives them.
 
 pub mod ambient;
 mod catalogue;
@@ -50,13 +50,13 @@ pub use rtapp::{RtApp, from_rtapp, is_rtapp};
 pub use scenario::{Scenario, scenario, scenario_for};
 pub use sys::{COMMAND as SYS_COMMAND, from_sys};
 
-/// Most nodes that a machine may have.
+/// The maximum number of nodes of a machine.
 pub(crate) const NODE_LIMIT: usize = Hops::NODE_LIMIT;
 
-/// The text that `bytes` are. `file` is its name in messages.
+/// `bytes` as text. `file` is the file's name in messages.
 ///
 /// # Errors
-/// They are no UTF-8; on which line.
+/// If the bytes are not UTF-8: the line of the first such byte.
 pub fn text<'t>(file: &str, bytes: &'t [u8]) -> Result<&'t str, Error> {
     std::str::from_utf8(bytes).map_err(|error| {
         let (before, rest) = bytes.split_at(error.valid_up_to());
@@ -74,15 +74,16 @@ pub fn text<'t>(file: &str, bytes: &'t [u8]) -> Result<&'t str, Error> {
 /// description (`pack:2 numa:2 core:4 pu:2`).
 pub fn machine(text: &str) -> Result<Machine, Error> {
     let text = text.trim();
-    // No preset begins with a digit or a bracket, and none has a colon.
+    // No preset begins with a digit or a bracket, and no preset has a colon.
     let synthetic = text.contains(':')
         || text.starts_with(|c: char| "[(".contains(c))
         || text.starts_with(|c: char| c.is_ascii_digit());
     if synthetic { synthetic::read(text) } else { preset::find(text) }
 }
 
-/// The machine that a file's content describes, recognised by content: hwloc XML, `lscpu -p`, or
-/// lines `/sys/path:value` as [`SYS_COMMAND`] prints them. `file` is its name in messages.
+/// The machine that a file describes. The format is recognised by content: hwloc XML, `lscpu -p`,
+/// or lines `/sys/path:value` as [`SYS_COMMAND`] prints them. `file` is the file's name in
+/// messages.
 pub fn machine_from(file: &str, content: &[u8]) -> Result<Machine, Error> {
     let text = String::from_utf8_lossy(content);
     let text = text.trim_start_matches('\u{feff}');
@@ -98,8 +99,8 @@ pub fn machine_from(file: &str, content: &[u8]) -> Result<Machine, Error> {
     }
 }
 
-/// Tries every reader on `data`, whatever it is: the entry for fuzzing. Must not panic, hang, or
-/// allocate in proportion to a number in the data.
+/// Tries every reader on any `data`: the entry point for fuzzing. Must not panic, hang, or allocate
+/// in proportion to a number in the data.
 pub fn fuzz_one(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let results = [

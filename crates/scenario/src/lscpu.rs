@@ -1,4 +1,4 @@
-//! What `lscpu -p` prints: comma-separated rows below a comment that names the columns.
+//! The output of `lscpu -p`: comma-separated rows below a comment with the column names.
 
 use wastenot_model::Machine;
 
@@ -7,14 +7,14 @@ use crate::draft::{DistanceRows, Draft, Place};
 
 const FORM: &str = "lscpu -p";
 
-/// Columns at most; lscpu has some twenty.
+/// The maximum number of columns; lscpu has about twenty.
 const COLUMNS: usize = 64;
 
-/// What tells cores, caches and packages apart. Numbers of cores are unique over the machine as
-/// `lscpu -p` prints them, but only within a socket with `--physical`.
+/// The key of a core, cache or package. `lscpu -p` prints core numbers that are unique on the
+/// machine, but with `--physical` only within a socket.
 type Key = (Option<usize>, Option<usize>, usize);
 
-/// Reads it; CPUs that it leaves out (without `-a` the offline ones) are offline.
+/// Reads the output; CPUs that are missing (without `-a`, the offline ones) are offline.
 pub(crate) fn read(file: &str, text: &str) -> Result<Machine, Error> {
     let broken = |line, why: String| Error::Broken { file: file.into(), form: FORM, line, why };
     let mut columns: Option<Columns> = None;
@@ -47,21 +47,21 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Machine, Error> {
     Ok(draft.finish(&DistanceRows::new()))
 }
 
-/// Positions of the columns that matter.
+/// The positions of the columns in use.
 #[derive(Debug, Default)]
 struct Columns {
     cpu: Option<usize>,
     core: Option<usize>,
     socket: Option<usize>,
     node: Option<usize>,
-    /// Of the highest level of data caches.
+    /// The data cache of the highest level.
     llc: Option<usize>,
     online: Option<usize>,
 }
 
 impl Columns {
-    /// The columns of a comment like ` CPU,Core,Socket,Node,,L1d,L1i,L2,L3`. Names' case varies
-    /// between versions of util-linux.
+    /// The columns in a comment like ` CPU,Core,Socket,Node,,L1d,L1i,L2,L3`. Upper and lower case
+    /// in names vary between versions of util-linux.
     fn named(comment: &str) -> Option<Columns> {
         let names: Vec<String> =
             comment.split(',').take(COLUMNS).map(|n| n.trim().to_lowercase()).collect();
@@ -79,7 +79,7 @@ impl Columns {
     fn place(&self, fields: &[&str]) -> Place<Key> {
         let number = |column| self.number(fields, column);
         let (socket, node) = (number(self.socket), number(self.node));
-        // The row of an offline CPU has dashes for what is unknown, and with `--physical` fewer
+        // The row of an offline CPU has dashes for unknown values, and with `--physical` fewer
         // fields: its `N` then stands before its column.
         let online = match self.online {
             Some(_) => !fields.iter().any(|field| field.eq_ignore_ascii_case("n")),

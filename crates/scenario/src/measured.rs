@@ -1,9 +1,9 @@
-//! Tables of what designs took on real machines: written by `wastenot bounds measure`, added to by
-//! whoever has another machine.
+//! Tables of overheads measured on real machines. `wastenot bounds measure` writes them, and users
+//! with other machines can add to them.
 //!
-//! A line is about one kind of overhead of one design on so many CPUs, and tells the machine, so
-//! that tables can be put together. Whatever is fitted to such figures takes them as [`Figure`]s,
-//! which may also come from Feather-Trace.
+//! A line is about one kind of overhead of one design on a number of CPUs, and names the machine,
+//! so that tables can be concatenated. Fits to such numbers take them as [`Figure`]s, which may
+//! also come from Feather-Trace.
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Read};
@@ -36,11 +36,11 @@ const COLUMNS: &[Column] = &[
     column("max_ns"),
 ];
 
-/// No file has more rows.
+/// The maximum number of rows in a file.
 const MOST: usize = 100_000;
-/// No machine has more CPUs.
+/// The maximum number of CPUs of a machine.
 const CPUS: u64 = 8_192;
-/// No overhead is longer, in ns: a quarter of an hour.
+/// The longest overhead, in ns: a quarter of an hour.
 pub(crate) const LONGEST_NS: u64 = 1 << 40;
 
 /// The first line of a table.
@@ -49,49 +49,49 @@ pub fn header() -> String {
     names.join(",")
 }
 
-/// Whose figures they are.
+/// The machine and software behind the figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// The model of its CPUs.
     pub machine: String,
     /// How many CPUs it has.
     pub machine_cpus: u32,
-    /// On how many sockets.
+    /// The number of its sockets.
     pub machine_sockets: u32,
     /// Its kernel.
     pub kernel: String,
-    /// By which version of Wastenot they were measured.
+    /// The version of Wastenot that measured them.
     pub wastenot: String,
 }
 
 /// A line of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measured {
-    /// Whose it is.
+    /// The machine and software.
     pub origin: Origin,
-    /// Who decided.
+    /// The design: which thread decides.
     pub design: String,
-    /// On how many CPUs, each with a thread of its own.
+    /// The number of CPUs, each with a thread of its own.
     pub cpus: u32,
-    /// On how many sockets these are.
+    /// The number of sockets of these CPUs.
     pub sockets: u32,
-    /// What was measured, in Feather-Trace's words.
+    /// The kind of overhead, under Feather-Trace's name.
     pub kind: String,
-    /// For how long, in ms.
+    /// The duration of the measurement, in ms.
     pub span_ms: u64,
-    /// What reading the clock takes, in ns: once of it is in every figure.
+    /// The time to read the clock, in ns; every figure includes it once.
     pub clock_ns: u64,
-    /// How often it was seen.
+    /// The number of samples.
     pub samples: u64,
     /// The mean, in ns.
     pub mean_ns: u64,
-    /// Half of all are no longer.
+    /// The median, in ns.
     pub median_ns: u64,
-    /// 99 of 100 are no longer.
+    /// The 99th percentile, in ns.
     pub p99_ns: u64,
-    /// 999 of 1000 are no longer.
+    /// The 99.9th percentile, in ns.
     pub p999_ns: u64,
-    /// None is longer.
+    /// The maximum, in ns.
     pub max_ns: u64,
 }
 
@@ -108,7 +108,7 @@ impl fmt::Display for Measured {
     }
 }
 
-/// A text as a cell: on one line, and in quotes where it has to be.
+/// A text as a cell: on one line, and in quotes if necessary.
 fn cell(text: &str) -> String {
     let text: Vec<&str> = text.split_whitespace().collect();
     let text = text.join(" ");
@@ -118,37 +118,37 @@ fn cell(text: &str) -> String {
     }
 }
 
-/// Who told a figure.
+/// The source of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// `wastenot bounds measure`: threads that do nothing but decide.
     Threads,
-    /// Feather-Trace, of a kernel.
+    /// Feather-Trace, in a kernel.
     FeatherTrace,
 }
 
-/// What something took.
+/// A measured overhead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure {
-    /// Who told it.
+    /// Its source.
     pub by: By,
-    /// Of which machine.
+    /// The machine.
     pub machine: String,
-    /// Who decided: a design, or a plugin of LITMUS^RT.
+    /// The design, or a plugin of LITMUS^RT.
     pub design: String,
-    /// What was measured, in Feather-Trace's words.
+    /// The kind of overhead, under Feather-Trace's name.
     pub kind: String,
-    /// On how many CPUs.
+    /// The number of CPUs.
     pub cpus: u32,
-    /// On how many sockets, if that is told.
+    /// The number of sockets, if it is known.
     pub sockets: Option<u32>,
-    /// How often it was seen.
+    /// The number of samples.
     pub samples: u64,
     /// The mean, in ns.
     pub mean_ns: u64,
     /// The median, in ns.
     pub median_ns: u64,
-    /// The longest, in ns.
+    /// The maximum, in ns.
     pub max_ns: u64,
 }
 
@@ -172,7 +172,7 @@ impl From<Measured> for Figure {
 /// Reads a table. `file` is its name in messages.
 ///
 /// # Errors
-/// The first thing that is wrong, with its line and column.
+/// The first error, with its line and column.
 pub fn read(file: &str, read: impl Read) -> Result<Vec<Measured>, Error> {
     let mut table = Table::begin(file, read, COLUMNS)?;
     let mut all = Vec::new();
@@ -225,12 +225,12 @@ fn measured(row: &Row<'_>) -> Result<Measured, Error> {
     })
 }
 
-/// Reads figures of whatever table it is: one of Wastenot's, what Feather-Trace's
-/// `ft-compute-stats` prints, or samples of `ft2csv` in a file whose name tells of what. Cycles
-/// are turned into time where it is told how many pass in a microsecond.
+/// Reads figures from any known table: one of Wastenot's, the output of Feather-Trace's
+/// `ft-compute-stats`, or samples of `ft2csv` in a file whose name contains their kind. Cycles are
+/// converted to time if the number of cycles per microsecond is known.
 ///
 /// # Errors
-/// The first thing that is wrong, with its line.
+/// The first error, with its line.
 pub fn figures(
     file: &str,
     read: impl Read,
@@ -238,7 +238,7 @@ pub fn figures(
 ) -> Result<Vec<Figure>, Error> {
     let mut rest = BufReader::new(read);
     let mut first = Vec::new();
-    // What cannot be read is said by whoever reads on.
+    // Read errors are reported by the reader that follows.
     let _ = rest.by_ref().take(feather_trace::LINE).read_until(b'\n', &mut first);
     let text = String::from_utf8_lossy(&first);
     let start = text.trim_start_matches(['\u{feff}', '#', ' ']);

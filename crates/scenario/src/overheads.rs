@@ -1,4 +1,4 @@
-//! Overheads in CSV: what each thing costs that a kernel does, by the number of tasks, as measured.
+//! Overheads in CSV: the cost of each kernel operation by the number of tasks, as measured.
 //!
 //! ```text
 //! kind,at,max_us,average_us
@@ -8,10 +8,11 @@
 //! cache_delay,64,71,65
 //! ```
 //!
-//! `at` is the number of tasks; of `cache_delay` and `cache_load` the working set in KiB. It may be
-//! empty where a cost depends on nothing. Kinds that are not there cost nothing; one has to be.
-//! `quantum` is no cost but how often the tick comes, 1000 us unless said. Two more columns,
-//! `implementation` and `cpus`, may say of whom the table is; it is of one then.
+//! `at` is the number of tasks; for `cache_delay` and `cache_load` it is the working set in KiB. It
+//! may be empty if a cost depends on nothing. Absent kinds cost nothing; at least one must be
+//! present. `quantum` is not a cost but the period of the tick, by default 1000 us. Two more
+//! columns, `implementation` and `cpus`, may name the implementation and the number of CPUs; all
+//! rows must agree.
 
 use std::io::Read;
 
@@ -35,7 +36,7 @@ const AVERAGE: usize = 3;
 const IMPLEMENTATION: usize = 4;
 const CPUS: usize = 5;
 
-/// What may be measured, in the order in which a job meets it.
+/// The kinds, in the order in which a job meets them.
 pub const KINDS: [&str; 11] = [
     "schedule",
     "switch",
@@ -50,9 +51,9 @@ pub const KINDS: [&str; 11] = [
     "quantum",
 ];
 
-/// No file has more rows.
+/// The maximum number of rows in a file.
 const MOST: usize = 100_000;
-/// No overhead is longer, in ns: a quarter of an hour.
+/// The longest overhead, in ns: a quarter of an hour.
 const LONGEST_NS: u64 = 1 << 40;
 
 /// One measured point.
@@ -60,27 +61,27 @@ const LONGEST_NS: u64 = 1 << 40;
 pub struct Overhead {
     /// One of [`KINDS`].
     pub kind: &'static str,
-    /// The number of tasks or of KiB; `None` if it depends on nothing.
+    /// The number of tasks or of KiB; `None` if the cost depends on nothing.
     pub at: Option<u64>,
-    /// The longest that was seen, in ns.
+    /// The maximum, in ns.
     pub max_ns: u64,
-    /// The average, in ns, if that was told.
+    /// The average, in ns, if it is known.
     pub average_ns: Option<u64>,
 }
 
-/// What was measured, and of whom as far as it says.
+/// The measured overheads, and where they were measured, if that is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
-    /// Who decides, where.
+    /// The implementation of the scheduler.
     pub implementation: Option<String>,
-    /// How many CPUs the machine has, those that run no task included.
+    /// The number of CPUs of the machine, including those that run no task.
     pub cpus: Option<u32>,
-    /// In its order.
+    /// The rows, in the order of the table.
     pub rows: Vec<Overhead>,
 }
 
 impl Table {
-    /// Whose it is, in words, unless it may be of this implementation on so many CPUs.
+    /// The table's origin, in words, unless it may be of this implementation on this many CPUs.
     pub fn stranger(&self, implementation: &str, cpus: u32) -> Option<String> {
         let own = self.implementation.as_deref().unwrap_or(implementation);
         let is_own = own == implementation && self.cpus.unwrap_or(cpus) == cpus;
@@ -91,7 +92,7 @@ impl Table {
             None => own.to_owned(),
         })
     }
-    /// Whether it says all that it can of whose it is.
+    /// Whether both the implementation and the number of CPUs are known.
     pub fn is_told(&self) -> bool {
         self.implementation.is_some() && self.cpus.is_some()
     }
@@ -100,12 +101,12 @@ impl Table {
 /// Reads overheads. `file` is its name in messages.
 ///
 /// # Errors
-/// The first thing that is wrong, with its line and column.
+/// The first error, with its line and column.
 pub fn read(file: &str, read: impl Read) -> Result<Table, Error> {
     let mut table = table::Table::begin(file, read, COLUMNS)?;
     let (mut implementation, mut cpus) = (None, None);
     let mut all: Vec<Overhead> = Vec::new();
-    // By kind: at which places it was measured.
+    // By kind: the points at which it was measured.
     let mut seen: [std::collections::BTreeSet<Option<u64>>; KINDS.len()] = Default::default();
     while let Some(row) = table.next()? {
         if all.len() == MOST {
@@ -133,7 +134,7 @@ pub fn read(file: &str, read: impl Read) -> Result<Table, Error> {
         places.insert(overhead.at);
         all.push(overhead);
     }
-    // Who counts with nothing wants to hear it: no kernel takes nothing.
+    // A table with only a quantum would count no cost, and every kernel has costs.
     if all.iter().all(|row| row.kind == "quantum") {
         let help = "write a row for each kind that was measured: schedule,,9";
         return Err(table.wrong("no overhead is in it", help));
@@ -186,7 +187,7 @@ fn overhead(row: &Row<'_>) -> Result<(usize, Overhead), Error> {
     Ok((kind, Overhead { kind: KINDS[kind], at, max_ns, average_ns }))
 }
 
-/// What a row says of whose it is: the same as those before it, or nothing.
+/// The origin in a row: it must equal that of the rows before it, or be absent.
 fn one<T: PartialEq + std::fmt::Display>(
     row: &Row<'_>,
     column: usize,

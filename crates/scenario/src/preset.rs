@@ -1,4 +1,4 @@
-//! Machines by name: those that papers and our recordings speak of, and a few families.
+//! Machines by name: those of papers and of our recordings, and a few families.
 
 use wastenot_model::Machine;
 
@@ -6,16 +6,16 @@ use crate::error::{Error, shown};
 use crate::grid::{Grid, ONE};
 use wastenot_model::nearest;
 
-/// A machine, or a family of machines, with a name.
+/// A named machine, or a named family of machines.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
     /// What to type.
     pub name: &'static str,
-    /// The numbers that follow it in brackets; none for a single machine.
+    /// The numbers that follow it in brackets; empty for a single machine.
     pub arguments: &'static [&'static str],
     /// What it is, in one line.
     pub about: &'static str,
-    /// Where its figures are from.
+    /// The source of its numbers.
     pub source: &'static str,
     make: fn(&[usize]) -> Grid,
 }
@@ -38,7 +38,7 @@ const KERNEL: &str = "comments and documentation of Linux on overlapping NUMA do
 const RECORDED: &str = "our recordings of kernels under QEMU (traces/README.md)";
 const FAMILY: &str = "ours";
 
-/// Every preset, in the order of help.
+/// Every preset, in the order of the help text.
 pub fn presets() -> &'static [Preset] {
     PRESETS
 }
@@ -187,12 +187,12 @@ const PRESETS: &[Preset] = &[
     },
 ];
 
-/// What may be typed for each preset.
+/// The forms of all presets.
 pub(crate) fn usages() -> Vec<String> {
     PRESETS.iter().map(Preset::usage).collect()
 }
 
-/// The machine that `name` or `name(n,...)` stands for.
+/// The machine for `name` or `name(n,...)`.
 pub(crate) fn find(text: &str) -> Result<Machine, Error> {
     let (name, arguments) = match text.split_once('(') {
         Some((name, rest)) => (name.trim(), rest.trim_end().strip_suffix(')')),
@@ -218,9 +218,9 @@ pub(crate) fn find(text: &str) -> Result<Machine, Error> {
     (preset.make)(&numbers).machine(text)
 }
 
-/// Xeons as the slides number them.
+/// Xeons, numbered as in the slides.
 const THREADS_APART: Grid = Grid { threads_apart: true, ..ONE };
-/// A pair of cores (a module) shares its front end, FPU and L2: what the kernel takes for SMT.
+/// A pair of cores (a module) shares its front end, FPU and L2; the kernel treats it as SMT.
 const BULLDOZER: Grid = Grid { packages: 4, nodes: 2, cores: 4, threads: 2, ..ONE };
 
 /// Figure 4 of the paper: the neighbours of each node.

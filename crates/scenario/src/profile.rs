@@ -1,4 +1,4 @@
-//! Profiles: what kernel code and hardware take, from TOML and back.
+//! Profiles: the time that kernel code and hardware take, from TOML and back.
 //!
 //! ```text
 //! schema = "wastenot.profile/1"
@@ -8,7 +8,7 @@
 //! coarse = { work = "800ns", lines = 100 }
 //! ```
 //!
-//! What is not there is as in `base`, and without one it takes nothing.
+//! Absent values come from `base`; without a base they are zero.
 
 use std::fmt::Write;
 
@@ -21,21 +21,21 @@ use crate::scenario::fields::{Fields, expected, text};
 use crate::scenario::node::{self, Node, Wrong, wrong};
 use crate::scenario::{Key, Section};
 
-/// Longest file that is read.
+/// The maximum size of a file.
 pub const BYTES: usize = 64 * 1024;
-/// No line travels longer: ten times as long as on the largest machines.
+/// The longest transfer of a cache line: ten times that on the largest machines.
 const LINE: Span = Span(10_000);
-/// Nothing else takes longer.
+/// The maximum of all other times.
 const LONGEST: Span = Span::ms(10);
-/// Nobody fetches the line of a lock more often when it is handed on.
+/// The maximum number of times that a lock's line is fetched at a handover.
 const FETCHES: i64 = 100;
-/// No piece of code writes more lines.
+/// The maximum number of lines that a piece of code writes.
 const LINES: i64 = 100_000;
 
-/// What `schema` has to be.
+/// The required value of `schema`.
 const VERSION: &str = "wastenot.profile/1";
 
-/// How a lock's spinning is written.
+/// The words for how a lock spins.
 const SPINS: [(&str, Spin); 3] =
     [("own", Spin::Own), ("ticket", Spin::Ticket), ("test-and-set", Spin::TestAndSet)];
 
@@ -43,74 +43,82 @@ const fn key(name: &'static str, form: &'static str, about: &'static str) -> Key
     Key { name, form, about }
 }
 
-/// The tables, in the order of documentation.
+/// The tables, in the order of the documentation.
 pub const SCHEMA: &[&Section] = &[&PROFILE, &STRETCH];
 
 const PROFILE: Section = Section {
     title: "the file",
-    about: "A profile is one TOML file. A TIME is at most 10ms, that of a line at most 10us.",
+    about: "A profile is one TOML file. A TIME is at most 10ms; for a cache line, at most 10us.",
     keys: &[
         key("schema", "\"wastenot.profile/1\"", "the version of this schema; required"),
-        key("about", "text", "where its numbers are from"),
-        key("base", "`free`, `x7550-assumed`", "what everything else is as; `free`"),
+        key("about", "text", "the source of its numbers"),
+        key("base", "`free`, `x7550-assumed`", "the profile that gives all absent values; `free`"),
         key(
             "line_own",
             "TIME",
-            "writing or reading a cache line that the same CPU wrote last, or has read since; \
-             who writes it takes it from all others who have read it, too",
+            "writing or reading a cache line that the same CPU wrote last, or has read since; a \
+             write also takes the line from all other CPUs that have read it",
         ),
-        key("line_near", "TIME", "the same of a line that another CPU of its node wrote last"),
-        key("line_far", "TIME", "the same of a line that a CPU of another node wrote last"),
+        key(
+            "line_near",
+            "TIME",
+            "the same for a line that another CPU of the same node wrote last",
+        ),
+        key("line_far", "TIME", "the same for a line that a CPU of another node wrote last"),
         key(
             "spin",
             "`own`, `ticket`, `test-and-set`",
-            "how CPUs spin for a lock: each on a line \
-             of its own (MCS), or all on one, first come first served or not",
+            "how CPUs spin for a lock: each on its own line (MCS), or all on one line, first come \
+             first served (ticket) or not (test-and-set)",
         ),
-        key("hand_off", "TIME", "handing a lock on, beside the lines that travel"),
+        key("hand_off", "TIME", "handing over a lock, without the line transfers"),
         key(
             "fetches",
             "0 to 100",
-            "how often each CPU that waits fetches the line of a lock that \
-             is handed on, unless it has one of its own",
+            "how often each waiting CPU fetches the lock's line at a handover, unless it spins on \
+             its own line",
         ),
-        key("message", "TIME", "from when a message is written until its reader is interrupted"),
-        key("timer", "TIME", "from when a timer is due until its CPU is interrupted"),
-        key("ipi", "TIME", "from when a CPU interrupts another until that one is"),
+        key("message", "TIME", "from writing a message until its reader is interrupted"),
+        key("timer", "TIME", "from a timer's expiry until its CPU is interrupted"),
+        key(
+            "ipi",
+            "TIME",
+            "from sending an interrupt to another CPU until that CPU is interrupted",
+        ),
         key("isr", "TIME", "entering an interrupt"),
-        key("send", "TIME", "interrupting another CPU"),
-        key("switch", "TIME", "from one task to the next"),
-        key("heap_step", "TIME", "a step down or up a heap of tasks"),
-        key("scan", "TIME", "looking at one CPU while the least urgent is searched"),
-        key("coarse", "CODE", "`gsn-edf`: under its one lock"),
-        key("run_queue", "CODE", "`sched-deadline`: under the lock of a run queue"),
-        key("client", "CODE", "`gedf-mp`: of a client, under its own lock"),
+        key("send", "TIME", "sending an interrupt to another CPU"),
+        key("switch", "TIME", "a context switch"),
+        key("heap_step", "TIME", "one step down or up a heap of tasks"),
+        key("scan", "TIME", "examining one CPU in the search for the least urgent one"),
+        key("coarse", "CODE", "`gsn-edf`: the code under its one lock"),
+        key("run_queue", "CODE", "`sched-deadline`: the code under the lock of a run queue"),
+        key("client", "CODE", "`gedf-mp`: the code of a client, under its own lock"),
         key("mailbox", "CODE", "`gedf-mp`: putting a message into a mailbox"),
-        key("handler", "CODE", "`gedf-mp`: of the dedicated processor, for each message"),
+        key("handler", "CODE", "`gedf-mp`: the code of the dedicated processor, for each message"),
     ],
 };
 
 const STRETCH: Section = Section {
     title: "CODE",
-    about: "What a piece of kernel code takes: `{ work = \"1us\", lines = 40 }`.",
+    about: "The time of a piece of kernel code: `{ work = \"1us\", lines = 40 }`.",
     keys: &[
         key("work", "TIME", "its own work"),
-        key("lines", "0 to 100000", "how many cache lines it writes, which travel to its CPU"),
+        key("lines", "0 to 100000", "how many cache lines it writes, each transferred to its CPU"),
     ],
 };
 
-/// Reads a profile. `file` is the name of its file.
+/// Reads a profile. `file` is the file's name in messages.
 ///
 /// # Errors
-/// The first thing that is wrong, with its line and what to write instead.
+/// The first error, with its line and what to write instead.
 pub fn profile(file: &str, text: &str) -> Result<Profile, Error> {
     read(text).map_err(|wrong| wrong.into_error(file, text))
 }
 
-/// The profile that has this name.
+/// The profile with this name.
 ///
 /// # Errors
-/// None has; the names that there are.
+/// If no profile has this name: the known names.
 pub fn named(name: &str) -> Result<Profile, Error> {
     let found = Profile::NAMED.into_iter().find(|(known, _)| *known == name);
     let unknown = || {
@@ -177,7 +185,7 @@ fn spin(node: &Node) -> Result<Spin, Wrong> {
     found.map(|(_, spin)| spin).ok_or_else(|| expected(node, "spin", &format!("one of `{names}`")))
 }
 
-/// Every time by its key, and what it is at most.
+/// Every time by its key, with its maximum.
 fn spans(profile: &mut Profile) -> [(&'static str, &mut Span, Span); 12] {
     let Profile { hardware, ipi, isr, send, switch, heap_step, scan, .. } = profile;
     [
@@ -208,13 +216,13 @@ fn stretches(profile: &mut Profile) -> [(&'static str, &mut Stretch); 5] {
     ]
 }
 
-/// The file that [`profile`] reads as this one. `about` says where its numbers are from.
+/// The file from which [`profile`] reads this profile. `about` is the source of its numbers.
 pub fn written(profile: &Profile, about: &str) -> String {
     let mut profile = *profile;
     let about = toml::Value::from(about);
     let mut file = format!("schema = \"{VERSION}\"\nabout = {about}\n");
     let spin = SPINS.iter().find(|(_, spin)| *spin == profile.spin).map_or("own", |it| it.0);
-    // To write into a text never fails.
+    // Writing into a string never fails.
     let _ = writeln!(file, "spin = \"{spin}\"\nfetches = {}", profile.hardware.fetches);
     for (key, span, _) in spans(&mut profile) {
         let _ = writeln!(file, "{key} = \"{}ns\"", span.0);

@@ -1,4 +1,4 @@
-//! What `/sys/devices/system/{cpu,node}` tells: of the machine at hand, or of a snapshot.
+//! The contents of `/sys/devices/system/{cpu,node}`, from this machine or from a snapshot.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,19 +13,19 @@ pub const COMMAND: &str = "grep -rs . /sys/devices/system/cpu /sys/devices/syste
 const CPU: &str = "/sys/devices/system/cpu";
 const NODE: &str = "/sys/devices/system/node";
 
-/// Caches a CPU has at most: Linux knows four levels, the first two of them split.
+/// The maximum number of caches of a CPU: Linux knows four levels, the first two of them split.
 const CACHES: usize = 8;
 
 /// The machine that `/sys` describes (Linux: Documentation/ABI/testing/sysfs-devices-system-cpu and
-/// stable/sysfs-devices-node). `read` gives the content of the file at a path, `None` if there is
-/// none.
+/// stable/sysfs-devices-node). `read` returns the content of the file at a path, or `None` if there
+/// is no such file.
 ///
-/// An offline CPU tells nothing but that it is there. A CPU that may be plugged in later is none.
+/// For an offline CPU, only its number is known. A CPU that may be plugged in later does not count.
 pub fn from_sys(read: impl Fn(&str) -> Option<String>) -> Result<Machine, Error> {
     describe("/sys", read)
 }
 
-/// Reads a snapshot as [`COMMAND`] prints it. Of files with several lines the first counts.
+/// Reads a snapshot as [`COMMAND`] prints it. If a file has several lines, the first one counts.
 pub(crate) fn read(file: &str, text: &str) -> Result<Machine, Error> {
     let mut values: BTreeMap<&str, &str> = BTreeMap::new();
     for line in text.lines().filter(|line| line.starts_with("/sys/devices/system/")) {
@@ -33,8 +33,8 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Machine, Error> {
             values.entry(path).or_insert(value);
         }
     }
-    // A snapshot of some folders only may lack the lists; its paths name the CPUs and nodes. A CPU
-    // that is offline has a folder too, but no topology in it.
+    // A snapshot of a few folders may lack the lists; its paths then give the CPUs and nodes. An
+    // offline CPU has a folder too, but no topology in it.
     let listed = |prefix: &str, folder: &str| {
         let names = values.keys().filter_map(|path| path.strip_prefix(prefix)?.split_once('/'));
         let names = names.filter(|(_, rest)| rest.starts_with(folder));
@@ -103,7 +103,7 @@ impl<F: Fn(&str) -> Option<String>> Source<'_, F> {
         Ok(Some(list))
     }
 
-    /// The node by CPU, and the distances. The columns of a row are the nodes online.
+    /// The node of each CPU, and the distances. The columns of a row are the online nodes.
     fn nodes(&self) -> Result<(Vec<Option<usize>>, DistanceRows), Error> {
         let online = self.list(&format!("{NODE}/online"))?.unwrap_or_default();
         if online.len() > NODE_LIMIT {
@@ -123,21 +123,21 @@ impl<F: Fn(&str) -> Option<String>> Source<'_, F> {
         Ok((node_of, rows))
     }
 
-    /// The list of CPUs with which `cpu` shares something, as text: equal lists, equal text. The
-    /// first of `names` that there is; the older names stand last.
+    /// The list of CPUs with which `cpu` shares a resource, as text: equal lists are equal texts.
+    /// Uses the first of `names` that exists; older names come last.
     fn siblings(&self, cpu: usize, names: &[&str]) -> Option<String> {
         names.iter().find_map(|name| self.value(&format!("{CPU}/cpu{cpu}/topology/{name}")))
     }
 
     fn package(&self, cpu: usize) -> Option<String> {
         self.siblings(cpu, &["package_cpus_list", "core_siblings_list"]).or_else(|| {
-            // Minus one where firmware does not tell.
+            // Minus one if the firmware does not give it.
             let id = self.value(&format!("{CPU}/cpu{cpu}/topology/physical_package_id"))?;
             (!id.starts_with('-')).then_some(id)
         })
     }
 
-    /// Level and CPUs of the cache of highest level that holds data.
+    /// The level and the CPUs of the highest-level cache that holds data.
     fn last_cache(&self, cpu: usize) -> Option<String> {
         let caches = (0..CACHES).filter_map(|index| {
             let value = |name| self.value(&format!("{CPU}/cpu{cpu}/cache/index{index}/{name}"));

@@ -1,4 +1,4 @@
-//! A table of numbers in CSV, read a line at a time: which columns it has, and where a cell is.
+//! A table of numbers in CSV, read line by line: its columns, and the position of each cell.
 
 use std::io::{BufRead, BufReader, Read};
 
@@ -7,26 +7,26 @@ use wastenot_model::nearest;
 
 use crate::error::{Error, shown};
 
-/// No line is longer, in bytes.
+/// The maximum length of a line, in bytes.
 const LONGEST: u64 = 4096;
 
 /// A column that a table may have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
     pub(crate) name: &'static str,
-    /// Whether a table without it is none.
+    /// Whether the table must have it.
     pub(crate) needed: bool,
 }
 
-/// A table that is being read: lines that are blank or begin with `#` are left out, and so is its
-/// header where it comes again, as in tables that were put together with `cat`.
+/// A table that is being read. Lines that are blank or begin with `#` are skipped, and so are
+/// repeated headers, as in tables that were concatenated with `cat`.
 pub(crate) struct Table<'n, R> {
     file: &'n str,
     columns: &'static [Column],
     read: BufReader<R>,
-    /// Counted from 1: the line that was read last.
+    /// The number of the last line read, counted from 1.
     line: usize,
-    /// By column: where its cells are in a row.
+    /// By column: the index of its cell in a row.
     places: Vec<Option<usize>>,
     header: StringRecord,
 }
@@ -36,7 +36,7 @@ pub(crate) struct Row<'n> {
     file: &'n str,
     columns: &'static [Column],
     line: usize,
-    /// By column; empty where there is none.
+    /// By column; empty if there is none.
     cells: Vec<String>,
 }
 
@@ -115,7 +115,7 @@ impl<'n, R: Read> Table<'n, R> {
         Ok(Some(Row { file: self.file, columns: self.columns, line: self.line, cells }))
     }
 
-    /// The cells of the next line that has any.
+    /// The cells of the next line that is not empty.
     fn record(&mut self) -> Result<Option<StringRecord>, Error> {
         let mut bytes = Vec::new();
         loop {
@@ -136,7 +136,7 @@ impl<'n, R: Read> Table<'n, R> {
             let Ok(text) = std::str::from_utf8(&bytes) else {
                 return Err(self.wrong("this is no text in UTF-8", "save it as CSV in UTF-8"));
             };
-            // A mark of the byte order, with which some programs begin.
+            // The byte order mark that some programs write first.
             let text = text.trim_start_matches('\u{feff}').trim();
             if text.is_empty() || text.starts_with('#') {
                 continue;
@@ -151,12 +151,12 @@ impl<'n, R: Read> Table<'n, R> {
 }
 
 impl Row<'_> {
-    /// The text of a column's cell, unless it is empty.
+    /// The text of a column's cell, if it is not empty.
     pub(crate) fn text(&self, column: usize) -> Option<&str> {
         Some(self.cells[column].as_str()).filter(|text| !text.is_empty())
     }
 
-    /// What is wrong with a column's cell.
+    /// An error in a column's cell.
     pub(crate) fn wrong(
         &self,
         column: usize,
@@ -170,7 +170,7 @@ impl Row<'_> {
 
 /// The cells of a line.
 fn split(line: &str) -> StringRecord {
-    // A reader takes longer to make than a line to read; only quotes need one.
+    // Making a CSV reader takes longer than reading a line, and only quotes need one.
     if !line.contains('"') {
         return line.split(',').map(str::trim).collect();
     }
@@ -180,7 +180,7 @@ fn split(line: &str) -> StringRecord {
         .buffer_capacity(line.len())
         .from_reader(line.as_bytes());
     let mut record = StringRecord::new();
-    // A line of text has cells, whatever it is.
+    // Any line of text has cells.
     let _ = reader.read_record(&mut record);
     record
 }

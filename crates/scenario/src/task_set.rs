@@ -1,4 +1,4 @@
-//! Task sets in CSV: a sporadic task a line.
+//! Task sets in CSV: one sporadic task per line.
 //!
 //! ```
 //! let text = "wcet_us,period_us,deadline_us\n2000,10000,\n3000,15000,9000\n";
@@ -28,12 +28,12 @@ const PERIOD: usize = 1;
 const DEADLINE: usize = 2;
 const WSS: usize = 3;
 
-/// Reads tasks: a header that names the columns in any order, then a task a line. Times are whole
-/// microseconds; without a deadline it is the period. `file` is its name in messages.
+/// Reads tasks: a header with the columns in any order, then one task per line. Times are whole
+/// microseconds; a missing deadline is the period. `file` is the file's name in messages.
 ///
 /// # Errors
-/// The first thing that is wrong, with its line and column. That a task takes longer than its
-/// deadline is nothing wrong: such a set cannot be scheduled.
+/// The first error, with its line and column. A task whose cost exceeds its deadline is
+/// not an error: such a set just cannot be scheduled.
 pub fn read(file: &str, read: impl Read) -> Result<TaskSet, Error> {
     let mut table = Table::begin(file, read, COLUMNS)?;
     let mut tasks = Vec::new();
@@ -48,14 +48,14 @@ pub fn read(file: &str, read: impl Read) -> Result<TaskSet, Error> {
         let what = "the header is there, and no task";
         return Err(table.wrong(what, "write a task a line below it"));
     }
-    // Every number was looked at.
+    // Every number was checked above.
     TaskSet::new(tasks).map_err(|error| table.wrong(error.to_string(), "change it"))
 }
 
-/// Writes tasks, so that [`read`] gives them again.
+/// Writes tasks in the form that [`read`] reads.
 ///
 /// # Errors
-/// What `write` says.
+/// The errors of `write`.
 pub fn write(tasks: &TaskSet, write: impl Write) -> io::Result<()> {
     let mut out = BufWriter::new(write);
     writeln!(out, "wcet_us,period_us,deadline_us,wss_kb")?;
@@ -98,7 +98,7 @@ fn time(row: &Row<'_>, column: usize) -> Result<Option<u64>, Error> {
 /// The whole number in a cell.
 fn whole(row: &Row<'_>, column: usize, text: &str) -> Result<u64, Error> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
-        // Whatever does not fit is longer than any time may be.
+        // A number that does not fit is longer than any allowed time.
         return Ok(text.parse().unwrap_or(u64::MAX));
     }
     let what = format!("`{}` is no whole number", shown(text));

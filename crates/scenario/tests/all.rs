@@ -1,4 +1,4 @@
-//! Tests of everything that `wastenot-scenario` gives to others.
+//! Tests of the public interface of `wastenot-scenario`.
 
 mod all {
     mod files;

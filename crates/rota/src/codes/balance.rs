@@ -5,10 +5,10 @@ use super::Code;
 pub(super) const CODES: &[Code] = &[
     Code {
         code: "R401",
-        title: "a queue that is not ordered so",
-        about: "A queue is `fifo` or `ordered(VARIABLE)`, by a variable of tasks. Only an \
-                ordered queue has a least key (`min_vt`), and only its own key can be carried \
-                over to another queue (`rebase`), which is ordered by the same variable.",
+        title: "a queue with another order",
+        about: "A queue is `fifo`, or `ordered(VARIABLE)` by a task variable. Only an ordered \
+                queue has a least key (`min_vt`). Only its own key can be carried over to another \
+                queue (`rebase`), and that queue must be ordered by the same variable.",
         wrong: "on wake(t) {\n    t.vt := max(t.vt, min_vt(home(t).ready))\n    put t in \
                 home(t).q\n}\n",
         right: "on wake(t) {\n    t.vt := max(t.vt, min_vt(home(t).q))\n    put t in \
@@ -17,18 +17,19 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R402",
         title: "a group that is too wide",
-        about: "A CPU has one LLC, and an LLC many CPUs. So a queue or variable of each CPU \
-                cannot be asked of a group: name a CPU, or fold over them, `sum c in g : \
-                queued(c.ready)`. The other way round is fine: the queue of an LLC can be asked \
-                of each CPU in it.",
+        about: "A CPU has one LLC, but an LLC has many CPUs. So a group has no queue or variable \
+                that is per CPU: name a CPU, or fold over the CPUs, `sum c in g : \
+                queued(c.ready)`. The other direction is allowed: a CPU stands for its LLC where a \
+                queue is per LLC.",
         wrong: "on tick(t) { if queued(llc(here).ready) >= 1 { kick here } }\n",
         right: "on tick(t) { if queued(here.ready) >= 1 { kick here } }\n",
     },
     Code {
         code: "R403",
-        title: "a queue is no set of CPUs",
-        about: "What waits in a queue cannot be gone through without its lock, neither here nor \
-                in a kernel. Count it; whether a task may run here is asked when it is taken.",
+        title: "a queue is not a set of CPUs",
+        about: "The tasks in a queue cannot be walked without its lock, neither here nor in a \
+                kernel. Count them instead; whether a task may run here is checked when the task \
+                is taken.",
         wrong: "balance idle {\n    level machine\n    \
                 filter(me, v) = queued(v.ready) >= 1 and exists t in v.ready : idle(t)\n    \
                 choose any\n    steal 1 where me in allowed(t)\n    retry untried\n}\n",
@@ -37,8 +38,8 @@ pub(super) const CODES: &[Code] = &[
     },
     Code {
         code: "R404",
-        title: "a queue has to stand here",
-        about: "A queue is named by whose it is and which: `me.ready`, `home(t).ready`, \
+        title: "a queue is required here",
+        about: "A queue is named by its place and its name: `me.ready`, `home(t).ready`, \
                 `machine.all`.",
         wrong: "on tick(t) { if queued(here) >= 1 { kick here } }\n",
         right: "on tick(t) { if queued(here.ready) >= 1 { kick here } }\n",
@@ -46,8 +47,8 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R405",
         title: "`balance idle` without its other half",
-        about: "`dispatch` says when a CPU looks at the queues of others (`else balance idle`), \
-                `balance idle { ... }` says how. One without the other does nothing.",
+        about: "`else balance idle` in `dispatch` is when a CPU looks at the queues of other CPUs, \
+                `balance idle { ... }` is how. One without the other has no effect.",
         wrong: "on dispatch(c) { take c.ready }\nbalance idle {\n    level machine\n    \
                 filter(me, v) = queued(v.ready) >= 1\n    choose any\n    \
                 steal 1 where me in allowed(t)\n    retry untried\n}\n",
@@ -59,8 +60,8 @@ pub(super) const CODES: &[Code] = &[
         code: "R406",
         title: "levels in the wrong order, or too narrow",
         about: "Levels go from narrow to wide: cpu, smt, llc, node, machine. In a balance the \
-                first is wider than that of the queues: in one CPU there is no other CPU's \
-                queue.",
+                first level is wider than that of the queues: a group of one CPU holds no other \
+                CPU's queue.",
         wrong: "balance idle {\n    level machine, node\n    filter(me, v) = queued(v.ready) >= \
                 1\n    choose any\n    steal 1 where me in allowed(t)\n    retry untried\n}\n",
         right: "balance idle {\n    level node, machine\n    filter(me, v) = queued(v.ready) >= \
@@ -68,9 +69,9 @@ pub(super) const CODES: &[Code] = &[
     },
     Code {
         code: "R407",
-        title: "said twice of a balance",
+        title: "a balance or clause that occurs twice",
         about: "A policy has one `balance idle`, and a balance one clause of each kind. Several \
-                levels stand in one clause: `level node, machine`.",
+                levels go in one clause: `level node, machine`.",
         wrong: "balance idle {\n    level node\n    level machine\n    \
                 filter(me, v) = queued(v.ready) >= 1\n    choose any\n    \
                 steal 1 where me in allowed(t)\n    retry untried\n}\n",
@@ -80,8 +81,9 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R408",
         title: "a balance that lacks a clause",
-        about: "A balance says where to look (`level`), from whom one may take (`filter`), whom of \
-                these one takes from (`choose`) and what (`steal`).",
+        about: "A balance needs the levels to search (`level`), the condition for a candidate \
+                (`filter`), the choice among the candidates (`choose`), and what to take \
+                (`steal`).",
         wrong: "balance idle {\n    level machine\n    filter(me, v) = queued(v.ready) >= 1\n    \
                 choose any\n}\n",
         right: "balance idle {\n    level machine\n    filter(me, v) = queued(v.ready) >= 1\n    \
@@ -90,8 +92,8 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R409",
         title: "from which queue?",
-        about: "Where the filter asks about one queue of the other, that one is stolen from. \
-                Otherwise `steal` has to say it.",
+        about: "If the filter reads exactly one queue of the candidate, tasks are taken from that \
+                queue. Otherwise `steal` must name the queue.",
         wrong: "balance idle {\n    level machine\n    filter(me, v) = not idle(v)\n    choose \
                 any\n    steal 1 where me in allowed(t)\n    retry untried\n}\n",
         right: "balance idle {\n    level machine\n    filter(me, v) = queued(v.ready) >= 1\n    \
@@ -100,11 +102,11 @@ pub(super) const CODES: &[Code] = &[
     },
     Code {
         code: "R411",
-        title: "tasks that are taken to the wrong place",
-        about: "Who is idle takes one task, onto its own CPU: more would wait in a local queue \
-                where nobody finds them, and what lay in a queue could be taken back at once. \
-                Who balances regularly may be busy, and so takes into a queue of its own: \
-                `steal 1 into me.ready`.",
+        title: "tasks that are moved to the wrong place",
+        about: "An idle CPU takes one task and runs it: more tasks would wait in a local queue \
+                where no CPU finds them, and a task in an ordinary queue could be taken back at \
+                once. A CPU that balances regularly may be busy, so it takes tasks into a queue of \
+                its own: `steal 1 into me.ready`.",
         wrong: "balance idle {\n    level machine\n    filter(me, v) = queued(v.ready) >= 1\n    \
                 choose any\n    steal 4 where me in allowed(t)\n    retry untried\n}\n",
         right: "balance idle {\n    level machine\n    filter(me, v) = queued(v.ready) >= 1\n    \

@@ -6,17 +6,17 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R701",
         title: "an unsafe protocol is never emitted",
-        about: "`unsafe protocol` loses wakeups or steals wrongly on purpose, so that one sees \
-                what comes of it. A kernel only ever gets the safe one.",
+        about: "`unsafe protocol` loses wakeups or steals wrongly on purpose, to show the \
+                consequences. Only the safe protocol is emitted for a kernel.",
         wrong: "unsafe protocol { dispatch: no_chain }\n",
         right: "prove no_lost_wakeup\n",
     },
     Code {
         code: "R702",
         title: "a re-check that the kernel does not make",
-        about: "When a task is stolen the kernel looks again, under the lock of the queue, whether \
-                there is one that may run here: `where me in allowed(t)`. It asks nothing else. A \
-                stronger `where` can be proved in the model only.",
+        about: "When a task is stolen, the kernel checks again, under the lock of the queue, \
+                whether there is a task that may run here: `where me in allowed(t)`. It checks \
+                nothing else. A stronger `where` can be proved in the model only.",
         wrong: "balance idle {\n    level machine\n    filter(me, v) = queued(v.ready) >= 1\n    \
                 choose any\n    steal 1 where me in allowed(t) and queued(v.ready) >= 2\n    \
                 retry untried\n}\n",
@@ -26,8 +26,8 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R703",
         title: "no policy",
-        about: "A file without a policy means nothing that a kernel could run, though nothing in \
-                it is wrong.",
+        about: "A file without a policy has no errors, but it contains nothing that a kernel could \
+                run.",
         wrong: "// round robin\n",
         right: "// round robin\npolicy turns {\n    queue all : fifo per machine\n    \
                 on new(t), wake(t), preempt(t), yield(t) { put t in machine.all }\n    \

@@ -6,8 +6,8 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R301",
         title: "a CPU that may not have been found",
-        about: "`let c = idle cpu ...` finds an idle CPU or none. Ask with `if c`: in its block \
-                `c` is that CPU, and its idle flag is taken.",
+        about: "`let c = idle cpu ...` finds an idle CPU or none. Check with `if c`: in its block \
+                `c` is that CPU, and its idle flag is claimed.",
         wrong: "on wake(t) {\n    let c = idle cpu in allowed(t) near t.prev by [machine]\n    \
                 if c { run t on c } else { put t in home(t).ready }\n    kick c\n}\n",
         right: "on wake(t) {\n    let c = idle cpu in allowed(t) near t.prev by [machine]\n    \
@@ -16,17 +16,17 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R302",
         title: "an event that is handled twice",
-        about: "One handler says all that is done when something happens.",
+        about: "Each event has exactly one handler.",
         wrong: "on tick(t) { kick here }\non tick(t) { t.vt += 1ms }\n",
         right: "on tick(t) {\n    kick here\n    t.vt += 1ms\n}\n",
     },
     Code {
         code: "R303",
-        title: "an event that nobody handles",
-        about: "A task that is new, woken, preempted or gives way has to go somewhere; so `new`, \
-                `wake`, `preempt` and `yield` have a handler, and so do `block`, `exit` and \
-                `dispatch`. An empty one is written `on exit(t) { }`. `start`, `stop` and \
-                `tick` may be left out.",
+        title: "an event without a handler",
+        about: "A task that is new, woken or preempted, or that yields, must be placed. So `new`, \
+                `wake`, `preempt` and `yield` need a handler, and so do `block`, `exit` and \
+                `dispatch`. An empty one is written `on exit(t) { }`. `start`, `stop` and `tick` \
+                may be left out.",
         wrong: "policy p {\n    queue all : fifo per machine\n    \
                 on new(t), wake(t), preempt(t) { put t in machine.all }\n    \
                 on block(t), exit(t) { }\n    on dispatch(c) { take machine.all }\n}\n",
@@ -36,8 +36,8 @@ pub(super) const CODES: &[Code] = &[
     },
     Code {
         code: "R304",
-        title: "an event with other arguments",
-        about: "Events are about one task, `dispatch` about a CPU; `stop(t, ran)` also tells for \
+        title: "an event with the wrong arguments",
+        about: "Events have a task as argument, `dispatch` has a CPU; in `stop(t, ran)`, `ran` is \
                 how long the task ran.",
         wrong: "on stop(t) { t.vt += 1ms }\n",
         right: "on stop(t, ran) { t.vt += ran }\n",
@@ -45,17 +45,18 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R305",
         title: "`take` outside of `dispatch`, or something else in it",
-        about: "`dispatch` is one chain of places where a CPU looks for its next task, and \
-                nothing else: `take c.ready else take c.q else balance idle`. Nobody else takes \
-                tasks out of queues.",
+        about: "`dispatch` is one chain of places where a CPU looks for its next task, and nothing \
+                else: `take c.ready else take c.q else balance idle`. No other handler takes tasks \
+                out of queues.",
         wrong: "on tick(t) { take here.ready }\n",
         right: "on tick(t) { kick here preempt }\n",
     },
     Code {
         code: "R306",
         title: "too many paths",
-        about: "Each path through a handler is looked at: whether it places its task once and uses \
-                whom it claims. Each claim that is asked about doubles them; 1024 are the most.",
+        about: "Each path through a handler is checked: it must place its task once and use the \
+                CPUs that it claims. Each claim that is checked doubles the paths; the maximum is \
+                1024.",
         wrong: "on wake(t) {\n\
                 \x20   let a = idle cpu in allowed(t) near here by [machine]\n\
                 \x20   let b = idle cpu in allowed(t) near here by [machine]\n\
@@ -84,9 +85,9 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R307",
         title: "a task that is lost, or placed twice",
-        about: "Handlers of `new`, `wake`, `preempt` and `yield` place their task exactly once \
-                on every path, with `put` or `run`. A task that is in no queue is never run \
-                again; one in two would run twice.",
+        about: "Handlers of `new`, `wake`, `preempt` and `yield` place their task exactly once on \
+                every path, with `put` or `run`. A task that is in no queue never runs again; a \
+                task in two queues would run twice.",
         wrong: "on wake(t) { if queued(here.ready) = 0 { put t in here.ready } }\n",
         right: "on wake(t) {\n    if queued(here.ready) = 0 { put t in here.ready } \
                 else { put t in home(t).q }\n}\n",
@@ -94,8 +95,9 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R308",
         title: "a CPU that is claimed and forgotten",
-        about: "`let c = idle cpu ...` takes the idle flag of that CPU, so that nobody else \
-                wakes it. Whoever took it uses it: runs the task there, or kicks it.",
+        about: "`let c = idle cpu ...` claims the idle flag of that CPU, so that no other handler \
+                wakes it. So the handler that claimed the CPU must use it: run the task there, or \
+                kick the CPU.",
         wrong: "on wake(t) {\n    let c = idle cpu in allowed(t) near t.prev by [machine]\n    \
                 put t in home(t).ready\n}\n",
         right: "on wake(t) {\n    let c = idle cpu in allowed(t) near t.prev by [machine]\n    \
@@ -111,7 +113,7 @@ pub(super) const CODES: &[Code] = &[
     },
     Code {
         code: "R310",
-        title: "placed by an event that places nobody",
+        title: "placed by an event that places no task",
         about: "After `block` and `exit` the task sleeps or has ended; at `start`, `stop` and \
                 `tick` it runs, and `preempt` or `yield` follow when it has to go somewhere.",
         wrong: "on block(t) { put t in home(t).ready }\n",

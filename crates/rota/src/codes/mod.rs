@@ -1,5 +1,5 @@
-//! What can be wrong with a text, by code: `wastenot rota error R101`, and the table of
-//! docs/reference/rota.md. One file a family; the tests compile every example.
+//! The errors of a text, by code: for `wastenot rota error R101`, and for the table in
+//! docs/reference/rota.md. One file for each family; the tests compile every example.
 
 mod balance;
 mod claims;
@@ -10,18 +10,19 @@ mod partitions;
 mod text;
 mod types;
 
-/// One kind of fault.
+/// One kind of error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Code {
-    /// `R101`
+    /// The code, such as `R101`.
     pub code: &'static str,
-    /// What is wrong, in a few words.
+    /// The error, in a few words.
     pub title: &'static str,
-    /// Why it is wrong, and what to write instead: Markdown.
+    /// Why it is an error, and what to write instead: Markdown.
     pub about: &'static str,
-    /// What has this fault and no other: a file, items of a policy or partitions ([`whole`]).
+    /// An example with this error and no other: a file, items of a policy, or partitions
+    /// ([`whole`]).
     pub wrong: &'static str,
-    /// The same without it.
+    /// The same without the error.
     pub right: &'static str,
 }
 
@@ -47,14 +48,14 @@ pub fn all() -> impl Iterator<Item = &'static Code> {
     families().flat_map(|(_, codes)| codes)
 }
 
-/// The code of that name: `R008`, `r8`, `8`.
+/// The code with this name: `R008`, `r8`, `8`.
 pub fn named(name: &str) -> Option<&'static Code> {
     let number: u32 = name.strip_prefix(['R', 'r']).unwrap_or(name).parse().ok()?;
     all().find(|code| code.code[1..].parse() == Ok(number))
 }
 
 impl Code {
-    /// All that is known of it, as Markdown.
+    /// The title, explanation and examples, as Markdown.
     pub fn page(&self) -> String {
         let Code { code, title, about, wrong, right } = self;
         let (about, wrong, right) = (wrapped(about), shown(wrong), shown(right));
@@ -65,7 +66,7 @@ impl Code {
     }
 }
 
-/// Words in lines that fit a terminal.
+/// Wraps words in lines that fit a terminal.
 fn wrapped(text: &str) -> String {
     let (mut lines, mut width) = (String::new(), 0);
     for word in text.split_whitespace() {
@@ -82,7 +83,7 @@ fn wrapped(text: &str) -> String {
     lines
 }
 
-/// What a policy needs and an example may lack, by the words that show that it has it.
+/// Items that a policy needs and an example may lack, by the words that show that it has the item.
 const NEEDED: [(&str, &str); 11] = [
     ("task {", "task { vt: time = 0 owner queue }"),
     ("cpu {", "cpu { jobs: count = 0 owner cpu }"),
@@ -100,8 +101,8 @@ const BALANCE: &str = "balance idle {\n    level machine\n    filter(me, v) = qu
                        1\n    choose any\n    steal 1 where me in allowed(t)\n    retry \
                        untried\n}";
 
-/// An example as a whole file: items stand in a policy `p` that has all else, partitions after it.
-/// What begins with a policy or a comment is a file.
+/// An example as a whole file: items are put in a policy `p` with all the rest, partitions after
+/// it. An example that begins with a policy or a comment is a file already.
 pub fn whole(example: &str) -> String {
     if ["policy", "//"].iter().any(|begin| example.starts_with(begin)) {
         return example.to_owned();
@@ -119,7 +120,7 @@ pub fn whole(example: &str) -> String {
     text + "\n}\n" + partitions
 }
 
-/// A text as it can be printed: what is no text is escaped.
+/// A text for printing: control characters are escaped.
 fn shown(text: &str) -> String {
     let shown = |letter: char| match letter {
         '\n' => "\n".to_string(),

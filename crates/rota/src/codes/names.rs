@@ -1,4 +1,4 @@
-//! R1xx: names that nobody defined, or twice.
+//! R1xx: names that are unknown, or defined twice.
 
 use super::Code;
 
@@ -7,28 +7,28 @@ pub(super) const CODES: &[Code] = &[
         code: "R101",
         title: "a name that is not known here",
         about: "Queues, variables, metrics and parameters are known in their whole policy, \
-                wherever they are declared; metrics only after their declaration in other \
-                metrics. Names of `let`, of handlers, filters and folds are known inside of \
-                these only. Always known are `now`, `here` and `machine`.",
+                wherever they are declared; metrics only after their declaration in other metrics. \
+                Names from `let`, handlers, filters and folds are known inside these only. `now`, \
+                `here` and `machine` are always known.",
         wrong: "on tick(t) { if queued(here.redy) >= 1 { kick here preempt } }\n",
         right: "on tick(t) { if queued(here.ready) >= 1 { kick here preempt } }\n",
     },
     Code {
         code: "R102",
-        title: "a word that names nothing",
-        about: "Claims, and whatever else can only be one of a few, have names that are given. The \
-                message tells the nearest; docs/reference/rota.md lists all.",
+        title: "an unknown name",
+        about: "Claims, and everything else that can only be one of a few words, have fixed names. \
+                The message shows the nearest one; docs/reference/rota.md lists all.",
         wrong: "prove no_lost_tasks\n",
         right: "prove no_lost_task\n",
     },
     Code {
         code: "R103",
-        title: "two of one name",
-        about: "Within a policy all parameters, all variables of tasks, all variables of CPUs, \
-                all queues and all metrics differ in their names, and within a file all policies \
-                and all partitions do. So do the two names of a handler or filter. Tasks have \
-                `prev`, `weight` and `job` already, and no metric is named as a call that is \
-                built in. A claim stands there once, and so does a fault of the protocol.",
+        title: "one name for two things",
+        about: "Names must be unique: in a policy among parameters, among task variables, among \
+                CPU variables, among queues and among metrics; in a file among policies and among \
+                partitions; in a handler or filter, its two names. Tasks already have `prev`, \
+                `weight` and `job`, and a metric cannot have the name of a built-in call. A claim \
+                or a fault of the protocol may occur only once.",
         wrong: "queue fast : fifo per cpu\nqueue fast : fifo per llc\n",
         right: "queue fast : fifo per cpu\nqueue near : fifo per llc\n",
     },

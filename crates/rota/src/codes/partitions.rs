@@ -6,8 +6,8 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R501",
         title: "no CPUs",
-        about: "The CPUs of a partition are ranges from low to high (`cpus 0-3,8`), a group \
-                (`llc 0`, `node 1`) or `rest`. The last CPU that there can be is 8191.",
+        about: "The CPUs of a partition are ranges from low to high (`cpus 0-3,8`), a group (`llc \
+                0`, `node 1`) or `rest`. The highest CPU number is 8191.",
         wrong: "partition web on cpus 3-0 runs p for cgroup \"web*\"\n\
                 partition others on rest runs p for rest\n",
         right: "partition web on cpus 0-3 runs p for cgroup \"web*\"\n\
@@ -18,17 +18,16 @@ pub(super) const CODES: &[Code] = &[
         title: "no such fault of the protocol",
         about: "`unsafe protocol` breaks the protocol of wakeups in one of these ways: `enqueue: \
                 kick, insert`, `idle: no_rescan`, `dispatch: no_chain`, `steal: unchecked`, \
-                `groups: cpu0`. Such a policy can be proved wrong and simulated; it is never \
-                emitted.",
+                `groups: cpu0`. Such a policy can be refuted and simulated; it is never emitted.",
         wrong: "unsafe protocol { steal: checked }\n",
         right: "unsafe protocol { steal: unchecked }\n",
     },
     Code {
         code: "R503",
         title: "a policy without CPUs",
-        about: "A file with one policy and no partition gives it the machine. With several \
-                policies partitions say who runs where; one that no partition runs would never \
-                run.",
+        about: "In a file with one policy and no partition, the policy has the whole machine. With \
+                several policies, partitions define which policy runs where; a policy without a \
+                partition would never run.",
         wrong: "policy p {\n    queue all : fifo per machine\n    \
                 on new(t), wake(t), preempt(t), yield(t) { put t in machine.all }\n    \
                 on block(t), exit(t) { }\n    on dispatch(c) { take machine.all }\n}\n\
@@ -48,10 +47,10 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R504",
         title: "CPUs or tasks in no partition, or in two",
-        about: "Every CPU and every task belongs to exactly one partition. So one is `on rest` \
-                and one `for rest`, and the others do not overlap on any machine: all of them \
-                name CPUs by number, each once, or all name different groups of one level. No two \
-                name the same cgroups.",
+        about: "Every CPU and every task belongs to exactly one partition. So one partition is `on \
+                rest` and one is `for rest`, and the others do not overlap on any machine: either \
+                all of them name CPUs by number, each CPU once, or all name different groups of \
+                one level. No two partitions name the same cgroups.",
         wrong: "partition web on cpus 0-3 runs p for cgroup \"web*\"\n\
                 partition db on cpus 3-5 runs p for cgroup \"db*\"\n\
                 partition others on rest runs p for rest\n",

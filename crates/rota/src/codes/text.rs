@@ -5,28 +5,27 @@ use super::Code;
 pub(super) const CODES: &[Code] = &[
     Code {
         code: "R001",
-        title: "this is no text",
+        title: "this is not a text",
         about: "A Rota file is UTF-8 without control characters (tabs and line ends excepted; a \
-                line ends with LF or CR LF) and holds at most 1 MiB. Something else was \
-                probably given in its place: a recording, a compiled object, a file of another \
-                encoding.",
+                line ends with LF or CR LF) and holds at most 1 MiB. The file is probably \
+                something else: a recording, a compiled object, or a text in another encoding.",
         wrong: "policy p { }\0\n",
         right: "policy p { }\n",
     },
     Code {
         code: "R002",
-        title: "a character that means nothing",
-        about: "Names consist of a to z, A to Z, digits and `_`. All other characters are those of \
-                the grammar; the rest can stand in comments and quoted names only.",
+        title: "a character that is not allowed",
+        about: "Names consist of a to z, A to Z, digits and `_`. The grammar uses some other \
+                characters; the rest can occur in comments and quoted names only.",
         wrong: "policy größe { }\n",
         right: "policy groesse { }   // größe\n",
     },
     Code {
         code: "R003",
         title: "a symbol of another language",
-        about: "Rota writes `=` for equal, `!=` for not equal, and the words `and`, `or`, `not`. A \
-                variable is set with `:=` and added to with `+=`; for all else write it out: \
-                `x := x - 1`.",
+        about: "Rota uses `=` for equal, `!=` for not equal, and the words `and`, `or`, `not`. \
+                `:=` sets a variable and `+=` adds to it; write everything else in full: `x := x - \
+                1`.",
         wrong: "policy p {\n    queue q : fifo per cpu\n    balance idle {\n        level \
                 machine\n        filter(me, v) = queued(v.q) >= 1 && queued(v.q) == 2\n        \
                 choose any\n        steal 1\n        retry untried\n    }\n}\n",
@@ -36,10 +35,10 @@ pub(super) const CODES: &[Code] = &[
     },
     Code {
         code: "R004",
-        title: "a number that says nothing",
-        about: "Numbers are whole, without a point. Times have a unit: ns, us, ms or s; shares \
-                have `%`; `_` may stand between digits. What is smaller than a unit is written \
-                in the next smaller one: `1500us` for 1.5 ms.",
+        title: "a malformed number",
+        about: "Numbers are whole, without a decimal point. Times have a unit: ns, us, ms or s; \
+                shares have `%`; `_` may separate digits. Write fractions of a unit in the next \
+                smaller unit: `1500us` for 1.5 ms.",
         wrong: "policy p(slice: time = 20msec) { }\n",
         right: "policy p(slice: time = 20ms) { }\n",
     },
@@ -60,50 +59,50 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R007",
         title: "something else is expected",
-        about: "The grammar wants something here that the text does not have. The message says \
-                what; the grammar stands in docs/reference/rota.md.",
+        about: "The grammar requires something else here. The message names it; the grammar is in \
+                docs/reference/rota.md.",
         wrong: "policy p {\n    queue ready : fifo cpu\n}\n",
         right: "policy p {\n    queue ready : fifo per cpu\n}\n",
     },
     Code {
         code: "R008",
         title: "an unknown word",
-        about: "Only certain words can stand here, and this is none of them. Mostly it is \
-                misspelt; the message names the word that is nearest, or all.",
+        about: "Only certain words are allowed here, and this is not one of them. Usually it is \
+                misspelt; the message names the nearest word, or all allowed words.",
         wrong: "policy p {\n    qeue ready : fifo per cpu\n}\n",
         right: "policy p {\n    queue ready : fifo per cpu\n}\n",
     },
     Code {
         code: "R009",
-        title: "`core` is not what runs a task",
-        about: "What runs a task is a `cpu`: a logical CPU, as the kernel counts them. A core is \
-                the set of CPUs that share one, SMT siblings; its level is named `smt`.",
+        title: "a `cpu` runs a task, not a `core`",
+        about: "A task runs on a `cpu`: a logical CPU, as the kernel counts them. A core is a set \
+                of CPUs, the SMT siblings; its level is named `smt`.",
         wrong: "policy p {\n    queue ready : fifo per core\n}\n",
         right: "policy p {\n    queue ready : fifo per cpu\n}\n",
     },
     Code {
         code: "R010",
-        title: "a brace too few or too many",
-        about: "Each `{` has its `}`. The message marks the `{` that is still open where something \
-                begins that cannot stand inside of it; the missing `}` may belong further up. \
-                `wastenot rota fmt` shows by its indents where blocks really end, once they do.",
+        title: "a missing or extra brace",
+        about: "Each `{` needs a `}`. The message marks the `{` that is still open where something \
+                begins that cannot be inside it; the missing `}` may belong further up. Once all \
+                blocks are closed, the indents of `wastenot rota fmt` show where they end.",
         wrong: "policy p {\n    on block(t) {\n    on exit(t) { }\n}\n",
         right: "policy p {\n    on block(t) { }\n    on exit(t) { }\n}\n",
     },
     Code {
         code: "R011",
         title: "two statements on a line",
-        about: "A statement ends where its line ends, or at a `;`. An expression that is not \
-                finished goes on in the next line.",
+        about: "A statement ends at the end of its line, or at a `;`. An unfinished expression \
+                continues on the next line.",
         wrong: "policy p {\n    on tick(t) { kick here kick t.prev }\n}\n",
         right: "policy p {\n    on tick(t) { kick here; kick t.prev }\n}\n",
     },
     Code {
         code: "R012",
-        title: "a word of the language as a name",
+        title: "a reserved word as a name",
         about: "`and`, `or`, `not`, `in` and the operators over sets (`exists`, `forall`, `count`, \
                 `sum`, `min`, `max`, `mean`, `argmin`, `argmax`) cannot be names. All other words \
-                can, even `slice`.",
+                can be names, even `slice`.",
         wrong: "policy p(count: count = 3) { }\n",
         right: "policy p(tries: count = 3) { }\n",
     },
@@ -111,8 +110,8 @@ pub(super) const CODES: &[Code] = &[
         code: "R013",
         title: "nested too deep",
         about: "Blocks and expressions nest at most 64 deep; a chain such as `a + b + c` is as \
-                deep as it is long. Give parts names with `let` or `metric`. Nobody can follow \
-                a policy that needs more.",
+                deep as it is long. Name parts with `let` or `metric`. A policy that needs more \
+                depth is not readable.",
         wrong: "policy p {\n    metric m(c: cpu) : count = \
                 1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+\
                 1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1\n}\n",
@@ -120,9 +119,9 @@ pub(super) const CODES: &[Code] = &[
     },
     Code {
         code: "R014",
-        title: "`=` where something is set",
-        about: "`=` compares. A variable of a task or CPU is set with `:=` and added to with \
-                `+=`; a name for a value is made with `let x = ...`.",
+        title: "`=` where `:=` is needed",
+        about: "`=` compares. `:=` sets a variable of a task or CPU, and `+=` adds to it; `let x = \
+                ...` gives a value a name.",
         wrong: "policy p {\n    task { runs: count = 0 owner queue }\n    \
                 on start(t) { t.runs = 1 }\n}\n",
         right: "policy p {\n    task { runs: count = 0 owner queue }\n    \
@@ -131,17 +130,18 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R015",
         title: "a queue without its place",
-        about: "There is one queue for each CPU, LLC and so on, so that a text must say which: \
-                that of the CPU where the task was last (`home(t).ready`), that of the CPU \
-                which dispatches (`c.ready`), that of the machine (`machine.ready`).",
+        about: "There is one queue for each CPU, LLC and so on, so a text must name the place: the \
+                CPU where the task was last (`home(t).ready`), the CPU that dispatches \
+                (`c.ready`), or the machine (`machine.ready`).",
         wrong: "policy p {\n    queue ready : fifo per cpu\n    on wake(t) { put t in ready }\n}\n",
         right: "policy p {\n    queue ready : fifo per cpu\n    \
                 on wake(t) { put t in home(t).ready }\n}\n",
     },
     Code {
         code: "R016",
-        title: "comparisons that chain",
-        about: "`a < b < c` would compare a truth with a number. Compare two and two.",
+        title: "chained comparisons",
+        about: "`a < b < c` would compare a condition with a number. Compare two numbers at a \
+                time.",
         wrong: "policy p {\n    queue q : fifo per cpu\n    \
                 on tick(t) { if 1 < queued(here.q) < 5 { kick here } }\n}\n",
         right: "policy p {\n    queue q : fifo per cpu\n    \
@@ -150,8 +150,8 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R017",
         title: "a negative number",
-        about: "Nothing that a policy counts is negative, so there is no sign. A difference may \
-                be: subtract, or compare the other way round.",
+        about: "No count of a policy is negative, so there is no sign. A difference may be \
+                negative: subtract, or compare the other way round.",
         wrong: "policy p {\n    metric m(c: cpu) : count = queued(c.q) * -1\n}\n",
         right: "policy p {\n    metric m(c: cpu) : count = 0 - queued(c.q)\n}\n",
     },

@@ -68,8 +68,8 @@ impl Writer<'_> {
         name
     }
 
-    /// Functions that try one candidate after the other, level by level. `attempt` says what an
-    /// attempt is, given the filter's name.
+    /// Functions that try one candidate after the other, level by level. `attempt` writes the code
+    /// of one attempt, given the filter's name.
     fn attempts(
         &mut self,
         word: &str,
@@ -127,7 +127,7 @@ impl Writer<'_> {
         name
     }
 
-    /// Functions that move tasks one by one from the best candidate into a queue of mine.
+    /// Functions that move tasks one by one from the best candidate into a queue of `me`.
     fn pull(&mut self, word: &str, balance: &Balance, filter: &str) -> String {
         let into = balance.into.unwrap_or(balance.from);
         let queue = &self.policy.queues[into];
@@ -193,8 +193,8 @@ impl Writer<'_> {
         name
     }
 
-    /// Functions that find the best untried candidate. Gives the names of the filter and of the
-    /// one that does so.
+    /// Functions that find the best untried candidate. Returns the names of the filter function and
+    /// of the function that finds it.
     fn scan(&mut self, word: &str, balance: &Balance) -> (String, String) {
         let filter = self.named(&format!("filter_{word}"));
         let condition = self.bool(&balance.filter);
@@ -226,7 +226,7 @@ impl Writer<'_> {
         (filter, name)
     }
 
-    /// What is greatest for the best candidate, and whether the nearest of equals is better.
+    /// The key that is greatest for the best candidate, and whether ties go to the nearest.
     fn choose(&mut self, word: &str, choose: &Choose) -> (String, bool) {
         let Choose::Best { key, greatest, near } = choose else { return ("0".into(), false) };
         let name = self.named(&format!("choose_{word}"));

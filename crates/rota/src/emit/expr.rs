@@ -1,6 +1,6 @@
-//! Expressions as C. Places of level `cpu` are held by the number of the CPU, wider ones by that of
-//! the group. An expression is one C expression: what needs a set of CPUs calls a function of its
-//! own, whose loop is one `bpf_loop`, so that the verifier sees it once.
+//! Expressions as C. A place of level `cpu` is held as the number of the CPU, a wider place as the
+//! number of the group. An expression becomes one C expression: one that needs a set of CPUs calls
+//! a function of its own, whose loop is one `bpf_loop`, so that the verifier checks it once.
 
 use std::fmt::Write;
 
@@ -8,11 +8,11 @@ use super::Writer;
 use super::quote::Quote;
 use crate::ir::{Aggregate, Bool, Level, Num, Place, QueueAt, Set};
 
-/// Above this a sum could leave 64 bits, and is one that saturates.
+/// A sum that may exceed this could overflow 64 bits, so it is written as a saturating sum.
 const PLAIN: i64 = 1 << 61;
 
 impl Writer<'_> {
-    /// A place: on which level it is, and which one of it.
+    /// A place: its level, and the C for its number on that level.
     pub(super) fn place(&self, place: &Place) -> (Level, String) {
         match place {
             Place::Me => (self.me, "f->me".into()),
@@ -39,7 +39,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The number of the group of a level that a place is in, or that it is.
+    /// The number of the group of a level that contains a place, or that the place is.
     pub(super) fn group(&self, place: &Place, level: Level) -> String {
         match (self.place(place), level) {
             ((at, group), level) if at == level && at != Level::Cpu => group,
@@ -48,7 +48,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Which group's queue it is.
+    /// The group whose queue is meant.
     pub(super) fn queue(&self, at: &QueueAt) -> String {
         let per = self.policy.queues[at.queue].per;
         format!("{}, {}", self.kind(at.queue), self.group(&at.at, per))
@@ -87,7 +87,7 @@ impl Writer<'_> {
             Num::Scaled(time, weight) => self.call("scaled", &[time, weight]),
             Num::Decayed(a, time, half) => self.call("decayed", &[a, time, half]),
             Num::Until(period) => format!("until(f->now, {})", self.num(period)),
-            // Re-checks alone see the past, and those are refused.
+            // Only re-checks read older values, and emission refuses those re-checks.
             Num::Seen(_, now) => self.num(now),
             Num::Fold { aggregate, item, set, body } => {
                 self.bind(*item);
@@ -174,7 +174,7 @@ impl Writer<'_> {
         }
     }
 
-    /// How great a number can get at most, as far as that is known and harmless.
+    /// An upper bound of a number, if one is known and small enough to be harmless.
     fn bound(&self, num: &Num) -> Option<i64> {
         let bound = match num {
             Num::Const(value) => value.checked_abs()?,
@@ -193,7 +193,8 @@ impl Writer<'_> {
         self.items = self.items.max(item + 1);
     }
 
-    /// A function that asks `body` of every CPU of a set, and its call. Of no CPU it is `none`.
+    /// A function that evaluates `body` for each CPU of a set, and its call. The empty set gives
+    /// `none`.
     fn fold(
         &mut self,
         aggregate: Aggregate,
@@ -232,7 +233,7 @@ impl Writer<'_> {
         format!("{name}(f)")
     }
 
-    /// The level and the group whose CPUs a set has, or has some of.
+    /// The level and the group that contain all CPUs of a set.
     pub(super) fn members(&self, set: &Set) -> (&'static str, String) {
         match set {
             Set::In(place) => {
@@ -244,7 +245,7 @@ impl Writer<'_> {
     }
 }
 
-/// A level's constant.
+/// The C constant of a level.
 pub(super) fn constant(level: Level) -> &'static str {
     ["CPU", "SMT", "LLC", "NODE", "MACHINE"][level as usize]
 }

@@ -1,4 +1,4 @@
-//! The file as a whole: what stands in `text/`, and between it what the policies say.
+//! The whole file: the fixed parts from `text/`, and between them the code of the policies.
 
 use super::parts::Parts;
 use super::pieces::needed;
@@ -26,7 +26,7 @@ const TEXTS: [&str; 16] = [
     PERIOD, OPTIONAL, OPS,
 ];
 
-/// Whether a name is in use in `text/`.
+/// Whether `text/` uses a name.
 pub(super) fn taken(name: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     TEXTS.iter().any(|text| text.split(|c| !part(c)).any(|word| word.eq_ignore_ascii_case(name)))

@@ -1,4 +1,4 @@
-//! Handlers as C: one function for each body, one statement for each of the text's.
+//! Handlers as C: one function for each body, one C statement for each statement of the text.
 
 use std::fmt::Write;
 
@@ -8,8 +8,8 @@ use super::quote::Quote;
 use crate::ir::{Bool, Event, Level, Num, Place, Put, Set, Stmt};
 
 impl Writer<'_> {
-    /// The functions of all handlers that do something, those of equal bodies once, and of each
-    /// event the function's name.
+    /// The functions of all handlers that do something, and the function's name for each event.
+    /// Handlers with equal bodies share one function.
     pub(super) fn handlers(&mut self) -> [Option<String>; Event::COUNT] {
         let handlers = &self.policy.handlers;
         let mut names = [const { None }; Event::COUNT];
@@ -43,12 +43,12 @@ impl Writer<'_> {
         names
     }
 
-    /// A function and the clause that it comes from; what it calls comes before it.
+    /// A function and the clause that it comes from; the functions that it calls come before it.
     pub(super) fn define(&mut self, clause: &str, head: &str, body: &str) {
         write!(self.functions, "/* {clause} */\n{head}\n{{\n{body}}}\n\n").expect("text grows");
     }
 
-    /// Notes the slots of those claims that some path may leave unused.
+    /// Records the slots of those claims that some path may leave unused.
     fn owe(&mut self, stmts: &[Stmt]) {
         for (n, stmt) in stmts.iter().enumerate() {
             match stmt {
@@ -200,7 +200,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether every path on which a slot holds a CPU sends somebody there.
+/// Whether every path on which a slot holds a CPU also sends a task or a kick to that CPU.
 fn uses(slot: usize, stmts: &[Stmt]) -> bool {
     stmts.iter().any(|stmt| match stmt {
         Stmt::Run { slot: used, .. } => *used == slot,

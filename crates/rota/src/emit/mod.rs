@@ -1,8 +1,8 @@
 //! BPF C for sched_ext: one self-contained file for a program (docs/emit.md).
 //!
-//! What no policy changes stands in `text/`, as C that can be read as such; what a policy says is
-//! written by one template for each construct. Nobody proves the emitter: it is kept small, and
-//! what it writes runs against the interpreter in the tests.
+//! The parts that are the same for every policy are in `text/`, as readable C; one template for
+//! each construct writes the rest. The emitter is not proved: it is kept small, and the tests run
+//! its output against the interpreter.
 
 mod balance;
 mod expr;
@@ -20,10 +20,10 @@ use crate::Diagnostic;
 use crate::ir::{Level, Policy, Program};
 pub use tables::{Span, Tables};
 
-/// How many CPUs the tables of an emitted file have room for.
+/// The number of CPUs that the tables of an emitted file have room for.
 pub const MAX_CPUS: usize = 1024;
 
-/// The C of a program, or why there can be none.
+/// The C of a program, or the reasons why it cannot be emitted.
 pub fn emit(program: &Program) -> Result<String, Vec<Diagnostic>> {
     let faults = refuse::faults(program);
     if faults.is_empty() { Ok(file::write(program)) } else { Err(faults) }
@@ -32,22 +32,22 @@ pub fn emit(program: &Program) -> Result<String, Vec<Diagnostic>> {
 /// Writes one policy's own functions.
 struct Writer<'a> {
     policy: &'a Policy,
-    /// What has been written so far: every function after those that it calls.
+    /// The code so far: every function comes after those that it calls.
     functions: String,
-    /// Functions that set operators became.
+    /// How many functions were written for set operators.
     operators: usize,
-    /// How many slots the frame needs: CPUs, numbers, members of sets.
+    /// How many slots the frame needs: for CPUs, numbers, and members of sets.
     cpus: usize,
     numbers: usize,
     items: usize,
-    /// Slots of CPUs that may be claimed and not used.
+    /// Slots of CPUs that may be claimed and then not used.
     owed: Vec<usize>,
     /// The levels of `me` and of the candidate.
     me: Level,
     other: Level,
-    /// Whether this is a balance that is done regularly.
+    /// Whether this is a regular balance.
     regular: bool,
-    /// Whether this is a handler that places its task, so that its home is known.
+    /// Whether this handler places its task, so that the task's home is known.
     places: bool,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A name of this policy. Names in `text/` come first: such a one gets a stroke.
+    /// A name of this policy. A name that `text/` already uses gets an underscore.
     fn named(&self, name: &str) -> String {
         let name = format!("{}_{name}", self.policy.name);
         if file::taken(&name) { name + "_" } else { name }
@@ -80,7 +80,7 @@ impl<'a> Writer<'a> {
         self.named(&format!("{word}_{}", self.operators))
     }
 
-    /// The constant of a queue.
+    /// The C constant of a queue.
     fn kind(&self, queue: usize) -> String {
         self.named(&self.policy.queues[queue].name).to_uppercase()
     }

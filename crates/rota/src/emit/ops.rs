@@ -1,4 +1,5 @@
-//! The operations of sched_ext, and what is done regularly: each calls the policy of its partition.
+//! The sched_ext operations and the timers of regular balances: each calls the policy of its
+//! partition.
 
 use super::expr::constant;
 use super::file::{OPS, OPTIONAL, PART, PERIOD};
@@ -6,7 +7,7 @@ use super::parts::Parts;
 use crate::ir::{Event, Level, Periodic};
 
 impl Parts<'_> {
-    /// Which partition a task belongs to: that of its cgroup, or the one with everybody else's.
+    /// The partition of a task: that of its cgroup, or the partition with all other tasks.
     fn part_of_task(&self) -> String {
         let parts = &self.program.partitions;
         if parts.len() < 2 {
@@ -16,7 +17,7 @@ impl Parts<'_> {
         PART.replace("@REST@", &rest.to_string())
     }
 
-    /// What the operations call.
+    /// The functions that the operations call.
     pub(super) fn glue(&self) -> String {
         let part = self.part_of_task();
         let first = self.by_part("f->part", |written| {
@@ -49,7 +50,7 @@ impl Parts<'_> {
         )
     }
 
-    /// What handlers of an event are called for.
+    /// The call of an event's handler.
     fn call(&self, event: Event) -> String {
         self.by_part("f.part", |written| match &written.handlers[event as usize] {
             Some(name) => format!("\t{name}(&f);\n"),
@@ -94,7 +95,7 @@ impl Parts<'_> {
         names.join(between)
     }
 
-    /// Operations that only some policies need, and their lines in the table of all.
+    /// Operations that only some policies need, and their lines in the table of operations.
     fn optional(&self) -> (String, String) {
         let does = |event: Event| {
             self.policies.iter().any(|written| written.handlers[event as usize].is_some())
@@ -122,12 +123,12 @@ impl Parts<'_> {
         (text, members)
     }
 
-    /// Whether somebody asks for the weight of a queue.
+    /// Whether any expression reads the weight of a queue.
     pub(super) fn weighs(&self) -> bool {
         self.policies.iter().any(|written| written.writer.functions.contains("queued_weight("))
     }
 
-    /// Text in which a queue counts weights, if somebody asks for them.
+    /// Text in which a queue counts weights, if any expression reads them.
     pub(super) fn hooks(&self, text: &str, weighs: bool) -> String {
         let (came, came_pinned, left) = match weighs {
             true => (
@@ -140,7 +141,7 @@ impl Parts<'_> {
         text.replace("@CAME@", came).replace("@WEIGH@", came_pinned).replace("@MOVED@", left)
     }
 
-    /// Whoever begins to run counts in the order of the queue from which its CPU takes.
+    /// A task that begins to run counts in the order of the queue from which its CPU takes.
     fn begins(&self) -> String {
         self.by_part("f.part", |written| {
             let writer = &written.writer;
@@ -152,7 +153,7 @@ impl Parts<'_> {
         })
     }
 
-    /// What happens when a task that waited begins to run.
+    /// The code for a task that waited and now begins to run.
     fn left(&self) -> String {
         let mut text = String::new();
         if self.weighs() {
@@ -192,7 +193,7 @@ impl Parts<'_> {
         all
     }
 
-    /// Timers, and what is done when one expires.
+    /// Timers, and the code that runs when one expires.
     pub(super) fn periods(&self) -> String {
         let regular = self.regular();
         if regular.is_empty() {
@@ -224,7 +225,7 @@ impl Parts<'_> {
     }
 }
 
-/// The body of a function that answers: no partition, no.
+/// The body of a function that returns a bool: with no partition, it returns false.
 fn or_false(body: String) -> String {
     let switch = body.starts_with("\tswitch");
     if switch { body + "\treturn false;\n" } else { body }

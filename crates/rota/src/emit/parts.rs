@@ -1,12 +1,12 @@
-//! What the file says of all policies together: which queues there are, what is kept of tasks, who
-//! looks where. Where partitions have different policies, one case for each.
+//! The parts of the file that cover all policies together: the list of queues, the data kept for
+//! tasks, which CPUs look where. If partitions have different policies, there is one case for each.
 
 use super::expr::constant;
 use super::policy::{Written, dimension};
 use super::{MAX_CPUS, Writer};
 use crate::ir::{Attempt, Level, Place, Program};
 
-/// What depends on which partition has which policy.
+/// Code that depends on which partition has which policy.
 pub(super) struct Parts<'a> {
     pub(super) program: &'a Program,
     pub(super) policies: &'a [Written<'a>],
@@ -21,7 +21,7 @@ impl Parts<'_> {
         }
     }
 
-    /// One statement for each partition: a switch, where there are several.
+    /// One statement for each partition: a `switch`, if there are several.
     pub(super) fn by_part(&self, part: &str, code: impl Fn(&Written) -> String) -> String {
         let codes: Vec<String> = self.each().iter().map(|written| code(written)).collect();
         if codes.iter().all(|code| *code == codes[0]) {
@@ -77,7 +77,7 @@ impl Parts<'_> {
         text
     }
 
-    /// Slots for what handlers bind.
+    /// Slots for the names that handlers bind.
     pub(super) fn frame(&self) -> String {
         let most = |of: fn(&Writer) -> usize| {
             self.policies.iter().map(|written| of(&written.writer)).max().unwrap_or(0)
@@ -132,7 +132,7 @@ fn looks_into(writer: &Writer, queue: usize, per: Level) -> String {
         Attempt::Take(at, _) => at.queue == queue && is_own(&at.at, per),
         Attempt::Balance => false,
     };
-    // Nobody balances with the own queue.
+    // No CPU balances from its own queue.
     let other = match writer.policy.dispatch.iter().any(takes_own) {
         true => None,
         false => Some(format!("of != group({}, cpu)", constant(per))),
@@ -168,7 +168,7 @@ fn looks_into(writer: &Writer, queue: usize, per: Level) -> String {
     if who.contains(&"true".to_string()) { "true".into() } else { who.join(" || ") }
 }
 
-/// Whether a place of one who dispatches is in the group of that level that its CPU is in.
+/// Whether a place, for a CPU that dispatches, is in the same group of that level as the CPU.
 fn is_own(place: &Place, per: Level) -> bool {
     match place {
         Place::Me => true,

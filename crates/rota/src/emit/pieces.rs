@@ -1,6 +1,6 @@
-//! Of what stands in `text/`, those functions and structs that a file needs.
+//! Selects the functions and structs in `text/` that a file needs.
 
-/// Of a text those functions and structs that are used by what comes after, or by each other.
+/// The functions and structs of `text` that are used by `after`, or by each other.
 pub(super) fn needed(text: &str, after: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     for piece in pieces(text).into_iter().rev() {
@@ -34,7 +34,7 @@ fn pieces(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// What a piece of text is there for.
+/// What a piece of text defines.
 enum Defined<'t> {
     Function(&'t str),
     /// `struct NAME`
@@ -51,7 +51,7 @@ fn defines(piece: &str) -> Option<Defined<'_>> {
     })
 }
 
-/// Whether a text calls a function, or hands it on.
+/// Whether a text calls a function, or passes it as an argument.
 fn mentions(text: &str, name: &str) -> bool {
     let alone = |at: usize| {
         let letter = |c: char| c.is_alphanumeric() || c == '_';

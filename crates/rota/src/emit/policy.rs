@@ -1,9 +1,9 @@
-//! What is written of one policy: its parameters, variables and functions.
+//! The code of one policy: its parameters, variables and functions.
 
 use super::Writer;
 use crate::ir::{Dimension, Event, Policy};
 
-/// What was written of one policy.
+/// The code of one policy.
 pub(super) struct Written<'a> {
     pub(super) writer: Writer<'a>,
     /// The function of each event.

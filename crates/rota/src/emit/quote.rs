@@ -1,9 +1,9 @@
-//! The intermediate form as text again, for comments: each piece of the C says of which clause it
-//! comes. Names of tasks and CPUs are those that the grammar's examples use.
+//! The intermediate form as Rota text again, for comments: each piece of the C quotes the clause
+//! that it comes from. Names of tasks and CPUs are those in the grammar's examples.
 
 use crate::ir::{Aggregate, Bool, Comparison, Num, Place, Policy, QueueAt, Set};
 
-/// Says what expressions of one policy mean, in the language that they were written in.
+/// Writes the expressions of one policy in Rota.
 #[derive(Clone, Copy)]
 pub(super) struct Quote<'a>(pub(super) &'a Policy);
 
@@ -78,7 +78,7 @@ impl Quote<'_> {
         }
     }
 
-    /// A number that stands beside `*`, `/` or after `-`.
+    /// A number as an operand of `*` or `/`, or after `-`.
     fn factor(self, num: &Num) -> String {
         let text = self.num(num);
         let sum = matches!(num, Num::Add(..) | Num::Sub(..) | Num::Fold { .. } | Num::Count { .. });
@@ -127,7 +127,7 @@ impl Aggregate {
 }
 
 impl Comparison {
-    /// As one would write it: a constant comes last.
+    /// The usual order of the operands: a constant comes last.
     pub(super) fn written<'n>(self, a: &'n Num, b: &'n Num) -> (&'n Num, &'static str, &'n Num) {
         let signs = match matches!(a, Num::Const(_)) {
             true => [">", ">=", "=", "!="],

@@ -4,7 +4,7 @@ use crate::Diagnostic;
 use crate::ir::{Bool, Policy, Program};
 use crate::syntax::Span;
 
-/// Everything in a program that is against it.
+/// Every reason in a program against emitting it.
 pub(super) fn faults(program: &Program) -> Vec<Diagnostic> {
     if program.policies.is_empty() {
         return vec![nothing()];

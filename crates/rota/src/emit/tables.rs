@@ -1,10 +1,10 @@
-//! What a loader writes into the tables of an emitted file: the groups of the machine.
+//! The tables that a loader writes into an emitted file: the groups of the machine.
 
 use super::MAX_CPUS;
 use crate::Tree;
 use crate::ir::Level;
 
-/// The CPU numbers or groups from `first` on.
+/// A range of CPU numbers or of groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// The first.
@@ -13,27 +13,27 @@ pub struct Span {
     pub count: u16,
 }
 
-/// The read-only tables of an emitted file, under the same names, and in the same order.
+/// The read-only tables of an emitted file, with the same names and in the same order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tables {
-    /// The partition of each CPU; [`Tables::NOBODY`] for CPUs of none.
+    /// The partition of each CPU; [`Tables::NOBODY`] for CPUs without a partition.
     pub part_of: Vec<u16>,
     /// By level and CPU: its group.
     pub group_of: Vec<[u16; MAX_CPUS]>,
-    /// By level: CPUs, group after group.
+    /// By level: the CPUs, group after group.
     pub member: Vec<[u16; MAX_CPUS]>,
-    /// By level and group: where its CPUs stand in `member`.
+    /// By level and group: which part of `member` holds its CPUs.
     pub members: Vec<[Span; MAX_CPUS]>,
-    /// By partition and level: which groups it has.
+    /// By partition and level: its groups.
     pub groups: Vec<Vec<Span>>,
 }
 
 impl Tables {
-    /// No partition.
+    /// The CPU is in no partition.
     pub const NOBODY: u16 = u16::MAX;
 
     /// The tables for partitions with these groups, in the order of the program. `None` if a
-    /// partition has no CPU, or a CPU has a number that there is no room for.
+    /// partition has no CPU, or if a CPU number is too large for the tables.
     pub fn of(partitions: &[Tree]) -> Option<Tables> {
         let levels = Level::ALL.len();
         let mut tables = Tables {

@@ -1,4 +1,5 @@
-//! Taking tasks from the queues of others: who is looked at, who is chosen, who comes.
+//! Taking tasks from the queues of other CPUs: candidates, the choice among them, the task that
+//! moves.
 
 use wastenot_model::policy::{Context, Note, View};
 use wastenot_model::{CpuId, CpuSet, TaskId};
@@ -11,11 +12,11 @@ use crate::Tree;
 use crate::eval::{At, Frame};
 use crate::ir::{Balance, Bool, Choose, Level};
 
-/// For each CPU of a policy, and each level of the balance: the groups that are looked at, in the
-/// order of their numbers from the own one on.
+/// For each CPU of a policy and each level of the balance: the candidate groups, in the order of
+/// their numbers, starting from the CPU's own group.
 pub(super) type Candidates = Vec<Vec<Vec<usize>>>;
 
-/// Who is looked at by whom.
+/// The candidates of each CPU.
 pub(super) fn candidates(tree: &Tree, balance: &Balance, per: Level) -> Candidates {
     let count = tree.count(per);
     let at = |cpu: CpuId, n: usize| {
@@ -28,7 +29,7 @@ pub(super) fn candidates(tree: &Tree, balance: &Balance, per: Level) -> Candidat
     tree.cpus().iter().map(of).collect()
 }
 
-/// Who is asked, and by whom.
+/// A CPU that looks at candidates, and the state that it reads.
 pub(super) struct Looking<'s> {
     view: &'s View,
     state: &'s State,
@@ -61,7 +62,7 @@ impl Looking<'_> {
         self.holds(&balance.filter, None)
     }
 
-    /// The groups that pass the filter, best first. `cpu` is where it is decided.
+    /// The groups that pass the filter, best first. `cpu` is the CPU that decides.
     pub(super) fn passing(
         &mut self,
         balance: &Balance,
@@ -89,7 +90,7 @@ impl Looking<'_> {
         passing.into_iter().map(|(.., group)| group).collect()
     }
 
-    /// What a queue gives that is chosen: nobody, if none are wanted or the filter says no by now.
+    /// What a chosen queue gives: no task if none are wanted or if the filter fails by now.
     pub(super) fn gives(&mut self, balance: &Balance, group: usize, cpus: &[CpuId]) -> Gives {
         self.frame.other = Some(At { level: self.per[balance.from], group });
         let count = self.key(&balance.count);
@@ -98,7 +99,7 @@ impl Looking<'_> {
         Gives { task, count }
     }
 
-    /// The first task of a queue that may run on one of `cpus`, and of which `recheck` holds.
+    /// The first task of a queue that may run on one of `cpus` and passes `recheck`.
     pub(super) fn first(
         &mut self,
         balance: &Balance,
@@ -123,9 +124,9 @@ impl Looking<'_> {
 
 /// What a queue gives to a regular balance now.
 pub(super) struct Gives {
-    /// The next task, and the CPU that it may run on.
+    /// The next task, and the CPU on which it may run.
     pub(super) task: Option<(TaskId, CpuId)>,
-    /// How many the text would take.
+    /// How many tasks the text would take.
     pub(super) count: i64,
 }
 
@@ -138,9 +139,9 @@ impl Scheduler {
         (Looking { view, state, per, frame }, policy)
     }
 
-    /// A task for `cpu`, which found none: one attempt at all levels.
+    /// A task for `cpu`, which found none in its own queues: one attempt on each level.
     pub(super) fn steal(&mut self, cx: &mut Context, cpu: CpuId) -> Option<TaskId> {
-        let balance = self.policy.idle.take()?; // given back at once
+        let balance = self.policy.idle.take()?; // put back below
         let stolen = self.steal_by(cx, cpu, &balance);
         self.policy.idle = Some(balance);
         stolen
@@ -203,7 +204,8 @@ impl Scheduler {
         Some(task)
     }
 
-    /// What the task was ahead of the least of its queue it is ahead of the least of `into`.
+    /// The task's distance from the least key of its old queue becomes its distance from that of
+    /// `into`.
     fn rebase(&mut self, balance: &Balance, task: TaskId, from: usize, into: (usize, usize)) {
         let Some(var) = balance.rebase else { return };
         let least = |(queue, group): (usize, usize)| self.state.queues[queue][group].key_min();
@@ -212,7 +214,7 @@ impl Scheduler {
         *var = var.saturating_add(by);
     }
 
-    /// A regular balance, done by `leader` for its group of the victims' level.
+    /// A regular balance, which `leader` does for its group of the victims' level.
     pub(super) fn balance(&mut self, cx: &mut Context, index: usize, leader: CpuId) {
         let balance = self.policy.periodic[index].balance.clone();
         let per = self.per[balance.from];
@@ -232,7 +234,7 @@ impl Scheduler {
         }
     }
 
-    /// Tasks that come into the own queue from the candidate that is chosen: how many, from where.
+    /// Tasks move from the chosen candidate into the own queue: how many, and from which group.
     fn pull(
         &mut self,
         cx: &mut Context,
@@ -266,7 +268,7 @@ impl Scheduler {
         result
     }
 
-    /// A task that is pulled goes from the queue of one group into that of another.
+    /// A task moves from the queue of one group into that of another.
     pub(super) fn pull_one(
         &mut self,
         cx: &mut Context,
@@ -285,7 +287,7 @@ impl Scheduler {
         }
     }
 
-    /// Tells what came of looking at the CPUs of `groups`, if somebody wants to know.
+    /// Reports the result of looking at the CPUs of `groups`, if an observer wants it.
     fn note(
         &self,
         cx: &mut Context,
@@ -307,7 +309,7 @@ fn considered(tree: &Tree, per: Level, groups: &[usize]) -> CpuSet {
     groups.iter().flat_map(|&group| tree.members(per, group)).copied().collect()
 }
 
-/// The first of a queue, if it can run on `cpu`: who trusts what was read looks at nobody else.
+/// The first task of a queue, if it can run on `cpu`. An unchecked steal looks at no other task.
 fn head(view: &View, state: &State, queue: usize, group: usize, cpu: CpuId) -> Option<TaskId> {
     let first = state.queues[queue][group].after(None)?;
     let task = TaskId::nth(first.task as usize);

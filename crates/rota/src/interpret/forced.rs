@@ -1,8 +1,8 @@
-//! A policy whose caller orders its steps: events lead it from a fresh machine into a situation,
-//! and then it goes on one step at a time. What each step finds, the text says.
+//! A policy whose caller orders its steps. Events lead it from a fresh machine into a situation;
+//! then it goes on one step at a time. The text decides what each step finds.
 //!
-//! The code is the interpreter's own; only who does what next is not its choice. That shows what a
-//! run never does: reads that are old by the time they are used.
+//! The code is the interpreter's own; only the order of the steps is the caller's choice. So a
+//! caller can show what a run never does: reads that are outdated by the time they are used.
 
 use wastenot_model::policy::{Context, CpuView, Place, TaskView, View};
 use wastenot_model::workload::GroupId;
@@ -16,22 +16,22 @@ use crate::eval::{At, Frame};
 use crate::ir::{Event, Level, Num, Policy, QueueAt};
 use crate::step::Places;
 
-/// A queue of the text, and whose.
+/// A queue of the text, and the group that has it.
 pub type QueueOf = (usize, usize);
 
-/// A policy that is led.
+/// A policy whose caller orders its steps.
 #[derive(Clone, Debug)]
 pub struct Forced {
     pub(super) scheduler: Scheduler,
     pub(super) cx: Context,
 }
 
-/// What an idle CPU makes of a candidate.
+/// What an idle CPU reads about a candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
-    /// Whether it passed the filter.
+    /// Whether the candidate passed the filter.
     pub passed: bool,
-    /// What the re-check remembers of it.
+    /// The values that the re-check remembers from the candidate.
     pub seen: Vec<i64>,
 }
 
@@ -40,16 +40,16 @@ pub struct Read {
 pub enum Found {
     /// A task that it takes.
     Task(TaskId),
-    /// Nobody who may run there.
+    /// No task that may run there.
     Nobody,
-    /// Somebody, but the re-check says no.
+    /// A task, but the re-check refuses it.
     Refused,
 }
 
 /// What became of a task that a handler placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placed {
-    /// It waits, and this idle CPU was woken for it, if any was.
+    /// It waits, and this idle CPU, if any, was woken for it.
     Waits(QueueOf, Option<CpuId>),
     /// It was given to an idle CPU.
     Runs(CpuId),
@@ -58,8 +58,8 @@ pub enum Placed {
 }
 
 impl Forced {
-    /// `policy` on a machine whose CPUs are all idle, and tasks that are all asleep: each with the
-    /// CPUs on which it may run, of which there is one at least, and its nice value.
+    /// `policy` on a machine whose CPUs are all idle and whose tasks are all asleep. Each task has
+    /// the CPUs on which it may run, at least one, and its nice value.
     pub fn new(policy: Policy, machine: Machine, tasks: &[(CpuSet, i8)]) -> Forced {
         let all = CpuSet::first(machine.len());
         let cpu = CpuView { current: None, idle_since: Time(0), online: true };
@@ -95,7 +95,7 @@ impl Forced {
         Forced { scheduler, cx }
     }
 
-    /// `task` runs on `cpu`, whatever the text says.
+    /// `task` runs on `cpu`, regardless of the text.
     pub(super) fn runs(&mut self, task: TaskId, cpu: CpuId) {
         let view = self.cx.view_mut();
         (view.task_mut(task).place, view.task_mut(task).cpu) = (Place::Running, cpu);
@@ -105,13 +105,13 @@ impl Forced {
         self.scheduler.state.idle.remove(cpu);
     }
 
-    /// `task` waits in a queue, behind all who do, whatever the text says.
+    /// `task` waits in a queue, behind all other tasks there, regardless of the text.
     pub fn waits(&mut self, task: TaskId, (queue, group): QueueOf) {
         self.cx.view_mut().task_mut(task).place = Place::Queued;
         self.scheduler.insert(&mut self.cx, task, queue, group);
     }
 
-    /// These CPUs, and no others, have a flag that says that they are idle.
+    /// Sets the idle flags of these CPUs and clears all others.
     pub(super) fn flags(&mut self, cpus: CpuSet) {
         self.scheduler.state.idle = cpus;
     }
@@ -127,7 +127,7 @@ impl Forced {
         Some(((queue, group), entry.key))
     }
 
-    /// Whether `cpu` runs nobody.
+    /// Whether `cpu` runs no task.
     pub fn is_idle(&self, cpu: CpuId) -> bool {
         self.cx.is_idle(cpu)
     }
@@ -148,14 +148,14 @@ impl Forced {
         self.given(cpu, first).map_or(Found::Nobody, Found::Task)
     }
 
-    /// The candidates of `cpu` at the `nth` of the levels of `balance idle`; none beyond.
+    /// The candidates of `cpu` on the `nth` level of `balance idle`; none beyond the last level.
     pub fn candidates(&self, cpu: CpuId, nth: usize) -> Vec<usize> {
         let Scheduler { state, stolen_from, .. } = &self.scheduler;
         let levels = stolen_from.get(at(state, cpu).group);
         levels.and_then(|levels| levels.get(nth)).cloned().unwrap_or_default()
     }
 
-    /// `cpu` reads what the filter asks of a candidate, and what is to be remembered of it.
+    /// `cpu` reads what the filter needs from a candidate, and the values to remember.
     pub fn reads(&mut self, cpu: CpuId, group: usize, remember: &[Num]) -> Read {
         let Some(balance) = self.scheduler.policy.idle.clone() else {
             return Read { passed: false, seen: Vec::new() };
@@ -175,8 +175,8 @@ impl Forced {
         looking.passing(&balance, groups, cpu)
     }
 
-    /// `cpu` locks the queue of a candidate and takes what it may have, given what it remembers. A
-    /// steal that is unchecked takes whoever is first.
+    /// `cpu` locks the queue of a candidate and takes a task that it may have, given the values
+    /// that it remembers. An unchecked steal takes the first task.
     pub fn tries(&mut self, cpu: CpuId, group: usize, seen: Vec<i64>) -> Found {
         let Some(balance) = self.scheduler.policy.idle.clone() else { return Found::Nobody };
         let unchecked = self.scheduler.policy.protocol.unchecked;
@@ -197,13 +197,13 @@ impl Forced {
         }
     }
 
-    /// Who waits in a queue, first to last.
+    /// The tasks in a queue, first to last.
     pub fn waiting(&self, (queue, group): QueueOf) -> Vec<TaskId> {
         let queue = &self.scheduler.state.queues[queue][group];
         queue.iter().map(|entry| TaskId::nth(entry.task as usize)).collect()
     }
 
-    /// `task`, if there is one, leaves its queue and begins to run on `cpu`.
+    /// `task`, if any, leaves its queue and begins to run on `cpu`.
     fn given(&mut self, cpu: CpuId, task: Option<TaskId>) -> Option<TaskId> {
         let task = task?;
         self.scheduler.state.remove(task, true);
@@ -211,8 +211,8 @@ impl Forced {
         Some(task)
     }
 
-    /// `by` moves the next task from one queue into another, as a regular balance does. `None`: it
-    /// leads no balance that wants one.
+    /// `by` moves the next task from one queue into another, as a regular balance does. `None`:
+    /// `by` leads no balance that would move one.
     pub fn pulls(&mut self, by: CpuId, from: QueueOf, into: QueueOf) -> Option<TaskId> {
         (0..self.scheduler.policy.periodic.len()).find_map(|n| self.pulls_by(n, by, from, into))
     }
@@ -245,8 +245,8 @@ impl Forced {
         Some(found.0)
     }
 
-    /// The handler of `event` places `task`, which was last on `prev`. CPUs in `found` are those
-    /// that say that they are idle when the handler looks, those in `woken` when it has put it.
+    /// The handler of `event` places `task`, which was last on `prev`. The CPUs in `found` have
+    /// their idle flag set when the handler looks, those in `woken` after it has put the task.
     pub fn places(
         &mut self,
         (event, task): (Event, TaskId),
@@ -256,7 +256,7 @@ impl Forced {
         let view = self.cx.view_mut();
         (view.cpu, view.task_mut(task).cpu) = (prev, prev);
         self.flags(found.clone());
-        // Who is idle once the task is put, and was not before, goes to sleep in between.
+        // A CPU in `woken` and not in `found` goes to sleep in between.
         self.scheduler.state.meanwhile = woken.iter().filter(|&cpu| !found.contains(cpu)).collect();
         let decision = self.scheduler.handle(&self.cx, event, task, (prev, prev), 0);
         self.scheduler.state.meanwhile = CpuSet::new();

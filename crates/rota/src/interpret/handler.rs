@@ -1,4 +1,4 @@
-//! What handlers do: statements, one after the other.
+//! Runs handlers: statements, one after the other.
 
 use wastenot_model::policy::View;
 use wastenot_model::{CpuId, TaskId};
@@ -7,27 +7,29 @@ use super::state::{Seen, State};
 use crate::eval::{At, Frame};
 use crate::ir::{Level, Num, Place, Stmt};
 
-/// What a handler decided about its task.
+/// What a handler decided for its task.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Decision {
-    /// Where it goes; nowhere only from handlers that do not place.
+    /// Where the task goes; `None` only from handlers that do not place it.
     pub(super) placed: Option<Placed>,
-    /// How long it may run, in ns; `None` is for as long as it wants.
+    /// How long the task may run, in ns; `None`: as long as it wants.
     pub(super) slice: Option<i64>,
-    /// CPUs that look for their next task, and whether who runs there is interrupted.
+    /// CPUs that must look for their next task, and whether the task that runs there is
+    /// interrupted.
     pub(super) kicks: Vec<(CpuId, bool)>,
 }
 
 /// Where a task goes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Placed {
-    /// It waits in the queue of a group; an idle CPU is woken in this group of where it was last.
+    /// It waits in the queue of a group; an idle CPU in group `wake`, around its last CPU, is
+    /// woken.
     Queue { queue: usize, group: usize, wake: At },
-    /// It runs next on a CPU that was claimed.
+    /// It runs next on a claimed CPU.
     Cpu(CpuId),
 }
 
-/// Whoever runs the statements of one event.
+/// Runs the statements of one event.
 pub(super) struct Handler<'s> {
     pub(super) view: &'s View,
     pub(super) state: &'s mut State,
@@ -37,12 +39,13 @@ pub(super) struct Handler<'s> {
     pub(super) task: TaskId,
     pub(super) ran: i64,
     pub(super) decision: Decision,
-    /// CPUs that were claimed and that nobody was sent to yet.
+    /// Claimed CPUs to which no task or kick was sent yet.
     pub(super) claimed: Vec<CpuId>,
 }
 
 impl Handler<'_> {
-    /// Runs `body`; what was decided. A CPU that was claimed for nothing looks for work again.
+    /// Runs `body` and returns the decision. A CPU that was claimed and not used looks for work
+    /// again.
     pub(super) fn handle(mut self, body: &[Stmt]) -> Decision {
         self.run(body);
         self.state.put = None;
@@ -120,7 +123,7 @@ impl Handler<'_> {
         }
     }
 
-    /// The idle CPU nearest to `near` that the task may use, claimed.
+    /// Claims the idle CPU nearest to `near` that the task may use.
     fn claim(&mut self, within: Option<Level>, near: CpuId, by: &[Level]) -> Option<CpuId> {
         let (state, tree) = (&*self.state, &self.state.tree);
         let root = within.map(|level| (level, tree.group(level, near)));

@@ -1,5 +1,5 @@
-//! A policy that is led through a run: tasks come, CPUs dispatch, what they run ends. Every handler
-//! is done, with what is so at that moment; only who does what next is not the text's choice.
+//! A policy that a caller leads through a run: tasks arrive, CPUs dispatch, and what they run ends.
+//! Every handler runs on the current state; only the order of events is the caller's choice.
 
 use wastenot_model::policy::{Effect, Place};
 use wastenot_model::{CpuId, CpuSet, Span, TaskId};
@@ -21,13 +21,14 @@ impl Forced {
         view.masks[mask] = cpus;
     }
 
-    /// `task` is new or wakes, was last on `prev`, and its handler finds who is idle now.
+    /// `task` is new or wakes; it was last on `prev`. Its handler sees the CPUs that are idle now.
     pub fn comes(&mut self, event: Event, task: TaskId, prev: CpuId) -> Placed {
         let idle = self.scheduler.state.idle.clone();
         self.places((event, task), prev, (idle.clone(), idle))
     }
 
-    /// `cpu`, which is idle, dispatches, as the text says; whom it runs then.
+    /// `cpu`, which is idle, dispatches as the text tells it to. Returns the task that it runs
+    /// then.
     pub fn dispatches(&mut self, cpu: CpuId) -> Option<TaskId> {
         self.cx.view_mut().cpu = cpu;
         let task = self.scheduler.dispatch(&mut self.cx, cpu)?;
@@ -35,14 +36,14 @@ impl Forced {
         Some(task)
     }
 
-    /// `task` begins to run on `cpu`, and its handler is done.
+    /// `task` begins to run on `cpu`, and its handler runs.
     pub(super) fn starts(&mut self, task: TaskId, cpu: CpuId) {
         self.runs(task, cpu);
         self.scheduler.running(&mut self.cx, cpu, task);
     }
 
-    /// What `cpu` runs ends so, after it ran for a while: it blocks or exits; or it is still to be
-    /// placed anew, for `preempt` and `yield`. Which task it was; `None`: it runs nobody.
+    /// The task on `cpu` stops after it ran for `ran`: it blocks or exits; for `preempt` and
+    /// `yield` the caller must still place it again. Returns that task; `None`: `cpu` runs no task.
     pub fn stops(&mut self, cpu: CpuId, event: Event, ran: Span) -> Option<TaskId> {
         let task = self.cx.current(cpu)?;
         self.passes(ran);
@@ -57,13 +58,13 @@ impl Forced {
         Some(task)
     }
 
-    /// `task` waits no more: it goes to another scheduling class.
+    /// `task` no longer waits: it goes to another scheduling class.
     pub fn leaves(&mut self, task: TaskId) {
         self.scheduler.leave(&mut self.cx, task);
         self.cx.view_mut().task_mut(task).place = Place::Asleep;
     }
 
-    /// Who was kicked since this was last asked, and whether that takes the CPU from its task.
+    /// The CPUs kicked since the last call, and whether the kick preempts the task there.
     pub fn kicks(&mut self) -> Vec<(CpuId, bool)> {
         let mut effects = Vec::new();
         self.cx.take(&mut effects);
@@ -74,22 +75,22 @@ impl Forced {
         effects.into_iter().filter_map(kick).collect()
     }
 
-    /// Whom `cpu` runs.
+    /// The task that `cpu` runs.
     pub fn current(&self, cpu: CpuId) -> Option<TaskId> {
         self.cx.current(cpu)
     }
 
-    /// Who was given to `cpu` directly and has not begun to run.
+    /// The task that was given to `cpu` directly and has not begun to run.
     pub fn given_to(&self, cpu: CpuId) -> Option<TaskId> {
         self.scheduler.state.cpus[cpu.index()].next
     }
 
-    /// CPUs that say that they are idle.
+    /// CPUs whose idle flag is set.
     pub fn sleeping(&self) -> CpuSet {
         self.scheduler.state.idle.clone()
     }
 
-    /// What the variables of `cpu` are.
+    /// The values of the variables of `cpu`.
     pub fn kept(&self, cpu: CpuId) -> &[i64] {
         &self.scheduler.state.cpus[cpu.index()].vars
     }

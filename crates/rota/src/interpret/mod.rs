@@ -1,10 +1,10 @@
-//! The interpreter: a program as a [`wastenot_model::Policy`], in the simulator's words.
+//! The interpreter: it makes a program a [`wastenot_model::Policy`] of the simulator.
 //!
-//! sched_ext's calls become the events of the text: `select_cpu` runs the handler of `new` or
-//! `wake`, whose decision `enqueue` carries out; `enqueue` of who ran runs `preempt` or `yield`;
-//! `stopping` runs `stop`, and `block` or `exit`. Who was displaced is treated as preempted. Every
-//! decision is taken in the moment: what is read is as it is, so that the faults which only an old
-//! value makes do not show here (the explorer shows them).
+//! sched_ext's calls become the events of the text. `select_cpu` runs the handler of `new` or
+//! `wake`, and `enqueue` carries out its decision; `enqueue` of the task that ran runs `preempt` or
+//! `yield`; `stopping` runs `stop`, and `block` or `exit`. A displaced task is treated as
+//! preempted. Every decision takes no time and reads the current state, so faults that need an
+//! outdated value do not appear here (the explorer finds them).
 
 mod balance;
 mod forced;
@@ -30,22 +30,22 @@ use self::scheduler::Scheduler;
 use crate::ir::{Event, Program};
 use crate::partitions;
 
-/// Ticks of a kernel that is configured for 250 Hz, for policies that want ticks.
+/// The tick rate of a kernel configured for 250 Hz, for policies that want ticks.
 const HZ: u64 = 250;
 
-/// Policies at work, each on its CPUs.
+/// The policies, each on its CPUs.
 #[derive(Debug)]
 pub struct Interpreter {
     name: String,
-    /// The parameters that are set otherwise, as they follow its name.
+    /// The changed parameters, as they follow the policy's name.
     set: String,
     program: Program,
     params: Vec<Vec<i64>>,
-    /// One for each partition.
+    /// One scheduler for each partition.
     parts: Vec<Scheduler>,
     /// By CPU number.
     part_of: Vec<usize>,
-    /// By ordinal of a task that is about to be queued: under whom, and what was decided.
+    /// By ordinal of a task that is about to be queued: its partition, and the decision.
     decided: Vec<Option<(usize, Decision)>>,
 }
 
@@ -58,12 +58,12 @@ pub struct Waits {
     pub queue: usize,
     /// Of which group of the partition.
     pub group: usize,
-    /// By which key.
+    /// Its key in that queue.
     pub key: i64,
 }
 
 impl Interpreter {
-    /// Runs `program` with these parameters set otherwise than it says: `("slice", "5ms")`.
+    /// Runs `program` with these parameters changed from its defaults: `("slice", "5ms")`.
     pub fn new(program: Program, params: &[(String, String)]) -> Result<Interpreter, Error> {
         let values = params::of(&program, params)?;
         let names: Vec<&str> = program.policies.iter().map(|it| it.name.as_str()).collect();
@@ -73,7 +73,7 @@ impl Interpreter {
         Ok(Interpreter { name, set, program, params: values, parts, part_of, decided })
     }
 
-    /// Under another name, if it has several policies: no name of one of them is that of all.
+    /// Renames the program if it has several policies: the name of one is not the name of all.
     #[must_use]
     pub fn called(mut self, name: &str) -> Interpreter {
         if self.program.policies.len() > 1 {
@@ -82,8 +82,8 @@ impl Interpreter {
         self
     }
 
-    /// Under whom `task` comes: whose rule names its group, unless it can run on none of their
-    /// CPUs; then the first who has one.
+    /// The partition of `task`: the one whose rule matches the task's group. If the task can run on
+    /// none of that partition's CPUs, the first partition that has a CPU for it.
     fn part(&self, view: &View, task: TaskId) -> usize {
         if self.parts.len() == 1 {
             return 0;
@@ -104,13 +104,13 @@ impl Interpreter {
         })
     }
 
-    /// What the variables of `cpu` are, in the order of its policy.
+    /// The values of the variables of `cpu`, in the policy's order.
     pub fn kept(&self, cpu: CpuId) -> &[i64] {
         let part = self.part_of.get(cpu.index()).and_then(|part| self.parts.get(*part));
         part.map_or(&[], |part| &part.state.cpus[cpu.index()].vars)
     }
 
-    /// What the variables of a task are, in the order of its policy.
+    /// The values of the variables of a task, in the policy's order.
     pub fn kept_of(&self, task: TaskId) -> &[i64] {
         let kept = |part: &'_ Scheduler| task.ordinal() < part.state.tasks.len();
         let part = self.parts.iter().find(|part| kept(part));
@@ -121,7 +121,7 @@ impl Interpreter {
         &mut self.parts[self.part_of[cpu.index()]]
     }
 
-    /// Runs the handler that says where `task` goes.
+    /// Runs the handler that decides where `task` goes.
     fn decide(
         &mut self,
         view: &View,
@@ -137,13 +137,13 @@ impl Interpreter {
     fn place(&mut self, cx: &mut Context, event: Event, task: TaskId, cpu: CpuId) {
         let (part, decision) = self.decide(cx, event, task, (cpu, cpu));
         if !self.parts[part].place(cx, task, decision) {
-            // A CPU that goes off meanwhile is claimed by nobody a second time.
+            // A CPU that goes offline meanwhile is not claimed a second time.
             let (part, decision) = self.decide(cx, event, task, (cpu, cpu));
             self.parts[part].place(cx, task, decision);
         }
     }
 
-    /// `task`, which waits and may not stay, is placed anew.
+    /// `task`, which waits and may not stay there, is placed again.
     fn displace(&mut self, cx: &mut Context, task: TaskId) {
         let cpu = cx.task(task).cpu;
         let to = cx.fallback(task, cpu);
@@ -153,7 +153,7 @@ impl Interpreter {
         self.place(cx, Event::Preempt, task, to);
     }
 
-    /// Who waits where it may not run any more must not wait there.
+    /// A task must not wait where it may no longer run.
     fn affinity_changed(&mut self, cx: &mut Context, task: TaskId) {
         let waits = cx.task(task).place == Place::Queued;
         if waits && self.parts.iter_mut().any(|part| part.leave(cx, task)) {
@@ -167,7 +167,7 @@ impl Interpreter {
         &mut self.decided[index]
     }
 
-    /// `cpu` went off.
+    /// `cpu` went offline.
     fn goes_off(&mut self, cx: &mut Context, cpu: CpuId) {
         for task in self.of(cpu).goes_off(cx, cpu) {
             self.displace(cx, task);
@@ -180,7 +180,8 @@ impl Interpreter {
         for task in left {
             let part = self.part(cx, task);
             if self.parts[part].state.task(task).at.is_none() {
-                // Under somebody else, who has no CPU for it any more; or on its way to a CPU.
+                // It waits in a partition that no longer has a CPU for it, or is on its way to a
+                // CPU.
                 let was = self.parts.iter_mut().any(|part| part.leave(cx, task));
                 if was {
                     self.displace(cx, task);
@@ -277,7 +278,7 @@ impl Policy for Interpreter {
             Happening::Timer(timer) => {
                 self.parts.iter_mut().any(|part| part.expired(cx, timer));
             }
-            Happening::Cpu { cpu, up: true } => cx.kick_idle(cpu), // idle once it finds nobody
+            Happening::Cpu { cpu, up: true } => cx.kick_idle(cpu), // idle once it finds no task
             Happening::Cpu { cpu, up: false } => self.goes_off(cx, cpu),
             Happening::Exit(task) => {
                 self.parts.iter_mut().for_each(|part| part.state.task(task).ends = true);

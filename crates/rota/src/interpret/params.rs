@@ -1,32 +1,32 @@
-//! Parameters of policies, set by whoever runs them.
+//! Parameters of policies, as the user sets them.
 
 use wastenot_model::{Span, nearest};
 
 use crate::ir::{Dimension, Program, Variable};
 
-/// Why a policy cannot be run like this.
+/// Why a policy cannot run with these parameters.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The file holds no policy.
+    /// The file has no policy.
     #[error("there is no policy in it")]
     Empty,
     /// No policy of the file has such a parameter.
     #[error("{policy} has no parameter `{name}`")]
     UnknownParameter {
-        /// Whose.
+        /// The policy.
         policy: String,
         /// As typed.
         name: String,
         /// What to write instead.
         help: String,
     },
-    /// The parameter is a number of something else.
+    /// The value has the wrong dimension.
     #[error("{policy}: `{name}` cannot be `{value}`")]
     WrongValue {
-        /// Whose.
+        /// The policy.
         policy: String,
-        /// Which.
+        /// The parameter.
         name: String,
         /// As typed.
         value: String,
@@ -52,8 +52,8 @@ impl Error {
     }
 }
 
-/// The parameters of each policy of `program`, with these set otherwise than the text says. One
-/// name sets all policies that have it.
+/// The parameters of each policy of `program`, with these changed from the defaults in the text.
+/// One name sets the parameter in every policy that has it.
 pub(super) fn of(program: &Program, set: &[(String, String)]) -> Result<Vec<Vec<i64>>, Error> {
     let first = program.policies.first().ok_or(Error::Empty)?;
     let mut all: Vec<Vec<i64>> =
@@ -105,7 +105,7 @@ fn meant(typed: &str, names: &[&str]) -> String {
     }
 }
 
-/// What was typed, short enough for a message.
+/// What the user typed, shortened for a message.
 fn shown(text: &str) -> String {
     const CHARS: usize = 100;
     text.chars().take(CHARS).collect()

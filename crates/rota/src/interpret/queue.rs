@@ -1,4 +1,4 @@
-//! One queue: tasks by key, those of equal key by arrival. First in first out is one key for all.
+//! One queue: tasks by key, ties by arrival. In a first-in-first-out queue all keys are equal.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ pub(super) struct Entry {
     pub(super) weight: i64,
 }
 
-/// A queue with what can be asked of it without looking at its tasks.
+/// A queue, with totals that can be read without walking its tasks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue {
     waiting: BTreeSet<Entry>,
@@ -24,19 +24,19 @@ impl Queue {
     pub(super) fn len(&self) -> usize {
         self.waiting.len()
     }
-    /// The weights of all that wait, as they were when they came.
+    /// The sum of the weights of all waiting tasks, as they were when they arrived.
     pub(super) fn weight(&self) -> i64 {
         self.weight
     }
-    /// The least key of those that wait and the last that was taken, unless it was more before.
+    /// The least key of the waiting tasks and of the last one taken; it never falls.
     pub(super) fn key_min(&self) -> i64 {
         self.key_min
     }
-    /// All that wait, first to last.
+    /// All waiting tasks, first to last.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Entry> {
         self.waiting.iter()
     }
-    /// Who comes after `entry`, or first.
+    /// The task after `entry`, or the first.
     pub(super) fn after(&self, entry: Option<&Entry>) -> Option<Entry> {
         use std::ops::Bound::{Excluded, Unbounded};
         match entry {
@@ -48,7 +48,7 @@ impl Queue {
         self.weight += entry.weight;
         self.waiting.insert(entry);
     }
-    /// Somebody leaves, in order to run if `taken`.
+    /// A task leaves; `taken`: in order to run.
     pub(super) fn remove(&mut self, entry: &Entry, taken: bool) {
         if self.waiting.remove(entry) {
             self.weight -= entry.weight;
@@ -57,7 +57,7 @@ impl Queue {
             self.begins(entry.key);
         }
     }
-    /// Somebody of this key begins to run.
+    /// A task with this key begins to run.
     pub(super) fn begins(&mut self, key: i64) {
         let first = self.waiting.first().map_or(key, |first| first.key);
         self.key_min = self.key_min.max(key.min(first));

@@ -1,4 +1,4 @@
-//! Tasks into queues and out of them, and CPUs woken for those that wait.
+//! Moves tasks into queues and out of them, and wakes CPUs for the tasks that wait.
 
 use wastenot_model::policy::{Context, Note};
 use wastenot_model::{CpuId, CpuSet, TaskId};
@@ -11,7 +11,7 @@ use crate::ir::Level;
 pub(super) const ANYWHERE: At = At { level: Level::Machine, group: 0 };
 
 impl Scheduler {
-    /// `task` waits in a queue, with what its key is now.
+    /// `task` waits in a queue, under the current value of its key.
     pub(super) fn insert(&mut self, cx: &mut Context, task: TaskId, queue: usize, group: usize) {
         let key = self.policy.queues[queue].key;
         let key = key.map_or(0, |var| self.state.task(task).vars[var]);
@@ -27,7 +27,7 @@ impl Scheduler {
         });
     }
 
-    /// Tells of a step of the protocol.
+    /// Reports a step of the protocol.
     pub(super) fn step(
         &self,
         cx: &mut Context,
@@ -39,8 +39,8 @@ impl Scheduler {
         cx.note(|_| Note { cpu, what, task, considered, outcome });
     }
 
-    /// Claims the idle CPU `within` a group that is nearest to `task` and would find it in its
-    /// queue, and kicks it.
+    /// Claims the idle CPU `within` a group that is nearest to `task` and would find the task in
+    /// its queue, and kicks that CPU.
     pub(super) fn wake(
         &mut self,
         cx: &mut Context,
@@ -65,8 +65,8 @@ impl Scheduler {
         true
     }
 
-    /// Wakes an idle CPU for each of those that wait, as long as there are any. For one of them
-    /// would be too few: a CPU may owe the wakeups of two (docs/proofs.md).
+    /// Wakes an idle CPU for each waiting task, as long as there are idle CPUs. Waking one CPU for
+    /// one task is not enough: a CPU may owe two wakeups (docs/proofs.md).
     pub(super) fn pass_on(&mut self, cx: &mut Context) {
         for queue in 0..self.per.len() {
             if self.state.waiting[queue] == 0 || self.state.idle.is_empty() {
@@ -86,8 +86,8 @@ impl Scheduler {
         }
     }
 
-    /// Who has to be placed anew now that `cpu` is off: its next task, and those in queues of
-    /// groups of which all CPUs are off.
+    /// The tasks that must be placed again now that `cpu` is offline: its next task, and those in
+    /// queues of groups whose CPUs are all offline.
     pub(super) fn goes_off(&mut self, cx: &mut Context, cpu: CpuId) -> Vec<TaskId> {
         self.state.idle.remove(cpu);
         self.armed[cpu.index()] = false;
@@ -107,7 +107,7 @@ impl Scheduler {
         tasks
     }
 
-    /// `task`, which waits, leaves wherever it is. Whether it was here.
+    /// `task`, which waits, leaves its queue. Returns whether it waited here.
     pub(super) fn leave(&mut self, cx: &mut Context, task: TaskId) -> bool {
         let next = self.state.cpus.iter_mut().find(|cpu| cpu.next == Some(task));
         if let Some(cpu) = next {

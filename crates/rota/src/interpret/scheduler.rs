@@ -1,8 +1,8 @@
-//! One policy on the CPUs that it has: the protocol around its handlers.
+//! One policy on its CPUs: the protocol around its handlers.
 //!
-//! Whoever puts a task into a queue then claims the idle flag of one CPU that would find it there,
-//! and kicks that one. Whoever dispatches sets its own flag before it looks; if it takes a task
-//! while more wait, it passes the wakeup on (docs/proofs.md says why each step is needed).
+//! After a put, the scheduler claims the idle flag of one CPU that would find the task there, and
+//! kicks that CPU. A CPU that dispatches sets its own idle flag before it looks; if it takes a task
+//! while more wait, it passes the wakeup on (docs/proofs.md explains why each step is needed).
 
 use wastenot_model::policy::{Context, Note, TimerId, View};
 use wastenot_model::{CpuId, CpuSet, TaskId};
@@ -14,7 +14,7 @@ use crate::Tree;
 use crate::eval::{At, Frame};
 use crate::ir::{Attempt, Event, Level, Policy, QueueAt};
 
-/// One policy at work.
+/// One running policy.
 #[derive(Clone, Debug)]
 pub(super) struct Scheduler {
     pub(super) policy: Policy,
@@ -22,22 +22,22 @@ pub(super) struct Scheduler {
     pub(super) frame: Frame,
     /// The level of each queue.
     pub(super) per: Vec<Level>,
-    /// Whom idle CPUs look at.
+    /// The groups that each idle CPU looks at.
     pub(super) stolen_from: Candidates,
-    /// Whom each regular balance looks at.
+    /// The groups that each regular balance looks at.
     pub(super) pulled_from: Vec<Candidates>,
     /// By queue and group: the CPUs that look there.
     pub(super) looks: Vec<Vec<CpuSet>>,
-    /// The timer of the slice of the first CPU; the others follow.
+    /// The slice timer of the first CPU; the timers of the others follow.
     pub(super) slices: TimerId,
-    /// By CPU number: whether that is armed.
+    /// By CPU number: whether its slice timer is armed.
     pub(super) armed: Vec<bool>,
     /// Timers of regular balances: which balance, for which group of its leaders' level.
     pub(super) periods: Vec<(TimerId, usize, At)>,
 }
 
 impl Scheduler {
-    /// Begins, with its own CPUs and timers.
+    /// A scheduler with its own CPUs and timers.
     pub(super) fn new(
         policy: Policy,
         params: Vec<i64>,
@@ -81,7 +81,8 @@ impl Scheduler {
         scheduler
     }
 
-    /// Who looks where, whatever happens: it depends on nothing but who looks.
+    /// Which CPUs look into which queue. This depends on the policy and the machine only, not on
+    /// state.
     fn who_looks(&mut self, view: &View) -> Vec<Vec<CpuSet>> {
         let mut looks: Vec<Vec<CpuSet>> =
             self.state.queues.iter().map(|groups| vec![CpuSet::new(); groups.len()]).collect();
@@ -106,7 +107,7 @@ impl Scheduler {
         looks
     }
 
-    /// `cpu` if this policy has it; else one that the task may use, or any.
+    /// `cpu` if this policy has it; else one of its CPUs that the task may use, or any.
     pub(super) fn own(&self, view: &View, task: TaskId, cpu: CpuId) -> CpuId {
         let tree = &self.state.tree;
         if tree.has(cpu) {
@@ -121,7 +122,7 @@ impl Scheduler {
         self.state.tree.cpus().iter().any(|&cpu| self.state.may(view, task, cpu))
     }
 
-    /// Does what the text says of an event that happened to `task`, which was last on `prev`.
+    /// Runs the handler of an event for `task`, which was last on `prev`.
     pub(super) fn handle(
         &mut self,
         view: &View,
@@ -151,8 +152,8 @@ impl Scheduler {
         handler.handle(body)
     }
 
-    /// The CPU where a task waits for the History, once it is placed so: the one that it goes to,
-    /// or the nearest to `prev` of the queue's group that it may use, or of all.
+    /// The CPU where a placed task waits, for the History: the CPU that it goes to, or the nearest
+    /// to `prev` of the queue's group that the task may use, or of the whole group.
     pub(super) fn named(&self, view: &View, task: TaskId, placed: Placed, prev: CpuId) -> CpuId {
         let (tree, prev) = (&self.state.tree, self.own(view, task, prev));
         let may = |cpu: CpuId| self.state.may(view, task, cpu);
@@ -170,7 +171,7 @@ impl Scheduler {
         }
     }
 
-    /// `task` goes where it was decided. `false`: the CPU that was claimed for it went off.
+    /// Carries out the decision for `task`. `false`: the CPU that was claimed for it went offline.
     pub(super) fn place(&mut self, cx: &mut Context, task: TaskId, decision: Decision) -> bool {
         let Some(placed) = decision.placed else { return false };
         self.state.task(task).slice = decision.slice;
@@ -197,7 +198,7 @@ impl Scheduler {
         true
     }
 
-    /// Who runs next on `cpu`.
+    /// Picks the task that runs next on `cpu`.
     pub(super) fn dispatch(&mut self, cx: &mut Context, cpu: CpuId) -> Option<TaskId> {
         if let Some(task) = self.state.cpus[cpu.index()].next.take() {
             self.state.idle.remove(cpu);
@@ -222,7 +223,7 @@ impl Scheduler {
         Some(task)
     }
 
-    /// One complete attempt: all that the text says, one after the other.
+    /// One complete attempt: all places that the text lists, one after the other.
     fn find(&mut self, cx: &mut Context, cpu: CpuId) -> Option<TaskId> {
         for n in 0..self.policy.dispatch.len() {
             let found = match &self.policy.dispatch[n] {
@@ -253,8 +254,9 @@ impl Scheduler {
         self.kick(cx, decision);
     }
 
-    /// Whoever begins to run on `cpu` counts in the order of the queue from which it takes, also if
-    /// that task was given to it directly or stolen: its least key is that of all who run there.
+    /// A task that begins to run on `cpu` counts in the order of the queue from which the CPU
+    /// takes, also if it was given to the CPU directly or stolen: the queue's least key covers all
+    /// tasks that run there.
     fn begins(&mut self, view: &View, cpu: CpuId, task: TaskId) {
         let Some((at, key)) = self.policy.order() else { return };
         let group = queue_of(&mut self.frame, &self.state, &self.per, view, (at, cpu));

@@ -1,4 +1,4 @@
-//! What one policy knows: its queues, its CPUs, and what it keeps of tasks.
+//! The state of one policy: its queues, its CPUs, and the variables of tasks.
 
 use wastenot_model::policy::View;
 use wastenot_model::{CpuId, CpuSet, TaskId, Time};
@@ -15,40 +15,40 @@ pub(super) struct State {
     pub(super) tree: Tree,
     /// By queue of the text, then by group of its level.
     pub(super) queues: Vec<Vec<Queue>>,
-    /// How many tasks wait in all queues of a name.
+    /// How many tasks wait in all queues of one name.
     pub(super) waiting: Vec<usize>,
-    /// CPUs that sleep and that nobody was sent to: the protocol's own flags.
+    /// CPUs that sleep and that were not yet kicked: the protocol's idle flags.
     pub(super) idle: CpuSet,
-    /// Where the handler that is at work has put its task: those who ask find it there, though it
-    /// is inserted only once the handler is done.
+    /// Where the current handler has put its task: expressions see it there, although it is
+    /// inserted only after the handler.
     pub(super) put: Option<(usize, usize, i64)>,
-    /// CPUs that go to sleep while the handler is at work, before its task is in its queue. Only
-    /// of policies that are led.
+    /// CPUs that go to sleep while the handler runs, before its task is in its queue. Only for
+    /// policies whose caller orders the steps.
     pub(super) meanwhile: CpuSet,
-    /// By number, those of others too.
+    /// By CPU number, including CPUs of other partitions.
     pub(super) cpus: Vec<Cpu>,
     /// By ordinal.
     pub(super) tasks: Vec<Task>,
     arrivals: u64,
-    /// What variables of new tasks begin with.
+    /// The initial values of the variables of new tasks.
     initial: Vec<i64>,
 }
 
-/// What is known of a CPU.
+/// The state of a CPU.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cpu {
-    /// Whom it runs.
+    /// The task that it runs.
     pub(super) current: Option<TaskId>,
-    /// Who runs there next: its local queue.
+    /// The task that runs there next: its local queue.
     pub(super) next: Option<TaskId>,
     pub(super) vars: Vec<i64>,
 }
 
-/// What is known of a task.
+/// The state of a task.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Task {
     pub(super) vars: Vec<i64>,
-    /// How long it may run, in ns, once it does; `None` is for as long as it wants.
+    /// How long it may run, in ns, once it starts; `None`: as long as it wants.
     pub(super) slice: Option<i64>,
     /// Since when it runs.
     pub(super) since: Time,
@@ -87,7 +87,7 @@ impl State {
         &mut self.tasks[index]
     }
 
-    /// `task` waits from now on, with what its key is now.
+    /// `task` waits from now on, under the current value of its key.
     pub(super) fn insert(
         &mut self,
         view: &View,
@@ -104,7 +104,7 @@ impl State {
         self.task(task).at = Some((queue, group, entry));
     }
 
-    /// `task` waits no more; `taken`: since it runs next.
+    /// `task` no longer waits; `taken`: because it runs next.
     pub(super) fn remove(&mut self, task: TaskId, taken: bool) {
         if let Some((queue, group, entry)) = self.task(task).at.take() {
             self.queues[queue][group].remove(&entry, taken);
@@ -149,13 +149,13 @@ impl State {
     }
 }
 
-/// The policy's state as an expression sees it: as it is now.
+/// The policy's current state, as expressions read it.
 pub(super) struct Seen<'s> {
     pub(super) view: &'s View,
     pub(super) state: &'s State,
-    /// Whom it is about.
+    /// The task at hand.
     pub(super) task: Option<TaskId>,
-    /// For how long that one ran.
+    /// For how long that task ran.
     pub(super) ran: i64,
 }
 

@@ -1,4 +1,4 @@
-//! Slices and regular balances: what ends when its time is over.
+//! Slices and regular balances: actions that a timer starts.
 
 use wastenot_model::policy::{Context, TimerId, View};
 use wastenot_model::{CpuId, Span};
@@ -8,8 +8,8 @@ use super::state::Seen;
 use crate::eval::At;
 use crate::ir::Level;
 
-/// Nobody is interrupted sooner, whatever a slice or a period comes to: a text must not hold time
-/// up. A tenth of the shortest tick of any kernel.
+/// The shortest slice or period; shorter ones count as this, so that a text cannot stop time. It is
+/// a tenth of the shortest tick of any kernel.
 const SHORTEST: i64 = 10_000;
 
 impl Scheduler {
@@ -34,14 +34,14 @@ impl Scheduler {
         cx.timer(timer, leader, Some(cx.now + due));
     }
 
-    /// The lowest CPU of a group that is online, or the lowest.
+    /// The lowest online CPU of a group; if none is online, the lowest.
     fn leader(&self, view: &View, at: At) -> CpuId {
         let members = self.state.tree.members(at.level, at.group);
         let online = members.iter().find(|&&cpu| view.online.contains(cpu));
         *online.unwrap_or(&members[0])
     }
 
-    /// Whether it was one of its timers that expired.
+    /// Whether the timer is one of this policy's; if so, does what it is for.
     pub(super) fn expired(&mut self, cx: &mut Context, timer: TimerId) -> bool {
         let cpus = self.state.tree.cpus();
         if let Some(&cpu) = cpus.get(timer.0.wrapping_sub(self.slices.0) as usize) {

@@ -1,7 +1,7 @@
-//! Weights of tasks as sched_ext gives them: 100 for nice 0, a quarter more for each step below.
+//! Weights of tasks as in sched_ext: 100 for nice 0, a quarter more for each step below.
 //!
 //! `p->scx.weight` is the kernel's `sched_prio_to_weight` times 100 / 1024, rounded to the nearest
-//! and held in 1..=10 000 (`sched_weight_to_cgroup`, include/linux/sched/ext.h).
+//! and clamped to 1..=10 000 (`sched_weight_to_cgroup`, include/linux/sched/ext.h).
 
 /// The kernel's weights from nice -20 to 19.
 const OF_NICE: [i64; 40] = [
@@ -10,13 +10,13 @@ const OF_NICE: [i64; 40] = [
     70, 56, 45, 36, 29, 23, 18, 15,
 ];
 
-/// The weight of a nice value; beyond the range, of the nearest in it.
+/// The weight of a nice value; a value outside the range counts as the nearest in it.
 pub(super) fn of_nice(nice: i8) -> i64 {
     let kernel = OF_NICE[(i16::from(nice).clamp(-20, 19) + 20) as usize];
     ((kernel * 100 + 512) / 1024).clamp(1, 10_000)
 }
 
-/// A nice value that has this weight, the one nearest to 0; none may have it.
+/// A nice value with this weight, the one nearest to 0; `None` if no nice value has it.
 pub fn nice_of(weight: i64) -> Option<i8> {
     (-20..=19).filter(|&nice| of_nice(nice) == weight).min_by_key(|nice| nice.abs())
 }

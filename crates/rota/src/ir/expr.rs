@@ -1,6 +1,6 @@
 //! Expressions: numbers, conditions, places.
 
-/// What CPUs share. A CPU is a group of its own.
+/// A level: the resource that the CPUs of a group share. A CPU is a group of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// The CPU itself.
@@ -18,7 +18,7 @@ pub enum Level {
 impl Level {
     /// From narrow to wide.
     pub const ALL: [Level; 5] = [Level::Cpu, Level::Smt, Level::Llc, Level::Node, Level::Machine];
-    /// Its word.
+    /// Its word in the language.
     pub fn name(self) -> &'static str {
         ["cpu", "smt", "llc", "node", "machine"][self as usize]
     }
@@ -28,14 +28,14 @@ impl Level {
     }
 }
 
-/// What happens to a task.
+/// An event that happens to a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Event {
     /// It is new.
     New,
     /// It was woken.
     Wake,
-    /// Its slice is over, or somebody took its CPU.
+    /// Its slice is over, or another task took its CPU.
     Preempt,
     /// It gave way.
     Yield,
@@ -45,15 +45,15 @@ pub enum Event {
     Exit,
     /// It begins to run on [`Place::Here`].
     Start,
-    /// It no longer runs on [`Place::Here`]; [`Num::Ran`] says for how long it did. Comes before
+    /// It no longer runs on [`Place::Here`]; [`Num::Ran`] is how long it ran. Comes before
     /// `Preempt`, `Yield`, `Block` and `Exit`.
     Stop,
-    /// The tick of [`Place::Here`], on which it runs.
+    /// The tick of [`Place::Here`], where it runs.
     Tick,
 }
 
 impl Event {
-    /// How many there are.
+    /// The number of events.
     pub const COUNT: usize = 9;
     /// All of them.
     pub const ALL: [Event; Event::COUNT] = [
@@ -67,7 +67,7 @@ impl Event {
         Event::Stop,
         Event::Tick,
     ];
-    /// Its word.
+    /// Its word in the language.
     pub fn name(self) -> &'static str {
         ["new", "wake", "preempt", "yield", "block", "exit", "start", "stop", "tick"][self as usize]
     }
@@ -75,7 +75,7 @@ impl Event {
     pub fn named(name: &str) -> Option<Event> {
         Event::ALL.into_iter().find(|event| event.name() == name)
     }
-    /// Whether its handler has to say where the task goes.
+    /// Whether its handler must place the task.
     pub fn places(self) -> bool {
         self <= Event::Yield
     }
@@ -84,12 +84,12 @@ impl Event {
 /// A CPU, or a group of CPUs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Place {
-    /// Who dispatches or balances: a CPU; in a periodic balance the group of the victims' level
-    /// that the CPU is in.
+    /// The CPU that dispatches or balances; in a periodic balance, the group of the victims' level
+    /// that contains this CPU.
     Me,
-    /// The candidate of a balance: a group of the level of the queue that is stolen from.
+    /// The candidate of a balance: a group of the level of the victims' queue.
     Other,
-    /// The CPU where the event happens: that of the task's waker, or the one on which it ran.
+    /// The CPU where the event happens: the waker's CPU, or the CPU on which the task ran.
     Here,
     /// The CPU on which the task ran last.
     Prev,
@@ -97,36 +97,36 @@ pub enum Place {
     Home,
     /// The CPU in a slot of [`super::Stmt::Claim`] or [`super::Stmt::Pick`].
     Slot(usize),
-    /// A member of a set, by the depth that the set gave it: a CPU.
+    /// A member of a set, by the nesting depth of the set: a CPU.
     Item(usize),
-    /// The group of this level that a place is in.
+    /// The group of this level that contains a place.
     Of(Level, Box<Place>),
     /// All CPUs.
     Machine,
 }
 
-/// One queue of those of a name: that of the group which the place is in.
+/// One queue among those of a name: that of the group that contains the place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueAt {
     /// Index into [`super::Policy::queues`].
     pub queue: usize,
-    /// Whose.
+    /// The place.
     pub at: Place,
 }
 
-/// CPUs, to ask something of each.
+/// A set of CPUs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Set {
-    /// Those of a place.
+    /// The CPUs of a place.
     In(Place),
-    /// Those on which the task may run.
+    /// The CPUs on which the task may run.
     Allowed,
 }
 
 /// A number.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Num {
-    /// This one.
+    /// A constant.
     Const(i64),
     /// A parameter.
     Param(usize),
@@ -138,7 +138,7 @@ pub enum Num {
     CpuVar(usize, Place),
     /// The task's weight, 1 to 10 000.
     Weight,
-    /// The number of the parallel job that the task is of; 0 if of none.
+    /// The number of the task's parallel job; 0 if it has none.
     Job,
     /// In [`Event::Stop`]: for how long the task ran, in ns.
     Ran,
@@ -148,22 +148,22 @@ pub enum Num {
     Cpus(Place),
     /// How many tasks wait in a queue.
     Queued(QueueAt),
-    /// The weights of those tasks, added.
+    /// The sum of the weights of those tasks.
     QueuedWeight(QueueAt),
-    /// The least key that the queue ever gave out, of those in it or the last one taken: never
-    /// falls. Of an ordered queue.
+    /// The least key of the tasks in the queue and of the last one taken; it never falls. For
+    /// ordered queues only.
     MinKey(QueueAt),
     /// How many CPUs of a place run a task.
     Running(Place),
-    /// The weights of those tasks, added.
+    /// The sum of the weights of those tasks.
     RunningWeight(Place),
     /// Sum.
     Add(Box<Num>, Box<Num>),
     /// Difference, which may be negative.
     Sub(Box<Num>, Box<Num>),
-    /// The lesser.
+    /// The smaller of two numbers.
     Min(Box<Num>, Box<Num>),
-    /// The greater.
+    /// The larger of two numbers.
     Max(Box<Num>, Box<Num>),
     /// Times a constant.
     Times(Box<Num>, i64),
@@ -171,46 +171,46 @@ pub enum Num {
     Over(Box<Num>, i64),
     /// A time as virtual time: `ceil(time * 100 / weight)`, weight at least 1.
     Scaled(Box<Num>, Box<Num>),
-    /// What is left of a number after a time, if it halves in each `half` of time: the first is
-    /// the number, then the time, then half.
+    /// What is left of a number after a time, if it halves in each `half`: the first is the number,
+    /// the second the time, the third `half`.
     Decayed(Box<Num>, Box<Num>, Box<Num>),
     /// The time from now to the next multiple of a period.
     Until(Box<Num>),
-    /// In a balance's `recheck`: what a number was when the filter was asked. `seen(x)`; numbered
-    /// from 0 in each balance.
+    /// In a balance's `recheck`: the value of a number when the filter was evaluated. Written
+    /// `seen(x)`; numbered from 0 in each balance.
     Seen(usize, Box<Num>),
     /// An aggregate over CPUs, each bound to [`Place::Item`] of `item`.
     Fold {
-        /// Which.
+        /// Which aggregate.
         aggregate: Aggregate,
-        /// The depth of its member.
+        /// The nesting depth of its member.
         item: usize,
-        /// Which CPUs.
+        /// The CPUs.
         set: Set,
-        /// Of what.
+        /// The number for each CPU.
         body: Box<Num>,
     },
     /// How many CPUs of a set meet a condition.
     Count {
-        /// The depth of its member.
+        /// The nesting depth of its member.
         item: usize,
-        /// Which CPUs.
+        /// The CPUs.
         set: Set,
-        /// Which of them count.
+        /// The condition for a CPU to count.
         body: Box<Bool>,
     },
 }
 
-/// What becomes of many numbers. Of none it is 0.
+/// How many numbers become one; no numbers give 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aggregate {
-    /// All added.
+    /// The sum.
     Sum,
-    /// The least.
+    /// The minimum.
     Min,
-    /// The greatest.
+    /// The maximum.
     Max,
-    /// Their sum divided by how many there are, rounded down.
+    /// The sum divided by the number of values, rounded down.
     Mean,
 }
 
@@ -221,11 +221,11 @@ pub enum Bool {
     Const(bool),
     /// Two numbers compared.
     Compare(Num, Comparison, Num),
-    /// Both.
+    /// Both hold.
     And(Box<Bool>, Box<Bool>),
-    /// One at least.
+    /// At least one holds.
     Or(Box<Bool>, Box<Bool>),
-    /// The contrary.
+    /// Negation.
     Not(Box<Bool>),
     /// Whether a CPU runs no task.
     Idle(Place),
@@ -233,15 +233,15 @@ pub enum Bool {
     Allowed(Place),
     /// Whether a [`super::Stmt::Claim`] found a CPU.
     Found(usize),
-    /// Whether two places are the same, or the first is in the second.
+    /// Whether two places are the same, or the second contains the first.
     Within(Place, Place),
-    /// Whether one CPU of a set meets a condition (`all` false), or all do.
+    /// Whether at least one CPU of a set meets a condition (`all` false), or all do.
     Quantified {
-        /// All, or one at least.
+        /// All CPUs, or at least one.
         all: bool,
-        /// The depth of its member.
+        /// The nesting depth of its member.
         item: usize,
-        /// Which CPUs.
+        /// The CPUs.
         set: Set,
         /// The condition.
         body: Box<Bool>,

@@ -1,6 +1,6 @@
-//! The one intermediate form: what a text means once every name is known, every dimension is right
-//! and every path places its task once. The interpreter, the prover and the emitter read this and
-//! nothing else.
+//! The one intermediate form: the meaning of a text after all names are resolved, all dimensions
+//! are checked, and every path places its task once. The interpreter, the prover and the emitter
+//! read this form only.
 //!
 //! Numbers are 64-bit integers and saturate: counts, nanoseconds, weights (100 is the default, as
 //! `scx.weight` of sched_ext), ratios in per cent.
@@ -17,12 +17,12 @@ pub use visit::{Visitor, visit, visit_balance, visit_block, visit_bool, visit_nu
 
 use crate::syntax::Span;
 
-/// A file that means something.
+/// A file that compiled.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     /// Its policies, in the order of the text.
     pub policies: Vec<Policy>,
-    /// How CPUs are parted among them. Empty: the first policy has the machine.
+    /// How the CPUs are divided among them. Empty: the first policy has the whole machine.
     pub partitions: Vec<Partition>,
 }
 
@@ -33,27 +33,29 @@ pub struct Policy {
     pub name: String,
     /// Constants, with their defaults.
     pub params: Vec<Variable>,
-    /// What it keeps of every task.
+    /// Variables of every task.
     pub task_vars: Vec<Variable>,
-    /// What it keeps of every CPU.
+    /// Variables of every CPU.
     pub cpu_vars: Vec<Variable>,
     /// Its queues.
     pub queues: Vec<Queue>,
-    /// What is done when something happens to a task, by [`Event`] as index. The first four place
-    /// their task exactly once on every path, the others never do.
+    /// The handlers of task events, with [`Event`] as index. The first four place their task
+    /// exactly once on every path, the others never do.
     pub handlers: [Vec<Stmt>; Event::COUNT],
-    /// Where a CPU looks for its next task, one after the other.
+    /// The places where a CPU looks for its next task, in order.
     pub dispatch: Vec<Attempt>,
-    /// How a CPU that found nobody takes from others: what [`Attempt::Balance`] means.
+    /// How a CPU that found no task takes one from other queues: the meaning of
+    /// [`Attempt::Balance`].
     pub idle: Option<Balance>,
-    /// What is done regularly.
+    /// Regular balances.
     pub periodic: Vec<Periodic>,
-    /// How queues and idle CPUs keep from missing each other. The safe one, unless the text says
+    /// How queues and idle CPUs avoid missing each other. The safe protocol, unless the text says
     /// `unsafe protocol`.
     pub protocol: Protocol,
-    /// What is to be proved, as the text lists it.
+    /// The claims to prove, in the order of the text.
     pub claims: Vec<Claim>,
-    /// Where each handler stands, in the order of `handlers`; of one that no text has, the policy.
+    /// The position of each handler, in the order of `handlers`; for an absent handler, the
+    /// position of the policy.
     pub handler_spans: [Span; Event::COUNT],
     /// From `policy` to `}`.
     pub span: Span,
@@ -64,17 +66,17 @@ pub struct Policy {
 pub struct Variable {
     /// Its name.
     pub name: String,
-    /// What it is a number of.
+    /// Its dimension.
     pub dimension: Dimension,
-    /// What it begins with.
+    /// Its initial value.
     pub value: i64,
-    /// Who writes it.
+    /// Who writes the variable.
     pub writer: Writer,
-    /// Where it stands.
+    /// Its position in the text.
     pub span: Span,
 }
 
-/// What a number is a number of. Only equals are added and compared.
+/// The dimension of a number. Only numbers of the same dimension can be added and compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
     /// How many.
@@ -85,60 +87,62 @@ pub enum Dimension {
     Weight,
 }
 
-/// Who writes a variable, and so how old a value may be that somebody else reads.
+/// Who writes a variable, and so how outdated a value can be for other readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writer {
-    /// Nobody: a parameter.
+    /// Never written: a parameter.
     Constant,
-    /// Of a task: handlers of that task while it is in no queue, or whoever holds the lock of the
-    /// queue that it is in.
+    /// A task variable: written by handlers of that task while it is in no queue, or by the holder
+    /// of the lock of the queue that it is in.
     Queue,
-    /// Of a CPU: handlers that run on that CPU. Others read what may be old.
+    /// A CPU variable: written by handlers that run on that CPU. Other readers may see an older
+    /// value.
     Cpu,
-    /// Anybody, by atomic addition. All read what may be old.
+    /// Written by any handler, through atomic addition. Every reader may see an older value.
     Shared,
 }
 
-/// A queue for every group of one level. Whoever puts, takes or steals holds its lock for that one
-/// operation, and for no other.
+/// A queue for every group of one level. A put, take or steal holds the queue's lock for that one
+/// operation only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Queue {
     /// Its name.
     pub name: String,
-    /// By which task variable it is ordered, least first and equals first in first out; `None` is
-    /// first in first out.
+    /// The task variable that orders the queue: least first, ties first in, first out. `None`:
+    /// first in, first out.
     pub key: Option<usize>,
     /// There is one for each group of this level.
     pub per: Level,
-    /// Where it stands.
+    /// Its position in the text.
     pub span: Span,
 }
 
-/// What is done. Straight-line code with branches, no loops.
+/// A statement. Code is straight-line with branches, without loops.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stmt {
-    /// Binds `slot` to the idle CPU nearest to `near` that the task may use, whose idle flag is
-    /// claimed in the same moment; or to none.
+    /// Binds `slot` to the idle CPU nearest to `near` that the task may use, and claims its idle
+    /// flag in the same step; or binds it to none.
     Claim {
-        /// Which of the policy's CPU slots.
+        /// The policy's CPU slot.
         slot: usize,
-        /// Only in the group of this level that `near` is in.
+        /// Only CPUs in the group of this level that contains `near`.
         within: Option<Level>,
-        /// Near what.
+        /// The place to search from.
         near: Place,
-        /// Nearest by these levels, narrow to wide; CPUs that share none of them come last.
+        /// The levels that define "nearest", narrow to wide; CPUs that share none of them come
+        /// last.
         by: Vec<Level>,
     },
-    /// Binds a CPU slot to the CPU for which `key` is greatest (or least), of equals the lowest.
+    /// Binds a CPU slot to the CPU with the greatest (or least) `key`; ties go to the lowest CPU.
     /// `set` is never empty.
     Pick {
-        /// Which of the policy's CPU slots.
+        /// The policy's CPU slot.
         slot: usize,
-        /// Among these.
+        /// The CPUs to choose from.
         set: Set,
-        /// Bound to each of them in `key`.
+        /// The item that is bound to each of them in `key`.
         item: usize,
-        /// What is compared.
+        /// The number to compare.
         key: Num,
         /// Greatest, or least.
         greatest: bool,
@@ -149,40 +153,40 @@ pub enum Stmt {
     SetTask(usize, Num),
     /// Sets a variable of a CPU, or adds to it.
     SetCpu {
-        /// Which.
+        /// The variable.
         var: usize,
-        /// Of whom.
+        /// The CPU.
         cpu: Place,
-        /// Its value, or what is added.
+        /// The new value, or the amount to add.
         value: Num,
-        /// Whether it is added, in one step.
+        /// Whether the value is added, atomically.
         add: bool,
     },
-    /// The task waits in a queue, then one idle CPU that may use it and would look there is woken.
+    /// The task waits in a queue; then one idle CPU that may run it and would look there is woken.
     Put(Put),
-    /// The task runs next on a CPU that was claimed.
+    /// The task runs next on a claimed CPU.
     Run {
-        /// The slot that holds it.
+        /// The slot that holds the CPU.
         slot: usize,
-        /// How long, in ns; `None` is for as long as it wants.
+        /// The slice, in ns; `None`: the task runs as long as it wants.
         slice: Option<Num>,
-        /// Where it stands.
+        /// Its position in the text.
         span: Span,
     },
-    /// A CPU looks for its next task: at once if `preempt`, else if it is idle.
+    /// A CPU looks for its next task: at once if `preempt`, otherwise only if it is idle.
     Kick {
-        /// Which.
+        /// The CPU.
         cpu: Place,
-        /// Whether who runs there is interrupted.
+        /// Whether the task that runs there is interrupted.
         preempt: bool,
     },
-    /// One or the other.
+    /// A branch.
     If {
         /// What decides.
         condition: Bool,
-        /// If so.
+        /// The statements if it holds.
         then: Vec<Stmt>,
-        /// If not.
+        /// The statements if it does not hold.
         otherwise: Vec<Stmt>,
     },
 }
@@ -190,18 +194,18 @@ pub enum Stmt {
 /// `put t in QUEUE slice E wake within LEVEL`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Put {
-    /// Where it waits.
+    /// The queue.
     pub queue: QueueAt,
-    /// How long it may run once it is taken, in ns; `None` is for as long as it wants.
+    /// The slice once the task is taken, in ns; `None`: the task runs as long as it wants.
     pub slice: Option<Num>,
-    /// An idle CPU is woken only in this group of where the task was last; [`Level::Machine`]
-    /// unless the text says less.
+    /// An idle CPU is woken only in this group around the task's last CPU; [`Level::Machine`]
+    /// unless the text names a narrower level.
     pub wake: Level,
-    /// Where it stands.
+    /// Its position in the text.
     pub span: Span,
 }
 
-/// One of the places where a CPU that dispatches looks.
+/// One of the places where a dispatching CPU looks.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Attempt {
     /// The first task of a queue that may run here.
@@ -210,40 +214,41 @@ pub enum Attempt {
     Balance,
 }
 
-/// How tasks are taken from the queues of others. There is a candidate for each queue of the
-/// victims' level, but the own one: those of the first of `levels` first, then those of the next.
+/// How tasks are taken from the queues of other CPUs. Every queue of the victims' level is a
+/// candidate, except the own one: first those within the first of `levels`, then those within the
+/// next.
 ///
 /// `me` and the candidate are [`Place::Me`] and [`Place::Other`] in the expressions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Balance {
-    /// Where to look: candidates in the same group of this level, narrow to wide.
+    /// The levels to search, narrow to wide: candidates share a group of this level with `me`.
     pub levels: Vec<Level>,
-    /// From which queue, of whose groups the candidates are.
+    /// The queue to take from; the candidates are its groups.
     pub from: usize,
-    /// Who may be taken from. Read without locks: every read may be older than the one before.
+    /// The condition for a candidate. Read without locks: any value that it reads may be outdated.
     pub filter: Bool,
-    /// Which of those that passed the filter is tried first.
+    /// Which candidate that passed the filter is tried first.
     pub choose: Choose,
-    /// How many tasks, at least one.
+    /// How many tasks to take, at least one.
     pub count: Num,
-    /// Into which queue of my own; `None` is onto my CPU.
+    /// The own queue that receives them; `None`: the task goes directly onto the CPU.
     pub into: Option<usize>,
-    /// What is asked again under the lock of the queue, besides that a task there may run here.
-    /// [`Bool::Const`] `true` is all that emitted code can ask; anything more holds of the model
-    /// only.
+    /// The condition that is checked again under the lock of the queue, besides that a task there
+    /// may run here. Emitted code can only check [`Bool::Const`] `true`; anything stronger holds in
+    /// the model only.
     pub recheck: Bool,
-    /// The task variable that is carried over: what it was ahead of the least of that queue it is
-    /// ahead of the least of the new one.
+    /// The task variable that is carried over: a task's distance from the least key of the old
+    /// queue becomes its distance from that of the new one.
     pub rebase: Option<usize>,
-    /// How many more candidates are tried after a failure; `None` is all.
+    /// How many more candidates are tried after a failure; `None`: all.
     pub retry: Option<u64>,
-    /// Where things stand, for whoever has to say what is wrong.
+    /// Positions in the text, for error messages.
     pub spans: BalanceSpans,
 }
 
 impl Policy {
-    /// The ordered queue that a CPU takes from first, and the variable that it is ordered by: in
-    /// its order whoever runs on that CPU counts.
+    /// The ordered queue that a CPU takes from first, and the variable that orders it. The task
+    /// that runs on the CPU counts in that order.
     pub fn order(&self) -> Option<(&QueueAt, usize)> {
         self.dispatch.iter().find_map(|attempt| match attempt {
             Attempt::Take(at, _) => Some((at, self.queues[at.queue].key?)),
@@ -253,7 +258,7 @@ impl Policy {
 }
 
 impl Balance {
-    /// The numbers that its re-check remembers from when the candidate was chosen, in their order.
+    /// The numbers that the re-check remembers from the choice of the candidate, in order.
     pub fn remembered(&self) -> Vec<Num> {
         struct Seen(Vec<(usize, Num)>);
         impl Visitor for Seen {
@@ -270,10 +275,10 @@ impl Balance {
     }
 }
 
-/// Where the clauses of a balance stand.
+/// The positions of the clauses of a balance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BalanceSpans {
-    /// All of it.
+    /// The whole balance.
     pub whole: Span,
     /// `level`.
     pub levels: Span,
@@ -290,16 +295,16 @@ pub struct BalanceSpans {
 /// Which candidate is tried first. No proof depends on it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Choose {
-    /// The first one, in the order of their numbers from `me` on.
+    /// The first one, in the order of their numbers starting after `me`.
     Any,
-    /// The one with the greatest or least key; of equals the nearest to `me` if `near`, then as
+    /// The one with the greatest or least key; ties go to the nearest to `me` if `near`, then as
     /// with `Any`.
     Best {
-        /// What is compared.
+        /// The number to compare.
         key: Num,
         /// Greatest, or least.
         greatest: bool,
-        /// Whether the nearest of equals comes first.
+        /// Whether the nearest wins a tie.
         near: bool,
     },
 }
@@ -307,10 +312,10 @@ pub enum Choose {
 /// A balance that is done regularly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Periodic {
-    /// How often, in ns.
+    /// The period, in ns.
     pub period: Num,
-    /// Only the lowest CPU that is online of each group of this level does it; `None` is every CPU.
+    /// Only the lowest online CPU of each group of this level does it; `None`: every CPU.
     pub leader: Option<Level>,
-    /// What is done.
+    /// The balance.
     pub balance: Balance,
 }

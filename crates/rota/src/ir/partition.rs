@@ -1,9 +1,9 @@
-//! How a machine is parted among policies.
+//! How the CPUs of a machine are divided among policies.
 
 use super::Level;
 use crate::syntax::Span;
 
-/// CPUs and tasks that are one policy's own.
+/// The CPUs and tasks of one policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Partition {
     /// Its name.
@@ -12,10 +12,10 @@ pub struct Partition {
     pub cpus: Cpus,
     /// Index into [`Program::policies`].
     pub policy: usize,
-    /// Whose tasks are its own, by the name of their group with `*` and `?`; `None` is everybody
-    /// whom no other partition has.
+    /// Its tasks, by the name of their group with `*` and `?`; `None`: all tasks that no other
+    /// partition has.
     pub tasks: Option<String>,
-    /// Where it stands.
+    /// Its position in the text.
     pub span: Span,
 }
 
@@ -26,22 +26,22 @@ pub enum Cpus {
     List(Vec<(u16, u16)>),
     /// One group of a level.
     Group(Level, u32),
-    /// Those of no other partition.
+    /// All CPUs that no other partition has.
     Rest,
 }
 
 /// Whether two partitions have a CPU in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meet {
-    /// On every machine that has these CPUs.
+    /// Yes, on every machine that has these CPUs.
     Surely,
-    /// That depends on the machine.
+    /// On some machines.
     Perhaps,
 }
 
 impl Cpus {
-    /// Whether both name a CPU. `None`: on no machine. The rest meets nobody: it is what the others
-    /// leave.
+    /// Whether both contain the same CPU. `None`: on no machine. `Rest` meets no other, since it is
+    /// what the others leave.
     pub fn meets(&self, other: &Cpus) -> Option<Meet> {
         match (self, other) {
             (Cpus::Rest, _) | (_, Cpus::Rest) => None,

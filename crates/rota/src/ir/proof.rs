@@ -3,49 +3,48 @@
 use super::Num;
 use crate::syntax::Span;
 
-/// Something that a text claims.
+/// A property that a text claims.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
-    /// What.
+    /// The property.
     pub kind: ClaimKind,
-    /// Where it stands.
+    /// Its position in the text.
     pub span: Span,
 }
 
-/// The properties (docs/reference/rota.md says what each means).
+/// The properties (docs/reference/rota.md explains each).
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClaimKind {
-    /// Every task that is put somewhere can be found there by a CPU that may run it.
+    /// For every task that is put somewhere, there is a CPU that may run it and looks there.
     NoLostTask,
-    /// While a task waits and a CPU that would take it sleeps, somebody is on the way.
+    /// While a task waits and a CPU that would take it sleeps, a CPU is about to take the task.
     NoLostWakeup,
-    /// Theorem 2: an idle CPU fails only as often as others were faster.
+    /// Theorem 2: the attempts of an idle CPU fail only as often as other CPUs were faster.
     WorkConservation,
-    /// Theorem 1: without events no violation outlasts so many rounds.
+    /// Theorem 1: without events, no violation lasts longer than this many rounds.
     Rounds(Bound),
-    /// Levels nest, cover the machine and end with it; leaders are there and not held up.
+    /// Levels nest, cover the machine and end with it; leaders exist and are not held up.
     Hierarchy,
-    /// A task in a queue that is first in first out waits for no more dispatches than stand before
-    /// it, and direct runs.
+    /// A task in a first-in-first-out queue waits for no more dispatches than there are tasks
+    /// before it, plus direct runs.
     Wait,
-    /// The key of ordered queues never falls, but where it is carried over to another queue, and
-    /// is greater after its task ran.
+    /// The key of an ordered queue never falls, except where it is carried over to another queue,
+    /// and a task's key is greater after the task ran.
     VtMonotone,
-    /// A task that is new or slept is put, or started, no further than this behind the least key of
-    /// its queue, and keeps its distance when it is taken to another.
+    /// A task that is new or slept is put, or started, at most this far behind the least key of its
+    /// queue, and keeps its distance when it moves to another queue.
     Lag(Num),
-    /// Periodic balancing moves tasks from long queues to empty ones, and comes to an end when
-    /// nothing happens.
+    /// Periodic balancing moves tasks from long queues to empty ones, and ends if no event happens.
     Settles,
-    /// Nothing that one partition does changes anything of another. Never written: whatever has
-    /// partitions claims it, and the next one.
+    /// No action of one partition changes the state of another. Never written in a text: every text
+    /// with partitions claims this and the next one.
     Isolation,
-    /// What every partition's policy has, the machine has.
+    /// The machine has every property that the policies of all partitions have.
     Composition,
 }
 
 impl ClaimKind {
-    /// Its word.
+    /// Its word in the language.
     pub fn name(&self) -> &'static str {
         match self {
             ClaimKind::NoLostTask => "no_lost_task",
@@ -61,7 +60,7 @@ impl ClaimKind {
             ClaimKind::Composition => "composition",
         }
     }
-    /// What it says, in one sentence.
+    /// Its meaning, in one sentence.
     pub fn meaning(&self) -> &'static str {
         match self {
             ClaimKind::NoLostTask => {
@@ -106,36 +105,37 @@ impl ClaimKind {
     }
 }
 
-/// How many rounds.
+/// The bound on rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// `idle_cpus`: as many as CPUs are idle.
+    /// `idle_cpus`: one for each idle CPU.
     IdleCpus,
-    /// `idle_cpus + periodic_moves`: and one for each task that periodic balancing moves meanwhile.
+    /// `idle_cpus + periodic_moves`: one more for each task that periodic balancing moves
+    /// meanwhile.
     IdleCpusAndMoves,
 }
 
-/// How queues and idle CPUs keep from missing each other. Every field is `false` in what is
-/// emitted; `true` is a fault that a text asks for in order to see what comes of it.
+/// How queues and idle CPUs avoid missing each other. In emitted code every field is `false`;
+/// `true` is a fault that a text requests in order to show its consequences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Protocol {
-    /// An idle CPU is looked for before the task is in its queue (`enqueue: kick, insert`).
+    /// The idle CPU is searched before the task is in its queue (`enqueue: kick, insert`).
     pub kick_first: bool,
-    /// A CPU looks for tasks first and says that it is idle afterwards (`idle: no_rescan`).
+    /// A CPU looks for tasks first and sets its idle flag afterwards (`idle: no_rescan`).
     pub no_rescan: bool,
     /// A CPU that took a task does not pass the wakeup on (`dispatch: no_chain`).
     pub no_chain: bool,
     /// A steal trusts what was read without the lock (`steal: unchecked`).
     pub unchecked: bool,
-    /// Groups of nodes are those of Linux before 4.12, made from CPU 0's point of view
-    /// (`groups: cpu0`).
+    /// NUMA groups are those of Linux before 4.12, built from CPU 0's point of view (`groups:
+    /// cpu0`).
     pub groups_from_cpu0: bool,
-    /// Where it stands.
+    /// Its position in the text.
     pub span: Span,
 }
 
 impl Protocol {
-    /// Whether nothing unsafe is asked for.
+    /// Whether no fault is requested.
     pub fn is_safe(&self) -> bool {
         *self == Protocol { span: self.span, ..Protocol::default() }
     }

@@ -1,11 +1,11 @@
-//! Every piece of a policy, for whoever looks for some of them.
+//! A visitor for every part of a policy.
 
 use super::{Attempt, Balance, Bool, Choose, Level, Num, Place, Policy, QueueAt, Set, Stmt};
 
-/// Is told about pieces, outer ones before inner ones.
+/// Receives the parts of a policy, outer ones before inner ones.
 pub trait Visitor {
-    /// A level that something names: of a queue, a balance, a place, a wakeup, a leader. Not those
-    /// that only say what is nearer.
+    /// A level that a queue, a balance, a place, a wakeup or a leader names. Levels that only order
+    /// by nearness are not visited.
     fn level(&mut self, _: Level) {}
     /// A number.
     fn num(&mut self, _: &Num) {}
@@ -19,7 +19,7 @@ pub trait Visitor {
     fn stmt(&mut self, _: &Stmt) {}
 }
 
-/// Tells `visitor` about all of `policy`.
+/// Visits all of `policy`.
 pub fn visit(policy: &Policy, visitor: &mut impl Visitor) {
     policy.queues.iter().for_each(|queue| visitor.level(queue.per));
     for handler in &policy.handlers {
@@ -38,7 +38,7 @@ pub fn visit(policy: &Policy, visitor: &mut impl Visitor) {
     }
 }
 
-/// Tells `visitor` about a balance.
+/// Visits a balance.
 pub fn visit_balance(balance: &Balance, visitor: &mut impl Visitor) {
     balance.levels.iter().for_each(|level| visitor.level(*level));
     visit_bool(&balance.filter, visitor);
@@ -49,7 +49,7 @@ pub fn visit_balance(balance: &Balance, visitor: &mut impl Visitor) {
     visit_bool(&balance.recheck, visitor);
 }
 
-/// Tells `visitor` about statements.
+/// Visits statements.
 pub fn visit_block(block: &[Stmt], visitor: &mut impl Visitor) {
     for stmt in block {
         visitor.stmt(stmt);
@@ -83,7 +83,7 @@ pub fn visit_block(block: &[Stmt], visitor: &mut impl Visitor) {
     }
 }
 
-/// Tells `visitor` about a number and all within it.
+/// Visits a number and all its parts.
 pub fn visit_num(num: &Num, visitor: &mut impl Visitor) {
     visitor.num(num);
     match num {
@@ -121,7 +121,7 @@ pub fn visit_num(num: &Num, visitor: &mut impl Visitor) {
     }
 }
 
-/// Tells `visitor` about a condition and all within it.
+/// Visits a condition and all its parts.
 pub fn visit_bool(condition: &Bool, visitor: &mut impl Visitor) {
     visitor.bool(condition);
     match condition {
@@ -147,7 +147,7 @@ pub fn visit_bool(condition: &Bool, visitor: &mut impl Visitor) {
     }
 }
 
-/// Tells `visitor` about a queue that something names.
+/// Visits a queue and its place.
 pub fn visit_queue(queue: &QueueAt, visitor: &mut impl Visitor) {
     visitor.queue(queue);
     visit_place(&queue.at, visitor);

@@ -1,4 +1,4 @@
-//! Balances: where to look, whom to take from, how many.
+//! Balances: the levels, the candidates, the choice, the number of tasks.
 
 use super::scope::{Meaning, Scope};
 use super::{Lowering, suggest};
@@ -8,7 +8,7 @@ use crate::ir::{
 };
 use crate::syntax::{Span, ast};
 
-/// The clauses of a balance, each once.
+/// The clauses of a balance; each occurs at most once.
 struct Clauses<'a> {
     levels: (&'a [ast::Name], Span),
     filter: (&'a ast::Name, &'a ast::Name, &'a ast::Expr),
@@ -84,7 +84,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// Sorts clauses; says which are missing or there twice.
+    /// Sorts the clauses, and reports clauses that are missing or repeated.
     fn clauses<'a>(&mut self, balance: &'a ast::Balance) -> Option<Clauses<'a>> {
         let (mut levels, mut filter, mut choose, mut steal, mut retry) =
             (None, None, None, None, None);
@@ -123,8 +123,8 @@ impl Lowering<'_> {
         Some(Clauses { levels: levels?, filter: filter?, choose, steal: steal?, retry })
     }
 
-    /// The queue that tasks are taken from: the one that is named, or the only one of the
-    /// candidate's that the filter asks about.
+    /// The victims' queue: the one that is named, or the only queue of the candidate that the
+    /// filter reads.
     fn stolen_from(&mut self, clauses: &Clauses<'_>) -> Option<usize> {
         let (_, other, condition) = clauses.filter;
         if let Some(from) = &clauses.steal.from {
@@ -157,7 +157,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A scope in which the candidate is whatever has such a queue.
+    /// A scope in which the candidate is a group of any level that has such a queue.
     fn any_level(&self, other: &ast::Name, queue: &str) -> Scope {
         let level = self.queue_named(queue).map_or(Level::Cpu, |at| self.policy.queues[at].per);
         let mut scope = self.scope();
@@ -243,7 +243,7 @@ impl Lowering<'_> {
         Some(count)
     }
 
-    /// What is asked under the lock, but for whether the task may run here, which always is.
+    /// The condition checked under the lock, without `allowed`, which is always checked.
     fn recheck(&mut self, steal: &ast::Steal, scope: &Scope) -> Option<Bool> {
         let Some(expr) = &steal.recheck else { return Some(Bool::Const(true)) };
         let mut inner = scope.clone();
@@ -254,8 +254,8 @@ impl Lowering<'_> {
         Some(without_allowed(condition))
     }
 
-    /// Both queues have a least key of this variable: how far a task is ahead of the one it is
-    /// ahead of the other.
+    /// Checks that this variable is the key of both queues: a task's distance from the least key of
+    /// one becomes its distance from that of the other.
     #[allow(clippy::option_option)]
     fn rebase(
         &mut self,
@@ -279,14 +279,14 @@ impl Lowering<'_> {
     }
 }
 
-/// What is wrong if a regular balance does not say into which queue.
+/// The error of a regular balance that does not name its own queue.
 pub(super) fn nowhere(span: Span) -> Diagnostic {
     let message = "a CPU that balances regularly may be busy";
     let help = "say into which queue: `steal 1 into me.ready`";
     Diagnostic::new("R411", span, message, "onto which CPU?", help)
 }
 
-/// What is wrong if an idle CPU takes so many.
+/// The error of an idle CPU that takes more than one task.
 pub(super) fn not_one(count: &Num, span: Span) -> Option<Diagnostic> {
     let message = "who is idle takes one task";
     let help = "write `steal 1`: more would wait in a local queue where nobody finds them; \
@@ -294,7 +294,7 @@ pub(super) fn not_one(count: &Num, span: Span) -> Option<Diagnostic> {
     (*count != Num::Const(1)).then(|| Diagnostic::new("R411", span, message, "not one", help))
 }
 
-/// Names of queues of `of` in an expression.
+/// The names of the queues of `of` in an expression.
 fn queues_of(expr: &ast::Expr, of: &str, into: &mut Vec<String>) {
     use ast::ExprKind;
     match &expr.kind {
@@ -325,7 +325,7 @@ fn is_mine(place: &Place) -> bool {
     }
 }
 
-/// A condition without the parts that are asked anyway.
+/// A condition without the parts that are checked anyway.
 fn without_allowed(condition: Bool) -> Bool {
     match condition {
         Bool::Allowed(Place::Me) => Bool::Const(true),

@@ -1,4 +1,5 @@
-//! Calls: what is built in, one function for what takes the same, and metrics, which are put in.
+//! Calls: built-in calls, one function for those with the same arguments; and metrics, which are
+//! inlined.
 
 use super::expr::{Typed, widened};
 use super::scope::{Meaning, Scope};
@@ -9,7 +10,7 @@ use crate::syntax::ast::{self, Expr, Name};
 use crate::syntax::vocabulary;
 
 impl<'a> Lowering<'a> {
-    /// What a call gives, if that is a number.
+    /// The value of a call, if it is a number.
     pub(super) fn call(
         &mut self,
         name: &Name,
@@ -47,7 +48,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// What is counted in a queue or on CPUs.
+    /// A count in a queue or on CPUs.
     fn of_place(&mut self, name: &Name, arg: &Expr, scope: &Scope) -> Option<Typed> {
         let (num, dimension) = match name.text.as_str() {
             "queued" => (Num::Queued(self.queue_at(arg, scope)?), Dimension::Count),
@@ -66,7 +67,7 @@ impl<'a> Lowering<'a> {
         Some((num, Some(dimension)))
     }
 
-    /// What is made of times.
+    /// A number computed from times.
     fn of_time(&mut self, name: &Name, args: &[Expr], scope: &Scope) -> Option<Typed> {
         let time = Some(Dimension::Time);
         match name.text.as_str() {
@@ -91,7 +92,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// What a number was when the filter was asked.
+    /// The value of a number when the filter was evaluated.
     fn seen(&mut self, name: &Name, args: &[Expr], scope: &Scope) -> Option<Typed> {
         if !scope.seen {
             let help = "write it after `where`: what was seen is what the filter read";
@@ -119,7 +120,7 @@ impl<'a> Lowering<'a> {
         None
     }
 
-    /// A number that a call needs; if it is of another dimension, the form of the call is told.
+    /// A number argument of a call; with another dimension, the error shows the form of the call.
     fn argument(
         &mut self,
         name: &Name,
@@ -171,7 +172,7 @@ impl<'a> Lowering<'a> {
 
 /// Metrics.
 impl<'a> Lowering<'a> {
-    /// Notes a metric, so that it can be called.
+    /// Records a metric, so that it can be called.
     pub(super) fn declare_metric(&mut self, metric: &'a ast::Metric) {
         let name = &metric.name;
         if vocabulary::called().any(|known| known == name.text) {
@@ -188,7 +189,7 @@ impl<'a> Lowering<'a> {
         self.metrics.push(metric);
     }
 
-    /// Looks at every metric once, whether anybody calls it or not.
+    /// Checks every metric once, whether or not it is called.
     pub(super) fn check_metrics(&mut self) {
         for index in 0..self.metrics.len() {
             let metric = self.metrics[index];
@@ -200,7 +201,7 @@ impl<'a> Lowering<'a> {
         self.putting_in = None;
     }
 
-    /// The value of a metric: its text, with the place put in.
+    /// The value of a metric: its expression, with the place inserted.
     fn metric(
         &mut self,
         index: usize,
@@ -244,7 +245,7 @@ impl<'a> Lowering<'a> {
         let mut inner = self.scope();
         inner.depth = depth;
         inner.bind(&metric.of.text, Meaning::Place(place, level));
-        // A metric may use those before it, and so none can use itself.
+        // A metric may use only those before it, so none can use itself.
         let known = std::mem::replace(&mut self.metrics_known, index);
         let value = self.number_of(&metric.value, &inner, dimension);
         self.metrics_known = known;
@@ -252,7 +253,7 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// Whether a number is one of the task, or of the CPUs on which it may run.
+/// Whether a number depends on the task, or on the CPUs on which it may run.
 fn is_of_task(num: &Num) -> bool {
     struct Reads(bool);
     impl Visitor for Reads {

@@ -1,4 +1,4 @@
-//! What a text says is to be proved.
+//! The claims that a text makes.
 
 use super::{Lowering, no, suggest};
 use crate::ir::{Bound, Claim, ClaimKind, Dimension};
@@ -72,7 +72,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The names that are added up; none if it is anything else.
+/// The names that are added up; empty if the expression is anything else.
 fn summands(expr: &Expr) -> Vec<&str> {
     match &expr.kind {
         ExprKind::Name(name) => vec![name],

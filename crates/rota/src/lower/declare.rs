@@ -1,4 +1,4 @@
-//! Parameters, variables, queues, metrics, the protocol: what a policy has.
+//! The declarations of a policy: parameters, variables, queues, metrics, the protocol.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ impl<'a> Lowering<'a> {
                 _ => {}
             }
         }
-        // Queues may be ordered by variables that the text has further down.
+        // Variables that order a queue may come later in the text.
         let mut queues = Names::default();
         for item in &policy.items {
             if let ast::Item::Queue(queue) = item {
@@ -48,7 +48,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Says that a name was given before.
+    /// Reports a name that was declared before.
     pub(super) fn twice(&mut self, name: &ast::Name, first: Span) {
         let message = format!("there are two of the name `{}`", name.text);
         let help = "give one of them another name";
@@ -56,7 +56,7 @@ impl<'a> Lowering<'a> {
         self.report(twice.and(first, "the first"));
     }
 
-    /// Says that one of a few words stood there before.
+    /// Reports a word that may occur once and occurred before.
     pub(super) fn again(&mut self, word: &ast::Name, first: Span) {
         let message = format!("`{}` stands there twice", word.text);
         let help = "leave one of them out";
@@ -99,8 +99,8 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Says that nobody, or somebody else, writes a variable. It is declared all the same: what
-    /// uses it is right.
+    /// Reports a variable without a writer, or with the wrong one. It is declared nevertheless, so
+    /// that its uses cause no further errors.
     fn no_writer(&mut self, variable: &ast::Variable, label: &str, help: &str) {
         let span = variable.writer.first().map_or(variable.name.span, |word| word.span);
         let message = format!("who writes `{}`?", variable.name.text);
@@ -110,7 +110,7 @@ impl<'a> Lowering<'a> {
     fn variable(&mut self, variable: &ast::Variable, writer: Writer) -> Option<Variable> {
         let dimension = self.dimension(&variable.dimension)?;
         let scope = super::Scope::default();
-        // What was told is wrong is declared all the same.
+        // A variable with an error is declared nevertheless.
         let value = match self.number_of(&variable.value, &scope, dimension) {
             Some(Num::Const(value)) => value,
             Some(_) => {
@@ -152,8 +152,8 @@ impl<'a> Lowering<'a> {
         self.policy.queues.push(Queue { name, key, per, span });
     }
 
-    /// The variable that a queue is ordered by. One that is not there is told, and then the one
-    /// that was meant, or one that is made up: what else names it is told nothing.
+    /// The variable that orders a queue. If it does not exist, this is reported; then the nearest
+    /// name is used, or a new variable, so that no other use of the name is reported.
     fn key(&mut self, key: &ast::Name) -> usize {
         let known = |name: &str| self.policy.task_vars.iter().position(|it| it.name == name);
         if let Some(index) = known(&key.text) {
@@ -211,26 +211,26 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// The names of one kind, and where each was given first.
+/// The names of one kind, and where each was declared first.
 #[derive(Default)]
 struct Names<'a>(BTreeMap<&'a str, Span>);
 
 impl<'a> Names<'a> {
-    /// Notes a name; one that was given before is told.
+    /// Records a name; reports it if it was declared before.
     fn declare(&mut self, lowering: &mut Lowering<'_>, name: &'a ast::Name) {
         if let Some(first) = self.first(name) {
             lowering.twice(name, first);
         }
     }
 
-    /// The same of what is no name of its own, but one of a few words.
+    /// The same for a word that may occur once.
     fn once(&mut self, lowering: &mut Lowering<'_>, word: &'a ast::Name) {
         if let Some(first) = self.first(word) {
             lowering.again(word, first);
         }
     }
 
-    /// Where it was given before; else it is given now.
+    /// The position of the first declaration; if there is none, records this one.
     fn first(&mut self, name: &'a ast::Name) -> Option<Span> {
         let first = self.0.get(name.text.as_str()).copied();
         if first.is_none() {

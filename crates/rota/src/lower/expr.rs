@@ -1,4 +1,4 @@
-//! Expressions: every name known, every dimension right, metrics put in.
+//! Expressions: resolves names, checks dimensions, inlines metrics.
 
 use super::scope::{Meaning, Scope};
 use super::{EXPRESSIONS, Lowering, NOT_DECLARED, no, suggest};
@@ -6,7 +6,7 @@ use crate::Diagnostic;
 use crate::ir::{Aggregate, Bool, Comparison, Dimension, Level, Num, Place, Set};
 use crate::syntax::ast::{Expr, ExprKind, Name, Operator, Unit};
 
-/// A number and its dimension; `None` is a plain number, which fits all but times.
+/// A number and its dimension; `None` is a plain number, which fits every dimension except time.
 pub(super) type Typed = (Num, Option<Dimension>);
 
 impl Lowering<'_> {
@@ -139,7 +139,7 @@ impl Lowering<'_> {
             if matches!(scope.get(name), Some(Meaning::Task)))
     }
 
-    /// Two numbers of one dimension.
+    /// Two numbers of the same dimension.
     pub(super) fn alike(
         &mut self,
         a: &Expr,
@@ -353,7 +353,7 @@ impl Lowering<'_> {
         Some(Bool::Compare(*a, how, *b))
     }
 
-    /// CPUs to be gone through.
+    /// The CPUs of a set.
     pub(super) fn set(&mut self, expr: &Expr, scope: &Scope) -> Option<Set> {
         if let ExprKind::Call(name, args) = &expr.kind
             && name.text == "allowed"
@@ -407,12 +407,12 @@ fn number(value: u64, unit: Option<Unit>) -> Typed {
     (Num::Const(constant(value, by)), dimension)
 }
 
-/// So many of a unit; the lexer refuses what would be too large.
+/// A number times its unit; the lexer refuses numbers that would be too large.
 fn constant(value: u64, by: i64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX).saturating_mul(by)
 }
 
-/// The scope within a fold, and the depth of its member.
+/// The scope within a fold, and the nesting depth of its member.
 pub(super) fn member(scope: &Scope, name: &str) -> (Scope, usize) {
     let mut inner = scope.clone();
     let item = inner.depth;
@@ -421,7 +421,7 @@ pub(super) fn member(scope: &Scope, name: &str) -> (Scope, usize) {
     (inner, item)
 }
 
-/// The group of a level that a place is in.
+/// The group of a level that contains a place.
 pub(super) fn widened(place: Place, level: Level, to: Level) -> Place {
     match to {
         _ if level >= to => place,

@@ -1,4 +1,5 @@
-//! Handlers: each event once, all there that must be, and where a CPU looks when it dispatches.
+//! Handlers: each event once, all required events handled, and where a CPU looks when it
+//! dispatches.
 
 use super::paths;
 use super::scope::{Meaning, Scope};
@@ -7,7 +8,7 @@ use crate::Diagnostic;
 use crate::ir::{self, Dimension, Event, Level, Num, Place};
 use crate::syntax::{Span, ast};
 
-/// Events that every policy has to handle. What runs or stops needs no word.
+/// Events that every policy must handle. Starting and stopping need no handler.
 const NEEDED: [Event; 6] =
     [Event::New, Event::Wake, Event::Preempt, Event::Yield, Event::Block, Event::Exit];
 
@@ -80,7 +81,7 @@ impl<'a> Lowering<'a> {
         (self.cpu_slots, self.num_slots) = (0, 0);
         let told = self.found.len();
         let statements = self.block(body, &mut scope);
-        // Of a statement that makes no sense nobody knows what it places.
+        // After an error in a statement, what the handler places is not known.
         if self.found.len() == told {
             paths::check(&statements, event, body.span, &mut self.found);
         }
@@ -127,7 +128,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// A scope for balances: who takes, and from whom.
+    /// A scope for balances: the CPU that takes, and the candidate.
     pub(super) fn balance_scope(
         &self,
         (me, my_level): (&ast::Name, Level),
@@ -140,7 +141,7 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// Whether the text has a `balance idle`, be it right or wrong.
+/// Whether the text has a `balance idle`, correct or not.
 fn declares_balance(policy: &ast::Policy) -> bool {
     let idle = |balance: &ast::Balance| matches!(balance.when, ast::When::Idle);
     policy.items.iter().any(|item| matches!(item, ast::Item::Balance(it) if idle(it)))

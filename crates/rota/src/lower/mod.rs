@@ -1,7 +1,7 @@
-//! From the tree of a text to [`ir`]: names, dimensions, handlers, balances, claims.
+//! From the syntax tree of a text to [`ir`]: names, dimensions, handlers, balances, claims.
 //!
-//! Everything that can be wrong with a text that reads well is found here, and all of it at once:
-//! whatever does not make sense is reported and left out, and the rest is looked at all the same.
+//! Every error in a text that parses is found here, all in one run: a part with an error is
+//! reported and left out, and the other parts are still checked.
 
 mod balance;
 mod call;
@@ -26,11 +26,11 @@ use crate::syntax::{Span, ast};
 pub use self::plain::faults;
 use self::scope::Scope;
 
-/// Expressions of a policy once its metrics are put in: more are refused, since a metric that uses
-/// another one twice doubles it.
+/// The limit on the expressions of a policy after its metrics are inlined. There must be one, since
+/// a metric that uses another one twice doubles it.
 const EXPRESSIONS: usize = 10_000;
 
-/// What the text means, or everything that is wrong with it.
+/// The meaning of the text, or all of its errors.
 pub(crate) fn lower(file: &ast::File) -> Result<Program, Vec<Diagnostic>> {
     let mut found = Vec::new();
     let mut policies = Vec::new();
@@ -45,11 +45,11 @@ pub(crate) fn lower(file: &ast::File) -> Result<Program, Vec<Diagnostic>> {
     if found.is_empty() { Ok(Program { policies, partitions }) } else { Err(found) }
 }
 
-/// What is said at a name that its policy should declare, and does not.
+/// The label at a name that its policy should declare and does not.
 const NOT_DECLARED: &str = "not declared";
 
-/// Leaves one fault of each mistake: a handler of several events or a metric that is used twice is
-/// wrong once, and what is not declared is missing once.
+/// Keeps one error for each mistake: a handler of several events, or a metric that is used twice,
+/// is reported once; a missing declaration is reported once.
 fn once_each(found: &mut Vec<Diagnostic>) {
     found.sort_by_key(|fault| fault.span);
     let mut told: BTreeSet<(&str, Span, String)> = BTreeSet::new();
@@ -63,24 +63,24 @@ fn once_each(found: &mut Vec<Diagnostic>) {
     });
 }
 
-/// One policy on its way.
+/// The state of lowering one policy.
 struct Lowering<'a> {
-    /// What is there so far.
+    /// The result so far.
     policy: ir::Policy,
-    /// Metrics, which are put in where they are named, and which of them has a name.
+    /// The metrics, which are inlined where they are called, and the index of each name.
     metrics: Vec<&'a ast::Metric>,
     metric_named: BTreeMap<&'a str, usize>,
-    /// How many of them can be used: in a metric those before it.
+    /// How many of them can be used: in a metric, only those before it.
     metrics_known: usize,
-    /// The metric, or the outermost call of one, that is being put in.
+    /// The metric that is being inlined, or the outermost call of one.
     putting_in: Option<Span>,
     found: Vec<Diagnostic>,
-    /// Expressions made so far.
+    /// How many expressions were made so far.
     expressions: usize,
-    /// Slots given out in the handler at hand.
+    /// How many slots the current handler uses.
     cpu_slots: usize,
     num_slots: usize,
-    /// Numbers of the balance at hand that are remembered.
+    /// The numbers that the current balance remembers.
     seen: usize,
 }
 
@@ -115,7 +115,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Declarations come first, so that the order of the text does not matter.
+    /// Declarations are lowered first, so that the order of the text does not matter.
     fn policy(&mut self, policy: &'a ast::Policy) {
         self.declare(policy);
         self.check_metrics();
@@ -134,12 +134,12 @@ impl<'a> Lowering<'a> {
         self.handlers(policy, handlers);
     }
 
-    /// Says that something is wrong.
+    /// Reports an error.
     fn report(&mut self, diagnostic: Diagnostic) {
         self.found.push(diagnostic);
     }
 
-    /// The same, for the usual one.
+    /// The same, for the usual form of an error.
     fn fault(
         &mut self,
         code: &'static str,
@@ -156,7 +156,7 @@ impl<'a> Lowering<'a> {
         Scope::of(&self.policy.params)
     }
 
-    /// The level of this name.
+    /// The level with this name.
     fn level(&mut self, name: &ast::Name) -> Option<ir::Level> {
         let level = ir::Level::named(&name.text);
         if level.is_none() {
@@ -167,7 +167,7 @@ impl<'a> Lowering<'a> {
         level
     }
 
-    /// Whether a level is wider than the one that stands before it; if not, that is told.
+    /// Whether a level is wider than the one before it; if not, this is reported.
     fn is_wider(&mut self, name: &ast::Name, level: ir::Level, before: Option<ir::Level>) -> bool {
         let (message, help) = match before.map(|before| before.cmp(&level)) {
             None | Some(Ordering::Less) => return true,
@@ -189,7 +189,7 @@ fn no(what: &str, name: &ast::Name) -> String {
     format!("there is no {what} `{}`", name.text)
 }
 
-/// The nearest known name, or else what there is.
+/// The nearest known name, or the list of known names.
 fn suggest<'n>(typed: &str, known: impl IntoIterator<Item = &'n str>, otherwise: &str) -> String {
     match wastenot_model::nearest(typed, known) {
         Some(near) => format!("did you mean `{near}`?"),

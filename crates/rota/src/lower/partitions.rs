@@ -1,4 +1,4 @@
-//! Partitions: every CPU is in one, every task is somebody's.
+//! Partitions: every CPU is in one partition, and every task belongs to one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,7 +79,7 @@ fn group_of(level: &ast::Name, group: u64, found: &mut Vec<Diagnostic>) -> Optio
     Some(Cpus::Group(known?, group?))
 }
 
-/// A policy that has no CPU is forgotten.
+/// Reports a policy that no partition runs.
 fn every_policy_runs(file: &ast::File, found: &mut Vec<Diagnostic>) {
     let used: BTreeSet<&str> = file.partitions.iter().map(|it| it.policy.text.as_str()).collect();
     for policy in &file.policies {
@@ -93,8 +93,8 @@ fn every_policy_runs(file: &ast::File, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Names of policies and partitions are told alone; and of two partitions for the same cgroups the
-/// second would have none of their tasks.
+/// Reports names that occur twice, of policies and of partitions; and two partitions for the same
+/// cgroups, since the second would have no tasks.
 fn each_once(file: &ast::File, found: &mut Vec<Diagnostic>) {
     let other_name = "give one of them another name";
     let policies = file.policies.iter().map(|it| (it.name.text.as_str(), it.name.span));
@@ -121,7 +121,7 @@ fn each_once(file: &ast::File, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Those that were given before, with where they were given first.
+/// The names that occur again, with the position of their first occurrence.
 fn given_again<'a>(all: impl Iterator<Item = (&'a str, Span)>) -> Vec<(&'a str, Span, Span)> {
     let mut firsts: BTreeMap<&str, Span> = BTreeMap::new();
     let again = all.filter_map(|(name, span)| {
@@ -131,7 +131,7 @@ fn given_again<'a>(all: impl Iterator<Item = (&'a str, Span)>) -> Vec<(&'a str, 
     again.collect()
 }
 
-/// One partition at most has the rest, and one has to have the tasks that nobody else has.
+/// At most one partition has `rest` as CPUs, and one partition must have all other tasks.
 fn everything_is_somebodys(file: &ast::File, found: &mut Vec<Diagnostic>) {
     let cpus = file.partitions.iter().filter_map(|it| match &it.cpus {
         ast::Cpus::Rest(span) => Some(*span),
@@ -164,7 +164,7 @@ fn everything_is_somebodys(file: &ast::File, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Partitions are parted by number or by groups of one level, so that no two can meet.
+/// Partitions are divided by number or by groups of one level, so that no two can share a CPU.
 fn no_cpu_twice(partitions: &[Partition], file: &ast::File, found: &mut Vec<Diagnostic>) {
     let written: BTreeMap<Span, &ast::Cpus> =
         file.partitions.iter().map(|it| (it.span, &it.cpus)).collect();
@@ -194,11 +194,11 @@ fn no_cpu_twice(partitions: &[Partition], file: &ast::File, found: &mut Vec<Diag
     }
 }
 
-/// A partition by its number, and where its CPUs are named.
+/// A partition by its number, and the position of its CPUs in the text.
 type First = (usize, Span);
 
-/// Which partition named what first. It says what [`Cpus::meets`] says, but of all partitions of a
-/// text at once.
+/// Which partition named which CPUs first. It agrees with [`Cpus::meets`], but covers all
+/// partitions of a text at once.
 #[derive(Default)]
 struct Named {
     cpus: BTreeMap<u16, First>,
@@ -208,7 +208,7 @@ struct Named {
 }
 
 impl Named {
-    /// The first that has a CPU of these, or else may have one.
+    /// The first partition that surely has one of these CPUs, or else the first that may have one.
     fn meets(&self, cpus: &Cpus) -> Option<(Meet, First)> {
         let (way, surely) = match cpus {
             Cpus::Rest => return None,

@@ -1,7 +1,7 @@
-//! Every path through a handler: its task is placed once, and nobody who was claimed is forgotten.
+//! Every path through a handler: the path places its task once and uses every CPU that it claims.
 //!
-//! This is `no_lost_task` as typing, after Bossa's event types (Muller, Lawall, Duchesne, "A
-//! Framework for Simplifying the Development of Kernel Schedulers", HASE 2005): each event says
+//! This is `no_lost_task` as a type check, after Bossa's event types (Muller, Lawall, Duchesne, "A
+//! Framework for Simplifying the Development of Kernel Schedulers", HASE 2005): each event defines
 //! where its task must be afterwards.
 
 use std::collections::BTreeSet;
@@ -11,10 +11,10 @@ use crate::Diagnostic;
 use crate::ir::{Bool, Event, Place, Stmt};
 use crate::syntax::Span;
 
-/// Paths that differ in what matters here; more are not looked at, and refused.
+/// The maximum number of paths that differ in state; a handler with more is refused.
 const PATHS: usize = 1024;
 
-/// What is known of one path so far.
+/// The state of one path so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Path {
     /// Where the task was placed.
@@ -25,17 +25,18 @@ struct Path {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Claimed {
-    /// Nobody asked yet whether one was found.
+    /// The path has not yet checked whether one was found.
     Unasked,
-    /// One was found, and nobody sent there.
+    /// One was found, and no task or kick was sent there.
     Found,
-    /// One was found, and somebody was.
+    /// One was found, and a task or kick was sent there.
     Sent,
     /// None was found.
     None,
 }
 
-/// Reports paths of a handler that place their task never or twice, and claims that are forgotten.
+/// Reports paths of a handler that place their task never or twice, and claimed CPUs that are not
+/// used.
 pub(super) fn check(
     statements: &[Spanned],
     event: Event,
@@ -119,7 +120,7 @@ impl Checker<'_> {
         }
     }
 
-    /// No text gets here whose CPU may not have been found: its name would not be known.
+    /// The CPU is always known to be found here: otherwise its name would not be in scope.
     fn found(&mut self, slot: usize, span: Span, paths: &BTreeSet<Path>) {
         let none = |path: &Path| {
             let found = |claim: &&(usize, Claimed, Span)| claim.0 == slot;
@@ -155,7 +156,7 @@ impl Checker<'_> {
     }
 }
 
-/// Who goes into which branch: whether a CPU was found is known in each.
+/// The paths that enter each branch: in each, it is known whether a CPU was found.
 fn split(condition: &Bool, paths: BTreeSet<Path>) -> (BTreeSet<Path>, BTreeSet<Path>) {
     let Bool::Found(slot) = condition else { return (paths.clone(), paths) };
     let with = |state: Claimed| {
@@ -166,7 +167,7 @@ fn split(condition: &Bool, paths: BTreeSet<Path>) -> (BTreeSet<Path>, BTreeSet<P
                 }
             });
         };
-        // Who asks twice is told the same.
+        // A second check of the same claim has the same result.
         let none = state == Claimed::None;
         let other =
             |claim: &(usize, Claimed, Span)| claim.0 == *slot && (claim.1 == Claimed::None) != none;

@@ -1,4 +1,4 @@
-//! Places and queues: which CPU or group, whose queue.
+//! Places and queues: which CPU or group, and which queue.
 
 use super::expr::widened;
 use super::scope::{Meaning, Scope};
@@ -8,7 +8,7 @@ use crate::syntax::ast::{Expr, ExprKind, Name};
 use crate::syntax::vocabulary;
 
 impl Lowering<'_> {
-    /// A CPU or a group, and of which level it is.
+    /// A CPU or a group, and its level.
     pub(super) fn place(&mut self, expr: &Expr, scope: &Scope) -> Option<(Place, Level)> {
         match &expr.kind {
             ExprKind::Name(name) => self.place_named(name, expr, scope),
@@ -102,7 +102,7 @@ impl Lowering<'_> {
         Some(place)
     }
 
-    /// Whether `expr` can only be a place: for `=`, which compares both.
+    /// Whether `expr` can only be a place: for `=`, which compares numbers and places.
     pub(super) fn is_place(&self, expr: &Expr, scope: &Scope) -> bool {
         match &expr.kind {
             ExprKind::Name(name) => match scope.get(name) {

@@ -1,6 +1,6 @@
-//! What is asked of a text and can be asked of [`crate::ir`] alone: that what is named is there,
-//! paths of handlers, how many tasks a balance takes, and that it says where they come. For whoever
-//! changes a policy without writing a text.
+//! The checks of a text that need only [`crate::ir`]: that every name exists, the paths of
+//! handlers, how many tasks a balance takes, and that it names the receiving queue. For tools that
+//! change a policy without writing a text.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use crate::Diagnostic;
 use crate::ir::{Bool, Event, Num, Place, Policy, Stmt, Visitor, visit_block, visit_bool};
 use crate::syntax::Span;
 
-/// What would be wrong with the text of `policy`, as far as that goes. Nothing is, of a policy that
-/// was compiled.
+/// The errors that the text of `policy` would have, as far as these checks go. A policy that was
+/// compiled has none.
 pub fn faults(policy: &Policy) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for event in Event::ALL {
@@ -33,7 +33,7 @@ pub fn faults(policy: &Policy) -> Vec<Diagnostic> {
     found
 }
 
-/// Statements that say where they stand if they know, else that they are in `whole`.
+/// Statements with their own positions if they have them, otherwise with the position `whole`.
 fn spanned(block: &[Stmt], whole: Span) -> Vec<Spanned> {
     let one = |stmt: &Stmt| {
         let (span, branches) = match stmt {
@@ -50,12 +50,12 @@ fn spanned(block: &[Stmt], whole: Span) -> Vec<Spanned> {
     block.iter().map(one).collect()
 }
 
-/// What is known, or used.
+/// The slots that are filled or used.
 #[derive(Clone, Default)]
 struct Slots {
     cpus: BTreeSet<usize>,
     nums: BTreeSet<usize>,
-    /// For how long the task ran: told when it stops.
+    /// Whether `ran` is known: only in `stop`.
     ran: bool,
 }
 
@@ -118,7 +118,7 @@ mod tests {
 
     const WS: &str = include_str!("../../../../policies/work-stealing.rota");
 
-    /// Codes of what is wrong once `change` was done to a right policy.
+    /// The codes of the errors after `change` was applied to a correct policy.
     fn codes(change: impl Fn(&mut Policy)) -> Vec<&'static str> {
         let mut policy = crate::compile(WS).expect("it compiles").policies.remove(0);
         assert_eq!(faults(&policy), []);

@@ -1,33 +1,33 @@
-//! Which names mean what, where.
+//! Scopes: which names have which meaning.
 
 use crate::ir::{Dimension, Level, Num, Place, Variable};
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Debug)]
 pub(super) enum Meaning {
     /// A number.
     Num(Num, Dimension),
     /// A CPU or a group.
     Place(Place, Level),
-    /// A CPU that may not have been found; the slot that it is in.
+    /// A claimed CPU that may not have been found, by its slot.
     Maybe(usize),
     /// The task that the handler is about.
     Task,
 }
 
-/// Names, the innermost last.
+/// Names, innermost last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
     names: Vec<(String, Meaning)>,
-    /// How many sets are open: the depth of [`Place::Item`].
+    /// How many sets are open: the nesting depth of [`Place::Item`].
     pub(super) depth: usize,
-    /// Whether there is a task, though it may have no name here (`where`).
+    /// Whether there is a task, even if it has no name here (`where`).
     pub(super) task: bool,
-    /// Whether tasks were last somewhere: in handlers, not where one is stolen.
+    /// Whether the task has a previous CPU: in handlers, but not in a steal.
     pub(super) prev: bool,
-    /// Whether there is a CPU on which this happens.
+    /// Whether there is a CPU where the event happens.
     pub(super) here: bool,
-    /// Whether something was read before: where one is stolen.
+    /// Whether an earlier value was read: in a steal.
     pub(super) seen: bool,
 }
 
@@ -44,7 +44,7 @@ impl Scope {
     pub(super) fn bind(&mut self, name: &str, meaning: Meaning) {
         self.names.push((name.to_owned(), meaning));
     }
-    /// What it means.
+    /// The meaning of a name.
     pub(super) fn get(&self, name: &str) -> Option<&Meaning> {
         self.names.iter().rev().find(|(known, _)| known == name).map(|(_, meaning)| meaning)
     }
@@ -52,7 +52,7 @@ impl Scope {
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(|(name, _)| name.as_str())
     }
-    /// The same with a CPU found in a slot.
+    /// The same scope, with a CPU found in a slot.
     pub(super) fn found(&self, name: &str, slot: usize) -> Scope {
         let mut scope = self.clone();
         scope.bind(name, Meaning::Place(Place::Slot(slot), Level::Cpu));

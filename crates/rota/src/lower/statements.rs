@@ -6,18 +6,17 @@ use crate::ir::{Bool, Dimension, Level, Num, Place, Put, Stmt, Writer};
 use crate::syntax::Span;
 use crate::syntax::ast::{Block, Expr, ExprKind, Name, Statement, StatementKind};
 
-/// How long a task runs where the text does not say: as long as sched_ext lets it
-/// (`SCX_SLICE_DFL`).
+/// The slice of a task if the text gives none: sched_ext's default (`SCX_SLICE_DFL`).
 const SLICE_NS: i64 = 20_000_000;
 
-/// A statement and where it stands, for as long as paths are looked at.
+/// A statement and its position, kept while paths are checked.
 pub(super) struct Spanned {
     pub(super) stmt: Stmt,
     pub(super) span: Span,
     pub(super) branches: Option<Branches>,
 }
 
-/// The branches of an `if`, whose statements stand somewhere, too.
+/// The branches of an `if`, with the positions of their statements.
 pub(super) struct Branches {
     pub(super) condition: Bool,
     pub(super) then: Vec<Spanned>,
@@ -177,7 +176,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// How long a task may run; `None` is for ever. Nothing said is the kernel's default.
+    /// How long a task may run; `None` is for ever. Without a slice, it is the kernel's default.
     #[allow(clippy::option_option)]
     fn slice(&mut self, slice: Option<&Expr>, scope: &Scope) -> Option<Option<Num>> {
         match slice {
@@ -194,7 +193,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// What an `if` asks, and what is known if it is so.
+    /// The condition of an `if`, and the scope in which it holds.
     fn question(&mut self, condition: &Expr, scope: &Scope) -> Option<(Bool, Scope)> {
         if let ExprKind::Name(name) = &condition.kind
             && let Some(Meaning::Maybe(slot)) = scope.get(name)

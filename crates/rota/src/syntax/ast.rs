@@ -1,18 +1,18 @@
-//! What a text says, before anybody knows whether it makes sense: names are still text, and every
-//! piece knows where it stands.
+//! The syntax tree of a text, before any check of its meaning: names are still text, and every node
+//! has its position.
 
 use super::Span;
 
-/// A piece of text with its place.
+/// A word of the text and its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Name {
-    /// What it says.
+    /// The word.
     pub text: String,
-    /// Where.
+    /// Its position in the text.
     pub span: Span,
 }
 
-/// A file: policies, and how CPUs are parted among them.
+/// A file: policies, and how the CPUs are divided among them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct File {
     /// `policy NAME(...) { ... }`
@@ -28,7 +28,7 @@ pub struct Policy {
     pub name: Name,
     /// Constants that a user may set.
     pub params: Vec<Variable>,
-    /// All else.
+    /// All other parts.
     pub items: Vec<Item>,
     /// From `policy` to `}`.
     pub span: Span,
@@ -41,7 +41,7 @@ pub struct Variable {
     pub name: Name,
     /// `count`, `time`, `weight`.
     pub dimension: Name,
-    /// What it begins with.
+    /// The initial value.
     pub value: Expr,
     /// `owner queue`, `owner cpu`, `shared`: one word or two.
     pub writer: Vec<Name>,
@@ -54,11 +54,11 @@ pub struct Partition {
     pub name: Name,
     /// Which CPUs.
     pub cpus: Cpus,
-    /// Under which policy of this file.
+    /// The policy of this file that runs there.
     pub policy: Name,
-    /// Whose tasks.
+    /// Its tasks.
     pub tasks: Tasks,
-    /// All of it.
+    /// The whole partition.
     pub span: Span,
 }
 
@@ -69,7 +69,7 @@ pub enum Cpus {
     List(Vec<(u64, u64)>, Span),
     /// `node 0`, `llc 1`.
     Group(Name, u64),
-    /// `rest`: those of no other partition.
+    /// `rest`: the CPUs that no other partition has.
     Rest(Span),
 }
 
@@ -114,7 +114,7 @@ pub struct Queue {
     pub key: Option<Name>,
     /// `cpu`, `smt`, `llc`, `node`, `machine`.
     pub per: Name,
-    /// All of it.
+    /// The whole declaration.
     pub span: Span,
 }
 
@@ -123,9 +123,9 @@ pub struct Queue {
 pub struct Metric {
     /// Its name.
     pub name: Name,
-    /// What it is a metric of.
+    /// The name of its argument.
     pub of: Name,
-    /// Of which level that is.
+    /// The level of its argument.
     pub level: Name,
     /// Its dimension.
     pub dimension: Name,
@@ -136,29 +136,29 @@ pub struct Metric {
 /// `on EVENT(ARG, ...), ... { ... }`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Handler {
-    /// Which events, each with the names of its arguments.
+    /// The events, each with the names of its arguments.
     pub events: Vec<(Name, Vec<Name>)>,
-    /// What is done.
+    /// The statements.
     pub body: Block,
-    /// All of it.
+    /// The whole handler.
     pub span: Span,
 }
 
 /// `{ STATEMENT ... }`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
-    /// One after the other.
+    /// The statements, in order.
     pub statements: Vec<Statement>,
-    /// With the braces.
+    /// The position, with the braces.
     pub span: Span,
 }
 
 /// One statement and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statement {
-    /// What.
+    /// Its kind.
     pub kind: StatementKind,
-    /// Where.
+    /// Its position in the text.
     pub span: Span,
 }
 
@@ -167,62 +167,62 @@ pub struct Statement {
 pub enum StatementKind {
     /// `let NAME = idle cpu in allowed(T) [within LEVEL] near PLACE by [LEVEL, ...]`
     LetIdle {
-        /// The name that it gets.
+        /// The name of the CPU.
         name: Name,
-        /// Whose CPUs: the task.
+        /// The task whose CPUs are searched.
         task: Name,
-        /// Only there.
+        /// The level that restricts the search.
         within: Option<Name>,
-        /// Near what.
+        /// The place to search from.
         near: Expr,
-        /// Nearest by these levels.
+        /// The levels that define "nearest".
         by: Vec<Name>,
     },
     /// `let NAME = EXPR`
     Let(Name, Expr),
     /// `TARGET := EXPR`, or `TARGET += EXPR`.
     Set {
-        /// A variable: `t.vt`, `c.deadline`.
+        /// The variable: `t.vt`, `c.deadline`.
         target: Expr,
-        /// `+=`.
+        /// Whether it is `+=`.
         add: bool,
-        /// Its new value, or what is added.
+        /// The new value, or the amount to add.
         value: Expr,
     },
     /// `put T in QUEUE [slice EXPR] [wake within LEVEL]`
     Put {
-        /// Whom.
+        /// The task.
         task: Name,
-        /// Where.
+        /// The queue.
         queue: Expr,
-        /// How long it may run then; `forever`.
+        /// The slice; `forever`.
         slice: Option<Expr>,
-        /// An idle CPU is woken only there.
+        /// The level within which an idle CPU is woken.
         within: Option<Name>,
     },
     /// `run T on CPU [slice EXPR]`
     Run {
-        /// Whom.
+        /// The task.
         task: Name,
-        /// Where.
+        /// The CPU.
         on: Name,
-        /// How long.
+        /// The slice.
         slice: Option<Expr>,
     },
     /// `kick PLACE [preempt]`
     Kick {
-        /// Which CPU.
+        /// The CPU.
         cpu: Expr,
-        /// Even if it runs a task.
+        /// Whether a running task is preempted.
         preempt: bool,
     },
     /// `if EXPR { ... } else { ... }`
     If {
         /// The condition, or the name of a CPU that may not have been found.
         condition: Expr,
-        /// If so.
+        /// The statements if it holds.
         then: Block,
-        /// If not; an `else if` is a block of one statement.
+        /// The statements if it does not hold; an `else if` is a block of one statement.
         otherwise: Option<Block>,
     },
     /// `take QUEUE else take QUEUE else balance idle`
@@ -245,7 +245,7 @@ pub struct Balance {
     pub when: When,
     /// Its clauses, in the order of the text.
     pub clauses: Vec<Clause>,
-    /// All of it.
+    /// The whole balance.
     pub span: Span,
 }
 
@@ -258,7 +258,7 @@ pub enum When {
     Every {
         /// How often.
         period: Expr,
-        /// Only the leader of each group of this level; without it every CPU.
+        /// Only the leader of each group of this level balances; without it, every CPU.
         leader: Option<Name>,
     },
 }
@@ -266,13 +266,13 @@ pub enum When {
 /// One clause of a balance.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Clause {
-    /// `level LEVEL, ...`: where to look, one after the other.
+    /// `level LEVEL, ...`: the levels to search, in order.
     Level(Vec<Name>, Span),
-    /// `filter(ME, V) = EXPR`: from whom one may take.
+    /// `filter(ME, V) = EXPR`: the condition for a candidate.
     Filter {
-        /// Who takes.
+        /// The CPU that takes.
         me: Name,
-        /// From whom.
+        /// The candidate.
         other: Name,
         /// The condition.
         condition: Expr,
@@ -281,18 +281,18 @@ pub enum Clause {
     Choose {
         /// `any`, `argmax`, `argmin`.
         how: Name,
-        /// Of what.
+        /// The key.
         key: Option<Expr>,
-        /// Of equals the one nearest to this.
+        /// Ties go to the one nearest to this.
         tie: Option<Name>,
     },
     /// `steal ...`
     Steal(Box<Steal>),
     /// `retry untried`, or `retry N`.
     Retry {
-        /// How often; `None` is until every candidate was tried.
+        /// How often; `None`: until every candidate was tried.
         count: Option<u64>,
-        /// Where it stands.
+        /// Its position in the text.
         span: Span,
     },
 }
@@ -300,26 +300,26 @@ pub enum Clause {
 /// `steal EXPR [from QUEUE] [into QUEUE] [where EXPR] [rebase VAR]`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Steal {
-    /// How many.
+    /// How many tasks.
     pub count: Expr,
-    /// From which queue; without it the one of `filter`.
+    /// The victims' queue; without it, the one in `filter`.
     pub from: Option<Expr>,
-    /// Into which; without it onto the CPU.
+    /// The receiving queue; without it, the task goes onto the CPU.
     pub into: Option<Expr>,
-    /// What is looked at again when the queue is locked.
+    /// The condition that is checked again after the queue is locked.
     pub recheck: Option<Expr>,
-    /// The variable that is carried over from one queue's least to the other's.
+    /// The variable whose distance from the least key is carried over.
     pub rebase: Option<Name>,
-    /// Where it stands.
+    /// Its position in the text.
     pub span: Span,
 }
 
-/// `KEY: WORD, ...` of an unsafe protocol.
+/// `KEY: WORD, ...` in an unsafe protocol.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// What is set.
+    /// The step of the protocol.
     pub key: Name,
-    /// To what.
+    /// The words for it.
     pub words: Vec<Name>,
 }
 
@@ -328,23 +328,23 @@ pub struct Setting {
 pub struct Claim {
     /// Which property.
     pub name: Name,
-    /// What is bounded, where it is named, and by what.
+    /// What is bounded, if it is named, and the bound.
     pub bound: Option<(Option<Name>, Expr)>,
 }
 
 /// An expression and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
-    /// What.
+    /// Its kind.
     pub kind: ExprKind,
-    /// Where.
+    /// Its position in the text.
     pub span: Span,
 }
 
 /// The expressions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
-    /// A number, and its unit where it has one: `3`, `20ms`, `50%`.
+    /// A number, and its unit if it has one: `3`, `20ms`, `50%`.
     Number(u64, Option<Unit>),
     /// A name.
     Name(String),
@@ -354,23 +354,23 @@ pub enum ExprKind {
     Call(Name, Vec<Expr>),
     /// `not EXPR`
     Not(Box<Expr>),
-    /// Two expressions and what is between them.
+    /// Two expressions and the operator between them.
     Binary(Box<Expr>, Operator, Box<Expr>),
     /// `OPERATOR NAME in SET : EXPR`, the operator one of `exists forall count sum min max mean
     /// argmin argmax`.
     Over {
-        /// Which.
+        /// The operator.
         operator: Name,
         /// The name of each member.
         name: Name,
         /// The set: a place, or `allowed(T)`.
         set: Box<Expr>,
-        /// What is asked of each.
+        /// The expression for each member.
         body: Box<Expr>,
     },
 }
 
-/// What a number is a number of.
+/// The unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// `ns`
@@ -385,7 +385,7 @@ pub enum Unit {
     Percent,
 }
 
-/// What stands between two expressions.
+/// An operator between two expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
     /// `or`

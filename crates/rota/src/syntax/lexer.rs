@@ -1,5 +1,5 @@
-//! From text to tokens. Blanks, line ends and comments are no tokens: a token knows whether it
-//! begins a line, and comments are kept apart for the formatter.
+//! From text to tokens. Blanks, line ends and comments are not tokens: each token records whether
+//! it begins a line, and comments are kept separately for the formatter.
 
 use super::Span;
 use super::ast::Unit;
@@ -8,50 +8,50 @@ use super::parser::FAULTS;
 use super::text::MARK;
 use crate::Diagnostic;
 
-/// A piece of text that the grammar speaks of.
+/// A token of the grammar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Token {
-    /// What it is.
+    /// Its kind.
     pub(crate) kind: Kind,
-    /// Where it stands.
+    /// Its position.
     pub(crate) span: Span,
     /// Whether it is the first of its line.
     pub(crate) first: bool,
 }
 
-/// The kinds of tokens. What names and symbols say is in the text.
+/// The kinds of tokens. The spelling of names and symbols is in the text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
     /// Letters, digits and `_`.
     Name,
     /// Digits, and a unit.
     Number(u64, Option<Unit>),
-    /// Between quotes.
+    /// A text between quotes.
     Quoted,
     /// One of [`SYMBOLS`].
     Symbol,
-    /// After the last.
+    /// The end of the text.
     End,
 }
 
-/// What a text is made of.
+/// The tokens and comments of a text.
 #[derive(Debug, Default)]
 pub(crate) struct Tokens {
-    /// The last is [`Kind::End`].
+    /// The tokens; the last one is [`Kind::End`].
     pub(crate) tokens: Vec<Token>,
-    /// From `//` to before the end of its line.
+    /// The comments, from `//` to before the end of the line.
     pub(crate) comments: Vec<Span>,
-    /// Characters that mean nothing, numbers without sense: as many as anybody is told.
+    /// Characters and numbers that no token allows, up to the number of errors that are reported.
     pub(crate) faults: Vec<Diagnostic>,
 }
 
-/// Everything that is neither letter nor digit, the longer before what it begins with.
+/// The symbols; a longer one comes before any prefix of it.
 const SYMBOLS: [&str; 22] = [
     ":=", "+=", "<=", ">=", "!=", "{", "}", "(", ")", "[", "]", ",", ";", ":", ".", "=", "<", ">",
     "+", "-", "*", "/",
 ];
 
-/// What other languages write, and what is written here.
+/// Symbols and words of other languages, and what Rota has instead.
 const FOREIGN: [(&str, &str); 13] = [
     ("==", "="),
     ("&&", "and"),
@@ -81,13 +81,13 @@ pub(crate) fn tokens(text: &str) -> Tokens {
     lexer.found
 }
 
-/// Where the cutting has come to. What one piece looks at it takes, so that a text is looked at
-/// once, whatever it is.
+/// The position of the lexer. Each token consumes what it looked at, so every part of a text is
+/// read once, for any input.
 struct Lexer<'a> {
     text: &'a str,
     at: usize,
     first: bool,
-    /// Whether a `*/` may still come.
+    /// Whether a `*/` may still follow.
     closes: bool,
     found: Tokens,
 }
@@ -121,7 +121,7 @@ impl Lexer<'_> {
         self.at += length;
     }
 
-    /// A name; its letters may be none that names have.
+    /// A name, or letters that names cannot have.
     fn word(&mut self) {
         let rest = &self.text[self.at..];
         let length = length(rest, |letter| is_of_name(letter) || letter.is_alphabetic());
@@ -156,7 +156,7 @@ impl Lexer<'_> {
         self.at += length;
     }
 
-    /// A comment as other languages write it: its line (or up to `*/`) is skipped.
+    /// A comment in the syntax of other languages: the line (or the part up to `*/`) is skipped.
     fn foreign_comment(&mut self, begin: &str) {
         let message = format!("`{begin}` does not begin a comment");
         let help = "write `//`: it goes to the end of the line".into();
@@ -182,7 +182,7 @@ impl Lexer<'_> {
                     fault.label,
                     fault.help,
                 ));
-                // Goes on as if a number stood there: what follows may be right.
+                // Continues as if this were a number: the rest may be correct.
                 self.token(Kind::Number(0, fault.unit), length);
             }
         }
@@ -208,7 +208,8 @@ impl Lexer<'_> {
         if let Some((written, right)) = foreign.filter(|_| !rest.starts_with("!=")) {
             let help = format!("write `{right}`");
             self.fault("R003", written.len(), format!("`{written}` means nothing here"), help);
-            // Where one symbol or word is meant, it is taken for that: no second fault follows.
+            // If it stands for one symbol or word, that one is used, so that no second error
+            // follows.
             return self.token(Kind::Symbol, written.len());
         }
         match SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)) {
@@ -217,7 +218,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// A character that means nothing, with those like it that follow.
+    /// A character that begins no token, together with the similar ones that follow.
     fn stranger(&mut self) {
         let rest = &self.text[self.at..];
         let unseen = rest.chars().next().filter(|letter| is_unseen(*letter));
@@ -237,23 +238,23 @@ impl Lexer<'_> {
     }
 }
 
-/// How many bytes of the beginning are such characters; at least the first.
+/// The length in bytes of the prefix of such characters; at least the first.
 fn length(text: &str, such: fn(char) -> bool) -> usize {
     let rest = text.char_indices().skip(1).find(|(_, letter)| !such(*letter));
     rest.map_or(text.len(), |(at, _)| at)
 }
 
-/// Whether a name can go on with this.
+/// Whether a name can continue with this character.
 pub(crate) fn is_of_name(letter: char) -> bool {
     letter == '_' || letter.is_ascii_alphanumeric()
 }
 
-/// Whether no token can begin with this.
+/// Whether no token can begin with this character.
 fn is_strange(letter: char) -> bool {
     !(letter.is_alphanumeric() || letter.is_ascii_punctuation() || is_unseen(letter))
 }
 
-/// Whether nobody sees it: blanks, and the marks of Unicode that only say how to set a text.
+/// Whether the character is invisible: blanks, and the Unicode marks that only control layout.
 fn is_unseen(letter: char) -> bool {
     let sets = matches!(letter, '\u{ad}' | '\u{61c}' | '\u{180e}' | MARK);
     let sets = sets || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}');

@@ -1,4 +1,4 @@
-//! From text to tree and back: lexer, parser, formatter, and the grammar itself.
+//! From text to syntax tree and back: lexer, parser, formatter, and the grammar.
 
 pub mod ast;
 mod format;
@@ -26,7 +26,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// From the beginning of one to the end of the other.
+    /// From the start of this span to the end of another.
     pub fn to(self, end: Span) -> Span {
         Span { start: self.start, end: end.end }
     }

@@ -5,28 +5,29 @@ use super::lexer::is_of_name;
 use super::words::UNITS;
 use wastenot_model::nearest;
 
-/// Largest number that may be written: a thousand days in ns, so that sums stay far from 64 bits.
+/// The largest number that may be written: about a thousand days in ns, so that sums stay far below
+/// 64 bits.
 const LARGEST: u64 = 100_000_000_000_000_000;
 
-/// A number of a text.
+/// A number at the beginning of a text.
 pub(crate) struct Digits {
-    /// How many bytes it has.
+    /// Its length in bytes.
     pub(crate) length: usize,
-    /// What it says.
+    /// Its value.
     pub(crate) value: Result<(u64, Option<Unit>), Fault>,
 }
 
-/// Why it says nothing.
+/// Why it has no value.
 pub(crate) struct Fault {
     pub(crate) code: &'static str,
     pub(crate) message: String,
     pub(crate) label: String,
     pub(crate) help: String,
-    /// What it probably is a number of.
+    /// The unit that was probably meant.
     pub(crate) unit: Option<Unit>,
 }
 
-/// How others write our units.
+/// Units as other languages write them, and Rota's.
 const ALIASES: [(&str, &str); 16] = [
     ("sec", "s"),
     ("secs", "s"),
@@ -46,7 +47,7 @@ const ALIASES: [(&str, &str); 16] = [
     ("nanoseconds", "ns"),
 ];
 
-/// Reads the number that a text begins with.
+/// Reads the number at the beginning of a text.
 pub(crate) fn read(text: &str) -> Digits {
     let digits = until(text, |letter| letter == '_' || letter.is_ascii_digit());
     let rest = &text[digits..];
@@ -72,7 +73,7 @@ pub(crate) fn read(text: &str) -> Digits {
     Digits { length, value }
 }
 
-/// How many of the smallest one is: nanoseconds, per cent, pieces.
+/// The factor to the smallest unit: nanoseconds, per cent, pieces.
 fn size(unit: Option<Unit>) -> u64 {
     match unit {
         Some(Unit::Microsecond) => 1_000,
@@ -131,7 +132,7 @@ fn broken(text: &str, digits: usize) -> Digits {
     Digits { length, value: Err(fault) }
 }
 
-/// A number with a point as a whole one of a smaller unit.
+/// A number with a decimal point, as a whole number of a smaller unit.
 fn in_smaller(whole: &str, fraction: &str, unit: &str) -> Option<String> {
     let at = ["s", "ms", "us", "ns"].iter().position(|known| *known == unit)?;
     let smaller = ["ms", "us", "ns"].iter().skip(at).zip([3, 6, 9]);
@@ -159,7 +160,7 @@ fn too_large(unit: Option<Unit>) -> Fault {
     }
 }
 
-/// A word that is short enough to be said.
+/// A word, shortened for a message.
 fn shortened(word: &str) -> String {
     match word.char_indices().nth(20) {
         Some((at, _)) => format!("{}...", &word[..at]),
@@ -167,7 +168,7 @@ fn shortened(word: &str) -> String {
     }
 }
 
-/// How many bytes of the beginning are such characters.
+/// The length in bytes of the prefix of such characters.
 fn until(text: &str, such: impl Fn(char) -> bool) -> usize {
     text.find(|letter| !such(letter)).unwrap_or(text.len())
 }

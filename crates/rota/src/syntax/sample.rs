@@ -1,11 +1,11 @@
-//! Random texts of the grammar, for tests: they need not mean anything, but must be read.
+//! Random texts from the grammar, for tests: they need not compile, but must parse.
 
 use std::collections::BTreeMap;
 
 use super::grammar::RULES;
 use super::words;
 
-/// Deeper than this every choice is for what ends soonest.
+/// Below this depth every choice takes the alternative that ends soonest.
 const DEPTH: usize = 14;
 /// Names, most of which are also words of the language.
 const NAMES: [&str; 36] = [
@@ -48,7 +48,7 @@ const NAMES: [&str; 36] = [
 ];
 const COMMENTS: [&str; 4] = ["// a comment", "//", "// größe } {", "//x;"];
 
-/// The text of a seed: another one for each, and always the same.
+/// The text for a seed; the same seed always gives the same text.
 pub fn sample(seed: u64) -> String {
     let forms: BTreeMap<&str, Form> =
         RULES.iter().map(|rule| (rule.name, Form::of(rule.form))).collect();
@@ -59,7 +59,7 @@ pub fn sample(seed: u64) -> String {
     sampler.text
 }
 
-/// What a rule consists of.
+/// The right-hand side of a rule.
 enum Form {
     Word(String),
     /// A rule, or a kind of token.
@@ -75,7 +75,7 @@ impl Form {
         Form::choice(&mut text.split_whitespace())
     }
 
-    /// Up to the end, or to the bracket that closes.
+    /// A choice, up to the end or to the closing bracket.
     fn choice<'a>(words: &mut impl Iterator<Item = &'a str>) -> Form {
         let mut choices = vec![Vec::new()];
         while let Some(word) = words.next() {
@@ -100,7 +100,7 @@ impl Form {
         Form::One(choices.into_iter().map(Form::All).collect())
     }
 
-    /// How deep the rules nest of the shortest text.
+    /// The nesting depth of the shortest text.
     fn height(&self, heights: &BTreeMap<String, usize>) -> usize {
         let of = |form: &Form| form.height(heights);
         match self {
@@ -112,7 +112,7 @@ impl Form {
     }
 }
 
-/// The heights of all rules, from below.
+/// The heights of all rules, computed bottom-up.
 fn heights(forms: &BTreeMap<&str, Form>) -> BTreeMap<String, usize> {
     let never = RULES.len() + 1;
     let mut heights: BTreeMap<String, usize> =
@@ -189,7 +189,7 @@ impl<'a> Sampler<'a> {
         words[self.random.below(words.len())]
     }
 
-    /// A token after blanks, line ends or a comment, or right after what stands there.
+    /// A token after blanks, line ends or a comment, or directly after the token before.
     fn token(&mut self, token: &str) {
         let joins = |letter: Option<char>| {
             letter

@@ -1,15 +1,15 @@
-//! Which bytes are a text at all.
+//! Checks whether bytes are a text.
 
 use super::Span;
 use crate::Diagnostic;
 
-/// The longest text.
+/// The maximum length of a text.
 pub const BYTES: usize = 1 << 20;
 
-/// Some editors begin files with this; it says that they are UTF-8, and is skipped.
+/// The byte order mark that some editors write before UTF-8; it is skipped.
 pub(crate) const MARK: char = '\u{feff}';
 
-/// The text that a file holds.
+/// The text in a file.
 pub fn text(bytes: &[u8]) -> Result<&str, Diagnostic> {
     if bytes.len() > BYTES {
         return Err(too_long());
@@ -24,7 +24,7 @@ pub fn text(bytes: &[u8]) -> Result<&str, Diagnostic> {
     check(text).map(|()| text)
 }
 
-/// Whether a text is one that is read.
+/// Checks whether a text is acceptable.
 pub(crate) fn check(text: &str) -> Result<(), Diagnostic> {
     if text.len() > BYTES {
         return Err(too_long());
@@ -45,7 +45,7 @@ pub(crate) fn check(text: &str) -> Result<(), Diagnostic> {
     }
 }
 
-/// Whether a control character is one that texts are laid out with.
+/// Whether a control character is a layout character.
 fn is_layout(rest: &str, letter: char) -> bool {
     matches!(letter, '\t' | '\n') || rest.starts_with("\r\n")
 }

@@ -1,14 +1,14 @@
-//! What the grammar leaves open: events, places, calls and claims, with what each means.
-//! docs/reference/rota.md is made of it, and every example is compiled by the tests.
+//! The words that the grammar leaves open: events, places, calls and claims, with their meanings.
+//! docs/reference/rota.md is generated from this, and the tests compile every example.
 
-/// A word with what belongs to it.
+/// A word with its documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// How it is written.
     pub form: &'static str,
-    /// What it gives, or asks for.
+    /// Its result type, or its argument.
     pub gives: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub about: &'static str,
     /// An item of a policy that uses it.
     pub example: &'static str,
@@ -23,40 +23,40 @@ const fn entry(
     Entry { form, gives, about, example }
 }
 
-/// The names of what is called with parentheses: values, then places.
+/// The names of all calls: values, then places.
 pub fn called() -> impl Iterator<Item = &'static str> {
     CALLS.iter().chain(PLACES).flat_map(|entry| forms(entry.form)).map(|(name, _)| name)
 }
 
-/// The names of claims, and how each is claimed.
+/// The names of claims, and the form of each.
 pub fn claims() -> impl Iterator<Item = (&'static str, &'static str)> {
     let claim = |entry: &Entry| entry.example.strip_prefix("prove ").unwrap_or(entry.example);
     CLAIMS.iter().map(move |entry| (entry.form.split('(').next().unwrap_or_default(), claim(entry)))
 }
 
-/// How the claim of this name is written.
+/// The form of the claim with this name.
 pub fn claim(name: &str) -> Option<&'static str> {
     claims().find(|(known, _)| *known == name).map(|(_, claim)| claim)
 }
 
-/// How a call is written: `scaled(time, weight)`.
+/// The form of a call: `scaled(time, weight)`.
 pub fn form(name: &str) -> Option<&'static str> {
     let mut forms = CALLS.iter().chain(PLACES).flat_map(|entry| forms(entry.form));
     forms.find(|(known, _)| *known == name).map(|(_, form)| form)
 }
 
-/// Whether a call of this name gives a place.
+/// Whether the call with this name gives a place.
 pub fn is_place(name: &str) -> bool {
     PLACES.iter().flat_map(|entry| forms(entry.form)).any(|(known, _)| known == name)
 }
 
-/// The form of the place whose name is nearest.
+/// The form of the place with the nearest name.
 pub fn near_place(name: &str) -> Option<&'static str> {
     let names = PLACES.iter().flat_map(|entry| forms(entry.form)).map(|(known, _)| known);
     wastenot_model::nearest(name, names).and_then(form)
 }
 
-/// The calls in a form, each with its name: `min(a, b), max(a, b)` are two.
+/// The calls in a form, each with its name: `min(a, b), max(a, b)` are two calls.
 fn forms(form: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     form.split_inclusive(')').filter_map(|call| {
         let call = call.trim_start_matches([',', ' ']);
@@ -65,24 +65,25 @@ fn forms(form: &'static str) -> impl Iterator<Item = (&'static str, &'static str
     })
 }
 
-/// What happens, and what its handler has to do.
+/// The events, and what the handler of each must do.
 pub const EVENTS: &[Entry] = &[
     entry("new(t)", "places t", "A task is new.", "on new(t) { put t in home(t).ready }"),
-    entry("wake(t)", "places t", "It was woken.", "on wake(t) { put t in home(t).ready }"),
+    entry("wake(t)", "places t", "The task was woken.", "on wake(t) { put t in home(t).ready }"),
     entry(
         "preempt(t)",
         "places t",
-        "Its slice is over, its CPU was taken, or it waits where it may not run any more.",
+        "Its slice is over, another task took its CPU, or it waits where it may no longer run.",
         "on preempt(t) { put t in here.ready }",
     ),
-    entry("yield(t)", "places t", "It gave way.", "on yield(t) { put t in home(t).ready }"),
-    entry("block(t)", "places nothing", "It sleeps.", "on block(t) { t.vt := 0 }"),
-    entry("exit(t)", "places nothing", "It has ended.", "on exit(t) { }"),
-    entry("start(t)", "places nothing", "It begins to run.", "on start(t) { t.vt += 1us }"),
+    entry("yield(t)", "places t", "The task yielded.", "on yield(t) { put t in home(t).ready }"),
+    entry("block(t)", "places nothing", "The task sleeps.", "on block(t) { t.vt := 0 }"),
+    entry("exit(t)", "places nothing", "The task has ended.", "on exit(t) { }"),
+    entry("start(t)", "places nothing", "The task begins to run.", "on start(t) { t.vt += 1us }"),
     entry(
         "stop(t, ran)",
         "places nothing",
-        "It no longer runs, after so long. Comes before `preempt`, `yield`, `block` and `exit`.",
+        "The task no longer runs; `ran` is how long it ran. Comes before `preempt`, `yield`, \
+         `block` and `exit`.",
         "on stop(t, ran) { t.vt += scaled(ran, t.weight) }",
     ),
     entry(
@@ -94,7 +95,7 @@ pub const EVENTS: &[Entry] = &[
     entry(
         "dispatch(c)",
         "one chain of attempts",
-        "A CPU has nothing to run. It takes the first task that it may run of the first place \
+        "A CPU has nothing to run. It takes the first task that it may run, from the first place \
          that has one.",
         "on dispatch(c) { take c.ready else take c.q else balance idle }",
     ),
@@ -105,8 +106,8 @@ pub const PLACES: &[Entry] = &[
     entry(
         "t.prev",
         "cpu",
-        "Where the task ran last. A displaced task that may not run there any more is moved \
-         first: then it is the CPU that it was moved to.",
+        "The CPU where the task ran last. A displaced task that may no longer run there is moved \
+         first; then it is the CPU to which the task was moved.",
         "on wake(t) { let c = idle cpu in allowed(t) near t.prev by [llc, machine]\n \
          if c { run t on c } else { put t in t.prev.q } }",
     ),
@@ -119,21 +120,21 @@ pub const PLACES: &[Entry] = &[
     entry(
         "here",
         "cpu",
-        "Where the event happens: the CPU of the waker, or the one on which the task ran.",
+        "The CPU where the event happens: the waker's CPU, or the CPU on which the task ran.",
         "on preempt(t) { put t in here.ready }",
     ),
     entry(
         "me, v",
         "cpu, or a group",
-        "Who takes and from whom, by the names that `filter` gives them: groups of the level of \
-         the queue.",
+        "The CPU or group that takes and the candidate, under the names that `filter` gives them: \
+         groups of the level of the queue.",
         "balance idle { level machine; filter(me, v) = queued(v.q) >= 1\n choose any\n \
          steal 1 where me in allowed(t)\n retry untried }",
     ),
     entry(
         "smt(x), llc(x), node(x)",
         "a group",
-        "The group of that level that a place is in.",
+        "The group of that level that contains a place.",
         "metric busy(c: cpu) : count = running(llc(c))",
     ),
     entry(
@@ -144,7 +145,7 @@ pub const PLACES: &[Entry] = &[
     ),
 ];
 
-/// What is called like a function, and other values.
+/// Calls and other values.
 pub const CALLS: &[Entry] = &[
     entry(
         "queued(Q)",
@@ -162,20 +163,20 @@ pub const CALLS: &[Entry] = &[
     entry(
         "weight(Q)",
         "weight",
-        "The weights of the tasks that wait in a queue, added.",
+        "The sum of the weights of the tasks that wait in a queue.",
         "metric w(c: cpu) : weight = weight(c.ready)",
     ),
     entry(
         "weight(P)",
         "weight",
-        "The weights of the tasks that run in a place, added.",
+        "The sum of the weights of the tasks that run in a place.",
         "metric w(g: llc) : weight = weight(g)",
     ),
     entry(
         "min_vt(Q)",
         "as its key",
-        "The least key of those who ran on its CPUs, or still waited there then: it never falls, \
-         and what others read may be old.",
+        "The least key of the tasks that ran on its CPUs or still waited there then. It never \
+         falls, and other CPUs may read an older value.",
         "on wake(t) { t.vt := max(t.vt, min_vt(home(t).q) - 20ms)\n put t in home(t).q }",
     ),
     entry(
@@ -200,7 +201,7 @@ pub const CALLS: &[Entry] = &[
     entry(
         "min(a, b), max(a, b)",
         "as both",
-        "The lesser, the greater.",
+        "The smaller, the larger.",
         "metric n(c: cpu) : count = min(queued(c.ready), 8)",
     ),
     entry(
@@ -218,13 +219,14 @@ pub const CALLS: &[Entry] = &[
     entry(
         "decayed(x, time, half_life)",
         "as x",
-        "What is left of x after a time.",
+        "What is left of x after a time, if it halves in each `half_life`.",
         "on stop(t, ran) { t.vt := decayed(t.vt, ran, 32ms) }",
     ),
     entry(
         "seen(x)",
         "as x",
-        "In `where`: what x was when the filter was asked, each at an instant of its own.",
+        "In `where`: the value of x when the filter was evaluated. Each value was read at its own \
+         instant.",
         "balance idle { level machine; filter(me, v) = queued(v.ready) >= 1\n choose any\n \
          steal 1 where me in allowed(t) and queued(v.ready) <= seen(queued(v.ready))\n \
          retry untried }",
@@ -232,7 +234,7 @@ pub const CALLS: &[Entry] = &[
     entry(
         "until(period)",
         "time",
-        "From now to the next multiple of a period.",
+        "The time from now to the next multiple of a period.",
         "on start(t) { t.vt := until(100ms) }",
     ),
     entry("now", "time", "The time.", "on start(t) { t.vt := now }"),
@@ -245,107 +247,107 @@ pub const CALLS: &[Entry] = &[
     entry(
         "t.job",
         "count",
-        "The number of the parallel job that the task is of; 0 if of none.",
+        "The number of the task's parallel job; 0 if it has none.",
         "on start(t) { here.jobs := t.job }",
     ),
 ];
 
-/// What `unsafe protocol` can be told to do wrong.
+/// The faults that `unsafe protocol` can request.
 pub const PROTOCOL: &[Entry] = &[
     entry(
         "enqueue: kick, insert",
         "",
-        "`put` looks for an idle CPU first, and puts the task into its queue then.",
+        "`put` looks for an idle CPU first, and inserts the task into its queue afterwards.",
         "unsafe protocol { enqueue: kick, insert }",
     ),
     entry(
         "idle: no_rescan",
         "",
-        "A CPU looks for tasks first, and says that it is idle then.",
+        "A CPU looks for tasks first, and sets its idle flag afterwards.",
         "unsafe protocol { idle: no_rescan }",
     ),
     entry(
         "dispatch: no_chain",
         "",
-        "A CPU that took a task wakes nobody for those that still wait.",
+        "A CPU that took a task wakes no CPU for the tasks that still wait.",
         "unsafe protocol { dispatch: no_chain }",
     ),
     entry(
         "steal: unchecked",
         "",
-        "A steal trusts what was read without the lock.",
+        "A steal does not check again, under the lock, what was read without it.",
         "unsafe protocol { steal: unchecked }",
     ),
     entry(
         "groups: cpu0",
         "",
-        "Groups of nodes are made from CPU 0 outwards, as in Linux before 4.12.",
+        "NUMA groups are built from CPU 0's point of view, as in Linux before 4.12.",
         "unsafe protocol { groups: cpu0 }",
     ),
 ];
 
-/// What can be claimed.
+/// The claims.
 pub const CLAIMS: &[Entry] = &[
     entry(
         "no_lost_task",
         "",
-        "For every queue that a task may be put in, or moved to, there is a CPU that may run it and \
-         takes from there.",
+        "For every queue into which a task may be put or moved, there is a CPU that may run the \
+         task and takes from that queue.",
         "prove no_lost_task",
     ),
     entry(
         "no_lost_wakeup",
         "",
-        "While a task waits and a CPU that would take it sleeps, somebody is on the way.",
+        "While a task waits and a CPU that would take it sleeps, a CPU is about to take the task.",
         "prove no_lost_wakeup",
     ),
     entry(
         "work_conservation",
         "",
-        "A CPU that is idle during k attempts, while a task waits that it may run, lost at least \
-         k tasks to others meanwhile.",
+        "If a CPU is idle during k attempts while a task waits that it may run, other CPUs took at \
+         least k tasks meanwhile.",
         "prove work_conservation",
     ),
     entry(
         "rounds(<= idle_cpus)",
         "`idle_cpus`, or `idle_cpus + periodic_moves`",
-        "Without events no CPU is idle while a task waits that it may run after so many rounds.",
+        "Without events, after this many rounds no CPU is idle while a task waits that it may run.",
         "prove rounds(<= idle_cpus)",
     ),
     entry(
         "hierarchy",
         "",
-        "Some balance looks along levels; these nest, cover the machine and end with it; leaders \
-         are online and not held up.",
+        "At least one balance searches levels. The levels nest, cover the machine and end with it; \
+         leaders are online and not held up.",
         "prove hierarchy",
     ),
     entry(
         "wait(dispatches <= position + direct_runs)",
         "",
-        "A task in a queue that is first in, first out waits for no more dispatches than tasks \
-         stand before it, and those that ran directly.",
+        "A task in a first-in-first-out queue waits for no more dispatches than there are tasks \
+         before it, plus direct runs.",
         "prove wait(dispatches <= position + direct_runs)",
     ),
     entry(
         "vt_monotone",
         "",
-        "The key of an ordered queue never falls, but where it is carried over to another queue, \
-         and is greater after its task ran.",
+        "The key of an ordered queue never falls, except where it is carried over to another \
+         queue, and a task's key is greater after the task ran.",
         "prove vt_monotone",
     ),
     entry(
         "lag(<= TIME)",
         "a time",
-        "A task that is new or slept is put, or started, no further than this behind the least \
-         key of its queue, and keeps its distance when it is taken to another. How far ahead \
-         somebody is, and so how long it waits, it does not say.",
+        "A task that is new or slept is put, or started, at most this far behind the least key of \
+         its queue, and keeps its distance when it moves to another queue. How far ahead a task \
+         may be, and so how long it may wait, is not bounded.",
         "prove lag(<= 20ms)",
     ),
     entry(
         "settles",
         "",
-        "Periodic balancing moves tasks from long queues to empty ones, and comes to an end when \
-         nothing happens.",
+        "Periodic balancing moves tasks from long queues to empty ones, and ends if no event \
+         happens.",
         "prove settles",
     ),
 ];

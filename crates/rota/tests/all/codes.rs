@@ -1,4 +1,4 @@
-//! The table of codes: every example is what it says.
+//! The table of codes: every example has exactly the error that it shows.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use wastenot_rota::emit::emit;
 use wastenot_rota::{Diagnostic, codes, compile, parse};
 
-/// The codes of what a checker finds, each once.
+/// The codes that a checker finds, each once.
 fn found(text: &str, checker: impl Fn(&str) -> Vec<Diagnostic>) -> Vec<&'static str> {
     let found: BTreeSet<&str> = checker(text).iter().map(|fault| fault.code).collect();
     found.into_iter().collect()
 }
 
-/// What is not as a family's examples say it is.
+/// The examples of a family that do not have exactly their error.
 fn broken(family: char, checker: impl Fn(&str) -> Vec<Diagnostic>) -> Vec<String> {
     let of_family = |code: &&codes::Code| code.code[1..].starts_with(family);
     let mut broken = Vec::new();

@@ -111,11 +111,11 @@ fn a_text_with_faults_is_refused() {
     assert_eq!(format("policy p {").unwrap_err()[0].code, "R010");
 }
 
-/// The tokens of a text but those that only part pieces, and its comments in order.
+/// The tokens of a text, without those that only separate pieces; and its comments in order.
 fn pieces(text: &str) -> (Vec<String>, Vec<String>) {
     let (mut tokens, mut comments) = (String::new(), Vec::new());
     for line in text.lines() {
-        // The texts of these tests have `//` in no quotes.
+        // In the texts of these tests, no quoted text contains `//`.
         let (code, comment) = line.split_once("//").unwrap_or((line, ""));
         tokens += &format!("{code}\n");
         if line.contains("//") {
@@ -165,7 +165,7 @@ proptest! {
     }
 }
 
-/// As [`holds_of`]; where comments are is not known here.
+/// Like [`holds_of`], without a check of where comments are.
 fn holds_of_damaged(text: &str) {
     let once = format(text).expect("no faults");
     assert_eq!(format(&once).as_ref(), Ok(&once), "{text}");

@@ -1,8 +1,8 @@
-//! Texts that nobody writes on purpose: each gets few words, soon.
+//! Hostile texts: each gets a short error message, quickly.
 
 use wastenot_rota::{Diagnostic, codes, compile, format, fuzz_one, render, text};
 
-/// The one thing that is said of it.
+/// The only error in it.
 fn only(text: &str) -> Diagnostic {
     let mut faults = compile(text).expect_err("it is wrong");
     assert_eq!(faults.len(), 1, "{faults:?}");
@@ -52,12 +52,12 @@ fn a_hundred_thousand_braces_are_told_shortly() {
     }
 }
 
-/// A policy with these items and all that it needs besides.
+/// A policy with these items and the rest that it needs.
 fn with(items: &str) -> String {
     codes::whole(items)
 }
 
-/// As near to 1 MiB as this many pieces come, each another one.
+/// As close to 1 MiB as this many different pieces come.
 fn many(piece: impl Fn(usize) -> String) -> String {
     let (mut text, mut n) = (String::new(), 0);
     while text.len() < (1 << 20) - 2_000 {
@@ -67,7 +67,7 @@ fn many(piece: impl Fn(usize) -> String) -> String {
     text
 }
 
-/// Who looks at all of the rest for each piece takes minutes for one of these.
+/// A checker that scans the whole rest for each piece would take minutes for one of these.
 #[test]
 fn a_megabyte_of_anything_is_looked_at_once() {
     let first = |text: &str| compile(text).err().map(|faults| faults[0].code);

@@ -1,4 +1,4 @@
-//! `docs/reference/rota.md`: its tables are those of the code, its examples mean something.
+//! `docs/reference/rota.md`: its tables are those of the code, and its examples compile.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ fn path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/rota.md")
 }
 
-/// Rules as in a grammar, each after what it means.
+/// The rules of the grammar, each after its meaning.
 fn grammar() -> String {
     let mut text = String::from("```text\n");
     for rule in RULES {
@@ -21,7 +21,7 @@ fn grammar() -> String {
     format!("{}\n```\n", text.trim_end())
 }
 
-/// A line in lines of at most 80 columns.
+/// A text in lines of at most 80 columns.
 fn broken(line: &str, indent: &str) -> String {
     let (mut text, mut width) = (String::new(), 0);
     for word in line.split(' ') {

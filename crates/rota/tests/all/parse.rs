@@ -1,4 +1,4 @@
-//! What texts are read as, and what is said of wrong ones.
+//! How texts are parsed, and which errors are reported.
 
 use proptest::prelude::*;
 use wastenot_rota::syntax::ast::{Attempt, ExprKind, Item, Operator, StatementKind};
@@ -11,7 +11,7 @@ fn faults(text: &str) -> Vec<Diagnostic> {
     parse(text).1
 }
 
-/// The codes and the marked texts of what is wrong.
+/// The codes of the errors and the marked parts of the text.
 fn told(text: &str) -> Vec<(&'static str, &str)> {
     let of = |fault: &Diagnostic| &text[fault.span.start as usize..fault.span.end as usize];
     faults(text).iter().map(|fault| (fault.code, of(fault))).collect()
@@ -109,7 +109,7 @@ fn an_open_brace_is_told_once_where_it_opens() {
     assert_eq!(told("policy p { }\n}\npolicy q { }\n"), [("R010", "}")]);
 }
 
-/// Whether every place that is told is in the text, between characters, and not after its end.
+/// Whether every reported position is in the text, between characters, and not after its end.
 fn places_are_right(text: &str, faults: &[Diagnostic]) {
     for fault in faults {
         let others = fault.others.iter().map(|(span, _)| span);

@@ -1,4 +1,4 @@
-//! Partitions: no CPU is in two, and what happens in one changes nothing in another.
+//! Partitions: no CPU is in two, and an action in one changes nothing in another.
 
 use wastenot_model::Machine;
 use wastenot_rota::{compile, partitions};
@@ -6,7 +6,7 @@ use wastenot_rota::{compile, partitions};
 use crate::schedule::Player;
 use crate::texts::{FAIR, STEALING};
 
-/// Two policies, and partitions of these CPUs; the last has the rest.
+/// Two policies, and partitions with these CPUs; the last has the rest.
 fn parted(cpus: &[&str]) -> String {
     let named = cpus.iter().enumerate().map(|(n, cpus)| {
         let policy = ["ws", "vrt"][n % 2];
@@ -34,7 +34,8 @@ fn partitions_that_may_meet_on_some_machine_are_refused() {
     }
 }
 
-/// Tasks of all partitions come, go and wait; then the same again with those of one partition only.
+/// Tasks of all partitions arrive, leave and wait; then the same again with those of one partition
+/// only.
 #[test]
 fn what_happens_in_one_partition_changes_no_decision_in_another() {
     let program = compile(&parted(&["cpus 0-2,7", "cpus 3-5"])).expect("it means something");

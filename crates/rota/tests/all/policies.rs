@@ -1,4 +1,4 @@
-//! The policies that come with the project mean something, and are in their one form.
+//! The policies of the project compile and are formatted.
 
 use std::fs;
 use std::path::{Path, PathBuf};

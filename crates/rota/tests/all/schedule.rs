@@ -1,4 +1,4 @@
-//! Random schedules: events that can follow each other, and what the interpreter decides at each.
+//! Random schedules: possible sequences of events, and the decisions of the interpreter at each.
 
 use std::fmt::Write;
 
@@ -14,16 +14,16 @@ use wastenot_rota::{Tree, partitions};
 /// Nice values and their weights.
 const NICE: [(i8, u32); 5] = [(-20, 8668), (-1, 125), (0, 100), (1, 80), (19, 1)];
 
-/// A schedule, and the decisions that have to come of it: one line for each event.
+/// A schedule and the expected decisions: one line for each event.
 #[derive(Default)]
 pub(crate) struct Schedule {
     pub(crate) events: String,
     pub(crate) decisions: Vec<String>,
-    /// What happened after all CPUs went to sleep; the decisions of these are the last ones.
+    /// The events after all CPUs went to sleep; their decisions are the last ones.
     pub(crate) acts: Vec<(Time, Act)>,
 }
 
-/// Something that happens.
+/// An event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Act {
     Wakes {
@@ -31,34 +31,34 @@ pub(crate) enum Act {
         task: TaskId,
         why: Why,
     },
-    /// A balance that is done regularly is due.
+    /// A regular balance is due.
     Balances(usize),
     Ticks(CpuId),
     /// A CPU looks for its next task.
     Looks(CpuId),
-    /// Who runs there stops: p, y, b, x for preempted, yields, blocks, exits.
+    /// The task that runs there stops: p, y, b, x for preempted, yields, blocks, exits.
     Stops {
         cpu: CpuId,
         how: char,
     },
 }
 
-/// The interpreter in the hands of chance.
+/// An interpreter with random events.
 pub(crate) struct Player {
     policy: Interpreter,
     cx: Context,
     random: Random,
-    /// Balances that are done regularly: which, by whom, and the timer that says when.
+    /// Regular balances: which, by which CPU, and their timer.
     regular: Vec<(usize, CpuId, TimerId)>,
-    /// Tasks that were never woken.
+    /// Tasks that were not woken yet.
     fresh: Vec<TaskId>,
-    /// How the file numbers queues and groups: those of a partition begin at these.
+    /// The numbers of queues and groups in the emitted file: the first number of each partition.
     first: Vec<Numbers>,
     schedule: Schedule,
     effects: Vec<Effect>,
 }
 
-/// The numbers that come before those of a partition.
+/// The first numbers of a partition.
 struct Numbers {
     kinds: usize,
     groups: [usize; Level::ALL.len()],
@@ -120,7 +120,7 @@ impl Player {
         player
     }
 
-    /// So many events.
+    /// Runs this many events.
     pub(crate) fn play(mut self, steps: usize) -> Schedule {
         for _ in 0..steps {
             self.step();
@@ -168,7 +168,7 @@ impl Player {
         }
     }
 
-    /// Something that can happen next.
+    /// A random event that can happen next.
     fn any_act(&mut self) -> Option<Act> {
         let random = &mut self.random;
         let cpu = CpuId(random.below(self.cx.cpus.len() as u64) as u16);
@@ -204,7 +204,7 @@ impl Player {
         }
     }
 
-    /// Lets it happen, and says what was decided.
+    /// Runs the event, and returns the decision.
     pub(crate) fn does(&mut self, now: Time, act: Act) -> &str {
         self.cx.view_mut().now = now;
         match act {
@@ -217,7 +217,7 @@ impl Player {
         self.schedule.decisions.last().expect("of each act something is said")
     }
 
-    /// In which of these parts of the machine something happens.
+    /// The partition in which an event happens.
     pub(crate) fn part_of(&self, act: Act, program: &Program, parts: &[CpuSet]) -> usize {
         let of_cpu = |cpu: CpuId| parts.iter().position(|part| part.contains(cpu));
         let part = match act {
@@ -251,7 +251,7 @@ impl Player {
         (view.place, view.cpu) = (Place::Queued, cpu);
     }
 
-    /// Where the policy has it.
+    /// Where the policy placed the task.
     fn place_of(&self, task: TaskId, to: CpuId) -> String {
         match self.policy.waits(task) {
             Some(Waits { part, queue, group, key }) => {
@@ -326,8 +326,8 @@ impl Player {
         self.event(&format!("b {index} {}", leader.0), line.concat());
     }
 
-    /// An event and what was decided: words in the order of the stand-ins for the kernel, then
-    /// kicks, sorted.
+    /// An event and its decision: words in the order of the stand-ins for the kernel, then kicks,
+    /// sorted.
     fn event(&mut self, event: &str, mut line: String) {
         writeln!(self.schedule.events, "{event}").expect("text grows");
         self.cx.take(&mut self.effects);
@@ -351,7 +351,7 @@ impl Player {
     }
 }
 
-/// A timer that is armed from the beginning. One balance of each text is done regularly.
+/// A timer that is armed from the beginning. Each text has one regular balance.
 fn regular(effect: &Effect) -> Option<(usize, CpuId, TimerId)> {
     match effect {
         Effect::Timer { timer, cpu, .. } => Some((0, *cpu, *timer)),
@@ -359,7 +359,7 @@ fn regular(effect: &Effect) -> Option<(usize, CpuId, TimerId)> {
     }
 }
 
-/// A cgroup for each partition, of a name that its rule is like.
+/// A cgroup for each partition, with a name that its pattern matches.
 fn groups(program: &Program) -> Vec<Group> {
     let rules = program.partitions.iter().map(|partition| partition.tasks.as_deref());
     let named = rules.map(|rule| rule.unwrap_or("others").replace('*', "/1").replace('?', "x"));

@@ -53,7 +53,7 @@ policy vrt(slice: time = 5ms, lag: time = 20ms) {
 }
 ";
 
-/// The tree of a text without its places.
+/// The syntax tree of a text without positions.
 pub(crate) fn meaning(text: &str) -> String {
     let (file, faults) = wastenot_rota::parse(text);
     assert_eq!(faults, [], "{text}");
@@ -63,7 +63,7 @@ pub(crate) fn meaning(text: &str) -> String {
     pieces.fold(first, |all, piece| all + piece.split_once('}').map_or(piece, |(_, rest)| rest))
 }
 
-/// A text with pieces cut out, doubled or exchanged for others.
+/// A text with some pieces deleted, doubled or exchanged.
 pub(crate) fn mutated(text: &str, places: &[(u32, u8)]) -> String {
     const OTHERS: [&str; 16] = [
         "{", "}", "(", ")", ";", "\n", "=", ":=", "policy", "on", "// ", "\"", "20msec", "é",

@@ -1,22 +1,22 @@
-//! What is said of mistakes that people make: each once, where it is, with what to write.
+//! Messages about common mistakes: one error each, at the right place, with the correction.
 
 use wastenot_rota::{Diagnostic, codes, compile};
 
-/// What is wrong with a policy of these items, which has all else that it needs.
+/// The errors of a policy with these items, to which the rest is added.
 fn faults(items: &str) -> (String, Vec<Diagnostic>) {
     let text = codes::whole(items);
     let faults = compile(&text).err().unwrap_or_default();
     (text, faults)
 }
 
-/// The codes of that, and what is marked.
+/// Their codes and the marked texts.
 fn told(items: &str) -> Vec<(&'static str, String)> {
     let (text, faults) = faults(items);
     let marked = |fault: &Diagnostic| &text[fault.span.start as usize..fault.span.end as usize];
     faults.iter().map(|fault| (fault.code, marked(fault).to_owned())).collect()
 }
 
-/// The only thing that is wrong: its code, the text that is marked, and what to write instead.
+/// The only error: its code, the marked text, and what to write instead.
 fn helped(items: &str, code: &str, marked: &str, help: &str) {
     assert_eq!(told(items), [(code, marked.to_owned())].map(|(code, it)| (code, it)), "{items}");
     let (_, faults) = faults(items);

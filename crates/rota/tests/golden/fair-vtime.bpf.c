@@ -16,7 +16,7 @@ enum { MAX_CPUS = 1024, PARTS = 1 };
  * name against the running kernel, so that declaring the members in use is enough.
  */
 #ifdef WASTENOT_NATIVE
-#include "kernel.h" /* stand-ins of the same names: tests run the policy outside the kernel */
+#include "kernel.h" /* stand-ins with the same names: tests run the policy outside the kernel */
 #else
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -32,10 +32,10 @@ enum { false, true };
 #define WEAK __attribute__((weak))
 #define CORE __attribute__((preserve_access_index))
 #define RODATA const volatile
-/* Calls have five arguments at most: what takes more has to be part of its caller. */
+/* BPF calls have at most five arguments: functions with more must be inlined. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* Kfunc arguments are compared by kind: this has to be a struct, no forward declaration. */
+/* Kfunc arguments are compared by kind: this must be a struct, not a forward declaration. */
 struct cpumask {
 	unsigned long bits[1];
 } CORE;
@@ -68,7 +68,7 @@ struct task_struct {
 	struct sched_ext_entity scx;
 } CORE;
 
-/* Has to be an enum, as in the kernel, or CO-RE does not find it. */
+/* Must be an enum, as in the kernel, or CO-RE does not find it. */
 enum scx_exit_kind { SCX_EXIT_NONE };
 
 struct scx_exit_info {
@@ -97,7 +97,7 @@ extern int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, u64 id, u64 flags) 
 extern struct task_struct *bpf_iter_scx_dsq_next(struct bpf_iter_scx_dsq *it) KFUNC;
 extern void bpf_iter_scx_dsq_destroy(struct bpf_iter_scx_dsq *it) KFUNC;
 
-/* Not in every kernel: the loader looks which of two forms there is. */
+/* Not in every kernel: the loader checks which of the two forms exists. */
 struct scx_bpf_dsq_insert_vtime_args {
 	u64 dsq_id;
 	u64 slice;
@@ -115,7 +115,7 @@ extern bool scx_bpf_dsq_move(struct bpf_iter_scx_dsq *it, struct task_struct *p,
 			     u64 flags) KFUNC WEAK;
 extern void scx_bpf_dump_bstr(char *format, u64 *data, u32 size) KFUNC WEAK;
 
-/* Helpers have numbers. */
+/* Helpers are called by number. */
 static u64 (*const bpf_ktime_get_ns)(void) = (void *)5;
 static u32 (*const bpf_get_smp_processor_id)(void) = (void *)8;
 static long (*const bpf_probe_read_kernel_str)(void *to, u32 size, const void *from) = (void *)115;
@@ -178,8 +178,8 @@ struct sched_ext_ops {
 #endif
 
 /*
- * Constants of the running kernel. The loader looks each up in its BTF by name; what stands here
- * is what they were when this was written.
+ * Constants of the running kernel. The loader looks up each one by name in the kernel's BTF; the
+ * values here are those of the kernels at the time of writing.
  */
 RODATA u64 SCX_DSQ_LOCAL = 0x8000000000000002ULL;
 RODATA u64 SCX_DSQ_LOCAL_ON = 0xc000000000000000ULL;
@@ -193,9 +193,10 @@ RODATA u32 TASK_DEAD = 0x80;
 
 /*
  * The machine, filled by the loader. Groups of a level are numbered over all partitions: those of
- * the first partition first, in each in the order of their lowest CPU. CPUs are groups of level
- * CPU. `members` says where the CPUs of a group stand in `member`, ascending; `groups` which groups
- * a partition has. A partition always has a CPU. CPUs of nobody have `part_of` NOBODY.
+ * the first partition first, in each partition in the order of their lowest CPU. CPUs are groups
+ * of level CPU. `members` is where `member` holds the CPUs of a group, ascending; `groups` is which
+ * groups a partition has. A partition always has a CPU. A CPU without a partition has `part_of`
+ * NOBODY.
  */
 enum { CPU, SMT, LLC, NODE, MACHINE, LEVELS };
 
@@ -217,7 +218,7 @@ static u32 part(s32 cpu)
 	return part_of[cpu];
 }
 
-/* The group of a level that a CPU is in. */
+/* The group of a level that contains a CPU. */
 static u32 group(u32 level, s32 cpu)
 {
 	if (level >= LEVELS || (u32)cpu >= MAX_CPUS)
@@ -256,7 +257,7 @@ static struct span groups_in(u32 part, u32 level)
 	return none;
 }
 
-/* The narrowest level on which two CPUs meet. */
+/* The narrowest level that two CPUs share. */
 static u32 distance(s32 a, s32 b)
 {
 	return a == b				? CPU
@@ -272,22 +273,22 @@ enum {
 	KINDS
 };
 
-/* Of every task. */
+/* The state of a task. */
 struct task {
 	s32 prev;  /* the CPU on which it ran last */
-	u32 part;  /* its partition, and one: 0 for a task that no policy has seen */
+	u32 part;  /* its partition plus one; 0 for a task that no policy has seen */
 	u64 since; /* when it began to run */
 	u32 kind;  /* the queue in which it waits or waited last, */
-	u32 group; /* of which group, */
-	s64 key;   /* where in it, 0 in one that is first in first out, */
+	u32 group; /* its group, */
+	s64 key;   /* the key, 0 in a first-in-first-out queue, */
 	u64 put;   /* since when, */
-	s32 at;	   /* near which CPU, */
-	u32 wake;  /* and within which level of that one a CPU is woken for it */
+	s32 at;	   /* the CPU near which it waits, */
+	u32 wake;  /* and the level around that CPU within which a CPU is woken */
 	s64 weighed; /* its weight, while its queue counts it */
-	bool owed; /* a CPU has still to be woken for it */
+	bool owed; /* a CPU must still be woken for it */
 	bool waits; /* it is in that queue */
 	bool ran;  /* it was on a CPU a moment ago and still wants to run */
-	bool gave; /* it gave way */
+	bool gave; /* it yielded */
 	s64 vrt_vt; /* t.vt: time, in ns */
 };
 
@@ -298,14 +299,14 @@ static struct task *task_of(struct task_struct *p)
 	return bpf_task_storage_get(&tasks, p, 0, 0);
 }
 
-/* Of every CPU: the weight of the task that it runs, 0 if none. */
+/* By CPU: the weight of the task that it runs, 0 if none. */
 static u32 runs[MAX_CPUS];
 
-/* Of every CPU: whether it found nothing to run and sleeps, or is about to. Whoever clears a flag
- * owes that CPU a kick. */
+/* By CPU: whether it found nothing to run and sleeps, or is about to. The code that clears a flag
+ * must kick that CPU. */
 static u32 idle[MAX_CPUS];
 
-/* How often each step of the protocol was taken, by each CPU: put = take + steal_ok + waiting. */
+/* How often each CPU took each step of the protocol: put = take + steal_ok + waiting. */
 enum { PUT, RUN, TAKE, SELECT, STEAL_OK, STEAL_FAIL, KICK, CHAIN, STEPS };
 u64 steps[MAX_CPUS][STEPS];
 
@@ -317,22 +318,22 @@ static void count(u32 step)
 		steps[cpu][step]++;
 }
 
-/* What names stand for while one event is handled. CPUs are held by number, groups by theirs. */
+/* The values of names while one event is handled. CPUs and groups are held by number. */
 struct frame {
 	struct task_struct *p;
 	struct task *t;
 	u32 part;
-	s32 me;	   /* who dispatches or balances */
+	s32 me;	   /* the CPU that dispatches or balances */
 	s32 other; /* the candidate of a balance */
-	s32 here;  /* where the event happens */
-	s32 home;  /* where the task ran last, or the nearest to it where it may run */
-	s32 on;	   /* where the task goes: what select_cpu answers */
-	s64 ran;   /* for how long it did */
-	s64 now;   /* when this began: one event sees one time */
+	s32 here;  /* the CPU where the event happens */
+	s32 home;  /* the task's last CPU, or the nearest to it where it may run */
+	s32 on;	   /* the CPU to which the task goes: the result of select_cpu */
+	s64 ran;   /* for how long it ran */
+	s64 now;   /* the start of the event: one event sees one time */
 	s32 cpu0; /* let, -1 if none was found */
 };
 
-/* Ends a bpf_loop. Opaque, or clang proves too much to the verifier. */
+/* Ends a bpf_loop. Opaque, so that clang does not optimize away what the verifier needs. */
 static long stop(void)
 {
 	long one = 1;
@@ -346,7 +347,7 @@ static bool allowed(struct task_struct *p, s32 cpu)
 	return (u32)cpu < MAX_CPUS && bpf_cpumask_test_cpu(cpu, p->cpus_ptr);
 }
 
-/* Whether a task has one CPU only. The mask of one that must not migrate now is not its own. */
+/* Whether a task has one CPU only. While migration is disabled, cpus_ptr is not its own mask. */
 static bool pinned(struct task_struct *p)
 {
 	return p->nr_cpus_allowed == 1 || p->cpus_ptr != &p->cpus_mask;
@@ -372,7 +373,7 @@ static s64 greater(s64 a, s64 b)
 	return a > b ? a : b;
 }
 
-/* A sum that stays at the end of 64 bits instead of coming back at the other. */
+/* A sum that saturates at 64 bits instead of wrapping around. */
 static s64 plus(s64 a, s64 b)
 {
 	s64 sum = (u64)a + b;
@@ -382,7 +383,7 @@ static s64 plus(s64 a, s64 b)
 	return sum;
 }
 
-/* A difference that does. */
+/* A difference that saturates. */
 static s64 minus(s64 a, s64 b)
 {
 	s64 left = (u64)a - b;
@@ -398,7 +399,7 @@ static s64 over(s64 a, u64 by)
 	return a < 0 ? -(s64)((~(u64)a) / by) - 1 : (s64)((u64)a / by);
 }
 
-/* a * b / by with 128 bits in between, where a is less than by: long division, bit by bit. */
+/* a * b / by with a 128-bit product, for a less than by: long division, bit by bit. */
 struct share {
 	u64 a;
 	u64 b;
@@ -434,7 +435,7 @@ static u64 share(u64 a, u64 b, u64 by, bool up)
 	return s.quotient + (up && s.rest);
 }
 
-/* scaled(time, weight): virtual time, rounded up so that whoever ran at all pays. */
+/* scaled(time, weight): virtual time, rounded up so that every task that ran pays. */
 static s64 scaled(s64 time, s64 weight)
 {
 	u64 most = 0x7fffffffffffffffULL, by = weight < 1 ? 1 : weight;
@@ -446,14 +447,14 @@ static s64 scaled(s64 time, s64 weight)
 	return time < 0 ? -(s64)(whole * 100 + part) : (s64)(whole * 100 + part);
 }
 
-/* A slice is never 0: the kernel would take that for the one before. */
+/* A slice is never 0: the kernel would keep the previous slice. */
 static u64 slice_of(s64 ns)
 {
 	return ns < 1 ? 1 : ns;
 }
 
 /*
- * Idle flags: a claim is one atomic exchange, so that of two who want a CPU one gets it.
+ * Idle flags: a claim is one atomic exchange, so that only one of two claimers gets a CPU.
  */
 static bool claim(s32 cpu)
 {
@@ -468,16 +469,16 @@ static void set_idle(s32 cpu, u32 whether)
 		__sync_lock_test_and_set(&idle[cpu], whether);
 }
 
-/* For the nearest CPU that a task may use. */
+/* A search for the nearest CPU that a task may use. */
 struct search {
 	struct task_struct *p;
-	u32 level; /* where to look */
+	u32 level; /* the level to search */
 	u32 group;
-	bool inside; /* only for one in this group: */
+	bool inside; /* only CPUs in this group: */
 	u32 per;
 	u32 in;
-	bool claims; /* only for one whose idle flag is set, which is claimed, */
-	u32 kind;    /* and who would look into this queue, or ANY, */
+	bool claims; /* only CPUs whose idle flag is set; the flag is claimed, */
+	u32 kind;    /* and that look into this queue, or ANY, */
 	u32 of;	     /* of this group */
 	s32 found;
 };
@@ -509,7 +510,7 @@ static bool search_in(struct search *s, u32 level, s32 near)
 #define BY(level) (1u << (level))
 #define BY_ALL (~0u)
 
-/* The CPU nearest to `near`, by some levels, of those within one; -1 if there is none. */
+/* The CPU nearest to `near`, by some levels, among those within one level; -1 if none. */
 static s32 nearest(struct search *s, s32 near, u32 by, u32 within)
 {
 	by |= BY(within);
@@ -535,14 +536,14 @@ static s32 idle_cpu(struct frame *f, s32 near, u32 by, u32 within)
 	return nearest(&s, near, by, within);
 }
 
-/* Where a task is at home in a partition; -1 if it may use none of its CPUs. */
+/* The home CPU of a task in a partition; -1 if it may use none of the partition's CPUs. */
 static s32 home_in(struct task_struct *p, struct task *t, u32 in)
 {
 	struct search s = { .p = p, .found = -1 };
 
 	if (part(t->prev) == in)
 		return nearest(&s, t->prev, BY_ALL, MACHINE);
-	/* It was elsewhere: it begins on the lowest of its CPUs here. */
+	/* It was in another partition: it begins on the lowest of its CPUs here. */
 	search_in(&s, MACHINE, nth(MACHINE, in, 0));
 	return s.found;
 }
@@ -553,8 +554,8 @@ static void kick(s32 cpu, u64 flags)
 	count(KICK);
 }
 
-/* Wakes one idle CPU that may have a waiting task and would look where it waits: the nearest to
- * where it waits of a group of where it was last. */
+/* Wakes one idle CPU that may run a waiting task and looks into its queue: the nearest to where
+ * the task waits, within a group around its last CPU. */
 static bool wake_for(struct task_struct *p, struct task *t, u32 within)
 {
 	struct search s = { .p = p, .claims = true, .kind = t->kind, .of = t->group };
@@ -572,7 +573,7 @@ static bool wake_for(struct task_struct *p, struct task *t, u32 within)
 	return true;
 }
 
-/* The second half of a put: its task is in the queue by now. */
+/* The second half of a put: the task is now in the queue. */
 static void wake_owed(struct task_struct *p)
 {
 	struct task *t = task_of(p);
@@ -584,9 +585,9 @@ static void wake_owed(struct task_struct *p)
 }
 
 /*
- * Queues. The number of one says of which partition, which queue of the text and which group it
- * is. A task with one CPU waits in a queue of that CPU, which no filter sees: nobody else could
- * have it. Its own CPU takes from both in the order in which the text's one queue would have been.
+ * Queues. The number of a queue encodes its partition, its name in the text and its group. A task
+ * with one CPU waits in a queue of that CPU, which no filter sees, since no other CPU could take
+ * it. Its CPU takes from both queues in the order that one queue of the text would have.
  */
 static u64 queue(u32 part, u32 kind, u32 group)
 {
@@ -607,7 +608,7 @@ static s64 queued(u32 part, u32 kind, u32 group)
 
 #define ANYWHERE (-1)
 
-/* The task of a queue that is first of those that may run on a CPU, or on any. */
+/* The first task of a queue that may run on a CPU, or on any CPU. */
 static struct task *first_for(u64 id, s32 cpu)
 {
 	struct bpf_iter_scx_dsq it;
@@ -632,8 +633,8 @@ static bool is_before(struct task *a, struct task *b)
 	return a->key < b->key || (a->key == b->key && a->put <= b->put);
 }
 
-/* Near which CPU a task waits in the queue of a group: the nearest to where it was of that group,
- * or of all. */
+/* The CPU near which a task waits in the queue of a group: the nearest to its last CPU in that
+ * group, or anywhere. */
 static s32 waits_at(struct frame *f, u32 level, u32 of)
 {
 	struct search s = { .p = f->p, .inside = true, .per = level, .in = of };
@@ -645,8 +646,8 @@ static s32 waits_at(struct frame *f, u32 level, u32 of)
 	return cpu < 0 ? f->home : cpu;
 }
 
-/* Notes where a task is about to wait, and that a CPU is owed to it. Gives the queue's number. The
- * kernel inserts it when the operation that this is part of has returned: rota_wakeup(). */
+/* Records where a task is about to wait, and that a CPU must be woken for it. Returns the queue's
+ * number. The kernel inserts the task after the current operation has returned: rota_wakeup(). */
 static ALWAYS_INLINE u64 waits(struct frame *f, u32 kind, u32 level, u32 group, s64 key, u32 wake)
 {
 	struct task *t = f->t;
@@ -662,7 +663,7 @@ static ALWAYS_INLINE u64 waits(struct frame *f, u32 kind, u32 level, u32 group, 
 	return pinned(f->p) ? queue_pinned(f->part, kind, f->home) : queue(f->part, kind, group);
 }
 
-/* The same, of an ordered queue. */
+/* The same, for an ordered queue. */
 static void put_by(struct frame *f, u64 queue, s64 key, u64 slice)
 {
 	struct scx_bpf_dsq_insert_vtime_args args = { queue, slice, key, 0 };
@@ -706,7 +707,7 @@ static bool take(struct frame *f, u32 kind, u32 group)
  */
 static s64 key_least[KINDS][MAX_CPUS];
 
-/* min_vt(QUEUE): the least key of those who ran or were left behind by whoever did. It never falls. */
+/* min_vt(QUEUE): the least key of the tasks that ran or were still waiting then. It never falls. */
 static s64 min_key(u32 kind, u32 group)
 {
 	if (kind >= KINDS || group >= MAX_CPUS)
@@ -720,7 +721,7 @@ static void key_begins(struct frame *f, u32 kind, u32 group, s64 key)
 	struct task *head = first_for(queue(f->part, kind, group), ANYWHERE);
 	s64 least = head ? lesser(key, head->key) : key, old = min_key(kind, group);
 
-	/* Of two at once the first has its way; what the other had to say the next one will. */
+	/* Of two concurrent updates the first one wins; the next update makes up for the other. */
 	if (least > old && kind < KINDS && group < MAX_CPUS)
 		__sync_val_compare_and_swap(&key_least[kind][group], old, least);
 }
@@ -731,36 +732,36 @@ static void key_taken(struct frame *f)
 	key_begins(f, f->t->kind, f->t->group, f->t->key);
 }
 
-/* t.VAR, carried over from one queue to another: as far ahead of the least there as here. */
+/* t.VAR, carried over to another queue: its distance from the least key stays the same. */
 static s64 rebased(s64 key, u32 kind, u32 from, u32 to, u32 into)
 {
 	return plus(key, minus(min_key(to, into), min_key(kind, from)));
 }
 
 /*
- * Balancing: a scan reads the queues of others without locks and keeps the best of those that pass
- * the filter; a steal then moves one task, under the lock of its queue, or fails.
+ * Balancing: a scan reads the queues of other CPUs without locks and keeps the best candidate that
+ * passes the filter; a steal then moves one task, under the lock of its queue, or fails.
  */
 struct scan {
 	struct frame *f;
-	s32 cpu;     /* on whose behalf */
-	u32 from;    /* the level of the queues that are stolen from */
-	u32 mine;    /* its own group of that level */
-	u32 level;   /* candidates share a group of this level with it, */
-	u32 nearer;  /* and none of this one, where all were tried already */
-	s64 key;     /* of the best candidate so far, */
+	s32 cpu;     /* the CPU that balances */
+	u32 from;    /* the level of the victims' queues */
+	u32 mine;    /* the CPU's own group of that level */
+	u32 level;   /* candidates share a group of this level with the CPU, */
+	u32 nearer;  /* but not of this one, whose candidates were tried already */
+	s64 key;     /* key of the best candidate so far, */
 	s32 best;    /* which is this group, */
-	u32 away;    /* so far away */
+	u32 away;    /* at this distance */
 	u32 retries; /* how many more may be tried */
-	s64 moved;   /* how many tasks came, */
-	s64 most;    /* of so many at most */
-	bool near;   /* whether the nearest of equals is best */
+	s64 moved;   /* how many tasks were moved, */
+	s64 most;    /* and the maximum */
+	bool near;   /* whether ties go to the nearest */
 	bool took;
 	u32 row;     /* of `attempted` */
 };
 
-/* Groups that were tried, one bit each: of the idle balance of each CPU, then of its regular ones,
- * which may run at the same time. Too large for a stack. */
+/* Groups that were tried, one bit each: in the idle balance of each CPU, then in its regular
+ * balances, which may run at the same time. Too large for the stack. */
 static u64 attempted[2 * MAX_CPUS][MAX_CPUS / 64];
 
 static bool tried(struct scan *s, u32 group)
@@ -781,7 +782,7 @@ static void try(struct scan *s, u32 group)
 	count(SELECT);
 }
 
-/* A balance on behalf of a CPU begins. */
+/* Begins a balance of a CPU. */
 static void begin_scan(struct scan *s, bool regular)
 {
 	s->mine = group(s->from, s->cpu);
@@ -790,7 +791,7 @@ static void begin_scan(struct scan *s, bool regular)
 		__builtin_memset(attempted[s->row], 0, sizeof(attempted[0]));
 }
 
-/* The nth group after my own, if it is a candidate on this level and untried, else -1. */
+/* The nth group after the own group, if it is an untried candidate on this level, else -1. */
 static s32 candidate(struct scan *s, u32 n)
 {
 	struct span all = groups_in(s->f->part, s->from);
@@ -807,7 +808,7 @@ static s32 candidate(struct scan *s, u32 n)
 	return at;
 }
 
-/* Keeps a candidate that passed the filter if it is better than the best. */
+/* Keeps a candidate that passed the filter, if it is better than the best so far. */
 static void consider(struct scan *s, u32 group, s64 key)
 {
 	u32 away = s->near ? distance(s->cpu, nth(s->from, group, 0)) : 0;
@@ -819,7 +820,7 @@ static void consider(struct scan *s, u32 group, s64 key)
 	s->away = away;
 }
 
-/* `v` is the candidate that was chosen. */
+/* Makes the chosen candidate `v`. */
 static void face_best(struct scan *s)
 {
 	s->f->other = s->from == CPU ? nth(CPU, s->best, 0) : s->best;
@@ -834,7 +835,7 @@ static s32 lowest_allowed(struct task_struct *p, u32 level, u32 of)
 	return s.found;
 }
 
-/* A task waits in another queue from now on. */
+/* From now on the task waits in another queue. */
 static void moved(struct task *t, u32 kind, u32 group, s64 key, s32 cpu)
 {
 	t->kind = kind;
@@ -1136,18 +1137,19 @@ static bool dispatched(struct frame *f, bool stays)
 }
 
 /*
- * A CPU that was woken may have taken another task than the one that it was woken for. So whoever
- * took a task looks for work that still waits, and wakes a sleeping CPU for each that one would
- * take. Waking one CPU for one task is too few: it may owe the wakeups of two (docs/proofs.md).
+ * A CPU that was woken may take another task than the one that it was woken for. So a CPU that
+ * took a task looks for tasks that still wait, and wakes a sleeping CPU for each task that such
+ * a CPU would take. Waking one CPU for one task is too few: it may owe two wakeups
+ * (docs/proofs.md).
  */
 struct chain {
 	u32 part;
 	u32 kind;
-	u32 first; /* number of the first group that has such a queue */
+	u32 first; /* number of the first group with such a queue */
 	bool found;
 };
 
-/* Whether any CPU of the partition sleeps: mostly none does, and that is all there is to see. */
+/* Whether any CPU of the partition sleeps: usually none does, and the search ends here. */
 static long sleeper_step(u32 n, struct chain *c)
 {
 	s32 cpu = nth(MACHINE, c->first, n);
@@ -1158,7 +1160,7 @@ static long sleeper_step(u32 n, struct chain *c)
 	return stop();
 }
 
-/* Wakes a CPU for each task of one queue for which there is one. */
+/* Wakes a CPU for each task of one queue, as long as there is a CPU for it. */
 static long waiting_step(u32 n, struct chain *c)
 {
 	u64 id = queue(c->part, c->kind, c->first + n);
@@ -1190,7 +1192,7 @@ static void chain_through(struct chain *c, u32 kind, u32 level)
 		bpf_loop(n, waiting_step, c, 0);
 }
 
-/* Those of all queues of the policy of a partition. */
+/* The same for all queues of a partition's policy. */
 static void chain_queues(struct chain *c)
 {
 	chain_through(c, VRT_Q, LLC);
@@ -1241,7 +1243,7 @@ static u64 period_of(u32 balance, s32 cpu)
 }
 
 /*
- * Regular balances: a timer for each CPU that does one.
+ * Regular balances: one timer for each CPU that balances.
  */
 struct period {
 	struct bpf_timer timer;
@@ -1314,7 +1316,7 @@ static bool open(struct frame *f, struct task_struct *p, s32 here)
 	return true;
 }
 
-/* Each task is new to a policy once. */
+/* A task is new to each policy once. */
 static void place(struct frame *f, u32 event)
 {
 	struct task *t = f->t;
@@ -1328,7 +1330,7 @@ static void place(struct frame *f, u32 event)
 	placed(f, event);
 }
 
-/* A task that is in the hands of a policy, on a CPU. */
+/* A task that a policy already handles, on a CPU. */
 static bool view(struct frame *f, struct task_struct *p, s32 here)
 {
 	struct task *t = task_of(p);
@@ -1369,14 +1371,14 @@ int rota_enqueue(u64 *ctx)
 	ran = f.t->ran;
 	f.t->ran = false;
 	place(&f, wakes ? WAKE : f.t->gave ? YIELD : PREEMPT);
-	/* It waits elsewhere because something about it changed: no tracepoint follows. */
+	/* It is queued again because a property of it changed: no tracepoint follows. */
 	if (!wakes && !ran)
 		wake_owed(p);
 	return 0;
 }
 
-/* The kernel inserts a task when select_cpu or enqueue has returned. These are the first places
- * after that: here a CPU is woken for it, so that insertion comes before the claim. */
+/* The kernel inserts a task after select_cpu or enqueue has returned. These tracepoints are the
+ * first ones after that: a CPU is woken here, so that insertion comes before the claim. */
 SEC("tp_btf/sched_wakeup")
 int rota_wakeup(u64 *ctx)
 {
@@ -1406,8 +1408,8 @@ int rota_dispatch(u64 *ctx)
 	struct frame f = {
 		.me = cpu, .here = cpu, .part = part(cpu), .now = bpf_ktime_get_ns()
 	};
-	/* The kernel puts who ran back in a queue only after this, and only if somebody else was
-	 * found: it is as if it were the last of all that this CPU may take, and not idle. */
+	/* The kernel puts the task that ran back in a queue only after this, and only if another
+	 * task was found: as if it were the last task that this CPU may take. It is not idle. */
 	bool stays = prev && (prev->scx.flags & SCX_TASK_QUEUED);
 
 	if (!stays) {
@@ -1422,8 +1424,8 @@ int rota_dispatch(u64 *ctx)
 	return 0;
 }
 
-/* A hint: a CPU that another class of the kernel took does not sleep. What it was woken for goes
- * to somebody else. */
+/* A hint: a CPU that runs a task of another scheduling class does not sleep. Its wakeup is passed
+ * on to another CPU. */
 SEC("struct_ops/update_idle")
 int rota_update_idle(u64 *ctx)
 {
@@ -1489,7 +1491,7 @@ s32 rota_init_task(u64 *ctx)
 	return 0;
 }
 
-/* Makes the queues of a kind: one for each group, and one for the pinned tasks of each CPU. */
+/* Creates the queues of a kind: one for each group, and one for the pinned tasks of each CPU. */
 struct make {
 	u32 part;
 	u32 kind;
@@ -1540,7 +1542,7 @@ s32 rota_init(u64 *ctx)
 	return error;
 }
 
-/* Why the kernel let go of us, for the loader to tell. */
+/* Why the kernel unloaded the scheduler, for the loader to report. */
 u32 exit_kind;
 char exit_reason[128];
 char exit_message[1024];
@@ -1556,7 +1558,7 @@ int rota_exit(u64 *ctx)
 	return 0;
 }
 
-/* One line for each CPU whose state is worth one, in the kernel's dump after an error. */
+/* One line for each CPU with a noteworthy state, in the kernel's dump after an error. */
 static long dump_step(u32 cpu, void *unused)
 {
 	static char format[] = "cpu %llu: idle flag %llu, weight running %llu\n";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Runs an emitted scheduler outside the kernel: a schedule comes in, one event a line, and for each
- * of them a line goes out that says what was decided.
+ * Runs an emitted scheduler outside the kernel. The input is a schedule, one event per line; for
+ * each event, one line of output contains the decision.
  */
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ static struct task_struct *task(void)
 	return &all[n];
 }
 
-/* Puts a task where the operation that has just returned said. */
+/* Puts a task where the operation that has just returned placed it. */
 static void commit(struct task_struct *p)
 {
 	if (!decided.any)
@@ -107,11 +107,11 @@ static void looks_for_next(void)
 	p->cpu = cpu;
 	runs_now[cpu] = p;
 	OP(running, (u64)p);
-	/* Nobody is interrupted sooner than after 10 us in a simulation. */
+	/* In a simulation, no task is interrupted before 10 us. */
 	printf(" runs %d %llu", p->number, p->scx.slice < 10000 ? 10000 : p->scx.slice);
 }
 
-/* The kernel asks for somebody else while who runs could go on. */
+/* The kernel dispatches while the running task could continue. */
 static void slice_ends(void)
 {
 	s32 cpu = this_cpu = number();
@@ -130,7 +130,7 @@ static void slice_ends(void)
 	}
 }
 
-/* Who runs on a CPU stops: p, y, b, x for preempted, yields, blocks, exits. */
+/* The task on a CPU stops: p, y, b, x for preempted, yields, blocks, exits. */
 static void stops(void)
 {
 	s32 cpu = this_cpu = number();
@@ -155,7 +155,7 @@ static void stops(void)
 		OP(quiescent, (u64)p, SCX_DEQ_SLEEP);
 }
 
-/* What the loader does for the partitions of cgroups; without any it does not matter. */
+/* Fills the map of cgroups and partitions, as the loader does; unused without partitions. */
 static struct css_set *cgroup_of(u32 part)
 {
 	static struct kernfs_node nodes[PARTS];
@@ -221,7 +221,7 @@ static void machine(void)
 		wrong("init fails");
 }
 
-/* One schedule, from a machine that nobody ran on. */
+/* One schedule, from a machine on which no task ran yet. */
 static void play(void)
 {
 	char event;
@@ -273,7 +273,7 @@ static void play(void)
 	}
 }
 
-/* All of the input. */
+/* Reads the whole input. */
 static char *read_all(size_t *length)
 {
 	size_t room = 1 << 20, n;
@@ -285,7 +285,7 @@ static char *read_all(size_t *length)
 	return text;
 }
 
-/* Schedules begin with their machine. Each is played by a child, since nothing here can be undone. */
+/* Each schedule begins with its machine and runs in a child process, since state is global. */
 int main(void)
 {
 	size_t length, from, to;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Stand-ins for what an emitted scheduler takes from the kernel, under the same names: queues with
- * tasks in them, a clock, idle CPUs. Written from what the kernel promises, not from its code.
+ * Stand-ins for the kernel functions that an emitted scheduler uses, under the same names: queues
+ * with tasks, a clock, idle CPUs. Written from the kernel's documented behaviour, not its code.
  *
  * As in the kernel, a task that select_cpu or enqueue inserts is in its queue only when that
  * operation has returned.
@@ -54,7 +54,7 @@ struct task_struct {
 	int tgid;
 	struct css_set *cgroups;
 	struct sched_ext_entity scx;
-	/* Of these stand-ins. */
+	/* Used by these stand-ins only. */
 	int number;
 	s32 cpu;
 	void *storage;
@@ -84,7 +84,7 @@ struct sched_ext_ops {
 	char name[128];
 };
 
-/* What no kernel would let pass ends the test. */
+/* An action that every kernel would refuse ends the test. */
 static void wrong(const char *what)
 {
 	printf("wrong: %s\n", what);
@@ -128,7 +128,7 @@ static s32 scx_bpf_create_dsq(u64 id, s32 node)
 	return 0;
 }
 
-/* By key, equals in the order of arrival. */
+/* By key, ties in the order of arrival. */
 static void dsq_add(struct dsq *dsq, struct task_struct *p, u64 key)
 {
 	struct task_struct **at = &dsq->first;
@@ -165,7 +165,7 @@ static s32 scx_bpf_dsq_nr_queued(u64 id)
 	return dsq->count;
 }
 
-/* Iterators see who is in a queue; who is moved away meanwhile is not missed. */
+/* Iterators see the tasks in a queue; moving a task away meanwhile does no harm. */
 struct bpf_iter_scx_dsq {
 	struct task_struct *next;
 	u64 key;
@@ -252,7 +252,7 @@ static s32 scx_bpf_task_cpu(const struct task_struct *p)
 	return p->cpu;
 }
 
-/* What was decided of the task that is being placed; carried out by commit(). */
+/* The decision for the task that is being placed; commit() carries it out. */
 static struct {
 	struct task_struct *placing;
 	u64 id;
@@ -283,7 +283,7 @@ static bool __scx_bpf_dsq_insert_vtime(struct task_struct *p,
 	return true;
 }
 
-/* The first task of a queue that may run here comes into the local queue. */
+/* Moves the first task of a queue that may run here to the local queue. */
 static s32 dispatching = -1;
 
 static bool scx_bpf_dsq_move_to_local(u64 id)
@@ -306,7 +306,7 @@ static bool scx_bpf_dsq_move_to_local(u64 id)
 
 static void scx_bpf_kick_cpu(s32 cpu, u64 flags)
 {
-	/* What it is woken for has to be in its queue, or in its own local one as soon as we return. */
+	/* The task of this wakeup must be in its queue, or in the CPU's local queue on return. */
 	if (decided.placing && flags == 1 && !(decided.any && decided.id >> 62 == 3))
 		wrong("a CPU is woken for a task that is in no queue yet");
 	printf(" kick %d %llu", cpu, flags);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The arithmetic of emitted schedulers, by itself: a line in is a function and three numbers, a
- * line out what it comes to. */
+/* The arithmetic of emitted schedulers alone: an input line is a function and three numbers, an
+ * output line is the result. */
 #include "kernel.h"
 
 #include "../../src/emit/text/number.c"

@@ -1,4 +1,4 @@
-//! What runs beside: batch jobs, stressors, kernel threads.
+//! Background load: batch jobs, stressors, kernel threads.
 
 use wastenot_model::workload::{Step, Template, Variate};
 use wastenot_model::{CpuSet, Span};
@@ -26,7 +26,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "stressor",
-        about: "processes that compute for ever; nobody waits for them",
+        about: "processes that compute for ever; the run does not wait for them",
         source: "Frachtenberg and Etsion; stress-ng --cpu",
         arguments: &[argument("count", Count(4096), "1", "processes")],
         make: |arguments, maker| {
@@ -37,7 +37,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "transient",
-        about: "short work on CPUs in no order: a task bound to each, sleeping in between",
+        about: "short work on CPUs at random times: one task bound to each CPU, which sleeps in \
+                between",
         source: WASTED_CORES,
         arguments: &[
             argument("every", Varying, "uniform(20ms, 100ms)", "time between two on the machine"),
@@ -57,7 +58,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
 ];
 
-/// Together the tasks of all CPUs are as frequent as asked for.
+/// The tasks of all CPUs together have the requested rate.
 fn transient(arguments: &Arguments, maker: &mut Maker) {
     let cpus = maker.cpus();
     let pause = slower(arguments.variate("every"), cpus.len() as u64);
@@ -67,7 +68,7 @@ fn transient(arguments: &Arguments, maker: &mut Maker) {
 
 fn kworker(arguments: &Arguments, maker: &mut Maker) {
     let period = arguments.time("period").max(Span(1));
-    // They do not all beat together.
+    // Their periods do not start at the same time.
     let apart = Step::Sleep(Variate::Uniform { from: Span::ZERO, to: period });
     let mut steps = vec![apart];
     steps.extend(forever([Step::Beat(period), Step::Compute(arguments.variate("compute"))]));

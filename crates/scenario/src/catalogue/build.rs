@@ -28,7 +28,7 @@ fn make_j(arguments: &Arguments, maker: &mut Maker) {
     job.extend(times(arguments.count("parts").max(1), part));
     let job = maker.kind("cc", job);
 
-    // Finding out what to do next takes make some time.
+    // make takes some time to decide what to do next.
     let think = Step::Compute(Variate::Fixed(Span::us(50)));
     let jobs = arguments.count("jobs").max(1);
     let at_once = arguments.count("parallel").clamp(1, jobs);

@@ -1,4 +1,4 @@
-//! What functions of the catalogue make their tasks with.
+//! Helpers with which functions of the catalogue make their tasks.
 
 use wastenot_model::workload::{
     BarrierId, Group, GroupId, Launch, LockId, PipeId, Program, Step, Template, TemplateId,
@@ -8,11 +8,11 @@ use wastenot_model::{CpuId, CpuSet, Machine, Span, Time, Workload};
 
 use crate::scenario::program;
 
-/// A workload in the making, and what all tasks of one function have in common.
+/// A workload under construction, and what all tasks of one function share.
 pub(crate) struct Maker<'a> {
     machine: &'a Machine,
     workload: &'a mut Workload,
-    /// Name, group, affinity and the rest of each task.
+    /// The name, group, affinity and other properties of each task.
     common: Template,
     from: CpuId,
     at: Time,
@@ -33,11 +33,11 @@ impl<'a> Maker<'a> {
         self.machine
     }
 
-    /// A kind of task: `name`, or `name-suffix`.
+    /// A template for tasks: `name`, or `name-suffix`.
     pub(super) fn kind(&mut self, suffix: &str, steps: Vec<Step>) -> TemplateId {
         self.kind_with(suffix, steps, |_| {})
     }
-    /// A kind of task that differs from the others in something.
+    /// A template that differs from the others in some property.
     pub(super) fn kind_with(
         &mut self,
         suffix: &str,
@@ -50,17 +50,17 @@ impl<'a> Maker<'a> {
         change(&mut template);
         self.workload.template(template)
     }
-    /// Launches `count` of a kind.
+    /// Launches `count` tasks of a template.
     pub(super) fn launch(&mut self, template: TemplateId, count: u32) {
         let launch = Launch { at: self.at, template, from: self.from };
         self.workload.launches.extend(std::iter::repeat_n(launch, count as usize));
     }
-    /// A parallel program: a master that forks the others and then works itself, so that all begin
-    /// where it is.
+    /// A parallel program: a master that forks the others and then works itself, so that all start
+    /// on its CPU.
     pub(super) fn team(&mut self, threads: u32, work: &[Step]) {
         self.team_of(threads, work, work);
     }
-    /// As [`Maker::team`], with a master that does more than the others.
+    /// Like [`Maker::team`], with a master that does more than the others.
     pub(super) fn team_of(&mut self, threads: u32, own: &[Step], work: &[Step]) {
         let mut master = Vec::with_capacity(work.len() + 4);
         if threads > 1 {
@@ -91,7 +91,7 @@ impl<'a> Maker<'a> {
     pub(super) fn mark(&mut self, name: &str) -> Step {
         Step::Mark(program::mark(self.workload, name))
     }
-    /// A session of its own for a part of the tasks.
+    /// A separate session for some of the tasks.
     pub(super) fn session(&mut self, suffix: &str) -> GroupId {
         let (name, parent) = (self.name(suffix), Some(self.common.group));
         self.workload.group(Group { name, parent, session: true, ..Group::root() })
@@ -107,7 +107,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// `body`, so often.
+/// `body`, repeated `count` times.
 pub(super) fn times(count: u32, body: impl IntoIterator<Item = Step>) -> Vec<Step> {
     match count {
         0 => Vec::new(),

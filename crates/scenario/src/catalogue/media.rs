@@ -23,8 +23,8 @@ pub(super) const FUNCTIONS: &[Function] = &[Function {
     make: xine,
 }];
 
-/// The decoder keeps the time. A frame that it would begin more than a period late is dropped; the
-/// queues are short, so that whoever is too slow makes it late.
+/// The decoder is the clock. It drops a frame that it would begin more than a period late; the
+/// queues are short, so that a slow task delays the decoder.
 fn xine(arguments: &Arguments, maker: &mut Maker) {
     let decoded = maker.pipe("decoded", Some(arguments.count("ahead").max(1)), Waiting::Block);
     let to_x = maker.pipe("to-x", Some(1), Waiting::Block);

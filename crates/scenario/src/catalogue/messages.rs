@@ -1,4 +1,4 @@
-//! Tasks that do little but wake each other: the messaging and pipe benchmarks of perf.
+//! Tasks that mostly wake each other: the messaging and pipe benchmarks of perf.
 
 use wastenot_model::workload::{Step, Waiting};
 
@@ -25,7 +25,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "pipe",
-        about: "two tasks hand a token to and fro",
+        about: "two tasks pass a token back and forth",
         source: PERF,
         arguments: &[
             argument("loops", Count(10_000_000), "10000", "how often it comes back"),

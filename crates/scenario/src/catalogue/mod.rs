@@ -1,7 +1,7 @@
-//! Workloads by name: what papers and benchmarks run, as functions of a few arguments.
+//! Workloads by name: the workloads of papers and benchmarks, as functions of a few arguments.
 //!
-//! A task of a scenario that says `use = "omp_barrier"` is made here. Each family has a file; a
-//! function is a row of its table, so that documentation, defaults and checks are one thing.
+//! A task of a scenario with `use = "omp_barrier"` is made here. Each family has a file; a function
+//! is a row of its table, so documentation, defaults and checks come from one place.
 
 mod background;
 mod build;
@@ -27,22 +27,22 @@ pub(crate) use maker::Maker;
 /// Functions that belong together.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
-    /// What they have in common, in one line.
+    /// What its functions have in common, in one line.
     pub about: &'static str,
-    /// Themselves.
+    /// The functions.
     pub functions: &'static [Function],
 }
 
-/// A workload of some arguments.
+/// A workload with a few arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
     /// What to write after `use =`.
     pub name: &'static str,
     /// What it does, in one line.
     pub about: &'static str,
-    /// Where it is from.
+    /// The source: a paper or a benchmark.
     pub source: &'static str,
-    /// What can be set.
+    /// The arguments that can be set.
     pub arguments: &'static [Argument],
     make: fn(&Arguments, &mut Maker),
 }
@@ -54,13 +54,13 @@ pub struct Argument {
     pub name: &'static str,
     /// What it means, in one line.
     pub about: &'static str,
-    /// What it may be.
+    /// Its type.
     pub kind: ArgumentKind,
-    /// What it is unless set.
+    /// Its default.
     pub default: &'static str,
 }
 
-/// What an argument may be.
+/// The type of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArgumentKind {
     /// A whole number up to this.
@@ -80,9 +80,9 @@ pub const CATALOGUE: &[Family] = &[
     Family { about: "Parallel programs", functions: parallel::FUNCTIONS },
     Family { about: "Many short jobs", functions: build::FUNCTIONS },
     Family { about: "Servers", functions: server::FUNCTIONS },
-    Family { about: "Tasks that talk to each other", functions: messages::FUNCTIONS },
+    Family { about: "Tasks that communicate", functions: messages::FUNCTIONS },
     Family { about: "Media", functions: media::FUNCTIONS },
-    Family { about: "What runs beside", functions: background::FUNCTIONS },
+    Family { about: "Background load", functions: background::FUNCTIONS },
     Family { about: "Scheduler tests of OSv", functions: osv::FUNCTIONS },
     Family { about: "Stressors", functions: stress::FUNCTIONS },
 ];
@@ -96,7 +96,7 @@ const fn argument(
     Argument { name, about, kind, default }
 }
 
-/// The function called `name`.
+/// The function with this name.
 pub(crate) fn find(name: &str, at: usize) -> Result<&'static Function, Wrong> {
     let all = || CATALOGUE.iter().flat_map(|family| family.functions);
     all().find(|function| function.name == name).ok_or_else(|| {
@@ -112,7 +112,7 @@ pub(crate) fn find(name: &str, at: usize) -> Result<&'static Function, Wrong> {
 }
 
 impl Function {
-    /// Makes its tasks with the arguments of `fields`.
+    /// Makes the function's tasks with the arguments in `fields`.
     pub(crate) fn expand(&self, fields: &Fields, maker: &mut Maker) -> Result<(), Wrong> {
         let mut values = Vec::with_capacity(self.arguments.len());
         for argument in self.arguments {

@@ -1,4 +1,4 @@
-//! The scheduler tests of OSv that are more than a line of a program.
+//! The scheduler tests of OSv that need more than one line of a program.
 
 use wastenot_model::Span;
 use wastenot_model::workload::{Step, Variate, Waiting};
@@ -11,7 +11,7 @@ use crate::scenario::program::FOREVER;
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "osv_loop",
-        about: "threads that do the same work, each by itself",
+        about: "threads that do the same work, independently of each other",
         source: "OSv, tests/tst-scheduler.cc",
         arguments: &[
             argument("copies", Count(4096), "2", "threads"),
@@ -41,7 +41,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "osv_timeslice",
-        about: "two threads that compute for ever, and maybe a third that runs very briefly",
+        about: "two threads that compute for ever, and optionally a third that runs very briefly",
         source: "OSv, tests/misc-timeslice.cc",
         arguments: &[
             argument("hogs", Count(4096), "2", "threads that compute for ever"),
@@ -70,8 +70,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
 ];
 
-/// What a pass costs besides the switch is the same under every scheduler, and left out but for the
-/// nanosecond that keeps time going.
+/// Each pass also costs the same under every scheduler, besides the switch. That cost is left out,
+/// except for one nanosecond, so that time advances.
 fn ctxsw(arguments: &Arguments, maker: &mut Maker) {
     let there = maker.pipe("there", Some(1), Waiting::Block);
     let back = maker.pipe("back", Some(1), Waiting::Block);

@@ -1,5 +1,5 @@
-//! Programs whose threads work on one problem: the NAS benchmarks as the paper on wasted cores
-//! measured them, and the bulk-synchronous and workpile programs of the case studies.
+//! Programs whose threads work on one problem: the NAS benchmarks as measured in the paper on
+//! wasted cores, and the bulk-synchronous and workpile programs of the case studies.
 
 use wastenot_model::Span;
 use wastenot_model::workload::{Step, Variate, Waiting};
@@ -18,7 +18,7 @@ const ROUNDS: Argument = argument("rounds", Count(u32::MAX), "100", "rounds of e
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "ep",
-        about: "threads that share out some work, each 1 % more or less, and never meet",
+        about: "threads that divide some work, each 1 % more or less, and never synchronize",
         source: WASTED_CORES,
         arguments: &[THREADS, argument("work", Time, "16s", "CPU time of all together")],
         make: |arguments, maker| {
@@ -29,8 +29,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "spin_pipeline",
-        about: "thread i waits for thread i-1 at every step, spinning on a flag of one place; steps \
-                vary by 5 % (lu)",
+        about: "thread i waits for thread i-1 at every step, spinning on a flag with room for one; \
+                steps vary by 5 % (lu)",
         source: WASTED_CORES,
         arguments: &[
             THREADS,
@@ -42,14 +42,14 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "spin_barrier",
-        about: "threads compute, then spin until all are there",
+        about: "threads compute, then spin until all have arrived",
         source: WASTED_CORES,
         arguments: &[THREADS, ROUNDS, argument("grain", Varying, "1ms", "CPU time of a round")],
         make: |arguments, maker| rounds(arguments, maker, Waiting::Spin),
     },
     Function {
         name: "omp_barrier",
-        about: "threads compute, then wait at a barrier as OpenMP does: spin first, then block",
+        about: "threads compute, then wait at a barrier as OpenMP does: first spin, then block",
         source: WASTED_CORES,
         arguments: &[
             THREADS,
@@ -68,7 +68,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "bsp",
-        about: "processes compute and meet, round by round (bulk synchronous)",
+        about: "processes compute and meet at a barrier, round by round (bulk synchronous)",
         source: GANG,
         arguments: &[
             argument("processes", Count(4096), "3", "one CPU is left to the system: P-1"),
@@ -104,7 +104,8 @@ fn spin_pipeline(arguments: &Arguments, maker: &mut Maker) {
     let mut workers = Vec::new();
     let mut master = Vec::new();
     for thread in 0..threads {
-        // The flag is set once its last setting has been seen, and the last thread sets none.
+        // A thread sets the flag after it has seen the flag's last setting, and the last thread
+        // sets none.
         let last = thread + 1 == threads;
         let flag = (!last).then(|| maker.pipe(&format!("flag{thread}"), Some(1), Waiting::Spin));
         let wait = before.map(Step::Get);
@@ -132,7 +133,7 @@ fn rounds(arguments: &Arguments, maker: &mut Maker, waiting: Waiting) {
     maker.team(threads, &times(arguments.count("rounds"), round));
 }
 
-/// The master may do something alone after each episode, such as refining the mesh.
+/// The master may do serial work after each episode, such as refining the mesh.
 fn omp_barrier(arguments: &Arguments, maker: &mut Maker) {
     let (episode, rounds) = (arguments.count("episode"), arguments.count("rounds"));
     let threads = arguments.count("threads").max(1);

@@ -10,7 +10,8 @@ use super::{Arguments, Function, argument};
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "db_tpch",
-        about: "workers compute a stage and wait for each other, query by query",
+        about: "workers compute a stage of a query and wait for each other; one query after the \
+                other",
         source: "Lozi et al., EuroSys 2016: a commercial database, TPC-H",
         arguments: &[
             argument("workers", Count(4096), "64", "workers"),
@@ -24,7 +25,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "java_h2",
-        about: "clients compute and take a lock in turn; collector and compiler threads beside",
+        about: "clients compute and take a lock in turn; collector and compiler threads run beside \
+                them",
         source: "DaCapo h2, as Lawall's slides on wake_affine_idle ran it",
         arguments: &[
             argument("clients", Count(4096), "128", "clients"),

@@ -1,11 +1,12 @@
-//! For whom a run waits.
+//! The tasks that a run waits for.
 //!
-//! A run is over when its job is done, so it is asked about those whose work has a beginning or an
-//! end. Whoever was there before the recording and goes on after it (init, daemons, hogs, whoever
-//! switched recording on and off) is as long as the recording under every scheduler, and would only
-//! say that nothing can be gained. So would a hog, which runs from one end of the recording to the
-//! other without ever sleeping, and whoever waits until it is killed. A job that is recorded in its
-//! midst has neither beginning nor end: then it is asked about those who wait for each other.
+//! A run is over when its job is done, so the run waits for tasks whose work has a beginning or an
+//! end. A task that existed before the recording and continues after it (init, daemons, hogs, the
+//! task that starts and stops the recording) lasts as long as the recording under every scheduler,
+//! so waiting for it would only show that nothing can be gained. The same holds for a hog, which
+//! runs from one end of the recording to the other without ever sleeping, and for a task that waits
+//! until it is killed. A job that is recorded in its middle has neither a beginning nor an end:
+//! then the run waits for the tasks that wait for each other.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -17,47 +18,47 @@ use super::life::Life;
 use super::watch::Watch;
 use super::{Options, is_part, is_simulated};
 
-/// Who is asked about must have done at least one in so many parts of the work of all that are no
-/// kernel threads: a run of hours is not asked about a `date` in it.
+/// An awaited task must have done at least one in this many parts of the work of all tasks that are
+/// not kernel threads: a run of hours does not wait for a `date` in it.
 const PART: u64 = 100;
-/// A hog runs for all but one in so many parts of the recording.
+/// A hog runs for all but one in this many parts of the recording.
 const REST: u64 = 20;
 
-/// For whom the run waits, and why.
+/// The tasks that the run waits for, and why.
 #[derive(Debug)]
 pub(super) struct Awaited {
-    /// Whether it waits for them, by index.
+    /// Whether the run waits for a task, by index.
     pub(super) tasks: Vec<bool>,
-    /// Who is a kernel thread.
+    /// Whether a task is a kernel thread, by index.
     pub(super) kernels: Vec<bool>,
-    /// Why for them.
+    /// Why the run waits for them.
     pub(super) why: Why,
-    /// Their CPU time.
+    /// The CPU time of the awaited tasks.
     pub(super) work: Span,
-    /// Names of some that are no kernel threads and are not waited for, those of most CPU time
-    /// first.
+    /// The names of some tasks that are not kernel threads and are not awaited, those with the most
+    /// CPU time first.
     pub(super) others: Vec<String>,
 }
 
-/// Why it waits for those.
+/// Why the run waits for these tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Why {
-    /// They were named.
+    /// The user named them.
     Named,
-    /// The scenario waits for them of which the History is a run.
+    /// The History is a run of a scenario, and the scenario waits for them.
     Told,
-    /// They came or ended within the recording, and are no hogs.
+    /// They came or ended within the recording, and are not hogs.
     Passing,
-    /// None of weight is left so; other tasks woke these.
+    /// No such task has enough work; other tasks woke these.
     Woken,
-    /// None of weight is left so; these are no kernel threads.
+    /// No such task has enough work; these are not kernel threads.
     Ordinary,
     /// There are only kernel threads.
     All,
 }
 
 impl Awaited {
-    /// Those of `history`, which was watched.
+    /// The awaited tasks of `history`, given what was observed in it.
     pub(super) fn of(history: &History, options: &Options<'_>, watch: &Watch<'_>) -> Awaited {
         let crew = Crew::of(history, options, watch);
         let told = |it: usize| is_awaited(history, &watch.natures, TaskId::nth(it));
@@ -82,7 +83,7 @@ impl Awaited {
     }
 }
 
-/// Everybody, by index.
+/// All tasks, by index.
 struct Crew<'w> {
     /// How long the recording is.
     whole: Span,
@@ -107,13 +108,13 @@ impl<'w> Crew<'w> {
         }
     }
 
-    /// Those that ran, of whom this holds.
+    /// The tasks that ran and for which `holds` is true.
     fn choose(&self, holds: impl Fn(usize) -> bool) -> Vec<bool> {
         let ran = |life: &Life| life.birth.is_some() && life.began;
         self.lives.iter().enumerate().map(|(it, life)| ran(life) && holds(it)).collect()
     }
 
-    /// Those whose job was recorded, as far as anything tells, of whom this holds.
+    /// The tasks whose job was recorded, as far as is known, and for which `holds` is true.
     fn job(&self, holds: impl Fn(usize) -> bool) -> (Why, Vec<bool>) {
         let ordinary = |it: usize| holds(it) && !self.kernels[it] && !self.recorders[it];
         let all = self.choose(ordinary);
@@ -133,8 +134,9 @@ impl<'w> Crew<'w> {
         (Why::Ordinary, all)
     }
 
-    /// Those who run from one end of the recording to the other, and never sleep. Who never sleeps
-    /// and is kept waiting is none: that may be the scheduler's fault.
+    /// The tasks that run from one end of the recording to the other and never sleep. A task that
+    /// never sleeps but has to wait for a CPU does not count, since that may be the scheduler's
+    /// fault.
     fn hogs(&self) -> Vec<bool> {
         let least = Span(self.whole.0 - self.whole.0 / REST);
         let hogs =
@@ -147,7 +149,7 @@ impl<'w> Crew<'w> {
         chosen.fold(Span::ZERO, |sum, (_, work)| sum + *work)
     }
 
-    /// Their names, those of most CPU time first.
+    /// The names of these tasks, those with the most CPU time first.
     fn names(&self, chosen: &[bool]) -> Vec<String> {
         let mut order: Vec<usize> = (0..chosen.len()).filter(|&it| chosen[it]).collect();
         order.sort_by_key(|&it| Reverse(self.work[it]));

@@ -1,4 +1,4 @@
-//! The life of one task, as the program that it grows into.
+//! The life of one task, collected as a program.
 
 use std::collections::BTreeSet;
 
@@ -8,51 +8,51 @@ use wastenot_model::{CpuId, MaskId, NameId, Span, Time};
 /// One task. Its steps name tasks and sets of CPUs by their numbers in the History.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Life {
-    /// What it did.
+    /// The steps that it did.
     pub(super) steps: Vec<Step>,
     /// CPU time since its last step.
     ran: Span,
     /// CPU time so far.
     worked: Span,
-    /// Sleep, and coming late, that no other task could have ended.
+    /// Sleep, and late arrival, that no other task could have ended.
     pub(super) asleep: Span,
-    /// While it runs: up to when its CPU time is counted.
+    /// While it runs: the time up to which its CPU time is counted.
     counted: Option<Time>,
     /// When it last ran.
     pub(super) last: Time,
     /// Since when it does not want to run.
     pub(super) stopped: Option<Stopped>,
-    /// Where its waker has put the token of the waking that is under way.
+    /// The pipe into which its waker put a token, for a waking without a wakeup yet.
     pub(super) token: Option<PipeId>,
-    /// A waking of it came, which may be before it sleeps, and it is not queued yet.
+    /// It was woken, possibly before it slept, and is not queued yet.
     pub(super) waking: bool,
-    /// How often it was woken that had been seen to go to sleep.
+    /// How often it was woken after it had been seen to go to sleep.
     pub(super) wakeups: u64,
-    /// Of these: of which no waking told, though the source has wakings.
+    /// How many of these wakeups lack a waking, although the source records wakings.
     pub(super) lacking: u64,
-    /// Sleeps of which nothing tells who ended them.
+    /// Sleeps with unknown wakers.
     pub(super) untold: Untold,
     /// Its wakers are about to sleep.
     pub(super) sync: bool,
-    /// Since when a quota holds it back that would run.
+    /// Since when a quota throttles it, while it wants to run.
     held: Option<Time>,
-    /// How it came to be; nobody has seen it act as long as there is nothing.
+    /// How it was created; `None` until it is first seen to act.
     pub(super) birth: Option<Birth>,
-    /// Who forked it, by index, after how much of its own.
+    /// The index of its parent, and the parent's own time at the fork.
     pub(super) forked_by: Option<(usize, Span)>,
-    /// It came into being within the recording.
+    /// It was created within the recording.
     pub(super) born: bool,
-    /// It was seen to be made a kernel thread.
+    /// It was seen to become a kernel thread.
     pub(super) kthread: bool,
     /// It slept.
     pub(super) slept: bool,
-    /// Whose end woke it, by index.
+    /// The tasks whose end woke it, by index.
     pub(super) outlived: Vec<usize>,
     /// It ended within the recording.
     pub(super) ended: bool,
     /// It has run.
     pub(super) began: bool,
-    /// Where it was first seen.
+    /// The CPU where it was first seen.
     pub(super) cpu: Option<CpuId>,
     /// The CPUs on which it may run at first.
     pub(super) affinity: Option<MaskId>,
@@ -62,17 +62,17 @@ pub(super) struct Life {
     pub(super) group: Option<NameId>,
 }
 
-/// Sleeps of a task of which nothing tells who ended them: in a replay they keep their length, but
-/// another task may have ended them, so no figure counts on that.
+/// Sleeps of a task with unknown wakers: in a replay they keep their length, but another task may
+/// have ended them, so no bound relies on them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Untold {
-    /// The one before it is launched.
+    /// The sleep before it is launched.
     pub(super) birth: bool,
-    /// Which of its steps are others.
+    /// The steps that are such sleeps.
     pub(super) steps: BTreeSet<usize>,
 }
 
-/// How a task comes into the workload.
+/// How a task enters the workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Birth {
     /// From outside.
@@ -82,11 +82,11 @@ pub(super) enum Birth {
         /// Where.
         from: CpuId,
     },
-    /// By a step of another.
+    /// By a fork step of another task.
     Forked,
 }
 
-/// A task left its CPU and did not want to run on.
+/// A task left its CPU and did not want to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stopped {
     /// When.
@@ -100,13 +100,13 @@ pub(super) struct Stopped {
 pub(super) enum Why {
     /// It sleeps.
     Sleeps,
-    /// It sleeps, or wants to run on: the source does not tell.
+    /// It sleeps or wants to run; the source does not record which.
     Unsaid,
-    /// Nothing: events were lost.
+    /// Unknown: events were lost.
     Lost,
 }
 
-/// Who takes tokens out of `pipe`, of which every task has two.
+/// The task that takes tokens out of `pipe`; every task has two pipes.
 pub(super) fn taker(pipe: PipeId) -> TemplateId {
     TemplateId(pipe.0 / 2)
 }
@@ -123,7 +123,7 @@ impl Life {
         self.counted = self.counted.or(Some(now));
     }
 
-    /// It ceases to run.
+    /// It stops running.
     pub(super) fn leaves(&mut self, now: Time) {
         self.settle(now);
         self.counted = None;
@@ -139,19 +139,19 @@ impl Life {
         self.steps.push(step);
     }
 
-    /// It slept for so long until now, and nothing tells who ended that.
+    /// It slept for `span` until now, with an unknown waker.
     pub(super) fn sleeps_untold(&mut self, now: Time, span: Span) {
         self.act(now, Step::Sleep(Variate::Fixed(span)));
         self.untold.steps.insert(self.steps.len() - 1);
     }
 
-    /// From now on a quota holds it back.
+    /// From now on a quota throttles it.
     pub(super) fn hold(&mut self, now: Time) {
         self.held = self.held.or(Some(now));
     }
 
-    /// A quota no longer holds it back: for how long it did. It sleeps as long again, since no
-    /// scheduler may let it run.
+    /// A quota no longer throttles it; returns for how long it did. In the replay it sleeps as long
+    /// again, since no scheduler may let it run.
     pub(super) fn release(&mut self, now: Time) -> Span {
         let held = self.held.take().map_or(Span::ZERO, |since| now - since);
         if held > Span::ZERO {
@@ -160,13 +160,13 @@ impl Life {
         held
     }
 
-    /// The token that its waker puts into one of its pipes: one for those who are about to sleep,
-    /// one for all others.
+    /// The pipe into which its waker puts a token: one for wakers that are about to sleep, one for
+    /// all others.
     pub(super) fn token_of(&self, task: usize) -> PipeId {
         PipeId((task * 2 + usize::from(self.sync)) as u32)
     }
 
-    /// CPU time that it has had.
+    /// Its CPU time so far.
     pub(super) fn work(&self) -> Span {
         self.steps.iter().fold(self.ran, |work, step| match step {
             Step::Compute(Variate::Fixed(span)) => work + *span,
@@ -174,13 +174,13 @@ impl Life {
         })
     }
 
-    /// What it did so far that no other task can have done for it or kept it from, if it shares its
-    /// work with none: CPU time, and sleep until a time of its own.
+    /// What it did so far that no other task can have done for it or prevented, if it shares its
+    /// work with none: CPU time, and sleep that a timer ended.
     pub(super) fn own(&self) -> Span {
         self.worked + self.asleep
     }
 
-    /// Those that it forked, by index.
+    /// The tasks that it forked, by index.
     pub(super) fn children(&self) -> impl Iterator<Item = usize> {
         self.steps.iter().filter_map(|step| match step {
             Step::Fork(child) => Some(child.index()),
@@ -193,7 +193,7 @@ impl Life {
         self.steps.iter().any(|step| matches!(step, Step::Get(_)))
     }
 
-    /// Its steps, with what it computed after the last of them.
+    /// Its steps, including its CPU time after the last of them.
     pub(super) fn finish(&mut self) -> Vec<Step> {
         if self.ran > Span::ZERO {
             self.steps.push(Step::Compute(Variate::Fixed(self.ran)));

@@ -1,11 +1,12 @@
-//! The work in a History, taken out so that another scheduler can run it: the twin of reading.
+//! Extracts the work in a History, so that another scheduler can run it: the counterpart of
+//! reading.
 //!
-//! What tasks computed between the points where they blocked, who woke whom after how much CPU time
-//! of his own, who forked whom; a sleep that no task ended keeps its length. Wakeups become tokens:
-//! each task has a pipe into which whoever wakes it puts one, and from which it takes one where it
-//! slept, and a second one for wakers who are about to sleep. Every step was done in the History in
-//! an order that the steps allow, and only its task takes from a pipe; so whatever order another
-//! scheduler finds, nobody waits for ever.
+//! The work is: what tasks computed between the points where they blocked, which task woke which
+//! after how much CPU time of its own, and the forks; a sleep that no task ended keeps its length.
+//! Wakeups become tokens: each task has a pipe into which its wakers put one token each, and from
+//! which it takes one where it slept, and a second pipe for wakers that are about to sleep. Every
+//! step was done in the History in an order that the steps allow, and only its task takes from a
+//! pipe; so no task waits for ever, in any order that another scheduler chooses.
 
 mod awaited;
 mod bound;
@@ -29,16 +30,16 @@ use bound::plan::Plan;
 use life::Untold;
 use watch::Watch;
 
-/// What is meant, where the History does not tell.
+/// Choices for what the History does not contain.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// The run is over when these are done. If nothing is said: those for whom the scenario waits,
-    /// of which this is a run, or those who came or ended within the recording.
+    /// The run is over when these are done. `None`: the tasks for which the scenario waits, if the
+    /// History is a run of one, otherwise those that came or ended within the recording.
     pub awaited: Option<&'a [TaskId]>,
-    /// Who made the recording.
+    /// Whether a task belongs to the recorder.
     pub recorder: &'a dyn Fn(TaskId) -> bool,
-    /// Who may run only where it was first seen, of those whose affinity the History does not
-    /// tell.
+    /// Whether a task may run only where it was first seen, for tasks whose affinity the History
+    /// does not contain.
     pub pinned: &'a dyn Fn(TaskId) -> bool,
 }
 
@@ -54,19 +55,19 @@ impl fmt::Debug for Options<'_> {
     }
 }
 
-/// Whether a History tells who woke whom.
+/// Whether a History contains the waker of each wakeup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wakers {
-    /// It does, but for wakeups whose wakings were lost.
+    /// It does, except for wakeups whose wakings were lost.
     Told,
     /// It has no wakings.
     Untold,
-    /// It has wakings, but too many wakeups of those who are waited for lack one: they were not
-    /// recorded all the time.
+    /// It has wakings, but too many wakeups of awaited tasks lack one: wakings were not recorded
+    /// all the time.
     Lacking {
         /// How many lack one.
         wakeups: u64,
-        /// Of how many.
+        /// The number of wakeups of awaited tasks.
         of: u64,
     },
 }
@@ -74,42 +75,43 @@ pub enum Wakers {
 /// The work of a History.
 #[derive(Clone, Debug)]
 pub struct Extracted {
-    /// The work. Its tasks mark [`Extracted::done`] when they have done all that was recorded.
+    /// The work. Its tasks mark [`Extracted::done`] when they have done everything that was
+    /// recorded.
     pub workload: Workload,
-    /// The machine that it ran on. All its CPUs are equally fast: work is counted in the time that
-    /// it took.
+    /// The recorded machine. All its CPUs are equally fast: work is counted in the time that it
+    /// took.
     pub machine: Machine,
-    /// What those tasks mark at their end that the run waits for.
+    /// The mark of awaited tasks at their end.
     pub done: MarkId,
-    /// From the start of the History until the last of these had run for the last time.
+    /// From the start of the History until the last awaited task ran for the last time.
     pub recorded: Span,
-    /// How many tasks there are.
+    /// The number of tasks.
     pub tasks: usize,
-    /// How many of them the run waits for.
+    /// The number of awaited tasks.
     pub awaited: usize,
-    /// CPU time of all.
+    /// The CPU time of all tasks.
     pub work: Span,
-    /// CPU time of those the run waits for.
+    /// The CPU time of awaited tasks.
     pub awaited_work: Span,
-    /// How long quotas held tasks back, all together.
+    /// How long quotas throttled tasks, in total.
     pub held: Span,
-    /// How long it takes until a CPU that another one kicks looks up, where that is known.
+    /// How long a CPU takes to react to a kick from another CPU, if it is known.
     pub ipi: Span,
-    /// How much of tasks' lives is unknown, and taken for sleep.
+    /// How much of the tasks' lives is unknown and counts as sleep.
     pub unknown: Span,
-    /// What was taken for granted.
+    /// What was assumed.
     pub assumptions: Vec<String>,
-    /// Whether it is told who woke whom.
+    /// Whether wakers are known.
     pub wakers: Wakers,
-    /// Sleeps of which nothing tells who ended them, by template.
+    /// Sleeps with unknown wakers, by template.
     untold: Vec<Untold>,
-    /// What tasks have to do under any schedule, if their programs are known.
+    /// What tasks must do under any schedule, if their programs are known.
     plan: Option<Plan>,
-    /// Who may share work with whom.
+    /// Which tasks may share work.
     crews: Crews,
 }
 
-/// Takes the work out of `history`.
+/// Extracts the work of `history`.
 pub fn extract(history: &History, options: &Options<'_>) -> Result<Extracted, Error> {
     tells_enough(history)?;
     let mut watch = Watch::new(history);
@@ -122,17 +124,17 @@ pub fn extract(history: &History, options: &Options<'_>) -> Result<Extracted, Er
     Ok(extracted)
 }
 
-/// Whether a simulator made it, which tells more than events.
+/// Whether a simulator made it; such a History contains more than events.
 fn is_simulated(history: &History) -> bool {
     history.head.source.format == "simulate"
 }
 
-/// Whether it is a part of a longer one.
+/// Whether it is a part of a longer History.
 fn is_part(history: &History) -> bool {
     history.head.start.as_ref().is_some_and(|start| start.past.is_some())
 }
 
-/// Work cannot be told from waiting without these.
+/// Checks for the events without which work and waiting cannot be distinguished.
 fn tells_enough(history: &History) -> Result<(), Error> {
     let wrong = |what: String, help: &str| Err(Error::NoWork { what, help: help.into() });
     let events = "record sched_switch, sched_waking and sched_wakeup: `wastenot record`, \
@@ -162,8 +164,8 @@ fn tells_enough(history: &History) -> Result<(), Error> {
 }
 
 impl Extracted {
-    /// The same work on another machine. Affinities to CPUs that it does not have are cut down to
-    /// those that it has; who may run on none of them may run on all.
+    /// The same work on another machine. Affinities are limited to the CPUs that it has; a task
+    /// with none of these may run on all.
     pub fn on(mut self, machine: Machine) -> Extracted {
         let cpus = CpuSet::first(machine.len());
         let freed = |set: &CpuSet| {

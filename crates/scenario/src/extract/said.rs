@@ -1,4 +1,4 @@
-//! What was taken for granted, in words.
+//! The assumptions, in words.
 
 use wastenot_model::{Carries, CpuId, CpuMode, History, Silent, Span, Start};
 
@@ -6,7 +6,7 @@ use super::awaited::{Awaited, Why};
 use super::watch::Tally;
 use super::{Extracted, is_part, is_simulated};
 
-/// What holds of every History, then what this one does not tell.
+/// The assumptions for every History, then those for what this one lacks.
 pub(super) fn assumptions(
     history: &History,
     extracted: &Extracted,
@@ -106,10 +106,10 @@ fn who(extracted: &Extracted, whom: &Awaited) -> String {
     )
 }
 
-/// How many of the others are named.
+/// How many of the tasks that are not awaited are named.
 const NAMED: usize = 4;
 
-/// What the source does not tell, and what of it is not replayed.
+/// What the source lacks, and what of it is not replayed.
 fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
     let carries = history.head.carries;
     let mut said: Vec<String> = Vec::new();
@@ -164,7 +164,7 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
     said
 }
 
-/// CPUs of which the trace tells nothing.
+/// CPUs without any event in the trace.
 fn silent(history: &History) -> usize {
     let start = Start::infer(history, Silent::Unknown);
     let is_unknown = |cpu: &&CpuId| start.cpus.get(cpu.index()) == Some(&CpuMode::Unknown);

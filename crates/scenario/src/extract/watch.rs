@@ -1,5 +1,5 @@
-//! Looks at a replay and writes down what each task did: an Observer, since only State knows what
-//! events mean.
+//! Follows a replay and records what each task did. It is an Observer, since only State knows the
+//! meaning of events.
 
 use std::collections::HashMap;
 
@@ -12,58 +12,58 @@ use wastenot_model::{
 use super::is_simulated;
 use super::life::{Birth, Life, Stopped, Why};
 
-/// The parent of all kernel threads but the idle tasks.
+/// The parent of all kernel threads except the idle tasks.
 const KTHREADD: i32 = 2;
 
-/// Whether no task can have been behind what ended the sleep of `known`: a waking in a hard
-/// interrupt. A softirq carries what another task sends. Without a waking, the interrupt is the one
-/// by which another CPU had it queued, whoever acted there.
+/// Whether no task can have caused the end of the sleep of `known`: the waking came in a hard
+/// interrupt. A softirq carries what another task sends. Without a waking, the interrupt is the IPI
+/// by which another CPU had the task queued, for an unknown reason.
 fn alone(known: &TaskState) -> bool {
     known.waking.is_some() && known.waker.context == Context::Hardirq
 }
 
-/// Writes lives down.
+/// Records the lives of tasks.
 #[derive(Debug)]
 pub(super) struct Watch<'h> {
     history: &'h History,
-    /// Each task's, by index.
+    /// The life of each task, by index.
     pub(super) lives: Vec<Life>,
-    /// Threads that do only what the scheduler decides.
+    /// Threads that only carry out the scheduler's decisions.
     own: Vec<bool>,
-    /// What no event tells.
+    /// What no event records.
     pub(super) natures: Natures,
-    /// How much of [`Natures::synchrony`] is past.
+    /// How many entries of [`Natures::synchrony`] are in the past.
     synced: usize,
-    /// Tasks by tid, where synchrony is told.
+    /// Tasks by tid, if synchrony is known.
     tids: HashMap<i32, usize>,
-    /// CPUs that went off or came back.
+    /// CPUs that went offline or came back.
     pub(super) hotplug: Vec<Hotplug>,
-    /// What had to be taken for something.
+    /// What had to be assumed.
     pub(super) tally: Tally,
 }
 
-/// What had to be taken for something.
+/// Counts of what had to be assumed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
-    /// Sleeps that an interrupt ended, and how long they were together.
+    /// Sleeps that an interrupt ended, and their total length.
     pub(super) timed: (u64, Span),
-    /// Sleeps of which the source does not tell who ended them, or who had not been seen running.
+    /// Sleeps with an unknown waker, or with a waker that had not been seen running.
     pub(super) unknown_wakers: u64,
-    /// Wakings by whoever was current: the source does not tell interrupts from tasks.
+    /// Wakings by the current task, where the source does not distinguish interrupts from tasks.
     pub(super) unclear: u64,
-    /// Waits for threads of the scheduler's own, which are no work.
+    /// Waits for threads of the scheduler, which are not work.
     pub(super) own: u64,
     /// How often events were lost.
     pub(super) losses: u64,
-    /// Parts of tasks' lives of which nothing is known, and how long they were together.
+    /// Unknown parts of tasks' lives, and their total length.
     pub(super) unknown: (u64, Span),
-    /// Tasks that were seen running before anything told that they came.
+    /// Tasks that were seen running before any event recorded their creation.
     pub(super) unannounced: u64,
-    /// Changes of cgroup, of which only the first is kept.
+    /// Changes of cgroup; only the first cgroup of a task is kept.
     pub(super) regrouped: u64,
-    /// How often a quota held somebody back, and how long together.
+    /// How often a quota throttled a task, and the total time.
     pub(super) held: (u64, Span),
-    /// Some run in a real-time or deadline class.
+    /// Some tasks run in a real-time or deadline class.
     pub(super) realtime: bool,
 }
 
@@ -73,7 +73,7 @@ impl<'h> Watch<'h> {
         let stopper = |name: &str| name.starts_with("migration/");
         let mut own: Vec<bool> =
             history.tasks().map(|(_, task)| stopper(history.name(task.name))).collect();
-        // A simulated History begins with nobody but its scheduler's own threads asleep.
+        // A simulated History begins with only its scheduler's own threads asleep.
         if is_simulated(history)
             && let Some(start) = &history.head.start
             && start.past.is_none()
@@ -96,7 +96,7 @@ impl<'h> Watch<'h> {
         }
     }
 
-    /// Of a task that is part of the work.
+    /// The index of a task that is part of the work.
     fn index(&self, task: TaskId) -> Option<usize> {
         task.index().filter(|&index| self.own.get(index) == Some(&false))
     }
@@ -105,7 +105,7 @@ impl<'h> Watch<'h> {
         task.index().is_some_and(|index| self.own.get(index) == Some(&true))
     }
 
-    /// `task` came to run or to wait.
+    /// `task` now runs or waits.
     fn came(&mut self, state: &State, index: usize, known: &TaskState) {
         let now = state.now();
         let life = &mut self.lives[index];
@@ -126,10 +126,10 @@ impl<'h> Watch<'h> {
         life.born |= known.origin == Origin::Fork && waits(known);
     }
 
-    /// Nobody has seen it act before.
+    /// It is seen to act for the first time.
     fn comes_in(&mut self, state: &State, index: usize, known: &TaskState) {
         let (now, begin) = (state.now(), self.history.window().from);
-        // Whoever is new is placed as seen from the CPU of its creator.
+        // A new task is placed as seen from the CPU of its creator.
         let from = match (waits(known), known.origin, known.cpu) {
             (true, Origin::Fork, _) | (.., None) => known.waker_cpu,
             (.., Some(cpu)) => cpu,
@@ -137,7 +137,7 @@ impl<'h> Watch<'h> {
         let outside = alone(known);
         let at = match (waits(known), known.origin) {
             _ if now == begin => begin,
-            // Where forks are told, who is new without one comes from outside.
+            // If forks are recorded, a new task without a fork comes from outside.
             (true, Origin::Fork) if self.history.head.carries.has(Carries::FORKS) => now,
             (true, _) if self.acts(state, known.waker, index).is_some() => return,
             (true, _) => known.waking.map_or(now, |at| at.clamp(begin, now)),
@@ -156,7 +156,8 @@ impl<'h> Watch<'h> {
         life.asleep += if outside { at - begin } else { Span::ZERO };
     }
 
-    /// It was woken: by a task, which then put a token, or by something that takes its time.
+    /// It was woken: by a task, which then put a token, or by a timer or another cause that takes
+    /// time.
     fn awakes(&mut self, state: &State, index: usize, known: &TaskState, stopped: Stopped) {
         let now = state.now();
         if known.waker.task.is_some_and(|waker| self.is_own(waker)) {
@@ -194,7 +195,7 @@ impl<'h> Watch<'h> {
         self.lives[index].act(now, step);
     }
 
-    /// It runs although nothing told that it wanted to.
+    /// It runs although no event recorded that it wanted to.
     fn appears(&mut self, now: Time, index: usize, stopped: Stopped) {
         if stopped.why == Why::Unsaid {
             return; // then it had only been preempted
@@ -205,8 +206,8 @@ impl<'h> Watch<'h> {
         self.lives[index].act(now, Step::Sleep(Variate::Fixed(span)));
     }
 
-    /// Lets `by`, if that is a task that runs, wake the sleeper or bring it into the world: then
-    /// through this pipe.
+    /// Makes `by`, if it is a running task, wake the sleeper or fork it; returns the pipe for a
+    /// wakeup.
     fn acts(&mut self, state: &State, by: By, sleeper: usize) -> Option<PipeId> {
         let waker = by.task.filter(|_| !by.in_interrupt()).and_then(|waker| self.index(waker))?;
         if waker == sleeper || state.task(TaskId::nth(waker)).phase != Phase::Running {
@@ -234,7 +235,7 @@ impl<'h> Watch<'h> {
         Some(pipe)
     }
 
-    /// Whose wakers are about to sleep at this time.
+    /// Which tasks have wakers that are about to sleep at this time.
     fn synchronise(&mut self, now: Time) {
         while let Some(it) = self.natures.synchrony.get(self.synced).filter(|it| it.at <= now) {
             self.synced += 1;
@@ -244,7 +245,7 @@ impl<'h> Watch<'h> {
         }
     }
 
-    /// `task` is being woken: its waker acts now, however long it takes until it is queued.
+    /// `task` is being woken: its waker acts now, even if the task is queued much later.
     fn waking(&mut self, state: &State, entry: &Entry, task: TaskId) {
         let Some(index) = self.index(task) else { return };
         self.lives[index].waking = true;
@@ -262,7 +263,7 @@ impl<'h> Watch<'h> {
         }
     }
 
-    /// A quota holds it back no longer.
+    /// A quota no longer throttles it.
     fn release(&mut self, index: usize, now: Time) {
         let held = self.lives[index].release(now);
         self.tally.held.0 += u64::from(held > Span::ZERO);
@@ -293,7 +294,7 @@ impl<'h> Watch<'h> {
     }
 }
 
-/// Whether it wants to run and does not, be it that a quota holds it back.
+/// Whether it wants to run and does not, including because a quota throttles it.
 fn waits(known: &TaskState) -> bool {
     known.phase.wants_to_run() && known.phase != Phase::Running
 }

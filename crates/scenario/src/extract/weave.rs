@@ -1,4 +1,5 @@
-//! From the lives of tasks to a workload: numbers of tasks and sets of CPUs become those of it.
+//! From the lives of tasks to a workload: numbers of tasks and sets of CPUs become the workload's
+//! own.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +19,11 @@ use super::life::{Birth, Life, pipe_of, taker};
 use super::watch::Watch;
 use super::{Extracted, Options, Wakers, is_part, is_simulated, said};
 
-/// Wakings are too few where more than one in so many wakeups lacks one. Only lost events take some
-/// away where they were recorded all the time.
+/// Wakings do not suffice if more than one in this many wakeups lacks one. If they were recorded
+/// all the time, only lost events remove some.
 const LACKING: u64 = 100;
 
-/// The workload of those who were seen to act.
+/// The workload of the tasks that were seen to act.
 pub(super) fn weave(history: &History, options: &Options<'_>, watch: Watch<'_>) -> Extracted {
     let whom = Awaited::of(history, options, &watch);
     let Watch { mut lives, mut hotplug, tally, natures, .. } = watch;
@@ -65,22 +66,22 @@ pub(super) fn weave(history: &History, options: &Options<'_>, watch: Watch<'_>) 
     extracted
 }
 
-/// A workload in the making.
+/// A workload under construction.
 struct Loom<'a> {
     history: &'a History,
     options: &'a Options<'a>,
     natures: Natures,
     whom: Awaited,
-    /// Whose ends the simulation needs.
+    /// The tasks that must end in the simulation.
     kept: Vec<bool>,
     ids: Ids,
     groups: Groups,
     workload: Workload,
     done: MarkId,
     work: Span,
-    /// Tasks that go by their names to the CPU where they were seen.
+    /// Tasks that are bound by name to the CPU where they were seen.
     pinned: usize,
-    /// When the last that is waited for ran for the last time.
+    /// When the last awaited task ran for the last time.
     last: Time,
 }
 
@@ -159,8 +160,8 @@ impl<'a> Loom<'a> {
             self.last = self.last.max(life.last);
         }
         if let Some(stopped) = life.stopped {
-            // It goes on sleeping: load that has blocked counts in some schedulers, and load that
-            // is gone does not. A simulation ends with those for whom it waits, so they must end.
+            // It continues to sleep: blocked load counts in some schedulers, and the load of an
+            // ended task does not. A simulation ends when the awaited tasks end, so these must end.
             steps.push(match self.kept[index] {
                 true => Step::Sleep(Variate::Fixed(self.history.window().to - stopped.at)),
                 false => Step::Get(pipe_of(self.ids.template(index), PipeId(0))),
@@ -170,8 +171,8 @@ impl<'a> Loom<'a> {
     }
 }
 
-/// Whether wakings tell who woke the awaited tasks. One that was woken first may have been before
-/// the recording began, so only those wakeups count that end a sleep which began in it.
+/// Whether the wakers of the awaited tasks are known. The first wakeup of a task may belong to a
+/// waking before the recording, so only wakeups that end a sleep within the recording count.
 fn wakers(history: &History, lives: &[Life], awaited: &[bool]) -> Wakers {
     if !history.head.carries.has(Carries::WAKINGS) {
         return Wakers::Untold;
@@ -185,7 +186,8 @@ fn wakers(history: &History, lives: &[Life], awaited: &[bool]) -> Wakers {
     }
 }
 
-/// A simulation ends when no awaited task is left: so it waits for whoever has yet to fork one.
+/// A simulation ends when no awaited task is left, so it also waits for tasks that have yet to fork
+/// one.
 fn kept(lives: &[Life], awaited: &[bool]) -> Vec<bool> {
     let mut parents = vec![None; lives.len()];
     for (parent, life) in lives.iter().enumerate() {
@@ -216,8 +218,8 @@ fn machine_of(history: &History) -> Machine {
     machine
 }
 
-/// A pipe of a task: for wakers who are about to sleep, or for all others. Where these wake several
-/// at once they are not preempted in between, as at a barrier.
+/// A pipe of a task: for wakers that are about to sleep, or for all others. If a waker about to
+/// sleep wakes several tasks, it is not preempted in between, as at a barrier.
 fn token_pipe(name: String, sync: bool) -> Pipe {
     let (capacity, waiting) = (None, Waiting::Block);
     Pipe { name, capacity, tokens: 0, waiting, sync, at_once: !sync }
@@ -229,12 +231,12 @@ fn known_set(history: &History, mask: MaskId) -> Option<CpuSet> {
     (!known.is_empty() && known != all).then_some(known)
 }
 
-/// `cpu`, or the first where the machine of `count` CPUs has no such CPU.
+/// `cpu`, or the first CPU if the machine of `count` CPUs does not have `cpu`.
 pub(super) fn or_first(cpu: CpuId, count: usize) -> CpuId {
     if cpu.index() < count { cpu } else { CpuId(0) }
 }
 
-/// From numbers of the History to those of the workload.
+/// Maps numbers of the History to those of the workload.
 struct Ids {
     /// Templates, in the order of tasks.
     templates: Vec<u32>,
@@ -271,7 +273,7 @@ impl Ids {
     }
 }
 
-/// Groups by the names of cgroups: a path lies in those that it begins with.
+/// Groups by the names of cgroups: a path lies within every path that is a prefix of it.
 #[derive(Default)]
 struct Groups(BTreeMap<String, GroupId>);
 
@@ -299,5 +301,5 @@ impl Groups {
     }
 }
 
-/// Deepest cgroup that is told from the one it is in.
+/// The deepest cgroup level that is kept apart from its parent.
 const DEPTH: usize = 32;

@@ -1,4 +1,4 @@
-//! What threads of rt-app do: each event as steps.
+//! The programs of rt-app's threads: each event as steps.
 
 use wastenot_model::Span;
 use wastenot_model::workload::{
@@ -11,14 +11,14 @@ use crate::scenario::fields::{expected, integer, table, text};
 use crate::scenario::names::Kind;
 use crate::scenario::node::{Node, Wrong, wrong};
 
-/// Names of events. A number or word may follow, since keys of strict JSON are unique.
+/// Names of events. A number or word may follow, since keys in strict JSON are unique.
 const EVENTS: &[&str] = &[
     "runtime", "run", "sleep", "timer", "lock", "unlock", "wait", "signal", "broad", "sync",
     "barrier", "suspend", "resume", "sem_post", "sem_wait", "yield", "fork", "memrun", "mem",
     "iorun",
 ];
 
-/// Longest time of an event, in microseconds.
+/// The longest time of an event, in microseconds.
 const MICROSECONDS: i64 = 1_000_000_000_000;
 
 /// The steps of one kind of thread.
@@ -26,9 +26,9 @@ pub(super) struct Events<'a> {
     thread: &'a str,
     instances: u32,
     pub(super) steps: Vec<Step>,
-    /// Where each stands.
+    /// The line of each step.
     pub(super) lines: Vec<usize>,
-    /// Barriers that it has reached already: it is one party however often it comes.
+    /// Barriers that this thread has already reached: it counts as one party at each.
     reached: Vec<BarrierId>,
 }
 
@@ -37,7 +37,7 @@ impl<'a> Events<'a> {
         let (steps, lines, reached) = (Vec::new(), Vec::new(), Vec::new());
         Events { thread, instances, steps, lines, reached }
     }
-    /// Whether the mutex was taken last, rather than given back.
+    /// Whether the last step for the mutex took it, and did not release it.
     fn holds(&self, mutex: LockId) -> bool {
         let mut steps = self.steps.iter().rev();
         let last = steps.find(|step| [Step::Lock(mutex), Step::Unlock(mutex)].contains(step));
@@ -80,7 +80,8 @@ impl Import {
                 let (condition, mutex) = self.condition_and_mutex(node)?;
                 let wait = [Step::Unlock(mutex), Step::Await(condition), Step::Lock(mutex)];
                 let sync = std::iter::once(Step::Signal(condition)).chain(wait);
-                // The tutorial has the event take the mutex; the examples hold it already.
+                // In the tutorial the event takes the mutex; in the examples the thread already
+                // holds it.
                 let (before, after) = match events.holds(mutex) {
                     true => (None, None),
                     false => (Some(Step::Lock(mutex)), Some(Step::Unlock(mutex))),
@@ -125,17 +126,17 @@ impl Import {
         if mode != "absolute" {
             self.note("timers that begin anew after a miss: all catch up, as `absolute` ones do");
         }
-        // A period of zero switches the timer off.
+        // A period of zero disables the timer.
         let beat = (period > 0).then(|| Step::Beat(Span::us(period as u64)));
         Ok(beat.into_iter().collect())
     }
 
-    /// What suspended threads wait for: the name of a thread, or another one that several use.
+    /// What suspended threads wait for: the name of a thread, or a name that several threads use.
     fn suspension(&mut self, name: &str, at: usize) -> Result<ConditionId, Wrong> {
         self.condition(&format!("suspended:{name}"), at)
     }
 
-    /// Every thread that comes to a barrier is one of its parties.
+    /// Every thread that reaches a barrier is one of its parties.
     fn party(&mut self, name: &str, at: usize, events: &mut Events) -> Result<Step, Wrong> {
         let barrier = match self.names.known(Kind::Barrier, name) {
             Some(barrier) => BarrierId(barrier),
@@ -192,14 +193,14 @@ impl Import {
     }
 }
 
-/// Microseconds.
+/// A time in microseconds.
 fn length(node: &Node, key: &str) -> Result<Variate, Wrong> {
     let key = shown(key);
     let length = integer(node, &key, 0..=MICROSECONDS)?;
     Ok(Variate::Fixed(Span::us(length as u64)))
 }
 
-/// A name, or an object that holds it as `ref`.
+/// A name, or an object with the name under `ref`.
 fn reference(node: &Node) -> Result<&str, Wrong> {
     match table(node, "signal") {
         Ok((_, of)) => {

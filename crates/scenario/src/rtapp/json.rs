@@ -1,9 +1,9 @@
-//! JSON as rt-app's files are written: with comments, commas too many or too few, keys that come
-//! twice, and values that are left out.
+//! JSON as rt-app's files use it: with comments, superfluous or missing commas, repeated keys, and
+//! missing values.
 
 use crate::scenario::node::{Entry, Node, Table, Value, Wrong, wrong};
 
-/// How deep objects may nest.
+/// The maximum nesting depth of objects.
 const DEPTH: usize = 32;
 
 /// Reads one object.
@@ -37,7 +37,7 @@ impl Reader<'_> {
         wrong(self.at, what, "see rt-app's doc/tutorial.txt for how its files are written")
     }
 
-    /// Over blanks and comments.
+    /// Skips blanks and comments.
     fn space(&mut self) -> Result<(), Wrong> {
         loop {
             let rest = self.rest();
@@ -56,7 +56,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Over this character, if it is next.
+    /// Skips this character, if it is next.
     fn take(&mut self, char: char) -> Result<bool, Wrong> {
         self.space()?;
         let is = self.peek() == Some(char);
@@ -106,7 +106,7 @@ impl Reader<'_> {
         Ok(Table { entries })
     }
 
-    /// Escapes stand for themselves: names need none.
+    /// Escaped characters stand for themselves: names need no other escapes.
     fn string(&mut self) -> Result<String, Wrong> {
         self.at += 1;
         let mut text = String::new();

@@ -1,7 +1,7 @@
 //! Workloads of rt-app, as its tutorial describes them (scheduler-tools/rt-app, doc/tutorial.txt).
 //!
-//! What a simulation has no use for is left out, and every import says what it left out. Threads
-//! that loop for ever run until the duration is over.
+//! Settings that a simulation cannot use are left out, and every import reports them. Threads that
+//! loop for ever run until the duration is over.
 
 mod events;
 mod json;
@@ -22,24 +22,24 @@ use crate::scenario::{Choice, Scenario, USUAL_LIMIT, Variant, stem};
 use events::Events;
 use wastenot_model::nearest;
 
-/// What a file of rt-app describes.
+/// The contents of an rt-app file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RtApp {
-    /// What it is called: the file's name without its ending.
+    /// Its name: the file's name without its extension.
     pub name: String,
-    /// Where it runs.
+    /// The machine.
     pub machine: Machine,
     /// Its threads.
     pub workload: Workload,
-    /// Its duration; `None` where it runs until all threads have ended.
+    /// Its duration; `None`: until all threads have ended.
     pub limit: Option<Span>,
-    /// What was left out or taken for granted, a sentence each.
+    /// What was left out or assumed, one sentence each.
     pub notes: Vec<String>,
 }
 
 impl RtApp {
-    /// A scenario of one variant: this under a scheduler. Nothing of it varies, so that one seed
-    /// does.
+    /// A scenario with one variant: this workload under a scheduler. Nothing in it is random, so
+    /// one seed is enough.
     pub fn scenario(self, scheduler: Choice) -> Scenario {
         let RtApp { name, machine, workload, limit, notes } = self;
         let (costs, limit) = (Costs::default(), limit.unwrap_or(USUAL_LIMIT));
@@ -50,21 +50,21 @@ impl RtApp {
     }
 }
 
-/// Longest file that is read.
+/// The maximum size of a file.
 const BYTES: usize = 1024 * 1024;
-/// Most threads.
+/// The maximum number of threads.
 const THREADS: i64 = TASKS as i64;
-/// Where threads run whose file names no CPU beyond it, and nobody another machine.
+/// The default machine, if the file names no CPU beyond it and the caller names no machine.
 const USUAL_MACHINE: &str = "smp4";
 
-/// Reads a file of rt-app. `file` is its name in messages. Files do not say what they run on: if
-/// `machine` does not either, it has as many CPUs as they name, and four at least.
+/// Reads an rt-app file. `file` is the file's name in messages. Such files do not name a machine:
+/// without `machine`, it has as many CPUs as they name, and at least four.
 pub fn from_rtapp(file: &str, text: &str, machine: Option<Machine>) -> Result<RtApp, Error> {
     let read = read(stem(file), text, machine);
     read.map_err(|wrong| wrong.into_error(file, text))
 }
 
-/// Whether a file is rather one of rt-app than a scenario: JSON, maybe after a comment.
+/// Whether a file is of rt-app and not a scenario: JSON, possibly after a comment.
 pub fn is_rtapp(file: &str, text: &str) -> bool {
     let begin = text.trim_start_matches('\u{feff}').trim_start();
     file.ends_with(".json") || begin.starts_with('{') || begin.starts_with('/')
@@ -96,7 +96,7 @@ fn read(name: &str, text: &str, machine: Option<Machine>) -> Result<RtApp, Wrong
     Ok(RtApp { name: name.into(), machine, workload, limit, notes })
 }
 
-/// Keys that say how a thread or phase is scheduled, with what becomes of them.
+/// Scheduling properties of a thread or phase, and how each is handled.
 const PROPERTIES: &[(&str, Property)] = &[
     ("instance", Property::Thread),
     ("delay", Property::Thread),
@@ -117,24 +117,24 @@ const PROPERTIES: &[(&str, Property)] = &[
     ("numa_nodes_membind", Property::LeftOut("where memory is bound")),
 ];
 
-/// What becomes of a property.
+/// How a property is handled.
 #[derive(Clone, Copy)]
 enum Property {
-    /// Read where threads and phases are.
+    /// Read together with threads and phases.
     Thread,
-    /// Only ordinary scheduling is.
+    /// Only ordinary scheduling is accepted.
     Policy,
     /// Left out.
     LeftOut(&'static str),
 }
 
-/// A workload in the making.
+/// A workload under construction.
 #[derive(Default)]
 struct Import {
     workload: Workload,
-    /// What it is to run on, if that was said.
+    /// The machine, if the caller named one.
     machine: Option<Machine>,
-    /// The last CPU that was named.
+    /// The highest CPU that was named.
     last: CpuId,
     names: Names,
     lines: Lines,
@@ -146,7 +146,7 @@ impl Import {
         self.notes.insert(format!("left out: {what}"));
     }
 
-    /// The machine that was named, or one that has the CPUs that were.
+    /// The machine of the caller, or one that has all CPUs that the file names.
     fn machine(&mut self) -> Result<Machine, Wrong> {
         if let Some(machine) = self.machine.take() {
             return Ok(machine);
@@ -185,7 +185,7 @@ impl Import {
         }
     }
 
-    /// The duration; all else concerns the program rt-app itself.
+    /// The duration; all other keys are about the program rt-app itself.
     fn global(&mut self, node: &Node) -> Result<Option<Span>, Wrong> {
         let (_, global) = table(node, "global")?;
         let mut limit = None;
@@ -230,7 +230,7 @@ impl Import {
         Ok(())
     }
 
-    /// One kind of thread; gives where its steps stand.
+    /// One kind of thread; returns the lines of its steps.
     fn thread(
         &mut self,
         n: usize,
@@ -276,7 +276,7 @@ impl Import {
         for Entry { key, at, node } in &phases.entries {
             let (_, phase) = table(node, key)?;
             let Some(times) = loops(phase, 1)? else { continue };
-            // A phase without CPUs has those of its thread.
+            // A phase without CPUs has the CPUs of its thread.
             if let Some(node) = phase.get("cpus").or(thread.get("cpus")).filter(|_| some_bound) {
                 let cpus = self.cpus(node)?;
                 let set = self.workload.affinity(cpus);
@@ -365,7 +365,7 @@ fn property(key: &str) -> Option<Property> {
     PROPERTIES.iter().find(|(name, _)| *name == key).map(|(_, property)| *property)
 }
 
-/// How often: `None` for not at all, `Some(None)` for ever.
+/// The number of loops: `None` for not at all, `Some(None)` for ever.
 fn loops(of: &Table, default: i64) -> Result<Option<Option<u32>>, Wrong> {
     let most = i64::from(u32::MAX);
     let times = of.get("loop").map_or(Ok(default), |node| integer(node, "loop", -1..=most))?;

@@ -1,4 +1,4 @@
-//! One variant: its machine, costs, scheduler and workload, once its text is final.
+//! Builds one variant, once its text is final: its machine, costs, scheduler and workload.
 
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Group, GroupId, Quota, Waiting};
@@ -11,10 +11,10 @@ use super::schema::{BARRIER, COSTS, GROUP, LOCK, PIPE, SCENARIO};
 use super::{Choice, Fits, Unfit, Variant, hotplug, program, tasks, verify};
 use crate::ambient;
 
-/// Most tasks that all variants together launch.
+/// The maximum number of tasks that all variants together launch.
 const TASKS: usize = 200_000;
 
-/// Reads variants, and what they have in common only once.
+/// Reads variants; what they share is read only once.
 pub(super) struct Variants<'a> {
     fits: &'a Fits<'a>,
     instead: Option<&'a Machine>,
@@ -24,7 +24,7 @@ pub(super) struct Variants<'a> {
 }
 
 impl<'a> Variants<'a> {
-    /// On another machine, if there is one `instead`.
+    /// Variants on the machine `instead`, if it is given, in place of their own.
     pub(super) fn new(fits: &'a Fits<'a>, instead: Option<&'a Machine>) -> Variants<'a> {
         Variants { fits, instead, machine: None, tasks: 0, budget: verify::Budget::default() }
     }
@@ -52,7 +52,7 @@ impl<'a> Variants<'a> {
         Ok(Variant { name: name.into(), costs, workload, scheduler, machine })
     }
 
-    /// Variants mostly run on one machine.
+    /// The machine of a variant. Variants mostly share one, so it is cached.
     fn machine(&mut self, node: &Node) -> Result<Machine, Wrong> {
         let name = text(node, "machine")?;
         if let Some((known, machine)) = &self.machine
@@ -67,7 +67,7 @@ impl<'a> Variants<'a> {
     }
 }
 
-/// What runs beside. How late interrupts come `[costs]` says, if it does.
+/// The ambient load. The latency of its interrupts comes from `[costs]`, if set there.
 fn beside(fields: &Fields, costs: &mut Costs, draft: &mut tasks::Draft) -> Result<(), Wrong> {
     let Some(node) = fields.get("ambient") else { return Ok(()) };
     let error = |help| wrong(node.at, expected(node, "ambient", "").what, help);
@@ -129,7 +129,7 @@ fn costs(fields: &Fields) -> Result<Costs, Wrong> {
     Ok(costs)
 }
 
-/// Speeds near zero would make runs that never end.
+/// Speeds near zero would make runs that take nearly for ever.
 fn speed(node: &Node, key: &str) -> Result<f64, Wrong> {
     let speed = number(node, key)?;
     let fits = (0.1..=1.0).contains(&speed).then_some(speed);
@@ -221,7 +221,8 @@ fn parent(node: &Node) -> Result<Option<(usize, &str)>, Wrong> {
     Ok(fields.text("parent")?.map(|name| (fields.get("parent").map_or(0, |n| n.at), name)))
 }
 
-/// Nesting as deep as anyone nests cgroups, and no group within itself.
+/// Checks that groups nest no deeper than cgroups do in practice, and that no group is within
+/// itself.
 fn check_ancestors(workload: &Workload, group: usize, at: usize) -> Result<(), Wrong> {
     const DEPTH: usize = 16;
     let mut above = Some(group);

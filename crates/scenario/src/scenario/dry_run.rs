@@ -1,9 +1,9 @@
-//! A run on as many CPUs as there are tasks, in no time: whoever then waits for ever would wait
-//! for ever on any machine.
+//! A run on as many CPUs as there are tasks, in zero time: a task that waits for ever in it would
+//! wait for ever on any machine.
 //!
-//! Tasks do a step each in turn. Since no time passes, a signal that nobody waits for is kept for
-//! whoever waits next, so that only waiting that no timing ends is called a deadlock. Locks taken
-//! in contrary orders are found where the turns meet them.
+//! Tasks take turns, one step each. Since no time passes, a signal without a waiter is kept for the
+//! next waiter, so that only a wait that ends under no timing is reported as a deadlock. Locks
+//! taken in opposite orders are found if the turns bring them together.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ use super::node::{Wrong, wrong};
 use super::program::FOREVER;
 use super::verify::Lines;
 
-/// Steps that all variants of a scenario may still take; what would take longer is not tried.
+/// The steps left for all variants of a scenario; a run that needs more is not checked.
 pub(crate) struct Budget {
     steps: u32,
 }
@@ -25,9 +25,9 @@ impl Default for Budget {
     }
 }
 
-/// Steps of one variant.
+/// The steps of one variant.
 const STEPS: u32 = 400_000;
-/// Tasks that live at a time.
+/// The maximum number of tasks that are alive at a time.
 const TASKS: usize = 20_000;
 
 /// Refuses a workload in which awaited tasks wait for ever.
@@ -47,14 +47,14 @@ pub(super) fn run(workload: &Workload, lines: &Lines, budget: &mut Budget) -> Re
     Ok(())
 }
 
-/// A task: where it is in its program.
+/// A task: its position in its program.
 struct Task {
     template: usize,
     at: usize,
-    /// Open loops and how often they are still to be done; `None` is for ever.
+    /// Open loops and their rounds left; `None` is for ever.
     loops: Vec<Option<u32>>,
     parent: Option<usize>,
-    /// Children that live, and those that ended without having been waited for.
+    /// Children that are alive, and those that ended before they were waited for.
     living: u32,
     ended: u32,
     waits: Option<Wait>,
@@ -74,7 +74,7 @@ enum Wait {
     Nothing,
 }
 
-/// A condition: who waits, signals kept, and whether a broadcast was.
+/// A condition: its waiters, signals kept, and whether a broadcast was made.
 #[derive(Default)]
 struct Condition {
     waiting: VecDeque<usize>,
@@ -82,7 +82,7 @@ struct Condition {
     open: bool,
 }
 
-/// A pipe: tokens in it, who waits for one, who for room.
+/// A pipe: its tokens, the tasks that wait for one, and those that wait for room.
 #[derive(Default)]
 struct Pipe {
     tokens: u32,
@@ -90,7 +90,7 @@ struct Pipe {
     givers: VecDeque<usize>,
 }
 
-/// A lock: who holds it, who waits.
+/// A lock: its holder and its waiters.
 #[derive(Default)]
 struct Lock {
     held: Option<usize>,
@@ -131,7 +131,7 @@ impl<'a> Run<'a> {
             Task { template, at: 0, loops: Vec::new(), parent, living: 0, ended: 0, waits: None };
         self.tasks.push(task);
         let task = self.tasks.len() - 1;
-        // Who runs for ever without a word to anybody neither helps nor hinders.
+        // A task that runs for ever without affecting another one cannot change the result.
         match keeps_to_itself(&self.workload.templates[template].program) {
             true => self.tasks[task].waits = Some(Wait::Nothing),
             false => self.ready.push_back(task),
@@ -219,7 +219,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A task without children does not wait.
+    /// A wait for a child; a task without children does not wait.
     fn wait_one(&mut self, task: usize) -> Option<Wait> {
         let task = &mut self.tasks[task];
         match (task.ended, task.living) {
@@ -278,7 +278,7 @@ impl<'a> Run<'a> {
             of.takers.push_back(task);
             return Some(Wait::Token(pipe));
         }
-        // Whoever waits for room puts its token where this one was.
+        // A task that waits for room puts its token into the free place.
         match of.givers.pop_front() {
             Some(giver) => self.wake(giver),
             None => of.tokens -= 1,
@@ -313,7 +313,7 @@ impl<'a> Run<'a> {
         None
     }
 
-    /// Nobody can do anything any more: those who are waited for should have ended.
+    /// No task can continue: the awaited tasks should have ended.
     fn stalled(&self, lines: &Lines) -> Result<(), Wrong> {
         let stuck = |task: &&Task| {
             let awaited = self.workload.templates[task.template].awaited;
@@ -363,7 +363,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Whether a program loops for ever without ever meeting anybody.
+/// Whether a program loops for ever without interacting with any other task.
 fn keeps_to_itself(program: &Program) -> bool {
     let alone = |step: &Step| {
         use Step::{

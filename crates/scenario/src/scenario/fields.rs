@@ -1,4 +1,4 @@
-//! Reading a table: each key once, as what it has to be; what nobody asked for is a mistake.
+//! Reads a table: each key once, with its type. A key that no reader asked for is an error.
 
 use wastenot_model::Span;
 
@@ -7,15 +7,15 @@ use super::schema::Section;
 use crate::error::shown;
 use wastenot_model::nearest;
 
-/// Longest time that may be written: anything beyond is a slip of a unit.
+/// The longest time that may be written: a longer one is probably a wrong unit.
 pub(crate) const LONGEST: Span = Span::s(1_000_000);
 
-/// A table while it is read.
+/// A table that is being read.
 pub(crate) struct Fields<'a> {
     section: &'static Section,
     at: usize,
     table: &'a Table,
-    /// Keys beyond those of the section.
+    /// Keys besides those of the section.
     also: Vec<&'static str>,
 }
 
@@ -23,12 +23,12 @@ impl<'a> Fields<'a> {
     pub(crate) fn new(section: &'static Section, at: usize, table: &'a Table) -> Fields<'a> {
         Fields { section, at, table, also: Vec::new() }
     }
-    /// Those of a value that has to be a table.
+    /// The fields of a value that must be a table.
     pub(crate) fn of(section: &'static Section, node: &'a Node) -> Result<Fields<'a>, Wrong> {
         let (at, table) = table(node, section.title)?;
         Ok(Fields::new(section, at, table))
     }
-    /// With these keys besides.
+    /// Allows these keys besides.
     pub(crate) fn and(self, also: impl IntoIterator<Item = &'static str>) -> Fields<'a> {
         Fields { also: also.into_iter().collect(), ..self }
     }
@@ -46,7 +46,7 @@ impl<'a> Fields<'a> {
         debug_assert!(self.keys().any(|known| known == key), "{}: {key}", self.section.title);
         self.table.get(key)
     }
-    /// The value of a key that has to be there; `example` is how it is written.
+    /// The value of a required key; `example` shows its form.
     pub(crate) fn need(&self, key: &'static str, example: &str) -> Result<&'a Node, Wrong> {
         let missing = || {
             let what = format!("{} has no `{key}`", self.section.title);
@@ -74,7 +74,7 @@ impl<'a> Fields<'a> {
     pub(crate) fn number(&self, key: &'static str) -> Result<Option<f64>, Wrong> {
         self.get(key).map(|node| number(node, key)).transpose()
     }
-    /// true or false; false when it is not there.
+    /// true or false; false if the key is absent.
     pub(crate) fn flag(&self, key: &'static str) -> Result<bool, Wrong> {
         self.get(key).map_or(Ok(false), |node| match &node.value {
             Value::Bool(value) => Ok(*value),
@@ -83,16 +83,16 @@ impl<'a> Fields<'a> {
             _ => Err(expected(node, key, "true or false")),
         })
     }
-    /// A table; none when it is not there.
+    /// A table; `None` if the key is absent.
     pub(crate) fn table(&self, key: &'static str) -> Result<Option<(usize, &'a Table)>, Wrong> {
         self.get(key).map(|node| table(node, key)).transpose()
     }
-    /// A list; empty when it is not there.
+    /// A list; empty if the key is absent.
     pub(crate) fn list(&self, key: &'static str) -> Result<&'a [Node], Wrong> {
         self.get(key).map_or(Ok(&[]), |node| list(node, key))
     }
 
-    /// Complains about a key that is not of the section.
+    /// Reports a key that the section does not have.
     pub(crate) fn check(&self) -> Result<(), Wrong> {
         let unknown = |key: &str| !self.keys().any(|known| known == key);
         let Some(entry) = self.table.entries.iter().find(|entry| unknown(&entry.key)) else {
@@ -107,7 +107,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// That `key` should be something else.
+/// The error that `key` should be something else.
 pub(crate) fn expected(node: &Node, key: &str, what: &str) -> Wrong {
     let written =
         node.word().map_or_else(|| node.kind().to_owned(), |w| format!("`{}`", shown(&w)));
@@ -177,7 +177,7 @@ pub(crate) fn read_span(text: &str) -> Result<Span, String> {
     }
 }
 
-/// A value that was not written.
+/// A default value, as if it were written here.
 pub(crate) fn default_of(at: usize, text: &str) -> Node {
     Node { at, value: Value::Text(text.into()) }
 }

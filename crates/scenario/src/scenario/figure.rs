@@ -1,4 +1,4 @@
-//! Figures: what is measured of which variant, over what, and what one expects.
+//! Figures: what is measured in which variant, what it is divided by, and what value is expected.
 
 use wastenot_model::Span;
 
@@ -9,56 +9,57 @@ use super::schema::{FIGURE, FORMULA, QUANTITY};
 use crate::error::shown;
 use wastenot_model::nearest;
 
-/// A number that a scenario gives: for each seed a quantity, maybe over another, and one of those.
+/// A number that a scenario produces: for each seed a quantity, possibly divided by another; then
+/// one value for all seeds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// What it is called; unique in its scenario.
+    /// Its name; unique in its scenario.
     pub name: String,
-    /// What is measured.
+    /// The quantity.
     pub quantity: Quantity,
-    /// What it is divided by.
+    /// The divisor.
     pub over: Over,
-    /// Which one of the values of all seeds.
+    /// How the values of all seeds become one.
     pub pick: Pick,
-    /// What the source says.
+    /// The value in the source.
     pub published: Option<f64>,
-    /// Where it should lie, both ends included.
+    /// The expected range, both ends included.
     pub band: Option<(f64, f64)>,
-    /// What reasoning predicts.
+    /// The value that a theory predicts.
     pub formula: Option<Formula>,
-    /// Why it is what it is, in a sentence.
+    /// The reason for the expected value, in one sentence.
     pub why: String,
 }
 
 /// A measure of some tasks of a variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quantity {
-    /// What is measured.
+    /// The measure.
     pub measure: Measure,
-    /// Names of tasks (or of marks), `*` standing for anything; `None` is every awaited task (or
+    /// The names of tasks (or of marks), with `*` for any text; `None`: every awaited task (or
     /// every mark).
     pub of: Option<String>,
     /// The variant's name.
     pub variant: String,
-    /// Of marks: only those at most so late.
+    /// For marks: only those with at most this latency.
     pub within: Option<Span>,
-    /// Of waits: which percentile, in thousandths of a percent; `None` is the longest.
+    /// For waits: the percentile, in thousandths of a percent; `None` is the longest.
     pub percentile: Option<u32>,
 }
 
 impl Quantity {
-    /// Whether a task (or mark) of this name is meant.
+    /// Whether the quantity includes a task (or mark) with this name.
     pub fn covers(&self, name: &str, awaited: bool) -> bool {
         self.of.as_ref().map_or(awaited, |pattern| covers(pattern.as_bytes(), name.as_bytes()))
     }
 }
 
-/// What a figure is divided by.
+/// The divisor of a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Over {
     /// Nothing: times are in nanoseconds.
     Nothing,
-    /// Another quantity, of the same seed.
+    /// Another quantity, for the same seed.
     Quantity(Quantity),
     /// A length of time.
     Span(Span),
@@ -69,30 +70,30 @@ pub enum Over {
 /// A prediction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Formula {
-    /// What it gives here.
+    /// Its value.
     pub value: f64,
     /// The formula; may be empty.
     pub text: String,
 }
 
-/// One of the values of all seeds.
+/// How the values of all seeds become one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pick {
-    /// The one in the middle.
+    /// The median.
     Median,
     /// The smallest.
     Min,
     /// The largest.
     Max,
-    /// Largest over smallest.
+    /// The largest over the smallest.
     Spread,
     /// The mean.
     Mean,
-    /// The share of seeds with at least this.
+    /// The share of seeds with at least this value.
     ShareAtLeast(f64),
 }
 
-/// What can be measured of a run.
+/// The measures of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Measure {
     /// See [`MEASURES`].
@@ -138,43 +139,39 @@ pub const MEASURES: &[(Measure, &str, &str)] = &[
     (Measure::Completion, "completion", "time at which the last of them ended"),
     (Measure::FirstCompletion, "first-completion", "time at which the first of them ended"),
     (Measure::CpuTime, "cpu-time", "CPU time that they used"),
-    (Measure::Share, "share", "CPU time that they used over the time that the run took"),
+    (Measure::Share, "share", "CPU time that they used, divided by the time of the run"),
     (Measure::Slice, "slice", "mean time from being switched in to being switched out"),
     (Measure::Switches, "switches", "how often they were switched in"),
-    (
-        Measure::Wait,
-        "wait",
-        "how long they waited to run, from queued to running: the longest wait, or a `percentile`",
-    ),
-    (Measure::Migrations, "migrations", "how often they were moved to another CPU"),
-    (Measure::RemoteMigrations, "remote-migrations", "how often to another node"),
+    (Measure::Wait, "wait", "the longest time from queued to running, or its `percentile`"),
+    (Measure::Migrations, "migrations", "how often they migrated to another CPU"),
+    (Measure::RemoteMigrations, "remote-migrations", "how often they migrated to another node"),
     (
         Measure::BusyWakeups,
         "busy-wakeups",
-        "how often they were woken onto a busy CPU while one that they may use was idle",
+        "how often they were woken onto a busy CPU while a CPU that they may use was idle",
     ),
     (
         Measure::PrevIdleWakeups,
         "prev-idle-wakeups",
-        "how many of those were while their previous CPU was idle",
+        "how many of those wakeups came while their previous CPU was idle",
     ),
-    (Measure::Marks, "marks", "how many moments were marked"),
-    (Measure::Jobs, "jobs", "under real-time schedulers: jobs that were complete or overdue"),
-    (Measure::Missed, "missed", "how many of those were late"),
-    (Measure::Tardiness, "tardiness", "how late the latest of them was"),
-    (Measure::Response, "response", "the longest time from a job's release until it was complete"),
-    (Measure::Waste, "waste", "CPU time that CPUs were idle while tasks waited elsewhere; of all"),
-    (Measure::Tasks, "tasks", "how many there were"),
+    (Measure::Marks, "marks", "the number of marks"),
+    (Measure::Jobs, "jobs", "under real-time schedulers: jobs that completed or were overdue"),
+    (Measure::Missed, "missed", "how many of those jobs were late"),
+    (Measure::Tardiness, "tardiness", "the maximum lateness of a job"),
+    (Measure::Response, "response", "the longest time from a job's release to its completion"),
+    (Measure::Waste, "waste", "idle CPU time while tasks waited elsewhere; of all tasks"),
+    (Measure::Tasks, "tasks", "the number of tasks"),
 ];
 
 /// Every pick and its meaning.
 pub const PICKS: &[(&str, &str)] = &[
-    ("median", "the one in the middle"),
+    ("median", "the median"),
     ("min", "the smallest"),
     ("max", "the largest"),
     ("spread", "the largest over the smallest"),
-    ("mean", "their mean"),
-    ("share-at-least 1.6", "the share of seeds with at least so much"),
+    ("mean", "the mean"),
+    ("share-at-least 1.6", "the share of seeds with at least this value"),
 ];
 
 impl Measure {
@@ -258,10 +255,10 @@ fn figure(node: &Node, variants: &[Variant]) -> Result<Figure, Wrong> {
     })
 }
 
-/// What the table says, and where it says nothing, `or`.
+/// The quantity in the table; keys that are absent are taken from `or`.
 fn quantity(fields: &Fields, or: Quantity, variants: &[Variant]) -> Result<Quantity, Wrong> {
     let measure = fields.get("measure").map_or(Ok(or.measure), Measure::read)?;
-    // Tasks are no marks.
+    // A measure of tasks and a measure of marks do not share names.
     let same_kind = (measure == Measure::Marks) == (or.measure == Measure::Marks);
     let of = fields.text("of")?.map(str::to_owned).or(or.of.filter(|_| same_kind));
     let within = fields.span("within")?.or(or.within.filter(|_| measure == Measure::Marks));
@@ -376,8 +373,8 @@ fn pick(node: &Node) -> Result<Pick, Wrong> {
     pick.ok_or_else(|| expected(node, "pick", &forms.join(" | ")))
 }
 
-/// Whether `name` is `pattern`, in which `*` stands for anything. Steps back to the last `*` only,
-/// so that no pattern takes long.
+/// Whether `name` matches `pattern`, in which `*` is any text. Backtracks only to the last `*`, so
+/// that no pattern takes long.
 fn covers(pattern: &[u8], name: &[u8]) -> bool {
     let (mut at, mut from) = (0, 0);
     let mut star = None;

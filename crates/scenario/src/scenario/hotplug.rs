@@ -1,4 +1,4 @@
-//! CPUs that go off and come back: each change has to be one.
+//! CPUs that go offline and come back; each entry must change the state of its CPU.
 
 use wastenot_model::workload::Hotplug;
 use wastenot_model::{CpuId, Machine, Span, Time};
@@ -11,7 +11,7 @@ use crate::error::shown;
 /// A change, and where it is written.
 type Change = (Hotplug, usize);
 
-/// Reads `[[hotplug]]`: in order of time, and none that would be passed over.
+/// Reads `[[hotplug]]`: in order of time, without entries that would have no effect.
 pub(super) fn read(nodes: &[Node], machine: &Machine) -> Result<Vec<Hotplug>, Wrong> {
     let mut changes = Vec::new();
     for node in nodes {
@@ -47,7 +47,7 @@ fn changes_of(
     Ok(both.into_iter().flatten())
 }
 
-/// Whether each CPU is off when it comes back, and is on, with another one, when it goes off.
+/// Checks that each CPU is offline when it comes back, and online, with another one, when it goes.
 fn check(changes: &[Change], machine: &Machine) -> Result<(), Wrong> {
     let mut online = machine.online();
     for &(Hotplug { at: time, cpu, up }, at) in changes {

@@ -1,4 +1,4 @@
-//! What a command line sets in place of what a scenario's file says, in all variants.
+//! Settings of the command line that replace those of a scenario's file, in all variants.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use super::node::{self, Entry, Node, Table, Value, Wrong, wrong};
 use super::schema::{HEAD, SCENARIO};
 use crate::error::shown;
 
-/// Keys of the head that can be set.
+/// The keys of the head that can be set.
 const OF_HEAD: &[&str] = &["seeds", "limit"];
 
-/// What takes the place of what a scenario's file says, in all its variants.
+/// What replaces the contents of a scenario's file, in all its variants.
 #[derive(Clone, Debug, Default)]
 pub struct Instead {
     /// Keys, or parameters, with their values.
@@ -23,9 +23,9 @@ pub struct Instead {
 /// One key with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// The key, with dots between it and the tables that it is in; or the name of a parameter.
+    /// The key, with dots between it and its tables; or the name of a parameter.
     pub name: String,
-    /// As in TOML, where the quotes of a text may be left out.
+    /// As in TOML, except that a text needs no quotes.
     pub value: String,
 }
 
@@ -35,7 +35,7 @@ impl fmt::Display for Setting {
     }
 }
 
-/// Settings as tables that are merged over those of the file.
+/// The settings as tables, to be merged over those of the file.
 pub(super) struct Patch {
     /// Over the head of the file.
     pub(super) head: Table,
@@ -44,8 +44,8 @@ pub(super) struct Patch {
 }
 
 impl Instead {
-    /// The tables. A setting stands behind the `end` of the file: the first one byte behind it,
-    /// the second two, so that complaints find it again ([`Instead::at`]).
+    /// The tables. A setting has a position after the `end` of the file: the first one byte after
+    /// it, the second two, so that error messages can find it again ([`Instead::at`]).
     pub(super) fn patch(&self, file: &Table, end: usize) -> Result<Patch, Wrong> {
         let mut patch = Patch { head: Table::default(), variant: Table::default() };
         for (n, setting) in self.set.iter().enumerate() {
@@ -69,12 +69,12 @@ impl Instead {
         Ok(patch)
     }
 
-    /// The setting at this byte, of a file of so many.
+    /// The setting with this position, in a file of length `end`.
     pub(super) fn at(&self, at: usize, end: usize) -> Option<&Setting> {
         self.set.get(at.checked_sub(end + 1)?)
     }
 
-    /// What differs from what the file says, in words.
+    /// The changes from the file, in words.
     pub(super) fn words(&self) -> Vec<String> {
         let changes = self.set.iter().filter(|setting| setting.name != "seeds");
         let machine = self.machine.as_ref().map(|machine| match machine.name.as_str() {

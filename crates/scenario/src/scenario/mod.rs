@@ -1,9 +1,9 @@
-//! Scenarios: a machine, a workload and a scheduler, in variants, and what is measured of them.
+//! Scenarios: a machine, a workload and a scheduler, in variants, and what is measured.
 //!
-//! A scenario is a TOML file (`docs/scenario.md`). Variants are made as text is: the tables of a
-//! variant are merged over those of the file, `${name}` is replaced by parameters, and the result
-//! is read as if it had been written so. What cannot run, or would never end, is refused here with
-//! its line and what to write instead.
+//! A scenario is a TOML file (`docs/scenario.md`). Variants are made at the level of the text: the
+//! tables of a variant are merged over those of the file, `${name}` is replaced by parameters, and
+//! the result is read as if it were written that way. What cannot run, or would never end, is
+//! refused here with its line and what to write instead.
 
 mod build;
 mod dry_run;
@@ -31,90 +31,90 @@ use crate::Error;
 use fields::{Fields, integer};
 use node::{Table, Wrong, wrong};
 
-/// A machine under a scheduler with work to do, in variants, and what is measured of it.
+/// A machine with a scheduler and a workload, in variants, and what is measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     /// The file's name without `.toml`.
     pub name: String,
     /// What it shows.
     pub about: String,
-    /// Where its numbers are from.
+    /// The source of its numbers.
     pub source: String,
-    /// How many seeds to run.
+    /// The number of seeds to run.
     pub seeds: u32,
-    /// Simulated time after which a run is over.
+    /// The simulated time at which a run is stopped.
     pub limit: Span,
-    /// What to run; at least one.
+    /// The variants; at least one.
     pub variants: Vec<Variant>,
-    /// What to measure.
+    /// The figures.
     pub figures: Vec<Figure>,
-    /// What was set in place of what its file says ([`Instead`]), as in `limit=2s`.
+    /// What replaced contents of its file ([`Instead`]), as in `limit=2s`.
     pub changes: Vec<String>,
-    /// What was left out of another tool's file, or taken for granted, a sentence each.
+    /// What was left out of another tool's file, or assumed, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// One run of a scenario, but for the seed.
+/// One run of a scenario, without the seed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
-    /// What it is called; unique in its scenario.
+    /// Its name; unique in its scenario.
     pub name: String,
     /// The machine.
     pub machine: Machine,
-    /// What things cost on it.
+    /// The costs on that machine.
     pub costs: Costs,
-    /// The work.
+    /// The workload.
     pub workload: Workload,
     /// The scheduler.
     pub scheduler: Choice,
 }
 
-/// A scheduler by name, with what is set.
+/// A scheduler by name, with its settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
     /// Its name, or the file of a policy.
     pub name: String,
     /// Tunables and their values, as written.
     pub tunables: Vec<(String, String)>,
-    /// What stands in that file, once it was read.
+    /// The text of that file, once it was read.
     pub text: Option<String>,
-    /// What the profile says whose file a tunable names, once it was read.
+    /// The profile in the file that a tunable names, once it was read.
     pub profile: Option<Box<Profile>>,
 }
 
 impl Choice {
-    /// A scheduler by name, with nothing set.
+    /// A scheduler by name, with default settings.
     pub fn named(name: &str) -> Choice {
         Choice { name: name.into(), ..Choice::default() }
     }
 }
 
-/// Why a [`Choice`] cannot be had.
+/// Why a [`Choice`] cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfit {
-    /// The tunable that is wrong, or has the wrong value; `None` if the scheduler is.
+    /// The tunable with the error; `None` if the scheduler itself has the error.
     pub tunable: Option<String>,
-    /// What is wrong.
+    /// The error.
     pub what: String,
     /// What to write instead.
     pub help: String,
 }
 
-/// Longest file that is read.
+/// The maximum size of a file.
 const BYTES: usize = 256 * 1024;
-/// Longest text that all variants together may be.
+/// The maximum size of the text of all variants together.
 const BYTES_OF_VARIANTS: usize = 4 * 1024 * 1024;
-/// Longest run.
+/// The maximum of `limit`.
 const LIMIT: Span = Span::s(24 * 3600);
-/// A run's limit unless set.
+/// The default of `limit`.
 pub(crate) const USUAL_LIMIT: Span = Span::s(600);
 
-/// Reads a scenario, whatever its schedulers are called. `file` is the name of its file.
+/// Reads a scenario with any scheduler names. `file` is the file's name.
 pub fn scenario(file: &str, text: &str) -> Result<Scenario, Error> {
     scenario_for(file, text, &Instead::default(), &|_| Ok(()))
 }
 
-/// Reads a scenario of schedulers that `fits` knows, with what is set `instead`.
+/// Reads a scenario whose schedulers `fits` accepts, with the settings in `instead`.
 pub fn scenario_for(
     file: &str,
     text: &str,
@@ -129,7 +129,7 @@ pub fn scenario_for(
     })
 }
 
-/// Finds out whether there is such a scheduler, with such tunables; reads its text if it has one.
+/// Checks whether the scheduler and its tunables exist; reads the scheduler's text if it has one.
 pub type Fits<'a> = dyn Fn(&mut Choice) -> Result<(), Unfit> + 'a;
 
 fn read(file: &str, text: &str, instead: &Instead, fits: &Fits) -> Result<Scenario, Wrong> {
@@ -179,7 +179,7 @@ pub(crate) fn stem(file: &str) -> &str {
 }
 
 impl Wrong {
-    /// With the line instead of the byte.
+    /// The error with the line in place of the byte.
     pub(crate) fn into_error(self, file: &str, text: &str) -> Error {
         let before = text.as_bytes().iter().take(self.at);
         let line = 1 + before.filter(|&&byte| byte == b'\n').count();
@@ -187,10 +187,10 @@ impl Wrong {
     }
 }
 
-/// A variant before its text is understood.
+/// A variant before its text is parsed.
 struct Draft {
     name: String,
-    /// Where it stands.
+    /// Its position in the file.
     at: usize,
     table: Table,
 }

@@ -1,4 +1,4 @@
-//! Names of what a workload shares, and their numbers.
+//! The names of shared objects in a workload, and their numbers.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::program::is_name;
 use crate::error::shown;
 use wastenot_model::nearest;
 
-/// What has a name.
+/// The kinds of objects with names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Task,
@@ -67,7 +67,7 @@ impl Names {
         self.numbers.get(&(kind, name.to_owned())).copied()
     }
 
-    /// The number of `name`, or a complaint.
+    /// The number of `name`, or an error.
     pub(crate) fn find(&self, kind: Kind, name: &str, at: usize) -> Result<u32, Wrong> {
         self.known(kind, name).ok_or_else(|| {
             let known =

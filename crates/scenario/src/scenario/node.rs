@@ -1,9 +1,9 @@
-//! A TOML document as a tree that knows where everything stands: merged, substituted and read by
-//! what makes scenarios of it, so that every complaint names its line.
+//! A TOML document as a tree in which every node has its position. The tree is merged, substituted
+//! and then read, so that every error message names its line.
 
 use toml::de::{DeTable, DeValue};
 
-/// Something is wrong, at this byte of the file.
+/// An error at this byte of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wrong {
     pub(crate) at: usize,
@@ -11,12 +11,12 @@ pub(crate) struct Wrong {
     pub(crate) help: String,
 }
 
-/// The complaint that `what` at `at`, and what to write instead.
+/// The error `what` at `at`, with what to write instead.
 pub(crate) fn wrong(at: usize, what: impl Into<String>, help: impl Into<String>) -> Wrong {
     Wrong { at, what: what.into(), help: help.into() }
 }
 
-/// A value and where it stands.
+/// A value and its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) at: usize,
@@ -33,7 +33,7 @@ pub(crate) enum Value {
     Table(Table),
 }
 
-/// Keys in the order in which they stand.
+/// Keys in the order of the file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     pub(crate) entries: Vec<Entry>,
@@ -42,12 +42,12 @@ pub(crate) struct Table {
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) key: String,
-    /// Where the key stands.
+    /// The position of the key.
     pub(crate) at: usize,
     pub(crate) node: Node,
 }
 
-/// Most keys of a table: more are no scenario, and comparing them would take long.
+/// The maximum number of keys in a table: no scenario has more, and comparing them would take long.
 const KEYS: usize = 1000;
 
 /// The tree of a document.
@@ -59,7 +59,7 @@ pub(crate) fn parse(text: &str) -> Result<Table, Wrong> {
     table(document.get_ref(), 0)
 }
 
-/// A value by itself, as if it stood at `at`: what is not TOML is a text without its quotes.
+/// A value on its own, with the position `at`: what is not TOML is a text without its quotes.
 pub(crate) fn value(text: &str, at: usize) -> Result<Node, Wrong> {
     let Ok(parsed) = DeValue::parse(text) else {
         return Ok(Node { at, value: Value::Text(text.to_owned()) });
@@ -106,7 +106,7 @@ fn node(from: &DeValue, at: usize, key: usize) -> Result<Node, Wrong> {
             });
             Value::Array(nodes.collect::<Result<_, _>>()?)
         }
-        // Tables begin at their key; those of a list, at their header or bracket.
+        // A table begins at its key; a table in a list, at its header or bracket.
         DeValue::Table(from) => {
             return Ok(Node { at: key, value: Value::Table(table(from, key)?) });
         }
@@ -119,7 +119,7 @@ impl Table {
         self.entries.iter().find(|entry| entry.key == key).map(|entry| &entry.node)
     }
 
-    /// Takes what `patch` has: tables are merged key by key, all else is replaced.
+    /// Merges `patch` into this one: tables key by key, all other values are replaced.
     pub(crate) fn merge(&mut self, patch: &Table) {
         for entry in &patch.entries {
             let own = self.entries.iter_mut().find(|own| own.key == entry.key);
@@ -134,7 +134,7 @@ impl Table {
         }
     }
 
-    /// Without these keys.
+    /// A copy without these keys.
     pub(crate) fn without(&self, keys: &[&str]) -> Table {
         let keep = |entry: &&Entry| !keys.contains(&entry.key.as_str());
         Table { entries: self.entries.iter().filter(keep).cloned().collect() }
@@ -142,7 +142,7 @@ impl Table {
 }
 
 impl Node {
-    /// Calls `change` on every text in here.
+    /// Calls `change` on every text in it.
     pub(crate) fn each_text(
         &mut self,
         change: &mut impl FnMut(usize, &mut String) -> Result<(), Wrong>,
@@ -155,7 +155,7 @@ impl Node {
         }
     }
 
-    /// The same with everything in it at one place.
+    /// The same node, with one position for all its parts.
     fn moved(self, at: usize) -> Node {
         let value = match self.value {
             Value::Array(nodes) => {
@@ -170,7 +170,7 @@ impl Node {
         Node { at, value }
     }
 
-    /// What it is, for complaints.
+    /// Its type, for error messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self.value {
             Value::Text(_) => "a text",
@@ -181,7 +181,7 @@ impl Node {
         }
     }
 
-    /// What was written, without the quotes of a text; `None` for lists and tables.
+    /// The value as it was written, without the quotes of a text; `None` for lists and tables.
     pub(crate) fn word(&self) -> Option<String> {
         match &self.value {
             Value::Text(text) => Some(text.clone()),
@@ -194,7 +194,7 @@ impl Node {
 }
 
 impl Table {
-    /// Calls `change` on every text in here.
+    /// Calls `change` on every text in it.
     pub(crate) fn each_text(
         &mut self,
         change: &mut impl FnMut(usize, &mut String) -> Result<(), Wrong>,

@@ -12,61 +12,62 @@ use super::node::{Node, Wrong, wrong};
 use crate::error::shown;
 use wastenot_model::nearest;
 
-/// A form that something can be written in.
+/// One form of a step, a time or a wait.
 #[derive(Clone, Copy, Debug)]
 pub struct Form {
-    /// How it is written.
+    /// Its syntax.
     pub form: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub about: &'static str,
 }
 
 /// The steps of programs.
 pub const STEPS: &[Form] = &[
-    form("compute TIME", "uses so much CPU time"),
+    form("compute TIME", "uses this much CPU time"),
     form("compute forever", "uses the CPU until the run is over"),
-    form("sleep TIME", "sleeps so long"),
-    form("every 40ms", "sleeps until the next beat of this period; one that is past is caught up"),
-    form("lock L", "takes a lock of `[locks]`, waiting for it if need be"),
-    form("unlock L", "gives it back"),
-    form("barrier B", "waits until all parties of a barrier of `[barriers]` are here"),
-    form("put P", "puts a token into a pipe of `[pipes]`, waiting for room if need be"),
-    form("get P", "takes one out, waiting for one if need be"),
+    form("sleep TIME", "sleeps for this time"),
+    form("every 40ms", "sleeps until the next beat of this period; missed beats are caught up"),
+    form("lock L", "acquires a lock of `[locks]`, and waits for it if necessary"),
+    form("unlock L", "releases it"),
+    form("barrier B", "waits until all parties of a barrier of `[barriers]` have arrived"),
+    form("put P", "puts a token into a pipe of `[pipes]`, and waits for room if necessary"),
+    form("get P", "takes a token out, and waits for one if necessary"),
     form("await C", "waits for the next signal of a condition of `conditions`"),
-    form("signal C", "lets the first that waits go on"),
-    form("broadcast C", "lets all that wait go on"),
+    form("signal C", "lets the first waiter continue"),
+    form("broadcast C", "lets all waiters continue"),
     form("fork T", "creates a task of `[[tasks]]`, a child of this one"),
-    form("fork T x 15", "creates so many"),
-    form("exec", "begins a new program: a moment at which schedulers may move the task"),
+    form("fork T x 15", "creates this many"),
+    form("exec", "begins a new program; schedulers may migrate the task at this moment"),
     form("wait", "waits until one of its children has ended"),
     form("wait all", "waits until all its children have ended"),
-    form("yield", "gives the CPU to whoever else the scheduler finds"),
+    form("yield", "yields the CPU to another task, if the scheduler finds one"),
     form("nice 5", "changes its nice value"),
     form("cpus 0-3", "changes the CPUs on which it may run"),
-    form("mark M", "notes the moment, and how late it is after the last beat"),
-    form("loop 400", "does what follows, up to its `end`, so often"),
-    form("loop forever", "does it until the run is over"),
-    form(
-        "unless late 40ms",
-        "does what follows, up to its `end`, unless the last beat is longer ago",
-    ),
+    form("mark M", "records the time, and the delay since the last beat"),
+    form("loop 400", "repeats the steps up to its `end` this many times"),
+    form("loop forever", "repeats them until the run is over"),
+    form("unless late 40ms", "does the steps up to its `end`, unless the last beat is longer ago"),
     form("end", "ends the nearest `loop` or `unless`"),
 ];
 
-/// How a TIME may be written.
+/// The forms of a TIME.
 pub const TIMES: &[Form] = &[
-    form("2ms", "always this; units are ns, us, ms, s, m"),
-    form("2ms +-5%", "evenly within so much of it"),
-    form("uniform(0.2ms, 2ms)", "evenly between the two"),
-    form("exp(150ms)", "exponential of this mean"),
-    form("lognormal(8ms, 0.2)", "log-normal of this mean and ratio of deviation to mean"),
+    form("2ms", "always this time; units are ns, us, ms, s, m"),
+    form("2ms +-5%", "uniform within this much of it"),
+    form("uniform(0.2ms, 2ms)", "uniform between the two"),
+    form("exp(150ms)", "exponential with this mean"),
+    form(
+        "lognormal(8ms, 0.2)",
+        "log-normal with this mean and this ratio of standard deviation to \
+                                 mean",
+    ),
 ];
 
-/// How tasks may wait for each other.
+/// How tasks can wait for each other.
 pub const WAITINGS: &[Form] = &[
     form("block", "sleeps until it is woken"),
-    form("spin", "runs on, looking"),
-    form("spin 1.1ms then block", "looks for so much CPU time, then sleeps"),
+    form("spin", "keeps running and polls"),
+    form("spin 1.1ms then block", "polls for this much CPU time, then sleeps"),
 ];
 
 const fn form(form: &'static str, about: &'static str) -> Form {
@@ -76,14 +77,14 @@ const fn form(form: &'static str, about: &'static str) -> Form {
 /// CPU time beyond the end of any run.
 pub(crate) const FOREVER: Variate = Variate::Fixed(LONGEST);
 
-/// A program and where each of its steps stands.
+/// A program and the position of each of its steps.
 #[derive(Clone, Debug)]
 pub(crate) struct Written {
     pub(crate) program: Program,
     pub(crate) lines: Vec<usize>,
 }
 
-/// Reads a program; what it marks and the CPUs that it changes to are added to `workload`.
+/// Reads a program; its marks and the CPU sets that it uses are added to `workload`.
 pub(crate) fn read(
     lines: &[Node],
     machine: &Machine,
@@ -224,7 +225,7 @@ fn first_word(form: &str) -> &str {
     form.split(' ').next().unwrap_or(form)
 }
 
-/// Names are words, so that lines stay one-line.
+/// Whether a text is a name: a single word, so that a step fits on one line.
 pub(crate) fn is_name(text: &str) -> bool {
     let fits = |c: char| c.is_alphanumeric() || "-_./:".contains(c);
     (1..=64).contains(&text.len()) && text.chars().all(fits)
@@ -259,7 +260,7 @@ pub(crate) fn read_variate(text: &str) -> Result<Variate, String> {
     Ok(Variate::around(read_span(mean)?, percent / 100.0))
 }
 
-/// How tasks wait, or what to write instead.
+/// A way of waiting, or what to write instead.
 pub(crate) fn read_waiting(text: &str) -> Result<Waiting, String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     match words[..] {
@@ -297,7 +298,7 @@ pub(crate) fn cpus(at: usize, list: &str, machine: &Machine) -> Result<Option<Cp
     Ok(Some(cpus))
 }
 
-/// The moments called `name`.
+/// The mark with this name.
 pub(crate) fn mark(workload: &mut Workload, name: &str) -> MarkId {
     let known = workload.marks.iter().position(|mark| mark == name);
     known.map_or_else(|| workload.mark(name), |at| MarkId(at as u32))

@@ -1,11 +1,11 @@
-//! What may stand in a scenario: the tables and keys, for readers and for documentation.
+//! The tables and keys of a scenario, for the reader and for the documentation.
 
 /// A table of a scenario.
 #[derive(Debug)]
 pub struct Section {
-    /// How it is written: `[costs]`.
+    /// Its header: `[costs]`.
     pub title: &'static str,
-    /// What it holds, in one line.
+    /// Its contents, in one line.
     pub about: &'static str,
     /// Its keys.
     pub keys: &'static [Key],
@@ -14,11 +14,11 @@ pub struct Section {
 /// A key of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// What to write before the equals sign.
+    /// The text before the equals sign.
     pub name: &'static str,
-    /// What may stand after it.
+    /// The form of the value.
     pub form: &'static str,
-    /// What it means, and what is if it is not there.
+    /// Its meaning and its default.
     pub about: &'static str,
 }
 
@@ -26,41 +26,41 @@ const fn key(name: &'static str, form: &'static str, about: &'static str) -> Key
     Key { name, form, about }
 }
 
-/// The tables, in the order of documentation.
+/// The tables, in the order of the documentation.
 pub const SCHEMA: &[&Section] = &[
     &SCENARIO, &COSTS, &SCHEDULER, &GROUP, &LOCK, &BARRIER, &PIPE, &TASK, &HOTPLUG, &VARIANT,
     &FIGURE, &QUANTITY, &FORMULA,
 ];
 
-/// What `schema` has to be.
+/// The required value of `schema`.
 pub(crate) const VERSION: &str = "wastenot.scenario/1";
 
-/// Keys of the whole that variants do not change.
+/// The keys of the file that a variant cannot change.
 pub(crate) const HEAD: &[&str] =
     &["schema", "about", "source", "seeds", "limit", "sweep", "variants", "figures"];
 
 pub(crate) const SCENARIO: Section = Section {
     title: "the file",
-    about: "A scenario is one TOML file. Its name is the file's without `.toml`.",
+    about: "A scenario is one TOML file. Its name is the file name without `.toml`.",
     keys: &[
         key("schema", "\"wastenot.scenario/1\"", "the version of this schema; required"),
-        key("about", "text", "what it shows, in a sentence"),
-        key("source", "text", "where its numbers are from"),
-        key("seeds", "1 to 10000", "how many seeds to run; 5"),
-        key("limit", "TIME", "simulated time after which a run is over; 600s"),
+        key("about", "text", "what it shows, in one sentence"),
+        key("source", "text", "the source of its numbers"),
+        key("seeds", "1 to 10000", "the number of seeds to run; 5"),
+        key("limit", "TIME", "the simulated time at which a run is stopped; 600s"),
         key(
             "machine",
             "text",
-            "a preset, an hwloc description; required, in each variant at least",
+            "a preset or an hwloc description, in the file or in each variant; required",
         ),
-        key("parameters", "table", "texts and numbers that `${name}` stands for in any text"),
-        key("costs", "table", "what things cost on the machine; nothing unless set"),
+        key("parameters", "table", "texts and numbers, which replace `${name}` in any text"),
+        key("costs", "table", "the costs on the machine; none"),
         key(
             "ambient",
             "RECORDING",
-            "kernel threads and late interrupts that run beside, as in a recording (simulate.md); none",
+            "background kernel threads and late interrupts, as in a recording (simulate.md); none",
         ),
-        key("scheduler", "table", "its name, and its tunables as further keys; required"),
+        key("scheduler", "table", "its name, with its tunables as further keys; required"),
         key("groups", "tables by name", "sessions and cgroups"),
         key("locks", "tables by name", "locks"),
         key("barriers", "tables by name", "barriers"),
@@ -68,64 +68,66 @@ pub(crate) const SCENARIO: Section = Section {
         key(
             "conditions",
             "list of names",
-            "condition variables: a signal is missed by who does not wait",
+            "condition variables: a signal without a waiter is lost",
         ),
         key("tasks", "list of tables", "tasks"),
-        key("hotplug", "list of tables", "CPUs that go off and come back"),
+        key("hotplug", "list of tables", "CPUs that go offline and come back"),
         key(
             "variants",
             "list of tables",
-            "runs that differ; one called `default` if there are none",
+            "runs that differ; without any, one run called `default`",
         ),
-        key("sweep", "lists by parameter", "a variant for each combination of their values"),
-        key("figures", "list of tables", "what is measured and compared"),
+        key("sweep", "lists by parameter", "one variant for each combination of the values"),
+        key("figures", "list of tables", "the numbers that are measured and compared"),
     ],
 };
 
 pub(crate) const COSTS: Section = Section {
     title: "[costs]",
-    about: "Prices of the machine. Unless set they are off: then every effect is one of decisions.",
+    about: "The costs on the machine. By default all are off: then every effect comes from \
+            scheduling decisions.",
     keys: &[
-        key("switch", "TIME", "CPU time from one task to the next; 0ns"),
-        key("ipi", "TIME", "time until a CPU that another one kicked looks; 0ns"),
+        key("switch", "TIME", "CPU time of a context switch; 0ns"),
+        key("ipi", "TIME", "time until a CPU reacts to a kick from another CPU; 0ns"),
         key(
             "migration",
             "four TIMEs",
-            "CPU time lost by a move to a sibling, within the cache, the node, further; 0ns each",
+            "CPU time lost by a migration to a sibling, within the cache, within the node, and \
+             further; 0ns each",
         ),
-        key("cold", "TIME", "CPU time lost when another task has run on the CPU since; 0ns"),
+        key("cold", "TIME", "CPU time lost if another task has run on the CPU since; 0ns"),
         key("smt", "0.1 to 1", "speed while a sibling is busy, as a share; 1"),
         key(
             "spin-yields",
             "true | false",
-            "whether a spinning sibling leaves the other its full speed",
+            "whether a spinning sibling leaves full speed to the other",
         ),
         key(
             "remote",
             "list of 0.1 to 1",
-            "speed one, two, ... hops away from where the task first ran, as shares; 1",
+            "speed one, two, ... hops away from the task's first node, as shares; 1",
         ),
     ],
 };
 
 pub(crate) const SCHEDULER: Section = Section {
     title: "[scheduler]",
-    about: "The scheduler. Every other key is one of its tunables. A variant that gives a \
-            name begins with that scheduler's defaults, one that gives none changes tunables. \
-            Files are named by their paths from here.",
+    about: "The scheduler. Every other key is one of its tunables. A variant with a name starts \
+            from that scheduler's defaults; a variant without a name changes tunables only. Paths \
+            of files are relative to the scenario.",
     keys: &[key("name", "text", "the scheduler, or the file of a policy (`x.rota`)")],
 };
 
 pub(crate) const GROUP: Section = Section {
     title: "[groups.NAME]",
-    about: "A session (which autogroup makes a group of) or a cgroup.",
+    about: "A session (which autogroup turns into a group) or a cgroup.",
     keys: &[
         key(
             "session",
             "true | false",
-            "whether it is a session: none to schedulers without autogroup",
+            "whether it is a session; schedulers without autogroup ignore sessions",
         ),
-        key("parent", "group", "the group that it is in; the root"),
+        key("parent", "group", "its parent group; the root"),
         key("shares", "2 to 262144", "its weight among its siblings; 1024"),
         key("quota", "\"10ms/100ms\"", "CPU time that it may use in each period; unlimited"),
     ],
@@ -133,16 +135,16 @@ pub(crate) const GROUP: Section = Section {
 
 pub(crate) const LOCK: Section = Section {
     title: "[locks.NAME]",
-    about: "A lock, handed over in the order of arrival.",
+    about: "A lock. Waiters get it in the order of arrival.",
     keys: &[key("waiting", "WAITING", "how tasks wait for it; block")],
 };
 
 pub(crate) const BARRIER: Section = Section {
     title: "[barriers.NAME]",
-    about: "A barrier: the last to arrive lets all go on.",
+    about: "A barrier: the last task to arrive lets all continue.",
     keys: &[
-        key("parties", "1 to 100000", "how many have to arrive; required"),
-        key("waiting", "WAITING", "how they wait for the last; block"),
+        key("parties", "1 to 100000", "how many tasks must arrive; required"),
+        key("waiting", "WAITING", "how tasks wait for the last one; block"),
     ],
 };
 
@@ -150,13 +152,13 @@ pub(crate) const PIPE: Section = Section {
     title: "[pipes.NAME]",
     about: "A queue of tokens.",
     keys: &[
-        key("capacity", "1 to 4294967295", "how many tokens fit; any number"),
-        key("tokens", "0 to 4294967295", "how many are in it at the start; 0"),
+        key("capacity", "1 to 4294967295", "how many tokens fit; unlimited"),
+        key("tokens", "0 to 4294967295", "how many tokens are in it at the start; 0"),
         key("waiting", "WAITING", "how tasks wait for a token or for room; block"),
         key(
             "sync",
             "true | false",
-            "whether the waker says that it is about to sleep; true if block",
+            "whether a wakeup is synchronous: the waker is about to sleep; true with `block`",
         ),
     ],
 };
@@ -164,15 +166,15 @@ pub(crate) const PIPE: Section = Section {
 pub(crate) const TASK: Section = Section {
     title: "[[tasks]]",
     about: "Tasks of one kind: with a program of their own, or made by a function of the \
-            catalogue, whose arguments are further keys.",
+            catalogue. The function's arguments are further keys.",
     keys: &[
-        key("name", "text", "what they are called; with `use` the function's name unless set"),
-        key("program", "list of steps", "what each does"),
+        key("name", "text", "their name; with `use`, the default is the function's name"),
+        key("program", "list of steps", "the program of each task"),
         key("use", "text", "the function of the catalogue that makes them"),
-        key("count", "0 to 100000", "how many, with `program`; 1"),
+        key("count", "0 to 100000", "the number of tasks, with `program`; 1"),
         key("at", "TIME", "when they are created; 0ns"),
-        key("from", "CPU", "the CPU of whoever creates them; 0"),
-        key("from-node", "node", "the same, by node: its first CPU"),
+        key("from", "CPU", "the CPU of the task that creates them; 0"),
+        key("from-node", "node", "the same, by node: the node's first CPU"),
         key("nice", "-20 to 19", "nice value; 0"),
         key("group", "group", "the session or cgroup; the root"),
         key("cpus", "\"0-3,8\" | \"all\"", "the CPUs on which they may run; all"),
@@ -180,83 +182,80 @@ pub(crate) const TASK: Section = Section {
         key(
             "job",
             "number",
-            "the parallel job that they are, for schedulers that run jobs as a whole",
+            "their parallel job, for schedulers that run all tasks of a job together",
         ),
         key(
             "deadline",
             "TIME",
-            "how long after its release each job should be complete, for real-time schedulers; \
-             the period of its `every`",
+            "the time after its release within which each job should complete, for real-time \
+             schedulers; the period of its `every`",
         ),
         key(
             "wcet",
             "TIME",
-            "the longest that a job computes, for real-time schedulers; what the program says",
+            "the maximum CPU time of a job, for real-time schedulers; computed from the program",
         ),
-        key("background", "true | false", "whether nobody waits for them to end"),
+        key("background", "true | false", "whether the run may end before they do"),
         key("kthread", "true | false", "whether they are kernel threads"),
-        key("priority", "number", "priority of OSv: half the value gets twice the CPU time; 1"),
+        key("priority", "number", "OSv priority: half the value gets twice the CPU time; 1"),
         key("forked", "true | false", "whether only `fork` creates them"),
     ],
 };
 
 pub(crate) const HOTPLUG: Section = Section {
     title: "[[hotplug]]",
-    about: "A CPU that goes off, comes back, or both.",
+    about: "A CPU that goes offline, comes back, or both.",
     keys: &[
-        key("cpu", "CPU", "which; required"),
-        key("off", "TIME", "when it goes off"),
-        key("on", "TIME", "when it comes back"),
+        key("cpu", "CPU", "the CPU; required"),
+        key("off", "TIME", "when it goes offline"),
+        key("on", "TIME", "when it comes back online"),
     ],
 };
 
 pub(crate) const VARIANT: Section = Section {
     title: "[[variants]]",
-    about: "A run that differs: every key from `machine` to `hotplug`, merged into those of the \
-            file. Tables are merged key by key, lists are replaced.",
-    keys: &[key("name", "text", "what it is called; required")],
+    about: "A run that differs. It may have every key from `machine` to `hotplug`; these are \
+            merged into those of the file. Tables are merged key by key, lists are replaced.",
+    keys: &[key("name", "text", "its name; required")],
 };
 
 pub(crate) const FIGURE: Section = Section {
     title: "[[figures]]",
-    about: "A number: a measure of a variant, maybe over another, over all seeds.",
+    about: "A number: a measure of a variant, possibly divided by another, for all seeds.",
     keys: &[
-        key("name", "text", "what it is called; required"),
-        key("measure", "MEASURE", "what is measured; required"),
+        key("name", "text", "its name; required"),
+        key("measure", "MEASURE", "the measure; required"),
         key(
             "of",
             "task or mark",
-            "whose: a name in which `*` stands for anything; all that are awaited",
+            "the tasks or marks: a name, with `*` for any text; all awaited tasks, or all marks",
         ),
-        key("variant", "text", "in which variant; the only one"),
-        key("within", "TIME", "with `marks`: only those at most so late"),
-        key("percentile", "0.001 to 100", "with `wait`: which percentile; the longest"),
-        key("over", "table | TIME | number", "what it is divided by, for each seed; nothing"),
-        key("pick", "PICK", "one number of all seeds; median"),
-        key("published", "number", "what the source says"),
-        key("band", "[low, high]", "where it should lie; from 1e6 on the upper end is open"),
-        key("formula", "number | table", "what reasoning predicts"),
-        key("why", "text", "why it is what it is, in a sentence"),
+        key("variant", "text", "the variant; the only one"),
+        key("within", "TIME", "with `marks`: only marks with at most this delay"),
+        key("percentile", "0.001 to 100", "with `wait`: the percentile; the longest wait"),
+        key("over", "table | TIME | number", "the divisor, for each seed; none"),
+        key("pick", "PICK", "how the values of all seeds become one; median"),
+        key("published", "number", "the value in the source"),
+        key("band", "[low, high]", "the expected range; an upper end of 1e6 or more is open"),
+        key("formula", "number | table", "the value that a theory predicts"),
+        key("why", "text", "the reason for the expected value, in one sentence"),
     ],
 };
 
 pub(crate) const QUANTITY: Section = Section {
     title: "over",
-    about: "What a figure is divided by. What it does not say is as in the figure.",
+    about: "The divisor of a figure. Absent keys are as in the figure.",
     keys: &[
-        key("measure", "MEASURE", "what is measured"),
-        key("of", "task or mark", "whose"),
-        key("variant", "text", "in which variant"),
-        key("within", "TIME", "with `marks`: only those at most so late"),
-        key("percentile", "0.001 to 100", "with `wait`: which percentile; the longest"),
+        key("measure", "MEASURE", "the measure"),
+        key("of", "task or mark", "the tasks or marks"),
+        key("variant", "text", "the variant"),
+        key("within", "TIME", "with `marks`: only marks with at most this delay"),
+        key("percentile", "0.001 to 100", "with `wait`: the percentile; the longest wait"),
     ],
 };
 
 pub(crate) const FORMULA: Section = Section {
     title: "formula",
-    about: "A prediction and where it comes from.",
-    keys: &[
-        key("value", "number", "what it gives here; required"),
-        key("text", "text", "the formula"),
-    ],
+    about: "A prediction and its formula.",
+    keys: &[key("value", "number", "its value here; required"), key("text", "text", "the formula")],
 };

@@ -1,4 +1,4 @@
-//! Tasks: with programs of their own, or from the catalogue.
+//! Tasks with programs of their own, or from the catalogue.
 
 use wastenot_model::workload::{GroupId, Launch, Program, Template, TemplateId};
 use wastenot_model::{CpuId, CpuSet, Machine, Span, Time, Workload};
@@ -12,10 +12,10 @@ use super::verify::{Lines, TASKS};
 use crate::catalogue::{self, Function, Maker};
 use crate::error::shown;
 
-/// Most different things that programs mark, or sets of CPUs that they change to.
+/// The maximum number of different marks in programs, or of CPU sets that they change to.
 const NOTED: usize = 1000;
 
-/// A workload in the making.
+/// A workload under construction.
 pub(super) struct Draft<'a> {
     pub(super) machine: &'a Machine,
     pub(super) workload: Workload,
@@ -32,7 +32,7 @@ impl<'a> Draft<'a> {
 
 /// Reads `[[tasks]]`.
 pub(super) fn read(nodes: &[Node], draft: &mut Draft) -> Result<(), Wrong> {
-    // Programs may fork what comes later, so that names come first.
+    // Programs may fork tasks that come later in the file, so all names are read first.
     for node in nodes {
         let Value::Table(table) = &node.value else {
             return Err(expected(node, "tasks", "a table"));
@@ -123,7 +123,7 @@ fn from_catalogue(
     Ok(())
 }
 
-/// What tasks of both origins can have; the program is still to come.
+/// The properties that both kinds of tasks can have; the program is added later.
 fn common(name: &str, fields: &Fields, draft: &Draft) -> Result<Template, Wrong> {
     let mut template = Template::new(name, Program::default());
     if !program::is_name(name) {
@@ -191,7 +191,7 @@ fn affinity(fields: &Fields, machine: &Machine) -> Result<Option<CpuSet>, Wrong>
     }
 }
 
-/// From where and when tasks are launched.
+/// The CPU from which tasks are launched, and when.
 fn launched(fields: &Fields, machine: &Machine) -> Result<(CpuId, Time), Wrong> {
     let at = Time(fields.span("at")?.unwrap_or_default().0);
     let first = machine.online().iter().next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! From one file to its variants: patches merged, parameters substituted, the result read.
+//! From a file to its variants: merges patches, substitutes parameters, reads the result.
 
 use super::build;
 use super::fields::{Fields, expected, list, text};
@@ -8,12 +8,12 @@ use super::{Draft, Fits, Variant};
 use crate::error::shown;
 use wastenot_model::{Machine, nearest};
 
-/// Most variants of a scenario.
+/// The maximum number of variants of a scenario.
 const VARIANTS: usize = 256;
-/// Longest value of a parameter.
+/// The maximum length of a parameter's value.
 const VALUE: usize = 256;
 
-/// The variants of a file, before their text is understood; `set` goes over each of them.
+/// The variants of a file, before their text is parsed; `set` is merged over each.
 pub(super) fn of(file: &Fields, table: &Table, set: &Table) -> Result<Vec<Draft>, Wrong> {
     let base = table.without(HEAD);
     let mut drafts = Vec::new();
@@ -48,7 +48,7 @@ pub(super) fn of(file: &Fields, table: &Table, set: &Table) -> Result<Vec<Draft>
 
 /// Merges a patch into a variant.
 fn apply(table: &mut Table, patch: &Table) {
-    // Another scheduler has other tunables.
+    // If the patch names another scheduler, the tunables of the old one are dropped.
     let is_named = matches!(patch.get("scheduler"),
         Some(Node { value: Value::Table(scheduler), .. }) if scheduler.get("name").is_some());
     if is_named {
@@ -63,7 +63,7 @@ fn fits(variants: usize, at: usize) -> Result<(), Wrong> {
     (variants <= VARIANTS).then_some(()).ok_or_else(many)
 }
 
-/// Each variant for each combination of the values of `[sweep]`; the last key varies fastest. A
+/// Each variant for each combination of the values in `[sweep]`; the last key varies fastest. A
 /// parameter that is `set` has one value.
 fn sweep(file: &Fields, mut drafts: Vec<Draft>, set: &Table) -> Result<Vec<Draft>, Wrong> {
     let Some((_, sweep)) = file.table("sweep")? else { return Ok(drafts) };
@@ -117,7 +117,7 @@ fn unknown_parameter(name: &str, at: usize, known: &[String]) -> Wrong {
     wrong(at, format!("there is no parameter `{}`", shown(name)), help)
 }
 
-/// Reads every variant; on another machine, if there is one `instead`.
+/// Reads every variant; on the machine in `instead`, if there is one.
 pub(super) fn resolve(
     drafts: &[Draft],
     fits: &Fits,
@@ -133,7 +133,7 @@ pub(super) fn resolve(
     Ok(variants)
 }
 
-/// Puts the values of parameters where `${name}` stands for them.
+/// Replaces every `${name}` by the value of the parameter.
 fn substitute(table: &mut Table) -> Result<(), Wrong> {
     let mut values: Vec<(String, String)> = Vec::new();
     match table.get("parameters").map(|node| (node, &node.value)) {

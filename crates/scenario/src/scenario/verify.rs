@@ -1,5 +1,5 @@
-//! What can be told of a workload without running it: programs that never end, locks that are
-//! never given back, barriers that never open.
+//! Static checks of a workload: programs that never end, locks that are never released, barriers
+//! that never open.
 
 use std::collections::BTreeMap;
 
@@ -10,33 +10,34 @@ use super::dry_run;
 pub(crate) use super::dry_run::Budget;
 use super::node::{Wrong, wrong};
 
-/// Steps that a loop may do without any time passing.
+/// The maximum number of steps in a loop that take no time.
 const TIMELESS: u64 = 100_000;
-/// Most tasks that a workload may have over its whole run: each costs memory from then on.
+/// The maximum number of tasks that a workload may create in its whole run: each costs memory until
+/// the end.
 pub(crate) const TASKS: u64 = 100_000;
-/// As often as time allows.
+/// An unlimited number of times.
 const FOREVER: u64 = u64::MAX;
 
-/// Where the steps of each template stand; those of the catalogue all where they are used.
+/// The line of each step of each template; all steps of a catalogue task have the line of its use.
 #[derive(Default)]
 pub(crate) struct Lines {
     templates: Vec<Vec<usize>>,
 }
 
 impl Lines {
-    /// Those of the next template.
+    /// The lines of the next template.
     pub(crate) fn push(&mut self, lines: Vec<usize>) {
         self.templates.push(lines);
     }
-    /// Those of a template that is known.
+    /// The lines of a known template.
     pub(crate) fn set(&mut self, template: usize, lines: Vec<usize>) {
         self.templates[template] = lines;
     }
-    /// One line for all templates that have none.
+    /// One line for all templates without lines.
     pub(crate) fn fill(&mut self, templates: usize, line: usize) {
         self.templates.resize(templates, vec![line]);
     }
-    /// Where a step stands.
+    /// The line of a step.
     pub(crate) fn of(&self, template: usize, step: usize) -> usize {
         let lines = self.templates.get(template).map_or(&[][..], Vec::as_slice);
         lines.get(step).or(lines.last()).copied().unwrap_or_default()
@@ -57,7 +58,7 @@ pub(crate) fn verify(workload: &Workload, lines: &Lines, budget: &mut Budget) ->
     dry_run::run(workload, lines, budget)
 }
 
-/// A run of nobody ends before it begins.
+/// Refuses a workload without tasks: its run would end before it begins.
 fn somebody_is_there(workload: &Workload, lines: &Lines) -> Result<(), Wrong> {
     if !workload.launches.is_empty() {
         return Ok(());
@@ -69,13 +70,14 @@ fn somebody_is_there(workload: &Workload, lines: &Lines) -> Result<(), Wrong> {
     Err(wrong(lines.of(0, 0), "nobody does anything: no task is launched", help))
 }
 
-/// A loop that takes no time would hold up the simulation at one instant.
+/// Refuses loops that take no time: they would keep the simulation at one instant.
 fn loops_take_time(
     workload: &Workload,
     program: &Program,
     at: &impl Fn(usize) -> usize,
 ) -> Result<(), Wrong> {
-    /// A loop or condition that is open: where, how often, steps in it, whether any takes time.
+    /// An open loop or condition: its position, its rounds, the steps in it, and whether any step
+    /// takes time.
     struct Open {
         at: usize,
         times: u64,
@@ -89,7 +91,7 @@ fn loops_take_time(
                 let times = times.map_or(FOREVER, u64::from);
                 open.push(Open { at: n, times, steps: 0, takes_time: false });
             }
-            // It may be skipped, so that what is in it does not count outside.
+            // The body may be skipped, so its steps do not count for the enclosing loop.
             Step::UnlessLate(_) => open.push(Open { at: n, times: 1, steps: 0, takes_time: false }),
             Step::End { .. } => {
                 let Some(inner) = open.pop() else { continue };
@@ -115,7 +117,7 @@ fn loops_take_time(
     Ok(())
 }
 
-/// Whether time passes in a step, or somebody else has to do something.
+/// Whether time passes in a step, or another task must act before it ends.
 fn takes_time(workload: &Workload, step: &Step) -> bool {
     match step {
         Step::Compute(length) | Step::Sleep(length) => length.mean().0 > 0,
@@ -170,7 +172,7 @@ fn locks_are_given_back(
     }
 }
 
-/// How many tasks of each template there will be; more than [`TASKS`] in all are refused.
+/// How many tasks of each template the run creates; more than [`TASKS`] in all are refused.
 fn count(workload: &Workload, lines: &Lines) -> Result<Vec<u64>, Wrong> {
     let templates = &workload.templates;
     let forks: Vec<BTreeMap<usize, u64>> =
@@ -179,7 +181,7 @@ fn count(workload: &Workload, lines: &Lines) -> Result<Vec<u64>, Wrong> {
     for launch in &workload.launches {
         tasks[launch.template.index()] += 1;
     }
-    // Parents before children, as long as there is somebody all of whose parents are counted.
+    // Parents before children, as long as there is a template whose parents are all counted.
     let mut parents = vec![0; templates.len()];
     forks.iter().flat_map(BTreeMap::keys).for_each(|&child| parents[child] += 1);
     let mut ready: Vec<usize> = (0..templates.len()).filter(|&n| parents[n] == 0).collect();
@@ -202,7 +204,8 @@ fn count(workload: &Workload, lines: &Lines) -> Result<Vec<u64>, Wrong> {
     if counted == templates.len() {
         return Ok(tasks);
     }
-    // Each that was not counted has a parent that was not: going back ends in a circle.
+    // Each template that was not counted has a parent that was not counted, so going back finds a
+    // cycle.
     let mut child = parents.iter().position(|&left| left > 0).unwrap_or_default();
     let mut parent = child;
     for _ in 0..=templates.len() {
@@ -223,7 +226,7 @@ fn too_many(workload: &Workload, lines: &Lines, parent: usize, child: usize) -> 
     wrong(fork_of(workload, lines, parent, child), what, help)
 }
 
-/// Where `parent` forks `child`.
+/// The step in which `parent` forks `child`.
 fn fork_of(workload: &Workload, lines: &Lines, parent: usize, child: usize) -> usize {
     let is = |step: &Step| *step == Step::Fork(TemplateId(child as u32));
     let steps = workload.templates[parent].program.steps();
@@ -250,7 +253,7 @@ fn forked_by(program: &Program) -> BTreeMap<usize, u64> {
     forks
 }
 
-/// A barrier's parties are the tasks that reach it, or divide them into equal turns.
+/// Checks that the tasks that reach a barrier are its parties, or a multiple of them.
 fn barriers_open(workload: &Workload, lines: &Lines, tasks: &[u64]) -> Result<(), Wrong> {
     let mut reach = vec![(0u64, None); workload.barriers.len()];
     for (n, template) in workload.templates.iter().enumerate().filter(|(n, _)| tasks[*n] > 0) {
@@ -279,9 +282,9 @@ fn barriers_open(workload: &Workload, lines: &Lines, tasks: &[u64]) -> Result<()
     Ok(())
 }
 
-/// Whoever waits for a token or a signal waits for somebody.
+/// Checks that some task puts each token and makes each signal that a task waits for.
 fn somebody_answers(workload: &Workload, lines: &Lines, tasks: &[u64]) -> Result<(), Wrong> {
-    // Where each is waited for first, and whether anybody answers.
+    // The first wait for each object, and whether any task ends such a wait.
     let mut pipes: Vec<_> = workload.pipes.iter().map(|pipe| (None, pipe.tokens > 0)).collect();
     let mut conditions = vec![(None, false); workload.conditions.len()];
     for (n, template) in workload.templates.iter().enumerate().filter(|(n, _)| tasks[*n] > 0) {

@@ -1,4 +1,4 @@
-//! Axes: the values that a key of points has, each with where it stands.
+//! Axes: the values of a key in `[points]`, each with its position.
 
 use std::str::FromStr;
 
@@ -7,19 +7,19 @@ use crate::Error;
 use crate::scenario::fields::{Fields, number, text};
 use crate::scenario::node::{Node, Value, Wrong, wrong};
 
-/// Most values of an axis.
+/// The maximum number of values of an axis.
 const MOST: usize = 10_000;
-/// How far a value may be beyond `to`, in steps: sums of 0.1 are not quite what they look like.
+/// How far a value may exceed `to`, in steps, since sums of 0.1 are not exact.
 const SLACK: f64 = 1e-6;
 
-/// Something with where it stands.
+/// A value and its position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placed<T> {
     pub(super) at: usize,
     pub(super) value: T,
 }
 
-/// Numbers as they are written.
+/// Numbers in the forms in which they can be written.
 pub(super) enum Numbers {
     Listed(Vec<Placed<f64>>),
     Steps { at: usize, from: f64, step: f64, to: Option<f64> },
@@ -49,7 +49,7 @@ impl Numbers {
         Ok(Numbers::Steps { at: fields.at(), from, step, to: fields.number("to")? })
     }
 
-    /// The values; steps that do not say where they end do so at `end`.
+    /// The values; steps without `to` end at `end`.
     pub(super) fn values(&self, end: Option<f64>) -> Result<Vec<Placed<f64>>, Wrong> {
         let (at, from, step, to) = match self {
             Numbers::Listed(values) => return Ok(values.clone()),
@@ -70,7 +70,7 @@ impl Numbers {
     }
 }
 
-/// Complains about lists with nothing in them, or too much.
+/// Reports lists that are empty or too long.
 fn some(node: &Node, nodes: &[Node], key: &str) -> Result<(), Wrong> {
     match nodes.len() {
         0 => Err(wrong(node.at, format!("`{key}` has no value"), "write one, or leave it out")),
@@ -79,7 +79,7 @@ fn some(node: &Node, nodes: &[Node], key: &str) -> Result<(), Wrong> {
     }
 }
 
-/// The nodes of a list, or the one that stands for itself.
+/// The nodes of a list; a single value counts as a list of one.
 pub(super) fn nodes<'n>(node: &'n Node, key: &str) -> Result<&'n [Node], Wrong> {
     match &node.value {
         Value::Array(nodes) => some(node, nodes, key).map(|()| nodes.as_slice()),
@@ -87,7 +87,7 @@ pub(super) fn nodes<'n>(node: &'n Node, key: &str) -> Result<&'n [Node], Wrong> 
     }
 }
 
-/// What texts mean.
+/// The parsed values of texts.
 pub(super) fn texts<T: FromStr<Err = Error>>(
     node: &Node,
     key: &str,
@@ -99,7 +99,7 @@ pub(super) fn texts<T: FromStr<Err = Error>>(
     nodes(node, key)?.iter().map(read).collect()
 }
 
-/// An error of something that was written at `at`.
+/// An error in what was written at `at`.
 pub(super) fn placed(at: usize, error: &Error) -> Wrong {
     wrong(at, error.to_string(), error.help())
 }

@@ -1,4 +1,4 @@
-//! Curves: how sets are judged.
+//! Curves: how task sets are judged.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,25 +14,25 @@ use crate::scenario::fields::{Fields, expected, integer, text};
 use crate::scenario::node::{Node, Wrong, wrong};
 use crate::task_sets::Deadlines;
 
-/// Most curves of a file, before criteria and cache delays.
+/// The maximum number of curves in a file, before criteria and cache delays multiply them.
 const MOST: usize = 64;
-/// Cache delays are told in thousandths, up to a hundred times those of the table.
+/// The maximum cache delay, in thousandths: a hundred times that of the table.
 const MOST_PER_MILLE: f64 = 100_000.0;
 
-/// What stands for the number of CPUs in a table's name.
+/// The placeholder for the number of CPUs in the name of a table.
 const CPUS: &str = "${cpus}";
 
-/// What a set has to be.
+/// The condition that a set must meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Criterion {
-    /// No deadline is missed, though everything costs the longest that was seen.
+    /// No deadline is missed, although every operation costs the maximum that was measured.
     Hard,
-    /// Tardiness is bounded, if everything costs what it does on average.
+    /// Tardiness is bounded, if every operation costs the average that was measured.
     Soft,
 }
 
 impl Criterion {
-    /// As written.
+    /// Its word in the file.
     pub fn word(self) -> &'static str {
         match self {
             Criterion::Hard => "hard",
@@ -41,34 +41,35 @@ impl Criterion {
     }
 }
 
-/// A way to judge sets. It draws nothing.
+/// A way to judge sets. It does not affect which sets are drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Curve {
-    /// What it is called; several differ in criterion and cache delay only.
+    /// Its name; curves with the same name differ in criterion and cache delay only.
     pub name: String,
-    /// Who decides, where, and its table of overheads; `None`: nothing costs anything.
+    /// The implementation and its table of overheads; `None`: no overheads.
     pub costs: Option<Costs>,
-    /// How many CPUs run no task; of each cluster, if there are any.
+    /// How many CPUs run no task; per cluster, if there are clusters.
     pub spare: u32,
-    /// Of how many CPUs each cluster is among which sets are divided; `None`: all of them together.
+    /// The number of CPUs in each cluster, if sets are divided among clusters; `None`: one cluster
+    /// of all CPUs.
     pub cluster: Option<u32>,
-    /// What a set has to be.
+    /// The condition that a set must meet.
     pub criterion: Criterion,
 }
 
-/// What overheads a curve has.
+/// The overheads of a curve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Costs {
-    /// Who decides, where: one of [`Names::implementations`].
+    /// The implementation: one of [`Names::implementations`].
     pub implementation: String,
-    /// The file of its table, as written.
+    /// The file of its table, as it was written.
     overheads: String,
-    /// What its cache delay is multiplied by, in thousandths.
+    /// The factor of its cache delay, in thousandths.
     pub cache_delay: u32,
 }
 
 impl Costs {
-    /// The file of the table for so many CPUs.
+    /// The file of the table for this number of CPUs.
     pub fn table(&self, cpus: u32) -> String {
         self.overheads.replace(CPUS, &cpus.to_string())
     }
@@ -91,19 +92,19 @@ impl fmt::Display for Curve {
     }
 }
 
-/// What the file says for all its curves.
+/// The settings of the file that all its curves share.
 struct Whole<'f> {
     criteria: Vec<Criterion>,
     cache_delays: Vec<u32>,
     overheads: Option<&'f str>,
-    /// Of all points.
+    /// The numbers of CPUs at all points.
     cpus: BTreeSet<u32>,
     most_spare: u32,
-    /// The deadlines of some points that may be after the next job comes.
+    /// The deadlines at some points that may be later than the next release.
     late: Option<Deadlines>,
 }
 
-/// The curves of a file, each by criterion and cache delay.
+/// The curves of a file, one for each criterion and cache delay.
 pub(super) fn read(fields: &Fields, points: &[Point], names: &Names) -> Result<Vec<Curve>, Wrong> {
     let whole = Whole {
         criteria: criteria(fields)?,
@@ -163,7 +164,7 @@ impl Whole<'_> {
             Some(Costs { implementation, overheads: overheads?.to_owned(), cache_delay })
         };
         let mut costs: Vec<Option<Costs>> = self.cache_delays.iter().map(costs).collect();
-        // Without overheads all cache delays are alike.
+        // Without overheads, all cache delays give the same curve.
         costs.dedup();
         for &criterion in &self.criteria {
             for costs in &costs {
@@ -199,7 +200,7 @@ impl Whole<'_> {
         }
     }
 
-    /// Of how many CPUs its clusters are, if it has any: all points can be divided so.
+    /// The number of CPUs in each cluster, if it has clusters; all points must be divisible by it.
     fn cluster(&self, fields: &Fields) -> Result<Option<u32>, Wrong> {
         let Some(node) = fields.get("cluster") else { return Ok(None) };
         let size = integer(node, "cluster", 1..=i64::from(u16::MAX))? as u32;
@@ -235,10 +236,10 @@ impl Whole<'_> {
     }
 }
 
-/// The implementation that has no overheads.
+/// The name for no overheads.
 const NONE: &str = "none";
 
-/// That a text is no name of its kind.
+/// The error of a text that is not a name of its kind.
 pub(super) fn unknown(
     node: &Node,
     kind: &str,
@@ -265,10 +266,10 @@ fn criteria(fields: &Fields) -> Result<Vec<Criterion>, Wrong> {
     Ok(criteria)
 }
 
-/// Most values of `cache_delay`.
+/// The maximum number of values of `cache_delay`.
 const MOST_DELAYS: usize = 100;
 
-/// In thousandths.
+/// The factors of the cache delay, in thousandths.
 fn cache_delays(fields: &Fields) -> Result<Vec<u32>, Wrong> {
     let Some(node) = fields.get("cache_delay") else { return Ok(vec![0, 1000]) };
     let mut all = Vec::new();

@@ -1,7 +1,8 @@
 //! Sweeps: random task sets at many points, each judged in many ways.
 //!
-//! A sweep is a TOML file (`docs/sweep.md`). Its axes are multiplied to points, its criteria and
-//! cache delays to curves; what makes no sense is refused with its line and what to write instead.
+//! A sweep is a TOML file (`docs/sweep.md`). The product of its axes gives the points; the product
+//! of criteria and cache delays gives the curves. Values that make no sense are refused with their
+//! line and what to write instead.
 
 mod axis;
 mod curves;
@@ -19,12 +20,12 @@ pub use points::Point;
 pub use results::{Judged, results};
 pub use schema::SCHEMA;
 
-/// Most points of a sweep.
+/// The maximum number of points of a sweep.
 pub const MOST_POINTS: usize = 100_000;
-/// Most verdicts: a set by a curve. Each is a byte in memory.
+/// The maximum number of verdicts, one for each set and curve. Each takes one byte of memory.
 pub const MOST_VERDICTS: u64 = 250_000_000;
 
-/// Longest file that is read.
+/// The maximum size of a file.
 const BYTES: usize = 256 * 1024;
 
 /// Random task sets at many points, each judged in many ways.
@@ -34,32 +35,32 @@ pub struct Sweep {
     pub name: String,
     /// What it shows.
     pub about: String,
-    /// Where its numbers are from.
+    /// The source of its numbers.
     pub source: String,
-    /// Another seed, other sets.
+    /// The seed; another seed gives other sets.
     pub seed: u64,
-    /// How many sets are made at each point.
+    /// The number of sets at each point.
     pub sets: u32,
-    /// What sets are drawn from; at least one.
+    /// The points, from which sets are drawn; at least one.
     pub points: Vec<Point>,
-    /// How they are judged; at least one.
+    /// The curves, which judge the sets; at least one.
     pub curves: Vec<Curve>,
-    /// Who judges them.
+    /// The schedulability tests.
     pub tests: Tests,
 }
 
-/// Who judges sets.
+/// The schedulability tests, which judge the sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tests {
-    /// Those of deadlines, of [`Names::tests`], in the order in which they are asked.
+    /// The tests for deadlines, among [`Names::tests`], in the order in which they run.
     pub hard: Vec<&'static str>,
-    /// By how much response times of RTA grow at least, in us.
+    /// The least growth of a response time per step of RTA, in us.
     pub rta_step_us: u64,
-    /// How many steps each may take for a set.
+    /// How many steps each test may take for a set.
     pub budget: u64,
 }
 
-/// What a sweep may name.
+/// The names that a sweep may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Names {
     /// Tests of deadlines, the cheapest first.
@@ -68,21 +69,21 @@ pub struct Names {
     pub implementations: &'static [Scheduler],
 }
 
-/// An implementation that a sweep may name.
+/// An implementation of a scheduler.
 #[derive(Clone, Copy, Debug)]
 pub struct Scheduler {
-    /// As written.
+    /// Its name in the file.
     pub name: &'static str,
-    /// How many CPUs it takes for itself.
+    /// How many CPUs it uses for itself.
     pub takes: u32,
-    /// Whether jobs may be due after the next one comes.
+    /// Whether it supports deadlines later than the next release.
     pub takes_late_deadlines: bool,
 }
 
-/// Reads a sweep of tests and implementations that have names. `file` is the name of its file.
+/// Reads a sweep, with these names of tests and implementations. `file` is the file's name.
 ///
 /// # Errors
-/// The first thing that is wrong, with its line.
+/// The first error, with its line.
 pub fn sweep(file: &str, text: &str, names: &Names) -> Result<Sweep, Error> {
     read(file, text, names).map_err(|wrong| wrong.into_error(file, text))
 }
@@ -137,7 +138,7 @@ fn tests(fields: &Fields, names: &Names) -> Result<Tests, Wrong> {
             }
             asked.push(written);
         }
-        // Whatever the order in the file: from the cheapest on.
+        // The cheapest test first, in any order of the file.
         tests.hard.retain(|test| asked.contains(test));
     }
     if let Some(node) = fields.get("rta_step") {

@@ -1,4 +1,4 @@
-//! Points: what sets are drawn from.
+//! Points: the parameters from which sets are drawn.
 
 use std::fmt;
 
@@ -11,23 +11,23 @@ use crate::scenario::fields::{Fields, default_of};
 use crate::scenario::node::{Table, Wrong, wrong};
 use crate::task_sets::{Deadlines, Periods, Recipe, Utilizations, WorkingSets};
 
-/// Most CPUs of a machine.
+/// The maximum number of CPUs of a machine.
 const CPUS: f64 = 8192.0;
-/// Most tasks of a set here: all are judged, at many points.
+/// The maximum number of tasks in a set of a sweep: all are judged, at many points.
 const TASKS: f64 = 65_536.0;
-/// How far what should be whole may be from it.
+/// How far a number may be from a whole one and still count as whole.
 const NEAR: f64 = 1e-9;
 
-/// What the sets of one row are drawn from.
+/// The parameters from which the sets of one row are drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
     /// How many CPUs the machine has.
     pub cpus: u32,
-    /// What sets are like.
+    /// The recipe for sets.
     pub recipe: Recipe,
 }
 
-/// All that changes what is drawn, and nothing else.
+/// Exactly the parameters that affect which sets are drawn.
 impl fmt::Display for Point {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Recipe { tasks, total, utilizations, periods, deadlines, working_sets } = &self.recipe;
@@ -39,12 +39,13 @@ impl fmt::Display for Point {
     }
 }
 
-/// What random numbers are drawn for.
+/// The random stream for the seeds of points.
 const SEEDS: u32 = 0x706f_696e;
 
 impl Point {
-    /// The seed of its sets in a sweep of this seed. It comes of what the point is, not of where it
-    /// stands: one more value of an axis leaves all other sets what they are.
+    /// The seed of this point's sets, given the seed of the sweep. It depends on the point's
+    /// parameters and not on its position: a new value on an axis leaves the sets of all other
+    /// points unchanged.
     pub fn seed(&self, of_sweep: u64) -> u64 {
         let next = |seed, byte| Random::stream(seed, SEEDS, u64::from(byte)).bits();
         self.to_string().bytes().fold(of_sweep, next)
@@ -107,7 +108,7 @@ impl Axes {
         })
     }
 
-    /// The points of so many CPUs.
+    /// The points with this number of CPUs.
     fn with(&self, cpus: &Placed<f64>, points: &mut Vec<Point>) -> Result<(), Wrong> {
         let count = whole(cpus, "CPUs", CPUS)?;
         let totals = match &self.total {
@@ -147,7 +148,8 @@ impl Axes {
         Ok(recipe)
     }
 
-    /// The points that differ from `recipe` in nothing that it was checked for.
+    /// The points that differ from `recipe` only in what was not checked: periods, deadlines and
+    /// working sets.
     fn others(&self, cpus: u32, recipe: &Recipe, points: &mut Vec<Point>) -> Result<(), Wrong> {
         for periods in &self.periods {
             for deadlines in &self.deadlines {
@@ -167,7 +169,7 @@ impl Axes {
     }
 }
 
-/// A number of things.
+/// A count.
 fn whole(number: &Placed<f64>, of: &str, most: f64) -> Result<u32, Wrong> {
     let rounded = number.value.round();
     if (number.value - rounded).abs() > NEAR * rounded || !(1.0..=most).contains(&rounded) {

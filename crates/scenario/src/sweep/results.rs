@@ -1,4 +1,4 @@
-//! What came of a sweep: its CSV, read again.
+//! Reads the CSV with the results of a sweep.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -7,10 +7,10 @@ use std::sync::Arc;
 use crate::error::{Error, shown};
 use crate::table::{Column, Row, Table};
 
-/// No file has more lines: more than a picture could be of.
+/// The maximum number of lines in a file: more than a picture could show.
 const MOST: usize = 1_000_000;
 
-/// All columns: without one of them it is no result of a sweep.
+/// All columns, all required.
 const COLUMNS: &[Column] = &[
     needed("cpus"),
     needed("tasks"),
@@ -64,61 +64,61 @@ const fn needed(name: &'static str) -> Column {
     Column { name, needed: true }
 }
 
-/// What one curve says of the sets of one point.
+/// The result of one curve at one point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
-    /// CPUs of the machine.
+    /// The number of CPUs of the machine.
     pub cpus: u32,
-    /// Tasks of a set; with a cap at most so many.
+    /// The number of tasks in a set; with a cap, its maximum.
     pub tasks: u32,
-    /// What utilizations come to, or their cap, if that was told.
+    /// The total utilization, or its cap, if it was given.
     pub total: Option<f64>,
-    /// What utilizations are distributed like.
+    /// The distribution of utilizations.
     pub utilizations: Arc<str>,
-    /// The same of periods.
+    /// The distribution of periods.
     pub periods: Arc<str>,
-    /// The same of deadlines.
+    /// The distribution of deadlines.
     pub deadlines: Arc<str>,
-    /// The same of working sets.
+    /// The distribution of working sets.
     pub working_sets: Arc<str>,
     /// The curve's name.
     pub curve: Arc<str>,
-    /// What a set has to be: `hard` or `soft`.
+    /// The condition that a set must meet: `hard` or `soft`.
     pub criterion: Arc<str>,
-    /// What the table's cache delay is multiplied by; 0 without overheads.
+    /// The factor of the table's cache delay; 0 without overheads.
     pub cache_delay: f64,
-    /// How many sets were judged.
+    /// The number of sets.
     pub sets: u32,
-    /// Of how many nothing is known.
+    /// The number of sets for which no test gave an answer.
     pub unknown: u32,
-    /// The share that is accepted, and its interval.
+    /// The share of accepted sets.
     pub share: f64,
-    /// Where the interval begins.
+    /// The lower end of its interval.
     pub share_low: f64,
-    /// Where it ends.
+    /// The upper end.
     pub share_high: f64,
     /// The mean utilization of the sets.
     pub utilization: f64,
-    /// For how many sets overheads were gone on with beyond where they were measured.
+    /// The number of sets for which overheads were extrapolated beyond the measured points.
     pub extrapolated: u32,
-    /// How many sets have no task.
+    /// The number of sets without tasks.
     pub empty: u32,
-    /// What it means to be accepted.
+    /// What acceptance guarantees.
     pub guarantee: Arc<str>,
 }
 
 impl Judged {
-    /// Whether what the kernel takes was counted. What costs nothing has no cache delay, either.
+    /// Whether overheads were counted. Without overheads there is no cache delay either.
     pub fn has_overheads(&self) -> bool {
         self.guarantee.starts_with("none")
     }
 }
 
-/// Reads what `wastenot bounds sweep -o FILE.csv` wrote, in its order. `file` is its name in
-/// messages.
+/// Reads a file that `wastenot bounds sweep -o FILE.csv` wrote, in its order. `file` is the file's
+/// name in messages.
 ///
 /// # Errors
-/// The first thing that is wrong, with its line and column.
+/// The first error, with its line and column.
 pub fn results(file: &str, read: impl Read) -> Result<Vec<Judged>, Error> {
     let mut table = Table::begin(file, read, COLUMNS).map_err(foreign)?;
     let (mut words, mut all) = (Words::default(), Vec::new());
@@ -135,10 +135,10 @@ pub fn results(file: &str, read: impl Read) -> Result<Vec<Judged>, Error> {
     }
 }
 
-/// How to come by a file.
+/// How to make such a file.
 const MAKE: &str = "`wastenot bounds sweep EXPERIMENT.toml -o FILE.csv` writes one: docs/sweep.md";
 
-/// That the header is of something else.
+/// The error that the header belongs to another kind of file.
 fn foreign(error: Error) -> Error {
     match error {
         Error::Wrong { file, line, what, .. } => {
@@ -149,7 +149,7 @@ fn foreign(error: Error) -> Error {
     }
 }
 
-/// Words, each kept once: a file repeats them on every line.
+/// Words, each stored once: a file repeats them on every line.
 #[derive(Default)]
 struct Words(BTreeSet<Arc<str>>);
 
@@ -211,9 +211,9 @@ fn whole(row: &Row<'_>, column: usize) -> Result<u32, Error> {
     })
 }
 
-/// A number from 0, with an end.
+/// A non-negative number, up to a maximum.
 fn number(row: &Row<'_>, column: usize) -> Result<f64, Error> {
-    /// Nothing here is greater: tasks, CPUs, what they come to.
+    /// The maximum of all numbers here: tasks, CPUs, totals.
     const GREATEST: f64 = 1e9;
     let text = row.text(column).unwrap_or_default();
     let number = text.parse().ok().filter(|number| (0.0..=GREATEST).contains(number));

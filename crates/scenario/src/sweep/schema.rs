@@ -1,4 +1,4 @@
-//! What may stand in a sweep: the tables and keys, for readers and for documentation.
+//! The tables and keys of a sweep, for the reader and for the documentation.
 
 use crate::scenario::{Key, Section};
 
@@ -6,35 +6,35 @@ const fn key(name: &'static str, form: &'static str, about: &'static str) -> Key
     Key { name, form, about }
 }
 
-/// The tables, in the order of documentation.
+/// The tables, in the order of the documentation.
 pub const SCHEMA: &[&Section] = &[&SWEEP, &POINTS, &STEPS, &TESTS, &CURVE];
 
-/// What `schema` has to be.
+/// The required value of `schema`.
 pub(super) const VERSION: &str = "wastenot.sweep/1";
 
 pub(super) const SWEEP: Section = Section {
     title: "the file",
-    about: "A sweep is one TOML file. Its name is the file's without `.toml`.",
+    about: "A sweep is one TOML file. Its name is the file name without `.toml`.",
     keys: &[
         key("schema", "\"wastenot.sweep/1\"", "the version of this schema; required"),
-        key("about", "text", "what it shows, in a sentence"),
-        key("source", "text", "where its numbers are from"),
-        key("seed", "whole number from 0", "another seed, other sets; 1"),
-        key("sets", "1 to 100000", "how many sets are made at each point; 100"),
-        key("points", "table", "what sets are like; required"),
-        key("tests", "table", "who judges them"),
+        key("about", "text", "what it shows, in one sentence"),
+        key("source", "text", "the source of its numbers"),
+        key("seed", "whole number from 0", "the seed; another seed gives other sets; 1"),
+        key("sets", "1 to 100000", "the number of sets at each point; 100"),
+        key("points", "table", "the parameters of the sets; required"),
+        key("tests", "table", "the schedulability tests"),
         key("criteria", "list of `hard`, `soft`", "an axis of every curve; both"),
         key(
             "overheads",
             "text",
-            "a table of overheads, by its path from here; `${cpus}` is their number, of a cluster \
-             if there are any",
+            "a table of overheads, by its path relative to this file; `${cpus}` is the number of \
+             CPUs, per cluster if there are clusters",
         ),
         key(
             "cache_delay",
             "numbers from 0 to 100",
-            "what the table's `cache_delay` is multiplied by: an axis of every curve with \
-             overheads; 0 and 1",
+            "the factors of the table's `cache_delay`: an axis of every curve with overheads; 0 \
+             and 1",
         ),
         key("curves", "list of tables", "how sets are judged; at least one"),
     ],
@@ -42,13 +42,19 @@ pub(super) const SWEEP: Section = Section {
 
 pub(super) const POINTS: Section = Section {
     title: "[points]",
-    about: "What sets are like. Each key is one value or several, and points are all combinations.",
+    about: "The parameters of the sets. Each key has one or more values; the points are all \
+            combinations.",
     keys: &[
         key("cpus", "1 to 8192", "CPUs of the machine; required"),
-        key("tasks", "whole numbers", "tasks of a set; this or the next is required"),
-        key("tasks_per_cpu", "numbers", "the same for each CPU; has to come to a whole number"),
-        key("total", "numbers", "what a set's utilizations come to, or their cap"),
-        key("utilizations", "UTILIZATIONS", "what they are distributed like; required"),
+        key("tasks", "whole numbers", "tasks in a set; this or `tasks_per_cpu` is required"),
+        key(
+            "tasks_per_cpu",
+            "numbers",
+            "tasks per CPU; the product with `cpus` must be a whole \
+                                         number",
+        ),
+        key("total", "numbers", "the total utilization of a set, or its cap"),
+        key("utilizations", "UTILIZATIONS", "their distribution; required"),
         key("periods", "PERIODS", "\"log-uniform 10-100 ms\"; required"),
         key("deadlines", "DEADLINES", "\"implicit\" unless set"),
         key("working_sets", "text", "\"4-512 KiB\" unless set"),
@@ -57,37 +63,59 @@ pub(super) const POINTS: Section = Section {
 
 pub(super) const STEPS: Section = Section {
     title: "numbers",
-    about: "Wherever there are numbers: one, a list of them, or a table with these keys.",
+    about: "Every key for numbers accepts one number, a list, or a table with these keys.",
     keys: &[
         key("from", "number", "the first; required"),
-        key("step", "number above 0", "from one to the next; required"),
-        key("to", "number", "none is greater; required, but of `total` it is the number of CPUs"),
+        key("step", "number above 0", "the difference between neighbours; required"),
+        key(
+            "to",
+            "number",
+            "the maximum; required, except for `total`, where the default is the \
+                             number of CPUs",
+        ),
     ],
 };
 
 pub(super) const TESTS: Section = Section {
     title: "[tests]",
-    about: "Sets are accepted by the first test that does, from the cheapest on.",
+    about: "Tests run from the cheapest to the most expensive; a set is accepted by the first test \
+            that accepts it.",
     keys: &[
-        key("hard", "list of tests", "who is asked with the criterion `hard`; all of global EDF"),
-        key("rta_step", "TIME", "by how much RTA's response times grow at least; 1us"),
-        key("budget", "whole number", "steps that each test may take for a set; 200000000"),
+        key("hard", "list of tests", "the tests for the criterion `hard`; all tests of global EDF"),
+        key("rta_step", "TIME", "the least growth of a response time per step of RTA; 1us"),
+        key(
+            "budget",
+            "whole number",
+            "the maximum number of steps of each test for a set; \
+                                       200000000",
+        ),
     ],
 };
 
 pub(super) const CURVE: Section = Section {
     title: "[[curves]]",
-    about: "A way to judge all the sets. Curves draw nothing: all have the same sets.",
+    about: "A way to judge all the sets. Curves do not affect the sets: all curves judge the same \
+            sets.",
     keys: &[
-        key("name", "text", "what it is called; required"),
-        key("implementation", "IMPLEMENTATION", "who pays for what; `none` has no overheads"),
-        key("spare", "whole number", "CPUs that run no task; those that the implementation takes"),
+        key("name", "text", "its name; required"),
+        key(
+            "implementation",
+            "IMPLEMENTATION",
+            "the scheduler implementation, which determines \
+                                                 the overheads; `none` has none",
+        ),
+        key(
+            "spare",
+            "whole number",
+            "CPUs that run no task; those that the implementation uses \
+                                      for itself",
+        ),
         key(
             "cluster",
             "whole number",
-            "sets are divided among clusters of so many CPUs, and each is a machine of its own; \
-             1 is partitioned",
+            "sets are divided among clusters of this many CPUs, and each cluster is judged as a \
+             machine of its own; 1 is partitioned",
         ),
-        key("overheads", "text", "another table than the file's"),
+        key("overheads", "text", "a table that replaces the file's"),
     ],
 };

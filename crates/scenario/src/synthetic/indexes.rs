@@ -1,7 +1,7 @@
 //! `indexes=`: the kernel's numbers of objects, as a list or as loops over levels.
 //!
 //! `core:pack` numbers the first thread of every core of the first package, then of the second,
-//! then the second threads; `2*2:4*2` says the same in steps and counts.
+//! then the second threads; `2*2:4*2` writes the same as steps and counts.
 
 use wastenot_model::CpuId;
 
@@ -9,7 +9,7 @@ use crate::error::shown;
 
 use super::{Fault, LEVELS, Tower, kind_of, wrong};
 
-/// The value of an `indexes=`, not yet understood.
+/// The value of an `indexes=`, not yet parsed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Indexes<'t> {
     pub(super) text: &'t str,
@@ -37,14 +37,14 @@ impl Tower<'_> {
         Ok(numbers)
     }
 
-    /// Numbers by loops, the first of which turns fastest: `core:pack`, or `step*count:...`.
+    /// Numbers from loops, of which the first varies fastest: `core:pack`, or `step*count:...`.
     fn interleaved(&self, text: &str, count: usize) -> Result<Vec<usize>, String> {
         let mut loops =
             if text.contains('*') { explicit(text) } else { self.by_type(text, count) }?;
         let product = |loops: &[(usize, usize)]| {
             loops.iter().try_fold(1usize, |product, (_, times)| product.checked_mul(*times))
         };
-        // What the loops leave out turns slowest.
+        // Objects that the loops leave out vary slowest.
         let least = loops.iter().map(|(step, _)| *step).min().unwrap_or(1);
         if product(&loops) != Some(count) && least > 1 {
             loops.push((1, least));
@@ -67,7 +67,8 @@ impl Tower<'_> {
         numbers.ok_or_else(|| "the loops do not reach every object".into())
     }
 
-    /// Loops by level: each walks its objects within one object of the next level named above it.
+    /// Loops by level: each runs over its objects within one object of the next named level above
+    /// it.
     fn by_type(&self, text: &str, count: usize) -> Result<Vec<(usize, usize)>, String> {
         let mut named = Vec::new();
         for word in text.split(':').take(LEVELS) {
@@ -87,7 +88,7 @@ impl Tower<'_> {
     }
 }
 
-/// Loops written out: `step*count:step*count`.
+/// Loops as numbers: `step*count:step*count`.
 fn explicit(text: &str) -> Result<Vec<(usize, usize)>, String> {
     let number = |n: &str| n.parse().ok().filter(|&n| n > 0 && n <= CpuId::LIMIT);
     let each = text.split(':').take(LEVELS).map(|part| {

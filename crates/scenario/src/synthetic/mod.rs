@@ -1,10 +1,10 @@
 //! hwloc's synthetic descriptions: `pack:2 numa:2 l3:1 core:4 pu:2`.
 //!
-//! Levels run from wide to narrow; each gives a type and how many of it lie in one of the level
-//! before. `[numa]` hangs a node under each object of the level before it. Attributes follow in
-//! brackets, of which only `indexes=` of PUs and nodes matter here. The language is that of the
-//! "Synthetic topologies" page of hwloc's documentation (2.9); where hwloc warns and drops
-//! something, this is an error, since a machine other than the one described helps nobody.
+//! Levels run from wide to narrow; each gives a type and how many of it are in one object of the
+//! level before. `[numa]` attaches a node to each object of the level before it. Attributes follow
+//! in brackets; only `indexes=` of PUs and nodes has an effect here. The language is that of the
+//! "Synthetic topologies" page of hwloc's documentation (2.9). Where hwloc warns and drops
+//! something, this is an error, since a machine other than the one described is of no use.
 
 mod indexes;
 mod words;
@@ -17,7 +17,7 @@ use crate::error::{Error, shown};
 use indexes::Indexes;
 use words::{Cursor, kind_of};
 
-/// Levels, and loops of indexes, at most; lstopo writes about ten.
+/// The maximum number of levels, and of loops of indexes; lstopo writes about ten.
 const LEVELS: usize = 64;
 
 /// Reads a description.
@@ -33,7 +33,7 @@ pub(crate) fn read(text: &str) -> Result<Machine, Error> {
     })
 }
 
-/// What a level is made of.
+/// The type of a level's objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Package,
@@ -51,17 +51,17 @@ enum Kind {
 #[derive(Clone, Copy, Debug)]
 struct Level<'t> {
     kind: Kind,
-    /// Objects on the whole machine.
+    /// The number of objects on the whole machine.
     width: usize,
     indexes: Option<Indexes<'t>>,
     at: usize,
 }
 
-/// All levels, and the nodes that hang beside them.
+/// All levels, and the nodes attached to them.
 #[derive(Debug, Default)]
 struct Tower<'t> {
     levels: Vec<Level<'t>>,
-    /// `hanging[i]` nodes under each object above level i; the machine is above level 0.
+    /// `hanging[i]` nodes are attached to each object above level i; the machine is above level 0.
     hanging: Vec<usize>,
     hanging_indexes: Option<Indexes<'t>>,
 }
@@ -143,12 +143,12 @@ impl<'t> Tower<'t> {
         Ok(())
     }
 
-    /// Bare numbers stand for the usual levels.
+    /// Bare numbers stand for the default levels.
     fn name_untyped(&mut self, untyped: usize) -> Result<(), Fault> {
         use Kind::{Cache, CodeCache, Core, Node, Package, Pu};
         let kinds: &[Kind] = match (untyped, self.levels.len()) {
             (0, _) => return Ok(()),
-            // What lstopo writes: types, then a bare number for the PUs of a core.
+            // As lstopo writes it: types, then a bare number for the PUs of a core.
             (1, len) if len > 1 && self.levels[len - 1].kind == Pu => return Ok(()),
             (1, 1) => &[Pu],
             (2, 2) => &[Node, Pu],
@@ -187,7 +187,7 @@ impl<'t> Tower<'t> {
         self.levels.iter().find(|level| kind(level.kind))
     }
 
-    /// Objects above level `index`.
+    /// The number of objects above level `index`.
     fn width_above(&self, index: usize) -> usize {
         index.checked_sub(1).map_or(1, |above| self.levels[above].width)
     }
@@ -198,9 +198,10 @@ impl<'t> Tower<'t> {
         self.level(|kind| kind == Kind::Node).map_or(hanging, |level| level.width)
     }
 
-    /// Node of the PU at `position`, before `indexes=`. Of several that hang there, the first.
+    /// The node of the PU at `position`, before `indexes=`; the first, if several are attached
+    /// there.
     ///
-    /// hwloc numbers what hangs under an object after all that hangs further down.
+    /// hwloc numbers the nodes attached to an object after all nodes attached further down.
     fn node_at(&self, position: usize, pus: usize) -> usize {
         if let Some(level) = self.level(|kind| kind == Kind::Node) {
             return position / (pus / level.width);

@@ -4,7 +4,7 @@ use super::indexes::Indexes;
 use super::{Fault, Kind, wrong};
 use crate::error::shown;
 
-/// The type that a word names: any case, and any beginning of two letters or more.
+/// The type that a word names: in any case, possibly shortened to two letters or more.
 pub(super) fn kind_of(word: &str, at: usize) -> Result<Kind, Fault> {
     let word = word.to_ascii_lowercase();
     if let Some(rest) = word.strip_prefix('l') {
@@ -38,7 +38,7 @@ pub(super) fn kind_of(word: &str, at: usize) -> Result<Kind, Fault> {
     }
 }
 
-/// A place in the text.
+/// A position in the text.
 pub(super) struct Cursor<'t> {
     pub(super) text: &'t str,
     /// In bytes.

@@ -1,4 +1,4 @@
-//! Deadlines: how long after its release a job should be complete.
+//! Deadlines: the time after its release within which a job should complete.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use wastenot_model::workload::Random;
 use super::words::{Names, name_of, named};
 use crate::Error;
 
-/// What a task's deadline is distributed like. C is its cost, T its period.
+/// The distribution of a task's deadline. C is its cost, T its period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Deadlines {
     /// See [`DEADLINES`].
@@ -20,7 +20,7 @@ pub enum Deadlines {
     Arbitrary,
 }
 
-/// Every kind of deadlines with its name and meaning. The names are those that SchedCAT gave them.
+/// Every kind of deadline with its name and meaning. The names are those of SchedCAT.
 pub const DEADLINES: &Names<Deadlines> = &[
     (Deadlines::Implicit, "implicit", "the period"),
     (Deadlines::Constrained, "uni-constrained", "uniform from C to T"),
@@ -28,11 +28,11 @@ pub const DEADLINES: &Names<Deadlines> = &[
 ];
 
 impl Deadlines {
-    /// Whether no deadline is beyond its task's period.
+    /// Whether no deadline is later than its task's period.
     pub fn is_constrained(self) -> bool {
         self != Deadlines::Arbitrary
     }
-    /// The next one, in us, for a task whose cost is not longer than its period.
+    /// The next deadline, in us, for a task whose cost does not exceed its period.
     pub(super) fn draw(self, wcet_us: u64, period_us: u64, random: &mut Random) -> u64 {
         let slack_us = period_us - wcet_us;
         match self {

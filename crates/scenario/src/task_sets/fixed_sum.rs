@@ -1,59 +1,61 @@
-//! Numbers between 0 and 1 of a given sum, evenly over all that there are (randfixedsum).
+//! Numbers between 0 and 1 with a given sum, uniformly distributed over all such lists
+//! (randfixedsum).
 //!
 //! Stafford, "Random vectors with fixed sum" (2006); for utilizations: Emberson, Stafford, Davis
 //! (WATERS 2010).
 //!
-//! All n numbers in [0, 1] of sum s are a body of n - 1 dimensions. From its centre (s/n, ..., s/n)
-//! it is made of cones over its faces: on each of them one number is 0 or 1, and the others are a
-//! smaller body of the same kind. So a point is drawn by choosing a face, a point on it by the same
-//! rule, and how far to go from the centre towards it. A face with a 0 has s/n to the centre, one
-//! with a 1 has 1 - s/n; with V the volume of a body, the faces with a 0 are chosen with the chance
+//! All n numbers in [0, 1] of sum s form a body of n - 1 dimensions. From its centre (s/n, ...,
+//! s/n), it consists of cones over its faces: on each face one number is 0 or 1, and the others
+//! form a smaller body of the same kind. So a point is drawn in three steps: choose a face, choose
+//! a point on it by the same rule, and choose how far to go from the centre towards it. A face with
+//! a 0 has distance s/n to the centre, one with a 1 has 1 - s/n; with V the volume of a body, the
+//! faces with a 0 are chosen with the chance
 //!
 //! ```text
 //! p(n, s) = s V(n-1, s) / (s V(n-1, s) + (n-s) V(n-1, s-1))
 //! ```
 //!
-//! V is a B-spline. Towards both ends it falls off so fast that it leaves the range of floating
-//! point for a few hundred numbers. But it can be done without: put its own recurrence (the same
-//! sum of cones) into p, and
+//! V is a B-spline. Towards both ends it falls so fast that it leaves the range of floating point
+//! for a few hundred numbers. But V is not needed: insert its own recurrence (the same sum of
+//! cones) into p, and
 //!
 //! ```text
 //! p(n, s) = A a / (A a + B b),    A = s (n-1-s),  B = (s-1) (n-s),
 //!                                 a = p(n-1, s-1),  b = 1 - p(n-1, s)
 //! ```
 //!
-//! Nothing is subtracted here but in b, and a and b are never both small, since p falls with s: so
-//! errors do not grow. Against exact fractions all chances are good to 1e-15 for 256 and for 1024
-//! numbers.
+//! Only b is computed with a subtraction, and a and b are never both small, since p falls with s:
+//! so errors do not grow. Compared with exact fractions, all chances are correct to 1e-15 for 256
+//! and for 1024 numbers.
 
 use wastenot_model::workload::Random;
 
 use super::utilizations::{Utilizations, check_sum};
 use crate::Error;
 
-/// What draws numbers of one sum.
+/// Draws lists of numbers with one sum.
 ///
-/// On the way to a point so many numbers became 0 and so many 1; the chances are a table over both,
-/// of at most (n+1)^2 / 4 entries: 2 MiB for 1024 numbers, 32 MiB for 4096.
+/// On the way to a point, some numbers became 0 and some became 1; the chances are a table over
+/// both counts, with at most (n+1)^2 / 4 entries: 2 MiB for 1024 numbers, 32 MiB for 4096.
 #[derive(Clone, Debug)]
 pub struct FixedSum {
     total: f64,
-    /// At most so many become 1.
+    /// The maximum count of ones.
     ones: usize,
-    /// At most so many become 0.
+    /// The maximum count of zeros.
     zeros: usize,
-    /// Of so many ones and so many zeros the chance that the next is a 0, in rows of equal ones.
+    /// By counts of ones and zeros: the chance that the next is a 0, in rows of equal ones.
     zero: Vec<f64>,
 }
 
 impl FixedSum {
-    /// Of `tasks` numbers that come to `total`.
+    /// For `tasks` numbers with the sum `total`.
     ///
     /// # Errors
-    /// There are none, or more than [`super::MOST_OF_A_SUM`] of them.
+    /// If no such numbers exist, or if `tasks` exceeds [`super::MOST_OF_A_SUM`].
     pub fn new(tasks: usize, total: f64) -> Result<FixedSum, Error> {
         check_sum(Utilizations::RandFixedSum, tasks, total)?;
-        // Whole steps down from the sum lead to what is left for the last number: in (0, 1].
+        // Each 1 lowers the sum by one; what remains for the last number is in (0, 1].
         let ones = total.ceil() as usize - 1;
         let mut sum = FixedSum { total, ones, zeros: tasks - 1 - ones, zero: Vec::new() };
         sum.zero = sum.chances();
@@ -64,8 +66,8 @@ impl FixedSum {
         ones * (self.zeros + 1) + zeros
     }
 
-    /// From the last numbers to the first. With no 1 left to give, the next is a 0, and with no 0,
-    /// a 1: the body is then a simplex, which has no faces of the other kind.
+    /// From the last numbers to the first. If no 1 is left to give, the next is a 0, and if no 0 is
+    /// left, a 1: the body is then a simplex, which has no faces of the other kind.
     fn chances(&self) -> Vec<f64> {
         let mut zero = vec![1.0; (self.ones + 1) * (self.zeros + 1)];
         for ones in (0..self.ones).rev() {
@@ -81,10 +83,10 @@ impl FixedSum {
         zero
     }
 
-    /// The next numbers, in an order that means nothing.
+    /// The next numbers, in a meaningless order.
     pub fn draw(&self, random: &mut Random) -> Vec<f64> {
         let (mut ones, mut zeros) = (0, 0);
-        // Where the body of the numbers that are left has its 0, and how long its sides are.
+        // The origin and the side length of the body of the remaining numbers.
         let (mut base, mut scale) = (0.0, 1.0);
         let count = self.ones + self.zeros + 1;
         let mut numbers = Vec::with_capacity(count);
@@ -103,7 +105,7 @@ impl FixedSum {
             }
         }
         numbers.push(base + scale * (self.total - ones as f64));
-        // Which of the faces of one kind it is: any.
+        // Which face of one kind: all have the same chance.
         for last in (1..count).rev() {
             numbers.swap(last, random.below(last as u64 + 1) as usize);
         }
@@ -116,9 +118,9 @@ impl FixedSum {
 mod tests {
     use super::*;
 
-    /// The volume of n numbers in [0, 1] of this sum, in the measure of n - 1 of them (Irwin 1927,
-    /// Hall 1927). The signs alternate: only good for few numbers, and for the smaller sum of the
-    /// two that mirror each other.
+    /// The volume of n numbers in [0, 1] with this sum, in the measure of n - 1 of them (Irwin
+    /// 1927, Hall 1927). The signs alternate, so it is only accurate for few numbers, and for the
+    /// smaller of the two sums that mirror each other.
     fn volume(count: u32, sum: f64) -> f64 {
         let sum = sum.min(f64::from(count) - sum);
         let (mut volume, mut choose) = (0.0, 1.0);

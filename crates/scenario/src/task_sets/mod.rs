@@ -1,10 +1,10 @@
-//! Task sets at random: what they are like, and the sets that come of a seed.
+//! Random task sets: their parameters, and the sets for a seed.
 //!
-//! A [`Recipe`] says what utilizations, periods, deadlines and working sets are distributed like;
-//! each can be written as text. Its [`Maker`] gives set after set: the same seed and number give
-//! the same set on every machine. Utilizations, periods, deadlines and working sets have streams of
-//! their own, so that whoever changes one of them keeps the others, and whatever is asked about a
-//! set, of any scheduler, is asked about the same working sets.
+//! A [`Recipe`] gives the distributions of utilizations, periods, deadlines and working sets; each
+//! can be written as text. Its [`Maker`] makes one set after the other: the same seed and number
+//! give the same set on every machine. Utilizations, periods, deadlines and working sets have
+//! separate random streams, so a change of one leaves the others unchanged, and every question
+//! about a set, for any scheduler, is about the same working sets.
 //!
 //! ```
 //! use wastenot_scenario::task_sets::Recipe;
@@ -43,41 +43,41 @@ pub use working_sets::WorkingSets;
 use crate::Error;
 use utilizations::Source;
 
-/// Most tasks of a set whose utilizations have a given sum: what [`FixedSum`] remembers grows with
-/// the square, to 32 MiB here.
+/// The maximum number of tasks in a set whose utilizations have a given sum: the memory of
+/// [`FixedSum`] grows with the square, to 32 MiB here.
 pub const MOST_OF_A_SUM: usize = 4096;
 
-/// What task sets are like.
+/// The parameters of task sets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recipe {
-    /// How many tasks a set has; at most so many if `total` caps it.
+    /// The number of tasks in a set; a maximum if `total` is a cap.
     pub tasks: usize,
-    /// What the utilizations of a set come to: exactly that with `randfixedsum` and
-    /// `uunifast-discard`, which need it. With the others, that at most: tasks are added until the
-    /// next one would be too much, so that a set may be empty; `None` is no cap.
+    /// The total utilization of a set: exact with `randfixedsum` and `uunifast-discard`, which
+    /// require it. With the other distributions it is a cap: tasks are added until the next one
+    /// would exceed it, so that a set may be empty; `None` is no cap.
     pub total: Option<f64>,
-    /// What a task's utilization is distributed like.
+    /// The distribution of a task's utilization.
     pub utilizations: Utilizations,
-    /// What its period is.
+    /// The distribution of its period.
     pub periods: Periods,
-    /// Its deadline.
+    /// The distribution of its deadline.
     pub deadlines: Deadlines,
-    /// Its working set.
+    /// The distribution of its working set.
     pub working_sets: WorkingSets,
 }
 
 impl Recipe {
-    /// Whether there are such sets.
+    /// Whether such sets exist.
     ///
     /// # Errors
-    /// There is none, or what there is of it is too large to be made.
+    /// If no such set exists, or if it is too large to be made.
     pub fn check(&self) -> Result<(), Error> {
         self.periods.check()?;
         self.working_sets.check()?;
         self.utilizations.check(self.tasks, self.total)
     }
 
-    /// Makes such sets. What all of them need is worked out here, once.
+    /// Makes such sets. What all of them share is computed once, here.
     ///
     /// # Errors
     /// Those of [`Recipe::check`].
@@ -88,14 +88,14 @@ impl Recipe {
     }
 }
 
-/// What makes the sets of a [`Recipe`].
+/// Makes the sets of a [`Recipe`].
 #[derive(Clone, Debug)]
 pub struct Maker {
     recipe: Recipe,
     source: Source,
 }
 
-/// A set that was made.
+/// A task set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Made {
     /// Its tasks.
@@ -106,7 +106,7 @@ pub struct Made {
     pub utilization: f64,
 }
 
-/// What random numbers are drawn for.
+/// The random streams.
 #[derive(Clone, Copy)]
 enum Stream {
     Utilizations,
@@ -119,13 +119,13 @@ impl Maker {
     /// Set `number` of this seed.
     ///
     /// A task of utilization u and period T (whole microseconds) has C = uT rounded down, but at
-    /// least 1 us. So a sum that was asked for is not exceeded unless some uT is below 1 us, and a
-    /// set of U = m is not lost to rounding; `utilization` is lower than `drawn` by less than the
-    /// sum of 1 us / T.
+    /// least 1 us. So the requested sum is not exceeded unless some uT is below 1 us, and rounding
+    /// does not lose a set of U = m; `utilization` is lower than `drawn` by less than the sum of 1
+    /// us / T.
     ///
     /// # Errors
-    /// `uunifast-discard` gave up ([`uunifast_discard`]); whether it does depends on nothing but
-    /// recipe, seed and number.
+    /// If `uunifast-discard` gave up ([`uunifast_discard`]); whether it does depends only
+    /// on recipe, seed and number.
     pub fn make(&self, seed: u64, number: u64) -> Result<Made, Error> {
         let stream = |of: Stream| Random::stream(seed, of as u32, number);
         let mut of_periods = stream(Stream::Periods);

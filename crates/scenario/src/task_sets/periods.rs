@@ -1,8 +1,8 @@
-//! Periods: what is between two releases of a task.
+//! Periods: the time between two releases of a task.
 //!
 //! Emberson, Stafford, Davis, "Techniques for the synthesis of multiprocessor tasksets" (WATERS
-//! 2010): periods are drawn up to one step beyond the longest, and rounded down to whole steps, so
-//! that the longest comes up as often as its neighbours.
+//! 2010): periods are drawn up to one step beyond the longest and rounded down to whole steps, so
+//! that the longest is as frequent as its neighbours.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,10 +13,10 @@ use super::words::{Names, amount, name_of, named, range, wrong};
 use crate::Error;
 use crate::error::shown;
 
-/// What a task's period is distributed like.
+/// The distribution of a task's period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Periods {
-    /// How periods lie between the ends.
+    /// How periods are spread between the ends.
     pub spread: Spread,
     /// The shortest, in us; a multiple of the step.
     pub from_us: u64,
@@ -26,7 +26,7 @@ pub struct Periods {
     pub step_us: u64,
 }
 
-/// How periods lie between the shortest and the longest.
+/// How periods are spread between the shortest and the longest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Spread {
     /// See [`SPREADS`].
@@ -37,7 +37,7 @@ pub enum Spread {
 
 /// Every spread with its name and meaning.
 pub const SPREADS: &Names<Spread> = &[
-    (Spread::Uniform, "uniform", "each is as likely as any other"),
+    (Spread::Uniform, "uniform", "all periods are equally likely"),
     (Spread::LogUniform, "log-uniform", "as many from 10 to 100 ms as from 100 to 1000 ms"),
 ];
 
@@ -66,7 +66,7 @@ impl Periods {
         Ok(())
     }
 
-    /// The next one, in us.
+    /// The next period, in us.
     pub(super) fn draw(&self, random: &mut Random) -> u64 {
         let Periods { spread, from_us, to_us, step_us } = *self;
         match spread {
@@ -82,7 +82,7 @@ impl Periods {
 
 impl FromStr for Periods {
     type Err = Error;
-    /// The step is one unit unless it is written.
+    /// The step is one unit if none is written.
     fn from_str(text: &str) -> Result<Periods, Error> {
         let (spread, rest) = text.trim().split_once(char::is_whitespace).unwrap_or((text, ""));
         let spread = named(spread, "spreads of periods", SPREADS)?;

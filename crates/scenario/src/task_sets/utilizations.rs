@@ -1,4 +1,4 @@
-//! Utilizations: what share of a CPU each task needs.
+//! Utilizations: the share of a CPU that each task needs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use super::words::{Names, name_of, named, wrong};
 use super::{FixedSum, MOST_OF_A_SUM, uunifast_discard};
 use crate::Error;
 
-/// What utilizations are distributed like.
+/// The distribution of utilizations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Utilizations {
     /// See [`UTILIZATIONS`].
@@ -28,22 +28,22 @@ pub enum Utilizations {
 /// How heavy the tasks of a family are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Weight {
-    /// Many of them fit a CPU.
+    /// Many of them fit on a CPU.
     Light,
     /// Between the two.
     Medium,
-    /// Few do.
+    /// Few of them fit on a CPU.
     Heavy,
 }
 
 use Utilizations::{Bimodal, Exponential, RandFixedSum, UUniFastDiscard, Uniform};
 use Weight::{Heavy, Light, Medium};
 
-/// Every distribution with its name and meaning. The families and their names are those of the
-/// studies that SchedCAT is used for.
+/// Every distribution with its name and meaning. The families and their names come from the studies
+/// for which SchedCAT is used.
 pub const UTILIZATIONS: &Names<Utilizations> = &[
-    (RandFixedSum, "randfixedsum", "any of a given sum, each as likely as any other"),
-    (UUniFastDiscard, "uunifast-discard", "the same by trial; gives up if that fails too often"),
+    (RandFixedSum, "randfixedsum", "uniform over all lists with a given sum"),
+    (UUniFastDiscard, "uunifast-discard", "the same by trial; gives up after too many failures"),
     (Uniform(Light), "uni-light", "uniform from 0.001 to 0.1"),
     (Uniform(Medium), "uni-medium", "uniform from 0.1 to 0.4"),
     (Uniform(Heavy), "uni-heavy", "uniform from 0.5 to 0.9"),
@@ -63,7 +63,7 @@ pub(super) enum One {
     Bimodal { light_in_9: u64 },
 }
 
-/// Where the utilizations of a recipe come from.
+/// The source of a recipe's utilizations.
 #[derive(Clone, Debug)]
 pub(super) enum Source {
     FixedSum(FixedSum),
@@ -72,7 +72,8 @@ pub(super) enum Source {
 }
 
 impl Utilizations {
-    /// How those that are drawn one by one are; `None` of those of a given sum.
+    /// The distribution of a single utilization, if utilizations are drawn one by one; `None` if
+    /// they have a given sum.
     fn one(self) -> Option<One> {
         Some(match self {
             RandFixedSum | UUniFastDiscard => return None,
@@ -88,7 +89,7 @@ impl Utilizations {
         })
     }
 
-    /// Whether there are sets of `tasks` tasks that come to `total`.
+    /// Whether there are sets of `tasks` tasks with the sum `total`.
     pub(super) fn check(self, tasks: usize, total: Option<f64>) -> Result<(), Error> {
         match (self.one(), total) {
             (Some(_), cap) => check_cap(self, tasks, cap.unwrap_or(f64::INFINITY)),
@@ -99,7 +100,7 @@ impl Utilizations {
         }
     }
 
-    /// For sets of `tasks` tasks that come to `total`.
+    /// The source for sets of `tasks` tasks with the sum `total`.
     pub(super) fn source(self, tasks: usize, total: Option<f64>) -> Result<Source, Error> {
         self.check(tasks, total)?;
         let total = total.unwrap_or(f64::INFINITY);
@@ -112,7 +113,7 @@ impl Utilizations {
 }
 
 impl Source {
-    /// Those of the next set.
+    /// The utilizations of the next set.
     pub(super) fn draw(&self, random: &mut Random) -> Result<Vec<f64>, Error> {
         match *self {
             Source::FixedSum(ref sum) => Ok(sum.draw(random)),
@@ -152,7 +153,7 @@ impl One {
     }
 }
 
-/// Whether there are `tasks` utilizations that come to `total`, and not too many.
+/// Whether `tasks` utilizations can have the sum `total`, and there are not too many.
 pub(super) fn check_sum(of: Utilizations, tasks: usize, total: f64) -> Result<(), Error> {
     if tasks == 0 || tasks > MOST_OF_A_SUM {
         let help = format!("a set of a given sum has 1 to {MOST_OF_A_SUM} tasks");

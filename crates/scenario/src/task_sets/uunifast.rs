@@ -1,9 +1,10 @@
 //! UUniFast-discard: utilizations of a given sum, by trial.
 //!
 //! Bini, Buttazzo, "Measuring the performance of schedulability tests" (Real-Time Systems 30, 2005)
-//! draw evenly from all that are not negative; Davis, Burns (RTSS 2009) throw away those with one
-//! above 1 and draw again. The outcome is distributed like [`super::FixedSum`]'s, but the closer
-//! the sum is to half of the number of tasks, the less often a draw is any good.
+//! draw uniformly from all lists of numbers that are not negative; Davis, Burns (RTSS 2009) discard
+//! lists with a number above 1 and draw again. The result has the same distribution as
+//! [`super::FixedSum`]'s, but the closer the sum is to half of the number of tasks, the more draws
+//! are discarded.
 
 use wastenot_model::workload::Random;
 
@@ -14,10 +15,11 @@ use crate::Error;
 /// How often it draws before it gives up.
 const TRIES: usize = 1000;
 
-/// The utilizations of `tasks` tasks, which come to `total`.
+/// The utilizations of `tasks` tasks, with the sum `total`.
 ///
 /// # Errors
-/// There are none, or too many of them, or 1000 draws gave none.
+/// If there are no such utilizations, or too many tasks, or if all of 1000 draws were
+/// discarded.
 pub fn uunifast_discard(tasks: usize, total: f64, random: &mut Random) -> Result<Vec<f64>, Error> {
     check_sum(Utilizations::UUniFastDiscard, tasks, total)?;
     let mut shares = Vec::with_capacity(tasks);
@@ -33,12 +35,13 @@ pub fn uunifast_discard(tasks: usize, total: f64, random: &mut Random) -> Result
     wrong(what, "take `randfixedsum`: it gives the same distribution and always succeeds")
 }
 
-/// Draws into `shares`; whether none is above 1.
+/// Draws into `shares`; returns whether none is above 1.
 fn uunifast(tasks: usize, total: f64, random: &mut Random, shares: &mut Vec<f64>) -> bool {
     shares.clear();
     let mut rest = total;
     for others in (1..tasks).rev() {
-        // The share of `others` values of a sum is the largest of as many uniform ones.
+        // The rest for `others` values of a sum is distributed like the largest of that many
+        // uniform ones.
         let left = rest * libm::exp(libm::log(random.unit()) / others as f64);
         shares.push(rest - left);
         rest = left;

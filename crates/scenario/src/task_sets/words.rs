@@ -1,18 +1,18 @@
-//! How distributions are written: names from a table, ranges with a unit.
+//! The text form of distributions: names from a table, ranges with a unit.
 
 use crate::Error;
 use crate::error::shown;
 use wastenot_model::nearest;
 
-/// Values, each with its name and what it means.
+/// Values, each with its name and meaning.
 pub(super) type Names<T> = [(T, &'static str, &'static str)];
 
-/// That `what` is wrong, and what to do.
+/// The error `what`, and what to do.
 pub(super) fn wrong<T>(what: impl Into<String>, help: impl Into<String>) -> Result<T, Error> {
     Err(Error::TaskSets { what: what.into(), help: help.into() })
 }
 
-/// The value that `text` names; `kind` is what all of them are.
+/// The value with the name `text`; `kind` is the kind of all of them.
 pub(super) fn named<T: Copy>(text: &str, kind: &str, names: &Names<T>) -> Result<T, Error> {
     let text = text.trim();
     if let Some((value, ..)) = names.iter().find(|(_, name, _)| *name == text) {
@@ -38,7 +38,7 @@ pub(super) fn range(text: &str) -> Option<(u64, u64, &str)> {
     Some((whole(from)?, whole(to)?, unit))
 }
 
-/// `5 ms` or `5ms`: how many, and the unit.
+/// `5 ms` or `5ms`: the number and the unit.
 pub(super) fn amount(text: &str) -> Option<(u64, &str)> {
     let (number, unit) = with_unit(text)?;
     Some((whole(number)?, unit))
@@ -51,7 +51,7 @@ fn with_unit(text: &str) -> Option<(&str, &str)> {
     Some((number.trim_end(), unit))
 }
 
-/// Digits and nothing else.
+/// A text of digits only.
 fn whole(text: &str) -> Option<u64> {
     let text = text.trim();
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()

@@ -1,4 +1,4 @@
-//! Working sets: how much memory a task has to bring back into caches after others ran.
+//! Working sets: how much memory a task must reload into caches after other tasks ran.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,17 +9,17 @@ use super::words::{range, wrong};
 use crate::Error;
 use crate::error::shown;
 
-/// What a task's working set is distributed like: uniform over whole KiB, both ends included.
+/// The distribution of a task's working set: uniform over whole KiB, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WorkingSets {
-    /// The smallest, in KiB; at least 1, since 0 stands for one that is not known.
+    /// The smallest, in KiB; at least 1, since 0 stands for an unknown working set.
     pub from_kb: u32,
     /// The largest, in KiB.
     pub to_kb: u32,
 }
 
 impl Default for WorkingSets {
-    /// Those of the experiments with G-EDF by message passing: 4 to 512 KiB.
+    /// The range in the experiments with G-EDF by message passing: 4 to 512 KiB.
     fn default() -> WorkingSets {
         WorkingSets { from_kb: 4, to_kb: 512 }
     }
@@ -36,7 +36,7 @@ impl WorkingSets {
         Ok(())
     }
 
-    /// The next one, in KiB.
+    /// The next working set, in KiB.
     pub(super) fn draw(&self, random: &mut Random) -> u32 {
         self.from_kb + random.below(u64::from(self.to_kb - self.from_kb) + 1) as u32
     }

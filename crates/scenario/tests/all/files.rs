@@ -1,4 +1,4 @@
-//! Files that tools write: one machine, told by each of them.
+//! Files that tools write: one machine, described by each tool.
 
 use wastenot_model::{Distance, Machine};
 use wastenot_scenario::{Error, from_sys, machine_from};
@@ -9,7 +9,7 @@ fn read(name: &str, content: &str) -> Machine {
     machine_from(name, content.as_bytes()).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// The machine without what only some of the tools tell.
+/// The machine without the properties that only some of the tools give.
 fn without(machine: &Machine, capacity: bool) -> Machine {
     let mut rest = machine.clone();
     for cpu in &mut rest.cpus {

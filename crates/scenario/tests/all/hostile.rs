@@ -1,4 +1,4 @@
-//! Input made to hurt: it must end in a machine or an error, soon and in little memory.
+//! Hostile input: the result must be a machine or an error, quickly and with little memory.
 
 use proptest::prelude::*;
 use wastenot_model::CpuId;

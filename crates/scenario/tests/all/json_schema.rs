@@ -8,7 +8,7 @@ use wastenot_scenario::{CATALOGUE, ambient};
 
 use super::seeds::root;
 
-/// Where each key of tables leads.
+/// The tables that each key leads to.
 const TABLES: &[(&str, &str)] = &[
     ("costs", "[costs]"),
     ("scheduler", "[scheduler]"),
@@ -24,7 +24,7 @@ const TABLES: &[(&str, &str)] = &[
     ("formula", "formula"),
 ];
 
-/// Keys of the file that variants do not have.
+/// The keys of the file that variants do not have.
 const HEAD: &[&str] =
     &["schema", "about", "source", "seeds", "limit", "sweep", "variants", "figures"];
 
@@ -32,12 +32,12 @@ fn section(title: &str) -> &'static Section {
     SCHEMA.iter().find(|section| section.title == title).unwrap_or_else(|| panic!("{title}"))
 }
 
-/// A text, as every value may be one: `${name}` stands for a parameter.
+/// A text, which every value may be: `${name}` stands for a parameter.
 fn or_text(kind: &str) -> Value {
     json!({ "type": [kind, "string"] })
 }
 
-/// What may stand after a key, by the form that documentation gives.
+/// The schema of a value, by the form in the documentation.
 fn value(key: &Key) -> Value {
     let table = || {
         let title = TABLES.iter().find(|(name, _)| *name == key.name).map(|(_, title)| *title);
@@ -95,13 +95,13 @@ fn value(key: &Key) -> Value {
     }
 }
 
-/// The definition that a table has.
+/// The reference to a table's definition.
 fn reference(title: &str) -> String {
     let name = title.trim_matches(['[', ']']).split('.').next().unwrap_or_default();
     format!("#/definitions/{name}")
 }
 
-/// A table of these keys; what is required says so where it is described.
+/// The schema of a table with these keys; the description of a required key contains `required`.
 fn table(keys: &[&Key]) -> Value {
     let mut properties = Map::new();
     for key in keys {
@@ -132,12 +132,12 @@ fn the_json_schema_is_that_of_the_code() {
         let mut made = table(&keys);
         made["description"] = section.about.into();
         match *title {
-            // The rest may stand in the file.
+            // Everything else may be in the file.
             "[[variants]]" => made["required"] = json!(["name"]),
             // Tunables and parameters of policies.
             "[scheduler]" => {
                 made["additionalProperties"] = json!({ "type": ["string", "number", "boolean"] });
-                // A variant changes tunables of the scheduler of the file.
+                // A variant may change tunables of the file's scheduler without its name.
                 made["required"] = json!([]);
             }
             "[[tasks]]" => {
@@ -160,7 +160,7 @@ fn the_json_schema_is_that_of_the_code() {
     schema["$schema"] = "http://json-schema.org/draft-07/schema#".into();
     schema["title"] = "A scenario of Wastenot".into();
     schema["description"] = section_of_file().about.into();
-    // The machine and the scheduler may stand in each variant.
+    // The machine and the scheduler may be in each variant instead.
     schema["required"] = json!(["schema"]);
     schema["definitions"] = definitions.into();
     let text = serde_json::to_string_pretty(&schema).expect("JSON") + "\n";

@@ -1,4 +1,5 @@
-//! Tables of what was measured, ours and those of Feather-Trace: what is read, and what is wrong.
+//! Tables of measured overheads, ours and Feather-Trace's: what is read, and which errors are
+//! reported.
 
 use wastenot_scenario::measured::{By, Figure, Measured, Origin, figures, header, read};
 
@@ -28,7 +29,7 @@ fn line(machine: &str, cpus: u32) -> Measured {
 
 #[test]
 fn tables_are_read_back_also_several_put_together() {
-    // What breaks a table is in its texts: commas, quotes, what begins a comment.
+    // Texts with characters that could break a table: commas, quotes, the start of a comment.
     let all = [line("A \"fast\" one, of 2 GHz", 1), line("# odd", 2)];
     let table = |line: &Measured| format!("{}\n{line}\n", header());
     let both = all.each_ref().map(table).concat();
@@ -90,7 +91,7 @@ fn samples_of_ft2csv_are_of_what_the_name_tells() {
     assert_eq!((told[0].kind.as_str(), told[0].max_ns), ("RELEASE-LATENCY", 1_500));
 }
 
-/// The columns that `ft-compute-stats` prints, with what it pads them.
+/// The columns that `ft-compute-stats` prints, with its padding.
 const STATISTICS: &str = "\
 # Plugin, #cores, Overhead,         Unit,     Scale, #tasks, #samples,        max, 99.9th perc., \
 99th perc., 95th perc.,       avg,       med,    min,     std,     var, file

@@ -1,5 +1,5 @@
 //! `docs/scenario.md`, `docs/sweep.md` and `docs/profile.md`: their tables are those of the code,
-//! their examples can be read.
+//! and their examples can be read.
 
 use std::fmt::Write;
 use std::fs;
@@ -63,7 +63,7 @@ fn catalogue() -> String {
     text.trim_end().to_owned() + "\n"
 }
 
-/// What stands between the marks of `docs/scenario.md`, by name.
+/// The generated blocks of `docs/scenario.md`, by name.
 fn of_scenarios() -> Vec<(&'static str, String)> {
     let measures = MEASURES.iter().map(|(_, name, about)| (*name, *about));
     vec![
@@ -77,7 +77,7 @@ fn of_scenarios() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What stands between the marks of `docs/sweep.md`, by name.
+/// The generated blocks of `docs/sweep.md`, by name.
 fn of_sweeps() -> Vec<(&'static str, String)> {
     let utilizations = UTILIZATIONS.iter().map(|(_, name, about)| (*name, *about));
     let spreads = SPREADS.iter().map(|(_, name, about)| (*name, *about));

@@ -1,4 +1,4 @@
-//! Presets, and the domains that the kernel makes of them (known answers of published machines).
+//! Presets, and the domains that the kernel builds for them (known answers for published machines).
 
 use wastenot_model::machine::Hops;
 use wastenot_model::machine::domains::{Domains, Grouping, Kind};

@@ -1,4 +1,4 @@
-//! Profiles: what a file comes to, and what is wrong with one.
+//! Profiles: how a file is read, and which errors are reported.
 
 use wastenot_model::Span;
 use wastenot_model::machine::{Profile, Section, Spin};

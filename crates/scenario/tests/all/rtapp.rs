@@ -1,4 +1,4 @@
-//! Files of rt-app.
+//! rt-app files.
 
 use wastenot_model::workload::{AffinityId, Step, Variate};
 use wastenot_model::{CpuSet, Span, Time};

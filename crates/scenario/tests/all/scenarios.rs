@@ -1,4 +1,4 @@
-//! Scenarios: what they become, and what is said of wrong ones.
+//! Scenarios: how they are read, and which errors are reported.
 
 use wastenot_model::workload::{Program, Step, TemplateId, Variate, Waiting};
 use wastenot_model::{CpuId, CpuSet, Span, Time, Workload};
@@ -261,7 +261,7 @@ over = 100
     assert_eq!((shown.quantity.within, &shown.over), (Some(Span::ms(40)), &Over::Number(100.0)));
 }
 
-/// What is wrong, the line after those of `with`, what is said, what is suggested.
+/// The erroneous text, the error's line after those of `with`, the message, the help.
 type Wrong = (&'static str, usize, &'static str, &'static str);
 
 #[track_caller]
@@ -344,7 +344,7 @@ fn wrong_keys_and_values_are_named_with_line_and_suggestion() {
     }
 }
 
-/// A chain of tasks in which each forks the next so often.
+/// A chain of tasks in which each forks the next this many times.
 fn forks(of_each: &[&str]) -> String {
     let mut text = program(&format!("\"fork t1 x {}\"", of_each[0]));
     for (n, times) in of_each.iter().enumerate().skip(1) {
@@ -542,7 +542,7 @@ fn who_serves_for_ever_need_not_end() {
 #[test]
 fn every_function_of_the_catalogue_expands_with_its_defaults() {
     for function in CATALOGUE.iter().flat_map(|family| family.functions) {
-        // It makes nothing unless told what.
+        // It makes no task without further arguments.
         let some = if function.name == "stress_ng" { "cpu = 1\n" } else { "" };
         let workload = workload(&format!("[[tasks]]\nuse = \"{}\"\n{some}", function.name));
         assert!(!workload.launches.is_empty(), "{}", function.name);
@@ -609,7 +609,7 @@ fn what_is_set_holds_in_all_variants() {
         assert_eq!(variant.machine.len(), 8);
     }
 
-    // A parameter that is set is swept no more; the last setting of a key wins.
+    // A parameter that is set is no longer swept; the last setting of a key wins.
     let once = set(&[("work", "9ms"), ("parameters.work", "'7ms'")], None).expect("a scenario");
     assert_eq!(once.variants.len(), 2);
     let as_if = SET.replace("work = \"1ms\"", "work = \"7ms\"");
@@ -617,7 +617,7 @@ fn what_is_set_holds_in_all_variants() {
     let as_if = scenario("set.toml", &as_if).expect("a scenario");
     assert_eq!(once.variants, as_if.variants);
 
-    // Another scheduler begins with its defaults.
+    // Another scheduler starts from its own defaults.
     let other = set(&[("scheduler.name", "pinned")], None).expect("a scenario");
     assert!(other.variants.iter().all(|it| it.scheduler == Choice::named("pinned")));
     let machine = set(&[("machine", "flat(2,8)")], None).expect("a scenario");

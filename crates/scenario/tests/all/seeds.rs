@@ -1,4 +1,4 @@
-//! The scenarios of the repository can be read, and hold what their pages say.
+//! The scenarios of the repository can be read, and agree with their pages.
 
 use std::fs;
 use std::path::{Path, PathBuf};

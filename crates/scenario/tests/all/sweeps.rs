@@ -1,4 +1,4 @@
-//! Sweeps: what a file comes to, and what is wrong with one.
+//! Sweeps: how a file is read, and which errors are reported.
 
 use std::collections::BTreeSet;
 

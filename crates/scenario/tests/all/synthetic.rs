@@ -1,4 +1,4 @@
-//! Synthetic descriptions: held against what hwloc itself makes of them, and against its refusals.
+//! Synthetic descriptions, compared with what hwloc makes of them and what it refuses.
 
 use wastenot_model::Machine;
 use wastenot_scenario::{Error, machine, machine_from};

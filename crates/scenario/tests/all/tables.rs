@@ -1,4 +1,4 @@
-//! Task sets and overheads in CSV: what is read is what was meant, or told to be wrong.
+//! Task sets and overheads in CSV: they are read as intended, or refused.
 
 use proptest::prelude::*;
 use wastenot_model::sporadic::{Sporadic, TaskSet};
@@ -84,7 +84,7 @@ fn what_is_too_long_or_no_text_ends_soon() {
     many += &"1,2\n".repeat(TaskSet::MOST_TASKS + 1);
     let line = TaskSet::MOST_TASKS + 2;
     says(&read(&many).expect_err("many"), &format!("t.csv:{line}: more than 1048576 tasks"), "few");
-    // A file without end: what is behind the line is not asked for.
+    // A file without end: the data after the line is not read.
     let endless = task_set::read("t.csv", std::io::repeat(b'7')).expect_err("one long line");
     says(&endless, "t.csv:1: the line is longer than 4096 bytes", "a row a line");
     let zeros = task_set::read("t.csv", std::io::repeat(0)).expect_err("one long line");

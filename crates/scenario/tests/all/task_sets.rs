@@ -1,7 +1,8 @@
-//! Task sets at random are distributed as they say, and the same for a seed wherever they are made.
+//! Random task sets have the stated distributions, and the same seed gives the same sets
+//! everywhere.
 //!
-//! All streams are fixed: a test that passes does so always. Distances of distributions are held
-//! against the bound that one in a thousand exceeds (Kolmogorov and Smirnov).
+//! All random streams are fixed, so a test that passes always passes. Distances of distributions
+//! are compared with the bound that one in a thousand exceeds (Kolmogorov and Smirnov).
 
 use wastenot_model::sporadic::Sporadic;
 use wastenot_model::workload::Random;
@@ -22,7 +23,7 @@ fn sorted(mut values: Vec<f64>) -> Vec<f64> {
 
 const ONE_IN_A_THOUSAND: f64 = 1.95;
 
-/// Whether two samples may be of one distribution.
+/// Whether two samples may have one distribution.
 fn assert_alike(a: Vec<f64>, b: Vec<f64>, what: &str) {
     let (a, b) = (sorted(a), sorted(b));
     let (mut i, mut j, mut distance) = (0, 0, 0.0f64);
@@ -36,7 +37,7 @@ fn assert_alike(a: Vec<f64>, b: Vec<f64>, what: &str) {
     assert!(distance < bound, "{what}: {distance} is not below {bound}");
 }
 
-/// Whether a sample may be of the distribution whose share up to a value is `below`.
+/// Whether a sample may have the distribution with the cumulative function `below`.
 fn assert_like(values: Vec<f64>, below: impl Fn(f64) -> f64, what: &str) {
     let values = sorted(values);
     let count = values.len() as f64;
@@ -51,7 +52,8 @@ fn assert_like(values: Vec<f64>, below: impl Fn(f64) -> f64, what: &str) {
 
 type Statistic = fn(&[f64]) -> f64;
 
-/// What is compared of sets: one number says nothing of how numbers depend on each other.
+/// The statistics of sets that are compared: a single number does not show how numbers depend on
+/// each other.
 const STATISTICS: [(&str, Statistic); 3] = [
     ("the first", |set| set[0]),
     ("the largest", |set| set.iter().copied().fold(0.0, f64::max)),
@@ -98,7 +100,7 @@ fn a_fixed_sum_is_kept_and_nothing_leaves_its_bounds() {
     }
 }
 
-/// Any numbers until their sum happens to fit.
+/// Random numbers until their sum happens to match.
 fn by_rejection(tasks: usize, total: f64, sets: usize) -> Vec<Vec<f64>> {
     let mut random = stream(1);
     let draw = |_| loop {
@@ -132,8 +134,8 @@ fn few_numbers_of_a_sum_are_like_those_that_happen_to_have_it() {
     }
 }
 
-/// As by rejection, but of numbers whose density is e^(tilt x): all sets of one sum are still as
-/// likely as each other, and `tilt` is such that many have that sum.
+/// Like by rejection, but with numbers of density e^(tilt x): all sets with one sum are still
+/// equally likely, and `tilt` is chosen so that many have that sum.
 fn by_tilting(tasks: usize, total: f64, sets: usize) -> Vec<Vec<f64>> {
     let mean = |tilt: f64| 1.0 / (1.0 - (-tilt).exp()) - 1.0 / tilt;
     let (mut low, mut high) = (1e-6, 500.0);
@@ -165,7 +167,7 @@ fn many_numbers_of_a_sum_are_like_tilted_ones_that_have_it() {
 
 #[test]
 fn a_thousand_numbers_of_a_small_sum_have_the_marginal_of_a_simplex() {
-    // All numbers that come to at most 1, and, seen from 1, to at least n - 1.
+    // All lists with a sum of at most 1, and mirrored, of at least n - 1.
     let below = |share: f64| 1.0 - (1.0 - share).powi(1023);
     let few = fixed_sums(1024, 1.0, 2000).into_iter().map(|set| set[17]).collect();
     assert_like(few, below, "1024 of 1");
@@ -181,7 +183,7 @@ fn no_place_in_a_set_is_special() {
         for place in 1..4 {
             assert_alike(at(0), at(place), &format!("4 of {total}, place {place}"));
         }
-        // Largest and smallest are in any of 12 pairs of places.
+        // The largest and the smallest are equally likely in any of 12 pairs of places.
         let mut pairs = [[0u32; 4]; 4];
         for set in &sets {
             let place = |of: fn(f64, f64) -> bool| {
@@ -264,7 +266,7 @@ fn families_are_distributed_as_their_names_say() {
         let all = shares(name);
         let (seen, count) = (all.iter().sum::<f64>(), all.len() as f64);
         assert_like(all, upto, name);
-        // Of an exponential of which what is above 1 is drawn again.
+        // The mean of an exponential distribution whose values above 1 are drawn again.
         let expected = mean - 1.0 / ((1.0 / mean).exp() - 1.0);
         assert!((seen / count / expected - 1.0).abs() < 0.02, "{name}: {}", seen / count);
     }
@@ -328,7 +330,7 @@ fn a_cost_is_whole_microseconds_and_never_more_than_was_drawn() {
         assert!(set.utilization <= 16.0 && set.utilization > 16.0 - lost, "{}", set.utilization);
         assert!(set.tasks.iter().all(|task| (4..=512).contains(&task.wss_kb)));
     }
-    // What rounds to nothing costs 1 us.
+    // A cost that rounds to zero becomes 1 us.
     let tiny = made(&Recipe { total: Some(1e-9), ..recipe }, 8, 0);
     assert!(tiny.tasks.iter().all(|task| task.wcet_us == 1) && tiny.utilization > tiny.drawn);
 }
@@ -386,7 +388,7 @@ fn working_sets_reach_both_ends_and_no_further() {
     assert_like(all, |kb| ((kb - 3.0) / 4.0).clamp(0.0, 1.0), "4-7 KiB");
 }
 
-/// How much one says of the other: 0 is nothing.
+/// The correlation of two samples; 0 is none.
 fn correlation(a: &[f64], b: &[f64]) -> f64 {
     let off = |values: &[f64]| {
         let mean = values.iter().sum::<f64>() / values.len() as f64;
@@ -421,7 +423,7 @@ fn what_is_drawn_for_one_thing_says_nothing_of_another() {
     }
 }
 
-/// FNV-1a of all that is in some sets.
+/// FNV-1a of all numbers in some sets.
 fn digest(recipe: &Recipe) -> u64 {
     let maker = recipe.maker().expect("a recipe");
     let mut digest = 0xcbf2_9ce4_8422_2325u64;
@@ -441,7 +443,7 @@ fn digest(recipe: &Recipe) -> u64 {
     digest
 }
 
-/// Of the first sets of a seed; each with another kind of deadlines.
+/// The digests of the first sets of a seed; each with another kind of deadlines.
 const DIGESTS: [(&str, u64); 11] = [
     ("randfixedsum", 0xde47_6399_f0ef_0e87),
     ("uunifast-discard", 0x5a8e_50a8_532d_de8c),
@@ -501,7 +503,7 @@ fn what_is_written_is_read_back() {
     assert_eq!((sets, sets.to_string().as_str()), (Default::default(), "4-512 KiB"));
 }
 
-/// What is said of a text or a recipe that makes no sense, and what to do.
+/// The error for a text or a recipe that makes no sense, with its help.
 #[track_caller]
 fn refused<T: std::fmt::Debug>(result: Result<T, Error>, what: &str, help: &str) {
     let error = result.expect_err("it makes no sense");
@@ -567,7 +569,7 @@ fn sets_that_cannot_be_are_refused() {
     for cap in [0.0, -1.0, f64::NAN] {
         refused(recipe("exp-light", 8, Some(cap)).maker(), "no task fits below", "above 0");
     }
-    // Also where nothing was read from a text.
+    // Also if nothing was read from a text.
     let mut bad = recipe("exp-light", 8, None);
     bad.periods.from_us = 0;
     refused(bad.maker(), "longer than 0", "written");

@@ -1,16 +1,17 @@
 /*
- * A CPU that was woken may have taken another task than the one that it was woken for. So whoever
- * took a task looks for work that still waits, and wakes a sleeping CPU for each that one would
- * take. Waking one CPU for one task is too few: it may owe the wakeups of two (docs/proofs.md).
+ * A CPU that was woken may take another task than the one that it was woken for. So a CPU that
+ * took a task looks for tasks that still wait, and wakes a sleeping CPU for each task that such
+ * a CPU would take. Waking one CPU for one task is too few: it may owe two wakeups
+ * (docs/proofs.md).
  */
 struct chain {
 	u32 part;
 	u32 kind;
-	u32 first; /* number of the first group that has such a queue */
+	u32 first; /* number of the first group with such a queue */
 	bool found;
 };
 
-/* Whether any CPU of the partition sleeps: mostly none does, and that is all there is to see. */
+/* Whether any CPU of the partition sleeps: usually none does, and the search ends here. */
 static long sleeper_step(u32 n, struct chain *c)
 {
 	s32 cpu = nth(MACHINE, c->first, n);
@@ -21,7 +22,7 @@ static long sleeper_step(u32 n, struct chain *c)
 	return stop();
 }
 
-/* Wakes a CPU for each task of one queue for which there is one. */
+/* Wakes a CPU for each task of one queue, as long as there is a CPU for it. */
 static long waiting_step(u32 n, struct chain *c)
 {
 	u64 id = queue(c->part, c->kind, c->first + n);
@@ -53,7 +54,7 @@ static void chain_through(struct chain *c, u32 kind, u32 level)
 		bpf_loop(n, waiting_step, c, 0);
 }
 
-/* Those of all queues of the policy of a partition. */
+/* The same for all queues of a partition's policy. */
 static void chain_queues(struct chain *c)
 {
 @CHAIN@}

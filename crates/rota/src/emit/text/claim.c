@@ -1,5 +1,5 @@
 /*
- * Idle flags: a claim is one atomic exchange, so that of two who want a CPU one gets it.
+ * Idle flags: a claim is one atomic exchange, so that only one of two claimers gets a CPU.
  */
 static bool claim(s32 cpu)
 {
@@ -14,16 +14,16 @@ static void set_idle(s32 cpu, u32 whether)
 		__sync_lock_test_and_set(&idle[cpu], whether);
 }
 
-/* For the nearest CPU that a task may use. */
+/* A search for the nearest CPU that a task may use. */
 struct search {
 	struct task_struct *p;
-	u32 level; /* where to look */
+	u32 level; /* the level to search */
 	u32 group;
-	bool inside; /* only for one in this group: */
+	bool inside; /* only CPUs in this group: */
 	u32 per;
 	u32 in;
-	bool claims; /* only for one whose idle flag is set, which is claimed, */
-	u32 kind;    /* and who would look into this queue, or ANY, */
+	bool claims; /* only CPUs whose idle flag is set; the flag is claimed, */
+	u32 kind;    /* and that look into this queue, or ANY, */
 	u32 of;	     /* of this group */
 	s32 found;
 };
@@ -55,7 +55,7 @@ static bool search_in(struct search *s, u32 level, s32 near)
 #define BY(level) (1u << (level))
 #define BY_ALL (~0u)
 
-/* The CPU nearest to `near`, by some levels, of those within one; -1 if there is none. */
+/* The CPU nearest to `near`, by some levels, among those within one level; -1 if none. */
 static s32 nearest(struct search *s, s32 near, u32 by, u32 within)
 {
 	by |= BY(within);
@@ -90,14 +90,14 @@ static s32 home_of(struct task_struct *p, s32 prev)
 	return cpu < 0 ? prev : cpu;
 }
 
-/* Where a task is at home in a partition; -1 if it may use none of its CPUs. */
+/* The home CPU of a task in a partition; -1 if it may use none of the partition's CPUs. */
 static s32 home_in(struct task_struct *p, struct task *t, u32 in)
 {
 	struct search s = { .p = p, .found = -1 };
 
 	if (part(t->prev) == in)
 		return nearest(&s, t->prev, BY_ALL, MACHINE);
-	/* It was elsewhere: it begins on the lowest of its CPUs here. */
+	/* It was in another partition: it begins on the lowest of its CPUs here. */
 	search_in(&s, MACHINE, nth(MACHINE, in, 0));
 	return s.found;
 }
@@ -108,8 +108,8 @@ static void kick(s32 cpu, u64 flags)
 	count(KICK);
 }
 
-/* Wakes one idle CPU that may have a waiting task and would look where it waits: the nearest to
- * where it waits of a group of where it was last. */
+/* Wakes one idle CPU that may run a waiting task and looks into its queue: the nearest to where
+ * the task waits, within a group around its last CPU. */
 static bool wake_for(struct task_struct *p, struct task *t, u32 within)
 {
 	struct search s = { .p = p, .claims = true, .kind = t->kind, .of = t->group };
@@ -127,7 +127,7 @@ static bool wake_for(struct task_struct *p, struct task *t, u32 within)
 	return true;
 }
 
-/* The second half of a put: its task is in the queue by now. */
+/* The second half of a put: the task is now in the queue. */
 static void wake_owed(struct task_struct *p)
 {
 	struct task *t = task_of(p);

@@ -3,7 +3,7 @@
  * name against the running kernel, so that declaring the members in use is enough.
  */
 #ifdef WASTENOT_NATIVE
-#include "kernel.h" /* stand-ins of the same names: tests run the policy outside the kernel */
+#include "kernel.h" /* stand-ins with the same names: tests run the policy outside the kernel */
 #else
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -19,10 +19,10 @@ enum { false, true };
 #define WEAK __attribute__((weak))
 #define CORE __attribute__((preserve_access_index))
 #define RODATA const volatile
-/* Calls have five arguments at most: what takes more has to be part of its caller. */
+/* BPF calls have at most five arguments: functions with more must be inlined. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* Kfunc arguments are compared by kind: this has to be a struct, no forward declaration. */
+/* Kfunc arguments are compared by kind: this must be a struct, not a forward declaration. */
 struct cpumask {
 	unsigned long bits[1];
 } CORE;
@@ -55,7 +55,7 @@ struct task_struct {
 	struct sched_ext_entity scx;
 } CORE;
 
-/* Has to be an enum, as in the kernel, or CO-RE does not find it. */
+/* Must be an enum, as in the kernel, or CO-RE does not find it. */
 enum scx_exit_kind { SCX_EXIT_NONE };
 
 struct scx_exit_info {
@@ -84,7 +84,7 @@ extern int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, u64 id, u64 flags) 
 extern struct task_struct *bpf_iter_scx_dsq_next(struct bpf_iter_scx_dsq *it) KFUNC;
 extern void bpf_iter_scx_dsq_destroy(struct bpf_iter_scx_dsq *it) KFUNC;
 
-/* Not in every kernel: the loader looks which of two forms there is. */
+/* Not in every kernel: the loader checks which of the two forms exists. */
 struct scx_bpf_dsq_insert_vtime_args {
 	u64 dsq_id;
 	u64 slice;
@@ -102,7 +102,7 @@ extern bool scx_bpf_dsq_move(struct bpf_iter_scx_dsq *it, struct task_struct *p,
 			     u64 flags) KFUNC WEAK;
 extern void scx_bpf_dump_bstr(char *format, u64 *data, u32 size) KFUNC WEAK;
 
-/* Helpers have numbers. */
+/* Helpers are called by number. */
 static u64 (*const bpf_ktime_get_ns)(void) = (void *)5;
 static u32 (*const bpf_get_smp_processor_id)(void) = (void *)8;
 static long (*const bpf_probe_read_kernel_str)(void *to, u32 size, const void *from) = (void *)115;

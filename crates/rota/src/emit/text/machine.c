@@ -1,6 +1,6 @@
 /*
- * Constants of the running kernel. The loader looks each up in its BTF by name; what stands here
- * is what they were when this was written.
+ * Constants of the running kernel. The loader looks up each one by name in the kernel's BTF; the
+ * values here are those of the kernels at the time of writing.
  */
 RODATA u64 SCX_DSQ_LOCAL = 0x8000000000000002ULL;
 RODATA u64 SCX_DSQ_LOCAL_ON = 0xc000000000000000ULL;
@@ -14,9 +14,10 @@ RODATA u32 TASK_DEAD = 0x80;
 
 /*
  * The machine, filled by the loader. Groups of a level are numbered over all partitions: those of
- * the first partition first, in each in the order of their lowest CPU. CPUs are groups of level
- * CPU. `members` says where the CPUs of a group stand in `member`, ascending; `groups` which groups
- * a partition has. A partition always has a CPU. CPUs of nobody have `part_of` NOBODY.
+ * the first partition first, in each partition in the order of their lowest CPU. CPUs are groups
+ * of level CPU. `members` is where `member` holds the CPUs of a group, ascending; `groups` is which
+ * groups a partition has. A partition always has a CPU. A CPU without a partition has `part_of`
+ * NOBODY.
  */
 enum { CPU, SMT, LLC, NODE, MACHINE, LEVELS };
 
@@ -38,7 +39,7 @@ static u32 part(s32 cpu)
 	return part_of[cpu];
 }
 
-/* The group of a level that a CPU is in. */
+/* The group of a level that contains a CPU. */
 static u32 group(u32 level, s32 cpu)
 {
 	if (level >= LEVELS || (u32)cpu >= MAX_CPUS)
@@ -77,7 +78,7 @@ static struct span groups_in(u32 part, u32 level)
 	return none;
 }
 
-/* The narrowest level on which two CPUs meet. */
+/* The narrowest level that two CPUs share. */
 static u32 distance(s32 a, s32 b)
 {
 	return a == b				? CPU

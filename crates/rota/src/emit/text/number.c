@@ -8,7 +8,7 @@ static s64 greater(s64 a, s64 b)
 	return a > b ? a : b;
 }
 
-/* A sum that stays at the end of 64 bits instead of coming back at the other. */
+/* A sum that saturates at 64 bits instead of wrapping around. */
 static s64 plus(s64 a, s64 b)
 {
 	s64 sum = (u64)a + b;
@@ -18,7 +18,7 @@ static s64 plus(s64 a, s64 b)
 	return sum;
 }
 
-/* A difference that does. */
+/* A difference that saturates. */
 static s64 minus(s64 a, s64 b)
 {
 	s64 left = (u64)a - b;
@@ -28,7 +28,7 @@ static s64 minus(s64 a, s64 b)
 	return left;
 }
 
-/* a * by, which stays at the end of 64 bits too. BPF has no signed division. */
+/* a * by, which saturates as well. BPF has no signed division. */
 static s64 times(s64 a, s64 by)
 {
 	u64 most = 0x7fffffffffffffffULL, size = a < 0 ? -(u64)a : a, of = by < 0 ? -(u64)by : by;
@@ -45,7 +45,7 @@ static s64 over(s64 a, u64 by)
 	return a < 0 ? -(s64)((~(u64)a) / by) - 1 : (s64)((u64)a / by);
 }
 
-/* a * b / by with 128 bits in between, where a is less than by: long division, bit by bit. */
+/* a * b / by with a 128-bit product, for a less than by: long division, bit by bit. */
 struct share {
 	u64 a;
 	u64 b;
@@ -81,7 +81,7 @@ static u64 share(u64 a, u64 b, u64 by, bool up)
 	return s.quotient + (up && s.rest);
 }
 
-/* scaled(time, weight): virtual time, rounded up so that whoever ran at all pays. */
+/* scaled(time, weight): virtual time, rounded up so that every task that ran pays. */
 static s64 scaled(s64 time, s64 weight)
 {
 	u64 most = 0x7fffffffffffffffULL, by = weight < 1 ? 1 : weight;
@@ -93,7 +93,7 @@ static s64 scaled(s64 time, s64 weight)
 	return time < 0 ? -(s64)(whole * 100 + part) : (s64)(whole * 100 + part);
 }
 
-/* decayed(value, time, half): halved in each `half`, in a straight line in between. */
+/* decayed(value, time, half): halves in each `half`, linear in between. */
 static s64 decayed(s64 value, s64 time, s64 half)
 {
 	u64 length = half < 1 ? 1 : half, gone = time < 0 ? 0 : time;
@@ -105,7 +105,7 @@ static s64 decayed(s64 value, s64 time, s64 half)
 	return left - share(gone % length, left, length, false) / 2;
 }
 
-/* until(period): to its next multiple, never 0. */
+/* until(period): the time to its next multiple, never 0. */
 static s64 until(s64 now, s64 period)
 {
 	u64 length = period < 1 ? 1 : period;
@@ -113,7 +113,7 @@ static s64 until(s64 now, s64 period)
 	return length - (u64)now % length;
 }
 
-/* A slice is never 0: the kernel would take that for the one before. */
+/* A slice is never 0: the kernel would keep the previous slice. */
 static u64 slice_of(s64 ns)
 {
 	return ns < 1 ? 1 : ns;

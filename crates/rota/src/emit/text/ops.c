@@ -22,7 +22,7 @@ static bool open(struct frame *f, struct task_struct *p, s32 here)
 	return true;
 }
 
-/* Each task is new to a policy once. */
+/* A task is new to each policy once. */
 static void place(struct frame *f, u32 event)
 {
 	struct task *t = f->t;
@@ -36,7 +36,7 @@ static void place(struct frame *f, u32 event)
 @UNWEIGH@	placed(f, event);
 }
 
-/* A task that is in the hands of a policy, on a CPU. */
+/* A task that a policy already handles, on a CPU. */
 static bool view(struct frame *f, struct task_struct *p, s32 here)
 {
 	struct task *t = task_of(p);
@@ -77,14 +77,14 @@ int rota_enqueue(u64 *ctx)
 	ran = f.t->ran;
 	f.t->ran = false;
 	place(&f, wakes ? WAKE : f.t->gave ? YIELD : PREEMPT);
-	/* It waits elsewhere because something about it changed: no tracepoint follows. */
+	/* It is queued again because a property of it changed: no tracepoint follows. */
 	if (!wakes && !ran)
 		wake_owed(p);
 	return 0;
 }
 
-/* The kernel inserts a task when select_cpu or enqueue has returned. These are the first places
- * after that: here a CPU is woken for it, so that insertion comes before the claim. */
+/* The kernel inserts a task after select_cpu or enqueue has returned. These tracepoints are the
+ * first ones after that: a CPU is woken here, so that insertion comes before the claim. */
 SEC("tp_btf/sched_wakeup")
 int rota_wakeup(u64 *ctx)
 {
@@ -114,8 +114,8 @@ int rota_dispatch(u64 *ctx)
 	struct frame f = {
 		.me = cpu, .here = cpu, .part = part(cpu), .now = bpf_ktime_get_ns()
 	};
-	/* The kernel puts who ran back in a queue only after this, and only if somebody else was
-	 * found: it is as if it were the last of all that this CPU may take, and not idle. */
+	/* The kernel puts the task that ran back in a queue only after this, and only if another
+	 * task was found: as if it were the last task that this CPU may take. It is not idle. */
 	bool stays = prev && (prev->scx.flags & SCX_TASK_QUEUED);
 
 	if (!stays) {
@@ -130,8 +130,8 @@ int rota_dispatch(u64 *ctx)
 	return 0;
 }
 
-/* A hint: a CPU that another class of the kernel took does not sleep. What it was woken for goes
- * to somebody else. */
+/* A hint: a CPU that runs a task of another scheduling class does not sleep. Its wakeup is passed
+ * on to another CPU. */
 SEC("struct_ops/update_idle")
 int rota_update_idle(u64 *ctx)
 {
@@ -191,7 +191,7 @@ s32 rota_init_task(u64 *ctx)
 	return 0;
 }
 
-/* Makes the queues of a kind: one for each group, and one for the pinned tasks of each CPU. */
+/* Creates the queues of a kind: one for each group, and one for the pinned tasks of each CPU. */
 struct make {
 	u32 part;
 	u32 kind;
@@ -239,7 +239,7 @@ s32 rota_init(u64 *ctx)
 @INIT@	return error;
 }
 
-/* Why the kernel let go of us, for the loader to tell. */
+/* Why the kernel unloaded the scheduler, for the loader to report. */
 u32 exit_kind;
 char exit_reason[128];
 char exit_message[1024];
@@ -255,7 +255,7 @@ int rota_exit(u64 *ctx)
 	return 0;
 }
 
-/* One line for each CPU whose state is worth one, in the kernel's dump after an error. */
+/* One line for each CPU with a noteworthy state, in the kernel's dump after an error. */
 static long dump_step(u32 cpu, void *unused)
 {
 	static char format[] = "cpu %llu: idle flag %llu, weight running %llu\n";

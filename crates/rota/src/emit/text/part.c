@@ -1,4 +1,4 @@
-/* The partition of a cgroup, by its number: the loader looks which names are meant. */
+/* The partition of a cgroup, by its number: the loader matches the names. */
 MAP(part_of_cgroup, HASH, 4096, u64, u32);
 
 static u32 part_of_task(struct task_struct *p)
@@ -9,7 +9,7 @@ static u32 part_of_task(struct task_struct *p)
 	return part && *part < PARTS ? *part : @REST@;
 }
 
-/* None of its CPUs is of its partition: the first that has one serves it. */
+/* Its partition has none of its CPUs: the first partition that has one of them serves it. */
 static long elsewhere_step(u32 n, struct frame *f)
 {
 	f->part = n;

@@ -1,5 +1,5 @@
 /*
- * Regular balances: a timer for each CPU that does one.
+ * Regular balances: one timer for each CPU that balances.
  */
 struct period {
 	struct bpf_timer timer;

@@ -1,7 +1,7 @@
 /*
- * Queues. The number of one says of which partition, which queue of the text and which group it
- * is. A task with one CPU waits in a queue of that CPU, which no filter sees: nobody else could
- * have it. Its own CPU takes from both in the order in which the text's one queue would have been.
+ * Queues. The number of a queue encodes its partition, its name in the text and its group. A task
+ * with one CPU waits in a queue of that CPU, which no filter sees, since no other CPU could take
+ * it. Its CPU takes from both queues in the order that one queue of the text would have.
  */
 static u64 queue(u32 part, u32 kind, u32 group)
 {
@@ -22,7 +22,7 @@ static s64 queued(u32 part, u32 kind, u32 group)
 
 #define ANYWHERE (-1)
 
-/* The task of a queue that is first of those that may run on a CPU, or on any. */
+/* The first task of a queue that may run on a CPU, or on any CPU. */
 static struct task *first_for(u64 id, s32 cpu)
 {
 	struct bpf_iter_scx_dsq it;
@@ -47,8 +47,8 @@ static bool is_before(struct task *a, struct task *b)
 	return a->key < b->key || (a->key == b->key && a->put <= b->put);
 }
 
-/* Near which CPU a task waits in the queue of a group: the nearest to where it was of that group,
- * or of all. */
+/* The CPU near which a task waits in the queue of a group: the nearest to its last CPU in that
+ * group, or anywhere. */
 static s32 waits_at(struct frame *f, u32 level, u32 of)
 {
 	struct search s = { .p = f->p, .inside = true, .per = level, .in = of };
@@ -60,8 +60,8 @@ static s32 waits_at(struct frame *f, u32 level, u32 of)
 	return cpu < 0 ? f->home : cpu;
 }
 
-/* Notes where a task is about to wait, and that a CPU is owed to it. Gives the queue's number. The
- * kernel inserts it when the operation that this is part of has returned: rota_wakeup(). */
+/* Records where a task is about to wait, and that a CPU must be woken for it. Returns the queue's
+ * number. The kernel inserts the task after the current operation has returned: rota_wakeup(). */
 static ALWAYS_INLINE u64 waits(struct frame *f, u32 kind, u32 level, u32 group, s64 key, u32 wake)
 {
 	struct task *t = f->t;
@@ -77,13 +77,13 @@ static ALWAYS_INLINE u64 waits(struct frame *f, u32 kind, u32 level, u32 group, 
 	return pinned(f->p) ? queue_pinned(f->part, kind, f->home) : queue(f->part, kind, group);
 }
 
-/* put t in QUEUE slice SLICE, of a queue that is first in first out: its number is waits(). */
+/* put t in QUEUE slice SLICE, for a first-in-first-out queue with the number waits(). */
 static void put(struct frame *f, u64 queue, u64 slice)
 {
 	scx_bpf_dsq_insert(f->p, queue, slice, 0);
 }
 
-/* The same, of an ordered queue. */
+/* The same, for an ordered queue. */
 static void put_by(struct frame *f, u64 queue, s64 key, u64 slice)
 {
 	struct scx_bpf_dsq_insert_vtime_args args = { queue, slice, key, 0 };

@@ -1,27 +1,27 @@
 /*
- * Balancing: a scan reads the queues of others without locks and keeps the best of those that pass
- * the filter; a steal then moves one task, under the lock of its queue, or fails.
+ * Balancing: a scan reads the queues of other CPUs without locks and keeps the best candidate that
+ * passes the filter; a steal then moves one task, under the lock of its queue, or fails.
  */
 struct scan {
 	struct frame *f;
-	s32 cpu;     /* on whose behalf */
-	u32 from;    /* the level of the queues that are stolen from */
-	u32 mine;    /* its own group of that level */
-	u32 level;   /* candidates share a group of this level with it, */
-	u32 nearer;  /* and none of this one, where all were tried already */
-	s64 key;     /* of the best candidate so far, */
+	s32 cpu;     /* the CPU that balances */
+	u32 from;    /* the level of the victims' queues */
+	u32 mine;    /* the CPU's own group of that level */
+	u32 level;   /* candidates share a group of this level with the CPU, */
+	u32 nearer;  /* but not of this one, whose candidates were tried already */
+	s64 key;     /* key of the best candidate so far, */
 	s32 best;    /* which is this group, */
-	u32 away;    /* so far away */
+	u32 away;    /* at this distance */
 	u32 retries; /* how many more may be tried */
-	s64 moved;   /* how many tasks came, */
-	s64 most;    /* of so many at most */
-	bool near;   /* whether the nearest of equals is best */
+	s64 moved;   /* how many tasks were moved, */
+	s64 most;    /* and the maximum */
+	bool near;   /* whether ties go to the nearest */
 	bool took;
 	u32 row;     /* of `attempted` */
 };
 
-/* Groups that were tried, one bit each: of the idle balance of each CPU, then of its regular ones,
- * which may run at the same time. Too large for a stack. */
+/* Groups that were tried, one bit each: in the idle balance of each CPU, then in its regular
+ * balances, which may run at the same time. Too large for the stack. */
 static u64 attempted[2 * MAX_CPUS][MAX_CPUS / 64];
 
 static bool tried(struct scan *s, u32 group)
@@ -42,7 +42,7 @@ static void try(struct scan *s, u32 group)
 	count(SELECT);
 }
 
-/* A balance on behalf of a CPU begins. */
+/* Begins a balance of a CPU. */
 static void begin_scan(struct scan *s, bool regular)
 {
 	s->mine = group(s->from, s->cpu);
@@ -51,7 +51,7 @@ static void begin_scan(struct scan *s, bool regular)
 		__builtin_memset(attempted[s->row], 0, sizeof(attempted[0]));
 }
 
-/* The nth group after my own, if it is a candidate on this level and untried, else -1. */
+/* The nth group after the own group, if it is an untried candidate on this level, else -1. */
 static s32 candidate(struct scan *s, u32 n)
 {
 	struct span all = groups_in(s->f->part, s->from);
@@ -68,7 +68,7 @@ static s32 candidate(struct scan *s, u32 n)
 	return at;
 }
 
-/* Keeps a candidate that passed the filter if it is better than the best. */
+/* Keeps a candidate that passed the filter, if it is better than the best so far. */
 static void consider(struct scan *s, u32 group, s64 key)
 {
 	u32 away = s->near ? distance(s->cpu, nth(s->from, group, 0)) : 0;
@@ -80,7 +80,7 @@ static void consider(struct scan *s, u32 group, s64 key)
 	s->away = away;
 }
 
-/* `v` is the candidate that was chosen. */
+/* Makes the chosen candidate `v`. */
 static void face_best(struct scan *s)
 {
 	s->f->other = s->from == CPU ? nth(CPU, s->best, 0) : s->best;
@@ -95,7 +95,7 @@ static s32 lowest_allowed(struct task_struct *p, u32 level, u32 of)
 	return s.found;
 }
 
-/* A task waits in another queue from now on. */
+/* From now on the task waits in another queue. */
 static void moved(struct task *t, u32 kind, u32 group, s64 key, s32 cpu)
 {
 @MOVED@	t->kind = kind;

@@ -1,9 +1,9 @@
 /*
- * The weights of those who wait, added, by kind and group.
+ * The sum of the weights of waiting tasks, by kind and group.
  */
 static s64 weights[KINDS][MAX_CPUS];
 
-/* weight(QUEUE): the weights of those who wait, as they were when they came. */
+/* weight(QUEUE): the sum of the weights of waiting tasks, as they were when they arrived. */
 static s64 queued_weight(u32 kind, u32 group)
 {
 	if (kind >= KINDS || group >= MAX_CPUS)
@@ -11,7 +11,7 @@ static s64 queued_weight(u32 kind, u32 group)
 	return *(volatile s64 *)&weights[kind][group];
 }
 
-/* The weight of a task that comes into its queue, or 0 of one that leaves it. */
+/* Sets the weight of a task that enters its queue, or 0 for one that leaves it. */
 static void weigh(struct task *t, s64 weight)
 {
 	if (t->kind < KINDS && t->group < MAX_CPUS)

@@ -1,15 +1,15 @@
-//! Which blocks stand on the line of what they belong to, and which on lines of their own.
+//! Which blocks stay on the line of their head, and which get lines of their own.
 
 use std::collections::BTreeSet;
 
 use super::{Source, WIDTH};
 use crate::syntax::Span;
 
-/// The blocks that have lines of their own, by the index of their `{`, and how pieces stand.
+/// The blocks with lines of their own, by the index of their `{`, and where pieces begin.
 pub(super) struct Blocks {
     open: BTreeSet<usize>,
     close: BTreeSet<usize>,
-    /// Beginnings of pieces that stand inside of a line.
+    /// The first tokens of pieces that stay inside a line.
     inline: BTreeSet<usize>,
 }
 
@@ -29,18 +29,18 @@ impl Blocks {
         self.open.contains(&token)
     }
 
-    /// Whether they end before it.
+    /// Whether the lines of a block end before this token.
     pub(super) fn closes(&self, token: usize) -> bool {
         self.close.contains(&token)
     }
 
-    /// Whether the piece that begins here goes on with a line.
+    /// Whether the piece that begins here continues a line.
     pub(super) fn is_inline(&self, token: usize) -> bool {
         self.inline.contains(&token)
     }
 }
 
-/// `{`, `}`, and how many pieces stand between them.
+/// `{`, `}`, and how many pieces are between them.
 struct Block {
     open: usize,
     close: usize,
@@ -61,7 +61,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Looks at the pieces between two tokens.
+    /// Handles the pieces between two tokens.
     fn pieces(&mut self, from: usize, to: usize, depth: usize) {
         let mut begin = from;
         while begin < to {
@@ -75,8 +75,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Gives the blocks of a piece lines of their own, but for those that were written on one.
-    /// Where all were, and the line is too long, none stays there.
+    /// Gives the blocks of a piece lines of their own, except blocks that were written on one line.
+    /// If all were on one line and the line is too long, all get lines of their own.
     fn blocks_of(&mut self, begin: usize, end: usize, depth: usize, one_line: bool) {
         let (mut line, mut next) = (begin, begin);
         for block in self.within(begin, end) {
@@ -85,7 +85,7 @@ impl<'a> Search<'a> {
                 continue;
             }
             next = block.close;
-            // Behind it ` else {` may follow.
+            // ` else {` may follow.
             let width = 4 * depth + self.width(line, block.close + 1) + 7;
             let kept = depth > 0 && !one_line && self.is_one_line(block.open, block.close + 1);
             if kept && width <= WIDTH {
@@ -99,7 +99,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Keeps pieces on their line that begin after a token.
+    /// Keeps pieces that begin after a token on its line.
     fn keep(&mut self, begin: usize, end: usize) {
         let begins = &self.source.layout.begins;
         let first = begins.partition_point(|piece| *piece <= begin);
@@ -137,7 +137,7 @@ impl<'a> Search<'a> {
             && !self.has_comment(begin, last)
     }
 
-    /// Whether something that is written begins a line inside of a block that is not empty.
+    /// Whether a written token begins a line inside a block that is not empty.
     fn spans_lines(&self, block: &Block) -> bool {
         let mut inside = block.open + 1..=block.close;
         block.count > 0 && inside.any(|token| self.source.tokens[token].first)

@@ -1,14 +1,14 @@
-//! Lines that are being written, with their comments side by side.
+//! Builds lines, with comments at the end of consecutive lines aligned.
 
-/// The blanks of one level.
+/// The indent of one level, in blanks.
 const INDENT: usize = 4;
 
-/// Lines, the last of which is not ended.
+/// Lines, the last of which is not finished.
 #[derive(Default)]
 pub(super) struct Lines {
     lines: Vec<Line>,
     indent: usize,
-    /// Whether a block was just opened: no blank line stands there.
+    /// Whether a block was just opened: no blank line is kept there.
     opened: bool,
 }
 
@@ -23,7 +23,7 @@ struct Line {
 }
 
 impl Lines {
-    /// Begins a line, one level deeper where it goes `on` with the one before.
+    /// Begins a line, one level deeper if it goes `on` with the line before.
     pub(super) fn begin(&mut self, on: bool, blank: bool) {
         let blank = blank && !self.opened && !self.lines.is_empty();
         let indent = self.indent + usize::from(on);
@@ -53,18 +53,18 @@ impl Lines {
         self.lines.last().is_some_and(|line| !line.comment.is_empty())
     }
 
-    /// What follows is one level deeper.
+    /// Indents the following lines by one level.
     pub(super) fn indent(&mut self) {
         self.indent += 1;
         self.opened = true;
     }
 
-    /// What follows is one level less deep.
+    /// Indents the following lines by one level less.
     pub(super) fn dedent(&mut self) {
         self.indent = self.indent.saturating_sub(1);
     }
 
-    /// All of it. Comments at the end of lines that follow each other stand in one column.
+    /// The text. Comments at the end of consecutive lines are aligned in one column.
     pub(super) fn finish(self) -> String {
         let mut text = String::new();
         let mut column = 0;

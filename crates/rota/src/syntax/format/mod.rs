@@ -1,7 +1,8 @@
-//! The one way to write a text: four blanks a level, one item, statement, variable or clause a
-//! line. Comments stay where they are, so do blank lines (one in a row) and line breaks inside of a
-//! piece; a block of one statement that was written on its line stays there if it fits. `;` and `,`
-//! between pieces go, since lines do their work. Nothing changes that means anything.
+//! The one format of a text: four blanks a level, and one item, statement, variable or clause a
+//! line. Comments stay where they are; so do blank lines (one in a row) and line breaks inside a
+//! piece. A block of one statement that was written on one line stays there if it fits. `;` and `,`
+//! between pieces are removed, since line ends separate pieces. The meaning of the text never
+//! changes.
 
 mod blocks;
 mod lines;
@@ -15,10 +16,10 @@ use crate::Diagnostic;
 use blocks::Blocks;
 use lines::Lines;
 
-/// Lines are not made longer than this by joining.
+/// Joining lines never makes a line longer than this.
 const WIDTH: usize = 100;
 
-/// The text in its one form; the faults of a text that cannot be read.
+/// The formatted text; or the errors of a text that cannot be parsed.
 pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
     let parsed = parser::read(text);
     if !parsed.faults.is_empty() {
@@ -36,7 +37,7 @@ pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
     Ok(writer.lines.finish())
 }
 
-/// A text as it was read.
+/// A parsed text.
 #[derive(Clone, Copy)]
 struct Source<'a> {
     text: &'a str,
@@ -53,7 +54,7 @@ impl<'a> Source<'a> {
         &self.text[span.start as usize..span.end as usize]
     }
 
-    /// Whether it only parts pieces, and so is not written.
+    /// Whether a token only separates pieces, and so is not written.
     fn parts(&self, token: usize) -> bool {
         self.layout.separators.binary_search(&token).is_ok()
     }
@@ -68,7 +69,7 @@ impl<'a> Source<'a> {
         self.tokens[token].first && !joins
     }
 
-    /// Whether a blank stands between these two in a line.
+    /// Whether a blank stands between these two tokens in a line.
     fn blank_between(&self, before: usize, token: usize) -> bool {
         let tight = |token: usize| self.layout.tight.binary_search(&token).is_ok();
         if tight(before) || tight(token) || matches!(self.says(before), "(" | "[" | ".") {
@@ -83,15 +84,15 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Puts tokens and comments into lines.
+/// Writes tokens and comments into lines.
 struct Writer<'a> {
     source: Source<'a>,
     blocks: Blocks,
     begins: BTreeSet<usize>,
     lines: Lines,
-    /// Those that are not written yet.
+    /// The comments that are not yet written.
     comments: &'a [Span],
-    /// Where what was written last ends.
+    /// The end of the last written token or comment.
     end: u32,
 }
 
@@ -104,7 +105,7 @@ impl Writer<'_> {
         {
             let text = self.source.slice(*comment);
             match self.line_ends(comment.start) {
-                // What stood between two comments of one line may be no longer there.
+                // The token between two comments of one line may have been removed.
                 0 if self.end > 0 && !self.lines.is_ended() => self.lines.comment(text),
                 ends => {
                     let inside = self.is_inside(token);
@@ -117,7 +118,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether a token goes on with a piece.
+    /// Whether a token continues a piece.
     fn is_inside(&self, token: usize) -> bool {
         let closes = self.source.says(token) == "}";
         !closes && !self.begins.contains(&token) && self.source.tokens[token].kind != Kind::End
@@ -152,12 +153,12 @@ impl Writer<'_> {
         self.end = span.end;
     }
 
-    /// The token that was written before this one.
+    /// The token written before this one.
     fn before(&self, token: usize) -> usize {
         (0..token).rev().find(|before| !self.source.parts(*before)).unwrap_or(0)
     }
 
-    /// How many lines end between what was written last and here.
+    /// How many line ends are between the last written token and this position.
     fn line_ends(&self, start: u32) -> usize {
         self.source.slice(Span { start: self.end, end: start }).matches('\n').count()
     }

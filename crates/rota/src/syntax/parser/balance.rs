@@ -41,7 +41,7 @@ impl Parser<'_> {
         Ok(When::Every { period, leader })
     }
 
-    /// Whether a clause begins here: its word, at the beginning of a line.
+    /// Whether a clause begins here: its keyword, at the beginning of a line.
     fn begins_clause(&self) -> bool {
         self.now().first && CLAUSES.contains(&self.word())
     }

@@ -5,14 +5,14 @@ use crate::syntax::ast::{Expr, ExprKind, Operator};
 use crate::syntax::lexer::Kind;
 use crate::syntax::words::{FOLDS, OPERATORS};
 
-/// An expression, and how deep its tree is. Chains such as `a + b + c` make trees as deep as they
-/// are long, which whoever walks the tree must be able to rely on.
+/// An expression and the depth of its tree. A chain such as `a + b + c` makes a tree as deep as the
+/// chain is long; code that walks the tree relies on the limit.
 struct Sub {
     expr: Expr,
     height: u32,
 }
 
-/// Operators of two sides by how strongly they bind; what other languages write counts as ours.
+/// Binary operators by how strongly they bind; spellings from other languages count as Rota's.
 const STRENGTHS: [&[(&str, Operator)]; 5] = [
     &[("or", Operator::Or), ("||", Operator::Or)],
     &[("and", Operator::And), ("&&", Operator::And), ("&", Operator::And)],
@@ -33,7 +33,7 @@ const STRENGTHS: [&[(&str, Operator)]; 5] = [
     &[("+", Operator::Add), ("-", Operator::Subtract)],
     &[("*", Operator::Multiply), ("/", Operator::Divide)],
 ];
-/// Which of them compare: `a < b < c` means nothing. `not` stands just before.
+/// The index of the comparisons: `a < b < c` is an error. `not` comes just before.
 const COMPARISONS: usize = 2;
 
 impl Parser<'_> {
@@ -130,7 +130,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Tells that a sign stands here.
+    /// Reports a sign before a number.
     pub(super) fn negative<T>(&mut self, help: &str) -> Read<T> {
         self.fault("R017", self.now().span, "no number is negative", "here", help)
     }

@@ -1,4 +1,4 @@
-//! What handlers do: blocks and statements.
+//! Handlers: blocks and statements.
 
 use super::{Braces, Parser, Read, shortened};
 use crate::syntax::Span;
@@ -58,7 +58,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Tells what else stands where a statement should begin.
+    /// Reports what stands where a statement should begin.
     fn no_statement<T>(&mut self) -> Read<T> {
         let (token, word) = (self.now(), self.word());
         if token.kind != Kind::Name {
@@ -126,7 +126,7 @@ impl Parser<'_> {
         Ok(StatementKind::LetIdle { name, task, within, near, by })
     }
 
-    /// Whether `idle cpu in` stands here, or is meant.
+    /// Whether `idle cpu in` stands here, or was meant.
     fn finds_idle(&self) -> bool {
         let (next, word) = (self.next(), self.says(self.next()));
         let cpu = ["cpu", "core"].contains(&word) && self.word_after(2) == "in";
@@ -163,7 +163,7 @@ impl Parser<'_> {
         Ok(StatementKind::Run { task, on, slice: self.slice()? })
     }
 
-    /// Tells that a task is run on some CPU, and not on one that was found idle.
+    /// Reports a task that is run on a CPU that was not found idle.
     fn not_claimed<T>(&mut self, place: Span) -> Read<T> {
         let message = "this CPU was not claimed: it may run another task";
         let help = "claim one: `let c = idle cpu in allowed(t) near t.prev by [llc]`";

@@ -15,7 +15,7 @@ const VARIABLES: Braces = Braces {
 const SETTINGS: Braces = VARIABLES;
 
 impl Parser<'_> {
-    /// Whether an item begins here: its word, at the beginning of a line.
+    /// Whether an item begins here: its keyword, at the beginning of a line.
     pub(super) fn begins_item(&self) -> bool {
         self.now().first && ITEMS.contains(&self.word())
     }
@@ -103,7 +103,7 @@ impl Parser<'_> {
         self.one_of(&LEVELS, "a level")
     }
 
-    /// What a variable or parameter begins with. Of times the unit must stand there.
+    /// The initial value of a variable or parameter. A time must have its unit.
     fn number(&mut self, dimension: &Name) -> Read<Expr> {
         let token = self.now();
         if self.is("-") {
@@ -182,7 +182,7 @@ impl Parser<'_> {
         let key = self.name("what is set")?;
         self.need(":")?;
         let mut words = vec![self.name("a word")?];
-        // After a comma either a word follows, or the next setting.
+        // After a comma comes either another word, or the next setting.
         while self.is(",") && self.next().kind == Kind::Name && !self.sets_after_comma() {
             self.step();
             words.push(self.name("a word")?);
@@ -207,7 +207,7 @@ impl Parser<'_> {
         Ok(Claim { name, bound: Some((of, bound)) })
     }
 
-    /// Whether a block was left open: what begins here can only stand outside of it.
+    /// Whether a block was left open: the item that begins here can only stand outside it.
     pub(super) fn begins_outer(&self) -> bool {
         let word = self.word();
         let item = matches!(word, "on" | "queue" | "metric" | "prove" | "unsafe");

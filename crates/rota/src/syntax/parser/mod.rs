@@ -1,7 +1,8 @@
-//! From tokens to the tree: recursive descent, one function a rule of the grammar.
+//! From tokens to the syntax tree: recursive descent, with one function for each rule of the
+//! grammar.
 //!
-//! A fault is told where it is met; then the parser goes on with the next statement, clause, item
-//! or policy. So one run finds several faults, and none twice.
+//! An error is reported where it occurs; then the parser continues with the next statement, clause,
+//! item or policy. So one run finds several errors, and none twice.
 
 mod balance;
 mod expr;
@@ -17,18 +18,19 @@ use super::lexer::{self, Kind, Token};
 use super::words;
 use crate::Diagnostic;
 
-/// More faults of one text are not told: nobody reads them.
+/// The maximum number of reported errors: a user would not read more.
 pub const FAULTS: usize = 20;
 /// How deep blocks and expressions may nest.
 const DEPTH: u32 = 64;
 
-/// Reads a text. Without diagnostics the tree is whole; with some it holds what was understood.
+/// Parses a text. Without diagnostics the tree is complete; otherwise it holds the parts that
+/// parsed.
 pub fn parse(text: &str) -> (File, Vec<Diagnostic>) {
     let parsed = read(text);
     (parsed.file, parsed.faults)
 }
 
-/// A text that was read.
+/// A parsed text.
 pub(crate) struct Parsed {
     pub(crate) file: File,
     pub(crate) faults: Vec<Diagnostic>,
@@ -37,24 +39,24 @@ pub(crate) struct Parsed {
     pub(crate) layout: Layout,
 }
 
-/// What of the tree the lines of a text should show: places are indexes of tokens.
+/// Layout of the tree that the formatter keeps. Positions are indexes of tokens.
 #[derive(Default)]
 pub(crate) struct Layout {
-    /// Where a part, item, variable, statement or clause begins.
+    /// The first token of each partition, policy, item, variable, statement or clause.
     pub(crate) begins: Vec<usize>,
-    /// `{`, its `}`, and how many pieces stand between them.
+    /// `{`, its `}`, and how many pieces are between them.
     pub(crate) blocks: Vec<(usize, usize, usize)>,
     /// `;` and `,` between pieces.
     pub(crate) separators: Vec<usize>,
     /// `(` of expressions, not of calls.
     pub(crate) groups: Vec<usize>,
-    /// `-` of ranges.
+    /// `-` in ranges.
     pub(crate) tight: Vec<usize>,
-    /// `:` before which a blank stands: of queues, metrics and folds, not of parameters.
+    /// `:` with a blank before it: in queues, metrics and folds, not in parameters.
     pub(crate) wide: Vec<usize>,
 }
 
-/// Reads a text, and keeps what the formatter needs.
+/// Parses a text, and keeps what the formatter needs.
 pub(crate) fn read(text: &str) -> Parsed {
     if let Err(fault) = super::text::check(text) {
         let (file, faults) = (File::default(), vec![fault]);
@@ -67,7 +69,7 @@ pub(crate) fn read(text: &str) -> Parsed {
     let mut parser = Parser { text, tokens: &tokens, at, depth, dispatches, lost, found, layout };
     let file = parser.file();
     let Parser { found, layout, .. } = parser;
-    // What cannot be cut into tokens is told once, not again as what the grammar misses there.
+    // What the lexer refused is reported once, and not again as an error of the grammar.
     let told = |fault: &Diagnostic| faults.iter().any(|known| touch(known.span, fault.span));
     let found: Vec<Diagnostic> = found.into_iter().filter(|fault| !told(fault)).collect();
     faults.extend(found);
@@ -76,25 +78,25 @@ pub(crate) fn read(text: &str) -> Parsed {
     Parsed { file, faults, tokens, comments, layout }
 }
 
-/// Whether two spans share a byte or meet.
+/// Whether two spans share a byte or are adjacent.
 fn touch(a: Span, b: Span) -> bool {
     a.start <= b.end && b.start <= a.end
 }
 
-/// A fault was told; whoever called goes on elsewhere.
+/// An error was reported; the caller continues elsewhere.
 #[derive(Debug)]
 struct Told;
 
 type Read<T> = Result<T, Told>;
 
-/// How pieces stand between `{` and `}`.
+/// How to parse the pieces between `{` and `}`.
 #[derive(Clone, Copy)]
 struct Braces {
     /// Symbols that may follow a piece.
     between: &'static [&'static str],
-    /// Whether reading can begin again here after a piece that failed.
+    /// Whether parsing can resume here after a piece that failed.
     resumes: fn(&Parser<'_>) -> bool,
-    /// Whether something begins here that cannot stand inside: the `}` is missing.
+    /// Whether something begins here that cannot be inside: the `}` is missing.
     outer: fn(&Parser<'_>) -> bool,
 }
 
@@ -103,21 +105,22 @@ struct Parser<'a> {
     tokens: &'a [Token],
     at: usize,
     depth: u32,
-    /// Whether the handler at hand is that of `dispatch`.
+    /// Whether the current handler is that of `dispatch`.
     dispatches: bool,
-    /// Where a `{` without `}` was told: there the blocks around it end, too, and say nothing.
+    /// The position of a reported `{` without `}`: the blocks around it end there too, without
+    /// another error.
     lost: Option<usize>,
     found: Vec<Diagnostic>,
     layout: Layout,
 }
 
-/// Looking at tokens and taking them.
+/// Reading and consuming tokens.
 impl<'a> Parser<'a> {
     fn now(&self) -> Token {
         self.tokens[self.at]
     }
 
-    /// The token after this one; at the end the end.
+    /// The next token; at the end, the end token.
     fn next(&self) -> Token {
         self.tokens[(self.at + 1).min(self.tokens.len() - 1)]
     }
@@ -126,7 +129,7 @@ impl<'a> Parser<'a> {
         &self.text[token.span.start as usize..token.span.end as usize]
     }
 
-    /// What the token at hand says; empty at the end.
+    /// The text of the current token; empty at the end.
     fn word(&self) -> &'a str {
         self.says(self.now())
     }
@@ -139,7 +142,7 @@ impl<'a> Parser<'a> {
         self.says(self.next()) == word
     }
 
-    /// What stands so many tokens further on.
+    /// The text of the token this many tokens further on.
     fn word_after(&self, tokens: usize) -> &'a str {
         self.tokens.get(self.at + tokens).map_or("", |token| self.says(*token))
     }
@@ -148,14 +151,14 @@ impl<'a> Parser<'a> {
         self.now().kind == Kind::End
     }
 
-    /// Goes on, but never beyond the end.
+    /// Moves to the next token, but never beyond the end.
     fn step(&mut self) -> Token {
         let token = self.now();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
         token
     }
 
-    /// Takes this word or symbol if it stands here.
+    /// Consumes this word or symbol if it is the current token.
     fn eat(&mut self, word: &str) -> bool {
         let here = self.is(word);
         if here {
@@ -164,42 +167,42 @@ impl<'a> Parser<'a> {
         here
     }
 
-    /// Takes the word that begins an option, such as `slice`. What is set or asked for a field is
-    /// the name of something and begins the next statement.
+    /// Consumes the keyword of an option, such as `slice`. A name that is assigned, or that a field
+    /// is read from, is not a keyword: it begins the next statement.
     fn option(&mut self, word: &str) -> bool {
         !self.names_variable() && self.eat(word)
     }
 
-    /// Whether here something is set or asked for a field.
+    /// Whether the current name is assigned, or a field is read from it.
     fn names_variable(&self) -> bool {
         [".", ":=", "+=", "-=", "*=", "/="].contains(&self.says(self.next()))
     }
 
-    /// The span from a token up to the last one taken.
+    /// The span from a token to the last consumed token.
     fn since(&self, from: Token) -> Span {
         from.span.to(self.last().span)
     }
 
-    /// The last token taken.
+    /// The last consumed token.
     fn last(&self) -> Token {
         self.tokens[self.at.saturating_sub(1)]
     }
 }
 
-/// What must stand here.
+/// Required tokens.
 impl Parser<'_> {
     /// This word or symbol.
     fn need(&mut self, word: &str) -> Read<Token> {
         if self.is(word) { Ok(self.step()) } else { self.expected(&format!("`{word}`"), "") }
     }
 
-    /// `:` as it stands between what is declared and what it is.
+    /// `:` between a declared name and its type.
     fn colon(&mut self) -> Read<Token> {
         self.layout.wide.push(self.at);
         self.need(":")
     }
 
-    /// A name that the text chooses.
+    /// A name that the user chooses.
     fn name(&mut self, what: &str) -> Read<Name> {
         let token = self.now();
         if token.kind != Kind::Name {
@@ -214,7 +217,8 @@ impl Parser<'_> {
         Ok(self.take())
     }
 
-    /// One of these words. Another word is told, and taken for the one that was meant.
+    /// One of these words. Another word is reported, and replaced by the one that was probably
+    /// meant.
     fn one_of(&mut self, known: &[&'static str], what: &str) -> Read<Name> {
         let word = self.word();
         if known.contains(&word) {
@@ -227,7 +231,7 @@ impl Parser<'_> {
         Ok(self.take())
     }
 
-    /// Tells that this name is none of these words.
+    /// Reports that this name is none of these words.
     fn unknown<T>(&mut self, known: &[&'static str], what: &str) -> Read<T> {
         let (token, word) = (self.now(), self.word());
         if word == "core" && known.contains(&"cpu") {
@@ -249,7 +253,7 @@ impl Parser<'_> {
         Name { text: self.says(token).to_string(), span: token.span }
     }
 
-    /// Something, and more of it after commas.
+    /// One element, and more after commas.
     fn list<T>(&mut self, one: impl Fn(&mut Self) -> Read<T>) -> Read<Vec<T>> {
         let mut all = vec![one(self)?];
         while self.eat(",") {
@@ -258,7 +262,7 @@ impl Parser<'_> {
         Ok(all)
     }
 
-    /// A whole number without unit.
+    /// A whole number without a unit.
     fn whole(&mut self, what: &str) -> Read<u64> {
         match self.now().kind {
             Kind::Number(value, None) => {
@@ -269,7 +273,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What stands before a block. After a fault in it reading goes on with the block.
+    /// The head of a block. After an error in it, parsing continues with the block.
     fn head<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<Option<T>> {
         let head = read(self);
         if head.is_err() {
@@ -284,9 +288,9 @@ impl Parser<'_> {
     }
 }
 
-/// Telling faults and going on after them.
+/// Reporting errors and continuing after them.
 impl<'a> Parser<'a> {
-    /// Tells that something else stands here than what the grammar wants.
+    /// Reports a token that the grammar does not allow here.
     fn expected<T>(&mut self, what: &str, help: &str) -> Read<T> {
         let (token, word) = (self.now(), shortened(self.word()));
         let found = match token.kind {
@@ -303,7 +307,7 @@ impl<'a> Parser<'a> {
         self.fault("R007", span, format!("expected {what}, but {found}"), label, help)
     }
 
-    /// The same of a piece that should begin here, and so could begin a line.
+    /// The same, for a piece that should begin here, and so could begin a line.
     fn no_piece<T>(&mut self, what: &str, help: &str) -> Read<T> {
         if self.at_end() {
             return self.expected(what, help);
@@ -313,7 +317,7 @@ impl<'a> Parser<'a> {
         self.fault("R007", span, message, "here", help)
     }
 
-    /// Tells a fault.
+    /// Reports an error.
     fn fault<T>(
         &mut self,
         code: &'static str,
@@ -332,12 +336,12 @@ impl<'a> Parser<'a> {
         Err(Told)
     }
 
-    /// Whether enough was told.
+    /// Whether the maximum number of errors was reported.
     fn is_full(&self) -> bool {
         self.found.len() >= FAULTS
     }
 
-    /// Does something one level deeper.
+    /// Parses something one level deeper.
     fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth == DEPTH {
             return self.too_deep();
@@ -354,7 +358,7 @@ impl<'a> Parser<'a> {
         self.fault("R013", self.now().span, message, "here", help)
     }
 
-    /// Pieces between `{` and `}`. One that fails is skipped.
+    /// The pieces between `{` and `}`. A piece that fails is skipped.
     fn braces<T>(
         &mut self,
         rules: Braces,
@@ -386,7 +390,7 @@ impl<'a> Parser<'a> {
         Ok(pieces)
     }
 
-    /// Whether a policy or partition begins here: whatever is open was not closed.
+    /// Whether a policy or partition begins here: all open blocks lack their `}`.
     fn begins_part(&self) -> bool {
         let word = self.now().first && words::PARTS.contains(&self.word());
         word && self.next().kind == Kind::Name
@@ -400,7 +404,7 @@ impl<'a> Parser<'a> {
         self.fault("R010", opened.span, "this `{` is not closed", "opened here", help)
     }
 
-    /// Goes on to where reading can begin again; at least one token on.
+    /// Skips to where parsing can resume, at least one token.
     fn skip(&mut self, from: usize, resumes: fn(&Self) -> bool) {
         let mut open = 0_u32;
         if self.at == from && !self.is("}") && !self.is("{") {
@@ -419,7 +423,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// A word that is short enough to be said.
+/// A word, shortened for a message.
 fn shortened(word: &str) -> String {
     match word.char_indices().nth(40) {
         Some((at, _)) => format!("{}...", &word[..at]),

@@ -1,4 +1,4 @@
-//! clang makes BPF of every policy, without a warning.
+//! clang compiles every emitted policy to BPF without a warning.
 
 use std::fs;
 use std::process::Command;

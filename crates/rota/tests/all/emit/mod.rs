@@ -1,4 +1,4 @@
-//! Emitted C: what clang makes of it, what holds of its text, and what it does.
+//! Emitted C: that it compiles, properties of its text, and its behaviour.
 
 mod compiles;
 mod native;
@@ -30,7 +30,7 @@ fn policies() -> Vec<(String, Program)> {
     paths.into_iter().map(read).collect()
 }
 
-/// A place for what a test makes.
+/// A folder for the files of a test.
 fn scratch(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }

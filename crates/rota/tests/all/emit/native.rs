@@ -1,5 +1,5 @@
 //! The emitted file as a third implementation: compiled natively against stand-ins for the kernel
-//! (tests/native), it decides what the interpreter decides.
+//! (tests/native), it makes the same decisions as the interpreter.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -18,9 +18,9 @@ use wastenot_rota::{Tree, partitions};
 use super::{policies, scratch, vocabulary};
 use crate::schedule::{Player, Schedule};
 
-/// Compiles what is emitted of a program. `None`: there is no C compiler.
+/// Compiles the emitted C of a program. `None`: there is no C compiler.
 pub(super) fn built(name: &str, program: &Program) -> Option<PathBuf> {
-    // Tests run at once, and a program that runs cannot be written anew.
+    // Tests run in parallel, and a running program's file cannot be overwritten.
     static BUILT: AtomicUsize = AtomicUsize::new(0);
     Command::new("cc").arg("--version").output().ok()?;
     let name = format!("{name}-{}", BUILT.fetch_add(1, Ordering::Relaxed));
@@ -40,7 +40,7 @@ pub(super) fn built(name: &str, program: &Program) -> Option<PathBuf> {
     Some(to)
 }
 
-/// Machines of several shapes.
+/// Machines with different topologies.
 pub(super) fn machines() -> Vec<Machine> {
     let shape = |cpus: u32, core: u32, llc: u32, node: u32, strided: bool| {
         let mut machine = Machine::flat(cpus as usize);
@@ -61,7 +61,7 @@ pub(super) fn machines() -> Vec<Machine> {
     ]
 }
 
-/// The line that tells the driver of the machine. `None`: some partition has no CPU there.
+/// The line that describes the machine to the driver. `None`: some partition has no CPU there.
 pub(super) fn tables(program: &Program, machine: &Machine) -> Option<String> {
     let parts = partitions::cpus(program, machine);
     let trees: Vec<Tree> = parts.iter().map(|cpus| Tree::of(machine, cpus)).collect();
@@ -82,7 +82,7 @@ pub(super) fn tables(program: &Program, machine: &Machine) -> Option<String> {
     Some(line + "\n")
 }
 
-/// What the C decides: a line for each event.
+/// The decisions of the C: a line for each event.
 pub(super) fn decided(binary: &Path, input: String) -> Vec<String> {
     let mut child = Command::new(binary)
         .stdin(Stdio::piped())
@@ -90,14 +90,14 @@ pub(super) fn decided(binary: &Path, input: String) -> Vec<String> {
         .spawn()
         .expect("the driver runs");
     let mut stdin = child.stdin.take().expect("a pipe");
-    // It ends early only where its output says why.
+    // If the driver ends early, its output states the reason.
     let writer = thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
     let output = child.wait_with_output().expect("the driver ends");
     writer.join().expect("the writer ends");
     String::from_utf8_lossy(&output.stdout).lines().map(sorted).collect()
 }
 
-/// A line with its moves and kicks at its end, in order: when they come does not matter.
+/// A line with the moves and kicks at its end sorted, since their order is not specified.
 fn sorted(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (mut text, mut moves, mut kicks, mut at) = (String::new(), Vec::new(), Vec::new(), 0);
@@ -120,7 +120,8 @@ fn sorted(line: &str) -> String {
 
 /// Short schedules of each policy in `make test`; `WASTENOT_SCHEDULES` asks for more.
 const SCHEDULES: u64 = 1_000;
-/// Events of a short schedule at most, and of the one long schedule of each machine.
+/// The maximum number of events in a short schedule, and the number in the long schedule of each
+/// machine.
 const SHORT: u64 = 100;
 const LONG: usize = 20_000;
 /// Short schedules for one start of the driver.
@@ -129,7 +130,7 @@ const BATCH: u64 = 500;
 /// Random policies in `make test`; `WASTENOT_EMITTED` asks for more.
 const RANDOM: u64 = 24;
 
-/// How many this variable of the environment asks for, or as many as usual.
+/// The number in this environment variable, or the default.
 fn asked(name: &str, usually: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usually)
 }
@@ -146,7 +147,7 @@ fn compiled_natively_it_decides_what_the_interpreter_decides() {
     println!("{} events in {schedules} short schedules a policy and the long ones", held.events);
 }
 
-/// The same of policies by chance, each in a tenth of the schedules.
+/// The same for random policies, each with a tenth of the schedules.
 #[test]
 fn compiled_natively_random_policies_decide_what_the_interpreter_decides() {
     let schedules = asked("WASTENOT_SCHEDULES", SCHEDULES) / 10;
@@ -156,7 +157,7 @@ fn compiled_natively_random_policies_decide_what_the_interpreter_decides() {
             break;
         }
         let text = chance::policy(&mut Random::stream(seed, 4, 0));
-        // Some mean nothing, and some are of the model only.
+        // Some texts do not compile, and some compile but hold in the model only.
         let Ok(program) = wastenot_rota::compile(&text) else { continue };
         if emit(&program).is_err() || places_otherwise(&program.policies[0]) {
             continue;
@@ -170,10 +171,11 @@ fn compiled_natively_random_policies_decide_what_the_interpreter_decides() {
     println!("{} events of random policies", held.events);
 }
 
-/// Whether a handler that places its task kicks an idle CPU itself: the kernel does so before the
-/// task is in its queue (docs/emit.md), which the stand-ins take for a fault of the protocol. Or
-/// puts who ran elsewhere than at home: which of several idle CPUs is woken for it then, the
-/// nearest to where it ran or to where it waits, is not the same in both.
+/// Whether a handler that places its task does one of two things in which the stand-ins and the
+/// interpreter differ. Either it kicks an idle CPU itself: the kernel does so before the task is in
+/// its queue (docs/emit.md), which the stand-ins report as a fault of the protocol. Or it puts the
+/// task that ran elsewhere than at home: among several idle CPUs, one wakes the CPU nearest to
+/// where the task ran, the other the nearest to where it waits.
 fn places_otherwise(policy: &Policy) -> bool {
     struct Places(Event, bool);
     impl Visitor for Places {
@@ -193,7 +195,7 @@ fn places_otherwise(policy: &Policy) -> bool {
     Event::ALL.into_iter().filter(|event| event.places()).any(places)
 }
 
-/// What C and interpreter were held against each other in.
+/// The cases in which C and interpreter were compared.
 #[derive(Default)]
 struct Held {
     events: usize,
@@ -201,8 +203,8 @@ struct Held {
 }
 
 impl Held {
-    /// So many short schedules, and one of `long` events for each machine. Not if there is no C
-    /// compiler.
+    /// Compares this many short schedules, and one of `long` events for each machine. Does nothing
+    /// without a C compiler.
     #[expect(clippy::print_stdout, reason = "what is skipped is said")]
     fn hold(&mut self, name: &str, program: &Program, schedules: u64, long: usize) -> bool {
         let Some(binary) = built(name, program) else {
@@ -237,14 +239,14 @@ impl Held {
     }
 }
 
-/// The first event of which C and interpreter make different things; what was said of others is
+/// The first event at which C and interpreter decide differently; lines about other events are
 /// skipped.
 fn first_difference<'s>(
     schedule: &Schedule,
     said: &mut impl Iterator<Item = &'s String>,
 ) -> Option<String> {
     let events = schedule.events.lines().filter(|line| !line.starts_with('a'));
-    // The machine comes first, of which nothing is said.
+    // The machine comes first, and has no output.
     let mut said = said.take(1 + schedule.decisions.len()).skip(1);
     let mut found = None;
     for (n, (event, expected)) in events.zip(&schedule.decisions).enumerate() {

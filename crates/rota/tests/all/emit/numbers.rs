@@ -1,4 +1,4 @@
-//! Arithmetic without 128 bits comes to what the evaluator comes to with them.
+//! Arithmetic without 128 bits has the same results as the evaluator, which uses them.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,13 +9,13 @@ use wastenot_rota::eval::{decayed, scaled, until};
 use super::native::decided;
 use super::scratch;
 
-/// Any size is as likely as any other, up to so many bits.
+/// A random number: every size up to this many bits is equally likely.
 fn number(random: &mut Random, bits: u64) -> i64 {
     let bits = random.below(bits + 1);
     (random.bits() >> 1) as i64 & ((1u64 << bits) - 1) as i64
 }
 
-/// One question to the C, and its answer here. Times and weights stay below 2^61.
+/// A computation for the C, and the expected result. Times and weights stay below 2^61.
 fn question(random: &mut Random, letter: char) -> (String, i64) {
     let sign = |value: i64, random: &mut Random| if random.below(2) == 0 { value } else { -value };
     let value = number(random, 63);

@@ -1,11 +1,11 @@
-//! What an emitted scheduler does where the kernel is not as the model says: work stealing on two
-//! CPUs, event by event.
+//! The behaviour of an emitted scheduler where the kernel differs from the model: work stealing on
+//! two CPUs, event by event.
 
 use super::native::{built, decided, machines, tables};
 use super::policies;
 
-/// The answers to events, after a machine of two CPUs was told; `None` without a C compiler. Tasks
-/// 0 and 1 may run everywhere, 2 and 3 on CPU 0 only.
+/// The decisions at the events, on a machine of two CPUs; `None` without a C compiler. Tasks 0 and
+/// 1 may run everywhere, 2 and 3 on CPU 0 only.
 fn answers(events: &[&str]) -> Option<Vec<String>> {
     let (name, program) =
         policies().into_iter().find(|(name, _)| name == "work-stealing").expect("it is there");
@@ -22,7 +22,7 @@ fn answers(events: &[&str]) -> Option<Vec<String>> {
 
 #[test]
 fn a_cpu_is_woken_after_its_task_is_in_the_queue() {
-    // CPU 1 goes to sleep while nobody waits; CPU 0 never slept, so that `run` is not taken.
+    // CPU 1 goes to sleep while no task waits; CPU 0 never slept, so that `run` is not taken.
     let Some(said) = answers(&["d 1", "n 0 2"]) else { return };
     assert_eq!(said, [" idle", " put 1 0 0 0"], "nobody who may have it sleeps");
     let said = answers(&["d 0", "d 1", "n 0 0", "n 0 1"]).expect("a compiler");
@@ -42,7 +42,7 @@ fn pinned_tasks_wait_where_no_filter_sees_them() {
 
 #[test]
 fn pinned_and_other_tasks_are_taken_in_one_order() {
-    // Nobody sleeps: all wait in the order in which they came.
+    // No CPU sleeps: all tasks wait in the order of their arrival.
     let events = ["n 0 2", "n 0 0", "n 0 3", "n 0 1"];
     let takes = ["d 0", "s 0 b", "d 0", "s 0 b", "d 0", "s 0 b", "d 0"];
     let Some(said) = answers(&[&events[..], &takes[..]].concat()) else { return };
@@ -54,7 +54,7 @@ fn pinned_and_other_tasks_are_taken_in_one_order() {
 
 #[test]
 fn whoever_takes_a_task_wakes_a_sleeper_for_the_next() {
-    // Two tasks wait that CPU 1, which went to sleep before, was not woken for: it was busy then.
+    // Two tasks wait for which CPU 1, which slept before, was not woken: it was busy then.
     let events = ["n 0 0", "n 0 1", "d 1", "s 1 b", "d 1", "s 1 b", "d 1", "w 0 0", "w 0 1"];
     let Some(said) = answers(&events) else { return };
     assert_eq!(said[2], " runs 0 20000000", "CPU 1 stole it");
@@ -64,7 +64,7 @@ fn whoever_takes_a_task_wakes_a_sleeper_for_the_next() {
 
 #[test]
 fn a_cpu_whose_task_may_go_on_takes_nobody_from_others() {
-    // As the kernel dispatches: before who ran is back in a queue.
+    // As the kernel does: it dispatches before the task that ran is back in a queue.
     let events = ["n 0 0", "n 0 1", "d 0", "k 0", "k 0"];
     let Some(said) = answers(&events) else { return };
     assert_eq!(said[3..], [" local 1", " stays"]);

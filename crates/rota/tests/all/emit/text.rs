@@ -1,4 +1,4 @@
-//! What holds of the text itself.
+//! Properties of the emitted text.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use wastenot_rota::emit::emit;
 
 use super::policies;
 
-/// Every file that is emitted of the policies of the project.
+/// The emitted files of the project's policies.
 fn emitted() -> Vec<(String, String)> {
     let emit = |(name, program)| (name, emit(&program).expect("it can be emitted"));
     policies().into_iter().map(emit).collect()
@@ -102,7 +102,7 @@ fn tabs_indent_and_lines_are_no_longer_than_what_they_quote() {
     }
 }
 
-/// Who is woken for a task that it never reads is woken in vain, and nobody else is.
+/// A CPU is woken for a task only if it looks into that task's queue.
 #[test]
 fn who_only_balances_is_not_woken_for_its_own_queue() {
     let text = include_str!("../../../../../policies/work-stealing.rota");

@@ -1,11 +1,11 @@
-//! Policies that together say everything that can be said: what no policy of the project happens to
-//! say is compiled and compared all the same.
+//! Policies that together use the whole vocabulary, so that constructs that no policy of the
+//! project uses are also compiled and compared.
 
 use wastenot_rota::compile;
 use wastenot_rota::ir::Program;
 use wastenot_rota::syntax::vocabulary::{CALLS, PLACES};
 
-/// What is put into a policy: a condition and a number on `me` and `v`, and what `stop` does.
+/// Parts of a policy: a condition and a number on `me` and `v`, and the body of `stop`.
 const SAYS: [(&str, &str, &str); 12] = [
     ("weight(v.q) > weight(me)", "weight(v.q)", "t.had := decayed(t.had, ran, 3ms) + ran"),
     ("idle(v) or running(v) >= 1", "weight(v)", "t.had := half(t.had) + until(10ms)"),
@@ -53,7 +53,7 @@ const SAYS: [(&str, &str, &str); 12] = [
     ),
 ];
 
-/// All of it, a policy each, by a name of its own.
+/// One policy for each, with its own name.
 pub(super) fn policies() -> Vec<(String, Program)> {
     let each = SAYS.into_iter().enumerate().map(|(n, (condition, key, stop))| {
         let order = ["argmax", "argmin"][n % 2];
@@ -106,7 +106,7 @@ pub(super) fn policies() -> Vec<(String, Program)> {
 #[test]
 fn every_call_and_every_place_is_said() {
     let all: String = SAYS.iter().map(|(a, b, c)| format!("{a} {b} {c} ")).collect();
-    // What every policy above says anyway; and `seen`, which no kernel asks (R702).
+    // Words that every policy above uses anyway; and `seen`, which no kernel checks (R702).
     let all = all + "t.prev, home(t), here, me, v, x in allowed(t), seen(x)";
     let letter = |c: char| c.is_alphanumeric() || c == '_';
     for entry in CALLS.iter().chain(PLACES) {

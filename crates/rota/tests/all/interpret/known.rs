@@ -1,4 +1,4 @@
-//! Known answers on workloads that one can work out by hand.
+//! Known answers for workloads that can be computed by hand.
 
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Group, GroupId, Hotplug, Program, Step, Template, Variate};
@@ -82,7 +82,7 @@ fn a_queue_full_of_bound_tasks_does_not_hide_the_one_that_is_not() {
     (0..5).for_each(|_| load.launch(bound, CpuId(0)));
     let free = load.template(computes("free", Span::ms(10)));
     (0..2).for_each(|_| load.launch(free, CpuId(0)));
-    // Whole slices after one another, or slices of 5 ms in turn.
+    // Whole slices one after another, or slices of 5 ms in turn.
     for (name, ended) in [("work-stealing", [10, 20]), ("fair-vtime", [15, 20])] {
         let (_, outcome) = run(interpreter(&policy(name)), &Machine::flat(2), &load);
         assert_eq!(ended_ms(&outcome)[5..], ended, "{name}");
@@ -123,7 +123,7 @@ fn a_tick_can_end_a_turn() {
     assert_eq!(history.task_count(), 2);
 }
 
-/// The web has CPU 0, all else CPUs 1 and 2.
+/// The cgroup `web` has CPU 0, all other tasks have CPUs 1 and 2.
 const PARTED: &str = "
     policy fifo() {
         queue q : fifo per machine
@@ -175,7 +175,7 @@ fn who_waits_where_all_cpus_go_off_goes_on_elsewhere() {
 }
 
 /// A CPU that tries the longest queue only, whose tasks are bound elsewhere, fails again and again
-/// while somebody waits for it in a shorter one.
+/// while a task waits for it in a shorter queue.
 #[test]
 fn whoever_does_not_try_all_queues_is_charged_for_it() {
     let on = |cpu: u16, name: &str, steps: Vec<Step>| Template {

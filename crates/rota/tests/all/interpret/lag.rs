@@ -1,5 +1,5 @@
-//! What `lag(<= B)` claims, watched in simulations: who is new or slept is no further behind than B
-//! where it is put or started, and nobody waits for others to make up what was never theirs.
+//! The claim `lag(<= B)`, observed in simulations: a task that is new or slept is at most B behind
+//! when it is put or started, and no task waits for others to make up what was never theirs.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -17,21 +17,21 @@ use super::{interpreter, policies};
 
 const END: Step = Step::End { of: 0 };
 
-/// What was seen of a policy with one ordered queue, `vt` its only variable of tasks.
+/// What was observed of a policy with one ordered queue, whose only task variable is `vt`.
 #[derive(Debug, Default)]
 struct Watched {
-    /// The least key that a group ever gave out, from the definition: of who begins to run there,
-    /// or leaves its queue for that, and of who still waits.
+    /// The least key that each group ever had, computed from the definition: over the tasks that
+    /// begin to run there or leave its queue to run, and those that still wait.
     least: BTreeMap<usize, i64>,
     waiting: BTreeMap<TaskId, (Waits, Time)>,
     longest: Span,
-    /// The furthest that anybody was behind, who was new or slept.
+    /// The most that a task that was new or slept was behind.
     behind: i64,
     put: usize,
     started: usize,
 }
 
-/// A policy, and who watches it.
+/// A policy and its observer.
 struct Watch {
     inner: Interpreter,
     per: Level,
@@ -116,14 +116,14 @@ impl Policy for Watch {
     }
     fn on(&mut self, cx: &mut Context, happening: Happening) {
         self.inner.on(cx, happening);
-        // Regular balancing has moved some.
+        // Regular balancing has moved some tasks.
         let mut seen = self.seen.lock().expect("one at a time");
         let all: Vec<(TaskId, Time)> = seen.waiting.iter().map(|(t, (_, at))| (*t, *at)).collect();
         all.into_iter().for_each(|(task, since)| seen.look(&self.inner, since, task));
     }
 }
 
-/// The policies of the project that claim it: name, text, level of their queue, and the bound.
+/// The policies of the project with this claim: name, text, level of their queue, and the bound.
 fn claiming() -> Vec<(String, String, Level, i64)> {
     let each = policies().into_iter().filter_map(|(name, text)| {
         let policy = wastenot_rota::compile(&text).expect("it compiles").policies.remove(0);
@@ -159,8 +159,8 @@ fn sleeps(us: u64) -> Step {
     Step::Sleep(Variate::Fixed(Span(us * 1_000)))
 }
 
-/// Who runs often and briefly, and is started directly each time, does not wait for as long as it
-/// ran before others came.
+/// A task that runs often and briefly, and is started directly each time, does not wait for as long
+/// as it ran before others came.
 #[test]
 fn nobody_waits_for_others_to_make_up_what_it_ran_before_they_came() {
     let often = || vec![Step::Loop(Some(3_000)), computes(2), sleeps(500), END];
@@ -183,7 +183,7 @@ fn nobody_waits_for_others_to_make_up_what_it_ran_before_they_came() {
         }
         for (load, cpus) in [(&alone, 1), (&beside, 2)] {
             let mut machine = Machine::flat(cpus);
-            // Queues of one cache have one order, in which all who run there share.
+            // The queues of one cache share one order, also with the tasks that run there.
             (0..cpus).for_each(|cpu| machine.cpus[cpu].llc = Some(cpu as u32));
             let seen = watched(&text, per, &machine, load);
             assert!(seen.started > 1_000, "{name} {seen:?}");
@@ -192,7 +192,8 @@ fn nobody_waits_for_others_to_make_up_what_it_ran_before_they_came() {
     }
 }
 
-/// The bound that is proved, at every put and every direct start of who is new or slept.
+/// The bound is proved; it is checked at every put and every direct start of a task that is new or
+/// slept.
 #[test]
 fn nobody_is_further_behind_than_is_proved() {
     let names: Vec<String> = claiming().into_iter().map(|(name, ..)| name).collect();

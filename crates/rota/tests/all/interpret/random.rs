@@ -1,5 +1,5 @@
-//! What must hold of every policy whatever happens: random programs, late interrupts, decisions
-//! that take time, CPUs that go off, affinities that change.
+//! Invariants of every policy under random conditions: random programs, late interrupts, decisions
+//! that take time, CPUs that go offline, affinities that change.
 
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{
@@ -15,7 +15,7 @@ use super::{interpreter, policies, policy};
 
 const END: Step = Step::End { of: 0 };
 
-/// A workload of everything on `cpus` CPUs, of which all but CPU 0 may go off for a while.
+/// A random workload on `cpus` CPUs, all of which except CPU 0 may go offline for a while.
 fn anything(random: &mut Random, cpus: usize, hotplug: bool) -> Workload {
     let mut load = Workload::new();
     for name in ["web/1", "batch"] {
@@ -103,7 +103,7 @@ impl Mechanism for Slow {
     }
 }
 
-/// Runs `text` on what `seed` stands for.
+/// Runs `text` on the machine and workload of `seed`.
 #[track_caller]
 fn run(name: &str, text: &str, seed: u64, slow: bool) -> History {
     let mut random = Random::stream(seed, 9, 9);

@@ -1,11 +1,11 @@
-//! What holds under every schedule where only events are known.
+//! A bound that holds under every schedule, for Histories that contain only events.
 //!
-//! Tasks that run the same program may take their work from one pile: another schedule may give to
-//! one what the other did. Such tasks are a crew, and only what all of them did together is known.
-//! Who is alone in its crew did its own work, one thing after the other. Tasks run programs of
-//! their own only if that is seen: called alike, of one process, forked and not gone to another
-//! program since, or of unknown origin, they are one crew. Threads of the kernel do no other task's
-//! work.
+//! Tasks that run the same program may take their work from one pile: under another schedule, one
+//! task may do what another one did. Such tasks are a crew, and only the crew's total work is
+//! known. A task that is alone in its crew did its own work, one thing after the other. Tasks count
+//! as running different programs only if that was observed. Tasks with the same name and process,
+//! tasks that were forked and did not exec another program since, and tasks of unknown origin are
+//! one crew. Kernel threads do not do the work of other tasks.
 
 use std::collections::HashMap;
 
@@ -23,14 +23,14 @@ pub(crate) struct Crews(Vec<Crew>);
 struct Crew {
     /// How many.
     tasks: u64,
-    /// When the first of them can have begun.
+    /// The earliest time at which the first of them can have begun.
     head: Span,
-    /// What awaited ones computed and slept.
+    /// CPU time and sleep of the awaited ones.
     own: Span,
 }
 
 impl Crews {
-    /// Those of the tasks that acted.
+    /// The crews of the tasks that acted.
     pub(crate) fn of(
         history: &History,
         lives: &[Life],
@@ -43,7 +43,7 @@ impl Crews {
         (0..lives.len()).filter(acted).for_each(|it| sizes[crew_of[it]] += 1);
         let mut heads: Vec<Option<Span>> = vec![None; lives.len()];
         for task in (0..lives.len()).filter(acted) {
-            // Who forked it, and so on, up to one whose beginning is known.
+            // The task's parent, grandparent and so on, up to one whose beginning is known.
             let mut path = vec![task];
             while let Some(&last) = path.last()
                 && heads[last].is_none()
@@ -53,7 +53,7 @@ impl Crews {
                 path.push(parent);
             }
             while let Some(it) = path.pop() {
-                // Who shares its work may have forked earlier.
+                // A task that shares its work may have forked earlier.
                 let parent = lives[it].forked_by.filter(|(it, _)| sizes[crew_of[*it]] == 1);
                 let after = |(parent, own): (usize, Span)| Some(heads[parent]? + own);
                 heads[it] = heads[it].or(Some(parent.and_then(after).unwrap_or(Span::ZERO)));
@@ -73,19 +73,19 @@ impl Crews {
         Crews(crews.into_values().filter(|crew| crew.own > Span::ZERO).collect())
     }
 
-    /// The longest that any of them takes.
+    /// The longest time that any crew takes.
     pub(super) fn longest(&self) -> Span {
         let span = |crew: &Crew| crew.head + Span(crew.own.0.div_ceil(crew.tasks));
         self.0.iter().map(span).max().unwrap_or(Span::ZERO)
     }
 }
 
-/// The crew of each task, by the first of it.
+/// The crew of each task, named by its first task.
 fn divide(history: &History, lives: &[Life], kernels: &[bool]) -> Vec<usize> {
     let mut first: Vec<usize> = (0..lives.len()).collect();
     let mut names: HashMap<String, usize> = HashMap::new();
     let mut processes: HashMap<i32, usize> = HashMap::new();
-    // Those of whom nothing tells where they came from may have come from one task.
+    // Tasks of unknown origin may all descend from one task.
     let mut strangers = None;
     for (it, life) in lives.iter().enumerate().filter(|(it, _)| !kernels[*it]) {
         let id = TaskId::nth(it);
@@ -97,7 +97,7 @@ fn divide(history: &History, lives: &[Life], kernels: &[bool]) -> Vec<usize> {
             join(&mut first, it, with);
         }
         if life.birth.is_none() || life.steps.contains(&Step::Exec) {
-            continue; // it runs a program of its own
+            continue; // the task runs a program of its own
         }
         match life.forked_by {
             Some((parent, _)) => join(&mut first, it, parent),
@@ -110,7 +110,7 @@ fn divide(history: &History, lives: &[Life], kernels: &[bool]) -> Vec<usize> {
     (0..first.len()).map(|it| root(&mut first, it)).collect()
 }
 
-/// A name without the number of one of many: workers are called alike.
+/// A task's name without its number, since workers differ only in their numbers.
 fn stem(name: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit() || "-_/:#.".contains(c))
 }

@@ -1,11 +1,12 @@
-//! How long so many servers take at least for jobs of which each has something that must come
-//! before and after it: CPUs and work, a lock and what is done under it.
+//! The least time that some servers take for a list of jobs, where each job has work that must come
+//! before and after it: CPUs and work, or a lock and its critical sections.
 
 use std::cmp::Reverse;
 
 use wastenot_model::{CpuSet, Span};
 
-/// Earliest beginnings that are tried. Any choice of them gives a bound; more give a closer one.
+/// How many earliest beginnings are tried. Any choice gives a bound; more choices give a closer
+/// one.
 const HEADS: usize = 64;
 
 /// Work that only these CPUs can do.
@@ -13,31 +14,31 @@ const HEADS: usize = 64;
 pub struct Crowd {
     /// The CPUs.
     pub cpus: CpuSet,
-    /// The work of awaited tasks that may run nowhere else.
+    /// The work of awaited tasks that may run on no other CPU.
     pub work: Span,
 }
 
 impl Crowd {
-    /// How long it takes at least.
+    /// The least time that it takes.
     pub fn span(&self) -> Span {
         Span(self.work.0.div_ceil(self.cpus.len().max(1) as u64))
     }
 }
 
-/// Something that takes one server's time.
+/// A job that takes the time of one server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Job {
-    /// It cannot begin before.
+    /// The earliest time at which it can begin.
     pub(super) head: u64,
-    /// What it takes.
+    /// The server time that it takes.
     pub(super) span: u64,
     /// What must come after it.
     pub(super) tail: u64,
 }
 
-/// When `servers` have done all `jobs`, and what comes after them, at the earliest: of those that
-/// begin at `head` or later and have `tail` or more behind them, none is done before the smallest
-/// head, all of them need their spans, and the last one has its tail ahead.
+/// The earliest time at which `servers` have done all `jobs` and what comes after them. Take the
+/// jobs that begin at `head` or later and have `tail` or more after them: none is done before the
+/// smallest head, all of them need their spans, and after the last one its tail follows.
 pub(super) fn least(jobs: &[Job], servers: usize) -> u64 {
     let mut heads: Vec<u64> = jobs.iter().map(|job| job.head).collect();
     heads.sort_unstable();

@@ -1,13 +1,14 @@
-//! The programs of a History on CPUs without number, without what another schedule could choose.
+//! The programs of a History on an unlimited number of CPUs, without anything that another schedule
+//! could decide.
 //!
 //! Nothing happens here later than under any schedule. Locks exclude no task. Each task sees all
-//! tokens of a pipe, so that its nth can be had once n were put; room for its nth is there once
-//! enough were taken; its nth meeting at a barrier is over once n meetings' worth of tasks arrived;
-//! its nth wait at a condition once there were n signals. Counts only grow, and under any schedule
-//! each is reached later: so, step by step, is everything that waits for one. Where all who use a
-//! barrier meet at it, and where a task waits for all its children, what was done since the last
-//! meeting or the first fork has to fit on the CPUs, and what was done under one lock has to be
-//! done one after the other.
+//! tokens of a pipe: it can take its nth token after n tokens were put, and there is room for its
+//! nth token after enough tokens were taken. Its nth meeting at a barrier is over after the tasks
+//! of n meetings arrived; its nth wait at a condition ends after n signals. Counts only grow, and
+//! under any schedule each count is reached later; step by step, so is everything that waits for a
+//! count. If all users of a barrier meet at it, and if a task waits for all its children, what was
+//! done since the last meeting or the first fork must fit on the CPUs; what was done under one lock
+//! must be done one after the other.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -19,10 +20,10 @@ use super::needed::needed;
 use super::plan::{Op, Plan, Walk};
 use super::tails::{Done, Entry, Shared};
 
-/// Most steps that are done.
+/// The maximum number of steps.
 const STEPS: u64 = 1 << 22;
 
-/// The programs, under way.
+/// The state of the programs.
 #[derive(Debug)]
 pub(super) struct Loose<'p> {
     plan: &'p Plan,
@@ -31,7 +32,7 @@ pub(super) struct Loose<'p> {
     pipes: Vec<Pipe>,
     barriers: Vec<Barrier>,
     conditions: Vec<(u64, Vec<u32>)>,
-    /// Who goes on when.
+    /// Which task continues when.
     due: BinaryHeap<Reverse<(u64, u64, u32)>>,
     pushed: u64,
     steps: u64,
@@ -45,29 +46,29 @@ pub(super) struct Loose<'p> {
 struct Task<'p> {
     walk: Walk<'p>,
     start: u64,
-    /// The number of the last time that was set for it to go on.
+    /// The number of the last time that was set for the task to continue.
     ticket: u64,
     waits: Option<Waits>,
-    /// What it computed, and what it computed and slept.
+    /// Its CPU time, and its CPU time plus sleep.
     work: u64,
     own: u64,
-    /// Tokens that it took and put, meetings, waits at conditions, by what is shared.
+    /// Counts by shared object: tokens taken and put, meetings, waits at conditions.
     taken: BTreeMap<usize, u64>,
     put: BTreeMap<usize, u64>,
     met: BTreeMap<usize, u64>,
     woken: BTreeMap<usize, u64>,
-    /// Its work, and what it did under locks, when it last left each barrier.
+    /// Its work, and its time under each lock, when it last left each barrier.
     left: BTreeMap<usize, (u64, BTreeMap<usize, u64>)>,
-    /// What it did under each lock.
+    /// Its time under each lock.
     locked: BTreeMap<usize, u64>,
-    /// The locks that it holds: since when, its own time then, how often it had left a barrier.
+    /// The locks that it holds: since when, its own time then, and how often it had left a barrier.
     holds: Vec<(usize, u64, u64, u64)>,
     meetings: u64,
     parent: Option<u32>,
     forks: usize,
     reaped: usize,
     ended_children: usize,
-    /// Since it last had no children: the first, when it was forked, its own work then.
+    /// Since it last had no children: the first child, when that was forked, and its own work then.
     batch: Option<(usize, u64, u64)>,
     beat: Option<u64>,
 }
@@ -77,7 +78,7 @@ enum Waits {
     Token(usize),
     Room(usize, u64),
     Barrier(usize, u64),
-    /// A meeting that all came to, until it is over.
+    /// A meeting at which all have arrived, until it is over.
     Over(usize, u64, u64),
     Signal(usize, u64),
     Children {
@@ -92,7 +93,7 @@ pub(super) struct Pipe {
     pub(super) initial: u64,
     puts: u64,
     gets: u64,
-    /// Of these, by tasks that are waited for.
+    /// The tokens among them that awaited tasks put.
     pub(super) awaited_puts: u64,
     pub(super) awaited_gets: u64,
     waiting: Vec<u32>,
@@ -101,18 +102,18 @@ pub(super) struct Pipe {
 #[derive(Debug)]
 struct Barrier {
     parties: u64,
-    /// Whether all who use it meet each time.
+    /// Whether all users meet each time.
     whole: bool,
     arrivals: u64,
     waiting: Vec<u32>,
     /// When the last meeting was over.
     over: Option<u64>,
-    /// How long what leads to each meeting takes at least, since the one before.
+    /// The least time from each meeting to the next.
     phases: Vec<u64>,
 }
 
 impl<'p> Loose<'p> {
-    /// Runs until all that are waited for have ended; nothing if that takes too many steps.
+    /// Runs until all awaited tasks have ended; `None` if that takes too many steps.
     pub(super) fn run(
         plan: &'p Plan,
         fastest: u64,
@@ -162,7 +163,7 @@ impl<'p> Loose<'p> {
         Some(done.with(run.path, needed))
     }
 
-    /// `task` goes on then, and not when it was to before.
+    /// `task` continues at this time, and not at the time set before.
     fn go_on(&mut self, task: u32, at: u64) {
         self.pushed += 1;
         self.tasks[task as usize].ticket = self.pushed;
@@ -179,7 +180,7 @@ impl<'p> Loose<'p> {
         }
     }
 
-    /// `task` does what takes no time, up to what does; nothing if that is too much.
+    /// `task` does all steps that take no time, up to one that does; `None` if there are too many.
     fn proceed(&mut self, task: u32, now: u64) -> Option<()> {
         loop {
             if let Some(waits) = self.tasks[task as usize].waits {
@@ -214,7 +215,7 @@ impl<'p> Loose<'p> {
                 Some(Op::Step(Step::Beat(period))) => {
                     let due = this.beat.map_or(now, |beat| beat.saturating_add(period.0));
                     this.beat = Some(due);
-                    // Who comes later to it sleeps for less: it is nothing of its own.
+                    // A task that arrives later sleeps for less, so this sleep is not its own time.
                     self.go_on(task, now.max(due));
                     return Some(());
                 }
@@ -261,7 +262,7 @@ impl<'p> Loose<'p> {
                 waiting.into_iter().for_each(|it| self.go_on(it, now));
             }
             Step::Fork(_) => {
-                // A child that the recorded run did not come to is not known.
+                // The recorded run did not reach this fork, so the child is not known.
                 let member = &self.plan.members[task as usize];
                 let child = *member.children.get(this.forks)?;
                 this.batch.get_or_insert((this.forks, now, this.work));
@@ -326,7 +327,8 @@ impl<'p> Loose<'p> {
         }
     }
 
-    /// When a meeting of all who use a barrier can be over, the last of whom comes now.
+    /// The earliest end of a meeting of all users of a barrier, given that the last of them arrives
+    /// now.
     fn meeting(&mut self, all: &[u32], id: usize, now: u64) -> u64 {
         let all = || all.iter().map(|&it| it as usize);
         let first = all().map(|it| self.tasks[it].start).min().unwrap_or(0);
@@ -380,7 +382,7 @@ impl<'p> Loose<'p> {
         }
     }
 
-    /// What comes of a wait that is over. Whether it goes on at a later time.
+    /// Handles the end of a wait. Returns whether the task continues at a later time.
     fn goes_on_later(&mut self, task: u32, waits: Waits, now: u64) -> bool {
         let awaited = u64::from(self.awaited(task));
         let this = &mut self.tasks[task as usize];
@@ -468,8 +470,8 @@ impl<'p> Task<'p> {
 }
 
 impl Pipe {
-    /// Whether every token was taken out, and none put or taken by a task that does as much as it
-    /// comes to.
+    /// Whether every token was taken out, and no token was put or taken by a task that is not
+    /// awaited, since such a task does as much as it has time for.
     fn is_drained(&self) -> bool {
         let all = self.puts == self.awaited_puts && self.gets == self.awaited_gets;
         all && self.initial + self.puts == self.gets

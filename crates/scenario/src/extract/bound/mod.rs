@@ -1,10 +1,10 @@
-//! What no scheduler beats.
+//! Lower bounds on the run time under any scheduler.
 //!
-//! A figure is called a bound only if it holds under every schedule. So it leaves out the order in
-//! which a lock went from task to task, which token and which part of a pile went to whom. Where
-//! the History tells the programs of its tasks ([`plan`]), these say what must come before what;
-//! where it does not ([`crews`]), only what a task that shares its work with no other did itself,
-//! and the work by the CPUs. docs/what-if.md has the argument.
+//! A figure is called a bound only if it holds under every schedule. So it ignores the order in
+//! which a lock went from task to task, which token and which part of a pile went to which task. If
+//! the History contains the programs of its tasks ([`plan`]), these define what must come before
+//! what. Otherwise ([`crews`]) the bound uses only what a task that shares its work with no other
+//! did itself, and the work divided by the CPUs. docs/what-if.md has the argument.
 
 pub(super) mod crews;
 mod crowd;
@@ -20,35 +20,36 @@ use super::{Extracted, Wakers};
 pub use crowd::Crowd;
 pub use recorded::{AsRecorded, Chain, End};
 
-/// What no scheduler beats, whatever it does.
+/// Lower bounds on the run time that hold under any scheduler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// What it rests on.
+    /// The information that they rest on.
     pub basis: Basis,
-    /// The longest path of what must come after each other under every schedule.
+    /// The longest path of steps that must follow each other under every schedule.
     pub path: Option<Span>,
-    /// What is done under one lock, one after the other, with what must come before and after:
-    /// the longest of all locks. Nothing where locks are not known.
+    /// The critical sections of one lock, one after the other, with what must come before and
+    /// after: the maximum over all locks. `None` if locks are not known.
     pub lock: Option<Span>,
-    /// The work by all CPUs, with what must come before and after where that is known.
+    /// The work divided by all CPUs, with what must come before and after if that is known.
     pub work: Span,
-    /// Of the sets of CPUs that some tasks are bound to, that which takes longest, and how long.
+    /// Among the sets of CPUs to which some tasks are bound, the set that takes longest, and how
+    /// long.
     pub affinity: Option<(CpuSet, Span)>,
 }
 
-/// What a bound rests on.
+/// The information that a bound rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
-    /// The programs of tasks: what they shared, and that they waited, is known.
+    /// The programs of tasks: shared objects and waits are known.
     Programs,
     /// What tasks ran, slept and forked. Whether they waited while they ran is not known.
     Tasks,
-    /// Nothing: who woke whom is not told, or not of enough wakeups.
+    /// No bound: wakers are not recorded, or not for enough wakeups.
     NoWakers,
 }
 
 impl Bound {
-    /// How long the work takes at least, if that is known.
+    /// The least time that the work takes, if it is known.
     pub fn span(&self) -> Option<Span> {
         if self.basis == Basis::NoWakers {
             return None;
@@ -59,7 +60,7 @@ impl Bound {
 }
 
 impl Extracted {
-    /// What no scheduler beats.
+    /// The lower bounds of this work under any scheduler.
     pub fn bound(&self) -> Bound {
         let online = self.online();
         let programs = self.plan.as_ref().and_then(|plan| plan.bound(&self.machine, &online));
@@ -72,7 +73,7 @@ impl Extracted {
         })
     }
 
-    /// The CPUs that are there at some time.
+    /// The CPUs that are online at some time.
     fn online(&self) -> CpuSet {
         let mut online = self.machine.online();
         for plug in self.workload.hotplug.iter().filter(|plug| plug.up) {

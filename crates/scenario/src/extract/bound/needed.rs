@@ -1,22 +1,22 @@
-//! CPU time that tasks need that are not waited for: the workers of a pile.
+//! CPU time that is needed from tasks that are not awaited: the workers of a pile.
 
 use wastenot_model::workload::Step;
 
 use super::loose::Pipe;
 use super::plan::{Op, Plan, Walk};
 
-/// Most steps of a task that are looked at.
+/// The maximum number of steps of a task that are read.
 const STEPS: usize = 1 << 22;
 
-/// CPU time that tasks must have that are not waited for: before each token that they put, and that
-/// those take who are waited for. Which of them puts how many is not given: the shortest ones.
+/// CPU time that tasks that are not awaited must have: before each token that they put and an
+/// awaited task takes. Which of them puts how many tokens is not fixed, so the shortest ones count.
 pub(super) fn needed(plan: &Plan, pipes: &[Pipe], fastest: u64) -> u64 {
     let of = |(id, pipe): (usize, &Pipe)| {
         let count = pipe.awaited_gets.saturating_sub(pipe.initial + pipe.awaited_puts);
         let mut gaps = Vec::new();
         for member in plan.members.iter().filter(|member| !member.awaited && count > 0) {
             let walk = plan.walk(member.template, member.ordinal, fastest);
-            // Who puts more than can be counted may do so without any work.
+            // A task that puts more tokens than can be counted may do so without any work.
             gaps.extend(gaps_of(walk, id, count)?);
         }
         gaps.sort_unstable();

@@ -1,5 +1,5 @@
-//! What the tasks of a simulated History have to do under any schedule: their programs, who forked
-//! whom, and for whom the run waits.
+//! What the tasks of a simulated History must do under any schedule: their programs, the forks, and
+//! which tasks the run waits for.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,16 +13,16 @@ use super::{Basis, Bound};
 /// Speed of a CPU of full capacity.
 const FULL: u64 = 1024;
 
-/// The programs of a History, and whose they are.
+/// The programs of a History, and which task runs which.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(super) programs: Programs,
     pub(super) members: Vec<Member>,
-    /// How many tasks come to each barrier, put into each pipe, and take out of it.
+    /// How many tasks reach each barrier, put into each pipe, and take from it.
     pub(super) users: Users,
-    /// The fastest CPU of the machine that it ran on.
+    /// The fastest CPU of the recorded machine.
     fastest: u64,
-    /// Whether CPUs go off or come back.
+    /// Whether CPUs go offline or come back.
     plugged: bool,
 }
 
@@ -30,16 +30,16 @@ pub(crate) struct Plan {
 #[derive(Clone, Debug)]
 pub(super) struct Member {
     pub(super) template: TemplateId,
-    /// The how manieth of its template it is.
+    /// Its number among the tasks of its template.
     pub(super) ordinal: u32,
-    /// When it comes by itself.
+    /// When it is launched, if it is not forked.
     pub(super) launched: Option<Span>,
-    /// Whom it forked, in this order.
+    /// The tasks that it forked, in order.
     pub(super) children: Vec<u32>,
     pub(super) awaited: bool,
 }
 
-/// How many tasks use what they share.
+/// How many tasks use each shared object.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Users {
     pub(super) barriers: Vec<u32>,
@@ -48,7 +48,7 @@ pub(super) struct Users {
 }
 
 impl Plan {
-    /// That of `history`, if it tells one and all that are waited for have done it.
+    /// The plan of `history`, if it contains one and all awaited tasks have completed it.
     pub(crate) fn of(
         history: &History,
         lives: &[Life],
@@ -59,7 +59,7 @@ impl Plan {
         let is_late = |step: &Step| matches!(step, Step::UnlessLate(_));
         let templates = &programs.workload.templates;
         if templates.iter().any(|it| it.program.steps().iter().any(is_late)) {
-            return None; // what is done depends on when
+            return None; // what is done depends on the time
         }
         let index: HashMap<i32, usize> =
             history.tasks().map(|(id, task)| (task.tid, id.ordinal())).collect();
@@ -76,7 +76,7 @@ impl Plan {
             if awaited[it] && !life.ended {
                 return None;
             }
-            // It has to be one that acted.
+            // The task must be one that acted.
             life.birth?;
             let children = life.children().map(|child| place.get(&child).copied());
             members.push(Member {
@@ -97,10 +97,10 @@ impl Plan {
         Some(Plan { users, programs, members, fastest, plugged })
     }
 
-    /// What no scheduler beats on these CPUs of `machine`; nothing if that takes too long to say.
+    /// The lower bounds on these CPUs of `machine`; `None` if computing them takes too long.
     pub(super) fn bound(&self, machine: &Machine, online: &CpuSet) -> Option<Bound> {
         let fastest = self.fastest.max(fastest(machine));
-        // Whom the last of its CPUs leaves may run anywhere.
+        // A task whose CPUs are all offline may run anywhere.
         let usable = |set: Option<&CpuSet>| match set.map(|set| set.and(online)) {
             Some(set) if !set.is_empty() && !self.plugged => set,
             _ => online.clone(),
@@ -115,7 +115,7 @@ impl Plan {
         })
     }
 
-    /// What a task of this kind does.
+    /// The program of a task of this template.
     pub(super) fn walk(&self, template: TemplateId, ordinal: u32, fastest: u64) -> Walk<'_> {
         let steps = self.programs.workload.templates[template.index()].program.steps();
         let random = Random::of_task(self.programs.seed, template, ordinal);
@@ -163,24 +163,24 @@ fn key(step: &Step) -> Option<(u8, usize)> {
     }
 }
 
-/// A program, done step by step.
+/// A program, executed step by step.
 #[derive(Clone, Debug)]
 pub(super) struct Walk<'p> {
     steps: &'p [Step],
     at: usize,
-    /// Rounds left of the loops that it is in.
+    /// The rounds left of each enclosing loop.
     rounds: Vec<Option<u32>>,
     random: Random,
     fastest: u64,
 }
 
-/// What comes next.
+/// The next operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Op {
     /// CPU time, on the fastest CPU.
     Compute(u64),
     Sleep(u64),
-    /// Another step, which is no loop.
+    /// Another step, which is not a loop.
     Step(Step),
 }
 
@@ -190,7 +190,7 @@ impl Walk<'_> {
         self.steps.iter().any(|step| key(step) == Some((1, pipe)))
     }
 
-    /// One step further. A step of a loop is one, too, so that no call takes for ever.
+    /// Advances by one step. A step of a loop counts too, so that no call takes for ever.
     pub(super) fn next(&mut self) -> Option<Op> {
         let step = *self.steps.get(self.at)?;
         self.at += 1;

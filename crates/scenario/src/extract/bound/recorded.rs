@@ -1,9 +1,8 @@
-//! What no scheduler beats that hands over locks and divides the work as the recorded one did: the
-//! longest chain of what had to wait for each other, and the work that the CPUs it may use have to
-//! do.
+//! Lower bounds for schedulers that keep the recorded lock order and the recorded division of work:
+//! the longest chain of dependent steps, and the work of each set of CPUs.
 //!
-//! The chain is the work on as many CPUs as there are tasks. Tokens are all alike and only one task
-//! takes from each pipe, so nothing is later there than anywhere else.
+//! The chain is the run on as many CPUs as there are tasks. Tokens are all alike and only one task
+//! takes from each pipe, so nothing happens later there than elsewhere.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
@@ -15,32 +14,32 @@ use super::super::Extracted;
 use super::super::life::taker;
 use super::crowd::Crowd;
 
-/// Most distinct affinities that are looked at, those of most work first.
+/// The maximum number of distinct affinities, those with the most work first.
 const SETS: usize = 1024;
 
-/// What no scheduler beats that keeps to the recorded order and division.
+/// Lower bounds for schedulers that keep the recorded order and division.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AsRecorded {
     /// The longest chain to the end of an awaited task.
     pub chain: Chain,
     /// The same for the awaited tasks of each name, longest first.
     pub ends: Vec<End>,
-    /// The work of awaited tasks, by all CPUs.
+    /// The work of awaited tasks on all CPUs.
     pub all: Crowd,
-    /// Of the sets of CPUs that some tasks are bound to, the one with the most work a CPU.
+    /// Among the sets of CPUs to which some tasks are bound, the one with the most work per CPU.
     pub bound: Option<Crowd>,
 }
 
-/// A chain of what had to wait for each other.
+/// A chain of steps, each of which had to wait for the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Chain {
-    /// Of it: sleeps, and coming late.
+    /// The part that is sleep and late arrival.
     pub sleep: Span,
-    /// Of it: CPU time.
+    /// The part that is CPU time.
     pub compute: Span,
 }
 
-/// The longest chain to the end of a task of some name.
+/// The longest chain to the end of any task with one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct End {
     /// The name.
@@ -52,14 +51,14 @@ pub struct End {
 }
 
 impl Chain {
-    /// How long it takes.
+    /// Its length.
     pub fn span(self) -> Span {
         self.sleep + self.compute
     }
 }
 
 impl AsRecorded {
-    /// How long the work takes at least.
+    /// The least time that the work takes.
     pub fn span(&self) -> Span {
         let bound = self.bound.as_ref().map_or(Span::ZERO, Crowd::span);
         self.chain.span().max(self.all.span()).max(bound)
@@ -67,7 +66,7 @@ impl AsRecorded {
 }
 
 impl Extracted {
-    /// What no scheduler beats that keeps to the recorded order and division.
+    /// Lower bounds for schedulers that keep the recorded order and division.
     pub fn as_recorded(&self) -> AsRecorded {
         let online = self.online();
         let sets = self.work_by_set(&online);
@@ -86,7 +85,7 @@ impl Extracted {
         }
     }
 
-    /// The work of awaited tasks by the CPUs that it may use.
+    /// The work of awaited tasks, by the CPUs that it may use.
     fn work_by_set(&self, online: &CpuSet) -> Vec<(CpuSet, Span)> {
         let usable = |set: &CpuSet| {
             let set = set.and(online);
@@ -103,7 +102,7 @@ impl Extracted {
         };
         for template in &self.workload.templates {
             let steps = template.program.steps();
-            // Who is waited for may go on sleeping after what was recorded of its work.
+            // An awaited task may sleep on after the last work that was recorded.
             if !steps.iter().rev().take(2).any(|step| *step == Step::Mark(self.done)) {
                 continue;
             }
@@ -121,7 +120,7 @@ impl Extracted {
             }
             add(&set, work);
         }
-        // What is left out may as well be done anywhere.
+        // Work of the affinities left out counts as able to run anywhere.
         sets[1..].sort_by_key(|(_, work)| Reverse(*work));
         let rest = sets.split_off(sets.len().min(SETS));
         rest.iter().for_each(|(_, work)| sets[0].1 += *work);
@@ -129,7 +128,7 @@ impl Extracted {
     }
 }
 
-/// The work on as many CPUs as there are tasks.
+/// The run on as many CPUs as there are tasks.
 struct Run<'e> {
     workload: &'e Workload,
     extracted: &'e Extracted,
@@ -137,9 +136,9 @@ struct Run<'e> {
     at: Vec<usize>,
     /// Tokens in each pipe.
     tokens: Vec<u32>,
-    /// Whether somebody waits for a token in it.
+    /// Whether a task waits for a token in it.
     waits: Vec<bool>,
-    /// Who goes on when, along which chain; in the order of coming where that is the same.
+    /// Which task continues when, along which chain; ties in order of arrival.
     due: BinaryHeap<Reverse<(Span, u64, u32, Chain)>>,
     pushed: u64,
     ends: BTreeMap<&'e str, (usize, Chain)>,
@@ -175,7 +174,7 @@ impl<'e> Run<'e> {
         ends
     }
 
-    /// `task` does what takes no time, up to what does.
+    /// `task` does all steps that take no time, up to one that does.
     fn steps(&mut self, task: u32, mut chain: Chain) {
         let workload = self.workload;
         let steps = workload.templates[task as usize].program.steps();
@@ -183,7 +182,7 @@ impl<'e> Run<'e> {
             let at = self.at[task as usize];
             self.at[task as usize] += 1;
             match step {
-                // Another task may have ended it, and sooner.
+                // Another task may have ended it, and earlier.
                 Step::Sleep(_) if self.extracted.untold[task as usize].steps.contains(&at) => {
                     continue;
                 }

@@ -1,5 +1,5 @@
-//! What must come after each thing that was done, from the end of the run backwards; and what
-//! follows for CPUs and locks.
+//! The time that must pass after each step, computed from the end of the run backwards; and the
+//! bounds that follow for CPUs and locks.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,10 +9,10 @@ use wastenot_model::workload::AffinityId;
 use super::crowd::{Job, least};
 use super::plan::Plan;
 
-/// Most distinct affinities that are looked at.
+/// The maximum number of distinct affinities.
 const SETS: usize = 64;
 
-/// Something that a task did that is waited for, in the order in which it was done.
+/// A step of an awaited task, in the order of the run.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Entry {
     /// It computed or slept.
@@ -22,7 +22,7 @@ pub(super) enum Entry {
         span: u64,
         work: bool,
     },
-    /// It gave back a lock that it had wanted at `head`, after so much of its own.
+    /// It released a lock that it had requested at `head`, after this much time of its own.
     Held {
         task: u32,
         lock: usize,
@@ -67,7 +67,7 @@ pub(super) enum Entry {
     },
 }
 
-/// What has to be done, with what must come before and after it.
+/// The work, with what must come before and after it.
 #[derive(Debug)]
 pub(super) struct Done {
     /// The longest path.
@@ -76,14 +76,14 @@ pub(super) struct Done {
     work: BTreeMap<Vec<u64>, (CpuSet, Vec<Job>)>,
     /// What is done under each lock.
     locks: BTreeMap<usize, Vec<Job>>,
-    /// CPU time that others need.
+    /// CPU time that is needed from other tasks.
     needed: u64,
 }
 
-/// A barrier's meetings, how long each phase takes, what a pipe is like.
+/// The phases of barriers and the state of pipes.
 #[derive(Debug)]
 pub(super) struct Shared {
-    /// How long what leads to each meeting at each barrier takes.
+    /// The time before each meeting at each barrier.
     pub(super) phases: Vec<Vec<u64>>,
     /// Whether all tokens that were in each pipe were taken out.
     pub(super) drained: Vec<bool>,
@@ -133,19 +133,19 @@ impl Done {
         Done { path, needed, ..self }
     }
 
-    /// The longest that one lock takes.
+    /// The longest time that one lock takes.
     pub(super) fn lock(&self) -> Option<u64> {
         self.locks.values().map(|jobs| least(jobs, 1)).max()
     }
 
-    /// How long all work takes on these CPUs.
+    /// The time that all work takes on these CPUs.
     pub(super) fn work(&self, online: &CpuSet) -> u64 {
         let jobs = self.work.values().flat_map(|(_, jobs)| jobs);
         let others = Job { head: 0, span: self.needed, tail: 0 };
         least(&jobs.copied().chain([others]).collect::<Vec<_>>(), online.len())
     }
 
-    /// The set of CPUs that takes longest for what only it can do.
+    /// The set of CPUs that takes longest for the work that only it can do.
     pub(super) fn affinity(&self, online: &CpuSet) -> Option<(CpuSet, u64)> {
         let sets = self.work.values().map(|(set, _)| set).filter(|set| *set != online);
         let spans = sets.take(SETS).map(|set| {
@@ -157,7 +157,7 @@ impl Done {
     }
 }
 
-/// The affinities of each task, one after the other.
+/// The affinities of each task, in order.
 fn sets_of(plan: &Plan, log: &[Entry]) -> Vec<Vec<Option<CpuSet>>> {
     let load = &plan.programs.workload;
     let first = |member: &super::plan::Member| {
@@ -173,11 +173,11 @@ fn sets_of(plan: &Plan, log: &[Entry]) -> Vec<Vec<Option<CpuSet>>> {
     sets
 }
 
-/// The run, backwards.
+/// The run, processed backwards.
 struct Back<'p> {
     plan: &'p Plan,
     shared: &'p Shared,
-    /// What each task has yet to do, and what must come after that.
+    /// The time from now to the end of each task's work and what follows it.
     tails: Vec<u64>,
     /// What must come after each meeting.
     meetings: HashMap<(usize, u64), u64>,
@@ -231,7 +231,7 @@ impl Back<'_> {
         }
     }
 
-    /// What must come after a meeting, as far as it is known.
+    /// The time that must pass after a meeting, as far as it is known.
     fn after(&self, barrier: usize, nth: u64) -> u64 {
         if let Some(tail) = self.meetings.get(&(barrier, nth)) {
             return *tail;
