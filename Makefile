@@ -1,26 +1,35 @@
 # The menu. `make demo` is the first five minutes, `make test` is what CI runs.
-.PHONY: setup demo test check bench fuzz
+.PHONY: setup demo dist test check bench fuzz
 
 CARGO ?= cargo
 TRACE := traces/7.2-s4x16x2-make.dat
 # The recording does not tell its topology.
 MACHINE := --machine 'package:4 l3:1 core:16 pu:2'
-WASTENOT := target/release/wastenot
+WASTENOT := target/demo/wastenot
 
 # System packages: installs what is missing when root, else lists it once.
 setup:
 	@.ci/setup
 
 # Builds, reports on a real trace of 128 CPUs, draws it, simulates one; everything lands in out/.
-demo: setup
-	@$(CARGO) build --release --quiet --package wastenot
+demo:
+	@.ci/setup demo
+	@echo "Building $(WASTENOT): minutes the first time, seconds after that"
+	@$(CARGO) build --profile demo --package wastenot
 	@mkdir -p out
 	@$(WASTENOT) report $(TRACE) $(MACHINE) -o out/report.html --force
 	@for picture in cores waiting queues; do \
 	  $(WASTENOT) draw $$picture $(TRACE) $(MACHINE) -o out/$$picture.pdf --socket-order --force || exit; done
 	@$(WASTENOT) run scenarios/seeds/scheduling-groups-cg.toml
+	@echo
+	@echo "Report:   out/report.html"
 	@echo "Pictures: out/cores.pdf out/waiting.pdf out/queues.pdf"
 	@echo "Your own machine next: $(WASTENOT) doctor"
+
+# What to install: an archive, a .deb and a Python wheel of one static program, in dist/.
+dist:
+	@.ci/setup dist
+	@packaging/build
 
 # Everything that must hold; prints the ten slowest steps, counts what was skipped.
 test: setup

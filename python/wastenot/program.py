@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import sysconfig
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,8 +53,8 @@ class Sweep:
 
 
 def find(program: str) -> str:
-    """The program of this name."""
-    found = shutil.which(program)
+    """The program of this name: on PATH, or where the wheel that holds this module put it."""
+    found = shutil.which(program) or shutil.which(program, path=sysconfig.get_path("scripts"))
     if found is None:
         raise Failure(f"there is no program `{program}`", "put it on PATH, or `--program PATH`")
     return str(Path(found).resolve())

@@ -19,8 +19,9 @@ pub(crate) struct Completions {
 #[command(after_help = "\
 Examples:
   wastenot man > wastenot.1
-  wastenot man check > wastenot-check.1")]
+  wastenot man check > wastenot-check.1
+  wastenot man bounds sweep > wastenot-bounds-sweep.1")]
 pub(crate) struct Man {
-    /// Verb [default: the page of wastenot itself]
-    pub(crate) verb: Option<String>,
+    /// Verb, and a verb of it [default: the page of wastenot itself]
+    pub(crate) verb: Vec<String>,
 }

@@ -15,21 +15,19 @@ pub(crate) fn completions(args: &Completions) -> Result<Answer, Stop> {
 
 /// Prints a man page.
 pub(crate) fn man(args: &Man) -> Result<Answer, Stop> {
-    let whole = args::command();
-    let command = match &args.verb {
-        None => whole,
-        Some(name) => match whole.find_subcommand(name) {
-            // A page is named as one calls it: `man wastenot-check`.
-            Some(verb) => {
-                let page = format!("wastenot-{name}");
-                verb.clone().display_name(page).bin_name(format!("wastenot {name}"))
-            }
-            None => {
-                let what = format!("there is no verb `{name}`");
-                return Err(Stop::new(what, "all verbs: `wastenot --help`"));
-            }
-        },
-    };
+    let mut command = args::command();
+    for name in &args.verb {
+        let Some(verb) = command.find_subcommand(name) else {
+            let what = format!("there is no verb `{name}`");
+            return Err(Stop::new(what, "all verbs: `wastenot --help`"));
+        };
+        command = verb.clone();
+    }
+    // A page is named as one calls it: `man wastenot-check`.
+    let words = [&["wastenot".to_owned()], &args.verb[..]].concat();
+    command = command.display_name(words.join("-")).bin_name(words.join(" "));
+    // clap's own verb `help` has no page.
+    command = command.disable_help_subcommand(true);
     let mut page = Vec::new();
     let render = clap_mangen::Man::new(command).render(&mut page);
     render.map_err(|error| Stop::io("cannot write the page", &error, "try again"))?;

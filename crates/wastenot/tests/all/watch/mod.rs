@@ -363,7 +363,8 @@ fn the_alert_rules_and_the_unit_pass_their_own_checkers() {
     }
     let unit = fs::read_to_string(root().join("contrib/wastenot-watch.service")).expect("a unit");
     // It looks whether the program is where the unit says.
-    let unit = unit.replace("/usr/local/bin/wastenot", env!("CARGO_BIN_EXE_wastenot"));
+    let unit =
+        unit.replace("ExecStart=wastenot", concat!("ExecStart=", env!("CARGO_BIN_EXE_wastenot")));
     desk.put("wastenot-watch.service", unit);
     let (text, code) = said(&desk.bash("systemd-analyze verify ./wastenot-watch.service"));
     assert_eq!((text.as_str(), code), ("", 0));
