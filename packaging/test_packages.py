@@ -17,8 +17,8 @@ import tree
 
 PROGRAM = tree.ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug/wastenot"
 WHEN = 1_700_000_000
-VERBS = ["doctor", "report", "record", "watch", "check", "draw", "compare", "convert", "simulate", "prove", "bounds",
-         "rota", "completions", "man", "bounds-sweep", "rota-check"]
+VERBS = ["doctor", "report", "record", "watch", "check", "draw", "compare", "convert", "run", "what-if", "list", "prove",
+         "bounds", "rota", "completions", "man", "bounds-sweep", "rota-check"]
 
 
 def run(*command: object) -> str:
