@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use wastenot_model::nearest;
+pub use wastenot_model::sporadic::Criterion;
 
 use super::axis::{Numbers, nodes};
 use super::points::Point;
@@ -21,25 +22,6 @@ const MOST_PER_MILLE: f64 = 100_000.0;
 
 /// What stands for the number of CPUs in a table's name.
 const CPUS: &str = "${cpus}";
-
-/// What a set has to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Criterion {
-    /// No deadline is missed, though everything costs the longest that was seen.
-    Hard,
-    /// Tardiness is bounded, if everything costs what it does on average.
-    Soft,
-}
-
-impl Criterion {
-    /// As written.
-    pub fn word(self) -> &'static str {
-        match self {
-            Criterion::Hard => "hard",
-            Criterion::Soft => "soft",
-        }
-    }
-}
 
 /// A way to judge sets. It draws nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -22,6 +22,7 @@ const LAW: &[(&str, u8, &[&str])] = &[
     ),
     ("wastenot-prove", 2, &["wastenot-model", "wastenot-rota"]),
     ("wastenot-measure", 2, &["wastenot-model", "wastenot-sim"]),
+    ("wastenot-store", 2, &[]),
     (
         "wastenot-lab",
         3,
@@ -31,7 +32,20 @@ const LAW: &[(&str, u8, &[&str])] = &[
             "wastenot-check",
             "wastenot-sim",
             "wastenot-rota",
+            "wastenot-store",
+        ],
+    ),
+    (
+        "wastenot-realtime",
+        3,
+        &[
+            "wastenot-model",
+            "wastenot-scenario",
+            "wastenot-draw",
+            "wastenot-sim",
             "wastenot-bounds",
+            "wastenot-measure",
+            "wastenot-store",
         ],
     ),
     (
@@ -47,6 +61,7 @@ const LAW: &[(&str, u8, &[&str])] = &[
             "wastenot-record",
             "wastenot-measure",
             "wastenot-lab",
+            "wastenot-realtime",
             "wastenot-sim",
             "wastenot-rota",
             "wastenot-prove",
