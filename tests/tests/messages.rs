@@ -5,10 +5,10 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use rayon::prelude::*;
-use wastenot_lab::calibrate::{Fit, Point, Setting, Statistic, overheads};
-use wastenot_lab::overheads::curves;
-use wastenot_lab::sweep::{NAMES, Outcome, Plan, Verdict, Wanted, Working};
 use wastenot_model::Span;
+use wastenot_realtime::calibrate::{Fit, Point, Setting, Statistic, overheads};
+use wastenot_realtime::overheads::curves;
+use wastenot_realtime::sweep::{NAMES, Outcome, Plan, Wanted, Working};
 use wastenot_scenario::overheads::read;
 use wastenot_scenario::sweep::{Criterion, Curve, sweep};
 use wastenot_sim::edf::{Design, Mailboxes, Overheads, Profile, Rules, Server, Worst};
@@ -253,10 +253,12 @@ fn messages_meet_more_deadlines_than_locks_and_lose_little_softly() {
     // `make long-messages` judges all of this, for each pair.
     sweep.sets = 10;
     sweep.points.retain(|point| point.cpus == 32);
-    let table = |wanted: &Wanted<'_>| {
+    let table = |wanted: &Wanted| {
         let file = File::open(folder.join(&wanted.file)).expect("a table");
         let table = read(&wanted.file, file).expect("overheads");
-        assert!(table.is_told() && table.stranger(wanted.implementation, wanted.cpus).is_none());
+        assert!(
+            table.is_told() && table.stranger(wanted.implementation.name(), wanted.cpus).is_none()
+        );
         Ok::<_, String>(curves(&table, wanted.criterion).expect("curves").expect("averages"))
     };
     let plan = Plan::new(&sweep, table).expect("a plan");
@@ -269,7 +271,7 @@ fn messages_meet_more_deadlines_than_locks_and_lose_little_softly() {
                 curve.name == name && curve.criterion == criterion && own
             };
             let curve = sweep.curves.iter().position(|curve| is(&curve)).expect(name);
-            swept.rows.iter().map(|row| row.count(curve, Verdict::Accepted)).sum()
+            swept.rows.iter().map(|row| row.count(curve, None)).sum()
         };
         let of = |criterion| {
             ["on m - 1", "GSN-EDF", "SCHED_DEADLINE", "SCHED_DEADLINE v8", "message passing"]

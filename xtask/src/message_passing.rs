@@ -8,17 +8,15 @@ use std::path::Path;
 
 use indicatif::ProgressBar;
 use wastenot_bounds::overheads::Overheads;
-use wastenot_lab::Implementation;
-use wastenot_lab::calibrate;
-
-use wastenot_lab::overheads::{Simulated, curves};
-use wastenot_lab::sweep::{NAMES, Outcome, Plan, Row, Swept, Verdict, Wanted, Working};
 use wastenot_model::machine::Profile;
-use wastenot_model::sporadic::{Sporadic, TaskSet};
+use wastenot_model::sporadic::{Criterion, Sporadic, TaskSet};
 use wastenot_model::workload::Random;
 use wastenot_model::{Machine, Span, Time};
+use wastenot_realtime::overheads::{Simulated, curves};
+use wastenot_realtime::sweep::{NAMES, Outcome, Plan, Row, Swept, Wanted, Working};
+use wastenot_realtime::{Implementation, calibrate};
 use wastenot_scenario::overheads::Table;
-use wastenot_scenario::sweep::{Criterion, Curve, Sweep, sweep};
+use wastenot_scenario::sweep::{Curve, Sweep, sweep};
 use wastenot_sim::edf::{Real, Rule, run};
 use wastenot_sim::{Options, Overhead};
 
@@ -127,7 +125,7 @@ struct Tables<'o> {
 }
 
 impl Tables<'_> {
-    fn overheads(&self, wanted: &Wanted<'_>) -> Result<Overheads, String> {
+    fn overheads(&self, wanted: &Wanted) -> Result<Overheads, String> {
         let mut made = self.made.borrow_mut();
         let name = &wanted.file;
         if !made.contains_key(name) {
@@ -137,8 +135,8 @@ impl Tables<'_> {
     }
 
     /// With four tasks a CPU, as sets have.
-    fn table(&self, wanted: &Wanted<'_>) -> Result<Table, String> {
-        let (implementation, cpus) = (wanted.implementation.parse()?, wanted.cpus);
+    fn table(&self, wanted: &Wanted) -> Result<Table, String> {
+        let (implementation, cpus) = (wanted.implementation, wanted.cpus);
         let (machine, profile) = (&machine(cpus), {
             let (lines, fetches) = self.pair;
             Profile::X7550_ASSUMED.with_lines(lines, fetches)
@@ -193,7 +191,7 @@ impl Line {
 /// The share of the sets on so many CPUs that a curve accepts.
 fn accepted(sweep: &Sweep, swept: &Swept<'_>, cpus: u32, curve: usize) -> f64 {
     let all = sweep.points.iter().zip(&swept.rows).filter(|(point, _)| point.cpus == cpus);
-    let of = |row: &Row| (row.count(curve, Verdict::Accepted), row.sets());
+    let of = |row: &Row| (row.count(curve, None), row.sets());
     let add = |one: (u64, u64), two: (u64, u64)| (one.0 + two.0, one.1 + two.1);
     let (accepted, sets) = all.map(|(_, row)| of(row)).fold((0, 0), add);
     accepted as f64 / sets as f64

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use wastenot_bounds::gedf::{self, Rta};
-use wastenot_bounds::overheads::{self, Curve, Implementation, inflate};
+use wastenot_bounds::overheads::{self, Accounting, Curve, inflate};
 use wastenot_bounds::{Answer, Budget, single};
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
@@ -105,7 +105,7 @@ fn inflated(
     cpus: u32,
     seen: &[Seen; Overhead::ALL.len()],
     switch: Span,
-    implementation: Implementation,
+    accounting: Accounting,
 ) -> Option<TaskSet> {
     let curve = |kind: Overhead| Curve::constant(seen[kind as usize].max.0);
     let overheads = overheads::Overheads {
@@ -118,7 +118,7 @@ fn inflated(
         request: curve(Overhead::RequestLatency),
         ..overheads::Overheads::default()
     };
-    inflate(tasks, cpus, &overheads, implementation).ok()
+    inflate(tasks, cpus, &overheads, accounting).ok()
 }
 
 fn scaled(tasks: &TaskSet, percent: u64) -> TaskSet {
@@ -144,12 +144,12 @@ struct Limit {
 struct Kind {
     name: &'static str,
     design: Design,
-    accounting: Implementation,
+    accounting: Accounting,
     cluster: u32,
 }
 
 fn kinds(cpus: u32, tasks: u32) -> Vec<Kind> {
-    use Implementation::{MessagePassing, Shared, SharedDedicated};
+    use Accounting::{MessagePassing, Shared, SharedDedicated};
     let server = Some(Server::AMPLE);
     let global = |name, accounting, design| Kind { name, design, accounting, cluster: cpus };
     let per_cpu = |master, rules| Design::PerCpu { master, rules, server };
@@ -207,7 +207,7 @@ fn limits(seed: u64) -> Vec<Limit> {
     let profile = Profile::by_chance(&mut random);
     let (cpus, node) = (cpus as u32, random.below(5) as u32);
     let limit = |kind: Kind| {
-        let more = u32::from(kind.accounting != Implementation::Shared);
+        let more = u32::from(kind.accounting != Accounting::Shared);
         let machine = machine(cpus + more, node);
         let real = Real { design: kind.design.clone(), rule: Rule::default(), profile };
         let mut limit =

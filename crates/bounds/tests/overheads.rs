@@ -1,6 +1,6 @@
 //! What tasks become with overheads: cases of SchedCAT's tests, and answers that it gave.
 
-use wastenot_bounds::overheads::{Curve, Implementation, Overheads, TooMuch, inflate};
+use wastenot_bounds::overheads::{Accounting, Curve, Overheads, TooMuch, inflate};
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 
 fn tasks() -> TaskSet {
@@ -13,16 +13,16 @@ fn us(us: u64) -> Curve {
 }
 
 /// C of both tasks on four CPUs.
-fn wcets(overheads: &Overheads, implementation: Implementation) -> [u64; 2] {
-    let inflated = inflate(&tasks(), 4, overheads, implementation).expect("something is left");
+fn wcets(overheads: &Overheads, accounting: Accounting) -> [u64; 2] {
+    let inflated = inflate(&tasks(), 4, overheads, accounting).expect("something is left");
     [inflated[0].wcet_us, inflated[1].wcet_us]
 }
 
 #[test]
 fn one_overhead_at_a_time() {
-    use Implementation::{Shared, SharedDedicated};
+    use Accounting::{Shared, SharedDedicated};
     let none = Overheads::default;
-    for (overheads, implementation, expected) in [
+    for (overheads, accounting, expected) in [
         (Overheads { schedule: us(2), ..none() }, Shared, [10_004, 5_004]),
         (Overheads { switch: us(1), ..none() }, Shared, [10_002, 5_002]),
         (Overheads { cache_delay: us(1), ..none() }, Shared, [10_001, 5_001]),
@@ -33,7 +33,7 @@ fn one_overhead_at_a_time() {
         (Overheads { ipi: us(100), release: us(133), ..none() }, SharedDedicated, [10_233, 5_233]),
         (Overheads { schedule: us(3_000), ..none() }, Shared, [16_000, 11_000]),
     ] {
-        assert_eq!(wcets(&overheads, implementation), expected, "{overheads:?}");
+        assert_eq!(wcets(&overheads, accounting), expected, "{overheads:?}");
     }
     let late = Overheads { latency: us(1), ..none() };
     let tasks = inflate(&tasks(), 4, &late, Shared).expect("something is left");
@@ -45,7 +45,7 @@ fn one_overhead_at_a_time() {
 fn the_tick_takes_its_share() {
     let tasks = TaskSet::new([2_000, 3_000].map(|c| Sporadic::implicit(c, 100_000)).to_vec());
     let overheads = Overheads { tick: us(2_000), quantum_us: 5_000, ..Overheads::default() };
-    let shared = Implementation::Shared;
+    let shared = Accounting::Shared;
     let inflated = inflate(&tasks.expect("a task set"), 1, &overheads, shared).expect("tasks");
     assert_eq!(inflated.iter().map(|it| it.wcet_us).collect::<Vec<_>>(), [10_000, 11_667]);
 }
@@ -63,14 +63,14 @@ fn all_overheads_at_once() {
         request: us(12),
         ..Overheads::default()
     };
-    assert_eq!(wcets(&overheads, Implementation::Shared), [10_143, 5_131]);
-    assert_eq!(wcets(&overheads, Implementation::SharedDedicated), [10_094, 5_084]);
-    assert_eq!(wcets(&overheads, Implementation::MessagePassing), [10_137, 5_127]);
-    let one = inflate(&tasks(), 1, &overheads, Implementation::Shared).expect("something is left");
+    assert_eq!(wcets(&overheads, Accounting::Shared), [10_143, 5_131]);
+    assert_eq!(wcets(&overheads, Accounting::SharedDedicated), [10_094, 5_084]);
+    assert_eq!(wcets(&overheads, Accounting::MessagePassing), [10_137, 5_127]);
+    let one = inflate(&tasks(), 1, &overheads, Accounting::Shared).expect("something is left");
     assert_eq!([one[0].wcet_us, one[1].wcet_us], [10_139, 5_127]);
     assert_eq!([one[0].period_us, one[1].deadline_us], [99_970, 49_970]);
     let storm = Overheads { release: us(40_000), ..overheads };
-    let shared = Implementation::Shared;
+    let shared = Accounting::Shared;
     assert_eq!(inflate(&tasks(), 4, &storm, shared), Err(TooMuch::Interrupts));
 }
 
@@ -81,9 +81,9 @@ fn a_job_pays_for_the_working_set_of_who_preempts_it() {
     let curve = Curve::through(vec![(0, 0), (512, 1_024_000)]).expect("a curve");
     let overheads = Overheads { cache_delay: curve, ..Overheads::default() };
     let tasks = TaskSet::new(sized).expect("a task set");
-    let shared = inflate(&tasks, 4, &overheads, Implementation::Shared).expect("tasks");
+    let shared = inflate(&tasks, 4, &overheads, Accounting::Shared).expect("tasks");
     assert_eq!(shared.iter().map(|it| it.wcet_us).collect::<Vec<_>>(), [10_016, 5_128]);
-    let passing = inflate(&tasks, 4, &overheads, Implementation::MessagePassing).expect("tasks");
+    let passing = inflate(&tasks, 4, &overheads, Accounting::MessagePassing).expect("tasks");
     assert_eq!(passing.iter().map(|it| it.wcet_us).collect::<Vec<_>>(), [10_128, 5_128]);
 }
 
@@ -100,7 +100,7 @@ fn what_interrupts_leave_is_told_in_a_budget_or_unknown() {
         let tasks = periods.into_iter().map(|period| Sporadic::implicit(1, period));
         let overheads = Overheads { release: us(1), ..Overheads::default() };
         let tasks = TaskSet::new(tasks.collect()).expect("a task set");
-        inflate(&tasks, 4, &overheads, Implementation::Shared).map(|tasks| tasks.len())
+        inflate(&tasks, 4, &overheads, Accounting::Shared).map(|tasks| tasks.len())
     };
     // Doubles cannot tell that it is more; fractions do.
     assert_eq!(storm(10), Err(TooMuch::Interrupts));
@@ -121,7 +121,7 @@ fn who_is_alone_pays_for_nobody_else() {
         tasks.iter().map(|it| it.wcet_us).collect::<Vec<_>>()
     };
     let at = |sizes: &[u32], who| overheads.beyond(&sized(sizes), 4, who).map(|it| it.at);
-    use Implementation::{MessagePassing, Shared, SharedDedicated};
+    use Accounting::{MessagePassing, Shared, SharedDedicated};
     for who in [Shared, SharedDedicated] {
         assert_eq!((wcets(&[64], who), at(&[64], who)), (vec![5_000], None));
         assert_eq!((wcets(&[64, 32], who), at(&[64, 32], who)), (vec![5_100, 5_110], None));
@@ -137,14 +137,14 @@ fn who_is_alone_pays_for_nobody_else() {
 #[test]
 fn what_is_left_of_a_short_period() {
     let late = Overheads { latency: us(50_000), ..Overheads::default() };
-    let passing = Implementation::MessagePassing;
+    let passing = Accounting::MessagePassing;
     assert_eq!(inflate(&tasks(), 4, &late, passing), Err(TooMuch::Latency { task: 2 }));
 }
 
 /// What is asked for is known before it is counted, and only of what jobs pay for.
 #[test]
 fn kinds_that_were_not_measured_there_or_not_at_all() {
-    use Implementation::{MessagePassing, Shared, SharedDedicated};
+    use Accounting::{MessagePassing, Shared, SharedDedicated};
     let at = |points: &[(u64, u64)]| Curve::through(points.to_vec()).expect("a curve");
     let overheads = Overheads {
         schedule: us(9),

@@ -1,7 +1,6 @@
 //! Why there is no experiment.
 
 use std::io;
-use std::path::PathBuf;
 
 use wastenot_sim::WrongSetting;
 
@@ -96,42 +95,9 @@ pub enum Error {
         /// What to look at.
         help: String,
     },
-    /// The sets of a point cannot be made.
-    #[error("{point}: {error}")]
-    Draw {
-        /// The point.
-        point: String,
-        /// Why.
-        error: wastenot_scenario::Error,
-    },
-    /// A line of the file of results is not as it was written.
-    #[error("{}:{line}: this result has been edited", file.display())]
-    Edited {
-        /// Which.
-        file: PathBuf,
-        /// Counted from 1.
-        line: usize,
-    },
-    /// The file of results is something else.
-    #[error("{}: no file of results, so that nothing is added to it", file.display())]
-    Foreign {
-        /// Which.
-        file: PathBuf,
-    },
-    /// It cannot be told which program runs, hence not which results are its own.
-    #[error("cannot read the program that runs, to know its results again: {error}")]
-    Program {
-        /// Why.
-        error: io::Error,
-    },
-    /// The file of results cannot be read or written.
-    #[error("{}: {error}", file.display())]
-    Store {
-        /// Which.
-        file: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
+    /// Results cannot be kept.
+    #[error("{0}")]
+    Store(#[from] wastenot_store::Error),
 }
 
 impl Error {
@@ -144,16 +110,11 @@ impl Error {
             Error::Policy { help, .. } => help.clone(),
             Error::Parameter { wrong, .. } => wrong.help().to_owned(),
             Error::Variant { known, .. } => format!("its variants are {}", known.join(", ")),
-            Error::Extract(error) | Error::Profile(error) | Error::Draw { error, .. } => {
-                error.help()
-            }
-            Error::Edited { .. } => "take the line out: what it held is worked out again".into(),
+            Error::Extract(error) | Error::Profile(error) => error.help(),
+            Error::Store(error) => error.help().into(),
             Error::Run { help, .. }
             | Error::NotSporadic { help, .. }
             | Error::Replay { help, .. } => help.clone(),
-            Error::Foreign { .. } => "name a new file, or one that `--resume` made".into(),
-            Error::Program { .. } => "run it without a file of results".into(),
-            Error::Store { .. } => "name another file, or none".into(),
         }
     }
 }

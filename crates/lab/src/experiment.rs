@@ -1,12 +1,12 @@
 //! An experiment: all cells, and the scenario's figures worked out from them.
 
+use wastenot_model::report::number;
 use wastenot_model::{Distribution, Machine, Span};
 use wastenot_scenario::scenario::{Figure, Measure, Over, Pick, Quantity, Variant};
 
 use crate::Grid;
 use crate::cell::{Cell, Kind};
 use crate::choice::{label, unread};
-use crate::number::number;
 use crate::real_time::Deadlines;
 
 /// A band up to here or further is meant to be open.

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use wastenot_model::Time;
 use wastenot_scenario::scenario::{Choice, Scenario, Variant};
 use wastenot_sim::Scheduler;
+use wastenot_store::{Store, fill};
 
 use crate::cell::check;
 use crate::choice::label;
 use crate::experiment::Experiment;
-use crate::store::{Store, fill};
 use crate::{Cell, Error, Run, run};
 
 /// Which cells to run.

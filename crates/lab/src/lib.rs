@@ -3,24 +3,15 @@
 //! Here scenarios, the simulator and the checks meet. A [`Grid`] of cells is run, each cell becomes
 //! a [`Cell`] of plain figures, and an [`Experiment`] is all of them with the scenario's figures
 //! worked out, which a report shows. Cells can be kept in a file and are not run again. And the
-//! work of a History is run under another scheduler: [`what_if`]. A [`sweep`] is another grid, of
-//! random task sets that are judged; and [`calibrate`] turns the question round: it looks for the
-//! costs with which the simulated machine does what a real one did.
+//! work of a History is run under another scheduler: [`what_if`].
 
-pub mod calibrate;
 mod cell;
 mod choice;
 mod error;
 mod experiment;
 mod grid;
-mod implementation;
-mod number;
-pub mod overheads;
-mod proportion;
 mod real_time;
 mod report;
-mod store;
-pub mod sweep;
 mod what_if;
 
 pub use cell::{Cell, Kind, Run, run};
@@ -28,8 +19,5 @@ pub use choice::{is_unsafe, resolve, scenario, scenario_with};
 pub use error::Error;
 pub use experiment::{Experiment, Outcome, Worked};
 pub use grid::{Grid, Options};
-pub use implementation::Implementation;
-pub use number::number;
-pub use proportion::{paired, wilson};
 pub use real_time::{Deadlines, RealTime, Sampled, Waited};
 pub use what_if::{Question, Replayed, WhatIf, what_if};

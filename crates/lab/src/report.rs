@@ -1,10 +1,9 @@
 //! An experiment in words and tables.
 
-use wastenot_model::report::Unit;
+use wastenot_model::report::{Unit, ranges};
 use wastenot_model::{Machine, Report, Span, Table, Value};
 
 use crate::experiment::{Experiment, Outcome, Worked};
-use crate::number::ranges;
 use crate::real_time;
 
 impl Experiment {

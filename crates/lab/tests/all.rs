@@ -1,12 +1,9 @@
 //! What must hold of experiments.
 
 mod again;
-mod calibrate;
 mod optimum;
-mod overheads;
 mod real_time;
 mod recorded;
-mod sweep;
 mod what_if;
 
 use std::fs;
@@ -20,6 +17,7 @@ use wastenot_model::report::Value;
 use wastenot_model::workload::{Program, Step, Template};
 use wastenot_model::{CpuId, Workload};
 use wastenot_scenario::scenario::{Choice, Scenario};
+use wastenot_store::Error as Kept;
 
 /// A scenario whose figures depend on the seed.
 const TEXT: &str = r#"
@@ -188,7 +186,7 @@ fn a_store_that_is_no_file_is_refused() {
     let options = stored(folder.path());
     let ran = Grid::new(&scenario, &options).expect("a grid").run(|_| {});
     let error = ran.expect_err("a folder");
-    assert!(matches!(error, Error::Store { .. }), "{error}");
+    assert!(matches!(error, Error::Store(Kept::File { .. })), "{error}");
     assert!(error.to_string().contains(&folder.path().display().to_string()), "{error}");
 }
 
@@ -234,7 +232,7 @@ fn a_file_that_is_no_store_is_refused_and_left_as_it_is() {
         fs::write(&path, text).expect("written");
         let ran = Grid::new(&scenario, &stored(&path)).expect("a grid").run(|_| {});
         let error = ran.expect_err(text);
-        assert!(matches!(error, Error::Foreign { .. }), "{error}");
+        assert!(matches!(error, Error::Store(Kept::Foreign { .. })), "{error}");
         assert!(error.to_string().contains("no file of results"), "{error}");
         assert!(error.help().contains("a new file"), "{}", error.help());
         assert_eq!(fs::read_to_string(&path).expect("the file"), text);
@@ -303,7 +301,10 @@ fn a_stored_line_that_was_edited_is_refused_with_its_number() {
         let scenario = scenario();
         let ran = Grid::new(&scenario, &stored(&path)).expect("a grid").run(|_| {});
         let error = ran.expect_err("edited");
-        assert!(matches!(error, Error::Edited { line: found, .. } if found == line), "{error}");
+        assert!(
+            matches!(error, Error::Store(Kept::Edited { line: found, .. }) if found == line),
+            "{error}"
+        );
         let said = format!("cells.jsonl:{line}: ");
         assert!(error.to_string().contains(&said), "{error}");
         assert!(error.help().contains("take the line out"), "{}", error.help());

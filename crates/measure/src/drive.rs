@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::hint::{black_box, spin_loop};
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Barrier, Mutex, PoisonError};
 use std::thread;
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use wastenot_model::workload::Random;
-use wastenot_model::{Distribution, Span};
+use wastenot_model::{Distribution, Span, nearest};
 use wastenot_sim::Overhead;
 use wastenot_sim::edf::{Core, Tie};
 
@@ -24,9 +25,9 @@ const PERIOD_US: u64 = 10_000;
 /// Places of a mailbox: no client has more than one letter under way.
 const PLACES: usize = 1 << 10;
 
-/// Who decides, under which locks.
+/// What threads do while they are timed: who decides, under which locks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Design {
+pub enum Benchmark {
     /// All CPUs, under one ticket lock.
     CoarseTicket,
     /// All CPUs, under one lock for which each spins on a line of its own.
@@ -39,40 +40,57 @@ pub enum Design {
     Line,
 }
 
-impl Design {
+impl Benchmark {
     /// All of them.
-    pub const ALL: [Design; 5] = [
-        Design::CoarseTicket,
-        Design::CoarseQueued,
-        Design::PerCpu,
-        Design::Messages,
-        Design::Line,
+    pub const ALL: [Benchmark; 5] = [
+        Benchmark::CoarseTicket,
+        Benchmark::CoarseQueued,
+        Benchmark::PerCpu,
+        Benchmark::Messages,
+        Benchmark::Line,
     ];
     /// So many CPUs it can be of: who decides for others is one of them.
     pub fn cpus(self) -> RangeInclusive<usize> {
         match self {
-            Design::Messages => 2..=usize::MAX,
-            Design::Line => 2..=2,
+            Benchmark::Messages => 2..=usize::MAX,
+            Benchmark::Line => 2..=2,
             _ => 1..=usize::MAX,
         }
     }
     /// What is measured of it.
     pub fn kinds(self) -> &'static [Overhead] {
         match self {
-            Design::CoarseTicket | Design::CoarseQueued | Design::PerCpu => &[Overhead::Schedule],
-            Design::Messages => &[Overhead::Schedule, Overhead::RequestLatency, Overhead::Handler],
-            Design::Line => &[Overhead::RequestLatency],
+            Benchmark::CoarseTicket | Benchmark::CoarseQueued | Benchmark::PerCpu => {
+                &[Overhead::Schedule]
+            }
+            Benchmark::Messages => {
+                &[Overhead::Schedule, Overhead::RequestLatency, Overhead::Handler]
+            }
+            Benchmark::Line => &[Overhead::RequestLatency],
         }
     }
     /// Its name in tables.
     pub fn name(self) -> &'static str {
         match self {
-            Design::CoarseTicket => "coarse-ticket",
-            Design::CoarseQueued => "coarse-queued",
-            Design::PerCpu => "per-cpu",
-            Design::Messages => "messages",
-            Design::Line => "line",
+            Benchmark::CoarseTicket => "coarse-ticket",
+            Benchmark::CoarseQueued => "coarse-queued",
+            Benchmark::PerCpu => "per-cpu",
+            Benchmark::Messages => "messages",
+            Benchmark::Line => "line",
         }
+    }
+}
+
+impl FromStr for Benchmark {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Benchmark, String> {
+        let all = Benchmark::ALL;
+        let found = all.into_iter().find(|it| it.name() == text);
+        found.ok_or_else(|| match nearest(text, all.map(Benchmark::name)) {
+            Some(near) => format!("there is no such design; did you mean `{near}`?"),
+            None => format!("designs are {}", all.map(Benchmark::name).join(", ")),
+        })
     }
 }
 
@@ -81,8 +99,8 @@ impl Design {
 pub struct Row {
     /// With so many threads, each on a CPU of its own.
     pub cpus: usize,
-    /// Who decided.
-    pub design: Design,
+    /// What threads did.
+    pub benchmark: Benchmark,
     /// What it took.
     pub kind: Overhead,
     /// How long each took, in ns; once of what [`clock`] tells is in it.
@@ -96,11 +114,11 @@ pub enum Error {
     /// The kernel does not tell where this process may run, or does not let a thread stay.
     #[error("a thread cannot be kept on its CPU: {0}")]
     Affinity(#[from] rustix::io::Errno),
-    /// A design is not of so many CPUs.
-    #[error("`{design}` cannot be measured on {asked} CPUs")]
+    /// A benchmark is not of so many CPUs.
+    #[error("`{benchmark}` cannot be measured on {asked} CPUs")]
     Other {
         /// Which.
-        design: &'static str,
+        benchmark: &'static str,
         /// So many were asked for.
         asked: usize,
     },
@@ -125,25 +143,25 @@ pub fn clock() -> Span {
     Span((start.elapsed() / READINGS).as_nanos() as u64)
 }
 
-/// Lets threads decide for so long in one design, each on one of the CPUs `on`. Of a kind that was
-/// not seen once there is no row: on a busy machine not every thread runs within a short span.
+/// Runs a benchmark for so long, each thread on one of the CPUs `on`. Of a kind that was not seen
+/// once there is no row: on a busy machine not every thread runs within a short span.
 ///
 /// # Errors
-/// These are not as many as the design [takes](Design::cpus), or threads cannot be kept on them.
-pub fn measure(design: Design, on: &[usize], span: Duration) -> Result<Vec<Row>, Error> {
+/// It does not [run](Benchmark::cpus) on so many CPUs, or threads cannot be kept on them.
+pub fn measure(benchmark: Benchmark, on: &[usize], span: Duration) -> Result<Vec<Row>, Error> {
     let cpus = on.len();
-    if !design.cpus().contains(&cpus) {
-        return Err(Error::Other { design: design.name(), asked: cpus });
+    if !benchmark.cpus().contains(&cpus) {
+        return Err(Error::Other { benchmark: benchmark.name(), asked: cpus });
     }
-    let seen = match design {
-        Design::CoarseTicket => drive(on, span, &Coarse::new(cpus, Ticket::new()))?,
-        Design::CoarseQueued => drive(on, span, &Coarse::new(cpus, Queued::new(cpus)))?,
-        Design::PerCpu => drive(on, span, &PerCpu::new(cpus))?,
-        Design::Messages => drive(on, span, &Messages::new(cpus - 1))?,
-        Design::Line => drive(on, span, &Line::default())?,
+    let seen = match benchmark {
+        Benchmark::CoarseTicket => drive(on, span, &Coarse::new(cpus, Ticket::new()))?,
+        Benchmark::CoarseQueued => drive(on, span, &Coarse::new(cpus, Queued::new(cpus)))?,
+        Benchmark::PerCpu => drive(on, span, &PerCpu::new(cpus))?,
+        Benchmark::Messages => drive(on, span, &Messages::new(cpus - 1))?,
+        Benchmark::Line => drive(on, span, &Line::default())?,
     };
     let rows = seen.into_iter().filter(|(_, lengths)| lengths.count > 0);
-    Ok(rows.map(|(kind, lengths)| Row { cpus, design, kind, lengths }).collect())
+    Ok(rows.map(|(kind, lengths)| Row { cpus, benchmark, kind, lengths }).collect())
 }
 
 /// What a thread saw, by kind.

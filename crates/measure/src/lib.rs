@@ -17,6 +17,6 @@ mod sync;
 mod drive;
 
 #[cfg(not(feature = "loom"))]
-pub use drive::{Design, Error, Row, clock, measure, usable};
+pub use drive::{Benchmark, Error, Row, clock, measure, usable};
 pub use mailbox::{Full, Mailbox};
 pub use spin::{Lock, Queued, Ticket, take_beside};

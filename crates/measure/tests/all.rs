@@ -4,33 +4,33 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use wastenot_measure::{
-    Design, Error, Full, Lock, Mailbox, Queued, Row, Ticket, measure, take_beside, usable,
+    Benchmark, Error, Full, Lock, Mailbox, Queued, Row, Ticket, measure, take_beside, usable,
 };
 
 #[test]
-fn every_design_decides_on_as_many_cpus_as_there_are() {
+fn every_benchmark_decides_on_as_many_cpus_as_there_are() {
     let usable = usable().expect("CPUs");
-    for design in Design::ALL {
+    for benchmark in Benchmark::ALL {
         for cpus in [1, 2] {
             let Some(on) = usable.get(..cpus) else {
-                println!("SKIPPED: {design:?} on {cpus}: there is one CPU");
+                println!("SKIPPED: {benchmark:?} on {cpus}: there is one CPU");
                 continue;
             };
-            if !design.cpus().contains(&cpus) {
-                let refused = measure(design, on, Duration::ZERO);
+            if !benchmark.cpus().contains(&cpus) {
+                let refused = measure(benchmark, on, Duration::ZERO);
                 assert!(matches!(refused, Err(Error::Other { asked: 1, .. })), "{refused:?}");
                 continue;
             }
             let measured = |ms| {
-                let rows = measure(design, on, Duration::from_millis(ms));
-                rows.unwrap_or_else(|error| panic!("{design:?} on {cpus}: {error}"))
+                let rows = measure(benchmark, on, Duration::from_millis(ms));
+                rows.unwrap_or_else(|error| panic!("{benchmark:?} on {cpus}: {error}"))
             };
             let kinds = |rows: &[Row]| rows.iter().map(|row| row.kind).collect::<Vec<_>>();
             // Who shares the machine may have to wait until all threads run.
             let mut all = [20, 200, 2_000, 20_000].into_iter().map(measured);
-            let rows = all.find(|rows| kinds(rows) == design.kinds());
+            let rows = all.find(|rows| kinds(rows) == benchmark.kinds());
             let rows =
-                rows.unwrap_or_else(|| panic!("{design:?} on {cpus}: not every kind is seen"));
+                rows.unwrap_or_else(|| panic!("{benchmark:?} on {cpus}: not every kind is seen"));
             for row in &rows {
                 let quantiles = [0.5, 0.99, 0.999, 1.0].map(|share| row.lengths.quantile(share));
                 assert!(quantiles.is_sorted() && quantiles[3] == Some(row.lengths.max), "{row:?}");

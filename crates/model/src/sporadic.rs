@@ -144,6 +144,25 @@ impl std::ops::Deref for TaskSet {
     }
 }
 
+/// What a task set has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Criterion {
+    /// No deadline is missed; each overhead is the longest that was observed.
+    Hard,
+    /// Tardiness is bounded; each overhead is its average.
+    Soft,
+}
+
+impl Criterion {
+    /// As written.
+    pub fn word(self) -> &'static str {
+        match self {
+            Criterion::Hard => "hard",
+            Criterion::Soft => "soft",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,9 +5,9 @@ use wastenot_model::sporadic::{Sporadic, TaskSet};
 use super::Overheads;
 use crate::number::{Budget, Exact, Halt, Interval, Number, decide};
 
-/// Who takes decisions, where: what a job pays for differs.
+/// Where scheduling decisions are made, and so which overheads a job is charged for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Implementation {
+pub enum Accounting {
     /// Every CPU for itself, under locks; timers fire on any CPU.
     Shared,
     /// The same, with one CPU that takes all interrupts and runs no task.
@@ -16,10 +16,10 @@ pub enum Implementation {
     MessagePassing,
 }
 
-impl Implementation {
+impl Accounting {
     /// Whether a CPU interrupts another when it took a decision for it.
     pub(super) fn interrupts(self, cpus: u32) -> bool {
-        cpus > 1 || self != Implementation::Shared
+        cpus > 1 || self != Accounting::Shared
     }
 }
 
@@ -59,13 +59,12 @@ pub fn inflate(
     tasks: &TaskSet,
     cpus: u32,
     overheads: &Overheads,
-    implementation: Implementation,
+    accounting: Accounting,
 ) -> Result<TaskSet, TooMuch> {
-    let quick = |budget: &mut Budget| {
-        worked_out::<Interval>(tasks, cpus, overheads, implementation, budget)
-    };
+    let quick =
+        |budget: &mut Budget| worked_out::<Interval>(tasks, cpus, overheads, accounting, budget);
     let exact =
-        |budget: &mut Budget| worked_out::<Exact>(tasks, cpus, overheads, implementation, budget);
+        |budget: &mut Budget| worked_out::<Exact>(tasks, cpus, overheads, accounting, budget);
     let all = decide(&mut Budget::once(), quick, exact).unwrap_or(Err(TooMuch::Close))?;
     let mut inflated = Vec::with_capacity(tasks.len());
     for (n, (task, wcet_us, late_us)) in all.into_iter().enumerate() {
@@ -90,12 +89,12 @@ fn worked_out<N: Number>(
     tasks: &TaskSet,
     cpus: u32,
     overheads: &Overheads,
-    implementation: Implementation,
+    accounting: Accounting,
     budget: &mut Budget,
 ) -> Result<Result<Costs, TooMuch>, Halt> {
     let count = tasks.len() as u64;
-    let dedicated = implementation != Implementation::Shared;
-    let passing = implementation == Implementation::MessagePassing;
+    let dedicated = accounting != Accounting::Shared;
+    let passing = accounting == Accounting::MessagePassing;
     let [schedule, switch, tick, release, latency] = [
         &overheads.schedule,
         &overheads.switch,
@@ -124,7 +123,7 @@ fn worked_out<N: Number>(
     let about = about / left.clone() * N::whole(2);
     let decisions = N::whole(if passing { 3 } else { 2 }) * (schedule + switch);
     let mut once = about;
-    if implementation.interrupts(cpus) {
+    if accounting.interrupts(cpus) {
         once = once + overheads.ipi.us(count);
     }
     if dedicated {
@@ -142,7 +141,7 @@ fn worked_out<N: Number>(
     for (n, task) in tasks.iter().enumerate() {
         let cold = overheads.cache_load.us::<N>(task.wss_kb.into());
         let mut own = N::whole(task.wcet_us.into()) + cold + scaled.clone();
-        if let Some(size) = others.preempting(n, implementation) {
+        if let Some(size) = others.preempting(n, accounting) {
             own = own + overheads.cache_delay.us(size.into());
         }
         costs.push((*task, (own / left.clone() + once.clone()).ceil()?, late));
@@ -172,8 +171,8 @@ impl Largest {
     }
     /// The largest of those that may run while a job of this task does not: of all others, if there
     /// are any. Who is sent messages is charged with its own, too.
-    pub(super) fn preempting(&self, task: usize, who: Implementation) -> Option<u32> {
-        let own = who == Implementation::MessagePassing;
+    pub(super) fn preempting(&self, task: usize, who: Accounting) -> Option<u32> {
+        let own = who == Accounting::MessagePassing;
         if task == self.of && !own { self.second } else { self.first }
     }
 }

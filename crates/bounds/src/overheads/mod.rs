@@ -8,7 +8,7 @@ mod inflate;
 
 pub use curve::{Curve, Twice};
 use inflate::Largest;
-pub use inflate::{Implementation, TooMuch, inflate};
+pub use inflate::{Accounting, TooMuch, inflate};
 
 use wastenot_model::sporadic::TaskSet;
 
@@ -99,8 +99,8 @@ enum By {
 
 impl Overheads {
     /// What jobs pay for on so many CPUs, in the order in which they meet it.
-    fn paid(&self, cpus: u32, who: Implementation) -> impl Iterator<Item = Kind<'_>> {
-        let passing = who == Implementation::MessagePassing;
+    fn paid(&self, cpus: u32, who: Accounting) -> impl Iterator<Item = Kind<'_>> {
+        let passing = who == Accounting::MessagePassing;
         let all = [
             ("schedule", &self.schedule, true),
             ("switch", &self.switch, true),
@@ -120,12 +120,12 @@ impl Overheads {
     }
 
     /// The kinds that jobs pay for on so many CPUs and that were not measured: they count as 0.
-    pub fn missing(&self, cpus: u32, who: Implementation) -> Vec<&'static str> {
+    pub fn missing(&self, cpus: u32, who: Accounting) -> Vec<&'static str> {
         self.paid(cpus, who).filter(|kind| kind.curve.is_empty()).map(|kind| kind.name).collect()
     }
 
     /// The first place at which `tasks` on so many CPUs ask for what was not measured.
-    pub fn beyond(&self, tasks: &TaskSet, cpus: u32, who: Implementation) -> Option<Beyond> {
+    pub fn beyond(&self, tasks: &TaskSet, cpus: u32, who: Accounting) -> Option<Beyond> {
         let largest = Largest::of(tasks);
         let asked = |by, n: usize| match by {
             By::Count => Some(tasks.len() as u64),

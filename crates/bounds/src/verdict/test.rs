@@ -1,5 +1,8 @@
 //! The tests by name: what can be asked of a task set, and by which question it is answered.
 
+use std::str::FromStr;
+
+use wastenot_model::nearest;
 use wastenot_model::sporadic::TaskSet;
 
 use crate::gedf::{self, Rta};
@@ -61,7 +64,7 @@ impl Test {
             Test::Qpa => "qpa",
         }
     }
-    /// Who showed that it is right, and when.
+    /// The paper that shows that it is right.
     pub fn source(self) -> &'static str {
         match self {
             Test::Gfb => "Goossens, Funk, Baruah 2003",
@@ -76,9 +79,14 @@ impl Test {
             Test::Qpa => "Zhang, Burns 2009; exact",
         }
     }
-    /// Whether what it accepts is schedulable under global EDF.
-    pub fn is_of_global_edf(self) -> bool {
-        self != Test::Partitioned
+    /// Whether what it accepts on so many CPUs is schedulable under global EDF: on one CPU
+    /// partitioned EDF is the same.
+    pub fn is_of_global_edf(self, cpus: u32) -> bool {
+        self != Test::Partitioned || cpus == 1
+    }
+    /// Whether what it rejects on so many CPUs misses a deadline.
+    pub fn is_exact(self, cpus: u32) -> bool {
+        cpus == 1 && matches!(self, Test::Qpa | Test::Partitioned)
     }
     /// Whether less to do never made it reject, in all that was tried: then the most that it
     /// accepts can be searched for. Of BAK there are counterexamples.
@@ -101,5 +109,18 @@ impl Test {
             Test::Qpa if cpus == 1 => single::qpa(tasks, budget),
             Test::Qpa => Answer::NotApplicable("it is about one CPU"),
         }
+    }
+}
+
+impl FromStr for Test {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Test, String> {
+        let all = Test::ALL;
+        let found = all.into_iter().find(|test| test.key() == text);
+        found.ok_or_else(|| match nearest(text, all.map(Test::key)) {
+            Some(near) => format!("there is no such test; did you mean `{near}`?"),
+            None => format!("tests are {}", all.map(Test::key).join(", ")),
+        })
     }
 }

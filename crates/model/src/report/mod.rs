@@ -1,10 +1,12 @@
 //! Answers: measures, tables, findings, losses, assumptions. One value with many faces.
 
 mod json;
+mod number;
 mod text;
 
 use crate::{Loss, Window};
 
+pub use number::{number, ranges};
 pub use text::COLUMNS;
 
 /// What a verb answers.

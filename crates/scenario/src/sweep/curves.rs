@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use wastenot_model::nearest;
+pub use wastenot_model::sporadic::Criterion;
 
 use super::axis::{Numbers, nodes};
 use super::points::Point;
@@ -21,25 +22,6 @@ const MOST_PER_MILLE: f64 = 100_000.0;
 
 /// The placeholder for the number of CPUs in the name of a table.
 const CPUS: &str = "${cpus}";
-
-/// The condition that a set must meet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Criterion {
-    /// No deadline is missed, although every operation costs the maximum that was measured.
-    Hard,
-    /// Tardiness is bounded, if every operation costs the average that was measured.
-    Soft,
-}
-
-impl Criterion {
-    /// Its word in the file.
-    pub fn word(self) -> &'static str {
-        match self {
-            Criterion::Hard => "hard",
-            Criterion::Soft => "soft",
-        }
-    }
-}
 
 /// A way to judge sets. It does not affect which sets are drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]

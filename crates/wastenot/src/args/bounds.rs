@@ -1,21 +1,42 @@
-//! `wastenot bounds`: of one task set; `sweep`, of many; `overheads`, `measure` and `calibrate`, of
-//! what to count with.
+//! `wastenot bounds`: `test` one task set, `sweep` many; `overheads`, `measure` and `calibrate` are
+//! about what they are charged with.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use wastenot_bounds::verdict;
-use wastenot_lab::Implementation;
-use wastenot_lab::sweep::Shard;
-use wastenot_model::{CpuId, CpuSet, Span, nearest};
+use wastenot_measure::Benchmark;
+use wastenot_model::{CpuId, CpuSet, Span};
+use wastenot_realtime::Implementation;
+use wastenot_realtime::calibrate::Statistic;
+use wastenot_realtime::sweep::Shard;
 
 use super::check::{Face, percent};
 use super::quantity::some_span;
 
 /// Check whether deadlines hold under global EDF, and why not
 #[derive(Args, Debug)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(after_help = "\
+Examples:
+  wastenot bounds test tasks.csv --cpus 4
+  wastenot bounds sweep scenarios/sweeps/small.toml")]
+pub(crate) struct Bounds {
+    #[command(subcommand)]
+    pub(crate) what: What,
+}
+
+/// What can be asked.
+#[derive(Debug, Subcommand)]
+pub(crate) enum What {
+    Test(Test),
+    Sweep(Sweep),
+    Overheads(Overheads),
+    Measure(Measure),
+    Calibrate(Calibrate),
+}
+
+/// Test whether a task set meets all deadlines under global EDF
+#[derive(Args, Debug)]
 #[command(after_help = "\
 FILE is CSV: a header, then one task per line, with times in whole microseconds.
   wcet_us,period_us,deadline_us,wss_kb
@@ -24,30 +45,19 @@ deadline_us and wss_kb are optional; the default deadline is the period.
 
 Tests of global EDF are sufficient only: a rejected task set may still meet all
 deadlines. The verdict is schedulable if a test accepts the set, unschedulable
-if there is a witness (tasks use more CPU time than the CPUs have, a window
-demands more, or a simulated job is late), else unknown. docs/bounds.md
-describes the report and the sources of the tests.
+if there is a witness (the utilization exceeds the number of CPUs, the demand of
+a window exceeds its capacity, or a simulated job is late), else unknown.
+docs/bounds.md describes the report and the sources of the tests.
 
 Exit codes: 0 schedulable; 1 unschedulable; 2 failure; 3 unknown.
 
 Examples:
-  wastenot bounds tasks.csv --cpus 4
-  wastenot bounds tasks.csv --cpus 4 --test gfb,rta --json
-  wastenot bounds tasks.csv --cpus 4 --overheads overheads.csv
-  wastenot bounds tasks.csv --cpus 4 --implementation gedf-mp -o page.html
-  wastenot bounds tasks.csv --cpus 4 --cluster 1
-  wastenot bounds scenarios/tasksets/three-for-two.csv --cpus 2")]
-pub(crate) struct Bounds {
-    #[command(flatten)]
-    pub(crate) test: Option<Test>,
-    #[command(subcommand)]
-    pub(crate) what: Option<What>,
-}
-
-// No comment of documentation: it would be the verb's. The group is what tells clap that this is
-// there; of a struct with parts that are flattened it is empty unless it is written.
-#[derive(Args, Debug)]
-#[group(args = ["file"])]
+  wastenot bounds test tasks.csv --cpus 4
+  wastenot bounds test tasks.csv --cpus 4 --test gfb,rta --json
+  wastenot bounds test tasks.csv --cpus 4 --overheads overheads.csv
+  wastenot bounds test tasks.csv --cpus 4 --implementation gedf-mp -o page.html
+  wastenot bounds test tasks.csv --cpus 4 --cluster 1
+  wastenot bounds test scenarios/tasksets/three-for-two.csv --cpus 2")]
 pub(crate) struct Test {
     /// Task set in CSV; `-` is standard input
     #[arg(value_name = "FILE")]
@@ -60,15 +70,16 @@ pub(crate) struct Test {
     pub(crate) cluster: Option<u32>,
     /// Run only these tests: gfb, bak, bcl, bcli, rta, bar, ffdbf, load, pedf, qpa
     #[arg(long = "test", value_name = "NAME", value_delimiter = ',')]
-    pub(crate) tests: Vec<Name>,
+    pub(crate) tests: Vec<verdict::Test>,
     /// Kernel overheads in CSV: kind,at,max_us,average_us (docs/bounds.md)
     #[arg(long, value_name = "FILE")]
     pub(crate) overheads: Option<PathBuf>,
     /// Extrapolate overheads beyond their measured range, and report it
     #[arg(long, requires = "overheads")]
     pub(crate) extrapolate: bool,
-    /// Scheduler implementation; selects the overhead accounting: gsn-edf, sched-deadline, either
-    /// with -dedicated, sched-deadline-v8 or gedf-mp
+    /// Implementation of global EDF, which determines the CPUs that run tasks and the overheads
+    /// that jobs are charged with: gsn-edf, sched-deadline, either with -dedicated,
+    /// sched-deadline-v8 or gedf-mp
     #[arg(long, value_name = "NAME", default_value = "gsn-edf")]
     pub(crate) implementation: Implementation,
     #[command(flatten)]
@@ -81,20 +92,11 @@ pub(crate) struct Test {
     pub(crate) force: bool,
 }
 
-/// What can be done beside testing one set.
-#[derive(Debug, Subcommand)]
-pub(crate) enum What {
-    Sweep(Sweep),
-    Overheads(Overheads),
-    Measure(Measure),
-    Calibrate(Calibrate),
-}
-
 /// Simulate the overheads of global EDF, and write a table of them
 #[derive(Args, Debug)]
 #[command(after_help = "\
 TABLE is CSV: kind,at,max_us,average_us, by the number of tasks.
-`wastenot bounds` and sweeps use it like a table of measured overheads.
+`wastenot bounds test` and sweeps use it like a table of measured overheads.
 
 Each number of tasks is simulated three times: identical tasks that are
 released together and use half of the CPUs; random tasks that are released
@@ -117,11 +119,11 @@ pub(crate) struct Overheads {
     #[arg(long, value_name = "N", value_delimiter = ',')]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) tasks: Vec<u32>,
-    /// Scheduler implementation: gsn-edf, sched-deadline, either with -dedicated,
+    /// Implementation of global EDF: gsn-edf, sched-deadline, either with -dedicated,
     /// sched-deadline-v8 or gedf-mp
     #[arg(long, value_name = "NAME", default_value = "gsn-edf")]
     pub(crate) implementation: Implementation,
-    /// Cost profile: x7550-assumed, free, or a file (docs/profile.md)
+    /// Overhead profile: x7550-assumed, free, or a file (docs/profile.md)
     #[arg(long, value_name = "PROFILE", default_value = "x7550-assumed")]
     pub(crate) profile: String,
     /// Length of each run
@@ -169,7 +171,7 @@ pub(crate) struct Sweep {
     #[arg(long, value_name = "RESULTS")]
     pub(crate) resume: Option<PathBuf>,
     /// Compute only the I-th of N parts of the points
-    #[arg(long, value_name = "I/N", requires = "resume", value_parser = shard)]
+    #[arg(long, value_name = "I/N", requires = "resume")]
     pub(crate) shard: Option<Shard>,
     /// Output file for all points and curves, in CSV; `-` is standard output
     #[arg(short, long, value_name = "OUT")]
@@ -181,7 +183,7 @@ pub(crate) struct Sweep {
     pub(crate) face: Face,
 }
 
-/// Measure the cost of locks and messages on this machine
+/// Measure the overhead of locks and messages on this machine
 #[derive(Args, Debug)]
 #[command(after_help = "\
 One thread on each CPU makes scheduling decisions and runs nothing: under one
@@ -206,7 +208,7 @@ pub(crate) struct Measure {
     pub(crate) span: Span,
     /// Measure only these designs: coarse-ticket, coarse-queued, per-cpu, messages, line
     #[arg(long = "design", value_name = "NAME", value_delimiter = ',')]
-    pub(crate) designs: Vec<Decider>,
+    pub(crate) designs: Vec<Benchmark>,
     /// Output file for the figures, in CSV; `-` is standard output
     #[arg(short, long, value_name = "TABLE")]
     pub(crate) output: Option<PathBuf>,
@@ -227,31 +229,13 @@ fn counts(text: &str) -> Result<CpuSet, &'static str> {
     counts.ok_or("expected numbers of CPUs: 1,2,4-8")
 }
 
-/// A design of `wastenot-measure` as typed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Decider(pub(crate) wastenot_measure::Design);
-
-impl FromStr for Decider {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Decider, String> {
-        let all = wastenot_measure::Design::ALL;
-        let names = all.map(wastenot_measure::Design::name);
-        let found = all.into_iter().find(|design| design.name() == text).map(Decider);
-        found.ok_or_else(|| match nearest(text, names) {
-            Some(near) => format!("there is no such design; did you mean `{near}`?"),
-            None => format!("designs are {}", names.join(", ")),
-        })
-    }
-}
-
-/// Find the simulated costs of a lock that fit measured figures
+/// Fit the simulated overhead of a lock to measured figures
 #[derive(Args, Debug)]
 #[command(after_help = "\
 TABLE is the output of `wastenot bounds measure`, the output of ft-compute-stats
 from Feather-Trace, or samples from ft2csv in a file with a name such as
   overheads_scheduler=GSN-EDF_m=64_overhead=SCHED.csv
-The costs are a pair of numbers: cache lines written under the global lock, and
+The fit is a pair of numbers: cache lines written under the global lock, and
 fetches of the lock's line by a CPU that waits for it. All pairs that fit are
 printed, because few figures do not determine a single one (docs/profile.md).
 
@@ -269,15 +253,15 @@ pub(crate) struct Calibrate {
     /// Longest scheduling decision of a kernel on M CPUs: 64=3ms
     #[arg(long = "point", value_name = "M=TIME", value_parser = point)]
     pub(crate) points: Vec<(u32, Span)>,
-    /// Profile of all other costs: x7550-assumed, free, or a file (docs/profile.md)
+    /// Profile of all other overheads: x7550-assumed, free, or a file (docs/profile.md)
     #[arg(long, value_name = "PROFILE", default_value = "x7550-assumed")]
     pub(crate) profile: String,
     /// Largest accepted deviation of a figure
     #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = share)]
     pub(crate) within: f64,
     /// Statistic to fit: mean, median (default for threads) or max (default for a kernel)
-    #[arg(long, value_name = "NAME", hide_possible_values = true)]
-    pub(crate) figure: Option<Figure>,
+    #[arg(long, value_name = "NAME")]
+    pub(crate) figure: Option<Statistic>,
     /// Use only figures of machines whose name contains TEXT
     #[arg(long, value_name = "TEXT")]
     pub(crate) machine: Option<String>,
@@ -301,17 +285,6 @@ pub(crate) struct Calibrate {
     pub(crate) face: Face,
 }
 
-/// What is taken of all samples.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Figure {
-    /// Their mean
-    Mean,
-    /// The middle one
-    Median,
-    /// The longest
-    Max,
-}
-
 /// `64=3ms`: on 64 CPUs 3 ms.
 fn point(text: &str) -> Result<(u32, Span), &'static str> {
     let read = || {
@@ -332,31 +305,4 @@ fn share(text: &str) -> Result<f64, &'static str> {
 fn rate(text: &str) -> Result<f64, &'static str> {
     let rate = text.parse().ok().filter(|rate: &f64| (1.0..1e6).contains(rate));
     rate.ok_or("expected cycles per microsecond: 2000 is 2 GHz")
-}
-
-/// `2/3` is the second of three.
-fn shard(text: &str) -> Result<Shard, String> {
-    let read = || {
-        let (index, of) = text.split_once('/')?;
-        let (index, of): (usize, usize) = (index.parse().ok()?, of.parse().ok()?);
-        (1..=of).contains(&index).then(|| Shard { index: index - 1, of })
-    };
-    read().ok_or_else(|| "the second of three is `2/3`".to_owned())
-}
-
-/// A test as typed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Name(pub(crate) verdict::Test);
-
-impl FromStr for Name {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Name, String> {
-        let all = verdict::Test::ALL;
-        let found = all.into_iter().find(|test| test.key() == text).map(Name);
-        found.ok_or_else(|| match nearest(text, all.map(verdict::Test::key)) {
-            Some(near) => format!("there is no such test; did you mean `{near}`?"),
-            None => format!("tests are {}", all.map(verdict::Test::key).join(", ")),
-        })
-    }
 }

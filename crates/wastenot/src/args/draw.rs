@@ -1,10 +1,9 @@
 //! `wastenot draw`, and `wastenot draw curves`
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{Args, Subcommand, ValueEnum};
-use wastenot_model::nearest;
+use wastenot_realtime::curves::{Column, Only};
 
 use super::check::SilentCpus;
 use super::input::{self, Reading};
@@ -105,94 +104,11 @@ pub(crate) struct Curves {
     #[arg(long)]
     pub(crate) force: bool,
     /// Column on the horizontal axis: total, tasks, cpus or cache_delay
-    #[arg(long, value_name = "COLUMN", value_parser = number)]
+    #[arg(long, value_name = "COLUMN", value_parser = Column::axis)]
     pub(crate) over: Option<Column>,
     /// Draw only lines with this value in a column: `cpus=8`; may be repeated
     #[arg(long, value_name = "COLUMN=VALUE")]
     pub(crate) only: Vec<Only>,
-}
-
-/// What tells lines of a result apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Column {
-    Cpus,
-    Tasks,
-    /// Not in the file, but what machines of different size have in common.
-    TasksPerCpu,
-    Total,
-    Utilizations,
-    Periods,
-    Deadlines,
-    WorkingSets,
-    Curve,
-    Criterion,
-    CacheDelay,
-}
-
-impl Column {
-    /// Those of the file.
-    const ALL: [Column; 10] = [
-        Column::Cpus,
-        Column::Tasks,
-        Column::Total,
-        Column::Utilizations,
-        Column::Periods,
-        Column::Deadlines,
-        Column::WorkingSets,
-        Column::Curve,
-        Column::Criterion,
-        Column::CacheDelay,
-    ];
-    /// Those that may be on an axis.
-    const NUMBERS: [Column; 4] = [Column::Total, Column::Tasks, Column::Cpus, Column::CacheDelay];
-
-    /// As the file has it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Column::Cpus => "cpus",
-            Column::Tasks => "tasks",
-            Column::TasksPerCpu => "tasks_per_cpu",
-            Column::Total => "total",
-            Column::Utilizations => "utilizations",
-            Column::Periods => "periods",
-            Column::Deadlines => "deadlines",
-            Column::WorkingSets => "working_sets",
-            Column::Curve => "curve",
-            Column::Criterion => "criterion",
-            Column::CacheDelay => "cache_delay",
-        }
-    }
-
-    fn find(typed: &str, among: &[Column]) -> Result<Column, String> {
-        let names = || among.iter().map(|column| column.name());
-        let found = among.iter().find(|column| column.name() == typed).copied();
-        found.ok_or_else(|| match nearest(typed, names()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("columns are {}", names().collect::<Vec<_>>().join(", ")),
-        })
-    }
-}
-
-/// A column of numbers as typed.
-fn number(text: &str) -> Result<Column, String> {
-    Column::find(text, &Column::NUMBERS)
-}
-
-/// `cpus=8`: what a column shall have.
-#[derive(Clone, Debug)]
-pub(crate) struct Only {
-    pub(crate) column: Column,
-    pub(crate) value: String,
-}
-
-impl FromStr for Only {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Only, String> {
-        let (column, value) = text.split_once('=').ok_or("write COLUMN=VALUE: `cpus=8`")?;
-        let column = Column::find(column.trim(), &Column::ALL)?;
-        Ok(Only { column, value: value.trim().to_owned() })
-    }
 }
 
 /// A kind of picture.

@@ -7,7 +7,6 @@ use std::path::Path;
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
-use wastenot_model::nearest;
 
 use crate::fail::Stop;
 use crate::out;
@@ -58,9 +57,8 @@ fn misuse(error: &Error, words: &[OsString]) -> Stop {
         error.kind(),
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     );
-    if missing && verb == "rota" {
-        let help = "`wastenot rota check`, `fmt`, `error` or `emit`";
-        return Stop::new("rota needs a subcommand", help);
+    if missing && matches!(verb, "rota" | "bounds") {
+        return Stop::new(format!("{verb} needs a subcommand"), subcommands(verb));
     }
     if missing {
         return Stop::new(
@@ -68,7 +66,7 @@ fn misuse(error: &Error, words: &[OsString]) -> Stop {
             "start with `wastenot doctor`; all verbs: `wastenot --help`",
         );
     }
-    if let Some(stop) = mistyped(words).or_else(|| forgotten(error, verb, words)) {
+    if let Some(stop) = untested(error, verb, words).or_else(|| forgotten(error, verb, words)) {
         return stop;
     }
     let what = first_line(error);
@@ -79,6 +77,15 @@ fn misuse(error: &Error, words: &[OsString]) -> Stop {
         Some(near) => Stop::new(what, format!("did you mean `{near}`? See `{page}`")),
         None => Stop::new(what, format!("see `{page}`")),
     }
+}
+
+/// `wastenot rota check`, `fmt`, `error` or `emit`: the subcommands of a verb.
+fn subcommands(verb: &str) -> String {
+    let command = super::command();
+    let nested = command.find_subcommand(verb).into_iter().flat_map(Command::get_subcommands);
+    let names: Vec<&str> = nested.map(Command::get_name).filter(|name| *name != "help").collect();
+    let (last, others) = names.split_last().unwrap_or((&"help", &[]));
+    format!("`wastenot {verb} {}` or `{last}`", others.join("`, `"))
 }
 
 /// `wastenot record make -j`: the line with the command where it belongs.
@@ -95,7 +102,7 @@ fn a_command(error: &Error, verb: &str, words: &[OsString]) -> Option<String> {
     Some(typed.join(" "))
 }
 
-/// Where the verb that was typed is told: of `wastenot bounds sweep ...` its own page.
+/// The page on the verb that was typed: `wastenot bounds sweep ...` has its own.
 fn page(words: &[OsString]) -> String {
     let mut command = &super::command();
     let mut page = "wastenot".to_owned();
@@ -107,19 +114,21 @@ fn page(words: &[OsString]) -> String {
     page + " --help"
 }
 
-/// `wastenot bounds sweeep ...`: clap takes the word for a file, since there may be one there.
-fn mistyped(words: &[OsString]) -> Option<Stop> {
-    let [_, verb, word, ..] = words else { return None };
-    let command = super::command();
-    let bounds = command.find_subcommand(verb).filter(|verb| verb.get_name() == "bounds")?;
-    let nested = bounds.get_subcommands().map(Command::get_name).chain(["help"]);
-    let nested: Vec<&str> = nested.collect();
-    let is_file = |word: &str| word.contains(['.', '/']) || Path::new(word).exists();
-    let word = word.to_str().filter(|word| !nested.contains(word) && !is_file(word))?;
-    let near = nearest(word, nested)?;
-    let what = format!("unrecognized subcommand '{word}'");
-    let line = format!("wastenot bounds {near}");
-    Some(Stop::new(what, format!("did you mean `{line}`? See `{line} --help`")))
+/// `wastenot bounds tasks.csv --cpus 4`: a task set where a subcommand belongs.
+fn untested(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
+    let word = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(word)) => Some(word),
+        _ => None,
+    };
+    let is_word = word.is_some_and(|word| is_file(word) || suggestion(error).is_none());
+    let is_option = error.kind() == ErrorKind::UnknownArgument
+        && words.get(2).is_some_and(|word| word.to_string_lossy().starts_with('-'));
+    if verb != "bounds" || !(is_word || is_option) {
+        return None;
+    }
+    let typed: Vec<_> = words.iter().skip(2).map(|word| word.to_string_lossy()).collect();
+    let what = "bounds needs a subcommand before the task set";
+    Some(Stop::new(what, format!("`wastenot bounds test {}`", typed.join(" "))))
 }
 
 /// Something was left out: the line that was typed, completed.
@@ -170,13 +179,12 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
         return Some(Stop::new("curves needs the result of a sweep", line));
     }
     if verb == "bounds" && (file || cpus) {
-        let typed = typed.iter().skip(1);
-        let file = if file { "tasks.csv ".to_owned() } else { String::new() };
-        let cpus = if cpus { " --cpus 4" } else { "" };
-        let words = typed.map(|word| word.as_ref()).collect::<Vec<_>>().join(" ");
-        let line = format!("wastenot bounds {file}{words}");
-        let what = if file.is_empty() { "bounds needs --cpus" } else { "bounds needs a task set" };
-        return Some(Stop::new(what, format!("`{}{cpus}`", line.trim_end())));
+        let mut line = "wastenot bounds test".to_owned();
+        line += if file { " tasks.csv" } else { "" };
+        typed.iter().skip(2).for_each(|word| line += &format!(" {word}"));
+        line += if cpus { " --cpus 4" } else { "" };
+        let lacks = if file { "a task set" } else { "--cpus" };
+        return Some(Stop::new(format!("bounds test needs {lacks}"), format!("`{line}`")));
     }
     if !file && !output {
         return None;
@@ -218,8 +226,11 @@ fn file_for_a_picture(error: &Error) -> Option<&str> {
     else {
         return None;
     };
-    let is_file = typed == "-" || typed.contains(['.', '/']) || Path::new(typed).exists();
-    (place == "<PICTURE>" && is_file).then_some(typed)
+    (place == "<PICTURE>" && is_file(typed)).then_some(typed)
+}
+
+fn is_file(word: &str) -> bool {
+    word == "-" || word.contains(['.', '/']) || Path::new(word).exists()
 }
 
 /// Whether a positional argument was left out.

@@ -67,13 +67,7 @@ pub(crate) fn command() -> clap::Command {
 
 /// Reads a command line.
 pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, Stop> {
-    let mut words: Vec<OsString> = words.into_iter().collect();
-    // To test one set is what bounds are for: the word may be said or not.
-    if words.get(1).is_some_and(|verb| verb == "bounds")
-        && words.get(2).is_some_and(|it| it == "test")
-    {
-        words.remove(2);
-    }
+    let words: Vec<OsString> = words.into_iter().collect();
     let parsed = command().try_get_matches_from(&words);
     parsed.and_then(|matches| Cli::from_arg_matches(&matches)).or_else(|e| help::answer(&e, &words))
 }

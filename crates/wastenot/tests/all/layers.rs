@@ -29,6 +29,7 @@ const LAW: &[(&str, u8, &[&str])] = &[
     ),
     ("wastenot-prove", 3, &["wastenot-model", "wastenot-rota"]),
     ("wastenot-measure", 3, &["wastenot-model", "wastenot-sim"]),
+    ("wastenot-store", 3, &[]),
     (
         "wastenot-lab",
         4,
@@ -38,7 +39,20 @@ const LAW: &[(&str, u8, &[&str])] = &[
             "wastenot-check",
             "wastenot-sim",
             "wastenot-rota",
+            "wastenot-store",
+        ],
+    ),
+    (
+        "wastenot-realtime",
+        4,
+        &[
+            "wastenot-model",
+            "wastenot-scenario",
+            "wastenot-draw",
+            "wastenot-sim",
             "wastenot-bounds",
+            "wastenot-measure",
+            "wastenot-store",
         ],
     ),
     (
@@ -55,6 +69,7 @@ const LAW: &[(&str, u8, &[&str])] = &[
             "wastenot-record",
             "wastenot-measure",
             "wastenot-lab",
+            "wastenot-realtime",
             "wastenot-sim",
             "wastenot-rota",
             "wastenot-prove",

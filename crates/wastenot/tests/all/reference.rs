@@ -94,7 +94,7 @@ fn the_pages_on_json_name_all_that_is_printed_and_nothing_else() {
                  policies/wrong/one-try.rota > live.rota; \
                  wastenot prove live.rota --solver none --json";
     names_all("prove.md", prove);
-    let bounds = "wastenot bounds scenarios/tasksets/control.csv --cpus 1 --json \
+    let bounds = "wastenot bounds test scenarios/tasksets/control.csv --cpus 1 --json \
                   --overheads scenarios/tasksets/overheads.csv";
     names_all("bounds.md", bounds);
     names_all("bounds-clusters.md", &format!("{bounds} --cluster 1"));
@@ -109,7 +109,7 @@ fn the_pages_on_json_name_all_that_is_printed_and_nothing_else() {
 fn the_page_on_bounds_names_every_implementation() {
     let page = fs::read_to_string(root().join("docs/reference/bounds.md")).expect("the page");
     let row = page.lines().find(|line| line.starts_with("| `implementation` |")).expect("a row");
-    for name in wastenot_lab::sweep::NAMES.implementations.iter().map(|it| it.name) {
+    for name in wastenot_realtime::sweep::NAMES.implementations.iter().map(|it| it.name) {
         assert!(row.contains(&format!("`{name}`")), "{name}: {row}");
     }
 }

@@ -198,7 +198,7 @@ fn the_sweeps_that_come_along_can_be_read_and_have_their_tables() {
         found += 1;
         let text = fs::read_to_string(&path).expect("a text");
         let name = path.display().to_string();
-        let sweep = sweep(&name, &text, &wastenot_lab::sweep::NAMES);
+        let sweep = sweep(&name, &text, &wastenot_realtime::sweep::NAMES);
         let sweep = sweep.unwrap_or_else(|e| panic!("{e}\nhelp: {}", e.help()));
         for point in &sweep.points {
             for curve in &sweep.curves {
@@ -216,7 +216,7 @@ fn caps_of_the_published_set_up_rise_by_a_half_and_by_a_quarter_on_few_cpus() {
     let mut found = Vec::new();
     for name in ["rtas14-utilization.toml", "rtas14-utilization-8.toml"] {
         let text = fs::read_to_string(root().join("scenarios/sweeps").join(name)).expect(name);
-        let sweep = sweep(name, &text, &wastenot_lab::sweep::NAMES).expect(name);
+        let sweep = sweep(name, &text, &wastenot_realtime::sweep::NAMES).expect(name);
         let mut totals: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
         for point in &sweep.points {
             let total = point.recipe.total.expect("a cap");
@@ -251,7 +251,7 @@ fn tables_come_from_the_simulated_machine_and_are_counted_with() {
     let six = "wcet_us,period_us\n".to_owned() + &"1000,10000\n".repeat(6);
     desk.put("six.csv", &six);
     let words = "--cpus 4 --implementation gedf-mp --overheads t.csv";
-    let (text, code) = said(&desk.bash(&format!("wastenot bounds six.csv {words}")));
+    let (text, code) = said(&desk.bash(&format!("wastenot bounds test six.csv {words}")));
     assert_eq!(code, 0, "{text}");
     for (words, what, help) in [
         ("--machine 'core:1 pu:1' --implementation gedf-mp", "gedf-mp leaves no CPU", "two CPUs"),
@@ -275,7 +275,7 @@ fn tables_come_from_the_simulated_machine_and_are_counted_with() {
 #[test]
 fn tables_that_come_along_are_those_that_the_simulated_machine_gives() {
     let folder = root().join("scenarios/sweeps/x7550-assumed");
-    for implementation in wastenot_lab::Implementation::ALL {
+    for implementation in wastenot_realtime::Implementation::ALL {
         let name = implementation.name();
         let desk = Desk::new();
         let line = format!(

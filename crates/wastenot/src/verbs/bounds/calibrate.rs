@@ -1,13 +1,10 @@
 //! `wastenot bounds calibrate`: which costs of the simulated machine fit what was measured.
 
-use std::path::Path;
-
-use wastenot_lab::calibrate::{Calibrated, Question, Statistic};
-use wastenot_scenario::measured::{By, Figure, figures};
+use wastenot_realtime::calibrate::{Calibrated, Question, published};
+use wastenot_scenario::measured::{Figure, figures};
 use wastenot_scenario::profile;
-use wastenot_sim::Overhead;
 
-use crate::args::bounds::{Calibrate as Args, Figure as Of};
+use crate::args::bounds::Calibrate as Args;
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
 use crate::verbs::check::print;
@@ -18,17 +15,15 @@ const PIPED: &str = "`wastenot bounds measure -o - | wastenot bounds calibrate -
 
 /// Fits the lock's parameters to figures.
 pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
-    let target = args.output.as_deref().map(|path| target(path, args.force)).transpose()?;
+    let help = "use a name that ends in .toml";
+    let target = |path: &_| super::target(path, "toml", args.force, "a profile is TOML", help);
+    let target = args.output.as_deref().map(target).transpose()?;
     let question = Question {
         base: open::profile("--profile", &args.profile)?,
         base_name: args.profile.clone(),
         machine: args.machine.clone(),
         designs: args.designs.clone(),
-        of: args.figure.map(|of| match of {
-            Of::Mean => Statistic::Mean,
-            Of::Median => Statistic::Median,
-            Of::Max => Statistic::Max,
-        }),
+        of: args.figure,
         socket: args.socket,
         within: args.within,
     };
@@ -42,15 +37,6 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
     Ok(if calibrated.fits() { Answer::Yes } else { Answer::No })
 }
 
-fn target(path: &Path, force: bool) -> Result<Target, Stop> {
-    let is_toml = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"));
-    if !is_toml && path != Path::new("-") {
-        let what = format!("a profile is TOML, but {} does not end in .toml", path.display());
-        return Err(Stop::new(what, "use a name that ends in .toml"));
-    }
-    Target::new(path, force)
-}
-
 /// All figures, and where they are from.
 fn told(args: &Args) -> Result<(String, Vec<Figure>), Stop> {
     let (mut names, mut all) = (Vec::new(), Vec::new());
@@ -61,18 +47,7 @@ fn told(args: &Args) -> Result<(String, Vec<Figure>), Stop> {
         names.push(name);
     }
     for (cpus, span) in &args.points {
-        all.push(Figure {
-            by: By::FeatherTrace,
-            machine: String::new(),
-            design: "GSN-EDF".into(),
-            kind: Overhead::Schedule.name().into(),
-            cpus: *cpus,
-            sockets: None,
-            samples: 1,
-            mean_ns: 0,
-            median_ns: 0,
-            max_ns: span.0,
-        });
+        all.push(published(*cpus, *span));
         names.push(format!("{span} on {cpus} CPUs"));
     }
     Ok((names.join(", "), all))

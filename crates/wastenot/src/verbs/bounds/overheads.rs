@@ -1,68 +1,85 @@
-//! What was measured of a kernel, as curves; and whether it was measured where it is asked for.
+//! `wastenot bounds overheads`: what global EDF costs in the simulated machine, as a table.
 
 use std::path::Path;
 
-use wastenot_bounds::overheads::{Beyond, Overheads};
-use wastenot_lab::overheads::curves;
-use wastenot_scenario::overheads::{self, Table};
-use wastenot_scenario::sweep::Criterion;
+use wastenot_realtime::overheads::{Measured, Simulated};
+use wastenot_scenario::overheads as table;
 
-use crate::fail::Stop;
-use crate::open;
+use super::failed;
+use crate::args::bounds::Overheads as Args;
+use crate::fail::{Answer, Stop};
+use crate::out::Target;
+use crate::{open, progress};
 
-/// A table of overheads.
-pub(super) struct Measured {
-    pub(super) name: String,
-    pub(super) table: Table,
-}
+/// Tasks for each CPU, unless numbers are given.
+const TASKS_PER_CPU: [u32; 6] = [1, 2, 4, 6, 8, 10];
 
-/// How overheads come by way of standard input.
-const PIPED: &str = "`... | wastenot bounds tasks.csv --cpus 4 --overheads -`";
-
-impl Measured {
-    pub(super) fn read(file: &Path) -> Result<Measured, Stop> {
-        let name = open::shown(file);
-        let table = overheads::read(&name, open::table(file, PIPED)?);
-        let table = table.map_err(|error| Stop::new(&error, error.help()))?;
-        Ok(Measured { name, table })
+/// Simulates, and writes the table.
+pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
+    let target = Target::new(&args.output, args.force)?;
+    let machine = open::machine("--machine", &args.machine)?;
+    let (cpus, name) = (machine.len() as u32, args.implementation.name());
+    if cpus <= args.implementation.dedicated() {
+        let what = format!("{name} leaves no CPU for tasks");
+        return Err(Stop::new(what, "use a machine with two CPUs or more"));
     }
-
-    /// Fails if it says that it is of somebody else.
-    pub(super) fn is_of(&self, implementation: &str, cpus: u32) -> Result<(), Stop> {
-        let Some(whose) = self.table.stranger(implementation, cpus) else { return Ok(()) };
-        let s = if cpus == 1 { "" } else { "s" };
-        let what = format!(
-            "{}: the table is for {whose}, not for {implementation} on {cpus} CPU{s}",
-            self.name
-        );
-        let help = "use a table for that (`wastenot bounds overheads` simulates one), or remove \
-                    its columns `implementation` and `cpus` if it is valid there, too";
-        Err(Stop::new(what, help))
-    }
-
-    /// The longest that were seen, or the averages, if there are any.
-    pub(super) fn curves(&self, criterion: Criterion) -> Result<Option<Overheads>, Stop> {
-        curves(&self.table, criterion).map_err(|(kind, twice)| {
-            Stop::new(format_args!("{}: {kind}: {twice}", self.name), "leave one out")
-        })
-    }
-}
-
-/// That a kind of overhead is asked for where it was not measured, in a sentence on the file.
-pub(super) fn words(beyond: &Beyond) -> String {
-    let Beyond { kind, at, first, last, is_size } = beyond;
-    let (unit, here) = match is_size {
-        true => ("KiB", format!("a task has {at}")),
-        false => ("tasks", format!("there are {at}")),
+    let others = args.with.as_deref().map(|file| others(file, args, cpus)).transpose()?;
+    let mut others = others.unwrap_or_default();
+    let counts = counts(args, cpus);
+    let simulated = Simulated {
+        implementation: args.implementation,
+        machine: &machine,
+        profile: open::profile("--profile", &args.profile)?,
+        length: args.length,
+        seed: args.seed,
     };
-    let range = if first == last { format!("{first}") } else { format!("{first} to {last}") };
-    format!("{kind} was measured at {range} {unit}, and {here}")
+    let what = format!("simulating {name} on {cpus} CPUs");
+    let mut table = progress::during(&what, || simulated.table(&counts))
+        .map_err(|error| Stop::new(&error, error.help()))?;
+    // Of kinds that were simulated nothing is taken from elsewhere.
+    others.retain(|other| table.rows.iter().all(|row| row.kind != other.kind));
+    table.rows.extend(others);
+    let text = table::write(&about(args, cpus), &table);
+    target.write(|file| file.write_all(text.as_bytes()))?;
+    Ok(Answer::Yes)
 }
 
-/// What to do about it.
-pub(super) fn help(beyond: &Beyond) -> &'static str {
-    match (beyond.is_size, beyond.at) {
-        (true, 0) => "give each task its wss_kb, or extrapolate: `--extrapolate`",
-        _ => "measure there, or extrapolate: `--extrapolate`",
+/// Reads a table; `piped` is how it comes by way of standard input.
+pub(super) fn read(file: &Path, piped: &'static str) -> Result<Measured, Stop> {
+    let name = open::shown(file);
+    let table = table::read(&name, open::table(file, piped)?);
+    let table = table.map_err(|error| Stop::new(&error, error.help()))?;
+    Ok(Measured { name, table })
+}
+
+/// The numbers of tasks, each once, in order.
+fn counts(args: &Args, cpus: u32) -> Vec<u32> {
+    let mut counts = args.tasks.clone();
+    if counts.is_empty() {
+        counts.extend(TASKS_PER_CPU.map(|each| each * cpus));
     }
+    counts.sort_unstable();
+    counts.dedup();
+    counts
+}
+
+/// What another table has, which is for the same machine as far as it states.
+fn others(file: &Path, args: &Args, cpus: u32) -> Result<Vec<table::Overhead>, Stop> {
+    let measured = read(file, "`... | wastenot bounds overheads --machine smp4 --with -`")?;
+    measured.is_of(args.implementation, cpus).map_err(|error| failed(&error))?;
+    Ok(measured.table.rows)
+}
+
+/// What a reader of the file has to know.
+fn about(args: &Args, cpus: u32) -> String {
+    let Args { implementation, machine, profile, length, seed, .. } = args;
+    let from = args.with.as_deref().map_or_else(String::new, |file| {
+        format!("\nkinds that it does not have are those of {}", open::shown(file))
+    });
+    format!(
+        "simulated, not measured: {} on {cpus} CPU{} ({machine}), profile {profile}, {length} \
+         a run, seed {seed}{from}",
+        implementation.name(),
+        if cpus == 1 { "" } else { "s" },
+    )
 }

@@ -5,22 +5,26 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use wastenot_bounds::overheads::Overheads;
-use wastenot_lab::sweep::{NAMES, Outcome, Plan, Swept, Wanted, Working};
 use wastenot_model::Report;
 use wastenot_model::report::Unit;
+use wastenot_realtime::Error;
+use wastenot_realtime::overheads::Measured;
+use wastenot_realtime::sweep::{NAMES, Outcome, Plan, Swept, Wanted, Working};
 use wastenot_scenario::sweep::{Sweep, sweep};
 
-use super::overheads::Measured;
+use super::{failed, overheads};
 use crate::args::bounds::Sweep as Args;
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
 use crate::verbs::check::print;
-use crate::verbs::run::failed;
 use crate::{open, progress};
 
 /// Works a sweep out, or what is left of it.
 pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
-    let target = args.output.as_deref().map(|path| target(path, args.force)).transpose()?;
+    let help = "use a name that ends in .csv; `wastenot draw curves FILE.csv` then draws it";
+    let target =
+        |path: &_| super::target(path, "csv", args.force, "a sweep is written as CSV", help);
+    let target = args.output.as_deref().map(target).transpose()?;
     let sweep = read(&args.file)?;
     let tables = Tables { folder: folder(&args.file), read: RefCell::default() };
     let plan = Plan::new(&sweep, |wanted| tables.overheads(wanted))?;
@@ -38,16 +42,6 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
             Ok(Answer::CannotTell)
         }
     }
-}
-
-fn target(path: &Path, force: bool) -> Result<Target, Stop> {
-    let is_csv = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
-    if !is_csv && path != Path::new("-") {
-        let what = format!("a sweep is written as CSV; {} does not end in .csv", path.display());
-        let help = "use a name that ends in .csv; `wastenot draw curves FILE.csv` then draws it";
-        return Err(Stop::new(what, help));
-    }
-    Target::new(path, force)
 }
 
 fn shown(args: &Args, target: Option<Target>, swept: &Swept<'_>) -> Result<(), Stop> {
@@ -89,17 +83,20 @@ struct Tables {
 }
 
 impl Tables {
-    fn overheads(&self, wanted: &Wanted<'_>) -> Result<Overheads, Stop> {
+    fn overheads(&self, wanted: &Wanted) -> Result<Overheads, Stop> {
         let Wanted { file, implementation, cpus, criterion } = wanted;
         let mut read = self.read.borrow_mut();
         if !read.contains_key(file) {
-            read.insert(file.clone(), Measured::read(&self.folder.join(file))?);
+            read.insert(file.clone(), overheads::read(&self.folder.join(file), PIPED)?);
         }
         let table = &read[file];
-        table.is_of(implementation, *cpus)?;
-        table.curves(*criterion)?.ok_or_else(|| {
-            let what = format!("{} has no averages", table.name);
-            Stop::new(what, "add a column `average_us`, or set `criteria = [\"hard\"]`")
-        })
+        let curves = || {
+            table.is_of(*implementation, *cpus)?;
+            table.curves(*criterion)?.ok_or_else(|| Error::Averages { file: table.name.clone() })
+        };
+        curves().map_err(|error| failed(&error))
     }
 }
+
+/// No table of a sweep comes from another program.
+const PIPED: &str = "name a file: docs/sweep.md";

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use wastenot_draw::Chart;
-use wastenot_scenario::sweep::{Judged, results};
+use wastenot_realtime::curves::chart;
+use wastenot_scenario::sweep::results;
 
 use super::File;
-use super::sheet::{Sheet, cell};
-use crate::args::draw::{Column, Curves as Args, Only};
+use crate::args::draw::Curves as Args;
 use crate::fail::{Answer, Stop};
 use crate::{open, out, progress};
 
@@ -21,7 +21,8 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
     let read = open::table(&args.file, PIPED)?;
     let all = progress::during(&format!("reading {shown}"), || results(&shown, read));
     let all = all.map_err(|error| Stop::new(&error, error.help()))?;
-    let chart = Sheet::new(chosen(&all, &args.only)?, args.over)?.chart(&name(&args.file))?;
+    let chart = chart(&name(&args.file), &all, &args.only, args.over);
+    let chart = chart.map_err(|error| Stop::new(&error, error.help()))?;
     match file {
         Some(file) => file.write(&wastenot_draw::curves(&chart))?,
         None => print(&chart)?,
@@ -33,51 +34,6 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
 fn name(file: &Path) -> String {
     let stem = file.file_stem().filter(|_| file != Path::new("-"));
     stem.map_or_else(|| "sweep".to_owned(), |stem| stem.to_string_lossy().into_owned())
-}
-
-/// The lines that have what was asked for.
-fn chosen<'l>(all: &'l [Judged], only: &[Only]) -> Result<Vec<&'l Judged>, Stop> {
-    let mut lines: Vec<&Judged> = all.iter().collect();
-    for Only { column, .. } in only {
-        // Several values of a column: any of them.
-        let own = only.iter().filter(|it| it.column == *column);
-        let values: Vec<&str> = own.map(|it| it.value.as_str()).collect();
-        let kept = lines.iter().filter(|line| values.iter().any(|value| has(line, *column, value)));
-        let kept: Vec<&Judged> = kept.copied().collect();
-        if kept.is_empty() {
-            let what = format!("no line has {}={}", column.name(), values.join(" or "));
-            return Err(Stop::new(what, format!("values are {}", known(&lines, *column))));
-        }
-        lines = kept;
-    }
-    Ok(lines)
-}
-
-/// Whether a line has this value; numbers may be written otherwise.
-fn has(line: &Judged, column: Column, value: &str) -> bool {
-    if column == Column::CacheDelay && !line.has_overheads() {
-        return true; // it has none, so that it goes with any
-    }
-    let cell = cell(line, column);
-    let number = |text: &str| text.parse::<f64>().ok();
-    cell == value || number(&cell).is_some_and(|is| Some(is) == number(value))
-}
-
-/// What a column has, some of it.
-fn known(lines: &[&Judged], column: Column) -> String {
-    const SHOWN: usize = 12;
-    let mut values: Vec<String> = Vec::new();
-    for line in lines {
-        let value = cell(line, column);
-        if !values.contains(&value) {
-            values.push(value);
-        }
-        if values.len() > SHOWN {
-            values[SHOWN] = "...".to_owned();
-            break;
-        }
-    }
-    values.join(", ")
 }
 
 /// Panel by panel: a terminal has room for one. What is not known of a share is left to files.

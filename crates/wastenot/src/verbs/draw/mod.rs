@@ -1,7 +1,6 @@
 //! `wastenot draw`: a picture in a file, or in braille on the terminal.
 
 mod curves;
-mod sheet;
 
 use std::path::{Path, PathBuf};
 

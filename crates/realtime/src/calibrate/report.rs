@@ -1,0 +1,175 @@
+//! What fits, in words and tables.
+
+use wastenot_model::machine::Spin;
+use wastenot_model::report::{Unit, number};
+use wastenot_model::{Report, Table};
+use wastenot_scenario::measured::By;
+
+use super::question::{Calibrated, FETCHES};
+use super::{LINES, Statistic};
+
+impl Calibrated {
+    /// The answer of `wastenot bounds calibrate`; `title` stands over it.
+    pub fn report(&self, title: &str) -> Report {
+        let mut report = Report::new("bounds-calibrate/1", title);
+        report.verdict = self.verdict();
+        let nearest = self.nearest();
+        let ranges = || self.pairs.iter().filter_map(|(_, range)| range.as_ref());
+        let pairs: u64 = ranges().map(|range| u64::from(range.end() - range.start()) + 1).sum();
+        let machine = Some(self.machine.as_str()).filter(|machine| !machine.is_empty());
+        // A number that was typed, and Feather-Trace, tell no machine.
+        let label = if machine.is_some() { "measured on" } else { "" };
+        report.measure("machine", label, machine, Unit::None);
+        report.measure("profile", "all else from", self.question.base_name.as_str(), Unit::None);
+        report.measure("figures", "figures", self.fit.points.len() as u64, Unit::None);
+        report.measure("left_out", "figures of something else", self.left_out as u64, Unit::None);
+        report.measure("within", "may be off by", self.question.within, Unit::Share);
+        report.measure("pairs", "pairs that fit", pairs, Unit::None);
+        report.measure("determined", "", ranges().count() == 1, Unit::None);
+        report.measure("nearest.fetches", "fetches, nearest", nearest.fetches, Unit::None);
+        report.measure("nearest.lines", "lines", nearest.lines, Unit::None);
+        report.measure("nearest.work_ns", "work", nearest.profile.coarse.work, Unit::Ns);
+        report.measure("nearest.off", "off by", nearest.off(), Unit::Share);
+        report.measure("tried.fetches_max", "", FETCHES, Unit::None);
+        report.measure("tried.lines_max", "", LINES, Unit::None);
+        report.tables = vec![self.fitting(), self.residuals()];
+        report.assumptions = self.assumptions();
+        report
+    }
+
+    fn percent(&self) -> String {
+        // To the millionth of a per cent: 0.07 is 7 %, and no tail of rounding behind it.
+        format!("{} %", (self.question.within * 1e8).round() / 1e6)
+    }
+
+    fn verdict(&self) -> String {
+        let within = self.percent();
+        let mut fits = self.pairs.iter().filter_map(|(pair, range)| Some((pair, range.as_ref()?)));
+        let Some((first, range)) = fits.next() else {
+            let nearest = self.nearest();
+            let off = number(nearest.off() * 100.0, None);
+            return format!(
+                "No pair fits within {within}: the nearest (fetches {}, lines {}) is off by \
+                 {off} %. The figures disagree, or what the profile says of everything else is \
+                 wrong.",
+                nearest.fetches, nearest.lines
+            );
+        };
+        if let Some((last, _)) = fits.next_back() {
+            let more = if last.fetches == FETCHES { ", and more were not tried" } else { "" };
+            return format!(
+                "The figures do not determine a pair: within {within} some lines fit with {} to {} \
+                 fetches{more}.",
+                first.fetches, last.fetches
+            );
+        }
+        let lines = match range.clone().into_inner() {
+            (1, 1) => "1 line".to_owned(),
+            (from, to) if from == to => format!("{from} lines"),
+            (from, LINES) => format!("{from} lines or more"),
+            (from, to) => format!("{from} to {to} lines"),
+        };
+        let fetches = first.fetches;
+        format!("Of 0 to {FETCHES} fetches only {fetches} fit within {within}, with {lines}.")
+    }
+
+    fn fitting(&self) -> Table {
+        let columns = [
+            ("fetches", "fetches", Unit::None),
+            ("lines_from", "lines from", Unit::None),
+            ("lines_to", "to", Unit::None),
+            ("lines", "nearest", Unit::None),
+            ("work_ns", "work", Unit::Ns),
+            ("off", "off by", Unit::Share),
+        ];
+        let mut table = Table::new("pairs_by_fetches", "Pairs that fit", &columns);
+        table.shown = usize::MAX;
+        for (pair, range) in &self.pairs {
+            let Some(range) = range else { continue };
+            table.push(vec![
+                pair.fetches.into(),
+                (*range.start()).into(),
+                (*range.end()).into(),
+                pair.lines.into(),
+                pair.profile.coarse.work.into(),
+                pair.off().into(),
+            ]);
+        }
+        table
+    }
+
+    /// Of the nearest pair.
+    fn residuals(&self) -> Table {
+        let columns = [
+            ("cpus", "CPUs", Unit::None),
+            ("sockets", "sockets", Unit::None),
+            ("spin", "lock", Unit::None),
+            ("of", "", Unit::None),
+            ("measured_ns", "figure", Unit::Ns),
+            ("simulated_ns", "simulated", Unit::Ns),
+            ("residual", "residual", Unit::Share),
+        ];
+        let mut table = Table::new("residuals", "Figures, and the nearest pair's", &columns);
+        table.shown = usize::MAX;
+        let nearest = self.nearest();
+        let simulated = nearest.simulated_ns.iter().zip(&nearest.residuals);
+        for (point, (ns, residual)) in self.fit.points.iter().zip(simulated) {
+            let spin = match point.spin.unwrap_or(nearest.profile.spin) {
+                Spin::Own => "own",
+                Spin::Ticket => "ticket",
+                Spin::TestAndSet => "test-and-set",
+            };
+            table.push(vec![
+                point.cpus.into(),
+                point.sockets.into(),
+                spin.into(),
+                point.of.name().into(),
+                (point.ns.round() as u64).into(),
+                (ns.round() as u64).into(),
+                (*residual).into(),
+            ]);
+        }
+        table
+    }
+
+    fn assumptions(&self) -> Vec<String> {
+        let base = &self.question.base_name;
+        let mut said = vec![format!(
+            "a pair is how many lines are written under the lock, and how often a CPU that waits \
+             for a ticket lock fetches its line; what a line takes is as in {base}, and lines that \
+             fit are that many of these"
+        )];
+        let alone = self.fit.points.iter().any(|point| point.cpus == 1);
+        said.push(match alone {
+            true => "the work under the lock is what figures of one CPU leave for it".to_owned(),
+            false => format!("the work under the lock is as in {base}: no figure is of one CPU"),
+        });
+        match self.by {
+            By::Threads => said.extend([
+                format!(
+                    "figures are of threads that only decide, and simulated so: interrupts, \
+                     switches, and the parts of other designs are not in them and stay as in \
+                     {base}"
+                ),
+                "heaps and handing the lock on are in the section that is fitted, so that \
+                 heap_step and hand_off are 0 in the profile, which makes other designs cheaper \
+                 than they are: it is one of the one lock, and compares no designs"
+                    .to_owned(),
+            ]),
+            By::FeatherTrace => said.push(
+                "simulated are four tasks a CPU that use half of the machine: for maxima all \
+                 alike, else of 10 to 100 ms by chance; what was really run is not known"
+                    .to_owned(),
+            ),
+        }
+        if self.fit.points.iter().any(|point| point.of == Statistic::Max) {
+            said.push("maxima that were seen are no proven worst case".to_owned());
+        }
+        said.push(
+            "more lines never take less: between the ends of a range each number of lines is taken \
+             to fit"
+                .to_owned(),
+        );
+        said
+    }
+}

@@ -1,0 +1,327 @@
+//! What was found, in words and figures: of a set on all CPUs here, on clusters in `clusters`.
+
+mod clusters;
+mod json;
+mod words;
+
+use wastenot_bounds::Answer;
+use wastenot_bounds::verdict::{Judgement, Test, Verdict, utilization};
+use wastenot_model::sporadic::TaskSet;
+use wastenot_model::{Report, Table, Unit, Value};
+use wastenot_sim::edf::Missed;
+
+use self::words::{cpus, plural};
+use super::outcome::{Outcome, Soft};
+use super::{Asked, LISTED, SEARCHED};
+use crate::{Implementation, overheads};
+
+pub(super) use clusters::report as clusters;
+
+/// The whole report.
+pub(super) fn report(name: &str, tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Report {
+    let count = plural(tasks.len() as u64, "task");
+    let mut report = Report::new("bounds/1", format!("{name}: {count} on {}", cpus(asked.cpus)));
+    let verdict = &outcome.judged.verdict;
+    report.word = Some(verdict.word());
+    report.verdict = sentence(tasks, asked, outcome);
+    figures(&mut report, tasks, asked, outcome);
+    json::together(&mut report, tasks, asked, outcome);
+    report.tables.push(tests(asked, outcome));
+    report.tables.push(of_tasks(tasks, outcome));
+    report.assumptions = assumptions(tasks, asked, outcome);
+    // On other CPUs overheads are others, and a table has those of one machine.
+    let can_go_on = name != "standard input" && asked.table.is_none();
+    report.next = next(name, asked, outcome).filter(|_| can_go_on);
+    report
+}
+
+/// What to ask next.
+fn next(name: &str, asked: &Asked, outcome: &Outcome) -> Option<String> {
+    let line = |more: &str| Some(format!("wastenot bounds test {name} --cpus {more}"));
+    if outcome.judged.refused.is_some() {
+        return line(&format!("{} --implementation gsn-edf", asked.cpus));
+    }
+    let how = match asked.implementation.name() {
+        "gsn-edf" => String::new(),
+        name => format!(" --implementation {name}"),
+    };
+    let dedicated = asked.implementation.dedicated();
+    let partition = outcome.plain().answer(Test::Partitioned) == Some(Answer::Accept);
+    if !outcome.judged.verdict.is_schedulable() && partition && dedicated == 0 {
+        return line(&format!("{} --cluster 1{how}", asked.cpus));
+    }
+    line(&format!("{}{how}", outcome.enough?.cpus + dedicated))
+}
+
+/// The verdict, and why.
+fn sentence(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> String {
+    let on = format!("under global EDF on {}", cpus(asked.question.cpus));
+    match &outcome.judged.verdict {
+        Verdict::Schedulable(proof) => {
+            let shown = proof.test().map_or_else(String::new, |test| {
+                format!(" Shown by {} ({}).", test.key().to_uppercase(), test.source())
+            });
+            format!("{}{shown}", words::schedulable(&on, asked))
+        }
+        Verdict::Unschedulable(witness) => words::unschedulable(witness, tasks, asked),
+        Verdict::Unknown => {
+            let why = words::unknown(tasks, outcome, asked);
+            match outcome.judged.refused {
+                Some(_) => format!("Unknown: {why}"),
+                None => format!(
+                    "Unknown: {on} no test shows that all deadlines are met{}, and no late job was \
+                     found. {why}",
+                    words::with_overheads(asked)
+                ),
+            }
+        }
+    }
+}
+
+/// What people want to know first.
+fn figures(report: &mut Report, tasks: &TaskSet, asked: &Asked, outcome: &Outcome) {
+    let (judged, given) = (&outcome.judged, cpus(asked.question.cpus));
+    let mut say = |label: &str, value: String| report.measure("", label, value, Unit::None);
+    say("utilization", format!("{:.3} of {given}", utilization(tasks)));
+    if let Some(used) = json::used(judged) {
+        say("with overheads", format!("{used:.3} of {given}"));
+    }
+    if judged.refused.is_some() {
+        return;
+    }
+    if let Some(tried) = &outcome.tried {
+        let late = if tried.missed.is_some() { "one late" } else { "none late" };
+        let (jobs, schedules) = (tried.jobs, tried.schedules.into());
+        say(
+            "simulated",
+            format!("{} in {}, {late}", plural(jobs, "job"), plural(schedules, "schedule")),
+        );
+    }
+    if let Some(answer) = judged.answer(Test::Partitioned) {
+        let says = match answer {
+            Answer::Accept => "schedulable: first fit finds a CPU for each task",
+            Answer::Reject => "not shown: first fit finds no CPU for some task",
+            Answer::NotApplicable(_) | Answer::Unknown => "not shown: out of budget",
+        };
+        let charged = match asked.table {
+            None => String::new(),
+            Some(_) => format!(", on {given} and with C+ of {}", asked.implementation.name()),
+        };
+        say("partitioned EDF", format!("{says}{charged}"));
+    }
+    fit(&mut say, tasks, asked, outcome);
+    if let Some(soft) = outcome.soft.as_ref().filter(|_| !judged.verdict.is_schedulable()) {
+        say("tardiness", tardiness(soft));
+    }
+}
+
+/// What would make it schedulable.
+fn fit(say: &mut impl FnMut(&str, String), tasks: &TaskSet, asked: &Asked, outcome: &Outcome) {
+    let searched = tasks.len() <= SEARCHED;
+    if let Some(enough) = outcome.enough {
+        let by = enough.by.key().to_uppercase();
+        let on = cpus(enough.cpus + asked.implementation.dedicated());
+        let least = if enough.is_least { "fewest" } else { "fewer may suffice" };
+        let given = match &asked.table {
+            None => String::new(),
+            Some(_) => format!("; with the overheads on {}", asked.cpus),
+        };
+        say("accepted on", format!("{on} ({least}; by {by}{given})"));
+    } else if searched && !outcome.judged.verdict.is_schedulable() {
+        say("accepted on", nowhere(asked, outcome).into());
+    }
+    match outcome.scale {
+        Some(scale) => {
+            let share = format!("{}.{:03}", scale.per_mille / 1_000, scale.per_mille % 1_000);
+            let by = scale.by.key().to_uppercase();
+            let more = if scale.is_most { "" } else { "; more may be accepted" };
+            let critical = scale.critical.map(|task| format!("; task {} is critical", task + 1));
+            let critical = critical.unwrap_or_default();
+            say("accepted with", format!("{share} x every C (by {by}{more}{critical})"));
+        }
+        None if searched => say("accepted with", no_share(asked, outcome).into()),
+        // The assumptions state that nothing was searched.
+        None => {}
+    }
+}
+
+/// That no number of CPUs is known with which some test accepts, and whether any was tried.
+fn nowhere(asked: &Asked, outcome: &Outcome) -> &'static str {
+    match () {
+        () if outcome.is_alone() => "no number of CPUs: a job is late even on a CPU of its own",
+        () if !is_selected(asked) => NOT_SELECTED,
+        () if outcome.judged.clusters[0].set().is_err() => {
+            "no number of CPUs: overheads leave no capacity"
+        }
+        () => "no number of CPUs that was tried",
+    }
+}
+
+/// That no share of the work is known with which some test accepts, and whether any was tried.
+fn no_share(asked: &Asked, outcome: &Outcome) -> &'static str {
+    let cpus = asked.question.cpus;
+    let fits = |test: &Test| test.is_of_global_edf(cpus) && test.takes_less();
+    match () {
+        () if !is_selected(asked) => NOT_SELECTED,
+        () if !asked.question.tests.iter().any(fits) => "not tried: BAK may reject less work",
+        () if outcome.judged.clusters[0].set().is_err() => {
+            "no share of the work: overheads leave no capacity"
+        }
+        () => "no share of the work that was tried",
+    }
+}
+
+/// Why nothing was tried.
+const NOT_SELECTED: &str = "not tried: no test of global EDF was selected";
+
+fn is_selected(asked: &Asked) -> bool {
+    asked.question.tests.iter().any(|test| test.is_of_global_edf(asked.question.cpus))
+}
+
+/// What is known of tardiness.
+fn tardiness(soft: &Soft) -> String {
+    let most = |all: &Option<Vec<u64>>| all.as_ref().and_then(|all| all.iter().max().copied());
+    let on_average = match (soft.bounded, soft.bounded_on_average) {
+        (_, None) | (None, _) => "",
+        (Some(false), Some(false)) => "",
+        (Some(true), Some(true)) => "; bounded also with averages (no guarantee)",
+        (Some(false), Some(true)) => "; bounded with averages (no guarantee)",
+        (Some(true), Some(false)) => "; not even bounded with averages",
+    };
+    let bound = match soft.bounded {
+        None => return "too close to determine whether it is bounded".into(),
+        Some(false) => "unbounded".into(),
+        Some(true) => match (most(&soft.gedf_us), most(&soft.gfl_us)) {
+            (Some(gedf), Some(gfl)) => {
+                format!("at most {gedf} us ({gfl} us under fair lateness)")
+            }
+            (Some(late), None) => format!("at most {late} us"),
+            (None, Some(late)) => format!("bounded ({late} us under fair lateness)"),
+            (None, None) => "bounded; the bound was not computed".into(),
+        },
+    };
+    format!("{bound}{on_average}")
+}
+
+/// What each test says: for people.
+fn tests(asked: &Asked, outcome: &Outcome) -> Table {
+    let says = |judged: &Judgement<Missed>, test| {
+        Value::from(match judged.answer(test) {
+            Some(Answer::Accept) => "accept".to_owned(),
+            Some(Answer::Reject) => "reject".to_owned(),
+            Some(Answer::NotApplicable(why)) => format!("n/a: {why}"),
+            Some(Answer::Unknown) => "out of budget".to_owned(),
+            None => "no capacity left".to_owned(),
+        })
+    };
+    let plain = if asked.table.is_some() { "without overheads" } else { "result" };
+    let mut columns = vec![("", "test", Unit::None), ("", plain, Unit::None)];
+    if asked.table.is_some() {
+        columns.push(("", "with overheads", Unit::None));
+    }
+    columns.push(("", "source", Unit::None));
+    let mut table = Table::new("", "Tests", &columns);
+    let tests = &asked.question.tests;
+    for &test in tests {
+        // On several CPUs it is shown only if it was named.
+        if test == Test::Qpa && asked.question.cpus > 1 && tests.len() == Test::ALL.len() {
+            continue;
+        }
+        let mut row = vec![test.key().into(), says(outcome.plain(), test)];
+        if asked.table.is_some() {
+            row.push(says(&outcome.judged, test));
+        }
+        row.push(test.source().into());
+        table.push(row);
+    }
+    table
+}
+
+/// Each task, with what is known of it.
+fn of_tasks(tasks: &TaskSet, outcome: &Outcome) -> Table {
+    let columns = [
+        ("task", "task", Unit::None),
+        ("wcet_us", "C", Unit::None),
+        ("period_us", "T", Unit::None),
+        ("deadline_us", "D", Unit::None),
+        ("wcet_us_with_overheads", "C+", Unit::None),
+        ("response_us_max", "response", Unit::None),
+        ("response_us_max_fp", "FP", Unit::None),
+        ("response_us_max_np", "NP-EDF", Unit::None),
+        ("tardiness_us_max", "tardiness", Unit::None),
+        ("tardiness_us_max_gfl", "(G-FL)", Unit::None),
+        ("partition_cpu", "P-EDF CPU", Unit::None),
+    ];
+    let mut table = Table::new("tasks", "Tasks, in us", &columns);
+    if tasks.len() > LISTED {
+        return table;
+    }
+    let cluster = &outcome.judged.clusters[0];
+    let charged = cluster.charged.as_ref().and_then(|charged| charged.as_ref().ok());
+    let of =
+        |all: Option<&Vec<u64>>, n: usize| Value::from(all.and_then(|all| all.get(n).copied()));
+    let soft = outcome.soft.as_ref();
+    for (n, it) in tasks.iter().enumerate() {
+        table.push(vec![
+            (n + 1).into(),
+            it.wcet_us.into(),
+            it.period_us.into(),
+            it.deadline_us.into(),
+            charged.map(|tasks| tasks[n].wcet_us).into(),
+            outcome.responses_us.get(n).copied().flatten().into(),
+            of(outcome.fixed_us.as_ref(), n),
+            of(outcome.unpreempted_us.as_ref(), n),
+            of(soft.and_then(|it| it.gedf_us.as_ref()), n),
+            of(soft.and_then(|it| it.gfl_us.as_ref()), n),
+            outcome.cpu_of.get(n).copied().into(),
+        ]);
+    }
+    table.hide_unknown();
+    // People need no bound on tardiness where no job is late.
+    let in_time = outcome.judged.verdict.is_schedulable();
+    let late = table.columns.iter_mut().filter(|column| column.name.starts_with("tardiness"));
+    late.filter(|_| in_time).for_each(|column| column.label.clear());
+    table
+}
+
+/// What was assumed.
+fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String> {
+    let mut all = vec![
+        "sporadic tasks: jobs of a task are released at least a period apart, execute for at most \
+         C, and share no resources; they may be preempted and migrate at any time"
+            .to_owned(),
+    ];
+    all.extend(words::of_kernel(asked, asked.beyond(tasks).map(|it| overheads::words(&it))));
+    let name = asked.implementation.name();
+    if asked.table.is_some() {
+        if asked.question.tests.contains(&Test::Partitioned) {
+            all.push(format!(
+                "partitioned EDF is tested with the C+ of {name}, on the CPUs that run tasks \
+                 there: its own overheads are others (`--cluster 1` counts them)"
+            ));
+        }
+        if outcome.enough.is_some() {
+            all.push(format!("on more CPUs, overheads are those on {}", asked.cpus));
+        }
+    }
+    if asked.implementation.dedicated() > 0 {
+        all.push(format!("{name}: one of the CPUs runs no tasks"));
+    }
+    all.extend(Implementation::assumption(&[asked.implementation]));
+    let rta = outcome.judged.answer(Test::Rta);
+    if rta == Some(Answer::Accept) && asked.question.cpus > 1 {
+        all.push(
+            "a set that RTA accepts is also schedulable under partitioned EDF (Biondi, Sun 2018)"
+                .into(),
+        );
+    }
+    if tasks.len() > LISTED {
+        all.push(format!("more than {LISTED} tasks: they are not listed"));
+    }
+    if tasks.len() > SEARCHED {
+        all.push(format!(
+            "more than {SEARCHED} tasks: CPUs and work that a test accepts were not searched for"
+        ));
+    }
+    all
+}

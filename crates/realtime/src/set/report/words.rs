@@ -1,0 +1,226 @@
+//! Sentences of the report: the verdict, its witness or its reason, and what it assumes.
+
+use wastenot_bounds::verdict::{Alone, Reason, Test, Witness, utilization};
+use wastenot_bounds::{Answer, overheads::Beyond};
+use wastenot_model::sporadic::{Sporadic, TaskSet};
+use wastenot_sim::edf::{Missed, Tie};
+
+use crate::overheads::words;
+use crate::set::Asked;
+use crate::set::outcome::Outcome;
+
+pub(super) fn plural(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+pub(super) fn cpus(count: u32) -> String {
+    plural(count.into(), "CPU")
+}
+
+/// That deadlines hold.
+pub(super) fn schedulable(how: &str, asked: &Asked) -> String {
+    format!(
+        "Schedulable: {how} all deadlines are met{}, for any release times and any tie-breaking \
+         rule.",
+        with_overheads(asked)
+    )
+}
+
+/// That overheads count, if they do.
+pub(super) fn with_overheads(asked: &Asked) -> String {
+    asked.table.as_ref().map_or_else(String::new, |it| {
+        format!(" with the overheads of {} in {}", asked.implementation.name(), it.file)
+    })
+}
+
+/// That deadlines do not hold.
+pub(super) fn unschedulable(witness: &Witness<Missed>, tasks: &TaskSet, asked: &Asked) -> String {
+    let without = match asked.table {
+        None => "",
+        Some(_) => " This holds even without overheads.",
+    };
+    format!("Unschedulable: {}{without}", aloud(witness, tasks, asked))
+}
+
+/// A witness, read aloud.
+fn aloud(witness: &Witness<Missed>, tasks: &TaskSet, asked: &Asked) -> String {
+    let count = asked.cpus_for_tasks();
+    let given = cpus(count);
+    let helps = match asked.implementation.dedicated() {
+        0 => "No scheduler meets all deadlines.",
+        _ => "No scheduler meets all deadlines on these.",
+    };
+    match witness {
+        Witness::Alone(Alone { task, released_us: 0, .. }) => {
+            let (it, task) = (&tasks[*task], task + 1);
+            format!(
+                "task {task}: a job executes for {} us, and its deadline is {} us after its \
+                 release. No scheduler meets it, even on a CPU for this task alone.",
+                it.wcet_us, it.deadline_us
+            )
+        }
+        Witness::Alone(Alone { task, released_us, deadline_us, completed_us }) => {
+            let (it, task) = (&tasks[*task], task + 1);
+            format!(
+                "task {task}: jobs execute for {} us and are released every {} us. Even on a CPU \
+                 for this task alone the job released at {released_us} us completes at \
+                 {completed_us} us or later, and its deadline is at {deadline_us} us. No scheduler \
+                 meets it.",
+                it.wcet_us, it.period_us
+            )
+        }
+        Witness::Overuse => {
+            let used = format!("{:.3}", utilization(tasks));
+            let used = if used.trim_end_matches(['0', '.']) == count.to_string() {
+                format!("a little more than {count}")
+            } else {
+                used
+            };
+            let there = match (asked.implementation.dedicated(), count) {
+                (0, 1) => "there is 1 CPU".to_owned(),
+                (0, _) => format!("there are {given}"),
+                (_, 1) => "1 CPU runs tasks".to_owned(),
+                (_, _) => format!("{given} run tasks"),
+            };
+            format!("the utilization of the tasks is {used}, and {there}. {helps}")
+        }
+        Witness::Demand { window_us, demand_us } => {
+            let provide = if count == 1 { "provides" } else { "provide" };
+            let supply = u128::from(*window_us) * u128::from(count);
+            format!(
+                "if all tasks are released together, the jobs with deadlines within {window_us} us \
+                 need {demand_us} us, and {given} {provide} {supply} us. {helps}"
+            )
+        }
+        Witness::Missed(missed) => {
+            let job = &missed.job;
+            let releases = match missed.offsets_us.iter().all(|&at| at == 0) {
+                true => "Releases are synchronous and periodic",
+                false => "Releases are periodic, with the offsets `offsets_us` (--json)",
+            };
+            format!(
+                "under global EDF on {given}, a job of task {}, released at {} us, completes at {} \
+                 us; its deadline is at {} us. {releases}; {}.",
+                job.task + 1,
+                job.released_us,
+                job.at_us,
+                job.deadline_us,
+                ties(missed)
+            )
+        }
+    }
+}
+
+/// With which tie-breaking rules a miss was seen.
+fn ties(missed: &Missed) -> String {
+    let words = |tie: &Tie| match tie {
+        Tie::First => "the first task",
+        Tie::Last => "the last task",
+        Tie::Running => "the running task",
+    };
+    let all: Vec<&str> = missed.ties.iter().map(words).collect();
+    match all.len() {
+        3 => format!(
+            "of equal deadlines, {} has priority. With the other tie-breaking rules a job is late, \
+             too",
+            words(&missed.tie)
+        ),
+        _ => format!(
+            "of equal deadlines, {} has priority. With another tie-breaking rule no late job was \
+             found, and this does not apply to it",
+            all.join(", or ")
+        ),
+    }
+}
+
+/// Why a verdict is unknown.
+pub(super) fn unknown(tasks: &TaskSet, outcome: &Outcome, asked: &Asked) -> String {
+    let judged = &outcome.judged;
+    let too_much = judged.clusters[0].set().err();
+    match judged.reason.unwrap_or(Reason::Test) {
+        Reason::Interrupts | Reason::Latency => match too_much {
+            Some(why) => format!("With overheads no capacity is left: {why}."),
+            None => String::new(),
+        },
+        Reason::Density => "With overheads a job executes for longer than its deadline or period: \
+                            see the tasks."
+            .into(),
+        Reason::Utilization => {
+            format!("With overheads the tasks use more than {}.", cpus(asked.question.cpus))
+        }
+        Reason::Demand | Reason::Miss => {
+            "With overheads the jobs of a window need more than the CPUs provide in it.".into()
+        }
+        Reason::Deadline => match judged.refused {
+            Some(task) => refused(asked, task, &tasks[task]),
+            None => String::new(),
+        },
+        Reason::Budget => "Some tests exceeded their budget of steps.".into(),
+        Reason::Test => unshown(outcome, asked).into(),
+    }
+}
+
+/// That a task is none that the implementation takes.
+pub(super) fn refused(asked: &Asked, task: usize, it: &Sporadic) -> String {
+    format!(
+        "{} allows no deadline beyond its period: Linux rejects it (`sched_setattr` fails with \
+         EINVAL), because jobs that global EDF completes in time would be late. Jobs of task {} \
+         are released every {} us and are due after {}.",
+        asked.implementation.name(),
+        task + 1,
+        it.period_us,
+        it.deadline_us
+    )
+}
+
+/// Of a set that no test accepts: what that is worth.
+fn unshown(outcome: &Outcome, asked: &Asked) -> &'static str {
+    let answers = outcome.judged.answers().unwrap_or_default();
+    let cpus = asked.question.cpus;
+    let global = || answers.iter().filter(|(test, _)| test.is_of_global_edf(cpus));
+    let rejects = |(_, answer): &(Test, Answer)| *answer == Answer::Reject;
+    match () {
+        () if global().count() == 0 => {
+            "No test of global EDF was selected, and partitioned EDF is another scheduler."
+        }
+        () if !global().any(rejects) => "None of the selected tests applies.",
+        () => "No selected test of global EDF accepts it, and the tests are sufficient only.",
+    }
+}
+
+/// What is assumed about the kernel; `beyond` states where an overhead was not measured.
+pub(super) fn of_kernel(asked: &Asked, beyond: Option<String>) -> Vec<String> {
+    let Some(table) = &asked.table else {
+        return vec!["the kernel has no overheads (`--overheads` accounts for them)".into()];
+    };
+    let file = &table.file;
+    let (name, cpus) = (asked.implementation.name(), cpus(asked.cpus));
+    let mut all = vec![format!(
+        "{file}: maxima are the longest overheads that were observed, which are no proven bounds; \
+         jobs are charged for preemptions, interrupts and cache reloads as in Brandenburg 2011"
+    )];
+    if !table.is_told {
+        all.push(format!("{file} is assumed to be for {name} on {cpus}: it does not state that"));
+    }
+    let missing = asked.question.missing();
+    if !missing.is_empty() {
+        all.push(format!("{file} has no {}: counted as 0", missing.join(", ")));
+    }
+    if let Some(beyond) = beyond {
+        all.push(format!("extrapolated: {beyond}"));
+    }
+    if let Some(average) = asked.on_average() {
+        all.push("averages are no bounds: what holds with them is no guarantee".into());
+        let mut less = average.missing();
+        less.retain(|kind| !missing.contains(kind));
+        if !less.is_empty() {
+            all.push(format!("{file} has no averages of {}: counted as 0", less.join(", ")));
+        }
+    }
+    all
+}
+
+/// Where an overhead is needed that was not measured, in a cluster.
+pub(super) fn place(cluster: usize, beyond: &Beyond, asked: &Asked) -> String {
+    format!("{} in {} {cluster}", words(beyond), asked.noun())
+}

@@ -1,0 +1,6 @@
+//! What must hold of real-time experiments.
+
+mod calibrate;
+mod overheads;
+mod set;
+mod sweep;
