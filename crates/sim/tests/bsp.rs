@@ -112,8 +112,7 @@ fn queues_of_their_own_lose_to_gangs_as_expected() {
 
 /// The expectations are for one queue per CPU, not for one queue for all CPUs. One queue puts the
 /// three tasks of a job next to each other, so that they are nearly a gang by themselves. It gives
-/// each task a fair share, the job's being 3 of 3 + s on 4 CPUs, where gang gives the job one of
-/// several rows.
+/// each task a fair share, 4 / (3 + s) of a CPU, where gang gives the job one of several rows.
 #[test]
 fn one_queue_for_all_comes_closer_to_gangs_than_expected() {
     let expected = [
