@@ -114,7 +114,7 @@ impl<'s> Grid<'s> {
         let name = format!("{} {} seed {seed}", self.scenario.name, variant.name);
         let run = self.one(name, variant, seed, notes)?;
         let cells = [(variant, seed)];
-        let make = |_: &(&Variant, u64)| Ok(run.cell(variant));
+        let make = |_: &(&Variant, u64)| Ok::<_, Error>(run.cell(variant));
         let cells = fill(store.as_ref(), &cells, self.key(), make, |_| ())?;
         Ok((Experiment::new(self, vec![cells], &[seed]), run))
     }
