@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use wastenot_model::report::Unit;
-use wastenot_model::{Report, Table, Value};
+use wastenot_model::{Column, Report, Table, Value};
 use wastenot_prove::cache::Cache;
 use wastenot_prove::certificate::{self, Again, Rechecked, Standing};
 use wastenot_prove::explore::Bounds;
@@ -387,11 +387,11 @@ fn standings<'a>(again: &'a Again, options: &Options) -> Result<Vec<Stands<'a>>,
 /// What a certificate says of the claims of its text.
 fn told(about: &str, standings: &[Stands<'_>]) -> Table {
     let columns = [
-        ("policy", "policy", Unit::None),
-        ("claim", "claim", Unit::None),
-        ("standing", "standing", Unit::None),
+        Column::new("policy", "policy", Unit::None),
+        Column::new("claim", "claim", Unit::None),
+        Column::new("standing", "standing", Unit::None),
     ];
-    let mut table = Table::new("claims", &format!("Claims of {about}"), &columns);
+    let mut table = Table::new("claims", &format!("Claims of {about}"), columns);
     table.shown = usize::MAX;
     for Stands { of, word, .. } in standings {
         table.push(vec![of.policy.as_str().into(), of.claim.as_str().into(), word.as_str().into()]);
@@ -401,16 +401,16 @@ fn told(about: &str, standings: &[Stands<'_>]) -> Table {
 
 fn asked_again(all: &[Rechecked]) -> Table {
     let columns = [
-        ("policy", "policy", Unit::None),
-        ("claim", "claim", Unit::None),
-        ("obligation", "", Unit::None),
-        ("file", "file", Unit::None),
-        ("solver", "solver", Unit::None),
-        ("expected", "expected", Unit::None),
-        ("answer", "answer", Unit::None),
-        ("time_ns", "time", Unit::Ns),
+        Column::new("policy", "policy", Unit::None),
+        Column::new("claim", "claim", Unit::None),
+        Column::for_programs("obligation", Unit::None),
+        Column::new("file", "file", Unit::None),
+        Column::new("solver", "solver", Unit::None),
+        Column::new("expected", "expected", Unit::None),
+        Column::new("answer", "answer", Unit::None),
+        Column::new("time_ns", "time", Unit::Ns),
     ];
-    let mut table = Table::new("obligations", "Obligations", &columns);
+    let mut table = Table::new("obligations", "Obligations", columns);
     table.shown = usize::MAX;
     for one in all {
         table.push(vec![

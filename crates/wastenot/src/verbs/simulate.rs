@@ -5,7 +5,7 @@ use std::path::Path;
 use wastenot_lab::{Error, Experiment, Grid, Options, run};
 use wastenot_model::machine::Profile;
 use wastenot_model::report::Unit;
-use wastenot_model::{Report, Table, Time};
+use wastenot_model::{Column, Report, Table, Time};
 use wastenot_scenario::Scenario;
 use wastenot_scenario::scenario::Choice;
 use wastenot_sim::{REAL_TIME, SCHEDULERS, Values};
@@ -171,21 +171,21 @@ fn schedulers() -> Report {
                       cgroups, their shares and quotas."
         .into();
     let columns = [
-        ("name", "name", Unit::None),
-        ("about", "what it is", Unit::None),
-        ("groups", "groups", Unit::None),
-        ("source", "", Unit::None),
+        Column::new("name", "name", Unit::None),
+        Column::new("about", "what it is", Unit::None),
+        Column::new("groups", "groups", Unit::None),
+        Column::for_programs("source", Unit::None),
     ];
-    let mut table = Table::new("schedulers", "Schedulers", &columns);
+    let mut table = Table::new("schedulers", "Schedulers", columns);
     table.shown = usize::MAX;
     let columns = [
-        ("scheduler", "scheduler", Unit::None),
-        ("switch", "switch", Unit::None),
-        ("default", "default", Unit::None),
-        ("values", "values", Unit::None),
-        ("about", "", Unit::None),
+        Column::new("scheduler", "scheduler", Unit::None),
+        Column::new("switch", "switch", Unit::None),
+        Column::new("default", "default", Unit::None),
+        Column::new("values", "values", Unit::None),
+        Column::for_programs("about", Unit::None),
     ];
-    let mut switches = Table::new("switches", "Switches", &columns);
+    let mut switches = Table::new("switches", "Switches", columns);
     switches.shown = usize::MAX;
     for scheduler in SCHEDULERS.iter().chain(REAL_TIME) {
         let (name, about) = (scheduler.name, scheduler.about);
