@@ -5,7 +5,7 @@ use wastenot_bounds::overheads::TooMuch;
 use wastenot_bounds::verdict::{Alone, Judgement, Test, Verdict, Witness, utilization};
 use wastenot_lab::Implementation;
 use wastenot_model::sporadic::{Sporadic, TaskSet};
-use wastenot_model::{Report, Table, Unit, Value};
+use wastenot_model::{Column, Report, Table, Unit, Value};
 use wastenot_sim::edf::{Missed, Tie};
 
 use super::outcome::{Asked, Counts, Outcome, SEARCHED, Soft, TOLD};
@@ -581,12 +581,13 @@ fn tests(asked: &Asked, outcome: &Outcome) -> Table {
         })
     };
     let plain = if asked.overheads.is_some() { "without overheads" } else { "says" };
-    let mut columns = vec![("", "test", Unit::None), ("", plain, Unit::None)];
+    let mut columns =
+        vec![Column::for_people("test", Unit::None), Column::for_people(plain, Unit::None)];
     if asked.overheads.is_some() {
-        columns.push(("", "with overheads", Unit::None));
+        columns.push(Column::for_people("with overheads", Unit::None));
     }
-    columns.push(("", "source", Unit::None));
-    let mut table = Table::new("", "What tests say", &columns);
+    columns.push(Column::for_people("source", Unit::None));
+    let mut table = Table::new("", "What tests say", columns);
     for &test in &asked.tests {
         // Of several CPUs it is shown to who asked for it.
         if test == Test::Qpa && asked.for_tasks() > 1 && asked.tests.len() == Test::ALL.len() {
@@ -605,19 +606,19 @@ fn tests(asked: &Asked, outcome: &Outcome) -> Table {
 /// Each task, with what is known of it.
 fn of_tasks(tasks: &TaskSet, outcome: &Outcome, verdict: &Verdict<Missed>) -> Table {
     let columns = [
-        ("task", "task", Unit::None),
-        ("wcet_us", "C", Unit::None),
-        ("period_us", "T", Unit::None),
-        ("deadline_us", "D", Unit::None),
-        ("wcet_us_with_overheads", "C+", Unit::None),
-        ("response_us_max", "response", Unit::None),
-        ("response_us_max_fp", "FP", Unit::None),
-        ("response_us_max_np", "NP-EDF", Unit::None),
-        ("tardiness_us_max", "late", Unit::None),
-        ("tardiness_us_max_gfl", "late (G-FL)", Unit::None),
-        ("partition_cpu", "P-EDF CPU", Unit::None),
+        Column::new("task", "task", Unit::None),
+        Column::new("wcet_us", "C", Unit::None),
+        Column::new("period_us", "T", Unit::None),
+        Column::new("deadline_us", "D", Unit::None),
+        Column::new("wcet_us_with_overheads", "C+", Unit::None),
+        Column::new("response_us_max", "response", Unit::None),
+        Column::new("response_us_max_fp", "FP", Unit::None),
+        Column::new("response_us_max_np", "NP-EDF", Unit::None),
+        Column::new("tardiness_us_max", "late", Unit::None),
+        Column::new("tardiness_us_max_gfl", "late (G-FL)", Unit::None),
+        Column::new("partition_cpu", "P-EDF CPU", Unit::None),
     ];
-    let mut table = Table::new("tasks", "Tasks, in us", &columns);
+    let mut table = Table::new("tasks", "Tasks, in us", columns);
     if tasks.len() > TOLD {
         return table;
     }
@@ -646,8 +647,9 @@ fn of_tasks(tasks: &TaskSet, outcome: &Outcome, verdict: &Verdict<Missed>) -> Ta
     let in_time = matches!(verdict, Verdict::Schedulable(_));
     table.hide_unknown();
     // People need no bound on lateness where nobody is late.
-    let late = table.columns.iter_mut().filter(|column| column.name.starts_with("tardiness"));
-    late.filter(|_| in_time).for_each(|column| column.label.clear());
+    for column in table.columns.iter_mut().filter(|column| column.key.starts_with("tardiness")) {
+        *column = column.clone().shown_if(!in_time);
+    }
     table
 }
 

@@ -4,7 +4,7 @@ use wastenot_bounds::overheads::Beyond;
 use wastenot_bounds::verdict::{Shown, Verdict, utilization};
 use wastenot_lab::Implementation;
 use wastenot_model::sporadic::TaskSet;
-use wastenot_model::{Report, Table, Unit, Value};
+use wastenot_model::{Column, Report, Table, Unit, Value};
 use wastenot_sim::edf::Missed;
 
 use super::{By, Division};
@@ -180,14 +180,14 @@ fn for_programs(
 
 fn of_clusters(asked: &Asked, division: &Division) -> Table {
     let columns = [
-        ("cluster", noun(asked), Unit::None),
-        ("task_count", "tasks", Unit::None),
-        ("utilization", "use", Unit::None),
-        ("utilization_with_overheads", "with overheads", Unit::None),
-        ("by", "shown by", Unit::None),
+        Column::new("cluster", noun(asked), Unit::None),
+        Column::new("task_count", "tasks", Unit::None),
+        Column::new("utilization", "use", Unit::None),
+        Column::new("utilization_with_overheads", "with overheads", Unit::None),
+        Column::new("by", "shown by", Unit::None),
     ];
     let mut table =
-        Table::new("clusters", if asked.cpus == 1 { "CPUs" } else { "Clusters" }, &columns);
+        Table::new("clusters", if asked.cpus == 1 { "CPUs" } else { "Clusters" }, columns);
     for (n, cluster) in division.clusters.iter().enumerate() {
         let of = |set: &TaskSet| Value::from((utilization(set) * 1e3).round() / 1e3);
         let counted = cluster.counted.as_ref().ok().filter(|_| asked.overheads.is_some());
@@ -208,15 +208,15 @@ fn of_clusters(asked: &Asked, division: &Division) -> Table {
 
 fn of_tasks(tasks: &TaskSet, asked: &Asked, division: &Division) -> Table {
     let columns = [
-        ("task", "task", Unit::None),
-        ("wcet_us", "C", Unit::None),
-        ("period_us", "T", Unit::None),
-        ("deadline_us", "D", Unit::None),
-        ("wcet_us_with_overheads", "C+", Unit::None),
-        ("response_us_max", "response", Unit::None),
-        ("cluster", noun(asked), Unit::None),
+        Column::new("task", "task", Unit::None),
+        Column::new("wcet_us", "C", Unit::None),
+        Column::new("period_us", "T", Unit::None),
+        Column::new("deadline_us", "D", Unit::None),
+        Column::new("wcet_us_with_overheads", "C+", Unit::None),
+        Column::new("response_us_max", "response", Unit::None),
+        Column::new("cluster", noun(asked), Unit::None),
     ];
-    let mut table = Table::new("tasks", "Tasks, in us", &columns);
+    let mut table = Table::new("tasks", "Tasks, in us", columns);
     if tasks.len() > TOLD {
         return table;
     }
