@@ -114,7 +114,7 @@ fn decisions(scenario: &str, variant: &str) -> Vec<Decision> {
     let ran = wastenot_lab::run(variant, &options).expect("it runs");
     let mut tables = ran.history.annexes.iter().map(|annex| &annex.table);
     let table = tables.find(|table| table.name == "decisions").expect("decisions");
-    let at = |name| table.columns.iter().position(|it| it.name == name).expect("a column");
+    let at = |name| table.columns.iter().position(|it| it.key == name).expect("a column");
     let [time, cpu, looked_at, outcome] = ["time_ns", "cpu", "considered", "outcome"].map(at);
     let of_0 = table.rows.iter().filter(|row| row[cpu] == Value::Int(0));
     of_0.filter_map(|row| match (&row[time], &row[looked_at], &row[outcome]) {

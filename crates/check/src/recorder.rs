@@ -64,7 +64,7 @@ mod tests {
         let report = check(history, options).report(history, options);
         let measure = report.measures.iter().find(|it| it.name == "recorder.cpu_ns");
         let table = report.tables.iter().find(|it| it.name == "tasks").expect("a table");
-        let column = table.columns.iter().position(|it| it.name == "recorder").expect("a column");
+        let column = table.columns.iter().position(|it| it.key == "recorder").expect("a column");
         let mut rows: Vec<_> = table.rows.iter().map(|row| (&row[1], &row[column])).collect();
         rows.sort_by_key(|(tid, _)| format!("{tid:?}"));
         let marks = rows.into_iter().map(|(_, mark)| mark.clone()).collect();

@@ -3,6 +3,7 @@
 mod affinity;
 mod doubt;
 mod fairness;
+mod first;
 mod sanity;
 mod story;
 mod throttled;

@@ -3,7 +3,7 @@
 use wastenot_check::throttled::Held;
 use wastenot_check::{Options, check};
 use wastenot_model::{
-    Annex, Carries, CpuId, History, Report, Span, Table, Time, Unit, Value, Window,
+    Annex, Carries, Column, CpuId, History, Report, Span, Table, Time, Unit, Value, Window,
 };
 
 use crate::story::{full, story};
@@ -80,8 +80,8 @@ fn after_a_loss_nobody_is_known_to_be_held_back() {
 fn the_report_tells_it_by_task_and_cgroup_beside_what_the_kernel_counted() {
     let mut history = story(2, full(), QUOTA);
     let columns = ["cgroup", "quota_ns", "period_ns", "periods", "throttled", "throttled_ns"]
-        .map(|name| (name, "", Unit::None));
-    let mut table = Table::new("cgroups", "", &columns);
+        .map(|name| Column::for_programs(name, Unit::None));
+    let mut table = Table::new("cgroups", "", columns);
     for (name, ns) in [("/build", 80_500_000u64), ("/idle", 0)] {
         table.push(vec![
             name.into(),
@@ -139,11 +139,11 @@ fn what_the_hypervisor_took_stands_in_the_report() {
     let lines = "0 switch 0 a - S\n1000 queued 0 a 0\n3000000 switch 0 - a R\n2000000000 end";
     let mut history = story(1, full(), lines);
     let columns = [
-        ("time_ns", "until", Unit::At),
-        ("cpu", "CPU", Unit::None),
-        ("steal_ns", "stolen", Unit::Ns),
+        Column::new("time_ns", "until", Unit::At),
+        Column::new("cpu", "CPU", Unit::None),
+        Column::new("steal_ns", "stolen", Unit::Ns),
     ];
-    let mut table = Table::new("steal", "", &columns);
+    let mut table = Table::new("steal", "", columns);
     for (until, ns) in [(900_000_000u64, 2_900_000u64), (1_900_000_000, 70_000)] {
         table.push(vec![until.into(), CpuId(0).into(), ns.into()]);
     }

@@ -189,7 +189,7 @@ fn a_violation_says_where_the_task_waited_while_the_cpu_was_idle() {
     let report = found.report(&history, &options);
     let said = "b:104 waited 70 ns, woken by an unknown task, and was moved meanwhile; on CPU 3, \
         while CPU 0 (another node) stayed idle for 50 ns.";
-    assert!(report.verdict.ends_with(said), "{}", report.verdict);
+    assert!(report.whole_verdict().ends_with(said), "{}", report.whole_verdict());
     let json = serde_json::to_value(&report).expect("a report");
     let row = &json["violations"][0];
     assert_eq!((&row["cpu"], &row["stretch_cpu"]), (&0.into(), &3.into()));
@@ -202,7 +202,7 @@ fn with_shared_queues_a_violation_names_no_place() {
     let history = story(2, full(), lines);
     let found = check(&history, &options);
     assert!(found.violations.worst[0].stretch_cpus.is_empty());
-    let verdict = found.report(&history, &options).verdict;
+    let verdict = found.report(&history, &options).whole_verdict();
     assert!(
         verdict.contains("b:102 waited 3 ns, woken by an unknown task, while CPU"),
         "{verdict}"
@@ -225,7 +225,7 @@ fn a_recorder_is_not_the_worst() {
     let verdict = |task: &str| {
         let history = story(2, full(), &lines(task));
         let options = Options::default();
-        check(&history, &options).report(&history, &options).verdict
+        check(&history, &options).report(&history, &options).whole_verdict()
     };
     assert!(verdict("make").contains("Worst: make:"), "{}", verdict("make"));
     for recorder in ["trace-cmd", "perf", "wastenot"] {
@@ -248,7 +248,7 @@ fn a_task_that_is_moved_while_a_cpu_is_idle_names_both_places() {
          100 switch 3 b - S",
     );
     let options = Options::default();
-    let verdict = check(&history, &options).report(&history, &options).verdict;
+    let verdict = check(&history, &options).report(&history, &options).whole_verdict();
     let said = "b:104 waited 70 ns on CPU 0, then CPU 3, woken by an unknown task, while CPU 2 \
         (another node) stayed idle for 70 ns.";
     assert!(verdict.ends_with(said), "{verdict}");

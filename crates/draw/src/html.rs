@@ -1,41 +1,21 @@
 //! The HTML face of a report: one file that opens from disk, with its pictures.
 //!
 //! Nothing is loaded from anywhere. Everything that comes from a trace is escaped: a task may call
-//! itself `<script>`. The only script sorts tables.
+//! itself `<script>`. The only script sorts tables and unfolds what a link leads to.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use wastenot_model::{Loss, Report, Table, Unit, Value, printable};
+use wastenot_model::{Picture, Proportion, Report, Table, Unit, Value, printable};
 
 use crate::backend::svg::escape;
-
-/// A picture in a report.
-#[derive(Clone, Debug)]
-pub struct Picture {
-    /// Its heading.
-    pub title: String,
-    /// What it shows and how to read it.
-    pub caption: String,
-    /// The picture.
-    pub image: Image,
-}
-
-/// What a picture is made of.
-#[derive(Clone, Debug)]
-pub enum Image {
-    /// An SVG document.
-    Svg(String),
-    /// A PNG file.
-    Png(Vec<u8>),
-}
 
 /// Rows of a table that the page holds; the rest is in JSON and CSV.
 const ROWS: usize = 1000;
 const STYLE: &str = include_str!("html/style.css");
-const SCRIPT: &str = include_str!("html/sort.js");
+const SCRIPT: &str = include_str!("html/page.js");
 
-/// The report as one HTML file.
-pub fn html(report: &Report, pictures: &[Picture]) -> String {
+/// The report as one HTML file: a first screen, and the rest folded.
+pub fn html(report: &Report) -> String {
     let title = text(&report.title);
     // What a page may load is stated, so that even a mistake in escaping could fetch nothing.
     let mut out = format!(
@@ -47,20 +27,32 @@ pub fn html(report: &Report, pictures: &[Picture]) -> String {
          <h1>{title}</h1>\n<p class=\"verdict\">{}</p>\n",
         text(&report.verdict)
     );
-    out += &losses(&report.losses);
-    out += &measures(report);
-    for picture in pictures {
-        out += &figure(picture);
-    }
-    out += &findings(report);
-    report.tables.iter().filter(|table| !table.rows.is_empty()).for_each(|t| out += &table(t));
-    if !report.assumptions.is_empty() {
-        out += "<section>\n<h2>Assumptions</h2>\n<ul>\n";
-        report.assumptions.iter().for_each(|line| out += &format!("<li>{}</li>\n", text(line)));
-        out += "</ul>\n</section>\n";
-    }
+    out += &losses(report);
+    out += &proportions(&report.proportions);
+    out += &worst(report);
     if let Some(next) = &report.next {
         out += &format!("<p class=\"next\">Next: <code>{}</code></p>\n", text(next));
+    }
+    // A report of which nothing stands first is read as it is.
+    let fold = |title: &str, hint: &str, content: &str| {
+        if content.is_empty() {
+            return String::new();
+        }
+        section(title, hint, content, report.proportions.is_empty())
+    };
+    out += &fold("Findings", &report.findings.len().to_string(), &findings(report));
+    for (n, picture) in report.pictures.iter().enumerate() {
+        out += &fold(&picture.title, "", &figure(picture, &moments(report, n)));
+    }
+    let count = report.shown_measures().count();
+    out += &fold("All measures", &count.to_string(), &measures(report));
+    for it in report.tables.iter().filter(|table| table.is_shown()) {
+        out += &fold(&it.title, &it.rows.len().to_string(), &table(it));
+    }
+    if !report.assumptions.is_empty() {
+        let lines = report.assumptions.iter().map(|line| format!("<li>{}</li>\n", text(line)));
+        let lines = format!("<ul>\n{}</ul>\n", lines.collect::<String>());
+        out += &fold("Assumptions", &report.assumptions.len().to_string(), &lines);
     }
     out += &format!(
         "<footer>Made by wastenot; times are of the recording's clock.</footer>\n</main>\n\
@@ -69,16 +61,28 @@ pub fn html(report: &Report, pictures: &[Picture]) -> String {
     out
 }
 
+/// A section that folds away; `hint` says how much is in it.
+fn section(title: &str, hint: &str, content: &str, is_open: bool) -> String {
+    let open = if is_open { " open" } else { "" };
+    let hint = match hint {
+        "" => String::new(),
+        hint => format!(" <span class=\"hint\">{}</span>", text(hint)),
+    };
+    let title = text(title);
+    format!("<details{open}>\n<summary><h2>{title}</h2>{hint}</summary>\n{content}</details>\n")
+}
+
 /// Text of a trace as text of the page.
 fn text(text: &str) -> String {
     escape(&printable(text))
 }
 
-fn losses(losses: &[Loss]) -> String {
+fn losses(report: &Report) -> String {
+    let losses = &report.losses;
     if losses.is_empty() {
         return String::new();
     }
-    let mut out = String::from("<section class=\"losses\">\n<h2>Losses</h2>\n<ul>\n");
+    let mut out = String::from("<ul>\n");
     for loss in losses {
         let cpu = loss.cpu.map_or(String::new(), |cpu| format!(" on CPU {cpu}"));
         let count = loss.count.map_or(String::new(), |count| format!(", {count} in all"));
@@ -87,7 +91,72 @@ fn losses(losses: &[Loss]) -> String {
         let line = format!("{cpu}: {}{count}{time}", text(&loss.note));
         out += &format!("<li><strong>{name}</strong>{line}</li>\n");
     }
-    out + "</ul>\n</section>\n"
+    // A few are read at once; many would push the figures off the screen.
+    let section = section("Losses", &report.loss_counts(), &(out + "</ul>\n"), losses.len() < 3);
+    format!("<div class=\"losses\">\n{section}</div>\n")
+}
+
+fn proportions(all: &[Proportion]) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from("<dl class=\"first\">\n");
+    for it in all {
+        let [sure, possible] = it.bar().map(|share| format!("{:.2}%", share * 100.0));
+        out += &format!(
+            "<div><dt>{}</dt><dd>{}</dd><dd class=\"bar\"><i style=\"width:{sure}\"></i>\
+             <i class=\"possible\" style=\"width:{possible}\"></i></dd>\
+             <dd class=\"of\">{} of {}</dd></div>\n",
+            text(&it.label),
+            text(&it.value.show(it.unit)),
+            it.shares(),
+            text(&it.of)
+        );
+    }
+    out + "</dl>\n"
+}
+
+fn worst(report: &Report) -> String {
+    let Some(worst) = &report.worst else { return String::new() };
+    let (when, what) = (worst.window.from, text(&worst.message));
+    let found = report.findings.iter().position(|finding| finding.window == worst.window);
+    let place = found.filter(|&n| pictured(report, n).is_some());
+    let when = match place {
+        Some(n) => format!("<a href=\"#moment-{n}\">{when}</a>"),
+        None => when.to_string(),
+    };
+    let picture = worst.picture.as_ref().map(|picture| figure(picture, ""));
+    format!(
+        "<section class=\"worst\">\n<h2>Worst moment</h2>\n<p>At {when}: {what}</p>\n{}\
+         </section>\n",
+        picture.unwrap_or_default()
+    )
+}
+
+/// The first picture that shows the time of a finding.
+fn pictured(report: &Report, finding: usize) -> Option<usize> {
+    let window = report.findings.get(finding)?.window;
+    report.pictures.iter().position(|picture| picture.place(window).is_some())
+}
+
+/// The findings that are shown in a picture, as links over it.
+fn moments(report: &Report, picture: usize) -> String {
+    let mut out = String::new();
+    for (n, finding) in report.findings.iter().enumerate().take(ROWS) {
+        if pictured(report, n) != Some(picture) {
+            continue;
+        }
+        let Some(place) = report.pictures[picture].place(finding.window) else { continue };
+        let [left, top, width, height] = [place.left, place.top, place.width, place.height]
+            .map(|share| format!("{:.3}%", share * 100.0));
+        let message = text(&finding.message);
+        out += &format!(
+            "<a id=\"moment-{n}\" href=\"#finding-{n}\" title=\"{message}\" \
+             aria-label=\"{message}\" style=\"left:{left};top:{top};width:{width};\
+             height:{height}\"></a>\n"
+        );
+    }
+    out
 }
 
 fn measures(report: &Report) -> String {
@@ -95,31 +164,28 @@ fn measures(report: &Report) -> String {
     if shown.is_empty() {
         return String::new();
     }
-    let mut out = String::from("<section>\n<dl class=\"measures\">\n");
-    for (label, measure) in shown {
+    let mut out = String::from("<dl class=\"measures\">\n");
+    for (label, measure) in &shown {
         let value = measure.value.show(measure.unit);
         out += &format!(
             "<div title=\"{}\"><dt>{}</dt><dd>{}</dd></div>\n",
             text(&measure.name),
-            text(&label),
+            text(label),
             text(&value)
         );
     }
-    out + "</dl>\n</section>\n"
+    out + "</dl>\n"
 }
 
-fn figure(picture: &Picture) -> String {
-    let title = text(&picture.title);
-    let image = match &picture.image {
-        // As an image, an SVG can run nothing and its ids are its own.
-        Image::Svg(svg) => ("svg+xml", STANDARD.encode(svg)),
-        Image::Png(png) => ("png", STANDARD.encode(png)),
-    };
+/// A picture, and what lies over it.
+fn figure(picture: &Picture, over: &str) -> String {
+    // As an image, an SVG can run nothing and its ids are its own.
     format!(
-        "<section>\n<h2>{title}</h2>\n<figure>\n<img alt=\"{title}\" \
-         src=\"data:image/{};base64,{}\">\n<figcaption>{}</figcaption>\n</figure>\n</section>\n",
-        image.0,
-        image.1,
+        "<figure>\n<div class=\"drawing\">\n<img alt=\"{}\" \
+         src=\"data:image/svg+xml;base64,{}\">\n{over}</div>\n<figcaption>{}</figcaption>\n\
+         </figure>\n",
+        text(&picture.title),
+        STANDARD.encode(&picture.svg),
         text(&picture.caption)
     )
 }
@@ -128,31 +194,34 @@ fn findings(report: &Report) -> String {
     if report.findings.is_empty() {
         return String::new();
     }
-    let mut out = String::from("<section>\n<h2>Findings</h2>\n<ol class=\"findings\">\n");
-    for finding in report.findings.iter().take(ROWS) {
+    let mut out = String::from("<ol class=\"findings\">\n");
+    for (n, finding) in report.findings.iter().enumerate().take(ROWS) {
         let help = finding.help.as_ref().map_or(String::new(), |help| {
             format!("<br><span class=\"help\">{}</span>", text(help))
         });
+        let when = format!("{} for {}", finding.window.from, finding.window.span());
+        let when = match pictured(report, n) {
+            Some(_) => format!("<a class=\"when\" href=\"#moment-{n}\">{when}</a>"),
+            None => format!("<span class=\"when\">{when}</span>"),
+        };
         out += &format!(
-            "<li><code>{}</code> {} <span class=\"when\">{} for {}</span>{help}</li>\n",
+            "<li id=\"finding-{n}\"><code>{}</code> {} {when}{help}</li>\n",
             text(&finding.code),
             text(&finding.message),
-            finding.window.from,
-            finding.window.span()
         );
     }
     out += "</ol>\n";
-    out + &rest(report.findings.len()) + "</section>\n"
+    out + &rest(report.findings.len())
 }
 
 fn table(table: &Table) -> String {
-    let mut out = format!("<section>\n<h2>{}</h2>\n<div class=\"wide\">\n", text(&table.label));
-    out += "<table>\n<thead><tr>";
+    let mut out = String::from("<div class=\"wide\">\n<table>\n<thead><tr>");
     for (index, column) in table.shown_columns() {
         let number = |row: &Vec<Value>| matches!(row[index], Value::Int(_) | Value::Num(_));
-        let class = if table.rows.iter().any(number) { " class=\"n\"" } else { "" };
+        let number = column.unit != Unit::None || table.rows.iter().any(number);
+        let class = if number { " class=\"n\"" } else { "" };
         // A button, so that a keyboard can sort, too.
-        let label = text(&column.label);
+        let label = text(&column.title);
         out += &format!("<th scope=\"col\"{class}><button type=\"button\">{label}</button></th>");
     }
     out += "</tr></thead>\n<tbody>\n";
@@ -164,7 +233,7 @@ fn table(table: &Table) -> String {
         out += "</tr>\n";
     }
     out += "</tbody>\n</table>\n</div>\n";
-    out + &rest(table.rows.len()) + "</section>\n"
+    out + &rest(table.rows.len())
 }
 
 /// A cell; numbers carry their bare value to sort by.
@@ -174,6 +243,7 @@ fn cell(value: &Value, unit: Unit) -> String {
         Value::Int(n) => format!("<td class=\"n\" data-v=\"{n}\">{shown}</td>"),
         Value::Num(n) if n.is_finite() => format!("<td class=\"n\" data-v=\"{n}\">{shown}</td>"),
         Value::Num(_) | Value::Unknown => format!("<td class=\"unknown\">{shown}</td>"),
+        _ if unit == Unit::Words => format!("<td class=\"n\">{shown}</td>"),
         _ => format!("<td>{shown}</td>"),
     }
 }
@@ -188,7 +258,7 @@ fn rest(count: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wastenot_model::{LossKind, Time};
+    use wastenot_model::{Column, Finding, Frame, Loss, LossKind, Moment, Time, Window};
 
     fn report() -> Report {
         let hostile = "<script>alert(1)</script>\"'&\u{1b}[2J";
@@ -198,19 +268,44 @@ mod tests {
         report.losses.push(Loss { time: Some(Time(3)), ..Loss::new(LossKind::Cut, hostile) });
         report.assumptions.push(hostile.into());
         report.next = Some(hostile.into());
-        let mut table = Table::new("t", hostile, &[("a", hostile, Unit::None)]);
+        let mut table = Table::new("t", hostile, [Column::new("a", hostile, Unit::None)]);
         table.push(vec![hostile.into()]);
         table.push(vec![Value::Num(f64::NAN)]);
         report.tables.push(table);
         report
     }
 
+    fn picture() -> Picture {
+        let (title, caption) = ("CPUs".into(), "One line per CPU.".into());
+        let svg = "<svg xmlns=\"http://www.w3.org/2000/svg\"/>".into();
+        let window = Window { from: Time(0), to: Time(100) };
+        let frame = Frame { left: 0.1, top: 0.2, width: 0.8, height: 0.5 };
+        Picture { title, caption, window, frame, svg }
+    }
+
+    fn finding(from: u64, message: &str) -> Finding {
+        let window = Window { from: Time(from), to: Time(from + 10) };
+        let (code, help) = ("waste".into(), Some(message.into()));
+        Finding { code, window, message: message.into(), help }
+    }
+
+    fn proportion(label: &str) -> Proportion {
+        let (value, unit) = (5u64.into(), Unit::Ns);
+        let (label, of) = (label.to_owned(), label.to_owned());
+        Proportion { label, value, unit, share: 0.25, share_max: 0.5, of }
+    }
+
     #[test]
     fn names_of_tasks_never_become_markup() {
-        let svg = Image::Svg("<svg xmlns=\"http://www.w3.org/2000/svg\"/>".into());
         let hostile = "\"><script>x</script>".to_owned();
-        let picture = Picture { title: hostile.clone(), caption: hostile, image: svg };
-        let page = html(&report(), &[picture]);
+        let mut report = report();
+        let picture = Picture { title: hostile.clone(), caption: hostile.clone(), ..picture() };
+        let (window, message) = (picture.window, hostile.clone());
+        report.worst = Some(Moment { window, message, picture: Some(picture.clone()) });
+        report.pictures.push(picture);
+        report.proportions.push(proportion(&hostile));
+        report.findings.push(finding(5, &hostile));
+        let page = html(&report);
         assert_eq!(page.matches("<script").count(), 1, "only our own script");
         assert!(!page.contains("alert(1)</script>"));
         assert!(!page.contains('\u{1b}'));
@@ -219,27 +314,55 @@ mod tests {
 
     #[test]
     fn a_page_asks_for_nothing_from_outside() {
-        let page = html(&report(), &[]);
+        let page = html(&report());
         for outside in ["http://", "https://", "url(", "@import", "<link", "fetch("] {
             assert!(!page.contains(outside), "{outside}");
         }
     }
 
     #[test]
-    fn columns_without_a_label_are_not_for_people() {
-        let columns = [("a", "first", Unit::None), ("b", "", Unit::Ns), ("c", "third", Unit::Ns)];
-        let mut table = Table::new("t", "A table", &columns);
+    fn columns_for_programs_are_not_on_the_page() {
+        let columns = [
+            Column::new("a", "first", Unit::None),
+            Column::for_programs("b", Unit::Ns),
+            Column::new("c", "third", Unit::Ns),
+        ];
+        let mut table = Table::new("t", "A table", columns);
         table.push(vec!["x".into(), 12_345u64.into(), 3u64.into()]);
         let mut report = Report::new("check/1", "title");
         report.tables.push(table);
-        let page = html(&report, &[]);
+        let page = html(&report);
         assert!(!page.contains("<button type=\"button\"></button>"));
         assert!(page.contains("third") && !page.contains("12345"), "{page}");
     }
 
     #[test]
+    fn findings_and_their_moments_in_the_picture_link_to_each_other() {
+        let mut report = Report::new("check/1", "title");
+        report.pictures.push(picture());
+        report.findings.extend([finding(50, "inside"), finding(500, "after the picture")]);
+        let page = html(&report);
+        assert!(page.contains("<li id=\"finding-0\">") && page.contains("href=\"#finding-0\""));
+        assert!(page.contains("<a id=\"moment-0\"") && page.contains("href=\"#moment-0\""));
+        assert!(page.contains("style=\"left:50.000%;top:20.000%;width:8.000%;"), "{page}");
+        assert!(page.contains("<li id=\"finding-1\">") && !page.contains("moment-1"), "{page}");
+    }
+
+    #[test]
+    fn all_but_the_first_screen_is_folded_where_there_is_one() {
+        let mut report = report();
+        let open = html(&report);
+        assert!(!open.contains("<details>") && open.contains("<details open>"), "{open}");
+        report.proportions.push(proportion("wasted"));
+        let folded = html(&report);
+        let first = folded.split("<summary><h2>All measures").next().expect("a first screen");
+        assert!(first.contains("25.0 - 50.0 % of wasted"), "{first}");
+        assert_eq!(folded.matches("<details open>").count(), 1, "the loss alone: {folded}");
+    }
+
+    #[test]
     fn losses_come_before_figures() {
-        let page = html(&report(), &[]);
+        let page = html(&report());
         assert!(page.find("Losses").expect("losses") < page.find("5 ns").expect("the figure"));
     }
 }

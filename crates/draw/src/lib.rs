@@ -31,7 +31,7 @@ mod scene;
 pub use backend::png::Error;
 pub use backend::terminal::ascii;
 pub use colour::{Colour, Palette};
-pub use html::{Image, Picture, html};
+pub use html::html;
 pub use page::{Mark, MarkKind, View};
 pub use picture::cores::{Cores, cores, is_target};
 pub use picture::curves::{Chart, Panel, Place, Series, Share, curves};

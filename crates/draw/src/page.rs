@@ -1,6 +1,6 @@
 //! What all pictures share: the window, the order of lanes, axes, marks, the legend.
 
-use wastenot_model::{Cpu, CpuId, History, Machine, Silent, Span, Time, Window, printable};
+use wastenot_model::{Cpu, CpuId, CpuSet, History, Machine, Silent, Span, Time, Window, printable};
 
 use crate::axis::{TimeAxis, nice, seconds};
 use crate::font::Font;
@@ -19,6 +19,8 @@ pub struct View {
     pub palette: Palette,
     /// What a CPU without any event is taken for.
     pub silent: Silent,
+    /// Lanes of these CPUs only; all where there are none.
+    pub cpus: Option<CpuSet>,
 }
 
 /// What a mark says.
@@ -70,8 +72,11 @@ impl<'a> Page<'a> {
     /// A page with a lane for each CPU.
     pub(crate) fn with_lanes(history: &'a History, view: &'a View) -> Page<'a> {
         let machine = &history.head.machine;
-        let order =
+        let mut order: Vec<CpuId> =
             if view.socket_order { machine.socket_order() } else { history.cpus().collect() };
+        if let Some(cpus) = &view.cpus {
+            order.retain(|cpu| cpus.contains(*cpu));
+        }
         let pitch = (500.0 / order.len().max(1) as f64).clamp(1.5, 22.0);
         let mut page = Page::new(history, view, pitch * order.len().max(1) as f64);
         let gap = if pitch >= 3.0 { (pitch * 0.16).min(2.0) } else { 0.0 };

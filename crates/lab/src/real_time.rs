@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use wastenot_model::report::Unit;
-use wastenot_model::{Span, Table, Workload};
+use wastenot_model::{Column, Span, Table, Workload};
 use wastenot_sim::Overhead;
 use wastenot_sim::edf::{Done, Pending, Ran};
 
@@ -205,15 +205,15 @@ pub(crate) fn tables(variants: &[Outcome]) -> Vec<Table> {
 /// Of each variant and kind of tasks, all seeds together.
 fn deadlines(variants: &[&Outcome]) -> Table {
     let columns = [
-        ("variant", "variant", Unit::None),
-        ("tasks", "tasks", Unit::None),
-        ("jobs", "jobs", Unit::None),
-        ("missed", "missed", Unit::None),
-        ("overdue", "", Unit::None),
-        ("tardiness_ns_max", "latest", Unit::Ns),
-        ("response_ns_max", "longest response", Unit::Ns),
+        Column::new("variant", "variant", Unit::None),
+        Column::new("tasks", "tasks", Unit::None),
+        Column::new("jobs", "jobs", Unit::None),
+        Column::new("missed", "missed", Unit::None),
+        Column::for_programs("overdue", Unit::None),
+        Column::new("tardiness_ns_max", "latest", Unit::Ns),
+        Column::new("response_ns_max", "longest response", Unit::Ns),
     ];
-    let mut table = Table::new("deadlines", "Deadlines", &columns);
+    let mut table = Table::new("deadlines", "Deadlines", columns);
     table.shown = 40;
     for variant in variants {
         let mut kinds: Vec<(&str, Deadlines)> = Vec::new();
@@ -246,13 +246,13 @@ fn deadlines(variants: &[&Outcome]) -> Table {
 /// Of each variant and kind of overhead that took anything, all seeds together.
 fn overheads(variants: &[&Outcome]) -> Table {
     let columns = [
-        ("variant", "variant", Unit::None),
-        ("kind", "overhead", Unit::None),
-        ("samples", "samples", Unit::None),
-        ("mean_ns", "mean", Unit::Ns),
-        ("max_ns", "longest", Unit::Ns),
+        Column::new("variant", "variant", Unit::None),
+        Column::new("kind", "overhead", Unit::None),
+        Column::new("samples", "samples", Unit::None),
+        Column::new("mean_ns", "mean", Unit::Ns),
+        Column::new("max_ns", "longest", Unit::Ns),
     ];
-    let mut table = Table::new("overheads", "Overheads", &columns);
+    let mut table = Table::new("overheads", "Overheads", columns);
     table.shown = 40;
     for variant in variants {
         for kind in Overhead::ALL {
@@ -284,16 +284,16 @@ fn overheads(variants: &[&Outcome]) -> Table {
 /// Of each variant in which a CPU waited for a lock or a line travelled, all seeds together.
 fn locks(variants: &[&Outcome]) -> Table {
     let columns = [
-        ("variant", "variant", Unit::None),
-        ("locks", "locks", Unit::None),
-        ("taken", "taken", Unit::None),
-        ("waited", "waited for", Unit::None),
-        ("wait_ns", "", Unit::Ns),
-        ("wait_ns_max", "longest wait", Unit::Ns),
-        ("contenders_max", "CPUs at one", Unit::None),
-        ("transfers", "lines moved", Unit::None),
+        Column::new("variant", "variant", Unit::None),
+        Column::new("locks", "locks", Unit::None),
+        Column::new("taken", "taken", Unit::None),
+        Column::new("waited", "waited for", Unit::None),
+        Column::for_programs("wait_ns", Unit::Ns),
+        Column::new("wait_ns_max", "longest wait", Unit::Ns),
+        Column::new("contenders_max", "CPUs at one", Unit::None),
+        Column::new("transfers", "lines moved", Unit::None),
     ];
-    let mut table = Table::new("locks", "Locks of the scheduler", &columns);
+    let mut table = Table::new("locks", "Locks of the scheduler", columns);
     table.shown = 40;
     for variant in variants {
         let all = Waited::of_all(variant);
@@ -316,12 +316,12 @@ fn locks(variants: &[&Outcome]) -> Table {
 /// The histogram of each variant in which a CPU waited for a lock, all seeds together.
 fn lock_waits(variants: &[&Outcome]) -> Table {
     let columns = [
-        ("variant", "variant", Unit::None),
-        ("from_ns", "from", Unit::Ns),
-        ("to_ns", "to", Unit::Ns),
-        ("waits", "waits", Unit::None),
+        Column::new("variant", "variant", Unit::None),
+        Column::new("from_ns", "from", Unit::Ns),
+        Column::new("to_ns", "to", Unit::Ns),
+        Column::new("waits", "waits", Unit::None),
     ];
-    let mut table = Table::new("lock_waits", "Waits for locks of the scheduler", &columns);
+    let mut table = Table::new("lock_waits", "Waits for locks of the scheduler", columns);
     table.shown = 40;
     for variant in variants {
         for (from, to, waits) in Waited::of_all(variant).histogram() {

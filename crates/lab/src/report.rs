@@ -1,7 +1,7 @@
 //! An experiment in words and tables.
 
 use wastenot_model::report::{Unit, ranges};
-use wastenot_model::{Machine, Report, Span, Table, Value};
+use wastenot_model::{Column, Machine, Report, Span, Table, Value};
 
 use crate::experiment::{Experiment, Outcome, Worked};
 use crate::real_time;
@@ -88,11 +88,11 @@ impl Experiment {
     fn schedulers_table(&self) -> Table {
         const SHOWN: usize = 4;
         let columns = [
-            ("", "scheduler", Unit::None),
-            ("", "machine", Unit::None),
-            ("", "variants", Unit::None),
+            Column::for_people("scheduler", Unit::None),
+            Column::for_people("machine", Unit::None),
+            Column::for_people("variants", Unit::None),
         ];
-        let mut table = Table::new("", "Schedulers", &columns);
+        let mut table = Table::new("", "Schedulers", columns);
         table.shown = usize::MAX;
         let mut rows: Vec<(&str, &Machine, Vec<&str>)> = Vec::new();
         for it in &self.variants {
@@ -122,22 +122,22 @@ impl Experiment {
     fn variants_table(&self) -> Table {
         let several = self.seeds.len() > 1;
         let columns = [
-            ("name", "", Unit::None),
-            ("same", "", Unit::None),
-            ("scheduler", "", Unit::None),
-            ("machine", "", Unit::None),
-            ("cpus", "", Unit::None),
-            ("", "variant", Unit::None),
-            ("completion_ns", "", Unit::None),
-            ("waste", "", Unit::None),
-            ("", "completion", Unit::Ns),
-            ("", if several { "min to max" } else { "" }, Unit::None),
-            ("", "waste", Unit::Ns),
-            ("migrations", "migrations", Unit::None),
-            ("rows", "events", Unit::None),
-            ("digest", "", Unit::None),
+            Column::for_programs("name", Unit::None),
+            Column::for_programs("same", Unit::None),
+            Column::for_programs("scheduler", Unit::None),
+            Column::for_programs("machine", Unit::None),
+            Column::for_programs("cpus", Unit::None),
+            Column::for_people("variant", Unit::None),
+            Column::for_programs("completion_ns", Unit::None),
+            Column::for_programs("waste", Unit::None),
+            Column::for_people("completion", Unit::Ns),
+            Column::for_people("min to max", Unit::None).shown_if(several),
+            Column::for_people("waste", Unit::Ns),
+            Column::new("migrations", "migrations", Unit::None),
+            Column::new("rows", "events", Unit::None),
+            Column::for_programs("digest", Unit::None),
         ];
-        let mut table = Table::new("variants", "Variants", &columns);
+        let mut table = Table::new("variants", "Variants", columns);
         table.shown = 40;
         for variant in &self.variants {
             table.push(variant_row(variant));
@@ -146,28 +146,28 @@ impl Experiment {
     }
 
     fn figures_table(&self) -> Table {
-        let any = |has: fn(&Worked) -> bool, label| match self.figures.iter().any(has) {
-            true => label,
-            false => "",
+        // Of what no figure has people need no column.
+        let optional = |title, has: fn(&Worked) -> bool| {
+            Column::for_people(title, Unit::None).shown_if(self.figures.iter().any(has))
         };
         let banded = |worked: &Worked| worked.figure.band.is_some();
         let columns = [
-            ("name", "figure", Unit::None),
-            ("value", "", Unit::None),
-            ("min", "", Unit::None),
-            ("max", "", Unit::None),
-            ("published", "", Unit::None),
-            ("formula", "", Unit::None),
-            ("band", "", Unit::None),
-            ("in_band", "", Unit::None),
-            ("", "value", Unit::None),
-            ("", any(|it| it.show_range().is_some(), "min to max"), Unit::None),
-            ("", any(|it| it.figure.published.is_some(), "published"), Unit::None),
-            ("", any(|it| it.figure.formula.is_some(), "formula"), Unit::None),
-            ("", any(banded, "band"), Unit::None),
-            ("", any(banded, "in band"), Unit::None),
+            Column::new("name", "figure", Unit::None),
+            Column::for_programs("value", Unit::None),
+            Column::for_programs("min", Unit::None),
+            Column::for_programs("max", Unit::None),
+            Column::for_programs("published", Unit::None),
+            Column::for_programs("formula", Unit::None),
+            Column::for_programs("band", Unit::None),
+            Column::for_programs("in_band", Unit::None),
+            Column::for_people("value", Unit::None),
+            optional("min to max", |it| it.show_range().is_some()),
+            optional("published", |it| it.figure.published.is_some()),
+            optional("formula", |it| it.figure.formula.is_some()),
+            optional("band", banded),
+            optional("in band", banded),
         ];
-        let mut table = Table::new("figures", "Figures", &columns);
+        let mut table = Table::new("figures", "Figures", columns);
         table.shown = 60;
         self.figures.iter().for_each(|worked| table.push(figure_row(worked)));
         table

@@ -50,6 +50,9 @@ pub use machine::{Cpu, Distance, Machine};
 pub use nearest::nearest;
 pub use policy::Policy;
 pub use printable::{is_printable, printable, printable_lines};
-pub use report::{Finding, Measure, Report, Table, Unit, Value};
+pub use report::{
+    Audience, Column, Finding, Frame, Measure, Moment, Picture, Proportion, Report, Table, Unit,
+    Value,
+};
 pub use time::{Span, Time, Window};
 pub use workload::Workload;

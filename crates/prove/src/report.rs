@@ -1,7 +1,7 @@
 //! What was found, as a Report.
 
 use wastenot_model::report::Unit;
-use wastenot_model::{Report, Table, Value};
+use wastenot_model::{Column, Report, Table, Value};
 use wastenot_rota::ir::{ClaimKind, Policy};
 
 use crate::explore::Bounds;
@@ -124,23 +124,23 @@ fn so_far(Bounds { cpus, tasks, .. }: Bounds) -> String {
 
 fn claims(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
     let columns = [
-        ("policy", "policy", Unit::None),
-        ("line", "line", Unit::None),
-        ("claim", "claim", Unit::None),
-        ("outcome", "", Unit::None),
-        ("scope", "", Unit::None),
-        ("model_only", "", Unit::None),
-        ("", "answer", Unit::None),
-        ("as_given", "", Unit::None),
-        ("why", "", Unit::None),
-        ("", "explored", Unit::None),
-        ("explored_cpus", "", Unit::None),
-        ("explored_tasks", "", Unit::None),
-        ("situations", "", Unit::None),
-        ("time_ns", "time", Unit::Ns),
-        ("meaning", "", Unit::None),
+        Column::new("policy", "policy", Unit::None),
+        Column::new("line", "line", Unit::None),
+        Column::new("claim", "claim", Unit::None),
+        Column::for_programs("outcome", Unit::None),
+        Column::for_programs("scope", Unit::None),
+        Column::for_programs("model_only", Unit::None),
+        Column::for_people("answer", Unit::None),
+        Column::for_programs("as_given", Unit::None),
+        Column::for_programs("why", Unit::None),
+        Column::for_people("explored", Unit::None),
+        Column::for_programs("explored_cpus", Unit::None),
+        Column::for_programs("explored_tasks", Unit::None),
+        Column::for_programs("situations", Unit::None),
+        Column::new("time_ns", "time", Unit::Ns),
+        Column::for_programs("meaning", Unit::None),
     ];
-    let mut table = Table::new("claims", "Claims", &columns);
+    let mut table = Table::new("claims", "Claims", columns);
     table.shown = usize::MAX;
     for (name, verdict) in each(judged) {
         let (outcome, scope, why) = match &verdict.outcome {
@@ -195,14 +195,14 @@ fn as_given(verdict: &Verdict) -> Vec<String> {
 /// What to know beside the claims: where it stands, and what shows it.
 fn warned(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Table> {
     let columns = [
-        ("policy", "", Unit::None),
-        ("line", "line", Unit::None),
-        ("code", "warning", Unit::None),
-        ("what", "what is so", Unit::None),
-        ("evidence", "what shows it", Unit::None),
-        ("help", "what to write instead", Unit::None),
+        Column::for_programs("policy", Unit::None),
+        Column::new("line", "line", Unit::None),
+        Column::new("code", "warning", Unit::None),
+        Column::new("what", "what is so", Unit::None),
+        Column::new("evidence", "what shows it", Unit::None),
+        Column::new("help", "what to write instead", Unit::None),
     ];
-    let mut table = Table::new("warnings", "Warnings", &columns);
+    let mut table = Table::new("warnings", "Warnings", columns);
     table.shown = usize::MAX;
     for (policy, warnings) in judged.iter().filter_map(|it| Some((it.policy?, &it.warnings))) {
         for warning in warnings {
@@ -222,11 +222,11 @@ fn warned(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Tabl
 /// For people: why what has no counterexample is not proved.
 fn not_shown(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Table> {
     let columns = [
-        ("", "claim", Unit::None),
-        ("", "line", Unit::None),
-        ("", "why it is not proved", Unit::None),
+        Column::for_people("claim", Unit::None),
+        Column::for_people("line", Unit::None),
+        Column::for_people("why it is not proved", Unit::None),
     ];
-    let mut table = Table::new("", "Not proved", &columns);
+    let mut table = Table::new("", "Not proved", columns);
     table.shown = usize::MAX;
     for (_, verdict) in each(judged) {
         let why = match &verdict.outcome {
@@ -249,11 +249,11 @@ fn not_shown(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<T
 /// What to write where an obligation fails, each advice once.
 fn instead(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Table> {
     let columns = [
-        ("", "obligation", Unit::None),
-        ("", "line", Unit::None),
-        ("", "what to write instead", Unit::None),
+        Column::for_people("obligation", Unit::None),
+        Column::for_people("line", Unit::None),
+        Column::for_people("what to write instead", Unit::None),
     ];
-    let mut table = Table::new("", "To mend it", &columns);
+    let mut table = Table::new("", "To mend it", columns);
     table.shown = usize::MAX;
     for (_, judged, _) in told(judged).filter(|(_, it, _)| it.finding == Finding::Fails) {
         let Some(hint) = hint(judged.obligation.name) else { continue };
@@ -270,12 +270,12 @@ fn instead(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Tab
 /// of any of them; what does not hold is told each by itself.
 fn follows(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
     let columns = [
-        ("", "obligation", Unit::None),
-        ("", "line", Unit::None),
-        ("", "answer", Unit::None),
-        ("", "what holds", Unit::None),
+        Column::for_people("obligation", Unit::None),
+        Column::for_people("line", Unit::None),
+        Column::for_people("answer", Unit::None),
+        Column::for_people("what holds", Unit::None),
     ];
-    let mut table = Table::new("", "What they follow from", &columns);
+    let mut table = Table::new("", "What they follow from", columns);
     table.shown = usize::MAX;
     let needless: Vec<&Judged> = each(judged).flat_map(|(_, it)| &it.remarks).collect();
     let all: Vec<&Judged> = told(judged).map(|(_, it, _)| it).collect();
@@ -346,20 +346,20 @@ fn about(name: &str) -> Option<&'static str> {
 /// For programs: all of them.
 fn obligations(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
     let columns = [
-        ("policy", "", Unit::None),
-        ("claim", "", Unit::None),
-        ("obligation", "", Unit::None),
-        ("line", "", Unit::None),
-        ("holds", "", Unit::None),
-        ("scope", "", Unit::None),
-        ("needed", "", Unit::None),
-        ("model_only", "", Unit::None),
-        ("why", "", Unit::None),
-        ("what", "", Unit::None),
-        ("help", "", Unit::None),
-        ("time_ns", "", Unit::Ns),
+        Column::for_programs("policy", Unit::None),
+        Column::for_programs("claim", Unit::None),
+        Column::for_programs("obligation", Unit::None),
+        Column::for_programs("line", Unit::None),
+        Column::for_programs("holds", Unit::None),
+        Column::for_programs("scope", Unit::None),
+        Column::for_programs("needed", Unit::None),
+        Column::for_programs("model_only", Unit::None),
+        Column::for_programs("why", Unit::None),
+        Column::for_programs("what", Unit::None),
+        Column::for_programs("help", Unit::None),
+        Column::for_programs("time_ns", Unit::Ns),
     ];
-    let mut table = Table::new("obligations", "", &columns);
+    let mut table = Table::new("obligations", "", columns);
     for ((name, verdict), judged, needed) in told(judged) {
         let (holds, why) = match &judged.finding {
             Finding::Holds => (Value::Bool(true), None),
@@ -394,8 +394,9 @@ fn counterexample(policy: &Policy, verdict: &Verdict, several: bool) -> Option<T
     let of = if several { format!(" of {}", policy.name) } else { String::new() };
     let key = if several { format!("_{}", policy.name) } else { String::new() };
     let label = format!("Against {name}{of}, on {}", found.machine());
-    let columns = [("step", "step", Unit::None), ("what", "what happens", Unit::None)];
-    let mut table = Table::new(&format!("against_{name}{key}"), &label, &columns);
+    let columns =
+        [Column::new("step", "step", Unit::None), Column::new("what", "what happens", Unit::None)];
+    let mut table = Table::new(&format!("against_{name}{key}"), &label, columns);
     table.shown = usize::MAX;
     for words in found.situation_in_words(policy) {
         table.push(vec!["at first".into(), words.into()]);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use wastenot_measure::{Benchmark, Row, clock, measure, usable};
 use wastenot_model::report::Unit;
-use wastenot_model::{CpuId, CpuSet, Machine, Report, Span, Table};
+use wastenot_model::{Column, CpuId, CpuSet, Machine, Report, Span, Table};
 use wastenot_scenario::from_sys;
 use wastenot_scenario::measured::{Measured, Origin};
 use wastenot_sim::Overhead;
@@ -237,18 +237,18 @@ fn model(cpuinfo: &str, arch: &str) -> String {
 
 fn table(lines: &[Measured]) -> Table {
     let columns = [
-        ("design", "design", Unit::None),
-        ("cpus", "CPUs", Unit::None),
-        ("sockets", "", Unit::None),
-        ("kind", "kind", Unit::None),
-        ("samples", "samples", Unit::None),
-        ("mean_ns", "mean", Unit::Ns),
-        ("median_ns", "median", Unit::Ns),
-        ("p99_ns", "99 %", Unit::Ns),
-        ("p999_ns", "", Unit::Ns),
-        ("max_ns", "max", Unit::Ns),
+        Column::new("design", "design", Unit::None),
+        Column::new("cpus", "CPUs", Unit::None),
+        Column::for_programs("sockets", Unit::None),
+        Column::new("kind", "kind", Unit::None),
+        Column::new("samples", "samples", Unit::None),
+        Column::new("mean_ns", "mean", Unit::Ns),
+        Column::new("median_ns", "median", Unit::Ns),
+        Column::new("p99_ns", "99 %", Unit::Ns),
+        Column::for_programs("p999_ns", Unit::Ns),
+        Column::new("max_ns", "max", Unit::Ns),
     ];
-    let mut table = Table::new("figures", "Measured times", &columns);
+    let mut table = Table::new("figures", "Measured times", columns);
     table.shown = usize::MAX;
     for it in lines {
         table.push(vec![

@@ -297,7 +297,7 @@ fn people_see_words_and_numbers_whole_however_long_names_are() {
     }
     // A row of a program's table is one of people's.
     let shown = |title: &str| {
-        let tables = report.tables.iter().filter(|table| table.label.starts_with(title));
+        let tables = report.tables.iter().filter(|table| table.title.starts_with(title));
         tables.map(|table| table.rows.len()).sum::<usize>()
     };
     assert_eq!(shown("Accepted"), report.table("curves").expect("curves").rows.len());

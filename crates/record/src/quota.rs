@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use wastenot_model::{Annex, Table, Unit, Value};
+use wastenot_model::{Annex, Column, Table, Unit, Value};
 
 use wastenot_host::Hierarchy;
 
@@ -39,14 +39,14 @@ impl Quotas {
     /// The throttling of the cgroups with a limit since `before`.
     pub(crate) fn since(&self, before: &Quotas) -> Annex {
         let columns = [
-            ("cgroup", "cgroup", Unit::None),
-            ("quota_ns", "quota", Unit::Ns),
-            ("period_ns", "of each", Unit::Ns),
-            ("periods", "periods", Unit::None),
-            ("throttled", "throttled", Unit::None),
-            ("throttled_ns", "for", Unit::Ns),
+            Column::new("cgroup", "cgroup", Unit::None),
+            Column::new("quota_ns", "quota", Unit::Ns),
+            Column::new("period_ns", "of each", Unit::Ns),
+            Column::new("periods", "periods", Unit::None),
+            Column::new("throttled", "throttled", Unit::None),
+            Column::new("throttled_ns", "for", Unit::Ns),
         ];
-        let mut table = Table::new("cgroups", "Quotas of cgroups", &columns);
+        let mut table = Table::new("cgroups", "Quotas of cgroups", columns);
         for (path, now) in &self.0 {
             let was = before.0.get(path).copied().unwrap_or_default();
             let Some(quota_ns) = now.quota_ns.or(was.quota_ns) else { continue };

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use wastenot_model::{Annex, Span, Table, Time, Unit};
+use wastenot_model::{Annex, Column, Span, Table, Time, Unit};
 
 use crate::clock;
 
@@ -52,11 +52,11 @@ impl Steal {
     pub(crate) fn finish(&mut self) -> Annex {
         self.look();
         let columns = [
-            ("time_ns", "until", Unit::At),
-            ("cpu", "CPU", Unit::None),
-            ("steal_ns", "stolen", Unit::Ns),
+            Column::new("time_ns", "until", Unit::At),
+            Column::new("cpu", "CPU", Unit::None),
+            Column::new("steal_ns", "stolen", Unit::Ns),
         ];
-        let mut table = Table::new("steal", "Time stolen by the hypervisor", &columns);
+        let mut table = Table::new("steal", "Time stolen by the hypervisor", columns);
         for row in self.rows.drain(..) {
             table.push(vec![row.until.into(), row.cpu.into(), row.ns.into()]);
         }

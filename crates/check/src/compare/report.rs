@@ -1,6 +1,6 @@
 //! What differs, as a Report.
 
-use wastenot_model::{Report, Table, Unit, Value};
+use wastenot_model::{Column, Report, Table, Unit, Value};
 
 use super::Difference;
 use super::runs::{Comparison, Run};
@@ -33,16 +33,16 @@ fn title(runs: &Comparison) -> String {
 /// Which runs are compared.
 fn run_table(runs: &Comparison) -> Table {
     let columns = [
-        ("side", "", Unit::None),
-        ("file", "file", Unit::None),
-        ("kernel", "", Unit::None),
-        ("release", "kernel", Unit::None),
-        ("cpus", "CPUs", Unit::None),
-        ("length_ns", "counted", Unit::Ns),
-        ("lost_events", "lost", Unit::None),
-        ("known_share", "known", Unit::Share),
+        Column::for_programs("side", Unit::None),
+        Column::new("file", "file", Unit::None),
+        Column::for_programs("kernel", Unit::None),
+        Column::new("release", "kernel", Unit::None),
+        Column::new("cpus", "CPUs", Unit::None),
+        Column::new("length_ns", "counted", Unit::Ns),
+        Column::new("lost_events", "lost", Unit::None),
+        Column::new("known_share", "known", Unit::Share),
     ];
-    let mut table = Table::new("runs", "Runs, those before first", &columns);
+    let mut table = Table::new("runs", "Runs, those before first", columns);
     table.shown = usize::MAX;
     let before = runs.before.iter().map(|run| ("before", run));
     for (side, run) in before.chain(runs.after.iter().map(|run| ("after", run))) {
@@ -63,22 +63,22 @@ fn run_table(runs: &Comparison) -> Table {
 
 fn table(name: &str, label: &str, differences: &[Difference]) -> Table {
     let columns = [
-        ("measure", "", Unit::None),
-        ("label", "", Unit::None),
-        ("before", "", Unit::None),
-        ("after", "", Unit::None),
-        ("change", "", Unit::None),
-        ("relative", "", Unit::Share),
-        ("low", "", Unit::None),
-        ("high", "", Unit::None),
+        Column::for_programs("measure", Unit::None),
+        Column::for_programs("label", Unit::None),
+        Column::for_programs("before", Unit::None),
+        Column::for_programs("after", Unit::None),
+        Column::for_programs("change", Unit::None),
+        Column::for_programs("relative", Unit::Share),
+        Column::for_programs("low", Unit::None),
+        Column::for_programs("high", Unit::None),
         // For people: with units, and short.
-        ("shown", "measure", Unit::None),
-        ("before_shown", "before", Unit::None),
-        ("after_shown", "after", Unit::None),
-        ("relative_shown", "change", Unit::None),
-        ("interval_shown", "95 %", Unit::None),
+        Column::new("shown", "measure", Unit::None),
+        Column::new("before_shown", "before", Unit::None),
+        Column::new("after_shown", "after", Unit::None),
+        Column::new("relative_shown", "change", Unit::None),
+        Column::new("interval_shown", "95 %", Unit::None),
     ];
-    let mut table = Table::new(name, label, &columns);
+    let mut table = Table::new(name, label, columns);
     table.shown = usize::MAX;
     for it in differences {
         let show = |value: f64| signed(value, it.unit);

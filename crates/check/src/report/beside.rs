@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wastenot_model::{History, NameId, Report, Span, Table, Unit, Value};
+use wastenot_model::{Column, History, NameId, Report, Span, Table, Unit, Value};
 
 use crate::Check;
 use crate::throttled::Held;
@@ -87,17 +87,17 @@ impl Check {
 
     pub(super) fn kept_table(&self, history: &History) -> Table {
         let columns = [
-            ("task", "task", Unit::None),
-            ("tid", "tid", Unit::None),
-            ("cpus", "may use", Unit::None),
-            ("kept_ns", "kept for", Unit::Ns),
-            ("longest_ns", "longest", Unit::Ns),
-            ("from_ns", "in the wait from", Unit::At),
-            ("to_ns", "", Unit::At),
-            ("how", "how", Unit::None),
+            Column::new("task", "task", Unit::None),
+            Column::new("tid", "tid", Unit::None),
+            Column::new("cpus", "may use", Unit::None),
+            Column::new("kept_ns", "kept for", Unit::Ns),
+            Column::new("longest_ns", "longest", Unit::Ns),
+            Column::new("from_ns", "in the wait from", Unit::At),
+            Column::for_programs("to_ns", Unit::At),
+            Column::new("how", "how", Unit::None),
         ];
         let mut table =
-            Table::new("kept_tasks", "Tasks that affinity kept from idle CPUs", &columns);
+            Table::new("kept_tasks", "Tasks that affinity kept from idle CPUs", columns);
         let tid = |task| Value::from(history.task(task).map(|task| task.tid));
         for it in self.waste.kept.iter().flat_map(|kept| &kept.tasks) {
             table.push(vec![
@@ -130,14 +130,14 @@ impl Check {
 
     pub(super) fn throttled_table(&self, history: &History) -> Table {
         let columns = [
-            ("task", "task", Unit::None),
-            ("tid", "tid", Unit::None),
-            ("cgroup", "cgroup", Unit::None),
-            ("held_ns", "held back for", Unit::Ns),
-            ("count", "times", Unit::None),
-            ("longest_ns", "longest", Unit::Ns),
+            Column::new("task", "task", Unit::None),
+            Column::new("tid", "tid", Unit::None),
+            Column::new("cgroup", "cgroup", Unit::None),
+            Column::new("held_ns", "held back for", Unit::Ns),
+            Column::new("count", "times", Unit::None),
+            Column::new("longest_ns", "longest", Unit::Ns),
         ];
-        let mut table = Table::new("throttled_tasks", "Tasks held back by quotas", &columns);
+        let mut table = Table::new("throttled_tasks", "Tasks held back by quotas", columns);
         for (task, group, held) in self.throttled.iter().flat_map(|found| &found.by_task) {
             table.push(vec![
                 history.task_name(*task).into(),
@@ -154,17 +154,17 @@ impl Check {
     /// What events tell of cgroups, beside what the kernel counted over the whole recording.
     pub(super) fn cgroup_table(&self, history: &History) -> Table {
         let columns = [
-            ("cgroup", "cgroup", Unit::None),
-            ("held_ns", "tasks held back for", Unit::Ns),
-            ("count", "times", Unit::None),
-            ("longest_ns", "", Unit::Ns),
-            ("quota_ns", "quota", Unit::Ns),
-            ("period_ns", "of each", Unit::Ns),
-            ("kernel_periods", "", Unit::None),
-            ("kernel_throttled", "", Unit::None),
-            ("kernel_throttled_ns", "kernel: throttled for", Unit::Ns),
+            Column::new("cgroup", "cgroup", Unit::None),
+            Column::new("held_ns", "tasks held back for", Unit::Ns),
+            Column::new("count", "times", Unit::None),
+            Column::for_programs("longest_ns", Unit::Ns),
+            Column::new("quota_ns", "quota", Unit::Ns),
+            Column::new("period_ns", "of each", Unit::Ns),
+            Column::for_programs("kernel_periods", Unit::None),
+            Column::for_programs("kernel_throttled", Unit::None),
+            Column::new("kernel_throttled_ns", "kernel: throttled for", Unit::Ns),
         ];
-        let mut table = Table::new("throttled_cgroups", "Cgroups with quotas", &columns);
+        let mut table = Table::new("throttled_cgroups", "Cgroups with quotas", columns);
         let told = |&(name, held): &(NameId, Held)| (history.name(name), held);
         let found = self.throttled.iter().flat_map(|found| found.by_cgroup.iter().map(told));
         let mut rows: BTreeMap<&str, (Option<Held>, [Option<&Value>; 5])> =
@@ -192,9 +192,10 @@ impl Check {
     }
 
     pub(super) fn stolen_table(&self) -> Table {
-        let columns = [("cpu", "CPU", Unit::None), ("steal_ns", "taken", Unit::Ns)];
+        let columns =
+            [Column::new("cpu", "CPU", Unit::None), Column::new("steal_ns", "taken", Unit::Ns)];
         let label = "CPU time taken by the hypervisor";
-        let mut table = Table::new("stolen", label, &columns);
+        let mut table = Table::new("stolen", label, columns);
         for (cpu, ns) in self.stolen.iter().flatten() {
             table.push(vec![(*cpu).into(), (*ns).into()]);
         }

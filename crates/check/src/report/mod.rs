@@ -1,6 +1,7 @@
 //! The answers of a check as a Report.
 
 mod beside;
+mod first;
 mod measures;
 mod tables;
 mod words;
@@ -10,7 +11,6 @@ use wastenot_model::{Finding, History, LossKind, Report, Span, Unit, Value};
 use self::measures::{selection, trace};
 use self::tables::histogram;
 use self::words::{count, kept_finding, not_started_finding, sentence, throttled_finding};
-use crate::recorder::is_recorders;
 use crate::waste::assumptions;
 use crate::{Check, Options};
 
@@ -19,6 +19,8 @@ impl Check {
     pub fn report(&self, history: &History, options: &Options) -> Report {
         let mut report = Report::new("check/1", title(history, options));
         report.verdict = self.verdict(history);
+        report.proportions = self.proportions(history, options);
+        report.worst = self.moment(history);
         trace(&mut report, history);
         selection(&mut report, history, options);
         self.waste_measures(&mut report);
@@ -68,7 +70,7 @@ impl Check {
             );
         }
         let cut = is_cut(history);
-        let doubtful = cut || self.contradictions.counted > 0;
+        let doubtful = self.is_doubtful(history);
         let bounded = waste.cpu_ns_max > waste.cpu_ns;
         let most =
             if bounded { format!(" (at most {})", Span(waste.cpu_ns_max)) } else { String::new() };
@@ -114,12 +116,7 @@ impl Check {
                 count(silent, "CPU")
             );
         }
-        text += &self.beside_words(history);
-        let mut worst = self.violations.worst.iter();
-        if let Some(worst) = worst.find(|it| !is_recorders(history, it.task)) {
-            text += &format!(" Worst: {}", sentence(history, worst));
-        }
-        text
+        text + &self.beside_words(history)
     }
 
     fn findings(&self, history: &History, options: &Options) -> Vec<Finding> {
@@ -202,5 +199,9 @@ fn forget_times(report: &mut Report) {
             }
         }
     }
+    for it in report.proportions.iter_mut().filter(|it| is_time(it.unit)) {
+        it.value = Value::Unknown;
+    }
+    report.worst = None;
     report.findings.clear();
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use wastenot_model::{Distance, History, Span, Table, TaskId, Unit, Value};
+use wastenot_model::{Column, Distance, History, Span, Table, TaskId, Unit, Value};
 
 use super::words::context_name;
 use crate::migrations::Reason;
@@ -12,36 +12,36 @@ use crate::{Check, Distribution, Options, Recorder, depth};
 impl Check {
     pub(super) fn violation_table(&self, history: &History, options: &Options) -> Table {
         let columns = [
-            ("task", "task", Unit::None),
-            ("tid", "", Unit::None),
-            ("cpu", "", Unit::None),
-            ("to_cpu", "", Unit::None),
-            ("stretch_cpu", "CPU", Unit::None),
-            ("from_ns", "from", Unit::At),
-            ("to_ns", "", Unit::At),
-            ("waited_ns", "waited", Unit::Ns),
-            ("idle_ns", "", Unit::Ns),
-            ("idle_cpu", "idle CPU", Unit::None),
-            ("stretch_ns", "stayed idle", Unit::Ns),
-            ("stretch_from_ns", "", Unit::At),
-            ("nearest", "nearest", Unit::None),
-            ("idle", "", Unit::None),
-            ("how", "came by", Unit::None),
-            ("waker", "", Unit::None),
-            ("waker_tid", "", Unit::None),
-            ("waker_context", "", Unit::None),
-            ("waker_cpu", "", Unit::None),
-            ("prev_cpu", "", Unit::None),
-            ("moves", "", Unit::None),
-            ("behind", "", Unit::None),
-            ("recorder", "", Unit::None),
+            Column::new("task", "task", Unit::None),
+            Column::for_programs("tid", Unit::None),
+            Column::for_programs("cpu", Unit::None),
+            Column::for_programs("to_cpu", Unit::None),
+            Column::new("stretch_cpu", "CPU", Unit::None),
+            Column::new("from_ns", "from", Unit::At),
+            Column::for_programs("to_ns", Unit::At),
+            Column::new("waited_ns", "waited", Unit::Ns),
+            Column::for_programs("idle_ns", Unit::Ns),
+            Column::new("idle_cpu", "idle CPU", Unit::None),
+            Column::new("stretch_ns", "stayed idle", Unit::Ns),
+            Column::for_programs("stretch_from_ns", Unit::At),
+            Column::new("nearest", "nearest", Unit::None),
+            Column::for_programs("idle", Unit::None),
+            Column::new("how", "came by", Unit::None),
+            Column::for_programs("waker", Unit::None),
+            Column::for_programs("waker_tid", Unit::None),
+            Column::for_programs("waker_context", Unit::None),
+            Column::for_programs("waker_cpu", Unit::None),
+            Column::for_programs("prev_cpu", Unit::None),
+            Column::for_programs("moves", Unit::None),
+            Column::for_programs("behind", Unit::None),
+            Column::for_programs("recorder", Unit::None),
         ];
         let label = match options.longer_than {
             Span::ZERO => "Violations, longest idle stretch first".to_owned(),
             least => format!("Violations of {least} and more"),
         };
         let recorder = Recorder::of(history);
-        let mut table = Table::new("violations", &label, &columns);
+        let mut table = Table::new("violations", &label, columns);
         for it in &self.violations.worst {
             let waker = it.waker.and_then(|by| by.task);
             let tid = |task: TaskId| history.task(task).map_or(0, |task| task.tid);
@@ -76,15 +76,15 @@ impl Check {
 
     pub(super) fn not_started_table(&self, history: &History) -> Table {
         let columns = [
-            ("task", "task", Unit::None),
-            ("tid", "tid", Unit::None),
-            ("cpu", "CPU", Unit::None),
-            ("from_ns", "from", Unit::At),
-            ("length_ns", "not started for", Unit::Ns),
-            ("possibly_throttled", "", Unit::None),
+            Column::new("task", "task", Unit::None),
+            Column::new("tid", "tid", Unit::None),
+            Column::new("cpu", "CPU", Unit::None),
+            Column::new("from_ns", "from", Unit::At),
+            Column::new("length_ns", "not started for", Unit::Ns),
+            Column::for_programs("possibly_throttled", Unit::None),
         ];
         let label = "Idle CPUs that did not start a task queued on them";
-        let mut table = Table::new("not_started", label, &columns);
+        let mut table = Table::new("not_started", label, columns);
         for it in &self.waste.wake_delay.not_started {
             table.push(vec![
                 history.task_name(it.task).into(),
@@ -100,13 +100,13 @@ impl Check {
 
     pub(super) fn episode_table(&self) -> Table {
         let columns = [
-            ("from_ns", "from", Unit::At),
-            ("to_ns", "to", Unit::At),
-            ("length_ns", "length", Unit::Ns),
-            ("cpu_ns", "CPU time wasted", Unit::Ns),
-            ("cpus_max", "CPUs at most", Unit::None),
+            Column::new("from_ns", "from", Unit::At),
+            Column::new("to_ns", "to", Unit::At),
+            Column::new("length_ns", "length", Unit::Ns),
+            Column::new("cpu_ns", "CPU time wasted", Unit::Ns),
+            Column::new("cpus_max", "CPUs at most", Unit::None),
         ];
-        let mut table = Table::new("episodes", "Worst episodes", &columns);
+        let mut table = Table::new("episodes", "Worst episodes", columns);
         table.shown = 5;
         for it in &self.waste.worst {
             table.push(vec![
@@ -122,11 +122,11 @@ impl Check {
 
     pub(super) fn origin_table(&self) -> Table {
         let columns = [
-            ("how", "how the wait began", Unit::None),
-            ("count", "violations", Unit::None),
-            ("idle_ns", "with an idle CPU", Unit::Ns),
+            Column::new("how", "how the wait began", Unit::None),
+            Column::new("count", "violations", Unit::None),
+            Column::new("idle_ns", "with an idle CPU", Unit::Ns),
         ];
-        let mut table = Table::new("origins", "How violated waits began", &columns);
+        let mut table = Table::new("origins", "How violated waits began", columns);
         for (origin, sum) in &self.violations.by_origin {
             table.push(vec![origin.name().into(), sum.count.into(), sum.idle_ns.into()]);
         }
@@ -135,11 +135,11 @@ impl Check {
 
     pub(super) fn nearest_table(&self) -> Table {
         let columns = [
-            ("distance", "nearest idle CPU", Unit::None),
-            ("count", "violations", Unit::None),
-            ("idle_ns", "with an idle CPU", Unit::Ns),
+            Column::new("distance", "nearest idle CPU", Unit::None),
+            Column::new("count", "violations", Unit::None),
+            Column::new("idle_ns", "with an idle CPU", Unit::Ns),
         ];
-        let mut table = Table::new("nearest", "How near an idle CPU was", &columns);
+        let mut table = Table::new("nearest", "How near an idle CPU was", columns);
         for (distance, sum) in &self.violations.by_nearest {
             table.push(vec![distance.name().into(), sum.count.into(), sum.idle_ns.into()]);
         }
@@ -148,20 +148,20 @@ impl Check {
 
     pub(super) fn task_table(&self, history: &History) -> Table {
         let columns = [
-            ("task", "task", Unit::None),
-            ("tid", "tid", Unit::None),
-            ("runs", "runs", Unit::None),
-            ("run_ns", "ran", Unit::Ns),
-            ("wait_ns", "waited", Unit::Ns),
-            ("wait_p50_ns", "median", Unit::Ns),
-            ("wait_p90_ns", "", Unit::Ns),
-            ("wait_p99_ns", "99 %", Unit::Ns),
-            ("wait_p999_ns", "", Unit::Ns),
-            ("wait_max_ns", "longest", Unit::Ns),
-            ("recorder", "", Unit::None),
+            Column::new("task", "task", Unit::None),
+            Column::new("tid", "tid", Unit::None),
+            Column::new("runs", "runs", Unit::None),
+            Column::new("run_ns", "ran", Unit::Ns),
+            Column::new("wait_ns", "waited", Unit::Ns),
+            Column::new("wait_p50_ns", "median", Unit::Ns),
+            Column::for_programs("wait_p90_ns", Unit::Ns),
+            Column::new("wait_p99_ns", "99 %", Unit::Ns),
+            Column::for_programs("wait_p999_ns", Unit::Ns),
+            Column::new("wait_max_ns", "longest", Unit::Ns),
+            Column::for_programs("recorder", Unit::None),
         ];
         let recorder = Recorder::of(history);
-        let mut table = Table::new("tasks", "Tasks that waited most", &columns);
+        let mut table = Table::new("tasks", "Tasks that waited most", columns);
         let tasks = self.waits.by_task.iter().enumerate();
         let tasks = tasks.filter(|(_, waited)| waited.is_met());
         let mut tasks: Vec<_> = tasks.map(|(n, waited)| (TaskId::nth(n), waited)).collect();
@@ -187,17 +187,17 @@ impl Check {
 
     pub(super) fn cpu_table(&self) -> Table {
         let columns = [
-            ("cpu", "CPU", Unit::None),
-            ("runs", "runs", Unit::None),
-            ("run_ns", "ran", Unit::Ns),
-            ("busy_share", "busy", Unit::Share),
-            ("depth_mean", "queue, mean", Unit::None),
-            ("wait_ns", "waited", Unit::Ns),
-            ("wait_p50_ns", "", Unit::Ns),
-            ("wait_p99_ns", "99 %", Unit::Ns),
-            ("wait_max_ns", "longest", Unit::Ns),
+            Column::new("cpu", "CPU", Unit::None),
+            Column::new("runs", "runs", Unit::None),
+            Column::new("run_ns", "ran", Unit::Ns),
+            Column::new("busy_share", "busy", Unit::Share),
+            Column::new("depth_mean", "queue, mean", Unit::None),
+            Column::new("wait_ns", "waited", Unit::Ns),
+            Column::for_programs("wait_p50_ns", Unit::Ns),
+            Column::new("wait_p99_ns", "99 %", Unit::Ns),
+            Column::new("wait_max_ns", "longest", Unit::Ns),
         ];
-        let mut table = Table::new("cpus", "CPUs", &columns);
+        let mut table = Table::new("cpus", "CPUs", columns);
         for (cpu, times) in &self.depth.by_cpu {
             let waited = self.waits.by_cpu.iter().find(|(other, _)| other == cpu);
             let waited = waited.map(|(_, waited)| waited.clone()).unwrap_or_default();
@@ -220,11 +220,11 @@ impl Check {
 
     pub(super) fn migration_table(&self) -> Table {
         let columns = [
-            ("reason", "reason", Unit::None),
-            ("distance", "distance", Unit::None),
-            ("count", "moves", Unit::None),
+            Column::new("reason", "reason", Unit::None),
+            Column::new("distance", "distance", Unit::None),
+            Column::new("count", "moves", Unit::None),
         ];
-        let mut table = Table::new("moves", "Migrations by reason and distance", &columns);
+        let mut table = Table::new("moves", "Migrations by reason and distance", columns);
         for reason in [Reason::Wakeup, Reason::Fork, Reason::Balance] {
             for distance in Distance::ALL {
                 if let Some(count) = self.migrations.by_reason.get(&(reason, distance)) {
@@ -238,11 +238,11 @@ impl Check {
 
     pub(super) fn depth_table(&self) -> Table {
         let columns = [
-            ("length", "tasks on a CPU", Unit::None),
-            ("cpu_ns", "CPU time", Unit::Ns),
-            ("share", "share", Unit::Share),
+            Column::new("length", "tasks on a CPU", Unit::None),
+            Column::new("cpu_ns", "CPU time", Unit::Ns),
+            Column::new("share", "share", Unit::Share),
         ];
-        let mut table = Table::new("run_queue", "Run-queue length over time", &columns);
+        let mut table = Table::new("run_queue", "Run-queue length over time", columns);
         let times = self.depth.total();
         let all = times.iter().fold(0, |all: u64, ns| all.saturating_add(*ns));
         for (length, &ns) in times.iter().enumerate().filter(|(_, ns)| **ns > 0) {
@@ -260,12 +260,12 @@ impl Check {
 /// Lengths by powers of two.
 pub(super) fn histogram(name: &str, label: &str, lengths: &Distribution) -> Table {
     let columns = [
-        ("from_ns", "from", Unit::Ns),
-        ("to_ns", "below", Unit::Ns),
-        ("count", "count", Unit::None),
-        ("share", "share", Unit::Share),
+        Column::new("from_ns", "from", Unit::Ns),
+        Column::new("to_ns", "below", Unit::Ns),
+        Column::new("count", "count", Unit::None),
+        Column::new("share", "share", Unit::Share),
     ];
-    let mut table = Table::new(name, label, &columns);
+    let mut table = Table::new(name, label, columns);
     table.shown = 40;
     for (from, to, count) in lengths.octaves() {
         let share = count as f64 / lengths.count as f64;

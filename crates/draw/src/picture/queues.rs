@@ -131,7 +131,7 @@ struct Decision {
 fn decisions(history: &History) -> impl Iterator<Item = Decision> + '_ {
     let tables = history.annexes.iter().map(|annex| &annex.table);
     let rows = tables.filter(|table| table.name == "decisions").flat_map(|table| {
-        let column = |name| table.columns.iter().position(|column| column.name == name);
+        let column = |name| table.columns.iter().position(|column| column.key == name);
         let columns = [column("time_ns"), column("cpu"), column("considered")];
         table.rows.iter().map(move |row| columns.map(|at| at.and_then(|at| row.get(at))))
     });

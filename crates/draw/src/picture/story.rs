@@ -58,7 +58,7 @@ impl Story {
     }
 
     fn read(&mut self, table: &Table, start: Time) -> Option<()> {
-        let column = |name: &str| table.columns.iter().position(|column| column.name == name);
+        let column = |name: &str| table.columns.iter().position(|column| column.key == name);
         let [time, cpu, task, words] = ["time_ns", "cpu", "task", "step"].map(column);
         let (time, words) = (time?, words?);
         for (n, row) in table.rows.iter().take(STEPS).enumerate() {

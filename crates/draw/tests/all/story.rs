@@ -1,7 +1,7 @@
 //! A History that tells its steps in words: they are numbered in the picture, and told below it.
 
 use wastenot_draw::*;
-use wastenot_model::report::{Table, Unit, Value};
+use wastenot_model::report::{Column, Table, Unit, Value};
 use wastenot_model::*;
 
 use crate::made::Maker;
@@ -16,8 +16,9 @@ fn told(rows: Vec<Vec<Value>>) -> History {
     made.switch(0, 0, None, Some(one), Left::Runnable);
     made.switch(0, 1, Some(one), None, Left::Sleeping);
     made.wake(2, two, 0);
-    let columns = ["time_ns", "cpu", "task", "step"].map(|name| (name, name, Unit::None));
-    let mut table = Table::new("steps", "Steps", &columns);
+    let columns =
+        ["time_ns", "cpu", "task", "step"].map(|name| Column::new(name, name, Unit::None));
+    let mut table = Table::new("steps", "Steps", columns);
     rows.into_iter().for_each(|row| table.push(row));
     made.sink.annex(Annex { table });
     made.sink.finish()

@@ -1,7 +1,7 @@
 //! The answer of a what-if in words and tables.
 
 use wastenot_model::report::Unit;
-use wastenot_model::{Report, Span, Table, Value};
+use wastenot_model::{Column, Report, Span, Table, Value};
 use wastenot_scenario::extract::{Basis, Chain, Crowd, Wakers};
 
 use super::{Replayed, WhatIf};
@@ -216,12 +216,12 @@ impl WhatIf {
 
     fn runs(&self) -> Table {
         let columns = [
-            ("run", "run", Unit::None),
-            ("makespan_ns", "makespan", Unit::Ns),
-            ("ratio", "of recorded", Unit::Share),
-            ("waste_cpu_ns", "waste", Unit::Ns),
+            Column::new("run", "run", Unit::None),
+            Column::new("makespan_ns", "makespan", Unit::Ns),
+            Column::new("ratio", "of recorded", Unit::Share),
+            Column::new("waste_cpu_ns", "waste", Unit::Ns),
         ];
-        let mut table = Table::new("runs", "Runs of the same work", &columns);
+        let mut table = Table::new("runs", "Runs of the same work", columns);
         let recorded = self.extracted.recorded;
         let mut row = |run: &str, makespan: Option<Span>, waste: Option<u64>| {
             let ratio = makespan.map(|it| it.0 as f64 / recorded.0.max(1) as f64);
@@ -239,14 +239,14 @@ impl WhatIf {
 
     fn chains(&self) -> Table {
         let columns = [
-            ("name", "tasks", Unit::None),
-            ("tasks", "how many", Unit::None),
-            ("chain_ns", "not before", Unit::Ns),
-            ("compute_ns", "of it CPU time", Unit::Ns),
-            ("sleep_ns", "of it asleep", Unit::Ns),
+            Column::new("name", "tasks", Unit::None),
+            Column::new("tasks", "how many", Unit::None),
+            Column::new("chain_ns", "not before", Unit::Ns),
+            Column::new("compute_ns", "of it CPU time", Unit::Ns),
+            Column::new("sleep_ns", "of it asleep", Unit::Ns),
         ];
         let mut table =
-            Table::new("chains", "When they end as recorded, on CPUs without number", &columns);
+            Table::new("chains", "When they end as recorded, on CPUs without number", columns);
         table.shown = 5;
         for end in &self.as_recorded.ends {
             let Chain { compute, sleep } = end.chain;

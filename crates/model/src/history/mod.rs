@@ -198,7 +198,7 @@ impl History {
     ) -> impl Iterator<Item = [Option<&'h crate::Value>; N]> {
         let tables = self.annexes.iter().map(|annex| &annex.table);
         tables.filter(move |table| table.name == name).flat_map(move |table| {
-            let place = |name: &str| table.columns.iter().position(|column| column.name == name);
+            let place = |name: &str| table.columns.iter().position(|column| column.key == name);
             let places = columns.map(place);
             table.rows.iter().map(move |row| places.map(|at| at.and_then(|at| row.get(at))))
         })

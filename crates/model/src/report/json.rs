@@ -36,8 +36,9 @@ struct Row<'a> {
 
 impl Serialize for Row<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let names = self.columns.iter().map(|column| &column.name);
-        to.collect_map(names.zip(self.cells).filter(|(name, _)| !name.is_empty()))
+        let cells = self.columns.iter().zip(self.cells);
+        let cells = cells.filter(|(column, _)| column.audience.has_programs());
+        to.collect_map(cells.map(|(column, cell)| (&column.key, cell)))
     }
 }
 
@@ -55,10 +56,10 @@ impl Serialize for Report {
         let mut object = to.serialize_map(None)?;
         object.serialize_entry("schema", &format!("wastenot.{}", self.schema))?;
         match self.word {
-            None => object.serialize_entry("verdict", &self.verdict)?,
+            None => object.serialize_entry("verdict", &self.whole_verdict())?,
             Some(word) => {
                 object.serialize_entry("verdict", word)?;
-                object.serialize_entry("summary", &self.verdict)?;
+                object.serialize_entry("summary", &self.whole_verdict())?;
             }
         }
         for (name, value) in &measures {
@@ -71,6 +72,14 @@ impl Serialize for Report {
         object.serialize_entry("losses", &losses)?;
         object.serialize_entry("assumptions", &self.assumptions)?;
         object.end()
+    }
+}
+
+impl Report {
+    /// The verdict, ending with the worst moment.
+    pub fn whole_verdict(&self) -> String {
+        let worst = self.worst.as_ref().map(|worst| format!(" Worst: {}", worst.message));
+        format!("{}{}", self.verdict, worst.unwrap_or_default())
     }
 }
 
@@ -110,16 +119,17 @@ fn insert(object: &mut Map<String, Json>, name: &str, value: Json) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Report, Table, Unit};
+    use super::super::{Column, Report, Table, Unit};
 
     #[test]
     fn what_has_no_name_is_only_for_people() {
         let mut report = Report::new("try/1", "a try");
         report.measure("seeds", "", vec![1, 2], Unit::None);
         report.measure("", "seeds", "1-2", Unit::None);
-        let columns = [("n", "", Unit::None), ("", "number", Unit::None)];
+        let columns =
+            [Column::for_programs("n", Unit::None), Column::for_people("number", Unit::None)];
         for name in ["t", ""] {
-            let mut table = Table::new(name, "Table", &columns);
+            let mut table = Table::new(name, "Table", columns.clone());
             table.push(vec![5.into(), "five".into()]);
             report.tables.push(table);
         }

@@ -1,12 +1,19 @@
-//! Answers: measures, tables, findings, losses, assumptions. One value with many faces.
+//! Answers: what stands first, measures, tables, pictures, findings, losses, assumptions. One value
+//! with many faces.
 
 mod json;
 mod number;
+mod picture;
+mod proportion;
+mod table;
 mod text;
 
 use crate::{Loss, Window};
 
 pub use number::{number, ranges};
+pub use picture::{Frame, Picture};
+pub use proportion::Proportion;
+pub use table::{Audience, Column, Table};
 pub use text::COLUMNS;
 
 /// What a verb answers.
@@ -21,10 +28,16 @@ pub struct Report {
     /// The answer in a word, where programs want one: then `verdict` in JSON is this, and the
     /// sentence is `summary`.
     pub word: Option<&'static str>,
+    /// The figures that stand first, each as a part of a whole: about five.
+    pub proportions: Vec<Proportion>,
+    /// The moment to look at first.
+    pub worst: Option<Moment>,
     /// Single figures. Dots in a name nest in JSON: `waste.cpu_ns`.
     pub measures: Vec<Measure>,
     /// Tables, in the order in which they are read.
     pub tables: Vec<Table>,
+    /// Pictures, in the order in which they are seen. JSON has none.
+    pub pictures: Vec<Picture>,
     /// What was found, worst first.
     pub findings: Vec<Finding>,
     /// What was lost or is suspect.
@@ -46,6 +59,8 @@ pub enum Unit {
     At,
     /// A fraction of 1, shown as per cent.
     Share,
+    /// Numbers in words already, as an interval is: shown where numbers stand.
+    Words,
 }
 
 /// A value in a measure or a cell.
@@ -80,32 +95,6 @@ pub struct Measure {
     pub label: String,
 }
 
-/// A column of a table.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Column {
-    /// Its name in JSON and CSV; empty if it is only for people.
-    pub name: String,
-    /// Its heading for people; empty if it is not shown to them.
-    pub label: String,
-    /// How to show its cells.
-    pub unit: Unit,
-}
-
-/// A table with declared columns.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Table {
-    /// Its name in JSON; empty if it is only for people.
-    pub name: String,
-    /// Its heading for people.
-    pub label: String,
-    /// Its columns.
-    pub columns: Vec<Column>,
-    /// Its rows; as many cells as columns.
-    pub rows: Vec<Vec<Value>>,
-    /// Rows that a text face shows before it says how many more there are; all in JSON and CSV.
-    pub shown: usize,
-}
-
 /// Something that was found at a place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
@@ -117,6 +106,17 @@ pub struct Finding {
     pub message: String,
     /// What to try, where there is something.
     pub help: Option<String>,
+}
+
+/// The moment to look at first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moment {
+    /// When.
+    pub window: Window,
+    /// What happened, in a sentence. In JSON `verdict` ends with it.
+    pub message: String,
+    /// What it looks like, where that was drawn.
+    pub picture: Option<Picture>,
 }
 
 impl From<&str> for Value {
@@ -172,43 +172,6 @@ impl<T: Into<Value>> From<Option<T>> for Value {
 impl<T: Into<Value>> From<Vec<T>> for Value {
     fn from(values: Vec<T>) -> Value {
         Value::List(values.into_iter().map(Into::into).collect())
-    }
-}
-
-impl Column {
-    /// A column.
-    pub fn new(name: &str, label: &str, unit: Unit) -> Column {
-        Column { name: name.to_owned(), label: label.to_owned(), unit }
-    }
-}
-
-impl Table {
-    /// An empty table; `columns` are `(name, label, unit)`.
-    pub fn new(name: &str, label: &str, columns: &[(&str, &str, Unit)]) -> Table {
-        Table {
-            name: name.to_owned(),
-            label: label.to_owned(),
-            columns: columns.iter().map(|(n, l, u)| Column::new(n, l, *u)).collect(),
-            rows: Vec::new(),
-            shown: 10,
-        }
-    }
-    /// The columns that are for people, with their places in the rows.
-    pub fn shown_columns(&self) -> impl Iterator<Item = (usize, &Column)> {
-        self.columns.iter().enumerate().filter(|(_, column)| !column.label.is_empty())
-    }
-    /// Adds a row.
-    pub fn push(&mut self, row: Vec<Value>) {
-        assert_eq!(row.len(), self.columns.len(), "a row has a cell for each column");
-        self.rows.push(row);
-    }
-    /// Leaves columns of which nothing is known to programs.
-    pub fn hide_unknown(&mut self) {
-        for (at, column) in self.columns.iter_mut().enumerate() {
-            if self.rows.iter().all(|row| row[at] == Value::Unknown) {
-                column.label.clear();
-            }
-        }
     }
 }
 

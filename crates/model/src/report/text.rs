@@ -1,18 +1,32 @@
 //! The plain text face: at most 72 columns, fit for a mailing list.
 
-use super::{Column, Report, Table, Unit, Value};
+use super::{Column, Proportion, Report, Table, Unit, Value};
 use crate::printable;
 
 /// Widest line of a text report.
 pub const COLUMNS: usize = 72;
 
 impl Report {
+    /// What stands first, for a screen: title, verdict, proportions, the worst moment, losses in a
+    /// line, then `more` on what is left out, and what to try next.
+    pub fn first_screen(&self, more: &str) -> String {
+        let mut out = self.first();
+        let losses = match self.loss_counts().as_str() {
+            "" => String::new(),
+            counts => format!("Losses: {counts}"),
+        };
+        let next = self.next_line();
+        out += "\n";
+        // A command stays on one line, to be copied.
+        for line in [&losses, more] {
+            out += &wrap(line, "  ");
+        }
+        out + next.trim_start()
+    }
+
     /// The whole report as plain text of at most [`COLUMNS`] columns.
     pub fn text(&self) -> String {
-        let title = printable(&self.title);
-        let mut out = wrap(&title, "");
-        out += &format!("{}\n\n", "=".repeat(width(&title).min(COLUMNS)));
-        out += &wrap(&self.verdict, "");
+        let mut out = self.first();
         let shown = self.measures.iter().filter(|measure| !measure.label.is_empty());
         if shown.clone().next().is_some() {
             out += "\n";
@@ -23,9 +37,8 @@ impl Report {
             let line = format!("  {:label_width$}  {value}", measure.label);
             out += &wrap(&line, &" ".repeat(label_width + 4));
         }
-        let people = |table: &&Table| table.shown_columns().next().is_some();
-        for table in self.tables.iter().filter(|it| !it.rows.is_empty()).filter(people) {
-            let label = printable(&table.label);
+        for table in self.tables.iter().filter(|table| table.is_shown()) {
+            let label = printable(&table.title);
             out += &format!("\n{label}\n{}\n", "-".repeat(width(&label)));
             out += &table.text();
         }
@@ -40,10 +53,38 @@ impl Report {
                 out += &wrap(&format!("- {line}"), "  ");
             }
         }
-        if let Some(next) = &self.next {
-            out += &format!("\nNext: {}\n", printable(next));
+        out + &self.next_line()
+    }
+
+    fn first(&self) -> String {
+        let title = printable(&self.title);
+        let mut out = wrap(&title, "");
+        out += &format!("{}\n\n", "=".repeat(width(&title).min(COLUMNS)));
+        out += &wrap(&self.verdict, "");
+        out += &proportions(&self.proportions);
+        if let Some(worst) = &self.worst {
+            let line = format!("Worst, at {}: {}", worst.window.from, worst.message);
+            out += &format!("\n{}", wrap(&line, ""));
         }
         out
+    }
+
+    fn next_line(&self) -> String {
+        let next = self.next.as_ref().map(|next| format!("\nNext: {}\n", printable(next)));
+        next.unwrap_or_default()
+    }
+
+    /// How many losses there are of each kind: `7 lost events, 6 missing`.
+    pub fn loss_counts(&self) -> String {
+        let mut counts: Vec<(&str, usize)> = Vec::new();
+        for loss in &self.losses {
+            match counts.iter_mut().find(|(name, _)| *name == loss.kind.name()) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((loss.kind.name(), 1)),
+            }
+        }
+        let words = |&(name, count): &(&str, usize)| format!("{count} {}", name.replace('_', " "));
+        counts.iter().map(words).collect::<Vec<_>>().join(", ")
     }
 
     fn loss_lines(&self) -> Vec<String> {
@@ -59,7 +100,7 @@ impl Report {
 
 impl Table {
     /// The first `shown` rows, numbers to the right, within [`COLUMNS`]: what is too wide goes on
-    /// in the next line, and nothing is cut. Columns without a label are for machines.
+    /// in the next line, and nothing is cut.
     pub fn text(&self) -> String {
         let shown = &self.rows[..self.rows.len().min(self.shown)];
         let columns = self.shown_columns();
@@ -86,6 +127,23 @@ impl Table {
     }
 }
 
+/// Figures with bars, one a line.
+fn proportions(all: &[Proportion]) -> String {
+    const BAR: usize = 8;
+    let rows: Vec<[String; 3]> =
+        all.iter().map(|it| [it.label.clone(), it.value.show(it.unit), it.shares()]).collect();
+    let [label, value, share] =
+        [0, 1, 2].map(|n| rows.iter().map(|row| width(&row[n])).max().unwrap_or(0));
+    let mut out = String::from(if rows.is_empty() { "" } else { "\n" });
+    for (it, row) in all.iter().zip(&rows) {
+        let [name, figure, shares] = row;
+        let (bar, of) = (it.strip(BAR), &it.of);
+        let line = format!("  {name:label$} {figure:>value$} {shares:>share$} {bar} of {of}");
+        out += &wrap(&line, "    ");
+    }
+    out
+}
+
 /// A column as text: its label, then a cell a row.
 struct Lane {
     cells: Vec<String>,
@@ -95,7 +153,7 @@ struct Lane {
 
 impl Lane {
     fn new(column: &Column, index: usize, rows: &[Vec<Value>]) -> Lane {
-        let mut cells = vec![printable(&column.label).into_owned()];
+        let mut cells = vec![printable(&column.title).into_owned()];
         let shown = rows.iter().map(|row| row[index].show(column.unit));
         cells.extend(shown.map(|cell| printable(&cell).into_owned()));
         let width = cells.iter().map(|cell| width(cell)).max().unwrap_or(0);
@@ -237,7 +295,7 @@ fn wrap(paragraph: &str, indent: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Report, Table, Unit};
+    use super::super::{Column, Report, Table, Unit};
     use super::COLUMNS;
 
     #[test]
@@ -246,7 +304,11 @@ mod tests {
             Report::new("check/1", "check of a file with a rather long name ".repeat(3));
         report.verdict = "word ".repeat(60);
         report.measure("waste.cpu_ns", "CPU time wasted", 1_234_567u64, Unit::Ns);
-        let mut table = Table::new("t", "Table", &[("a", "A", Unit::None), ("b", "B", Unit::Ns)]);
+        let mut table = Table::new(
+            "t",
+            "Table",
+            [Column::new("a", "A", Unit::None), Column::new("b", "B", Unit::Ns)],
+        );
         table.push(vec!["x".repeat(100).into(), 5u64.into()]);
         report.tables.push(table);
         report.assumptions.push("assumed ".repeat(30));
@@ -255,7 +317,7 @@ mod tests {
         assert!(text.contains("1.235 ms"));
     }
 
-    fn table(columns: &[(&str, &str, Unit)], rows: &[&[&str]]) -> String {
+    fn table(columns: &[Column], rows: &[&[&str]]) -> String {
         let mut table = Table::new("t", "Table", columns);
         rows.iter().for_each(|row| table.push(row.iter().map(|&cell| cell.into()).collect()));
         table.text()
@@ -263,7 +325,8 @@ mod tests {
 
     #[test]
     fn what_is_too_wide_goes_on_in_the_next_line_at_spaces_bars_and_commas() {
-        let columns = [("n", "name", Unit::None), ("v", "values", Unit::None)];
+        let columns =
+            [Column::new("n", "name", Unit::None), Column::new("v", "values", Unit::None)];
         let name = "imbalance-of-loads-between-groups-of-cpus";
         let text = table(&columns, &[&[name, "average|minimum|minimum-literal|v5.5"], &["b", "x"]]);
         let under = " ".repeat(2 + name.len() + 1);
@@ -288,7 +351,11 @@ mod tests {
 
     #[test]
     fn nothing_of_a_cell_is_lost_however_narrow_its_column() {
-        let columns = [("a", "a", Unit::None), ("b", "b", Unit::None), ("c", "c", Unit::None)];
+        let columns = [
+            Column::new("a", "a", Unit::None),
+            Column::new("b", "b", Unit::None),
+            Column::new("c", "c", Unit::None),
+        ];
         let long: String = ('a'..='z').cycle().take(100).collect();
         let text = table(&columns, &[&[&long, &long, "1 2 3"]]);
         assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
@@ -298,7 +365,7 @@ mod tests {
 
     #[test]
     fn a_name_is_broken_behind_its_dashes_rather_than_anywhere() {
-        let columns = [("a", "task", Unit::None), ("b", "what", Unit::None)];
+        let columns = [Column::new("a", "task", Unit::None), Column::new("b", "what", Unit::None)];
         let (name, other) = ("a-name-that-is-longer-than-its-column-is-wide", "x".repeat(30));
         let text = table(&columns, &[&[name, &other]]);
         let lines: Vec<&str> = text.lines().skip(1).collect();
@@ -309,16 +376,16 @@ mod tests {
     #[test]
     fn what_stands_over_numbers_is_broken_between_words_before_a_word_is_anywhere() {
         let columns = [
-            ("a", "curve", Unit::None),
-            ("b", "criterion", Unit::None),
-            ("c", "cache delay", Unit::None),
-            ("d", "sets only it accepts", Unit::None),
-            ("e", "only the other", Unit::None),
-            ("f", "accepted", Unit::Share),
-            ("g", "weighted", Unit::Share),
-            ("h", "of it unknown", Unit::None),
+            Column::new("a", "curve", Unit::None),
+            Column::new("b", "criterion", Unit::None),
+            Column::new("c", "cache delay", Unit::None),
+            Column::new("d", "sets only it accepts", Unit::None),
+            Column::new("e", "only the other", Unit::None),
+            Column::new("f", "accepted", Unit::Share),
+            Column::new("g", "weighted", Unit::Share),
+            Column::new("h", "of it unknown", Unit::None),
         ];
-        let mut table = Table::new("t", "Table", &columns);
+        let mut table = Table::new("t", "Table", columns);
         let mut row = vec!["no overheads, one CPU less".into(), "hard".into()];
         row.extend([1_u64, 1_600, 1_600].map(super::Value::from));
         row.extend([1.0, 0.5].map(super::Value::from));
@@ -335,11 +402,11 @@ mod tests {
     #[test]
     fn words_are_whole_before_what_stands_over_numbers_is() {
         let columns = [
-            ("a", "what stands over a short number", Unit::None),
-            ("b", "words", Unit::None),
-            ("c", "more words", Unit::None),
+            Column::new("a", "what stands over a short number", Unit::None),
+            Column::new("b", "words", Unit::None),
+            Column::new("c", "more words", Unit::None),
         ];
-        let mut table = Table::new("t", "Table", &columns);
+        let mut table = Table::new("t", "Table", columns);
         let words = ["some words that are long", "others that are as long"];
         table.push(vec![1_u64.into(), words[0].into(), words[1].into()]);
         let text = table.text();
@@ -349,8 +416,8 @@ mod tests {
 
     #[test]
     fn a_number_is_not_broken_while_words_can_be() {
-        let columns = [("a", "words", Unit::None), ("b", "time", Unit::Ns)];
-        let mut table = Table::new("t", "Table", &columns);
+        let columns = [Column::new("a", "words", Unit::None), Column::new("b", "time", Unit::Ns)];
+        let mut table = Table::new("t", "Table", columns);
         table.push(vec!["word ".repeat(30).into(), 1_234_567u64.into()]);
         let text = table.text();
         assert!(text.contains("1.235 ms") && text.lines().count() > 2, "{text}");

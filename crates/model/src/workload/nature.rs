@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::{Group, GroupId, Template};
 use crate::report::Unit;
-use crate::{Annex, History, Span, Table, Time, Value};
+use crate::{Annex, Column, History, Span, Table, Time, Value};
 
 /// The deepest nesting that is accepted.
 const DEPTH: usize = 32;
@@ -113,8 +113,8 @@ impl Natures {
             tables.push(self.synchrony_table());
         }
         if self.ipi > Span::ZERO {
-            let columns = [("ipi_ns", "IPI", Unit::Ns)];
-            let mut table = Table::new("costs", "What no task's CPU time holds", &columns);
+            let columns = [Column::new("ipi_ns", "IPI", Unit::Ns)];
+            let mut table = Table::new("costs", "What no task's CPU time holds", columns);
             table.push(vec![self.ipi.into()]);
             tables.push(table);
         }
@@ -123,12 +123,12 @@ impl Natures {
 
     fn group_table(&self) -> Table {
         let columns = [
-            ("name", "name", Unit::None),
-            ("parent", "in", Unit::None),
-            ("session", "session", Unit::None),
-            ("shares", "shares", Unit::None),
+            Column::new("name", "name", Unit::None),
+            Column::new("parent", "in", Unit::None),
+            Column::new("session", "session", Unit::None),
+            Column::new("shares", "shares", Unit::None),
         ];
-        let mut table = Table::new("groups", "Sessions and cgroups", &columns);
+        let mut table = Table::new("groups", "Sessions and cgroups", columns);
         for group in &self.groups {
             let parent = group.parent.map(|parent| parent.0);
             let name = group.name.as_str();
@@ -139,14 +139,14 @@ impl Natures {
 
     fn task_table(&self) -> Table {
         let columns = [
-            ("tid", "tid", Unit::None),
-            ("group", "group", Unit::None),
-            ("kthread", "kernel thread", Unit::None),
-            ("awaited", "waited for", Unit::None),
-            ("priority", "priority", Unit::None),
-            ("job", "job", Unit::None),
+            Column::new("tid", "tid", Unit::None),
+            Column::new("group", "group", Unit::None),
+            Column::new("kthread", "kernel thread", Unit::None),
+            Column::new("awaited", "waited for", Unit::None),
+            Column::new("priority", "priority", Unit::None),
+            Column::new("job", "job", Unit::None),
         ];
-        let mut table = Table::new("tasks", "What tasks are", &columns);
+        let mut table = Table::new("tasks", "What tasks are", columns);
         for (&tid, nature) in &self.tasks {
             table.push(vec![
                 tid.into(),
@@ -162,11 +162,11 @@ impl Natures {
 
     fn synchrony_table(&self) -> Table {
         let columns = [
-            ("at_ns", "from", Unit::At),
-            ("tid", "tid", Unit::None),
-            ("sync", "its wakers are about to sleep", Unit::None),
+            Column::new("at_ns", "from", Unit::At),
+            Column::new("tid", "tid", Unit::None),
+            Column::new("sync", "its wakers are about to sleep", Unit::None),
         ];
-        let mut table = Table::new("synchrony", "Whose wakers are about to sleep", &columns);
+        let mut table = Table::new("synchrony", "Whose wakers are about to sleep", columns);
         for it in &self.synchrony {
             table.push(vec![it.at.into(), it.tid.into(), it.sync.into()]);
         }

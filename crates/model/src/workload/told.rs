@@ -11,7 +11,7 @@ use super::{
     Random, Step, Template, TemplateId, Variate, Waiting,
 };
 use crate::report::Unit;
-use crate::{Annex, CpuSet, History, Span, Table, Time, Value, Workload};
+use crate::{Annex, Column, CpuSet, History, Span, Table, Time, Value, Workload};
 
 /// The most steps that are written: a workload that was itself extracted from a History has one
 /// step for each wakeup, and adds nothing to its events.
@@ -55,11 +55,11 @@ impl Programs {
         }
         let mut all = vec![steps_table(workload), shared_table(workload)];
         let columns = [
-            ("tid", "tid", Unit::None),
-            ("template", "template", Unit::None),
-            ("launched_ns", "launched", Unit::At),
+            Column::new("tid", "tid", Unit::None),
+            Column::new("template", "template", Unit::None),
+            Column::new("launched_ns", "launched", Unit::At),
         ];
-        let mut table = Table::new("program_of", "Which program each task runs", &columns);
+        let mut table = Table::new("program_of", "Which program each task runs", columns);
         let mut launches = workload.launches.iter();
         for &(tid, template, forked) in kinds {
             let launch = if forked { None } else { launches.next() };
@@ -68,7 +68,7 @@ impl Programs {
         }
         all.push(table);
         let mut table =
-            Table::new("draws", "What tasks draw from", &[("seed", "seed", Unit::None)]);
+            Table::new("draws", "What tasks draw from", [Column::new("seed", "seed", Unit::None)]);
         table.push(vec![seed.to_string().into()]);
         all.push(table);
         all.into_iter().map(|table| Annex { table }).collect()
@@ -116,15 +116,15 @@ impl Programs {
 
 fn steps_table(workload: &Workload) -> Table {
     let columns = [
-        ("template", "template", Unit::None),
-        ("step", "step", Unit::None),
-        ("of", "of", Unit::None),
-        ("variate", "time", Unit::None),
-        ("a", "first", Unit::None),
-        ("b", "second", Unit::None),
-        ("cpus", "CPUs", Unit::None),
+        Column::new("template", "template", Unit::None),
+        Column::new("step", "step", Unit::None),
+        Column::new("of", "of", Unit::None),
+        Column::new("variate", "time", Unit::None),
+        Column::new("a", "first", Unit::None),
+        Column::new("b", "second", Unit::None),
+        Column::new("cpus", "CPUs", Unit::None),
     ];
-    let mut table = Table::new("programs", "Programs of tasks", &columns);
+    let mut table = Table::new("programs", "Programs of tasks", columns);
     for (n, template) in workload.templates.iter().enumerate() {
         let cpus = template.affinity.as_ref().map(CpuSet::to_string);
         let (none, at) = (Value::Unknown, Value::from(n as u32));
@@ -244,14 +244,14 @@ fn variate_of(row: &[Option<&Value>]) -> Option<Variate> {
 
 fn shared_table(workload: &Workload) -> Table {
     let columns = [
-        ("what", "what", Unit::None),
-        ("size", "size", Unit::None),
-        ("tokens", "tokens", Unit::None),
-        ("waiting", "waiting", Unit::None),
-        ("span_ns", "spins for", Unit::Ns),
-        ("cpus", "CPUs", Unit::None),
+        Column::new("what", "what", Unit::None),
+        Column::new("size", "size", Unit::None),
+        Column::new("tokens", "tokens", Unit::None),
+        Column::new("waiting", "waiting", Unit::None),
+        Column::new("span_ns", "spins for", Unit::Ns),
+        Column::new("cpus", "CPUs", Unit::None),
     ];
-    let mut table = Table::new("shared", "What tasks share", &columns);
+    let mut table = Table::new("shared", "What tasks share", columns);
     let mut row = |what: &str, size: Option<u32>, tokens: u32, waiting: Waiting| {
         let (word, span) = match waiting {
             Waiting::Block => ("block", None),

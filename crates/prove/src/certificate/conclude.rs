@@ -1,7 +1,7 @@
 //! What follows from a certificate once its queries were run again, as a Report.
 
 use wastenot_model::report::Unit;
-use wastenot_model::{Report, Table, Value};
+use wastenot_model::{Column, Report, Table, Value};
 
 use super::{Again, Rechecked, Standing};
 use crate::Error;
@@ -97,11 +97,11 @@ fn stands(shown: Option<bool>, outcome: Option<&Outcome>) -> (String, Conclusion
 
 fn claims_of(about: &str, standings: &[Stands<'_>]) -> Table {
     let columns = [
-        ("policy", "policy", Unit::None),
-        ("claim", "claim", Unit::None),
-        ("standing", "standing", Unit::None),
+        Column::new("policy", "policy", Unit::None),
+        Column::new("claim", "claim", Unit::None),
+        Column::new("standing", "standing", Unit::None),
     ];
-    let mut table = Table::new("claims", &format!("Claims of {about}"), &columns);
+    let mut table = Table::new("claims", &format!("Claims of {about}"), columns);
     table.shown = usize::MAX;
     for Stands { of, words, .. } in standings {
         table.push(vec![
@@ -115,16 +115,16 @@ fn claims_of(about: &str, standings: &[Stands<'_>]) -> Table {
 
 fn queries(all: &[Rechecked]) -> Table {
     let columns = [
-        ("policy", "policy", Unit::None),
-        ("claim", "claim", Unit::None),
-        ("obligation", "", Unit::None),
-        ("file", "file", Unit::None),
-        ("solver", "solver", Unit::None),
-        ("expected", "expected", Unit::None),
-        ("answer", "answer", Unit::None),
-        ("time_ns", "time", Unit::Ns),
+        Column::new("policy", "policy", Unit::None),
+        Column::new("claim", "claim", Unit::None),
+        Column::for_programs("obligation", Unit::None),
+        Column::new("file", "file", Unit::None),
+        Column::new("solver", "solver", Unit::None),
+        Column::new("expected", "expected", Unit::None),
+        Column::new("answer", "answer", Unit::None),
+        Column::new("time_ns", "time", Unit::Ns),
     ];
-    let mut table = Table::new("obligations", "Obligations", &columns);
+    let mut table = Table::new("obligations", "Obligations", columns);
     table.shown = usize::MAX;
     for one in all {
         table.push(vec![

@@ -2,7 +2,7 @@
 //! (docs/reference/counterexample.md).
 
 use wastenot_model::report::Unit;
-use wastenot_model::{CpuId, CpuSet, History, Table, Time, Value};
+use wastenot_model::{Column, CpuId, CpuSet, History, Table, Time, Value};
 
 use crate::Error;
 use crate::explore::Bounds;
@@ -187,7 +187,7 @@ impl Tables {
 
 /// The table of steps, still empty.
 pub(crate) fn steps() -> Table {
-    let mut columns = vec![("time_ns", "time", Unit::At)];
+    let mut columns = vec![Column::new("time_ns", "time", Unit::At)];
     let others = [
         "cpu",
         "task",
@@ -205,8 +205,8 @@ pub(crate) fn steps() -> Table {
         "before",
         "after",
     ];
-    columns.extend(others.map(|name| (name, name, Unit::None)));
-    Table::new(STEPS, "Steps", &columns)
+    columns.extend(others.map(|name| Column::new(name, name, Unit::None)));
+    Table::new(STEPS, "Steps", columns)
 }
 
 /// Adds a step that happens at `time`.
@@ -262,8 +262,8 @@ pub(crate) const AT_FIRST: &str = "at-first";
 pub(crate) const SO: &str = "so";
 
 fn table(name: &str, label: &str, columns: &[&str]) -> Table {
-    let columns: Vec<_> = columns.iter().map(|name| (*name, *name, Unit::None)).collect();
-    Table::new(name, label, &columns)
+    let columns: Vec<_> = columns.iter().map(|name| Column::new(name, name, Unit::None)).collect();
+    Table::new(name, label, columns)
 }
 
 fn cpus(cpus: &CpuSet) -> Value {
@@ -312,7 +312,7 @@ struct Cells<'h> {
 
 impl Cells<'_> {
     fn get(&self, column: &'static str) -> Result<&Value, Error> {
-        let at = self.of.table.columns.iter().position(|it| it.name == column);
+        let at = self.of.table.columns.iter().position(|it| it.key == column);
         let cell = at.and_then(|at| self.cells.get(at));
         cell.ok_or_else(|| self.bad(column, "is missing"))
     }

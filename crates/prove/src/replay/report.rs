@@ -1,7 +1,7 @@
 //! What came of forcing a counterexample, as a Report.
 
 use wastenot_model::report::Unit;
-use wastenot_model::{Report, Table, Value};
+use wastenot_model::{Column, Report, Table, Value};
 
 use super::Replay;
 
@@ -50,11 +50,11 @@ fn verdict(replay: &Replay) -> String {
 
 fn steps(replay: &Replay) -> Table {
     let columns = [
-        ("step", "step", Unit::None),
-        ("now", "now", Unit::None),
-        ("what", "as recorded", Unit::None),
+        Column::new("step", "step", Unit::None),
+        Column::new("now", "now", Unit::None),
+        Column::new("what", "as recorded", Unit::None),
     ];
-    let mut table = Table::new("recorded", "Steps", &columns);
+    let mut table = Table::new("recorded", "Steps", columns);
     table.shown = usize::MAX;
     for words in &replay.at_first {
         table.push(vec!["at first".into(), "".into(), words.clone().into()]);
@@ -74,8 +74,8 @@ fn steps(replay: &Replay) -> Table {
 }
 
 fn otherwise(replay: &Replay) -> Table {
-    let columns = [("what", "what happens", Unit::None)];
-    let mut table = Table::new("otherwise", "Instead", &columns);
+    let columns = [Column::new("what", "what happens", Unit::None)];
+    let mut table = Table::new("otherwise", "Instead", columns);
     table.shown = usize::MAX;
     for words in &replay.otherwise {
         table.push(vec![words.clone().into()]);

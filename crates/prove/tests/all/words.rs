@@ -110,7 +110,7 @@ fn told(policy: &Policy, options: &Options) -> Report {
 
 fn cell(report: &Report, table: &str, row: usize, column: &str) -> Value {
     let table = report.tables.iter().find(|it| it.name == table).expect("the table");
-    let at = table.columns.iter().position(|it| it.name == column).expect("the column");
+    let at = table.columns.iter().position(|it| it.key == column).expect("the column");
     table.rows[row][at].clone()
 }
 

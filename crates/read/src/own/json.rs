@@ -45,10 +45,15 @@ pub(super) fn loss_from_json(text: &str) -> Option<Loss> {
 /// A table's declaration, without its rows.
 pub(super) fn table_to_json(table: &Table) -> String {
     let unit = |unit: Unit| UNITS.iter().find(|(known, _)| *known == unit).map(|(_, name)| *name);
-    let column = |column: &Column| json!([column.name, column.label, unit(column.unit)]);
+    // Which of the two names is missing is the audience.
+    let column = |column: &Column| {
+        let key = if column.audience.has_programs() { &column.key } else { "" };
+        let title = if column.audience.has_people() { &column.title } else { "" };
+        json!([key, title, unit(column.unit)])
+    };
     json!({
         "name": table.name,
-        "label": table.label,
+        "label": table.title,
         "shown": table.shown,
         "columns": table.columns.iter().map(column).collect::<Vec<_>>(),
     })
@@ -60,11 +65,14 @@ pub(super) fn table_from_json(text: &str) -> Option<Table> {
     let column = |column: &Json| {
         let unit = UNITS.iter().find(|(_, name)| column[2].as_str() == Some(name));
         let unit = unit.map_or(Unit::None, |(unit, _)| *unit);
-        Some(Column::new(column[0].as_str()?, column[1].as_str()?, unit))
+        Some(match (column[0].as_str()?, column[1].as_str()?) {
+            ("", title) => Column::for_people(title, unit),
+            (key, "") => Column::for_programs(key, unit),
+            (key, title) => Column::new(key, title, unit),
+        })
     };
     let columns = json["columns"].as_array()?.iter().map(column).collect::<Option<Vec<_>>>()?;
-    let mut table = Table::new(json["name"].as_str()?, json["label"].as_str()?, &[]);
-    table.columns = columns;
+    let mut table = Table::new(json["name"].as_str()?, json["label"].as_str()?, columns);
     table.shown = json["shown"].as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(10);
     Some(table)
 }

@@ -247,13 +247,14 @@ fn past(task: TaskId) -> Past {
 }
 
 fn table() -> Table {
-    let mut table = Table::new("decisions", "Decisions", &[]);
     let units = [Unit::None, Unit::Ns, Unit::At, Unit::Share];
-    table.columns = units.into_iter().map(|unit| Column::new("a", "A", unit)).collect();
-    table.push(vec![Value::Unknown, Value::Int(i64::MIN), Value::Bool(true), Value::Num(0.1)]);
+    let columns = units.map(|unit| Column::new("a", "A", unit));
+    let mut table = Table::new("decisions", "Decisions", columns);
+    // Files hold whatever another program put there.
+    table.rows.push(vec![Value::Unknown, Value::Int(i64::MIN), Value::Bool(true), Value::Num(0.1)]);
     let list = Value::List(vec![Value::Text("x".into()), Value::Num(-0.0)]);
     let map = Value::Map(vec![("k".into(), Value::Int(-1)), ("num".into(), Value::Unknown)]);
-    table.push(vec![list, map, Value::Num(1e300), Value::Text(String::new())]);
+    table.rows.push(vec![list, map, Value::Num(1e300), Value::Text(String::new())]);
     table
 }
 

@@ -2,7 +2,7 @@
 
 use wastenot_model::machine::Spin;
 use wastenot_model::report::{Unit, number};
-use wastenot_model::{Report, Table};
+use wastenot_model::{Column, Report, Table};
 use wastenot_scenario::measured::By;
 
 use super::question::{Calibrated, FETCHES};
@@ -75,14 +75,14 @@ impl Calibrated {
 
     fn fitting(&self) -> Table {
         let columns = [
-            ("fetches", "fetches", Unit::None),
-            ("lines_from", "lines from", Unit::None),
-            ("lines_to", "to", Unit::None),
-            ("lines", "nearest", Unit::None),
-            ("work_ns", "work", Unit::Ns),
-            ("off", "off by", Unit::Share),
+            Column::new("fetches", "fetches", Unit::None),
+            Column::new("lines_from", "lines from", Unit::None),
+            Column::new("lines_to", "to", Unit::None),
+            Column::new("lines", "nearest", Unit::None),
+            Column::new("work_ns", "work", Unit::Ns),
+            Column::new("off", "off by", Unit::Share),
         ];
-        let mut table = Table::new("pairs_by_fetches", "Pairs that fit", &columns);
+        let mut table = Table::new("pairs_by_fetches", "Pairs that fit", columns);
         table.shown = usize::MAX;
         for (pair, range) in &self.pairs {
             let Some(range) = range else { continue };
@@ -101,15 +101,15 @@ impl Calibrated {
     /// Of the nearest pair.
     fn residuals(&self) -> Table {
         let columns = [
-            ("cpus", "CPUs", Unit::None),
-            ("sockets", "sockets", Unit::None),
-            ("spin", "lock", Unit::None),
-            ("of", "", Unit::None),
-            ("measured_ns", "figure", Unit::Ns),
-            ("simulated_ns", "simulated", Unit::Ns),
-            ("residual", "residual", Unit::Share),
+            Column::new("cpus", "CPUs", Unit::None),
+            Column::new("sockets", "sockets", Unit::None),
+            Column::new("spin", "lock", Unit::None),
+            Column::for_programs("of", Unit::None),
+            Column::new("measured_ns", "figure", Unit::Ns),
+            Column::new("simulated_ns", "simulated", Unit::Ns),
+            Column::new("residual", "residual", Unit::Share),
         ];
-        let mut table = Table::new("residuals", "Figures, and the nearest pair's", &columns);
+        let mut table = Table::new("residuals", "Figures, and the nearest pair's", columns);
         table.shown = usize::MAX;
         let nearest = self.nearest();
         let simulated = nearest.simulated_ns.iter().zip(&nearest.residuals);

@@ -1,7 +1,7 @@
 //! What people see of a sweep: two short tables for each number of CPUs and each criterion.
 
 use wastenot_model::report::Unit;
-use wastenot_model::{Table, Value};
+use wastenot_model::{Column, Table, Value};
 
 /// What programs get of each curve.
 pub(super) const CURVES: [&str; 11] = [
@@ -76,11 +76,9 @@ fn parts(curves: &Table) -> Vec<(Value, Value)> {
     parts
 }
 
-/// A table for people, of columns with their labels. Of numbers that are in words already a column
-/// is one of shares: its cells stand where numbers do, and say what they are.
-fn table(title: &str, columns: &[(&str, Unit)]) -> Table {
-    let columns: Vec<_> = columns.iter().map(|(label, unit)| ("", *label, *unit)).collect();
-    let mut table = Table::new("", title, &columns);
+/// A table for people.
+fn table(title: &str, columns: Vec<Column>) -> Table {
+    let mut table = Table::new("", title, columns);
     table.shown = usize::MAX;
     table
 }
@@ -88,16 +86,16 @@ fn table(title: &str, columns: &[(&str, Unit)]) -> Table {
 fn accepted(title: &str, rows: &[Vec<Value>]) -> Table {
     let is_cut = rows.iter().any(|row| row[9] != Value::from(0));
     let mut columns = vec![
-        ("curve", Unit::None),
-        ("cache delay", Unit::Share),
-        ("accepted", Unit::Share),
-        ("interval, 95 %", Unit::Share),
-        ("weighted", Unit::Share),
+        Column::for_people("curve", Unit::None),
+        Column::for_people("cache delay", Unit::Words),
+        Column::for_people("accepted", Unit::Words),
+        Column::for_people("interval, 95 %", Unit::Words),
+        Column::for_people("weighted", Unit::Words),
     ];
     if is_cut {
-        columns.push(("unknown", Unit::None));
+        columns.push(Column::for_people("unknown", Unit::None));
     }
-    let mut table = table(title, &columns);
+    let mut table = table(title, columns);
     for row in rows {
         // Without overheads there is no cache delay.
         let counts = matches!(&row[GUARANTEE], Value::Text(it) if it.starts_with("none"));
@@ -126,25 +124,25 @@ fn per_cent(share: &Value) -> String {
 fn factor(delay: &Value) -> Value {
     match delay {
         Value::Num(factor) => factor.to_string().into(),
-        other => other.clone(),
+        other => other.show(Unit::None).into(),
     }
 }
 
 fn above(title: &str, rows: &[Vec<Value>]) -> Table {
     let is_cut = rows.iter().any(|row| row[8] != Value::from(0));
     let mut columns = vec![
-        ("curve", Unit::None),
-        ("cache delay", Unit::Share),
-        ("is", Unit::None),
-        ("beside", Unit::None),
-        ("only it accepts", Unit::None),
-        ("only the other", Unit::None),
-        ("p", Unit::Share),
+        Column::for_people("curve", Unit::None),
+        Column::for_people("cache delay", Unit::Words),
+        Column::for_people("is", Unit::None),
+        Column::for_people("beside", Unit::None),
+        Column::for_people("only it accepts", Unit::None),
+        Column::for_people("only the other", Unit::None),
+        Column::for_people("p", Unit::Words),
     ];
     if is_cut {
-        columns.insert(6, ("unknown", Unit::None));
+        columns.insert(6, Column::for_people("unknown", Unit::None));
     }
-    let mut table = table(title, &columns);
+    let mut table = table(title, columns);
     for row in rows {
         let p = match row[9] {
             Value::Num(p) if p < 0.001 => "< 0.001".into(),

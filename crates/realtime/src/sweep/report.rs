@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use wastenot_bounds::verdict::Reason;
 use wastenot_model::report::Unit;
-use wastenot_model::{Report, Table, Value};
+use wastenot_model::{Column, Report, Table, Value};
 use wastenot_scenario::sweep::Curve;
 
 use super::beside::Beside;
@@ -177,8 +177,9 @@ impl Swept<'_> {
 
 /// A table that is not shown to people.
 fn programs(name: &str, columns: &[&str]) -> Table {
-    let columns: Vec<_> = columns.iter().map(|column| (*column, "", Unit::None)).collect();
-    Table::new(name, "", &columns)
+    let columns: Vec<_> =
+        columns.iter().map(|column| Column::for_programs(column, Unit::None)).collect();
+    Table::new(name, "", columns)
 }
 
 fn named(cpus: u32, curve: &Curve, name: String) -> Vec<Value> {

@@ -1,4 +1,4 @@
-use wastenot_model::{Carries, Machine};
+use wastenot_model::{Carries, Column, Machine, Table};
 
 use super::*;
 
@@ -139,8 +139,9 @@ fn memory_is_taken_as_events_come_and_no_more_than_was_allowed() {
 #[test]
 fn of_what_was_stolen_only_what_is_kept_is_told() {
     let mut flight = flight(Span(10));
-    let columns = [("time_ns", "until", Unit::At), ("steal_ns", "stolen", Unit::Ns)];
-    let mut table = wastenot_model::Table::new("steal", "", &columns);
+    let columns =
+        [Column::new("time_ns", "until", Unit::At), Column::new("steal_ns", "stolen", Unit::Ns)];
+    let mut table = Table::new("steal", "", columns);
     (0..100u64).for_each(|time| table.push(vec![time.into(), 1u64.into()]));
     flight.annex(Annex { table });
     flight.end(Time(100));

@@ -49,7 +49,7 @@ struct Steps {
 
 impl Steps {
     fn of(table: &Table) -> Option<Steps> {
-        let at = |name| table.columns.iter().position(|column| column.name == name);
+        let at = |name| table.columns.iter().position(|column| column.key == name);
         Some(Steps {
             time: at("time_ns")?,
             cpu: at("cpu")?,
@@ -160,12 +160,12 @@ impl Charge {
 mod tests {
     use super::*;
     use wastenot_model::report::Unit;
-    use wastenot_model::{Annex, Builder, Head, Machine, Sink};
+    use wastenot_model::{Annex, Builder, Column, Head, Machine, Sink};
 
     fn charged(steps: &[(u32, &'static str, Option<u32>, &str)]) -> Attempts {
-        let columns =
-            ["time_ns", "cpu", "what", "task", "considered"].map(|name| (name, "", Unit::None));
-        let mut table = Table::new("decisions", "Decisions", &columns);
+        let columns = ["time_ns", "cpu", "what", "task", "considered"]
+            .map(|name| Column::for_programs(name, Unit::None));
+        let mut table = Table::new("decisions", "Decisions", columns);
         for (time, &(cpu, what, task, considered)) in steps.iter().enumerate() {
             let task = task.map(Value::from).into();
             let time = Value::from(time as u32);

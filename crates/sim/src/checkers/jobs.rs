@@ -161,8 +161,8 @@ mod tests {
     use super::*;
     use wastenot_model::report::Unit;
     use wastenot_model::{
-        Annex, Builder, By, Carries, CpuMode, Entry, Event, Head, How, Left, Machine, Prio, Sink,
-        Start, Table, Task, Window,
+        Annex, Builder, By, Carries, Column, CpuMode, Entry, Event, Head, How, Left, Machine, Prio,
+        Sink, Start, Table, Task, Window,
     };
 
     const CPU: CpuId = CpuId(0);
@@ -199,9 +199,9 @@ mod tests {
             sink.push_told(Entry { time: Time(time), cpu: CPU, by: By::UNKNOWN, event });
         }
         sink.head().window = Window { from: Time(0), to: Time(20) };
-        let columns =
-            ["task", "released_ns", "deadline_ns", "done_ns"].map(|name| (name, "", Unit::None));
-        let mut table = Table::new("jobs", "Jobs", &columns);
+        let columns = ["task", "released_ns", "deadline_ns", "done_ns"]
+            .map(|name| Column::for_programs(name, Unit::None));
+        let mut table = Table::new("jobs", "Jobs", columns);
         let [a, b] = deadlines;
         table.push(vec![0u32.into(), 0u32.into(), a.into(), 5u32.into()]);
         table.push(vec![1u32.into(), released.into(), b.into(), 9u32.into()]);

@@ -4,7 +4,7 @@ use wastenot_model::machine::{Costs, Profile};
 use wastenot_model::report::Unit;
 use wastenot_model::sporadic::TaskSet;
 use wastenot_model::workload::{Program, Step, Template, Variate};
-use wastenot_model::{Annex, CpuId, History, Machine, Span, Table, Value, Workload};
+use wastenot_model::{Annex, Column, CpuId, History, Machine, Span, Table, Value, Workload};
 
 use super::core::{Order, Rule};
 use super::gsn::GsnEdf;
@@ -221,12 +221,12 @@ fn fitting(machine: &Machine, workload: &Workload, real: &Real) -> Result<Sporad
 /// The jobs as a table; among the incomplete jobs the first of each task.
 fn annex(done: &[Done], pending: &[Pending]) -> Annex {
     let columns = [
-        ("task", "task", Unit::None),
-        ("released_ns", "released", Unit::At),
-        ("deadline_ns", "deadline", Unit::At),
-        ("done_ns", "complete", Unit::At),
+        Column::new("task", "task", Unit::None),
+        Column::new("released_ns", "released", Unit::At),
+        Column::new("deadline_ns", "deadline", Unit::At),
+        Column::new("done_ns", "complete", Unit::At),
     ];
-    let mut table = Table::new("jobs", "Jobs", &columns);
+    let mut table = Table::new("jobs", "Jobs", columns);
     let mut row = |task: u32, released_us: u64, deadline_us: u64, done_us: Option<u64>| {
         let ns = |us: u64| Value::from(us * 1_000);
         table.push(vec![task.into(), ns(released_us), ns(deadline_us), done_us.map(ns).into()]);

@@ -2,7 +2,7 @@
 
 use wastenot_model::report::Unit;
 use wastenot_model::workload::{Nature, Natures, Programs, Synchrony};
-use wastenot_model::{Annex, Sink, Table, TaskId, Value};
+use wastenot_model::{Annex, Column, Sink, Table, TaskId, Value};
 
 use super::Engine;
 use super::life::Life;
@@ -47,12 +47,12 @@ impl<M: Mechanism> Engine<'_, M> {
         }
         if !self.marks.is_empty() {
             let columns = [
-                ("time_ns", "time", Unit::At),
-                ("task", "task", Unit::None),
-                ("mark", "mark", Unit::None),
-                ("late_ns", "late", Unit::Ns),
+                Column::new("time_ns", "time", Unit::At),
+                Column::new("task", "task", Unit::None),
+                Column::new("mark", "mark", Unit::None),
+                Column::new("late_ns", "late", Unit::Ns),
             ];
-            let mut table = Table::new("marks", "Moments that programs marked", &columns);
+            let mut table = Table::new("marks", "Moments that programs marked", columns);
             for mark in &self.marks {
                 let name = self.workload.marks[mark.mark.index()].as_str();
                 let task = mark.task.ordinal() as u32;
@@ -65,14 +65,14 @@ impl<M: Mechanism> Engine<'_, M> {
         }
         if !self.kernel.notes.is_empty() {
             let columns = [
-                ("time_ns", "time", Unit::At),
-                ("cpu", "CPU", Unit::None),
-                ("what", "decision", Unit::None),
-                ("task", "task", Unit::None),
-                ("considered", "CPUs considered", Unit::None),
-                ("outcome", "outcome", Unit::None),
+                Column::new("time_ns", "time", Unit::At),
+                Column::new("cpu", "CPU", Unit::None),
+                Column::new("what", "decision", Unit::None),
+                Column::new("task", "task", Unit::None),
+                Column::new("considered", "CPUs considered", Unit::None),
+                Column::new("outcome", "outcome", Unit::None),
             ];
-            let mut table = Table::new("decisions", "Decisions", &columns);
+            let mut table = Table::new("decisions", "Decisions", columns);
             for (time, note) in &self.kernel.notes {
                 table.push(vec![
                     (*time).into(),

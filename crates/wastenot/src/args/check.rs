@@ -14,6 +14,7 @@ use super::when::WindowArgs;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Waste is the time that CPUs were idle while tasks that could run there waited.
+Prints what matters most, on one screen; --text prints all of it.
 
 Exit codes: 0 success; 1 over --budget; 2 failure; 3 unknown from this trace.
 
@@ -84,7 +85,7 @@ pub(crate) struct Face {
     /// Print one JSON object (names: docs/reference)
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print plain text of 72 columns (default)
+    /// Print the whole report as plain text of 72 columns
     #[arg(long, conflicts_with = "json")]
     pub(crate) text: bool,
 }

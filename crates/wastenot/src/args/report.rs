@@ -11,7 +11,8 @@ use super::when::WindowArgs;
 /// Write findings and pictures of a trace to one HTML file
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The file is self-contained: it opens from disk and can be mailed.
+The first screen has the verdict, five figures and the worst moment; the rest
+folds away. The file is self-contained: it opens from disk and can be mailed.
 
 Examples:
   wastenot report trace.dat

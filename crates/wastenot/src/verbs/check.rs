@@ -3,7 +3,7 @@
 use wastenot_check::waste::Figures;
 use wastenot_model::{Report, Unit, Value};
 
-use super::select;
+use super::{picture, select};
 use crate::args::check::{Budget, Check, Face};
 use crate::fail::{Answer, Stop};
 use crate::{open, out, progress};
@@ -14,7 +14,9 @@ pub(crate) fn run(args: &Check) -> Result<Answer, Stop> {
     let window = args.window.of(&history)?;
     let options = select::options(&history, window, &args.select)?;
     let check = progress::during("checking", || wastenot_check::check(&history, &options));
-    print(&check.report(&history, &options), &args.face)?;
+    let mut report = check.report(&history, &options);
+    report.next = picture::next(&args.file, &history, &report);
+    print(&report, &args.face)?;
     Ok(match args.budget {
         None => Answer::Yes,
         Some(Budget::CpuTime(_)) if !history.head.clock.nanoseconds => {
@@ -32,12 +34,24 @@ pub(crate) fn run(args: &Check) -> Result<Answer, Stop> {
     })
 }
 
-/// Prints a report in the face that was asked for.
+/// Prints a report in the face that was asked for; where none was, what stands first if anything
+/// does.
 pub(crate) fn print(report: &Report, face: &Face) -> Result<(), Stop> {
-    match face.json {
-        true => out::print_json(report),
-        false => out::print(&report.text()),
+    match (face.json, face.text || report.proportions.is_empty()) {
+        (true, _) => out::print_json(report),
+        (false, true) => out::print(&report.text()),
+        (false, false) => out::print(&report.first_screen(&rest(report))),
     }
+}
+
+/// What the first screen leaves out.
+fn rest(report: &Report) -> String {
+    let tables = report.tables.iter().filter(|table| table.is_shown()).count();
+    format!(
+        "{} measures, {tables} tables, {} assumptions: add --text, or --json",
+        report.shown_measures().count(),
+        report.assumptions.len()
+    )
 }
 
 /// Whether a budget holds. Waste is a lower bound: above the budget is a sure no, and a sure yes

@@ -2,7 +2,7 @@
 
 use wastenot_model::machine::Profile;
 use wastenot_model::report::Unit;
-use wastenot_model::{Report, Table};
+use wastenot_model::{Column, Report, Table};
 use wastenot_rota::syntax::vocabulary::CLAIMS;
 use wastenot_scenario::{CATALOGUE, presets};
 use wastenot_sim::{REAL_TIME, SCHEDULERS, Values};
@@ -26,8 +26,11 @@ pub(crate) fn run(args: &List) -> Result<Answer, Stop> {
 /// A table that is shown whole. Of each column its name in JSON and its title; without a title it
 /// is in JSON only.
 fn table(name: &str, title: &str, columns: &[(&str, &str)]) -> Table {
-    let columns: Vec<_> = columns.iter().map(|&(name, title)| (name, title, Unit::None)).collect();
-    let mut table = Table::new(name, title, &columns);
+    let columns = columns.iter().map(|&(name, title)| match title {
+        "" => Column::for_programs(name, Unit::None),
+        title => Column::new(name, title, Unit::None),
+    });
+    let mut table = Table::new(name, title, columns.collect::<Vec<_>>());
     table.shown = usize::MAX;
     table
 }

@@ -1,9 +1,12 @@
 //! Pictures of a trace with what `check` found marked in them; `draw` and `report` share them.
 
+use std::path::Path;
+
 use wastenot_check::Options;
 use wastenot_draw::{Cores, Mark, MarkKind, Palette, Queues, Scene, View, Waiting};
-use wastenot_model::{CpuId, History, Silent, Window};
+use wastenot_model::{CpuId, CpuSet, History, Report, Silent, Span, Time, Window};
 
+use super::prove::quoted;
 use super::select;
 use crate::args::check::Select;
 use crate::args::draw::{self, Picture};
@@ -21,6 +24,8 @@ pub(crate) struct Look {
     pub(crate) color_by_command: bool,
     pub(crate) target: Option<String>,
     pub(crate) considered: Option<CpuId>,
+    /// These CPUs only.
+    pub(crate) cpus: Option<CpuSet>,
 }
 
 impl Look {
@@ -32,6 +37,7 @@ impl Look {
             socket_order: self.socket_order,
             palette: self.palette,
             silent: self.silent,
+            cpus: self.cpus.clone(),
         }
     }
 }
@@ -60,6 +66,25 @@ pub(crate) fn scene(picture: Picture, history: &History, look: &Look, marks: &[M
             wastenot_draw::queues(history, &Queues { view, marks, considered, ..Queues::default() })
         }
     }
+}
+
+/// A moment with half as much time before it and behind it, so that it is seen what it breaks.
+pub(crate) fn around(moment: Window, history: &History) -> Window {
+    let (all, margin) = (history.window(), Span(moment.span().0 / 2));
+    let from = Time(moment.from.0.saturating_sub(margin.0)).max(all.from);
+    Window { from, to: (moment.to + margin).min(all.to) }
+}
+
+/// The command that draws the worst moment of a report in the terminal.
+pub(crate) fn next(file: &Path, history: &History, report: &Report) -> Option<String> {
+    let Window { from, to } = around(report.worst.as_ref()?.window, history);
+    let file = quoted(file).filter(|file| file != "-")?;
+    let start = history.window().from;
+    // Tenths of a millisecond, outwards: short to type.
+    let tenth = Span::us(100).0;
+    let (first, last) = ((from - start).0 / tenth, (to - start).0.div_ceil(tenth));
+    let [from, to] = [first, last].map(|tenths| format!("{}.{}ms", tenths / 10, tenths % 10));
+    Some(format!("wastenot draw cores {file} --from {from} --to {to}"))
 }
 
 /// What `check` finds in a trace, to be marked in its pictures.

@@ -8,6 +8,7 @@ mod convert;
 mod curves;
 mod examples;
 mod failures;
+mod first_screen;
 mod formats;
 mod layers;
 mod licences;

@@ -139,7 +139,7 @@ fn nothing_that_a_file_holds_drives_a_terminal() {
 #[test]
 fn a_name_is_seen_as_it_is_in_text_and_is_the_same_in_json() {
     let desk = desk();
-    let (text, _) = said(&desk.bash("wastenot check odd.wn"));
+    let (text, _) = said(&desk.bash("wastenot check odd.wn --text"));
     assert!(text.contains(r"\x1b[2J\x1b]0;t\x07\x9b31m\u{202e}x\nNo"), "{text}");
     let json = desk.bash("wastenot check odd.wn --json").stdout;
     let json: Value = serde_json::from_slice(&json).expect("JSON");

@@ -2,7 +2,7 @@
 
 use wastenot_bounds::verdict::{Cluster, Partitioning, Reason, Verdict, utilization};
 use wastenot_model::sporadic::{Sporadic, TaskSet};
-use wastenot_model::{Report, Table, Unit, Value};
+use wastenot_model::{Column, Report, Table, Unit, Value};
 
 use super::json;
 use super::words::{self, cpus, plural};
@@ -113,14 +113,14 @@ fn figures(report: &mut Report, tasks: &TaskSet, asked: &Asked, outcome: &Outcom
 
 fn of_clusters(asked: &Asked, outcome: &Outcome) -> Table {
     let columns = [
-        ("cluster", asked.noun(), Unit::None),
-        ("task_count", "tasks", Unit::None),
-        ("utilization", "utilization", Unit::None),
-        ("utilization_with_overheads", "with overheads", Unit::None),
-        ("by", "accepted by", Unit::None),
+        Column::new("cluster", asked.noun(), Unit::None),
+        Column::new("task_count", "tasks", Unit::None),
+        Column::new("utilization", "utilization", Unit::None),
+        Column::new("utilization_with_overheads", "with overheads", Unit::None),
+        Column::new("by", "accepted by", Unit::None),
     ];
     let mut table =
-        Table::new("clusters", if asked.cpus == 1 { "CPUs" } else { "Clusters" }, &columns);
+        Table::new("clusters", if asked.cpus == 1 { "CPUs" } else { "Clusters" }, columns);
     for (n, cluster) in outcome.judged.clusters.iter().enumerate() {
         let of = |set: &TaskSet| Value::from((utilization(set) * 1e3).round() / 1e3);
         let charged = cluster.charged.as_ref().and_then(|charged| charged.as_ref().ok());
@@ -139,15 +139,15 @@ fn of_clusters(asked: &Asked, outcome: &Outcome) -> Table {
 
 fn of_tasks(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Table {
     let columns = [
-        ("task", "task", Unit::None),
-        ("wcet_us", "C", Unit::None),
-        ("period_us", "T", Unit::None),
-        ("deadline_us", "D", Unit::None),
-        ("wcet_us_with_overheads", "C+", Unit::None),
-        ("response_us_max", "response", Unit::None),
-        ("cluster", asked.noun(), Unit::None),
+        Column::new("task", "task", Unit::None),
+        Column::new("wcet_us", "C", Unit::None),
+        Column::new("period_us", "T", Unit::None),
+        Column::new("deadline_us", "D", Unit::None),
+        Column::new("wcet_us_with_overheads", "C+", Unit::None),
+        Column::new("response_us_max", "response", Unit::None),
+        Column::new("cluster", asked.noun(), Unit::None),
     ];
-    let mut table = Table::new("tasks", "Tasks, in us", &columns);
+    let mut table = Table::new("tasks", "Tasks, in us", columns);
     if tasks.len() > LISTED {
         return table;
     }

@@ -7,7 +7,7 @@ mod words;
 use wastenot_bounds::Answer;
 use wastenot_bounds::verdict::{Judgement, Test, Verdict, utilization};
 use wastenot_model::sporadic::TaskSet;
-use wastenot_model::{Report, Table, Unit, Value};
+use wastenot_model::{Column, Report, Table, Unit, Value};
 use wastenot_sim::edf::Missed;
 
 use self::words::{cpus, plural};
@@ -215,12 +215,13 @@ fn tests(asked: &Asked, outcome: &Outcome) -> Table {
         })
     };
     let plain = if asked.table.is_some() { "without overheads" } else { "result" };
-    let mut columns = vec![("", "test", Unit::None), ("", plain, Unit::None)];
+    let mut columns =
+        vec![Column::for_people("test", Unit::None), Column::for_people(plain, Unit::None)];
     if asked.table.is_some() {
-        columns.push(("", "with overheads", Unit::None));
+        columns.push(Column::for_people("with overheads", Unit::None));
     }
-    columns.push(("", "source", Unit::None));
-    let mut table = Table::new("", "Tests", &columns);
+    columns.push(Column::for_people("source", Unit::None));
+    let mut table = Table::new("", "Tests", columns);
     let tests = &asked.question.tests;
     for &test in tests {
         // On several CPUs it is shown only if it was named.
@@ -240,19 +241,19 @@ fn tests(asked: &Asked, outcome: &Outcome) -> Table {
 /// Each task, with what is known of it.
 fn of_tasks(tasks: &TaskSet, outcome: &Outcome) -> Table {
     let columns = [
-        ("task", "task", Unit::None),
-        ("wcet_us", "C", Unit::None),
-        ("period_us", "T", Unit::None),
-        ("deadline_us", "D", Unit::None),
-        ("wcet_us_with_overheads", "C+", Unit::None),
-        ("response_us_max", "response", Unit::None),
-        ("response_us_max_fp", "FP", Unit::None),
-        ("response_us_max_np", "NP-EDF", Unit::None),
-        ("tardiness_us_max", "tardiness", Unit::None),
-        ("tardiness_us_max_gfl", "(G-FL)", Unit::None),
-        ("partition_cpu", "P-EDF CPU", Unit::None),
+        Column::new("task", "task", Unit::None),
+        Column::new("wcet_us", "C", Unit::None),
+        Column::new("period_us", "T", Unit::None),
+        Column::new("deadline_us", "D", Unit::None),
+        Column::new("wcet_us_with_overheads", "C+", Unit::None),
+        Column::new("response_us_max", "response", Unit::None),
+        Column::new("response_us_max_fp", "FP", Unit::None),
+        Column::new("response_us_max_np", "NP-EDF", Unit::None),
+        Column::new("tardiness_us_max", "tardiness", Unit::None),
+        Column::new("tardiness_us_max_gfl", "(G-FL)", Unit::None),
+        Column::new("partition_cpu", "P-EDF CPU", Unit::None),
     ];
-    let mut table = Table::new("tasks", "Tasks, in us", &columns);
+    let mut table = Table::new("tasks", "Tasks, in us", columns);
     if tasks.len() > LISTED {
         return table;
     }
@@ -279,8 +280,9 @@ fn of_tasks(tasks: &TaskSet, outcome: &Outcome) -> Table {
     table.hide_unknown();
     // People need no bound on tardiness where no job is late.
     let in_time = outcome.judged.verdict.is_schedulable();
-    let late = table.columns.iter_mut().filter(|column| column.name.starts_with("tardiness"));
-    late.filter(|_| in_time).for_each(|column| column.label.clear());
+    for column in table.columns.iter_mut().filter(|column| column.key.starts_with("tardiness")) {
+        *column = column.clone().shown_if(!in_time);
+    }
     table
 }
 

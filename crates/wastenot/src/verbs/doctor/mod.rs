@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use recipe::Recipe;
 use wastenot_host::{Check, Host, State};
-use wastenot_model::{Report, Table, Unit, Value};
+use wastenot_model::{Column, Report, Table, Unit, Value};
 use wastenot_prove::solver::{Kind, Places};
 use wastenot_record::Error;
 
@@ -72,8 +72,8 @@ fn report(host: &Host, checks: &[Check], recipes: &[Recipe]) -> Report {
     report.measure("machine.kernel", "Kernel", host.kernel(), Unit::None);
     report.measure("machine.cpus", "CPUs online", host.cpus().map(|cpus| cpus.len()), Unit::None);
     report.measure("machine.root", "Run as root", host.root, Unit::None);
-    let columns = ["name", "state", "seen", "fix"].map(|name| (name, name, Unit::None));
-    let mut table = Table::new("checks", "Checks", &columns);
+    let columns = ["name", "state", "seen", "fix"].map(|name| Column::new(name, name, Unit::None));
+    let mut table = Table::new("checks", "Checks", columns);
     for check in checks {
         let row = [check.name.into(), check.state.name().into(), check.seen.clone().into()];
         let mut row = Vec::from(row);
@@ -81,8 +81,9 @@ fn report(host: &Host, checks: &[Check], recipes: &[Recipe]) -> Report {
         table.push(row);
     }
     report.tables.push(table);
-    let columns = ["tool", "ready", "lacks", "commands"].map(|name| (name, name, Unit::None));
-    let mut table = Table::new("recipes", "How to record", &columns);
+    let columns =
+        ["tool", "ready", "lacks", "commands"].map(|name| Column::new(name, name, Unit::None));
+    let mut table = Table::new("recipes", "How to record", columns);
     for recipe in recipes {
         let commands: Vec<Value> = recipe.lines.iter().map(|line| line.as_str().into()).collect();
         let lacks: Vec<Value> = recipe.lacks.iter().map(|&name| name.into()).collect();

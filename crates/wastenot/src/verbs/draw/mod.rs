@@ -64,6 +64,7 @@ fn trace(args: &Trace) -> Result<Answer, Stop> {
         color_by_command: args.color_by_command,
         target: args.target.clone(),
         considered: considered(args, &history)?,
+        cpus: None,
     };
     let marks = picture::marks(&history, window, &select)?;
     let scene =

@@ -25,3 +25,20 @@ for (const table of document.querySelectorAll("table")) {
     table.tBodies[0].append(...rows.sort(compare));
   }));
 }
+// Unfolds what a link leads to; some browsers leave that to the page.
+const unfold = () => {
+  const aim = location.hash && document.getElementById(location.hash.slice(1));
+  if (!aim) {
+    return;
+  }
+  for (let at = aim.closest("details"); at; at = at.parentElement.closest("details")) {
+    at.open = true;
+  }
+  aim.scrollIntoView({ block: "center" });
+};
+addEventListener("hashchange", unfold);
+unfold();
+// Paper cannot be unfolded.
+addEventListener("beforeprint", () => {
+  document.querySelectorAll("details").forEach((details) => { details.open = true; });
+});

@@ -1,0 +1,61 @@
+//! What stands first: figures in proportion, and the worst moment.
+
+use wastenot_model::{History, Moment, Proportion, Span, Unit};
+
+use super::is_cut;
+use super::words::sentence;
+use crate::recorder::is_recorders;
+use crate::violations::Violation;
+use crate::{Check, Options};
+
+impl Check {
+    /// The violation to look at first: the longest idle stretch while a task of the work waited.
+    pub fn worst(&self, history: &History) -> Option<&Violation> {
+        self.violations.worst.iter().find(|it| !is_recorders(history, it.task))
+    }
+
+    pub(super) fn moment(&self, history: &History) -> Option<Moment> {
+        let worst = self.worst(history)?;
+        Some(Moment { window: worst.window, message: sentence(history, worst), picture: None })
+    }
+
+    /// Whether figures are no bounds: rows are missing, or contradict each other.
+    pub(super) fn is_doubtful(&self, history: &History) -> bool {
+        is_cut(history) || self.contradictions.counted > 0
+    }
+
+    /// Five figures that together say how bad it is. Nothing is gained but what was wasted: whether
+    /// work that comes earlier would have made other tasks runnable, no trace shows.
+    pub(super) fn proportions(&self, history: &History, options: &Options) -> Vec<Proportion> {
+        let waste = &self.waste;
+        if waste.known_ns == 0 {
+            return Vec::new();
+        }
+        let elapsed = options.counted(history).span();
+        let bounded = waste.cpu_ns_max > waste.cpu_ns;
+        let (wasted, gain) = match (self.is_doubtful(history), bounded) {
+            (true, _) => ("Wasted, about", "To gain, about"),
+            (false, true) => ("Wasted, at least", "To gain, at most"),
+            (false, false) => ("CPU time wasted", "To gain, at most"),
+        };
+        let within = self.violations.total.idle_ns;
+        let mut all = vec![
+            (wasted, [waste.cpu_ns; 2], waste.known_ns, "known CPU time"),
+            ("CPU time busy", [waste.busy_ns; 2], waste.known_ns, "known CPU time"),
+            (gain, [waste.cpu_ns, waste.cpu_ns_max], waste.busy_ns, "busy CPU time"),
+            ("Time with waste", [waste.wasteful_ns; 2], elapsed.0, "elapsed time"),
+            ("Violations", [within; 2], waste.wait_ns, "all waiting"),
+        ];
+        // A share of nothing says nothing.
+        all.retain(|(_, _, whole, _)| *whole > 0);
+        let one = |(label, [ns, most], whole, of): (&str, [u64; 2], u64, &str)| Proportion {
+            label: label.to_owned(),
+            value: Span(most).into(),
+            unit: Unit::Ns,
+            share: ns as f64 / whole as f64,
+            share_max: most as f64 / whole as f64,
+            of: of.to_owned(),
+        };
+        all.into_iter().map(one).collect()
+    }
+}
