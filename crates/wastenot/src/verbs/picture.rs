@@ -2,7 +2,7 @@
 
 use wastenot_check::Options;
 use wastenot_draw::{Cores, Mark, MarkKind, Palette, Queues, Scene, View, Waiting};
-use wastenot_model::{CpuId, History, Silent, Window};
+use wastenot_model::{CpuId, CpuSet, History, Silent, TaskId, Window};
 
 use super::select;
 use crate::args::check::Select;
@@ -23,8 +23,15 @@ pub(crate) struct Look {
     pub(crate) considered: Option<CpuId>,
 }
 
+/// The CPUs and the tasks that a picture shows; `None` where it shows all.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shown {
+    pub(crate) cpus: Option<CpuSet>,
+    pub(crate) tasks: Option<Vec<TaskId>>,
+}
+
 impl Look {
-    fn view(&self, history: &History) -> View {
+    fn view(&self, history: &History, shown: &Shown) -> View {
         let start = history.window().from;
         View {
             min: self.window.map(|window| window.from - start),
@@ -32,6 +39,8 @@ impl Look {
             socket_order: self.socket_order,
             palette: self.palette,
             silent: self.silent,
+            cpus: shown.cpus.clone(),
+            tasks: shown.tasks.clone(),
         }
     }
 }
@@ -45,9 +54,20 @@ impl From<draw::Palette> for Palette {
     }
 }
 
-/// One picture.
+/// One picture of everything.
 pub(crate) fn scene(picture: Picture, history: &History, look: &Look, marks: &[Mark]) -> Scene {
-    let view = look.view(history);
+    part(picture, history, look, &Shown::default(), marks)
+}
+
+/// One picture of some CPUs or tasks.
+pub(crate) fn part(
+    picture: Picture,
+    history: &History,
+    look: &Look,
+    shown: &Shown,
+    marks: &[Mark],
+) -> Scene {
+    let view = look.view(history, shown);
     match picture {
         Picture::Cores => {
             let (color_by_command, target) = (look.color_by_command, look.target.clone());
