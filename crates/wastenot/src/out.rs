@@ -364,7 +364,8 @@ impl Folder {
         let named = path.canonicalize();
         let folder = Folder { path: named.unwrap_or_else(|_| path.to_owned()), force, files };
         let Ok(there) = fs::read_dir(path) else {
-            return match path.exists() || path.file_name().is_none() {
+            // Of a file with a slash behind it the system says that there is none.
+            return match path.components().as_path().exists() || path.file_name().is_none() {
                 true => Err(folder.stop("is not a directory that can be written")),
                 false => Ok(folder),
             };
