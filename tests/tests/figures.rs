@@ -326,20 +326,24 @@ fn as_read(how: &str, history: &History, mut printed: History) -> Vec<String> {
         carries = carries.without(Carries::WAKEUPS);
     }
     let options = Options { window: printed.window(), silent: Silent::Idle, ..Options::default() };
-    let of = |history: &History| of_check(history, &check(history, &options), carries);
-    if Missing::find(&printed).is_empty() {
-        let (exact, read) = (of(history), of(&printed));
-        WASTED.fetch_add(usize::from(exact.contains_key("waste")), Ordering::Relaxed);
-        let queued = exact.keys().any(|name| name.starts_with("run queues of "));
-        QUEUED.fetch_add(usize::from(queued), Ordering::Relaxed);
-        return differing(how, &exact, &read);
+    let (run, file) = (check(history, &options), check(&printed, &options));
+    let (exact, read) = (of_check(history, &run, carries), of_check(&printed, &file, carries));
+    // Known: where moves are not told, the upper bound of `dhall p-edf` is too low, by less than a
+    // nanosecond of the run: the instants between rows of one instant.
+    let (low, high) = (file.waste.cpu_ns, file.waste.cpu_ns_max);
+    let (waste, room) = (run.waste.cpu_ns, history.len() as u64);
+    if !bound && !held && !(low..=high + room).contains(&waste) {
+        return vec![format!("{how}: the waste, {waste}, is not in {low} to {high}")];
     }
     // A simulated CPU may idle beside its queue for longer than any real one does. Then a reader
     // that does not know the start takes rows for missing, and waste for a range.
-    let (exact, range) = (of(history), of(&printed));
-    let is_in = range.get("waste") <= exact.get("waste")
-        && exact.get("waste") <= range.get("waste at most");
-    if is_in { Vec::new() } else { vec![format!("{how}: {exact:?} is not in {range:?}")] }
+    if !Missing::find(&printed).is_empty() {
+        return Vec::new();
+    }
+    WASTED.fetch_add(usize::from(exact.contains_key("waste")), Ordering::Relaxed);
+    let queued = exact.keys().any(|name| name.starts_with("run queues of "));
+    QUEUED.fetch_add(usize::from(queued), Ordering::Relaxed);
+    differing(how, &exact, &read)
 }
 
 #[test]
