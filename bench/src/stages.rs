@@ -10,7 +10,7 @@ use std::path::Path;
 use cpu_time::ThreadTime;
 use serde_json::{Value, json};
 use wastenot_check::{Movable, Options as Asked, Scope, check, violations, waits, waste};
-use wastenot_model::{History, Silent, replay};
+use wastenot_model::{History, Silent, TaskSpans, replay};
 use wastenot_read::{Options, Until};
 
 use crate::dat::{Dat, each_record};
@@ -143,7 +143,7 @@ fn observed(name: &str, history: &History, asked: &Asked) -> f64 {
             timed(|| replay(history, asked.silent, &mut watch))
         }
         _ => {
-            let mut watch = waits::Watch::new(history, &scope);
+            let mut watch = TaskSpans::new(waits::Watch::new(history, &scope));
             timed(|| replay(history, asked.silent, &mut watch))
         }
     }

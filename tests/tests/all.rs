@@ -6,6 +6,7 @@
 )]
 
 mod cut;
+mod figures;
 mod formats;
 mod formulas;
 mod fuzz;

@@ -1,6 +1,8 @@
 //! How long run queues were: tasks running and waiting on a CPU, over time.
 
-use wastenot_model::{CpuId, CpuState, History, Observer, State, Time};
+use wastenot_model::{
+    CpuId, CpuReceiver, CpuSpans, CpuState, History, Observer, State, Time, Window,
+};
 
 use crate::Scope;
 
@@ -41,35 +43,45 @@ pub fn mean(times: &[u64; DEPTH_MAX + 1]) -> f64 {
 #[derive(Debug)]
 pub struct Watch<'a> {
     scope: &'a Scope,
-    /// Since when each run queue is as long as it is.
-    since: Vec<Time>,
-    times: Vec<[u64; DEPTH_MAX + 1]>,
+    lengths: CpuSpans<Times<'a>>,
     longest: Option<(u32, CpuId, Time)>,
 }
 
 impl<'a> Watch<'a> {
     /// Watches `history` within `scope`.
     pub fn new(history: &History, scope: &'a Scope) -> Watch<'a> {
-        Watch {
-            scope,
-            since: vec![Time(0); history.cpu_count()],
-            times: vec![[0; DEPTH_MAX + 1]; history.cpu_count()],
-            longest: None,
-        }
+        let by_cpu = vec![[0; DEPTH_MAX + 1]; history.cpu_count()];
+        Watch { scope, lengths: CpuSpans::new(Times { scope, by_cpu }), longest: None }
     }
 
     /// What was measured, once the replay has ended.
     pub fn finish(self) -> Depth {
-        let by_cpu = self.scope.cpus().map(|cpu| (cpu, self.times[cpu.index()])).collect();
+        let times = &self.lengths.to.by_cpu;
+        let by_cpu = self.scope.cpus().map(|cpu| (cpu, times[cpu.index()])).collect();
         Depth { by_cpu, longest: self.longest }
     }
+}
 
-    fn close(&mut self, cpu: CpuId, length: Option<u32>, now: Time) {
-        let since = std::mem::replace(&mut self.since[cpu.index()], now);
-        if let Some(length) = length {
-            let ns = self.scope.counted_ns(since, now);
-            let time = &mut self.times[cpu.index()][(length as usize).min(DEPTH_MAX)];
-            *time = time.saturating_add(ns);
+/// Time at each length, by CPU.
+#[derive(Debug)]
+struct Times<'a> {
+    scope: &'a Scope,
+    by_cpu: Vec<[u64; DEPTH_MAX + 1]>,
+}
+
+impl CpuReceiver for Times<'_> {
+    type Seen = Option<u32>;
+
+    #[inline]
+    fn see(&self, is: &CpuState) -> Option<u32> {
+        is.length()
+    }
+
+    #[inline]
+    fn span(&mut self, cpu: CpuId, length: Option<u32>, window: Window) {
+        if let (Some(length), true) = (length, self.scope.has_cpu(cpu)) {
+            let time = &mut self.by_cpu[cpu.index()][(length as usize).min(DEPTH_MAX)];
+            *time = time.saturating_add(self.scope.counted_ns(window.from, window.to));
         }
     }
 }
@@ -86,6 +98,10 @@ fn longer(
 }
 
 impl Observer for Watch<'_> {
+    fn begun(&mut self, state: &State) {
+        self.lengths.begun(state);
+    }
+
     /// As the counted time begins, queues are as long as they were before.
     #[inline]
     fn held(&mut self, state: &State, from: Time, to: Time) {
@@ -99,17 +115,14 @@ impl Observer for Watch<'_> {
 
     #[inline]
     fn cpu(&mut self, state: &State, cpu: CpuId, was: &CpuState, now: &CpuState) {
-        if was.length() == now.length() || !self.scope.has_cpu(cpu) {
-            return;
-        }
-        self.close(cpu, was.length(), state.now());
-        if self.scope.window.holds(state.now()) {
+        self.lengths.cpu(state, cpu, was, now);
+        let changed = was.length() != now.length() && self.scope.has_cpu(cpu);
+        if changed && self.scope.window.holds(state.now()) {
             self.longest = longer(self.longest, now.length(), cpu, state.now());
         }
     }
 
     fn end(&mut self, state: &State) {
-        let cpus: Vec<CpuId> = self.scope.cpus().collect();
-        cpus.into_iter().for_each(|cpu| self.close(cpu, state.cpu(cpu).length(), state.now()));
+        self.lengths.end(state);
     }
 }

@@ -40,7 +40,9 @@ mod worst;
 
 use std::collections::BTreeMap;
 
-use wastenot_model::{Carries, CpuId, CpuSet, History, Silent, Span, TaskId, Window, replay};
+use wastenot_model::{
+    Carries, CpuId, CpuSet, History, Silent, Span, TaskId, TaskSpans, Window, replay,
+};
 
 pub use movable::{Movable, Pinned};
 pub use recorder::{Recorder, is_recorders};
@@ -146,7 +148,7 @@ pub fn check(history: &History, options: &Options) -> Check {
     let mut waste = waste::Waste::new(history, &scope, &movable, options);
     let mut violations = violations::Watch::new(history, &scope, &movable, options);
     let mut throttled = throttled::Watch::new(history, &scope);
-    let mut waits = waits::Watch::new(history, &scope);
+    let mut waits = TaskSpans::new(waits::Watch::new(history, &scope));
     let mut migrations = migrations::Watch::new(history, &scope);
     let mut depth = depth::Watch::new(history, &scope);
     let mut placements = placements::Watch::new(history, &scope, &movable);
@@ -180,7 +182,7 @@ pub fn check(history: &History, options: &Options) -> Check {
         without_possibly_throttled,
         violations,
         throttled: throttled.finish(),
-        waits: waits.finish(),
+        waits: waits.to.finish(),
         migrations,
         depth: depth.finish(),
         placements: placements.finish(),

@@ -13,8 +13,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use wastenot_model::{
-    Carries, Change, CpuId, Entry, Event, History, NameId, Observer, Phase, State, TaskId,
-    TaskState, Time,
+    Carries, Change, Entry, Event, History, NameId, Observer, Phase, State, TaskId, TaskReceiver,
+    TaskSpan, TaskSpans, TaskState,
 };
 
 use crate::Scope;
@@ -45,9 +45,13 @@ pub struct Throttled {
 #[derive(Debug)]
 pub struct Watch<'a> {
     history: &'a History,
+    holds: TaskSpans<Holds<'a>>,
+}
+
+/// Who was held back.
+#[derive(Debug)]
+struct Holds<'a> {
     scope: &'a Scope,
-    /// Who is held back, since when, and from which CPU.
-    now: BTreeMap<TaskId, (Time, Option<CpuId>)>,
     groups: BTreeMap<TaskId, NameId>,
     tasks: BTreeMap<TaskId, Held>,
     cgroups: BTreeMap<NameId, Held>,
@@ -65,81 +69,75 @@ impl Held {
 impl<'a> Watch<'a> {
     /// Watches `history` within `scope`.
     pub fn new(history: &'a History, scope: &'a Scope) -> Watch<'a> {
-        Watch {
-            history,
+        let holds = Holds {
             scope,
-            now: BTreeMap::new(),
             groups: BTreeMap::new(),
             tasks: BTreeMap::new(),
             cgroups: BTreeMap::new(),
             all: Held::default(),
-        }
+        };
+        Watch { history, holds: TaskSpans::new(holds) }
     }
 
     /// What was found, once the replay has ended; `None` where throttling is not told.
     pub fn finish(self) -> Option<Throttled> {
-        let group = |task: TaskId| self.groups.get(&task).copied();
-        let tasks = self.tasks.iter().map(|(&task, &held)| (task, group(task), held));
+        let Holds { groups, tasks, cgroups, all, .. } = self.holds.to;
+        let group = |task: TaskId| groups.get(&task).copied();
+        let tasks = tasks.iter().map(|(&task, &held)| (task, group(task), held));
         let mut by_task: Vec<_> = tasks.collect();
         by_task.sort_by_key(|(task, _, held)| (Reverse(held.held_ns), *task));
-        let mut by_cgroup: Vec<_> = self.cgroups.into_iter().collect();
+        let mut by_cgroup: Vec<_> = cgroups.into_iter().collect();
         by_cgroup.sort_by_key(|(name, _)| self.history.name(*name));
         let told = self.history.head.carries.has(Carries::THROTTLING);
-        told.then_some(Throttled { all: self.all, by_task, by_cgroup })
+        told.then_some(Throttled { all, by_task, by_cgroup })
+    }
+}
+
+impl TaskReceiver for Holds<'_> {
+    /// Whether a quota holds it back, from a CPU that counts. One that is moved between CPUs that
+    /// count is still held back.
+    type Seen = bool;
+
+    #[inline]
+    fn see(&self, is: &TaskState) -> bool {
+        is.phase == Phase::Held && is.cpu.is_none_or(|cpu| self.scope.has_cpu(cpu))
     }
 
-    /// Whether the CPU from which a task is held back counts.
-    fn counts(&self, cpu: Option<CpuId>) -> bool {
-        cpu.is_none_or(|cpu| self.scope.has_cpu(cpu))
-    }
-
-    fn ends(&mut self, task: TaskId, now: Time) {
-        let Some((since, cpu)) = self.now.remove(&task) else { return };
-        let counts = self.scope.has_task(task) && self.counts(cpu);
-        let Some((from, to)) = self.scope.window.clip(since, now).filter(|_| counts) else {
+    fn span(&mut self, span: TaskSpan<'_, bool>) {
+        let counts = span.seen && self.scope.has_task(span.task);
+        let Some((from, to)) =
+            self.scope.window.clip(span.window.from, span.window.to).filter(|_| counts)
+        else {
             return;
         };
         let ns = to.0 - from.0;
         self.all.add(ns);
-        self.tasks.entry(task).or_default().add(ns);
-        if let Some(&group) = self.groups.get(&task) {
+        self.tasks.entry(span.task).or_default().add(ns);
+        if let Some(&group) = self.groups.get(&span.task) {
             self.cgroups.entry(group).or_default().add(ns);
-        }
-    }
-
-    fn all_end(&mut self, now: Time) {
-        while let Some((&task, _)) = self.now.first_key_value() {
-            self.ends(task, now);
         }
     }
 }
 
 impl Observer for Watch<'_> {
-    #[inline]
-    fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
-        let from = (was.phase == Phase::Held).then_some(was.cpu);
-        let on = (now.phase == Phase::Held).then_some(now.cpu);
-        // One that is moved between CPUs which count, or do not, is still held back.
-        let counts = |on: Option<Option<CpuId>>| on.map(|cpu| self.counts(cpu));
-        if counts(from) == counts(on) {
-            return;
-        }
-        if from.is_some() {
-            self.ends(task, state.now());
-        }
-        if let Some(cpu) = on {
-            self.now.insert(task, (state.now(), cpu));
-        }
+    fn begun(&mut self, state: &State) {
+        self.holds.begun(state);
     }
 
     #[inline]
-    fn event(&mut self, _: &State, entry: &Entry) {
+    fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
+        self.holds.task(state, task, was, now);
+    }
+
+    #[inline]
+    fn event(&mut self, state: &State, entry: &Entry) {
+        self.holds.event(state, entry);
         if let Event::Changed { task, what: Change::Cgroup(group) } = entry.event {
-            self.groups.insert(task, group);
+            self.holds.to.groups.insert(task, group);
         }
     }
 
     fn end(&mut self, state: &State) {
-        self.all_end(state.now());
+        self.holds.end(state);
     }
 }

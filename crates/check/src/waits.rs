@@ -4,7 +4,7 @@
 //! Latency is given from `sched_waking` and from `sched_wakeup`.
 
 use wastenot_model::{
-    CpuId, History, Length, Observer, Origin, Phase, State, TaskId, TaskState, Time,
+    CpuId, History, Length, Origin, Phase, TaskId, TaskReceiver, TaskSpan, TaskState, Time, Window,
 };
 
 use crate::{Distribution, Scope};
@@ -46,14 +46,12 @@ pub struct Waits {
     pub by_cpu: Vec<(CpuId, Waited)>,
 }
 
-/// The observer.
+/// Takes the runs of tasks, and what is between them: see [`TaskSpans`](wastenot_model::TaskSpans).
 #[derive(Debug)]
 pub struct Watch<'a> {
     scope: &'a Scope,
     tasks: Vec<Waited>,
     cpus: Vec<Waited>,
-    /// A task that runs at the start was not switched in.
-    begun: bool,
     found: Waits,
 }
 
@@ -64,7 +62,6 @@ impl<'a> Watch<'a> {
             scope,
             tasks: vec![Waited::default(); history.task_count()],
             cpus: vec![Waited::default(); history.cpu_count()],
-            begun: false,
             found: Waits::default(),
         }
     }
@@ -82,8 +79,8 @@ impl<'a> Watch<'a> {
         self.found
     }
 
-    fn ran(&mut self, task: TaskId, cpu: CpuId, since: Time, now: Time) {
-        let ns = self.scope.counted_ns(since, now);
+    fn ran(&mut self, task: TaskId, cpu: CpuId, window: Window) {
+        let ns = self.scope.counted_ns(window.from, window.to);
         if let Some(waited) = task.index().and_then(|index| self.tasks.get_mut(index)) {
             waited.run_ns = waited.run_ns.saturating_add(ns);
         }
@@ -125,41 +122,27 @@ impl<'a> Watch<'a> {
     }
 }
 
-impl Observer for Watch<'_> {
-    fn begun(&mut self, _: &State) {
-        self.begun = true;
+impl TaskReceiver for Watch<'_> {
+    /// Where it runs, if it does.
+    type Seen = Option<CpuId>;
+
+    #[inline]
+    fn see(&self, is: &TaskState) -> Option<CpuId> {
+        is.cpu.filter(|_| is.phase == Phase::Running)
     }
 
     #[inline]
-    fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
-        let (ran, runs) = (was.phase == Phase::Running, now.phase == Phase::Running);
-        if !(ran || runs) || !self.scope.has_task(task) {
-            return;
-        }
-        let went = (now.phase, now.cpu) != (was.phase, was.cpu);
-        if let (true, Some(cpu)) = (ran && went, was.cpu)
-            && self.scope.has_cpu(cpu)
-        {
-            self.ran(task, cpu, was.since, state.now());
-        }
-        if let (true, Some(cpu)) = (runs && !ran && self.begun, now.cpu)
-            && self.scope.has_cpu(cpu)
-            && self.scope.window.holds(state.now())
-        {
-            self.starts(task, cpu, was, state.now());
-        }
-    }
-
-    fn end(&mut self, state: &State) {
-        for index in 0..self.tasks.len() {
-            let task = TaskId::nth(index);
-            let known = state.task(task);
-            if let (Phase::Running, Some(cpu)) = (known.phase, known.cpu)
-                && self.scope.has_task(task)
-                && self.scope.has_cpu(cpu)
-            {
-                self.ran(task, cpu, known.since, state.now());
+    fn span(&mut self, span: TaskSpan<'_, Option<CpuId>>) {
+        let counts = |cpu: CpuId| self.scope.has_task(span.task) && self.scope.has_cpu(cpu);
+        if let Some(cpu) = span.seen {
+            if counts(cpu) {
+                self.ran(span.task, cpu, span.window);
             }
+        } else if let Some(cpu) = span.next.and_then(|next| self.see(next))
+            && counts(cpu)
+            && self.scope.window.holds(span.window.to)
+        {
+            self.starts(span.task, cpu, span.was, span.window.to);
         }
     }
 }

@@ -58,6 +58,8 @@ impl Colour {
     pub const UNKNOWN: Colour = Colour::rgb(0xdedede);
     /// A CPU that is down.
     pub const OFFLINE: Colour = Colour::rgb(0xa6a6a6);
+    /// A task that was not chosen.
+    pub(crate) const OTHERS: Colour = Colour::rgb(0xc2c2c2);
     pub(crate) const HATCH: Colour = Colour::rgb(0xb4b4b4);
     pub(crate) const TEXT: Colour = Colour::rgb(0x222222);
     pub(crate) const FAINT: Colour = Colour::rgb(0x6b6b6b);

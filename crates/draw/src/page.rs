@@ -1,6 +1,8 @@
 //! What all pictures share: the window, the order of lanes, axes, marks, the legend.
 
-use wastenot_model::{Cpu, CpuId, CpuSet, History, Machine, Silent, Span, Time, Window, printable};
+use wastenot_model::{
+    Cpu, CpuId, CpuSet, History, Machine, Silent, Span, TaskId, Time, Window, printable,
+};
 
 use crate::axis::{TimeAxis, nice, seconds};
 use crate::font::Font;
@@ -19,8 +21,29 @@ pub struct View {
     pub palette: Palette,
     /// What a CPU without any event is taken for.
     pub silent: Silent,
-    /// Lanes of these CPUs only; all where there are none.
+    /// Only these CPUs; all if there is none.
     pub cpus: Option<CpuSet>,
+    /// Only these tasks, and others in grey where they share a lane with them; all if there is
+    /// none.
+    pub tasks: Option<Vec<TaskId>>,
+}
+
+impl View {
+    /// Whether `cpu` is shown.
+    pub(crate) fn shows(&self, cpu: CpuId) -> bool {
+        self.cpus.as_ref().is_none_or(|cpus| cpus.contains(cpu))
+    }
+    /// Of each task whether it was chosen; `None` where all are.
+    pub(crate) fn chosen(&self, history: &History) -> Option<Vec<bool>> {
+        let chosen = self.tasks.as_ref()?;
+        let mut tasks = vec![false; history.task_count()];
+        for index in chosen.iter().filter_map(|task| task.index()) {
+            if let Some(task) = tasks.get_mut(index) {
+                *task = true;
+            }
+        }
+        Some(tasks)
+    }
 }
 
 /// What a mark says.
@@ -72,11 +95,9 @@ impl<'a> Page<'a> {
     /// A page with a lane for each CPU.
     pub(crate) fn with_lanes(history: &'a History, view: &'a View) -> Page<'a> {
         let machine = &history.head.machine;
-        let mut order: Vec<CpuId> =
+        let mut order =
             if view.socket_order { machine.socket_order() } else { history.cpus().collect() };
-        if let Some(cpus) = &view.cpus {
-            order.retain(|cpu| cpus.contains(*cpu));
-        }
+        order.retain(|cpu| view.shows(*cpu));
         let pitch = (500.0 / order.len().max(1) as f64).clamp(1.5, 22.0);
         let mut page = Page::new(history, view, pitch * order.len().max(1) as f64);
         let gap = if pitch >= 3.0 { (pitch * 0.16).min(2.0) } else { 0.0 };
@@ -126,7 +147,8 @@ impl<'a> Page<'a> {
         self.area.x + share.min(1.0) * self.area.width
     }
 
-    /// `<file> [from_MIN] [socketorder] [upto_MAX] [color], duration: X seconds`, the words of
+    /// `<file> [from_MIN] [socketorder] [upto_MAX] [color], duration: X seconds`, and `cpus_LIST`
+    /// where only these are shown: words of
     /// `dat2graph` (talk "Graphing Tools for Scheduler Tracing"); X is the length of the window.
     pub(crate) fn title(&self, colour: bool) -> String {
         let name = self.history.head.source.name.as_str();
@@ -141,6 +163,9 @@ impl<'a> Page<'a> {
         }
         if let Some(max) = self.view.max {
             title += &format!(" upto_{}", seconds(max.0));
+        }
+        if let Some(cpus) = &self.view.cpus {
+            title += &format!(" cpus_{cpus}");
         }
         if colour {
             title += " color";

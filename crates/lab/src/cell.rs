@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wastenot_check::{Movable, Scope, migrations, placements, waits, waste};
-use wastenot_model::{Distribution, History, Silent, replay};
+use wastenot_model::{Distribution, History, Silent, TaskSpans, replay};
 use wastenot_scenario::scenario::Variant;
 use wastenot_sim::{End, Made, Options, Outcome, Stuck, checkers, edf, simulate};
 
@@ -169,12 +169,12 @@ impl Run {
         let options = wastenot_check::Options::default();
         let (scope, movable) = (Scope::new(history, &options), Movable::survey(history));
         let mut waste = waste::Waste::new(history, &scope, &movable, &options);
-        let mut waits = waits::Watch::new(history, &scope);
+        let mut waits = TaskSpans::new(waits::Watch::new(history, &scope));
         let mut migrations = migrations::Watch::new(history, &scope);
         let mut placements = placements::Watch::new(history, &scope, &movable);
         let mut all = ((&mut waste, &mut waits), (&mut migrations, &mut placements));
         replay(history, Silent::Unknown, &mut all);
-        let (waits, migrations) = (waits.finish(), migrations.finish());
+        let (waits, migrations) = (waits.to.finish(), migrations.finish());
         let (waste, placements) = (waste.finish(), placements.finish());
         let mut kinds: Vec<Kind> = Vec::new();
         for template in &variant.workload.templates {

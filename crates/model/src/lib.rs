@@ -39,6 +39,9 @@ pub use history::missing::Missing;
 pub use history::observer::Observer;
 pub use history::same::Difference;
 pub use history::sink::{Builder, Sink};
+pub use history::spans::{
+    Activity, CpuReceiver, CpuSpans, Since, TaskReceiver, TaskSpan, TaskSpans,
+};
 pub use history::state::past::{Moves, Past, Seen};
 pub use history::state::replay::{Replay, Silent, Start, replay};
 pub use history::state::{Contradiction, CpuMode, CpuState, Origin, Phase, State, TaskState};

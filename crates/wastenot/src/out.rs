@@ -339,6 +339,84 @@ impl Target {
     }
 }
 
+/// A folder of files that appears whole or not at all.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+    force: bool,
+    /// The files that it holds: one that holds others is not replaced.
+    files: &'static [&'static str],
+}
+
+impl Folder {
+    /// Whether `path` names a folder: it ends in `/`, or is one.
+    pub(crate) fn is_named(path: &Path) -> bool {
+        path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.is_dir()
+    }
+
+    /// `path`, as named with `-o`, for these files, unless something is there that may not be
+    /// replaced.
+    pub(crate) fn new(
+        path: &Path,
+        force: bool,
+        files: &'static [&'static str],
+    ) -> Result<Folder, Stop> {
+        let named = path.canonicalize();
+        let folder = Folder { path: named.unwrap_or_else(|_| path.to_owned()), force, files };
+        let Ok(there) = fs::read_dir(path) else {
+            // Of a file with a slash behind it the system says that there is none.
+            return match path.components().as_path().exists() || path.file_name().is_none() {
+                true => Err(folder.stop("is not a directory that can be written")),
+                false => Ok(folder),
+            };
+        };
+        let names = there.flatten().map(|entry| entry.file_name());
+        let mut names = names.collect::<Vec<_>>();
+        names.sort();
+        let is_other = |name: &&std::ffi::OsString| !files.iter().any(|file| *name == *file);
+        if let Some(other) = names.iter().find(is_other) {
+            return Err(folder.stop(&format!("contains another file, {}", other.display())));
+        }
+        if !names.is_empty() && !force {
+            let what = format!("{} exists already", path.display());
+            return Err(Stop::new(what, "add `--force` to replace it, or name another: `-o DIR/`"));
+        }
+        Ok(folder)
+    }
+
+    fn stop(&self, what: &str) -> Stop {
+        Stop::new(format!("{} {what}", self.path.display()), "name a new directory: `-o DIR/`")
+    }
+
+    /// Writes it: `fill` into a temporary folder beside it, which then takes its name.
+    pub(crate) fn write(&self, fill: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), Stop> {
+        let write = || {
+            let beside = match self.path.parent() {
+                Some(parent) if parent != Path::new("") => parent,
+                _ => Path::new("."),
+            };
+            let room = tempfile::Builder::new().prefix(".wastenot-").tempdir_in(beside)?;
+            let (new, old) = (room.path().join("new"), room.path().join("old"));
+            fs::create_dir(&new)?;
+            fill(&new)?;
+            for file in self.files {
+                fs::File::open(new.join(file))?.sync_data()?;
+            }
+            if self.force && self.path.exists() {
+                fs::rename(&self.path, &old)?;
+            }
+            // A folder that is not empty is not replaced: it came to be meanwhile.
+            fs::rename(&new, &self.path).inspect_err(|_| {
+                let _ = fs::rename(&old, &self.path);
+            })
+        };
+        write().map_err(|error| {
+            let what = format!("cannot write {}", self.path.display());
+            Stop::io(what, &error, "name a place that can be written: `-o DIR/`")
+        })
+    }
+}
+
 /// A file that grows. Unless it is finished it stays where it is, as a part.
 pub(crate) struct Growing<'t> {
     target: &'t Target,

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use wastenot_model::{
-    Carries, CpuId, CpuMode, CpuState, Entry, Event, History, Observer, Phase, Span, State, TaskId,
-    TaskState, Time, Window,
+    Carries, CpuId, CpuMode, CpuState, Entry, Event, History, Observer, Phase, Since, Span, State,
+    TaskId, TaskState, Time, Window,
 };
 
 use super::affinity::Affinity;
@@ -111,8 +111,8 @@ pub struct Waste<'a> {
     movable: &'a Movable,
     options: &'a Options,
     classes: Classes,
-    /// What each CPU is and since when; times go into `kind_ns` when that ends.
-    kinds: Vec<(Kind, Time)>,
+    /// What each CPU is; times go into `kind_ns` when that ends.
+    kinds: Since<Kind>,
     kind_ns: [u64; KINDS],
     /// The head that a waking CPU is about to start, where that head is movable.
     starting: Vec<Option<Head>>,
@@ -204,7 +204,7 @@ impl<'a> Waste<'a> {
             unsure_supply: vec![0; classes.masks.len()],
             affinity: Affinity::new(history, movable, classes.masks.len()),
             classes,
-            kinds: history.cpus().map(|cpu| (Kind::at_first(scope, cpu), Time(0))).collect(),
+            kinds: Since::new(history.cpus().map(|cpu| Kind::at_first(scope, cpu))),
             kind_ns: [0; KINDS],
             starting: vec![None; cpus],
             waking: vec![ASLEEP; cpus],
@@ -316,7 +316,7 @@ impl<'a> Waste<'a> {
             let class = counts.then(|| self.class(task, state)).flatten();
             return Weight { unplaced: true, class, ..Weight::NOTHING };
         };
-        let kind = self.kinds[cpu.index()].0;
+        let kind = self.kinds[cpu.index()];
         if !counts || kind == Kind::NotCounted {
             return Weight::NOTHING;
         }
@@ -474,8 +474,8 @@ impl<'a> Waste<'a> {
     #[inline]
     fn allow_for_missing(&mut self) {
         if self.missing {
-            let free = |(kind, _): &&(Kind, Time)| kind.may_be_idle();
-            self.now_high = self.kinds.iter().filter(free).count() as u32;
+            let free = |kind: &Kind| kind.may_be_idle();
+            self.now_high = self.kinds.values().filter(free).count() as u32;
         }
     }
 
@@ -502,16 +502,19 @@ impl<'a> Waste<'a> {
         }
     }
 
-    fn set_kind(&mut self, cpu: CpuId, kind: Kind, now: Time) {
-        let (was, since) = std::mem::replace(&mut self.kinds[cpu.index()], (kind, now));
-        let ns = self.scope.counted_ns(since, now);
-        add(&mut self.kind_ns[was as usize], 1, ns);
-        if was == Kind::SilentUnknown && ns > 0 {
+    /// `cpu` was of that kind in `window`.
+    #[inline]
+    fn was(&mut self, cpu: CpuId, kind: Kind, window: Window) {
+        let ns = self.scope.counted_ns(window.from, window.to);
+        add(&mut self.kind_ns[kind as usize], 1, ns);
+        if kind == Kind::SilentUnknown && ns > 0 {
             self.figures.silent.insert(cpu);
         }
-        if was == kind {
-            return;
-        }
+    }
+
+    fn set_kind(&mut self, cpu: CpuId, kind: Kind, now: Time) {
+        let Some((was, window)) = self.kinds.set(cpu.index(), kind, now) else { return };
+        self.was(cpu, was, window);
         self.free = self.free + u32::from(kind.may_be_free()) - u32::from(was.may_be_free());
         if let Some(cores) = &mut self.cores
             && (was == Kind::Idle) != (kind == Kind::Idle)
@@ -599,7 +602,7 @@ impl<'a> Waste<'a> {
     /// The capacity of the `count` smallest idle CPUs: at least this much was wasted.
     fn least_capacity(&self, count: u32) -> u64 {
         let cpus = &self.history.head.machine.cpus;
-        let idle = self.kinds.iter().zip(cpus).filter(|((kind, _), _)| *kind == Kind::Idle);
+        let idle = self.kinds.values().zip(cpus).filter(|(kind, _)| *kind == Kind::Idle);
         let mut capacities: Vec<u64> = idle.map(|(_, cpu)| u64::from(cpu.capacity)).collect();
         capacities.sort_unstable();
         capacities.iter().take(count as usize).sum()
@@ -661,7 +664,7 @@ impl Observer for Waste<'_> {
         if before.is_busy() && now.is_busy() && !self.policies {
             return; // whatever task runs there, the CPU stays busy
         }
-        let (was, _) = self.kinds[cpu.index()];
+        let was = self.kinds[cpu.index()];
         let kind = self.kind(state, cpu, now);
         let head = kind.is_waking().then(|| state.first_waiting(cpu)).flatten();
         let starting = head.and_then(|task| self.head(task, &state.task(task)));
@@ -695,12 +698,13 @@ impl Observer for Waste<'_> {
     fn end(&mut self, state: &State) {
         self.ended = state.now();
         self.end_episode();
-        for cpu in 0..self.kinds.len() {
-            let (id, (kind, _)) = (CpuId(cpu as u16), self.kinds[cpu]);
+        let open: Vec<(Kind, Window)> = self.kinds.open(state.now()).collect();
+        for (cpu, (kind, window)) in open.into_iter().enumerate() {
+            let cpu = CpuId(cpu as u16);
             if kind.is_waking() {
-                self.wake_ended(id, state.now());
+                self.wake_ended(cpu, state.now());
             }
-            self.set_kind(id, kind, state.now());
+            self.was(cpu, kind, window);
         }
     }
 }

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use wastenot_model::{
-    CpuId, CpuMode, CpuState, History, Observer, State, TaskId, Time, Window, replay,
+    CpuId, CpuMode, CpuReceiver, CpuSpans, CpuState, History, TaskId, Time, Window, replay,
 };
 
 use crate::lanes::{COLUMNS_PER_POINT, Lanes, Paint};
 use crate::page::{Mark, Page, View};
 use crate::picture::story::Story;
-use crate::{Colour, Item, Scene};
+use crate::{Cell, Colour, Item, Scene};
 
 /// How to draw [`cores`].
 #[derive(Clone, Debug, Default)]
@@ -44,24 +44,26 @@ pub fn cores(history: &History, options: &Cores) -> Scene {
         history,
         rows: page.rows(),
         lanes: Lanes::new(cpus, page.window, page.area.width, height),
-        now: vec![(CpuMode::Unknown, page.window.from); cpus],
         paints: paints(history, options),
         run: vec![0; history.task_count()],
         window: page.window,
         dark: Vec::new(),
         seen: [false; 2],
     };
-    replay(history, options.view.silent, &mut watch);
+    replay(history, options.view.silent, &mut CpuSpans::new(&mut watch));
 
     let title = page.title(options.color_by_command);
     let mut scene = page.scene(title, Vec::new(), options.marks);
     let slots = options.view.palette.tasks().iter().map(|&hex| Colour::rgb(hex));
-    let fixed = [Colour::WHITE, Colour::UNKNOWN, Colour::OFFLINE, Colour::BLACK];
+    let is_chosen = options.view.tasks.is_some();
+    let others = if is_chosen { Colour::OTHERS } else { Colour::BLACK };
+    let fixed = [Colour::WHITE, Colour::UNKNOWN, Colour::OFFLINE, others];
     let palette: Arc<[Colour]> = fixed.into_iter().chain(slots).collect();
+    scene.plot.cells.extend(is_chosen.then_some((Colour::OTHERS, Cell::Mostly('.'))));
     scene.legend = watch.legend(options, &palette, story.is_some());
     let column = 1.0 / COLUMNS_PER_POINT;
     // Marks of other tasks must be seen between the coloured ones, however short they ran.
-    let least = |paint| if paint == OTHER { 2.5 * column } else { column };
+    let least = |paint| if paint == OTHER && !is_chosen { 2.5 * column } else { column };
     let dark = std::mem::take(&mut watch.dark);
     scene.items.extend(watch.lanes.finish(page.area, &palette, least));
     let signs = [(Colour::UNKNOWN, "hatched: unknown"), (Colour::OFFLINE, "hatched dark: offline")];
@@ -86,8 +88,6 @@ struct Watch<'a> {
     history: &'a History,
     rows: Vec<Option<usize>>,
     lanes: Lanes,
-    /// For each lane what its CPU does and since when.
-    now: Vec<(CpuMode, Time)>,
     paints: Vec<Paint>,
     /// Run time of each task in the window.
     run: Vec<u64>,
@@ -101,30 +101,18 @@ struct Watch<'a> {
 /// Hatched stretches that a picture holds; beyond that grey has to do.
 const DARK: usize = 20_000;
 
-impl Observer for Watch<'_> {
+impl CpuReceiver for Watch<'_> {
+    type Seen = CpuMode;
+
     #[inline]
-    fn cpu(&mut self, state: &State, cpu: CpuId, _: &CpuState, now: &CpuState) {
-        let mode = now.mode;
+    fn see(&self, is: &CpuState) -> CpuMode {
+        is.mode
+    }
+
+    #[inline]
+    fn span(&mut self, cpu: CpuId, mode: CpuMode, window: Window) {
         let Some(&Some(row)) = self.rows.get(cpu.index()) else { return };
-        let (was, since) = self.now[row];
-        if mode != was {
-            self.close(row, was, since, state.now());
-            self.now[row] = (mode, state.now());
-        }
-    }
-
-    fn end(&mut self, state: &State) {
-        for row in 0..self.now.len() {
-            let (was, since) = self.now[row];
-            self.close(row, was, since, state.now());
-        }
-    }
-}
-
-impl Watch<'_> {
-    #[inline]
-    fn close(&mut self, row: usize, mode: CpuMode, from: Time, to: Time) {
-        let Some((start, end)) = self.window.clip(from, to) else { return };
+        let Some((start, end)) = self.window.clip(window.from, window.to) else { return };
         let paint = match mode {
             CpuMode::Idle => return,
             CpuMode::Unknown => self.dark(row, start, end, UNKNOWN),
@@ -139,7 +127,9 @@ impl Watch<'_> {
         };
         self.lanes.add(row, start, end, paint);
     }
+}
 
+impl Watch<'_> {
     fn dark(&mut self, row: usize, from: Time, to: Time, paint: Paint) -> Paint {
         self.seen[usize::from(paint == OFFLINE)] = true;
         if self.dark.len() < DARK {
@@ -225,8 +215,11 @@ pub fn is_target(name: &str, target: &str) -> bool {
 /// The paint of each task.
 fn paints(history: &History, options: &Cores) -> Vec<Paint> {
     let palette = options.view.palette;
-    let wanted =
-        |name: &str| options.target.as_deref().is_none_or(|target| is_target(name, target));
+    let chosen = options.view.chosen(history);
+    let wanted = |index: usize, name: &str| {
+        options.target.as_deref().is_none_or(|target| is_target(name, target))
+            && chosen.as_ref().is_none_or(|chosen| chosen[index])
+    };
     // Names that differ only in a number at their end are a family. Its tasks take colours in turn,
     // by number and tid, so that neighbours differ and the nth has the same colour in every run.
     let family = |name: &'_ str| name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
@@ -242,7 +235,7 @@ fn paints(history: &History, options: &Cores) -> Vec<Paint> {
         let same = options.color_by_command && (family, name) == last;
         rank = if family != last.0 { 0 } else { rank + usize::from(!same) };
         last = (family, name);
-        if let (Some(index), true) = (id.index(), wanted(name)) {
+        if let Some(index) = id.index().filter(|&index| wanted(index, name)) {
             paints[index] = FIRST + palette.slot(family, rank) as Paint;
         }
     }

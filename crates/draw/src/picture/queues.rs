@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use wastenot_model::{
-    Carries, CpuId, CpuMode, CpuSet, CpuState, Entry, Event, History, Observer, Origin, Phase,
-    State, TaskId, TaskState, Time, Value, Window, replay,
+    Carries, CpuId, CpuMode, CpuReceiver, CpuSet, CpuSpans, CpuState, Entry, Event, History,
+    Observer, Origin, Phase, State, TaskId, TaskState, Time, Value, Window, replay,
 };
 
 use crate::lanes::{COLUMNS_PER_POINT, Grid, Lanes, Paint};
@@ -49,11 +49,12 @@ const PLACES: f64 = 50_000.0;
 pub fn queues(history: &History, options: &Queues) -> Scene {
     let page = Page::with_lanes(history, &options.view);
     let height = page.lanes.first().map_or(1.0, |lane| lane.height);
+    let lanes = Lanes::new(page.lanes.len(), page.window, page.area.width, height);
+    let mut lengths = Lengths { rows: page.rows(), lanes };
     let mut watch = Watch {
         history,
+        chosen: options.view.chosen(history),
         rows: page.rows(),
-        lanes: Lanes::new(page.lanes.len(), page.window, page.area.width, height),
-        now: vec![(UNKNOWN, page.window.from); page.lanes.len()],
         idle: CpuSet::new(),
         // Two columns a point: marks nearer than that hide each other. Fewer on a large machine.
         places: Grid::new(
@@ -64,7 +65,7 @@ pub fn queues(history: &History, options: &Queues) -> Scene {
         moves: Overlay::default(),
         window: page.window,
     };
-    replay(history, options.view.silent, &mut watch);
+    replay(history, options.view.silent, &mut (CpuSpans::new(&mut lengths), &mut watch));
 
     let title = page.title(false);
     let mut scene = page.scene(title, Vec::new(), options.marks);
@@ -78,7 +79,7 @@ pub fn queues(history: &History, options: &Queues) -> Scene {
         scene.legend.push((colour, format!("{}{more}", index + 1)));
     }
     scene.legend.insert(0, (Colour::WHITE, "run queue: 0".to_owned()));
-    let items = watch.lanes.finish(page.area, &palette, |_| 1.0 / COLUMNS_PER_POINT);
+    let items = lengths.lanes.finish(page.area, &palette, |_| 1.0 / COLUMNS_PER_POINT);
     scene.items.extend(items);
     scene.legend.push((Colour::UNKNOWN, "unknown".to_owned()));
     let mut notes = Vec::new();
@@ -145,11 +146,38 @@ fn decisions(history: &History) -> impl Iterator<Item = Decision> + '_ {
     })
 }
 
-struct Watch<'a> {
-    history: &'a History,
+/// Run queues as they are drawn.
+struct Lengths {
     rows: Vec<Option<usize>>,
     lanes: Lanes,
-    now: Vec<(Paint, Time)>,
+}
+
+impl CpuReceiver for Lengths {
+    type Seen = Paint;
+
+    #[inline]
+    fn see(&self, is: &CpuState) -> Paint {
+        match (is.mode, is.length()) {
+            (CpuMode::Offline, _) => OFFLINE,
+            (_, None) => UNKNOWN,
+            (_, Some(length)) => length.min(5) as Paint,
+        }
+    }
+
+    #[inline]
+    fn span(&mut self, cpu: CpuId, paint: Paint, window: Window) {
+        if let (Some(&Some(row)), true) = (self.rows.get(cpu.index()), paint != 0) {
+            self.lanes.add(row, window.from, window.to, paint);
+        }
+    }
+}
+
+/// The decisions.
+struct Watch<'a> {
+    history: &'a History,
+    /// Of each task whether its decisions are marked; `None` where all are.
+    chosen: Option<Vec<bool>>,
+    rows: Vec<Option<usize>>,
     idle: CpuSet,
     places: Grid,
     bad: Overlay,
@@ -167,37 +195,30 @@ struct Overlay {
 
 impl Observer for Watch<'_> {
     #[inline]
-    fn cpu(&mut self, state: &State, cpu: CpuId, _: &CpuState, is: &CpuState) {
-        let Some(&Some(row)) = self.rows.get(cpu.index()) else { return };
+    fn cpu(&mut self, _: &State, cpu: CpuId, _: &CpuState, is: &CpuState) {
+        if !matches!(self.rows.get(cpu.index()), Some(Some(_))) {
+            return;
+        }
         match is.is_idle() {
             true => self.idle.insert(cpu),
             false => self.idle.remove(cpu),
         }
-        let paint = match is.mode {
-            CpuMode::Offline => OFFLINE,
-            CpuMode::Unknown => UNKNOWN,
-            CpuMode::Idle => is.waiting.min(5) as Paint,
-            CpuMode::Busy(_) => (is.waiting + 1).min(5) as Paint,
-        };
-        let (was, since) = self.now[row];
-        if paint != was {
-            self.close(row, was, since, state.now());
-            self.now[row] = (paint, state.now());
-        }
     }
 
     #[inline]
-    fn task(&mut self, state: &State, _: TaskId, was: &TaskState, is: &TaskState) {
+    fn task(&mut self, state: &State, task: TaskId, was: &TaskState, is: &TaskState) {
         if was.phase != Phase::Waiting {
             return;
         }
         let (Some(from), Some(to)) = (was.cpu, is.cpu) else { return };
+        let Some(row) = self.row(to).filter(|_| self.is_chosen(task)) else { return };
         if is.phase != Phase::Waiting || from == to || !self.window.holds(state.now()) {
             return;
         }
         // Without wakeup events the first move of a wait is the wakeup's own choice of a CPU.
         if (is.moves, is.origin) != (1, Origin::Waking) {
-            self.moves.note(self.places.column(state.now()), self.row(to), self.row(from));
+            let from = self.row(from).unwrap_or(row);
+            self.moves.note(self.places.column(state.now()), row, from);
         }
     }
 
@@ -211,32 +232,23 @@ impl Observer for Watch<'_> {
         else {
             return;
         };
+        let Some(row) = self.row(cpu).filter(|_| self.is_chosen(task)) else { return };
         let there = state.cpu(cpu);
         let busy = matches!(there.mode, CpuMode::Busy(_)) || there.waiting > 1;
         if busy && self.window.holds(entry.time) && self.allows(&is) {
-            let row = self.row(cpu);
             self.bad.note(self.places.column(entry.time), row, row);
-        }
-    }
-
-    fn end(&mut self, state: &State) {
-        for row in 0..self.now.len() {
-            let (was, since) = self.now[row];
-            self.close(row, was, since, state.now());
         }
     }
 }
 
 impl Watch<'_> {
-    fn row(&self, cpu: CpuId) -> u32 {
-        self.rows.get(cpu.index()).copied().flatten().unwrap_or(0) as u32
+    fn row(&self, cpu: CpuId) -> Option<u32> {
+        self.rows.get(cpu.index()).copied().flatten().map(|row| row as u32)
     }
 
-    fn close(&mut self, row: usize, paint: Paint, from: Time, to: Time) {
-        let Some((start, end)) = self.window.clip(from, to) else { return };
-        if paint != 0 {
-            self.lanes.add(row, start, end, paint);
-        }
+    fn is_chosen(&self, task: TaskId) -> bool {
+        let chosen = self.chosen.as_ref();
+        chosen.is_none_or(|chosen| task.index().is_some_and(|index| chosen[index]))
     }
 
     /// Whether some CPU is idle that the task may use; every CPU where affinities are not known.

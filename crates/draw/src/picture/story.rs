@@ -6,8 +6,8 @@
 //! says what follows.
 
 use wastenot_model::{
-    History, Observer, Phase, Silent, State, Table, TaskId, TaskState, Time, Value, printable,
-    replay,
+    History, Phase, Silent, Table, TaskId, TaskReceiver, TaskSpan, TaskSpans, TaskState, Time,
+    Value, printable, replay,
 };
 
 use crate::page::Page;
@@ -44,10 +44,10 @@ impl Story {
         let table = tables.find(|table| table.name == "steps")?;
         let mut story = Story { lines: Vec::new(), steps: Vec::new(), waits: Vec::new() };
         story.read(table, history.window().from)?;
-        let mut watch = Watch { since: vec![None; history.task_count()], waits: Vec::new() };
-        replay(history, Silent::default(), &mut watch);
-        watch.waits.sort_unstable();
-        for (task, from, to) in watch.waits {
+        let mut waits = Waits(Vec::new());
+        replay(history, Silent::default(), &mut TaskSpans::new(&mut waits));
+        waits.0.sort_unstable();
+        for (task, from, to) in waits.0 {
             match story.waits.last_mut().filter(|(last, _)| *last == task) {
                 Some((_, stretches)) => stretches.push((from, to)),
                 None => story.waits.push((task, vec![(from, to)])),
@@ -143,27 +143,18 @@ impl Story {
 }
 
 /// Who waits when.
-struct Watch {
-    since: Vec<Option<Time>>,
-    waits: Vec<(TaskId, Time, Time)>,
-}
+struct Waits(Vec<(TaskId, Time, Time)>);
 
-impl Observer for Watch {
-    fn task(&mut self, state: &State, task: TaskId, _: &TaskState, now: &TaskState) {
-        let Some(since) = task.index().and_then(|index| self.since.get_mut(index)) else { return };
-        match (*since, now.phase == Phase::Waiting) {
-            (None, true) => *since = Some(state.now()),
-            (Some(from), false) => {
-                self.waits.push((task, from, state.now()));
-                *since = None;
-            }
-            _ => {}
-        }
+impl TaskReceiver for Waits {
+    type Seen = bool;
+
+    fn see(&self, is: &TaskState) -> bool {
+        is.phase == Phase::Waiting
     }
 
-    fn end(&mut self, state: &State) {
-        for (index, since) in self.since.iter().enumerate() {
-            self.waits.extend(since.map(|from| (TaskId::nth(index), from, state.now())));
+    fn span(&mut self, span: TaskSpan<'_, bool>) {
+        if span.seen {
+            self.0.push((span.task, span.window.from, span.window.to));
         }
     }
 }

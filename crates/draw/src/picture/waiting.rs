@@ -2,7 +2,9 @@
 //!
 //! Waiting above zero while running is below the dotted line of CPUs is what should not be.
 
-use wastenot_model::{CpuId, CpuMode, CpuState, History, Observer, State, Time, replay};
+use wastenot_model::{
+    CpuId, CpuMode, CpuState, History, Observer, Phase, State, TaskId, TaskState, Time, replay,
+};
 
 use crate::lanes::Grid;
 use crate::page::{Mark, Page, View, value_ticks};
@@ -26,6 +28,8 @@ pub fn waiting(history: &History, options: &Waiting) -> Scene {
     let page = Page::new(history, &options.view, HEIGHT);
     let grid = || Grid::new(page.window, page.area.width / 2.0);
     let mut watch = Watch {
+        view: &options.view,
+        chosen: options.view.chosen(history),
         cpus: vec![Seen::default(); history.cpu_count()],
         count: Seen::default(),
         running: Curve::new(grid()),
@@ -35,7 +39,8 @@ pub fn waiting(history: &History, options: &Waiting) -> Scene {
     };
     replay(history, options.view.silent, &mut watch);
 
-    let cpus = history.head.machine.online().len() as u32;
+    let online = history.head.machine.online();
+    let cpus = online.iter().filter(|cpu| options.view.shows(*cpu)).count() as u32;
     let most = watch.running.most.max(watch.waiting.most).max(cpus).max(1);
     let most = u64::from(most) + u64::from(most).div_ceil(12); // room above the highest
     let palette = options.view.palette;
@@ -43,11 +48,14 @@ pub fn waiting(history: &History, options: &Waiting) -> Scene {
     let mut scene = page.scene(title, value_ticks(page.area, most), options.marks);
     let y = |count: f64| page.area.bottom() - count / most as f64 * page.area.height;
     let mut dense = false;
+    let tasks = if options.view.tasks.is_some() { "selected tasks" } else { "tasks" };
+    let (waiting, running) =
+        (format!("filled: {tasks} waiting on a run queue"), format!("line: {tasks} running"));
     let curves = [
         (&watch.unknown, Colour::OFFLINE, false, "CPUs that are not known"),
         // Filled, so that the two curves differ in more than colour.
-        (&watch.waiting, palette.waiting(), true, "filled: tasks waiting on a run queue"),
-        (&watch.running, palette.running(), false, "line: tasks running"),
+        (&watch.waiting, palette.waiting(), true, waiting.as_str()),
+        (&watch.running, palette.running(), false, running.as_str()),
     ];
     for (curve, colour, filled, label) in curves {
         if curve.most == 0 && std::ptr::eq(curve, &watch.unknown) {
@@ -74,7 +82,10 @@ struct Seen {
     unknown: u32,
 }
 
-struct Watch {
+struct Watch<'a> {
+    view: &'a View,
+    /// Of each task whether it counts; `None` where all do.
+    chosen: Option<Vec<bool>>,
     cpus: Vec<Seen>,
     /// Sums over `cpus`.
     count: Seen,
@@ -84,26 +95,61 @@ struct Watch {
     window: wastenot_model::Window,
 }
 
-impl Observer for Watch {
-    #[inline]
-    fn cpu(&mut self, _: &State, cpu: CpuId, _: &CpuState, is: &CpuState) {
-        let Some(seen) = self.cpus.get_mut(cpu.index()) else { return };
-        let new = Seen {
-            running: u32::from(matches!(is.mode, CpuMode::Busy(_))),
-            waiting: is.waiting,
-            unknown: u32::from(is.mode == CpuMode::Unknown),
-        };
-        let was = std::mem::replace(seen, new);
+impl Watch<'_> {
+    /// What a task counts for that was chosen.
+    fn seen(&self, is: &TaskState) -> Seen {
+        let mut seen = Seen::default();
+        match is.cpu {
+            Some(cpu) if !self.view.shows(cpu) => return seen,
+            None if self.view.cpus.is_some() => return seen,
+            _ => {}
+        }
+        match is.phase {
+            Phase::Running => seen.running = 1,
+            Phase::Waiting => seen.waiting = 1,
+            _ => {}
+        }
+        seen
+    }
+
+    fn turn(&mut self, was: Seen, new: Seen) {
         self.count.running = self.count.running + new.running - was.running;
         self.count.waiting = self.count.waiting + new.waiting - was.waiting;
         self.count.unknown = self.count.unknown + new.unknown - was.unknown;
+    }
+}
+
+impl Observer for Watch<'_> {
+    #[inline]
+    fn task(&mut self, _: &State, task: TaskId, was: &TaskState, is: &TaskState) {
+        let Some(chosen) = &self.chosen else { return };
+        if task.index().is_some_and(|index| chosen.get(index) == Some(&true)) {
+            self.turn(self.seen(was), self.seen(is));
+        }
+    }
+
+    #[inline]
+    fn cpu(&mut self, _: &State, cpu: CpuId, _: &CpuState, is: &CpuState) {
+        let all = self.chosen.is_none();
+        let Some(seen) = self.cpus.get_mut(cpu.index()).filter(|_| self.view.shows(cpu)) else {
+            return;
+        };
+        let new = Seen {
+            running: u32::from(all && matches!(is.mode, CpuMode::Busy(_))),
+            waiting: if all { is.waiting } else { 0 },
+            unknown: u32::from(is.mode == CpuMode::Unknown),
+        };
+        let was = std::mem::replace(seen, new);
+        self.turn(was, new);
     }
 
     #[inline]
     fn held(&mut self, state: &State, from: Time, to: Time) {
         let Some((from, to)) = self.window.clip(from, to) else { return };
         self.running.add(from, to, self.count.running);
-        self.waiting.add(from, to, self.count.waiting + state.unplaced_count());
+        let everywhere = self.chosen.is_none() && self.view.cpus.is_none();
+        let unplaced = if everywhere { state.unplaced_count() } else { 0 };
+        self.waiting.add(from, to, self.count.waiting + unplaced);
         self.unknown.add(from, to, self.count.unknown);
     }
 }

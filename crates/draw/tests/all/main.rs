@@ -1,6 +1,7 @@
 //! Tests of the pictures through the public face of the crate.
 #![allow(clippy::print_stdout, reason = "skips and figures are said aloud")]
 
+mod chosen;
 mod curves;
 mod faces;
 mod golden;

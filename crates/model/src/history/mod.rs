@@ -8,6 +8,7 @@ pub(crate) mod missing;
 pub(crate) mod observer;
 pub(crate) mod same;
 pub(crate) mod sink;
+pub(crate) mod spans;
 pub(crate) mod state;
 
 use crate::{Carries, CpuId, CpuSet, Entry, Loss, Machine, Row, TaskId, Time, Window};

@@ -106,6 +106,18 @@ const VERSION: &str = "1.3";
 /// The major version that this code reads.
 const MAJOR: u64 = 1;
 
+/// What is known of a whole History, as metadata of files that other programs read: the head, as
+/// it is in a `.wn` file; the losses as a JSON array; the end of the window.
+#[cfg(feature = "parquet")]
+pub(crate) fn metadata(history: &wastenot_model::History) -> Vec<(String, String)> {
+    let losses: Vec<String> = history.losses().iter().map(json::loss_to_json).collect();
+    vec![
+        (KEY.to_owned(), head::to_json(&history.head)),
+        (format!("{KEY}.losses"), format!("[{}]", losses.join(","))),
+        (format!("{KEY}.to_ns"), history.window().to.0.to_string()),
+    ]
+}
+
 /// Kinds of rows. The meaning of a number never changes.
 mod kind {
     pub(super) const SWITCH: u8 = 0;

@@ -64,9 +64,12 @@ columns! {
 
 /// A cell.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Cell<'h> {
+pub enum Cell<'h> {
+    /// Nothing: not told, or of no use here.
     None,
+    /// A whole number.
     Int(i64),
+    /// A text.
     Text(Cow<'h, str>),
 }
 

@@ -34,11 +34,11 @@ use wastenot_model::History;
 use crate::Error;
 
 pub use self::perfetto::perfetto;
-pub use columns::{COLUMNS, Column, Kind};
+pub use columns::{COLUMNS, Cell, Column, Kind};
 pub use csv::csv;
 pub use jsonl::jsonl;
 #[cfg(feature = "parquet")]
-pub use parquet::parquet;
+pub use parquet::{Table, events, metadata, parquet};
 
 /// Writes a History in the own format; see [`crate::own`].
 pub fn wn(history: &History, out: impl Write) -> Result<(), Error> {

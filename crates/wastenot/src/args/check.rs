@@ -41,16 +41,25 @@ pub(crate) struct Check {
     pub(crate) reading: Reading,
 }
 
+/// Which CPUs and tasks of a trace.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Selection")]
+pub(crate) struct Which {
+    /// Only these CPUs (idle time and waits there; lines of pictures): 0-3,8
+    #[arg(long, value_name = "LIST", value_parser = cpus)]
+    pub(crate) cpus: Option<CpuSet>,
+    /// Only these tasks (waits of theirs; in pictures, others are grey): a name with * and ?, or a
+    /// tid; may be repeated
+    #[arg(long, value_name = "TASK")]
+    pub(crate) task: Vec<String>,
+}
+
 /// What of a trace counts, and how.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Selection")]
 pub(crate) struct Select {
-    /// Count idle time and waits on these CPUs only: 0-3,8
-    #[arg(long, value_name = "LIST", value_parser = cpus)]
-    pub(crate) cpus: Option<CpuSet>,
-    /// Count waits of these tasks only: a name with * and ?, or a tid; may be repeated
-    #[arg(long, value_name = "TASK")]
-    pub(crate) task: Vec<String>,
+    #[command(flatten)]
+    pub(crate) which: Which,
     /// List only episodes and violations of at least this length; does not change totals
     #[arg(long, value_name = "TIME", value_parser = span)]
     pub(crate) longer_than: Option<Span>,
@@ -69,8 +78,7 @@ impl Select {
     /// Everything, as without any option.
     pub(crate) fn all(silent_cpus: SilentCpus) -> Select {
         Select {
-            cpus: None,
-            task: Vec::new(),
+            which: Which::default(),
             longer_than: None,
             silent_cpus,
             shared_queue: false,

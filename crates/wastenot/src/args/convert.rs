@@ -7,27 +7,30 @@ use clap::{Args, ValueEnum};
 use super::input::{self, Reading};
 use super::when::WindowArgs;
 
-/// Convert a trace to another format, extract a part, hide names
+/// Convert a trace to another format or to tables, extract a part, hide names
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The file extension of -o selects the format; without one, use --format.
+The file extension of -o selects the format; without one, use --format. If -o
+ends in / or is a directory, it gets one Parquet file for each table: events,
+tasks, spans, waits, violations, episodes, losses (docs/tables.md).
 
 Examples:
   wastenot convert trace.dat -o trace.pftrace
   wastenot convert trace.dat -o part.wn --from 100ms --to 200ms
   wastenot convert trace.dat -o for-the-bug-report.wn --scrub
   wastenot convert after.dat -o after.wn --scrub=a-word-of-mine
-  wastenot convert trace.dat -o - --format csv | head")]
+  wastenot convert trace.dat -o - --format csv | head
+  wastenot convert trace.dat -o tables/")]
 pub(crate) struct Convert {
     #[arg(value_name = "FILE", help = input::FILE)]
     pub(crate) file: PathBuf,
-    /// Output file; `-` is standard output
-    #[arg(short, long, value_name = "FILE", required = true)]
+    /// Output file, or a directory for tables; `-` is standard output
+    #[arg(short, long, value_name = "FILE|DIR/", required = true)]
     pub(crate) output: PathBuf,
     /// Output format: wn, perfetto, parquet, csv or jsonl [default: by the file extension]
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     pub(crate) format: Option<Format>,
-    /// Overwrite the output file
+    /// Overwrite the output
     #[arg(long)]
     pub(crate) force: bool,
     /// Replace names with pseudonyms; the same SALT gives the same pseudonyms in all files

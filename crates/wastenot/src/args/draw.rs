@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use wastenot_realtime::curves::{Column, Only};
 
-use super::check::SilentCpus;
+use super::check::{SilentCpus, Which};
 use super::input::{self, Reading};
 use super::when::WindowArgs;
 
@@ -17,9 +17,13 @@ The file extension of -o selects the format: .pdf, .svg or .png. Without -o, the
 picture is drawn on the terminal. --min and --max are aliases of --from and
 --to.
 
+With --task, cores draws other tasks in grey, waiting counts these tasks only,
+and queues marks only their wakeups and moves; waste is marked for their waits.
+
 Examples:
   wastenot draw cores trace.dat
   wastenot draw cores trace.dat -o cores.pdf --socket-order --from 0.1 --to 0.2
+  wastenot draw cores trace.dat --cpus 0-7 --task 'make*' --task 4711
   wastenot draw waiting trace.dat -o waiting.svg
   wastenot draw queues trace.dat -o queues.png --palette published")]
 pub(crate) struct Draw {
@@ -48,7 +52,7 @@ pub(crate) struct Trace {
     #[arg(long)]
     pub(crate) socket_order: bool,
     /// cores: colour only tasks of this name, draw all others as black marks
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "task")]
     pub(crate) target: Option<String>,
     /// cores: one colour per command instead of per task
     #[arg(long)]
@@ -66,6 +70,8 @@ pub(crate) struct Trace {
     pub(crate) silent_cpus: SilentCpus,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
+    #[command(flatten)]
+    pub(crate) which: Which,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use wastenot_check::Options;
 use wastenot_draw::{Cores, Mark, MarkKind, Palette, Queues, Scene, View, Waiting};
-use wastenot_model::{CpuId, CpuSet, History, Report, Silent, Span, Time, Window};
+use wastenot_model::{CpuId, CpuSet, History, Report, Silent, Span, TaskId, Time, Window};
 
 use super::prove::quoted;
 use super::select;
@@ -24,12 +24,17 @@ pub(crate) struct Look {
     pub(crate) color_by_command: bool,
     pub(crate) target: Option<String>,
     pub(crate) considered: Option<CpuId>,
-    /// These CPUs only.
+}
+
+/// The CPUs and the tasks that a picture shows; `None` where it shows all.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shown {
     pub(crate) cpus: Option<CpuSet>,
+    pub(crate) tasks: Option<Vec<TaskId>>,
 }
 
 impl Look {
-    fn view(&self, history: &History) -> View {
+    fn view(&self, history: &History, shown: &Shown) -> View {
         let start = history.window().from;
         View {
             min: self.window.map(|window| window.from - start),
@@ -37,7 +42,8 @@ impl Look {
             socket_order: self.socket_order,
             palette: self.palette,
             silent: self.silent,
-            cpus: self.cpus.clone(),
+            cpus: shown.cpus.clone(),
+            tasks: shown.tasks.clone(),
         }
     }
 }
@@ -51,9 +57,20 @@ impl From<draw::Palette> for Palette {
     }
 }
 
-/// One picture.
+/// One picture of everything.
 pub(crate) fn scene(picture: Picture, history: &History, look: &Look, marks: &[Mark]) -> Scene {
-    let view = look.view(history);
+    part(picture, history, look, &Shown::default(), marks)
+}
+
+/// One picture of some CPUs or tasks.
+pub(crate) fn part(
+    picture: Picture,
+    history: &History,
+    look: &Look,
+    shown: &Shown,
+    marks: &[Mark],
+) -> Scene {
+    let view = look.view(history, shown);
     match picture {
         Picture::Cores => {
             let (color_by_command, target) = (look.color_by_command, look.target.clone());

@@ -8,7 +8,7 @@ use wastenot_check::{Check, Options};
 use wastenot_draw::{Mark, MarkKind, Palette, Scene};
 use wastenot_model::{CpuSet, Frame, History, Picture as Drawn, Window, printable};
 
-use super::picture::{self, Look};
+use super::picture::{self, Look, Shown};
 use super::select;
 use crate::args::draw::Picture;
 use crate::args::report::Report;
@@ -66,7 +66,6 @@ pub(crate) fn run(args: &Report) -> Result<Answer, Stop> {
         color_by_command: false,
         target: None,
         considered: None,
-        cpus: None,
     };
     let page = progress::during("drawing", || {
         report.pictures = pictures(&history, &look, &picture::found(&check));
@@ -118,12 +117,9 @@ fn moment(history: &History, look: &Look, check: &Check, it: &Violation) -> Draw
         Some(Mark { window: Window { from, to }, cpu: Some(cpu), kind })
     });
     let marks: Vec<Mark> = marks.collect();
-    let look = Look {
-        window: Some(picture::around(it.window, history)),
-        cpus: Some(cpus),
-        ..look.clone()
-    };
-    let scene = picture::scene(Picture::Cores, history, &look, &marks);
+    let look = Look { window: Some(picture::around(it.window, history)), ..look.clone() };
+    let shown = Shown { cpus: Some(cpus), tasks: None };
+    let scene = picture::part(Picture::Cores, history, &look, &shown, &marks);
     let caption =
         "White is idle, tinted red while the task waited. The red line is where it waited.";
     drawn(&scene, "Worst moment", caption)

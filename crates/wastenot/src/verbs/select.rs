@@ -4,28 +4,37 @@ use globset::Glob;
 use wastenot_check::Options;
 use wastenot_model::{CpuSet, History, TaskId, Window};
 
-use crate::args::check::Select;
+use crate::args::check::{Select, Which};
 use crate::args::when::cycles;
 use crate::fail::Stop;
 
 /// What `check` is to ask of `history`.
 pub(crate) fn options(history: &History, window: Window, select: &Select) -> Result<Options, Stop> {
-    if let Some(cpus) = &select.cpus {
-        all_there(history, cpus)?;
-    }
+    let (cpus, tasks) = which(history, &select.which)?;
     if select.longer_than.is_some() && !history.head.clock.nanoseconds {
         return Err(cycles(history, "--longer-than is a length of time"));
     }
     Ok(Options {
         window,
-        cpus: select.cpus.clone(),
-        tasks: tasks(history, &select.task)?,
+        cpus,
+        tasks,
         longer_than: select.longer_than.unwrap_or_default(),
         wake_grace: select.wake_grace,
         silent: select.silent_cpus.into(),
         shared_queue: select.shared_queue,
         ..Options::default()
     })
+}
+
+/// The CPUs and the tasks that were chosen; `None` where all are.
+pub(super) fn which(
+    history: &History,
+    which: &Which,
+) -> Result<(Option<CpuSet>, Option<Vec<TaskId>>), Stop> {
+    if let Some(cpus) = &which.cpus {
+        all_there(history, cpus)?;
+    }
+    Ok((which.cpus.clone(), tasks(history, &which.task)?))
 }
 
 fn all_there(history: &History, cpus: &CpuSet) -> Result<(), Stop> {

@@ -108,3 +108,66 @@ fn every_format_is_written() {
         assert!(bytes.starts_with(begins), "{file}: {:?}", &bytes[..8]);
     }
 }
+
+/// What is in a folder, by name.
+fn names(desk: &Desk, folder: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(desk.path().join(folder)).expect("a folder");
+    let mut names: Vec<String> =
+        entries.map(|it| it.expect("an entry").file_name().to_string_lossy().into()).collect();
+    names.sort();
+    names
+}
+
+const TABLES: [&str; 7] = [
+    "episodes.parquet",
+    "events.parquet",
+    "losses.parquet",
+    "spans.parquet",
+    "tasks.parquet",
+    "violations.parquet",
+    "waits.parquet",
+];
+
+#[test]
+fn a_folder_gets_a_table_each_and_nothing_is_left_beside_it() {
+    let desk = Desk::laid();
+    let before = names(&desk, ".");
+    let (text, code) = said(&desk.bash("wastenot convert trace.dat -o tables/"));
+    assert_eq!((text.as_str(), code), ("", 0));
+    assert_eq!(names(&desk, "tables"), TABLES);
+    for table in TABLES {
+        let bytes = std::fs::read(desk.path().join("tables").join(table)).expect("a table");
+        assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"), "{table}");
+    }
+    let mut after = names(&desk, ".");
+    after.retain(|name| name != "tables");
+    assert_eq!(after, before, "a temporary folder was left");
+    // A folder that is there and empty need not end in a slash.
+    let (text, code) = said(&desk.bash("mkdir empty && wastenot convert trace.dat -o empty"));
+    assert_eq!((text.as_str(), code), ("", 0));
+    assert_eq!(names(&desk, "empty"), TABLES);
+}
+
+#[test]
+fn tables_replace_tables_when_forced_and_nothing_else_ever() {
+    let desk = Desk::laid();
+    let convert = "wastenot convert trace.dat -o tables";
+    let (text, code) = said(&desk.bash(&format!("{convert}/ && {convert}/")));
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("tables/ exists already") && text.contains("--force"), "{text}");
+    let (text, code) = said(&desk.bash(&format!("{convert} --force")));
+    assert_eq!((text.as_str(), code), ("", 0));
+    let (text, code) = said(&desk.bash(&format!("touch tables/mine && {convert}/ --force")));
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("contains another file, mine"), "{text}");
+    assert_eq!(names(&desk, "tables").len(), TABLES.len() + 1);
+    let (text, code) = said(&desk.bash("wastenot convert trace.dat -o trace.dat/ --force"));
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("is not a directory"), "{text}");
+    let (text, code) = said(&desk.bash("wastenot convert trace.dat -o a/ --format csv"));
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("a/ is a directory: it contains Parquet"), "{text}");
+    let (text, code) = said(&desk.bash("wastenot convert trace.dat -o none/a/"));
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("cannot write none/a/"), "{text}");
+}

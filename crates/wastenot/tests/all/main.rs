@@ -6,6 +6,7 @@ mod bounds;
 mod clusters;
 mod convert;
 mod curves;
+mod draw;
 mod examples;
 mod failures;
 mod first_screen;

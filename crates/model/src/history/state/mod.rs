@@ -215,7 +215,7 @@ pub struct State {
 impl crate::Observer for () {}
 
 impl TaskState {
-    const UNKNOWN: TaskState = TaskState {
+    pub(crate) const UNKNOWN: TaskState = TaskState {
         since: Time(0),
         waking: None,
         waker: By { task: None, context: Context::Unknown },

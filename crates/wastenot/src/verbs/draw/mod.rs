@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use wastenot_draw::Scene;
 use wastenot_model::{CpuId, History};
 
-use super::picture::{self, Look};
+use super::picture::{self, Look, Shown};
 use super::select;
 use crate::args::check::Select;
 use crate::args::draw::{Draw, Picture, Trace, What};
@@ -55,7 +55,9 @@ fn trace(args: &Trace) -> Result<Answer, Stop> {
              provide it with --machine",
         );
     }
-    let select = Select::all(args.silent_cpus);
+    let select = Select { which: args.which.clone(), ..Select::all(args.silent_cpus) };
+    let (cpus, tasks) = select::which(&history, &args.which)?;
+    let shown = Shown { cpus, tasks };
     let look = Look {
         window: args.window.is_asked().then_some(window),
         socket_order: args.socket_order,
@@ -64,11 +66,10 @@ fn trace(args: &Trace) -> Result<Answer, Stop> {
         color_by_command: args.color_by_command,
         target: args.target.clone(),
         considered: considered(args, &history)?,
-        cpus: None,
     };
     let marks = picture::marks(&history, window, &select)?;
-    let scene =
-        progress::during("drawing", || picture::scene(args.picture, &history, &look, &marks));
+    let draw = || picture::part(args.picture, &history, &look, &shown, &marks);
+    let scene = progress::during("drawing", draw);
     match file {
         None => out::print_as_is(&out::drawn(&scene))?,
         Some(file) => file.write(&scene)?,

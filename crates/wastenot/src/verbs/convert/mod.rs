@@ -1,4 +1,8 @@
-//! `wastenot convert`: a trace in another format, a part of it, or without its names.
+//! `wastenot convert`: a trace in another format, as tables, a part of it, or without its names.
+
+mod schema;
+mod spans;
+mod tables;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -8,18 +12,14 @@ use wastenot_read::{Error, write};
 
 use crate::args::convert::{Convert, Format};
 use crate::fail::{Answer, Stop};
-use crate::out::Target;
+use crate::out::{Folder, Target};
 use crate::{open, out, progress};
 
 /// Converts.
 pub(crate) fn run(args: &Convert) -> Result<Answer, Stop> {
-    let format = match args.format {
-        Some(format) => format,
-        None => by_ending(&args.output, "use `--format wn`, perfetto, parquet, csv or jsonl")?,
-    };
-    let target = Target::new(&args.output, args.force)?;
+    let output = Output::of(args)?;
     let mut history = open::history(&args.file, &args.reading)?;
-    if !history.head.clock.nanoseconds && format != Format::Wn {
+    if !history.head.clock.nanoseconds && !output.holds_cycles() {
         let what = format!(
             "{}: the clock ({}) counts cycles, but this format contains nanoseconds",
             open::shown(&args.file),
@@ -43,8 +43,42 @@ pub(crate) fn run(args: &Convert) -> Result<Answer, Stop> {
     if let Some(salt) = &args.scrub {
         history = write::edit::scrub(&history, salt.as_deref());
     }
-    progress::during("writing", || target.write(|out| fill(&history, format, out)))?;
+    progress::during("writing", || match &output {
+        Output::File(target, format) => target.write(|out| fill(&history, *format, out)),
+        Output::Tables(folder) => tables::write(&history, folder),
+    })?;
     Ok(Answer::Yes)
+}
+
+/// What is written, looked at before the work begins.
+enum Output {
+    File(Target, Format),
+    Tables(Folder),
+}
+
+impl Output {
+    fn of(args: &Convert) -> Result<Output, Stop> {
+        if Folder::is_named(&args.output) {
+            return match args.format {
+                None | Some(Format::Parquet) => {
+                    Folder::new(&args.output, args.force, &tables::FILES).map(Output::Tables)
+                }
+                Some(_) => Err(Stop::new(
+                    format!("{} is a directory: it contains Parquet", args.output.display()),
+                    "leave out `--format`, or name a file: `-o FILE`",
+                )),
+            };
+        }
+        let format = match args.format {
+            Some(format) => format,
+            None => by_ending(&args.output, "use `--format wn`, perfetto, parquet, csv or jsonl")?,
+        };
+        Ok(Output::File(Target::new(&args.output, args.force)?, format))
+    }
+
+    fn holds_cycles(&self) -> bool {
+        matches!(self, Output::File(_, Format::Wn))
+    }
 }
 
 /// The format that the ending of `file` names; `help` says what else there is to do.
