@@ -42,7 +42,7 @@ Examples:
   wastenot prove policies/fair-vtime.rota --claim hierarchy --json
   wastenot prove policies/wrong/group-average.rota --cex cex.wn
   wastenot prove policies/wrong/no-chain.rota --allow-unsafe
-  wastenot prove --replay cex.wn --scheduler corrected.rota")]
+  wastenot prove --replay counterexample.wn --scheduler mended.rota")]
 #[command(mut_arg("json", |arg| arg.help(JSON)))]
 pub(crate) struct Prove {
     /// Policies in Rota; `-` is standard input
