@@ -19,7 +19,7 @@ struct Sheet<'h> {
 }
 
 impl Sheet<'_> {
-    fn add(&self, row: Row<'_>) {
+    fn add(&self, row: &Row<'_>) {
         let (table, result) = &mut *self.table.borrow_mut();
         if result.is_ok() {
             *result = table.row(&row.0);
@@ -64,7 +64,7 @@ impl CpuReceiver for &Spans<'_> {
             _ => None,
         };
         let row = Row::default().text("cpu").cpu(Some(cpu)).task(self.0.history, task);
-        self.0.add(times(row.text(seen.name()), window));
+        self.0.add(&times(row.text(seen.name()), window));
     }
 }
 
@@ -87,7 +87,7 @@ impl TaskReceiver for &Spans<'_> {
         };
         if span.window.span().0 > 0 {
             let row = Row::default().text("task").cpu(cpu).task(self.0.history, Some(span.task));
-            self.0.add(times(row.text(state), span.window));
+            self.0.add(&times(row.text(state), span.window));
         }
     }
 }
@@ -130,6 +130,6 @@ impl TaskReceiver for &Waits<'_> {
             None => row.cell(Cell::None),
         };
         let row = row.waker(history, was.origin, was.waker, was.waker_cpu);
-        self.0.add(row.cpu(was.prev).int(was.moves.into()));
+        self.0.add(&row.cpu(was.prev).int(was.moves.into()));
     }
 }
