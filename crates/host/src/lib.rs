@@ -6,6 +6,7 @@ pub mod cgroups;
 pub mod checks;
 mod mounts;
 mod proc;
+pub mod recipe;
 pub mod tracefs;
 
 use std::{fs, io};

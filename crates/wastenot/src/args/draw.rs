@@ -136,3 +136,23 @@ pub(crate) enum Palette {
     /// Those of the published pictures
     Published,
 }
+
+impl From<Picture> for wastenot_export::picture::Picture {
+    fn from(picture: Picture) -> wastenot_export::picture::Picture {
+        use wastenot_export::picture::Picture as Kind;
+        match picture {
+            Picture::Cores => Kind::Cores,
+            Picture::Waiting => Kind::Waiting,
+            Picture::Queues => Kind::Queues,
+        }
+    }
+}
+
+impl From<Palette> for wastenot_draw::Palette {
+    fn from(palette: Palette) -> wastenot_draw::Palette {
+        match palette {
+            Palette::Safe => wastenot_draw::Palette::Safe,
+            Palette::Published => wastenot_draw::Palette::Published,
+        }
+    }
+}

@@ -1,9 +1,13 @@
 //! `wastenot check`: how much CPU time was wasted, when, where and to whom.
 
-use wastenot_check::waste::Figures;
-use wastenot_model::{Report, Unit, Value};
+use std::path::Path;
 
-use super::{picture, select};
+use wastenot_check::waste::Figures;
+use wastenot_export::picture::around;
+use wastenot_model::{History, Report, Span, Unit, Value, Window};
+
+use super::prove::quoted;
+use super::select;
 use crate::args::check::{Budget, Check, Face};
 use crate::fail::{Answer, Stop};
 use crate::{open, out, progress};
@@ -15,7 +19,7 @@ pub(crate) fn run(args: &Check) -> Result<Answer, Stop> {
     let options = select::options(&history, window, &args.select)?;
     let check = progress::during("checking", || wastenot_check::check(&history, &options));
     let mut report = check.report(&history, &options);
-    report.next = picture::next(&args.file, &history, &report);
+    report.next = next(&args.file, &history, &report);
     print(&report, &args.face)?;
     Ok(match args.budget {
         None => Answer::Yes,
@@ -88,4 +92,16 @@ fn judge(budget: Budget, waste: &Figures, is_cut: bool) -> Answer {
     } else {
         Answer::Yes
     }
+}
+
+/// The command that draws the worst moment of a report in the terminal.
+pub(super) fn next(file: &Path, history: &History, report: &Report) -> Option<String> {
+    let Window { from, to } = around(report.worst.as_ref()?.window, history);
+    let file = quoted(file).filter(|file| file != "-")?;
+    let start = history.window().from;
+    // Tenths of a millisecond, outwards: short to type.
+    let tenth = Span::us(100).0;
+    let (first, last) = ((from - start).0 / tenth, (to - start).0.div_ceil(tenth));
+    let [from, to] = [first, last].map(|tenths| format!("{}.{}ms", tenths / 10, tenths % 10));
+    Some(format!("wastenot draw cores {file} --from {from} --to {to}"))
 }

@@ -7,7 +7,6 @@ mod convert;
 mod doctor;
 mod draw;
 mod list;
-mod picture;
 mod prove;
 mod record;
 mod report;

@@ -30,6 +30,7 @@ const LAW: &[(&str, u8, &[&str])] = &[
     ("wastenot-prove", 3, &["wastenot-model", "wastenot-rota"]),
     ("wastenot-measure", 3, &["wastenot-model", "wastenot-sim"]),
     ("wastenot-store", 3, &[]),
+    ("wastenot-export", 3, &["wastenot-model", "wastenot-read", "wastenot-check", "wastenot-draw"]),
     (
         "wastenot-lab",
         4,
@@ -66,6 +67,7 @@ const LAW: &[(&str, u8, &[&str])] = &[
             "wastenot-bounds",
             "wastenot-check",
             "wastenot-draw",
+            "wastenot-export",
             "wastenot-record",
             "wastenot-measure",
             "wastenot-lab",

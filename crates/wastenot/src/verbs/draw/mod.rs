@@ -4,10 +4,11 @@ mod curves;
 
 use std::path::{Path, PathBuf};
 
+use wastenot_check::Options;
 use wastenot_draw::Scene;
+use wastenot_export::picture::{self, Look, Shown};
 use wastenot_model::{CpuId, History};
 
-use super::picture::{self, Look, Shown};
 use super::select;
 use crate::args::check::Select;
 use crate::args::draw::{Draw, Picture, Trace, What};
@@ -67,8 +68,10 @@ fn trace(args: &Trace) -> Result<Answer, Stop> {
         target: args.target.clone(),
         considered: considered(args, &history)?,
     };
-    let marks = picture::marks(&history, window, &select)?;
-    let draw = || picture::part(args.picture, &history, &look, &shown, &marks);
+    let options = Options { marks: true, ..select::options(&history, window, &select)? };
+    let check = progress::during("checking", || wastenot_check::check(&history, &options));
+    let marks = picture::found(&check);
+    let draw = || picture::part(args.picture.into(), &history, &look, &shown, &marks);
     let scene = progress::during("drawing", draw);
     match file {
         None => out::print_as_is(&out::drawn(&scene))?,

@@ -1,12 +1,9 @@
 //! `wastenot convert`: a trace in another format, as tables, a part of it, or without its names.
 
-mod schema;
-mod spans;
-mod tables;
-
 use std::io::{self, Write};
 use std::path::Path;
 
+use wastenot_export::tables;
 use wastenot_model::{History, Missing};
 use wastenot_read::{Error, write};
 
@@ -45,7 +42,7 @@ pub(crate) fn run(args: &Convert) -> Result<Answer, Stop> {
     }
     progress::during("writing", || match &output {
         Output::File(target, format) => target.write(|out| fill(&history, *format, out)),
-        Output::Tables(folder) => tables::write(&history, folder),
+        Output::Tables(folder) => folder.write(|path| tables::write(&history, path)),
     })?;
     Ok(Answer::Yes)
 }

@@ -1,7 +1,7 @@
 //! The lines to record with, by tool. What is recorded decides what can be answered: with wakeups
 //! and migrations the queue of every CPU is known exactly, with switches alone nothing is.
 
-use wastenot_host::{Check, Host, State};
+use crate::{Check, Host, State};
 
 /// The tracepoints to record.
 const EVENTS: [&str; 8] = [
@@ -17,19 +17,19 @@ const EVENTS: [&str; 8] = [
 
 /// One way to record.
 #[derive(Clone, Debug)]
-pub(crate) struct Recipe {
+pub struct Recipe {
     /// With what.
-    pub(crate) tool: &'static str,
+    pub tool: &'static str,
     /// Why this one.
-    pub(crate) note: &'static str,
+    pub note: &'static str,
     /// Names of the checks that say no.
-    pub(crate) lacks: Vec<&'static str>,
+    pub lacks: Vec<&'static str>,
     /// What to type, CMD standing for the program.
-    pub(crate) lines: Vec<String>,
+    pub lines: Vec<String>,
 }
 
 /// Every way, what is ready first, then as told here: best first.
-pub(crate) fn all(host: &Host, checks: &[Check]) -> Vec<Recipe> {
+pub fn all(host: &Host, checks: &[Check]) -> Vec<Recipe> {
     let lacks = |needs: &[&'static str]| {
         let no = |name: &str| checks.iter().any(|c| c.name == name && c.state == State::No);
         needs.iter().copied().filter(|name| no(name)).collect::<Vec<_>>()

@@ -10,7 +10,7 @@ use wastenot_model::{
 use wastenot_read::Error;
 use wastenot_read::write::{Cell, Table};
 
-use super::tables::Row;
+use super::Row;
 
 /// A table that spans are added to. What goes wrong is known at the end: a replay cannot fail.
 struct Sheet<'h> {

@@ -1,11 +1,9 @@
 //! `wastenot doctor`: what this machine allows, what is missing and how to get it, and the exact
 //! lines to record with.
 
-mod recipe;
-
 use std::fmt::Write;
 
-use recipe::Recipe;
+use wastenot_host::recipe::{self, Recipe};
 use wastenot_host::{Check, Host, State};
 use wastenot_model::{Column, Report, Table, Unit, Value};
 use wastenot_prove::solver::{Kind, Places};

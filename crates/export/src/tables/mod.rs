@@ -1,4 +1,7 @@
-//! `wastenot convert -o DIR/`: a Parquet file for each table. docs/tables.md describes them.
+//! A Parquet file for each table of a trace. docs/tables.md describes them.
+
+mod schema;
+mod spans;
 
 use std::fs::File;
 use std::io;
@@ -12,13 +15,11 @@ use wastenot_model::{
 use wastenot_read::Error;
 use wastenot_read::write::{COLUMNS, Cell, Column, Table, events, metadata};
 
-use super::schema::{EPISODES, LOSSES, TASKS, VIOLATIONS};
-use super::spans::{Spans, Waits};
-use crate::fail::Stop;
-use crate::out::Folder;
+use self::schema::{EPISODES, LOSSES, TASKS, VIOLATIONS};
+use self::spans::{Spans, Waits};
 
 /// The files of a folder.
-pub(super) const FILES: [&str; 7] = [
+pub const FILES: [&str; 7] = [
     "events.parquet",
     "tasks.parquet",
     "spans.parquet",
@@ -31,32 +32,33 @@ pub(super) const FILES: [&str; 7] = [
 /// As many violations and episodes as there are.
 const ALL: usize = usize::MAX / 4;
 
-/// Writes all tables of `history`.
-pub(super) fn write(history: &History, folder: &Folder) -> Result<(), Stop> {
+/// Writes all tables of `history` into the directory `path`.
+///
+/// # Errors
+/// The disk is full, or the directory cannot be written.
+pub fn write(history: &History, path: &Path) -> io::Result<()> {
     let options = Options { limit: ALL, ..Options::default() };
     let check = check(history, &options);
     let losses = check.report(history, &options).losses;
-    folder.write(|path| {
-        let at = At { history, path };
-        events(history, at.table("events", COLUMNS)?).map_err(plain)?;
-        let tasks = history.tasks().map(|(task, _)| of_task(history, &check, task));
-        at.fill("tasks", TASKS, tasks)?;
-        at.spans()?;
-        let mut violations: Vec<&Violation> = check.violations.worst.iter().collect();
-        violations.sort_by_key(|it| (it.window.from, it.task));
-        let violations = violations.into_iter().map(|it| of_violation(history, it));
-        at.fill("violations", VIOLATIONS, violations)?;
-        let mut episodes = check.waste.worst.clone();
-        episodes.sort_by_key(|it| it.window.from);
-        let episodes = episodes.iter().map(|it| {
-            let Time(from) = it.window.from;
-            let figures = [from, it.window.to.0, it.window.span().0, it.cpu_ns];
-            let row = figures.into_iter().fold(Row::default(), Row::int);
-            row.int(u64::from(it.cpus_max))
-        });
-        at.fill("episodes", EPISODES, episodes)?;
-        at.fill("losses", LOSSES, losses.iter().map(of_loss))
-    })
+    let at = At { history, path };
+    events(history, at.table("events", COLUMNS)?).map_err(plain)?;
+    let tasks = history.tasks().map(|(task, _)| of_task(history, &check, task));
+    at.fill("tasks", TASKS, tasks)?;
+    at.spans()?;
+    let mut violations: Vec<&Violation> = check.violations.worst.iter().collect();
+    violations.sort_by_key(|it| (it.window.from, it.task));
+    let violations = violations.into_iter().map(|it| of_violation(history, it));
+    at.fill("violations", VIOLATIONS, violations)?;
+    let mut episodes = check.waste.worst.clone();
+    episodes.sort_by_key(|it| it.window.from);
+    let episodes = episodes.iter().map(|it| {
+        let Time(from) = it.window.from;
+        let figures = [from, it.window.to.0, it.window.span().0, it.cpu_ns];
+        let row = figures.into_iter().fold(Row::default(), Row::int);
+        row.int(u64::from(it.cpus_max))
+    });
+    at.fill("episodes", EPISODES, episodes)?;
+    at.fill("losses", LOSSES, losses.iter().map(of_loss))
 }
 
 /// Where tables are written.
@@ -86,8 +88,8 @@ impl At<'_> {
 
     /// The tables that are written while the History is replayed.
     fn spans(&self) -> io::Result<()> {
-        let spans = self.table("spans", super::schema::SPANS)?;
-        let waits = self.table("waits", super::schema::WAITS)?;
+        let spans = self.table("spans", schema::SPANS)?;
+        let waits = self.table("waits", schema::WAITS)?;
         let (spans, waits) = (Spans::new(self.history, spans), Waits::new(self.history, waits));
         let mut all = (CpuSpans::new(&spans), (TaskSpans::new(&spans), TaskSpans::new(&waits)));
         replay(self.history, Options::default().silent, &mut all);

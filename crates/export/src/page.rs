@@ -1,0 +1,88 @@
+//! The pictures of a report on a trace: all of it, and its worst moment.
+
+use wastenot_check::Check;
+use wastenot_check::violations::Violation;
+use wastenot_draw::{Mark, MarkKind, Scene};
+use wastenot_model::{CpuSet, Frame, History, Picture as Drawn, Report, Window};
+
+use crate::picture::{self, Look, Picture, Shown};
+
+/// The pictures of a report, with what a newcomer must know to read them. Findings link to the
+/// first.
+const PICTURES: [(Picture, &str, &str); 3] = [
+    (
+        Picture::Cores,
+        "Tasks on each CPU",
+        "One line per CPU, one colour per task; white is idle. Each frame is a finding.",
+    ),
+    (
+        Picture::Waiting,
+        "Running and waiting tasks",
+        "Running and waiting tasks over time; the dotted line is the number of CPUs. CPU time is \
+         wasted where tasks wait while fewer tasks run than there are CPUs.",
+    ),
+    (
+        Picture::Queues,
+        "Run-queue lengths",
+        "One line per CPU; the colour is the number of tasks that run or wait there.",
+    ),
+];
+
+/// Adds its pictures to the report of `check`, which was asked for marks.
+pub fn with_pictures(report: &mut Report, history: &History, check: &Check, look: &Look) {
+    report.pictures = pictures(history, look, &picture::found(check));
+    if let (Some(worst), Some(violation)) = (&mut report.worst, check.worst(history)) {
+        worst.picture = Some(moment(history, look, check, violation));
+    }
+}
+
+fn pictures(history: &History, look: &Look, marks: &[Mark]) -> Vec<Drawn> {
+    let one = |(picture, title, caption): (Picture, &str, &str)| {
+        drawn(&picture::scene(picture, history, look, marks), title, caption)
+    };
+    PICTURES.map(one).into()
+}
+
+/// The worst moment: the CPUs where the task waited, and the nearest of those that were idle.
+fn moment(history: &History, look: &Look, check: &Check, it: &Violation) -> Drawn {
+    const LANES: usize = 5;
+    let mut idle: Vec<_> = it.idle.iter().collect();
+    idle.sort_by_key(|idle| std::cmp::Reverse(idle.longest_ns));
+    let mut cpus = CpuSet::new();
+    let places = it.stretch_cpus.iter().take(LANES - 1).chain([&it.idle_cpu]);
+    for cpu in places.chain(idle.iter().map(|idle| &idle.cpu)) {
+        if cpus.len() < LANES {
+            cpus.insert(*cpu);
+        }
+    }
+    // Of all marks those of this wait, and idle CPUs only while it lasted.
+    let marks = &check.violations.marks;
+    let waited = marks.waited.iter().filter(|mark| mark.task == it.task);
+    let waited = waited.map(|mark| (mark.window, mark.cpu, MarkKind::Waited));
+    let usable = |cpu| it.idle.iter().any(|idle| idle.cpu == cpu);
+    let idle = marks.idle.iter().filter(|(cpu, _)| usable(*cpu));
+    let idle = idle.map(|&(cpu, window)| (window, cpu, MarkKind::Idle));
+    let marks = waited.chain(idle).filter_map(|(window, cpu, kind)| {
+        let (from, to) = it.window.clip(window.from, window.to)?;
+        Some(Mark { window: Window { from, to }, cpu: Some(cpu), kind })
+    });
+    let marks: Vec<Mark> = marks.collect();
+    let look = Look { window: Some(picture::around(it.window, history)), ..look.clone() };
+    let shown = Shown { cpus: Some(cpus), tasks: None };
+    let scene = picture::part(Picture::Cores, history, &look, &shown, &marks);
+    let caption =
+        "White is idle, tinted red while the task waited. The red line is where it waited.";
+    drawn(&scene, "Worst moment", caption)
+}
+
+fn drawn(scene: &Scene, title: &str, caption: &str) -> Drawn {
+    let area = scene.plot.area;
+    let frame = Frame {
+        left: area.x / scene.width,
+        top: area.y / scene.height,
+        width: area.width / scene.width,
+        height: area.height / scene.height,
+    };
+    let (title, caption) = (title.to_owned(), caption.to_owned());
+    Drawn { title, caption, window: scene.plot.window, frame, svg: scene.svg() }
+}
