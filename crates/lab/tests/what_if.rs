@@ -332,7 +332,7 @@ fn real_recordings_give_figures_with_assumptions() {
             let makespan = answer.asked.makespan;
             assert!(makespan.is_some_and(|it| it >= bound), "{name}: {makespan:?} < {bound}");
             assert!(answer.extracted.assumptions.len() > 6, "{name}");
-            assert_eq!(answer.report().schema, "simulate.replay/2");
+            assert_eq!(answer.report().schema, "what-if/1");
         }
     }
 }

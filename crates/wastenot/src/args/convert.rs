@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::input::{self, Reading};
 use super::when::WindowArgs;
 
-/// Convert a trace to another format or to tables, extract a part, hide names
+/// Convert a trace to a format or tables, cut it, hide names
 #[derive(Args, Debug)]
 #[command(after_help = "\
 The file extension of -o selects the format; without one, use --format. If -o

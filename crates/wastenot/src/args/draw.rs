@@ -23,7 +23,7 @@ and queues marks only their wakeups and moves; waste is marked for their waits.
 Examples:
   wastenot draw cores trace.dat
   wastenot draw cores trace.dat -o cores.pdf --socket-order --from 0.1 --to 0.2
-  wastenot draw cores trace.dat --cpus 0-7 --task 'make*' --task 4711
+  wastenot draw cores trace.dat --cpus 0-7 --task 'make*' --task as
   wastenot draw waiting trace.dat -o waiting.svg
   wastenot draw queues trace.dat -o queues.png --palette published")]
 pub(crate) struct Draw {

@@ -11,7 +11,7 @@ use wastenot_model::Span;
 use super::address::address;
 use super::quantity::{size, some_span, span};
 
-/// Watch this machine for CPUs that stay idle while tasks wait
+/// Watch for CPUs that stay idle while tasks wait
 #[derive(Args, Debug)]
 #[command(after_help = "\
 A timer in the kernel examines all run queues. A violation that several

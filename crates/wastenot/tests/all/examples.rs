@@ -11,9 +11,14 @@ use crate::shell::{Desk, said};
 pub(crate) fn verbs(desk: &Desk) -> Vec<String> {
     let (overview, code) = said(&desk.bash("wastenot --help"));
     assert_eq!(code, 0, "{overview}");
-    let entry = |line: &str| line.strip_prefix("  ")?.split_whitespace().next().map(str::to_owned);
-    let verbs: Vec<String> = overview.lines().filter_map(entry).collect();
-    assert!(verbs.len() > 2, "{overview}");
+    // Ten columns for the group, then a verb a line, up to the next empty line.
+    let lines = overview
+        .lines()
+        .skip_while(|line| !line.starts_with("Start "))
+        .take_while(|line| !line.is_empty());
+    let verb = |line: &str| line.get(10..)?.split_whitespace().next().map(str::to_owned);
+    let verbs: Vec<String> = lines.filter_map(verb).collect();
+    assert!(verbs.len() == 16 && verbs.iter().any(|verb| verb == "what-if"), "{verbs:?}");
     verbs.into_iter().flat_map(|verb| with_own(desk, verb)).collect()
 }
 

@@ -156,7 +156,7 @@ fn no_text_of_the_original_is_left_in_the_written_file() {
     crate::write::jsonl(&scrubbed, &mut bytes).expect("memory");
     let head = format!("{:?} {:?}", scrubbed.head, scrubbed.annexes);
     let text = String::from_utf8(bytes).expect("JSON is UTF-8") + &head;
-    for secret in ["name 1", "host", "key", "\"x\"", "nodes\\\""] {
+    for secret in ["name 1", "host", "\"key\"", "\"x\"", "nodes\\\""] {
         assert!(!text.contains(secret), "{secret}");
     }
 }

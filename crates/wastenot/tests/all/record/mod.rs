@@ -251,7 +251,8 @@ fn killed_at_any_moment_it_leaves_a_readable_part_and_nothing_else() {
 fn a_check_tells_what_the_recorder_itself_took() {
     let Some(_machine) = machine("a_check_tells_what_the_recorder_itself_took") else { return };
     let desk = Desk::new();
-    let (text, code) = said(&desk.bash("wastenot record -o a.wn --for 1s && wastenot check a.wn"));
+    let (text, code) =
+        said(&desk.bash("wastenot record -o a.wn --for 1s && wastenot check a.wn --text"));
     assert_eq!(code, 0, "{text}");
     let history = read(&desk.path().join("a.wn"));
     if !history.head.source.notes.iter().any(|(key, _)| key == "recorder_pid") {
