@@ -13,8 +13,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use wastenot_model::{
-    By, Carries, CpuId, CpuMode, CpuState, Distance, History, Observer, Origin, Phase, Span, State,
-    TaskId, TaskState, Time, Window,
+    By, Carries, CpuId, CpuMode, CpuSet, CpuState, Distance, History, Observer, Origin, Phase,
+    Span, State, TaskId, TaskState, Time, Window,
 };
 
 use crate::idle::IdleTimes;
@@ -63,6 +63,23 @@ pub struct Violation {
     pub nearest: Distance,
     /// The CPUs that were idle at some time in it, in ascending order.
     pub idle: Vec<IdleCpu>,
+}
+
+impl Violation {
+    /// The CPUs to look at, at most so many (two or more): where the task waited, the CPU that
+    /// stayed idle longest, then others that were idle, the longest first.
+    pub fn places(&self, most: usize) -> CpuSet {
+        let mut idle: Vec<&IdleCpu> = self.idle.iter().collect();
+        idle.sort_by_key(|idle| std::cmp::Reverse(idle.longest_ns));
+        let mut cpus = CpuSet::new();
+        let waited = self.stretch_cpus.iter().take(most - 1).chain([&self.idle_cpu]);
+        for cpu in waited.chain(idle.iter().map(|idle| &idle.cpu)) {
+            if cpus.len() < most {
+                cpus.insert(*cpu);
+            }
+        }
+        cpus
+    }
 }
 
 /// A CPU that was idle during a violation, and that the task may use.

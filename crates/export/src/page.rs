@@ -3,7 +3,7 @@
 use wastenot_check::Check;
 use wastenot_check::violations::Violation;
 use wastenot_draw::{Mark, MarkKind, Scene};
-use wastenot_model::{CpuSet, Frame, History, Picture as Drawn, Report, Window};
+use wastenot_model::{Frame, History, Picture as Drawn, Report, Window};
 
 use crate::picture::{self, Look, Picture, Shown};
 
@@ -43,18 +43,12 @@ fn pictures(history: &History, look: &Look, marks: &[Mark]) -> Vec<Drawn> {
     PICTURES.map(one).into()
 }
 
+/// Most CPUs in the picture of a moment.
+const LANES: usize = 5;
+
 /// The worst moment: the CPUs where the task waited, and the nearest of those that were idle.
 fn moment(history: &History, look: &Look, check: &Check, it: &Violation) -> Drawn {
-    const LANES: usize = 5;
-    let mut idle: Vec<_> = it.idle.iter().collect();
-    idle.sort_by_key(|idle| std::cmp::Reverse(idle.longest_ns));
-    let mut cpus = CpuSet::new();
-    let places = it.stretch_cpus.iter().take(LANES - 1).chain([&it.idle_cpu]);
-    for cpu in places.chain(idle.iter().map(|idle| &idle.cpu)) {
-        if cpus.len() < LANES {
-            cpus.insert(*cpu);
-        }
-    }
+    let cpus = it.places(LANES);
     // Of all marks those of this wait, and idle CPUs only while it lasted.
     let marks = &check.violations.marks;
     let waited = marks.waited.iter().filter(|mark| mark.task == it.task);

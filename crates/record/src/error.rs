@@ -14,7 +14,7 @@ pub enum Error {
     #[error("the kernel has no BTF (/sys/kernel/btf/vmlinux)")]
     NoBtf,
     /// The kernel's BPF lacks features that our programs need.
-    #[error("the kernel is too old: its BPF is not that of Linux {since}")]
+    #[error("the kernel is too old: it lacks BPF features of Linux {since}")]
     TooOld {
         /// The first version that has them.
         since: &'static str,

@@ -90,7 +90,7 @@ pub enum Error {
         help: String,
     },
     /// A History lacks what is needed to extract the tasks' work.
-    #[error("no work can be taken out: {what}")]
+    #[error("cannot extract the workload: {what}")]
     NoWork {
         /// What the History lacks.
         what: String,

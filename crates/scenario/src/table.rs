@@ -131,7 +131,9 @@ impl<'n, R: Read> Table<'n, R> {
             }
             if bytes.len() as u64 > LONGEST {
                 let what = format!("the line is longer than {LONGEST} bytes");
-                return Err(self.wrong(what, "write a row a line, with commas between its cells"));
+                return Err(
+                    self.wrong(what, "write one row per line, with commas between its cells")
+                );
             }
             let Ok(text) = std::str::from_utf8(&bytes) else {
                 return Err(self.wrong("this is no text in UTF-8", "save it as CSV in UTF-8"));

@@ -57,7 +57,7 @@ pub struct WhatIf {
 /// The work under a scheduler.
 #[derive(Debug)]
 pub struct Replayed {
-    /// The scheduler, with its switches.
+    /// The scheduler, with its tunables.
     pub scheduler: String,
     /// What of the work it does not look at.
     pub unread: Option<String>,

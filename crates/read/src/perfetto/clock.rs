@@ -71,6 +71,6 @@ impl Conversion {
     }
     /// A note on what could not be converted.
     pub(super) fn note(&self) -> Option<&'static str> {
-        self.missing.then_some("bundles use several clocks, and how these compare is not told")
+        self.missing.then_some("bundles use several clocks, and the file does not relate them")
     }
 }

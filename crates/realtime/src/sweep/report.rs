@@ -87,7 +87,9 @@ impl Swept<'_> {
             said.push("maxima that were observed are no proven worst case".into());
         }
         if with("none: averages") {
-            said.push("averages bound nothing: `soft` with overheads is no guarantee".into());
+            said.push(
+                "averages are no upper bounds: `soft` with overheads guarantees nothing".into(),
+            );
         }
         if self.sweep.curves.iter().any(|curve| curve.costs.is_some()) {
             said.push(

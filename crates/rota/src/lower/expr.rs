@@ -202,7 +202,7 @@ impl Lowering<'_> {
                         ("numbers are divided by constants only", help)
                     }
                     _ => {
-                        let help = "divide by a number that is written there: `x / 3`";
+                        let help = "divide by a literal: `x / 3`";
                         ("numbers are divided by constants only", help)
                     }
                 };

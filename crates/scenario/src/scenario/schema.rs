@@ -232,7 +232,7 @@ pub(crate) const FIGURE: Section = Section {
         ),
         key("variant", "text", "the variant; the only one"),
         key("within", "TIME", "with `marks`: only marks with at most this delay"),
-        key("percentile", "0.001 to 100", "with `wait`: the percentile; the longest wait"),
+        key("percentile", "0.001 to 100", "with `wait`: the percentile; 100, the longest wait"),
         key("over", "table | TIME | number", "the divisor, for each seed; none"),
         key("pick", "PICK", "how the values of all seeds become one; median"),
         key("published", "number", "the value in the source"),
@@ -250,7 +250,7 @@ pub(crate) const QUANTITY: Section = Section {
         key("of", "task or mark", "the tasks or marks"),
         key("variant", "text", "the variant"),
         key("within", "TIME", "with `marks`: only marks with at most this delay"),
-        key("percentile", "0.001 to 100", "with `wait`: the percentile; the longest wait"),
+        key("percentile", "0.001 to 100", "with `wait`: the percentile; 100, the longest wait"),
     ],
 };
 

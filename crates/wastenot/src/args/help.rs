@@ -176,7 +176,7 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
     if lacks(error, "<RESULT>") {
         let line =
             "`wastenot draw curves small.csv`; `bounds sweep E.toml -o small.csv` writes one";
-        return Some(Stop::new("curves needs the result of a sweep", line));
+        return Some(Stop::new("draw curves needs a result of `bounds sweep`", line));
     }
     if verb == "bounds" && (file || cpus) {
         let mut line = "wastenot bounds test".to_owned();

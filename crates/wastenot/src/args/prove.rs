@@ -90,7 +90,8 @@ pub(crate) struct Prove {
     /// Force the steps of a counterexample again
     #[arg(long, value_name = "CEX", conflicts_with_all = PROVING)]
     pub(crate) replay: Option<PathBuf>,
-    /// With --replay: the policy to force it on [default: the one that it was found with]
+    /// With --replay: the policy on which to force the counterexample [default: the one that it
+    /// was found with]
     #[arg(long, value_name = "FILE.rota", requires = "replay")]
     #[arg(conflicts_with_all = ["file", "recheck"])]
     pub(crate) scheduler: Option<PathBuf>,

@@ -90,7 +90,9 @@ impl FlightArgs {
     pub(crate) fn check(&self) -> Result<(), Stop> {
         match (&self.until, self.last) {
             (Some(Until::Trigger(_)), Some(last)) if last < LAST_MIN => Err(Stop::new(
-                format_args!("--last {last} is too short to keep the event of --until"),
+                format_args!(
+                    "--last {last} is too short: the event that --until waits for would be dropped"
+                ),
                 "`--last 1s`, or longer",
             )),
             _ => Ok(()),

@@ -26,8 +26,8 @@ may be left out:
 Exit codes: 0 simulated; 2 failure.
 
 Examples:
-  wastenot run scenarios/seeds/scheduling-groups-cg.toml
-  wastenot run scenarios/seeds/workpile.toml --scheduler global-fifo --seed 1-20
+  wastenot run scenarios/seeds/workpile.toml --seed 1-3
+  wastenot run scenarios/seeds/scheduling-groups-cg.toml --scheduler osv
   wastenot run scenarios/seeds/wake-affine-h2.toml --variant after -o h2.wn
   wastenot run scenarios/real-time/dhall.toml --variant p-edf --set limit=1s
   wastenot run scenarios/rt-app/player.json --machine smp4 --scheduler osv")]

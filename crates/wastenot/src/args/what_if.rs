@@ -12,9 +12,9 @@ use super::when::WindowArgs;
 /// Run the work of a trace under another scheduler
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The workload is extracted from the trace and simulated, under the scheduler that
-was chosen and under a work-conserving one. The report contains an upper bound
-on the recorded time that is due to the scheduler, and a bound that no scheduler
+The workload is extracted from the trace and simulated, under a work-conserving
+scheduler and under that of --scheduler. The report contains an upper bound on
+the recorded time that is due to the scheduler, and a bound that no scheduler
 can beat (docs/what-if.md).
 
 Exit codes: 0 simulated; 2 failure.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use wastenot_check::Check as Found;
 use wastenot_check::waste::Figures;
 use wastenot_export::picture::around;
 use wastenot_model::{History, Report, Span, Unit, Value, Window};
@@ -19,7 +20,7 @@ pub(crate) fn run(args: &Check) -> Result<Answer, Stop> {
     let options = select::options(&history, window, &args.select)?;
     let check = progress::during("checking", || wastenot_check::check(&history, &options));
     let mut report = check.report(&history, &options);
-    report.next = next(&args.file, &history, &report);
+    report.next = next(&args.file, &history, &check);
     print(&report, &args.face)?;
     Ok(match args.budget {
         None => Answer::Yes,
@@ -95,13 +96,19 @@ fn judge(budget: Budget, waste: &Figures, is_cut: bool) -> Answer {
 }
 
 /// The command that draws the worst moment of a report in the terminal.
-pub(super) fn next(file: &Path, history: &History, report: &Report) -> Option<String> {
-    let Window { from, to } = around(report.worst.as_ref()?.window, history);
+pub(super) fn next(file: &Path, history: &History, check: &Found) -> Option<String> {
+    const CPUS: usize = 2;
+    let worst = check.worst(history)?;
+    let Window { from, to } = around(worst.window, history);
     let file = quoted(file).filter(|file| file != "-")?;
     let start = history.window().from;
     // Tenths of a millisecond, outwards: short to type.
     let tenth = Span::us(100).0;
     let (first, last) = ((from - start).0 / tenth, (to - start).0.div_ceil(tenth));
     let [from, to] = [first, last].map(|tenths| format!("{}.{}ms", tenths / 10, tenths % 10));
-    Some(format!("wastenot draw cores {file} --from {from} --to {to}"))
+    let cpus = match history.cpu_count() > CPUS {
+        true => format!(" --cpus {}", worst.places(CPUS)),
+        false => String::new(),
+    };
+    Some(format!("wastenot draw cores {file} --from {from} --to {to}{cpus}"))
 }

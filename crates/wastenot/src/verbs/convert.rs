@@ -61,7 +61,7 @@ impl Output {
                     Folder::new(&args.output, args.force, &tables::FILES).map(Output::Tables)
                 }
                 Some(_) => Err(Stop::new(
-                    format!("{} is a directory: it contains Parquet", args.output.display()),
+                    format!("{}: tables in a directory are always Parquet", args.output.display()),
                     "leave out `--format`, or name a file: `-o FILE`",
                 )),
             };

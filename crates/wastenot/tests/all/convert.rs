@@ -166,7 +166,7 @@ fn tables_replace_tables_when_forced_and_nothing_else_ever() {
     assert!(text.contains("is not a directory"), "{text}");
     let (text, code) = said(&desk.bash("wastenot convert trace.dat -o a/ --format csv"));
     assert_eq!(code, 2, "{text}");
-    assert!(text.contains("a/ is a directory: it contains Parquet"), "{text}");
+    assert!(text.contains("a/: tables in a directory are always Parquet"), "{text}");
     let (text, code) = said(&desk.bash("wastenot convert trace.dat -o none/a/"));
     assert_eq!(code, 2, "{text}");
     assert!(text.contains("cannot write none/a/"), "{text}");

@@ -12,7 +12,7 @@ use wastenot_record::{Begun, Error, Options, Way};
 
 use self::kept::Kept;
 use self::length::{Length, Running};
-use crate::args::record::Record;
+use crate::args::record::{Record, Until};
 use crate::fail::{Answer, Stop};
 use crate::out::{self, Target};
 
@@ -62,12 +62,14 @@ fn record(args: &Record) -> Result<Answer, Stop> {
         }
     };
     let begun = Instant::now();
+    let mut has_fired = false;
     while !running.is_over() {
         recording.wait(TURN);
         recording.drain(kept.sink());
         match kept.turn() {
             Ok(None) => {}
             Ok(Some(fired)) => {
+                has_fired = true;
                 if running.end_after(kept.aftermath()) {
                     out::note(&format!("at @{}: {}", fired.time, fired.what));
                 }
@@ -86,6 +88,9 @@ fn record(args: &Record) -> Result<Answer, Stop> {
         Err(error) => return unwritten_beside(running, unwritten(&target, error)),
     };
     let bytes = file.finish()?;
+    if matches!(args.flight.until, Some(Until::Trigger(_))) && !has_fired {
+        out::note("the condition of --until did not occur");
+    }
     out::note(&said(&target, span, events, summary.lost, bytes));
     Ok(running.answer())
 }
