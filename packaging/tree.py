@@ -47,13 +47,16 @@ def files(program: Path) -> list[File]:
 
 
 def pages(program: Path) -> list[tuple[str, bytes]]:
-    """Every man page, found by following the pages from the first one."""
-    found, missing = {}, ["wastenot"]
+    """Every man page: each names those of its subcommands."""
+    found: dict[str, bytes] = {}
+    # Verbs have hyphens, too: the words of a page are those of the page above it, and one more.
+    missing: list[tuple[str, list[str]]] = [("wastenot", [])]
     while missing:
-        name = missing.pop()
-        found[name] = output(program, "man", *name.split("-")[1:])
-        listed = PAGE.findall(found[name].decode())
-        missing += [page for page in (it.replace("\\", "") for it in listed) if page not in found]
+        name, words = missing.pop()
+        found[name] = output(program, "man", *words)
+        listed = {it.replace("\\", "") for it in PAGE.findall(found[name].decode())}
+        below = (page.removeprefix(f"{name}-") for page in listed if page.startswith(f"{name}-"))
+        missing += [(f"{name}-{word}", [*words, word]) for word in below if f"{name}-{word}" not in found]
     return sorted(found.items())
 
 

@@ -86,9 +86,9 @@ fn what_is_too_long_or_no_text_ends_soon() {
     says(&read(&many).expect_err("many"), &format!("t.csv:{line}: more than 1048576 tasks"), "few");
     // A file without end: the data after the line is not read.
     let endless = task_set::read("t.csv", std::io::repeat(b'7')).expect_err("one long line");
-    says(&endless, "t.csv:1: the line is longer than 4096 bytes", "a row a line");
+    says(&endless, "t.csv:1: the line is longer than 4096 bytes", "one row per line");
     let zeros = task_set::read("t.csv", std::io::repeat(0)).expect_err("one long line");
-    says(&zeros, "t.csv:1: the line is longer than 4096 bytes", "a row a line");
+    says(&zeros, "t.csv:1: the line is longer than 4096 bytes", "one row per line");
     let latin = task_set::read("t.csv", &b"wcet_us,period_us\n1,2\n\xb5,2\n"[..]);
     says(&latin.expect_err("Latin-1"), "t.csv:3: this is no text in UTF-8", "UTF-8");
 }
