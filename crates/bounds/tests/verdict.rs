@@ -302,7 +302,7 @@ fn on_one_cpu_partitioned_edf_is_global_edf_and_the_exact_test_decides() {
     assert_eq!(judged.answer(Test::Partitioned), Some(Answer::Accept));
     let judged = judge(&tasks, &question(2, &[Test::Partitioned]));
     assert_eq!((judged.verdict, judged.reason), (Verdict::Unknown, Some(Reason::Test)));
-    // What QPA rejects nobody accepts, though another test exceeds its budget.
+    // QPA is exact: if it rejects a set, no test accepts it, even if another exceeds its budget.
     let late = TaskSet::new((0..40).map(|_| Sporadic::implicit(100, 4_001).due(3_999)).collect());
     let late = late.expect("a set");
     let mut asked = question(1, &[Test::Rta, Test::Qpa]);

@@ -21,7 +21,7 @@ pub struct View {
     pub palette: Palette,
     /// What a CPU without any event is taken for.
     pub silent: Silent,
-    /// Only these CPUs; all if there is none.
+    /// The CPUs to draw; `None` for all.
     pub cpus: Option<CpuSet>,
     /// Only these tasks, and others in grey where they share a lane with them; all if there is
     /// none.

@@ -44,7 +44,7 @@ impl Proportion {
             ((share * wide as f64).round() as usize).clamp(least, wide)
         };
         let sure = marks(sure);
-        // A range too narrow to be seen is none.
+        // A range that is too narrow to show is shown as one value.
         let possible = if possible * wide as f64 >= 0.5 { marks(possible) } else { 0 };
         let possible = possible.min(wide - sure);
         let rest = wide - sure - possible;

@@ -35,7 +35,7 @@ pub enum Finding {
     Holds,
     /// It does not, on some machine of the solver's making, or as the text says.
     Fails,
-    /// Nobody was asked, or nobody knows.
+    /// No solver was run, or none has an answer.
     Open(String),
 }
 
@@ -142,8 +142,8 @@ fn refuted(script: &Script, options: &Options) -> Result<Finding, Error> {
 /// So long a solver may think about one of several conditions.
 const A_TERM: Duration = Duration::from_secs(5);
 
-/// Which condition of the text it is that defeats the obligation which `outcome` tells of, or of
-/// which nobody knows. Empty: that is not asked, or the obligation asks for none.
+/// The condition of the text that defeats the obligation that `outcome` names or that has no
+/// answer. Empty if this is not asked, or if the obligation needs no condition.
 pub(crate) fn defeated(
     policy: &Policy,
     claim: &ClaimKind,

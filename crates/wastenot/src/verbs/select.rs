@@ -10,7 +10,11 @@ use crate::fail::Stop;
 
 /// What `check` is to ask of `history`.
 pub(crate) fn options(history: &History, window: Window, select: &Select) -> Result<Options, Stop> {
-    let (cpus, tasks) = which(history, &select.which)?;
+    let Which { cpus, task } = &select.which;
+    if let Some(cpus) = cpus {
+        all_there(history, cpus)?;
+    }
+    let (cpus, tasks) = (cpus.clone(), tasks(history, task)?);
     if select.longer_than.is_some() && !history.head.clock.nanoseconds {
         return Err(cycles(history, "--longer-than is a length of time"));
     }
@@ -24,17 +28,6 @@ pub(crate) fn options(history: &History, window: Window, select: &Select) -> Res
         shared_queue: select.shared_queue,
         ..Options::default()
     })
-}
-
-/// The CPUs and the tasks that were chosen; `None` where all are.
-pub(super) fn which(
-    history: &History,
-    which: &Which,
-) -> Result<(Option<CpuSet>, Option<Vec<TaskId>>), Stop> {
-    if let Some(cpus) = &which.cpus {
-        all_there(history, cpus)?;
-    }
-    Ok((which.cpus.clone(), tasks(history, &which.task)?))
 }
 
 fn all_there(history: &History, cpus: &CpuSet) -> Result<(), Stop> {

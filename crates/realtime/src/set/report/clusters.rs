@@ -138,16 +138,7 @@ fn of_clusters(asked: &Asked, outcome: &Outcome) -> Table {
 }
 
 fn of_tasks(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Table {
-    let columns = [
-        Column::new("task", "task", Unit::None),
-        Column::new("wcet_us", "C", Unit::None),
-        Column::new("period_us", "T", Unit::None),
-        Column::new("deadline_us", "D", Unit::None),
-        Column::new("wcet_us_with_overheads", "C+", Unit::None),
-        Column::new("response_us_max", "response", Unit::None),
-        Column::new("cluster", asked.noun(), Unit::None),
-    ];
-    let mut table = Table::new("tasks", "Tasks, in us", columns);
+    let mut table = super::table_of_tasks([Column::new("cluster", asked.noun(), Unit::None)]);
     if tasks.len() > LISTED {
         return table;
     }

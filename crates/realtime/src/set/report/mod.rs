@@ -238,8 +238,8 @@ fn tests(asked: &Asked, outcome: &Outcome) -> Table {
     table
 }
 
-/// Each task, with what is known of it.
-fn of_tasks(tasks: &TaskSet, outcome: &Outcome) -> Table {
+/// An empty table of tasks: their parameters and response times, then these columns.
+fn table_of_tasks<const N: usize>(more: [Column; N]) -> Table {
     let columns = [
         Column::new("task", "task", Unit::None),
         Column::new("wcet_us", "C", Unit::None),
@@ -247,13 +247,19 @@ fn of_tasks(tasks: &TaskSet, outcome: &Outcome) -> Table {
         Column::new("deadline_us", "D", Unit::None),
         Column::new("wcet_us_with_overheads", "C+", Unit::None),
         Column::new("response_us_max", "response", Unit::None),
+    ];
+    Table::new("tasks", "Tasks, in us", columns.into_iter().chain(more).collect::<Vec<_>>())
+}
+
+/// Each task, with what is known of it.
+fn of_tasks(tasks: &TaskSet, outcome: &Outcome) -> Table {
+    let mut table = table_of_tasks([
         Column::new("response_us_max_fp", "FP", Unit::None),
         Column::new("response_us_max_np", "NP-EDF", Unit::None),
         Column::new("tardiness_us_max", "tardiness", Unit::None),
         Column::new("tardiness_us_max_gfl", "(G-FL)", Unit::None),
         Column::new("partition_cpu", "P-EDF CPU", Unit::None),
-    ];
-    let mut table = Table::new("tasks", "Tasks, in us", columns);
+    ]);
     if tasks.len() > LISTED {
         return table;
     }

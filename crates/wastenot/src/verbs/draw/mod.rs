@@ -57,8 +57,8 @@ fn trace(args: &Trace) -> Result<Answer, Stop> {
         );
     }
     let select = Select { which: args.which.clone(), ..Select::all(args.silent_cpus) };
-    let (cpus, tasks) = select::which(&history, &args.which)?;
-    let shown = Shown { cpus, tasks };
+    let options = Options { marks: true, ..select::options(&history, window, &select)? };
+    let shown = Shown { cpus: options.cpus.clone(), tasks: options.tasks.clone() };
     let look = Look {
         window: args.window.is_asked().then_some(window),
         socket_order: args.socket_order,
@@ -68,7 +68,6 @@ fn trace(args: &Trace) -> Result<Answer, Stop> {
         target: args.target.clone(),
         considered: considered(args, &history)?,
     };
-    let options = Options { marks: true, ..select::options(&history, window, &select)? };
     let check = progress::during("checking", || wastenot_check::check(&history, &options));
     let marks = picture::found(&check);
     let draw = || picture::part(args.picture.into(), &history, &look, &shown, &marks);
