@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use wastenot_check::{Check, Options, check};
-use wastenot_lab::{Cell, Run};
+use wastenot_experiment::{Cell, Run};
 use wastenot_model::{
     Carries, Change, CpuId, CpuReceiver, CpuSet, CpuSpans, CpuState, Entry, Event, History,
     Missing, Phase, Silent, Span, TaskId, TaskReceiver, TaskSpan, TaskSpans, TaskState, Time,
@@ -62,7 +62,7 @@ fn variants(file: &Path) -> Vec<(Variant, Time)> {
     let scenario = match wastenot_scenario::is_rtapp(&name, &text) {
         true => wastenot_scenario::from_rtapp(&name, &text, None)
             .map(|read| read.scenario(Choice::named("eevdf-6.12"))),
-        false => wastenot_lab::scenario(&name, &text),
+        false => wastenot_experiment::scenario(&name, &text),
     };
     let scenario = scenario.unwrap_or_else(|e| panic!("{e}"));
     let limit = Time(scenario.limit.min(LONGEST).0);
@@ -356,7 +356,7 @@ fn the_figures_of_a_run_of_its_file_and_of_what_tools_print_agree() {
     let wrong: Vec<String> = (all.par_iter())
         .flat_map_iter(|(file, variant, limit)| {
             let options = wastenot_sim::Options { limit: *limit, ..Default::default() };
-            let run = wastenot_lab::run(variant, &options).unwrap_or_else(|e| panic!("{e}"));
+            let run = wastenot_experiment::run(variant, &options).unwrap_or_else(|e| panic!("{e}"));
             let name = file.file_stem().unwrap_or_default().display().to_string();
             let wrong = wrong(variant, &run);
             wrong.into_iter().map(move |it| format!("{name} {}: {it}", variant.name))

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 use toml::{Table, Value};
-use wastenot_lab::{Grid, Options};
+use wastenot_experiment::{Grid, Options};
 
 /// How long a thread spins at a barrier before it blocks, in ms: the catalogue's `omp_barrier`.
 const SPIN_MS: f64 = 1.1;

@@ -155,10 +155,10 @@ fn the_bounds_of_a_damaged_simulation_hold_the_value_of_the_complete_one() {
         let file = format!("scenarios/seeds/{name}.toml");
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file);
         let text = std::fs::read_to_string(&file).expect("a scenario");
-        let scenario = wastenot_lab::scenario(name, &text).unwrap_or_else(|e| panic!("{e}"));
+        let scenario = wastenot_experiment::scenario(name, &text).unwrap_or_else(|e| panic!("{e}"));
         let options = wastenot_sim::Options { limit: Time(400_000_000), ..Default::default() };
         for variant in scenario.variants.iter().take(1) {
-            let ran = wastenot_lab::run(variant, &options).unwrap_or_else(|e| panic!("{e}"));
+            let ran = wastenot_experiment::run(variant, &options).unwrap_or_else(|e| panic!("{e}"));
             let cpus: Vec<CpuId> = ran.history.cpus().collect();
             tally.add(name, &ran.history, &cpus[..cpus.len().min(8)]);
         }

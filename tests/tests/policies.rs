@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use wastenot_lab::{Grid, Options};
+use wastenot_experiment::{Grid, Options};
 use wastenot_model::Time;
 use wastenot_scenario::scenario::{Choice, Variant};
 use wastenot_sim::checkers;
@@ -25,7 +25,7 @@ fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
 
 fn choice(file: &str) -> Choice {
     let mut choice = Choice::named(file);
-    wastenot_lab::resolve(&mut choice, &root()).unwrap_or_else(|error| panic!("{error}"));
+    wastenot_experiment::resolve(&mut choice, &root()).unwrap_or_else(|error| panic!("{error}"));
     choice
 }
 
@@ -35,7 +35,8 @@ fn seeds(scheduler: &Choice) -> Vec<(String, Variant)> {
     for file in files("scenarios/seeds", "toml") {
         let name = file.display().to_string();
         let text = fs::read_to_string(&file).expect("a scenario");
-        let scenario = wastenot_lab::scenario(&name, &text).unwrap_or_else(|e| panic!("{e}"));
+        let scenario =
+            wastenot_experiment::scenario(&name, &text).unwrap_or_else(|e| panic!("{e}"));
         for variant in scenario.variants {
             let variant = Variant { scheduler: scheduler.clone(), ..variant };
             let is = |other: &Variant| {
@@ -59,7 +60,8 @@ fn every_violation_is_over_after_an_attempt_and_one_for_each_task_that_others_to
         assert!(all.len() > 43, "{} workloads", all.len());
         all.par_iter().for_each(|(name, variant)| {
             let run = |options: wastenot_sim::Options| {
-                wastenot_lab::run(variant, &options).unwrap_or_else(|e| panic!("{name}: {e}"))
+                wastenot_experiment::run(variant, &options)
+                    .unwrap_or_else(|e| panic!("{name}: {e}"))
             };
             let limit = beginning(run);
             let ran = run(wastenot_sim::Options { limit, notes: true, ..Default::default() });
@@ -72,7 +74,7 @@ fn every_violation_is_over_after_an_attempt_and_one_for_each_task_that_others_to
 }
 
 /// The simulated time until there are as many rows as a test can handle.
-fn beginning(run: impl Fn(wastenot_sim::Options) -> wastenot_lab::Run) -> Time {
+fn beginning(run: impl Fn(wastenot_sim::Options) -> wastenot_experiment::Run) -> Time {
     const ROWS: u64 = 40_000;
     const PROBE: u64 = 50_000_000;
     let ran = run(wastenot_sim::Options { limit: Time(PROBE), ..Default::default() });
@@ -89,7 +91,8 @@ fn every_policy_has_a_scenario_whose_figures_lie_in_their_bands() {
     scenarios.par_iter().for_each(|file| {
         let name = file.display().to_string();
         let text = fs::read_to_string(file).expect("a scenario");
-        let scenario = wastenot_lab::scenario(&name, &text).unwrap_or_else(|e| panic!("{e}"));
+        let scenario =
+            wastenot_experiment::scenario(&name, &text).unwrap_or_else(|e| panic!("{e}"));
         let grid = Grid::new(&scenario, &Options::default()).expect("its schedulers exist");
         let experiment = grid.run(|_| {}).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(!experiment.figures.is_empty(), "{name} measures nothing");

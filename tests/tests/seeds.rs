@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use wastenot_lab::{Experiment, Grid, Options};
+use wastenot_experiment::{Experiment, Grid, Options};
 use wastenot_model::{Span, Time, Value};
 
 const GOLDEN: &str = "golden/simulate.txt";
@@ -111,7 +111,7 @@ fn decisions(scenario: &str, variant: &str) -> Vec<Decision> {
     let variant = scenario.variants.iter().find(|it| it.name == variant).expect("a variant");
     let limit = Time(Span::ms(700).0);
     let options = wastenot_sim::Options { limit, notes: true, ..Default::default() };
-    let ran = wastenot_lab::run(variant, &options).expect("it runs");
+    let ran = wastenot_experiment::run(variant, &options).expect("it runs");
     let mut tables = ran.history.annexes.iter().map(|annex| &annex.table);
     let table = tables.find(|table| table.name == "decisions").expect("decisions");
     let at = |name| table.columns.iter().position(|it| it.key == name).expect("a column");

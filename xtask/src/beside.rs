@@ -77,7 +77,7 @@ fn of_workload(traces: &Path, file: &Path, workload: &str) -> Result<Vec<Row>, S
         return Err(format!("{shown}: has no parameter `{FREE}`"));
     }
     let read_scenario =
-        |text: &str| wastenot_lab::scenario(&shown, text).map_err(|error| error.to_string());
+        |text: &str| wastenot_experiment::scenario(&shown, text).map_err(|error| error.to_string());
     let scenario = read_scenario(&text)?;
     let names = scenario.variants.iter().filter_map(|variant| variant.name.strip_suffix(QUIET));
     names
@@ -109,7 +109,7 @@ fn simulated(scenario: &Scenario, name: &str) -> Result<Figures, String> {
     let runs: Result<Vec<Figures>, String> = (1..=SEEDS)
         .map(|seed| {
             let options = wastenot_sim::Options { seed, limit, ..Default::default() };
-            let ran = wastenot_lab::run(variant, &options).map_err(|e| e.to_string())?;
+            let ran = wastenot_experiment::run(variant, &options).map_err(|e| e.to_string())?;
             Ok(Figures::of(&ran.history, ran.outcome.time - Time(0)))
         })
         .collect();

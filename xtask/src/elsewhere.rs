@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use wastenot_lab::Experiment;
+use wastenot_experiment::Experiment;
 use wastenot_model::report::number;
 use wastenot_scenario::scenario::{Choice, Over, Variant};
 use wastenot_sim::Scheduler;

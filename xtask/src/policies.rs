@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
-use wastenot_lab::{Cell, Experiment, Grid, Options};
+use wastenot_experiment::{Cell, Experiment, Grid, Options};
 use wastenot_model::Span;
 use wastenot_scenario::scenario::{Choice, Scenario};
 
@@ -87,7 +87,7 @@ fn choice(column: &Column) -> Result<Choice, String> {
     let owned = |(name, value): &(&str, &str)| (String::from(*name), String::from(*value));
     let tunables = column.tunables.iter().map(owned).collect();
     let mut choice = Choice { tunables, ..Choice::named(column.name) };
-    wastenot_lab::resolve(&mut choice, Path::new("")).map_err(|error| error.to_string())?;
+    wastenot_experiment::resolve(&mut choice, Path::new("")).map_err(|error| error.to_string())?;
     Ok(choice)
 }
 
@@ -102,11 +102,11 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
 fn scenario(file: &Path) -> Result<Scenario, String> {
     let name = file.display().to_string();
     let text = fs::read_to_string(file).map_err(|error| format!("{name}: {error}"))?;
-    wastenot_lab::scenario(&name, &text).map_err(|error| error.to_string())
+    wastenot_experiment::scenario(&name, &text).map_err(|error| error.to_string())
 }
 
 fn run(scenario: &Scenario, options: &Options) -> Result<Experiment, String> {
-    let said = |error: wastenot_lab::Error| format!("{}: {error}", scenario.name);
+    let said = |error: wastenot_experiment::Error| format!("{}: {error}", scenario.name);
     Grid::new(scenario, options).map_err(said)?.run(|_| {}).map_err(said)
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use indicatif::ProgressBar;
 use toml::Table;
-use wastenot_lab::{Experiment, Worked};
+use wastenot_experiment::{Experiment, Worked};
 use wastenot_scenario::scenario::Figure;
 
 use crate::elsewhere::Elsewhere;

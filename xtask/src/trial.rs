@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use wastenot_lab::{Experiment, Grid, Options};
+use wastenot_experiment::{Experiment, Grid, Options};
 use wastenot_scenario::scenario::{Scenario, Variant};
 
 /// Where cells are kept, a file for each scenario.
@@ -58,14 +58,14 @@ impl Trial {
         then: impl FnOnce(Grid<'_>) -> T,
     ) -> Result<T, String> {
         let scenario: Scenario =
-            wastenot_lab::scenario(&self.file, &self.text).map_err(|e| e.to_string())?;
+            wastenot_experiment::scenario(&self.file, &self.text).map_err(|e| e.to_string())?;
         let (seeds, tunables) = (seeds.to_vec(), tunables.to_vec());
         let store = Some(self.store.clone());
         let options = Options { seeds, tunables, store, ..Options::default() };
         Ok(then(Grid::new(&scenario, &options).map_err(|e| self.said(&e))?))
     }
 
-    fn said(&self, error: &wastenot_lab::Error) -> String {
+    fn said(&self, error: &wastenot_experiment::Error) -> String {
         format!("{}: {error}", self.file)
     }
 }

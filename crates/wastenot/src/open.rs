@@ -200,7 +200,7 @@ pub(crate) fn profile(option: &str, name: &str) -> Result<Profile, Stop> {
 pub(crate) fn scheduler(under: &Under) -> Result<Option<Choice>, Stop> {
     let Some(scheduler) = &under.scheduler else { return Ok(None) };
     let mut choice = scheduler.0.clone();
-    wastenot_lab::resolve(&mut choice, Path::new(""))
+    wastenot_experiment::resolve(&mut choice, Path::new(""))
         .map_err(|error| Stop::new(&error, error.help()))?;
     safe(&choice, under)?;
     Ok(Some(choice))
@@ -208,7 +208,7 @@ pub(crate) fn scheduler(under: &Under) -> Result<Option<Choice>, Stop> {
 
 /// Policies with an unsafe protocol are accepted only on request.
 pub(crate) fn safe(choice: &Choice, under: &Under) -> Result<(), Stop> {
-    if under.allow_unsafe || !wastenot_lab::is_unsafe(choice) {
+    if under.allow_unsafe || !wastenot_experiment::is_unsafe(choice) {
         return Ok(());
     }
     let what = format!("{} uses an unsafe protocol", choice.name);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use wastenot_lab::{Error, Experiment, Grid, Options};
+use wastenot_experiment::{Error, Experiment, Grid, Options};
 use wastenot_scenario::Scenario;
 use wastenot_scenario::scenario::{Choice, Instead, Setting};
 
@@ -97,5 +97,5 @@ fn read(args: &Run) -> Result<(Scenario, Option<Choice>), Stop> {
     let set = args.set.iter().cloned();
     let set = set.map(|setting| Setting { name: setting.0, value: setting.1 }).collect();
     let instead = Instead { set, machine };
-    Ok((wastenot_lab::scenario_with(&name, &text, &instead).map_err(wrong)?, choice))
+    Ok((wastenot_experiment::scenario_with(&name, &text, &instead).map_err(wrong)?, choice))
 }

@@ -1,6 +1,6 @@
 //! `wastenot what-if`: the work of a trace under another scheduler.
 
-use wastenot_lab::{Error, Question, what_if};
+use wastenot_experiment::{Error, Question, what_if};
 use wastenot_read::write::edit;
 
 use super::check::print;

@@ -32,7 +32,7 @@ const LAW: &[(&str, u8, &[&str])] = &[
     ("wastenot-store", 3, &[]),
     ("wastenot-export", 3, &["wastenot-model", "wastenot-read", "wastenot-check", "wastenot-draw"]),
     (
-        "wastenot-lab",
+        "wastenot-experiment",
         4,
         &[
             "wastenot-model",
@@ -70,7 +70,7 @@ const LAW: &[(&str, u8, &[&str])] = &[
             "wastenot-export",
             "wastenot-record",
             "wastenot-measure",
-            "wastenot-lab",
+            "wastenot-experiment",
             "wastenot-realtime",
             "wastenot-sim",
             "wastenot-rota",

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sha2::{Digest, Sha256};
-use wastenot_lab::{Cell, Error, Experiment, Grid, Options, run};
+use wastenot_experiment::{Cell, Error, Experiment, Grid, Options, run};
 use wastenot_model::Time;
 use wastenot_model::report::Value;
 use wastenot_model::workload::{Program, Step, Template};
@@ -316,7 +316,7 @@ fn a_stored_line_that_was_edited_is_refused_with_its_number() {
 fn misread(from: &str, to: &str) -> (String, String) {
     let text = TEXT.replace(from, to);
     assert_ne!(text, TEXT);
-    let error = wastenot_lab::scenario("meet.toml", &text).expect_err(to);
+    let error = wastenot_experiment::scenario("meet.toml", &text).expect_err(to);
     (error.to_string(), error.help())
 }
 
@@ -332,7 +332,7 @@ fn a_scheduler_that_there_is_not_is_named_with_its_line_when_the_scenario_is_rea
     let (what, help) = misread(name, "name = \"gang\"\n\nquantum = \"0ms\"");
     assert_eq!(what, "meet.toml:14: gang: `quantum` cannot be `0ms`");
     assert!(help.contains("`10us`"), "{help}");
-    assert!(wastenot_lab::scenario("meet.toml", TEXT).is_ok());
+    assert!(wastenot_experiment::scenario("meet.toml", TEXT).is_ok());
 }
 
 /// Two variants that differ in their scheduler only, figures of every kind.
@@ -383,7 +383,7 @@ band = [0, 1e9]
 "#;
 
 fn figures(options: &Options) -> Experiment {
-    let scenario = wastenot_lab::scenario("kinds.toml", FIGURES).expect("a scenario");
+    let scenario = wastenot_experiment::scenario("kinds.toml", FIGURES).expect("a scenario");
     Grid::new(&scenario, options).expect("a grid").run(|_| {}).expect("an experiment")
 }
 
@@ -504,7 +504,7 @@ over = { percentile = 40 }
 
 #[test]
 fn percentiles_of_waits_are_figures() {
-    let scenario = wastenot_lab::scenario("waits.toml", WAITS).expect("a scenario");
+    let scenario = wastenot_experiment::scenario("waits.toml", WAITS).expect("a scenario");
     let grid = Grid::new(&scenario, &Options::default()).expect("a grid");
     let experiment = grid.run(|_| {}).expect("an experiment");
     let value = |name: &str| experiment.figure(name).and_then(|figure| figure.value);
@@ -519,7 +519,7 @@ fn percentiles_of_waits_are_figures() {
         ("percentile = 50", "percentile = 50.0001"),
         ("measure = \"wait\"\npercentile = 50", "measure = \"share\"\npercentile = 50"),
     ] {
-        let error = wastenot_lab::scenario("waits.toml", &WAITS.replace(from, to));
+        let error = wastenot_experiment::scenario("waits.toml", &WAITS.replace(from, to));
         let error = error.expect_err(to).to_string();
         assert!(error.starts_with("waits.toml:") && error.contains("`percentile` is"), "{error}");
     }

@@ -1,7 +1,7 @@
 //! Recordings of which the answer is known: whom a run waits for, what quotas hold back, windows,
 //! losses, cgroups, CPUs that go.
 
-use wastenot_lab::{Question, WhatIf, run, what_if};
+use wastenot_experiment::{Question, WhatIf, run, what_if};
 use wastenot_model::report::Value;
 use wastenot_model::{
     Builder, By, Carries, Change, Context, CpuId, Entry, Event, Head, History, How, Left, Machine,

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use wastenot_lab::{Question, what_if};
+use wastenot_experiment::{Question, what_if};
 use wastenot_model::machine::Costs;
 use wastenot_model::report::Value;
 use wastenot_model::workload::{
@@ -582,13 +582,13 @@ fn the_search_knows_the_shortest_schedules_of_small_examples() {
 
 fn scenario(text: &str) -> (History, Span) {
     let text = format!("schema = \"wastenot.scenario/1\"\n{text}");
-    let scenario = wastenot_lab::scenario("a.toml", &text).expect("a scenario");
+    let scenario = wastenot_experiment::scenario("a.toml", &text).expect("a scenario");
     let options = Options { seed: 1, limit: Time(60_000_000_000), ..Options::default() };
-    let run = wastenot_lab::run(&scenario.variants[0], &options).expect("it runs");
+    let run = wastenot_experiment::run(&scenario.variants[0], &options).expect("it runs");
     (run.history, Span(run.outcome.time.0))
 }
 
-fn asked(history: &History, name: &str) -> wastenot_lab::WhatIf {
+fn asked(history: &History, name: &str) -> wastenot_experiment::WhatIf {
     let question =
         Question { scheduler: Some(Choice::named(name)), seed: 1, ..Question::default() };
     what_if(history, &question).expect("work")

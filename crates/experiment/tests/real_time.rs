@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use wastenot_lab::{Experiment, Grid, Options, scenario};
+use wastenot_experiment::{Experiment, Grid, Options, scenario};
 
 fn read(name: &str, text: &str) -> Experiment {
     let scenario = scenario(name, text).unwrap_or_else(|e| panic!("{e}\nhelp: {}", e.help()));

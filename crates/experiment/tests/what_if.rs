@@ -1,6 +1,6 @@
 //! The work of a History, run again: what must hold of the three figures.
 
-use wastenot_lab::{Question, WhatIf, what_if};
+use wastenot_experiment::{Question, WhatIf, what_if};
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Program, Random, Step, Template, TemplateId, Variate, Waiting};
 use wastenot_model::{
@@ -366,7 +366,7 @@ fn what_does_not_tell_enough_is_refused() {
 fn a_policy_in_rota_can_be_asked_for() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies");
     let mut choice = choice("work-stealing.rota");
-    wastenot_lab::resolve(&mut choice, &folder).expect("it is there");
+    wastenot_experiment::resolve(&mut choice, &folder).expect("it is there");
     for (name, load) in loads() {
         let (history, _) = ran(&Machine::flat(4), &load, "global-fifo", 1);
         let question = Question { scheduler: Some(choice.clone()), ..Question::default() };

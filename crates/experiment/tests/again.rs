@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use wastenot_lab::{Question, Run, WhatIf, run, what_if};
+use wastenot_experiment::{Question, Run, WhatIf, run, what_if};
 use wastenot_model::{Time, Window};
 use wastenot_read::write::edit;
 use wastenot_scenario::Scenario;
